@@ -1,0 +1,326 @@
+//! What can go wrong on a device, each with the call, the kernel and the place.
+
+use std::fmt;
+
+use super::{Dim3, LaunchConfig, Parameter};
+
+/// `Result` with a device's [`enum@Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error of a device.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No CUDA driver on this machine.
+    #[error("no CUDA driver: {reason}")]
+    NoDriver {
+        /// What was looked for, or what the driver said.
+        reason: String,
+    },
+    /// There is a driver, but not this device.
+    #[error("no CUDA device {ordinal}: this machine has {found}")]
+    NoDevice {
+        /// The ordinal asked for.
+        ordinal: u32,
+        /// How many there are.
+        found: u32,
+    },
+    /// A call of the CUDA driver failed.
+    #[error(transparent)]
+    Call(#[from] Box<Call>),
+    /// An allocation failed.
+    #[error("out of memory on {device}: {requested} bytes were asked for, {free} are free")]
+    OutOfMemory {
+        /// The device, or "the host".
+        device: String,
+        /// Bytes asked for.
+        requested: u64,
+        /// Bytes free.
+        free: u64,
+    },
+    /// A byte range does not fit.
+    #[error("bytes {start}..{end} do not fit a range of {bytes} bytes")]
+    OutOfRange {
+        /// First byte.
+        start: usize,
+        /// Byte after the last.
+        end: usize,
+        /// Length of the range that they should fit.
+        bytes: usize,
+    },
+    /// A fill's range is no multiple of its value's width.
+    #[error("{bytes} bytes at address {address:#x} cannot be filled with values of {width} bytes")]
+    Misaligned {
+        /// Start of the range.
+        address: u64,
+        /// Length of the range.
+        bytes: usize,
+        /// Width of the value.
+        width: usize,
+    },
+    /// Two handles belong to different devices.
+    #[error("{operation}: the handles belong to different devices")]
+    WrongDevice {
+        /// What was tried.
+        operation: &'static str,
+    },
+    /// A module does not load.
+    #[error("the module does not load on {device}: {log}")]
+    Load {
+        /// The device.
+        device: String,
+        /// What the loader said.
+        log: String,
+    },
+    /// PTX that this device cannot run.
+    #[error("{location}the CPU device does not support `{instruction}`", location = place(.location))]
+    UnsupportedPtx {
+        /// The instruction or directive.
+        instruction: String,
+        /// The source line it came from.
+        location: Option<Location>,
+    },
+    /// The module has no such kernel.
+    #[error("the module has no kernel `{name}`{}", listed(.available))]
+    NoSuchFunction {
+        /// The name asked for.
+        name: String,
+        /// The names that there are, where known.
+        available: Vec<String>,
+    },
+    /// The module has no such variable.
+    #[error("the module has no global variable `{name}`")]
+    NoSuchGlobal {
+        /// The name asked for.
+        name: String,
+    },
+    /// A launch shape breaks a limit.
+    #[error("kernel `{kernel}`: {requested} {limit}, where 1 to {allowed} are allowed")]
+    InvalidLaunch {
+        /// The kernel.
+        kernel: String,
+        /// The limit's name.
+        limit: &'static str,
+        /// What was asked for.
+        requested: u64,
+        /// What is allowed.
+        allowed: u64,
+    },
+    /// The packed arguments do not fit the kernel's parameters.
+    #[error("kernel `{kernel}` takes {expected} arguments, {found} were given{}", mismatched(.mismatch))]
+    WrongArguments {
+        /// The kernel.
+        kernel: String,
+        /// How many parameters it has.
+        expected: usize,
+        /// How many arguments were given.
+        found: usize,
+        /// The first that differs: its index, the parameter, the argument.
+        mismatch: Option<(usize, Parameter, Parameter)>,
+    },
+    /// An event that was not recorded, or not reached yet, has no time.
+    #[error("the event was not reached yet")]
+    NotReached,
+    /// A kernel was stopped while it ran. The device goes on working.
+    #[error(transparent)]
+    Fault(#[from] Box<Fault>),
+    /// This device cannot do that.
+    #[error("{device} does not support {operation}")]
+    Unsupported {
+        /// What was tried.
+        operation: &'static str,
+        /// The device.
+        device: String,
+    },
+}
+
+fn place(location: &Option<Location>) -> String {
+    location.as_ref().map_or_else(String::new, |l| format!("{l}: "))
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!("; it has {}", names.join(", ")) }
+}
+
+fn mismatched(mismatch: &Option<(usize, Parameter, Parameter)>) -> String {
+    mismatch.as_ref().map_or_else(String::new, |(index, parameter, argument)| {
+        format!(
+            "; parameter {index} has {} bytes at offset {}, its argument {} bytes at offset {}",
+            parameter.bytes, parameter.offset, argument.bytes, argument.offset
+        )
+    })
+}
+
+/// A failed call of the CUDA driver.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The function, such as `cuMemAlloc_v2`.
+    pub call: &'static str,
+    /// Its result as a number.
+    pub code: u32,
+    /// Its result's name, such as `CUDA_ERROR_ILLEGAL_ADDRESS`.
+    pub name: String,
+    /// Its result in words.
+    pub text: String,
+    /// The device.
+    pub device: String,
+    /// The kernel and shape, where it was a launch.
+    pub launch: Option<(String, LaunchConfig)>,
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} failed on {}: {} ({}), {}",
+            self.call, self.device, self.name, self.code, self.text
+        )?;
+        match &self.launch {
+            Some((kernel, config)) => write!(f, "; kernel `{kernel}`, {config}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Call {}
+
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Location {
+    /// The file, as it was named to the compiler.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1; 0 where unknown.
+    pub column: u32,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.column {
+            0 => write!(f, "{}:{}", self.file, self.line),
+            column => write!(f, "{}:{}:{column}", self.file, self.line),
+        }
+    }
+}
+
+/// One step of the chain of inlined calls that leads to a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The function that was inlined.
+    pub function: String,
+    /// Where it was called.
+    pub call_site: Location,
+}
+
+/// Why a kernel was stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// A load outside every allocation.
+    InvalidRead,
+    /// A store or atomic outside every allocation, or into read-only memory.
+    InvalidWrite,
+    /// An address that is no multiple of the access's width.
+    Misaligned,
+    /// The host cancelled it.
+    Cancelled,
+    /// A barrier that some threads can never reach.
+    Deadlock,
+    /// A warp operation whose mask names lanes that are elsewhere.
+    Divergence,
+    /// `trap`.
+    Trap,
+    /// A failed `assert`, with its text.
+    Assert(String),
+    /// Calls nested too deeply.
+    StackOverflow,
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidRead => f.write_str("read outside every allocation"),
+            Self::InvalidWrite => f.write_str("write outside every allocation"),
+            Self::Misaligned => f.write_str("misaligned access"),
+            Self::Cancelled => f.write_str("stopped by the host"),
+            Self::Deadlock => f.write_str("a barrier that some threads never reach"),
+            Self::Divergence => {
+                f.write_str("a warp operation whose mask names lanes that are elsewhere")
+            }
+            Self::Trap => f.write_str("trap"),
+            Self::Assert(text) => write!(f, "assertion failed: {text}"),
+            Self::StackOverflow => f.write_str("calls nested too deeply"),
+        }
+    }
+}
+
+/// The allocation nearest to a faulting address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// Its first address.
+    pub address: u64,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// A kernel that was stopped: what it did, where, and in which thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What it did.
+    pub kind: FaultKind,
+    /// The kernel.
+    pub kernel: String,
+    /// The source line, where the PTX names one.
+    pub location: Option<Location>,
+    /// The inlined calls that lead there, innermost first.
+    pub inlined: Vec<Frame>,
+    /// The block.
+    pub block: Dim3,
+    /// The thread in the block.
+    pub thread: Dim3,
+    /// The address and the width in bytes, for memory accesses.
+    pub access: Option<(u64, u32)>,
+    /// State space of the access: `global`, `shared`, `local`, …
+    pub space: Option<&'static str>,
+    /// The allocation nearest to the address.
+    pub nearest: Option<Allocation>,
+}
+
+impl Fault {
+    /// The fault as one sentence, without its source place.
+    pub fn summary(&self) -> String {
+        let mut text = format!("kernel `{}`: {}", self.kernel, self.kind);
+        if let Some((address, bytes)) = self.access {
+            let space = self.space.unwrap_or("memory");
+            text += &format!(" ({bytes} bytes at {space} address {address:#x}");
+            if let Some(near) = self.nearest {
+                text += &match address.checked_sub(near.address) {
+                    Some(offset) => {
+                        format!(", byte {offset} of an allocation of {} bytes", near.bytes)
+                    }
+                    None => format!(
+                        ", {} bytes before an allocation of {} bytes",
+                        near.address - address,
+                        near.bytes
+                    ),
+                };
+            }
+            text += ")";
+        }
+        let at = |d: Dim3| format!("({}, {}, {})", d.x, d.y, d.z);
+        text + &format!(", block {}, thread {}", at(self.block), at(self.thread))
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}fault: {}", place(&self.location), self.summary())?;
+        for frame in &self.inlined {
+            write!(f, "\n  in `{}`, called at {}", frame.function, frame.call_site)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Fault {}

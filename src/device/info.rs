@@ -1,0 +1,109 @@
+//! What a device is, in values with one meaning for both backends.
+
+use std::{
+    fmt,
+    str::FromStr,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+/// Tells one opened device's handles from another's, within this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DeviceId(u64);
+
+impl DeviceId {
+    /// An id that no other opened device has.
+    pub(crate) fn next() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Which backend a device belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceKind {
+    /// An NVIDIA GPU.
+    Nvidia,
+    /// The embedded CPU device.
+    Cpu,
+}
+
+/// What the user asked for with `--device`: `auto`, `cuda`, `cuda:N` or `cpu`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// The first NVIDIA GPU, else the CPU.
+    #[default]
+    Auto,
+    /// The NVIDIA GPU with this ordinal.
+    Cuda(u32),
+    /// The CPU device.
+    Cpu,
+}
+
+impl FromStr for Choice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let unknown = || format!("`{text}` is no device; use auto, cuda, cuda:N or cpu");
+        match text.split_once(':') {
+            None if text == "auto" => Ok(Self::Auto),
+            None if text == "cpu" => Ok(Self::Cpu),
+            None if text == "cuda" => Ok(Self::Cuda(0)),
+            Some(("cuda", ordinal)) => ordinal.parse().map(Self::Cuda).map_err(|_| unknown()),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+/// Name, limits and capabilities of a device.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct DeviceInfo {
+    /// Which backend.
+    pub kind: DeviceKind,
+    /// How `--device` names it: `cuda:0`, `cpu`.
+    pub selector: String,
+    /// The maker's name for it.
+    pub name: String,
+    /// Compute capability, major and minor; the CPU device gives the one that it compiles for.
+    pub compute_capability: (u32, u32),
+    /// Streaming multiprocessors, or cores that run blocks.
+    pub multiprocessors: u32,
+    /// Threads of a warp.
+    pub warp_size: u32,
+    /// Most threads in a block.
+    pub max_threads_per_block: u32,
+    /// Most threads of a block in x, y and z.
+    pub max_block: [u32; 3],
+    /// Most blocks of a grid in x, y and z.
+    pub max_grid: [u32; 3],
+    /// Most shared memory of a block in bytes, static and dynamic together.
+    pub max_shared_bytes: u32,
+    /// Memory in bytes.
+    pub total_memory_bytes: u64,
+    /// The newest CUDA version that the driver knows, major and minor; `None` for the CPU device.
+    pub driver_version: Option<(u32, u32)>,
+}
+
+impl fmt::Display for DeviceInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name, self.selector)
+    }
+}
+
+/// Every device of a machine.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Inventory {
+    /// NVIDIA GPUs by ordinal, then the CPU device.
+    pub devices: Vec<DeviceInfo>,
+    /// Why there is no NVIDIA device, in one sentence, where there is none.
+    pub nvidia_missing: Option<String>,
+}
+
+/// Memory of a device in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct MemoryInfo {
+    /// Not allocated.
+    pub free: u64,
+    /// All of it.
+    pub total: u64,
+}

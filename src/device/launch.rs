@@ -1,0 +1,183 @@
+//! The shape of a launch and its packed arguments.
+
+use std::fmt;
+
+use super::{DeviceInfo, Error, Function, Result};
+
+/// A size in up to three dimensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dim3 {
+    /// Fastest-moving.
+    pub x: u32,
+    /// Second.
+    pub y: u32,
+    /// Third.
+    pub z: u32,
+}
+
+impl Dim3 {
+    /// `x * y * z`.
+    pub fn count(self) -> u64 {
+        u64::from(self.x) * u64::from(self.y) * u64::from(self.z)
+    }
+
+    fn axes(self) -> [u32; 3] {
+        [self.x, self.y, self.z]
+    }
+}
+
+impl From<u32> for Dim3 {
+    fn from(x: u32) -> Self {
+        Self { x, y: 1, z: 1 }
+    }
+}
+
+impl From<[u32; 2]> for Dim3 {
+    fn from([x, y]: [u32; 2]) -> Self {
+        Self { x, y, z: 1 }
+    }
+}
+
+impl From<[u32; 3]> for Dim3 {
+    fn from([x, y, z]: [u32; 3]) -> Self {
+        Self { x, y, z }
+    }
+}
+
+impl fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}x{}", self.x, self.y, self.z)
+    }
+}
+
+/// How many blocks of how many threads a kernel runs with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LaunchConfig {
+    /// Blocks.
+    pub grid: Dim3,
+    /// Threads in each block.
+    pub block: Dim3,
+    /// Dynamic shared memory of each block in bytes.
+    pub shared_bytes: u32,
+}
+
+impl LaunchConfig {
+    /// `grid` blocks of `block` threads, no dynamic shared memory.
+    pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
+        Self { grid: grid.into(), block: block.into(), shared_bytes: 0 }
+    }
+
+    /// At least one thread for each of `count` elements, in blocks of `block` threads.
+    ///
+    /// Counts of more than 2^31 - 1 blocks are cut off there; such kernels stride over the grid.
+    pub fn over(count: usize, block: u32) -> Self {
+        let blocks = count.div_ceil(block.max(1) as usize).clamp(1, i32::MAX as usize);
+        Self::new(blocks as u32, block)
+    }
+
+    /// That `function` can be launched so on a device with these limits.
+    pub(super) fn check(&self, function: &Function, device: &DeviceInfo) -> Result<()> {
+        let info = function.info();
+        let broken = |limit, requested: u64, allowed: u64| Error::InvalidLaunch {
+            kernel: function.name().to_owned(),
+            limit,
+            requested,
+            allowed,
+        };
+        let max_threads = u64::from(info.max_threads.min(device.max_threads_per_block));
+        if self.block.count() == 0 || self.block.count() > max_threads {
+            return Err(broken("threads in a block", self.block.count(), max_threads));
+        }
+        let axes = [
+            ("threads of a block in x", "blocks of the grid in x"),
+            ("threads of a block in y", "blocks of the grid in y"),
+            ("threads of a block in z", "blocks of the grid in z"),
+        ];
+        for (axis, (block_limit, grid_limit)) in axes.into_iter().enumerate() {
+            let (block, grid) = (self.block.axes()[axis], self.grid.axes()[axis]);
+            if block > device.max_block[axis] {
+                return Err(broken(block_limit, block.into(), device.max_block[axis].into()));
+            }
+            if grid == 0 || grid > device.max_grid[axis] {
+                return Err(broken(grid_limit, grid.into(), device.max_grid[axis].into()));
+            }
+        }
+        let shared = u64::from(info.shared_bytes) + u64::from(self.shared_bytes);
+        if shared > u64::from(device.max_shared_bytes) {
+            return Err(broken("bytes of shared memory", shared, device.max_shared_bytes.into()));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for LaunchConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "grid {}, block {}, {} bytes of shared memory",
+            self.grid, self.block, self.shared_bytes
+        )
+    }
+}
+
+/// Kernel arguments, packed as the PTX ABI lays parameters out: each at the next multiple of its alignment.
+///
+/// ```
+/// use warpaint::device::Arguments;
+///
+/// let mut arguments = Arguments::new();
+/// arguments.push(&1.5f32).push(&0xdead_beef_u64);
+/// assert_eq!(arguments.bytes().len(), 16); // the u64 starts at 8
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    bytes: Vec<u8>,
+    parameters: Vec<super::Parameter>,
+}
+
+impl Arguments {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends a value, aligned to its size: scalars, and vector types written as arrays need
+    /// [`Arguments::push_bytes`] with the alignment that CUDA gives them.
+    pub fn push<T: bytemuck::NoUninit>(&mut self, value: &T) -> &mut Self {
+        self.push_bytes(bytemuck::bytes_of(value), align_of::<T>())
+    }
+
+    /// Appends raw bytes at the next multiple of `align` (a power of two).
+    pub fn push_bytes(&mut self, value: &[u8], align: usize) -> &mut Self {
+        let offset = self.bytes.len().next_multiple_of(align.max(1));
+        self.bytes.resize(offset, 0);
+        self.bytes.extend_from_slice(value);
+        self.parameters.push(super::Parameter { offset, bytes: value.len() });
+        self
+    }
+
+    /// The packed bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Where each argument lies in [`Arguments::bytes`].
+    pub fn parameters(&self) -> &[super::Parameter] {
+        &self.parameters
+    }
+
+    /// That they fit the parameters of `function` one by one.
+    pub(super) fn check(&self, function: &Function) -> Result<()> {
+        let expected = &function.info().parameters;
+        if *expected == self.parameters {
+            return Ok(());
+        }
+        let index = expected.iter().zip(&self.parameters).position(|(a, b)| a != b);
+        Err(Error::WrongArguments {
+            kernel: function.name().to_owned(),
+            expected: expected.len(),
+            found: self.parameters.len(),
+            mismatch: index.map(|i| (i, expected[i], self.parameters[i])),
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! Device memory: owned allocations, borrowed ranges of them, and copies on their way to the host.
+
+use std::{marker::PhantomData, ops::RangeBounds};
+
+use super::{DeviceId, Error, Result, cpu, each, nvidia};
+
+/// An owned allocation on a device; freed when dropped, after the work that may still use it.
+#[derive(Debug)]
+pub enum Memory {
+    /// Memory of an NVIDIA GPU.
+    Nvidia(nvidia::Memory),
+    /// Memory of the CPU device.
+    Cpu(cpu::Memory),
+}
+
+impl Memory {
+    /// Size in bytes, as asked for.
+    pub fn bytes(&self) -> usize {
+        each!(self, m => m.bytes())
+    }
+
+    /// Where a kernel sees it.
+    pub fn address(&self) -> u64 {
+        each!(self, m => m.address())
+    }
+
+    /// The device it belongs to.
+    pub fn device_id(&self) -> DeviceId {
+        each!(self, m => m.device_id())
+    }
+
+    /// A range of its bytes.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] when the range ends behind the allocation.
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Slice<'_>> {
+        Slice::new(self.device_id(), self.address(), self.bytes()).slice(range)
+    }
+}
+
+/// A range of device memory, borrowed from an allocation or from a mapped OpenGL buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Slice<'a> {
+    device: DeviceId,
+    address: u64,
+    bytes: usize,
+    owner: PhantomData<&'a ()>,
+}
+
+impl<'a> Slice<'a> {
+    /// The caller answers for `bytes` at `address` being memory of `device` for as long as `'a`.
+    pub(crate) fn new(device: DeviceId, address: u64, bytes: usize) -> Self {
+        Self { device, address, bytes, owner: PhantomData }
+    }
+
+    /// Where a kernel sees its first byte.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Length in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The device it belongs to.
+    pub fn device_id(&self) -> DeviceId {
+        self.device
+    }
+
+    /// A part of it, by byte range.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] when the range ends behind it or before it starts.
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Slice<'a>> {
+        use std::ops::Bound::{Excluded, Included, Unbounded};
+        let start = match range.start_bound() {
+            Included(&at) => at,
+            Excluded(&at) => at.saturating_add(1),
+            Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Included(&at) => at.saturating_add(1),
+            Excluded(&at) => at,
+            Unbounded => self.bytes,
+        };
+        if start > end || end > self.bytes {
+            return Err(Error::OutOfRange { start, end, bytes: self.bytes });
+        }
+        Ok(Self { address: self.address + start as u64, bytes: end - start, ..*self })
+    }
+
+    /// That it belongs to `device`.
+    pub(crate) fn expect_device(&self, device: DeviceId) -> Result<()> {
+        if self.device == device { Ok(()) } else { Err(Error::WrongDevice { operation: "copy" }) }
+    }
+}
+
+/// The value that [`Stream::fill`](super::Stream::fill) writes, at its own width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// Every byte.
+    U8(u8),
+    /// Every two bytes; the range must be a multiple of two and aligned to it.
+    U16(u16),
+    /// Every four bytes; the range must be a multiple of four and aligned to it.
+    U32(u32),
+}
+
+impl Fill {
+    /// Width of the value in bytes.
+    pub fn width(self) -> usize {
+        match self {
+            Self::U8(_) => 1,
+            Self::U16(_) => 2,
+            Self::U32(_) => 4,
+        }
+    }
+}
+
+/// Bytes on their way from the device to the host, in the order of the stream that copies them.
+#[derive(Debug)]
+pub enum Readback {
+    /// From an NVIDIA GPU, through page-locked memory.
+    Nvidia(nvidia::Readback),
+    /// From the CPU device.
+    Cpu(cpu::Readback),
+}
+
+impl Readback {
+    /// Whether [`Readback::wait`] would return at once.
+    ///
+    /// # Errors
+    /// An error of the stream before the copy.
+    pub fn is_ready(&self) -> Result<bool> {
+        each!(self, r => r.is_ready())
+    }
+
+    /// The bytes, once they are there.
+    ///
+    /// # Errors
+    /// An error of the stream before the copy.
+    pub fn wait(self) -> Result<Vec<u8>> {
+        each!(self, r => r.wait())
+    }
+}

@@ -1,0 +1,184 @@
+//! The seam: one narrow face over an NVIDIA GPU and the embedded CPU device.
+//!
+//! What enters is bytes, PTX and packed launch arguments; what leaves is bytes, times and errors. Types of
+//! elements, scenes and pictures are not known here.
+//!
+//! [`Device`] is an enum, not a trait: the set of backends is closed, handles are concrete, and an operation
+//! that one backend lacks does not compile. Both backends have the same file and method names, and one
+//! conformance suite (`tests/it/conformance.rs`) states the contract. Every handle keeps its device alive and
+//! may be used and dropped on any thread; mixing handles of two devices is [`Error::WrongDevice`].
+//!
+//! ```
+//! use warpaint::device::{Device, LaunchConfig};
+//!
+//! let device = Device::cpu()?;
+//! let stream = device.stream()?;
+//! let memory = device.alloc(16)?;
+//! stream.upload(memory.slice(..)?, &[7; 16])?;
+//! assert_eq!(stream.download(memory.slice(4..8)?)?.wait()?, [7, 7, 7, 7]);
+//! # Ok::<(), warpaint::device::Error>(())
+//! ```
+
+pub mod cpu;
+mod error;
+mod event;
+mod info;
+mod launch;
+mod memory;
+mod module;
+pub mod nvidia;
+mod stream;
+
+pub use error::{Allocation, Call, Error, Fault, FaultKind, Frame, Location, Result};
+pub use event::Event;
+pub use info::{Choice, DeviceId, DeviceInfo, DeviceKind, Inventory, MemoryInfo};
+pub use launch::{Arguments, Dim3, LaunchConfig};
+pub use memory::{Fill, Memory, Readback, Slice};
+pub use module::{Function, FunctionInfo, Module, Parameter};
+pub use stream::Stream;
+
+/// Runs the same expression on whichever backend a handle belongs to.
+macro_rules! each {
+    ($handle:expr, $inner:ident => $body:expr) => {
+        match $handle {
+            Self::Nvidia($inner) => $body,
+            Self::Cpu($inner) => $body,
+        }
+    };
+}
+use each;
+
+/// One place where kernels run. Cloning is cheap and gives the same device.
+#[derive(Clone, Debug)]
+pub enum Device {
+    /// An NVIDIA GPU, through the CUDA driver.
+    Nvidia(nvidia::Device),
+    /// The embedded CPU device, which compiles PTX to machine code.
+    Cpu(cpu::Device),
+}
+
+impl Device {
+    /// Every device of this machine, and in words why there is no NVIDIA one where there is none.
+    ///
+    /// Never fails: a machine without CUDA still has its CPU.
+    pub fn all() -> Inventory {
+        let mut devices = Vec::new();
+        let missing = match nvidia::Device::all() {
+            Ok(infos) => {
+                devices.extend(infos);
+                None
+            }
+            Err(error) => Some(error.to_string()),
+        };
+        devices.push(cpu::Device::describe());
+        Inventory { devices, nvidia_missing: missing }
+    }
+
+    /// Opens the chosen device; [`Choice::Auto`] takes the first NVIDIA GPU, else the CPU.
+    ///
+    /// # Errors
+    /// [`Error::NoDriver`] or [`Error::NoDevice`] when an NVIDIA GPU was asked for by name and is not there;
+    /// whatever the driver says when it cannot be opened. With [`Choice::Auto`] only the CPU device's errors.
+    pub fn open(choice: Choice) -> Result<Self> {
+        match choice {
+            Choice::Cpu => Self::cpu(),
+            Choice::Cuda(ordinal) => Ok(Self::Nvidia(nvidia::Device::open(ordinal)?)),
+            Choice::Auto => match nvidia::Device::open(0) {
+                Ok(device) => Ok(Self::Nvidia(device)),
+                Err(error) => {
+                    tracing::info!("no NVIDIA device, using the CPU device: {error}");
+                    Self::cpu()
+                }
+            },
+        }
+    }
+
+    /// Opens a CPU device of its own: its memory and streams are separate from any other's.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] when its address range cannot be reserved.
+    pub fn cpu() -> Result<Self> {
+        Ok(Self::Cpu(cpu::Device::new()?))
+    }
+
+    /// Name, limits and capabilities.
+    pub fn info(&self) -> &DeviceInfo {
+        each!(self, d => d.info())
+    }
+
+    /// Tells this device's handles from another's.
+    pub fn id(&self) -> DeviceId {
+        each!(self, d => d.id())
+    }
+
+    /// Free and total memory in bytes, now.
+    ///
+    /// # Errors
+    /// [`Error::Call`] from the driver.
+    pub fn memory_info(&self) -> Result<MemoryInfo> {
+        each!(self, d => d.memory_info())
+    }
+
+    /// Allocates `bytes` of uninitialised device memory, aligned to at least 256 bytes.
+    ///
+    /// Zero bytes are allowed and give an empty allocation.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn alloc(&self, bytes: usize) -> Result<Memory> {
+        Ok(match self {
+            Self::Nvidia(d) => Memory::Nvidia(d.alloc(bytes)?),
+            Self::Cpu(d) => Memory::Cpu(d.alloc(bytes)?),
+        })
+    }
+
+    /// A new stream: work put on it runs in order, at the same time as other streams' work.
+    ///
+    /// # Errors
+    /// [`Error::Call`] from the driver.
+    pub fn stream(&self) -> Result<Stream> {
+        Ok(match self {
+            Self::Nvidia(d) => Stream::Nvidia(d.stream()?),
+            Self::Cpu(d) => Stream::Cpu(d.stream()?),
+        })
+    }
+
+    /// A new event, not yet recorded, that keeps the time at which it is reached.
+    ///
+    /// # Errors
+    /// [`Error::Call`] from the driver.
+    pub fn event(&self) -> Result<Event> {
+        Ok(match self {
+            Self::Nvidia(d) => Event::Nvidia(d.event()?),
+            Self::Cpu(d) => Event::Cpu(d.event()?),
+        })
+    }
+
+    /// Loads a module from the text of PTX: JIT-compiled by the driver, or by the CPU device.
+    ///
+    /// # Errors
+    /// [`Error::Load`] with the log when it does not assemble; [`Error::UnsupportedPtx`] for an instruction
+    /// that the device lacks, with its source line.
+    pub fn load(&self, ptx: &str) -> Result<Module> {
+        Ok(match self {
+            Self::Nvidia(d) => Module::Nvidia(d.load(ptx)?),
+            Self::Cpu(d) => Module::Cpu(d.load(ptx)?),
+        })
+    }
+
+    /// Waits until all work on all of this device's streams has ended.
+    ///
+    /// # Errors
+    /// The first error of any stream that was not reported yet.
+    pub fn synchronize(&self) -> Result<()> {
+        each!(self, d => d.synchronize())
+    }
+
+    /// What NVIDIA alone has, where this is an NVIDIA GPU.
+    pub fn as_nvidia(&self) -> Option<&nvidia::Device> {
+        match self {
+            Self::Nvidia(d) => Some(d),
+            Self::Cpu(_) => None,
+        }
+    }
+}

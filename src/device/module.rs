@@ -1,0 +1,93 @@
+//! Loaded code.
+
+use super::{Result, Slice, cpu, each, nvidia};
+
+/// A module loaded on a device. Its functions keep it loaded.
+#[derive(Clone, Debug)]
+pub enum Module {
+    /// On an NVIDIA GPU.
+    Nvidia(nvidia::Module),
+    /// On the CPU device.
+    Cpu(cpu::Module),
+}
+
+impl Module {
+    /// The kernel with this (lowered) name.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchFunction`](super::Error::NoSuchFunction) with the names that there are, where known.
+    pub fn function(&self, name: &str) -> Result<Function> {
+        Ok(match self {
+            Self::Nvidia(m) => Function::Nvidia(m.function(name)?),
+            Self::Cpu(m) => Function::Cpu(m.function(name)?),
+        })
+    }
+
+    /// The memory of a `__device__` or `__constant__` variable with this (lowered) name.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchGlobal`](super::Error::NoSuchGlobal).
+    pub fn global(&self, name: &str) -> Result<Slice<'_>> {
+        each!(self, m => m.global(name))
+    }
+}
+
+/// A kernel, ready to be launched.
+#[derive(Clone, Debug)]
+pub enum Function {
+    /// On an NVIDIA GPU.
+    Nvidia(nvidia::Function),
+    /// On the CPU device.
+    Cpu(cpu::Function),
+}
+
+impl Function {
+    /// Its (lowered) name.
+    pub fn name(&self) -> &str {
+        each!(self, f => f.name())
+    }
+
+    /// What it needs and allows.
+    pub fn info(&self) -> &FunctionInfo {
+        each!(self, f => f.info())
+    }
+
+    /// The number of threads in a one-dimensional block that keeps the device busiest.
+    ///
+    /// # Errors
+    /// [`Error::Call`](super::Error::Call) from the driver.
+    pub fn suggested_block(&self, dynamic_shared_bytes: u32) -> Result<u32> {
+        each!(self, f => f.suggested_block(dynamic_shared_bytes))
+    }
+}
+
+/// What a function needs and allows.
+#[derive(Clone, Debug, Default)]
+pub struct FunctionInfo {
+    /// Most threads in a block with which it can be launched.
+    pub max_threads: u32,
+    /// Static shared memory in bytes.
+    pub shared_bytes: u32,
+    /// Local memory of a thread in bytes.
+    pub local_bytes: u32,
+    /// Registers of a thread; on the CPU device the number of PTX registers.
+    pub registers: u32,
+    /// Its parameters in order.
+    pub parameters: Vec<Parameter>,
+}
+
+/// Size and place of one kernel parameter in the packed arguments, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Offset from the first parameter.
+    pub offset: usize,
+    /// Size.
+    pub bytes: usize,
+}
+
+impl FunctionInfo {
+    /// Length of the packed arguments in bytes.
+    pub fn argument_bytes(&self) -> usize {
+        self.parameters.last().map_or(0, |p| p.offset + p.bytes)
+    }
+}

@@ -1,0 +1,106 @@
+//! What is wrong with something that the user wrote: a position and a sentence.
+//!
+//! A kernel's or a manifest's mistakes are data, never an `Err` of the session: they are shown beside the
+//! line they belong to, and whatever ran before goes on running. The compiler, the manifest parser, the
+//! binding of kernel parameters and the PTX verifier all report through this one type.
+
+use std::fmt;
+
+/// How bad a [`Diagnostic`] is.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Explains another diagnostic.
+    Note,
+    /// Compiles, but is probably not what was meant.
+    Warning,
+    /// Does not compile, or cannot run.
+    Error,
+    /// A kernel was stopped while it ran.
+    Fault,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Fault => "fault",
+        })
+    }
+}
+
+/// One remark about a source file.
+///
+/// Displays as `file:line:column: severity: text`; line and column are left out where they are unknown.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Diagnostic {
+    /// The file, as the user named it.
+    pub file: String,
+    /// The line, counted from 1; `None` when the remark is about the whole file.
+    pub line: Option<u32>,
+    /// The column in characters, counted from 1.
+    pub column: Option<u32>,
+    /// How bad it is.
+    pub severity: Severity,
+    /// One sentence, perhaps followed by lines of context.
+    pub text: String,
+}
+
+impl Diagnostic {
+    /// An error about a whole file; add a position with [`Diagnostic::at`].
+    pub fn error(file: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            file: file.into(),
+            line: None,
+            column: None,
+            severity: Severity::Error,
+            text: text.into(),
+        }
+    }
+
+    /// The same remark, placed at `line` and, where `column` is known, at that column (both from 1).
+    #[must_use]
+    pub fn at(mut self, line: u32, column: impl Into<Option<u32>>) -> Self {
+        self.line = Some(line);
+        self.column = column.into();
+        self
+    }
+
+    /// The same remark with another severity.
+    #[must_use]
+    pub fn with_severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        for position in [self.line, self.line.and(self.column)].into_iter().flatten() {
+            write!(f, ":{position}")?;
+        }
+        write!(f, ": {}: {}", self.severity, self.text)
+    }
+}
+
+/// Whether any of `diagnostics` is at least an error.
+pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().any(|d| d.severity >= Severity::Error)
+}
+
+/// The candidates nearest to a mistyped `name`, best first, at most three; for "did you mean".
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut scored: Vec<(f64, &str)> = candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(score, _)| *score > 0.7)
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    scored.dedup_by(|a, b| a.1 == b.1);
+    scored.into_iter().take(3).map(|(_, candidate)| candidate).collect()
+}

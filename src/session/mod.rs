@@ -1,0 +1,5 @@
+//! A running scene.
+
+mod snapshot;
+
+pub use snapshot::*;

@@ -1,0 +1,206 @@
+//! What a session shows of itself: plain values, no device, no GL. Panels and `--json` read it.
+
+use std::{sync::Arc, time::Duration};
+
+use serde::Serialize;
+
+use crate::diagnostic::Diagnostic;
+
+/// The state of a session at one moment.
+#[derive(Clone, Debug, Serialize)]
+pub struct Snapshot {
+    /// The scene's title.
+    pub title: String,
+    /// One sentence about it.
+    pub summary: String,
+    /// The device in use, such as `NVIDIA H200 (cuda:0)`.
+    pub device: String,
+    /// The OpenGL renderer in use, where there is one.
+    pub renderer: Option<String>,
+    /// How results reach OpenGL.
+    pub sharing: Sharing,
+    /// Where the scene stands.
+    pub clock: Clock,
+    /// The parameters with their present values, in the manifest's order.
+    pub parameters: Vec<Parameter>,
+    /// Statistics of each resource, in the manifest's order.
+    pub resources: Vec<Resource>,
+    /// Device time of each step pass of the last finished step, in order.
+    pub passes: Vec<PassTiming>,
+    /// What became of the latest source.
+    pub compile: CompileState,
+    /// The last fault, until the next good module or a reset.
+    pub fault: Option<Diagnostic>,
+}
+
+/// How results get from the device to OpenGL.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "path", content = "reason")]
+pub enum Sharing {
+    /// Nothing is drawn.
+    None,
+    /// Kernels write into OpenGL's own buffers.
+    Registered,
+    /// Results are copied through the host, and why.
+    Copied(String),
+}
+
+/// Where a scene stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Clock {
+    /// Finished steps since the last reset.
+    pub step: u64,
+    /// `step * dt` in seconds.
+    pub time: f64,
+    /// Seconds that one step advances.
+    pub dt: f64,
+    /// Whether steps are started by themselves.
+    pub playing: bool,
+    /// Finished steps a second, averaged over the last second; 0 when paused.
+    pub steps_per_second: f32,
+}
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// `float`.
+    Float(f64),
+    /// `int`, also the index of a choice.
+    Int(i64),
+    /// A switch, passed as `int`.
+    Toggle(bool),
+    /// Linear red, green, blue, alpha.
+    Color([f32; 4]),
+}
+
+/// How a parameter is shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Control {
+    /// A slider from `min` to `max`; `step` 0 means continuous.
+    Slider {
+        /// Least value.
+        min: f64,
+        /// Greatest value.
+        max: f64,
+        /// Grid of values, 0 for none.
+        step: f64,
+        /// Whether the slider is logarithmic.
+        log: bool,
+    },
+    /// One of these.
+    Choice(Vec<String>),
+    /// A check box.
+    Toggle,
+    /// A colour picker; `true` with alpha.
+    Color(bool),
+}
+
+/// A parameter of the scene.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Parameter {
+    /// The name that kernels use.
+    pub name: String,
+    /// The name to show.
+    pub label: String,
+    /// Unit to show behind the value; may be empty.
+    pub unit: String,
+    /// Present value.
+    pub value: Value,
+    /// Value in the manifest.
+    pub default: Value,
+    /// How it is shown.
+    pub control: Control,
+}
+
+/// A resource and what is in it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Resource {
+    /// The name that kernels use.
+    pub name: String,
+    /// Its element type, such as `float4`.
+    pub element: String,
+    /// Elements.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Whether OpenGL draws it.
+    pub shared: bool,
+    /// The step after which [`Resource::components`] was taken.
+    pub step: u64,
+    /// Statistics of each component (`x`, `y`, `z`, `w`; one without name for scalars); empty until taken.
+    pub components: Vec<Statistics>,
+}
+
+/// Statistics of one component of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Statistics {
+    /// Values looked at.
+    pub count: u64,
+    /// Least finite value.
+    pub min: f64,
+    /// Greatest finite value.
+    pub max: f64,
+    /// Mean of the finite values.
+    pub mean: f64,
+    /// How many are NaN.
+    pub nan: u64,
+    /// How many are infinite.
+    pub inf: u64,
+}
+
+/// Device time of one pass.
+#[derive(Clone, Debug, Serialize)]
+pub struct PassTiming {
+    /// The kernel's name, as the manifest gives it.
+    pub name: String,
+    /// Milliseconds of the last finished step.
+    pub last_ms: f32,
+    /// Milliseconds of the last steps, oldest first.
+    pub history_ms: Vec<f32>,
+}
+
+/// What became of the latest source.
+#[derive(Clone, Debug, Serialize)]
+pub struct CompileState {
+    /// Counts the sources given to the session, from 1.
+    pub generation: u64,
+    /// The generation that is running; 0 before the first.
+    pub running: u64,
+    /// Where the latest one stands.
+    pub phase: Phase,
+    /// Everything the manifest parser, the compiler and the binder had to say about it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<Diagnostic>,
+    /// How long it took from text to running module.
+    #[serde(serialize_with = "as_milliseconds", rename = "elapsed_ms")]
+    pub elapsed: Duration,
+    /// Whether the compiler's cache had it.
+    pub cached: bool,
+    /// The compiler's log, also on success.
+    #[serde(skip)]
+    pub log: Arc<str>,
+    /// The PTX of the running module.
+    #[serde(skip)]
+    pub ptx: Arc<str>,
+}
+
+/// Where a source stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// On the worker.
+    Compiling,
+    /// Running.
+    Running,
+    /// It has errors; the one before runs on.
+    Rejected,
+}
+
+fn as_milliseconds<S: serde::Serializer>(
+    value: &Duration,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(value.as_secs_f64() * 1e3)
+}
