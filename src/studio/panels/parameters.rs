@@ -104,12 +104,17 @@ fn beside_label(ui: &mut Ui, parameter: &Parameter, value: &mut Value) {
         }
         (_, Value::Toggle(value)) => switch(ui, value),
         (Control::Color(true), Value::Color(color)) => {
-            ui.color_edit_button_rgba_unmultiplied(color);
+            let mut rgba = *color;
+            if ui.color_edit_button_rgba_unmultiplied(&mut rgba).changed() {
+                *color = rgba;
+            }
         }
         (_, Value::Color(color)) => {
             let mut rgb = [color[0], color[1], color[2]];
-            ui.color_edit_button_rgb(&mut rgb);
-            color[..3].copy_from_slice(&rgb);
+            // The button's own rounding is no change of the user's.
+            if ui.color_edit_button_rgb(&mut rgb).changed() {
+                color[..3].copy_from_slice(&rgb);
+            }
         }
         _ => {}
     }
