@@ -86,6 +86,13 @@ fn reset(painter: &Painter, rect: Rect, color: Color32) {
     painter.add(Shape::convex_polygon(arrow, color, Stroke::NONE));
 }
 
+/// A small triangle that says: a list opens here.
+pub fn triangle_down(painter: &Painter, center: Pos2, color: Color32) {
+    let points = [(-4.0, -2.0), (4.0, -2.0), (0.0, 3.0)];
+    let points = points.iter().map(|(x, y)| center + vec2(*x, *y)).collect();
+    painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
+}
+
 /// The colour of a severity.
 pub fn severity_color(severity: Severity) -> Color32 {
     match severity {

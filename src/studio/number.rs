@@ -46,6 +46,8 @@ pub fn bytes(bytes: u64) -> String {
 pub fn milliseconds(ms: f32) -> String {
     if ms >= 100.0 {
         format!("{ms:.0} ms")
+    } else if ms >= 10.0 {
+        format!("{ms:.1} ms")
     } else if ms >= 1.0 {
         format!("{ms:.2} ms")
     } else if ms > 0.0 {

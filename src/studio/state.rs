@@ -53,10 +53,10 @@ impl Default for State {
         Self {
             version: VERSION,
             window: [1440.0, 900.0],
-            editor_width: 540.0,
+            editor_width: 520.0,
             parameters_width: 250.0,
-            lower_height: 210.0,
-            diagnostics_height: 104.0,
+            lower_height: 200.0,
+            diagnostics_height: 116.0,
             font_size: 13.0,
             tab: Tab::Statistics,
             scene: None,

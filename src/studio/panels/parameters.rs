@@ -100,7 +100,8 @@ fn beside_label(ui: &mut Ui, parameter: &Parameter, value: &mut Value) {
             ui.add(drag_value(value, parameter).speed(speed).range(*min..=*max));
         }
         (Control::Slider { min, max, .. }, Value::Int(value)) => {
-            ui.add(drag_value(value, parameter).speed(0.1).range(*min as i64..=*max as i64));
+            let drag = drag_value(value, parameter).speed(0.1).max_decimals(0);
+            ui.add(drag.range(*min as i64..=*max as i64));
         }
         (_, Value::Toggle(value)) => switch(ui, value),
         (Control::Color(true), Value::Color(color)) => {
@@ -134,6 +135,7 @@ fn drag_value<'a>(
 /// A slider or a list in the parameter's second line; gives whether it was double-clicked.
 fn below_label(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> bool {
     ui.spacing_mut().slider_width = ui.available_width();
+    ui.spacing_mut().interact_size.y = 15.0;
     match (&parameter.control, value) {
         (Control::Slider { min, max, step, log }, Value::Float(value)) => {
             let slider = Slider::new(value, *min..=*max).step_by(*step).logarithmic(*log);
@@ -144,6 +146,7 @@ fn below_label(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> bool {
             ui.add(slider.show_value(false)).double_clicked()
         }
         (Control::Choice(choices), Value::Int(value)) => {
+            ui.spacing_mut().interact_size.y = 22.0;
             choice(ui, choices, value);
             false
         }

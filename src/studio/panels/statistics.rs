@@ -10,7 +10,7 @@ use crate::{
 
 const ROW: f32 = 20.0;
 const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
-const HEADERS: [&str; 7] = ["count", "min", "max", "mean", "range", "NaN", "Inf"];
+const HEADERS: [&str; 7] = ["count", "min", "max", "mean", "NaN", "Inf", "range and mean"];
 
 /// The table.
 pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
@@ -19,13 +19,19 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
         ui.label(RichText::new("This scene has no resources.").color(theme::WEAK));
         return;
     }
+    let scroll = egui::ScrollArea::horizontal().id_salt("statistics across").auto_shrink(false);
+    scroll.show(ui, |ui| table(ui, snapshot));
+}
+
+fn table(ui: &mut Ui, snapshot: &Snapshot) {
     TableBuilder::new(ui)
         .id_salt("statistics")
+        .auto_shrink(false)
         .cell_layout(Layout::right_to_left(Align::Center))
-        .column(Column::initial(190.0).at_least(120.0).clip(true))
-        .columns(Column::initial(86.0).at_least(52.0), 4)
-        .column(Column::initial(110.0).at_least(60.0))
-        .columns(Column::initial(64.0).at_least(40.0), 2)
+        .column(Column::initial(144.0).at_least(90.0).clip(true))
+        .columns(Column::initial(70.0).at_least(48.0), 4)
+        .columns(Column::initial(52.0).at_least(32.0), 2)
+        .column(Column::initial(96.0).at_least(60.0))
         .header(22.0, |mut row| {
             row.col(|ui| {
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| header(ui, "resource"));
@@ -61,9 +67,9 @@ fn rows(body: &mut TableBody<'_>, resource: &Resource) {
             row.col(|ui| cell(ui, number::value(statistics.min), theme::TEXT));
             row.col(|ui| cell(ui, number::value(statistics.max), theme::TEXT));
             row.col(|ui| cell(ui, number::value(statistics.mean), theme::STRONG));
-            row.col(|ui| range(ui, statistics));
             row.col(|ui| alarm(ui, statistics.nan));
             row.col(|ui| alarm(ui, statistics.inf));
+            row.col(|ui| range(ui, statistics));
         });
     }
 }

@@ -50,7 +50,7 @@ fn scene_menu(
     actions: &mut Vec<Action>,
 ) {
     let title =
-        RichText::new(format!("{}  \u{23f7}", snapshot.title)).color(theme::STRONG).size(14.5);
+        RichText::new(format!("{}     ", snapshot.title)).color(theme::STRONG).size(14.5);
     let menu = ui.menu_button(title, |ui| {
         ui.set_min_width(240.0);
         ui.label(RichText::new("Built-in scenes").small().color(theme::WEAK));
@@ -75,6 +75,8 @@ fn scene_menu(
             ui.close();
         }
     });
+    let end = menu.response.rect.right_center() - egui::vec2(14.0, 0.0);
+    icons::triangle_down(ui.painter(), end, theme::WEAK);
     menu.response.on_hover_text(&snapshot.summary);
 }
 
