@@ -5,6 +5,7 @@
 //! ```
 
 pub mod diagnostic;
+pub mod element;
 
 pub mod scene;
 

@@ -6,7 +6,6 @@
 mod binding;
 mod builtin;
 mod ctype;
-mod element;
 mod expression;
 mod inputs;
 mod manifest;
@@ -25,11 +24,11 @@ use std::{
 };
 
 use crate::diagnostic::Diagnostic;
+pub use crate::element::{Element, Scalar};
 
 pub use self::{
     builtin::{BuiltIn, BuiltInHeader, built_ins, headers},
     ctype::{CType, Pointee},
-    element::{Element, Scalar},
     expression::Number,
     inputs::{Inputs, Keys},
     manifest::{Change, Constant, Manifest, Pass, Repeat, Shape, When},
