@@ -29,8 +29,5 @@ pub mod draw;
 #[cfg(feature = "gl")]
 pub mod session;
 
-#[cfg(feature = "studio")]
-pub mod studio;
 
-#[cfg(feature = "gl")]
-pub mod headless;
+

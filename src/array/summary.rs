@@ -100,7 +100,9 @@ impl Summary {
             Outcome::Rejected { log, .. } => return Err(Error::Rejected { log }),
         };
         let module = device.load(&compiled.ptx)?;
-        let function = |expression: &str| module.function(compiled.lowered(expression));
+        let function = |expression: &str| {
+            module.function(compiled.names.get(expression).map_or(expression, String::as_str))
+        };
         Ok(Self {
             kernels: named
                 .iter()

@@ -4,8 +4,7 @@ use std::time::Instant;
 
 use super::{
     Error, Reset, Session,
-    program::{Pass, Program},
-    timing::Stopwatch,
+    program::Pass,
 };
 use crate::{
     device::{self, Arguments, Fault, Slice, Stream},

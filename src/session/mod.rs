@@ -422,10 +422,7 @@ impl Session {
             self.reset = Reset::Fresh(fresh);
         }
         self.adopt_parameters(&program.scene.manifest);
-        let names = program.passes(When::Step).map(|pass| pass.plan.kernel.clone());
-        if !self.history.names().eq(program.passes(When::Step).map(|p| p.plan.kernel.as_str())) {
-            self.history.restart(names);
-        }
+        self.history.follow(program.passes(When::Step).map(|pass| pass.plan.kernel.as_str()));
         self.statistics.restart();
         self.compile.ptx = program.ptx.clone();
         self.compile.running = generation;

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::{Error, worker::Built};
 use crate::{
     array::Summary,
-    compile::{Compiled, Compiler, Outcome, Request, Target},
+    compile::{Compiled, Compiler, Header, Outcome, Request, Target},
     device::{self, Device, Function, LaunchConfig},
     diagnostic::Diagnostic,
     element::Element,
@@ -77,7 +77,7 @@ impl Builder {
                 Ok(passes) => {
                     let summary = self.summary(&scene, target)?;
                     let elements = scene.manifest.resources().iter().map(element_of).collect();
-                    program = Some(Program { scene, passes, summary, elements, ptx: compiled.ptx });
+                    program = Some(Program { scene, passes, summary, elements, ptx: compiled.ptx.clone() });
                 }
                 Err(errors) => diagnostics.extend(errors),
             }
@@ -102,14 +102,17 @@ impl Builder {
 /// The architecture that a device's kernels are compiled for: its own, at most what our PTX reader knows.
 pub(crate) fn target_of(device: &Device) -> Target {
     let (major, minor) = device.info().compute_capability;
-    Target(major, minor).min(Target(9, 0))
+    Target::of_device(major, minor)
 }
 
 /// What the compiler is asked to do for a scene.
 pub(crate) fn request(scene: &Scene, target: Target, name_expressions: Vec<String>) -> Request {
-    let mut request = Request::new(&scene.name, &scene.source, target);
+    let mut request = Request::new(&*scene.name, &*scene.source, target);
     request.prelude = scene.prelude();
-    request.headers = scene::headers();
+    request.headers = scene::headers()
+        .iter()
+        .map(|header| Header { name: header.name.to_owned(), text: header.text.to_owned() })
+        .collect();
     request.include_dirs = scene.path.iter().filter_map(|p| p.parent()).map(Into::into).collect();
     request.name_expressions = name_expressions;
     request
@@ -125,22 +128,26 @@ fn load(scene: &Scene, plan: Plan, compiled: &Compiled, device: &Device) -> Resu
     let mut passes = Vec::new();
     let mut diagnostics = Vec::new();
     for pass in plan.passes {
-        let function = match module.function(compiled.lowered(&pass.kernel)) {
+        let function = match module.function(lowered(compiled, &pass.kernel)) {
             Ok(function) => function,
             Err(error) => {
                 diagnostics.push(refusal(scene, error)?);
                 continue;
             }
         };
-        match scene.check_sizes(&pass, &parameter_bytes(&function)) {
-            Ok(()) => {
-                let config = launch_config(&pass, &function)?;
-                passes.push(Pass { plan: pass, function, config });
-            }
-            Err(diagnostic) => diagnostics.push(diagnostic),
+        if let Some(mismatch) = size_mismatch(scene, &pass, &function) {
+            diagnostics.push(mismatch);
+            continue;
         }
+        let config = launch_config(&pass, &function)?;
+        passes.push(Pass { plan: pass, function, config });
     }
     Ok(if diagnostics.is_empty() { Ok(passes) } else { Err(diagnostics) })
+}
+
+/// The name of a kernel in the PTX: that of a template's instance is mangled.
+fn lowered<'a>(compiled: &'a Compiled, kernel: &'a str) -> &'a str {
+    compiled.names.get(kernel).map_or(kernel, String::as_str)
 }
 
 /// What a device does not want to load is a remark about the source; a broken device is an error.
@@ -158,8 +165,25 @@ fn refusal(scene: &Scene, error: device::Error) -> Result<Diagnostic, Error> {
     }
 }
 
-fn parameter_bytes(function: &Function) -> Vec<usize> {
-    function.info().parameters.iter().map(|p| p.bytes).collect()
+/// The first argument whose size the compiled kernel sees otherwise: a type that is not what its name says.
+fn size_mismatch(scene: &Scene, pass: &scene::PlannedPass, function: &Function) -> Option<Diagnostic> {
+    let parameters = &function.info().parameters;
+    let mut arguments = pass.arguments.iter().zip(parameters);
+    let wrong = |a: &scene::Argument, bytes| a.ctype.layout().is_some_and(|(size, _)| size != bytes);
+    let text = match arguments.find(|(argument, p)| wrong(argument, p.bytes)) {
+        Some((argument, parameter)) => format!(
+            "kernel `{}`: its parameter `{}` has {} bytes, and `{}` should have another size",
+            pass.kernel, argument.name, parameter.bytes, argument.ctype
+        ),
+        None if pass.arguments.len() != parameters.len() => format!(
+            "kernel `{}` has {} parameters where its text shows {}: does a macro hide some?",
+            pass.kernel,
+            parameters.len(),
+            pass.arguments.len()
+        ),
+        None => return None,
+    };
+    Some(Diagnostic::error(&scene.name, text))
 }
 
 fn launch_config(pass: &scene::PlannedPass, function: &Function) -> Result<LaunchConfig, Error> {

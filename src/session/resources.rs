@@ -1,11 +1,10 @@
 //! The memory of a scene: to its kernels one thing that keeps its content, to OpenGL two that take turns.
 
-use super::{Error, program::element_of};
+use super::Error;
 use crate::{
     device::{Device, Fill, Memory, Slice, Stream},
     gl,
     interop::{self, Interop, SharedBuffer},
-    element::Element,
     scene::{Change, Manifest, ResourceId},
 };
 
@@ -19,7 +18,6 @@ pub(super) struct Resources {
 pub(super) struct Resource {
     pub(super) name: String,
     pub(super) type_name: String,
-    pub(super) element: Option<Element>,
     pub(super) count: u64,
     pub(super) bytes: usize,
     storage: Storage,
@@ -125,7 +123,6 @@ impl Resource {
         Ok(Self {
             name: declared.name.clone(),
             type_name: declared.element().to_string(),
-            element: element_of(declared),
             count: declared.count(),
             bytes,
             storage,

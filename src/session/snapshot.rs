@@ -112,7 +112,7 @@ pub struct PassTiming {
 }
 
 /// What became of the latest source.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct CompileState {
     /// Counts the sources given to the session, from 1.
     pub generation: u64,
@@ -137,10 +137,11 @@ pub struct CompileState {
 }
 
 /// Where a source stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// On the worker.
+    #[default]
     Compiling,
     /// Running.
     Running,

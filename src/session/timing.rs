@@ -53,9 +53,14 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Starts anew for passes with these names.
-    pub(super) fn restart(&mut self, names: impl IntoIterator<Item = String>) {
-        self.passes = names.into_iter().map(|name| (name, VecDeque::new())).collect();
+    /// Follows the passes with these names: times of others are forgotten, those of the same go on.
+    pub(super) fn follow<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        let mut before = std::mem::take(&mut self.passes);
+        let mut known = |name: &str| {
+            let at = before.iter().position(|(n, _)| n == name)?;
+            Some(before.swap_remove(at).1)
+        };
+        self.passes = names.map(|name| (name.to_owned(), known(name).unwrap_or_default())).collect();
     }
 
     /// Adds the times of one step, one a pass.
@@ -66,11 +71,6 @@ impl History {
             }
             history.push_back(lap);
         }
-    }
-
-    /// The names of the passes.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.passes.iter().map(|(name, _)| name.as_str())
     }
 
     /// For a snapshot.
