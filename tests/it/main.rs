@@ -2,3 +2,8 @@
 
 #[cfg(feature = "gl")]
 mod gl;
+
+#[cfg(feature = "gl")]
+mod interop;
+
+mod nvidia;

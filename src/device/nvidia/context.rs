@@ -18,9 +18,7 @@ use super::{
     launch::Launches,
     staging::Staging,
 };
-use crate::device::{
-    Call, DeviceId, DeviceInfo, DeviceKind, Error, LaunchConfig, MemoryInfo, Result,
-};
+use crate::device::{DeviceId, DeviceInfo, DeviceKind, Error, LaunchConfig, MemoryInfo, Result};
 
 /// A mutex's content, also where a thread panicked with it: every change to it here is whole or not there.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -68,10 +66,10 @@ impl Context {
         let name = info.to_string();
         let mut uuid = sys::CUuuid { bytes: [0; 16] };
         // SAFETY: `uuid` is written before the call returns.
-        check(driver, &name, unsafe { driver.cuDeviceGetUuid_v2(&raw mut uuid, device) })?;
+        driver.check(&name, unsafe { driver.cuDeviceGetUuid_v2(&raw mut uuid, device) })?;
         let mut raw = ptr::null_mut();
         // SAFETY: `raw` is written before the call returns.
-        check(driver, &name, unsafe { driver.cuDevicePrimaryCtxRetain(&raw mut raw, device) })?;
+        driver.check(&name, unsafe { driver.cuDevicePrimaryCtxRetain(&raw mut raw, device) })?;
         Ok(Self {
             driver,
             raw: Handle(raw),
@@ -203,7 +201,7 @@ impl Context {
     /// `status` in words. A kernel's failure is blamed on the kernels that ran, not on the call that reports it.
     #[cold]
     fn error(&self, status: Status, launch: Option<(&str, &LaunchConfig)>) -> Error {
-        let mut call = describe_call(self.driver, self.info.to_string(), status);
+        let mut call = self.driver.failed(self.info.to_string(), status);
         call.launch = launch.map(|(kernel, config)| (kernel.to_owned(), *config));
         if code::is_kernel_error(status.code) {
             match lock(&self.launches).suspects().as_slice() {
@@ -244,18 +242,6 @@ impl fmt::Debug for Context {
     }
 }
 
-fn describe_call(driver: &Driver, device: String, status: Status) -> Call {
-    let (name, text) = driver.describe(status.code);
-    Call { call: status.call, code: status.code, name, text, device, launch: None }
-}
-
-fn check(driver: &Driver, device: &str, status: Status) -> Result<()> {
-    match status.code {
-        code::SUCCESS => Ok(()),
-        _ => Err(Error::Call(Box::new(describe_call(driver, device.to_owned(), status)))),
-    }
-}
-
 /// Name, limits and capabilities of every GPU, in the driver's order.
 pub(super) fn describe_all() -> Result<Vec<DeviceInfo>> {
     let driver = Driver::get()?;
@@ -263,10 +249,20 @@ pub(super) fn describe_all() -> Result<Vec<DeviceInfo>> {
     (0..count(driver)?).map(describe).collect()
 }
 
+/// The ordinal of a device that the driver named by its handle.
+pub(crate) fn ordinal_of(driver: &Driver, wanted: sys::CUdevice) -> Result<Option<u32>> {
+    for ordinal in 0..count(driver)? {
+        if device(driver, ordinal)? == wanted {
+            return Ok(Some(ordinal));
+        }
+    }
+    Ok(None)
+}
+
 fn count(driver: &Driver) -> Result<u32> {
     let mut count = 0;
     // SAFETY: `count` is written before the call returns.
-    check(driver, "the driver", unsafe { driver.cuDeviceGetCount(&raw mut count) })?;
+    driver.check("the driver", unsafe { driver.cuDeviceGetCount(&raw mut count) })?;
     Ok(count.unsigned_abs())
 }
 
@@ -278,7 +274,7 @@ fn device(driver: &Driver, ordinal: u32) -> Result<sys::CUdevice> {
     let mut device = 0;
     // SAFETY: `device` is written before the call returns.
     let status = unsafe { driver.cuDeviceGet(&raw mut device, wanted) };
-    check(driver, &format!("cuda:{ordinal}"), status)?;
+    driver.check(&format!("cuda:{ordinal}"), status)?;
     Ok(device)
 }
 
@@ -288,17 +284,17 @@ fn describe(driver: &Driver, ordinal: u32, device: sys::CUdevice) -> Result<Devi
         let mut value = 0;
         // SAFETY: `value` is written before the call returns.
         let status = unsafe { driver.cuDeviceGetAttribute(&raw mut value, attribute, device) };
-        check(driver, &selector, status).map(|()| value.unsigned_abs())
+        driver.check(&selector, status).map(|()| value.unsigned_abs())
     };
     let mut name = [0; 256];
     // SAFETY: the driver writes at most the length of `name`, and ends it with a NUL.
     let status = unsafe { driver.cuDeviceGetName(name.as_mut_ptr(), 256, device) };
-    check(driver, &selector, status)?;
+    driver.check(&selector, status)?;
     let name = name.map(|byte: c_char| byte as u8);
     let name = CStr::from_bytes_until_nul(&name).unwrap_or_default().to_string_lossy().into_owned();
     let mut bytes = 0;
     // SAFETY: `bytes` is written before the call returns.
-    check(driver, &selector, unsafe { driver.cuDeviceTotalMem_v2(&raw mut bytes, device) })?;
+    driver.check(&selector, unsafe { driver.cuDeviceTotalMem_v2(&raw mut bytes, device) })?;
 
     use Attribute::*;
     Ok(DeviceInfo {

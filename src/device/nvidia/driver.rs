@@ -15,7 +15,7 @@ use std::{
 
 use cudarc::driver::sys;
 
-use crate::device::{Error, Result};
+use crate::device::{Call, Error, Result};
 
 /// An object of the driver: an opaque name that is only ever handed back to it.
 #[derive(Debug)]
@@ -105,6 +105,7 @@ macro_rules! entry_points {
         optional { $(fn $optional:ident($($optional_name:ident: $optional_type:ty),* $(,)?);)* }
     ) => {
         $(#[$about])*
+        #[derive(Debug)]
         #[expect(non_snake_case, reason = "the driver's own names")]
         pub(crate) struct $table {
             $($bound: unsafe extern "C" fn($($bound_type),*) -> u32,)*
@@ -345,6 +346,20 @@ impl Driver {
             name.unwrap_or_else(|| "an unknown error".to_owned()),
             text.unwrap_or_else(|| "which the driver does not describe".to_owned()),
         )
+    }
+
+    /// An error that names the call and `device`, where `status` is not success.
+    pub(crate) fn check(&self, device: &str, status: Status) -> Result<()> {
+        match status.code {
+            code::SUCCESS => Ok(()),
+            _ => Err(Error::Call(Box::new(self.failed(device.to_owned(), status)))),
+        }
+    }
+
+    /// A failed call in words.
+    pub(super) fn failed(&self, device: String, status: Status) -> Call {
+        let (name, text) = self.describe(status.code);
+        Call { call: status.call, code: status.code, name, text, device, launch: None }
     }
 
     /// The newest CUDA version that the driver knows, major and minor.

@@ -19,7 +19,7 @@ mod stream;
 
 use std::sync::Arc;
 
-pub(crate) use context::Context;
+pub(crate) use context::{Context, ordinal_of};
 pub use event::Event;
 pub use memory::{Memory, Readback};
 pub use module::{Function, Module};
