@@ -3,3 +3,8 @@
 mod compile;
 #[cfg(feature = "gl")]
 mod gl;
+
+#[cfg(feature = "gl")]
+mod interop;
+
+mod nvidia;

@@ -141,7 +141,11 @@ impl Gl {
         &self.0.glow
     }
 
-    fn make_current(&self) -> Result<()> {
+    /// Makes it the thread's current context; needed only before others' calls that expect that.
+    ///
+    /// # Errors
+    /// [`Error::Surface`] when the platform refuses, as after a lost device.
+    pub fn make_current(&self) -> Result<()> {
         self.0.make_current()
     }
 
