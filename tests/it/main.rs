@@ -3,8 +3,11 @@
 mod compile;
 #[cfg(feature = "gl")]
 mod gl;
-
 #[cfg(feature = "gl")]
 mod interop;
-
 mod nvidia;
+#[cfg(feature = "gl")]
+mod session;
+#[cfg(feature = "studio")]
+mod support;
+mod tidy;
