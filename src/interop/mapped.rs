@@ -80,13 +80,30 @@ impl MappedAll<'_, '_> {
     /// # Errors
     /// [`Error::Device`](super::Error::Device), the first from the driver.
     pub fn unmap(self) -> Result<()> {
-        unmap(self.buffers)
+        unmap(self.buffers, Content::Written)
     }
+
+    /// Gives all of them back to OpenGL unchanged: the device has only read them, and there is nothing to copy.
+    ///
+    /// # Errors
+    /// As [`MappedAll::unmap`].
+    pub fn unmap_unchanged(self) -> Result<()> {
+        unmap(self.buffers, Content::Unchanged)
+    }
+}
+
+/// What the device did with buffers while they were mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// OpenGL is to see what was written.
+    Written,
+    /// OpenGL has what there is.
+    Unchanged,
 }
 
 impl Drop for MappedAll<'_, '_> {
     fn drop(&mut self) {
-        if let Err(error) = unmap(self.buffers) {
+        if let Err(error) = unmap(self.buffers, Content::Written) {
             tracing::error!("while unmapping buffers: {error}");
         }
     }
@@ -98,10 +115,10 @@ fn map(buffers: &mut [&mut SharedBuffer], stream: &Stream) -> Result<()> {
         return Err(device::Error::WrongDevice { operation: "map a shared buffer" }.into());
     }
     // Those whose guard was forgotten.
-    unmap(buffers)?;
+    unmap(buffers, Content::Written)?;
     let result = groups(buffers).try_for_each(|group| map_group(group, stream));
     if result.is_err()
-        && let Err(error) = unmap(buffers)
+        && let Err(error) = unmap(buffers, Content::Unchanged)
     {
         tracing::error!("while unmapping what was mapped: {error}");
     }
@@ -127,15 +144,15 @@ fn map_group(group: &mut [&mut SharedBuffer], stream: &Stream) -> Result<()> {
 }
 
 /// Unmaps those that are mapped; the first error, after all were tried.
-pub(super) fn unmap(buffers: &mut [&mut SharedBuffer]) -> Result<()> {
+pub(super) fn unmap(buffers: &mut [&mut SharedBuffer], content: Content) -> Result<()> {
     let mut result = Ok(());
     for group in groups(buffers) {
-        result = result.and(unmap_group(group));
+        result = result.and(unmap_group(group, content));
     }
     result
 }
 
-fn unmap_group(group: &mut [&mut SharedBuffer]) -> Result<()> {
+fn unmap_group(group: &mut [&mut SharedBuffer], content: Content) -> Result<()> {
     let Some(Mapping { stream, .. }) = group.first_mut().and_then(|first| first.mapping.take())
     else {
         return Ok(());
@@ -143,7 +160,9 @@ fn unmap_group(group: &mut [&mut SharedBuffer]) -> Result<()> {
     let mut result = Resources::of(group).unmap(&stream);
     for buffer in group {
         buffer.mapping = None;
-        if let Storage::Copied(copied) = &mut buffer.storage {
+        if let Storage::Copied(copied) = &mut buffer.storage
+            && content == Content::Written
+        {
             result = result.and(copied.unmap(&stream));
         }
     }

@@ -284,3 +284,124 @@ fn child_without_egl() {
     let text = error.to_string();
     assert!(text.contains("apt install") && !text.contains('\n'), "{text}");
 }
+
+/// A display to open windows on: the one that is there, or an Xvfb of our own.
+#[cfg(feature = "studio")]
+struct Screen {
+    display: String,
+    xvfb: Option<std::process::Child>,
+}
+
+#[cfg(feature = "studio")]
+impl Screen {
+    #[expect(clippy::print_stderr, reason = "a skipped test says so")]
+    fn open() -> Option<Self> {
+        if let Ok(display) = std::env::var("DISPLAY") {
+            return Some(Self { display, xvfb: None });
+        }
+        let mut command = std::process::Command::new("Xvfb");
+        command.args(["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"]);
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null());
+        let Ok(mut xvfb) = command.spawn() else {
+            eprintln!("SKIPPED: no DISPLAY and no Xvfb");
+            return None;
+        };
+        let mut number = String::new();
+        let output = std::io::BufReader::new(xvfb.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut { output }, &mut number).unwrap();
+        Some(Self { display: format!(":{}", number.trim()), xvfb: Some(xvfb) })
+    }
+}
+
+#[cfg(feature = "studio")]
+impl Drop for Screen {
+    fn drop(&mut self) {
+        if let Some(mut xvfb) = self.xvfb.take() {
+            let _ = xvfb.kill();
+            let _ = xvfb.wait();
+        }
+    }
+}
+
+#[cfg(feature = "studio")]
+#[test]
+fn a_window_has_a_context_of_the_same_type() {
+    let Some(screen) = Screen::open() else { return };
+    let variables = [("DISPLAY", screen.display.as_str())];
+    expect_success(&in_child("gl::child_with_a_window", &variables));
+}
+
+#[cfg(feature = "studio")]
+#[test]
+fn without_a_display_there_is_one_sentence() {
+    expect_success(&in_child("gl::child_without_a_display", &[]));
+}
+
+#[cfg(feature = "studio")]
+fn event_loop() -> Result<winit::event_loop::EventLoop<()>, Error> {
+    use winit::platform::x11::EventLoopBuilderExtX11;
+    // Tests do not run on the main thread.
+    Ok(winit::event_loop::EventLoop::builder().with_any_thread(true).build()?)
+}
+
+#[cfg(feature = "studio")]
+#[test]
+#[ignore = "run by without_a_display_there_is_one_sentence"]
+fn child_without_a_display() {
+    let error = event_loop().unwrap_err();
+    assert!(matches!(error, Error::NoDisplay { .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(text.contains("DISPLAY") && !text.contains('\n'), "{text}");
+}
+
+#[cfg(feature = "studio")]
+#[test]
+#[ignore = "run by a_window_has_a_context_of_the_same_type"]
+fn child_with_a_window() {
+    use winit::{application::ApplicationHandler, event::WindowEvent, event_loop::ActiveEventLoop};
+
+    #[derive(Default)]
+    struct App {
+        drawn: bool,
+    }
+
+    impl ApplicationHandler for App {
+        fn resumed(&mut self, event_loop: &ActiveEventLoop) {
+            let attributes = winit::window::WindowAttributes::default();
+            let (window, context) = Context::window(event_loop, &attributes).unwrap();
+            assert_eq!(context.info().kind, Kind::Window);
+            let framebuffer =
+                Framebuffer::new(context.gl(), Format::Rgba8, [64, 64], false).unwrap();
+            for size in [[320, 200], [0, 0], [300, 300]] {
+                context.resize(size);
+                framebuffer.clear([0.2, 0.4, 0.8, 1.0]);
+                framebuffer.blit_to(Target::Screen, [0, 0, 64, 64]).unwrap();
+                draw_half(&context, Target::Screen, [0, 0, 64, 64], Blend::Replace, [1.0; 4]);
+                context.swap_buffers().unwrap();
+            }
+            let headless = Context::headless(Headless::default()).unwrap();
+            let other = Framebuffer::new(headless.gl(), Format::Rgba8, [4, 4], false).unwrap();
+            other.clear([1.0; 4]);
+            // The window may go before its context, and objects after both.
+            drop(window);
+            context.swap_buffers().unwrap();
+            drop(context);
+            framebuffer.clear([0.0; 4]);
+            assert_eq!(other.read_rgba8().unwrap()[0], 255);
+            self.drawn = true;
+            event_loop.exit();
+        }
+
+        fn window_event(
+            &mut self,
+            _: &ActiveEventLoop,
+            _: winit::window::WindowId,
+            _: WindowEvent,
+        ) {
+        }
+    }
+
+    let mut app = App::default();
+    event_loop().unwrap().run_app(&mut app).unwrap();
+    assert!(app.drawn);
+}

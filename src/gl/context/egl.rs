@@ -11,7 +11,7 @@ use glutin::{
 };
 use serde::Serialize;
 
-use super::{Attempt, Context, Error, Gl, Kind, Result, Wish, platform::Platform};
+use super::{Attempt, Context, Error, Gl, Kind, Result, Wish, leave_current, platform::Platform};
 
 /// `EGL_CUDA_DEVICE_NV` of `EGL_NV_device_cuda`.
 const CUDA_DEVICE_NV: i32 = 0x323A;
@@ -44,6 +44,7 @@ impl Context {
     /// # Errors
     /// [`Error::NoEgl`] without EGL or any driver for it; [`Error::NoContext`] with everything tried.
     pub fn headless(wish: Headless) -> Result<Self> {
+        leave_current();
         let mut attempts = Vec::new();
         for candidate in candidates(wish.cuda_ordinal)? {
             match candidate.context(&mut attempts) {

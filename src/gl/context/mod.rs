@@ -5,7 +5,12 @@ mod platform;
 #[cfg(feature = "studio")]
 mod window;
 
-use std::{cell::Cell, fmt, rc::Rc, sync::Arc};
+use std::{
+    cell::{Cell, RefCell},
+    fmt,
+    rc::{Rc, Weak},
+    sync::Arc,
+};
 
 use serde::Serialize;
 
@@ -18,6 +23,8 @@ use super::{Attempt, Error, Result, calls, debug};
 thread_local! {
     /// Which of our contexts is current on this thread; 0: none.
     static CURRENT: Cell<u64> = const { Cell::new(0) };
+    /// The same, to leave it: some platforms refuse a context while one of another kind is current.
+    static LEAVE: RefCell<Weak<Shared>> = const { RefCell::new(Weak::new()) };
     static NEXT_ID: Cell<u64> = const { Cell::new(1) };
 }
 
@@ -146,7 +153,12 @@ impl Gl {
     /// # Errors
     /// [`Error::Surface`] when the platform refuses, as after a lost device.
     pub fn make_current(&self) -> Result<()> {
-        self.0.make_current()
+        if self.0.is_current() {
+            return Ok(());
+        }
+        self.0.make_current()?;
+        let _ = LEAVE.try_with(|leave| leave.replace(Rc::downgrade(&self.0)));
+        Ok(())
     }
 
     /// Takes over a context that was just made current.
@@ -172,16 +184,29 @@ impl Gl {
             debug: wish.debug && debug::install(&mut glow),
         };
         tracing::info!(target: "warpaint::gl", "{} ({})", info.renderer, info.version);
-        Ok(Self(Rc::new(Shared { glow: Arc::new(glow), info, id, platform })))
+        let shared = Rc::new(Shared { glow: Arc::new(glow), info, id, platform });
+        LEAVE.set(Rc::downgrade(&shared));
+        Ok(Self(shared))
+    }
+}
+
+/// Leaves the thread's current context, if it is one of ours.
+fn leave_current() {
+    let _ = CURRENT.try_with(|current| current.set(0));
+    let left = LEAVE.try_with(RefCell::take).ok().and_then(|left| left.upgrade());
+    if let Some(shared) = left {
+        shared.platform.leave();
     }
 }
 
 impl Shared {
-    fn make_current(&self) -> Result<()> {
+    fn is_current(&self) -> bool {
         // During a thread's end its statics may be gone; then the platform is asked each time.
-        if CURRENT.try_with(Cell::get) == Ok(self.id) {
-            return Ok(());
-        }
+        CURRENT.try_with(Cell::get) == Ok(self.id)
+    }
+
+    fn make_current(&self) -> Result<()> {
+        leave_current();
         self.platform.make_current()?;
         let _ = CURRENT.try_with(|current| current.set(self.id));
         Ok(())
@@ -191,7 +216,7 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         // glow unsets its debug callback in its own drop, which follows, and needs the context for it.
-        if self.make_current().is_err() {
+        if !self.is_current() && self.make_current().is_err() {
             tracing::warn!(target: "warpaint::gl", "a context was lost before it was dropped");
         }
         let _ = CURRENT.try_with(|current| current.set(0));

@@ -61,10 +61,9 @@ impl Platform {
         let _ = wait;
         Ok(())
     }
-}
 
-impl Drop for Platform {
-    fn drop(&mut self) {
+    /// Makes the context non-current on this thread.
+    pub(super) fn leave(&self) {
         let left = match self {
             Self::Egl(context) => context.make_not_current_in_place(),
             #[cfg(feature = "studio")]
@@ -73,6 +72,12 @@ impl Drop for Platform {
         if let Err(error) = left {
             tracing::warn!(target: "warpaint::gl", "a context could not be left: {error}");
         }
+    }
+}
+
+impl Drop for Platform {
+    fn drop(&mut self) {
+        self.leave();
     }
 }
 

@@ -18,7 +18,7 @@ use winit::{
     window::{Window, WindowAttributes},
 };
 
-use super::{Attempt, Context, Error, Gl, Kind, Result, Wish, platform::Platform};
+use super::{Attempt, Context, Error, Gl, Kind, Result, Wish, leave_current, platform::Platform};
 
 /// A window's surface and its context. The fields' order is the order of their drops.
 pub(super) struct Surface {
@@ -45,6 +45,7 @@ impl Context {
             .display_handle()
             .map_err(|error| Error::NoDisplay { reason: error.to_string() })?
             .as_raw();
+        leave_current();
         let mut attempts = Vec::new();
         for (name, preference) in preferences(handle) {
             let mut note = |what: String, why: String| {
