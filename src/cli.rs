@@ -154,7 +154,9 @@ fn execute(cli: Cli) -> Result<()> {
 
 fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
     if run.gl == GlChoice::Egl {
-        return Err(Error::Usage("the studio draws in a window: --gl egl is for render".to_owned()));
+        return Err(Error::Usage(
+            "the studio draws in a window: --gl egl is for render".to_owned(),
+        ));
     }
     let scene = scene.map(|name| SceneSource::find(&name)).transpose()?;
     studio::run(studio::Options {
@@ -170,7 +172,9 @@ fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
 
 fn render(args: RenderArgs) -> Result<()> {
     if args.run.gl == GlChoice::Window {
-        return Err(Error::Usage("render draws without a window: --gl window is for the studio".to_owned()));
+        return Err(Error::Usage(
+            "render draws without a window: --gl window is for the studio".to_owned(),
+        ));
     }
     let dumps = args.npy.into_iter().map(|(resource, file)| Dump { resource, path: file.into() });
     let request = Render {
@@ -204,7 +208,9 @@ fn devices(json: bool) -> Result<()> {
     match json {
         true => match serde_json::to_string_pretty(&report) {
             Ok(text) => print(&format!("{text}\n")),
-            Err(error) => Err(Error::Usage(format!("the report cannot be written as JSON: {error}"))),
+            Err(error) => {
+                Err(Error::Usage(format!("the report cannot be written as JSON: {error}")))
+            }
         },
         false => print(&report.to_text()),
     }

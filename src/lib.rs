@@ -28,6 +28,3 @@ pub mod draw;
 
 #[cfg(feature = "gl")]
 pub mod session;
-
-
-

@@ -7,8 +7,8 @@ use std::{
 
 use crate::{
     compile::{self, Compiler, Outcome, Request, Target},
-    element::{Element, Scalar},
     device::{self, Arguments, Device, Function, LaunchConfig, Memory, Readback, Slice, Stream},
+    element::{Element, Scalar},
 };
 
 /// Threads of a block: whole warps, as the kernel's block reduction needs.
@@ -92,7 +92,8 @@ impl Summary {
         elements: impl IntoIterator<Item = Element>,
     ) -> Result<Self, Error> {
         const COMBINE: &str = "warpaint::summarize_partials";
-        let named: BTreeMap<Element, String> = elements.into_iter().map(|e| (e, kernel_name(e))).collect();
+        let named: BTreeMap<Element, String> =
+            elements.into_iter().map(|e| (e, kernel_name(e))).collect();
         let mut request = Request::new("summary.cu", include_str!("summary.cu"), target);
         request.name_expressions = named.values().cloned().chain([COMBINE.to_owned()]).collect();
         let compiled = match compiler.compile(&request)? {
@@ -119,7 +120,12 @@ impl Summary {
     /// # Errors
     /// [`Error::NoKernel`] for an element type that was not asked for; the device's errors.
     #[expect(unsafe_code, reason = "a kernel launch")]
-    pub fn enqueue(&self, stream: &Stream, data: Slice<'_>, element: Element) -> Result<Pending, Error> {
+    pub fn enqueue(
+        &self,
+        stream: &Stream,
+        data: Slice<'_>,
+        element: Element,
+    ) -> Result<Pending, Error> {
         let kernel = self
             .kernels
             .get(&element)
@@ -137,7 +143,11 @@ impl Summary {
         unsafe { stream.launch(kernel, &LaunchConfig::new(blocks, BLOCK), &arguments)? };
 
         let mut arguments = Arguments::new();
-        arguments.push(&scratch.partials.address()).push(&blocks).push(&lanes).push(&results.address());
+        arguments
+            .push(&scratch.partials.address())
+            .push(&blocks)
+            .push(&lanes)
+            .push(&results.address());
         // SAFETY: reads what the launch before it wrote and writes one result a lane, the size of `results`.
         unsafe { stream.launch(&self.combine, &LaunchConfig::new(lanes, BLOCK), &arguments)? };
 

@@ -30,14 +30,14 @@ impl<'a> Mapped<'a> {
     /// # Errors
     /// [`Error::Device`](super::Error::Device) from the driver.
     pub fn unmap(mut self) -> Result<()> {
-        unmap(std::slice::from_mut(&mut self.buffer))
+        unmap(std::slice::from_mut(&mut self.buffer), Content::Written)
     }
 }
 
 impl Drop for Mapped<'_> {
     fn drop(&mut self) {
         // After `unmap` there is nothing left to do.
-        if let Err(error) = unmap(std::slice::from_mut(&mut self.buffer)) {
+        if let Err(error) = unmap(std::slice::from_mut(&mut self.buffer), Content::Written) {
             tracing::error!("while unmapping a buffer: {error}");
         }
     }

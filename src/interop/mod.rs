@@ -135,6 +135,11 @@ impl Interop {
         &self.path
     }
 
+    /// The name of OpenGL's renderer, where there is one.
+    pub fn renderer(&self) -> Option<&str> {
+        self.gl.as_ref().map(|gl| gl.info().renderer.as_str())
+    }
+
     /// The device.
     pub fn device(&self) -> &Device {
         &self.device
@@ -241,7 +246,7 @@ impl SharedBuffer {
 impl Drop for SharedBuffer {
     fn drop(&mut self) {
         // Mapped still: its guard was forgotten.
-        if let Err(error) = mapped::unmap(&mut [self]) {
+        if let Err(error) = mapped::unmap(&mut [self], mapped::Content::Unchanged) {
             tracing::error!("while dropping a mapped buffer: {error}");
         }
     }

@@ -2,10 +2,7 @@
 
 use std::time::Instant;
 
-use super::{
-    Error, Reset, Session,
-    program::Pass,
-};
+use super::{Error, Reset, Session, program::Pass};
 use crate::{
     device::{self, Arguments, Fault, Slice, Stream},
     diagnostic::{Diagnostic, Severity},
@@ -60,7 +57,9 @@ impl Session {
 
     /// Puts the passes of `work` on the stream, with events around each.
     fn launch(&mut self, work: Work) -> Result<(), Error> {
-        let Self { program: Some(program), resources, stream, device, stopwatch, inputs, .. } = self else {
+        let Self { program: Some(program), resources, stream, device, stopwatch, inputs, .. } =
+            self
+        else {
             return Ok(());
         };
         inputs.dt = program.scene.manifest.step_seconds(&inputs.parameters);

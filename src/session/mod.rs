@@ -17,10 +17,7 @@ mod statistics;
 mod timing;
 mod worker;
 
-use std::{
-    path::PathBuf,
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 pub use error::Error;
 pub use snapshot::*;
@@ -71,7 +68,7 @@ pub struct Options {
 pub struct Session {
     device: Device,
     stream: Stream,
-    interop: Option<Interop>,
+    interop: Interop,
     worker: Worker,
     options: Options,
 
@@ -109,7 +106,7 @@ enum Reset {
 impl Session {
     /// Opens a session and starts to compile; it plays as soon as there is something to run.
     ///
-    /// `interop` says how results reach OpenGL; without it every resource is plain device memory. `wake` is
+    /// `interop` says how results reach OpenGL, if at all. `wake` is
     /// called on another thread when [`Session::update`] should be called again.
     ///
     /// # Errors
@@ -118,7 +115,7 @@ impl Session {
         options: Options,
         device: Device,
         compiler: Compiler,
-        interop: Option<Interop>,
+        interop: Interop,
         wake: impl Fn() + Send + 'static,
     ) -> Result<Self, Error> {
         let recipe = Recipe {
@@ -329,11 +326,11 @@ impl Session {
             title: manifest.map_or_else(|| self.options.name.clone(), |m| m.title.clone()),
             summary: manifest.map_or_else(String::new, |m| m.summary.clone()),
             device: self.device.info().to_string(),
-            renderer: self.interop.as_ref().map(|i| i.renderer().to_owned()),
-            sharing: match self.interop.as_ref().map(Interop::path) {
-                None => Sharing::None,
-                Some(interop::Path::Registered) => Sharing::Registered,
-                Some(interop::Path::Copied(reason)) => Sharing::Copied(reason.clone()),
+            renderer: self.interop.renderer().map(str::to_owned),
+            sharing: match self.interop.path() {
+                interop::Path::None => Sharing::None,
+                interop::Path::Registered => Sharing::Registered,
+                interop::Path::Copied(reason) => Sharing::Copied(reason.clone()),
             },
             clock: Clock {
                 step: self.inputs.step,
@@ -409,10 +406,12 @@ impl Session {
         let Some((generation, program)) = self.candidate.take() else { return Ok(false) };
         let manifest = &program.scene.manifest;
         let old = self.program.as_ref().map(|p| &p.scene.manifest);
-        let fresh = match self.resources.adopt(old, manifest, &self.stream, self.interop.as_ref()) {
+        let fresh = match self.resources.adopt(old, manifest, &self.stream, &self.interop) {
             Ok(fresh) => fresh,
             Err(Error::Device(error @ device::Error::OutOfMemory { .. })) => {
-                self.compile.diagnostics.push(Diagnostic::error(&self.options.name, error.to_string()));
+                self.compile
+                    .diagnostics
+                    .push(Diagnostic::error(&self.options.name, error.to_string()));
                 self.compile.phase = Phase::Rejected;
                 return Ok(true);
             }

@@ -77,7 +77,13 @@ impl Builder {
                 Ok(passes) => {
                     let summary = self.summary(&scene, target)?;
                     let elements = scene.manifest.resources().iter().map(element_of).collect();
-                    program = Some(Program { scene, passes, summary, elements, ptx: compiled.ptx.clone() });
+                    program = Some(Program {
+                        scene,
+                        passes,
+                        summary,
+                        elements,
+                        ptx: compiled.ptx.clone(),
+                    });
                 }
                 Err(errors) => diagnostics.extend(errors),
             }
@@ -86,7 +92,8 @@ impl Builder {
     }
 
     fn summary(&mut self, scene: &Scene, target: Target) -> Result<Arc<Summary>, Error> {
-        let elements: BTreeSet<_> = scene.manifest.resources().iter().filter_map(element_of).collect();
+        let elements: BTreeSet<_> =
+            scene.manifest.resources().iter().filter_map(element_of).collect();
         if let Some((known, summary)) = &self.summary
             && *known == elements
         {
@@ -153,23 +160,29 @@ fn lowered<'a>(compiled: &'a Compiled, kernel: &'a str) -> &'a str {
 /// What a device does not want to load is a remark about the source; a broken device is an error.
 fn refusal(scene: &Scene, error: device::Error) -> Result<Diagnostic, Error> {
     match error {
-        device::Error::UnsupportedPtx { ref instruction, location: Some(ref at) } => Ok(Diagnostic::error(
-            &at.file,
-            format!("the CPU device does not support `{instruction}`"),
-        )
-        .at(at.line, (at.column > 0).then_some(at.column))),
+        device::Error::UnsupportedPtx { ref instruction, location: Some(ref at) } => Ok(
+            Diagnostic::error(&at.file, format!("the CPU device does not support `{instruction}`"))
+                .at(at.line, (at.column > 0).then_some(at.column)),
+        ),
         device::Error::Load { .. }
         | device::Error::UnsupportedPtx { .. }
-        | device::Error::NoSuchFunction { .. } => Ok(Diagnostic::error(&scene.name, error.to_string())),
+        | device::Error::NoSuchFunction { .. } => {
+            Ok(Diagnostic::error(&scene.name, error.to_string()))
+        }
         other => Err(other.into()),
     }
 }
 
 /// The first argument whose size the compiled kernel sees otherwise: a type that is not what its name says.
-fn size_mismatch(scene: &Scene, pass: &scene::PlannedPass, function: &Function) -> Option<Diagnostic> {
+fn size_mismatch(
+    scene: &Scene,
+    pass: &scene::PlannedPass,
+    function: &Function,
+) -> Option<Diagnostic> {
     let parameters = &function.info().parameters;
     let mut arguments = pass.arguments.iter().zip(parameters);
-    let wrong = |a: &scene::Argument, bytes| a.ctype.layout().is_some_and(|(size, _)| size != bytes);
+    let wrong =
+        |a: &scene::Argument, bytes| a.ctype.layout().is_some_and(|(size, _)| size != bytes);
     let text = match arguments.find(|(argument, p)| wrong(argument, p.bytes)) {
         Some((argument, parameter)) => format!(
             "kernel `{}`: its parameter `{}` has {} bytes, and `{}` should have another size",

@@ -38,7 +38,7 @@ impl Resources {
         old: Option<&Manifest>,
         new: &Manifest,
         stream: &Stream,
-        interop: Option<&Interop>,
+        interop: &Interop,
     ) -> Result<Vec<ResourceId>, Error> {
         let all_new = || vec![Change::New; new.resources().len()];
         let changes = old.map_or_else(all_new, |old| new.changes(old));
@@ -66,7 +66,12 @@ impl Resources {
     }
 
     /// Gives `to` the content of `from`, which it replaces: it is drawn now, or no longer.
-    fn moved(&mut self, from: ResourceId, mut to: Resource, stream: &Stream) -> Result<Resource, Error> {
+    fn moved(
+        &mut self,
+        from: ResourceId,
+        mut to: Resource,
+        stream: &Stream,
+    ) -> Result<Resource, Error> {
         let content = self.read(stream, |slices| Ok(stream.download(slices[from.0])?))?.wait()?;
         let alone = std::slice::from_mut(&mut to);
         write(alone, stream, |slices| Ok(stream.upload(slices[0], &content)?))?;
@@ -110,15 +115,15 @@ impl Resource {
     fn allocate(
         declared: &crate::scene::Resource,
         stream: &Stream,
-        interop: Option<&Interop>,
+        interop: &Interop,
     ) -> Result<Self, Error> {
         let bytes = declared.bytes() as usize;
-        let storage = match interop {
-            Some(interop) if declared.shared => {
-                let buffers = Box::new([interop.buffer(bytes)?, interop.buffer(bytes)?]);
-                Storage::Shared { buffers, front: 0 }
-            }
-            _ => Storage::Device(zeroed(&stream.device(), stream, bytes)?),
+        let storage = match declared.shared && *interop.path() != interop::Path::None {
+            true => Storage::Shared {
+                buffers: Box::new(zeroed_pair(interop, stream, bytes)?),
+                front: 0,
+            },
+            false => Storage::Device(zeroed(&stream.device(), stream, bytes)?),
         };
         Ok(Self {
             name: declared.name.clone(),
@@ -132,6 +137,7 @@ impl Resource {
     fn swap(&mut self) -> Result<(), Error> {
         if let Storage::Shared { buffers, front } = &mut self.storage {
             *front = 1 - *front;
+            // The event behind the unmap was reached, so whatever is copied has arrived.
             buffers[*front].present()?;
         }
         Ok(())
@@ -141,9 +147,22 @@ impl Resource {
     pub(super) fn drawn(&self) -> Option<&gl::Buffer> {
         match &self.storage {
             Storage::Device(_) => None,
-            Storage::Shared { buffers, front } => Some(buffers[*front].gl()),
+            Storage::Shared { buffers, front } => buffers[*front].gl(),
         }
     }
+}
+
+/// Two buffers whose first one is zero: the second is overwritten before anybody looks at it.
+fn zeroed_pair(
+    interop: &Interop,
+    stream: &Stream,
+    bytes: usize,
+) -> Result<[SharedBuffer; 2], Error> {
+    let mut pair = [interop.buffer(bytes)?, interop.buffer(bytes)?];
+    let mapped = pair[0].map(stream)?;
+    stream.fill(mapped.slice(), Fill::U8(0))?;
+    mapped.unmap()?;
+    Ok(pair)
 }
 
 fn zeroed(device: &Device, stream: &Stream, bytes: usize) -> Result<Memory, Error> {
@@ -172,9 +191,9 @@ fn write<R>(
             }
         }
     }
-    let spare = interop::map_all(spare, stream)?;
+    let spare = interop::map_all(&mut spare, stream)?;
     // What is on the screen is given back at once, so that drawing waits for this copy at most.
-    let drawn = interop::map_all(drawn, stream)?;
+    let drawn = interop::map_all(&mut drawn, stream)?;
     for (from, to) in drawn.slices().zip(spare.slices()) {
         stream.copy(to, from)?;
     }
@@ -202,7 +221,7 @@ fn read<R>(
             }
         }
     }
-    let drawn = interop::map_all(drawn, stream)?;
+    let drawn = interop::map_all(&mut drawn, stream)?;
     slices.extend(shared.into_iter().zip(drawn.slices()));
     let result = work(&in_order(slices))?;
     drawn.unmap_unchanged()?;

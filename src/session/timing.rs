@@ -60,7 +60,8 @@ impl History {
             let at = before.iter().position(|(n, _)| n == name)?;
             Some(before.swap_remove(at).1)
         };
-        self.passes = names.map(|name| (name.to_owned(), known(name).unwrap_or_default())).collect();
+        self.passes =
+            names.map(|name| (name.to_owned(), known(name).unwrap_or_default())).collect();
     }
 
     /// Adds the times of one step, one a pass.

@@ -112,8 +112,7 @@ impl Drop for Worker {
 }
 
 fn build(builder: &mut Builder, recipe: &Recipe, text: &str) -> Result<Built, Error> {
-    let rejected =
-        |diagnostics, log| Ok(Built { program: None, diagnostics, log, cached: false });
+    let rejected = |diagnostics, log| Ok(Built { program: None, diagnostics, log, cached: false });
     let mut scene = match Scene::parse(&recipe.name, text, &recipe.overrides) {
         Ok(scene) => scene,
         Err(diagnostics) => return rejected(diagnostics, Arc::from("")),

@@ -9,7 +9,7 @@ use warpaint::{
     device::{Choice, Device},
     gl,
     interop::{Interop, Path},
-    scene::{Overrides, Scene, ResourceId},
+    scene::{Overrides, ResourceId, Scene},
     session::{Options, Phase, Session, Value},
 };
 
@@ -75,8 +75,14 @@ fn a_failed_compilation_leaves_the_old_program_running() {
     let generation = session.set_source(text);
     assert!(!session.wait_for_program().unwrap());
     let compile = session.snapshot().compile;
-    assert_eq!((compile.phase, compile.generation, compile.running), (Phase::Rejected, generation, 1));
-    assert!(compile.diagnostics.iter().any(|d| d.text.contains("gian") && d.line == Some(31)), "{compile:#?}");
+    assert_eq!(
+        (compile.phase, compile.generation, compile.running),
+        (Phase::Rejected, generation, 1)
+    );
+    assert!(
+        compile.diagnostics.iter().any(|d| d.text.contains("gian") && d.line == Some(31)),
+        "{compile:#?}"
+    );
     session.run_steps(2, |_| {}).unwrap();
     assert_eq!(second(&mut session), vec![5.0; 1000]);
 
@@ -90,9 +96,18 @@ fn a_failed_compilation_leaves_the_old_program_running() {
 #[test]
 fn an_edit_of_a_size_starts_that_resource_anew() {
     let with_count = |count: &str| {
-        edited("[param.gain]", &format!("[buffer.other]\ntype = \"float\"\ncount = {count}\n[param.gain]"))
-            .replace("advance(float4 *value, int n", "advance(float4 *value, float *other, int other_count, int n")
-            .replace("value[i].y += gain;", "value[i].y += gain; if (i < other_count) other[i] += 1.0f;")
+        edited(
+            "[param.gain]",
+            &format!("[buffer.other]\ntype = \"float\"\ncount = {count}\n[param.gain]"),
+        )
+        .replace(
+            "advance(float4 *value, int n",
+            "advance(float4 *value, float *other, int other_count, int n",
+        )
+        .replace(
+            "value[i].y += gain;",
+            "value[i].y += gain; if (i < other_count) other[i] += 1.0f;",
+        )
     };
     let mut session = open(&with_count("10"));
     session.run_steps(4, |_| {}).unwrap();
@@ -119,7 +134,8 @@ fn a_value_that_was_set_survives_an_edit() {
 
 #[test]
 fn a_program_that_waits_ends_an_endless_step() {
-    let mut session = open(&edited("value[i].y += gain;", "while (gain > 0.0f) value[i].y += 1.0f;"));
+    let mut session =
+        open(&edited("value[i].y += gain;", "while (gain > 0.0f) value[i].y += 1.0f;"));
     session.play();
     let start = Instant::now();
     while session.snapshot().clock.step == 0 && start.elapsed() < Duration::from_millis(300) {
@@ -218,7 +234,9 @@ fn both_devices_agree_on_the_particles() {
     let mut cpu = open_on(&cpu_device, source);
     let index = 0;
     let mut done = 0;
-    for (steps, median_bound, worst_bound) in [(1, 1e-6, 1e-4), (10, 1e-5, 0.05), (100, 1e-3, f32::INFINITY)] {
+    for (steps, median_bound, worst_bound) in
+        [(1, 1e-6, 1e-4), (10, 1e-5, 0.05), (100, 1e-3, f32::INFINITY)]
+    {
         gpu.run_steps(steps - done, |_| {}).unwrap();
         cpu.run_steps(steps - done, |_| {}).unwrap();
         done = steps;
@@ -231,7 +249,9 @@ fn both_devices_agree_on_the_particles() {
             .collect();
         differences.sort_by(f32::total_cmp);
         let (median, worst) = (differences[differences.len() / 2], *differences.last().unwrap());
-        eprintln!("particles after {steps} steps: median difference {median:e}, greatest {worst:e}");
+        eprintln!(
+            "particles after {steps} steps: median difference {median:e}, greatest {worst:e}"
+        );
         assert!(median <= median_bound, "step {steps}: median {median:e} > {median_bound:e}");
         assert!(worst <= worst_bound, "step {steps}: greatest {worst:e} > {worst_bound:e}");
     }

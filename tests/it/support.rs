@@ -10,12 +10,14 @@ use tempfile::TempDir;
 
 /// The project's folder: the sources', or where a bundle was unpacked.
 pub fn root() -> PathBuf {
-    std::env::var_os("WARPAINT_ROOT").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
+    std::env::var_os("WARPAINT_ROOT")
+        .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
 }
 
 /// The program that is tested.
 pub fn binary() -> PathBuf {
-    std::env::var_os("WARPAINT_BIN").map_or_else(|| env!("CARGO_BIN_EXE_warpaint").into(), PathBuf::from)
+    std::env::var_os("WARPAINT_BIN")
+        .map_or_else(|| env!("CARGO_BIN_EXE_warpaint").into(), PathBuf::from)
 }
 
 /// A folder of a test's own, and the program running in it with a cache of its own.
@@ -41,7 +43,10 @@ impl Workplace {
     /// The program with the shared cache of all tests, so that a kernel is compiled once.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
-        command.args(arguments).current_dir(self.folder.path()).env("XDG_STATE_HOME", self.path("state"));
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env("XDG_STATE_HOME", self.path("state"));
         command.env("XDG_CONFIG_HOME", self.path("config"));
         command
     }

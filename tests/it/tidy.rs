@@ -6,7 +6,8 @@ use std::{
 };
 
 fn root() -> PathBuf {
-    std::env::var_os("WARPAINT_ROOT").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
+    std::env::var_os("WARPAINT_ROOT")
+        .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
 }
 
 /// Every Rust file below `src`, with its path from there.
@@ -44,9 +45,9 @@ fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 /// Whether `word` stands in `line` as the start of a path: `word::`.
 fn names_crate(line: &str, word: &str) -> bool {
-    line.match_indices(&format!("{word}::")).any(|(at, _)| {
-        !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':')
-    }) || line.trim() == format!("use {word};")
+    line.match_indices(&format!("{word}::"))
+        .any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':'))
+        || line.trim() == format!("use {word};")
 }
 
 #[test]
@@ -85,7 +86,17 @@ fn foreign_crates_stay_where_they_belong() {
 
 /// The flow, left to right: a module names only those before it. The last two stand side by side.
 const FLOW: [&str; 12] = [
-    "diagnostic", "element", "scene", "compile", "ptx", "device", "array", "gl", "interop", "draw", "session",
+    "diagnostic",
+    "element",
+    "scene",
+    "compile",
+    "ptx",
+    "device",
+    "array",
+    "gl",
+    "interop",
+    "draw",
+    "session",
     "headless",
 ];
 
@@ -99,7 +110,9 @@ fn modules_name_only_modules_to_their_left() {
         for module in forbidden {
             for (number, line) in code(&text) {
                 if line.contains(&format!("crate::{module}")) || imported_from_crate(line, module) {
-                    wrong.push(format!("src/{path}:{number}: `{own}` names `{module}`, to its right"));
+                    wrong.push(format!(
+                        "src/{path}:{number}: `{own}` names `{module}`, to its right"
+                    ));
                 }
             }
         }
@@ -109,7 +122,9 @@ fn modules_name_only_modules_to_their_left() {
 
 /// A line of a grouped `use crate::{ ... }` that starts with the module's name.
 fn imported_from_crate(line: &str, module: &str) -> bool {
-    let Some(rest) = line.strip_prefix("    ").and_then(|l| l.strip_prefix(module)) else { return false };
+    let Some(rest) = line.strip_prefix("    ").and_then(|l| l.strip_prefix(module)) else {
+        return false;
+    };
     rest == "," || (rest.starts_with("::") && rest.trim_end().ends_with(','))
 }
 
@@ -149,7 +164,10 @@ fn only_named_places_are_unsafe() {
             continue;
         }
         for (number, line) in code(&text) {
-            if line.contains("unsafe {") || line.contains("unsafe fn") || line.contains("unsafe impl") {
+            if line.contains("unsafe {")
+                || line.contains("unsafe fn")
+                || line.contains("unsafe impl")
+            {
                 wrong.push(format!("src/{path}:{number}: unsafe outside {allowed:?}"));
             }
         }
