@@ -250,6 +250,7 @@ pub(super) fn describe_all() -> Result<Vec<DeviceInfo>> {
 }
 
 /// The ordinal of a device that the driver named by its handle.
+#[cfg(feature = "gl")]
 pub(crate) fn ordinal_of(driver: &Driver, wanted: sys::CUdevice) -> Result<Option<u32>> {
     for ordinal in 0..count(driver)? {
         if device(driver, ordinal)? == wanted {

@@ -19,7 +19,9 @@ mod stream;
 
 use std::sync::Arc;
 
-pub(crate) use context::{Context, ordinal_of};
+pub(crate) use context::Context;
+#[cfg(feature = "gl")]
+pub(crate) use context::ordinal_of;
 pub use event::Event;
 pub use memory::{Memory, Readback};
 pub use module::{Function, Module};
