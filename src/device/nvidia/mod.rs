@@ -98,6 +98,13 @@ mod tests {
     use super::*;
     use crate::device::Error;
 
+    #[test]
+    fn handles_may_go_to_other_threads() {
+        fn check<T: Send + Sync + 'static>() {}
+        check::<(Device, Memory, Readback)>();
+        check::<(Stream, Event, Module, Function)>();
+    }
+
     /// Runs only where there is no driver: elsewhere the integration tests see the GPU itself.
     #[test]
     fn without_a_driver_the_error_says_so_in_a_sentence() {
