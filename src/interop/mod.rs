@@ -125,6 +125,11 @@ impl Interop {
         Self { device: device.clone(), gl: Some(gl.clone()), path }
     }
 
+    /// Copies even where registering may be possible: to compare both, or around a driver's fault.
+    pub fn copying(gl: &Gl, device: &Device, why: impl Into<String>) -> Self {
+        Self { device: device.clone(), gl: Some(gl.clone()), path: Path::Copied(why.into()) }
+    }
+
     /// Shared memory that is never drawn, on a machine that needs no OpenGL.
     pub fn none(device: &Device) -> Self {
         Self { device: device.clone(), gl: None, path: Path::None }

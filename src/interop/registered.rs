@@ -163,6 +163,8 @@ impl Drop for Registered {
         }
         let context = self.device.context();
         context.on_drop(|| {
+            // Streams other than the one that it was mapped on may still use it.
+            context.wait_for_work()?;
             // SAFETY: registered once, and OpenGL's buffer is alive in the context that is current.
             context.check(unsafe { self.graphics.cuGraphicsUnregisterResource(self.resource) })
         });

@@ -95,6 +95,15 @@ fn a_registered_buffer_shows_what_the_device_wrote() {
 }
 
 #[test]
+fn a_gpu_whose_buffers_are_not_registered_copies() {
+    let (Some(device), Some(context)) = (nvidia::device(), context()) else { return };
+    let interop = Interop::copying(context.gl(), &device, "to see that it works");
+    assert_eq!(interop.path().to_string(), "copied through the host: to see that it works");
+    check(&interop);
+    check_several(&interop);
+}
+
+#[test]
 fn a_buffer_of_the_cpu_device_is_copied() {
     let Some(context) = context() else { return };
     let device = Device::cpu().unwrap();
@@ -126,10 +135,13 @@ fn a_stream_of_another_device_is_refused() {
 }
 
 #[test]
-fn a_machine_without_cuda_says_so() {
+fn the_devices_of_a_context_are_found_before_one_is_opened() {
     let Some(context) = context() else { return };
-    match cuda_devices_of(context.gl()) {
-        Ok(ordinals) => assert!(!ordinals.is_empty()),
-        Err(error) => assert!(!error.to_string().is_empty()),
+    // A thread of its own, so that no CUDA context is current on it.
+    match (cuda_devices_of(context.gl()), context.info().cuda_ordinal) {
+        (Ok(ordinals), Some(drawing)) => assert!(ordinals.contains(&drawing), "{ordinals:?}"),
+        (Err(error), Some(drawing)) => panic!("cuda:{drawing} draws, but {error}"),
+        (Ok(ordinals), None) => assert!(!ordinals.is_empty()),
+        (Err(error), None) => assert!(!error.to_string().is_empty()),
     }
 }

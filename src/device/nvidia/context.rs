@@ -161,8 +161,9 @@ impl Context {
 
     /// Waits for all work of the context: what is to be freed may be in use.
     ///
-    /// (CUDA's documentation leaves open whether `cuMemFree` and `cuModuleUnload` wait by themselves.)
-    pub(super) fn wait_for_work(&self) -> Result<()> {
+    /// (CUDA's documentation leaves open whether `cuMemFree` waits by itself, and does not say it of
+    /// `cuModuleUnload` and `cuGraphicsUnregisterResource`.)
+    pub(crate) fn wait_for_work(&self) -> Result<()> {
         let before = lock(&self.launches).sequence();
         // SAFETY: no parameters; the context is current.
         self.check(unsafe { self.driver.cuCtxSynchronize() })?;
@@ -250,6 +251,7 @@ pub(super) fn describe_all() -> Result<Vec<DeviceInfo>> {
 }
 
 /// The ordinal of a device that the driver named by its handle.
+#[cfg(feature = "gl")]
 pub(crate) fn ordinal_of(driver: &Driver, wanted: sys::CUdevice) -> Result<Option<u32>> {
     for ordinal in 0..count(driver)? {
         if device(driver, ordinal)? == wanted {

@@ -167,6 +167,7 @@ macro_rules! entry_points {
         }
     };
 }
+#[cfg(feature = "gl")]
 pub(crate) use entry_points;
 
 /// The function `name` of the driver's library, which is loaded already.

@@ -19,7 +19,9 @@ mod stream;
 
 use std::sync::Arc;
 
-pub(crate) use context::{Context, ordinal_of};
+pub(crate) use context::Context;
+#[cfg(feature = "gl")]
+pub(crate) use context::ordinal_of;
 pub use event::Event;
 pub use memory::{Memory, Readback};
 pub use module::{Function, Module};
@@ -95,6 +97,13 @@ impl Device {
 mod tests {
     use super::*;
     use crate::device::Error;
+
+    #[test]
+    fn handles_may_go_to_other_threads() {
+        fn check<T: Send + Sync + 'static>() {}
+        check::<(Device, Memory, Readback)>();
+        check::<(Stream, Event, Module, Function)>();
+    }
 
     /// Runs only where there is no driver: elsewhere the integration tests see the GPU itself.
     #[test]

@@ -267,11 +267,6 @@ impl Stream {
         })
     }
 
-    /// Whether both are the same queue.
-    pub(crate) fn same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
     pub(crate) fn context(&self) -> &Context {
         self.device().context()
     }
