@@ -5,6 +5,7 @@
 //! ```
 
 pub mod diagnostic;
+pub mod element;
 
 pub mod scene;
 
@@ -27,9 +28,3 @@ pub mod draw;
 
 #[cfg(feature = "gl")]
 pub mod session;
-
-#[cfg(feature = "studio")]
-pub mod studio;
-
-#[cfg(feature = "gl")]
-pub mod headless;

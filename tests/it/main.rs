@@ -1,1 +1,13 @@
 //! The integration tests: one binary, one module a topic.
+
+mod compile;
+#[cfg(feature = "gl")]
+mod gl;
+#[cfg(feature = "gl")]
+mod interop;
+mod nvidia;
+#[cfg(feature = "gl")]
+mod session;
+#[cfg(feature = "studio")]
+mod support;
+mod tidy;
