@@ -55,7 +55,7 @@ impl Default for State {
             window: [1440.0, 900.0],
             editor_width: 520.0,
             parameters_width: 250.0,
-            lower_height: 200.0,
+            lower_height: 236.0,
             diagnostics_height: 116.0,
             font_size: 13.0,
             tab: Tab::Statistics,

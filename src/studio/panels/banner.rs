@@ -43,6 +43,7 @@ fn strip(ui: &mut Ui, severity: Severity, content: impl FnOnce(&mut Ui)) {
     let frame = Frame::new().fill(fill).inner_margin(Margin::symmetric(12, 6));
     let strip = frame.show(ui, |ui| {
         ui.set_width(ui.available_width());
+        ui.spacing_mut().item_spacing.x = 8.0;
         ui.horizontal(|ui| {
             let (rect, _) = ui.allocate_exact_size(vec2(16.0, 22.0), Sense::hover());
             icons::severity(ui.painter(), rect.center(), severity);

@@ -70,7 +70,8 @@ fn row(ui: &mut Ui, diagnostic: &Diagnostic, file: &str) -> Option<Action> {
         ui.add_space(2.0);
         let (rect, _) = ui.allocate_exact_size(vec2(14.0, 18.0), Sense::hover());
         icons::severity(ui.painter(), rect.center(), diagnostic.severity);
-        let place = RichText::new(place(diagnostic, file)).monospace().size(11.5).color(theme::WEAK);
+        let place =
+            RichText::new(place(diagnostic, file)).monospace().size(11.5).color(theme::WEAK);
         let row = egui::Layout::left_to_right(Align::Center);
         ui.allocate_ui_with_layout(vec2(46.0, 18.0), row, |ui| {
             ui.set_min_width(46.0);

@@ -10,7 +10,7 @@ use crate::{
 
 const ROW: f32 = 20.0;
 const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
-const HEADERS: [&str; 7] = ["count", "min", "max", "mean", "NaN", "Inf", "range and mean"];
+const HEADERS: [&str; 7] = ["count", "min", "max", "mean", "NaN", "Inf", "range"];
 
 /// The table.
 pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
@@ -24,14 +24,17 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
 }
 
 fn table(ui: &mut Ui, snapshot: &Snapshot) {
+    let height = (ui.available_height() - 34.0).max(20.0);
     TableBuilder::new(ui)
         .id_salt("statistics")
         .auto_shrink(false)
+        .min_scrolled_height(0.0)
+        .max_scroll_height(height)
         .cell_layout(Layout::right_to_left(Align::Center))
-        .column(Column::initial(144.0).at_least(90.0).clip(true))
-        .columns(Column::initial(70.0).at_least(48.0), 4)
-        .columns(Column::initial(52.0).at_least(32.0), 2)
-        .column(Column::initial(96.0).at_least(60.0))
+        .column(Column::initial(134.0).at_least(90.0).clip(true))
+        .columns(Column::initial(66.0).at_least(48.0), 4)
+        .columns(Column::initial(40.0).at_least(32.0), 2)
+        .column(Column::initial(84.0).at_least(60.0))
         .header(22.0, |mut row| {
             row.col(|ui| {
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| header(ui, "resource"));

@@ -1,6 +1,6 @@
 //! The device time of every pass, and of the window's own frames, with their history.
 
-use egui::{Align, Color32, Layout, RichText, Sense, Ui, vec2};
+use egui::{Align, Color32, Layout, RichText, Sense, Ui, UiBuilder, vec2};
 use egui_plot::{GridMark, Line, Plot, PlotPoints};
 
 use super::FrameTimes;
@@ -17,21 +17,20 @@ struct Series<'a> {
     color: Color32,
 }
 
-/// The table, and the plot right of it.
+/// The table, and the plot right of it where there is room.
 pub fn show(ui: &mut Ui, snapshot: &Snapshot, frames: &FrameTimes) {
     let rows = series(snapshot, frames);
-    ui.horizontal_top(|ui| {
-        let height = ui.available_height();
-        ui.allocate_ui_with_layout(vec2(310.0, height), Layout::top_down(Align::Min), |ui| {
-            ui.set_width(310.0);
-            egui::ScrollArea::vertical()
-                .id_salt("timings")
-                .auto_shrink(false)
-                .show(ui, |ui| table(ui, &rows));
-        });
-        ui.add_space(6.0);
-        plot(ui, &rows);
+    let space = ui.available_rect_before_wrap();
+    let table_width = 300.0_f32.min(space.width());
+    let (left, right) = space.split_left_right_at_x(space.left() + table_width);
+    ui.scope_builder(UiBuilder::new().max_rect(left), |ui| {
+        let area = egui::ScrollArea::vertical().id_salt("timings").auto_shrink(false);
+        area.show(ui, |ui| table(ui, &rows));
     });
+    let right = right.with_min_x(right.left() + 12.0);
+    if right.width() > 120.0 {
+        ui.scope_builder(UiBuilder::new().max_rect(right), |ui| plot(ui, &rows));
+    }
 }
 
 fn series<'a>(snapshot: &'a Snapshot, frames: &'a FrameTimes) -> Vec<Series<'a>> {
@@ -82,9 +81,14 @@ fn row(ui: &mut Ui, swatch: Option<Color32>, [name, last, median]: [&str; 3], co
                 ui.add(egui::Label::new(text(words)).truncate());
             });
         };
-        cell(ui, 130.0, Layout::left_to_right(Align::Center), name);
-        cell(ui, 64.0, Layout::right_to_left(Align::Center), last);
-        cell(ui, 64.0, Layout::right_to_left(Align::Center), median);
+        cell(
+            ui,
+            (ui.available_width() - 164.0).max(60.0),
+            Layout::left_to_right(Align::Center),
+            name,
+        );
+        cell(ui, 66.0, Layout::right_to_left(Align::Center), last);
+        cell(ui, 66.0, Layout::right_to_left(Align::Center), median);
     });
 }
 
@@ -104,6 +108,8 @@ fn plot(ui: &mut Ui, rows: &[Series<'_>]) {
         |mark: GridMark, _: &std::ops::RangeInclusive<f64>| number::milliseconds(mark.value as f32);
     Plot::new("timing history")
         .show_x(false)
+        .set_margin_fraction(vec2(0.0, 0.08))
+        .grid_color(theme::LINE)
         .show_axes([false, true])
         .y_axis_formatter(axis)
         .y_axis_min_width(54.0)

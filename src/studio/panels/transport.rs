@@ -49,8 +49,7 @@ fn scene_menu(
     local: &mut Local,
     actions: &mut Vec<Action>,
 ) {
-    let title =
-        RichText::new(format!("{}     ", snapshot.title)).color(theme::STRONG).size(14.5);
+    let title = RichText::new(format!("{}     ", snapshot.title)).color(theme::STRONG).size(14.5);
     let menu = ui.menu_button(title, |ui| {
         ui.set_min_width(240.0);
         ui.label(RichText::new("Built-in scenes").small().color(theme::WEAK));
