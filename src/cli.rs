@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use warpaint::{
     compile::{Cache, Compiler, Target},
     device::Choice,
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, has_errors},
     headless::{self, Dump, Error, ExitStatus, Render, Result, SceneSource},
     studio,
 };
@@ -199,7 +199,11 @@ fn render(args: RenderArgs) -> Result<()> {
 fn check(args: &CheckArgs) -> Result<()> {
     let constants: BTreeMap<_, _> = args.constants.iter().cloned().collect();
     let compiler = Compiler::new(Cache::user());
-    remark(&headless::check(&args.scenes, &constants, Target::CPU, &compiler)?);
+    let remarks = headless::check(&args.scenes, &constants, Target::CPU, &compiler)?;
+    if has_errors(&remarks) {
+        return Err(Error::Rejected(remarks));
+    }
+    remark(&remarks);
     Ok(())
 }
 

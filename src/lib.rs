@@ -28,3 +28,6 @@ pub mod draw;
 
 #[cfg(feature = "gl")]
 pub mod session;
+
+#[cfg(feature = "gl")]
+pub mod headless;
