@@ -2,6 +2,9 @@
 
 mod compile;
 #[cfg(feature = "gl")]
+mod draw;
+
+#[cfg(feature = "gl")]
 mod gl;
 #[cfg(feature = "gl")]
 mod interop;
