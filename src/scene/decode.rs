@@ -49,7 +49,7 @@ pub(super) fn decode(
         let report = Report { base: block.start, ..report.clone_empty() };
         let (table, errors) = DeTable::parse_recoverable(&source[block.clone()]);
         for error in &errors {
-            let text = format!("the manifest is no TOML: {}", error.message().trim());
+            let text = format!("the manifest is not valid TOML: {}", error.message().trim());
             report.error(error.span().unwrap_or(0..0), text);
         }
         let manifest = document(&report, table.get_ref(), overrides, name);
@@ -299,7 +299,7 @@ impl<'s> Report<'s> {
             found.dedup();
         } else {
             // The parser goes on behind a mistake, and stumbles over what is left of the line.
-            found.dedup_by_key(|d| d.line);
+            found.dedup_by(|b, a| a.line == b.line || a.text == b.text);
         }
         found
     }

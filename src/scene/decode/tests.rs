@@ -54,8 +54,8 @@ fn a_good_one_is_told_nothing() {
 #[test]
 fn faults_of_the_whole() {
     check("", &[("1:6", "no [[pass]]")]);
-    check_more("a = = 1", &[("8:5", "no TOML")]);
-    check_more("[buffer.position]\ntype = \"int\"\ncount = 1", &[("8:9", "no TOML")]);
+    check_more("a = = 1", &[("8:5", "not valid TOML")]);
+    check_more("[buffer.position]\ntype = \"int\"\ncount = 1", &[("8:9", "not valid TOML")]);
     check(&format!("titel = \"a\"\n{BASE}"), &[("2:1", "no key `titel`; did you mean `title`?")]);
     check(&format!("title = 3\n{BASE}"), &[("2:9", "must be a string, not the integer 3")]);
     check(&format!("dt = 0\n{BASE}"), &[("2:6", "greater than 0")]);
@@ -87,7 +87,7 @@ fn faults_of_constants() {
     check_more("[constant]\nn = inf", &[("9:5", "not a finite number")]);
     check_more("[constant]\nn = 99999999999999999999", &[("9:5", "64 bits")]);
     check_more("[constant]\nn = \"1 / 0\"", &[("9:8", "division by zero")]);
-    check_more("constant = 3", &[("7:1", "no key `constant`")]);
+    check_more("constant = 3", &[("8:1", "no key `constant`")]);
     check(&format!("constant = 3\n{BASE}"), &[("2:12", "must be a table")]);
 }
 
