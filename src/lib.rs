@@ -31,3 +31,6 @@ pub mod session;
 
 #[cfg(feature = "gl")]
 pub mod headless;
+
+#[cfg(feature = "studio")]
+pub mod studio;
