@@ -227,8 +227,12 @@ fn cache(action: CacheAction) -> Result<()> {
             Some(path) => format!("{}\n", path.display()),
             None => "there is no cache folder\n".to_owned(),
         }),
-        CacheAction::Size => print(&format!("{}\n", cache.size()?)),
-        CacheAction::Clear => Ok(cache.clear()?),
+        CacheAction::Size => print(&format!("{}\n", cache.size())),
+        CacheAction::Clear => cache.clear().map_err(|source| Error::File {
+            action: "clear",
+            path: cache.path().map_or_else(|| "the cache".into(), Into::into),
+            source,
+        }),
     }
 }
 

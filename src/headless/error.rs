@@ -43,7 +43,7 @@ pub enum Error {
     /// A file cannot be read or written.
     #[error("cannot {action} {}: {source}", .path.display())]
     File {
-        /// `read` or `write`.
+        /// `read`, `write` or `clear`.
         action: &'static str,
         /// The file.
         path: PathBuf,
