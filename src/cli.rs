@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use warpaint::{
     compile::{Cache, Compiler, Target},
     device::Choice,
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, has_errors},
     headless::{self, Dump, Error, ExitStatus, Render, Result, SceneSource},
     studio,
 };
@@ -199,7 +199,11 @@ fn render(args: RenderArgs) -> Result<()> {
 fn check(args: &CheckArgs) -> Result<()> {
     let constants: BTreeMap<_, _> = args.constants.iter().cloned().collect();
     let compiler = Compiler::new(Cache::user());
-    remark(&headless::check(&args.scenes, &constants, Target::CPU, &compiler)?);
+    let remarks = headless::check(&args.scenes, &constants, Target::CPU, &compiler)?;
+    if has_errors(&remarks) {
+        return Err(Error::Rejected(remarks));
+    }
+    remark(&remarks);
     Ok(())
 }
 
@@ -223,8 +227,12 @@ fn cache(action: CacheAction) -> Result<()> {
             Some(path) => format!("{}\n", path.display()),
             None => "there is no cache folder\n".to_owned(),
         }),
-        CacheAction::Size => print(&format!("{}\n", cache.size()?)),
-        CacheAction::Clear => Ok(cache.clear()?),
+        CacheAction::Size => print(&format!("{}\n", cache.size())),
+        CacheAction::Clear => cache.clear().map_err(|source| Error::File {
+            action: "clear",
+            path: cache.path().map_or_else(|| "the cache".into(), Into::into),
+            source,
+        }),
     }
 }
 

@@ -29,5 +29,8 @@ pub mod draw;
 #[cfg(feature = "gl")]
 pub mod session;
 
+#[cfg(feature = "gl")]
+pub mod headless;
+
 #[cfg(feature = "studio")]
 pub mod studio;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Error, Result, SceneSource};
+use super::{Result, SceneSource};
 use crate::{
     compile::{Compiler, Outcome, Target},
-    diagnostic::{Diagnostic, has_errors},
+    diagnostic::Diagnostic,
     scene::{Overrides, Scene},
     session,
 };
@@ -51,12 +51,4 @@ fn check_one(
         Outcome::Rejected { diagnostics, .. } => remarks.extend(diagnostics),
     }
     Ok(remarks)
-}
-
-/// The result of [`check`] as the command line ends with it.
-///
-/// # Errors
-/// [`Error::Rejected`] when there is an error among the remarks.
-pub fn verdict(remarks: Vec<Diagnostic>) -> Result<Vec<Diagnostic>> {
-    if has_errors(&remarks) { Err(Error::Rejected(remarks)) } else { Ok(remarks) }
 }

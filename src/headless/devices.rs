@@ -55,7 +55,8 @@ pub enum OpenGl {
 /// Looks at every device of this machine. Never fails: what is missing is in the report.
 pub fn devices() -> Report {
     let Inventory { devices, nvidia_missing } = Device::all();
-    let devices = devices.into_iter().map(|info| Entry { opengl: opengl_of(&info), info }).collect();
+    let devices =
+        devices.into_iter().map(|info| Entry { opengl: opengl_of(&info), info }).collect();
     Report { devices, nvidia_missing }
 }
 
@@ -70,14 +71,14 @@ fn probe(info: &DeviceInfo) -> Result<OpenGl, String> {
         crate::device::Choice::Cuda(ordinal) => Some(ordinal),
         _ => None,
     };
-    let context = gl::Context::headless(gl::Headless { cuda_ordinal }).map_err(|e| e.to_string())?;
+    let context =
+        gl::Context::headless(gl::Headless { cuda_ordinal }).map_err(|e| e.to_string())?;
     let (renderer, version) = (context.info().renderer.clone(), context.info().version.clone());
-    let interop = interop::Interop::new(&context, &device).map_err(|e| e.to_string())?;
-    Ok(match interop.path() {
-        interop::Path::Registered => OpenGl::Shared { renderer, version },
+    Ok(match interop::Interop::new(context.gl(), &device).path() {
         interop::Path::Copied(reason) => {
             OpenGl::Copied { renderer, version, reason: reason.clone() }
         }
+        _ => OpenGl::Shared { renderer, version },
     })
 }
 

@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 use crate::{
     compile, device,
     diagnostic::{Diagnostic, Severity},
-    draw, gl, interop, session,
+    gl, interop, session,
 };
 
 /// `Result` with a headless [`enum@Error`].
@@ -43,7 +43,7 @@ pub enum Error {
     /// A file cannot be read or written.
     #[error("cannot {action} {}: {source}", .path.display())]
     File {
-        /// `read` or `write`.
+        /// `read`, `write` or `clear`.
         action: &'static str,
         /// The file.
         path: PathBuf,
@@ -62,9 +62,6 @@ pub enum Error {
     /// There is no OpenGL.
     #[error(transparent)]
     Gl(#[from] gl::Error),
-    /// The picture could not be drawn.
-    #[error(transparent)]
-    Draw(#[from] draw::Error),
     /// The device and OpenGL could not be brought together.
     #[error(transparent)]
     Interop(#[from] interop::Error),

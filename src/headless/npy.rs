@@ -32,7 +32,9 @@ pub(super) fn write(path: &Path, resource: &Resource, bytes: &[u8]) -> Result<()
             return file.write_all(bytes);
         }
         let (values, _) = bytes.as_chunks::<2>();
-        values.iter().try_for_each(|&v| file.write_all(&half::bf16::from_le_bytes(v).to_f32().to_le_bytes()))
+        values
+            .iter()
+            .try_for_each(|&v| file.write_all(&half::bf16::from_le_bytes(v).to_f32().to_le_bytes()))
     })
 }
 
@@ -73,7 +75,8 @@ fn descriptor(scalar: Scalar) -> &'static str {
 fn header(descriptor: &str, shape: &[u64]) -> Vec<u8> {
     // A tuple of one needs its comma; more commas at the end are fine too.
     let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
-    let mut text = format!("{{'descr': '{descriptor}', 'fortran_order': False, 'shape': ({shape}), }}");
+    let mut text =
+        format!("{{'descr': '{descriptor}', 'fortran_order': False, 'shape': ({shape}), }}");
     let prefix = MAGIC.len() + 2;
     let padded = (prefix + text.len() + 1).next_multiple_of(ALIGNMENT) - prefix;
     text.extend(std::iter::repeat_n(' ', padded - 1 - text.len()));

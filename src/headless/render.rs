@@ -9,9 +9,8 @@ use super::{Error, Result, SceneSource, npy, output::write_file};
 use crate::{
     compile::Compiler,
     device::{Choice, Device, DeviceInfo},
-    diagnostic::{Diagnostic, Severity, has_errors},
-    draw,
-    gl,
+    diagnostic::{Diagnostic, has_errors},
+    draw, gl,
     interop::Interop,
     scene::{Overrides, Scene},
     session::{self, Session, Snapshot},
@@ -73,10 +72,11 @@ struct Report<'a> {
 /// See [`Error`]: everything that is wrong with the request or the source comes before the first step, and
 /// each file is written whole or not at all.
 pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> {
-    let pattern = request.out.as_deref().map(|out| FramePattern::new(out, request.every)).transpose()?;
+    let pattern =
+        request.out.as_deref().map(|out| FramePattern::new(out, request.every)).transpose()?;
     check_names(request)?;
     let device = Device::open(request.device)?;
-    let stage = pattern.as_ref().map(|_| Stage::new(&device, request.size_px)).transpose()?;
+    let mut stage = pattern.as_ref().map(|_| Stage::new(&device, request.size_px)).transpose()?;
     let mut session = open(request, &device, compiler, stage.as_ref())?;
     let remarks = await_program(&mut session)?;
 
@@ -84,10 +84,16 @@ pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> 
     let mut done = 0;
     while done < request.steps {
         let stop = next_stop(done, request);
-        session.run_steps(stop - done, |step| bar.set_position(step))?;
+        let ran = session.run_steps(stop - done, |step| bar.set_position(step));
+        if let Err(stuck @ session::Error::Stuck { .. }) = ran {
+            // To close the device would mean to wait for the kernel, which may run forever.
+            std::mem::forget(session);
+            return Err(stuck.into());
+        }
+        ran?;
         check_fault(&session)?;
         done = stop;
-        if let (Some(pattern), Some(stage)) = (&pattern, &stage)
+        if let (Some(pattern), Some(stage)) = (&pattern, &mut stage)
             && (done == request.steps || request.every.is_some())
         {
             pattern.write(done, stage, &mut session)?;
@@ -96,7 +102,7 @@ pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> 
     if request.steps == 0 {
         session.run_steps(0, |_| {})?;
         check_fault(&session)?;
-        if let (Some(pattern), Some(stage)) = (&pattern, &stage) {
+        if let (Some(pattern), Some(stage)) = (&pattern, &mut stage) {
             pattern.write(0, stage, &mut session)?;
         }
     }
@@ -114,7 +120,8 @@ fn next_stop(done: u64, request: &Render) -> u64 {
 /// What can be known to be wrong before anything runs.
 fn check_names(request: &Render) -> Result<()> {
     let overrides = Overrides { constants: request.constants.clone() };
-    let scene = Scene::parse(&request.scene.name, &request.scene.text, &overrides).map_err(Error::Rejected)?;
+    let scene = Scene::parse(&request.scene.name, &request.scene.text, &overrides)
+        .map_err(Error::Rejected)?;
     for (name, text) in &request.parameters {
         scene.manifest.parse_parameter(name, text).map_err(Error::Usage)?;
     }
@@ -126,7 +133,10 @@ fn check_names(request: &Render) -> Result<()> {
         }
     }
     if request.out.is_some() && scene.manifest.view.is_none() {
-        return Err(Error::Usage(format!("{} has nothing to draw: it needs a [view]", request.scene.name)));
+        return Err(Error::Usage(format!(
+            "{} has nothing to draw: it needs a [view]",
+            request.scene.name
+        )));
     }
     Ok(())
 }
@@ -147,7 +157,10 @@ fn open(
         step_timeout: request.step_timeout,
         statistics_every: None,
     };
-    let interop = stage.map(|stage| Interop::new(&stage.context, device)).transpose()?;
+    let interop = match stage {
+        Some(stage) => Interop::new(stage.context.gl(), device),
+        None => Interop::none(device),
+    };
     Ok(Session::open(options, device.clone(), compiler.clone(), interop, || {})?)
 }
 
@@ -194,27 +207,27 @@ fn write_data(request: &Render, session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// An OpenGL context without a window and what the scene is drawn with.
+/// An OpenGL context without a window and the picture drawn there.
 struct Stage {
     context: gl::Context,
-    view: std::cell::RefCell<draw::View>,
-    size_px: [u32; 2],
+    view: draw::View,
 }
 
 impl Stage {
     fn new(device: &Device, size_px: [u32; 2]) -> Result<Self> {
         let cuda_ordinal = device.as_nvidia().map(crate::device::nvidia::Device::ordinal);
         let context = gl::Context::headless(gl::Headless { cuda_ordinal })?;
-        let view = draw::View::new(context.gl())?.into();
-        Ok(Self { context, view, size_px })
+        let view = draw::View::new(context.gl(), size_px)?;
+        Ok(Self { context, view })
     }
 
     /// The picture as rows of RGBA, top row first.
-    fn picture(&self, session: &mut Session) -> Result<Vec<u8>> {
-        session.measure()?;
-        let mut view = self.view.borrow_mut();
-        session::draw(session, &mut view, self.size_px)?;
-        Ok(view.read_rgba8()?)
+    fn picture(&mut self, session: &mut Session) -> Result<Vec<u8>> {
+        if session.needs_statistics_to_draw() {
+            session.measure()?;
+        }
+        let camera = session.start_camera();
+        Ok(self.view.draw(&session.frame(&camera))?.read_rgba8()?)
     }
 }
 
@@ -235,12 +248,16 @@ impl FramePattern {
         }
         let Some((before, rest)) = text.split_once('%') else {
             return match every {
-                Some(_) => usage(format!("--every writes many pictures: give {text} a %04d for the step")),
+                Some(_) => {
+                    usage(format!("--every writes many pictures: give {text} a %04d for the step"))
+                }
                 None => Ok(Self { before: text, digits: None, after: String::new() }),
             };
         };
         match rest.split_once('d') {
-            Some((digits, after)) if digits.chars().all(|c| c.is_ascii_digit()) && digits.len() < 3 => {
+            Some((digits, after))
+                if digits.chars().all(|c| c.is_ascii_digit()) && digits.len() < 3 =>
+            {
                 let digits = Some(digits.parse().unwrap_or(0));
                 Ok(Self { before: before.to_owned(), digits, after: after.to_owned() })
             }
@@ -255,9 +272,9 @@ impl FramePattern {
         }
     }
 
-    fn write(&self, step: u64, stage: &Stage, session: &mut Session) -> Result<()> {
+    fn write(&self, step: u64, stage: &mut Stage, session: &mut Session) -> Result<()> {
         let pixels = stage.picture(session)?;
-        let [width, height] = stage.size_px;
+        let [width, height] = stage.view.size();
         write_file(&self.path(step), |file| {
             let encoder = image::codecs::png::PngEncoder::new(file);
             image::ImageEncoder::write_image(
@@ -280,9 +297,4 @@ fn progress_bar(steps: u64) -> ProgressBar {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
-}
-
-/// Warnings and notes for standard error.
-pub fn remarks_text(remarks: &[Diagnostic]) -> String {
-    remarks.iter().filter(|d| d.severity < Severity::Error).map(|d| format!("{d}\n")).collect()
 }

@@ -48,5 +48,8 @@ fn missing(name: &str) -> String {
     }
     let near = nearest(name, names.iter().copied());
     let known = if near.is_empty() { names } else { near };
-    format!("there is neither a file nor a built-in scene called {name}; built in: {}", known.join(", "))
+    format!(
+        "there is neither a file nor a built-in scene called {name}; built in: {}",
+        known.join(", ")
+    )
 }

@@ -69,3 +69,70 @@ impl fmt::Display for Pointee {
         }
     }
 }
+
+impl CType {
+    /// The type that these words and signs of a parameter's declaration spell.
+    pub(super) fn from_words(words: &[&str]) -> Self {
+        let last_star = words.iter().rposition(|word| *word == "*");
+        let Some(star) = last_star else { return Self::by_value(words) };
+        let pointee = &words[..star];
+        let text = core_type(pointee);
+        let to = match Element::parse(&text) {
+            _ if pointee.contains(&"*") => Pointee::Named(text),
+            Some(element) => Pointee::Element(element),
+            None if text == "void" => Pointee::Void,
+            None => Pointee::Named(text),
+        };
+        // Of `const float4 *` and `float4 const *`; the `const` of `float4 *const` stands behind the star.
+        Self::Pointer { to, constant: pointee.contains(&"const") }
+    }
+
+    fn by_value(words: &[&str]) -> Self {
+        let text = core_type(words);
+        match text.trim_start_matches("::") {
+            "cudaSurfaceObject_t" => Self::Surface,
+            "cudaTextureObject_t" => Self::Texture,
+            name => Element::parse(name).map_or_else(|| Self::Named(text.clone()), Self::Value),
+        }
+    }
+
+    /// Whether a word can only be part of a type, never a parameter's name.
+    pub(super) fn is_type_word(word: &str) -> bool {
+        matches!(
+            word,
+            "unsigned" | "signed" | "long" | "short" | "const" | "volatile" | "void" | "auto"
+        ) || is_qualifier(word)
+            || matches!(word, "int" | "char" | "bool" | "float" | "double")
+    }
+}
+
+/// Words that say nothing about the layout.
+fn is_qualifier(word: &str) -> bool {
+    matches!(
+        word,
+        "const"
+            | "volatile"
+            | "restrict"
+            | "__restrict__"
+            | "__restrict"
+            | "__grid_constant__"
+            | "struct"
+            | "class"
+            | "enum"
+            | "typename"
+            | "register"
+    )
+}
+
+/// The words of a type without qualifiers, parted by blanks; paths and template arguments close up.
+fn core_type(words: &[&str]) -> String {
+    let mut text = String::new();
+    for word in words.iter().filter(|word| !is_qualifier(word)) {
+        let tight = matches!(*word, "::" | "<" | ">" | ",") || text.ends_with(['<', ':']);
+        if !text.is_empty() && !tight {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+    text
+}

@@ -1,7 +1,7 @@
 //! The manifest of a scene, typed and checked.
 
 use super::{
-    Check, Number, Parameter, Position, Resource, ResourceId, Stat, Value, View, expression,
+    Check, Number, Parameter, Position, Resource, ResourceId, Stat, Value, View, decode::suggestion,
 };
 
 /// What a scene consists of, as its first comment says.
@@ -161,6 +161,11 @@ impl Manifest {
         self.parameters.iter().position(|p| p.name == name)
     }
 
+    /// The value of the constant with this name.
+    pub fn find_constant(&self, name: &str) -> Option<Number> {
+        self.constants.iter().find(|constant| constant.name == name).map(|c| c.value)
+    }
+
     /// Each parameter's value to start with.
     pub fn defaults(&self) -> Vec<Value> {
         self.parameters.iter().map(|p| p.default.clone()).collect()
@@ -209,13 +214,25 @@ impl Manifest {
     /// A sentence, where there is no such parameter, or the text is no value of its kind and range.
     pub fn parse_parameter(&self, name: &str, text: &str) -> Result<(usize, Value), String> {
         let Some(index) = self.find_parameter(name) else {
-            return Err(format!("the scene has no parameter `{name}`"));
+            let names = self.parameters.iter().map(|p| p.name.as_str());
+            return Err(format!("the scene has no parameter `{name}`{}", suggestion(name, names)));
         };
         Ok((index, self.parameters[index].parse(text)?))
     }
 
-    /// The values of the constants, by name.
-    pub(super) fn constant(&self, name: &str) -> Option<expression::Number> {
-        self.constants.iter().find(|c| c.name == name).map(|c| c.value)
+    /// What is compiled before the source: the constants, and `WARPAINT` so that a file can tell.
+    pub(super) fn prelude(&self) -> String {
+        let mut text = String::from("#define WARPAINT 1\n");
+        for Constant { name, value, .. } in &self.constants {
+            let (ctype, value) = match *value {
+                Number::Int(i64::MIN) => ("long long", "(-9223372036854775807LL - 1)".into()),
+                Number::Int(value) if i32::try_from(value).is_ok() => ("int", value.to_string()),
+                Number::Int(value) => ("long long", format!("{value}LL")),
+                Number::Float(value) => ("float", format!("{:?}f", value as f32)),
+                Number::Bool(value) => ("bool", value.to_string()),
+            };
+            text.push_str(&format!("[[maybe_unused]] constexpr {ctype} {name} = {value};\n"));
+        }
+        text
     }
 }

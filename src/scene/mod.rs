@@ -6,6 +6,7 @@
 mod binding;
 mod builtin;
 mod ctype;
+mod decode;
 mod expression;
 mod inputs;
 mod manifest;
@@ -71,8 +72,10 @@ impl Scene {
     ///
     /// Everything that is wrong with its manifest, each with its place.
     pub fn parse(name: &str, source: &str, overrides: &Overrides) -> Result<Self, Vec<Diagnostic>> {
-        let _ = (source, overrides);
-        Err(vec![Diagnostic::error(name, "not written yet")])
+        let (manifest, warnings) = decode::decode(name, source, overrides)?;
+        let kernels = signature::scan(name, source);
+        let (name, source) = (name.to_owned(), Arc::from(source));
+        Ok(Self { name, path: None, source, manifest, kernels, warnings })
     }
 
     /// Reads the kernels of a file that the source includes, so that passes may name them.
@@ -87,12 +90,13 @@ impl Scene {
 
     /// What is compiled before the source: the constants.
     pub fn prelude(&self) -> String {
-        String::new()
+        self.manifest.prelude()
     }
 
     /// The kernels that passes name, each once: the compiler's name expressions.
     pub fn name_expressions(&self) -> Vec<String> {
-        let names: BTreeSet<_> = self.manifest.passes.iter().map(|p| p.kernel.clone()).collect();
+        let kernels = self.manifest.passes.iter().map(|pass| pass.kernel.clone());
+        let names: BTreeSet<String> = kernels.collect();
         names.into_iter().collect()
     }
 

@@ -10,6 +10,7 @@
 mod clock;
 mod error;
 mod flight;
+mod frame;
 mod program;
 mod resources;
 mod snapshot;
@@ -22,7 +23,7 @@ use std::{path::PathBuf, time::Duration};
 pub use error::Error;
 pub use snapshot::*;
 
-pub(crate) use program::{request, target_of};
+pub(crate) use program::request;
 
 use crate::{
     compile::Compiler,

@@ -107,7 +107,7 @@ impl Builder {
 }
 
 /// The architecture that a device's kernels are compiled for: its own, at most what our PTX reader knows.
-pub(crate) fn target_of(device: &Device) -> Target {
+fn target_of(device: &Device) -> Target {
     let (major, minor) = device.info().compute_capability;
     Target::of_device(major, minor)
 }
