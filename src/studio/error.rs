@@ -7,7 +7,6 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error of the studio: never one of the user's text.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// There is no display, or no OpenGL on it.
     #[error(transparent)]
@@ -18,10 +17,4 @@ pub enum Error {
     /// The session cannot be opened.
     #[error(transparent)]
     Session(#[from] session::Error),
-    /// OpenGL does not draw the panels.
-    #[error("this OpenGL cannot draw the panels: {reason}")]
-    Panels {
-        /// What egui's painter says.
-        reason: String,
-    },
 }

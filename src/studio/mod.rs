@@ -17,7 +17,6 @@ pub mod pace;
 pub mod panels;
 pub mod recovery;
 pub mod save;
-mod scenery;
 pub mod state;
 pub mod theme;
 pub mod watch;

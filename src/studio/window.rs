@@ -10,6 +10,7 @@ use egui_glow::EguiGlow;
 use winit::{
     application::ApplicationHandler,
     dpi::LogicalSize,
+    error::EventLoopError,
     event::WindowEvent,
     event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy},
     window::{Window, WindowAttributes, WindowId},
@@ -23,7 +24,6 @@ use super::{
     pace::{Next, Pace},
     panels::{Action, Pointer},
     recovery::Recovery,
-    scenery,
     state::{Folders, State},
     theme,
 };
@@ -47,14 +47,22 @@ const STATISTICS_EVERY: Duration = Duration::from_millis(250);
 /// [`Error::Gl`] without a display or OpenGL; the errors of the device and the session at the start. What
 /// goes wrong later is shown in the window.
 pub fn run(options: Options) -> Result<()> {
-    let event_loop = EventLoop::with_user_event().build().map_err(gl::Error::from)?;
+    let event_loop = EventLoop::with_user_event().build().map_err(no_display)?;
     let proxy = event_loop.create_proxy();
     let mut host = Host::NotYet(Box::new(options), proxy);
-    event_loop.run_app(&mut host).map_err(gl::Error::from)?;
+    event_loop.run_app(&mut host).map_err(no_display)?;
     match host {
         Host::Failed(error) => Err(*error),
         _ => Ok(()),
     }
+}
+
+/// winit's reason without the place in its source that it puts in front.
+fn no_display(error: EventLoopError) -> gl::Error {
+    let text = error.to_string();
+    let behind_place = text.rsplit_once(".rs:").and_then(|(_, rest)| rest.split_once(": "));
+    let reason = behind_place.map_or(text.as_str(), |(_, reason)| reason);
+    gl::Error::NoDisplay { reason: reason.trim_end_matches('.').to_owned() }
 }
 
 /// What wakes the event loop from another thread.
@@ -160,7 +168,7 @@ struct Studio {
     state: State,
     camera: draw::Camera,
     /// Where the camera started; another start in the manifest moves it.
-    start: Option<crate::scene::Camera>,
+    start: Option<draw::Camera>,
     mouse: [f32; 4],
     pace: Pace,
     title: String,
@@ -251,6 +259,11 @@ impl Studio {
         match self.session.as_mut().map(Session::update) {
             None => false,
             Some(Ok(changed)) => changed,
+            Some(Err(session::Error::Compile(error))) => {
+                // What runs goes on; a compiler may be there when the next text comes.
+                self.desk.tell(Severity::Error, format!("Nothing can be compiled: {error}"));
+                true
+            }
             Some(Err(error)) => {
                 self.end_session(&error);
                 true
@@ -306,11 +319,10 @@ impl Studio {
         self.egui.painter.clear(screen, theme::GROUND.to_normalized_gamma_f32());
         if rect[2] > 0 && rect[3] > 0 {
             self.view.resize([rect[2], rect[3]])?;
-            let content = match &self.session {
-                Some(session) => scenery::content(session, &self.snapshot),
-                None => draw::Content::Nothing,
+            let frame = match &self.session {
+                Some(session) => session.frame(&self.camera),
+                None => draw::Frame::new(&self.camera, draw::Content::Nothing),
             };
-            let frame = draw::Frame::new(&self.camera, content);
             let picture = self.timer.measure(|| self.view.draw(&frame))?;
             picture.blit_to(gl::Target::Screen, rect)?;
         }
@@ -321,10 +333,11 @@ impl Studio {
 
     /// Puts the camera where the manifest starts it, when that is new.
     fn place_camera(&mut self) {
-        let view = self.session.as_ref().and_then(Session::view);
-        if let Some(view) = view.filter(|view| self.start != Some(view.camera)) {
-            self.start = Some(view.camera);
-            self.camera = scenery::start_camera(view);
+        let Some(session) = &self.session else { return };
+        let start = session.start_camera();
+        if session.view().is_some() && self.start != Some(start) {
+            self.start = Some(start);
+            self.camera = start;
         }
     }
 
@@ -521,7 +534,7 @@ fn egui(
     let scale = window.scale_factor() as f32;
     // `EguiGlow::new` panics where its painter cannot be made, so that is tried first.
     egui_glow::Painter::new(context.glow(), "", None, true)
-        .map_err(|error| Error::Panels { reason: error.to_string() })?
+        .map_err(|error| gl::Error::Window { reason: format!("no panels: {error}") })?
         .destroy();
     let egui = EguiGlow::new(event_loop, context.glow(), None, Some(scale), true);
     theme::apply(&egui.egui_ctx);
