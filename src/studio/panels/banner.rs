@@ -67,9 +67,9 @@ fn fault_content(ui: &mut Ui, fault: &Diagnostic, actions: &mut Vec<Action>) {
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.label(RichText::new("Kernel stopped:").strong().color(theme::STRONG));
-            let text =
-                RichText::new(fault.text.lines().next().unwrap_or_default()).color(theme::TEXT);
-            ui.add(egui::Label::new(text).truncate()).on_hover_text(fault.text.trim());
+            let text = fault.text.lines().next().unwrap_or_default();
+            let label = egui::Label::new(RichText::new(text).color(theme::TEXT)).wrap();
+            ui.add(label).on_hover_text(fault.text.trim());
         });
     });
 }
@@ -87,7 +87,7 @@ fn notice_content(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let text = RichText::new(&notice.text).color(theme::STRONG);
-            ui.add(egui::Label::new(text).truncate()).on_hover_text(&notice.text);
+            ui.add(egui::Label::new(text).wrap());
         });
     });
 }
