@@ -66,9 +66,8 @@ fn fault_content(ui: &mut Ui, fault: &Diagnostic, actions: &mut Vec<Action>) {
             actions.push(Action::Reset);
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            ui.label(RichText::new("Kernel stopped:").strong().color(theme::STRONG));
-            let text = fault.text.lines().next().unwrap_or_default();
-            let label = egui::Label::new(RichText::new(text).color(theme::TEXT)).wrap();
+            let text = format!("Stopped: {}", fault.text.lines().next().unwrap_or_default());
+            let label = egui::Label::new(RichText::new(text).color(theme::STRONG)).wrap();
             ui.add(label).on_hover_text(fault.text.trim());
         });
     });
