@@ -1,1 +1,14 @@
-//! Not written yet.
+//! PTX, NVIDIA's portable assembly: read, checked, analysed, printed.
+//!
+//! Text becomes a [`Module`](ast::Module) by [`parse`], and a module text again by [`print`]. Instructions are typed
+//! ([`Op`](inst::Op)): whoever matches on one knows exactly what it means without looking at words. What is PTX but
+//! is not interpreted here (tensor cores, clusters, …) is kept as [`Op::Unsupported`](inst::Op::Unsupported).
+//!
+//! Source: *PTX ISA* 9.0, <https://docs.nvidia.com/cuda/parallel-thread-execution/>.
+
+pub mod ast;
+pub mod inst;
+mod keyword;
+pub mod modifier;
+pub mod operand;
+pub mod types;
