@@ -253,9 +253,9 @@ pub struct Body {
     pub locals: Vec<Variable>,
     /// Names of its labels.
     pub labels: Vec<String>,
-    /// `.branchtargets` and `.calltargets`.
+    /// `.branchtargets`.
     pub tables: Vec<Table>,
-    /// `.callprototype`s.
+    /// `.callprototype`s and `.calltargets`.
     pub prototypes: Vec<Prototype>,
     /// Instructions and labels in order.
     pub statements: Vec<Statement>,
@@ -272,22 +272,13 @@ pub enum Statement {
     Pragma(String),
 }
 
-/// A list of branch or call targets.
+/// A list of branch targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     /// Its label.
     pub name: String,
     /// Where `brx.idx` may go.
-    pub targets: Targets,
-}
-
-/// What a [`Table`] lists.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Targets {
-    /// `.branchtargets`.
-    Labels(Vec<Label>),
-    /// `.calltargets`: functions by id.
-    Functions(Vec<u32>),
+    pub labels: Vec<Label>,
 }
 
 /// The signature of an indirect call.
@@ -301,6 +292,8 @@ pub struct Prototype {
     pub params: Vec<Param>,
     /// `.noreturn`, ….
     pub directives: Vec<Directive>,
+    /// `.calltargets`: the only functions, by id, that may be called; the signature is theirs.
+    pub targets: Option<Vec<u32>>,
 }
 
 /// The registers of a function: each has a number, a type and a name.

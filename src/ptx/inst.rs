@@ -442,10 +442,10 @@ pub enum Op {
     Atom(Atomic),
     /// `red [address], b [, cache policy]`: sources `address, b`.
     Red(Atomic),
-    /// `prefetch [address]`, `prefetchu`: a hint. `applypriority`, `discard` are hints, too.
+    /// `prefetch [address]`, `prefetchu [address]`: a hint.
     Prefetch {
-        /// The words after the opcode, such as `global.L2`.
-        words: Box<str>,
+        /// The opcode with its modifiers, such as `prefetch.global.L2`.
+        mnemonic: Box<str>,
     },
     /// `cp.async [shared], [global], bytes [, source bytes]`: copies `bytes`; those after `source bytes` are zero.
     CpAsync {
@@ -622,4 +622,21 @@ pub enum Op {
         /// The opcode with its modifiers.
         mnemonic: Box<str>,
     },
+}
+
+impl Op {
+    /// How many destinations it has, a second one behind `|` not counted. Those of `call` are its returns.
+    pub const fn destinations(&self) -> usize {
+        match self {
+            Self::St(_) | Self::Red(_) | Self::Prefetch { .. } | Self::Stackrestore { .. } => 0,
+            Self::CpAsync { .. } | Self::CpAsyncCommit => 0,
+            Self::CpAsyncWaitGroup | Self::CpAsyncWaitAll => 0,
+            Self::Bar { kind: BarKind::Sync | BarKind::Arrive, .. } | Self::BarWarpSync => 0,
+            Self::Membar { .. } | Self::Fence { .. } => 0,
+            Self::Bra { .. } | Self::BrxIdx { .. } | Self::Call { .. } | Self::Ret { .. } => 0,
+            Self::Exit | Self::Trap | Self::Brkpt | Self::Nanosleep | Self::Pmevent { .. } => 0,
+            Self::Sust(_) | Self::Sured { .. } | Self::Unsupported { .. } => 0,
+            _ => 1,
+        }
+    }
 }

@@ -9,6 +9,9 @@
 pub mod ast;
 pub mod inst;
 mod keyword;
+mod lexer;
 pub mod modifier;
 pub mod operand;
+mod parser;
 pub mod types;
+pub use parser::{FILE, parse};
