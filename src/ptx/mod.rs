@@ -7,6 +7,7 @@
 //! Source: *PTX ISA* 9.0, <https://docs.nvidia.com/cuda/parallel-thread-execution/>.
 
 pub mod ast;
+pub mod cfg;
 pub mod inst;
 mod keyword;
 mod lexer;
