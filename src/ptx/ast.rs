@@ -141,15 +141,13 @@ pub enum Init {
 }
 
 /// A value of an initialiser.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
     /// An integer.
     Int(i64),
-    /// A number; stored with the variable's precision.
-    Float(f64),
-    /// A number by its bits (`0f…`), which may be a NaN.
+    /// A single-precision number by its bits (`0f…`).
     F32(u32),
-    /// A number by its bits (`0d…`), which may be a NaN.
+    /// A double-precision number by its bits (`0d…`, or a decimal); in an `f32` variable its value counts.
     F64(u64),
     /// An address.
     Address(SymbolAddress),
@@ -196,8 +194,6 @@ pub struct Function {
     pub directives: Vec<Directive>,
     /// The body, where it is defined.
     pub body: Option<Body>,
-    /// Line of the PTX text on which it stands.
-    pub line: u32,
 }
 
 /// A parameter.

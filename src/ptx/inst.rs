@@ -306,6 +306,10 @@ pub enum Op {
         high: bool,
     },
 
+    /// `vadd2`, `vabsdiff4`, …: `d <- a, b, c` on two halves or four bytes; `c` is added to the sum of the
+    /// lanes' results with `.add`, else it gives the lanes of `d` that no mask selects (here: none).
+    Simd(Simd),
+
     // Comparison and selection --------------------------------------------------------------------
     /// `setp p|q <- a, b [, c]`: `p = (a cmp b) op c`, `q = !(a cmp b) op c`; `c` may be [`Operand::Not`].
     Setp {

@@ -14,5 +14,7 @@ mod lexer;
 pub mod modifier;
 pub mod operand;
 mod parser;
+pub mod print;
 pub mod types;
 pub use parser::{FILE, parse};
+pub use print::print;

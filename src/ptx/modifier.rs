@@ -97,6 +97,43 @@ pub struct MinMax {
 }
 
 keywords! {
+    /// What a video instruction computes in each lane.
+    SimdOp {
+        /// Sum.
+        Add = "vadd",
+        /// Difference.
+        Sub = "vsub",
+        /// Average, rounded away from zero.
+        Avrg = "vavrg",
+        /// Magnitude of the difference.
+        Absdiff = "vabsdiff",
+        /// Minimum.
+        Min = "vmin",
+        /// Maximum.
+        Max = "vmax",
+    }
+}
+
+/// A video instruction on two or four lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Simd {
+    /// What is computed.
+    pub op: SimdOp,
+    /// 2 or 4.
+    pub lanes: u8,
+    /// `u32` or `s32`: signedness of the result's lanes.
+    pub to: Type,
+    /// Of `a`'s lanes.
+    pub a: Type,
+    /// Of `b`'s lanes.
+    pub b: Type,
+    /// Results are clamped to the lane, else cut.
+    pub sat: bool,
+    /// `.add`: `d` is the sum of the results and `c`.
+    pub add: bool,
+}
+
+keywords! {
     /// What `testp` asks.
     Test {
         /// Neither infinite nor NaN.

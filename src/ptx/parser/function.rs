@@ -32,7 +32,6 @@ impl<'a> Parser<'a> {
             params: bare(&params),
             directives,
             body: None,
-            line: token.line,
         };
         let id = self.function_id(name, &function).ok_or_else(|| {
             let text = format!("`{name}` is declared twice, differently");

@@ -278,6 +278,7 @@ fn arithmetic(opcode: &str, words: &mut Words<'_>, _: &str) -> Found {
             }
             Some(Op::Dp2a { a: words.ty()?, b: words.ty()?, high })
         })(),
+        _ if opcode.starts_with('v') => return simd(opcode, words),
         _ => {
             let Some(function) = Function::parse(opcode) else { return Found::No };
             let (approx, ftz) = (words.flag("approx"), words.flag("ftz"));
@@ -285,6 +286,22 @@ fn arithmetic(opcode: &str, words: &mut Words<'_>, _: &str) -> Found {
         }
     };
     op.into()
+}
+
+/// `vadd2` to `vmax4`.
+fn simd(opcode: &str, words: &mut Words<'_>) -> Found {
+    let (name, lanes) = match opcode.as_bytes().last() {
+        Some(b'2') => (opcode.trim_end_matches('2'), 2),
+        Some(b'4') => (opcode.trim_end_matches('4'), 4),
+        _ => return Found::No,
+    };
+    let Some(op) = SimdOp::parse(name) else { return Found::No };
+    (|| {
+        let (sat, add) = (words.flag("sat"), words.flag("add"));
+        let (to, a, b) = (words.ty()?, words.ty()?, words.ty()?);
+        Some(Op::Simd(Simd { op, lanes, to, a, b, sat, add }))
+    })()
+    .into()
 }
 
 fn comparison(opcode: &str, words: &mut Words<'_>, _: &str) -> Found {
