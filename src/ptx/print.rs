@@ -196,7 +196,7 @@ fn symbol<'a>(module: &'a Module, function: Option<&'a Function>, symbol: Symbol
 /// `+ n`, where it is not zero.
 fn offset(out: &mut String, offset: i64) {
     if offset != 0 {
-        put!(out, "{offset:+}");
+        put!(out, "+{offset}"); // `+-4`: what drivers read
     }
 }
 
