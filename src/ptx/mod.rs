@@ -16,5 +16,7 @@ pub mod operand;
 mod parser;
 pub mod print;
 pub mod types;
+pub mod verify;
 pub use parser::{FILE, parse};
 pub use print::print;
+pub use verify::verify;
