@@ -338,6 +338,9 @@ impl Registers {
 
     /// The name of `reg`.
     pub fn name(&self, reg: Reg) -> String {
+        if reg.0 as usize >= self.len() {
+            return format!("%unknown{}", reg.0);
+        }
         let after = self.groups.partition_point(|group| group.first <= reg.0);
         match after.checked_sub(1).and_then(|at| self.groups.get(at)) {
             Some(Group { name, count: None, .. }) => name.clone(),

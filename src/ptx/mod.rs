@@ -20,3 +20,6 @@ pub mod verify;
 pub use parser::{FILE, parse};
 pub use print::print;
 pub use verify::verify;
+
+#[cfg(test)]
+mod tests;

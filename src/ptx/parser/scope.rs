@@ -31,6 +31,19 @@ struct Scope<'a> {
     pending: Vec<Label>,
 }
 
+impl Scope<'_> {
+    /// What `name`, which splits as given, means in this very scope.
+    fn find(&self, name: &str, split: Option<(&str, u32)>) -> Option<Name> {
+        if let Some((prefix, number)) = split {
+            let range = self.ranges.iter().find(|r| r.prefix == prefix && number < r.count);
+            if let Some(range) = range {
+                return Some(Name::Reg(Reg(range.first.0 + number)));
+            }
+        }
+        self.names.get(name).copied()
+    }
+}
+
 struct LabelState<'a> {
     name: &'a str,
     line: u32,
@@ -105,18 +118,7 @@ impl<'a> Frame<'a> {
     /// What `name` means here.
     pub(super) fn find(&self, name: &str) -> Option<Name> {
         let split = numbered(name);
-        for scope in self.scopes.iter().rev() {
-            if let Some((prefix, number)) = split {
-                let range = scope.ranges.iter().find(|r| r.prefix == prefix && number < r.count);
-                if let Some(range) = range {
-                    return Some(Name::Reg(Reg(range.first.0 + number)));
-                }
-            }
-            if let Some(found) = scope.names.get(name) {
-                return Some(*found);
-            }
-        }
-        None
+        self.scopes.iter().rev().find_map(|scope| scope.find(name, split))
     }
 
     fn is_taken(&self, name: &str) -> bool {
@@ -163,7 +165,7 @@ impl<'a> Frame<'a> {
     }
 
     fn is_declared_here(&self, name: &str) -> bool {
-        self.scopes.last().is_some_and(|scope| scope.names.contains_key(name))
+        self.find_here(name).is_some()
     }
 
     fn insert(&mut self, name: &'a str, meaning: Name) {
@@ -240,7 +242,7 @@ impl<'a> Frame<'a> {
     }
 
     fn find_here(&self, name: &str) -> Option<Name> {
-        self.scopes.last().and_then(|scope| scope.names.get(name)).copied()
+        self.scopes.last().and_then(|scope| scope.find(name, numbered(name)))
     }
 
     /// The label `name`, which may be placed later, here or in a scope around this one.
