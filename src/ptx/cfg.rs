@@ -43,6 +43,7 @@ pub struct Cfg {
     /// Edges to a block that is not finished in a depth-first search: every cycle contains one.
     pub back_edges: Vec<(BlockId, BlockId)>,
     label_blocks: Vec<Option<BlockId>>,
+    reachable: Vec<bool>,
 }
 
 impl Cfg {
@@ -50,7 +51,9 @@ impl Cfg {
     pub fn new(body: &Body) -> Self {
         let (mut blocks, label_blocks) = split(body);
         connect(body, &mut blocks, &label_blocks);
-        let mut cfg = Self { blocks, order: Vec::new(), back_edges: Vec::new(), label_blocks };
+        let reachable = vec![false; blocks.len()];
+        let (order, back_edges) = (Vec::new(), Vec::new());
+        let mut cfg = Self { blocks, order, back_edges, label_blocks, reachable };
         cfg.search();
         cfg
     }
@@ -94,7 +97,7 @@ impl Cfg {
 
     /// Whether control can get to the block.
     pub fn is_reachable(&self, id: BlockId) -> bool {
-        id.0 == 0 || !self.block(id).predecessors.is_empty() && self.order.contains(&id)
+        self.reachable.get(id.index()).copied().unwrap_or(false)
     }
 
     /// The blocks of the loop that `header` begins, itself included: those from which a back edge to it starts,
@@ -145,6 +148,7 @@ impl Cfg {
             }
         }
         self.order.reverse();
+        self.order.iter().for_each(|id| self.reachable[id.index()] = true);
     }
 
     /// The immediate dominator of each block; `None` for the entry and for what cannot be reached.

@@ -465,11 +465,11 @@ fn threads(opcode: &str, words: &mut Words<'_>, _: &str) -> Found {
             let ty = if mode == VoteMode::Ballot { "b32" } else { "pred" };
             words.flag(ty).then_some(Op::Vote { mode, sync })
         })(),
-        "match" => (|| {
+        "match" => {
             let all = words.flag("all");
             let known = (all || words.flag("any")) && words.flag("sync");
             words.ty().filter(|_| known).map(|ty| Op::Match { all, ty })
-        })(),
+        }
         "activemask" => words.flag("b32").then_some(Op::Activemask),
         "redux" => (|| {
             let (sync, abs, nan) = (words.flag("sync"), words.flag("abs"), words.flag("NaN"));
