@@ -4,7 +4,7 @@ summary = "Sparks carried by curl noise: they stream out of the points of a sphe
 
 [constant]
 n        = 262144          # particles
-emitters = 384             # points on the sphere that they stream out of
+emitters = 1024            # points on the sphere that they stream out of
 
 [buffer.position]          # x, y, z, and seconds left to live
 type  = "float4"
@@ -16,14 +16,14 @@ count = "n"
 
 [param.speed]
 label = "flow speed"
-value = 0.35
+value = 0.32
 min   = 0.0
 max   = 2.0
 unit  = "1/s"
 
 [param.scale]
 label = "noise scale"
-value = 1.3
+value = 1.5
 min   = 0.3
 max   = 6.0
 log   = true
@@ -54,7 +54,7 @@ log   = true
 unit  = "s"
 
 [param.spread]
-value = 0.012
+value = 0.006
 min   = 0.0
 max   = 0.3
 
@@ -79,9 +79,14 @@ range    = [0.0, 0.8]
 stat   = "position.nan"
 equals = 0
 
-[[check]]
-stat = "position.max"      # nothing flies away
-max  = 8.0
+[[check]]                  # nothing flies away
+stat = "position.x.max"
+max  = 6.0
+
+[[check]]                  # the flow is as fast as it should be: speed * 1 for one octave, 1.25 for two
+stat = "velocity.x.std"
+min  = 0.1
+max  = 0.4
 ---*/
 #include <warpaint/noise.cuh>
 #include <warpaint/random.cuh>
