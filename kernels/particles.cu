@@ -83,7 +83,7 @@ equals = 0
 stat = "position.x.max"
 max  = 6.0
 
-[[check]]                  # the flow is as fast as it should be: speed * 1 for one octave, 1.25 for two
+[[check]]                  # about 0.6 of the speed along each axis
 stat = "velocity.x.std"
 min  = 0.1
 max  = 0.4

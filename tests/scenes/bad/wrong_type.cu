@@ -5,10 +5,10 @@ count = 16
 
 [param.drag]
 value = 0.5
-max   = "a lot"
+max   = true
 
 [[pass]]
 kernel = "advance"
-over   = ["position"]
+over   = true
 ---*/
 __global__ void advance(float4 *position, float drag) { position[threadIdx.x].x += drag; }
