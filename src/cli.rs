@@ -159,14 +159,20 @@ fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
         ));
     }
     let scene = scene.map(|name| SceneSource::find(&name)).transpose()?;
-    studio::run(studio::Options {
-        scene,
+    let document = scene.map(|found| studio::Document::new(found.name, found.path, &found.text));
+    let opened = studio::run(studio::Options {
+        scene: document,
         device: run.device,
         constants: run.constants.into_iter().collect(),
         parameters: run.parameters,
         seed: run.seed,
         step_timeout: run.step_timeout.unwrap_or(Duration::from_secs(10)),
         compiler: Compiler::new(Cache::user()),
+    });
+    opened.map_err(|error| match error {
+        studio::Error::Gl(error) => error.into(),
+        studio::Error::Device(error) => error.into(),
+        studio::Error::Session(error) => error.into(),
     })
 }
 

@@ -224,7 +224,8 @@ impl Desk {
     }
 
     fn save_new(&mut self, folder: &Path) -> io::Result<()> {
-        let path = save::free_name(folder, self.document.file_name());
+        let name = self.document.file_name();
+        let path = save::free_name(folder, name.strip_suffix(".cu").unwrap_or(name));
         save::create(&path, &self.document.to_disk())?;
         if let Some(recovery) = &self.recovery {
             recovery.forget(&self.document);

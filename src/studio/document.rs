@@ -8,7 +8,8 @@ pub const PAUSE_S: f64 = 0.3;
 /// A scene's text while it is being edited.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The name that diagnostics carry: the path as the user gave it, or a built-in's name.
+    /// The name that diagnostics carry, from opening to closing: the path as the user gave it, or a
+    /// built-in's name.
     pub name: String,
     /// The file, if it is one; built-in scenes have none until they are saved.
     pub path: Option<PathBuf>,
@@ -94,10 +95,7 @@ impl Document {
 
     /// Notes that the present text is on the disk, in the file `path`.
     pub fn saved_as(&mut self, path: PathBuf) {
-        if self.path.as_ref() != Some(&path) {
-            self.name = path.display().to_string();
-            self.path = Some(path);
-        }
+        self.path = Some(path);
         self.saved.clone_from(&self.text);
     }
 
@@ -206,11 +204,11 @@ mod tests {
     }
 
     #[test]
-    fn saving_a_built_in_gives_it_a_name() {
+    fn saving_a_built_in_gives_it_a_file_and_diagnostics_still_find_it() {
         let mut document = Document::new("particles", None, "x");
         document.text.push('y');
         document.saved_as("here/mine.cu".into());
-        assert_eq!((document.name.as_str(), document.file_name()), ("here/mine.cu", "mine.cu"));
+        assert_eq!((document.name.as_str(), document.file_name()), ("particles", "mine.cu"));
         assert!(!document.is_modified());
     }
 }

@@ -79,7 +79,6 @@ mod tests {
         assert_eq!(recovery.find(&reopened), None);
 
         document.saved_as(folder.path().join("particles.cu"));
-        document.name = "particles".into();
         document.path = None;
         recovery.keep(&document).unwrap();
         assert_eq!(recovery.find(&Document::new("particles", None, "old")), None);

@@ -72,7 +72,7 @@ fn row(ui: &mut Ui, diagnostic: &Diagnostic, file: &str) -> Option<Action> {
         icons::severity(ui.painter(), rect.center(), diagnostic.severity);
         let place =
             RichText::new(place(diagnostic, file)).monospace().size(11.5).color(theme::WEAK);
-        let row = egui::Layout::left_to_right(Align::Center);
+        let row = Layout::left_to_right(Align::Center);
         ui.allocate_ui_with_layout(vec2(46.0, 18.0), row, |ui| {
             ui.set_min_width(46.0);
             ui.add(egui::Label::new(place).extend());
