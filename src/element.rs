@@ -252,3 +252,46 @@ impl fmt::Display for Element {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sizes and alignments as `vector_types.h` of CUDA 12 has them.
+    #[test]
+    fn layouts_are_those_of_cuda() {
+        for (text, bytes, align) in [
+            ("bool", 1, 1),
+            ("char", 1, 1),
+            ("uchar3", 3, 1),
+            ("uchar4", 4, 4),
+            ("short2", 4, 4),
+            ("half2", 4, 4),
+            ("int3", 12, 4),
+            ("float", 4, 4),
+            ("float2", 8, 8),
+            ("float3", 12, 4),
+            ("float4", 16, 16),
+            ("double2", 16, 16),
+            ("double3", 24, 8),
+            ("double4", 32, 16),
+            ("longlong2", 16, 16),
+            ("ulonglong4", 32, 16),
+            ("unsigned long long", 8, 8),
+        ] {
+            let element = Element::parse(text).expect(text);
+            assert_eq!((element.bytes(), element.align()), (bytes, align), "{text}");
+            assert_eq!(element.to_string(), text);
+        }
+        for text in ["", "float5", "float0", "flaot", "4", "bool2", "long short", "ü"] {
+            assert_eq!(Element::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_suggested_name_is_understood() {
+        for name in Element::names() {
+            assert_eq!(Element::parse(&name).map(|e| e.to_string()), Some(name));
+        }
+    }
+}

@@ -1,1 +1,25 @@
-//! Not written yet.
+//! PTX, NVIDIA's portable assembly: read, checked, analysed, printed.
+//!
+//! Text becomes a [`Module`](ast::Module) by [`parse`], and a module text again by [`print`]. Instructions are typed
+//! ([`Op`](inst::Op)): whoever matches on one knows exactly what it means without looking at words. What is PTX but
+//! is not interpreted here (tensor cores, clusters, …) is kept as [`Op::Unsupported`](inst::Op::Unsupported).
+//!
+//! Source: *PTX ISA* 9.0, <https://docs.nvidia.com/cuda/parallel-thread-execution/>.
+
+pub mod ast;
+pub mod cfg;
+pub mod inst;
+mod keyword;
+mod lexer;
+pub mod modifier;
+pub mod operand;
+mod parser;
+pub mod print;
+pub mod types;
+pub mod verify;
+pub use parser::{FILE, parse};
+pub use print::print;
+pub use verify::verify;
+
+#[cfg(test)]
+mod tests;

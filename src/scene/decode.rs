@@ -305,19 +305,28 @@ impl<'s> Report<'s> {
     }
 }
 
-/// ` (did you mean `a`, `b`?)`, or what there is at all.
+/// Names listed where none is near; more would bury the sentence.
+const MOST_LISTED: usize = 12;
+
+/// `; did you mean ...?`, or what there is at all; nothing where there is nothing.
 pub(super) fn suggestion<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,
 ) -> String {
-    let list =
-        |names: &[&str]| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+    let list = |names: &[&str]| {
+        let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        quoted.join(", ")
+    };
     let near = crate::diagnostic::nearest(name, candidates.clone());
     if !near.is_empty() {
         return format!("; did you mean {}?", list(&near));
     }
-    let all: Vec<&str> = candidates.into_iter().collect();
-    if all.is_empty() { "; there is none".into() } else { format!("; there is {}", list(&all)) }
+    let all: Vec<&str> = candidates.into_iter().take(MOST_LISTED + 1).collect();
+    match all.len() {
+        0 => String::new(),
+        length if length > MOST_LISTED => format!("; known are {}, ...", list(&all[..MOST_LISTED])),
+        _ => format!("; known are {}", list(&all)),
+    }
 }
 
 #[cfg(test)]

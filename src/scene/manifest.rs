@@ -236,3 +236,27 @@ impl Manifest {
         text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_gets_a_thread() {
+        let extents = [[1, 1, 1], [1000, 1, 1], [1, 1, 7], [640, 480, 1], [33, 1, 1], [20, 30, 40]];
+        for extent in extents {
+            for threads in [0, 1, 32, 96, 256, 1024] {
+                let (grid, block) = Shape::Over { extent, block: None }.launch(threads);
+                assert!(block.iter().product::<u32>() <= threads.max(1), "{extent:?} {threads}");
+                for axis in 0..3 {
+                    let reached = u64::from(grid[axis]) * u64::from(block[axis]);
+                    assert!(reached >= extent[axis] && block[axis] > 0, "{extent:?} {threads}");
+                }
+            }
+        }
+        let shape = Shape::Over { extent: [100, 100, 1], block: Some([16, 8, 1]) };
+        assert_eq!(shape.launch(256), ([7, 13, 1], [16, 8, 1]));
+        let shape = Shape::Explicit { grid: [3, 2, 1], block: [4, 1, 1] };
+        assert_eq!(shape.launch(256), ([3, 2, 1], [4, 1, 1]));
+    }
+}

@@ -71,8 +71,8 @@ fn first_block_comment(source: &str) -> Option<usize> {
         let rest = &source[found..];
         at = if rest.starts_with(OPEN) {
             return Some(found);
-        } else if rest.starts_with("/*") {
-            found + 2 + rest[2..].find("*/")? + 2
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            found + 2 + comment.find("*/")? + 2
         } else if rest.starts_with("//") {
             found + rest.find('\n')?
         } else if rest.starts_with('"') {

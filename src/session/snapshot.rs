@@ -18,6 +18,7 @@ pub struct Snapshot {
     /// One sentence about it.
     pub summary: String,
     /// The device in use, such as `NVIDIA H200 (cuda:0)`.
+    #[serde(rename = "device_name")]
     pub device: String,
     /// The OpenGL renderer in use, where there is one.
     pub renderer: Option<String>,

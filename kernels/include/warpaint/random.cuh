@@ -71,15 +71,15 @@ struct Random {
     __host__ __device__ float normal()
     {
         float radius = sqrtf(-2.0f * logf(1.0f - uniform()));
-        return radius * cosf(6.28318531f * uniform());
+        return radius * cospif(2.0f * uniform());
     }
 
     // Uniform on the unit sphere.
     __host__ __device__ float3 on_sphere()
     {
-        float z = uniform(-1.0f, 1.0f), angle = 6.28318531f * uniform();
-        float r = sqrtf(fmaxf(0.0f, 1.0f - z * z));
-        return make_float3(r * cosf(angle), r * sinf(angle), z);
+        float z = uniform(-1.0f, 1.0f), r = sqrtf(fmaxf(0.0f, 1.0f - z * z)), s, c;
+        sincospif(2.0f * uniform(), &s, &c);
+        return make_float3(r * c, r * s, z);
     }
 
     // Uniform in the unit ball.

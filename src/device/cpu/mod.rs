@@ -1,147 +1,204 @@
-//! Not written yet: the face that the seam expects.
-#![allow(missing_docs, unused_variables, reason = "replaced by the backend")]
+//! The embedded CPU device: PTX, compiled to machine code, on all cores.
+//!
+//! Everything that a kernel can reach lies in one arena ([`memory`]); compiled code ([`jit`]) checks every
+//! access against it, and polls a flag in every loop. What it finds wrong ends the launch with a
+//! [`Fault`](super::Fault), never the process. Streams ([`stream`]) are queues with a thread each; blocks of a
+//! launch ([`launch`]) are shared out among all cores.
 
-use std::convert::Infallible;
+mod event;
+mod jit;
+mod launch;
+mod memory;
+mod module;
+mod stream;
 
-use super::{
-    Arguments, DeviceId, DeviceInfo, Error, Fill, FunctionInfo, LaunchConfig, MemoryInfo, Result,
-    Slice,
-};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+pub use event::Event;
+pub use memory::{Memory, Readback};
+pub use module::{Function, Module};
+pub use stream::Stream;
+
+use super::{DeviceId, DeviceInfo, DeviceKind, MemoryInfo, Result};
+use launch::{MAX_THREADS, Pool, Scratch};
+use memory::Arena;
+use stream::Queue;
+
+/// How messages name the device.
+const NAME: &str = "the CPU device";
+/// As much as any NVIDIA GPU gives a block (227 KiB).
+const MAX_SHARED_BYTES: u32 = 227 << 10;
+
+/// A CPU device; cloning gives the same one.
 #[derive(Clone, Debug)]
-pub struct Device(Infallible);
+pub struct Device {
+    shared: Arc<Shared>,
+}
+
+/// What a device's handles and threads share.
 #[derive(Debug)]
-pub struct Memory(Infallible);
-#[derive(Debug)]
-pub struct Readback(Infallible);
-#[derive(Clone, Debug)]
-pub struct Stream(Infallible);
-#[derive(Debug)]
-pub struct Event(Infallible);
-#[derive(Clone, Debug)]
-pub struct Module(Infallible);
-#[derive(Clone, Debug)]
-pub struct Function(Infallible);
+struct Shared {
+    id: DeviceId,
+    info: DeviceInfo,
+    arena: Arena,
+    pool: Pool,
+    queues: Mutex<Vec<Weak<Queue>>>,
+    /// Memory of threads that run blocks, while they do not.
+    scratch: Mutex<Vec<Scratch>>,
+}
 
 impl Device {
-    pub fn all() -> Result<Vec<DeviceInfo>> {
-        Err(Error::NoDriver { reason: "not written".into() })
-    }
+    /// What a CPU device of this machine is, without opening one.
     pub fn describe() -> DeviceInfo {
-        std::process::abort()
+        DeviceInfo {
+            kind: DeviceKind::Cpu,
+            selector: "cpu".into(),
+            name: host_name(),
+            compute_capability: (8, 0),
+            multiprocessors: cores() as u32,
+            warp_size: 32,
+            max_threads_per_block: MAX_THREADS as u32,
+            max_block: [1024, 1024, 64],
+            max_grid: [i32::MAX as u32, 65535, 65535],
+            max_shared_bytes: MAX_SHARED_BYTES,
+            total_memory_bytes: host_memory_bytes(),
+            driver_version: None,
+        }
     }
-    pub fn open(ordinal: u32) -> Result<Self> {
-        Err(Error::NoDriver { reason: "not written".into() })
-    }
+
+    /// Opens a device of its own.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](super::Error::OutOfMemory) when addresses or threads cannot be had.
     pub fn new() -> Result<Self> {
-        Err(Error::NoDriver { reason: "not written".into() })
+        let info = Self::describe();
+        let shared = Shared {
+            id: DeviceId::next(),
+            arena: Arena::new(info.total_memory_bytes)?,
+            pool: Pool::new(cores())?,
+            queues: Mutex::default(),
+            scratch: Mutex::default(),
+            info,
+        };
+        Ok(Self { shared: Arc::new(shared) })
     }
+
+    /// Name, limits and capabilities.
     pub fn info(&self) -> &DeviceInfo {
-        match self.0 {}
+        &self.shared.info
     }
+
+    /// Tells this device's handles from another's.
     pub fn id(&self) -> DeviceId {
-        match self.0 {}
+        self.shared.id
     }
+
+    /// Free and total memory in bytes, now.
+    ///
+    /// # Errors
+    /// None on this device.
     pub fn memory_info(&self) -> Result<MemoryInfo> {
-        match self.0 {}
+        let arena = &self.shared.arena;
+        Ok(MemoryInfo { free: arena.free_bytes(), total: arena.total_bytes() })
     }
+
+    /// Allocates device memory, aligned to 64 KiB.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](super::Error::OutOfMemory).
     pub fn alloc(&self, bytes: usize) -> Result<Memory> {
-        match self.0 {}
+        Memory::new(self.shared.clone(), bytes)
     }
+
+    /// A new stream.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](super::Error::OutOfMemory) when the host gives no thread.
     pub fn stream(&self) -> Result<Stream> {
-        match self.0 {}
+        Stream::new(self.clone())
     }
+
+    /// A new event, not yet recorded.
+    ///
+    /// # Errors
+    /// None on this device.
     pub fn event(&self) -> Result<Event> {
-        match self.0 {}
+        Ok(Event::new(self.shared.clone()))
     }
+
+    /// Compiles a module.
+    ///
+    /// # Errors
+    /// [`Error::Load`](super::Error::Load) when it is no PTX,
+    /// [`Error::UnsupportedPtx`](super::Error::UnsupportedPtx) with the source line.
     pub fn load(&self, ptx: &str) -> Result<Module> {
-        match self.0 {}
+        Module::load(self.shared.clone(), ptx)
     }
+
+    /// Waits until all work on all streams has ended.
+    ///
+    /// # Errors
+    /// The first error of any stream that was not reported yet.
     pub fn synchronize(&self) -> Result<()> {
-        match self.0 {}
+        let results: Vec<_> =
+            self.shared.queues().iter().map(|queue| queue.synchronize(&self.shared)).collect();
+        results.into_iter().collect()
     }
 }
-impl Memory {
-    pub fn bytes(&self) -> usize {
-        match self.0 {}
+
+impl Shared {
+    fn queues(&self) -> Vec<Arc<Queue>> {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        queues.retain(|queue| queue.strong_count() > 0);
+        queues.iter().filter_map(Weak::upgrade).collect()
     }
-    pub fn address(&self) -> u64 {
-        match self.0 {}
+
+    fn add_queue(&self, queue: &Arc<Queue>) {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        queues.push(Arc::downgrade(queue));
     }
-    pub fn device_id(&self) -> DeviceId {
-        match self.0 {}
+
+    /// Waits until all work that is on streams now has ended, well or not.
+    fn drain(self: &Arc<Self>) {
+        self.queues().iter().for_each(|queue| queue.drain(self));
     }
-}
-impl Readback {
-    pub fn is_ready(&self) -> Result<bool> {
-        match self.0 {}
+
+    fn take_scratch(&self) -> Result<Scratch> {
+        let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.map_or_else(|| Scratch::new(&self.arena), Ok)
     }
-    pub fn wait(self) -> Result<Vec<u8>> {
-        match self.0 {}
-    }
-}
-impl Event {
-    pub fn is_reached(&self) -> Result<bool> {
-        match self.0 {}
-    }
-    pub fn synchronize(&self) -> Result<()> {
-        match self.0 {}
-    }
-    pub fn elapsed_ms(&self, earlier: &Self) -> Result<f32> {
-        match self.0 {}
+
+    fn put_scratch(&self, scratch: Scratch) {
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
     }
 }
-impl Stream {
-    pub fn device(&self) -> &Device {
-        match self.0 {}
-    }
-    pub fn upload(&self, to: Slice<'_>, bytes: &[u8]) -> Result<()> {
-        match self.0 {}
-    }
-    pub fn download(&self, from: Slice<'_>) -> Result<Readback> {
-        match self.0 {}
-    }
-    pub fn copy(&self, to: Slice<'_>, from: Slice<'_>) -> Result<()> {
-        match self.0 {}
-    }
-    pub fn fill(&self, to: Slice<'_>, value: Fill) -> Result<()> {
-        match self.0 {}
-    }
-    pub fn launch(&self, f: &Function, c: &LaunchConfig, a: &Arguments) -> Result<()> {
-        match self.0 {}
-    }
-    pub fn record(&self, event: &Event) -> Result<()> {
-        match self.0 {}
-    }
-    pub fn wait(&self, event: &Event) -> Result<()> {
-        match self.0 {}
-    }
-    pub fn is_idle(&self) -> Result<bool> {
-        match self.0 {}
-    }
-    pub fn synchronize(&self) -> Result<()> {
-        match self.0 {}
-    }
-    pub fn cancel(&self) -> Result<()> {
-        match self.0 {}
-    }
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
-impl Module {
-    pub fn function(&self, name: &str) -> Result<Function> {
-        match self.0 {}
-    }
-    pub fn global(&self, name: &str) -> Result<Slice<'_>> {
-        match self.0 {}
-    }
+
+/// The processor's name, where the system tells it.
+fn host_name() -> String {
+    static NAME: OnceLock<String> = OnceLock::new();
+    let read = || {
+        let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let line = text.lines().find(|line| line.starts_with("model name"));
+        let name = line.and_then(|line| line.split_once(':')).map(|(_, name)| name.trim());
+        format!("{}, {} cores", name.unwrap_or(std::env::consts::ARCH), cores())
+    };
+    NAME.get_or_init(read).clone()
 }
-impl Function {
-    pub fn name(&self) -> &str {
-        match self.0 {}
-    }
-    pub fn info(&self) -> &FunctionInfo {
-        match self.0 {}
-    }
-    pub fn suggested_block(&self, dynamic_shared_bytes: u32) -> Result<u32> {
-        match self.0 {}
-    }
+
+/// Memory of this machine or container in bytes; 8 GiB where the system does not tell.
+fn host_memory_bytes() -> u64 {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kib = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))
+        .and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+    let machine = kib.map_or(8 << 30, |kib| kib << 10);
+    let limit = std::fs::read_to_string("/sys/fs/cgroup/memory.max")
+        .ok()
+        .and_then(|text| text.trim().parse::<u64>().ok());
+    limit.map_or(machine, |limit| limit.min(machine)).max(64 << 20)
 }

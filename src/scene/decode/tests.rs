@@ -173,10 +173,7 @@ fn faults_of_views() {
     check_more("[view]\nposition = \"position\"", &[("8:2", "needs `kind`")]);
     check_more("[view]\nkind = \"points\"", &[("8:2", "needs `position`")]);
     check_more("[view]\nkind = \"points\"\nposition = \"p\"", &[("10:12", "no buffer or array")]);
-    check_more(
-        "[view]\nkind = \"image\"\ntexture = \"p\"",
-        &[("10:11", "no texture `p`; there is none")],
-    );
+    check_more("[view]\nkind = \"image\"\ntexture = \"p\"", &[("10:11", "no texture `p`")]);
     check_more(
         "[view]\nkind=\"points\"\nposition=\"position\"\ncolormap=\"infreno\"\nrange=[2,1]\nsize=0",
         &[("11:10", "`inferno`"), ("12:7", "not below"), ("13:6", "greater than 0")],
@@ -295,6 +292,24 @@ fn the_prelude_gives_constants_their_types() {
 [[maybe_unused]] constexpr bool on = true;
 ";
     assert_eq!(scene.prelude(), expected);
+}
+
+/// The manual's examples: whole scenes bind, and its pieces make one manifest together.
+#[test]
+fn the_manual_shows_what_works() {
+    let manual = include_str!("../../../docs/scenes.md");
+    let fenced = |language: &str| {
+        let fence = format!("```{language}\n");
+        let blocks = manual.split(&fence).skip(1);
+        blocks.filter_map(|block| block.split("```").next()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for scene in fenced("cuda").iter().filter(|block| block.starts_with(source::OPEN)) {
+        let scene = Scene::parse("manual.cu", scene, &Overrides::default()).expect("parses");
+        scene.plan().expect("binds");
+    }
+    let pieces = fenced("toml");
+    assert!(pieces.len() >= 7, "{pieces:#?}");
+    assert_eq!(told(&pieces.join("\n")), Vec::<String>::new());
 }
 
 /// Whatever is typed into a scene, reading it ends in a value or in diagnostics.

@@ -65,8 +65,8 @@ impl<'s> Lexer<'s> {
             self.skip(next.len_utf8());
         } else if rest.starts_with("//") {
             self.skip(logical_line(rest));
-        } else if rest.starts_with("/*") {
-            self.skip(rest[2..].find("*/").map_or(rest.len(), |end| end + 4));
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            self.skip(comment.find("*/").map_or(rest.len(), |end| end + 4));
         } else if next == '#' && self.line_start {
             self.directive();
         } else if is_word_start(next) {

@@ -1,0 +1,219 @@
+//! Symbols: where variables, parameters and locals lie, and which registers hold an address that is known when
+//! compiling, so that its accesses need no check.
+
+use std::collections::HashMap;
+
+use super::{Unit, globals::Place};
+use crate::ptx::{
+    ast::{Body, Function, FunctionKind, Statement},
+    inst::{Instruction, Op},
+    modifier::Carry,
+    operand::{Address, Base, Operand, Reg, Symbol},
+    types::{Space, Type},
+};
+
+/// The memory of one function's own.
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    /// Offsets of `.local` and `.shared` variables by index in the body, and their sizes in bytes.
+    locals: HashMap<u32, (u64, u64)>,
+    /// `.local` memory of a thread in bytes.
+    pub(super) local_bytes: u64,
+    /// Static `.shared` memory in bytes; what is dynamic starts there.
+    pub(super) shared_bytes: u64,
+    /// Offsets of the parameters in the kernel's argument block, and their sizes.
+    params: Vec<(u64, u64)>,
+}
+
+impl Frame {
+    pub(super) fn new(unit: &Unit<'_>, function: &Function, body: &Body) -> Self {
+        let mut frame = Self::default();
+        if uses_module_shared(unit, body) {
+            frame.shared_bytes = unit.globals.shared_bytes();
+        }
+        for (index, variable) in body.locals.iter().enumerate() {
+            let end = match variable.space {
+                Space::Local => &mut frame.local_bytes,
+                Space::Shared | Space::SharedCta if !variable.is_dynamic() => {
+                    &mut frame.shared_bytes
+                }
+                _ => continue,
+            };
+            let offset = end.next_multiple_of(u64::from(variable.alignment().max(1)));
+            *end = offset + variable.bytes();
+            frame.locals.insert(index as u32, (offset, variable.bytes()));
+        }
+        frame.local_bytes = frame.local_bytes.next_multiple_of(16);
+        if uses_dynamic_shared(unit, body) {
+            frame.shared_bytes = frame.shared_bytes.next_multiple_of(16);
+        }
+        let mut end = 0u64;
+        for param in &function.params {
+            let offset = end.next_multiple_of(u64::from(param.alignment().max(1)));
+            end = offset + param.bytes();
+            frame.params.push((offset, param.bytes()));
+        }
+        frame
+    }
+}
+
+fn symbols(body: &Body) -> impl Iterator<Item = Symbol> {
+    body.instructions().flat_map(|i| &i.src).filter_map(|operand| match operand {
+        Operand::Symbol(symbol, _)
+        | Operand::Address(Address { base: Base::Symbol(symbol), .. }) => Some(*symbol),
+        _ => None,
+    })
+}
+
+/// Functions that it calls may use shared variables that it does not name.
+fn uses_module_shared(unit: &Unit<'_>, body: &Body) -> bool {
+    body.instructions().any(|i| matches!(i.op, Op::Call { .. }))
+        || symbols(body).any(|symbol| match symbol {
+            Symbol::Variable(index) => {
+                matches!(unit.globals.place(index), Some(Place::Shared { .. }))
+            }
+            _ => false,
+        })
+}
+
+fn uses_dynamic_shared(unit: &Unit<'_>, body: &Body) -> bool {
+    body.instructions().any(|i| matches!(i.op, Op::Call { .. }))
+        || symbols(body).any(|symbol| match symbol {
+            Symbol::Variable(index) => {
+                unit.module.variables.get(index as usize).is_some_and(|v| v.is_dynamic())
+            }
+            Symbol::Local(index) => {
+                body.locals.get(index as usize).is_some_and(|v| v.is_dynamic())
+            }
+            _ => false,
+        })
+}
+
+/// Where a symbol lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spot {
+    /// At an address of the arena, with the variable's size.
+    Fixed { address: u64, bytes: u64 },
+    /// At an offset in shared memory, with the size where it is static.
+    Shared { offset: u64, bytes: u64 },
+    /// Where dynamic shared memory starts.
+    DynamicShared,
+    /// At an offset in the function's frame of local memory.
+    Local { offset: u64, bytes: u64 },
+    /// At an offset in the kernel's arguments.
+    KernelParam { offset: u64, bytes: u64 },
+    /// A parameter (by position, results follow the parameters) of a device function.
+    FunctionParam { position: usize, bytes: u64 },
+    /// A parameter or result of a call.
+    CallParam { local: u32, bytes: u64 },
+    /// A function.
+    Function(u32),
+}
+
+/// Where `symbol` lies as `function` sees it.
+pub(super) fn spot(unit: &Unit<'_>, function: &Function, frame: &Frame, symbol: Symbol) -> Option<Spot> {
+    let body = function.body.as_ref()?;
+    Some(match symbol {
+        Symbol::Variable(index) => match unit.globals.place(index) {
+            Some(Place::Fixed { address, bytes }) => Spot::Fixed { address, bytes },
+            Some(Place::Shared { offset }) => {
+                let variable = unit.module.variables.get(index as usize)?;
+                Spot::Shared { offset, bytes: variable.bytes() }
+            }
+            None if unit.module.variables.get(index as usize)?.is_dynamic() => Spot::DynamicShared,
+            None => return None,
+        },
+        Symbol::Local(index) => {
+            let variable = body.locals.get(index as usize)?;
+            match (variable.space, frame.locals.get(&index)) {
+                (Space::Local, Some(&(offset, bytes))) => Spot::Local { offset, bytes },
+                (_, Some(&(offset, bytes))) => Spot::Shared { offset, bytes },
+                (Space::Shared | Space::SharedCta, None) => Spot::DynamicShared,
+                (Space::Param, None) => Spot::CallParam { local: index, bytes: variable.bytes() },
+                _ => return None,
+            }
+        }
+        Symbol::Param(index) if function.kind == FunctionKind::Entry => {
+            let (offset, bytes) = *frame.params.get(index as usize)?;
+            Spot::KernelParam { offset, bytes }
+        }
+        Symbol::Param(index) => {
+            let bytes = function.params.get(index as usize)?.bytes();
+            Spot::FunctionParam { position: index as usize, bytes }
+        }
+        Symbol::Return(index) => {
+            let bytes = function.returns.get(index as usize)?.bytes();
+            Spot::FunctionParam { position: function.params.len() + index as usize, bytes }
+        }
+        Symbol::Function(index) => Spot::Function(index),
+    })
+}
+
+/// Registers that are written once, with a symbol's address plus a constant.
+#[derive(Debug, Default)]
+pub(super) struct Known(HashMap<Reg, (Symbol, i64)>);
+
+impl Known {
+    pub(super) fn new(body: &Body) -> Self {
+        let mut writes: HashMap<Reg, u32> = HashMap::new();
+        for instruction in body.instructions() {
+            instruction.for_each_def(|reg| *writes.entry(reg).or_default() += 1);
+        }
+        let mut known = Self::default();
+        // In the order of the text: a value is written before it is read, except round loops, which do not
+        // move constants.
+        for statement in &body.statements {
+            let Statement::Instruction(instruction) = statement else { continue };
+            if let Some((reg, value)) = known.result(body, instruction)
+                && writes.get(&reg) == Some(&1)
+            {
+                known.0.insert(reg, value);
+            }
+        }
+        known
+    }
+
+    fn result(&self, body: &Body, i: &Instruction) -> Option<(Reg, (Symbol, i64))> {
+        let reg = i.dst.first()?.reg()?;
+        if i.guard.is_some() || i.dst.len() != 1 || body.registers.ty(reg).bytes() < 4 {
+            return None;
+        }
+        let value = match (&i.op, i.src.as_slice()) {
+            (Op::Mov { lanes: 0 | 1, .. }, [source]) => self.operand(source)?,
+            // Shared memory has offsets of its own; the other spaces' addresses are generic ones.
+            (Op::Cvta { space: Space::Local | Space::Global | Space::Const | Space::Param, .. }, [source]) => {
+                self.operand(source)?
+            }
+            (Op::Add { ty: Type::S64 | Type::U64 | Type::S32 | Type::U32, carry, .. }, [a, b])
+                if *carry == Carry::default() =>
+            {
+                match (self.operand(a), b) {
+                    (Some((symbol, offset)), Operand::Int(int)) => {
+                        (symbol, offset.checked_add(*int)?)
+                    }
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        Some((reg, value))
+    }
+
+    fn operand(&self, operand: &Operand) -> Option<(Symbol, i64)> {
+        match operand {
+            Operand::Symbol(symbol, offset) => Some((*symbol, *offset)),
+            Operand::Reg(reg) => self.0.get(reg).copied(),
+            _ => None,
+        }
+    }
+
+    /// The symbol and offset that an address is known to be.
+    pub(super) fn resolve(&self, address: &Address) -> Option<(Symbol, i64)> {
+        let (symbol, offset) = match address.base {
+            Base::Symbol(symbol) => (symbol, 0),
+            Base::Reg(reg) => *self.0.get(&reg)?,
+            Base::Absolute => return None,
+        };
+        Some((symbol, offset.checked_add(address.offset)?))
+    }
+}

@@ -1,0 +1,77 @@
+//! Executable memory.
+#![expect(unsafe_code, reason = "frees executable memory")]
+
+use std::{fmt, sync::Mutex};
+
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, default_libcall_names};
+
+use super::{internal, math};
+use crate::device::{Result, cpu::launch::Entry};
+
+/// A module's machine code; its memory is given back when the last kernel that uses it goes.
+pub(in crate::device::cpu) struct Code {
+    /// Locked by nobody; it makes the module, which is only `Send`, shareable.
+    module: Mutex<Option<JITModule>>,
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Code").finish_non_exhaustive()
+    }
+}
+
+impl Code {
+    /// Makes everything defined in `module` executable; addresses in the order of `functions`.
+    pub(super) fn finish(
+        mut module: JITModule,
+        functions: &[FuncId],
+    ) -> Result<(Self, Vec<*const u8>)> {
+        module.finalize_definitions().map_err(|e| internal(&e.to_string()))?;
+        let addresses = functions.iter().map(|id| module.get_finalized_function(*id)).collect();
+        Ok((Self { module: Mutex::new(Some(module)) }, addresses))
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        let module = self.module.get_mut().ok().and_then(Option::take);
+        if let Some(module) = module {
+            // SAFETY: every launch keeps its kernel, every kernel this; so nothing runs or will run it.
+            unsafe { module.free_memory() };
+        }
+    }
+}
+
+/// An empty module for this processor, in which the host's functions are known.
+pub(super) fn empty_module() -> Result<JITModule> {
+    let mut flags = settings::builder();
+    let verify = if cfg!(debug_assertions) { "true" } else { "false" };
+    let wanted = [
+        ("opt_level", "speed"),
+        ("enable_verifier", verify),
+        ("is_pic", "false"),
+        ("use_colocated_libcalls", "false"),
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
+    ];
+    for (name, value) in wanted {
+        flags.set(name, value).map_err(|e| internal(&format!("flag {name}: {e}")))?;
+    }
+    let isa = cranelift_native::builder()
+        .map_err(internal)?
+        .finish(settings::Flags::new(flags))
+        .map_err(|e| internal(&e.to_string()))?;
+    let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+    for (name, address) in math::functions() {
+        builder.symbol(name, address);
+    }
+    Ok(JITModule::new(builder))
+}
+
+/// The address of a compiled kernel as a function.
+pub(super) fn entry(address: *const u8) -> Entry {
+    // SAFETY: the address is that of a function compiled with the signature that `Entry` has.
+    unsafe { std::mem::transmute::<*const u8, Entry>(address) }
+}

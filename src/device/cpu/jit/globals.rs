@@ -1,0 +1,186 @@
+//! Variables of a module: where they lie and what they hold at first.
+
+use std::collections::HashMap;
+
+use crate::{
+    device::{
+        Error, Result,
+        cpu::{
+            NAME,
+            memory::{Access, Range},
+        },
+    },
+    ptx::{
+        ast::{Init, Module, SymbolAddress, Value, Variable},
+        operand::Symbol,
+        types::{Space, Type},
+    },
+};
+
+/// Where the variables of a module lie.
+#[derive(Debug, Default)]
+pub(in crate::device::cpu) struct Globals {
+    /// Memory of global and constant variables, by index in the module.
+    ranges: HashMap<u32, Range>,
+    /// Offsets of shared variables in a block's shared memory.
+    shared: HashMap<u32, u64>,
+    /// Static shared memory of the module's variables in bytes.
+    shared_bytes: u64,
+    /// What is to be written where before the first launch.
+    pub(in crate::device::cpu) contents: Vec<(u64, Vec<u8>)>,
+    /// Memory for the host: names, ranges.
+    pub(in crate::device::cpu) named: Vec<(String, Range)>,
+}
+
+/// Where a variable lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// At an address of the arena.
+    Fixed { address: u64, bytes: u64 },
+    /// In the block's shared memory.
+    Shared { offset: u64 },
+}
+
+impl Globals {
+    /// Gives every variable memory by `alloc`, and says what it holds at first.
+    pub(in crate::device::cpu) fn new(
+        module: &Module,
+        mut alloc: impl FnMut(u64, Access) -> Result<Range>,
+    ) -> Result<Self> {
+        let mut globals = Self::default();
+        for (index, variable) in module.variables.iter().enumerate() {
+            let bytes = variable.bytes().max(initial_bytes(variable));
+            let access = match variable.space {
+                Space::Global => Access::ReadWrite,
+                Space::Const => Access::ReadOnly,
+                Space::Shared | Space::SharedCta => {
+                    globals.add_shared(index as u32, variable);
+                    continue;
+                }
+                _ => continue,
+            };
+            let range = alloc(bytes, access)?;
+            globals.ranges.insert(index as u32, range);
+            globals.named.push((variable.name.clone(), range));
+        }
+        for (index, variable) in module.variables.iter().enumerate() {
+            if let (Some(range), Some(init)) =
+                (globals.ranges.get(&(index as u32)).copied(), &variable.init)
+            {
+                let mut bytes = vec![0; range.bytes as usize];
+                globals.fill(init, variable, 0, 0, &mut bytes)?;
+                globals.contents.push((range.address, bytes));
+            } else if let Some(range) = globals.ranges.get(&(index as u32)) {
+                globals.contents.push((range.address, vec![0; range.bytes as usize]));
+            }
+        }
+        Ok(globals)
+    }
+
+    fn add_shared(&mut self, index: u32, variable: &Variable) {
+        if variable.is_dynamic() {
+            return;
+        }
+        let offset = self.shared_bytes.next_multiple_of(u64::from(variable.alignment().max(1)));
+        self.shared.insert(index, offset);
+        self.shared_bytes = offset + variable.bytes();
+    }
+
+    /// Where variable `index` lies, unless its place depends on the kernel (dynamic shared memory).
+    pub(super) fn place(&self, index: u32) -> Option<Place> {
+        if let Some(range) = self.ranges.get(&index) {
+            return Some(Place::Fixed { address: range.address, bytes: range.bytes });
+        }
+        self.shared.get(&index).map(|&offset| Place::Shared { offset })
+    }
+
+    /// Static shared memory in bytes of the module's own variables.
+    pub(super) fn shared_bytes(&self) -> u64 {
+        self.shared_bytes
+    }
+
+    /// Writes `init` into `bytes` from `at`, for an array from dimension `depth` on.
+    fn fill(
+        &self,
+        init: &Init,
+        variable: &Variable,
+        depth: usize,
+        at: usize,
+        bytes: &mut [u8],
+    ) -> Result<()> {
+        let lane = variable.ty.bytes() as usize;
+        match init {
+            Init::Value(value) => put(bytes, at, &self.encode(value, variable.ty)?),
+            Init::Text(text) => put(bytes, at, text),
+            Init::List(items) => {
+                let inner = variable.dims.iter().skip(depth + 1).product::<u64>() as usize;
+                let stride = match items.first() {
+                    Some(Init::List(_)) if depth < variable.dims.len() => {
+                        inner * lane * usize::from(variable.lanes.max(1))
+                    }
+                    Some(Init::Text(_)) => inner,
+                    _ => lane,
+                };
+                for (index, item) in items.iter().enumerate() {
+                    self.fill(item, variable, depth + 1, at + index * stride, bytes)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn encode(&self, value: &Value, ty: Type) -> Result<Vec<u8>> {
+        let width = ty.bytes() as usize;
+        let bits = match (*value, ty) {
+            (Value::Int(v), Type::F32) => u64::from((v as f32).to_bits()),
+            (Value::Int(v), Type::F64) => (v as f64).to_bits(),
+            (Value::Int(v), _) => v as u64,
+            (Value::F32(bits), Type::F64) => f64::from(f32::from_bits(bits)).to_bits(),
+            (Value::F32(bits), _) => u64::from(bits),
+            (Value::F64(bits), Type::F32) => u64::from((f64::from_bits(bits) as f32).to_bits()),
+            (Value::F64(bits), _) => bits,
+            (Value::Address(address), _) => self.address(&address)?,
+        };
+        Ok(bits.to_le_bytes().into_iter().chain([0; 8]).take(width).collect())
+    }
+
+    fn address(&self, address: &SymbolAddress) -> Result<u64> {
+        let base = match address.symbol {
+            Symbol::Variable(index) => match self.place(index) {
+                Some(Place::Fixed { address, .. }) => address,
+                Some(Place::Shared { offset }) => offset,
+                None => 0,
+            },
+            Symbol::Function(index) => super::function_handle(index),
+            _ => return Err(bad("the address of a local symbol")),
+        };
+        let value = base.wrapping_add(address.offset as u64);
+        Ok(match address.mask {
+            Some(mask) if mask != 0 => (value & mask) >> mask.trailing_zeros(),
+            _ => value,
+        })
+    }
+}
+
+/// Bytes that an initialiser of an open array needs.
+fn initial_bytes(variable: &Variable) -> u64 {
+    let lane = u64::from(variable.ty.bytes());
+    match &variable.init {
+        Some(Init::Text(text)) => text.len() as u64 + 1,
+        Some(Init::List(items)) if variable.dims.first() == Some(&0) => {
+            let inner = variable.dims.iter().skip(1).product::<u64>();
+            items.len() as u64 * lane * inner * u64::from(variable.lanes.max(1))
+        }
+        _ => 0,
+    }
+}
+
+fn put(bytes: &mut [u8], at: usize, value: &[u8]) -> Result<()> {
+    let place = bytes.get_mut(at..at + value.len());
+    place.ok_or_else(|| bad("an initialiser longer than its variable"))?.copy_from_slice(value);
+    Ok(())
+}
+
+fn bad(what: &str) -> Error {
+    Error::Load { device: NAME.into(), log: format!("{what} initialises a variable") }
+}

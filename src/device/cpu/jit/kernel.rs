@@ -1,0 +1,166 @@
+//! What the compiler leaves behind for those who launch: entry points, places, sizes.
+
+use std::sync::Arc;
+
+use super::code::Code;
+use crate::{
+    device::{FaultKind, Frame, FunctionInfo, Location, cpu::launch::Entry},
+    ptx::{
+        modifier::{AtomOp, ShflMode, VoteMode},
+        types::Type,
+    },
+};
+
+/// A compiled kernel.
+#[derive(Debug)]
+pub(in crate::device::cpu) struct Kernel {
+    pub(in crate::device::cpu) name: String,
+    pub(in crate::device::cpu) info: FunctionInfo,
+    pub(in crate::device::cpu) entry: Entry,
+    pub(in crate::device::cpu) schedule: Schedule,
+    /// Local memory of a thread in bytes.
+    pub(in crate::device::cpu) local_bytes: u64,
+    /// Room for the registers of waiting threads, in words of 8 bytes.
+    pub(in crate::device::cpu) spill_words: usize,
+    /// Whether it calls device functions.
+    pub(in crate::device::cpu) calls: bool,
+    /// The kernel's first place.
+    pub(in crate::device::cpu) entry_site: u32,
+    pub(super) sites: Arc<[Site]>,
+    pub(super) resumes: Vec<ResumePoint>,
+    /// Keeps the code that `entry` points to.
+    pub(super) _code: Arc<Code>,
+}
+
+impl Kernel {
+    /// The place with this number.
+    pub(in crate::device::cpu) fn site(&self, site: u32) -> &Site {
+        &self.sites[(site as usize).min(self.sites.len() - 1)]
+    }
+
+    /// Where a thread in this state goes on.
+    pub(in crate::device::cpu) fn resume(&self, state: u32) -> ResumePoint {
+        use crate::device::cpu::launch::{BLOCKED, DONE};
+        let index = (state & !BLOCKED) as usize;
+        let ended = ResumePoint { kind: Resume::Start, site: self.entry_site };
+        if state == DONE { ended } else { self.resumes.get(index).copied().unwrap_or(ended) }
+    }
+}
+
+/// How the threads of a block are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::device::cpu) enum Schedule {
+    /// One after the other, each to its end.
+    Free,
+    /// They meet at `bar.sync 0` only: one after the other to the barrier, and on.
+    Block,
+    /// Warp by warp.
+    Warp,
+}
+
+/// A place where threads wait.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::device::cpu) struct ResumePoint {
+    pub(in crate::device::cpu) kind: Resume,
+    pub(in crate::device::cpu) site: u32,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::device::cpu) enum Resume {
+    /// Nothing: the start.
+    Start,
+    /// A barrier of the block.
+    Barrier { reduce: Reduce },
+    /// Lanes of its warp.
+    Warp(WarpOp),
+}
+
+/// What a barrier gives the threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::device::cpu) enum Reduce {
+    Nothing,
+    Count,
+    All,
+    Any,
+}
+
+impl Reduce {
+    /// The result where `trues` of `threads` predicates hold.
+    pub(in crate::device::cpu) fn result(self, trues: u64, threads: u64) -> u64 {
+        match self {
+            Self::Nothing => 0,
+            Self::Count => trues,
+            Self::All => u64::from(trues == threads),
+            Self::Any => u64::from(trues > 0),
+        }
+    }
+}
+
+/// An operation of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::device::cpu) enum WarpOp {
+    Sync,
+    Activemask,
+    Shfl(ShflMode),
+    Vote(VoteMode),
+    Match { all: bool },
+    Redux(AtomOp, Type),
+}
+
+/// A place in a kernel at which a thread can be stopped.
+#[derive(Clone, Debug)]
+pub(in crate::device::cpu) struct Site {
+    pub(in crate::device::cpu) kind: SiteKind,
+    pub(in crate::device::cpu) location: Option<Location>,
+    pub(in crate::device::cpu) inlined: Vec<Frame>,
+}
+
+/// Why a thread can be stopped at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::device::cpu) enum SiteKind {
+    /// The launch is to stop.
+    Poll,
+    /// A memory access is out of bounds or misaligned.
+    Access { space: &'static str, write: bool, bytes: u32 },
+    Trap,
+    /// The message lies with the context.
+    Assert,
+    /// No stack left.
+    Stack,
+    /// An indirect call of something that is no function.
+    Call,
+    /// Threads wait here.
+    Wait,
+}
+
+/// Address, width and state space of an access.
+pub(in crate::device::cpu) type Accessed = (u64, u32, Option<&'static str>);
+
+impl SiteKind {
+    pub(in crate::device::cpu) fn is_poll(self) -> bool {
+        self == Self::Poll
+    }
+
+    /// What stopped a thread here; `address` is the one that it accessed.
+    pub(in crate::device::cpu) fn fault(self, address: u64) -> (FaultKind, Option<Accessed>) {
+        match self {
+            Self::Access { space, write, bytes } => {
+                let kind = if !address.is_multiple_of(u64::from(bytes)) {
+                    FaultKind::Misaligned
+                } else if write {
+                    FaultKind::InvalidWrite
+                } else {
+                    FaultKind::InvalidRead
+                };
+                (kind, Some((address, bytes, Some(space))))
+            }
+            Self::Call => (FaultKind::InvalidRead, Some((address, 1, Some("code")))),
+            Self::Trap => (FaultKind::Trap, None),
+            Self::Assert => (FaultKind::Assert(String::new()), None),
+            Self::Stack => (FaultKind::StackOverflow, None),
+            Self::Poll => (FaultKind::Cancelled, None),
+            Self::Wait => (FaultKind::Deadlock, None),
+        }
+    }
+}

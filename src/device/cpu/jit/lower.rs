@@ -1,0 +1,718 @@
+//! A PTX function becomes a CLIF function: its frame, the loop over threads, registers and operands. What
+//! single instructions become stands in the submodules, one a family.
+
+mod atomic;
+mod bits;
+mod call;
+mod control;
+mod convert;
+mod float;
+mod half;
+mod integer;
+mod memory;
+mod special;
+
+use std::{collections::HashMap, mem::offset_of};
+
+use cranelift_codegen::ir::{
+    self, AbiParam, Block, BlockArg, FuncRef, InstBuilder, MemFlagsData, StackSlot, Value,
+    condcodes::IntCC, types,
+};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
+use cranelift_jit::JITModule;
+use cranelift_module::{Linkage, Module as _};
+
+use super::{
+    Schedule, Unit, address,
+    kernel::{ResumePoint, SiteKind},
+    sites::Sites,
+    sync,
+};
+use crate::{
+    device::{
+        Result,
+        cpu::launch::{Context, DONE, STOPPED},
+    },
+    ptx::{
+        ast::{Body, Function, FunctionKind, LocationId, Statement},
+        cfg::Cfg,
+        inst::{Instruction, Op},
+        operand::{Label, Operand, Reg},
+        types::Type,
+    },
+};
+
+/// What a device function returns where the thread has ended by `exit`.
+const EXITED: i64 = 1;
+/// Local memory of a thread of a kernel that calls device functions, for their frames.
+const STACK_BYTES: u64 = 32 << 10;
+
+/// Why an instruction is not supported.
+pub(super) struct Unsupported(pub(super) &'static str);
+
+/// What the lowering of one instruction gives.
+pub(super) type Step<T = ()> = std::result::Result<T, Unsupported>;
+
+/// What is known of a function once it is lowered.
+pub(super) struct Lowered {
+    pub(super) schedule: Schedule,
+    pub(super) shared_bytes: u64,
+    pub(super) frame_bytes: u64,
+    pub(super) local_bytes: u64,
+    pub(super) spill_bytes: usize,
+    pub(super) calls: bool,
+    pub(super) entry_site: u32,
+    pub(super) resumes: Vec<ResumePoint>,
+}
+
+/// A function on its way.
+pub(super) struct Lower<'a, 'f> {
+    pub(super) b: FunctionBuilder<'f>,
+    pub(super) unit: &'a Unit<'a>,
+    pub(super) code: &'f mut JITModule,
+    pub(super) function: &'a Function,
+    pub(super) body: &'a Body,
+    pub(super) plan: sync::Plan,
+    pub(super) frame: address::Frame,
+    /// Registers that hold an address known when compiling.
+    pub(super) known: address::Known,
+    sites: &'f mut Sites<'a>,
+    registers: Vec<Variable>,
+    labels: Vec<Block>,
+    /// Which labels begin a loop.
+    headers: Vec<bool>,
+    /// The context's address.
+    pub(super) context: Value,
+    /// Addresses of the parameters and results of a device function.
+    arguments: Vec<Value>,
+    pub(super) thread: Thread,
+    /// The carry flag.
+    carry: Variable,
+    /// Stack slots of `.param` locals.
+    slots: HashMap<u32, StackSlot>,
+    hosts: HashMap<&'static str, FuncRef>,
+    /// Where a stopped thread leaves: site and address are its parameters.
+    stop: Block,
+    /// Where a thread goes that has ended or waits (kernels).
+    next: Block,
+    /// First byte of the thread's frame in local memory.
+    pub(super) local: Variable,
+    location: Option<LocationId>,
+}
+
+/// The thread whose turn it is, in a kernel.
+pub(super) struct Thread {
+    pub(super) index: Variable,
+    pub(super) x: Variable,
+    pub(super) y: Variable,
+    pub(super) z: Variable,
+    /// How many threads wait.
+    pub(super) waiting: Variable,
+}
+
+/// Lowers `function` into `clif`.
+pub(super) fn function<'a, 'f>(
+    unit: &'a Unit<'a>,
+    function: &'a Function,
+    code: &'f mut JITModule,
+    clif: &'f mut ir::Function,
+    builder: &'f mut FunctionBuilderContext,
+    sites: &'f mut Sites<'a>,
+) -> Result<Lowered> {
+    let Some(body) = &function.body else { return Err(super::internal("a function without body")) };
+    let cfg = Cfg::new(body);
+    let plan = sync::Plan::new(function, body, &cfg);
+    let headers = super::flow::loop_headers(body, &cfg);
+    let frame = address::Frame::new(unit, function, body);
+    let known = address::Known::new(body);
+    let mut b = FunctionBuilder::new(clif, builder);
+    let entry = b.create_block();
+    b.append_block_params_for_function_params(entry);
+    b.switch_to_block(entry);
+    let arguments = b.block_params(entry).to_vec();
+    let registers =
+        body.registers.types().iter().map(|ty| b.declare_var(clif_type(*ty))).collect();
+    let labels = body.labels.iter().map(|_| b.create_block()).collect();
+    let thread = Thread {
+        index: b.declare_var(types::I32),
+        x: b.declare_var(types::I32),
+        y: b.declare_var(types::I32),
+        z: b.declare_var(types::I32),
+        waiting: b.declare_var(types::I32),
+    };
+    let (stop, next) = (b.create_block(), b.create_block());
+    let (carry, local) = (b.declare_var(types::I8), b.declare_var(types::I64));
+    b.set_cold_block(stop);
+    let first = body.instructions().find_map(|i| i.location);
+    let entry_site = sites.add(SiteKind::Poll, first);
+    let mut lower = Lower {
+        b, unit, code, function, body, plan, frame, known, sites, registers, labels, headers,
+        context: arguments[0],
+        arguments: arguments[1..].to_vec(),
+        thread, carry,
+        slots: HashMap::new(),
+        hosts: HashMap::new(),
+        stop, next, local,
+        location: first,
+    };
+    match function.kind {
+        FunctionKind::Entry => lower.kernel()?,
+        FunctionKind::Func => lower.device_function()?,
+    }
+    let config = lower.code.target_config();
+    lower.b.seal_all_blocks();
+    let calls = lower.plan.calls;
+    let lowered = Lowered {
+        schedule: lower.plan.schedule,
+        shared_bytes: lower.frame.shared_bytes,
+        frame_bytes: lower.frame.local_bytes,
+        local_bytes: lower.frame.local_bytes + if calls { STACK_BYTES } else { 0 },
+        spill_bytes: lower.plan.spill_bytes,
+        calls,
+        entry_site,
+        resumes: std::mem::take(&mut lower.plan.resumes),
+    };
+    lower.b.finalize(config);
+    Ok(lowered)
+}
+
+/// The CLIF type of a register of this type.
+pub(super) fn clif_type(ty: Type) -> ir::Type {
+    match ty {
+        Type::Pred | Type::B8 | Type::U8 | Type::S8 => types::I8,
+        Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => types::I16,
+        Type::F32 => types::F32,
+        Type::F64 => types::F64,
+        Type::B128 => types::I128,
+        Type::B64 | Type::U64 | Type::S64 | Type::F32x2 => types::I64,
+        Type::Texref | Type::Samplerref | Type::Surfref => types::I64,
+        Type::B32 | Type::U32 | Type::S32 | Type::Tf32 => types::I32,
+        Type::F16x2 | Type::Bf16x2 | Type::U16x2 | Type::S16x2 => types::I32,
+    }
+}
+
+/// The CLIF integer of so many bytes.
+pub(super) fn int_type(bytes: u32) -> ir::Type {
+    match bytes {
+        1 => types::I8,
+        2 => types::I16,
+        4 => types::I32,
+        8 => types::I64,
+        _ => types::I128,
+    }
+}
+
+impl Lower<'_, '_> {
+    // The loop over the threads of a block ---------------------------------------------------------
+
+    /// `run(context, begin, end)`: each thread in turn, from its start or its resume point.
+    fn kernel(&mut self) -> Result<()> {
+        let [begin, end] = [self.arguments[0], self.arguments[1]];
+        let zero = self.b.ins().iconst(types::I32, 0);
+        self.b.def_var(self.thread.index, begin);
+        self.b.def_var(self.thread.waiting, zero);
+        self.first_coordinates(begin);
+        let [turn, start, done] = [(); 3].map(|()| self.b.create_block());
+        self.b.ins().jump(turn, &[]);
+
+        self.b.switch_to_block(turn);
+        self.enter_thread();
+        let points = self.plan.points.len();
+        let resumes: Vec<Block> = (0..points).map(|_| self.b.create_block()).collect();
+        self.dispatch(start, &resumes);
+
+        self.b.switch_to_block(start);
+        self.define_all_registers();
+        self.statements(&resumes)?;
+
+        self.b.switch_to_block(self.next);
+        let last = self.advance();
+        self.b.ins().brif(last, done, &[], turn, &[]);
+        let _ = end;
+
+        self.b.switch_to_block(done);
+        let waiting = self.b.use_var(self.thread.waiting);
+        self.b.ins().return_(&[waiting]);
+        self.stop_block();
+        Ok(())
+    }
+
+    fn first_coordinates(&mut self, begin: Value) {
+        let [nx, ny] = [0, 4].map(|at| self.context_u32(offset_of!(Context, ntid) + at));
+        let x = self.b.ins().urem(begin, nx);
+        let rows = self.b.ins().udiv(begin, nx);
+        let y = self.b.ins().urem(rows, ny);
+        let z = self.b.ins().udiv(rows, ny);
+        self.b.def_var(self.thread.x, x);
+        self.b.def_var(self.thread.y, y);
+        self.b.def_var(self.thread.z, z);
+    }
+
+    /// What each thread needs before its first or next instruction.
+    fn enter_thread(&mut self) {
+        let index = self.b.use_var(self.thread.index);
+        let base = self.context_u64(offset_of!(Context, local_base));
+        let local = if self.plan.schedule == Schedule::Free {
+            base
+        } else {
+            let stride = self.context_u64(offset_of!(Context, local_stride));
+            let wide = self.b.ins().uextend(types::I64, index);
+            let offset = self.b.ins().imul(wide, stride);
+            self.b.ins().iadd(base, offset)
+        };
+        self.b.def_var(self.local, local);
+        if self.plan.calls {
+            self.publish_thread(index, local);
+        }
+    }
+
+    /// Device functions find the thread in the context.
+    fn publish_thread(&mut self, index: Value, local: Value) {
+        let [x, y, z] = [self.thread.x, self.thread.y, self.thread.z].map(|v| self.b.use_var(v));
+        for (value, at) in [(x, 0), (y, 4), (z, 8)] {
+            self.set_context(value, offset_of!(Context, tid) + at);
+        }
+        self.set_context(index, offset_of!(Context, thread));
+        let top = self.b.ins().iadd_imm_u(local, self.frame.local_bytes as i64);
+        self.set_context(top, offset_of!(Context, local_top));
+        let bytes = self.context_u64(offset_of!(Context, local_bytes));
+        let limit = self.b.ins().iadd(local, bytes);
+        self.set_context(limit, offset_of!(Context, local_limit));
+    }
+
+    /// To the start, or to where the thread left off; threads that wait or have ended are passed over.
+    fn dispatch(&mut self, start: Block, resumes: &[Block]) {
+        if self.plan.schedule == Schedule::Free {
+            self.b.ins().jump(start, &[]);
+            return;
+        }
+        let address = self.state_address();
+        let state = self.b.ins().load(types::I32, MemFlagsData::trusted(), address, 0);
+        let mut switch = Switch::new();
+        switch.set_entry(0, start);
+        for (index, block) in resumes.iter().enumerate() {
+            switch.set_entry(index as u128 + 1, *block);
+        }
+        switch.emit(&mut self.b, state, self.next);
+    }
+
+    pub(super) fn state_address(&mut self) -> Value {
+        let states = self.context_u64(offset_of!(Context, states));
+        let index = self.b.use_var(self.thread.index);
+        let wide = self.b.ins().uextend(types::I64, index);
+        let offset = self.b.ins().ishl_imm_u(wide, 2);
+        self.b.ins().iadd(states, offset)
+    }
+
+    /// A register that some path leaves unset reads as zero, and never as what the last thread left.
+    fn define_all_registers(&mut self) {
+        let mut zeros = HashMap::new();
+        for (variable, ty) in self.registers.clone().into_iter().zip(self.body.registers.types()) {
+            let ty = clif_type(*ty);
+            let zero = *zeros.entry(ty).or_insert_with(|| zero_of(&mut self.b, ty));
+            self.b.def_var(variable, zero);
+        }
+        let zero = self.b.ins().iconst(types::I8, 0);
+        self.b.def_var(self.carry, zero);
+    }
+
+    /// The next thread's index and coordinates; whether that was the last.
+    fn advance(&mut self) -> Value {
+        let [nx, ny] = [0, 4].map(|at| self.context_u32(offset_of!(Context, ntid) + at));
+        let [x, y, z] = [self.thread.x, self.thread.y, self.thread.z].map(|v| self.b.use_var(v));
+        let zero = self.b.ins().iconst(types::I32, 0);
+        let x = self.b.ins().iadd_imm_u(x, 1);
+        let row = self.b.ins().icmp(IntCC::Equal, x, nx);
+        let x = self.b.ins().select(row, zero, x);
+        let row = self.b.ins().uextend(types::I32, row);
+        let y = self.b.ins().iadd(y, row);
+        let plane = self.b.ins().icmp(IntCC::Equal, y, ny);
+        let y = self.b.ins().select(plane, zero, y);
+        let plane = self.b.ins().uextend(types::I32, plane);
+        let z = self.b.ins().iadd(z, plane);
+        for (variable, value) in [(self.thread.x, x), (self.thread.y, y), (self.thread.z, z)] {
+            self.b.def_var(variable, value);
+        }
+        let index = self.b.use_var(self.thread.index);
+        let index = self.b.ins().iadd_imm_u(index, 1);
+        self.b.def_var(self.thread.index, index);
+        self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, self.arguments[1])
+    }
+
+    /// Tells the host where and why, and gives up.
+    fn stop_block(&mut self) {
+        self.b.switch_to_block(self.stop);
+        let site = self.b.append_block_param(self.stop, types::I32);
+        let address = self.b.append_block_param(self.stop, types::I64);
+        self.set_context(site, offset_of!(Context, fault_site));
+        self.set_context(address, offset_of!(Context, fault_address));
+        if self.is_kernel() {
+            let index = self.b.use_var(self.thread.index);
+            self.set_context(index, offset_of!(Context, thread));
+        }
+        let stopped = self.b.ins().iconst(types::I32, i64::from(STOPPED));
+        self.b.ins().return_(&[stopped]);
+    }
+
+    pub(super) fn is_kernel(&self) -> bool {
+        self.function.kind == FunctionKind::Entry
+    }
+
+    // Statements -----------------------------------------------------------------------------------
+
+    fn statements(&mut self, resumes: &[Block]) -> Result<()> {
+        let body = self.body;
+        let mut resumes = resumes.iter().copied();
+        for (index, statement) in body.statements.iter().enumerate() {
+            match statement {
+                Statement::Label(label) => {
+                    self.label(*label);
+                    if self.headers[label.0 as usize] {
+                        self.location = next_location(&body.statements[index..]).or(self.location);
+                        self.poll();
+                    }
+                }
+                Statement::Instruction(instruction) => {
+                    let resume = self.plan.waits_at(index).then(|| resumes.next()).flatten();
+                    self.instruction(index, instruction, resume)
+                        .map_err(|Unsupported(why)| self.sites.unsupported(instruction, why))?;
+                }
+                Statement::Pragma(_) => {}
+            }
+        }
+        // A body that does not end in `ret` returns all the same.
+        if !self.b.is_unreachable() || !self.is_filled() {
+            self.leave(0);
+        }
+        Ok(())
+    }
+
+    fn is_filled(&mut self) -> bool {
+        let Some(block) = self.b.current_block() else { return true };
+        let last = self.b.func.layout.last_inst(block);
+        last.is_some_and(|inst| self.b.func.dfg.insts[inst].opcode().is_terminator())
+    }
+
+    fn label(&mut self, label: Label) {
+        let block = self.labels[label.0 as usize];
+        if !self.is_filled() {
+            self.b.ins().jump(block, &[]);
+        }
+        self.b.switch_to_block(block);
+    }
+
+    fn instruction(
+        &mut self,
+        index: usize,
+        instruction: &Instruction,
+        resume: Option<Block>,
+    ) -> Step {
+        if self.is_filled() {
+            // Code that nothing reaches.
+            let block = self.b.create_block();
+            self.b.switch_to_block(block);
+        }
+        self.location = instruction.location.or(self.location);
+        if let Op::Bra { .. } = instruction.op {
+            return self.branch(instruction);
+        }
+        let after = match instruction.guard {
+            None => None,
+            Some(guard) => {
+                let holds = self.register(guard.reg, Type::Pred);
+                let [then, after] = [(); 2].map(|()| self.b.create_block());
+                let (yes, no) = if guard.negated { (after, then) } else { (then, after) };
+                self.b.ins().brif(holds, yes, &[], no, &[]);
+                self.b.switch_to_block(then);
+                Some(after)
+            }
+        };
+        match resume {
+            Some(resume) => self.wait(index, instruction, resume)?,
+            None => self.operation(instruction)?,
+        }
+        if let Some(after) = after {
+            if !self.is_filled() {
+                self.b.ins().jump(after, &[]);
+            }
+            self.b.switch_to_block(after);
+        }
+        Ok(())
+    }
+
+    /// Every family in turn; an instruction that none knows is not supported.
+    fn operation(&mut self, instruction: &Instruction) -> Step {
+        match &instruction.op {
+            Op::Mov { .. } | Op::Cvta { .. } | Op::Isspacep { .. } => self.copy(instruction),
+            Op::Cvt(cvt) => self.convert(instruction, cvt),
+            Op::Ld(_) | Op::Ldu(_) | Op::St(_) | Op::Prefetch { .. } => self.memory(instruction),
+            Op::Atom(atomic) | Op::Red(atomic) => self.atomic(instruction, atomic),
+            Op::Membar { .. } | Op::Fence { .. } => {
+                self.b.ins().fence();
+                Ok(())
+            }
+            Op::Bar { .. } => self.arrive(instruction),
+            Op::BrxIdx { .. } | Op::Ret { .. } | Op::Exit | Op::Trap | Op::Brkpt => {
+                self.control(instruction)
+            }
+            Op::Nanosleep | Op::Pmevent { .. } => Ok(()),
+            Op::Call { .. } => self.call(instruction),
+            _ => self.arithmetic(instruction),
+        }
+    }
+
+    // Registers and operands -----------------------------------------------------------------------
+
+    pub(super) fn variable(&self, reg: Reg) -> Variable {
+        self.registers[reg.0 as usize]
+    }
+
+    /// The value of a register as one of type `ty`.
+    pub(super) fn register(&mut self, reg: Reg, ty: Type) -> Value {
+        let value = self.b.use_var(self.variable(reg));
+        self.fit(value, clif_type(ty))
+    }
+
+    /// `value` in `ty`: the same bits, the low ones of a wider, zeros above a narrower.
+    pub(super) fn fit(&mut self, value: Value, ty: ir::Type) -> Value {
+        let from = self.b.func.dfg.value_type(value);
+        if from == ty {
+            return value;
+        }
+        let value = if from.is_float() { self.bitcast(value, int_type(from.bytes())) } else { value };
+        let int = int_type(ty.bytes());
+        let value = match from.bytes().cmp(&ty.bytes()) {
+            std::cmp::Ordering::Less => self.b.ins().uextend(int, value),
+            std::cmp::Ordering::Equal => value,
+            std::cmp::Ordering::Greater => self.b.ins().ireduce(int, value),
+        };
+        if ty.is_float() { self.bitcast(value, ty) } else { value }
+    }
+
+    pub(super) fn bitcast(&mut self, value: Value, ty: ir::Type) -> Value {
+        if self.b.func.dfg.value_type(value) == ty {
+            return value;
+        }
+        self.b.ins().bitcast(ty, MemFlagsData::new(), value)
+    }
+
+    /// A source operand as a value of type `ty`.
+    pub(super) fn value(&mut self, operand: &Operand, ty: Type) -> Step<Value> {
+        let clif = clif_type(ty);
+        Ok(match operand {
+            Operand::Reg(reg) => self.register(*reg, ty),
+            Operand::Not(reg) => {
+                let value = self.register(*reg, Type::Pred);
+                self.b.ins().bxor_imm_u(value, 1)
+            }
+            Operand::Int(int) if ty == Type::Pred => {
+                self.b.ins().iconst(types::I8, i64::from(*int != 0))
+            }
+            Operand::Int(int) => self.int(*int, clif),
+            Operand::F32(bits) if ty == Type::F64 => {
+                self.b.ins().f64const(f64::from(f32::from_bits(*bits)))
+            }
+            Operand::F32(bits) => self.int(i64::from(*bits), clif),
+            Operand::F64(bits) if ty == Type::F32 => {
+                self.b.ins().f32const(f64::from_bits(*bits) as f32)
+            }
+            Operand::F64(bits) => self.int(*bits as i64, clif),
+            Operand::Special(special) => {
+                let value = self.special(*special)?;
+                self.fit(value, clif)
+            }
+            Operand::Symbol(symbol, offset) => {
+                let address = self.symbol_address(*symbol, *offset)?;
+                self.fit(address, clif)
+            }
+            Operand::Vector(parts) => self.pack(parts, ty)?,
+            _ => return Err(Unsupported("an operand of an unknown kind")),
+        })
+    }
+
+    /// A constant by its bits.
+    pub(super) fn int(&mut self, bits: i64, ty: ir::Type) -> Value {
+        match ty {
+            types::F32 => self.b.ins().f32const(f32::from_bits(bits as u32)),
+            types::F64 => self.b.ins().f64const(f64::from_bits(bits as u64)),
+            types::I128 => {
+                let low = self.b.ins().iconst(types::I64, bits);
+                self.b.ins().sextend(types::I128, low)
+            }
+            _ => {
+                let masked = match ty.bits() {
+                    64 => bits,
+                    width => bits & ((1 << width) - 1),
+                };
+                self.b.ins().iconst(ty, masked)
+            }
+        }
+    }
+
+    /// The first source operands as values of type `ty`.
+    pub(super) fn sources<const N: usize>(&mut self, i: &Instruction, ty: Type) -> Step<[Value; N]> {
+        let mut values = [None; N];
+        for (value, operand) in values.iter_mut().zip(&i.src) {
+            *value = Some(self.value(operand, ty)?);
+        }
+        match values.iter().all(Option::is_some) {
+            true => Ok(values.map(|value| value.unwrap_or(self.context))),
+            false => Err(Unsupported("too few operands")),
+        }
+    }
+
+    pub(super) fn source(&mut self, i: &Instruction, at: usize, ty: Type) -> Step<Value> {
+        let operand = i.src.get(at).ok_or(Unsupported("too few operands"))?;
+        self.value(operand, ty)
+    }
+
+    /// Writes the first destination.
+    pub(super) fn set(&mut self, i: &Instruction, value: Value) -> Step {
+        let operand = i.dst.first().ok_or(Unsupported("no destination"))?;
+        self.set_operand(operand, value)
+    }
+
+    pub(super) fn set_operand(&mut self, operand: &Operand, value: Value) -> Step {
+        match operand {
+            Operand::Reg(reg) => {
+                let ty = clif_type(self.body.registers.ty(*reg));
+                let value = self.fit(value, ty);
+                self.b.def_var(self.variable(*reg), value);
+                Ok(())
+            }
+            Operand::Sink => Ok(()),
+            Operand::Vector(parts) => self.unpack(parts, value),
+            _ => Err(Unsupported("a destination of an unknown kind")),
+        }
+    }
+
+    /// Writes the first destination, `ty` extended by its sign where the register is wider.
+    pub(super) fn set_extended(&mut self, operand: &Operand, value: Value, ty: Type) -> Step {
+        let Some(reg) = operand.reg() else { return self.set_operand(operand, value) };
+        let wide = clif_type(self.body.registers.ty(reg));
+        let from = self.b.func.dfg.value_type(value);
+        let value = if ty.is_signed() && from.is_int() && from.bytes() < wide.bytes() {
+            let int = int_type(wide.bytes());
+            self.b.ins().sextend(int, value)
+        } else {
+            value
+        };
+        self.set_operand(operand, value)
+    }
+
+    // Context and stopping -------------------------------------------------------------------------
+
+    /// A field of the context that does not change while the code runs.
+    pub(super) fn context_field(&mut self, ty: ir::Type, offset: usize) -> Value {
+        let flags = MemFlagsData::trusted().with_readonly().with_can_move();
+        self.b.ins().load(ty, flags, self.context, offset as i32)
+    }
+
+    pub(super) fn context_u64(&mut self, offset: usize) -> Value {
+        self.context_field(types::I64, offset)
+    }
+
+    pub(super) fn context_u32(&mut self, offset: usize) -> Value {
+        self.context_field(types::I32, offset)
+    }
+
+    pub(super) fn set_context(&mut self, value: Value, offset: usize) {
+        self.b.ins().store(MemFlagsData::trusted(), value, self.context, offset as i32);
+    }
+
+    pub(super) fn site(&mut self, kind: SiteKind) -> u32 {
+        self.sites.add(kind, self.location)
+    }
+
+    /// Goes on where `fine` holds, else stops the thread.
+    pub(super) fn stop_unless(&mut self, fine: Value, kind: SiteKind, address: Value) {
+        let site = self.site(kind);
+        let [on, stop] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(stop);
+        self.b.ins().brif(fine, on, &[], stop, &[]);
+        self.b.switch_to_block(stop);
+        self.stop_at(site, address);
+        self.b.switch_to_block(on);
+    }
+
+    pub(super) fn stop_at(&mut self, site: u32, address: Value) {
+        let site = self.b.ins().iconst(types::I32, i64::from(site));
+        self.b.ins().jump(self.stop, &[BlockArg::Value(site), BlockArg::Value(address)]);
+    }
+
+    /// Stops the thread where the launch is to stop.
+    fn poll(&mut self) {
+        let abort = self.context_u64(offset_of!(Context, abort));
+        // Atomic, so that a loop without stores reads it again each time round.
+        let flag = self.b.ins().atomic_load(types::I32, MemFlagsData::trusted(), abort);
+        let fine = self.b.ins().icmp_imm_u(IntCC::Equal, flag, 0);
+        let none = self.b.ins().iconst(types::I64, 0);
+        self.stop_unless(fine, SiteKind::Poll, none);
+    }
+
+    /// The thread has ended.
+    pub(super) fn leave(&mut self, status: i64) {
+        if !self.is_kernel() {
+            self.return_from_function(status);
+            return;
+        }
+        if self.plan.schedule != Schedule::Free {
+            let address = self.state_address();
+            let done = self.b.ins().iconst(types::I32, i64::from(DONE));
+            self.b.ins().store(MemFlagsData::trusted(), done, address, 0);
+        }
+        self.b.ins().jump(self.next, &[]);
+    }
+
+    pub(super) fn next_block(&self) -> Block {
+        self.next
+    }
+
+    /// Calls a function of the host.
+    pub(super) fn host(
+        &mut self,
+        name: &'static str,
+        arguments: &[Value],
+        result: ir::Type,
+    ) -> Step<Value> {
+        let known = self.hosts.get(name).copied();
+        let callee = match known {
+            Some(callee) => callee,
+            None => {
+                let mut signature = self.code.make_signature();
+                for argument in arguments {
+                    let ty = self.b.func.dfg.value_type(*argument);
+                    signature.params.push(AbiParam::new(ty));
+                }
+                signature.returns.push(AbiParam::new(result));
+                let id = self.code.declare_function(name, Linkage::Import, &signature);
+                let id = id.map_err(|_| Unsupported("a host function with two signatures"))?;
+                let callee = self.code.declare_func_in_func(id, self.b.func);
+                self.hosts.insert(name, callee);
+                callee
+            }
+        };
+        let call = self.b.ins().call(callee, arguments);
+        Ok(self.b.inst_results(call)[0])
+    }
+}
+
+/// Zero of any type.
+pub(super) fn zero_of(b: &mut FunctionBuilder<'_>, ty: ir::Type) -> Value {
+    match ty {
+        types::F32 => b.ins().f32const(0.0f32),
+        types::F64 => b.ins().f64const(0.0f64),
+        types::I128 => {
+            let zero = b.ins().iconst(types::I64, 0);
+            b.ins().uextend(types::I128, zero)
+        }
+        _ => b.ins().iconst(ty, 0),
+    }
+}
+
+fn next_location(statements: &[Statement]) -> Option<LocationId> {
+    statements.iter().find_map(|statement| match statement {
+        Statement::Instruction(instruction) => instruction.location,
+        _ => None,
+    })
+}

@@ -1,0 +1,178 @@
+//! `atom` and `red`. What only one block can reach needs no atomicity: a block runs on one core at a time.
+
+use cranelift_codegen::ir::{
+    self, AtomicRmwOp, BlockArg, InstBuilder, MemFlagsData, Value,
+    condcodes::IntCC,
+    types,
+};
+
+use super::{
+    Lower, Step, Unsupported, clif_type, int_type,
+    memory::{Checked, address_operand},
+};
+use crate::ptx::{
+    inst::Instruction,
+    modifier::{AtomOp, Atomic},
+    types::Type,
+};
+
+impl Lower<'_, '_> {
+    pub(super) fn atomic(&mut self, i: &Instruction, atomic: &Atomic) -> Step {
+        if atomic.lanes > 1 || atomic.ty.bytes() > 8 {
+            return Err(Unsupported("atomics of vectors"));
+        }
+        let checked =
+            Checked { space: atomic.space, bytes: atomic.ty.bytes(), write: true };
+        let address = address_operand(i, 0)?;
+        let (base, offset) = self.locate(&address, checked)?;
+        let address =
+            if offset == 0 { base } else { self.b.ins().iadd_imm_s(base, i64::from(offset)) };
+        let operand = self.source(i, 1, atomic.ty)?;
+        let third = match i.src.get(2) {
+            Some(_) if atomic.op == AtomOp::Cas => Some(self.source(i, 2, atomic.ty)?),
+            _ => None,
+        };
+        let old = if checked.is_private() {
+            self.change(address, atomic, operand, third)?
+        } else {
+            self.change_atomically(address, atomic, operand, third)?
+        };
+        match i.dst.first() {
+            Some(destination) => self.set_extended(destination, old, atomic.ty),
+            None => Ok(()),
+        }
+    }
+
+    fn change(&mut self, at: Value, a: &Atomic, b: Value, c: Option<Value>) -> Step<Value> {
+        let flags = MemFlagsData::trusted();
+        let old = self.b.ins().load(clif_type(a.ty), flags, at, 0);
+        let new = self.changed(a, old, b, c)?;
+        self.b.ins().store(flags, new, at, 0);
+        Ok(old)
+    }
+
+    fn change_atomically(
+        &mut self,
+        at: Value,
+        a: &Atomic,
+        b: Value,
+        c: Option<Value>,
+    ) -> Step<Value> {
+        let flags = MemFlagsData::trusted();
+        let ty = clif_type(a.ty);
+        let int = int_type(ty.bytes());
+        if let (AtomOp::Cas, Some(new)) = (a.op, c) {
+            let [expected, new] = [b, new].map(|value| self.fit(value, int));
+            return Ok(self.b.ins().atomic_cas(flags, at, expected, new));
+        }
+        if let Some(op) = direct(a) {
+            let operand = self.fit(b, int);
+            return Ok(self.b.ins().atomic_rmw(int, flags, op, at, operand));
+        }
+        self.change_by_exchange(at, a, b, int)
+    }
+
+    /// What no machine instruction does: computed, and stored if nobody was faster.
+    fn change_by_exchange(&mut self, at: Value, a: &Atomic, b: Value, int: ir::Type) -> Step<Value> {
+        let flags = MemFlagsData::trusted();
+        let first = self.b.ins().atomic_load(int, flags, at);
+        let [again, done] = [(); 2].map(|()| self.b.create_block());
+        let expected = self.b.append_block_param(again, int);
+        let result = self.b.append_block_param(done, int);
+        self.b.ins().jump(again, &[BlockArg::Value(first)]);
+        self.b.switch_to_block(again);
+        let old = self.fit(expected, clif_type(a.ty));
+        let new = self.changed(a, old, b, None)?;
+        let new = self.fit(new, int);
+        let found = self.b.ins().atomic_cas(flags, at, expected, new);
+        let same = self.b.ins().icmp(IntCC::Equal, found, expected);
+        let found = [BlockArg::Value(found)];
+        self.b.ins().brif(same, done, &found, again, &found);
+        self.b.switch_to_block(done);
+        Ok(self.fit(result, clif_type(a.ty)))
+    }
+
+    /// What an atomic operation makes of the old value.
+    fn changed(&mut self, a: &Atomic, old: Value, b: Value, c: Option<Value>) -> Step<Value> {
+        let signed = a.ty.is_signed();
+        Ok(match a.op {
+            AtomOp::Add if a.ty.is_float() => return self.float_sum(a.ty, old, b),
+            AtomOp::Min | AtomOp::Max if a.ty.is_float() => {
+                return Err(Unsupported("this atomic operation"));
+            }
+            AtomOp::Add => self.b.ins().iadd(old, b),
+            AtomOp::And => self.b.ins().band(old, b),
+            AtomOp::Or => self.b.ins().bor(old, b),
+            AtomOp::Xor => self.b.ins().bxor(old, b),
+            AtomOp::Exch => b,
+            AtomOp::Min if signed => self.b.ins().smin(old, b),
+            AtomOp::Max if signed => self.b.ins().smax(old, b),
+            AtomOp::Min => self.b.ins().umin(old, b),
+            AtomOp::Max => self.b.ins().umax(old, b),
+            AtomOp::Cas => {
+                let same = self.b.ins().icmp(IntCC::Equal, old, b);
+                let new = c.ok_or(Unsupported("too few operands"))?;
+                self.b.ins().select(same, new, old)
+            }
+            AtomOp::Inc => {
+                let full = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, old, b);
+                let zero = self.int(0, clif_type(a.ty));
+                let more = self.b.ins().iadd_imm_u(old, 1);
+                self.b.ins().select(full, zero, more)
+            }
+            AtomOp::Dec => {
+                let zero = self.b.ins().icmp_imm_u(IntCC::Equal, old, 0);
+                let above = self.b.ins().icmp(IntCC::UnsignedGreaterThan, old, b);
+                let wraps = self.b.ins().bor(zero, above);
+                let less = self.b.ins().iadd_imm_s(old, -1);
+                self.b.ins().select(wraps, b, less)
+            }
+        })
+    }
+
+    fn float_sum(&mut self, ty: Type, a: Value, b: Value) -> Step<Value> {
+        if !ty.is_packed() && ty.bytes() > 2 {
+            return Ok(self.b.ins().fadd(a, b));
+        }
+        let lanes: &[i64] = if ty.is_packed() { &[0, 16] } else { &[0] };
+        let mut word = None;
+        for &shift in lanes {
+            let mut sum = Vec::new();
+            for value in [a, b] {
+                let value = self.fit(value, types::I32);
+                let moved = self.b.ins().ushr_imm_u(value, shift);
+                let half = self.b.ins().ireduce(types::I16, moved);
+                sum.push(self.widen_half(half, ty.element())?);
+            }
+            let sum = self.b.ins().fadd(sum[0], sum[1]);
+            let half = self.narrow_half(sum, ty.element())?;
+            let lane = self.b.ins().uextend(types::I32, half);
+            let lane = self.b.ins().ishl_imm_u(lane, shift);
+            word = Some(match word {
+                None => lane,
+                Some(word) => self.b.ins().bor(word, lane),
+            });
+        }
+        let word = word.ok_or(Unsupported(""))?;
+        Ok(self.fit(word, clif_type(ty)))
+    }
+}
+
+/// The machine's own operation, where there is one.
+fn direct(a: &Atomic) -> Option<AtomicRmwOp> {
+    if a.ty.is_float() && a.op != AtomOp::Exch {
+        return None;
+    }
+    Some(match (a.op, a.ty.is_signed()) {
+        (AtomOp::Add, _) => AtomicRmwOp::Add,
+        (AtomOp::And, _) => AtomicRmwOp::And,
+        (AtomOp::Or, _) => AtomicRmwOp::Or,
+        (AtomOp::Xor, _) => AtomicRmwOp::Xor,
+        (AtomOp::Exch, _) => AtomicRmwOp::Xchg,
+        (AtomOp::Min, true) => AtomicRmwOp::Smin,
+        (AtomOp::Max, true) => AtomicRmwOp::Smax,
+        (AtomOp::Min, false) => AtomicRmwOp::Umin,
+        (AtomOp::Max, false) => AtomicRmwOp::Umax,
+        (AtomOp::Cas | AtomOp::Inc | AtomOp::Dec, _) => return None,
+    })
+}

@@ -1,0 +1,233 @@
+//! Device functions: calls of them, and their own frames. Parameters and results lie in the caller's native
+//! frame and are passed by address; only accesses that are known to lie within them are compiled.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::{
+    InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Value, condcodes::IntCC, types,
+};
+use cranelift_module::Module as _;
+
+use super::{EXITED, Lower, Step, Unsupported, clif_type};
+use crate::{
+    device::{
+        Result,
+        cpu::{
+            jit::kernel::SiteKind,
+            launch::{Context, STOPPED},
+        },
+    },
+    ptx::{
+        ast::Param,
+        inst::Instruction,
+        operand::{Operand, Symbol},
+        types::Type,
+    },
+};
+
+/// Stack that a frame of compiled code may take beyond what was checked.
+const MARGIN_BYTES: i64 = 64 << 10;
+
+impl Lower<'_, '_> {
+    /// The address of a parameter or result of this device function.
+    pub(super) fn argument(&self, position: usize) -> Value {
+        self.arguments[position]
+    }
+
+    /// The native frame's place for a `.param` local.
+    pub(super) fn slot(&mut self, local: u32, bytes: u64) -> StackSlot {
+        if let Some(slot) = self.slots.get(&local) {
+            return *slot;
+        }
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes.max(16) as u32, 4);
+        let slot = self.b.create_sized_stack_slot(data);
+        self.slots.insert(local, slot);
+        slot
+    }
+
+    // The callee ------------------------------------------------------------------------------------
+
+    pub(super) fn device_function(&mut self) -> Result<()> {
+        let stack = self.b.ins().get_stack_pointer(types::I64);
+        let limit = self.context_u64(offset_of!(Context, stack_limit));
+        let least = self.b.ins().iadd_imm_u(limit, MARGIN_BYTES);
+        let fine = self.b.ins().icmp(IntCC::UnsignedGreaterThan, stack, least);
+        let none = self.b.ins().iconst(types::I64, 0);
+        self.stop_unless(fine, SiteKind::Stack, none);
+        self.push_frame();
+        self.define_all_registers();
+        for (position, param) in self.function.params.iter().enumerate() {
+            if let Some(reg) = param.reg {
+                let ty = clif_type(param.ty);
+                let from = self.argument(position);
+                let value = self.b.ins().load(ty, MemFlagsData::trusted(), from, 0);
+                let value = self.fit(value, clif_type(self.body.registers.ty(reg)));
+                self.b.def_var(self.variable(reg), value);
+            }
+        }
+        self.statements(&[])?;
+        let next = self.next;
+        self.b.switch_to_block(next);
+        let exited = self.b.ins().iconst(types::I32, EXITED);
+        self.b.ins().return_(&[exited]);
+        self.stop_block();
+        Ok(())
+    }
+
+    fn push_frame(&mut self) {
+        let at = offset_of!(Context, local_top);
+        let flags = MemFlagsData::trusted();
+        let local = self.b.ins().load(types::I64, flags, self.context, at as i32);
+        self.b.def_var(self.local, local);
+        if self.frame.local_bytes == 0 {
+            return;
+        }
+        let top = self.b.ins().iadd_imm_u(local, self.frame.local_bytes as i64);
+        let limit = offset_of!(Context, local_limit) as i32;
+        let limit = self.b.ins().load(types::I64, flags, self.context, limit);
+        let fine = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, top, limit);
+        self.stop_unless(fine, SiteKind::Stack, top);
+        self.set_context(top, at);
+    }
+
+    pub(super) fn return_from_function(&mut self, status: i64) {
+        for index in 0..self.function.returns.len() {
+            if let Some(reg) = self.function.returns[index].reg {
+                let value = self.b.use_var(self.variable(reg));
+                let to = self.argument(self.function.params.len() + index);
+                self.b.ins().store(MemFlagsData::trusted(), value, to, 0);
+            }
+        }
+        if self.frame.local_bytes > 0 {
+            let local = self.b.use_var(self.local);
+            self.set_context(local, offset_of!(Context, local_top));
+        }
+        let status = self.b.ins().iconst(types::I32, status);
+        self.b.ins().return_(&[status]);
+    }
+
+    // The caller ------------------------------------------------------------------------------------
+
+    pub(super) fn call(&mut self, i: &Instruction) -> Step {
+        let Some(callee) = i.callee() else { return Err(Unsupported("a call through a pointer")) };
+        let unit = self.unit;
+        let function = &unit.module.functions[callee as usize];
+        let Some(id) = unit.ids[callee as usize] else {
+            return self.call_host(i, &function.name);
+        };
+        let mut arguments = vec![self.context];
+        for (operand, param) in i.src[1..].iter().zip(&function.params) {
+            let address = self.pass(operand, param)?;
+            arguments.push(address);
+        }
+        for (operand, param) in i.dst.iter().zip(&function.returns) {
+            let address = match operand {
+                Operand::Reg(_) => self.temporary(param.bytes()),
+                _ => self.pass(operand, param)?,
+            };
+            arguments.push(address);
+        }
+        if arguments.len() != 1 + function.params.len() + function.returns.len() {
+            return Err(Unsupported("a call with the wrong number of arguments"));
+        }
+        let callee = self.code.declare_func_in_func(id, self.b.func);
+        let call = self.b.ins().call(callee, &arguments);
+        let status = self.b.inst_results(call)[0];
+        self.after_call(status);
+        for (index, (operand, param)) in i.dst.iter().zip(&function.returns).enumerate() {
+            if let Operand::Reg(_) = operand {
+                let from = arguments[1 + function.params.len() + index];
+                let ty = clif_type(param.ty);
+                let value = self.b.ins().load(ty, MemFlagsData::trusted(), from, 0);
+                self.set_operand(operand, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A stopped thread is stopped in every caller; one that has ended has ended in every caller.
+    fn after_call(&mut self, status: Value) {
+        let [gone, stopped, ended, on] = [(); 4].map(|()| self.b.create_block());
+        self.b.set_cold_block(gone);
+        self.b.set_cold_block(stopped);
+        self.b.set_cold_block(ended);
+        self.b.ins().brif(status, gone, &[], on, &[]);
+        self.b.switch_to_block(gone);
+        let stop = self.b.ins().icmp_imm_u(IntCC::Equal, status, i64::from(STOPPED));
+        self.b.ins().brif(stop, stopped, &[], ended, &[]);
+        self.b.switch_to_block(stopped);
+        self.b.ins().return_(&[status]);
+        self.b.switch_to_block(ended);
+        self.leave(EXITED);
+        self.b.switch_to_block(on);
+    }
+
+    /// The address of an argument or of the place for a result.
+    fn pass(&mut self, operand: &Operand, param: &Param) -> Step<Value> {
+        if let Operand::Symbol(symbol @ Symbol::Local(local), 0) = operand {
+            let bytes = self.body.locals.get(*local as usize).map_or(0, |v| v.bytes());
+            if bytes < param.bytes() {
+                return Err(Unsupported("an argument shorter than its parameter"));
+            }
+            return self.symbol_address(*symbol, 0);
+        }
+        let value = self.value(operand, param.ty)?;
+        let address = self.temporary(param.bytes());
+        self.b.ins().store(MemFlagsData::trusted(), value, address, 0);
+        Ok(address)
+    }
+
+    fn temporary(&mut self, bytes: u64) -> Value {
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes.max(16) as u32, 4);
+        let slot = self.b.create_sized_stack_slot(data);
+        self.b.ins().stack_addr(types::I64, slot, 0)
+    }
+
+    /// The functions that CUDA itself provides.
+    fn call_host(&mut self, i: &Instruction, name: &str) -> Step {
+        match name {
+            "vprintf" => {
+                let [format, arguments] = [1, 2].map(|at| self.call_argument(i, at, Type::U64));
+                let arguments = [self.context, format?, arguments?];
+                let count = self.host("warpaint_vprintf", &arguments, types::I32)?;
+                self.call_result(i, count)
+            }
+            "__assertfail" => {
+                let mut arguments = vec![self.context];
+                for (at, ty) in [(1, Type::U64), (2, Type::U64), (3, Type::U32), (4, Type::U64)] {
+                    let value = self.call_argument(i, at, ty)?;
+                    arguments.push(value);
+                }
+                self.host("warpaint_assertfail", &arguments, types::I32)?;
+                let site = self.site(SiteKind::Assert);
+                let none = self.b.ins().iconst(types::I64, 0);
+                self.stop_at(site, none);
+                Ok(())
+            }
+            _ => Err(Unsupported("a function without a body")),
+        }
+    }
+
+    fn call_argument(&mut self, i: &Instruction, at: usize, ty: Type) -> Step<Value> {
+        let operand = i.src.get(at).ok_or(Unsupported("too few operands"))?;
+        match operand {
+            Operand::Symbol(symbol @ Symbol::Local(_), 0) => {
+                let address = self.symbol_address(*symbol, 0)?;
+                Ok(self.b.ins().load(clif_type(ty), MemFlagsData::trusted(), address, 0))
+            }
+            operand => self.value(operand, ty),
+        }
+    }
+
+    fn call_result(&mut self, i: &Instruction, value: Value) -> Step {
+        match i.dst.first() {
+            Some(Operand::Symbol(symbol, 0)) => {
+                let address = self.symbol_address(*symbol, 0)?;
+                self.b.ins().store(MemFlagsData::trusted(), value, address, 0);
+                Ok(())
+            }
+            Some(operand) => self.set_operand(operand, value),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Branches and ends.
+
+use cranelift_codegen::ir::{Block, InstBuilder, types};
+use cranelift_frontend::Switch;
+
+use super::{EXITED, Lower, Step, Unsupported};
+use crate::{
+    device::cpu::jit::kernel::SiteKind,
+    ptx::{
+        inst::{Instruction, Op},
+        operand::{Label, Operand},
+        types::Type,
+    },
+};
+
+impl Lower<'_, '_> {
+    fn target(&self, label: Label) -> Block {
+        self.labels[label.0 as usize]
+    }
+
+    pub(super) fn branch(&mut self, i: &Instruction) -> Step {
+        let label = i.branch_target().ok_or(Unsupported("a branch without a label"))?;
+        let target = self.target(label);
+        let Some(guard) = i.guard else {
+            self.b.ins().jump(target, &[]);
+            return Ok(());
+        };
+        let holds = self.register(guard.reg, Type::Pred);
+        let on = self.b.create_block();
+        let (yes, no) = if guard.negated { (on, target) } else { (target, on) };
+        self.b.ins().brif(holds, yes, &[], no, &[]);
+        self.b.switch_to_block(on);
+        Ok(())
+    }
+
+    pub(super) fn control(&mut self, i: &Instruction) -> Step {
+        match i.op {
+            Op::BrxIdx { .. } => self.branch_by_table(i),
+            Op::Ret { .. } => {
+                self.leave(0);
+                Ok(())
+            }
+            Op::Exit => {
+                self.leave(EXITED);
+                Ok(())
+            }
+            Op::Trap => {
+                let site = self.site(SiteKind::Trap);
+                let none = self.b.ins().iconst(types::I64, 0);
+                self.stop_at(site, none);
+                Ok(())
+            }
+            // Nobody listens.
+            Op::Brkpt => Ok(()),
+            _ => Err(Unsupported("")),
+        }
+    }
+
+    fn branch_by_table(&mut self, i: &Instruction) -> Step {
+        let index = self.source(i, 0, Type::U32)?;
+        let table = match i.src.get(1) {
+            Some(Operand::Table(table)) => self.body.tables.get(*table as usize),
+            _ => None,
+        };
+        let Some(labels) = table.map(|table| &table.labels) else {
+            return Err(Unsupported("a branch without a table"));
+        };
+        let mut switch = Switch::new();
+        for (value, label) in labels.iter().enumerate() {
+            switch.set_entry(value as u128, self.target(*label));
+        }
+        let last = labels.last().ok_or(Unsupported("an empty table"))?;
+        let otherwise = self.target(*last);
+        switch.emit(&mut self.b, index, otherwise);
+        Ok(())
+    }
+}

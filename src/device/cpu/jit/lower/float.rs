@@ -1,0 +1,245 @@
+//! Single and double precision.
+
+use cranelift_codegen::ir::{InstBuilder, Value, condcodes::{FloatCC, IntCC}, types};
+
+use super::{Lower, Step, Unsupported, clif_type, int_type};
+use crate::ptx::{
+    inst::{Instruction, Op},
+    modifier::{Function, MinMax, Mode, Rounding, Test},
+    operand::Operand,
+    types::Type,
+};
+
+impl Lower<'_, '_> {
+    /// The result of a floating-point operation.
+    pub(super) fn float(&mut self, i: &Instruction) -> Step<Value> {
+        Ok(match &i.op {
+            Op::Add { ty, mode, .. } => self.rounded(i, "add", *ty, *mode)?,
+            Op::Sub { ty, mode, .. } => self.rounded(i, "sub", *ty, *mode)?,
+            Op::Mul { ty, mode, .. } => self.rounded(i, "mul", *ty, *mode)?,
+            Op::Div { ty, mode, .. } => self.rounded(i, "div", *ty, *mode)?,
+            Op::Rcp { ty, mode, .. } => self.rounded(i, "rcp", *ty, *mode)?,
+            Op::Sqrt { ty, mode, .. } => self.rounded(i, "sqrt", *ty, *mode)?,
+            Op::Fma { ty, mode, .. } | Op::Mad { ty, mode, .. } => {
+                self.rounded(i, "fma", *ty, *mode)?
+            }
+            Op::Abs { ty, ftz } => {
+                let a = self.source(i, 0, *ty)?;
+                let value = self.b.ins().fabs(a);
+                self.flushed(value, *ty, *ftz)
+            }
+            Op::Neg { ty, ftz } => {
+                let a = self.source(i, 0, *ty)?;
+                let value = self.b.ins().fneg(a);
+                self.flushed(value, *ty, *ftz)
+            }
+            Op::Min(m) => self.min_max(i, *m, true)?,
+            Op::Max(m) => self.min_max(i, *m, false)?,
+            Op::Copysign { ty } => {
+                let [sign, magnitude] = self.sources(i, *ty)?;
+                self.b.ins().fcopysign(magnitude, sign)
+            }
+            Op::Testp { test, ty } => {
+                let a = self.source(i, 0, *ty)?;
+                self.test(a, *ty, *test)
+            }
+            Op::Approx { function, ty, ftz } => self.approximate(i, *function, *ty, *ftz)?,
+            _ => return Err(Unsupported("")),
+        })
+    }
+
+    /// An operation that IEEE 754 rounds.
+    fn rounded(&mut self, i: &Instruction, name: &str, ty: Type, mode: Mode) -> Step<Value> {
+        let mut operands = Vec::new();
+        for at in 0..i.src.len() {
+            let value = self.source(i, at, ty)?;
+            operands.push(self.flushed(value, ty, mode.ftz));
+        }
+        let value = match mode.rounding {
+            None | Some(Rounding::Nearest) => self.nearest(name, ty, &operands)?,
+            Some(rounding) => self.directed(name, ty, rounding, &operands)?,
+        };
+        let value = self.flushed(value, ty, mode.ftz);
+        Ok(if mode.sat { self.clamp_unit(value, ty) } else { value })
+    }
+
+    fn nearest(&mut self, name: &str, ty: Type, operands: &[Value]) -> Step<Value> {
+        Ok(match (name, operands) {
+            ("add", [a, b]) => self.b.ins().fadd(*a, *b),
+            ("sub", [a, b]) => self.b.ins().fsub(*a, *b),
+            ("mul", [a, b]) => self.b.ins().fmul(*a, *b),
+            ("div", [a, b]) => self.b.ins().fdiv(*a, *b),
+            ("fma", [a, b, c]) => self.b.ins().fma(*a, *b, *c),
+            ("sqrt", [a]) => self.b.ins().sqrt(*a),
+            ("rcp", [a]) => {
+                let one = self.one(ty);
+                self.b.ins().fdiv(one, *a)
+            }
+            _ => return Err(Unsupported("too few operands")),
+        })
+    }
+
+    fn one(&mut self, ty: Type) -> Value {
+        match ty {
+            Type::F64 => self.b.ins().f64const(1.0f64),
+            _ => self.b.ins().f32const(1.0f32),
+        }
+    }
+
+    /// Rounded towards zero, up or down: by the host.
+    fn directed(&mut self, name: &str, ty: Type, r: Rounding, operands: &[Value]) -> Step<Value> {
+        let mut operands = operands.to_vec();
+        let name = match (name, ty) {
+            ("add", Type::F32) => "warpaint_add_f32",
+            ("add", Type::F64) => "warpaint_add_f64",
+            ("mul", Type::F32) => "warpaint_mul_f32",
+            ("mul", Type::F64) => "warpaint_mul_f64",
+            ("fma", Type::F32) => "warpaint_fma_f32",
+            ("fma", Type::F64) => "warpaint_fma_f64",
+            ("div", Type::F32) => "warpaint_div_f32",
+            ("div", Type::F64) => "warpaint_div_f64",
+            ("sqrt", Type::F32) => "warpaint_sqrt_f32",
+            ("sqrt", Type::F64) => "warpaint_sqrt_f64",
+            ("sub", _) => {
+                operands[1] = self.b.ins().fneg(operands[1]);
+                return self.directed("add", ty, r, &operands);
+            }
+            ("rcp", _) => {
+                let one = self.one(ty);
+                return self.directed("div", ty, r, &[one, operands[0]]);
+            }
+            _ => return Err(Unsupported("this rounding")),
+        };
+        let rounding = self.b.ins().iconst(types::I32, rounding_code(r)?);
+        operands.push(rounding);
+        self.host(name, &operands, clif_type(ty))
+    }
+
+    /// With `ftz`, single-precision subnormals are zeros of their sign.
+    pub(super) fn flushed(&mut self, value: Value, ty: Type, ftz: bool) -> Value {
+        if !ftz || ty != Type::F32 || false {
+            return value;
+        }
+        let bits = self.bitcast(value, types::I32);
+        let exponent = self.b.ins().band_imm_u(bits, 0x7f80_0000);
+        let tiny = self.b.ins().icmp_imm_u(IntCC::Equal, exponent, 0);
+        let sign = self.b.ins().band_imm_u(bits, 0x8000_0000);
+        let kept = self.b.ins().select(tiny, sign, bits);
+        self.bitcast(kept, types::F32)
+    }
+
+    /// `.sat`: to [0, 1], NaN to 0.
+    pub(super) fn clamp_unit(&mut self, value: Value, ty: Type) -> Value {
+        let one = self.one(ty);
+        let zero = super::zero_of(&mut self.b, clif_type(ty));
+        let above = self.b.ins().fcmp(FloatCC::GreaterThan, value, zero);
+        let value = self.b.ins().select(above, value, zero);
+        let below = self.b.ins().fcmp(FloatCC::LessThan, value, one);
+        self.b.ins().select(below, value, one)
+    }
+
+    fn min_max(&mut self, i: &Instruction, m: MinMax, least: bool) -> Step<Value> {
+        let mut operands: Vec<Value> = Vec::new();
+        for at in 0..i.src.len() {
+            let value = self.source(i, at, m.ty)?;
+            operands.push(self.flushed(value, m.ty, m.ftz));
+        }
+        let [a, b] = operands[..] else { return Err(Unsupported("three operands")) };
+        if m.xorsign_abs {
+            return Err(Unsupported("xorsign.abs"));
+        }
+        if !m.nan && i.src.iter().any(|operand| is_simple_bound(operand, least)) {
+            let bound_first = is_simple_bound(&i.src[0], least);
+            let (a, bound) = if bound_first { (b, a) } else { (a, b) };
+            let cc = if least { FloatCC::LessThan } else { FloatCC::GreaterThan };
+            let within = self.b.ins().fcmp(cc, a, bound);
+            return Ok(self.b.ins().select(within, a, bound));
+        }
+        Ok(self.number_min_max(a, b, m.nan, least))
+    }
+
+    /// CLIF's `fmin` orders zeros as PTX does, but gives NaN where PTX gives the number.
+    pub(super) fn number_min_max(&mut self, a: Value, b: Value, nan: bool, least: bool) -> Value {
+        let value = if least { self.b.ins().fmin(a, b) } else { self.b.ins().fmax(a, b) };
+        if nan {
+            return value;
+        }
+        let a_is_nan = self.b.ins().fcmp(FloatCC::Unordered, a, a);
+        let b_is_nan = self.b.ins().fcmp(FloatCC::Unordered, b, b);
+        let value = self.b.ins().select(b_is_nan, a, value);
+        self.b.ins().select(a_is_nan, b, value)
+    }
+
+    fn test(&mut self, a: Value, ty: Type, test: Test) -> Value {
+        let int = int_type(ty.bytes());
+        let bits = self.bitcast(a, int);
+        let (exponent, magnitude) = if ty == Type::F64 {
+            (0x7ff0_0000_0000_0000, i64::MAX)
+        } else {
+            (0x7f80_0000, 0x7fff_ffff)
+        };
+        let magnitude = self.b.ins().band_imm_u(bits, magnitude);
+        let top = self.b.ins().band_imm_u(bits, exponent);
+        let zero = self.int(0, int);
+        let full = self.int(exponent, int);
+        let compare = |l: &mut Self, cc, x, y| l.b.ins().icmp(cc, x, y);
+        match test {
+            Test::Finite => compare(self, IntCC::UnsignedLessThan, magnitude, full),
+            Test::Infinite => compare(self, IntCC::Equal, magnitude, full),
+            Test::Number => compare(self, IntCC::UnsignedLessThanOrEqual, magnitude, full),
+            Test::NotANumber => compare(self, IntCC::UnsignedGreaterThan, magnitude, full),
+            Test::Normal => {
+                let some = compare(self, IntCC::NotEqual, top, zero);
+                let finite = compare(self, IntCC::NotEqual, top, full);
+                self.b.ins().band(some, finite)
+            }
+            Test::Subnormal => {
+                let none = compare(self, IntCC::Equal, top, zero);
+                let some = compare(self, IntCC::NotEqual, magnitude, zero);
+                self.b.ins().band(none, some)
+            }
+        }
+    }
+
+    fn approximate(&mut self, i: &Instruction, f: Function, ty: Type, ftz: bool) -> Step<Value> {
+        let a = self.source(i, 0, ty)?;
+        let a = self.flushed(a, ty, ftz);
+        let value = match (f, ty) {
+            (Function::Rsqrt, _) => {
+                let root = self.b.ins().sqrt(a);
+                let one = self.one(ty);
+                self.b.ins().fdiv(one, root)
+            }
+            (Function::Sin, Type::F32) => self.host("warpaint_sin", &[a], types::F32)?,
+            (Function::Cos, Type::F32) => self.host("warpaint_cos", &[a], types::F32)?,
+            (Function::Lg2, Type::F32) => self.host("warpaint_lg2", &[a], types::F32)?,
+            (Function::Ex2, Type::F32) => self.host("warpaint_ex2", &[a], types::F32)?,
+            (Function::Tanh, Type::F32) => self.host("warpaint_tanh", &[a], types::F32)?,
+            _ => return Err(Unsupported("this type")),
+        };
+        Ok(self.flushed(value, ty, ftz))
+    }
+}
+
+/// How the host's functions know a rounding.
+pub(super) fn rounding_code(rounding: Rounding) -> Step<i64> {
+    match rounding {
+        Rounding::Zero => Ok(1),
+        Rounding::Down => Ok(2),
+        Rounding::Up => Ok(3),
+        Rounding::Nearest => Ok(0),
+        Rounding::NearestAway => Err(Unsupported("this rounding")),
+    }
+}
+
+/// Whether a constant is such that one comparison does: no NaN, and no zero whose sign could lose.
+fn is_simple_bound(operand: &Operand, least: bool) -> bool {
+    let simple = |value: f64| {
+        !value.is_nan() && (value != 0.0 || value.is_sign_negative() == least)
+    };
+    match operand {
+        Operand::F32(bits) => simple(f64::from(f32::from_bits(*bits))),
+        Operand::F64(bits) => simple(f64::from_bits(*bits)),
+        _ => false,
+    }
+}

@@ -1,0 +1,123 @@
+//! Half precision: 16-bit integers in registers, computed in single precision (fused operations in double)
+//! and rounded once, which gives the correctly rounded result.
+
+use cranelift_codegen::ir::{InstBuilder, Value, condcodes::FloatCC, types};
+
+use super::{Lower, Step, Unsupported};
+use crate::ptx::{
+    inst::{Instruction, Op},
+    modifier::{Function, Rounding},
+    types::Type,
+};
+
+impl Lower<'_, '_> {
+    /// The result of an operation on `f16`, `bf16` or a pair of them.
+    pub(super) fn half(&mut self, i: &Instruction, ty: Type) -> Step<Value> {
+        let mut operands = Vec::new();
+        for at in 0..i.src.len() {
+            operands.push(self.source(i, at, ty)?);
+        }
+        if ty == Type::F32x2 || matches!(ty, Type::U16x2 | Type::S16x2) {
+            return Err(Unsupported("this packed type"));
+        }
+        if !ty.is_packed() {
+            return self.half_lane(&i.op, ty, &operands);
+        }
+        let mut word = None;
+        for shift in [0, 16] {
+            let mut lanes = Vec::new();
+            for &operand in &operands {
+                let moved = self.b.ins().ushr_imm_u(operand, shift);
+                lanes.push(self.b.ins().ireduce(types::I16, moved));
+            }
+            let lane = self.half_lane(&i.op, ty.element(), &lanes)?;
+            let lane = self.b.ins().uextend(types::I32, lane);
+            let lane = self.b.ins().ishl_imm_u(lane, shift);
+            word = Some(match word {
+                None => lane,
+                Some(word) => self.b.ins().bor(word, lane),
+            });
+        }
+        word.ok_or(Unsupported(""))
+    }
+
+    fn half_lane(&mut self, op: &Op, ty: Type, operands: &[Value]) -> Step<Value> {
+        let sign = if ty == Type::F16 || ty == Type::Bf16 { 0x8000 } else { 0 };
+        match (op, operands) {
+            (Op::Neg { .. }, [a]) => return Ok(self.b.ins().bxor_imm_u(*a, sign)),
+            (Op::Abs { .. }, [a]) => return Ok(self.b.ins().band_imm_u(*a, 0x7fff)),
+            _ => {}
+        }
+        let mode = match op {
+            Op::Add { mode, .. }
+            | Op::Sub { mode, .. }
+            | Op::Mul { mode, .. }
+            | Op::Fma { mode, .. } => *mode,
+            _ => Default::default(),
+        };
+        if !matches!(mode.rounding, None | Some(Rounding::Nearest)) {
+            return Err(Unsupported("this rounding"));
+        }
+        let mut wide = Vec::new();
+        for &operand in operands {
+            wide.push(self.widen_half(operand, ty)?);
+        }
+        let mut result = self.half_operation(op, &wide)?;
+        if let Op::Fma { relu: true, .. } = op {
+            let zero = super::zero_of(&mut self.b, types::F64);
+            let above = self.b.ins().fcmp(FloatCC::GreaterThan, result, zero);
+            result = self.b.ins().select(above, result, zero);
+        }
+        if mode.sat {
+            let ty = self.b.func.dfg.value_type(result);
+            let ty = if ty == types::F64 { Type::F64 } else { Type::F32 };
+            result = self.clamp_unit(result, ty);
+        }
+        self.narrow_half(result, ty)
+    }
+
+    fn half_operation(&mut self, op: &Op, wide: &[Value]) -> Step<Value> {
+        Ok(match (op, wide) {
+            (Op::Add { .. }, [a, b]) => self.b.ins().fadd(*a, *b),
+            (Op::Sub { .. }, [a, b]) => self.b.ins().fsub(*a, *b),
+            (Op::Mul { .. }, [a, b]) => self.b.ins().fmul(*a, *b),
+            (Op::Fma { .. }, [a, b, c]) => {
+                let [a, b, c] = [*a, *b, *c].map(|v| self.b.ins().fpromote(types::F64, v));
+                // The product of two halves is exact in double precision; the host rounds the sum to odd.
+                self.host("warpaint_fma_odd", &[a, b, c], types::F64)?
+            }
+            (Op::Min(m), [a, b]) => self.number_min_max(*a, *b, m.nan, true),
+            (Op::Max(m), [a, b]) => self.number_min_max(*a, *b, m.nan, false),
+            (Op::Approx { function: Function::Tanh, .. }, [a]) => {
+                self.host("warpaint_tanh", &[*a], types::F32)?
+            }
+            (Op::Approx { function: Function::Ex2, .. }, [a]) => {
+                self.host("warpaint_ex2", &[*a], types::F32)?
+            }
+            _ => return Err(Unsupported("this half-precision operation")),
+        })
+    }
+
+    /// A half as a single-precision number.
+    pub(super) fn widen_half(&mut self, value: Value, ty: Type) -> Step<Value> {
+        let bits = self.b.ins().uextend(types::I32, value);
+        if ty == Type::Bf16 {
+            let moved = self.b.ins().ishl_imm_u(bits, 16);
+            return Ok(self.bitcast(moved, types::F32));
+        }
+        self.host("warpaint_f16_to_f32", &[bits], types::F32)
+    }
+
+    /// A single or double precision number, rounded to a half.
+    pub(super) fn narrow_half(&mut self, value: Value, ty: Type) -> Step<Value> {
+        let double = self.b.func.dfg.value_type(value) == types::F64;
+        let name = match (ty, double) {
+            (Type::F16, false) => "warpaint_f32_to_f16",
+            (Type::F16, true) => "warpaint_f64_to_f16",
+            (_, false) => "warpaint_f32_to_bf16",
+            (_, true) => "warpaint_f64_to_bf16",
+        };
+        let bits = self.host(name, &[value], types::I32)?;
+        Ok(self.b.ins().ireduce(types::I16, bits))
+    }
+}

@@ -1,0 +1,413 @@
+//! Integer arithmetic, comparison and selection; the entry to all arithmetic.
+
+use cranelift_codegen::ir::{InstBuilder, Value, condcodes::{FloatCC, IntCC}, types};
+
+use super::{Lower, Step, Unsupported, clif_type, int_type};
+use crate::ptx::{
+    inst::{Instruction, Op},
+    modifier::{BoolOp, Carry, Cmp, Half, MinMax},
+    operand::Operand,
+    types::Type,
+};
+
+impl Lower<'_, '_> {
+    pub(super) fn arithmetic(&mut self, i: &Instruction) -> Step {
+        let value = match &i.op {
+            Op::Setp { cmp, combine, ty, .. } => return self.setp(i, *cmp, *combine, *ty),
+            Op::Set { cmp, combine, to, ty, .. } => self.set_value(i, *cmp, *combine, *to, *ty)?,
+            Op::Selp { ty } => {
+                let [a, b] = self.sources(i, *ty)?;
+                let p = self.source(i, 2, Type::Pred)?;
+                self.b.ins().select(p, a, b)
+            }
+            Op::Slct { ty, by, .. } => {
+                let [a, b] = self.sources(i, *ty)?;
+                let c = self.source(i, 2, *by)?;
+                let zero = super::zero_of(&mut self.b, clif_type(*by));
+                let holds = if by.is_float() {
+                    self.b.ins().fcmp(FloatCC::GreaterThanOrEqual, c, zero)
+                } else {
+                    self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, c, zero)
+                };
+                self.b.ins().select(holds, a, b)
+            }
+            op => match float_type(op) {
+                Some(ty) if ty.is_packed() || ty.bytes() == 2 => self.half(i, ty)?,
+                Some(_) => self.float(i)?,
+                None => return self.integer(i),
+            },
+        };
+        self.set(i, value)
+    }
+
+    fn integer(&mut self, i: &Instruction) -> Step {
+        let value = match &i.op {
+            Op::Add { ty, mode, carry } if *carry == Carry::default() => {
+                let [a, b] = self.sources(i, *ty)?;
+                if mode.sat { self.saturated(a, b, true)? } else { self.b.ins().iadd(a, b) }
+            }
+            Op::Sub { ty, mode, carry } if *carry == Carry::default() => {
+                let [a, b] = self.sources(i, *ty)?;
+                if mode.sat { self.saturated(a, b, false)? } else { self.b.ins().isub(a, b) }
+            }
+            Op::Add { ty, carry, .. } => {
+                let [a, b] = self.sources(i, *ty)?;
+                self.add_with_carry(a, b, *carry)
+            }
+            Op::Sub { ty, carry, .. } => {
+                let [a, b] = self.sources(i, *ty)?;
+                self.subtract_with_borrow(a, b, *carry)
+            }
+            Op::Mul { ty, half, .. } => {
+                let [a, b] = self.sources(i, *ty)?;
+                self.product(a, b, *ty, half.unwrap_or(Half::Lo))?
+            }
+            Op::Mad { ty, half, mode, carry } => {
+                let half = half.unwrap_or(Half::Lo);
+                let [a, b] = self.sources(i, *ty)?;
+                let product = self.product(a, b, *ty, half)?;
+                let wide = self.b.func.dfg.value_type(product);
+                let c = self.source(i, 2, super::special::bits_type(wide.bytes()))?;
+                match (mode.sat, *carry == Carry::default()) {
+                    (true, _) => self.saturated(product, c, true)?,
+                    (false, true) => self.b.ins().iadd(product, c),
+                    (false, false) => self.add_with_carry(product, c, *carry),
+                }
+            }
+            Op::Mul24 { ty, half } => {
+                let [a, b] = self.sources(i, *ty)?;
+                self.product24(a, b, *ty, *half)
+            }
+            Op::Mad24 { ty, half, sat } => {
+                let [a, b, c] = self.sources(i, *ty)?;
+                let product = self.product24(a, b, *ty, *half);
+                if *sat { self.saturated(product, c, true)? } else { self.b.ins().iadd(product, c) }
+            }
+            Op::Div { ty, .. } => {
+                let [a, b] = self.sources(i, *ty)?;
+                self.divide(a, b, *ty, true)
+            }
+            Op::Rem { ty } => {
+                let [a, b] = self.sources(i, *ty)?;
+                self.divide(a, b, *ty, false)
+            }
+            Op::Abs { ty, .. } => {
+                let a = self.source(i, 0, *ty)?;
+                self.b.ins().iabs(a)
+            }
+            Op::Neg { ty, .. } => {
+                let a = self.source(i, 0, *ty)?;
+                self.b.ins().ineg(a)
+            }
+            Op::Min(minmax) => self.int_min_max(i, *minmax, true)?,
+            Op::Max(minmax) => self.int_min_max(i, *minmax, false)?,
+            Op::Sad { ty } => {
+                let [a, b, c] = self.sources(i, *ty)?;
+                let less = self.b.ins().icmp(condition(Cmp::Lt, *ty), a, b);
+                let (up, down) = (self.b.ins().isub(b, a), self.b.ins().isub(a, b));
+                let distance = self.b.ins().select(less, up, down);
+                self.b.ins().iadd(distance, c)
+            }
+            Op::Dp4a { a, b } => self.dot(i, [*a, *b], 4, false)?,
+            Op::Dp2a { a, b, high } => self.dot(i, [*a, *b], 2, *high)?,
+            _ => return self.bits(i),
+        };
+        self.set(i, value)
+    }
+
+    fn add_with_carry(&mut self, a: Value, b: Value, carry: Carry) -> Value {
+        let (mut sum, mut out) = self.b.ins().uadd_overflow(a, b);
+        if carry.read {
+            let flag = self.b.use_var(self.carry);
+            let ty = self.b.func.dfg.value_type(a);
+            let flag = self.b.ins().uextend(ty, flag);
+            let (with, over) = self.b.ins().uadd_overflow(sum, flag);
+            (sum, out) = (with, self.b.ins().bor(out, over));
+        }
+        if carry.write {
+            self.b.def_var(self.carry, out);
+        }
+        sum
+    }
+
+    fn subtract_with_borrow(&mut self, a: Value, b: Value, carry: Carry) -> Value {
+        let (mut difference, mut out) = self.b.ins().usub_overflow(a, b);
+        if carry.read {
+            let flag = self.b.use_var(self.carry);
+            let ty = self.b.func.dfg.value_type(a);
+            let flag = self.b.ins().uextend(ty, flag);
+            let (with, under) = self.b.ins().usub_overflow(difference, flag);
+            (difference, out) = (with, self.b.ins().bor(out, under));
+        }
+        if carry.write {
+            self.b.def_var(self.carry, out);
+        }
+        difference
+    }
+
+    /// Signed 32-bit addition or subtraction, clamped.
+    fn saturated(&mut self, a: Value, b: Value, add: bool) -> Step<Value> {
+        if self.b.func.dfg.value_type(a) != types::I32 {
+            return Err(Unsupported("saturation of this type"));
+        }
+        let [a, b] = [a, b].map(|v| self.b.ins().sextend(types::I64, v));
+        let wide = if add { self.b.ins().iadd(a, b) } else { self.b.ins().isub(a, b) };
+        let [least, most] = [i32::MIN, i32::MAX].map(i64::from);
+        let clamped = self.clamp_signed(wide, least, most);
+        Ok(self.b.ins().ireduce(types::I32, clamped))
+    }
+
+    pub(super) fn clamp_signed(&mut self, value: Value, least: i64, most: i64) -> Value {
+        let ty = self.b.func.dfg.value_type(value);
+        let [least, most] = [least, most].map(|bound| self.int(bound, ty));
+        let value = self.b.ins().smax(value, least);
+        self.b.ins().smin(value, most)
+    }
+
+    fn product(&mut self, a: Value, b: Value, ty: Type, half: Half) -> Step<Value> {
+        let (signed, clif) = (ty.is_signed(), clif_type(ty));
+        Ok(match (half, clif) {
+            (Half::Lo, _) => self.b.ins().imul(a, b),
+            (Half::Hi, types::I64) if signed => self.b.ins().smulhi(a, b),
+            (Half::Hi, types::I64) => self.b.ins().umulhi(a, b),
+            (Half::Hi, _) => {
+                let wide = self.product(a, b, ty, Half::Wide)?;
+                let high = self.b.ins().ushr_imm_u(wide, i64::from(clif.bits()));
+                self.b.ins().ireduce(clif, high)
+            }
+            (Half::Wide, types::I16 | types::I32) => {
+                let wide = int_type(clif.bytes() * 2);
+                let [a, b] = [a, b].map(|v| self.extended(v, wide, signed));
+                self.b.ins().imul(a, b)
+            }
+            (Half::Wide, _) => return Err(Unsupported("a product of 128 bits")),
+        })
+    }
+
+    pub(super) fn extended(
+        &mut self,
+        value: Value,
+        ty: cranelift_codegen::ir::Type,
+        signed: bool,
+    ) -> Value {
+        match (self.b.func.dfg.value_type(value) == ty, signed) {
+            (true, _) => value,
+            (false, true) => self.b.ins().sextend(ty, value),
+            (false, false) => self.b.ins().uextend(ty, value),
+        }
+    }
+
+    fn product24(&mut self, a: Value, b: Value, ty: Type, half: Half) -> Value {
+        let [a, b] = [a, b].map(|value| {
+            let top = self.b.ins().ishl_imm_u(value, 8);
+            let low = if ty.is_signed() {
+                self.b.ins().sshr_imm_u(top, 8)
+            } else {
+                self.b.ins().ushr_imm_u(top, 8)
+            };
+            self.extended(low, types::I64, ty.is_signed())
+        });
+        let product = self.b.ins().imul(a, b);
+        let product =
+            if half == Half::Hi { self.b.ins().ushr_imm_u(product, 16) } else { product };
+        self.b.ins().ireduce(types::I32, product)
+    }
+
+    /// CLIF traps where PTX gives an unspecified value: NVIDIA's GPUs give all ones for a division by zero and
+    /// the dividend for a remainder by zero; the most negative number divided by -1 is itself.
+    fn divide(&mut self, a: Value, b: Value, ty: Type, quotient: bool) -> Value {
+        let clif = clif_type(ty);
+        let [one, zero, ones] = [1, 0, -1].map(|v| self.int(v, clif));
+        let by_zero = self.b.ins().icmp(IntCC::Equal, b, zero);
+        let mut divisor = self.b.ins().select(by_zero, one, b);
+        let mut by_minus_one = None;
+        if ty.is_signed() {
+            let minus = self.b.ins().icmp(IntCC::Equal, b, ones);
+            divisor = self.b.ins().select(minus, one, divisor);
+            by_minus_one = Some(minus);
+        }
+        let (value, undefined, negated) = match (ty.is_signed(), quotient) {
+            (true, true) => (self.b.ins().sdiv(a, divisor), ones, self.b.ins().ineg(a)),
+            (true, false) => (self.b.ins().srem(a, divisor), a, zero),
+            (false, true) => (self.b.ins().udiv(a, divisor), ones, zero),
+            (false, false) => (self.b.ins().urem(a, divisor), a, zero),
+        };
+        let value = match by_minus_one {
+            Some(minus) => self.b.ins().select(minus, negated, value),
+            None => value,
+        };
+        self.b.ins().select(by_zero, undefined, value)
+    }
+
+    fn int_min_max(&mut self, i: &Instruction, m: MinMax, least: bool) -> Step<Value> {
+        if m.ty.is_packed() {
+            return Err(Unsupported("packed integers"));
+        }
+        let [a, b] = self.sources(i, m.ty)?;
+        let value = match (m.ty.is_signed(), least) {
+            (true, true) => self.b.ins().smin(a, b),
+            (true, false) => self.b.ins().smax(a, b),
+            (false, true) => self.b.ins().umin(a, b),
+            (false, false) => self.b.ins().umax(a, b),
+        };
+        if !m.relu {
+            return Ok(value);
+        }
+        let zero = self.int(0, clif_type(m.ty));
+        Ok(self.b.ins().smax(value, zero))
+    }
+
+    /// `dp4a` and `dp2a`: parts of `a` times bytes of `b`, summed.
+    fn dot(&mut self, i: &Instruction, tys: [Type; 2], parts: u32, high: bool) -> Step<Value> {
+        let [a, b, mut sum] = self.sources(i, Type::B32)?;
+        let width = 32 / parts;
+        for part in 0..parts {
+            let first = part + if high { parts } else { 0 };
+            let x = self.field(a, part * width, width, tys[0].is_signed());
+            let y = self.field(b, first * 8, 8, tys[1].is_signed());
+            let product = self.b.ins().imul(x, y);
+            sum = self.b.ins().iadd(sum, product);
+        }
+        Ok(sum)
+    }
+
+    /// `width` bits of a word from bit `at`, extended.
+    fn field(&mut self, word: Value, at: u32, width: u32, signed: bool) -> Value {
+        let top = self.b.ins().ishl_imm_u(word, i64::from(32 - width - at));
+        let shift = i64::from(32 - width);
+        if signed { self.b.ins().sshr_imm_u(top, shift) } else { self.b.ins().ushr_imm_u(top, shift) }
+    }
+
+    // Comparison ------------------------------------------------------------------------------------
+
+    fn setp(&mut self, i: &Instruction, cmp: Cmp, combine: Option<BoolOp>, ty: Type) -> Step {
+        if ty.is_packed() {
+            return Err(Unsupported("packed comparison"));
+        }
+        let [a, b] = self.sources(i, ty)?;
+        let holds = self.compare(cmp, ty, a, b)?;
+        let first = self.combined(i, holds, combine)?;
+        self.set(i, first)?;
+        let Some(second) = i.dst.get(1) else { return Ok(()) };
+        let fails = self.b.ins().bxor_imm_u(holds, 1);
+        let value = self.combined(i, fails, combine)?;
+        self.set_operand(second, value)
+    }
+
+    fn combined(&mut self, i: &Instruction, value: Value, op: Option<BoolOp>) -> Step<Value> {
+        let Some(op) = op else { return Ok(value) };
+        let c = self.source(i, 2, Type::Pred)?;
+        Ok(self.logic(op, value, c))
+    }
+
+    pub(super) fn logic(&mut self, op: BoolOp, a: Value, b: Value) -> Value {
+        match op {
+            BoolOp::And => self.b.ins().band(a, b),
+            BoolOp::Or => self.b.ins().bor(a, b),
+            BoolOp::Xor => self.b.ins().bxor(a, b),
+        }
+    }
+
+    fn set_value(
+        &mut self,
+        i: &Instruction,
+        cmp: Cmp,
+        combine: Option<BoolOp>,
+        to: Type,
+        ty: Type,
+    ) -> Step<Value> {
+        if ty.is_packed() || to.is_packed() {
+            return Err(Unsupported("packed comparison"));
+        }
+        let [a, b] = self.sources(i, ty)?;
+        let holds = self.compare(cmp, ty, a, b)?;
+        let holds = self.combined(i, holds, combine)?;
+        let clif = clif_type(to);
+        let yes = match to {
+            Type::F32 => self.b.ins().f32const(1.0f32),
+            Type::F16 => self.int(0x3c00, clif),
+            Type::Bf16 => self.int(0x3f80, clif),
+            _ => self.int(-1, clif),
+        };
+        let no = super::zero_of(&mut self.b, clif);
+        Ok(self.b.ins().select(holds, yes, no))
+    }
+
+    /// A comparison as a predicate.
+    pub(super) fn compare(&mut self, cmp: Cmp, ty: Type, a: Value, b: Value) -> Step<Value> {
+        if !ty.is_float() {
+            return Ok(self.b.ins().icmp(condition(cmp, ty), a, b));
+        }
+        let (a, b) = if ty.bytes() == 2 {
+            (self.widen_half(a, ty)?, self.widen_half(b, ty)?)
+        } else {
+            (a, b)
+        };
+        Ok(self.b.ins().fcmp(float_condition(cmp), a, b))
+    }
+}
+
+fn condition(cmp: Cmp, ty: Type) -> IntCC {
+    let signed = ty.is_signed();
+    match cmp {
+        Cmp::Eq | Cmp::Equ | Cmp::Num => IntCC::Equal,
+        Cmp::Ne | Cmp::Neu | Cmp::Nan => IntCC::NotEqual,
+        Cmp::Lt | Cmp::Ltu if signed => IntCC::SignedLessThan,
+        Cmp::Le | Cmp::Leu if signed => IntCC::SignedLessThanOrEqual,
+        Cmp::Gt | Cmp::Gtu if signed => IntCC::SignedGreaterThan,
+        Cmp::Ge | Cmp::Geu if signed => IntCC::SignedGreaterThanOrEqual,
+        Cmp::Lt | Cmp::Ltu | Cmp::Lo => IntCC::UnsignedLessThan,
+        Cmp::Le | Cmp::Leu | Cmp::Ls => IntCC::UnsignedLessThanOrEqual,
+        Cmp::Gt | Cmp::Gtu | Cmp::Hi => IntCC::UnsignedGreaterThan,
+        Cmp::Ge | Cmp::Geu | Cmp::Hs => IntCC::UnsignedGreaterThanOrEqual,
+    }
+}
+
+fn float_condition(cmp: Cmp) -> FloatCC {
+    match cmp {
+        Cmp::Eq => FloatCC::Equal,
+        Cmp::Ne => FloatCC::OrderedNotEqual,
+        Cmp::Lt | Cmp::Lo => FloatCC::LessThan,
+        Cmp::Le | Cmp::Ls => FloatCC::LessThanOrEqual,
+        Cmp::Gt | Cmp::Hi => FloatCC::GreaterThan,
+        Cmp::Ge | Cmp::Hs => FloatCC::GreaterThanOrEqual,
+        Cmp::Equ => FloatCC::UnorderedOrEqual,
+        Cmp::Neu => FloatCC::NotEqual,
+        Cmp::Ltu => FloatCC::UnorderedOrLessThan,
+        Cmp::Leu => FloatCC::UnorderedOrLessThanOrEqual,
+        Cmp::Gtu => FloatCC::UnorderedOrGreaterThan,
+        Cmp::Geu => FloatCC::UnorderedOrGreaterThanOrEqual,
+        Cmp::Num => FloatCC::Ordered,
+        Cmp::Nan => FloatCC::Unordered,
+    }
+}
+
+/// The type of a floating-point operation.
+fn float_type(op: &Op) -> Option<Type> {
+    let ty = match op {
+        Op::Add { ty, .. }
+        | Op::Sub { ty, .. }
+        | Op::Mul { ty, .. }
+        | Op::Mad { ty, .. }
+        | Op::Fma { ty, .. }
+        | Op::Div { ty, .. }
+        | Op::Abs { ty, .. }
+        | Op::Neg { ty, .. }
+        | Op::Rcp { ty, .. }
+        | Op::Sqrt { ty, .. }
+        | Op::Approx { ty, .. }
+        | Op::Copysign { ty }
+        | Op::Testp { ty, .. } => *ty,
+        Op::Min(m) | Op::Max(m) => m.ty,
+        _ => return None,
+    };
+    ty.is_float().then_some(ty)
+}
+
+/// Whether an operand is an integer constant, and which.
+pub(super) fn constant(operand: Option<&Operand>) -> Option<i64> {
+    match operand {
+        Some(Operand::Int(int)) => Some(*int),
+        _ => None,
+    }
+}

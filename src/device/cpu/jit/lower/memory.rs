@@ -1,0 +1,349 @@
+//! Loads and stores. Every access that is not known to be good when compiling is checked: that it is aligned
+//! and within bounds is one comparison, since rotating an offset right by the logarithm of the access's width
+//! makes a misaligned one huge.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
+
+use super::{Lower, Step, Unsupported, clif_type, int_type};
+use crate::{
+    device::cpu::{
+        jit::{
+            Schedule,
+            address::{self, Spot},
+            kernel::SiteKind,
+        },
+        launch::Context,
+        memory::{CHUNK_BITS, Tables},
+    },
+    ptx::{
+        inst::{Instruction, Op},
+        modifier::{Access, Order},
+        operand::{Address, Base, Operand, Symbol},
+        types::Space,
+    },
+};
+
+/// A place that may be accessed: an address and a constant offset.
+pub(super) type Target = (Value, i32);
+
+/// An access to be checked.
+#[derive(Clone, Copy)]
+pub(super) struct Checked {
+    pub(super) space: Option<Space>,
+    pub(super) bytes: u32,
+    pub(super) write: bool,
+}
+
+impl Checked {
+    fn site(self) -> SiteKind {
+        let space = self.space.map_or("generic", Space::text);
+        SiteKind::Access { space, write: self.write, bytes: self.bytes }
+    }
+
+    fn is_shared(self) -> bool {
+        matches!(self.space, Some(Space::Shared | Space::SharedCta))
+    }
+}
+
+impl Lower<'_, '_> {
+    pub(super) fn memory(&mut self, i: &Instruction) -> Step {
+        match &i.op {
+            Op::Ld(access) | Op::Ldu(access) => self.load(i, access),
+            Op::St(access) => self.store(i, access),
+            _ => Ok(()),
+        }
+    }
+
+    fn load(&mut self, i: &Instruction, access: &Access) -> Step {
+        let address = address_operand(i, 0)?;
+        let write = false;
+        let checked = Checked { space: access.space, bytes: access.bytes(), write };
+        let target = self.locate(&address, checked)?;
+        let destination = i.dst.first().ok_or(Unsupported("no destination"))?;
+        for (lane, operand) in destination.lanes().iter().enumerate() {
+            let offset = lane as i32 * access.ty.bytes() as i32;
+            let value = self.load_lane(target, offset, access);
+            if !matches!(operand, Operand::Sink) {
+                self.set_extended(operand, value, access.ty)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn load_lane(&mut self, (base, offset): Target, lane: i32, access: &Access) -> Value {
+        let ty = clif_type(access.ty);
+        let strong = !matches!(access.order, None | Some(Order::Weak));
+        if !strong || access.ty.bytes() > 8 || access.lanes > 1 {
+            return self.b.ins().load(ty, MemFlagsData::trusted(), base, offset + lane);
+        }
+        // A plain load may be merged with an earlier one of the same place.
+        let address = self.b.ins().iadd_imm_s(base, i64::from(offset + lane));
+        let int = int_type(ty.bytes());
+        let value = self.b.ins().atomic_load(int, MemFlagsData::trusted(), address);
+        self.fit(value, ty)
+    }
+
+    fn store(&mut self, i: &Instruction, access: &Access) -> Step {
+        let address = address_operand(i, 0)?;
+        let write = true;
+        let checked = Checked { space: access.space, bytes: access.bytes(), write };
+        let operand = i.src.get(1).ok_or(Unsupported("too few operands"))?;
+        let values: Vec<Value> = operand
+            .lanes()
+            .iter()
+            .map(|lane| self.value(lane, access.ty))
+            .collect::<Step<_>>()?;
+        let (base, offset) = self.locate(&address, checked)?;
+        for (lane, value) in values.into_iter().enumerate() {
+            let at = offset + lane as i32 * access.ty.bytes() as i32;
+            self.store_lane(value, base, at, access.order);
+        }
+        Ok(())
+    }
+
+    fn store_lane(&mut self, value: Value, base: Value, offset: i32, order: Option<Order>) {
+        // Stores of x86-64 are releases already.
+        let plain = matches!(order, None | Some(Order::Weak)) || cfg!(target_arch = "x86_64");
+        let ty = self.b.func.dfg.value_type(value);
+        if plain || ty.bytes() > 8 {
+            self.b.ins().store(MemFlagsData::trusted(), value, base, offset);
+        } else {
+            let value = self.fit(value, int_type(ty.bytes()));
+            let address = self.b.ins().iadd_imm_s(base, i64::from(offset));
+            self.b.ins().atomic_store(MemFlagsData::trusted(), value, address);
+        }
+    }
+
+    /// Where an access goes, once it is known to be good.
+    pub(super) fn locate(&mut self, address: &Address, checked: Checked) -> Step<Target> {
+        if let Some((symbol, offset)) = self.known.resolve(address)
+            && let Some(target) = self.locate_known(symbol, offset, checked)?
+        {
+            return Ok(target);
+        }
+        match checked.space {
+            Some(Space::Shared | Space::SharedCta) => self.locate_shared(address, checked),
+            Some(Space::SharedCluster) => Err(Unsupported("clusters")),
+            Some(Space::Param | Space::ParamFunc) if !self.is_kernel() => {
+                Err(Unsupported("a parameter of a device function at a computed address"))
+            }
+            Some(Space::Reg | Space::Sreg | Space::Tex) => Err(Unsupported("this state space")),
+            _ => self.locate_in_arena(address, checked),
+        }
+    }
+
+    /// An access whose place is known when compiling, where it is good for sure.
+    fn locate_known(
+        &mut self,
+        symbol: Symbol,
+        offset: i64,
+        checked: Checked,
+    ) -> Step<Option<Target>> {
+        let spot = address::spot(self.unit, self.function, &self.frame, symbol);
+        let Some(spot) = spot else { return Ok(None) };
+        let fits = |start: u64, bytes: u64| {
+            let end = offset.checked_add(i64::from(checked.bytes));
+            let within = offset >= 0 && end.is_some_and(|end| end as u64 <= bytes);
+            let at = start.wrapping_add(offset as u64);
+            (within && at.is_multiple_of(u64::from(checked.bytes))).then_some(at)
+        };
+        Ok(match spot {
+            Spot::Fixed { address, bytes } if !(checked.write && self.is_constant(symbol)) => {
+                fits(address, bytes).map(|at| (self.b.ins().iconst(types::I64, at as i64), 0))
+            }
+            Spot::Shared { offset: start, bytes } => fits(start, bytes)
+                .map(|at| (self.context_u64(offset_of!(Context, shared_base)), at as i32)),
+            Spot::Local { offset: start, bytes } => {
+                fits(start, bytes).map(|at| (self.b.use_var(self.local), at as i32))
+            }
+            Spot::KernelParam { offset: start, bytes } if !checked.write => {
+                let at = fits(start, bytes)
+                    .ok_or(Unsupported("a parameter is read outside its bounds"))?;
+                Some((self.context_u64(offset_of!(Context, param_base)), at as i32))
+            }
+            Spot::FunctionParam { position, bytes } => {
+                fits(0, bytes).ok_or(Unsupported("a parameter is accessed outside its bounds"))?;
+                Some((self.argument(position), offset as i32))
+            }
+            Spot::CallParam { local, bytes } => {
+                fits(0, bytes).ok_or(Unsupported("a parameter is accessed outside its bounds"))?;
+                let slot = self.slot(local, bytes);
+                Some((self.b.ins().stack_addr(types::I64, slot, 0), offset as i32))
+            }
+            _ => None,
+        })
+    }
+
+    fn is_constant(&self, symbol: Symbol) -> bool {
+        match symbol {
+            Symbol::Variable(index) => {
+                let variable = self.unit.module.variables.get(index as usize);
+                variable.is_some_and(|v| v.space == Space::Const)
+            }
+            _ => false,
+        }
+    }
+
+    /// The generic address or, in shared memory, the offset that an operand gives, 32 or 64 bits wide.
+    fn address_value(&mut self, address: &Address) -> Step<Value> {
+        Ok(match address.base {
+            Base::Reg(reg) => {
+                let value = self.b.use_var(self.variable(reg));
+                let ty = self.b.func.dfg.value_type(value);
+                if !matches!(ty, types::I32 | types::I64) {
+                    return Err(Unsupported("an address of this type"));
+                }
+                if address.offset == 0 {
+                    value
+                } else {
+                    self.b.ins().iadd_imm_s(value, address.offset)
+                }
+            }
+            Base::Symbol(symbol) => self.symbol_address(symbol, address.offset)?,
+            Base::Absolute => self.b.ins().iconst(types::I64, address.offset),
+        })
+    }
+
+    fn locate_shared(&mut self, address: &Address, checked: Checked) -> Step<Target> {
+        let offset = self.address_value(address)?;
+        let ty = self.b.func.dfg.value_type(offset);
+        let bytes = self.context_field(ty, offset_of!(Context, shared_bytes));
+        let wide = self.fit(offset, types::I64);
+        self.check(offset, bytes, checked, wide);
+        let base = self.context_u64(offset_of!(Context, shared_base));
+        Ok((self.b.ins().iadd(base, wide), 0))
+    }
+
+    fn locate_in_arena(&mut self, address: &Address, checked: Checked) -> Step<Target> {
+        let at = self.address_value(address)?;
+        let at = self.fit(at, types::I64);
+        let is_frame = checked.space == Some(Space::Local) && self.is_kernel() && !self.plan.calls;
+        if is_frame {
+            let local = self.b.use_var(self.local);
+            let offset = self.b.ins().isub(at, local);
+            let bytes = self.b.ins().iconst(types::I64, self.frame.local_bytes as i64);
+            self.check(offset, bytes, checked, at);
+            return Ok((at, 0));
+        }
+        let tables = offset_of!(Context, arena);
+        let base = self.context_u64(tables + offset_of!(Tables, base));
+        let ends = if checked.write {
+            offset_of!(Tables, write_ends)
+        } else {
+            offset_of!(Tables, read_ends)
+        };
+        let ends = self.context_u64(tables + ends);
+        let offset = self.b.ins().isub(at, base);
+        // Bits above the arena are cut off here; the comparison finds them.
+        let entry = self.b.ins().ushr_imm_u(offset, i64::from(CHUNK_BITS));
+        let entry = self.b.ins().band_imm_u(entry, self.unit.tables.chunk_mask as i64);
+        let entry = self.b.ins().ishl_imm_u(entry, 3);
+        let entry = self.b.ins().iadd(ends, entry);
+        let end = self.b.ins().load(types::I64, MemFlagsData::trusted(), entry, 0);
+        self.check(offset, end, checked, at);
+        Ok((at, 0))
+    }
+
+    /// That an access at `offset`, aligned, ends at or before `end`; `shown` is the address for the message.
+    fn check(&mut self, offset: Value, end: Value, checked: Checked, shown: Value) {
+        let shift = i64::from(checked.bytes.trailing_zeros());
+        let (offset, end) = if shift == 0 {
+            (offset, end)
+        } else {
+            (self.b.ins().rotr_imm_u(offset, shift), self.b.ins().ushr_imm_u(end, shift))
+        };
+        let fine = self.b.ins().icmp(IntCC::UnsignedLessThan, offset, end);
+        self.stop_unless(fine, checked.site(), shown);
+    }
+
+    /// The address of a symbol in its own space.
+    pub(super) fn symbol_address(&mut self, symbol: Symbol, offset: i64) -> Step<Value> {
+        let spot = address::spot(self.unit, self.function, &self.frame, symbol);
+        let spot = spot.ok_or(Unsupported("a variable in this state space"))?;
+        let add = |lower: &mut Self, base: Value, start: u64| {
+            lower.b.ins().iadd_imm_s(base, (start as i64).wrapping_add(offset))
+        };
+        Ok(match spot {
+            Spot::Fixed { address, .. } => {
+                self.b.ins().iconst(types::I64, (address as i64).wrapping_add(offset))
+            }
+            Spot::Shared { offset: start, .. } => {
+                self.b.ins().iconst(types::I64, (start as i64).wrapping_add(offset))
+            }
+            Spot::DynamicShared if self.is_kernel() => {
+                let start = self.frame.shared_bytes as i64;
+                self.b.ins().iconst(types::I64, start.wrapping_add(offset))
+            }
+            Spot::DynamicShared => {
+                let start = self.context_u64(offset_of!(Context, dynamic_shared_offset));
+                add(self, start, 0)
+            }
+            Spot::Local { offset: start, .. } => {
+                let base = self.b.use_var(self.local);
+                add(self, base, start)
+            }
+            Spot::KernelParam { offset: start, .. } => {
+                let base = self.context_u64(offset_of!(Context, param_base));
+                add(self, base, start)
+            }
+            Spot::FunctionParam { position, .. } => {
+                let base = self.argument(position);
+                add(self, base, 0)
+            }
+            Spot::CallParam { local, bytes } => {
+                let slot = self.slot(local, bytes);
+                let base = self.b.ins().stack_addr(types::I64, slot, 0);
+                add(self, base, 0)
+            }
+            Spot::Function(index) => {
+                let handle = crate::device::cpu::jit::function_handle(index);
+                self.b.ins().iconst(types::I64, handle as i64)
+            }
+        })
+    }
+
+    /// Whether generic addresses of `space` are its own addresses plus a base, and that base.
+    pub(super) fn generic_base(&mut self, space: Space) -> Option<Value> {
+        match space {
+            Space::Shared | Space::SharedCta => {
+                Some(self.context_u64(offset_of!(Context, shared_base)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a generic address lies in a window of the context.
+    pub(super) fn lies_in(&mut self, address: Value, space: Space) -> Value {
+        let (base, bytes) = match space {
+            Space::Shared | Space::SharedCta => {
+                (offset_of!(Context, shared_base), offset_of!(Context, shared_bytes))
+            }
+            Space::Local => (offset_of!(Context, local_base), offset_of!(Context, local_bytes)),
+            _ => (offset_of!(Context, param_base), offset_of!(Context, param_bytes)),
+        };
+        let start = self.context_u64(base);
+        let mut length = self.context_u64(bytes);
+        if space == Space::Local && self.plan.schedule != Schedule::Free {
+            length = self.b.ins().imul_imm_u(length, 1024);
+        }
+        let offset = self.b.ins().isub(address, start);
+        self.b.ins().icmp(IntCC::UnsignedLessThan, offset, length)
+    }
+}
+
+pub(super) fn address_operand(i: &Instruction, at: usize) -> Step<Address> {
+    match i.src.get(at) {
+        Some(Operand::Address(address)) => Ok(*address),
+        _ => Err(Unsupported("no address")),
+    }
+}
+
+// `Checked::is_shared` is what tells atomics of a block's own memory from those of all.
+impl Checked {
+    /// Whether only threads of one block, which run on one core, can reach it.
+    pub(super) fn is_private(self) -> bool {
+        self.is_shared() || self.space == Some(Space::Local)
+    }
+}

@@ -1,0 +1,238 @@
+//! Copies, packing, special registers.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
+
+use super::{Lower, Step, Unsupported, clif_type, int_type};
+use crate::{
+    device::cpu::launch::Context,
+    ptx::{
+        inst::{Instruction, Op},
+        operand::{Axis, Grid, Operand, Scalar, Special},
+        types::{Space, Type},
+    },
+};
+
+impl Lower<'_, '_> {
+    pub(super) fn copy(&mut self, i: &Instruction) -> Step {
+        match &i.op {
+            Op::Mov { ty, .. } => self.mov(i, *ty),
+            Op::Cvta { to_generic, space, ty } => {
+                let value = self.source(i, 0, *ty)?;
+                let moved = match self.generic_base(*space) {
+                    None => value,
+                    Some(base) => {
+                        let wide = self.fit(value, types::I64);
+                        let moved = if *to_generic {
+                            self.b.ins().iadd(wide, base)
+                        } else {
+                            self.b.ins().isub(wide, base)
+                        };
+                        self.fit(moved, clif_type(*ty))
+                    }
+                };
+                self.set(i, moved)
+            }
+            Op::Isspacep { space } => {
+                let address = self.source(i, 0, Type::U64)?;
+                let inside = self.is_in_space(address, *space)?;
+                self.set(i, inside)
+            }
+            _ => Err(Unsupported("")),
+        }
+    }
+
+    fn is_in_space(&mut self, address: Value, space: Space) -> Step<Value> {
+        let own = matches!(space, Space::Shared | Space::SharedCta | Space::Local | Space::Param);
+        if own {
+            return Ok(self.lies_in(address, space));
+        }
+        if space != Space::Global {
+            return Err(Unsupported("this state space"));
+        }
+        let mut inside = self.b.ins().iconst(types::I8, 0);
+        for window in [Space::Shared, Space::Local] {
+            let within = self.lies_in(address, window);
+            inside = self.b.ins().bor(inside, within);
+        }
+        Ok(self.b.ins().bxor_imm_u(inside, 1))
+    }
+
+    fn mov(&mut self, i: &Instruction, ty: Type) -> Step {
+        let source = i.src.first().ok_or(Unsupported("too few operands"))?;
+        if let Operand::Special(Special::Whole(grid)) = source {
+            let destinations = i.dst.first().map_or(&[][..], Operand::lanes);
+            for (axis, lane) in [Axis::X, Axis::Y, Axis::Z, Axis::W].into_iter().zip(destinations) {
+                let value = self.special(Special::Axis(*grid, axis))?;
+                self.set_operand(lane, value)?;
+            }
+            return Ok(());
+        }
+        let ty = match (source, i.dst.first()) {
+            // A value of half a register's width may be moved into a pair and out of it.
+            (Operand::Vector(_), _) | (_, Some(Operand::Vector(_))) => untyped(ty),
+            _ => ty,
+        };
+        let value = self.value(source, ty)?;
+        self.set(i, value)
+    }
+
+    /// `{a, b, …}` as one value, the first part lowest.
+    pub(super) fn pack(&mut self, parts: &[Operand], ty: Type) -> Step<Value> {
+        let bytes = ty.bytes() / (parts.len() as u32).max(1);
+        let (part, whole) = (bits_type(bytes), int_type(ty.bytes()));
+        let mut packed = None;
+        for (index, operand) in parts.iter().enumerate() {
+            let value = self.value(operand, part)?;
+            let value = self.fit(value, whole);
+            let shift = self.b.ins().iconst(types::I32, i64::from(bytes * 8) * index as i64);
+            let value = if index == 0 { value } else { self.b.ins().ishl(value, shift) };
+            packed = Some(match packed {
+                None => value,
+                Some(packed) => self.b.ins().bor(packed, value),
+            });
+        }
+        let packed = packed.ok_or(Unsupported("an empty vector"))?;
+        Ok(self.fit(packed, clif_type(ty)))
+    }
+
+    pub(super) fn unpack(&mut self, parts: &[Operand], value: Value) -> Step {
+        let bytes = self.b.func.dfg.value_type(value).bytes();
+        let value = self.fit(value, int_type(bytes));
+        let part = bytes / (parts.len() as u32).max(1);
+        for (index, operand) in parts.iter().enumerate() {
+            let shift = self.b.ins().iconst(types::I32, i64::from(part * 8) * index as i64);
+            let piece = if index == 0 { value } else { self.b.ins().ushr(value, shift) };
+            let piece = self.fit(piece, int_type(part));
+            self.set_operand(operand, piece)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn special(&mut self, special: Special) -> Step<Value> {
+        match special {
+            Special::Axis(grid, axis) => Ok(self.grid(grid, axis)),
+            Special::Scalar(scalar) => self.scalar(scalar),
+            Special::Envreg(_) => Ok(self.b.ins().iconst(types::I32, 0)),
+            Special::Pm(_, wide) => {
+                Ok(self.b.ins().iconst(if wide { types::I64 } else { types::I32 }, 0))
+            }
+            Special::Whole(_) => Err(Unsupported("a special register as a whole")),
+        }
+    }
+
+    fn grid(&mut self, grid: Grid, axis: Axis) -> Value {
+        let field = match grid {
+            Grid::Tid => offset_of!(Context, tid),
+            Grid::Ntid => offset_of!(Context, ntid),
+            Grid::Ctaid | Grid::Clusterid => offset_of!(Context, ctaid),
+            Grid::Nctaid | Grid::Nclusterid => offset_of!(Context, nctaid),
+            Grid::ClusterCtaid => return self.b.ins().iconst(types::I32, 0),
+            Grid::ClusterNctaid => return self.b.ins().iconst(types::I32, 1),
+        };
+        let at = match axis {
+            Axis::X => 0,
+            Axis::Y => 4,
+            Axis::Z => 8,
+            Axis::W => {
+                let size = matches!(grid, Grid::Ntid | Grid::Nctaid | Grid::Nclusterid);
+                return self.b.ins().iconst(types::I32, i64::from(size));
+            }
+        };
+        if grid != Grid::Tid {
+            return self.context_u32(field + at);
+        }
+        if !self.is_kernel() {
+            return self.thread_field(field + at);
+        }
+        let variable = match axis {
+            Axis::X => self.thread.x,
+            Axis::Y => self.thread.y,
+            _ => self.thread.z,
+        };
+        self.b.use_var(variable)
+    }
+
+    /// A field of the context that differs from thread to thread.
+    fn thread_field(&mut self, offset: usize) -> Value {
+        self.b.ins().load(types::I32, MemFlagsData::trusted(), self.context, offset as i32)
+    }
+
+    /// The thread's index in its block.
+    pub(super) fn thread_index(&mut self) -> Value {
+        if self.is_kernel() {
+            self.b.use_var(self.thread.index)
+        } else {
+            self.thread_field(offset_of!(Context, thread))
+        }
+    }
+
+    fn scalar(&mut self, scalar: Scalar) -> Step<Value> {
+        let index = self.thread_index();
+        let lane = self.b.ins().band_imm_u(index, 31);
+        let one = self.b.ins().iconst(types::I32, 1);
+        let bit = self.b.ins().ishl(one, lane);
+        let below = self.b.ins().iadd_imm_s(bit, -1);
+        Ok(match scalar {
+            Scalar::Laneid => lane,
+            Scalar::Warpid => self.b.ins().ushr_imm_u(index, 5),
+            Scalar::Nwarpid => self.b.ins().iconst(types::I32, 32),
+            Scalar::LanemaskEq => bit,
+            Scalar::LanemaskLt => below,
+            Scalar::LanemaskLe => self.b.ins().bor(below, bit),
+            Scalar::LanemaskGe => self.b.ins().bnot(below),
+            Scalar::LanemaskGt => {
+                let upto = self.b.ins().bor(below, bit);
+                self.b.ins().bnot(upto)
+            }
+            Scalar::WarpSize => self.b.ins().iconst(types::I32, 32),
+            Scalar::Smid | Scalar::ClusterCtarank => self.b.ins().iconst(types::I32, 0),
+            Scalar::Nsmid | Scalar::ClusterNctarank => self.b.ins().iconst(types::I32, 1),
+            Scalar::IsExplicitCluster => self.b.ins().iconst(types::I8, 0),
+            Scalar::Gridid => self.b.ins().iconst(types::I64, 1),
+            Scalar::Clock64 | Scalar::Clock => self.host("warpaint_clock", &[], types::I64)?,
+            Scalar::ClockHi => {
+                let clock = self.host("warpaint_clock", &[], types::I64)?;
+                self.b.ins().ushr_imm_u(clock, 32)
+            }
+            Scalar::Globaltimer | Scalar::GlobaltimerLo => {
+                self.host("warpaint_globaltimer", &[], types::I64)?
+            }
+            Scalar::GlobaltimerHi => {
+                let time = self.host("warpaint_globaltimer", &[], types::I64)?;
+                self.b.ins().ushr_imm_u(time, 32)
+            }
+            Scalar::TotalSmemSize | Scalar::AggrSmemSize => {
+                self.context_u32(offset_of!(Context, shared_bytes))
+            }
+            Scalar::DynamicSmemSize => self.context_u32(offset_of!(Context, dynamic_shared_bytes)),
+            Scalar::ReservedSmemOffsetBegin
+            | Scalar::ReservedSmemOffsetEnd
+            | Scalar::ReservedSmemOffsetCap
+            | Scalar::ReservedSmemOffset0
+            | Scalar::ReservedSmemOffset1
+            | Scalar::CurrentGraphExec => return Err(Unsupported("this special register")),
+        })
+    }
+
+    /// Whether `value` is not zero, as a predicate.
+    pub(super) fn truth(&mut self, value: Value) -> Value {
+        self.b.ins().icmp_imm_u(IntCC::NotEqual, value, 0)
+    }
+}
+
+/// The untyped type of the same size.
+fn untyped(ty: Type) -> Type {
+    bits_type(ty.bytes())
+}
+
+pub(super) fn bits_type(bytes: u32) -> Type {
+    match bytes {
+        1 => Type::B8,
+        2 => Type::B16,
+        4 => Type::B32,
+        8 => Type::B64,
+        _ => Type::B128,
+    }
+}

@@ -1,0 +1,360 @@
+//! What compiled code calls of the host: mathematics that the processor has no instruction for.
+
+use std::{sync::OnceLock, time::Instant};
+
+use half::{bf16, f16};
+
+/// All host functions with their names.
+pub(super) fn functions() -> Vec<(&'static str, *const u8)> {
+    let mut all: Vec<(&'static str, *const u8)> = Vec::new();
+    macro_rules! list {
+        ($($name:literal => $function:expr, $ty:ty;)*) => {
+            $(all.push(($name, $function as $ty as *const u8));)*
+        };
+    }
+    type F1 = extern "C" fn(f32) -> f32;
+    type F2 = extern "C" fn(f32, f32, u32) -> f32;
+    type F3 = extern "C" fn(f32, f32, f32, u32) -> f32;
+    type D2 = extern "C" fn(f64, f64, u32) -> f64;
+    type D3 = extern "C" fn(f64, f64, f64, u32) -> f64;
+    list! {
+        "warpaint_sin" => sin, F1;
+        "warpaint_cos" => cos, F1;
+        "warpaint_lg2" => lg2, F1;
+        "warpaint_ex2" => ex2, F1;
+        "warpaint_tanh" => tanh, F1;
+        "warpaint_add_f32" => add_f32, F2;
+        "warpaint_mul_f32" => mul_f32, F2;
+        "warpaint_div_f32" => div_f32, F2;
+        "warpaint_fma_f32" => fma_f32, F3;
+        "warpaint_sqrt_f32" => sqrt_f32, extern "C" fn(f32, u32) -> f32;
+        "warpaint_add_f64" => add_f64, D2;
+        "warpaint_mul_f64" => mul_f64, D2;
+        "warpaint_div_f64" => div_f64, D2;
+        "warpaint_fma_f64" => fma_f64, D3;
+        "warpaint_sqrt_f64" => sqrt_f64, extern "C" fn(f64, u32) -> f64;
+        "warpaint_f64_to_f32" => f64_to_f32, extern "C" fn(f64, u32) -> f32;
+        "warpaint_s64_to_f32" => s64_to_f32, extern "C" fn(i64, u32) -> f32;
+        "warpaint_u64_to_f32" => u64_to_f32, extern "C" fn(u64, u32) -> f32;
+        "warpaint_s64_to_f64" => s64_to_f64, extern "C" fn(i64, u32) -> f64;
+        "warpaint_u64_to_f64" => u64_to_f64, extern "C" fn(u64, u32) -> f64;
+        "warpaint_fma_odd" => fma_odd, extern "C" fn(f64, f64, f64) -> f64;
+        "warpaint_f16_to_f32" => f16_to_f32, extern "C" fn(u32) -> f32;
+        "warpaint_f32_to_f16" => f32_to_f16, extern "C" fn(f32) -> u32;
+        "warpaint_f64_to_f16" => f64_to_f16, extern "C" fn(f64) -> u32;
+        "warpaint_f32_to_bf16" => f32_to_bf16, extern "C" fn(f32) -> u32;
+        "warpaint_f64_to_bf16" => f64_to_bf16, extern "C" fn(f64) -> u32;
+        "warpaint_bfe_u32" => bfe_u32, extern "C" fn(u32, u32, u32) -> u32;
+        "warpaint_bfe_s32" => bfe_s32, extern "C" fn(u32, u32, u32) -> u32;
+        "warpaint_bfe_u64" => bfe_u64, extern "C" fn(u64, u32, u32) -> u64;
+        "warpaint_bfe_s64" => bfe_s64, extern "C" fn(u64, u32, u32) -> u64;
+        "warpaint_bfi_b32" => bfi_b32, extern "C" fn(u32, u32, u32, u32) -> u32;
+        "warpaint_bfi_b64" => bfi_b64, extern "C" fn(u64, u64, u32, u32) -> u64;
+        "warpaint_prmt" => prmt, extern "C" fn(u64, u32, u32) -> u32;
+        "warpaint_fns" => fns, extern "C" fn(u32, u32, u32) -> u32;
+        "warpaint_clock" => clock, extern "C" fn() -> u64;
+        "warpaint_globaltimer" => clock, extern "C" fn() -> u64;
+    }
+    all.extend(super::output::functions());
+    all
+}
+
+extern "C" fn sin(x: f32) -> f32 {
+    x.sin()
+}
+
+extern "C" fn cos(x: f32) -> f32 {
+    x.cos()
+}
+
+extern "C" fn lg2(x: f32) -> f32 {
+    x.log2()
+}
+
+extern "C" fn ex2(x: f32) -> f32 {
+    x.exp2()
+}
+
+extern "C" fn tanh(x: f32) -> f32 {
+    x.tanh()
+}
+
+/// Nanoseconds since the process first asked.
+extern "C" fn clock() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+// Rounding ---------------------------------------------------------------------------------------------
+
+/// `nearest` is the result rounded to nearest, `error` has the sign of the exact result less that.
+fn directed_f64(nearest: f64, error: f64, rounding: u32) -> f64 {
+    let up = match rounding {
+        1 => nearest < 0.0,
+        2 => false,
+        3 => true,
+        _ => return nearest,
+    };
+    match (up, error.partial_cmp(&0.0)) {
+        (true, Some(std::cmp::Ordering::Greater)) => nearest.next_up(),
+        (false, Some(std::cmp::Ordering::Less)) => nearest.next_down(),
+        _ => nearest,
+    }
+}
+
+fn directed_f32(nearest: f32, error: f64, rounding: u32) -> f32 {
+    let up = match rounding {
+        1 => nearest < 0.0,
+        2 => false,
+        3 => true,
+        _ => return nearest,
+    };
+    match (up, error.partial_cmp(&0.0)) {
+        (true, Some(std::cmp::Ordering::Greater)) => nearest.next_up(),
+        (false, Some(std::cmp::Ordering::Less)) => nearest.next_down(),
+        _ => nearest,
+    }
+}
+
+/// A number whose distance from `nearest` has the sign of the exact value's, where `nearest` overflowed.
+fn overflow_error(nearest: f64, operands_finite: bool) -> Option<f64> {
+    (nearest.is_infinite() && operands_finite).then_some(-nearest)
+}
+
+/// The exact error of a sum (Knuth's two-sum).
+fn sum_error(a: f64, b: f64, sum: f64) -> f64 {
+    let b_part = sum - a;
+    (a - (sum - b_part)) + (b - b_part)
+}
+
+/// `a + b + c` in double precision, rounded to odd where it is inexact: a later rounding to few bits is then
+/// the only one (Boldo and Melquiond, 2008).
+fn odd(sum: f64, error: f64) -> f64 {
+    if error == 0.0 || sum.to_bits() & 1 == 1 || !sum.is_finite() {
+        return sum;
+    }
+    if (error > 0.0) == (sum > 0.0) {
+        f64::from_bits(sum.to_bits() + 1)
+    } else {
+        f64::from_bits(sum.to_bits() - 1)
+    }
+}
+
+/// Rounds a double, itself the result of rounding to odd or exact, to single precision.
+extern "C" fn f64_to_f32(x: f64, rounding: u32) -> f32 {
+    let nearest = x as f32;
+    let error = overflow_error(f64::from(nearest), x.is_finite())
+        .unwrap_or_else(|| x - f64::from(nearest));
+    directed_f32(nearest, error, rounding)
+}
+
+/// A zero sum of numbers of different signs is negative where rounding is down.
+fn signed_zero(sum: f64, a: f64, b: f64, rounding: u32) -> f64 {
+    if sum == 0.0 && rounding == 2 && (a != 0.0 || a.is_sign_negative() != b.is_sign_negative()) {
+        -0.0
+    } else {
+        sum
+    }
+}
+
+extern "C" fn add_f32(a: f32, b: f32, rounding: u32) -> f32 {
+    let (a, b) = (f64::from(a), f64::from(b));
+    let sum = a + b;
+    f64_to_f32(odd(signed_zero(sum, a, b, rounding), sum_error(a, b, sum)), rounding)
+}
+
+extern "C" fn mul_f32(a: f32, b: f32, rounding: u32) -> f32 {
+    f64_to_f32(f64::from(a) * f64::from(b), rounding)
+}
+
+extern "C" fn fma_f32(a: f32, b: f32, c: f32, rounding: u32) -> f32 {
+    let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
+    let sum = product + c;
+    f64_to_f32(odd(signed_zero(sum, product, c, rounding), sum_error(product, c, sum)), rounding)
+}
+
+extern "C" fn div_f32(a: f32, b: f32, rounding: u32) -> f32 {
+    let (a, b) = (f64::from(a), f64::from(b));
+    let quotient = a / b;
+    // The remainder, its sign turned where the divisor is negative.
+    let error = (-quotient).mul_add(b, a) * b.signum();
+    let error = if quotient.is_finite() && b != 0.0 { error } else { 0.0 };
+    f64_to_f32(odd(quotient, error), rounding)
+}
+
+extern "C" fn sqrt_f32(a: f32, rounding: u32) -> f32 {
+    let a = f64::from(a);
+    let root = a.sqrt();
+    f64_to_f32(odd(root, (-root).mul_add(root, a)), rounding)
+}
+
+extern "C" fn add_f64(a: f64, b: f64, rounding: u32) -> f64 {
+    let sum = a + b;
+    let error = overflow_error(sum, a.is_finite() && b.is_finite());
+    let sum = signed_zero(sum, a, b, rounding);
+    directed_f64(sum, error.unwrap_or_else(|| sum_error(a, b, sum)), rounding)
+}
+
+extern "C" fn mul_f64(a: f64, b: f64, rounding: u32) -> f64 {
+    let product = a * b;
+    let error = overflow_error(product, a.is_finite() && b.is_finite());
+    directed_f64(product, error.unwrap_or_else(|| a.mul_add(b, -product)), rounding)
+}
+
+/// Boldo and Muller's error of a fused operation, of which only the sign counts here.
+extern "C" fn fma_f64(a: f64, b: f64, c: f64, rounding: u32) -> f64 {
+    let result = a.mul_add(b, c);
+    let finite = a.is_finite() && b.is_finite() && c.is_finite();
+    if let Some(error) = overflow_error(result, finite) {
+        return directed_f64(result, error, rounding);
+    }
+    let high = a * b;
+    let low = a.mul_add(b, -high);
+    let sum = c + low;
+    let sum_low = sum_error(c, low, sum);
+    let top = high + sum;
+    let top_low = sum_error(high, sum, top);
+    let error = ((top - result) + top_low) + sum_low;
+    directed_f64(signed_zero(result, high, c, rounding), error, rounding)
+}
+
+extern "C" fn div_f64(a: f64, b: f64, rounding: u32) -> f64 {
+    let quotient = a / b;
+    let finite = a.is_finite() && b.is_finite() && b != 0.0;
+    let error = if finite { (-quotient).mul_add(b, a) * b.signum() } else { 0.0 };
+    directed_f64(quotient, overflow_error(quotient, finite).unwrap_or(error), rounding)
+}
+
+extern "C" fn sqrt_f64(a: f64, rounding: u32) -> f64 {
+    let root = a.sqrt();
+    directed_f64(root, (-root).mul_add(root, a), rounding)
+}
+
+extern "C" fn fma_odd(a: f64, b: f64, c: f64) -> f64 {
+    let product = a * b;
+    let sum = product + c;
+    odd(sum, sum_error(product, c, sum))
+}
+
+extern "C" fn s64_to_f64(value: i64, rounding: u32) -> f64 {
+    let nearest = value as f64;
+    directed_f64(nearest, (i128::from(value) - nearest as i128) as f64, rounding)
+}
+
+extern "C" fn u64_to_f64(value: u64, rounding: u32) -> f64 {
+    let nearest = value as f64;
+    directed_f64(nearest, (i128::from(value) - nearest as i128) as f64, rounding)
+}
+
+extern "C" fn s64_to_f32(value: i64, rounding: u32) -> f32 {
+    let nearest = value as f32;
+    directed_f32(nearest, (i128::from(value) - nearest as i128) as f64, rounding)
+}
+
+extern "C" fn u64_to_f32(value: u64, rounding: u32) -> f32 {
+    let nearest = value as f32;
+    directed_f32(nearest, (i128::from(value) - nearest as i128) as f64, rounding)
+}
+
+// Halves -----------------------------------------------------------------------------------------------
+
+extern "C" fn f16_to_f32(bits: u32) -> f32 {
+    f16::from_bits(bits as u16).to_f32()
+}
+
+extern "C" fn f32_to_f16(x: f32) -> u32 {
+    u32::from(f16::from_f32(x).to_bits())
+}
+
+extern "C" fn f64_to_f16(x: f64) -> u32 {
+    u32::from(f16::from_f64(x).to_bits())
+}
+
+extern "C" fn f32_to_bf16(x: f32) -> u32 {
+    u32::from(bf16::from_f32(x).to_bits())
+}
+
+extern "C" fn f64_to_bf16(x: f64) -> u32 {
+    u32::from(bf16::from_f64(x).to_bits())
+}
+
+// Bits -------------------------------------------------------------------------------------------------
+
+/// PTX ISA, `bfe`: bits beyond the top are the field's sign, or zero.
+fn bfe(a: u64, width: u32, position: u32, length: u32, signed: bool) -> u64 {
+    let last = (position + length).wrapping_sub(1).min(width - 1);
+    let sign = if !signed || length == 0 { 0 } else { a >> last & 1 };
+    (0..width).fold(0, |bits, bit| {
+        let from = position + bit;
+        let value = if bit < length && from < width { a >> from & 1 } else { sign };
+        bits | value << bit
+    })
+}
+
+extern "C" fn bfe_u32(a: u32, position: u32, length: u32) -> u32 {
+    bfe(u64::from(a), 32, position, length, false) as u32
+}
+
+extern "C" fn bfe_s32(a: u32, position: u32, length: u32) -> u32 {
+    bfe(u64::from(a), 32, position, length, true) as u32
+}
+
+extern "C" fn bfe_u64(a: u64, position: u32, length: u32) -> u64 {
+    bfe(a, 64, position, length, false)
+}
+
+extern "C" fn bfe_s64(a: u64, position: u32, length: u32) -> u64 {
+    bfe(a, 64, position, length, true)
+}
+
+extern "C" fn bfi_b32(a: u32, b: u32, position: u32, length: u32) -> u32 {
+    let ones = u64::MAX.checked_shr(64 - length.min(64)).unwrap_or(0);
+    let mask = ones.checked_shl(position).unwrap_or(0) as u32;
+    let moved = u64::from(a).checked_shl(position).unwrap_or(0) as u32;
+    b & !mask | moved & mask
+}
+
+extern "C" fn bfi_b64(a: u64, b: u64, position: u32, length: u32) -> u64 {
+    let ones = u64::MAX.checked_shr(64 - length.min(64)).unwrap_or(0);
+    let mask = ones.checked_shl(position).unwrap_or(0);
+    b & !mask | a.checked_shl(position).unwrap_or(0) & mask
+}
+
+/// PTX ISA, `prmt`; `mode` 0 is the general one, the others in the order of the ISA's table.
+extern "C" fn prmt(both: u64, selectors: u32, mode: u32) -> u32 {
+    let bytes = both.to_le_bytes();
+    let at = selectors as usize & 3;
+    let picks: [usize; 4] = match mode {
+        1 => [at, at + 1, at + 2, at + 3],
+        2 => [at, at + 7, at + 6, at + 5].map(|pick| pick % 8),
+        3 => [at; 4],
+        4 => [at, at.max(1), at.max(2), 3],
+        5 => [0, at.min(1), at.min(2), at],
+        6 => [at % 2 * 2, at % 2 * 2 + 1, at % 2 * 2, at % 2 * 2 + 1],
+        _ => {
+            let byte = |index: u32| {
+                let selector = selectors >> (4 * index) & 15;
+                let value = bytes[selector as usize & 7];
+                if selector & 8 == 0 { value } else { ((value as i8) >> 7) as u8 }
+            };
+            return u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]);
+        }
+    };
+    u32::from_le_bytes(picks.map(|pick| bytes[pick]))
+}
+
+/// PTX ISA, `fns`: the `offset`-th set bit at or above (or below) `base`.
+extern "C" fn fns(mask: u32, base: u32, offset: u32) -> u32 {
+    let (base, offset) = (base & 31, offset as i32);
+    if offset == 0 {
+        return if mask >> base & 1 != 0 { base } else { u32::MAX };
+    }
+    let set = |bit: &u32| mask >> bit & 1 != 0;
+    let nth = offset.unsigned_abs() as usize - 1;
+    let found = if offset > 0 {
+        (base..32).filter(set).nth(nth)
+    } else {
+        (0..=base).rev().filter(set).nth(nth)
+    };
+    found.unwrap_or(u32::MAX)
+}

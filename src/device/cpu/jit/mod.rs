@@ -1,0 +1,162 @@
+//! PTX to machine code, by Cranelift. In order:
+//!
+//! 1. [`globals`]: variables get memory.
+//! 2. [`flow`]: which registers live across the places where threads wait.
+//! 3. [`lower`]: each function becomes one CLIF function; a kernel's holds the loop over the threads of a block,
+//!    so that it is called once a block (or warp), not once a thread. Places where threads wait are resume
+//!    points ([`sync`]): the live registers go to memory, and the next thread's turn comes.
+//! 4. [`code`]: machine code in executable memory.
+//!
+//! All kernels of a module are compiled when it is loaded, so that what the device lacks is said then, not at a
+//! launch in the middle of a run.
+
+mod address;
+mod code;
+mod flow;
+mod globals;
+mod kernel;
+mod lower;
+mod math;
+mod output;
+mod sites;
+mod sync;
+
+use std::sync::Arc;
+
+use cranelift_codegen::{Context, ir};
+use cranelift_frontend::FunctionBuilderContext;
+use cranelift_module::{FuncId, Linkage, Module as _};
+
+pub(super) use globals::Globals;
+pub(super) use output::take_assertion;
+pub(super) use kernel::{Kernel, Reduce, Resume, Schedule, WarpOp};
+
+use super::{NAME, launch::Entry, memory::Tables};
+use crate::{
+    device::{Error, FunctionInfo, Parameter, Result},
+    ptx::ast::{Function, FunctionKind, Module},
+};
+use lower::Lowered;
+use sites::Sites;
+
+/// What all functions of a module share while they are compiled.
+struct Unit<'a> {
+    module: &'a Module,
+    globals: &'a Globals,
+    tables: Tables,
+    /// The compiled function of each PTX function that has a body, by its index.
+    ids: Vec<Option<FuncId>>,
+}
+
+/// Compiles all kernels of a module, and the device functions that they call.
+pub(super) fn compile(
+    module: &Module,
+    text: &str,
+    globals: &Globals,
+    tables: Tables,
+) -> Result<Vec<Kernel>> {
+    let mut code = code::empty_module()?;
+    let ids = declare(&mut code, module)?;
+    let unit = Unit { module, globals, tables, ids };
+    let mut sites = Sites::new(module, text);
+    let mut kernels = Vec::new();
+    let (mut context, mut builder) = (Context::new(), FunctionBuilderContext::new());
+    for (index, function) in module.functions.iter().enumerate() {
+        let Some(id) = unit.ids[index] else { continue };
+        context.clear();
+        context.func.signature = signature(function, &code);
+        context.func.name = ir::UserFuncName::user(0, id.as_u32());
+        let lowered =
+            lower::function(&unit, function, &mut code, &mut context.func, &mut builder, &mut sites)?;
+        code.define_function(id, &mut context).map_err(|e| internal(&format!("{e:?}")))?;
+        if function.kind == FunctionKind::Entry {
+            kernels.push((function, id, lowered));
+        }
+    }
+    let functions: Vec<_> = kernels.iter().map(|(_, id, _)| *id).collect();
+    let (code, entries) = code::Code::finish(code, &functions)?;
+    let (code, sites) = (Arc::new(code), sites.finish());
+    let kernels = kernels.into_iter().zip(entries);
+    Ok(kernels
+        .map(|((function, _, lowered), entry)| {
+            let entry = code::entry(entry);
+            kernel(function, lowered, entry, code.clone(), sites.clone())
+        })
+        .collect())
+}
+
+fn declare(code: &mut cranelift_jit::JITModule, module: &Module) -> Result<Vec<Option<FuncId>>> {
+    let reached = flow::reachable_functions(module);
+    let declare = |(index, function): (usize, &Function)| {
+        if function.body.is_none() || !reached[index] {
+            return Ok(None);
+        }
+        let signature = signature(function, code);
+        let name = format!("f{index}");
+        let id = code.declare_function(&name, Linkage::Local, &signature);
+        id.map(Some).map_err(|e| internal(&e.to_string()))
+    };
+    module.functions.iter().enumerate().map(declare).collect()
+}
+
+/// Kernels take the context and a range of threads; device functions the context and the addresses of their
+/// parameters and results. Both return a status.
+fn signature(function: &Function, code: &cranelift_jit::JITModule) -> ir::Signature {
+    let mut signature = code.make_signature();
+    let mut take = |ty| signature.params.push(ir::AbiParam::new(ty));
+    take(ir::types::I64);
+    if function.kind == FunctionKind::Entry {
+        take(ir::types::I32);
+        take(ir::types::I32);
+    } else {
+        function.params.iter().chain(&function.returns).for_each(|_| take(ir::types::I64));
+    }
+    signature.returns.push(ir::AbiParam::new(ir::types::I32));
+    signature
+}
+
+fn kernel(
+    function: &Function,
+    lowered: Lowered,
+    entry: Entry,
+    code: Arc<code::Code>,
+    sites: Arc<[kernel::Site]>,
+) -> Kernel {
+    let mut offset = 0usize;
+    let parameters = function.params.iter().map(|param| {
+        let start = offset.next_multiple_of(param.alignment().max(1) as usize);
+        let bytes = param.bytes() as usize;
+        offset = start + bytes;
+        Parameter { offset: start, bytes }
+    });
+    let info = FunctionInfo {
+        max_threads: function.max_threads().unwrap_or(u32::MAX).min(1024),
+        shared_bytes: lowered.shared_bytes as u32,
+        local_bytes: lowered.frame_bytes as u32,
+        registers: function.body.as_ref().map_or(0, |body| body.registers.len() as u32),
+        parameters: parameters.collect(),
+    };
+    Kernel {
+        name: function.name.clone(),
+        info,
+        entry,
+        schedule: lowered.schedule,
+        local_bytes: lowered.local_bytes,
+        spill_words: lowered.spill_bytes.div_ceil(8),
+        calls: lowered.calls,
+        entry_site: lowered.entry_site,
+        sites,
+        resumes: lowered.resumes,
+        _code: code,
+    }
+}
+
+/// What stands for the address of a function: its index, tagged so that it is no address of the arena.
+fn function_handle(index: u32) -> u64 {
+    0xF000_0000_0000_0000 | u64::from(index)
+}
+
+/// A mistake of ours, as an error: it must never end the process.
+pub(super) fn internal(what: &str) -> Error {
+    Error::Load { device: NAME.into(), log: format!("internal error of the compiler: {what}") }
+}

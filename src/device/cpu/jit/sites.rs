@@ -1,0 +1,64 @@
+//! The places in a module's kernels at which threads can be stopped, with their source lines.
+
+use std::sync::Arc;
+
+use super::kernel::{Site, SiteKind};
+use crate::{
+    device::{Error, Frame, Location},
+    ptx::{
+        ast::{self, LocationId, Module},
+        inst::Instruction,
+    },
+};
+
+/// Numbers places while a module is compiled.
+pub(super) struct Sites<'a> {
+    module: &'a Module,
+    text: &'a str,
+    sites: Vec<Site>,
+}
+
+impl<'a> Sites<'a> {
+    pub(super) fn new(module: &'a Module, text: &'a str) -> Self {
+        Self { module, text, sites: Vec::new() }
+    }
+
+    /// A number for stopping at a source place for this reason.
+    pub(super) fn add(&mut self, kind: SiteKind, location: Option<LocationId>) -> u32 {
+        let inlined = location.map_or_else(Vec::new, |id| {
+            let chain = self.module.inline_chain(id).into_iter();
+            chain
+                .map(|(function, site)| Frame {
+                    function: function.to_owned(),
+                    call_site: place(self.module, site),
+                })
+                .collect()
+        });
+        self.sites.push(Site { kind, location: self.location(location), inlined });
+        self.sites.len() as u32 - 1
+    }
+
+    fn location(&self, id: Option<LocationId>) -> Option<Location> {
+        Some(place(self.module, self.module.location(id?)?))
+    }
+
+    /// The error for an instruction that is not supported.
+    pub(super) fn unsupported(&self, instruction: &Instruction, why: &str) -> Error {
+        let line = self.text.lines().nth((instruction.line as usize).saturating_sub(1));
+        let text = line.map_or("", |line| line.trim().trim_end_matches(';').trim_end());
+        let text = if why.is_empty() { text.to_owned() } else { format!("{text} ({why})") };
+        Error::UnsupportedPtx { instruction: text, location: self.location(instruction.location) }
+    }
+
+    pub(super) fn finish(self) -> Arc<[Site]> {
+        self.sites.into()
+    }
+}
+
+fn place(module: &Module, location: &ast::Location) -> Location {
+    Location {
+        file: module.file_name(location.file).to_owned(),
+        line: location.line,
+        column: location.column,
+    }
+}

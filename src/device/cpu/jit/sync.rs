@@ -1,0 +1,283 @@
+//! Places where threads wait for each other. A thread that comes to one writes its live registers, what it
+//! hands over and where it is to memory, and the next thread has its turn; once the host lets it go on, it is
+//! entered again there and reads them back. So barriers may stand in loops and in divergent code, and threads
+//! may have ended before.
+//!
+//! Registers lie as structures of arrays, so that later several threads can be loaded as one vector. The stride
+//! is a little more than a power of two: with one exactly, all registers of a thread would fall in one set of
+//! the first cache.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::{self, Block, InstBuilder, MemFlagsData, Value, types};
+
+use super::{
+    Reduce, Resume, Schedule, WarpOp, flow,
+    kernel::{ResumePoint, SiteKind},
+    lower::{Lower, Step, Unsupported, clif_type},
+};
+use crate::{
+    device::cpu::launch::{BLOCKED, Context, Exchange, MAX_THREADS},
+    ptx::{
+        ast::{Body, Function, FunctionKind, Statement},
+        cfg::Cfg,
+        inst::{Instruction, Op},
+        modifier::BarKind,
+        operand::{Operand, Reg},
+        types::Type,
+    },
+};
+
+/// Bytes between two register arrays beyond their length.
+const SKEW: usize = 64;
+
+/// Where a function's threads wait, and what they keep meanwhile.
+pub(super) struct Plan {
+    /// Statements at which threads wait, increasing.
+    pub(super) points: Vec<usize>,
+    /// Live registers at each, and where they are kept.
+    kept: Vec<Vec<(Reg, usize)>>,
+    pub(super) schedule: Schedule,
+    pub(super) spill_bytes: usize,
+    /// By state: the start, then one for each point. Filled in while lowering.
+    pub(super) resumes: Vec<ResumePoint>,
+    /// Whether the function calls others.
+    pub(super) calls: bool,
+}
+
+impl Plan {
+    pub(super) fn new(function: &Function, body: &Body, cfg: &Cfg) -> Self {
+        let is_kernel = function.kind == FunctionKind::Entry;
+        let waits = |(at, statement): (usize, &Statement)| match statement {
+            Statement::Instruction(i) if is_kernel && resume_kind(i).is_some() => Some(at),
+            _ => None,
+        };
+        let points: Vec<usize> = body.statements.iter().enumerate().filter_map(waits).collect();
+        let live = flow::live_after(body, cfg, &points);
+        let kept: Vec<_> = live.into_iter().map(|regs| lay_out(body, regs)).collect();
+        let spill_bytes = kept.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
+        let schedule = if points.is_empty() {
+            Schedule::Free
+        } else if body.instructions().all(is_plain) {
+            Schedule::Block
+        } else {
+            Schedule::Warp
+        };
+        Self {
+            points,
+            kept: kept.into_iter().map(|(kept, _)| kept).collect(),
+            schedule,
+            spill_bytes,
+            resumes: vec![ResumePoint { kind: Resume::Start, site: 0 }],
+            calls: body.instructions().any(|i| matches!(i.op, Op::Call { .. })),
+        }
+    }
+
+    pub(super) fn waits_at(&self, statement: usize) -> bool {
+        self.points.binary_search(&statement).is_ok()
+    }
+}
+
+/// Gives each register an array; wide ones first, so that all are aligned.
+fn lay_out(body: &Body, regs: Vec<Reg>) -> (Vec<(Reg, usize)>, usize) {
+    let width = |reg: &Reg| clif_type(body.registers.ty(*reg)).bytes().max(4) as usize;
+    let mut regs = regs;
+    regs.sort_by_key(|reg| std::cmp::Reverse(width(reg)));
+    let mut end = 0;
+    let kept = regs.into_iter().map(|reg| {
+        let at = end;
+        end += width(&reg) * MAX_THREADS + SKEW;
+        (reg, at)
+    });
+    (kept.collect(), end)
+}
+
+/// What a thread waits for at this instruction, if it does.
+fn resume_kind(i: &Instruction) -> Option<Resume> {
+    let barrier = |reduce| Some(Resume::Barrier { reduce });
+    match i.op {
+        Op::Bar { kind: BarKind::Sync, .. } => barrier(Reduce::Nothing),
+        Op::Bar { kind: BarKind::RedPopc, .. } => barrier(Reduce::Count),
+        Op::Bar { kind: BarKind::RedAnd, .. } => barrier(Reduce::All),
+        Op::Bar { kind: BarKind::RedOr, .. } => barrier(Reduce::Any),
+        Op::BarWarpSync => Some(Resume::Warp(WarpOp::Sync)),
+        Op::Shfl { mode, sync: true } => Some(Resume::Warp(WarpOp::Shfl(mode))),
+        Op::Vote { mode, sync: true } => Some(Resume::Warp(WarpOp::Vote(mode))),
+        Op::Match { all, .. } => Some(Resume::Warp(WarpOp::Match { all })),
+        Op::Redux { op, ty, .. } if ty.bytes() == 4 && !ty.is_float() => {
+            Some(Resume::Warp(WarpOp::Redux(op, ty)))
+        }
+        Op::Activemask => Some(Resume::Warp(WarpOp::Activemask)),
+        _ => None,
+    }
+}
+
+/// Whether it is no barrier or warp operation, or the common barrier of all threads.
+fn is_plain(i: &Instruction) -> bool {
+    match i.op {
+        Op::Bar { kind, .. } => kind == BarKind::Sync && matches!(i.src[..], [Operand::Int(0)]),
+        _ => resume_kind(i).is_none(),
+    }
+}
+
+impl Lower<'_, '_> {
+    /// Waits at `instruction`, the statement `at`, and goes on in `resume`.
+    pub(super) fn wait(&mut self, at: usize, instruction: &Instruction, resume: Block) -> Step {
+        let kind = resume_kind(instruction).ok_or(Unsupported("not a place to wait"))?;
+        let site = self.site(SiteKind::Wait);
+        let state = self.plan.resumes.len() as u32;
+        self.plan.resumes.push(ResumePoint { kind, site });
+        if self.plan.schedule == Schedule::Warp {
+            self.hand_over(instruction)?;
+        }
+        let point = self.plan.points.binary_search(&at);
+        let point = point.map_err(|_| Unsupported("not a place to wait"))?;
+        let kept = self.plan.kept[point].clone();
+        self.keep(&kept);
+        let address = self.state_address();
+        let blocked = self.b.ins().iconst(types::I32, i64::from(state | BLOCKED));
+        self.b.ins().store(MemFlagsData::trusted(), blocked, address, 0);
+        let waiting = self.b.use_var(self.thread.waiting);
+        let waiting = self.b.ins().iadd_imm_u(waiting, 1);
+        self.b.def_var(self.thread.waiting, waiting);
+        let next = self.next_block();
+        self.b.ins().jump(next, &[]);
+
+        self.b.switch_to_block(resume);
+        self.read_back(&kept);
+        self.receive(instruction)
+    }
+
+    /// Where this thread's element lies in an array of elements of `bytes` bytes, less the array's offset.
+    fn element(&mut self, base: Value, bytes: u32) -> Value {
+        let index = self.b.use_var(self.thread.index);
+        let wide = self.b.ins().uextend(types::I64, index);
+        let offset = self.b.ins().ishl_imm_u(wide, i64::from(bytes.trailing_zeros()));
+        self.b.ins().iadd(base, offset)
+    }
+
+    fn keep(&mut self, kept: &[(Reg, usize)]) {
+        let spill = self.context_u64(offset_of!(Context, spill));
+        for &(reg, offset) in kept {
+            let value = self.b.use_var(self.variable(reg));
+            let value = self.widened(value);
+            let bytes = self.b.func.dfg.value_type(value).bytes();
+            let address = self.element(spill, bytes);
+            self.b.ins().store(MemFlagsData::trusted(), value, address, offset as i32);
+        }
+    }
+
+    fn read_back(&mut self, kept: &[(Reg, usize)]) {
+        let spill = self.context_u64(offset_of!(Context, spill));
+        for &(reg, offset) in kept {
+            let ty = clif_type(self.body.registers.ty(reg));
+            let stored = if ty.bytes() < 4 { types::I32 } else { ty };
+            let address = self.element(spill, stored.bytes());
+            let value =
+                self.b.ins().load(stored, MemFlagsData::trusted(), address, offset as i32);
+            let value = self.fit(value, ty);
+            self.b.def_var(self.variable(reg), value);
+        }
+    }
+
+    fn widened(&mut self, value: Value) -> Value {
+        let ty = self.b.func.dfg.value_type(value);
+        if ty.bytes() < 4 { self.b.ins().uextend(types::I32, value) } else { value }
+    }
+
+    fn give(&mut self, value: Value, field: usize) {
+        let exchange = self.context_u64(offset_of!(Context, exchange));
+        let value = self.widened(value);
+        let bytes = self.b.func.dfg.value_type(value).bytes();
+        let address = self.element(exchange, bytes);
+        self.b.ins().store(MemFlagsData::trusted(), value, address, field as i32);
+    }
+
+    fn take(&mut self, ty: ir::Type, field: usize) -> Value {
+        let exchange = self.context_u64(offset_of!(Context, exchange));
+        let address = self.element(exchange, ty.bytes());
+        self.b.ins().load(ty, MemFlagsData::trusted(), address, field as i32)
+    }
+
+    fn give_value(&mut self, value: Value) {
+        let wide = self.fit(value, types::I64);
+        self.give(wide, offset_of!(Exchange, value));
+    }
+
+    fn give_operand(&mut self, i: &Instruction, at: usize, field: usize) -> Step {
+        let value = match i.src.get(at) {
+            Some(_) => self.source(i, at, Type::U32)?,
+            None => self.b.ins().iconst(types::I32, 0),
+        };
+        self.give(value, field);
+        Ok(())
+    }
+
+    /// What others need to know of a thread that waits.
+    fn hand_over(&mut self, i: &Instruction) -> Step {
+        let mask = offset_of!(Exchange, mask);
+        match i.op {
+            Op::Bar { kind, .. } => {
+                self.give_operand(i, 0, mask)?;
+                let reduces = kind != BarKind::Sync;
+                let counted = i.src.len() > 1 + usize::from(reduces);
+                let count = if counted { 1 } else { usize::MAX };
+                self.give_operand(i, count, offset_of!(Exchange, b))?;
+                if reduces {
+                    let predicate = self.source(i, i.src.len() - 1, Type::Pred)?;
+                    self.give_value(predicate);
+                }
+            }
+            Op::BarWarpSync => self.give_operand(i, 0, mask)?,
+            Op::Shfl { .. } => {
+                let value = self.source(i, 0, Type::B32)?;
+                self.give_value(value);
+                self.give_operand(i, 1, offset_of!(Exchange, b))?;
+                self.give_operand(i, 2, offset_of!(Exchange, c))?;
+                self.give_operand(i, 3, mask)?;
+            }
+            Op::Vote { .. } => {
+                let value = self.source(i, 0, Type::Pred)?;
+                self.give_value(value);
+                self.give_operand(i, 1, mask)?;
+            }
+            Op::Match { ty, .. } | Op::Redux { ty, .. } => {
+                let value = self.source(i, 0, ty)?;
+                self.give_value(value);
+                self.give_operand(i, 1, mask)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Writes what a thread gets for its waiting.
+    fn receive(&mut self, i: &Instruction) -> Step {
+        let Some(first) = i.dst.first() else { return Ok(()) };
+        let result = self.take(types::I64, offset_of!(Exchange, result));
+        self.set_operand(first, result)?;
+        if let Some(second) = i.dst.get(1) {
+            let predicate = self.take(types::I32, offset_of!(Exchange, predicate));
+            let predicate = self.fit(predicate, types::I8);
+            self.set_operand(second, predicate)?;
+        }
+        Ok(())
+    }
+
+    /// `bar.arrive`: counts the thread in and goes on.
+    pub(super) fn arrive(&mut self, i: &Instruction) -> Step {
+        let Op::Bar { kind: BarKind::Arrive, .. } = i.op else {
+            return Err(Unsupported("a barrier in a function that was not inlined"));
+        };
+        let id = self.source(i, 0, Type::U32)?;
+        let id = self.b.ins().band_imm_u(id, 15);
+        let id = self.b.ins().uextend(types::I64, id);
+        let offset = self.b.ins().ishl_imm_u(id, 2);
+        let address = self.b.ins().iadd(self.context, offset);
+        let at = offset_of!(Context, arrived) as i32;
+        let count = self.b.ins().load(types::I32, MemFlagsData::trusted(), address, at);
+        let count = self.b.ins().iadd_imm_u(count, 1);
+        self.b.ins().store(MemFlagsData::trusted(), count, address, at);
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! Launches: blocks taken from a counter in increasing order by every core that is free, until all have run or
+//! one was stopped.
+
+mod block;
+mod context;
+mod pool;
+mod warp;
+
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU32, AtomicU64, Ordering},
+};
+
+pub(super) use block::Scratch;
+pub(super) use context::{
+    BLOCKED, Context, DONE, Entry, Exchange, MAX_THREADS, STOPPED,
+};
+pub(super) use pool::Pool;
+
+use super::{Function, Shared, jit::Kernel};
+use crate::device::{Dim3, Fault, FaultKind, LaunchConfig, Result};
+
+/// Stack of the threads that run blocks.
+pub(super) const STACK_BYTES: usize = 64 << 20;
+
+/// [`Context::abort`]: the host cancelled the launch.
+const CANCELLED: u32 = 1;
+/// [`Context::abort`]: another block was stopped.
+const FAULTED: u32 = 2;
+
+/// Stops a launch from any thread.
+pub(super) fn cancel(abort: &AtomicU32) {
+    // One that has faulted already stays faulted.
+    let _ = abort.compare_exchange(0, CANCELLED, Ordering::Relaxed, Ordering::Relaxed);
+}
+
+/// A kernel with its shape and arguments.
+#[derive(Debug)]
+pub(super) struct Launch {
+    function: Function,
+    config: LaunchConfig,
+    arguments: Vec<u8>,
+    abort: Arc<AtomicU32>,
+}
+
+/// A launch while it runs, shared by the threads that work at it.
+#[derive(Debug)]
+struct Run {
+    launch: Launch,
+    shared: Arc<Shared>,
+    blocks: u64,
+    next: AtomicU64,
+    fault: Mutex<Option<Box<Fault>>>,
+}
+
+impl Launch {
+    pub(super) fn new(function: Function, config: LaunchConfig, arguments: &[u8]) -> Self {
+        Self { function, config, arguments: arguments.to_vec(), abort: Arc::default() }
+    }
+
+    pub(super) fn abort(&self) -> &Arc<AtomicU32> {
+        &self.abort
+    }
+
+    /// Whether its kernel calls device functions, which need a deep stack.
+    pub(super) fn calls(&self) -> bool {
+        self.kernel().calls
+    }
+
+    fn kernel(&self) -> &Kernel {
+        self.function.kernel()
+    }
+
+    /// Runs all blocks; the first fault, if there was one.
+    pub(super) fn run(self, shared: &Arc<Shared>) -> Result<()> {
+        let blocks = self.config.grid.count();
+        let run = Arc::new(Run {
+            launch: self,
+            shared: shared.clone(),
+            blocks,
+            next: AtomicU64::new(0),
+            fault: Mutex::new(None),
+        });
+        shared.pool.run(&run)?;
+        let fault = run.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+        fault.map_or(Ok(()), |fault| Err(fault.into()))
+    }
+}
+
+impl Run {
+    /// The next block that nobody has begun.
+    fn take(&self) -> Option<u64> {
+        let block = self.next.fetch_add(1, Ordering::Relaxed);
+        (block < self.blocks).then_some(block)
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.next.load(Ordering::Relaxed) >= self.blocks
+    }
+
+    /// Runs blocks on this thread until none is left.
+    fn work(&self) -> Result<()> {
+        let mut scratch = self.shared.take_scratch()?;
+        let worked = block::run_blocks(self, &mut scratch);
+        self.shared.put_scratch(scratch);
+        worked
+    }
+
+    /// Ends the launch with a fault, unless it has ended with another one already.
+    fn stop(&self, fault: Fault) {
+        let mut first = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.is_none() {
+            *first = Some(Box::new(fault));
+        }
+        self.launch.abort.store(FAULTED, Ordering::Relaxed);
+    }
+
+    /// What stopped a thread at `site`.
+    fn fault_at(&self, site: u32, address: u64, block: u64, thread: u32) -> Fault {
+        let kernel = self.launch.kernel();
+        let site = kernel.site(site);
+        let (kind, access) = site.kind.fault(address);
+        let nearest = match access {
+            Some((_, _, Some("global" | "const" | "generic"))) => self.shared.arena.nearest(address),
+            _ => None,
+        };
+        Fault {
+            kind,
+            kernel: kernel.name.clone(),
+            location: site.location.clone(),
+            inlined: site.inlined.clone(),
+            block: position(self.launch.config.grid, block),
+            thread: position(self.launch.config.block, u64::from(thread)),
+            access: access.map(|(address, bytes, _)| (address, bytes)),
+            space: access.and_then(|(_, _, space)| space),
+            nearest,
+        }
+    }
+
+    /// A fault of another kind than the site's own.
+    fn fault_of(&self, kind: FaultKind, site: u32, block: u64, thread: u32) -> Fault {
+        Fault { kind, access: None, space: None, nearest: None, ..self.fault_at(site, 0, block, thread) }
+    }
+}
+
+/// The place of the `index`-th element of a grid or block.
+fn position(size: Dim3, index: u64) -> Dim3 {
+    let (x, y) = (u64::from(size.x.max(1)), u64::from(size.y.max(1)));
+    Dim3 { x: (index % x) as u32, y: (index / x % y) as u32, z: (index / x / y) as u32 }
+}

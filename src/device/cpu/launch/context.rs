@@ -1,0 +1,101 @@
+//! What compiled code and the host share while a block runs. The layout is a contract: compiled code
+//! addresses the fields by [`std::mem::offset_of`].
+
+use std::sync::atomic::AtomicU32;
+
+use crate::device::cpu::memory::Tables;
+
+/// Most threads of a block.
+pub(in crate::device::cpu) const MAX_THREADS: usize = 1024;
+/// Threads of a warp.
+pub(in crate::device::cpu) const WARP: usize = 32;
+/// A thread's state is 0 before its start, else the resume point at which it goes on; with this bit it waits
+/// there for others.
+pub(in crate::device::cpu) const BLOCKED: u32 = 1 << 31;
+/// The state of a thread that has ended.
+pub(in crate::device::cpu) const DONE: u32 = !BLOCKED;
+/// What the entry returns when a thread was stopped; else the number of threads that wait.
+pub(in crate::device::cpu) const STOPPED: u32 = u32::MAX;
+/// Barriers of a block.
+pub(in crate::device::cpu) const BARRIERS: usize = 16;
+
+/// The compiled kernel: runs the threads `begin..end` of the context's block until each waits or has ended.
+pub(in crate::device::cpu) type Entry =
+    unsafe extern "C" fn(context: *mut Context, begin: u32, end: u32) -> u32;
+
+/// The block that runs, as compiled code sees it. Addresses are those of the host.
+#[derive(Debug)]
+#[repr(C)]
+pub(in crate::device::cpu) struct Context {
+    /// Not 0 when the launch is to stop.
+    pub abort: *const AtomicU32,
+    pub arena: Tables,
+    pub shared_base: u64,
+    pub shared_bytes: u64,
+    pub param_base: u64,
+    pub param_bytes: u64,
+    /// Local memory of thread 0; that of thread `t` is `t * local_stride` further.
+    pub local_base: u64,
+    pub local_stride: u64,
+    pub local_bytes: u64,
+    /// First free byte of the local memory of the thread that runs, kept by device functions.
+    pub local_top: u64,
+    /// Byte after the local memory of the thread that runs.
+    pub local_limit: u64,
+    /// Where dynamic shared memory starts.
+    pub dynamic_shared_offset: u64,
+    /// Lowest stack address that device functions may use.
+    pub stack_limit: u64,
+    /// Registers of waiting threads.
+    pub spill: u64,
+    /// One `u32` a thread.
+    pub states: u64,
+    pub exchange: u64,
+    /// Address of the access that stopped a thread.
+    pub fault_address: u64,
+    /// Index of the block in the grid.
+    pub block: u64,
+    pub ntid: [u32; 3],
+    pub nctaid: [u32; 3],
+    pub ctaid: [u32; 3],
+    pub tid: [u32; 3],
+    /// Index in the block of the thread that runs, for device functions; of the thread that was stopped.
+    pub thread: u32,
+    /// Where a thread was stopped.
+    pub fault_site: u32,
+    pub dynamic_shared_bytes: u32,
+    pub arrived: [u32; BARRIERS],
+    /// Text of a failed assertion.
+    pub assertion: u64,
+}
+
+/// What threads that wait for each other hand over, one element a thread.
+#[derive(Debug)]
+#[repr(C)]
+pub(in crate::device::cpu) struct Exchange {
+    /// The value given.
+    pub value: [u64; MAX_THREADS],
+    /// The value received.
+    pub result: [u64; MAX_THREADS],
+    /// Lanes that take part; a barrier's number.
+    pub mask: [u32; MAX_THREADS],
+    /// `shfl`: the lane operand; a barrier's thread count.
+    pub b: [u32; MAX_THREADS],
+    /// `shfl`: clamp and segment.
+    pub c: [u32; MAX_THREADS],
+    /// The predicate received.
+    pub predicate: [u32; MAX_THREADS],
+}
+
+impl Exchange {
+    pub(super) fn new() -> Box<Self> {
+        Box::new(Self {
+            value: [0; MAX_THREADS],
+            result: [0; MAX_THREADS],
+            mask: [0; MAX_THREADS],
+            b: [0; MAX_THREADS],
+            c: [0; MAX_THREADS],
+            predicate: [0; MAX_THREADS],
+        })
+    }
+}

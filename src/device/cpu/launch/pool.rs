@@ -1,0 +1,133 @@
+//! The threads that help a stream's own thread with the blocks of its launches.
+
+use std::{
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+};
+
+use super::{Run, STACK_BYTES};
+use crate::device::{Error, Result};
+
+/// One helper less than there are cores, for the thread that launches works, too.
+#[derive(Debug)]
+pub(in crate::device::cpu) struct Pool {
+    jobs: Arc<Jobs>,
+    helpers: usize,
+}
+
+#[derive(Debug, Default)]
+struct Jobs {
+    state: Mutex<State>,
+    /// There is a job, or the pool closes.
+    offered: Condvar,
+    /// A helper left a job.
+    left: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    jobs: Vec<Job>,
+    next_id: u64,
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Job {
+    id: u64,
+    run: Arc<Run>,
+    helpers: usize,
+    failed: Option<Error>,
+}
+
+impl Jobs {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a helper does all its life.
+    fn serve(&self) {
+        let mut state = self.lock();
+        while !state.closed {
+            let Some(job) = state.jobs.iter_mut().find(|job| !job.run.is_exhausted()) else {
+                state = self.offered.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            job.helpers += 1;
+            let (id, run) = (job.id, job.run.clone());
+            drop(state);
+            let worked = run.work();
+            drop(run);
+            state = self.lock();
+            if let Some(job) = state.jobs.iter_mut().find(|job| job.id == id) {
+                job.helpers -= 1;
+                job.failed = job.failed.take().or(worked.err());
+            }
+            self.left.notify_all();
+        }
+    }
+}
+
+impl Pool {
+    /// Starts threads so that `cores` threads work at a launch.
+    pub(in crate::device::cpu) fn new(cores: usize) -> Result<Self> {
+        let pool = Self { jobs: Arc::default(), helpers: cores.saturating_sub(1) };
+        for helper in 0..pool.helpers {
+            let jobs = pool.jobs.clone();
+            thread::Builder::new()
+                .name(format!("warpaint core {}", helper + 1))
+                .stack_size(STACK_BYTES)
+                .spawn(move || jobs.serve())
+                .map_err(|_| Error::OutOfMemory {
+                    device: "the host".into(),
+                    requested: STACK_BYTES as u64,
+                    free: 0,
+                })?;
+        }
+        Ok(pool)
+    }
+
+    /// Runs all blocks on this thread and every free helper.
+    pub(super) fn run(&self, run: &Arc<Run>) -> Result<()> {
+        let wanted = self.helpers.min(run.blocks.saturating_sub(1).min(usize::MAX as u64) as usize);
+        if wanted == 0 {
+            return run.work();
+        }
+        let id = self.offer(run, wanted);
+        let worked = run.work();
+        let failed = self.withdraw(id);
+        worked.and(failed.map_or(Ok(()), Err))
+    }
+
+    fn offer(&self, run: &Arc<Run>, wanted: usize) -> u64 {
+        let mut state = self.jobs.lock();
+        let id = state.next_id;
+        state.next_id += 1;
+        state.jobs.push(Job { id, run: run.clone(), helpers: 0, failed: None });
+        drop(state);
+        if wanted >= self.helpers {
+            self.jobs.offered.notify_all();
+        } else {
+            (0..wanted).for_each(|_| self.jobs.offered.notify_one());
+        }
+        id
+    }
+
+    /// Waits until no helper is at the job any more, and takes it away.
+    fn withdraw(&self, id: u64) -> Option<Error> {
+        let state = self.jobs.lock();
+        let mut state = self
+            .jobs
+            .left
+            .wait_while(state, |s| s.jobs.iter().any(|job| job.id == id && job.helpers > 0))
+            .unwrap_or_else(PoisonError::into_inner);
+        let at = state.jobs.iter().position(|job| job.id == id)?;
+        state.jobs.swap_remove(at).failed
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.jobs.lock().closed = true;
+        self.jobs.offered.notify_all();
+    }
+}

@@ -1,0 +1,136 @@
+//! Operations of a warp: done by the host once every lane that takes part waits for it.
+
+use super::{BLOCKED, DONE, Exchange, context::WARP};
+use crate::{
+    device::cpu::jit::{Kernel, Resume, WarpOp},
+    ptx::{
+        modifier::{AtomOp, ShflMode, VoteMode},
+        types::Type,
+    },
+};
+
+/// Lets lanes go on whose operation is complete; `states` are those of the warp's lanes, `first` is the index
+/// in the block of its first thread.
+pub(super) fn resolve(kernel: &Kernel, states: &mut [u32], first: usize, exchange: &mut Exchange) {
+    debug_assert!(states.len() <= WARP, "a warp has 32 lanes");
+    let waiting = |state: u32| match kernel.resume(state).kind {
+        Resume::Warp(op) if state & BLOCKED != 0 && state != DONE => Some(op),
+        _ => None,
+    };
+    let alive = lanes(states.len(), |lane| states[lane] != DONE);
+    for lane in 0..states.len() {
+        let Some(op) = waiting(states[lane]) else { continue };
+        let state = states[lane];
+        let mask = exchange.mask[first + lane];
+        let same = |other: usize| match op {
+            WarpOp::Activemask => states[other] == state,
+            _ => waiting(states[other]) == Some(op) && exchange.mask[first + other] == mask,
+        };
+        let ready = lanes(states.len(), same);
+        let group = match op {
+            WarpOp::Activemask => ready,
+            // Lanes that have exited, or never were, are not waited for.
+            _ if mask & alive & !ready == 0 => mask & ready | 1 << lane,
+            _ => continue,
+        };
+        perform(op, group, first, exchange);
+        for member in members(group) {
+            states[member] &= !BLOCKED;
+        }
+    }
+}
+
+fn lanes(count: usize, holds: impl Fn(usize) -> bool) -> u32 {
+    (0..count).filter(|&lane| holds(lane)).fold(0, |mask, lane| mask | 1 << lane)
+}
+
+fn members(mask: u32) -> impl Iterator<Item = usize> {
+    (0..WARP).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+fn perform(op: WarpOp, group: u32, first: usize, exchange: &mut Exchange) {
+    match op {
+        WarpOp::Sync => {}
+        WarpOp::Activemask => give(exchange, group, first, u64::from(group), 1),
+        WarpOp::Shfl(mode) => {
+            for lane in members(group) {
+                let (value, valid) = shuffled(mode, lane, group, first, exchange);
+                exchange.result[first + lane] = value;
+                exchange.predicate[first + lane] = u32::from(valid);
+            }
+        }
+        WarpOp::Vote(mode) => vote(mode, group, first, exchange),
+        WarpOp::Match { all } => matches(all, group, first, exchange),
+        WarpOp::Redux(op, ty) => {
+            let values = members(group).map(|lane| exchange.value[first + lane] as u32);
+            let result = values.reduce(|a, b| reduced(op, ty, a, b)).unwrap_or(0);
+            give(exchange, group, first, u64::from(result), 1);
+        }
+    }
+}
+
+fn give(exchange: &mut Exchange, group: u32, first: usize, result: u64, predicate: u32) {
+    for lane in members(group) {
+        exchange.result[first + lane] = result;
+        exchange.predicate[first + lane] = predicate;
+    }
+}
+
+/// PTX ISA, `shfl.sync`. A source lane that does not take part gives the lane's own value.
+fn shuffled(mode: ShflMode, lane: usize, group: u32, first: usize, e: &Exchange) -> (u64, bool) {
+    let (b, c) = (e.b[first + lane] as i32 & 31, e.c[first + lane] as i32);
+    let (clamp, segment) = (c & 31, c >> 8 & 31);
+    let lane_id = lane as i32;
+    let most = (lane_id & segment) | (clamp & !segment);
+    let (source, valid) = match mode {
+        ShflMode::Up => (lane_id - b, lane_id - b >= most),
+        ShflMode::Down => (lane_id + b, lane_id + b <= most),
+        ShflMode::Bfly => (lane_id ^ b, lane_id ^ b <= most),
+        ShflMode::Idx => {
+            let source = (lane_id & segment) | (b & !segment);
+            (source, source <= most)
+        }
+    };
+    let source = if valid { source as usize } else { lane };
+    let source = if group >> source & 1 != 0 { source } else { lane };
+    (e.value[first + source], valid)
+}
+
+fn vote(mode: VoteMode, group: u32, first: usize, exchange: &mut Exchange) {
+    let trues = members(group)
+        .filter(|lane| exchange.value[first + lane] & 1 != 0)
+        .fold(0u32, |mask, lane| mask | 1 << lane);
+    let result = match mode {
+        VoteMode::All => u32::from(trues == group),
+        VoteMode::Any => u32::from(trues != 0),
+        VoteMode::Uni => u32::from(trues == group || trues == 0),
+        VoteMode::Ballot => trues,
+    };
+    give(exchange, group, first, u64::from(result), result & 1);
+}
+
+fn matches(all: bool, group: u32, first: usize, exchange: &mut Exchange) {
+    for lane in members(group) {
+        let value = exchange.value[first + lane];
+        let same = members(group)
+            .filter(|other| exchange.value[first + other] == value)
+            .fold(0u32, |mask, other| mask | 1 << other);
+        let agreed = same == group;
+        exchange.result[first + lane] = u64::from(if all && !agreed { 0 } else { same });
+        exchange.predicate[first + lane] = u32::from(agreed);
+    }
+}
+
+fn reduced(op: AtomOp, ty: Type, a: u32, b: u32) -> u32 {
+    match (op, ty.is_signed()) {
+        (AtomOp::Add, _) => a.wrapping_add(b),
+        (AtomOp::Min, true) => (a as i32).min(b as i32) as u32,
+        (AtomOp::Max, true) => (a as i32).max(b as i32) as u32,
+        (AtomOp::Min, false) => a.min(b),
+        (AtomOp::Max, false) => a.max(b),
+        (AtomOp::And, _) => a & b,
+        (AtomOp::Or, _) => a | b,
+        (AtomOp::Xor, _) => a ^ b,
+        (AtomOp::Cas | AtomOp::Exch | AtomOp::Inc | AtomOp::Dec, _) => b,
+    }
+}

@@ -1,0 +1,70 @@
+//! Device memory: owned allocations of the arena, and copies on their way to the host.
+
+mod arena;
+mod ranges;
+
+use std::sync::Arc;
+
+pub(super) use arena::{Access, Arena, CHUNK_BITS, Range, Tables};
+
+use super::{Shared, stream::Pending};
+use crate::device::{DeviceId, Result};
+
+/// An owned allocation of the CPU device. Dropping it waits for the work that was put on the device's
+/// streams before, as `cuMemFree` does.
+#[derive(Debug)]
+pub struct Memory {
+    range: Range,
+    shared: Arc<Shared>,
+}
+
+impl Memory {
+    pub(super) fn new(shared: Arc<Shared>, bytes: usize) -> Result<Self> {
+        let range = shared.arena.alloc(bytes as u64, Access::ReadWrite)?;
+        Ok(Self { range, shared })
+    }
+
+    /// Size in bytes, as asked for.
+    pub fn bytes(&self) -> usize {
+        self.range.bytes as usize
+    }
+
+    /// Where a kernel sees it.
+    pub fn address(&self) -> u64 {
+        self.range.address
+    }
+
+    /// The device it belongs to.
+    pub fn device_id(&self) -> DeviceId {
+        self.shared.id
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.shared.drain();
+        self.shared.arena.free(self.range);
+    }
+}
+
+/// Bytes on their way to the host, in the order of the stream that copies them.
+#[derive(Debug)]
+pub struct Readback(pub(super) Pending);
+
+impl Readback {
+    /// Whether [`Readback::wait`] would return at once.
+    ///
+    /// # Errors
+    /// None on this device.
+    pub fn is_ready(&self) -> Result<bool> {
+        Ok(self.0.is_ready())
+    }
+
+    /// The bytes, once they are there.
+    ///
+    /// # Errors
+    /// An error of the stream before the copy that was not reported yet.
+    pub fn wait(self) -> Result<Vec<u8>> {
+        self.0.wait()
+    }
+}

@@ -1,0 +1,292 @@
+//! One reserved address range that holds everything a kernel can reach, with tables that tell to the byte
+//! where each allocation ends.
+//!
+//! Addresses are the host's own, so host copies and tables of pointers need no translation. Every allocation
+//! starts at a chunk of 64 KiB: `end[(address - base) >> 16]` is then the offset behind the allocation that
+//! holds the address, 0 where there is none, and one load and one comparison check an access exactly. The
+//! pages stay mapped for the arena's life (their memory goes back to the system when large ranges are freed),
+//! so that nothing done here can raise a signal, whoever races with whom.
+#![expect(unsafe_code, reason = "raw memory that kernels and the host share")]
+
+use std::{
+    ptr,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use memmap2::{MmapMut, MmapOptions, UncheckedAdvice};
+
+use super::ranges::Ranges;
+use crate::device::{Allocation, Error, Fill, Result};
+
+/// Chunks are `1 << CHUNK_BITS` bytes.
+pub(in crate::device::cpu) const CHUNK_BITS: u32 = 16;
+const CHUNK: u64 = 1 << CHUNK_BITS;
+/// Freed ranges of at least so many bytes give their memory back to the system at once.
+const RELEASE_BYTES: u64 = 256 << 10;
+
+/// What kernels may do with an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::device::cpu) enum Access {
+    ReadWrite,
+    /// Constants and parameters: only the host writes.
+    ReadOnly,
+}
+
+/// A range of the arena: `bytes` from `offset`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::device::cpu) struct Range {
+    pub(in crate::device::cpu) address: u64,
+    pub(in crate::device::cpu) bytes: u64,
+}
+
+/// The places that compiled code needs for its checks.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(in crate::device::cpu) struct Tables {
+    /// First address of the arena.
+    pub(in crate::device::cpu) base: u64,
+    /// Number of chunks less one; the number is a power of two.
+    pub(in crate::device::cpu) chunk_mask: u64,
+    /// Where the ends for loads start.
+    pub(in crate::device::cpu) read_ends: u64,
+    /// Where the ends for stores start.
+    pub(in crate::device::cpu) write_ends: u64,
+}
+
+#[derive(Debug)]
+pub(in crate::device::cpu) struct Arena {
+    map: MmapMut,
+    base: u64,
+    /// Bytes that may be allocated.
+    total: u64,
+    read_ends: Box<[AtomicU64]>,
+    write_ends: Box<[AtomicU64]>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    ranges: Ranges,
+    allocated: u64,
+}
+
+impl Arena {
+    /// Reserves addresses for `total` bytes of allocations.
+    pub(in crate::device::cpu) fn new(total: u64) -> Result<Self> {
+        let reserved = total.saturating_mul(2).next_power_of_two().clamp(1 << 32, 1 << 44);
+        let map =
+            MmapOptions::new().len(reserved as usize).no_reserve_swap().map_anon();
+        let map = map.map_err(|_| full(reserved, 0))?;
+        let chunks = reserved >> CHUNK_BITS;
+        let base = (map.as_ptr() as u64).next_multiple_of(CHUNK);
+        // The first chunk stays free so that an access just below the first allocation faults, the last one
+        // because rounding up the base may have cut it.
+        let state = State { ranges: Ranges::new(1, chunks - 1), allocated: 0 };
+        Ok(Self {
+            map,
+            base,
+            total,
+            read_ends: zeroed(chunks as usize),
+            write_ends: zeroed(chunks as usize),
+            state: Mutex::new(state),
+        })
+    }
+
+    pub(in crate::device::cpu) fn tables(&self) -> Tables {
+        Tables {
+            base: self.base,
+            chunk_mask: self.read_ends.len() as u64 - 1,
+            read_ends: self.read_ends.as_ptr() as u64,
+            write_ends: self.write_ends.as_ptr() as u64,
+        }
+    }
+
+    pub(in crate::device::cpu) fn total_bytes(&self) -> u64 {
+        self.total
+    }
+
+    pub(in crate::device::cpu) fn free_bytes(&self) -> u64 {
+        self.total - self.lock().allocated
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An allocation of exactly `bytes`, at the start of a chunk.
+    pub(in crate::device::cpu) fn alloc(&self, bytes: u64, access: Access) -> Result<Range> {
+        let mut state = self.lock();
+        let free = self.total - state.allocated;
+        if bytes > free {
+            return Err(full(bytes, free));
+        }
+        let start =
+            state.ranges.take(bytes.div_ceil(CHUNK).max(1)).ok_or_else(|| full(bytes, free))?;
+        state.allocated += bytes;
+        let range = Range { address: self.base + (start << CHUNK_BITS), bytes };
+        self.set_ends(range, bytes, access);
+        Ok(range)
+    }
+
+    /// Memory of the device's own, which does not count as allocated.
+    pub(in crate::device::cpu) fn alloc_own(&self, bytes: u64, access: Access) -> Result<Range> {
+        let taken = self.lock().ranges.take(bytes.div_ceil(CHUNK).max(1));
+        let start = taken.ok_or_else(|| full(bytes, 0))?;
+        let range = Range { address: self.base + (start << CHUNK_BITS), bytes };
+        self.set_ends(range, bytes, access);
+        Ok(range)
+    }
+
+    /// Gives memory of the device's own back.
+    pub(in crate::device::cpu) fn free_own(&self, range: Range) {
+        self.set_ends(range, 0, Access::ReadWrite);
+        self.release(range);
+        self.lock().ranges.give_back((range.address - self.base) >> CHUNK_BITS);
+    }
+
+    /// Lets kernels use the first `bytes` of an allocation that is at least so long.
+    pub(in crate::device::cpu) fn set_extent(&self, range: Range, bytes: u64, access: Access) {
+        self.set_ends(range, bytes.min(range.bytes), access);
+    }
+
+    fn set_ends(&self, range: Range, bytes: u64, access: Access) {
+        let offset = range.address - self.base;
+        let end = if bytes == 0 { 0 } else { offset + bytes };
+        let first = (offset >> CHUNK_BITS) as usize;
+        let chunks = range.bytes.div_ceil(CHUNK).max(1) as usize;
+        let write_end = if access == Access::ReadWrite { end } else { 0 };
+        for (read, write) in
+            self.read_ends[first..][..chunks].iter().zip(&self.write_ends[first..][..chunks])
+        {
+            read.store(end, Ordering::Release);
+            write.store(write_end, Ordering::Release);
+        }
+    }
+
+    /// Gives an allocation back: from now on kernels that touch it fault.
+    pub(in crate::device::cpu) fn free(&self, range: Range) {
+        self.set_ends(range, 0, Access::ReadWrite);
+        if range.bytes >= RELEASE_BYTES {
+            self.release(range);
+        }
+        let mut state = self.lock();
+        state.allocated -= range.bytes;
+        state.ranges.give_back((range.address - self.base) >> CHUNK_BITS);
+    }
+
+    /// Gives the pages back to the system; they read as zero afterwards.
+    fn release(&self, range: Range) {
+        let offset = (range.address - self.map.as_ptr() as u64) as usize;
+        // SAFETY: nothing in Rust borrows the pages, and to kernels their content no longer matters.
+        let released = unsafe {
+            self.map.unchecked_advise_range(
+                UncheckedAdvice::DontNeed,
+                offset,
+                range.bytes as usize,
+            )
+        };
+        if let Err(error) = released {
+            tracing::debug!("freed device memory stays with the process: {error}");
+        }
+    }
+
+    /// The allocation that holds `address`, else the one nearest to it.
+    pub(in crate::device::cpu) fn nearest(&self, address: u64) -> Option<Allocation> {
+        let chunk = address.saturating_sub(self.base) >> CHUNK_BITS;
+        let (before, behind) = self.lock().ranges.around(chunk);
+        let allocation = |start: u64| {
+            let end = self.read_ends[start as usize].load(Ordering::Acquire);
+            let offset = start << CHUNK_BITS;
+            Allocation { address: self.base + offset, bytes: end.saturating_sub(offset) }
+        };
+        let distance = |a: &Allocation| match address.checked_sub(a.address) {
+            Some(from_start) => from_start.saturating_sub(a.bytes),
+            None => a.address - address,
+        };
+        before.into_iter().chain(behind).map(allocation).min_by_key(distance)
+    }
+
+    /// Whether all of `bytes` at `address` lie in one allocation.
+    pub(in crate::device::cpu) fn holds(&self, address: u64, bytes: u64) -> bool {
+        let offset = address.wrapping_sub(self.base);
+        let chunk = (offset >> CHUNK_BITS) as usize;
+        self.read_ends.get(chunk).is_some_and(|end| {
+            let end = end.load(Ordering::Acquire);
+            offset <= end && bytes <= end - offset
+        })
+    }
+
+    /// Copies `bytes` into an allocation; false, and nothing done, when they do not fit one.
+    #[must_use]
+    pub(in crate::device::cpu) fn write(&self, address: u64, bytes: &[u8]) -> bool {
+        let fits = bytes.is_empty() || self.holds(address, bytes.len() as u64);
+        if fits {
+            // SAFETY: the range lies in the arena, whose pages stay mapped and are borrowed by nobody.
+            unsafe { ptr::copy(bytes.as_ptr(), address as *mut u8, bytes.len()) };
+        }
+        fits
+    }
+
+    /// The bytes of a range; `None` when they do not lie in one allocation.
+    pub(in crate::device::cpu) fn read(&self, address: u64, bytes: usize) -> Option<Vec<u8>> {
+        if bytes == 0 {
+            return Some(Vec::new());
+        }
+        if !self.holds(address, bytes as u64) {
+            return None;
+        }
+        let mut out = Vec::with_capacity(bytes);
+        // SAFETY: the range lies in the arena, whose pages stay mapped; `out` has room for it.
+        unsafe { ptr::copy(address as *const u8, out.as_mut_ptr(), bytes) };
+        // SAFETY: the copy initialised so many bytes.
+        unsafe { out.set_len(bytes) };
+        Some(out)
+    }
+
+    /// Copies between allocations; false, and nothing done, when a range does not fit one.
+    #[must_use]
+    pub(in crate::device::cpu) fn copy(&self, to: u64, from: u64, bytes: usize) -> bool {
+        let fits = bytes == 0 || self.holds(to, bytes as u64) && self.holds(from, bytes as u64);
+        if fits && bytes > 0 {
+            // SAFETY: both ranges lie in the arena, whose pages stay mapped; `copy` allows them to overlap.
+            unsafe { ptr::copy(from as *const u8, to as *mut u8, bytes) };
+        }
+        fits
+    }
+
+    /// Fills a range; false, and nothing done, when it does not fit an allocation.
+    #[must_use]
+    pub(in crate::device::cpu) fn fill(&self, to: u64, bytes: usize, value: Fill) -> bool {
+        let fits = bytes == 0 || self.holds(to, bytes as u64);
+        if fits && bytes > 0 {
+            match value {
+                // SAFETY: the range lies in the arena, whose pages stay mapped.
+                Fill::U8(v) => unsafe { ptr::write_bytes(to as *mut u8, v, bytes) },
+                Fill::U16(v) => fill_words(to as *mut u16, bytes / 2, v),
+                Fill::U32(v) => fill_words(to as *mut u32, bytes / 4, v),
+            }
+        }
+        fits
+    }
+}
+
+fn full(requested: u64, free: u64) -> Error {
+    Error::OutOfMemory { device: super::super::NAME.into(), requested, free }
+}
+
+/// The caller answers for `count` values at `to` being memory of the arena.
+fn fill_words<T: Copy>(to: *mut T, count: usize, value: T) {
+    for i in 0..count {
+        let at = to.wrapping_add(i);
+        // SAFETY: `fill` checked that the range lies in the arena, and the facade its alignment.
+        unsafe { at.write_unaligned(value) };
+    }
+}
+
+fn zeroed(count: usize) -> Box<[AtomicU64]> {
+    // SAFETY: zero is a valid AtomicU64. (The pages of a large zeroed box are not touched until used.)
+    unsafe { Box::new_zeroed_slice(count).assume_init() }
+}

@@ -1,0 +1,126 @@
+//! Loaded modules: compiled kernels and the memory of variables.
+
+use std::{fmt, sync::Arc};
+
+use super::{
+    Shared,
+    jit::{self, Kernel},
+    memory::Range,
+};
+use crate::{
+    device::{DeviceId, Error, FunctionInfo, Result, Slice},
+    diagnostic::{Diagnostic, has_errors},
+    ptx,
+};
+
+/// A module. Its functions keep it loaded.
+#[derive(Clone, Debug)]
+pub struct Module(Arc<Loaded>);
+
+/// A kernel of a module.
+#[derive(Clone)]
+pub struct Function {
+    module: Arc<Loaded>,
+    index: usize,
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Function").field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug)]
+struct Loaded {
+    shared: Arc<Shared>,
+    kernels: Vec<Kernel>,
+    /// Names and memory of the variables.
+    variables: Vec<(String, Range)>,
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        self.shared.drain();
+        for (_, range) in &self.variables {
+            self.shared.arena.free_own(*range);
+        }
+    }
+}
+
+fn refused(diagnostics: &[Diagnostic]) -> Error {
+    let lines: Vec<_> = diagnostics.iter().map(ToString::to_string).collect();
+    Error::Load { device: super::NAME.into(), log: lines.join("\n") }
+}
+
+impl Module {
+    pub(super) fn load(shared: Arc<Shared>, text: &str) -> Result<Self> {
+        let ptx = ptx::parse(text).map_err(|diagnostics| refused(&diagnostics))?;
+        let diagnostics = ptx::verify(&ptx);
+        if has_errors(&diagnostics) {
+            return Err(refused(&diagnostics));
+        }
+        // From here on memory is given back with the module, also when a kernel does not compile.
+        let mut loaded = Loaded { shared, kernels: Vec::new(), variables: Vec::new() };
+        let arena = &loaded.shared.arena;
+        let globals = jit::Globals::new(&ptx, |bytes, access| arena.alloc_own(bytes, access))?;
+        loaded.variables.clone_from(&globals.named);
+        let arena = &loaded.shared.arena;
+        if !globals.contents.iter().all(|(address, bytes)| arena.write(*address, bytes)) {
+            return Err(jit::internal("a variable lies outside its memory"));
+        }
+        loaded.kernels = jit::compile(&ptx, text, &globals, arena.tables())?;
+        Ok(Self(Arc::new(loaded)))
+    }
+
+    /// The kernel with this (lowered) name.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchFunction`] with the names that there are.
+    pub fn function(&self, name: &str) -> Result<Function> {
+        let index = self.0.kernels.iter().position(|kernel| kernel.name == name);
+        let index = index.ok_or_else(|| Error::NoSuchFunction {
+            name: name.into(),
+            available: self.0.kernels.iter().map(|kernel| kernel.name.clone()).collect(),
+        })?;
+        Ok(Function { module: self.0.clone(), index })
+    }
+
+    /// The memory of a `__device__` or `__constant__` variable with this (lowered) name.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchGlobal`].
+    pub fn global(&self, name: &str) -> Result<Slice<'_>> {
+        let found = self.0.variables.iter().find(|(variable, _)| variable == name);
+        let (_, range) = found.ok_or_else(|| Error::NoSuchGlobal { name: name.into() })?;
+        Ok(Slice::new(self.0.shared.id, range.address, range.bytes as usize))
+    }
+}
+
+impl Function {
+    pub(super) fn kernel(&self) -> &Kernel {
+        &self.module.kernels[self.index]
+    }
+
+    pub(super) fn device_id(&self) -> DeviceId {
+        self.module.shared.id
+    }
+
+    /// Its (lowered) name.
+    pub fn name(&self) -> &str {
+        &self.kernel().name
+    }
+
+    /// What it needs and allows.
+    pub fn info(&self) -> &FunctionInfo {
+        &self.kernel().info
+    }
+
+    /// The number of threads in a one-dimensional block that keeps the device busiest: enough to make the
+    /// start of a block cheap, few enough that their registers stay in the first cache.
+    ///
+    /// # Errors
+    /// None on this device.
+    pub fn suggested_block(&self, _dynamic_shared_bytes: u32) -> Result<u32> {
+        Ok(self.info().max_threads.min(256))
+    }
+}

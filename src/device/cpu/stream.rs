@@ -1,0 +1,396 @@
+//! In-order queues of work, each with a thread of its own.
+//!
+//! A thread that waits for a queue lends a hand: it does the queue's next piece of work itself if nobody is at
+//! it, so that a short launch followed by a wait costs no change of threads.
+
+use std::{
+    cell::Cell,
+    collections::VecDeque,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::AtomicU32,
+    },
+    thread,
+};
+
+use super::{
+    Device, Event, Function, Readback, Shared,
+    event::Mark,
+    launch::{self, Launch},
+};
+use crate::device::{Arguments, Error, Fill, LaunchConfig, Result, Slice};
+
+/// Stack of a queue's thread: kernels may recurse on it.
+const STACK_BYTES: usize = launch::STACK_BYTES;
+
+thread_local! {
+    /// Whether this thread is doing a queue's work now.
+    static WORKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A queue of work.
+#[derive(Clone, Debug)]
+pub struct Stream(Arc<Handle>);
+
+/// The last handle closes the queue; its thread does what is left, then ends.
+#[derive(Debug)]
+struct Handle {
+    queue: Arc<Queue>,
+    device: Device,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.queue.lock().closed = true;
+        self.queue.filled.notify_all();
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    /// Wakes the queue's own thread.
+    filled: Condvar,
+    /// Wakes those that wait for work to end.
+    ended: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    work: VecDeque<Work>,
+    /// A thread is at a piece of work.
+    busy: bool,
+    /// Pieces put on the queue, and ended.
+    queued: u64,
+    done: u64,
+    /// The first error not reported yet, with the number of its piece of work.
+    error: Option<(u64, Error)>,
+    /// What stops the launch that runs now.
+    running: Option<Arc<AtomicU32>>,
+    closed: bool,
+}
+
+/// A piece of work.
+#[derive(Debug)]
+enum Work {
+    Upload { to: u64, bytes: Vec<u8> },
+    Download { from: u64, bytes: usize, to: Arc<Mutex<Option<Vec<u8>>>> },
+    Copy { to: u64, from: u64, bytes: usize },
+    Fill { to: u64, bytes: usize, value: Fill },
+    Launch(Box<Launch>),
+    Record { mark: Arc<Mark>, number: u64 },
+    Wait { mark: Arc<Mark>, number: u64 },
+}
+
+impl Work {
+    fn run(self, shared: &Arc<Shared>) -> Result<()> {
+        let arena = &shared.arena;
+        let fits = match self {
+            Self::Upload { to, bytes } => arena.write(to, &bytes),
+            Self::Download { from, bytes, to } => {
+                let read = arena.read(from, bytes);
+                let fits = read.is_some();
+                *to.lock().unwrap_or_else(PoisonError::into_inner) = read;
+                fits
+            }
+            Self::Copy { to, from, bytes } => arena.copy(to, from, bytes),
+            Self::Fill { to, bytes, value } => arena.fill(to, bytes, value),
+            Self::Launch(launch) => return launch.run(shared),
+            Self::Record { mark, number } => {
+                mark.reach(number);
+                true
+            }
+            Self::Wait { mark, number } => {
+                mark.wait(number);
+                true
+            }
+        };
+        // Only a range whose owner was leaked or dropped by another thread at the same time.
+        if fits { Ok(()) } else { Err(Error::Unsupported { operation: "copying freed memory", device: super::NAME.into() }) }
+    }
+
+    /// Whether only the queue's own thread may do it: it may need a deep stack, or wait for another queue.
+    fn needs_own_thread(&self) -> bool {
+        match self {
+            Self::Launch(launch) => launch.calls(),
+            Self::Wait { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, work: Work) -> u64 {
+        let mut state = self.lock();
+        state.work.push_back(work);
+        state.queued += 1;
+        let number = state.queued;
+        let idle = !state.busy && state.work.len() == 1;
+        drop(state);
+        if idle {
+            self.filled.notify_all();
+        }
+        number
+    }
+
+    /// Does `work`, which was just taken off the queue, without the lock.
+    fn perform<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        work: Work,
+        shared: &Arc<Shared>,
+    ) -> MutexGuard<'a, State> {
+        state.busy = true;
+        state.running = match &work {
+            Work::Launch(launch) => Some(launch.abort().clone()),
+            _ => None,
+        };
+        drop(state);
+        let outer = WORKING.replace(true);
+        let result = work.run(shared);
+        WORKING.set(outer);
+        let mut state = self.lock();
+        state.busy = false;
+        state.running = None;
+        state.done += 1;
+        if let Err(error) = result {
+            let number = state.done;
+            state.error.get_or_insert((number, error));
+        }
+        self.ended.notify_all();
+        state
+    }
+
+    /// What the queue's thread does all its life.
+    fn serve(&self, shared: &Arc<Shared>) {
+        let mut state = self.lock();
+        loop {
+            let next = if state.busy { None } else { state.work.pop_front() };
+            state = match next {
+                Some(work) => self.perform(state, work, shared),
+                None if state.closed && !state.busy => return,
+                None => self.filled.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// Waits until piece `number` has ended, and helps on the way.
+    fn wait_for<'a>(&'a self, number: u64, shared: &Arc<Shared>) -> MutexGuard<'a, State> {
+        let mut state = self.lock();
+        while state.done < number {
+            let free = !state.busy && state.work.front().is_some_and(|w| !w.needs_own_thread());
+            state = match if free { state.work.pop_front() } else { None } {
+                Some(work) => self.help(state, work, shared),
+                None => self.ended.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+        state
+    }
+
+    /// Does `work` on a thread that is not the queue's, which goes on afterwards.
+    fn help<'a>(
+        &'a self,
+        state: MutexGuard<'a, State>,
+        work: Work,
+        shared: &Arc<Shared>,
+    ) -> MutexGuard<'a, State> {
+        let state = self.perform(state, work, shared);
+        if !state.work.is_empty() || state.closed {
+            self.filled.notify_all();
+        }
+        state
+    }
+
+    /// Waits for what is on the queue now, errors kept.
+    pub(super) fn drain(&self, shared: &Arc<Shared>) {
+        if !WORKING.get() {
+            let number = self.lock().queued;
+            drop(self.wait_for(number, shared));
+        }
+    }
+
+    /// Waits for what is on the queue now; its first error that was not reported yet.
+    pub(super) fn synchronize(&self, shared: &Arc<Shared>) -> Result<()> {
+        let number = self.lock().queued;
+        let mut state = self.wait_for(number, shared);
+        state.error.take().map_or(Ok(()), |(_, error)| Err(error))
+    }
+}
+
+impl Stream {
+    pub(super) fn new(device: Device) -> Result<Self> {
+        let queue = Arc::new(Queue { state: Mutex::default(), filled: Condvar::new(), ended: Condvar::new() });
+        let (served, shared) = (queue.clone(), device.shared.clone());
+        thread::Builder::new()
+            .name("warpaint stream".into())
+            .stack_size(STACK_BYTES)
+            .spawn(move || served.serve(&shared))
+            .map_err(|_| Error::OutOfMemory {
+                device: "the host".into(),
+                requested: STACK_BYTES as u64,
+                free: 0,
+            })?;
+        device.shared.add_queue(&queue);
+        Ok(Self(Arc::new(Handle { queue, device })))
+    }
+
+    fn shared(&self) -> &Arc<Shared> {
+        &self.0.device.shared
+    }
+
+    /// The device that does the work.
+    pub fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    /// Copies `bytes` of the host to `to`.
+    ///
+    /// # Errors
+    /// None that is known before the copy is done.
+    pub fn upload(&self, to: Slice<'_>, bytes: &[u8]) -> Result<()> {
+        self.0.queue.push(Work::Upload { to: to.address(), bytes: bytes.to_vec() });
+        Ok(())
+    }
+
+    /// Starts to copy `from` to the host.
+    ///
+    /// # Errors
+    /// None that is known before the copy is done.
+    pub fn download(&self, from: Slice<'_>) -> Result<Readback> {
+        let bytes = Arc::new(Mutex::new(None));
+        let work =
+            Work::Download { from: from.address(), bytes: from.bytes(), to: bytes.clone() };
+        let number = self.0.queue.push(work);
+        Ok(Readback(Pending { stream: self.clone(), number, bytes }))
+    }
+
+    /// Copies `from` to `to` on the device.
+    ///
+    /// # Errors
+    /// None that is known before the copy is done.
+    pub fn copy(&self, to: Slice<'_>, from: Slice<'_>) -> Result<()> {
+        let (to, bytes) = (to.address(), to.bytes());
+        self.0.queue.push(Work::Copy { to, from: from.address(), bytes });
+        Ok(())
+    }
+
+    /// Fills `to` with a value.
+    ///
+    /// # Errors
+    /// None that is known before the fill is done.
+    pub fn fill(&self, to: Slice<'_>, value: Fill) -> Result<()> {
+        self.0.queue.push(Work::Fill { to: to.address(), bytes: to.bytes(), value });
+        Ok(())
+    }
+
+    /// Puts a kernel on the stream; the facade has checked shape and arguments.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`].
+    pub fn launch(
+        &self,
+        function: &Function,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+    ) -> Result<()> {
+        if function.device_id() != self.shared().id {
+            return Err(Error::WrongDevice { operation: "launch" });
+        }
+        let launch = Launch::new(function.clone(), *config, arguments.bytes());
+        self.0.queue.push(Work::Launch(Box::new(launch)));
+        Ok(())
+    }
+
+    /// Records the moment when all work put on the stream so far has ended.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`].
+    pub fn record(&self, event: &Event) -> Result<()> {
+        self.expect_own(event, "record an event")?;
+        let number = event.mark.record();
+        self.0.queue.push(Work::Record { mark: event.mark.clone(), number });
+        Ok(())
+    }
+
+    /// Lets work put on the stream from now on wait until `event` is reached.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`].
+    pub fn wait(&self, event: &Event) -> Result<()> {
+        self.expect_own(event, "wait for an event")?;
+        let number = event.mark.latest();
+        self.0.queue.push(Work::Wait { mark: event.mark.clone(), number });
+        Ok(())
+    }
+
+    fn expect_own(&self, event: &Event, operation: &'static str) -> Result<()> {
+        if event.shared.id == self.shared().id {
+            Ok(())
+        } else {
+            Err(Error::WrongDevice { operation })
+        }
+    }
+
+    /// Whether all its work has ended, well or not.
+    ///
+    /// # Errors
+    /// None on this device.
+    pub fn is_idle(&self) -> Result<bool> {
+        let state = self.0.queue.lock();
+        Ok(state.done == state.queued)
+    }
+
+    /// Waits until all its work has ended.
+    ///
+    /// # Errors
+    /// The first error of that work that was not reported yet.
+    pub fn synchronize(&self) -> Result<()> {
+        self.0.queue.synchronize(self.shared())
+    }
+
+    /// Stops the kernels that are on the stream now; they end with a fault of kind `Cancelled`.
+    ///
+    /// # Errors
+    /// None on this device.
+    pub fn cancel(&self) -> Result<()> {
+        let state = self.0.queue.lock();
+        let queued = state.work.iter().filter_map(|work| match work {
+            Work::Launch(launch) => Some(launch.abort()),
+            _ => None,
+        });
+        for abort in state.running.iter().chain(queued) {
+            launch::cancel(abort);
+        }
+        Ok(())
+    }
+}
+
+/// A download on its way.
+#[derive(Debug)]
+pub(super) struct Pending {
+    stream: Stream,
+    number: u64,
+    bytes: Arc<Mutex<Option<Vec<u8>>>>,
+}
+
+impl Pending {
+    pub(super) fn is_ready(&self) -> bool {
+        self.stream.0.queue.lock().done >= self.number
+    }
+
+    pub(super) fn wait(self) -> Result<Vec<u8>> {
+        let mut state = self.stream.0.queue.wait_for(self.number, self.stream.shared());
+        if state.error.as_ref().is_some_and(|(number, _)| *number <= self.number)
+            && let Some((_, error)) = state.error.take()
+        {
+            return Err(error);
+        }
+        drop(state);
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Ok(bytes.unwrap_or_default())
+    }
+}

@@ -1,0 +1,537 @@
+//! What stands between an opcode and its type: rounding, comparison, memory order, cache hints, …
+
+use super::keyword::keywords;
+use super::types::{Scope, Space, Type};
+
+keywords! {
+    /// Rounding of a floating-point result.
+    Rounding {
+        /// To nearest, ties to even.
+        Nearest = "rn",
+        /// Towards zero.
+        Zero = "rz",
+        /// Down.
+        Down = "rm",
+        /// Up.
+        Up = "rp",
+        /// To nearest, ties away from zero.
+        NearestAway = "rna",
+    }
+}
+
+/// How a floating-point (or saturating integer) result is finished.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Mode {
+    /// Rounding as written; without it the nearest even, and the compiler may fuse.
+    pub rounding: Option<Rounding>,
+    /// Subnormal inputs and results become zero of the same sign.
+    pub ftz: bool,
+    /// Floats: clamped to [0, 1], NaN to 0. Integers: clamped to the type.
+    pub sat: bool,
+}
+
+/// Use of the carry flag.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Carry {
+    /// Adds (or borrows) what the flag holds: `addc`, `subc`, `madc`.
+    pub read: bool,
+    /// Sets it: `.cc`.
+    pub write: bool,
+}
+
+keywords! {
+    /// Which half of an integer product.
+    Half {
+        /// The low half.
+        Lo = "lo",
+        /// The high half.
+        Hi = "hi",
+        /// All of it.
+        Wide = "wide",
+    }
+}
+
+keywords! {
+    /// How exact a division, root or reciprocal is.
+    Accuracy {
+        /// Rounded as the mode says; integers.
+        Exact = "",
+        /// `.approx`.
+        Approx = "approx",
+        /// `.full` (division).
+        Full = "full",
+    }
+}
+
+keywords! {
+    /// An approximate function.
+    Function {
+        /// 1 / √a.
+        Rsqrt = "rsqrt",
+        /// sin a.
+        Sin = "sin",
+        /// cos a.
+        Cos = "cos",
+        /// log₂ a.
+        Lg2 = "lg2",
+        /// 2ᵃ.
+        Ex2 = "ex2",
+        /// tanh a.
+        Tanh = "tanh",
+    }
+}
+
+/// `min` and `max`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MinMax {
+    /// Type.
+    pub ty: Type,
+    /// Flush subnormals.
+    pub ftz: bool,
+    /// A NaN wins (canonical NaN).
+    pub nan: bool,
+    /// The result's sign is the exclusive or of the signs; magnitudes are compared.
+    pub xorsign_abs: bool,
+    /// Negative results (integers, packed) become 0.
+    pub relu: bool,
+}
+
+keywords! {
+    /// What a video instruction computes in each lane.
+    SimdOp {
+        /// Sum.
+        Add = "vadd",
+        /// Difference.
+        Sub = "vsub",
+        /// Average, rounded away from zero.
+        Avrg = "vavrg",
+        /// Magnitude of the difference.
+        Absdiff = "vabsdiff",
+        /// Minimum.
+        Min = "vmin",
+        /// Maximum.
+        Max = "vmax",
+    }
+}
+
+/// A video instruction on two or four lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Simd {
+    /// What is computed.
+    pub op: SimdOp,
+    /// 2 or 4.
+    pub lanes: u8,
+    /// `u32` or `s32`: signedness of the result's lanes.
+    pub to: Type,
+    /// Of `a`'s lanes.
+    pub a: Type,
+    /// Of `b`'s lanes.
+    pub b: Type,
+    /// Results are clamped to the lane, else cut.
+    pub sat: bool,
+    /// `.add`: `d` is the sum of the results and `c`.
+    pub add: bool,
+}
+
+keywords! {
+    /// What `testp` asks.
+    Test {
+        /// Neither infinite nor NaN.
+        Finite = "finite",
+        /// Infinite.
+        Infinite = "infinite",
+        /// Not NaN.
+        Number = "number",
+        /// NaN.
+        NotANumber = "notanumber",
+        /// Normal (not subnormal, not zero).
+        Normal = "normal",
+        /// Subnormal.
+        Subnormal = "subnormal",
+    }
+}
+
+keywords! {
+    /// A comparison. Those ending in `u` (floats) are true where an operand is NaN; the others, `ne` too, are false.
+    Cmp {
+        /// Equal.
+        Eq = "eq",
+        /// Not equal.
+        Ne = "ne",
+        /// Less.
+        Lt = "lt",
+        /// Less or equal.
+        Le = "le",
+        /// Greater.
+        Gt = "gt",
+        /// Greater or equal.
+        Ge = "ge",
+        /// Unsigned less.
+        Lo = "lo",
+        /// Unsigned less or equal.
+        Ls = "ls",
+        /// Unsigned greater.
+        Hi = "hi",
+        /// Unsigned greater or equal.
+        Hs = "hs",
+        /// Equal or NaN.
+        Equ = "equ",
+        /// Not equal or NaN.
+        Neu = "neu",
+        /// Less or NaN.
+        Ltu = "ltu",
+        /// Less or equal or NaN.
+        Leu = "leu",
+        /// Greater or NaN.
+        Gtu = "gtu",
+        /// Greater or equal or NaN.
+        Geu = "geu",
+        /// Both are numbers.
+        Num = "num",
+        /// One is NaN.
+        Nan = "nan",
+    }
+}
+
+keywords! {
+    /// A logical operation.
+    BoolOp {
+        /// And.
+        And = "and",
+        /// Or.
+        Or = "or",
+        /// Exclusive or.
+        Xor = "xor",
+    }
+}
+
+keywords! {
+    /// Rounding to an integer.
+    IntRounding {
+        /// To nearest, ties to even.
+        Nearest = "rni",
+        /// Towards zero.
+        Zero = "rzi",
+        /// Down.
+        Down = "rmi",
+        /// Up.
+        Up = "rpi",
+    }
+}
+
+/// A conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cvt {
+    /// Type of the result.
+    pub to: Type,
+    /// Type of the operand.
+    pub from: Type,
+    /// Rounding to a float.
+    pub rounding: Option<Rounding>,
+    /// Rounding to an integral value: float to integer, or float to the same float.
+    pub integer: Option<IntRounding>,
+    /// Flush subnormals.
+    pub ftz: bool,
+    /// Floats: clamped to [0, 1]; integers: clamped to the type.
+    pub sat: bool,
+    /// Negative results become 0.
+    pub relu: bool,
+    /// Values beyond the largest finite become it.
+    pub satfinite: bool,
+}
+
+keywords! {
+    /// How `prmt` picks bytes, other than one selector a byte.
+    PrmtMode {
+        /// Four bytes forward from a byte.
+        F4e = "f4e",
+        /// Four bytes backward.
+        B4e = "b4e",
+        /// One byte replicated.
+        Rc8 = "rc8",
+        /// Edge clamp left.
+        Ecl = "ecl",
+        /// Edge clamp right.
+        Ecr = "ecr",
+        /// One half replicated.
+        Rc16 = "rc16",
+    }
+}
+
+keywords! {
+    /// Memory order of an access or a fence.
+    Order {
+        /// Not atomic.
+        Weak = "weak",
+        /// Not cached, not merged.
+        Volatile = "volatile",
+        /// Atomic, unordered.
+        Relaxed = "relaxed",
+        /// Later accesses stay after it.
+        Acquire = "acquire",
+        /// Earlier accesses stay before it.
+        Release = "release",
+        /// Both.
+        AcqRel = "acq_rel",
+        /// Sequentially consistent (fences).
+        Sc = "sc",
+        /// Memory-mapped device registers.
+        Mmio = "mmio",
+    }
+}
+
+keywords! {
+    /// A cache operator; a hint.
+    CacheOp {
+        /// At all levels.
+        Ca = "ca",
+        /// In L2.
+        Cg = "cg",
+        /// Streaming.
+        Cs = "cs",
+        /// Last use.
+        Lu = "lu",
+        /// Not at all: fetched again.
+        Cv = "cv",
+        /// Write back.
+        Wb = "wb",
+        /// Write through.
+        Wt = "wt",
+    }
+}
+
+/// Hints to the caches, without effect on what is read or written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CacheHints {
+    /// Operator.
+    pub op: Option<CacheOp>,
+    /// Eviction and prefetch words as written, such as `L1::no_allocate.L2::128B`.
+    pub words: Option<Box<str>>,
+}
+
+impl CacheHints {
+    /// Whether a cache policy is the last source.
+    pub fn has_policy(&self) -> bool {
+        self.words.as_ref().is_some_and(|words| words.contains("L2::cache_hint"))
+    }
+}
+
+/// What a load or store accesses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    /// State space; `None`: a generic address.
+    pub space: Option<Space>,
+    /// Type of one lane.
+    pub ty: Type,
+    /// 1, 2, 4 or 8.
+    pub lanes: u8,
+    /// Memory order as written; none is weak.
+    pub order: Option<Order>,
+    /// Scope of that order.
+    pub scope: Option<Scope>,
+    /// `ld.global.nc`: read-only for the whole kernel.
+    pub nc: bool,
+    /// `ld.const`, `ldu`: `.unified`.
+    pub unified: bool,
+    /// Hints.
+    pub cache: CacheHints,
+}
+
+impl Access {
+    /// A weak access without hints.
+    pub fn plain(space: Option<Space>, ty: Type, lanes: u8) -> Self {
+        let cache = CacheHints::default();
+        Self { space, ty, lanes, order: None, scope: None, nc: false, unified: false, cache }
+    }
+
+    /// Bytes accessed, which is the alignment needed, too.
+    pub fn bytes(&self) -> u32 {
+        self.ty.bytes() * u32::from(self.lanes)
+    }
+}
+
+keywords! {
+    /// What an atomic or reduction computes.
+    AtomOp {
+        /// Bitwise and.
+        And = "and",
+        /// Bitwise or.
+        Or = "or",
+        /// Bitwise exclusive or.
+        Xor = "xor",
+        /// Compare and swap.
+        Cas = "cas",
+        /// Exchange.
+        Exch = "exch",
+        /// Sum.
+        Add = "add",
+        /// `old >= b ? 0 : old + 1`.
+        Inc = "inc",
+        /// `old == 0 || old > b ? b : old - 1`.
+        Dec = "dec",
+        /// Minimum.
+        Min = "min",
+        /// Maximum.
+        Max = "max",
+    }
+}
+
+/// What an atomic or reduction accesses and computes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Atomic {
+    /// State space; `None`: a generic address.
+    pub space: Option<Space>,
+    /// What is computed.
+    pub op: AtomOp,
+    /// Type of one lane.
+    pub ty: Type,
+    /// 1, 2, 4 or 8.
+    pub lanes: u8,
+    /// Memory order as written; none is relaxed.
+    pub order: Option<Order>,
+    /// Scope as written; none is the device's.
+    pub scope: Option<Scope>,
+    /// Subnormals are kept (half types).
+    pub noftz: bool,
+    /// Hints.
+    pub cache: CacheHints,
+}
+
+/// What `bar` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BarKind {
+    /// Waits for all.
+    Sync,
+    /// Does not wait.
+    Arrive,
+    /// Waits for all and gives each the number of true predicates.
+    RedPopc,
+    /// Waits for all and gives each whether all predicates are true.
+    RedAnd,
+    /// Waits for all and gives each whether one predicate is true.
+    RedOr,
+}
+
+keywords! {
+    /// Which lane `shfl` reads.
+    ShflMode {
+        /// Below.
+        Up = "up",
+        /// Above.
+        Down = "down",
+        /// Exclusive or.
+        Bfly = "bfly",
+        /// Named.
+        Idx = "idx",
+    }
+}
+
+keywords! {
+    /// What `vote` gives.
+    VoteMode {
+        /// Whether all are true.
+        All = "all",
+        /// Whether any is true.
+        Any = "any",
+        /// Whether all are the same.
+        Uni = "uni",
+        /// A bit for each.
+        Ballot = "ballot",
+    }
+}
+
+keywords! {
+    /// Whose view `membar` orders.
+    MembarLevel {
+        /// The block's.
+        Cta = "cta",
+        /// The device's.
+        Gl = "gl",
+        /// The system's.
+        Sys = "sys",
+    }
+}
+
+keywords! {
+    /// Shape of a texture or surface.
+    Geometry {
+        /// One dimension.
+        D1 = "1d",
+        /// Two dimensions.
+        D2 = "2d",
+        /// Three dimensions.
+        D3 = "3d",
+        /// Layers of one dimension; the first coordinate is the layer (`u32`).
+        A1d = "a1d",
+        /// Layers of two dimensions.
+        A2d = "a2d",
+        /// A cube map.
+        Cube = "cube",
+        /// Layers of cube maps.
+        Acube = "acube",
+        /// Two dimensions with samples; the first coordinate is the sample.
+        D2ms = "2dms",
+        /// Layers of that.
+        A2dms = "a2dms",
+    }
+}
+
+keywords! {
+    /// How the mipmap level is chosen.
+    Mip {
+        /// As the texture says (in compute kernels the base level).
+        Default = "",
+        /// The base level.
+        Base = "base",
+        /// Named by a source.
+        Level = "level",
+        /// By gradients.
+        Grad = "grad",
+    }
+}
+
+/// A texture fetch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tex {
+    /// Shape.
+    pub geometry: Geometry,
+    /// Mipmap level.
+    pub mip: Mip,
+    /// Lanes of the result: 2 or 4.
+    pub lanes: u8,
+    /// Type of the result.
+    pub to: Type,
+    /// Type of the coordinates: `s32` (texels) or `f32`.
+    pub coord: Type,
+    /// The second source is a sampler (texture and sampler apart).
+    pub sampler: bool,
+}
+
+keywords! {
+    /// What a surface access out of range does.
+    Clamp {
+        /// Ends the kernel.
+        Trap = "trap",
+        /// Accesses the nearest.
+        Clamp = "clamp",
+        /// Reads zero, writes nothing.
+        Zero = "zero",
+    }
+}
+
+/// A surface access.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Surface {
+    /// Shape.
+    pub geometry: Geometry,
+    /// `.p`: formatted, in texels; else `.b`: raw, `x` in bytes.
+    pub formatted: bool,
+    /// 1, 2 or 4.
+    pub lanes: u8,
+    /// Type of one lane.
+    pub ty: Type,
+    /// Out of range; `None` is [`Clamp::Trap`].
+    pub clamp: Option<Clamp>,
+    /// Hint.
+    pub cache: Option<CacheOp>,
+}

@@ -1,0 +1,230 @@
+//! The statements of a function.
+
+use super::super::ast::{Registers, Statement};
+use super::super::inst::{Guard, Instruction, Op};
+use super::super::lexer::{self, Kind};
+use super::super::operand::{Address, Base, Operand};
+use super::super::types::Type;
+use super::call::Parts;
+use super::locations::Locations;
+use super::opcode;
+use super::scope::Frame;
+use super::{Fault, Parsed, Parser};
+
+impl<'a> Parser<'a> {
+    /// All statements up to the brace that ends the function.
+    pub(super) fn body(&mut self, frame: &mut Frame<'a>) -> Parsed<()> {
+        let mut locations = Locations::default();
+        loop {
+            let token = self.peek();
+            match token.kind {
+                Kind::End => return self.unexpected("`}`"),
+                Kind::Mark(b'{') => {
+                    self.next();
+                    frame.open();
+                }
+                Kind::Mark(b'}') => {
+                    self.next();
+                    if frame.depth() == 1 {
+                        return Ok(());
+                    }
+                    frame.close();
+                }
+                Kind::Mark(b';') => {
+                    self.next();
+                }
+                _ => {
+                    let start = self.at;
+                    if let Err(fault) = self.statement(frame, &mut locations) {
+                        self.recover(fault);
+                    }
+                    if self.at == start && !self.is(b'}') {
+                        self.next();
+                    }
+                }
+            }
+        }
+    }
+
+    fn statement(&mut self, frame: &mut Frame<'a>, locations: &mut Locations) -> Parsed<()> {
+        match self.directive() {
+            Some("reg") => return self.registers(frame),
+            Some("loc") => return self.location(locations),
+            Some("pragma") => return self.pragma(frame),
+            Some(_) => return self.locals(frame),
+            None => {}
+        }
+        let token = self.peek();
+        if token.kind == Kind::Word && self.ahead(1).kind == Kind::Mark(b':') {
+            let name = self.name("a label")?;
+            self.next();
+            if self.labelled_list(name, frame)? {
+                return Ok(());
+            }
+            return frame.place(name, token.line).ok_or_else(|| {
+                let text = format!("`{name}` is declared twice");
+                Fault { token, text }
+            });
+        }
+        let instruction = self.instruction(frame, locations)?;
+        frame.body.statements.push(Statement::Instruction(instruction));
+        Ok(())
+    }
+
+    /// `.reg .b32 %r<5>, %x;`
+    fn registers(&mut self, frame: &mut Frame<'a>) -> Parsed<()> {
+        self.next();
+        let ty = self.ty()?;
+        loop {
+            let token = self.peek();
+            let name = self.name("a register's name")?;
+            let mut count = None;
+            if self.take(b'<') {
+                count = Some(self.small("a number of registers")?);
+                self.expect(b'>')?;
+            }
+            let shadows = self.names.contains_key(name);
+            if frame.declare_reg(name, ty, count, shadows).is_none() {
+                let text = if u64::from(count.unwrap_or(0)) >= u64::from(Registers::LIMIT) {
+                    "too many registers".to_owned()
+                } else {
+                    format!("`{name}` is declared twice")
+                };
+                return Err(Fault { token, text });
+            }
+            if !self.take(b',') {
+                return self.expect(b';');
+            }
+        }
+    }
+
+    fn locals(&mut self, frame: &mut Frame<'a>) -> Parsed<()> {
+        let token = self.peek();
+        let linkage = self.linkage();
+        for (name, variable) in self.variables(linkage, None, Some(frame))? {
+            let shadows = self.names.contains_key(name);
+            if frame.declare_local(name, variable, shadows).is_none() {
+                return Err(Fault { token, text: format!("`{name}` is declared twice") });
+            }
+        }
+        self.expect(b';')
+    }
+
+    fn pragma(&mut self, frame: &mut Frame<'a>) -> Parsed<()> {
+        self.next();
+        let token = self.peek();
+        if token.kind != Kind::Text {
+            return self.unexpected("a string");
+        }
+        self.next();
+        let text = String::from_utf8_lossy(&lexer::unquoted(self.text(token))).into_owned();
+        frame.body.statements.push(Statement::Pragma(text));
+        self.expect(b';')
+    }
+
+    fn instruction(
+        &mut self,
+        frame: &mut Frame<'a>,
+        locations: &mut Locations,
+    ) -> Parsed<Instruction> {
+        let guard = self.guard(frame)?;
+        let token = self.peek();
+        let mnemonic = self.name("an instruction")?;
+        let op = match self.ops.get(mnemonic) {
+            Some(op) => op.clone(),
+            None => {
+                let op = opcode::parse(mnemonic).map_err(|text| Fault { token, text })?;
+                self.ops.insert(mnemonic, op.clone());
+                op
+            }
+        };
+        let (op, dst, src) = match op {
+            Op::Call { uni, .. } => self.call(uni, frame)?,
+            op => {
+                let (operands, piped) = self.operands(frame)?;
+                arrange(op, operands, piped, &frame.body.registers)
+            }
+        };
+        self.expect(b';')?;
+        let location = self.current_location(locations);
+        Ok(Instruction { guard, op, dst, src, line: token.line, location })
+    }
+
+    fn guard(&mut self, frame: &mut Frame<'a>) -> Parsed<Option<Guard>> {
+        if !self.take(b'@') {
+            return Ok(None);
+        }
+        let token = self.peek();
+        match self.operand(frame, 0)? {
+            Operand::Reg(reg) => Ok(Some(Guard { reg, negated: false })),
+            Operand::Not(reg) => Ok(Some(Guard { reg, negated: true })),
+            _ => Err(Fault { token, text: "a guard needs a predicate register".to_owned() }),
+        }
+    }
+
+    /// All operands; whether a `|` stands behind the first.
+    fn operands(&mut self, frame: &mut Frame<'a>) -> Parsed<(Vec<Operand>, bool)> {
+        let mut list = Vec::with_capacity(4);
+        let mut piped = false;
+        if self.is(b';') {
+            return Ok((list, piped));
+        }
+        loop {
+            list.push(self.operand(frame, 0)?);
+            if self.is(b'|') && list.len() == 1 {
+                self.next();
+                piped = true;
+            } else if !self.take(b',') {
+                return Ok((list, piped));
+            }
+        }
+    }
+}
+
+/// Splits operands into destinations and sources, and completes what only they tell about the operation.
+fn arrange(mut op: Op, mut list: Vec<Operand>, piped: bool, registers: &Registers) -> Parts {
+    let mut count = op.destinations() + usize::from(piped);
+    if let Op::Unsupported { .. } = op {
+        let written = matches!(list.first(), Some(Operand::Reg(_) | Operand::Vector(_)));
+        count = if list.len() > 1 && written { 1 + usize::from(piped) } else { 0 };
+    }
+    let mut src = list.split_off(count.min(list.len()));
+    match &mut op {
+        Op::Tex(tex) | Op::Tld4 { tex, .. } => {
+            tex.sampler = unfold(&mut src) == 3;
+        }
+        Op::Suld(_) | Op::Sust(_) | Op::Sured { .. } | Op::Txq { .. } | Op::Suq { .. } => {
+            unfold(&mut src);
+        }
+        Op::CpAsync { ignore, .. } => {
+            let last = src.get(3).and_then(Operand::reg);
+            *ignore = last.is_some_and(|reg| registers.ty(reg) == Type::Pred)
+                || matches!(src.get(3), Some(Operand::Not(_)));
+        }
+        _ => {}
+    }
+    (op, list, src)
+}
+
+/// Replaces a leading `[handle, …]` by what stands in it; gives how many that were.
+fn unfold(src: &mut Vec<Operand>) -> usize {
+    let parts: Vec<Operand> = match src.first_mut() {
+        Some(Operand::Bracket(parts)) => std::mem::take(parts).into_vec(),
+        Some(Operand::Address(address)) => vec![Operand::Address(*address)],
+        _ => return 0,
+    };
+    let count = parts.len();
+    src.splice(0..1, parts.into_iter().map(plain));
+    count
+}
+
+/// A handle that was read as an address: the register or symbol itself.
+fn plain(operand: Operand) -> Operand {
+    match operand {
+        Operand::Address(Address { base: Base::Reg(reg), offset: 0 }) => Operand::Reg(reg),
+        Operand::Address(Address { base: Base::Symbol(symbol), offset }) => {
+            Operand::Symbol(symbol, offset)
+        }
+        other => other,
+    }
+}

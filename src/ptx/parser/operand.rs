@@ -1,0 +1,125 @@
+//! Operands.
+
+use super::super::lexer::{self, Kind, Number};
+use super::super::operand::{Address, Base, Operand, Special};
+use super::scope::{Frame, Name};
+use super::{DEEPEST, Fault, Parsed, Parser};
+
+impl<'a> Parser<'a> {
+    pub(super) fn operand(&mut self, frame: &mut Frame<'a>, depth: u32) -> Parsed<Operand> {
+        let token = self.peek();
+        if depth > DEEPEST {
+            return self.unexpected("operands nested less deeply");
+        }
+        match token.kind {
+            Kind::Word => self.named(frame),
+            Kind::Number => self.literal(false),
+            Kind::Mark(b'-') => {
+                self.next();
+                self.literal(true)
+            }
+            Kind::Mark(b'!') => {
+                self.next();
+                match self.named(frame)? {
+                    Operand::Reg(reg) => Ok(Operand::Not(reg)),
+                    _ => Err(Fault { token, text: "`!` needs a predicate register".to_owned() }),
+                }
+            }
+            Kind::Mark(b'{') => {
+                self.next();
+                self.list(frame, b'}', depth).map(|list| Operand::Vector(list.into()))
+            }
+            Kind::Mark(b'[') => {
+                self.next();
+                let list = self.list(frame, b']', depth)?;
+                Ok(bracketed(list))
+            }
+            _ => self.unexpected("an operand"),
+        }
+    }
+
+    /// Operands with commas between up to `close`.
+    pub(super) fn list(
+        &mut self,
+        frame: &mut Frame<'a>,
+        close: u8,
+        depth: u32,
+    ) -> Parsed<Vec<Operand>> {
+        let mut list = Vec::new();
+        while !self.take(close) {
+            let operand = self.operand(frame, depth + 1)?;
+            list.push(match operand {
+                Operand::Reg(reg) if close == b']' => {
+                    Operand::Address(Address { base: Base::Reg(reg), offset: self.offset()? })
+                }
+                other => other,
+            });
+            if !self.is(close) {
+                self.expect(b',')?;
+            }
+        }
+        Ok(list)
+    }
+
+    fn literal(&mut self, negative: bool) -> Parsed<Operand> {
+        let token = self.peek();
+        let number = (token.kind == Kind::Number).then(|| lexer::number(self.text(token)));
+        let operand = match number.flatten() {
+            Some(Number::Int(value)) if negative => Operand::Int((value as i64).wrapping_neg()),
+            Some(Number::Int(value)) => Operand::Int(value as i64),
+            Some(Number::F32(bits)) => Operand::F32(bits ^ (u32::from(negative) << 31)),
+            Some(Number::F64(bits)) => Operand::F64(bits ^ (u64::from(negative) << 63)),
+            None => return self.unexpected("a number"),
+        };
+        self.next();
+        Ok(operand)
+    }
+
+    fn named(&mut self, frame: &mut Frame<'a>) -> Parsed<Operand> {
+        let token = self.peek();
+        let name = self.name("a name")?;
+        if name == "_" {
+            return Ok(Operand::Sink);
+        }
+        let symbol = match frame.find(name) {
+            Some(Name::Reg(reg)) => return Ok(Operand::Reg(reg)),
+            Some(Name::Table(table)) => return Ok(Operand::Table(table)),
+            Some(Name::Symbol(symbol)) => Some(symbol),
+            Some(Name::Label(_)) => None,
+            Some(Name::Prototype(_)) => return Err(misplaced(token, name)),
+            None => self.names.get(name).copied(),
+        };
+        if let Some(symbol) = symbol {
+            return Ok(Operand::Symbol(symbol, self.offset()?));
+        }
+        if let Some(special) = Special::parse(name) {
+            return Ok(Operand::Special(special));
+        }
+        if name.starts_with('%') && frame.find(name).is_none() {
+            let text = format!("register `{name}` is not declared");
+            return Err(Fault { token, text });
+        }
+        Ok(Operand::Label(frame.label(name, token.line)))
+    }
+}
+
+fn misplaced(token: lexer::Token, name: &str) -> Fault {
+    Fault { token, text: format!("`{name}` is a prototype") }
+}
+
+/// What `[…]` means: an address where one stands in it, else a list.
+fn bracketed(mut list: Vec<Operand>) -> Operand {
+    if list.len() == 1 {
+        match list.remove(0) {
+            Operand::Symbol(symbol, offset) => {
+                return Operand::Address(Address { base: Base::Symbol(symbol), offset });
+            }
+            Operand::Int(offset) => {
+                return Operand::Address(Address { base: Base::Absolute, offset });
+            }
+            address @ Operand::Address(_) => return address,
+            other => list.push(other),
+        }
+    }
+    Operand::Bracket(list.into())
+}

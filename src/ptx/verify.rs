@@ -1,0 +1,323 @@
+//! Whether a module obeys the PTX ISA as far as whoever runs it relies on it: that what is named exists, and that
+//! every instruction has the operands, of the widths, that it needs.
+
+mod signature;
+
+use self::signature::{Signature, Slot, signature};
+use super::ast::{Body, Function, Module, Statement};
+use super::inst::{Instruction, Op};
+use super::operand::{Address, Base, Operand, Reg, Special, Symbol};
+use super::parser::FILE;
+use super::print;
+use super::types::{Kind, Type};
+use crate::diagnostic::Diagnostic;
+
+/// Everything that is wrong with `module`, placed on the lines of the PTX text; empty where nothing is.
+///
+/// A module without faults has in each instruction as many operands as its [`Op`] says, and every register, label,
+/// symbol, table, prototype and location that it names.
+pub fn verify(module: &Module) -> Vec<Diagnostic> {
+    let mut diagnostics = Vec::new();
+    for function in &module.functions {
+        if let Some(body) = &function.body {
+            let verifier = Verifier { module, function, body };
+            verifier.body(&mut diagnostics);
+        }
+    }
+    diagnostics
+}
+
+struct Verifier<'a> {
+    module: &'a Module,
+    function: &'a Function,
+    body: &'a Body,
+}
+
+/// What is wrong, where it is something.
+type Check = Result<(), String>;
+
+fn fail(text: impl Into<String>) -> Check {
+    Err(text.into())
+}
+
+impl Verifier<'_> {
+    fn body(&self, diagnostics: &mut Vec<Diagnostic>) {
+        let name = &self.function.name;
+        let mut placed = vec![0_u32; self.body.labels.len()];
+        for statement in &self.body.statements {
+            match statement {
+                Statement::Label(label) => match placed.get_mut(label.0 as usize) {
+                    Some(count) => *count += 1,
+                    None => {
+                        let text = format!("`{name}` places a label that does not exist");
+                        diagnostics.push(Diagnostic::error(FILE, text));
+                    }
+                },
+                Statement::Instruction(instruction) => {
+                    if let Err(text) = self.instruction(instruction) {
+                        let shown = print::instruction(self.module, self.function, instruction);
+                        let diagnostic = Diagnostic::error(FILE, format!("`{shown}`: {text}"));
+                        diagnostics.push(match instruction.line {
+                            0 => diagnostic,
+                            line => diagnostic.at(line, None),
+                        });
+                    }
+                }
+                Statement::Pragma(_) => {}
+            }
+        }
+        for (label, count) in self.body.labels.iter().zip(placed) {
+            if count != 1 {
+                let text = format!("label `{label}` of `{name}` stands {count} times");
+                diagnostics.push(Diagnostic::error(FILE, text));
+            }
+        }
+        let tables = self.body.tables.iter().flat_map(|table| &table.labels);
+        if tables.into_iter().any(|label| label.0 as usize >= self.body.labels.len()) {
+            let text = format!("a table of `{name}` names a label that does not exist");
+            diagnostics.push(Diagnostic::error(FILE, text));
+        }
+    }
+
+    fn instruction(&self, item: &Instruction) -> Check {
+        let mut names = Ok(());
+        item.dst.iter().chain(&item.src).for_each(|operand| {
+            if names.is_ok() {
+                names = self.exists(operand);
+            }
+        });
+        names?;
+        if let Some(guard) = item.guard {
+            self.reg(guard.reg)?;
+            if self.body.registers.ty(guard.reg) != Type::Pred {
+                return fail("the guard is no predicate");
+            }
+        }
+        if item.location.is_some_and(|id| self.module.location(id).is_none()) {
+            return fail("its source location does not exist");
+        }
+        if let Op::Call { prototype, .. } = &item.op {
+            return self.call(item, *prototype);
+        }
+        match signature(&item.op, item.src.len()) {
+            Some(signature) => self.operands(item, &signature),
+            None => Ok(()),
+        }
+    }
+
+    fn reg(&self, reg: Reg) -> Check {
+        match (reg.0 as usize) < self.body.registers.len() {
+            true => Ok(()),
+            false => fail(format!("register {} does not exist", reg.0)),
+        }
+    }
+
+    /// Whether all that the operand names exists.
+    fn exists(&self, operand: &Operand) -> Check {
+        let mut result = Ok(());
+        operand.for_each_reg(&mut |reg| {
+            if result.is_ok() {
+                result = self.reg(reg);
+            }
+        });
+        result?;
+        match operand {
+            Operand::Symbol(symbol, _)
+            | Operand::Address(Address { base: Base::Symbol(symbol), .. }) => self.symbol(*symbol),
+            Operand::Label(label) if label.0 as usize >= self.body.labels.len() => {
+                fail(format!("label {} does not exist", label.0))
+            }
+            Operand::Table(table) if *table as usize >= self.body.tables.len() => {
+                fail(format!("table {table} does not exist"))
+            }
+            Operand::Vector(parts) | Operand::Bracket(parts) => {
+                parts.iter().try_for_each(|part| self.exists(part))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn symbol(&self, symbol: Symbol) -> Check {
+        let (index, count) = match symbol {
+            Symbol::Variable(index) => (index, self.module.variables.len()),
+            Symbol::Local(index) => (index, self.body.locals.len()),
+            Symbol::Param(index) => (index, self.function.params.len()),
+            Symbol::Return(index) => (index, self.function.returns.len()),
+            Symbol::Function(index) => (index, self.module.functions.len()),
+        };
+        if (index as usize) < count { Ok(()) } else { fail("a symbol does not exist") }
+    }
+
+    fn call(&self, item: &Instruction, prototype: Option<u32>) -> Check {
+        let prototype = match prototype {
+            Some(index) => match self.body.prototypes.get(index as usize) {
+                Some(prototype) => Some(prototype),
+                None => return fail("its prototype does not exist"),
+            },
+            None => None,
+        };
+        let counts = match (item.src.first(), prototype) {
+            (Some(Operand::Symbol(Symbol::Function(id), _)), _) => {
+                let function = self.module.functions.get(*id as usize);
+                function.map(|f| (f.returns.len(), f.params.len()))
+            }
+            (Some(Operand::Reg(_)), Some(p)) => Some((p.returns.len(), p.params.len())),
+            (Some(Operand::Reg(_)), None) => return fail("an indirect call needs a prototype"),
+            _ => return fail("nothing is called"),
+        };
+        let found = (item.dst.len(), item.src.len().saturating_sub(1));
+        match counts {
+            Some(counts) if counts != found => fail(format!(
+                "{} arguments and {} results, but the function has {} and {}",
+                found.1, found.0, counts.1, counts.0
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn operands(&self, item: &Instruction, signature: &Signature) -> Check {
+        let lists = [
+            (&item.dst, &signature.dst, signature.optional_dst, "destination"),
+            (&item.src, &signature.src, signature.optional_src, "source"),
+        ];
+        for (found, slots, optional, what) in lists {
+            let least = slots.len() - optional.min(slots.len());
+            if found.len() < least || found.len() > slots.len() {
+                return fail(format!(
+                    "{} {what} operands, but it needs {}{}",
+                    found.len(),
+                    least,
+                    if optional > 0 { format!(" to {}", slots.len()) } else { String::new() },
+                ));
+            }
+            let written = what == "destination";
+            for (operand, slot) in found.iter().zip(slots) {
+                self.operand(operand, *slot, written)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn operand(&self, operand: &Operand, slot: Slot, written: bool) -> Check {
+        match slot {
+            Slot::Value(ty) => self.value(operand, ty, false, written),
+            Slot::Loose(ty) => self.value(operand, ty, true, written),
+            Slot::Lanes(ty, lanes) => self.lanes(operand, ty, lanes, written),
+            Slot::Packed(ty) => self.packed(operand, ty, written),
+            Slot::Whole(ty, lanes) => match operand {
+                Operand::Special(Special::Whole(_)) => Ok(()),
+                other => self.lanes(other, ty, lanes, written),
+            },
+            Slot::Address => match operand {
+                Operand::Address(Address { base: Base::Reg(reg), .. }) => self.pointer(*reg),
+                Operand::Address(_) => Ok(()),
+                _ => fail("a memory operand is needed"),
+            },
+            Slot::Pointer => match operand {
+                Operand::Reg(reg) => self.pointer(*reg),
+                Operand::Symbol(..) | Operand::Int(_) => Ok(()),
+                Operand::Sink if written => Ok(()),
+                _ => fail("an address or a handle is needed"),
+            },
+            Slot::Label => match operand {
+                Operand::Label(_) => Ok(()),
+                _ => fail("a label is needed"),
+            },
+            Slot::Table => match operand {
+                Operand::Table(_) => Ok(()),
+                _ => fail("a list of labels (`.branchtargets`) is needed"),
+            },
+            Slot::SizeOrPredicate => match operand {
+                Operand::Not(reg) => self.value(&Operand::Reg(*reg), Type::Pred, false, false),
+                Operand::Reg(reg) if self.body.registers.ty(*reg) == Type::Pred => Ok(()),
+                other => self.value(other, Type::U32, false, false),
+            },
+            Slot::Coordinates => {
+                let lanes = operand.lanes();
+                lanes.iter().try_for_each(|lane| match lane {
+                    Operand::Reg(reg) if self.body.registers.ty(*reg).bits() < 16 => {
+                        fail("a coordinate is a predicate")
+                    }
+                    Operand::Address(_) | Operand::Bracket(_) | Operand::Label(_) => {
+                        fail("coordinates are needed")
+                    }
+                    _ => Ok(()),
+                })
+            }
+        }
+    }
+
+    fn pointer(&self, reg: Reg) -> Check {
+        let ty = self.body.registers.ty(reg);
+        if matches!(ty.bits(), 32 | 64) && !ty.is_float() {
+            Ok(())
+        } else {
+            fail(format!("`{}` ({ty}) cannot hold an address", self.body.registers.name(reg)))
+        }
+    }
+
+    fn lanes(&self, operand: &Operand, ty: Type, lanes: u8, written: bool) -> Check {
+        let parts = operand.lanes();
+        if parts.len() != usize::from(lanes.max(1)) {
+            return fail(format!("{} lanes, but {lanes} are needed", parts.len()));
+        }
+        parts.iter().try_for_each(|part| self.value(part, ty, true, written))
+    }
+
+    /// `mov`: a value, or a vector of values that together are as wide.
+    fn packed(&self, operand: &Operand, ty: Type, written: bool) -> Check {
+        let Operand::Vector(parts) = operand else {
+            return self.value(operand, ty, false, written);
+        };
+        if !matches!(parts.len(), 2 | 4 | 8) {
+            return fail("2, 4 or 8 parts are needed");
+        }
+        let part = match ty.bits() / parts.len() as u32 {
+            8 => Type::B8,
+            16 => Type::B16,
+            32 => Type::B32,
+            64 => Type::B64,
+            _ => return fail(format!("{ty} has not so many parts")),
+        };
+        parts.iter().try_for_each(|operand| self.value(operand, part, false, written))
+    }
+
+    /// A value of type `ty`; in a `loose` place a register may be wider.
+    fn value(&self, operand: &Operand, ty: Type, loose: bool, written: bool) -> Check {
+        let fine = match operand {
+            Operand::Reg(reg) => return self.register(*reg, ty, loose),
+            Operand::Not(reg) if ty == Type::Pred && !written => {
+                return self.register(*reg, ty, loose);
+            }
+            Operand::Sink => written,
+            _ if written => false,
+            Operand::Int(_) => true,
+            Operand::F32(_) | Operand::F64(_) => matches!(ty.kind(), Kind::Float | Kind::Bits),
+            Operand::Special(special) => {
+                !ty.is_float() && (special.bits() != 1 || ty == Type::Pred)
+                    || matches!(ty.kind(), Kind::Bits)
+            }
+            Operand::Symbol(..) => matches!(ty.bits(), 32 | 64) && !ty.is_float(),
+            _ => false,
+        };
+        if fine { Ok(()) } else { fail(format!("an operand cannot be a {ty} value")) }
+    }
+
+    fn register(&self, reg: Reg, ty: Type, loose: bool) -> Check {
+        let found = self.body.registers.ty(reg);
+        let width = if loose { found.bits() >= ty.bits() } else { found.bits() == ty.bits() };
+        let kind = |ty: Type| match ty.kind() {
+            Kind::Signed => Kind::Unsigned,
+            Kind::Opaque => Kind::Bits,
+            other => other,
+        };
+        let (a, b) = (kind(found), kind(ty));
+        let predicate = (a == Kind::Predicate) == (b == Kind::Predicate);
+        if width && predicate && (a == b || a == Kind::Bits || b == Kind::Bits) {
+            Ok(())
+        } else {
+            let name = self.body.registers.name(reg);
+            fail(format!("register `{name}` is {found}, but {ty} is needed"))
+        }
+    }
+}
