@@ -16,7 +16,9 @@ const HEADERS: [&str; 7] = ["count", "min", "max", "mean", "NaN", "Inf", "range"
 pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
     ui.spacing_mut().item_spacing.y = 0.0;
     if snapshot.resources.is_empty() {
-        ui.label(RichText::new("This scene has no resources.").color(theme::WEAK));
+        let running = snapshot.compile.running > 0;
+        let text = if running { "This scene has no resources." } else { "Nothing runs yet." };
+        ui.label(RichText::new(text).color(theme::WEAK));
         return;
     }
     let scroll = egui::ScrollArea::horizontal().id_salt("statistics across").auto_shrink(false);
