@@ -100,4 +100,4 @@ pub struct Camera {
 
 /// The colour maps that a view may name.
 pub const COLORMAPS: &[&str] =
-    &["inferno", "magma", "plasma", "viridis", "cividis", "turbo", "gray"];
+    &["inferno", "viridis", "magma", "plasma", "cividis", "turbo", "twilight", "gray"];

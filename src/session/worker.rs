@@ -1,6 +1,7 @@
 //! The thread that turns source text into a [`Program`], so that neither drawing nor a running step waits.
 
 use std::{
+    panic,
     path::PathBuf,
     sync::{Arc, mpsc},
     thread,
@@ -68,7 +69,7 @@ impl Worker {
                     // Whoever types fast has left older texts behind: only the newest one matters.
                     let job = incoming.try_iter().last().unwrap_or(job);
                     let start = Instant::now();
-                    let outcome = build(&mut builder, &recipe, &job.text);
+                    let outcome = build_or_say(&mut builder, &recipe, &job.text);
                     let verdict =
                         Verdict { generation: job.generation, elapsed: start.elapsed(), outcome };
                     if outgoing.send(verdict).is_err() {
@@ -109,6 +110,16 @@ impl Drop for Worker {
             tracing::error!("the compile thread panicked");
         }
     }
+}
+
+/// [`build`], with a defect of ours as a remark about the source: it must not take the session with it.
+fn build_or_say(builder: &mut Builder, recipe: &Recipe, text: &str) -> Result<Built, Error> {
+    let attempt = panic::catch_unwind(panic::AssertUnwindSafe(|| build(builder, recipe, text)));
+    attempt.unwrap_or_else(|_| {
+        let text = "warpaint itself failed on this source; please report it with the file";
+        let diagnostics = vec![Diagnostic::error(&recipe.name, text)];
+        Ok(Built { program: None, diagnostics, log: Arc::from(""), cached: false })
+    })
 }
 
 fn build(builder: &mut Builder, recipe: &Recipe, text: &str) -> Result<Built, Error> {

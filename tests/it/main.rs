@@ -1,4 +1,5 @@
 //! The integration tests: one binary, one module a topic.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
 mod compile;
 #[cfg(feature = "gl")]

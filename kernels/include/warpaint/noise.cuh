@@ -9,8 +9,8 @@
 // "Noise hardware", 2001; Gustavson, "Simplex noise demystified", 2005), four corners a point in 3-D.
 #pragma once
 
-#include "random.cuh"
-#include "vector.cuh"
+#include <warpaint/random.cuh>
+#include <warpaint/vector.cuh>
 
 namespace warpaint {
 
