@@ -61,7 +61,9 @@ fn rows(body: &mut TableBody<'_>, resource: &Resource) {
         body.row(ROW, |mut row| {
             row.col(|ui| name(ui, resource, None));
             row.col(|ui| cell(ui, number::count(resource.count), theme::TEXT));
-            row.col(|ui| cell(ui, "not taken yet".to_owned(), theme::FAINT));
+            for _ in &HEADERS[1..] {
+                row.col(|ui| cell(ui, "\u{2013}".to_owned(), theme::FAINT));
+            }
         });
     }
     let several = resource.components.len() > 1;
