@@ -73,7 +73,8 @@ fn left(
     locals: &mut Locals,
     actions: &mut Vec<Action>,
 ) {
-    let most = (ui.available_width() * 0.6).max(260.0);
+    // The view keeps a third of the window, whatever the others would like.
+    let most = (ui.available_width() * 0.65 - state.parameters_width).max(260.0);
     let panel = Panel::left("editor")
         .default_size(state.editor_width.min(ui.available_width() * 0.42))
         .size_range(240.0..=most)
