@@ -1,6 +1,5 @@
 //! The program from outside: results, exit codes, and one clear sentence for everything that can be wrong.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::{fs, os::unix::fs::PermissionsExt};
 

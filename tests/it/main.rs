@@ -1,10 +1,12 @@
 //! The integration tests: one binary, one module a topic.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+
+#[cfg(feature = "studio")]
+mod cli;
 mod compile;
 #[cfg(feature = "gl")]
 mod draw;
-
 #[cfg(feature = "gl")]
 mod gl;
 #[cfg(feature = "gl")]
@@ -12,6 +14,5 @@ mod interop;
 mod nvidia;
 #[cfg(feature = "gl")]
 mod session;
-#[cfg(feature = "studio")]
 mod support;
 mod tidy;

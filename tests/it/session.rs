@@ -1,6 +1,5 @@
 //! Running scenes: hot swap, what survives an edit, and that OpenGL sees what the kernels wrote.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,5 @@
 //! The studio in a real window under Xvfb: keys typed by a real client, pictures read off the screen.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::{
     fs,
