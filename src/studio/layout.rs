@@ -56,7 +56,7 @@ pub fn show(
     lower(ui, shown, state);
     let view = CentralPanel::no_frame().show(ui, |ui| {
         ui.spacing_mut().item_spacing = egui::Vec2::ZERO;
-        actions.extend(banner::show(ui, snapshot, desk.notices()));
+        actions.extend(banner::show(ui, snapshot, &desk.document.name, desk.notices()));
         view::show(ui, snapshot, &mut locals.view)
     });
     let (rect, from_view) = view.inner;

@@ -22,12 +22,13 @@ pub struct Notice {
     pub answers: Vec<(&'static str, Action)>,
 }
 
-/// All strips; takes no space when there is nothing to say.
-pub fn show(ui: &mut Ui, snapshot: &Snapshot, notices: &[Notice]) -> Vec<Action> {
+/// All strips; takes no space when there is nothing to say. `file` is the open scene's name as diagnostics
+/// carry it.
+pub fn show(ui: &mut Ui, snapshot: &Snapshot, file: &str, notices: &[Notice]) -> Vec<Action> {
     let mut actions = Vec::new();
     ui.spacing_mut().item_spacing.y = 0.0;
     if let Some(fault) = &snapshot.fault {
-        strip(ui, Severity::Fault, |ui| fault_content(ui, fault, &mut actions));
+        strip(ui, Severity::Fault, |ui| fault_content(ui, fault, file, &mut actions));
     }
     for notice in notices {
         ui.push_id(notice.number, |ui| {
@@ -55,9 +56,9 @@ fn strip(ui: &mut Ui, severity: Severity, content: impl FnOnce(&mut Ui)) {
     ui.painter().rect_filled(edge, 0.0, color);
 }
 
-fn fault_content(ui: &mut Ui, fault: &Diagnostic, actions: &mut Vec<Action>) {
+fn fault_content(ui: &mut Ui, fault: &Diagnostic, file: &str, actions: &mut Vec<Action>) {
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        if let Some(line) = fault.line
+        if let Some(line) = fault.line.filter(|_| fault.file == file)
             && ui.button(format!("Show line {line}")).clicked()
         {
             actions.push(Action::Reveal(line, fault.column));
@@ -66,10 +67,9 @@ fn fault_content(ui: &mut Ui, fault: &Diagnostic, actions: &mut Vec<Action>) {
             actions.push(Action::Reset);
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            ui.label(RichText::new("Kernel stopped:").strong().color(theme::STRONG));
-            let text =
-                RichText::new(fault.text.lines().next().unwrap_or_default()).color(theme::TEXT);
-            ui.add(egui::Label::new(text).truncate()).on_hover_text(fault.text.trim());
+            let text = format!("Stopped: {}", fault.text.lines().next().unwrap_or_default());
+            let label = egui::Label::new(RichText::new(text).color(theme::STRONG)).wrap();
+            ui.add(label).on_hover_text(fault.text.trim());
         });
     });
 }
@@ -87,7 +87,7 @@ fn notice_content(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let text = RichText::new(&notice.text).color(theme::STRONG);
-            ui.add(egui::Label::new(text).truncate()).on_hover_text(&notice.text);
+            ui.add(egui::Label::new(text).wrap());
         });
     });
 }

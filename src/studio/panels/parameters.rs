@@ -18,7 +18,7 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Vec<Action> {
     let mut actions = Vec::new();
     header(ui, snapshot, &mut actions);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        if snapshot.parameters.is_empty() {
+        if snapshot.parameters.is_empty() && snapshot.compile.running > 0 {
             hint(ui);
         }
         for (index, parameter) in snapshot.parameters.iter().enumerate() {

@@ -16,7 +16,9 @@ const HEADERS: [&str; 7] = ["count", "min", "max", "mean", "NaN", "Inf", "range"
 pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
     ui.spacing_mut().item_spacing.y = 0.0;
     if snapshot.resources.is_empty() {
-        ui.label(RichText::new("This scene has no resources.").color(theme::WEAK));
+        let running = snapshot.compile.running > 0;
+        let text = if running { "This scene has no resources." } else { "Nothing runs yet." };
+        ui.label(RichText::new(text).color(theme::WEAK));
         return;
     }
     let scroll = egui::ScrollArea::horizontal().id_salt("statistics across").auto_shrink(false);
@@ -59,7 +61,9 @@ fn rows(body: &mut TableBody<'_>, resource: &Resource) {
         body.row(ROW, |mut row| {
             row.col(|ui| name(ui, resource, None));
             row.col(|ui| cell(ui, number::count(resource.count), theme::TEXT));
-            row.col(|ui| cell(ui, "not taken yet".to_owned(), theme::FAINT));
+            for _ in &HEADERS[1..] {
+                row.col(|ui| cell(ui, "\u{2013}".to_owned(), theme::FAINT));
+            }
         });
     }
     let several = resource.components.len() > 1;

@@ -51,7 +51,7 @@ fn scene_menu(
 ) {
     let title = RichText::new(format!("{}     ", snapshot.title)).color(theme::STRONG).size(14.5);
     let menu = ui.menu_button(title, |ui| {
-        ui.set_min_width(240.0);
+        ui.set_width(250.0);
         ui.label(RichText::new("Built-in scenes").small().color(theme::WEAK));
         for name in built_ins {
             if ui.button(*name).clicked() {

@@ -104,6 +104,10 @@ fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hovered: bool) {
         );
         painter.galley(place + vec2(30.0, 7.0), galley, theme::STRONG);
     }
+    if compile.phase == Phase::Compiling && compile.running == 0 {
+        let font = FontId::proportional(15.0);
+        painter.text(rect.center(), Align2::CENTER_CENTER, "compiling\u{2026}", font, theme::WEAK);
+    }
     if hovered {
         painter.text(
             rect.left_bottom() + vec2(14.0, -12.0),
