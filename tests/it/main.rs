@@ -1,1 +1,4 @@
 //! The integration tests: one binary, one module a topic.
+
+mod conformance;
+mod ptx;
