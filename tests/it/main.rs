@@ -5,6 +5,7 @@
 #[cfg(feature = "studio")]
 mod cli;
 mod compile;
+mod conformance;
 #[cfg(feature = "gl")]
 mod draw;
 #[cfg(feature = "gl")]
@@ -12,6 +13,7 @@ mod gl;
 #[cfg(feature = "gl")]
 mod interop;
 mod nvidia;
+mod ptx;
 #[cfg(feature = "gl")]
 mod session;
 mod support;

@@ -1,0 +1,1 @@
+//! The contract of the device seam, written once, run on both devices.
