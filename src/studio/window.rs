@@ -167,6 +167,8 @@ struct Studio {
     folders: Option<Folders>,
     state: State,
     camera: draw::Camera,
+    /// What the view's picture was drawn from; `None` when the session has something newer.
+    drawn_from: Option<draw::Camera>,
     /// Where the camera started; another start in the manifest moves it.
     start: Option<draw::Camera>,
     mouse: [f32; 4],
@@ -219,6 +221,7 @@ impl Studio {
             folders,
             state,
             camera: draw::Camera::default(),
+            drawn_from: None,
             start: None,
             mouse: [0.0; 4],
             pace,
@@ -249,6 +252,7 @@ impl Studio {
     fn advance(&mut self) -> Next {
         let now = Instant::now();
         if self.update_session() {
+            self.drawn_from = None;
             self.pace.want(now);
         }
         let busy = self.session.as_ref().is_some_and(Session::is_busy);
@@ -318,16 +322,26 @@ impl Studio {
         let rect = pixels(view, self.egui.egui_ctx.pixels_per_point(), screen);
         self.egui.painter.clear(screen, theme::GROUND.to_normalized_gamma_f32());
         if rect[2] > 0 && rect[3] > 0 {
-            self.view.resize([rect[2], rect[3]])?;
-            let frame = match &self.session {
-                Some(session) => session.frame(&self.camera),
-                None => draw::Frame::new(&self.camera, draw::Content::Nothing),
-            };
-            let picture = self.timer.measure(|| self.view.draw(&frame))?;
-            picture.blit_to(gl::Target::Screen, rect)?;
+            self.draw_view([rect[2], rect[3]])?;
+            self.view.picture().blit_to(gl::Target::Screen, rect)?;
         }
         self.egui.paint(&self.window);
         self.context.swap_buffers()?;
+        Ok(())
+    }
+
+    /// Draws the view's picture, unless it would be the one that is there.
+    fn draw_view(&mut self, size: [u32; 2]) -> Result<()> {
+        if self.view.size() == size && self.drawn_from == Some(self.camera) {
+            return Ok(());
+        }
+        self.view.resize(size)?;
+        let frame = match &self.session {
+            Some(session) => session.frame(&self.camera),
+            None => draw::Frame::new(&self.camera, draw::Content::Nothing),
+        };
+        self.timer.measure(|| self.view.draw(&frame).map(|_| ()))?;
+        self.drawn_from = Some(self.camera);
         Ok(())
     }
 
@@ -448,6 +462,7 @@ impl Studio {
     /// A new session for the document on the desk. The old one's memory is free before the new one's is taken.
     fn restart(&mut self) {
         self.session = None;
+        self.drawn_from = None;
         let document = &self.desk.document;
         let session =
             new_session(document, &self.options, &self.context, &self.device, &self.proxy);
