@@ -8,6 +8,7 @@ mod compile;
 mod conformance;
 #[cfg(feature = "gl")]
 mod draw;
+mod faults;
 #[cfg(feature = "gl")]
 mod gl;
 #[cfg(feature = "gl")]
@@ -18,3 +19,5 @@ mod ptx;
 mod session;
 mod support;
 mod tidy;
+#[cfg(feature = "studio")]
+mod window;
