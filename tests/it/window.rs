@@ -97,7 +97,9 @@ impl Screen {
             .spawn()
             .unwrap();
         let screen = Self { place, display, _server: server, studio: Running(studio) };
-        screen.until("the window opens", || !screen.xdotool(&["search", "--name", "warpaint"]).out.is_empty());
+        // There is no window manager to give the window the keyboard.
+        let focus = ["search", "--onlyvisible", "--name", "warpaint", "windowfocus"];
+        screen.until("the window opens", || screen.xdotool(&focus).code == Some(0));
         Some(screen)
     }
 
@@ -213,7 +215,7 @@ fn typing_in_the_editor_changes_the_picture() {
     let broken = screen.blob_where("the old kernel goes on", |_| true);
     assert!((broken[0] - after[0]).abs() < 10.0, "from {after:?} to {broken:?}");
     screen.xdotool(&["key", "--delay", "40"].iter().chain(&["BackSpace"; 8]).copied().collect::<Vec<_>>());
-    screen.xdotool(&["type", "--delay", "60", "-1.0f"]).expect(0, &[]);
+    screen.xdotool(&["type", "--delay", "60", "--", "-1.0f"]).expect(0, &[]);
     screen.xdotool(&["key", "ctrl+Return"]).expect(0, &[]);
     screen.blob_where("the mended kernel runs", |at| at[0] < before[0] - 40.0);
 
