@@ -140,12 +140,10 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn block(&mut self, block: &[&str]) {
-        match block.split_first() {
-            Some((first, rest)) => match Head::of(first, self.name) {
-                Some(head) => self.remark(head, rest),
-                None => self.unknown(block),
-            },
-            None => (),
+        let Some((first, rest)) = block.split_first() else { return };
+        match Head::of(first, self.name) {
+            Some(head) => self.remark(head, rest),
+            None => self.unknown(block),
         }
     }
 

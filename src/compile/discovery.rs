@@ -14,8 +14,8 @@ use std::time::SystemTime;
 
 use super::{Error, Result, canonical};
 
-/// The oldest major version of NVRTC that is used.
-const OLDEST_MAJOR: u32 = 12;
+/// The major versions of NVRTC that are looked for; those after 13 are yet to come.
+const MAJORS: std::ops::Range<u32> = 12..20;
 
 /// Folders below a toolkit, a wheel or our data folder that may hold the library.
 const LIBRARY_DIRS: [&str; 4] =
@@ -182,8 +182,8 @@ fn usable(library: &Path, unusable: &[(PathBuf, String)]) -> std::result::Result
     if let Some((_, problem)) = refused {
         return Err(problem.clone());
     }
-    if let Some(major) = version_of(library).first().filter(|major| **major < OLDEST_MAJOR) {
-        return Err(format!("is version {major}, and {OLDEST_MAJOR} or newer is needed"));
+    if let Some(major) = version_of(&canonical(library)).filter(|major| *major < MAJORS.start) {
+        return Err(format!("is version {major}, and {} or newer is needed", MAJORS.start));
     }
     is_native_elf(library)
 }
@@ -204,24 +204,19 @@ fn is_native_elf(library: &Path) -> std::result::Result<(), String> {
     }
 }
 
-/// The NVRTC libraries in `folder`, newest version first, names without a version last.
+/// The NVRTC libraries in `folder`, newest first. Their names are tried, since listing the system's folders
+/// would take longer than all the rest of the search.
 fn libraries_in(folder: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = entries(folder)
-        .into_iter()
-        .filter(|path| {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            name == "libnvrtc.so" || name.starts_with("libnvrtc.so.")
-        })
-        .collect();
-    found.sort_by_key(|path| std::cmp::Reverse(version_of(path)));
-    found
+    let versioned = MAJORS.rev().map(|major| format!("libnvrtc.so.{major}"));
+    let names = versioned.chain(std::iter::once("libnvrtc.so".to_owned()));
+    let paths = names.map(|name| folder.join(name));
+    paths.filter(|path| path.is_file()).collect()
 }
 
-/// The numbers after `.so.` in a library's name.
-fn version_of(library: &Path) -> Vec<u32> {
-    let name = library.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let version = name.split_once(".so.").map_or("", |(_, version)| version);
-    version.split('.').filter_map(|part| part.parse().ok()).collect()
+/// The first number after `.so.` in a library's name.
+fn version_of(library: &Path) -> Option<u32> {
+    let (_, version) = library.file_name()?.to_str()?.split_once(".so.")?;
+    version.split('.').next()?.parse().ok()
 }
 
 /// What lies in a folder, sorted by name; nothing where it cannot be read.
@@ -418,8 +413,9 @@ mod tests {
         let root = canonical(temp.path());
         library(&root.join("usr/lib/libnvrtc.so.13"));
         write(&root.join("text.so"), b"this is a text file, not a library");
+        fs::create_dir(root.join("empty")).unwrap();
         for (name, problem) in
-            [("missing", "No such file"), ("usr", "no libnvrtc"), ("text.so", "ELF")]
+            [("missing", "No such file"), ("empty", "no libnvrtc"), ("text.so", "ELF")]
         {
             let path = root.join(name);
             let error =
@@ -433,6 +429,8 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let root = canonical(temp.path());
         library(&root.join("lib/libnvrtc.so.11.2"));
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("libnvrtc.so.11.2", root.join("lib/libnvrtc.so")).unwrap();
         write(&root.join("lib/libnvrtc.so.14"), b"short");
         library(&root.join("lib/libnvrtc.so.13"));
         library(&root.join("lib/libnvrtc-builtins.so.13"));
@@ -444,8 +442,7 @@ mod tests {
         assert_eq!(second, root.join("usr/lib/libnvrtc.so.12"));
         unusable.push((second, "broken too".to_owned()));
         let error = places.find(&unusable).unwrap_err().to_string();
-        for part in ["scripts/setup", "libnvrtc.so.11.2: is version 11", "broken too", "CUDA_HOME"]
-        {
+        for part in ["scripts/setup", "libnvrtc.so: is version 11", "broken too", "CUDA_HOME"] {
             assert!(error.contains(part), "{part} is not in: {error}");
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! In goes a [`Request`] (a source, the headers and folders it may include, a target), out comes PTX with the
 //! lowered names of the kernels asked for, or [`Diagnostic`]s with file, line and column. NVRTC is found and
-//! loaded at run time ([`discovery`]), never linked; a [`Cache`] answers what was compiled before without
+//! loaded at run time, never linked; a [`Cache`] answers what was compiled before without
 //! loading it at all. This module knows no scene, no device and no window, and calls no CUDA driver.
 //!
 //! NVRTC's options and functions: *NVRTC, CUDA C++ Runtime Compilation*, NVIDIA.

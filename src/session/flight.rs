@@ -64,7 +64,8 @@ impl Session {
         };
         inputs.dt = program.scene.manifest.step_seconds(&inputs.parameters);
         let when = if work == Work::Step { When::Step } else { When::Reset };
-        let measure = work != Work::Step || self.statistics.is_due(self.options.statistics_every);
+        let every = self.options.statistics_every;
+        let measure = every.is_some() && (work != Work::Step || self.statistics.is_due(every));
         let board = &mut self.statistics;
         resources.write(stream, |slices| {
             stopwatch.restart();

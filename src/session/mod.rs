@@ -205,7 +205,8 @@ impl Session {
     pub fn run_steps(&mut self, steps: u64, mut progress: impl FnMut(u64)) -> Result<(), Error> {
         self.pause();
         self.finish_flight()?;
-        let target = self.inputs.step + steps;
+        let start = if self.reset == Reset::All { 0 } else { self.inputs.step };
+        let target = start + steps;
         while self.fault.is_none() {
             let due = self.inputs.step < target || self.reset != Reset::None;
             if !due || self.program.is_none() {

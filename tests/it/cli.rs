@@ -1,6 +1,5 @@
 //! The program from outside: results, exit codes, and one clear sentence for everything that can be wrong.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
@@ -169,7 +168,7 @@ fn wrong_usage_is_told_before_anything_runs() {
     run(&["--npy", "valeu=x.npy"]).expect_one_line(2, &["valeu", "value"]);
     run(&["--const", "m=1"]).expect(1, &["m"]);
     run(&["--size", "0x5"]).expect(2, &["WIDTHxHEIGHT"]);
-    run(&["--device", "gpu"]).expect(2, &["gpu"]);
+    place.run(&["render", "scene.cu", "--device", "gpu"]).expect(2, &["gpu"]);
     run(&["--out", "x.png", "--every", "2"]).expect_one_line(2, &["%04d"]);
     assert!(!place.path("x.png").exists());
 }

@@ -1,6 +1,5 @@
 //! Shared memory: device to OpenGL, on each path that the machine has.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use warpaint::{
     device::{Device, Error as DeviceError, Fill, Stream},

@@ -1,7 +1,6 @@
 //! What only an NVIDIA GPU can show; the contract that both devices share is in the conformance suite.
 
 #![expect(unsafe_code, reason = "launches")]
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::process::Command;
 

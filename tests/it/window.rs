@@ -1,6 +1,5 @@
 //! The studio in a real window under Xvfb: keys typed by a real client, pictures read off the screen.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::{
     fs,
@@ -98,7 +97,9 @@ impl Screen {
             .spawn()
             .unwrap();
         let screen = Self { place, display, _server: server, studio: Running(studio) };
-        screen.until("the window opens", || !screen.xdotool(&["search", "--name", "warpaint"]).out.is_empty());
+        // There is no window manager to give the window the keyboard.
+        let focus = ["search", "--onlyvisible", "--name", "warpaint", "windowfocus"];
+        screen.until("the window opens", || screen.xdotool(&focus).code == Some(0));
         Some(screen)
     }
 
@@ -178,3 +179,57 @@ impl Screen {
 const VIEW: [usize; 4] = [700, 150, 1250, 560];
 /// A point in the editor.
 const EDITOR: [&str; 2] = ["250", "300"];
+
+impl Screen {
+    /// Waits until the blob stands still somewhere that `accept` likes.
+    #[track_caller]
+    fn blob_where(&self, what: &str, accept: impl Fn([f32; 2]) -> bool) -> [f32; 2] {
+        let mut found = None;
+        self.until(what, || {
+            found = self.blob().filter(|&at| accept(at));
+            found.is_some()
+        });
+        found.unwrap()
+    }
+
+    /// Types at the end of the text: the caret is put between `0.0f` and `; }`.
+    fn type_behind_the_number(&self, text: &str) {
+        self.xdotool(&["mousemove", EDITOR[0], EDITOR[1], "click", "1"]).expect(0, &[]);
+        self.xdotool(&["key", "--delay", "40", "ctrl+End", "Left", "Left", "Left"]).expect(0, &[]);
+        self.xdotool(&["type", "--delay", "60", text]).expect(0, &[]);
+    }
+}
+
+#[test]
+fn typing_in_the_editor_changes_the_picture() {
+    let Some(mut screen) = Screen::open(BLOB) else { return };
+    let before = screen.blob_where("the blob is drawn", |_| true);
+
+    screen.type_behind_the_number("+0.5f");
+    let after = screen.blob_where("the blob moves to the right", |at| at[0] > before[0] + 40.0);
+    assert!((after[1] - before[1]).abs() < 40.0, "from {before:?} to {after:?}");
+
+    // Broken: the old kernel goes on. Mended: the new one runs.
+    screen.xdotool(&["type", "--delay", "60", "+nothing"]).expect(0, &[]);
+    sleep(Duration::from_secs(3));
+    let broken = screen.blob_where("the old kernel goes on", |_| true);
+    assert!((broken[0] - after[0]).abs() < 10.0, "from {after:?} to {broken:?}");
+    screen.xdotool(&["key", "--delay", "40"].iter().chain(&["BackSpace"; 8]).copied().collect::<Vec<_>>());
+    screen.xdotool(&["type", "--delay", "60", "--", "-1.0f"]).expect(0, &[]);
+    screen.xdotool(&["key", "ctrl+Return"]).expect(0, &[]);
+    screen.blob_where("the mended kernel runs", |at| at[0] < before[0] - 40.0);
+
+    assert_eq!(fs::read_to_string(screen.place.path("scene.cu")).unwrap(), BLOB, "nobody saved it");
+    assert!(screen.studio.0.try_wait().unwrap().is_none(), "the studio lives on");
+}
+
+#[test]
+fn saving_in_another_editor_changes_the_picture() {
+    let Some(screen) = Screen::open(BLOB) else { return };
+    let before = screen.blob_where("the blob is drawn", |_| true);
+    // As editors do: a new file takes the old one's place.
+    let edited = BLOB.replace("return 0.0f;", "return -0.5f;");
+    screen.place.file("scene.cu.new", &edited);
+    fs::rename(screen.place.path("scene.cu.new"), screen.place.path("scene.cu")).unwrap();
+    screen.blob_where("the blob moves to the left", |at| at[0] < before[0] - 40.0);
+}

@@ -381,7 +381,7 @@ impl Lower<'_, '_> {
             }
         }
         // A body that does not end in `ret` returns all the same.
-        if !self.b.is_unreachable() || !self.is_filled() {
+        if !self.is_filled() {
             self.leave(0);
         }
         Ok(())

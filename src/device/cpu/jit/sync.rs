@@ -54,8 +54,7 @@ impl Plan {
         };
         let points: Vec<usize> = body.statements.iter().enumerate().filter_map(waits).collect();
         let live = flow::live_after(body, cfg, &points);
-        let kept: Vec<_> = live.into_iter().map(|regs| lay_out(body, regs)).collect();
-        let spill_bytes = kept.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
+        let (kept, spill_bytes) = lay_out(body, live);
         let schedule = if points.is_empty() {
             Schedule::Free
         } else if body.instructions().all(is_plain) {
@@ -65,7 +64,7 @@ impl Plan {
         };
         Self {
             points,
-            kept: kept.into_iter().map(|(kept, _)| kept).collect(),
+            kept,
             schedule,
             spill_bytes,
             resumes: vec![ResumePoint { kind: Resume::Start, site: 0 }],
@@ -78,18 +77,27 @@ impl Plan {
     }
 }
 
-/// Gives each register an array; wide ones first, so that all are aligned.
-fn lay_out(body: &Body, regs: Vec<Reg>) -> (Vec<(Reg, usize)>, usize) {
-    let width = |reg: &Reg| clif_type(body.registers.ty(*reg)).bytes().max(4) as usize;
-    let mut regs = regs;
-    regs.sort_by_key(|reg| std::cmp::Reverse(width(reg)));
-    let mut end = 0;
-    let kept = regs.into_iter().map(|reg| {
-        let at = end;
-        end += width(&reg) * MAX_THREADS + SKEW;
-        (reg, at)
-    });
-    (kept.collect(), end)
+/// Gives each register that is live at a point an array, and says how long they are together.
+///
+/// Points share the arrays, but only those of the same width: threads of a block may wait at different points,
+/// and an entry of a thread must never overlap another thread's entry of an array with another width.
+fn lay_out(body: &Body, points: Vec<Vec<Reg>>) -> (Vec<Vec<(Reg, usize)>>, usize) {
+    const WIDTHS: [usize; 3] = [16, 8, 4];
+    let width = |reg: Reg| clif_type(body.registers.ty(reg)).bytes().max(4) as usize;
+    let mut kept: Vec<Vec<(Reg, usize)>> = points.iter().map(|_| Vec::new()).collect();
+    let mut start = 0;
+    for of_width in WIDTHS {
+        let array_bytes = of_width * MAX_THREADS + SKEW;
+        let mut arrays = 0;
+        for (regs, kept) in points.iter().zip(&mut kept) {
+            let regs = regs.iter().copied().filter(|&reg| width(reg) == of_width);
+            let before = kept.len();
+            kept.extend(regs.enumerate().map(|(index, reg)| (reg, start + index * array_bytes)));
+            arrays = arrays.max(kept.len() - before);
+        }
+        start += arrays * array_bytes;
+    }
+    (kept, start)
 }
 
 /// What a thread waits for at this instruction, if it does.

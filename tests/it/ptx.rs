@@ -1,0 +1,270 @@
+//! Runs the cases of `tests/ptx/`: PTX with launches, arguments and expected results in its comments.
+//!
+//! ```text
+//! // run: KERNEL grid 2 block 32 shared 64     a launch; its arguments follow in order
+//! // buffer: u32 1 2 3 -> 2 4 6                memory, what it holds before and after
+//! // value: f32 1.5                            a scalar
+//! // tolerance: 1e-6                           relative, for all buffers of the launch; default: the same bits
+//! // fault: InvalidWrite                       how the launch ends (on the CPU device; not run elsewhere)
+//! // unsupported: mma.sync                     the module does not load on the CPU device, for that instruction
+//! ```
+//! Values are decimal, hexadecimal (bits), `nan`, `inf`, `-inf`; `0*32` repeats, `0..8` counts. `_` after the
+//! arrow matches anything. A NaN equals every NaN.
+
+use std::{fs, path::Path};
+
+use warpaint::device::{Arguments, Choice, Device, Dim3, Error, LaunchConfig, Memory, Module};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Scalar {
+    Int { bytes: usize },
+    F32,
+    F64,
+}
+
+impl Scalar {
+    fn parse(word: &str) -> Self {
+        match word {
+            "u8" | "s8" => Self::Int { bytes: 1 },
+            "u16" | "s16" | "f16" => Self::Int { bytes: 2 },
+            "u32" | "s32" => Self::Int { bytes: 4 },
+            "u64" | "s64" => Self::Int { bytes: 8 },
+            "f32" => Self::F32,
+            "f64" => Self::F64,
+            _ => panic!("`{word}` is no type"),
+        }
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Self::Int { bytes } => bytes,
+            Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+
+    fn encode(self, word: &str) -> Vec<u8> {
+        let bits = match (word.strip_prefix("0x"), self) {
+            (Some(hex), _) => u64::from_str_radix(hex, 16).unwrap(),
+            (None, Self::F32) => u64::from(word.parse::<f32>().unwrap().to_bits()),
+            (None, Self::F64) => word.parse::<f64>().unwrap().to_bits(),
+            (None, Self::Int { .. }) => word.parse::<i128>().unwrap() as u64,
+        };
+        bits.to_le_bytes()[..self.bytes()].to_vec()
+    }
+
+    fn number(self, bytes: &[u8]) -> f64 {
+        match self {
+            Self::F32 => f64::from(f32::from_le_bytes(bytes.try_into().unwrap())),
+            Self::F64 => f64::from_le_bytes(bytes.try_into().unwrap()),
+            Self::Int { .. } => {
+                let mut wide = [0; 8];
+                wide[..bytes.len()].copy_from_slice(bytes);
+                u64::from_le_bytes(wide) as f64
+            }
+        }
+    }
+
+    fn show(self, bytes: &[u8]) -> String {
+        match self {
+            Self::Int { .. } => {
+                let digits: String = bytes.iter().rev().map(|b| format!("{b:02x}")).collect();
+                format!("0x{digits} ({})", self.number(bytes))
+            }
+            _ => format!("{:e}", self.number(bytes)),
+        }
+    }
+
+    fn same(self, found: &[u8], expected: &[u8], tolerance: f64) -> bool {
+        let (a, b) = (self.number(found), self.number(expected));
+        let is_float = !matches!(self, Self::Int { .. });
+        found == expected
+            || is_float && a.is_nan() && b.is_nan()
+            || tolerance > 0.0 && (a - b).abs() <= tolerance * b.abs().max(f64::MIN_POSITIVE)
+    }
+}
+
+enum Argument {
+    Value(Scalar, Vec<u8>),
+    /// The values before, and those expected after; `None` matches anything.
+    Buffer(Scalar, Vec<u8>, Vec<Option<Vec<u8>>>),
+}
+
+struct Run {
+    kernel: String,
+    config: LaunchConfig,
+    arguments: Vec<Argument>,
+    tolerance: f64,
+    fault: Option<String>,
+}
+
+#[derive(Default)]
+struct Case {
+    runs: Vec<Run>,
+    unsupported: Option<String>,
+}
+
+fn expand(words: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for word in words.split_whitespace() {
+        if let Some((value, count)) = word.split_once('*') {
+            all.extend(std::iter::repeat_n(value.to_owned(), count.parse().unwrap()));
+        } else if let Some((first, end)) = word.split_once("..") {
+            let (first, end): (i64, i64) = (first.parse().unwrap(), end.parse().unwrap());
+            all.extend((first..end).map(|value| value.to_string()));
+        } else {
+            all.push(word.to_owned());
+        }
+    }
+    all
+}
+
+fn dim(word: &str) -> Dim3 {
+    let mut sizes = word.split('x').map(|size| size.parse().unwrap());
+    let mut next = || sizes.next().unwrap_or(1);
+    Dim3 { x: next(), y: next(), z: next() }
+}
+
+fn parse(text: &str) -> Case {
+    let mut case = Case::default();
+    for line in text.lines() {
+        let Some((key, rest)) = line.strip_prefix("// ").and_then(|line| line.split_once(": "))
+        else {
+            continue;
+        };
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        match key {
+            "run" => case.runs.push(launch(&words)),
+            "unsupported" => case.unsupported = Some(rest.trim().to_owned()),
+            "value" => {
+                let ty = Scalar::parse(words[0]);
+                let run = case.runs.last_mut().unwrap();
+                run.arguments.push(Argument::Value(ty, ty.encode(words[1])));
+            }
+            "buffer" => {
+                let argument = buffer(rest);
+                case.runs.last_mut().unwrap().arguments.push(argument);
+            }
+            "tolerance" => case.runs.last_mut().unwrap().tolerance = words[0].parse().unwrap(),
+            "fault" => case.runs.last_mut().unwrap().fault = Some(rest.trim().to_owned()),
+            _ => {}
+        }
+    }
+    case
+}
+
+fn launch(words: &[&str]) -> Run {
+    let mut config = LaunchConfig::new(1, 1);
+    for pair in words[1..].chunks(2) {
+        match pair[0] {
+            "grid" => config.grid = dim(pair[1]),
+            "block" => config.block = dim(pair[1]),
+            "shared" => config.shared_bytes = pair[1].parse().unwrap(),
+            other => panic!("`{other}` is no part of a launch"),
+        }
+    }
+    Run { kernel: words[0].into(), config, arguments: Vec::new(), tolerance: 0.0, fault: None }
+}
+
+fn buffer(text: &str) -> Argument {
+    let (ty, values) = text.trim().split_once(' ').unwrap();
+    let ty = Scalar::parse(ty);
+    let (before, after) = values.split_once("->").unwrap_or((values, ""));
+    let bytes = expand(before).iter().flat_map(|word| ty.encode(word)).collect();
+    let after = expand(after);
+    let after = after.iter().map(|word| (word != "_").then(|| ty.encode(word))).collect();
+    Argument::Buffer(ty, bytes, after)
+}
+
+#[expect(unsafe_code, reason = "launches the case's own kernels")]
+fn execute(device: &Device, module: &Module, run: &Run, name: &str) {
+    let stream = device.stream().unwrap();
+    let function = module.function(&run.kernel).unwrap();
+    let mut arguments = Arguments::new();
+    let mut memory: Vec<Memory> = Vec::new();
+    for argument in &run.arguments {
+        match argument {
+            Argument::Value(ty, bytes) => {
+                arguments.push_bytes(bytes, ty.bytes());
+            }
+            Argument::Buffer(_, bytes, _) => {
+                let buffer = device.alloc(bytes.len()).unwrap();
+                stream.upload(buffer.slice(..).unwrap(), bytes).unwrap();
+                arguments.push(&buffer.address());
+                memory.push(buffer);
+            }
+        }
+    }
+    // SAFETY: the buffers live until the stream is synchronised, and the cases stay within them.
+    unsafe { stream.launch(&function, &run.config, &arguments) }.unwrap();
+    let result = stream.synchronize();
+    match (&run.fault, result) {
+        (None, result) => result.unwrap_or_else(|e| panic!("{name}, {}: {e}", run.kernel)),
+        (Some(expected), Err(Error::Fault(fault))) => {
+            let found = format!("{:?}", fault.kind);
+            assert!(found.starts_with(expected.as_str()), "{name}: {fault}");
+        }
+        (Some(expected), other) => panic!("{name}: {other:?} where a fault `{expected}` was due"),
+    }
+    let mut memory = memory.iter();
+    for (at, argument) in run.arguments.iter().enumerate() {
+        let Argument::Buffer(ty, _, expected) = argument else { continue };
+        let found = stream.download(memory.next().unwrap().slice(..).unwrap()).unwrap();
+        let found = found.wait().unwrap();
+        for (index, (found, expected)) in found.chunks(ty.bytes()).zip(expected).enumerate() {
+            let Some(expected) = expected else { continue };
+            assert!(
+                ty.same(found, expected, run.tolerance),
+                "{name}, {}, argument {at}, element {index}: {} where {} was due",
+                run.kernel,
+                ty.show(found),
+                ty.show(expected),
+            );
+        }
+    }
+}
+
+fn run_all(device: &Device) {
+    let is_cpu = device.as_nvidia().is_none();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx");
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "ptx"));
+    files.sort();
+    assert!(files.len() > 10, "the cases are there");
+    for path in files {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path).unwrap();
+        let case = parse(&text);
+        if let Some(instruction) = &case.unsupported {
+            if is_cpu {
+                match device.load(&text) {
+                    Err(Error::UnsupportedPtx { instruction: found, .. }) => {
+                        assert!(found.contains(instruction.as_str()), "{name}: {found}");
+                    }
+                    other => panic!("{name}: {other:?}"),
+                }
+            }
+            continue;
+        }
+        assert!(!case.runs.is_empty(), "{name} launches nothing");
+        let module = device.load(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+        for run in &case.runs {
+            if is_cpu || run.fault.is_none() {
+                execute(device, &module, run, &name);
+            }
+        }
+    }
+}
+
+#[test]
+fn cases_on_the_cpu_device() {
+    run_all(&Device::cpu().unwrap());
+}
+
+#[test]
+fn cases_on_nvidia() {
+    match Device::open(Choice::Cuda(0)) {
+        Ok(device) => run_all(&device),
+        Err(error) => eprintln!("skipped: no NVIDIA device: {error}"),
+    }
+}
