@@ -382,7 +382,13 @@ impl Session {
 
     /// Notes what the worker found out.
     fn judge(&mut self, verdict: Verdict) -> Result<(), Error> {
-        let built = verdict.outcome?;
+        let built = match verdict.outcome {
+            Ok(built) => built,
+            Err(error) => {
+                self.compile.phase = Phase::Rejected;
+                return Err(error);
+            }
+        };
         if verdict.generation < self.compile.generation && built.program.is_none() {
             return Ok(()); // an older text's mistakes say nothing about the newest one
         }

@@ -316,9 +316,15 @@ fn too_large_an_allocation_says_what_is_free() {
     assert_eq!(device.alloc(0).unwrap().bytes(), 0);
 }
 
+/// Only where `WARPAINT_TEST_STRAY` is set: after an illegal address on an H200 with driver 580, every OpenGL
+/// context that any process opened later drew black, until the machine was started anew.
 #[test]
 fn a_stray_kernel_is_named() {
     if device().is_none() {
+        return;
+    }
+    if std::env::var_os("WARPAINT_TEST_STRAY").is_none() {
+        eprintln!("SKIPPED: set WARPAINT_TEST_STRAY to fault on purpose; OpenGL may be unusable afterwards");
         return;
     }
     // CUDA is dead in a process after an illegal address, so another one has it.
