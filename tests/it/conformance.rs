@@ -283,10 +283,20 @@ fn streams_keep_order(device: &Device) {
     let memory = device.alloc(4 * 1024).unwrap();
     stream.upload(memory.slice(..).unwrap(), &bytes(&[1.0; 1024])).unwrap();
     for _ in 0..60 {
-        launch(&stream, &function, LaunchConfig::over(1024, 64), &scale_arguments(&memory, 1024, 2.0))
-            .unwrap();
-        launch(&stream, &function, LaunchConfig::over(1024, 256), &scale_arguments(&memory, 1024, 0.5))
-            .unwrap();
+        launch(
+            &stream,
+            &function,
+            LaunchConfig::over(1024, 64),
+            &scale_arguments(&memory, 1024, 2.0),
+        )
+        .unwrap();
+        launch(
+            &stream,
+            &function,
+            LaunchConfig::over(1024, 256),
+            &scale_arguments(&memory, 1024, 0.5),
+        )
+        .unwrap();
     }
     stream.fill(memory.slice(0..4).unwrap(), Fill::U32(0)).unwrap();
     let found = floats(&stream.download(memory.slice(..).unwrap()).unwrap().wait().unwrap());

@@ -133,7 +133,11 @@ impl Spec {
             return (None, true, after);
         }
         let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        (text[..digits].parse().ok().map(|size: usize| size.min(MAX_STRING)), false, &text[digits..])
+        (
+            text[..digits].parse().ok().map(|size: usize| size.min(MAX_STRING)),
+            false,
+            &text[digits..],
+        )
     }
 
     fn with_stars(mut self, take: &mut impl FnMut(u64) -> u64) -> Self {
@@ -247,7 +251,13 @@ fn general(value: f64, precision: usize, keep: bool) -> String {
     trim(&format!("{value:.decimals$}"))
 }
 
-extern "C" fn assertfail(c: &mut Context, message: u64, file: u64, line: u32, function: u64) -> i32 {
+extern "C" fn assertfail(
+    c: &mut Context,
+    message: u64,
+    file: u64,
+    line: u32,
+    function: u64,
+) -> i32 {
     let [message, file, function] = [message, file, function].map(|at| string(c, at));
     let text = format!("`{message}` in {function} ({file}:{line})");
     c.assertion = Box::into_raw(Box::new(text)) as u64;

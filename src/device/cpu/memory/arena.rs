@@ -77,8 +77,7 @@ impl Arena {
     /// Reserves addresses for `total` bytes of allocations.
     pub(in crate::device::cpu) fn new(total: u64) -> Result<Self> {
         let reserved = total.saturating_mul(2).next_power_of_two().clamp(1 << 32, 1 << 44);
-        let map =
-            MmapOptions::new().len(reserved as usize).no_reserve_swap().map_anon();
+        let map = MmapOptions::new().len(reserved as usize).no_reserve_swap().map_anon();
         let map = map.map_err(|_| full(reserved, 0))?;
         let chunks = reserved >> CHUNK_BITS;
         let base = (map.as_ptr() as u64).next_multiple_of(CHUNK);
@@ -182,11 +181,7 @@ impl Arena {
         let offset = (range.address - self.map.as_ptr() as u64) as usize;
         // SAFETY: nothing in Rust borrows the pages, and to kernels their content no longer matters.
         let released = unsafe {
-            self.map.unchecked_advise_range(
-                UncheckedAdvice::DontNeed,
-                offset,
-                range.bytes as usize,
-            )
+            self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, offset, range.bytes as usize)
         };
         if let Err(error) = released {
             tracing::debug!("freed device memory stays with the process: {error}");

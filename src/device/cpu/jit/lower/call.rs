@@ -4,7 +4,8 @@
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::{
-    InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Value, condcodes::IntCC, types,
+    InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Value, condcodes::IntCC,
+    types,
 };
 use cranelift_module::Module as _;
 

@@ -1,6 +1,10 @@
 //! Integer arithmetic, comparison and selection; the entry to all arithmetic.
 
-use cranelift_codegen::ir::{InstBuilder, Value, condcodes::{FloatCC, IntCC}, types};
+use cranelift_codegen::ir::{
+    InstBuilder, Value,
+    condcodes::{FloatCC, IntCC},
+    types,
+};
 
 use super::{Lower, Step, Unsupported, clif_type, int_type};
 use crate::ptx::{
@@ -208,8 +212,7 @@ impl Lower<'_, '_> {
             self.extended(low, types::I64, ty.is_signed())
         });
         let product = self.b.ins().imul(a, b);
-        let product =
-            if half == Half::Hi { self.b.ins().ushr_imm_u(product, 16) } else { product };
+        let product = if half == Half::Hi { self.b.ins().ushr_imm_u(product, 16) } else { product };
         self.b.ins().ireduce(types::I32, product)
     }
 
@@ -275,7 +278,11 @@ impl Lower<'_, '_> {
     fn field(&mut self, word: Value, at: u32, width: u32, signed: bool) -> Value {
         let top = self.b.ins().ishl_imm_u(word, i64::from(32 - width - at));
         let shift = i64::from(32 - width);
-        if signed { self.b.ins().sshr_imm_u(top, shift) } else { self.b.ins().ushr_imm_u(top, shift) }
+        if signed {
+            self.b.ins().sshr_imm_u(top, shift)
+        } else {
+            self.b.ins().ushr_imm_u(top, shift)
+        }
     }
 
     // Comparison ------------------------------------------------------------------------------------

@@ -90,11 +90,8 @@ impl Lower<'_, '_> {
         let write = true;
         let checked = Checked { space: access.space, bytes: access.bytes(), write };
         let operand = i.src.get(1).ok_or(Unsupported("too few operands"))?;
-        let values: Vec<Value> = operand
-            .lanes()
-            .iter()
-            .map(|lane| self.value(lane, access.ty))
-            .collect::<Step<_>>()?;
+        let values: Vec<Value> =
+            operand.lanes().iter().map(|lane| self.value(lane, access.ty)).collect::<Step<_>>()?;
         let (base, offset) = self.locate(&address, checked)?;
         for (lane, value) in values.into_iter().enumerate() {
             let at = offset + lane as i32 * access.ty.bytes() as i32;
