@@ -462,6 +462,9 @@ impl Lower<'_, '_> {
             Op::Cvt(cvt) => self.convert(instruction, cvt),
             Op::Ld(_) | Op::Ldu(_) | Op::St(_) | Op::Prefetch { .. } => self.memory(instruction),
             Op::Atom(atomic) | Op::Red(atomic) => self.atomic(instruction, atomic),
+            Op::CpAsync { ignore, .. } => self.copy_to_shared(instruction, *ignore),
+            // Such copies are done at once.
+            Op::CpAsyncCommit | Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll => Ok(()),
             Op::Membar { .. } | Op::Fence { .. } => {
                 self.b.ins().fence();
                 Ok(())

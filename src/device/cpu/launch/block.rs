@@ -125,6 +125,7 @@ fn prepare(run: &Run, scratch: &mut Scratch) -> Result<Context> {
         fault_site: 0,
         dynamic_shared_bytes: config.shared_bytes,
         arrived: [0; context::BARRIERS],
+        heap: &raw const run.shared.arena,
         assertion: 0,
     })
 }

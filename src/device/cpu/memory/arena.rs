@@ -9,6 +9,7 @@
 #![expect(unsafe_code, reason = "raw memory that kernels and the host share")]
 
 use std::{
+    collections::HashMap,
     ptr,
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -71,6 +72,8 @@ pub(in crate::device::cpu) struct Arena {
 struct State {
     ranges: Ranges,
     allocated: u64,
+    /// What kernels allocated, by address.
+    heap: HashMap<u64, Range>,
 }
 
 impl Arena {
@@ -83,7 +86,8 @@ impl Arena {
         let base = (map.as_ptr() as u64).next_multiple_of(CHUNK);
         // The first chunk stays free so that an access just below the first allocation faults, the last one
         // because rounding up the base may have cut it.
-        let state = State { ranges: Ranges::new(1, chunks - 1), allocated: 0 };
+        let state =
+            State { ranges: Ranges::new(1, chunks - 1), allocated: 0, heap: HashMap::new() };
         Ok(Self {
             map,
             base,
@@ -137,6 +141,21 @@ impl Arena {
         let range = Range { address: self.base + (start << CHUNK_BITS), bytes };
         self.set_ends(range, bytes, access);
         Ok(range)
+    }
+
+    /// An allocation by a kernel.
+    pub(in crate::device::cpu) fn heap_alloc(&self, bytes: u64) -> Option<u64> {
+        let range = self.alloc(bytes, Access::ReadWrite).ok()?;
+        self.lock().heap.insert(range.address, range);
+        Some(range.address)
+    }
+
+    /// Gives an allocation by a kernel back; nothing where there is none at `address`.
+    pub(in crate::device::cpu) fn heap_free(&self, address: u64) {
+        let range = self.lock().heap.remove(&address);
+        if let Some(range) = range {
+            self.free(range);
+        }
     }
 
     /// Gives memory of the device's own back.
