@@ -1,10 +1,51 @@
 //! A live CUDA studio, and the library below it.
 //!
 //! ```text
-//! scene -> compile -> ptx -> device { nvidia | cpu } -> kernel -> array -> gl -> interop -> draw -> session -> { studio | headless }
+//! scene -> compile -> ptx -> device { nvidia | cpu } -> array -> gl -> interop -> draw -> session -> { studio | headless }
+//! ```
+//!
+//! A *scene* is a `.cu` file that says in its first comment what it needs. NVRTC *compiles* it to *PTX*, which runs
+//! on a *device*: an NVIDIA GPU, or the embedded CPU device, which translates PTX to machine code and checks every
+//! memory access. Kernels write into *OpenGL* buffers that both sides share (*interop*), which are *drawn* while the
+//! *session* runs the next step. The *studio* shows it in a window; *headless* commands do the same without one.
+//!
+//! Each module names only modules to its left; `ARCHITECTURE.md` says more. Everything up to [`array`] is there without
+//! default features, and needs neither a window nor OpenGL; feature `gl` adds [`gl`] to [`headless`], feature `studio`
+//! the window.
+//!
+//! # A kernel on the CPU device
+//!
+//! ```
+//! use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};
+//! use warpaint::device::{Arguments, Device, LaunchConfig};
+//!
+//! let source = r#"
+//! extern "C" __global__ void twice(float *x, int n) {
+//!     int i = blockIdx.x * blockDim.x + threadIdx.x;
+//!     if (i < n) x[i] *= 2.0f;
+//! }"#;
+//! let compiler = Compiler::new(Cache::user());
+//! let compiled = match compiler.compile(&Request::new("twice.cu", source, Target::CPU))? {
+//!     Outcome::Compiled(compiled) => compiled,
+//!     Outcome::Rejected { log, .. } => panic!("{log}"),
+//! };
+//!
+//! let device = Device::cpu()?;
+//! let stream = device.stream()?;
+//! let twice = device.load(&compiled.ptx)?.function("twice")?;
+//! let x = device.alloc(12)?;
+//! stream.upload(x.slice(..)?, bytemuck::cast_slice(&[1.0f32, 2.5, -3.0]))?;
+//! let mut arguments = Arguments::new();
+//! arguments.push(&x.address()).push(&3i32);
+//! // SAFETY: `x` has the three elements that the kernel uses, and is kept until the result is there.
+//! unsafe { stream.launch(&twice, &LaunchConfig::over(3, 128), &arguments)? };
+//! let result = stream.download(x.slice(..)?)?.wait()?;
+//! assert_eq!(bytemuck::pod_collect_to_vec::<u8, f32>(&result), [2.0, 5.0, -6.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub mod diagnostic;
+pub mod element;
 
 pub mod scene;
 
@@ -28,8 +69,8 @@ pub mod draw;
 #[cfg(feature = "gl")]
 pub mod session;
 
-#[cfg(feature = "studio")]
-pub mod studio;
-
 #[cfg(feature = "gl")]
 pub mod headless;
+
+#[cfg(feature = "studio")]
+pub mod studio;

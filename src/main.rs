@@ -1,1 +1,9 @@
-fn main() {}
+//! The program: parse, run, print an error once.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

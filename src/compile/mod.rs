@@ -1,1 +1,260 @@
-//! Not written yet.
+//! Turns CUDA C++ into PTX with NVRTC.
+//!
+//! In goes a [`Request`] (a source, the headers and folders it may include, a target), out comes PTX with the
+//! lowered names of the kernels asked for, or [`Diagnostic`]s with file, line and column. NVRTC is found and
+//! loaded at run time, never linked; a [`Cache`] answers what was compiled before without
+//! loading it at all. This module knows no scene, no device and no window, and calls no CUDA driver.
+//!
+//! NVRTC's options and functions: *NVRTC, CUDA C++ Runtime Compilation*, NVIDIA.
+
+mod cache;
+mod diagnostics;
+mod discovery;
+mod disk;
+mod entry;
+mod includes;
+mod nvrtc;
+mod request;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::diagnostic::Diagnostic;
+
+pub use cache::Cache;
+pub use request::{Header, PRELUDE_NAME, Request, Target};
+
+use discovery::{Places, Toolchain};
+use entry::{Entry, Key};
+use nvrtc::Nvrtc;
+
+/// What stops a compilation that the user's source has no part in.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No NVRTC on this machine.
+    #[error(
+        "no NVRTC library found: run `scripts/setup` or `pip install nvidia-cuda-nvrtc`, or point \
+         WARPAINT_NVRTC at libnvrtc.so (searched: {})",
+        searched.join("; ")
+    )]
+    NvrtcNotFound {
+        /// Each place that was looked at, with what was wrong there where there was something.
+        searched: Vec<String>,
+    },
+    /// `WARPAINT_NVRTC` is set, and names nothing usable.
+    #[error("WARPAINT_NVRTC is {}: {problem}; correct it or unset it", path.display())]
+    NvrtcVariable {
+        /// The variable's value.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A call into NVRTC failed for a reason that is not in the source.
+    #[error("{call} failed with {code} ({number}) while compiling {name}")]
+    Nvrtc {
+        /// The NVRTC function.
+        call: &'static str,
+        /// The error's name as NVRTC tells it.
+        code: String,
+        /// The error's number (`nvrtcResult`).
+        number: i32,
+        /// The file that was compiled, as the user named it.
+        name: String,
+    },
+    /// The target is older than anything that this NVRTC compiles for.
+    #[error(
+        "NVRTC {}.{} compiles for compute_{oldest} and newer, not for {target}: install an older NVRTC, \
+         for instance `pip install nvidia-cuda-nvrtc-cu12`",
+        version.0,
+        version.1
+    )]
+    Target {
+        /// What was asked for.
+        target: Target,
+        /// The oldest architecture that the library knows, as in `compute_75`.
+        oldest: u32,
+        /// The library's version.
+        version: (u32, u32),
+    },
+}
+
+/// A [`Result`](std::result::Result) with this module's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The NVRTC library in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NvrtcInfo {
+    /// Major and minor version, as CUDA counts them: `(13, 5)`.
+    pub version: (u32, u32),
+    /// The library file.
+    pub path: PathBuf,
+}
+
+/// What became of a [`Request`].
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// It compiled, perhaps with warnings.
+    Compiled(Compiled),
+    /// The source (or an option) is wrong.
+    Rejected {
+        /// What is wrong, in the compiler's order; at least one error.
+        diagnostics: Vec<Diagnostic>,
+        /// All that the compiler said.
+        log: String,
+    },
+}
+
+/// PTX and what belongs to it.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The PTX; its `.file` entries name files as the request did.
+    pub ptx: Arc<str>,
+    /// The lowered (mangled) name of each name expression.
+    pub names: std::collections::BTreeMap<String, String>,
+    /// All that the compiler said, warnings among it.
+    pub log: String,
+    /// The warnings.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Whether it came from the cache.
+    pub cached: bool,
+    /// The version of the NVRTC that made it.
+    pub nvrtc: (u32, u32),
+}
+
+/// Compiles CUDA C++; cheap to clone, usable from any thread, several at once.
+///
+/// NVRTC is looked for at the first call and loaded by the first compilation that the cache cannot answer.
+/// A search that found nothing is repeated at the next call, so a library installed meanwhile is found.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    cache: Cache,
+    places: Places,
+    state: Mutex<State>,
+}
+
+/// What is known of the library so far.
+#[derive(Debug, Default)]
+struct State {
+    /// Found, perhaps not loaded yet.
+    toolchain: Option<Arc<Toolchain>>,
+    /// Loaded.
+    nvrtc: Option<Nvrtc>,
+    /// Libraries that were found and could not be loaded, with the reason.
+    unusable: Vec<(PathBuf, String)>,
+}
+
+impl Compiler {
+    /// A compiler that keeps its results in `cache`.
+    pub fn new(cache: Cache) -> Self {
+        Self::with_places(cache, Places::from_environment())
+    }
+
+    fn with_places(cache: Cache, places: Places) -> Self {
+        Self { shared: Arc::new(Shared { cache, places, state: Mutex::default() }) }
+    }
+
+    /// The cache it works with.
+    pub fn cache(&self) -> &Cache {
+        &self.shared.cache
+    }
+
+    /// The NVRTC library in use; loads it.
+    ///
+    /// # Errors
+    /// [`Error::NvrtcNotFound`] or [`Error::NvrtcVariable`] where there is none.
+    pub fn nvrtc(&self) -> Result<NvrtcInfo> {
+        let (toolchain, nvrtc) = self.load()?;
+        Ok(NvrtcInfo { version: nvrtc.version(), path: toolchain.library.clone() })
+    }
+
+    /// Compiles `request`, or takes the result from the cache.
+    ///
+    /// # Errors
+    /// Only for what is not the source's fault: NVRTC is missing, or failed inside. Mistakes in the source
+    /// and its options, a NUL byte among them, are [`Outcome::Rejected`].
+    pub fn compile(&self, request: &Request) -> Result<Outcome> {
+        let nuls = request.nul_diagnostics();
+        if !nuls.is_empty() {
+            return Ok(Outcome::Rejected { diagnostics: nuls, log: String::new() });
+        }
+        let located = self.locate()?;
+        if let Some(hit) = self.look_up(Key::of(request, &located)) {
+            return Ok(Outcome::Compiled(hit));
+        }
+        // Loading may move on to another library than the one located, so both come from one call.
+        let (toolchain, nvrtc) = self.load()?;
+        let key = Key::of(request, &toolchain);
+        if toolchain != located
+            && let Some(hit) = self.look_up(key)
+        {
+            return Ok(Outcome::Compiled(hit));
+        }
+        let outcome = nvrtc.compile(request, &toolchain)?;
+        if let (Outcome::Compiled(compiled), Some(key)) = (&outcome, key) {
+            // A header may have been saved while the compiler was reading it: such a result has no key.
+            if Key::of(request, &toolchain) == Some(key) {
+                self.shared.cache.insert(key, Entry::from(compiled));
+            }
+        }
+        Ok(outcome)
+    }
+
+    fn look_up(&self, key: Option<Key>) -> Option<Compiled> {
+        Some(self.shared.cache.get(key?)?.compiled())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The library that would be loaded, without loading it.
+    fn locate(&self) -> Result<Arc<Toolchain>> {
+        self.locate_in(&mut self.state())
+    }
+
+    fn locate_in(&self, state: &mut State) -> Result<Arc<Toolchain>> {
+        if let Some(toolchain) = &state.toolchain
+            && toolchain.is_unchanged()
+        {
+            return Ok(toolchain.clone());
+        }
+        state.nvrtc = None;
+        let toolchain = Arc::new(self.shared.places.find(&state.unusable)?);
+        Ok(state.toolchain.insert(toolchain).clone())
+    }
+
+    /// Loads the first library found that can be loaded.
+    fn load(&self) -> Result<(Arc<Toolchain>, Nvrtc)> {
+        let mut state = self.state();
+        loop {
+            let toolchain = self.locate_in(&mut state)?;
+            if let Some(nvrtc) = state.nvrtc {
+                return Ok((toolchain, nvrtc));
+            }
+            match Nvrtc::load(&toolchain.library) {
+                Ok(nvrtc) => {
+                    tracing::debug!(library = %toolchain.library.display(), version = ?nvrtc.version(), "NVRTC loaded");
+                    state.nvrtc = Some(nvrtc);
+                }
+                Err(problem) => {
+                    tracing::warn!(library = %toolchain.library.display(), problem, "NVRTC cannot be loaded");
+                    state.toolchain = None;
+                    state.unusable.push((toolchain.library.clone(), problem));
+                }
+            }
+        }
+    }
+}
+
+/// The file that `path` leads to, or `path` itself where that cannot be told.
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,31 @@
-//! Not written yet.
+//! Draws what kernels made: points today; image, surface and volume are to join [`Content`].
+//!
+//! Enters: buffers on the GPU, a camera, a colour map, a size in pixels. Leaves: a picture, in a framebuffer
+//! of its own. It knows neither CUDA, nor scenes, nor windows, and calls OpenGL only through [`crate::gl`].
+//!
+//! A [`View`] draws every kind of content into its own picture, so a window and a headless run do the same:
+//!
+//! ```no_run
+//! # use warpaint::{draw, gl};
+//! # fn example(context: &gl::Context, content: draw::Content<'_>) -> gl::Result<()> {
+//! let mut view = draw::View::new(context.gl(), [1280, 720])?;
+//! let camera = draw::Camera::default();
+//! let picture = view.draw(&draw::Frame::new(&camera, content))?;
+//! let pixels = picture.read_rgba8()?; // headless: a picture to save
+//! picture.blit_to(gl::Target::Screen, [0, 0, 1280, 720])?; // or a window: a rectangle of it
+//! # Ok(())
+//! # }
+//! ```
+
+mod camera;
+mod colormap;
+mod glow;
+mod picture;
+mod points;
+mod view;
+
+pub use camera::Camera;
+pub use colormap::Colormap;
+pub use picture::Background;
+pub use points::{Blend, Cloud, Paint, Values};
+pub use view::{Content, Frame, View};

@@ -1,1 +1,33 @@
-//! Not written yet.
+//! OpenGL, made safe: contexts with a window or without, one type a GL object, each deleted by its `Drop`.
+//!
+//! Enters: sizes, formats, bytes, shader text. Leaves: objects that draw, and pixels. It knows neither
+//! CUDA, nor scenes, nor what is drawn.
+//!
+//! Every object holds a [`Gl`], so a context lives until its last object is gone, whatever the order of the
+//! drops, and each call first makes its own context current: two contexts on a thread do not disturb each
+//! other. Nothing here is `Send`: OpenGL stays on the thread that made the context.
+//!
+//! All calls into OpenGL are in `calls.rs`, as safe methods; [`DrawCall`] sets every state that it relies
+//! on and leaves the bound framebuffer as it found it, so that other painters (egui's) are not disturbed.
+
+mod buffer;
+mod calls;
+mod context;
+mod debug;
+mod draw_call;
+mod error;
+mod framebuffer;
+mod program;
+mod texture;
+mod timer;
+mod vertex_array;
+
+pub use buffer::Buffer;
+pub use context::{Context, ContextInfo, EglDevice, Gl, Headless, Kind, egl_devices};
+pub use draw_call::{Blend, Depth, DrawCall, Primitive, Target};
+pub use error::{Attempt, Error, Result};
+pub use framebuffer::{Framebuffer, Samples};
+pub use program::{Program, Source, Uniform};
+pub use texture::{Filter, Format, Size, Texture, Wrap};
+pub use timer::TimerQuery;
+pub use vertex_array::{Attribute, VertexArray};

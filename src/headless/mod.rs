@@ -1,1 +1,18 @@
-//! Not written yet.
+//! Scenes without a window: rendering, dumping, checking, listing devices.
+//!
+//! Takes what the command line said; gives files, lines on standard output and an exit code. Drives
+//! [`session`](crate::session) exactly as the studio does.
+
+mod check;
+mod devices;
+mod error;
+mod npy;
+mod output;
+mod render;
+mod source;
+
+pub use check::check;
+pub use devices::devices;
+pub use error::{Error, ExitStatus, Result};
+pub use render::{Dump, Render, render};
+pub use source::SceneSource;

@@ -1,1 +1,111 @@
-//! Not written yet.
+//! A scene: one CUDA C++ file whose first comment says what it needs. Data only: no files, no device.
+//!
+//! [`Scene::parse`] reads the manifest and the signatures of the kernels; [`Scene::plan`] binds the kernels'
+//! parameters by name to what the manifest declares.
+
+mod binding;
+mod builtin;
+mod ctype;
+mod decode;
+mod expression;
+mod inputs;
+mod manifest;
+mod parameter;
+mod plan;
+mod resource;
+pub mod signature;
+mod source;
+mod statistic;
+mod view;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use crate::diagnostic::Diagnostic;
+pub use crate::element::{Element, Scalar};
+
+pub use self::{
+    builtin::{BuiltIn, BuiltInHeader, built_ins, headers},
+    ctype::{CType, Pointee},
+    expression::Number,
+    inputs::{Inputs, Keys},
+    manifest::{Change, Constant, Manifest, Pass, Repeat, Shape, When},
+    parameter::{Control, Parameter, Value},
+    plan::{Argument, Builtin, Handle, Packed, Plan, PlannedPass, Source, Wanted},
+    resource::{Elements, Filter, Format, Resource, ResourceId, ResourceKind, Texture, Wrap},
+    source::Position,
+    statistic::{Bound, Check, Measured, Reduce, Stat, Statistic},
+    view::{COLORMAPS, Camera, ColorBy, Coloring, View, ViewKind},
+};
+
+/// A scene's file, understood.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// The file as the user named it, for diagnostics.
+    pub name: String,
+    /// Where it lies; `None` for built-in scenes. Set by whoever read the file.
+    pub path: Option<PathBuf>,
+    /// Its text.
+    pub source: Arc<str>,
+    /// What its first comment says.
+    pub manifest: Manifest,
+    /// Its kernels.
+    pub kernels: Vec<signature::Kernel>,
+    /// What is odd about it but no error.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What the command line says over the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Constants by name: a number or an expression over the other constants.
+    pub constants: BTreeMap<String, String>,
+}
+
+impl Scene {
+    /// Reads a scene called `name` (for diagnostics) from its text.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with its manifest, each with its place.
+    pub fn parse(name: &str, source: &str, overrides: &Overrides) -> Result<Self, Vec<Diagnostic>> {
+        let (manifest, warnings) = decode::decode(name, source, overrides)?;
+        let kernels = signature::scan(name, source);
+        let (name, source) = (name.to_owned(), Arc::from(source));
+        Ok(Self { name, path: None, source, manifest, kernels, warnings })
+    }
+
+    /// Reads the kernels of a file that the source includes, so that passes may name them.
+    pub fn include(&mut self, file: &str, text: &str) {
+        self.kernels.extend(signature::scan(file, text));
+    }
+
+    /// The text of the built-in scene with this name.
+    pub fn built_in(name: &str) -> Option<&'static str> {
+        built_ins().iter().find(|scene| scene.name == name).map(|scene| scene.source)
+    }
+
+    /// What is compiled before the source: the constants.
+    pub fn prelude(&self) -> String {
+        self.manifest.prelude()
+    }
+
+    /// The kernels that passes name, each once: the compiler's name expressions.
+    pub fn name_expressions(&self) -> Vec<String> {
+        let kernels = self.manifest.passes.iter().map(|pass| pass.kernel.clone());
+        let names: BTreeSet<String> = kernels.collect();
+        names.into_iter().collect()
+    }
+
+    /// Binds the parameters of every pass's kernel by name.
+    ///
+    /// # Errors
+    ///
+    /// Everything that does not fit, each with its place.
+    pub fn plan(&self) -> Result<Plan, Vec<Diagnostic>> {
+        binding::plan(self)
+    }
+}

@@ -1,5 +1,453 @@
-//! A running scene.
+//! A running scene: steps, hot swap, statistics, timings.
+//!
+//! Takes source text and inputs (parameters, mouse, time); gives OpenGL buffers to draw and a [`Snapshot`].
+//! Knows no window and no panel: the studio and the headless commands both drive it.
+//!
+//! Nothing here waits for a kernel unless it is asked to. [`Session::update`] looks at what has ended since the
+//! last call (a compilation, a step), takes it over, and starts what comes next. While a step runs, OpenGL
+//! draws the one before.
 
+mod clock;
+mod error;
+mod flight;
+mod frame;
+mod program;
+mod resources;
 mod snapshot;
+mod statistics;
+mod timing;
+mod worker;
 
+use std::{path::PathBuf, time::Duration};
+
+pub use error::Error;
 pub use snapshot::*;
+
+pub(crate) use program::request;
+
+use crate::{
+    compile::Compiler,
+    device::{self, Device, Stream},
+    diagnostic::Diagnostic,
+    gl,
+    interop::{self, Interop},
+    scene::{Inputs, Keys, Manifest, Overrides, ResourceId, View, When},
+};
+use clock::Rate;
+use flight::Flight;
+use program::Program;
+use resources::Resources;
+use timing::{History, Stopwatch};
+use worker::{Recipe, Verdict, Worker};
+
+/// How long a step may run on when a new program waits to take its place.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Seconds that a step advances where no parameter is called `dt`.
+const DEFAULT_DT: f64 = 1.0 / 60.0;
+
+/// What a session is opened with.
+pub struct Options {
+    /// The scene's name, as the user gave it: diagnostics use it.
+    pub name: String,
+    /// The file it comes from: its folder is on the include path.
+    pub path: Option<PathBuf>,
+    /// The source.
+    pub source: String,
+    /// Constants that the command line replaces.
+    pub overrides: Overrides,
+    /// Parameters that the command line replaces, as text.
+    pub parameters: Vec<(String, String)>,
+    /// The run's seed.
+    pub seed: u64,
+    /// A step that takes longer is stopped.
+    pub step_timeout: Duration,
+    /// How often statistics are taken while the scene plays; `None`: only when asked for.
+    pub statistics_every: Option<Duration>,
+}
+
+/// A running scene.
+pub struct Session {
+    device: Device,
+    stream: Stream,
+    interop: Interop,
+    worker: Worker,
+    options: Options,
+
+    program: Option<Program>,
+    /// Compiled, and waiting for the running step to end.
+    candidate: Option<(u64, Program)>,
+    compile: CompileState,
+    resources: Resources,
+    inputs: Inputs,
+
+    flight: Option<Flight>,
+    playing: bool,
+    /// Steps that were asked for one by one.
+    single_steps: u32,
+    reset: Reset,
+    fault: Option<Diagnostic>,
+
+    statistics: statistics::Board,
+    history: History,
+    stopwatch: Stopwatch,
+    rate: Rate,
+}
+
+/// What the reset passes have to do before the next step.
+#[derive(Clone, Debug, PartialEq)]
+enum Reset {
+    /// Nothing.
+    None,
+    /// Fill resources that are new.
+    Fresh(Vec<ResourceId>),
+    /// Start anew.
+    All,
+}
+
+impl Session {
+    /// Opens a session and starts to compile; it plays as soon as there is something to run.
+    ///
+    /// `interop` says how results reach OpenGL, if at all. `wake` is
+    /// called on another thread when [`Session::update`] should be called again.
+    ///
+    /// # Errors
+    /// The device's errors; mistakes in the source are in [`Snapshot::compile`] later.
+    pub fn open(
+        options: Options,
+        device: Device,
+        compiler: Compiler,
+        interop: Interop,
+        wake: impl Fn() + Send + 'static,
+    ) -> Result<Self, Error> {
+        let recipe = Recipe {
+            name: options.name.clone(),
+            path: options.path.clone(),
+            overrides: options.overrides.clone(),
+            device: device.clone(),
+            compiler,
+        };
+        let mut session = Self {
+            stream: device.stream()?,
+            worker: Worker::start(recipe, Box::new(wake))?,
+            device,
+            interop,
+            program: None,
+            candidate: None,
+            compile: CompileState::default(),
+            resources: Resources::default(),
+            inputs: Inputs { seed: options.seed, dt: DEFAULT_DT, ..Inputs::default() },
+            flight: None,
+            playing: true,
+            single_steps: 0,
+            reset: Reset::All,
+            fault: None,
+            statistics: statistics::Board::default(),
+            history: History::default(),
+            stopwatch: Stopwatch::default(),
+            rate: Rate::default(),
+            options,
+        };
+        let source = std::mem::take(&mut session.options.source);
+        session.set_source(source);
+        Ok(session)
+    }
+
+    /// Compiles new text on the worker; the running program goes on until it is ready. Returns its generation.
+    pub fn set_source(&mut self, text: String) -> u64 {
+        self.compile.generation += 1;
+        self.compile.phase = Phase::Compiling;
+        self.worker.submit(self.compile.generation, text);
+        self.compile.generation
+    }
+
+    /// Takes over what has ended and starts what comes next, without waiting for either.
+    ///
+    /// Returns whether there is something new to show.
+    ///
+    /// # Errors
+    /// Only what no edit can mend, such as a lost device. A kernel's fault is in [`Snapshot::fault`].
+    pub fn update(&mut self) -> Result<bool, Error> {
+        let mut changed = false;
+        while let Some(verdict) = self.worker.poll() {
+            self.judge(verdict)?;
+            changed = true;
+        }
+        changed |= self.try_land()?;
+        self.mind_the_time()?;
+        if self.flight.is_none() {
+            changed |= self.adopt_candidate()?;
+            self.depart()?;
+        }
+        changed |= self.statistics.collect()?;
+        Ok(changed)
+    }
+
+    /// Waits for the compilation under way. Returns whether a program runs afterwards.
+    ///
+    /// # Errors
+    /// As [`Session::update`]; also when the compiler itself cannot run.
+    pub fn wait_for_program(&mut self) -> Result<bool, Error> {
+        while self.compile.phase == Phase::Compiling {
+            let verdict = self.worker.wait().ok_or(Error::WorkerLost)?;
+            self.judge(verdict)?;
+        }
+        self.finish_flight()?;
+        self.adopt_candidate()?;
+        Ok(self.program.is_some() && self.compile.running == self.compile.generation)
+    }
+
+    /// Runs `steps` steps (and the reset before them, where it is due) and waits for them.
+    ///
+    /// Stops early when a kernel faults: see [`Snapshot::fault`].
+    ///
+    /// # Errors
+    /// As [`Session::update`].
+    pub fn run_steps(&mut self, steps: u64, mut progress: impl FnMut(u64)) -> Result<(), Error> {
+        self.pause();
+        self.finish_flight()?;
+        let start = if self.reset == Reset::All { 0 } else { self.inputs.step };
+        let target = start + steps;
+        while self.fault.is_none() {
+            let due = self.inputs.step < target || self.reset != Reset::None;
+            if !due || self.program.is_none() {
+                break;
+            }
+            self.single_steps = u32::from(self.inputs.step < target);
+            self.depart()?;
+            self.finish_flight()?;
+            progress(self.inputs.step);
+        }
+        Ok(())
+    }
+
+    /// Takes statistics of the present state and waits for them.
+    ///
+    /// # Errors
+    /// As [`Session::update`].
+    pub fn measure(&mut self) -> Result<(), Error> {
+        self.finish_flight()?;
+        self.start_statistics()?;
+        self.statistics.wait()
+    }
+
+    /// The bytes of a resource after the last finished step.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchResource`], and the device's.
+    pub fn read(&mut self, name: &str) -> Result<Vec<u8>, Error> {
+        self.finish_flight()?;
+        let index = self.resources.iter().position(|r| r.name == name);
+        let index = index.ok_or_else(|| Error::NoSuchResource {
+            name: name.to_owned(),
+            available: self.resources.iter().map(|r| r.name.clone()).collect(),
+        })?;
+        let stream = &self.stream;
+        let readback = self.resources.read(stream, |slices| Ok(stream.download(slices[index])?))?;
+        Ok(readback.wait()?)
+    }
+
+    /// Lets steps follow one another.
+    pub fn play(&mut self) {
+        self.playing = true;
+    }
+
+    /// Stops after the step under way.
+    pub fn pause(&mut self) {
+        self.playing = false;
+        self.rate.restart();
+    }
+
+    /// Asks for one step.
+    pub fn step_once(&mut self) {
+        self.single_steps = self.single_steps.saturating_add(1);
+    }
+
+    /// Starts anew: the reset passes run before the next step.
+    pub fn reset(&mut self) {
+        self.reset = Reset::All;
+        self.fault = None;
+    }
+
+    /// Stops the step under way, where the device can; it ends with a fault.
+    ///
+    /// # Errors
+    /// [`device::Error::Unsupported`] on an NVIDIA device.
+    pub fn cancel(&mut self) -> Result<(), Error> {
+        Ok(self.stream.cancel()?)
+    }
+
+    /// Sets a parameter from the next step on; out-of-range values are the manifest's business, not checked.
+    pub fn set_parameter(&mut self, index: usize, value: Value) {
+        if let Some(slot) = self.inputs.parameters.get_mut(index) {
+            *slot = value;
+        }
+    }
+
+    /// The state of pointer and keys, for the next step.
+    pub fn set_input(&mut self, mouse: [f32; 4], keys: Keys) {
+        self.inputs.mouse = mouse;
+        self.inputs.keys = keys;
+    }
+
+    /// Whether [`Session::update`] has something to do soon even when nobody touches anything.
+    pub fn is_busy(&self) -> bool {
+        let waiting = self.playing && self.fault.is_none() && self.program.is_some();
+        waiting || self.flight.is_some() || self.single_steps > 0 || self.statistics.is_pending()
+    }
+
+    /// The device that it runs on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// What the scene shows, where a program runs.
+    pub fn view(&self) -> Option<&View> {
+        self.program.as_ref()?.scene.manifest.view.as_ref()
+    }
+
+    /// The OpenGL buffer with the last finished step of a resource, and its number of elements.
+    pub fn drawn(&self, resource: ResourceId) -> Option<(&gl::Buffer, u64)> {
+        let resource = self.resources.iter().nth(resource.0)?;
+        Some((resource.drawn()?, resource.count))
+    }
+
+    /// The latest statistics of a resource, a component each; empty until they were taken.
+    pub fn statistics(&self, resource: ResourceId) -> &[Statistics] {
+        self.statistics.of(resource)
+    }
+
+    /// Element type, extent and bytes of a resource.
+    pub fn resource(&self, name: &str) -> Option<&crate::scene::Resource> {
+        self.program.as_ref()?.scene.manifest.resources().iter().find(|r| r.name == name)
+    }
+
+    /// The state of everything, as plain values.
+    pub fn snapshot(&self) -> Snapshot {
+        let manifest = self.program.as_ref().map(|p| &p.scene.manifest);
+        Snapshot {
+            title: manifest.map_or_else(|| self.options.name.clone(), |m| m.title.clone()),
+            summary: manifest.map_or_else(String::new, |m| m.summary.clone()),
+            device: self.device.info().to_string(),
+            renderer: self.interop.renderer().map(str::to_owned),
+            sharing: match self.interop.path() {
+                interop::Path::None => Sharing::None,
+                interop::Path::Registered => Sharing::Registered,
+                interop::Path::Copied(reason) => Sharing::Copied(reason.clone()),
+            },
+            clock: Clock {
+                step: self.inputs.step,
+                time: self.inputs.time,
+                dt: self.inputs.dt,
+                playing: self.playing,
+                steps_per_second: self.rate.per_second(),
+            },
+            parameters: self.parameter_snapshots(),
+            resources: self.resource_snapshots(),
+            passes: self.history.timings(),
+            compile: self.compile.clone(),
+            fault: self.fault.clone(),
+        }
+    }
+
+    fn parameter_snapshots(&self) -> Vec<Parameter> {
+        let declared = self.program.iter().flat_map(|p| &p.scene.manifest.parameters);
+        declared
+            .zip(&self.inputs.parameters)
+            .map(|(p, value)| Parameter {
+                name: p.name.clone(),
+                label: p.label.clone(),
+                unit: p.unit.clone(),
+                value: value.clone(),
+                default: p.default.clone(),
+                control: p.control.clone(),
+            })
+            .collect()
+    }
+
+    fn resource_snapshots(&self) -> Vec<Resource> {
+        self.resources
+            .iter()
+            .enumerate()
+            .map(|(index, r)| Resource {
+                name: r.name.clone(),
+                element: r.type_name.clone(),
+                count: r.count,
+                bytes: r.bytes as u64,
+                shared: r.drawn().is_some(),
+                step: self.statistics.step(),
+                components: self.statistics.of(ResourceId(index)).to_vec(),
+            })
+            .collect()
+    }
+
+    /// Notes what the worker found out.
+    fn judge(&mut self, verdict: Verdict) -> Result<(), Error> {
+        let built = verdict.outcome?;
+        if verdict.generation < self.compile.generation && built.program.is_none() {
+            return Ok(()); // an older text's mistakes say nothing about the newest one
+        }
+        self.compile.diagnostics = built.diagnostics;
+        self.compile.log = built.log;
+        self.compile.cached = built.cached;
+        self.compile.elapsed = verdict.elapsed;
+        let latest = verdict.generation == self.compile.generation;
+        match built.program {
+            Some(program) => {
+                self.candidate = Some((verdict.generation, program));
+                if latest {
+                    self.compile.phase = Phase::Running;
+                }
+            }
+            None => self.compile.phase = Phase::Rejected,
+        }
+        Ok(())
+    }
+
+    /// Lets a compiled program take the running one's place. Not while a step runs.
+    fn adopt_candidate(&mut self) -> Result<bool, Error> {
+        let Some((generation, program)) = self.candidate.take() else { return Ok(false) };
+        let manifest = &program.scene.manifest;
+        let old = self.program.as_ref().map(|p| &p.scene.manifest);
+        let fresh = match self.resources.adopt(old, manifest, &self.stream, &self.interop) {
+            Ok(fresh) => fresh,
+            Err(Error::Device(error @ device::Error::OutOfMemory { .. })) => {
+                self.compile
+                    .diagnostics
+                    .push(Diagnostic::error(&self.options.name, error.to_string()));
+                self.compile.phase = Phase::Rejected;
+                return Ok(true);
+            }
+            Err(error) => return Err(error),
+        };
+        if self.reset != Reset::All && !fresh.is_empty() {
+            self.reset = Reset::Fresh(fresh);
+        }
+        self.adopt_parameters(&program.scene.manifest);
+        self.history.follow(program.passes(When::Step).map(|pass| pass.plan.kernel.as_str()));
+        self.statistics.restart();
+        self.compile.ptx = program.ptx.clone();
+        self.compile.running = generation;
+        self.program = Some(program);
+        self.fault = None;
+        Ok(true)
+    }
+
+    /// Values that a person set survive an edit; the command line's come before the manifest's.
+    fn adopt_parameters(&mut self, manifest: &Manifest) {
+        self.inputs.parameters = match &self.program {
+            Some(old) => manifest.carry(&old.scene.manifest, &self.inputs.parameters),
+            None => self.initial_parameters(manifest),
+        };
+    }
+
+    fn initial_parameters(&self, manifest: &Manifest) -> Vec<Value> {
+        let mut values = manifest.defaults();
+        for (name, text) in &self.options.parameters {
+            // What does not fit was refused before the session was opened.
+            if let Ok((index, value)) = manifest.parse_parameter(name, text) {
+                values[index] = value;
+            }
+        }
+        values
+    }
+}

@@ -5,6 +5,10 @@ use std::{sync::Arc, time::Duration};
 use serde::Serialize;
 
 use crate::diagnostic::Diagnostic;
+pub use crate::{
+    array::Statistics,
+    scene::{Control, Value},
+};
 
 /// The state of a session at one moment.
 #[derive(Clone, Debug, Serialize)]
@@ -14,6 +18,7 @@ pub struct Snapshot {
     /// One sentence about it.
     pub summary: String,
     /// The device in use, such as `NVIDIA H200 (cuda:0)`.
+    #[serde(rename = "device_name")]
     pub device: String,
     /// The OpenGL renderer in use, where there is one.
     pub renderer: Option<String>,
@@ -60,43 +65,6 @@ pub struct Clock {
     pub steps_per_second: f32,
 }
 
-/// The value of a parameter.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// `float`.
-    Float(f64),
-    /// `int`, also the index of a choice.
-    Int(i64),
-    /// A switch, passed as `int`.
-    Toggle(bool),
-    /// Linear red, green, blue, alpha.
-    Color([f32; 4]),
-}
-
-/// How a parameter is shown.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Control {
-    /// A slider from `min` to `max`; `step` 0 means continuous.
-    Slider {
-        /// Least value.
-        min: f64,
-        /// Greatest value.
-        max: f64,
-        /// Grid of values, 0 for none.
-        step: f64,
-        /// Whether the slider is logarithmic.
-        log: bool,
-    },
-    /// One of these.
-    Choice(Vec<String>),
-    /// A check box.
-    Toggle,
-    /// A colour picker; `true` with alpha.
-    Color(bool),
-}
-
 /// A parameter of the scene.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Parameter {
@@ -133,23 +101,6 @@ pub struct Resource {
     pub components: Vec<Statistics>,
 }
 
-/// Statistics of one component of a resource.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Statistics {
-    /// Values looked at.
-    pub count: u64,
-    /// Least finite value.
-    pub min: f64,
-    /// Greatest finite value.
-    pub max: f64,
-    /// Mean of the finite values.
-    pub mean: f64,
-    /// How many are NaN.
-    pub nan: u64,
-    /// How many are infinite.
-    pub inf: u64,
-}
-
 /// Device time of one pass.
 #[derive(Clone, Debug, Serialize)]
 pub struct PassTiming {
@@ -162,7 +113,7 @@ pub struct PassTiming {
 }
 
 /// What became of the latest source.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct CompileState {
     /// Counts the sources given to the session, from 1.
     pub generation: u64,
@@ -187,10 +138,11 @@ pub struct CompileState {
 }
 
 /// Where a source stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// On the worker.
+    #[default]
     Compiling,
     /// Running.
     Running,

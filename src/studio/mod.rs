@@ -1,1 +1,49 @@
-//! Not written yet.
+//! The studio: a window with the view, the editor and the numbers.
+//!
+//! A [`Snapshot`](crate::session::Snapshot) enters, [`Action`](panels::Action)s leave. Each frame the
+//! window polls the session, lets [`layout`] show the panels, carries out what they return, draws the
+//! view and swaps. The panels know neither device nor OpenGL; the window knows both.
+
+pub mod code_buffer;
+pub mod desk;
+pub mod document;
+mod error;
+pub mod highlight;
+pub mod icons;
+mod keyboard;
+pub mod layout;
+pub mod number;
+pub mod pace;
+pub mod panels;
+pub mod recovery;
+pub mod save;
+pub mod state;
+pub mod theme;
+pub mod watch;
+mod window;
+
+use std::{collections::BTreeMap, time::Duration};
+
+pub use document::Document;
+pub use error::{Error, Result};
+pub use window::run;
+
+use crate::{compile::Compiler, device::Choice};
+
+/// What the studio is opened with.
+pub struct Options {
+    /// The scene; `None`: that of last time, else a built-in one.
+    pub scene: Option<Document>,
+    /// Where kernels run.
+    pub device: Choice,
+    /// Constants that the command line replaces.
+    pub constants: BTreeMap<String, String>,
+    /// Parameters that the command line replaces, as text.
+    pub parameters: Vec<(String, String)>,
+    /// The run's seed.
+    pub seed: u64,
+    /// A step that takes longer is stopped.
+    pub step_timeout: Duration,
+    /// What compiles.
+    pub compiler: Compiler,
+}

@@ -1,5 +1,23 @@
 //! The integration tests: one binary, one module a topic.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+
+#[cfg(feature = "studio")]
+mod cli;
+mod compile;
 mod conformance;
+#[cfg(feature = "gl")]
+mod draw;
 mod faults;
+#[cfg(feature = "gl")]
+mod gl;
+#[cfg(feature = "gl")]
+mod interop;
+mod nvidia;
 mod ptx;
+#[cfg(feature = "gl")]
+mod session;
+mod support;
+mod tidy;
+#[cfg(feature = "studio")]
+mod window;

@@ -1,148 +1,121 @@
-//! Not written yet: the face that the seam expects.
-#![allow(missing_docs, unused_variables, reason = "replaced by the backend")]
+//! NVIDIA GPUs, through the CUDA driver API.
+//!
+//! Every object keeps the device's primary context alive and makes it current itself, so it may be used and
+//! dropped on any thread. A drop never panics: what goes wrong in it is returned by the next call on the device.
+//! Freeing memory and unloading modules wait for the device's work.
+//!
+//! A machine without a driver is [`Error::NoDriver`](super::Error::NoDriver); so is a driver too old to have what
+//! is needed here.
 
-use std::convert::Infallible;
+mod context;
+pub(crate) mod driver;
+mod event;
+mod launch;
+mod memory;
+mod module;
+mod ptx;
+mod staging;
+mod stream;
 
-use super::{
-    Arguments, DeviceId, DeviceInfo, Error, Fill, FunctionInfo, LaunchConfig, MemoryInfo, Result,
-    Slice,
-};
+use std::sync::Arc;
 
+pub(crate) use context::Context;
+#[cfg(feature = "gl")]
+pub(crate) use context::ordinal_of;
+pub use event::Event;
+pub use memory::{Memory, Readback};
+pub use module::{Function, Module};
+pub use stream::Stream;
+
+use super::{DeviceId, DeviceInfo, MemoryInfo, Result};
+
+/// An opened GPU. Opening the same one again gives the same device, for a process has one primary context of it.
 #[derive(Clone, Debug)]
-pub struct Device(Infallible);
-#[derive(Debug)]
-pub struct Memory(Infallible);
-#[derive(Debug)]
-pub struct Readback(Infallible);
-#[derive(Clone, Debug)]
-pub struct Stream(Infallible);
-#[derive(Debug)]
-pub struct Event(Infallible);
-#[derive(Clone, Debug)]
-pub struct Module(Infallible);
-#[derive(Clone, Debug)]
-pub struct Function(Infallible);
+pub struct Device(Arc<Context>);
 
 impl Device {
+    /// Name, limits and capabilities of every GPU that the driver shows, by ordinal.
+    ///
+    /// # Errors
+    /// [`Error::NoDriver`](super::Error::NoDriver), [`Error::NoDevice`](super::Error::NoDevice) where there is a
+    /// driver but no GPU, [`Error::Call`](super::Error::Call).
     pub fn all() -> Result<Vec<DeviceInfo>> {
-        Err(Error::NoDriver { reason: "not written".into() })
+        context::describe_all()
     }
-    pub fn describe() -> DeviceInfo {
-        std::process::abort()
-    }
+
+    /// Opens the GPU with this ordinal.
+    ///
+    /// # Errors
+    /// As [`Device::all`]; [`Error::NoDevice`](super::Error::NoDevice) where there are fewer.
     pub fn open(ordinal: u32) -> Result<Self> {
-        Err(Error::NoDriver { reason: "not written".into() })
+        Context::open(ordinal).map(Self)
     }
-    pub fn new() -> Result<Self> {
-        Err(Error::NoDriver { reason: "not written".into() })
-    }
+
+    /// Name, limits and capabilities.
     pub fn info(&self) -> &DeviceInfo {
-        match self.0 {}
+        self.0.info()
     }
+
+    /// Tells this device's handles from another's.
     pub fn id(&self) -> DeviceId {
-        match self.0 {}
+        self.0.id()
     }
+
+    /// Its place in the driver's list.
+    pub fn ordinal(&self) -> u32 {
+        self.0.ordinal()
+    }
+
+    /// Tells this GPU from every other one, also for other programs and OpenGL; of an instance in MIG mode.
+    pub fn uuid(&self) -> [u8; 16] {
+        self.0.uuid()
+    }
+
+    /// Free and total memory in bytes, now.
+    ///
+    /// # Errors
+    /// [`Error::Call`](super::Error::Call).
     pub fn memory_info(&self) -> Result<MemoryInfo> {
-        match self.0 {}
+        self.0.memory_info()
     }
-    pub fn alloc(&self, bytes: usize) -> Result<Memory> {
-        match self.0 {}
-    }
-    pub fn stream(&self) -> Result<Stream> {
-        match self.0 {}
-    }
-    pub fn event(&self) -> Result<Event> {
-        match self.0 {}
-    }
-    pub fn load(&self, ptx: &str) -> Result<Module> {
-        match self.0 {}
-    }
+
+    /// Waits until all work on all streams has ended.
+    ///
+    /// # Errors
+    /// [`Error::Call`](super::Error::Call); where a kernel failed it names the kernels that it can have been.
     pub fn synchronize(&self) -> Result<()> {
-        match self.0 {}
+        self.0.activate()?;
+        self.0.wait_for_work()
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.0
     }
 }
-impl Memory {
-    pub fn bytes(&self) -> usize {
-        match self.0 {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Error;
+
+    #[test]
+    fn handles_may_go_to_other_threads() {
+        fn check<T: Send + Sync + 'static>() {}
+        check::<(Device, Memory, Readback)>();
+        check::<(Stream, Event, Module, Function)>();
     }
-    pub fn address(&self) -> u64 {
-        match self.0 {}
-    }
-    pub fn device_id(&self) -> DeviceId {
-        match self.0 {}
-    }
-}
-impl Readback {
-    pub fn is_ready(&self) -> Result<bool> {
-        match self.0 {}
-    }
-    pub fn wait(self) -> Result<Vec<u8>> {
-        match self.0 {}
-    }
-}
-impl Event {
-    pub fn is_reached(&self) -> Result<bool> {
-        match self.0 {}
-    }
-    pub fn synchronize(&self) -> Result<()> {
-        match self.0 {}
-    }
-    pub fn elapsed_ms(&self, earlier: &Self) -> Result<f32> {
-        match self.0 {}
-    }
-}
-impl Stream {
-    pub fn device(&self) -> &Device {
-        match self.0 {}
-    }
-    pub fn upload(&self, to: Slice<'_>, bytes: &[u8]) -> Result<()> {
-        match self.0 {}
-    }
-    pub fn download(&self, from: Slice<'_>) -> Result<Readback> {
-        match self.0 {}
-    }
-    pub fn copy(&self, to: Slice<'_>, from: Slice<'_>) -> Result<()> {
-        match self.0 {}
-    }
-    pub fn fill(&self, to: Slice<'_>, value: Fill) -> Result<()> {
-        match self.0 {}
-    }
-    #[expect(unsafe_code, reason = "as the seam")]
-    pub unsafe fn launch(&self, f: &Function, c: &LaunchConfig, a: &Arguments) -> Result<()> {
-        match self.0 {}
-    }
-    pub fn record(&self, event: &Event) -> Result<()> {
-        match self.0 {}
-    }
-    pub fn wait(&self, event: &Event) -> Result<()> {
-        match self.0 {}
-    }
-    pub fn is_idle(&self) -> Result<bool> {
-        match self.0 {}
-    }
-    pub fn synchronize(&self) -> Result<()> {
-        match self.0 {}
-    }
-    pub fn cancel(&self) -> Result<()> {
-        match self.0 {}
-    }
-}
-impl Module {
-    pub fn function(&self, name: &str) -> Result<Function> {
-        match self.0 {}
-    }
-    pub fn global(&self, name: &str) -> Result<Slice<'_>> {
-        match self.0 {}
-    }
-}
-impl Function {
-    pub fn name(&self) -> &str {
-        match self.0 {}
-    }
-    pub fn info(&self) -> &FunctionInfo {
-        match self.0 {}
-    }
-    pub fn suggested_block(&self, dynamic_shared_bytes: u32) -> Result<u32> {
-        match self.0 {}
+
+    /// Runs only where there is no driver: elsewhere the integration tests see the GPU itself.
+    #[test]
+    fn without_a_driver_the_error_says_so_in_a_sentence() {
+        match Device::all() {
+            Ok(_) | Err(Error::NoDevice { .. }) => {}
+            Err(error @ Error::NoDriver { .. }) => {
+                let text = error.to_string();
+                assert!(text.starts_with("no CUDA driver: "), "{text}");
+                assert!(matches!(Device::open(0), Err(Error::NoDriver { .. })));
+            }
+            Err(other) => panic!("{other}"),
+        }
     }
 }

@@ -1,0 +1,57 @@
+#version 330 core
+// Develops light into a picture: background, content, glow, highlights, sRGB, dither.
+
+in vec2 uv;
+
+uniform sampler2D light;
+uniform sampler2D glow;
+uniform float glow_strength;
+// Density of one unit of weight; 0: the weight is coverage.
+uniform float exposure;
+uniform float heat;
+uniform vec3 middle;
+uniform vec3 rim;
+uniform vec2 size;
+
+out vec4 color;
+
+vec3 background() {
+    vec2 from = (uv - vec2(0.5, 0.52)) * vec2(max(size.x / size.y, 1.0), max(size.y / size.x, 1.0));
+    return mix(middle, rim, smoothstep(0.0, 0.95, length(from)));
+}
+
+// Keeps the hue: all channels are scaled alike, and only what is far too bright pales.
+vec3 compressed(vec3 c) {
+    float peak = max(c.r, max(c.g, c.b));
+    const float knee = 0.65;
+    if (peak <= knee) return c;
+    float over = peak - knee;
+    float target = knee + (1.0 - knee) * (over / (over + (1.0 - knee)));
+    vec3 scaled = c * (target / peak);
+    float pale = 1.0 - 1.0 / (0.18 * over + 1.0);
+    return mix(scaled, vec3(target), pale * 0.45);
+}
+
+vec3 srgb(vec3 c) {
+    return mix(c * 12.92, 1.055 * pow(max(c, 0.0), vec3(1.0 / 2.4)) - 0.055, step(0.0031308, c));
+}
+
+// Interleaved gradient noise (J. Jimenez, 2014): breaks the bands of dark gradients.
+float noise(vec2 at) {
+    return fract(52.9829189 * fract(dot(at, vec2(0.06711056, 0.00583715))));
+}
+
+void main() {
+    vec4 sum = texture(light, uv);
+    vec3 scene;
+    if (exposure > 0.0) {
+        float density = min(sum.a, 6.0e4) * exposure;
+        vec3 mean = sum.rgb / max(sum.a, 1.0e-6);
+        float lit = 1.0 - exp(-density);
+        scene = background() * (1.0 - 0.5 * lit) + mean * (lit + heat * log2(1.0 + density));
+    } else {
+        scene = background() * (1.0 - sum.a) + sum.rgb;
+    }
+    scene += texture(glow, uv).rgb * glow_strength;
+    color = vec4(srgb(compressed(scene)) + (noise(gl_FragCoord.xy) - 0.5) / 255.0, 1.0);
+}

@@ -1,0 +1,233 @@
+//! Statistics of an array by reduction on the device.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use crate::{
+    compile::{self, Compiler, Outcome, Request, Target},
+    device::{self, Arguments, Device, Function, LaunchConfig, Memory, Readback, Slice, Stream},
+    element::{Element, Scalar},
+};
+
+/// Threads of a block: whole warps, as the kernel's block reduction needs.
+const BLOCK: u32 = 256;
+/// Blocks for each multiprocessor: enough to hide memory latency, few enough to combine in one block.
+const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
+
+/// Why statistics cannot be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The compiler could not run.
+    #[error(transparent)]
+    Compile(#[from] compile::Error),
+    /// The device refused.
+    #[error(transparent)]
+    Device(#[from] device::Error),
+    /// The reduction kernels themselves did not compile, which only another compiler version can cause.
+    #[error("the statistics kernels do not compile: {log}")]
+    Rejected {
+        /// The compiler's log.
+        log: String,
+    },
+    /// The kernels were compiled for other element types.
+    #[error("no statistics kernel was compiled for `{element}`")]
+    NoKernel {
+        /// The element type that is missing.
+        element: String,
+    },
+}
+
+/// Statistics of one component of an array; NaN and infinite values are counted and otherwise left out.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Statistics {
+    /// Values looked at.
+    pub count: u64,
+    /// Least finite value; infinity when there is none.
+    pub min: f64,
+    /// Greatest finite value; minus infinity when there is none.
+    pub max: f64,
+    /// Mean of the finite values; NaN when there is none.
+    pub mean: f64,
+    /// How many are NaN.
+    pub nan: u64,
+    /// How many are infinite.
+    pub inf: u64,
+}
+
+/// The reduction kernels for a set of element types, loaded on a device.
+#[derive(Debug)]
+pub struct Summary {
+    kernels: BTreeMap<Element, Function>,
+    combine: Function,
+    blocks: u32,
+    scratch: ScratchPool,
+}
+
+/// Device memory that one reduction needs. Kept, because to free memory waits for the whole device.
+#[derive(Debug)]
+struct Scratch {
+    partials: Memory,
+    results: Memory,
+}
+
+type ScratchPool = Arc<Mutex<Vec<Scratch>>>;
+
+impl Summary {
+    /// Whether there are statistics of such elements: of all but half precision, which needs a header that
+    /// not every NVRTC comes with.
+    pub fn supports(element: Element) -> bool {
+        !matches!(element.scalar, Scalar::F16 | Scalar::BF16)
+    }
+
+    /// Compiles (or takes from the cache) and loads the kernels for `elements`.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn new(
+        compiler: &Compiler,
+        device: &Device,
+        target: Target,
+        elements: impl IntoIterator<Item = Element>,
+    ) -> Result<Self, Error> {
+        const COMBINE: &str = "warpaint::summarize_partials";
+        let named: BTreeMap<Element, String> =
+            elements.into_iter().map(|e| (e, kernel_name(e))).collect();
+        let mut request = Request::new("summary.cu", include_str!("summary.cu"), target);
+        request.name_expressions = named.values().cloned().chain([COMBINE.to_owned()]).collect();
+        let compiled = match compiler.compile(&request)? {
+            Outcome::Compiled(compiled) => compiled,
+            Outcome::Rejected { log, .. } => return Err(Error::Rejected { log }),
+        };
+        let module = device.load(&compiled.ptx)?;
+        let function = |expression: &str| {
+            module.function(compiled.names.get(expression).map_or(expression, String::as_str))
+        };
+        Ok(Self {
+            kernels: named
+                .iter()
+                .map(|(&element, name)| Ok((element, function(name)?)))
+                .collect::<Result<_, device::Error>>()?,
+            combine: function(COMBINE)?,
+            blocks: device.info().multiprocessors.max(1) * BLOCKS_PER_MULTIPROCESSOR,
+            scratch: ScratchPool::default(),
+        })
+    }
+
+    /// Puts the reduction of `data`, `element`s one behind the other, on `stream`.
+    ///
+    /// # Errors
+    /// [`Error::NoKernel`] for an element type that was not asked for; the device's errors.
+    #[expect(unsafe_code, reason = "a kernel launch")]
+    pub fn enqueue(
+        &self,
+        stream: &Stream,
+        data: Slice<'_>,
+        element: Element,
+    ) -> Result<Pending, Error> {
+        let kernel = self
+            .kernels
+            .get(&element)
+            .ok_or_else(|| Error::NoKernel { element: element.to_string() })?;
+        let count = data.bytes() / element.bytes();
+        let lanes = u32::from(element.lanes);
+        let blocks = self.blocks.min(count.div_ceil(BLOCK as usize).max(1) as u32);
+        let scratch = self.take_scratch(&stream.device())?;
+        let results = scratch.results.slice(..element.lanes as usize * size_of::<Partial>())?;
+
+        let mut arguments = Arguments::new();
+        arguments.push(&data.address()).push(&(count as u64)).push(&scratch.partials.address());
+        // SAFETY: the kernel reads `count` elements of `data` and writes one partial result a block and lane,
+        // for which `partials` has room; the caller's borrow and `Pending` keep both until it has ended.
+        unsafe { stream.launch(kernel, &LaunchConfig::new(blocks, BLOCK), &arguments)? };
+
+        let mut arguments = Arguments::new();
+        arguments
+            .push(&scratch.partials.address())
+            .push(&blocks)
+            .push(&lanes)
+            .push(&results.address());
+        // SAFETY: reads what the launch before it wrote and writes one result a lane, the size of `results`.
+        unsafe { stream.launch(&self.combine, &LaunchConfig::new(lanes, BLOCK), &arguments)? };
+
+        let readback = stream.download(results)?;
+        Ok(Pending { readback, scratch, pool: self.scratch.clone() })
+    }
+
+    fn take_scratch(&self, device: &Device) -> Result<Scratch, Error> {
+        const LANES: usize = 4;
+        let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.map_or_else(
+            || {
+                let bytes = LANES * size_of::<Partial>();
+                let partials = device.alloc(self.blocks as usize * bytes)?;
+                Ok(Scratch { partials, results: device.alloc(bytes)? })
+            },
+            Ok,
+        )
+    }
+}
+
+/// Statistics on their way.
+#[derive(Debug)]
+pub struct Pending {
+    readback: Readback,
+    scratch: Scratch,
+    pool: ScratchPool,
+}
+
+impl Pending {
+    /// Whether [`Pending::wait`] would return at once.
+    ///
+    /// # Errors
+    /// An error of the stream's earlier work.
+    pub fn is_ready(&self) -> device::Result<bool> {
+        self.readback.is_ready()
+    }
+
+    /// The statistics of each component.
+    ///
+    /// # Errors
+    /// An error of the stream's earlier work.
+    pub fn wait(self) -> device::Result<Vec<Statistics>> {
+        let Self { readback, scratch, pool } = self;
+        let bytes = readback.wait()?;
+        // The kernels have ended: another reduction may use the memory, on whatever stream.
+        pool.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        Ok(bytes
+            .chunks_exact(size_of::<Partial>())
+            .map(|chunk| bytemuck::pod_read_unaligned::<Partial>(chunk).into())
+            .collect())
+    }
+}
+
+/// `warpaint::Partial` of `summary.cu`.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Partial {
+    least: f64,
+    greatest: f64,
+    sum: f64,
+    count: u64,
+    nan: u64,
+    inf: u64,
+}
+
+impl From<Partial> for Statistics {
+    fn from(p: Partial) -> Self {
+        let finite = p.count - p.nan - p.inf;
+        Self {
+            count: p.count,
+            min: p.least,
+            max: p.greatest,
+            mean: p.sum / finite as f64,
+            nan: p.nan,
+            inf: p.inf,
+        }
+    }
+}
+
+fn kernel_name(element: Element) -> String {
+    format!("warpaint::summarize<{}, {}>", element.scalar, element.lanes)
+}

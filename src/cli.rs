@@ -1,0 +1,307 @@
+//! The command line: parsed first, then resolved into what the library takes, then run.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+    path::PathBuf,
+    process::ExitCode,
+    time::Duration,
+};
+
+use clap::{Args, Parser, Subcommand};
+use warpaint::{
+    compile::{Cache, Compiler, Target},
+    device::Choice,
+    diagnostic::{Diagnostic, has_errors},
+    headless::{self, Dump, Error, ExitStatus, Render, Result, SceneSource},
+    studio,
+};
+
+/// A live CUDA studio: kernels compile while you type and write straight into OpenGL.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Scene to open in the studio: a file, or the name of a built-in one [default: particles]
+    scene: Option<String>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a scene without a window and write a picture, arrays, statistics
+    ///
+    /// Without --out nothing is drawn and no OpenGL is needed.
+    Render(RenderArgs),
+    /// Compile only: `file:line:col: error: text`
+    Check(CheckArgs),
+    /// Every device with its properties, and which OpenGL it can share with
+    Devices {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// The cache of compiled kernels
+    Cache {
+        #[command(subcommand)]
+        action: CacheAction,
+    },
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+enum CacheAction {
+    /// Print where it is
+    Path,
+    /// Print how many bytes it takes
+    Size,
+    /// Empty it
+    Clear,
+}
+
+/// What every command that runs a scene takes.
+#[derive(Debug, Args)]
+struct RunArgs {
+    /// Where kernels run: auto, cuda, cuda:N or cpu
+    #[arg(long, default_value = "auto")]
+    device: Choice,
+    /// Set a parameter of the scene
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = assignment)]
+    parameters: Vec<(String, String)>,
+    /// Set a constant of the scene
+    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = assignment)]
+    constants: Vec<(String, String)>,
+    /// Seed of the scene's random numbers
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Which OpenGL to draw with: auto, window or egl
+    #[arg(long, default_value = "auto")]
+    gl: GlChoice,
+    /// A step that takes longer is stopped [default: 60 without a window, 10 in the studio]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    step_timeout: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum GlChoice {
+    Auto,
+    Window,
+    Egl,
+}
+
+#[derive(Debug, Args)]
+struct RenderArgs {
+    /// A file, or the name of a built-in scene
+    scene: String,
+    /// Steps to run
+    #[arg(long, default_value_t = 1)]
+    steps: u64,
+    /// Size of the picture in pixels
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = size)]
+    size: [u32; 2],
+    /// Picture after the last step; with --every, a name such as frame_%04d.png
+    #[arg(long, value_name = "FILE.png")]
+    out: Option<PathBuf>,
+    /// A picture every K steps
+    #[arg(long, value_name = "K", requires = "out")]
+    every: Option<u64>,
+    /// Write a resource as a numpy array
+    #[arg(long, value_name = "NAME=FILE", value_parser = assignment)]
+    npy: Vec<(String, String)>,
+    /// Write statistics, timings and the device
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+#[derive(Debug, Args)]
+struct CheckArgs {
+    /// Files, or names of built-in scenes
+    #[arg(required = true)]
+    scenes: Vec<String>,
+    /// Set a constant of the scenes
+    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = assignment)]
+    constants: Vec<(String, String)>,
+}
+
+/// Parses the command line, runs the command, prints its error. Returns the exit code.
+pub(crate) fn run() -> ExitCode {
+    let cli = Cli::parse();
+    start_log();
+    let status = match execute(cli) {
+        Ok(()) => ExitStatus::Success,
+        Err(error) => {
+            let status = error.exit_status();
+            complain(format_args!("{}", sentence(&error)));
+            leave_if_stuck(&error, status);
+            status
+        }
+    };
+    ExitCode::from(status as u8)
+}
+
+fn execute(cli: Cli) -> Result<()> {
+    match cli.command {
+        None => open_studio(cli.scene, cli.run),
+        Some(Command::Render(args)) => render(args),
+        Some(Command::Check(args)) => check(&args),
+        Some(Command::Devices { json }) => devices(json),
+        Some(Command::Cache { action }) => cache(action),
+    }
+}
+
+fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
+    if run.gl == GlChoice::Egl {
+        return Err(Error::Usage(
+            "the studio draws in a window: --gl egl is for render".to_owned(),
+        ));
+    }
+    let scene = scene.map(|name| SceneSource::find(&name)).transpose()?;
+    let document = scene.map(|found| studio::Document::new(found.name, found.path, &found.text));
+    let opened = studio::run(studio::Options {
+        scene: document,
+        device: run.device,
+        constants: run.constants.into_iter().collect(),
+        parameters: run.parameters,
+        seed: run.seed,
+        step_timeout: run.step_timeout.unwrap_or(Duration::from_secs(10)),
+        compiler: Compiler::new(Cache::user()),
+    });
+    opened.map_err(|error| match error {
+        studio::Error::Gl(error) => error.into(),
+        studio::Error::Device(error) => error.into(),
+        studio::Error::Session(error) => error.into(),
+    })
+}
+
+fn render(args: RenderArgs) -> Result<()> {
+    if args.run.gl == GlChoice::Window {
+        return Err(Error::Usage(
+            "render draws without a window: --gl window is for the studio".to_owned(),
+        ));
+    }
+    let dumps = args.npy.into_iter().map(|(resource, file)| Dump { resource, path: file.into() });
+    let request = Render {
+        scene: SceneSource::find(&args.scene)?,
+        steps: args.steps,
+        size_px: args.size,
+        out: args.out,
+        every: args.every,
+        dumps: dumps.collect(),
+        json: args.json,
+        device: args.run.device,
+        constants: args.run.constants.into_iter().collect(),
+        parameters: args.run.parameters,
+        seed: args.run.seed,
+        step_timeout: args.run.step_timeout.unwrap_or(Duration::from_secs(60)),
+    };
+    let remarks = headless::render(&request, &Compiler::new(Cache::user()))?;
+    remark(&remarks);
+    Ok(())
+}
+
+fn check(args: &CheckArgs) -> Result<()> {
+    let constants: BTreeMap<_, _> = args.constants.iter().cloned().collect();
+    let compiler = Compiler::new(Cache::user());
+    let remarks = headless::check(&args.scenes, &constants, Target::CPU, &compiler)?;
+    if has_errors(&remarks) {
+        return Err(Error::Rejected(remarks));
+    }
+    remark(&remarks);
+    Ok(())
+}
+
+fn devices(json: bool) -> Result<()> {
+    let report = headless::devices();
+    match json {
+        true => match serde_json::to_string_pretty(&report) {
+            Ok(text) => print(&format!("{text}\n")),
+            Err(error) => {
+                Err(Error::Usage(format!("the report cannot be written as JSON: {error}")))
+            }
+        },
+        false => print(&report.to_text()),
+    }
+}
+
+fn cache(action: CacheAction) -> Result<()> {
+    let cache = Cache::user();
+    match action {
+        CacheAction::Path => print(&match cache.path() {
+            Some(path) => format!("{}\n", path.display()),
+            None => "there is no cache folder\n".to_owned(),
+        }),
+        CacheAction::Size => print(&format!("{}\n", cache.size())),
+        CacheAction::Clear => cache.clear().map_err(|source| Error::File {
+            action: "clear",
+            path: cache.path().map_or_else(|| "the cache".into(), Into::into),
+            source,
+        }),
+    }
+}
+
+/// Data goes to standard output; a reader that has gone away is no error.
+fn print(text: &str) -> Result<()> {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::File { action: "write", path: "standard output".into(), source: error })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn remark(remarks: &[Diagnostic]) {
+    for remark in remarks {
+        complain(format_args!("{remark}"));
+    }
+}
+
+fn complain(text: std::fmt::Arguments<'_>) {
+    // Where standard error is closed there is nobody to tell.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Diagnostics stand for themselves, as a compiler's do; everything else says who speaks.
+fn sentence(error: &Error) -> String {
+    match error {
+        Error::Rejected(_) | Error::Fault(_) => error.to_string(),
+        _ => format!("warpaint: {error}"),
+    }
+}
+
+/// A kernel that cannot be stopped would be waited for when the device is closed: end the process instead.
+#[expect(clippy::exit, reason = "nothing can be cleaned up while the kernel runs")]
+fn leave_if_stuck(error: &Error, status: ExitStatus) {
+    if matches!(error, Error::Session(warpaint::session::Error::Stuck { .. })) {
+        std::process::exit(status as i32);
+    }
+}
+
+/// `WARPAINT_LOG=debug` shows what goes on.
+fn start_log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("WARPAINT_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).without_time().init();
+}
+
+fn assignment(text: &str) -> std::result::Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("expected NAME=VALUE".to_owned()),
+    }
+}
+
+fn size(text: &str) -> std::result::Result<[u32; 2], String> {
+    let parse = |side: &str| side.parse().ok().filter(|n| (1..=16384).contains(n));
+    let sides = text.split_once('x').and_then(|(w, h)| Some([parse(w)?, parse(h)?]));
+    sides.ok_or_else(|| "expected WIDTHxHEIGHT, each from 1 to 16384, such as 1280x720".to_owned())
+}
+
+fn seconds(text: &str) -> std::result::Result<Duration, String> {
+    let value: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(value).map_err(|e| e.to_string())
+}

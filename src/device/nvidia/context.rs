@@ -1,0 +1,327 @@
+//! The primary context of a GPU: made current by every object that needs it, on whatever thread.
+
+#![expect(unsafe_code, reason = "the CUDA driver is a C library")]
+
+use std::{
+    ffi::{CStr, c_char, c_int},
+    fmt, ptr,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
+
+use super::{
+    driver::{Driver, Handle, Status, code},
+    launch::Launches,
+    staging::Staging,
+};
+use crate::device::{DeviceId, DeviceInfo, DeviceKind, Error, LaunchConfig, MemoryInfo, Result};
+
+/// A mutex's content, also where a thread panicked with it: every change to it here is whole or not there.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An opened GPU: its primary context, retained until the last handle is dropped.
+pub(crate) struct Context {
+    driver: &'static Driver,
+    raw: Handle<sys::CUctx_st>,
+    device: sys::CUdevice,
+    ordinal: u32,
+    uuid: [u8; 16],
+    id: DeviceId,
+    info: DeviceInfo,
+    /// The first error of a drop that no call has returned yet, and whether there is one.
+    dropped: Mutex<Option<Error>>,
+    has_dropped: AtomicBool,
+    launches: Mutex<Launches>,
+    staging: Mutex<Staging>,
+}
+
+impl Context {
+    /// Opens the GPU, or gives the one that is open already: a primary context is one per process and GPU.
+    pub(super) fn open(ordinal: u32) -> Result<Arc<Self>> {
+        static OPEN: Mutex<Vec<Weak<Context>>> = Mutex::new(Vec::new());
+        let driver = Driver::get().map_err(|error| match error {
+            Error::NoDevice { found, .. } => Error::NoDevice { ordinal, found },
+            other => other,
+        })?;
+        let mut open = lock(&OPEN);
+        open.retain(|context| context.strong_count() > 0);
+        let same = |context: &Arc<Self>| context.ordinal == ordinal;
+        if let Some(context) = open.iter().filter_map(Weak::upgrade).find(same) {
+            return Ok(context);
+        }
+        let context = Arc::new(Self::retain(driver, ordinal)?);
+        open.push(Arc::downgrade(&context));
+        Ok(context)
+    }
+
+    fn retain(driver: &'static Driver, ordinal: u32) -> Result<Self> {
+        let device = device(driver, ordinal)?;
+        let info = describe(driver, ordinal, device)?;
+        let name = info.to_string();
+        let mut uuid = sys::CUuuid { bytes: [0; 16] };
+        // SAFETY: `uuid` is written before the call returns.
+        driver.check(&name, unsafe { driver.cuDeviceGetUuid_v2(&raw mut uuid, device) })?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: `raw` is written before the call returns.
+        driver.check(&name, unsafe { driver.cuDevicePrimaryCtxRetain(&raw mut raw, device) })?;
+        Ok(Self {
+            driver,
+            raw: Handle(raw),
+            device,
+            ordinal,
+            uuid: uuid.bytes.map(|byte| byte as u8),
+            id: DeviceId::next(),
+            info,
+            dropped: Mutex::new(None),
+            has_dropped: AtomicBool::new(false),
+            launches: Mutex::new(Launches::new()),
+            staging: Mutex::new(Staging::default()),
+        })
+    }
+
+    pub(crate) fn driver(&self) -> &'static Driver {
+        self.driver
+    }
+
+    pub(crate) fn id(&self) -> DeviceId {
+        self.id
+    }
+
+    pub(super) fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    pub(super) fn ordinal(&self) -> u32 {
+        self.ordinal
+    }
+
+    pub(super) fn uuid(&self) -> [u8; 16] {
+        self.uuid
+    }
+
+    pub(super) fn launches(&self) -> &Mutex<Launches> {
+        &self.launches
+    }
+
+    pub(super) fn staging(&self) -> &Mutex<Staging> {
+        &self.staging
+    }
+
+    /// Makes the context current on this thread; every call that needs a context comes after this one.
+    ///
+    /// It stays current afterwards. The driver is asked which one is current, for others in the process may
+    /// change it too; that takes some tens of nanoseconds.
+    ///
+    /// # Errors
+    /// The error of an object that was dropped since the last call; [`Error::Call`].
+    #[inline]
+    pub(crate) fn activate(&self) -> Result<()> {
+        if self.has_dropped.load(Ordering::Relaxed) {
+            self.return_dropped()?;
+        }
+        self.make_current()
+    }
+
+    fn make_current(&self) -> Result<()> {
+        let mut current = ptr::null_mut();
+        // SAFETY: `current` is written before the call returns.
+        self.check(unsafe { self.driver.cuCtxGetCurrent(&raw mut current) })?;
+        if current == self.raw.0 {
+            return Ok(());
+        }
+        // SAFETY: the context is retained.
+        self.check(unsafe { self.driver.cuCtxSetCurrent(self.raw.0) })
+    }
+
+    #[cold]
+    fn return_dropped(&self) -> Result<()> {
+        self.has_dropped.store(false, Ordering::Relaxed);
+        lock(&self.dropped).take().map_or(Ok(()), Err)
+    }
+
+    /// Runs the end of an object, whose error the next call on this device returns.
+    pub(crate) fn on_drop(&self, end: impl FnOnce() -> Result<()>) {
+        match self.make_current().and_then(|()| end()) {
+            Ok(()) => {}
+            // At the end of the process the driver is gone before the last statics are.
+            Err(Error::Call(call)) if call.code == code::DEINITIALIZED => {}
+            Err(error) => {
+                tracing::debug!("while dropping: {error}");
+                lock(&self.dropped).get_or_insert(error);
+                self.has_dropped.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Waits for all work of the context: what is to be freed may be in use.
+    ///
+    /// (CUDA's documentation leaves open whether `cuMemFree` waits by itself, and does not say it of
+    /// `cuModuleUnload` and `cuGraphicsUnregisterResource`.)
+    pub(crate) fn wait_for_work(&self) -> Result<()> {
+        let before = lock(&self.launches).sequence();
+        // SAFETY: no parameters; the context is current.
+        self.check(unsafe { self.driver.cuCtxSynchronize() })?;
+        lock(&self.launches).all_ended(before);
+        Ok(())
+    }
+
+    pub(super) fn memory_info(&self) -> Result<MemoryInfo> {
+        self.activate()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: both are written before the call returns.
+        self.check(unsafe { self.driver.cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
+        Ok(MemoryInfo { free: free as u64, total: total as u64 })
+    }
+
+    /// An error where `status` is not success.
+    #[inline]
+    pub(crate) fn check(&self, status: Status) -> Result<()> {
+        if status.code == code::SUCCESS { Ok(()) } else { Err(self.error(status, None)) }
+    }
+
+    /// The same for the launch of `kernel`.
+    #[inline]
+    pub(super) fn check_launch(
+        &self,
+        status: Status,
+        kernel: &str,
+        config: &LaunchConfig,
+    ) -> Result<()> {
+        match status.code {
+            code::SUCCESS => Ok(()),
+            _ => Err(self.error(status, Some((kernel, config)))),
+        }
+    }
+
+    /// `status` in words. A kernel's failure is blamed on the kernels that ran, not on the call that reports it.
+    #[cold]
+    fn error(&self, status: Status, launch: Option<(&str, &LaunchConfig)>) -> Error {
+        let mut call = self.driver.failed(self.info.to_string(), status);
+        call.launch = launch.map(|(kernel, config)| (kernel.to_owned(), *config));
+        if code::is_kernel_error(status.code) {
+            match lock(&self.launches).suspects().as_slice() {
+                [] => {}
+                [only] => call.launch = Some((only.kernel.to_string(), only.config)),
+                several => {
+                    let names: Vec<_> =
+                        several.iter().map(|launched| format!("`{}`", launched.kernel)).collect();
+                    call.text += &format!(", by one of the kernels {}", names.join(", "));
+                    call.launch = None;
+                }
+            }
+        }
+        Error::Call(Box::new(call))
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        let staging = std::mem::take(&mut *lock(&self.staging));
+        if self.make_current().is_ok() {
+            staging.free(self);
+        }
+        // SAFETY: retained once, and everything that lived in it held this context and is gone.
+        let status = unsafe { self.driver.cuDevicePrimaryCtxRelease_v2(self.device) };
+        if let Err(error) = self.check(status) {
+            tracing::debug!("while closing {}: {error}", self.info);
+        }
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("id", &self.id)
+            .field("device", &self.info.selector)
+            .finish()
+    }
+}
+
+/// Name, limits and capabilities of every GPU, in the driver's order.
+pub(super) fn describe_all() -> Result<Vec<DeviceInfo>> {
+    let driver = Driver::get()?;
+    let describe = |ordinal| describe(driver, ordinal, device(driver, ordinal)?);
+    (0..count(driver)?).map(describe).collect()
+}
+
+/// The ordinal of a device that the driver named by its handle.
+#[cfg(feature = "gl")]
+pub(crate) fn ordinal_of(driver: &Driver, wanted: sys::CUdevice) -> Result<Option<u32>> {
+    for ordinal in 0..count(driver)? {
+        if device(driver, ordinal)? == wanted {
+            return Ok(Some(ordinal));
+        }
+    }
+    Ok(None)
+}
+
+fn count(driver: &Driver) -> Result<u32> {
+    let mut count = 0;
+    // SAFETY: `count` is written before the call returns.
+    driver.check("the driver", unsafe { driver.cuDeviceGetCount(&raw mut count) })?;
+    Ok(count.unsigned_abs())
+}
+
+fn device(driver: &Driver, ordinal: u32) -> Result<sys::CUdevice> {
+    let found = count(driver)?;
+    let Some(wanted) = c_int::try_from(ordinal).ok().filter(|_| ordinal < found) else {
+        return Err(Error::NoDevice { ordinal, found });
+    };
+    let mut device = 0;
+    // SAFETY: `device` is written before the call returns.
+    let status = unsafe { driver.cuDeviceGet(&raw mut device, wanted) };
+    driver.check(&format!("cuda:{ordinal}"), status)?;
+    Ok(device)
+}
+
+fn describe(driver: &Driver, ordinal: u32, device: sys::CUdevice) -> Result<DeviceInfo> {
+    let selector = format!("cuda:{ordinal}");
+    let attribute = |attribute| {
+        let mut value = 0;
+        // SAFETY: `value` is written before the call returns.
+        let status = unsafe { driver.cuDeviceGetAttribute(&raw mut value, attribute, device) };
+        driver.check(&selector, status).map(|()| value.unsigned_abs())
+    };
+    let mut name = [0; 256];
+    // SAFETY: the driver writes at most the length of `name`, and ends it with a NUL.
+    let status = unsafe { driver.cuDeviceGetName(name.as_mut_ptr(), 256, device) };
+    driver.check(&selector, status)?;
+    let name = name.map(|byte: c_char| byte as u8);
+    let name = CStr::from_bytes_until_nul(&name).unwrap_or_default().to_string_lossy().into_owned();
+    let mut bytes = 0;
+    // SAFETY: `bytes` is written before the call returns.
+    driver.check(&selector, unsafe { driver.cuDeviceTotalMem_v2(&raw mut bytes, device) })?;
+
+    use Attribute::*;
+    Ok(DeviceInfo {
+        kind: DeviceKind::Nvidia,
+        name,
+        compute_capability: (
+            attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        ),
+        multiprocessors: attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        warp_size: attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
+        max_threads_per_block: attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        max_block: [
+            attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
+            attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
+            attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
+        ],
+        max_grid: [
+            attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+            attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+            attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+        ],
+        max_shared_bytes: attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+        total_memory_bytes: bytes as u64,
+        driver_version: driver.version(),
+        selector,
+    })
+}

@@ -1,0 +1,182 @@
+//! Launching kernels, and remembering which ones may still be running when an error comes in.
+
+#![expect(unsafe_code, reason = "what a kernel does cannot be proved")]
+
+use std::{collections::VecDeque, ffi::c_void, ptr, sync::Arc};
+
+use cudarc::driver::sys;
+
+use super::{Function, Stream, context::lock};
+use crate::device::{Arguments, Error, LaunchConfig, Result};
+
+impl Stream {
+    /// Puts a kernel on the stream; shape and arguments were checked against it.
+    ///
+    /// # Safety
+    /// As for the seam's [`launch`](crate::device::Stream::launch).
+    ///
+    /// # Errors
+    /// [`Error::Call`] with the kernel and its shape, [`Error::WrongDevice`].
+    pub unsafe fn launch(
+        &self,
+        function: &Function,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+    ) -> Result<()> {
+        let context = self.context();
+        if function.context().id() != context.id() {
+            return Err(Error::WrongDevice { operation: "launch" });
+        }
+        context.activate()?;
+        function.allow_shared(config.shared_bytes)?;
+
+        let mut bytes = arguments.bytes().len();
+        let mut packed = [
+            as_pointer(sys::CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT),
+            arguments.bytes().as_ptr().cast_mut().cast(),
+            as_pointer(sys::CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT),
+            (&raw mut bytes).cast(),
+            as_pointer(sys::CU_LAUNCH_PARAM_END_AS_INT),
+        ];
+        let extra = if bytes == 0 { ptr::null_mut() } else { packed.as_mut_ptr() };
+        // SAFETY: the handles are alive; `extra` lives until the call returns, which copies the arguments, and
+        // they fit the kernel's parameters; what the kernel does with them is the caller's duty.
+        let status = unsafe {
+            context.driver().cuLaunchKernel(
+                function.raw(),
+                config.grid.x,
+                config.grid.y,
+                config.grid.z,
+                config.block.x,
+                config.block.y,
+                config.block.z,
+                config.shared_bytes,
+                self.raw(),
+                ptr::null_mut(),
+                extra,
+            )
+        };
+        context.check_launch(status, function.name(), config)?;
+        lock(context.launches()).push(self.number(), function.shared_name(), *config);
+        Ok(())
+    }
+}
+
+/// A number where the driver wants a pointer.
+fn as_pointer(value: u32) -> *mut c_void {
+    ptr::without_provenance_mut(value as usize)
+}
+
+/// A kernel that was launched.
+#[derive(Clone, Debug)]
+pub(super) struct Launched {
+    stream: u64,
+    sequence: u64,
+    /// Its (lowered) name.
+    pub(super) kernel: Arc<str>,
+    /// Its shape.
+    pub(super) config: LaunchConfig,
+}
+
+/// A moment on a stream: all its launches so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    stream: u64,
+    sequence: u64,
+}
+
+/// The kernels launched last on a device, as far as they are not known to have ended.
+///
+/// CUDA reports a kernel's failure from any later call, without its name; these are the ones it can have been.
+#[derive(Debug)]
+pub(super) struct Launches {
+    running: VecDeque<Launched>,
+    sequence: u64,
+}
+
+impl Launches {
+    /// How many are remembered: some steps of a scene, without cost to a launch.
+    const CAPACITY: usize = 16;
+
+    pub(super) fn new() -> Self {
+        Self { running: VecDeque::with_capacity(Self::CAPACITY), sequence: 0 }
+    }
+
+    fn push(&mut self, stream: u64, kernel: Arc<str>, config: LaunchConfig) {
+        if self.running.len() == Self::CAPACITY {
+            self.running.pop_front();
+        }
+        self.sequence += 1;
+        self.running.push_back(Launched { stream, sequence: self.sequence, kernel, config });
+    }
+
+    /// All launches on `stream` so far.
+    pub(super) fn mark(&self, stream: u64) -> Mark {
+        Mark { stream, sequence: self.sequence }
+    }
+
+    /// The work before `mark` has ended well.
+    pub(super) fn ended(&mut self, mark: Mark) {
+        self.running
+            .retain(|launched| launched.stream != mark.stream || launched.sequence > mark.sequence);
+    }
+
+    /// The work on all streams before the launch with number `sequence` has ended well.
+    pub(super) fn all_ended(&mut self, sequence: u64) {
+        self.running.retain(|launched| launched.sequence > sequence);
+    }
+
+    /// The number of the latest launch.
+    pub(super) fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// Those that may be running, latest first, each kernel once.
+    pub(super) fn suspects(&self) -> Vec<Launched> {
+        let mut suspects: Vec<Launched> = Vec::new();
+        for launched in self.running.iter().rev() {
+            if suspects.iter().all(|known| known.kernel != launched.kernel) {
+                suspects.push(launched.clone());
+            }
+        }
+        suspects
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(launches: &Launches) -> Vec<String> {
+        launches.suspects().iter().map(|launched| launched.kernel.to_string()).collect()
+    }
+
+    #[test]
+    fn suspects_are_the_kernels_not_known_to_have_ended() {
+        let shape = LaunchConfig::new(1, 32);
+        let mut launches = Launches::new();
+        launches.push(0, "first".into(), shape);
+        let mark = launches.mark(0);
+        launches.push(1, "other stream".into(), shape);
+        launches.push(0, "second".into(), shape);
+        launches.push(0, "second".into(), shape);
+        assert_eq!(names(&launches), ["second", "other stream", "first"]);
+
+        launches.ended(mark);
+        assert_eq!(names(&launches), ["second", "other stream"]);
+        launches.ended(launches.mark(1));
+        assert_eq!(names(&launches), ["second"]);
+        launches.all_ended(launches.sequence());
+        assert_eq!(names(&launches), [""; 0]);
+    }
+
+    #[test]
+    fn only_the_latest_launches_are_remembered() {
+        let mut launches = Launches::new();
+        for number in 0..100 {
+            launches.push(0, format!("k{number}").into(), LaunchConfig::new(1, 1));
+        }
+        assert_eq!(launches.suspects().len(), Launches::CAPACITY);
+        assert_eq!(names(&launches)[0], "k99");
+    }
+}

@@ -1,0 +1,135 @@
+//! Device memory, and copies on their way to the host.
+
+#![expect(unsafe_code, reason = "the CUDA driver is a C library")]
+
+use super::{
+    Device,
+    context::{Context, lock},
+    driver::code,
+    event,
+    launch::Mark,
+    staging::Block,
+};
+use crate::device::{DeviceId, Error, Result};
+
+/// An owned allocation.
+#[derive(Debug)]
+pub struct Memory {
+    device: Device,
+    address: u64,
+    bytes: usize,
+}
+
+impl Device {
+    /// Allocates uninitialised memory; the driver aligns it to at least 256 bytes.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::Call`].
+    pub fn alloc(&self, bytes: usize) -> Result<Memory> {
+        let context = self.context();
+        context.activate()?;
+        let mut address = 0;
+        if bytes > 0 {
+            // SAFETY: `address` is written before the call returns.
+            let status = unsafe { context.driver().cuMemAlloc_v2(&raw mut address, bytes) };
+            context.check(status).map_err(|error| match status.code {
+                code::OUT_OF_MEMORY => out_of_memory(context, bytes),
+                _ => error,
+            })?;
+        }
+        Ok(Memory { device: self.clone(), address, bytes })
+    }
+}
+
+fn out_of_memory(context: &Context, bytes: usize) -> Error {
+    Error::OutOfMemory {
+        device: context.info().to_string(),
+        requested: bytes as u64,
+        free: context.memory_info().map_or(0, |memory| memory.free),
+    }
+}
+
+impl Memory {
+    /// Size in bytes, as asked for.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Where a kernel sees it; 0 for an empty one.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// The device it belongs to.
+    pub fn device_id(&self) -> DeviceId {
+        self.device.id()
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if self.bytes == 0 {
+            return;
+        }
+        let context = self.device.context();
+        context.on_drop(|| {
+            context.wait_for_work()?;
+            // SAFETY: allocated by `cuMemAlloc`, and no work that was put on a stream uses it any more.
+            context.check(unsafe { context.driver().cuMemFree_v2(self.address) })
+        });
+    }
+}
+
+/// Bytes on their way to the host, through page-locked memory.
+#[derive(Debug)]
+pub struct Readback {
+    device: Device,
+    /// Where the copy goes; `None` for no bytes at all, and once they are fetched.
+    block: Option<Block>,
+    bytes: usize,
+    mark: Mark,
+}
+
+impl Readback {
+    /// The copy into `block` is on its stream, and its event behind it; `mark` is of the same moment.
+    pub(super) fn new(device: Device, block: Option<Block>, bytes: usize, mark: Mark) -> Self {
+        Self { device, block, bytes, mark }
+    }
+
+    /// Whether [`Readback::wait`] would return at once.
+    ///
+    /// # Errors
+    /// An error of the work before the copy.
+    pub fn is_ready(&self) -> Result<bool> {
+        let Some(block) = &self.block else { return Ok(true) };
+        let context = self.device.context();
+        context.activate()?;
+        event::is_reached(context, block.reached())
+    }
+
+    /// The bytes, once they are there.
+    ///
+    /// # Errors
+    /// An error of the work before the copy.
+    pub fn wait(mut self) -> Result<Vec<u8>> {
+        let context = self.device.context();
+        if let Some(block) = &self.block {
+            context.activate()?;
+            event::synchronize(context, block.reached())?;
+            lock(context.launches()).ended(self.mark);
+        }
+        let Some(block) = self.block.take() else { return Ok(Vec::new()) };
+        // SAFETY: the copy of so many bytes into the block has ended.
+        let bytes = unsafe { block.bytes(self.bytes) }.to_vec();
+        context.give_back(block);
+        Ok(bytes)
+    }
+}
+
+impl Drop for Readback {
+    fn drop(&mut self) {
+        if let Some(block) = self.block.take() {
+            self.device.context().give_back_busy(block);
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Modules, JIT-compiled by the driver, and their kernels.
+
+#![expect(unsafe_code, reason = "the CUDA driver is a C library")]
+
+use std::{
+    ffi::{CStr, CString, c_void},
+    ptr,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use cudarc::driver::sys::{self, CUfunction_attribute as Attribute, CUjit_option as JitOption};
+
+use super::{
+    Device,
+    context::Context,
+    driver::{Handle, code},
+    ptx::{self, Entry},
+};
+use crate::device::{Error, FunctionInfo, Parameter, Result, Slice};
+
+/// Room for what the JIT compiler says; it cuts off the rest.
+const LOG_BYTES: usize = 16 << 10;
+
+/// A loaded module. Dropping the last handle waits for the device's work, which may still run its code.
+#[derive(Clone, Debug)]
+pub struct Module(Arc<Loaded>);
+
+#[derive(Debug)]
+struct Loaded {
+    device: Device,
+    raw: Handle<sys::CUmod_st>,
+    entries: Vec<Entry>,
+    log: String,
+}
+
+impl Device {
+    /// Loads PTX, whose version is lowered to the driver's where it is newer.
+    ///
+    /// # Errors
+    /// [`Error::Load`] with the JIT compiler's log, [`Error::Call`].
+    pub fn load(&self, ptx: &str) -> Result<Module> {
+        let context = self.context();
+        context.activate()?;
+        let text = match context.info().driver_version {
+            Some(cuda) => ptx::lowered(ptx, cuda),
+            None => ptx.into(),
+        };
+        let text = CString::new(text.as_bytes()).map_err(|error| Error::Load {
+            device: context.info().to_string(),
+            log: format!("byte {} of the PTX is zero", error.nul_position()),
+        })?;
+        let (raw, log) = jit(context, &text)?;
+        let entries = ptx::entries(ptx);
+        Ok(Module(Arc::new(Loaded { device: self.clone(), raw, entries, log })))
+    }
+}
+
+/// Loads `text`; gives the module and what the compiler said.
+fn jit(context: &Context, text: &CStr) -> Result<(Handle<sys::CUmod_st>, String)> {
+    let (mut info_log, mut error_log) = (vec![0_u8; LOG_BYTES], vec![0_u8; LOG_BYTES]);
+    let number = ptr::without_provenance_mut::<c_void>;
+    let (mut options, mut values): (Vec<_>, Vec<_>) = [
+        (JitOption::CU_JIT_INFO_LOG_BUFFER, info_log.as_mut_ptr().cast()),
+        (JitOption::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
+        (JitOption::CU_JIT_ERROR_LOG_BUFFER, error_log.as_mut_ptr().cast()),
+        (JitOption::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
+        // For profilers and debuggers: the PTX has the source's lines.
+        (JitOption::CU_JIT_GENERATE_LINE_INFO, number(1)),
+    ]
+    .into_iter()
+    .unzip();
+    let mut raw = ptr::null_mut();
+    // SAFETY: `text` ends with a NUL; the options and their values are as many and live until the call returns,
+    // as do the logs, whose sizes are given; `raw` is written before that.
+    let status = unsafe {
+        context.driver().cuModuleLoadDataEx(
+            &raw mut raw,
+            text.as_ptr().cast(),
+            options.len() as u32,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    let said = |log: &[u8]| {
+        let log = CStr::from_bytes_until_nul(log).unwrap_or_default();
+        log.to_string_lossy().trim().to_owned()
+    };
+    if code::is_load_error(status.code) {
+        let (name, text) = context.driver().describe(status.code);
+        let log = format!("{name} ({}), {text}\n{}", status.code, said(&error_log));
+        return Err(Error::Load { device: context.info().to_string(), log: log.trim().to_owned() });
+    }
+    context.check(status)?;
+    Ok((Handle(raw), said(&info_log)))
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        let context = self.device.context();
+        context.on_drop(|| {
+            context.wait_for_work()?;
+            // SAFETY: loaded by `cuModuleLoadDataEx`; its functions hold it, and no kernel of it runs any more.
+            context.check(unsafe { context.driver().cuModuleUnload(self.raw.0) })
+        });
+    }
+}
+
+impl Module {
+    /// What the JIT compiler said while it loaded; often nothing.
+    pub fn log(&self) -> &str {
+        &self.0.log
+    }
+
+    /// The kernel with this (lowered) name.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchFunction`], [`Error::Call`].
+    pub fn function(&self, name: &str) -> Result<Function> {
+        let missing = || Error::NoSuchFunction {
+            name: name.to_owned(),
+            available: self.0.entries.iter().map(|entry| entry.name.clone()).collect(),
+        };
+        let text = CString::new(name).map_err(|_| missing())?;
+        let context = self.0.device.context();
+        context.activate()?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: the module is alive, `text` ends with a NUL, and `raw` is written before the call returns.
+        let status = unsafe {
+            context.driver().cuModuleGetFunction(&raw mut raw, self.0.raw.0, text.as_ptr())
+        };
+        match status.code {
+            code::NOT_FOUND => Err(missing()),
+            _ => context.check(status),
+        }?;
+        Function::new(self, name, Handle(raw))
+    }
+
+    /// The memory of a `__device__` or `__constant__` variable with this (lowered) name.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchGlobal`], [`Error::Call`].
+    pub fn global(&self, name: &str) -> Result<Slice<'_>> {
+        let missing = || Error::NoSuchGlobal { name: name.to_owned() };
+        let text = CString::new(name).map_err(|_| missing())?;
+        let context = self.0.device.context();
+        context.activate()?;
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: the module is alive, `text` ends with a NUL, and both are written before the call returns.
+        let status = unsafe {
+            context.driver().cuModuleGetGlobal_v2(
+                &raw mut address,
+                &raw mut bytes,
+                self.0.raw.0,
+                text.as_ptr(),
+            )
+        };
+        match status.code {
+            code::NOT_FOUND => Err(missing()),
+            _ => context.check(status).map(|()| Slice::new(context.id(), address, bytes)),
+        }
+    }
+}
+
+/// A kernel; it keeps its module loaded.
+#[derive(Clone, Debug)]
+pub struct Function(Arc<Kernel>);
+
+#[derive(Debug)]
+struct Kernel {
+    module: Module,
+    raw: Handle<sys::CUfunc_st>,
+    name: Arc<str>,
+    info: FunctionInfo,
+    /// Most dynamic shared memory of a block with which it can be launched now, in bytes.
+    dynamic_shared_bytes: AtomicU32,
+}
+
+impl Function {
+    fn new(module: &Module, name: &str, raw: Handle<sys::CUfunc_st>) -> Result<Self> {
+        let context = module.0.device.context();
+        let attribute = |attribute| {
+            let mut value = 0;
+            // SAFETY: the function is alive, and `value` is written before the call returns.
+            let status =
+                unsafe { context.driver().cuFuncGetAttribute(&raw mut value, attribute, raw.0) };
+            context.check(status).map(|()| value.unsigned_abs())
+        };
+        let written = module.0.entries.iter().find(|entry| entry.name == name);
+        let info = FunctionInfo {
+            max_threads: attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            shared_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            local_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            registers: attribute(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            parameters: parameters(context, raw)?
+                .or_else(|| written.map(|entry| entry.parameters.clone()))
+                .unwrap_or_default(),
+        };
+        let dynamic = attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
+        Ok(Self(Arc::new(Kernel {
+            module: module.clone(),
+            raw,
+            name: name.into(),
+            info,
+            dynamic_shared_bytes: AtomicU32::new(dynamic),
+        })))
+    }
+
+    /// Its (lowered) name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// What it needs and allows.
+    pub fn info(&self) -> &FunctionInfo {
+        &self.0.info
+    }
+
+    /// The number of threads in a block with which most warps are resident.
+    ///
+    /// # Errors
+    /// [`Error::InvalidLaunch`] for more shared memory than a block can have, [`Error::Call`].
+    pub fn suggested_block(&self, dynamic_shared_bytes: u32) -> Result<u32> {
+        let context = self.context();
+        context.activate()?;
+        self.allow_shared(dynamic_shared_bytes)?;
+        let (mut grid, mut block) = (0, 0);
+        // SAFETY: the function is alive, and both are written before the call returns.
+        context.check(unsafe {
+            context.driver().cuOccupancyMaxPotentialBlockSize(
+                &raw mut grid,
+                &raw mut block,
+                self.raw(),
+                None,
+                dynamic_shared_bytes as usize,
+                0,
+            )
+        })?;
+        Ok(block.unsigned_abs())
+    }
+
+    /// Lets launches have `bytes` of dynamic shared memory: more than 48 KiB must be allowed once; the context is
+    /// current.
+    ///
+    /// The most that a block can have is allowed then, so that two handles of one kernel cannot undo each other.
+    pub(super) fn allow_shared(&self, bytes: u32) -> Result<()> {
+        if bytes <= self.0.dynamic_shared_bytes.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let context = self.context();
+        let most = context.info().max_shared_bytes.saturating_sub(self.0.info.shared_bytes);
+        if bytes > most {
+            return Err(Error::InvalidLaunch {
+                kernel: self.name().to_owned(),
+                limit: "bytes of dynamic shared memory",
+                requested: bytes.into(),
+                allowed: most.into(),
+            });
+        }
+        let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the function is alive.
+        context.check(unsafe {
+            context.driver().cuFuncSetAttribute(self.raw(), attribute, most.cast_signed())
+        })?;
+        self.0.dynamic_shared_bytes.store(most, Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub(super) fn context(&self) -> &Context {
+        self.0.module.0.device.context()
+    }
+
+    pub(super) fn raw(&self) -> sys::CUfunction {
+        self.0.raw.0
+    }
+
+    pub(super) fn shared_name(&self) -> Arc<str> {
+        Arc::clone(&self.0.name)
+    }
+}
+
+/// A kernel's parameters, where the driver can tell them.
+fn parameters(
+    context: &Context,
+    function: Handle<sys::CUfunc_st>,
+) -> Result<Option<Vec<Parameter>>> {
+    let mut parameters = Vec::new();
+    loop {
+        let (mut offset, mut bytes) = (0, 0);
+        // SAFETY: the function is alive, and both are written before the call returns.
+        let status = unsafe {
+            context.driver().cuFuncGetParamInfo(
+                function.0,
+                parameters.len(),
+                &raw mut offset,
+                &raw mut bytes,
+            )
+        };
+        let Some(status) = status else { return Ok(None) };
+        match status.code {
+            // An index behind the last parameter.
+            code::INVALID_VALUE => return Ok(Some(parameters)),
+            _ => context.check(status)?,
+        }
+        parameters.push(Parameter { offset, bytes });
+    }
+}

@@ -1,0 +1,216 @@
+//! Page-locked host memory through which copies pass: only from there can the GPU copy by itself.
+//!
+//! Page-locking costs more than most copies, so blocks are kept. Each has an event that is recorded behind the
+//! copy that uses it; until that is reached nobody else gets the block.
+
+#![expect(unsafe_code, reason = "the CUDA driver is a C library")]
+
+use std::{ffi::c_void, ptr, slice};
+
+use cudarc::driver::sys;
+
+use super::{
+    context::{Context, lock},
+    driver::{Handle, code},
+    event,
+};
+use crate::device::{Error, Result};
+
+/// Blocks that are not in use are kept up to this many bytes in total.
+const KEPT_BYTES: usize = 256 << 20;
+/// Uploads wait for earlier copies while these have more than this under way.
+const BUSY_BYTES: usize = 64 << 20;
+/// The same as a number of copies, each of which has to be asked whether it has ended.
+const BUSY_BLOCKS: usize = 256;
+
+/// A block of page-locked host memory.
+#[derive(Debug)]
+pub(super) struct Block {
+    address: Handle<c_void>,
+    capacity: usize,
+    reached: Handle<sys::CUevent_st>,
+}
+
+impl Block {
+    pub(super) fn address(&self) -> *mut c_void {
+        self.address.0
+    }
+
+    /// Recorded behind the copy that uses the block.
+    pub(super) fn reached(&self) -> sys::CUevent {
+        self.reached.0
+    }
+
+    /// The first `bytes` of it, once no copy writes them any more.
+    ///
+    /// # Safety
+    /// No copy may be writing to the block, and `bytes` of it must have been written.
+    pub(super) unsafe fn bytes(&self, bytes: usize) -> &[u8] {
+        debug_assert!(bytes <= self.capacity);
+        // SAFETY: the block is at least as long, lives as long as `self`, and the caller answers for the rest.
+        unsafe { slice::from_raw_parts(self.address.0.cast(), bytes) }
+    }
+
+    /// Writes `bytes` to its start.
+    ///
+    /// # Safety
+    /// No copy may be using the block.
+    pub(super) unsafe fn write(&mut self, bytes: &[u8]) {
+        debug_assert!(bytes.len() <= self.capacity);
+        // SAFETY: the block is at least as long, is no part of `bytes`, and the caller answers for the rest.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.address.0.cast(), bytes.len()) };
+    }
+
+    /// Page-locks a new one for at least `bytes`.
+    fn new(context: &Context, bytes: usize) -> Result<Self> {
+        let capacity = match bytes {
+            ..=0x100_0000 => bytes.next_power_of_two().max(4096),
+            _ => bytes.next_multiple_of(1 << 20),
+        };
+        let reached = event::create(context, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
+        let mut address = ptr::null_mut();
+        // SAFETY: `address` is written before the call returns.
+        let status = unsafe { context.driver().cuMemHostAlloc(&raw mut address, capacity, 0) };
+        if let Err(error) = context.check(status) {
+            event::destroy(context, reached)?;
+            return Err(match status.code {
+                code::OUT_OF_MEMORY => Error::OutOfMemory {
+                    device: "the host (page-locked memory)".to_owned(),
+                    requested: capacity as u64,
+                    free: available_bytes(),
+                },
+                _ => error,
+            });
+        }
+        Ok(Self { address: Handle(address), capacity, reached })
+    }
+
+    fn is_reached(&self, context: &Context) -> Result<bool> {
+        event::is_reached(context, self.reached.0)
+    }
+
+    /// Frees it; no copy may be using it any more.
+    fn free(self, context: &Context) -> Result<()> {
+        event::destroy(context, self.reached)?;
+        // SAFETY: allocated by `cuMemHostAlloc`, and unused.
+        context.check(unsafe { context.driver().cuMemFreeHost(self.address.0) })
+    }
+}
+
+/// Free memory of the host in bytes, as Linux tells it; 0 elsewhere.
+fn available_bytes() -> u64 {
+    let table = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+/// The blocks of a device that nobody holds.
+#[derive(Debug, Default)]
+pub(super) struct Staging {
+    free: Vec<Block>,
+    /// Still used by a copy; oldest first.
+    busy: Vec<Block>,
+}
+
+impl Staging {
+    /// Moves the blocks whose copies have ended to the free ones.
+    fn collect(&mut self, context: &Context) -> Result<()> {
+        let mut index = 0;
+        while index < self.busy.len() {
+            if self.busy[index].is_reached(context)? {
+                self.free.push(self.busy.remove(index));
+            } else {
+                index += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The smallest free block for `bytes`.
+    fn fitting(&mut self, bytes: usize) -> Option<Block> {
+        let fits = self.free.iter().enumerate().filter(|(_, block)| block.capacity >= bytes);
+        let (index, _) = fits.min_by_key(|(_, block)| block.capacity)?;
+        Some(self.free.swap_remove(index))
+    }
+
+    /// The oldest busy block, where too many are busy.
+    fn oldest_of_too_many(&mut self) -> Option<Block> {
+        let bytes: usize = self.busy.iter().map(|block| block.capacity).sum();
+        let too_many = bytes > BUSY_BYTES || self.busy.len() > BUSY_BLOCKS;
+        too_many.then(|| self.busy.remove(0))
+    }
+
+    /// Takes out free blocks, largest first, until what is kept is little enough.
+    fn excess(&mut self) -> Vec<Block> {
+        let mut kept: usize = self.free.iter().map(|block| block.capacity).sum();
+        if kept <= KEPT_BYTES {
+            return Vec::new();
+        }
+        self.free.sort_by_key(|block| block.capacity);
+        let mut excess = Vec::new();
+        while kept > KEPT_BYTES {
+            let Some(block) = self.free.pop() else { break };
+            kept -= block.capacity;
+            excess.push(block);
+        }
+        excess
+    }
+
+    /// Frees all of them, after waiting for the copies.
+    pub(super) fn free(self, context: &Context) {
+        for block in self.busy.into_iter().chain(self.free) {
+            let reached = event::synchronize(context, block.reached.0);
+            if let Err(error) = reached.and_then(|()| block.free(context)) {
+                tracing::debug!("while freeing page-locked memory: {error}");
+            }
+        }
+    }
+}
+
+impl Context {
+    /// A block for `bytes` that no copy uses; the context is current. Never waits.
+    pub(super) fn take_block(&self, bytes: usize) -> Result<Block> {
+        let mut staging = lock(self.staging());
+        if let Some(block) = staging.fitting(bytes) {
+            return Ok(block);
+        }
+        staging.collect(self)?;
+        if let Some(block) = staging.fitting(bytes) {
+            return Ok(block);
+        }
+        drop(staging);
+        Block::new(self, bytes)
+    }
+
+    /// Waits for a copy where so many are under way that staging another would page-lock too much memory.
+    pub(super) fn limit_staging(&self) -> Result<()> {
+        let oldest = lock(self.staging()).oldest_of_too_many();
+        let Some(block) = oldest else { return Ok(()) };
+        match event::synchronize(self, block.reached()) {
+            Ok(()) => self.give_back(block),
+            Err(error) => {
+                self.give_back_busy(block);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes back a block that no copy uses.
+    pub(super) fn give_back(&self, block: Block) {
+        let excess = {
+            let mut staging = lock(self.staging());
+            staging.free.push(block);
+            staging.excess()
+        };
+        for block in excess {
+            self.on_drop(|| block.free(self));
+        }
+    }
+
+    /// Takes back a block that a copy may still use, up to the event that was recorded behind it.
+    pub(super) fn give_back_busy(&self, block: Block) {
+        lock(self.staging()).busy.push(block);
+    }
+}

@@ -1,0 +1,285 @@
+//! Streams: copies, fills and order. Launches are in [`launch`](super::launch).
+
+#![expect(unsafe_code, reason = "the CUDA driver is a C library")]
+
+use std::{
+    ptr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use cudarc::driver::sys;
+
+use super::{
+    Device, Event, Readback,
+    context::{Context, lock},
+    driver::{Handle, Status, code},
+    launch::Mark,
+    staging::Block,
+};
+use crate::device::{Error, Fill, Result, Slice};
+
+/// Uploads are staged in pieces of this size, so that the GPU copies one while the host fills the next.
+const STAGING_BYTES: usize = 8 << 20;
+
+/// A queue of work; clones are the same queue. It never waits for the driver's default stream, nor that for it.
+#[derive(Clone, Debug)]
+pub struct Stream(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    device: Device,
+    raw: Handle<sys::CUstream_st>,
+    /// Tells the launches of this stream from those of others.
+    number: u64,
+}
+
+impl Device {
+    /// A new stream.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn stream(&self) -> Result<Stream> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let context = self.context();
+        context.activate()?;
+        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        let mut raw = ptr::null_mut();
+        // SAFETY: `raw` is written before the call returns.
+        context.check(unsafe { context.driver().cuStreamCreate(&raw mut raw, flags) })?;
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        Ok(Stream(Arc::new(Inner { device: self.clone(), raw: Handle(raw), number })))
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let context = self.device.context();
+        context.on_drop(|| {
+            // SAFETY: created by `cuStreamCreate`; its pending work still ends, as the driver's documentation says.
+            context.check(unsafe { context.driver().cuStreamDestroy_v2(self.raw.0) })
+        });
+    }
+}
+
+impl Stream {
+    /// The device that does the work.
+    pub fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    /// Copies `bytes` to `to`, which is as long. They are no longer needed when this returns.
+    ///
+    /// Waits only while earlier uploads have a lot of memory under way.
+    ///
+    /// They are staged here and not left to the driver, which only promises to have read them when it finds them
+    /// to be pageable ("API synchronization behavior" in the CUDA driver API), and may wait for the stream then.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] for the host's side, [`Error::Call`].
+    pub fn upload(&self, to: Slice<'_>, bytes: &[u8]) -> Result<()> {
+        let context = self.context();
+        context.activate()?;
+        let mut address = to.address();
+        for piece in bytes.chunks(STAGING_BYTES) {
+            context.limit_staging()?;
+            let mut block = context.take_block(piece.len())?;
+            // SAFETY: nobody else uses a block that was just taken.
+            unsafe { block.write(piece) };
+            // SAFETY: `to` is alive while the copy is put on the stream and freed behind it; the block is kept
+            // until its event is reached.
+            let status = unsafe {
+                context.driver().cuMemcpyHtoDAsync_v2(
+                    address,
+                    block.address(),
+                    piece.len(),
+                    self.raw(),
+                )
+            };
+            let block = self.recorded(block, status)?;
+            context.give_back_busy(block);
+            address += piece.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Starts to copy `from` to the host.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] for the host's side, [`Error::Call`].
+    pub fn download(&self, from: Slice<'_>) -> Result<Readback> {
+        let context = self.context();
+        context.activate()?;
+        let (bytes, mark) = (from.bytes(), self.mark());
+        if bytes == 0 {
+            return Ok(Readback::new(self.device().clone(), None, 0, mark));
+        }
+        let block = context.take_block(bytes)?;
+        // SAFETY: `from` is alive while the copy is put on the stream and freed behind it; the block is kept
+        // until its event is reached.
+        let status = unsafe {
+            context.driver().cuMemcpyDtoHAsync_v2(
+                block.address(),
+                from.address(),
+                bytes,
+                self.raw(),
+            )
+        };
+        let block = self.recorded(block, status)?;
+        Ok(Readback::new(self.device().clone(), Some(block), bytes, mark))
+    }
+
+    /// Records the event of `block` behind the copy that was just put on the stream with `status`.
+    fn recorded(&self, block: Block, status: Status) -> Result<Block> {
+        let context = self.context();
+        let recorded = context.check(status).and_then(|()| {
+            // SAFETY: the event and the stream are alive, and of the same context.
+            context.check(unsafe { context.driver().cuEventRecord(block.reached(), self.raw()) })
+        });
+        if let Err(error) = recorded {
+            // The copy may be on its way without an event to tell when it has ended.
+            if context.wait_for_work().is_ok() {
+                context.give_back(block);
+            }
+            return Err(error);
+        }
+        Ok(block)
+    }
+
+    /// Copies `from` to `to`, which is as long.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn copy(&self, to: Slice<'_>, from: Slice<'_>) -> Result<()> {
+        let context = self.context();
+        context.activate()?;
+        if from.bytes() == 0 {
+            return Ok(());
+        }
+        // SAFETY: both ranges are alive while the copy is put on the stream, and freed behind it.
+        context.check(unsafe {
+            context.driver().cuMemcpyDtoDAsync_v2(
+                to.address(),
+                from.address(),
+                from.bytes(),
+                self.raw(),
+            )
+        })
+    }
+
+    /// Fills `to`, a multiple of the value's width, with a value.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn fill(&self, to: Slice<'_>, value: Fill) -> Result<()> {
+        let context = self.context();
+        context.activate()?;
+        let (address, count, driver) = (to.address(), to.bytes() / value.width(), context.driver());
+        if count == 0 {
+            return Ok(());
+        }
+        context.check(match value {
+            // SAFETY: the range is alive while the fill is put on the stream, and freed behind it.
+            Fill::U8(value) => unsafe { driver.cuMemsetD8Async(address, value, count, self.raw()) },
+            // SAFETY: as above.
+            Fill::U16(value) => unsafe {
+                driver.cuMemsetD16Async(address, value, count, self.raw())
+            },
+            // SAFETY: as above.
+            Fill::U32(value) => unsafe {
+                driver.cuMemsetD32Async(address, value, count, self.raw())
+            },
+        })
+    }
+
+    /// Records the moment when all work put on the stream so far has ended.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`], [`Error::Call`].
+    pub fn record(&self, event: &Event) -> Result<()> {
+        let context = self.expect_same(event, "record an event")?;
+        // SAFETY: the event and the stream are alive, and of the same context.
+        context.check(unsafe { context.driver().cuEventRecord(event.raw(), self.raw()) })?;
+        event.set_mark(self.mark());
+        Ok(())
+    }
+
+    /// Lets work put on the stream from now on wait until `event` is reached.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`], [`Error::Call`].
+    pub fn wait(&self, event: &Event) -> Result<()> {
+        let context = self.expect_same(event, "wait for an event")?;
+        // SAFETY: the event and the stream are alive.
+        context.check(unsafe { context.driver().cuStreamWaitEvent(self.raw(), event.raw(), 0) })
+    }
+
+    fn expect_same(&self, event: &Event, operation: &'static str) -> Result<&Context> {
+        if event.device().id() != self.device().id() {
+            return Err(Error::WrongDevice { operation });
+        }
+        self.context().activate()?;
+        Ok(self.context())
+    }
+
+    /// Whether all its work has ended.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn is_idle(&self) -> Result<bool> {
+        let context = self.context();
+        context.activate()?;
+        let mark = self.mark();
+        // SAFETY: the stream is alive.
+        let status = unsafe { context.driver().cuStreamQuery(self.raw()) };
+        if status.code == code::NOT_READY {
+            return Ok(false);
+        }
+        context.check(status)?;
+        lock(context.launches()).ended(mark);
+        Ok(true)
+    }
+
+    /// Waits until all its work has ended.
+    ///
+    /// # Errors
+    /// [`Error::Call`]; where a kernel failed it names the kernels that it can have been.
+    pub fn synchronize(&self) -> Result<()> {
+        let context = self.context();
+        context.activate()?;
+        let mark = self.mark();
+        // SAFETY: the stream is alive.
+        context.check(unsafe { context.driver().cuStreamSynchronize(self.raw()) })?;
+        lock(context.launches()).ended(mark);
+        Ok(())
+    }
+
+    /// Not possible: the driver cannot stop a kernel.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`].
+    pub fn cancel(&self) -> Result<()> {
+        Err(Error::Unsupported {
+            operation: "stopping a kernel",
+            device: self.context().info().to_string(),
+        })
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        self.device().context()
+    }
+
+    pub(crate) fn raw(&self) -> sys::CUstream {
+        self.0.raw.0
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.0.number
+    }
+
+    fn mark(&self) -> Mark {
+        lock(self.context().launches()).mark(self.number())
+    }
+}

@@ -1,0 +1,130 @@
+//! Light and the picture that is developed from it.
+
+use super::glow::Glow;
+use crate::gl::{
+    Blend, Depth, DrawCall, Format, Framebuffer, Gl, Primitive, Program, Result, Source, Target,
+    Uniform, VertexArray,
+};
+
+/// Where content's light is gathered (linear colour times weight, and the weight, in half floats), and the
+/// picture (sRGB, 8 bits) that is developed from it.
+#[derive(Debug)]
+pub(super) struct Picture {
+    light: Framebuffer,
+    developed: Framebuffer,
+    glow: Glow,
+    program: Program,
+    nothing: VertexArray,
+}
+
+/// What is behind the content: linear colours of the middle and of the rim.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Background {
+    /// In the middle.
+    pub middle: [f32; 3],
+    /// At the rim.
+    pub rim: [f32; 3],
+}
+
+impl Default for Background {
+    fn default() -> Self {
+        Self { middle: [0.0060, 0.0072, 0.0125], rim: [0.0011, 0.0012, 0.0020] }
+    }
+}
+
+/// The vertex shader of everything that covers the whole picture.
+pub(super) const VERTEX: Source =
+    Source { name: "shaders/picture.vert", text: include_str!("../../shaders/picture.vert") };
+const FRAGMENT: Source =
+    Source { name: "shaders/picture.frag", text: include_str!("../../shaders/picture.frag") };
+
+/// How much brighter dense places are than opaque ones, for each doubling.
+const HEAT: f32 = 0.32;
+/// How much of the glow is added.
+const GLOW: f32 = 0.13;
+
+impl Picture {
+    pub(super) fn new(gl: &Gl, size: [u32; 2]) -> Result<Self> {
+        let program = Program::new(gl, VERTEX, FRAGMENT)?;
+        let size = size.map(|n| n.max(1));
+        let [light, developed] = framebuffers(gl, size)?;
+        let glow = Glow::new(gl, size)?;
+        Ok(Self { light, developed, glow, program, nothing: VertexArray::new(gl, &[])? })
+    }
+
+    pub(super) fn resize(&mut self, gl: &Gl, size: [u32; 2]) -> Result<()> {
+        let size = size.map(|n| n.max(1));
+        if size == self.size() {
+            return Ok(());
+        }
+        let [light, developed] = framebuffers(gl, size)?;
+        self.glow.resize(gl, size)?;
+        (self.light, self.developed) = (light, developed);
+        Ok(())
+    }
+
+    pub(super) fn size(&self) -> [u32; 2] {
+        self.developed.size()
+    }
+
+    pub(super) fn light(&self) -> &Framebuffer {
+        &self.light
+    }
+
+    pub(super) fn developed(&self) -> &Framebuffer {
+        &self.developed
+    }
+
+    pub(super) fn clear(&self) {
+        self.light.clear([0.0; 4]);
+    }
+
+    /// Makes the picture from the light. `exposure` is the density of one unit of weight; 0: the light's
+    /// weight is coverage.
+    pub(super) fn develop(&self, background: &Background, exposure: f32) -> Result<()> {
+        let Some(light) = self.light.texture() else { return Ok(()) };
+        let glow = self.glow.draw(light, exposure, &self.nothing)?;
+        let program = &self.program;
+        let [w, h] = self.size();
+        program.set("light", Uniform::I32(0));
+        program.set("glow", Uniform::I32(1));
+        program.set("glow_strength", Uniform::F32(GLOW));
+        program.set("exposure", Uniform::F32(exposure));
+        program.set("heat", Uniform::F32(HEAT));
+        program.set("middle", Uniform::Vec3(background.middle));
+        program.set("rim", Uniform::Vec3(background.rim));
+        program.set("size", Uniform::Vec2([w as f32, h as f32]));
+        let textures = [(0, light), (1, glow)];
+        cover(&self.developed, program, &self.nothing, Blend::Replace, &textures)
+    }
+}
+
+fn framebuffers(gl: &Gl, size: [u32; 2]) -> Result<[Framebuffer; 2]> {
+    Ok([
+        Framebuffer::new(gl, Format::Rgba16f, size, true)?,
+        Framebuffer::new(gl, Format::Rgba8, size, false)?,
+    ])
+}
+
+/// Draws a program over the whole of a framebuffer.
+pub(super) fn cover(
+    target: &Framebuffer,
+    program: &Program,
+    nothing: &VertexArray,
+    blend: Blend,
+    textures: &[(u32, &crate::gl::Texture)],
+) -> Result<()> {
+    let [w, h] = target.size();
+    let call = DrawCall {
+        target: Target::Framebuffer(target),
+        rect: [0, 0, w, h],
+        program,
+        vertices: nothing,
+        count: 3,
+        primitive: Primitive::Triangles,
+        blend,
+        depth: Depth::Ignore,
+        textures,
+    };
+    call.draw()
+}

@@ -1,0 +1,207 @@
+//! Points: round sprites whose light adds up, or balls that hide each other.
+
+use std::collections::HashMap;
+
+use super::{Camera, Colormap};
+use crate::gl::{
+    self, Attribute, Buffer, Depth, DrawCall, Framebuffer, Gl, Primitive, Program, Result, Source,
+    Target, Texture, Uniform, VertexArray,
+};
+
+/// Points to draw.
+#[derive(Clone, Copy, Debug)]
+pub struct Cloud<'a> {
+    /// Where they are; components beyond the third are ignored, missing ones are 0. Points that are not
+    /// finite are not drawn.
+    pub position: Values<'a>,
+    /// What their colour is made from; `None`: one colour out of the map.
+    pub color: Option<Values<'a>>,
+    /// How.
+    pub paint: Paint,
+    /// How many; at most as many as the buffers hold are drawn.
+    pub count: usize,
+    /// Diameter in pixels of a picture 720 pixels high, at the start camera's distance
+    /// ([`Camera::START_DISTANCE`]); it scales with the picture, so that every size looks the same.
+    pub size_px: f32,
+    /// Whether near points are larger.
+    pub perspective: bool,
+    /// How they meet.
+    pub blend: Blend,
+    /// From scalars to colours.
+    pub colormap: Colormap,
+    /// The scalars at the colour map's ends.
+    pub range: [f32; 2],
+}
+
+/// A buffer of tightly packed vectors of 1 to 4 floats.
+#[derive(Clone, Copy, Debug)]
+pub struct Values<'a> {
+    /// The buffer.
+    pub buffer: &'a Buffer,
+    /// Floats of a vector, 1 to 4.
+    pub components: u8,
+}
+
+/// How values become colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Paint {
+    /// The length of a value's first three components, through the colour map.
+    #[default]
+    Magnitude,
+    /// One component (0 to 3), through the colour map.
+    Component(u8),
+    /// The value is the colour itself: sRGB in [0, 1], and alpha, which scales its light.
+    Rgba,
+}
+
+/// How points meet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Blend {
+    /// Their light adds up. Order does not matter.
+    #[default]
+    Additive,
+    /// The nearer ball hides the farther one.
+    Opaque,
+}
+
+impl<'a> Cloud<'a> {
+    /// Points of four floats each as a scene without further wishes shows them.
+    pub fn new(position: &'a Buffer, count: usize) -> Self {
+        Self {
+            position: Values { buffer: position, components: 4 },
+            color: None,
+            paint: Paint::Magnitude,
+            count,
+            size_px: 2.0,
+            perspective: true,
+            blend: Blend::Additive,
+            colormap: Colormap::Inferno,
+            range: [0.0, 1.0],
+        }
+    }
+}
+
+/// Draws clouds.
+#[derive(Debug)]
+pub(super) struct Points {
+    gl: Gl,
+    program: Program,
+    colormaps: HashMap<Colormap, Texture>,
+}
+
+const VERTEX: Source =
+    Source { name: "shaders/points.vert", text: include_str!("../../shaders/points.vert") };
+const FRAGMENT: Source =
+    Source { name: "shaders/points.frag", text: include_str!("../../shaders/points.frag") };
+
+/// A sprite's diameter over its diameter at half light: (1 - r²)² is 1/2 at r = 0.54.
+const SPRITE: f32 = 1.85;
+/// A sprite's light over that of a full square of its diameter: (π/3) / 4.
+const LIGHT: f32 = 0.262;
+/// Sprites smaller than this in pixels would flicker between pixels.
+const SMALLEST: f32 = 2.5;
+/// No sprite is larger in pixels: drivers end somewhere above 200.
+const LARGEST: f32 = 200.0;
+/// The mean density of points over the area that [-1, 1]³ covers.
+const MEAN_DENSITY: f32 = 0.7;
+/// The density of a single point: the light of few points does not grow beyond.
+const SINGLE_DENSITY: f32 = 2.4;
+
+impl Points {
+    pub(super) fn new(gl: &Gl) -> Result<Self> {
+        let program = Program::new(gl, VERTEX, FRAGMENT)?;
+        Ok(Self { gl: gl.clone(), program, colormaps: HashMap::new() })
+    }
+
+    /// Draws into `light`; the exposure to develop it with.
+    pub(super) fn draw(
+        &mut self,
+        light: &Framebuffer,
+        camera: &Camera,
+        cloud: &Cloud<'_>,
+    ) -> Result<f32> {
+        if !self.colormaps.contains_key(&cloud.colormap) {
+            self.colormaps.insert(cloud.colormap, cloud.colormap.texture(&self.gl)?);
+        }
+        let colormap = &self.colormaps[&cloud.colormap];
+        let vertices = self.vertices(cloud)?;
+        let [w, h] = light.size();
+        self.set_uniforms(camera, cloud, [w, h]);
+        let opaque = cloud.blend == Blend::Opaque;
+        let call = DrawCall {
+            target: Target::Framebuffer(light),
+            rect: [0, 0, w, h],
+            program: &self.program,
+            vertices: &vertices,
+            count: cloud.count,
+            primitive: Primitive::Points,
+            blend: if opaque { gl::Blend::Replace } else { gl::Blend::Add },
+            depth: if opaque { Depth::Test } else { Depth::Ignore },
+            textures: &[(0, colormap)],
+        };
+        call.draw()?;
+        Ok(if opaque { 0.0 } else { exposure(camera, cloud, [w, h]) })
+    }
+
+    // Made anew each time: it costs microseconds, and the buffers change with each step (there are two).
+    fn vertices(&self, cloud: &Cloud<'_>) -> Result<VertexArray> {
+        let color = cloud.color.unwrap_or(cloud.position);
+        let attributes = [(0, cloud.position), (1, color)].map(|(location, values)| {
+            Attribute::packed(location, values.buffer, values.components)
+        });
+        VertexArray::new(&self.gl, &attributes)
+    }
+
+    fn set_uniforms(&self, camera: &Camera, cloud: &Cloud<'_>, size: [u32; 2]) {
+        let [w, h] = size.map(|n| n as f32);
+        let program = &self.program;
+        let [low, high] = cloud.range;
+        let width = if high > low { high - low } else { 1.0 };
+        let reference = if cloud.perspective { reference(camera) } else { 0.0 };
+        let near_far = [camera.distance - 1.2, camera.distance + 1.6];
+        let view_projection = camera.view_projection(w / h).to_cols_array();
+        program.set("view_projection", Uniform::Mat4(view_projection));
+        program.set("diameter", Uniform::F32(diameter(cloud, size)));
+        program.set("smallest", Uniform::F32(SMALLEST));
+        program.set("largest", Uniform::F32(LARGEST));
+        program.set("reference", Uniform::F32(reference));
+        program.set("depth_range", Uniform::Vec2(near_far));
+        program.set("paint", Uniform::I32(paint(cloud)));
+        program.set("range", Uniform::Vec2([low, 1.0 / width]));
+        program.set("colormap", Uniform::I32(0));
+        program.set("opaque", Uniform::I32(i32::from(cloud.blend == Blend::Opaque)));
+    }
+}
+
+fn paint(cloud: &Cloud<'_>) -> i32 {
+    match (cloud.color, cloud.paint) {
+        (None, _) => 6,
+        (Some(_), Paint::Rgba) => 5,
+        (Some(_), Paint::Magnitude) => 4,
+        (Some(_), Paint::Component(component)) => i32::from(component.min(3)),
+    }
+}
+
+/// A sprite's diameter in pixels at the start camera's distance.
+fn diameter(cloud: &Cloud<'_>, [_, height]: [u32; 2]) -> f32 {
+    let round = if cloud.blend == Blend::Opaque { 1.0 } else { SPRITE };
+    cloud.size_px.clamp(0.01, 1000.0) * round * height as f32 / 720.0
+}
+
+/// The distance at which sprites have their diameter. It follows the camera half way, so that near points are
+/// larger than far ones, but going nearer does not turn sparks into balloons.
+fn reference(camera: &Camera) -> f32 {
+    (Camera::START_DISTANCE * camera.distance).sqrt()
+}
+
+/// The density of one unit of weight with which the cloud's mean density is the same for every count, size,
+/// resolution and distance: nothing is measured, so nothing adapts.
+fn exposure(camera: &Camera, cloud: &Cloud<'_>, size: [u32; 2]) -> f32 {
+    let diameter = diameter(cloud, size);
+    let scale = if cloud.perspective { reference(camera) / camera.distance } else { 1.0 };
+    let light_px = (diameter * scale).powi(2) * LIGHT;
+    // [-1, 1]³ covers about 5 square units.
+    let area_px = 5.0 * camera.pixels_per_unit(size).powi(2);
+    let mean = cloud.count as f32 * light_px / area_px;
+    (MEAN_DENSITY / mean.max(1.0e-12)).min(SINGLE_DENSITY)
+}

@@ -1,0 +1,273 @@
+//! OpenGL contexts: one type, with a window or without.
+
+mod egl;
+mod platform;
+#[cfg(feature = "studio")]
+mod window;
+
+use std::{
+    cell::{Cell, RefCell},
+    fmt,
+    rc::{Rc, Weak},
+    sync::Arc,
+};
+
+use serde::Serialize;
+
+pub use egl::{EglDevice, Headless, egl_devices};
+
+use platform::Platform;
+
+use super::{Attempt, Error, Result, calls, debug};
+
+thread_local! {
+    /// Which of our contexts is current on this thread; 0: none.
+    static CURRENT: Cell<u64> = const { Cell::new(0) };
+    /// The same, to leave it: some platforms refuse a context while one of another kind is current.
+    static LEAVE: RefCell<Weak<Shared>> = const { RefCell::new(Weak::new()) };
+    static NEXT_ID: Cell<u64> = const { Cell::new(1) };
+}
+
+/// An OpenGL context that is current on this thread, with a window or without.
+#[derive(Debug)]
+pub struct Context {
+    gl: Gl,
+}
+
+/// A context that objects share: it is destroyed when the last of them is gone.
+#[derive(Clone)]
+pub struct Gl(Rc<Shared>);
+
+struct Shared {
+    // Before `platform`: glow takes its debug callback back while the context still exists.
+    glow: Arc<glow::Context>,
+    info: ContextInfo,
+    id: u64,
+    platform: Platform,
+}
+
+/// What a context is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ContextInfo {
+    /// `GL_VENDOR`.
+    pub vendor: String,
+    /// `GL_RENDERER`: the GPU, or the software that draws.
+    pub renderer: String,
+    /// `GL_VERSION`.
+    pub version: String,
+    /// Whether it has a window.
+    pub kind: Kind,
+    /// The version and profile that it was asked for, such as `OpenGL 4.5 core`.
+    pub profile: String,
+    /// The CUDA device that its EGL device is (`EGL_NV_device_cuda`), where EGL says so. With a window, ask
+    /// `cuGLGetDevices` instead.
+    pub cuda_ordinal: Option<u32>,
+    /// Whether it sends debug messages to the log.
+    pub debug: bool,
+}
+
+/// Kinds of contexts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// With a window.
+    Window,
+    /// Without a window or a display server, through an EGL device.
+    Egl,
+}
+
+impl Context {
+    /// What all objects are made with.
+    pub fn gl(&self) -> &Gl {
+        &self.gl
+    }
+
+    /// What it is.
+    pub fn info(&self) -> &ContextInfo {
+        self.gl.info()
+    }
+
+    /// The functions, for egui's painter. They must be called on this thread only, while this context is
+    /// current ([`make_current`](Self::make_current)).
+    pub fn glow(&self) -> Arc<glow::Context> {
+        Arc::clone(&self.gl.0.glow)
+    }
+
+    /// Makes it the thread's current context; needed only before calls through [`glow`](Self::glow).
+    ///
+    /// # Errors
+    /// [`Error::Surface`] when the platform refuses, as after a lost device.
+    pub fn make_current(&self) -> Result<()> {
+        self.gl.make_current()
+    }
+
+    /// Tells a window's surface its new size in pixels; nothing without a window. Zero counts as one.
+    pub fn resize(&self, [width, height]: [u32; 2]) {
+        self.gl.0.platform.resize([width, height]);
+    }
+
+    /// Shows what was drawn into the window; nothing without one.
+    ///
+    /// # Errors
+    /// [`Error::Surface`] when the window is gone or the device lost.
+    pub fn swap_buffers(&self) -> Result<()> {
+        self.make_current()?;
+        self.gl.0.platform.swap_buffers()
+    }
+
+    /// Whether [`swap_buffers`](Self::swap_buffers) waits for the display; nothing without a window.
+    ///
+    /// # Errors
+    /// [`Error::Surface`] where the platform cannot do it.
+    pub fn set_vsync(&self, wait: bool) -> Result<()> {
+        self.make_current()?;
+        self.gl.0.platform.set_vsync(wait)
+    }
+}
+
+impl Gl {
+    /// What the context is.
+    pub fn info(&self) -> &ContextInfo {
+        &self.0.info
+    }
+
+    /// Whether two objects' contexts are one.
+    pub fn same(&self, other: &Gl) -> bool {
+        self.0.id == other.0.id
+    }
+
+    pub(super) fn expect_same(&self, other: &Gl, operation: &'static str) -> Result<()> {
+        if self.same(other) { Ok(()) } else { Err(Error::WrongContext { operation }) }
+    }
+
+    /// The functions, with this context current.
+    pub(super) fn current(&self) -> &glow::Context {
+        if let Err(error) = self.make_current() {
+            tracing::error!(target: "warpaint::gl", "{error}");
+        }
+        &self.0.glow
+    }
+
+    /// Makes it the thread's current context; needed only before others' calls that expect that.
+    ///
+    /// # Errors
+    /// [`Error::Surface`] when the platform refuses, as after a lost device.
+    pub fn make_current(&self) -> Result<()> {
+        if self.0.is_current() {
+            return Ok(());
+        }
+        self.0.make_current()?;
+        let _ = LEAVE.try_with(|leave| leave.replace(Rc::downgrade(&self.0)));
+        Ok(())
+    }
+
+    /// Takes over a context that was just made current.
+    fn adopt(
+        platform: Platform,
+        wish: Wish,
+        kind: Kind,
+        cuda_ordinal: Option<u32>,
+    ) -> Result<Self> {
+        let id = NEXT_ID.replace(NEXT_ID.get() + 1);
+        CURRENT.set(id);
+        let mut glow = calls::load(&|name| platform.address(name)).ok_or_else(|| {
+            let why = "the library has no glGetString".into();
+            Error::NoContext { attempts: vec![Attempt { what: wish.to_string(), why }] }
+        })?;
+        let info = ContextInfo {
+            vendor: calls::string(&glow, glow::VENDOR),
+            renderer: calls::string(&glow, glow::RENDERER),
+            version: calls::string(&glow, glow::VERSION),
+            kind,
+            profile: wish.to_string(),
+            cuda_ordinal,
+            debug: wish.debug && debug::install(&mut glow),
+        };
+        tracing::info!(target: "warpaint::gl", "{} ({})", info.renderer, info.version);
+        let shared = Rc::new(Shared { glow: Arc::new(glow), info, id, platform });
+        LEAVE.set(Rc::downgrade(&shared));
+        Ok(Self(shared))
+    }
+}
+
+/// Leaves the thread's current context, if it is one of ours.
+fn leave_current() {
+    let _ = CURRENT.try_with(|current| current.set(0));
+    let left = LEAVE.try_with(RefCell::take).ok().and_then(|left| left.upgrade());
+    if let Some(shared) = left {
+        shared.platform.leave();
+    }
+}
+
+impl Shared {
+    fn is_current(&self) -> bool {
+        // During a thread's end its statics may be gone; then the platform is asked each time.
+        CURRENT.try_with(Cell::get) == Ok(self.id)
+    }
+
+    fn make_current(&self) -> Result<()> {
+        leave_current();
+        self.platform.make_current()?;
+        let _ = CURRENT.try_with(|current| current.set(self.id));
+        Ok(())
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // glow unsets its debug callback in its own drop, which follows, and needs the context for it.
+        if !self.is_current() && self.make_current().is_err() {
+            tracing::warn!(target: "warpaint::gl", "a context was lost before it was dropped");
+        }
+        let _ = CURRENT.try_with(|current| current.set(0));
+    }
+}
+
+impl fmt::Debug for Gl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Gl").field(&self.0.info.renderer).finish()
+    }
+}
+
+/// A kind of context to ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Wish {
+    version: (u8, u8),
+    debug: bool,
+}
+
+impl Wish {
+    /// Best first. 4.5 has what interop likes (direct state access, clip control), 4.3 debug output, 3.3 is
+    /// what our shaders need.
+    fn list() -> Vec<Self> {
+        let debug: &[bool] = if debug::wanted() { &[true, false] } else { &[false] };
+        [(4, 5), (4, 3), (3, 3)]
+            .into_iter()
+            .flat_map(|version| debug.iter().map(move |&debug| Self { version, debug }))
+            .collect()
+    }
+
+    fn attributes(
+        self,
+        window: Option<raw_window_handle::RawWindowHandle>,
+    ) -> glutin::context::ContextAttributes {
+        use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Version};
+        let (major, minor) = self.version;
+        ContextAttributesBuilder::new()
+            .with_context_api(ContextApi::OpenGl(Some(Version::new(major, minor))))
+            .with_profile(GlProfile::Core)
+            .with_debug(self.debug)
+            .build(window)
+    }
+}
+
+impl fmt::Display for Wish {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (major, minor) = self.version;
+        write!(
+            f,
+            "OpenGL {major}.{minor} core{}",
+            if self.debug { " with debug output" } else { "" }
+        )
+    }
+}

@@ -1,0 +1,109 @@
+//! Vertex arrays: where a shader's inputs come from.
+
+use super::{Buffer, Error, Gl, Result};
+
+/// A vertex array: which buffer each of a vertex shader's inputs comes from.
+///
+/// It borrows the buffers' storage from OpenGL, not the [`Buffer`]s: OpenGL keeps storage that a vertex array
+/// names until the array is gone, so dropping a buffer first is harmless.
+#[derive(Debug)]
+pub struct VertexArray {
+    gl: Gl,
+    name: glow::NativeVertexArray,
+    capacity: usize,
+}
+
+/// One input: tightly packed floats in a buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Attribute<'a> {
+    /// `layout(location = …)` in the shader.
+    pub location: u32,
+    /// Where the values are.
+    pub buffer: &'a Buffer,
+    /// Floats of a vertex: 1 to 4.
+    pub components: u8,
+    /// Bytes from one vertex to the next; 0: tightly packed.
+    pub stride: u32,
+    /// Byte of the first value.
+    pub offset: u32,
+}
+
+impl<'a> Attribute<'a> {
+    /// Tightly packed vertices of `components` floats from the buffer's start on.
+    pub fn packed(location: u32, buffer: &'a Buffer, components: u8) -> Self {
+        Self { location, buffer, components, stride: 0, offset: 0 }
+    }
+
+    fn bytes(&self) -> usize {
+        usize::from(self.components) * size_of::<f32>()
+    }
+
+    fn stride(&self) -> usize {
+        if self.stride == 0 { self.bytes() } else { self.stride as usize }
+    }
+
+    /// How many vertices the buffer holds.
+    fn vertices(&self) -> usize {
+        let room = self.buffer.bytes().saturating_sub(self.offset as usize);
+        if room < self.bytes() { 0 } else { (room - self.bytes()) / self.stride() + 1 }
+    }
+}
+
+impl VertexArray {
+    /// A vertex array with these inputs; none for shaders that need only `gl_VertexID`.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`], [`Error::Size`] for components other than 1 to 4, [`Error::Call`].
+    pub fn new(gl: &Gl, attributes: &[Attribute<'_>]) -> Result<Self> {
+        for attribute in attributes {
+            gl.expect_same(attribute.buffer.gl(), "vertex array")?;
+            if !(1..=4).contains(&attribute.components) || attribute.stride > 2048 {
+                return Err(Error::Size {
+                    what: "a vertex attribute",
+                    asked: format!(
+                        "{} floats every {} bytes",
+                        attribute.components, attribute.stride
+                    ),
+                    limit: "1 to 4 floats, at most 2048 bytes apart".into(),
+                });
+            }
+        }
+        let capacity = attributes.iter().map(Attribute::vertices).min().unwrap_or(usize::MAX);
+        let this = Self { gl: gl.clone(), name: gl.create_vertex_array()?, capacity };
+        gl.forget_errors();
+        gl.bind_vertex_array(Some(this.name));
+        attributes.iter().for_each(|attribute| enable(gl, attribute));
+        gl.bind_vertex_array(None);
+        gl.check("glVertexAttribPointer")?;
+        Ok(this)
+    }
+
+    /// How many vertices its buffers hold.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// The context that it belongs to.
+    pub fn gl(&self) -> &Gl {
+        &self.gl
+    }
+
+    pub(super) fn bind(&self) {
+        self.gl.bind_vertex_array(Some(self.name));
+    }
+}
+
+fn enable(gl: &Gl, attribute: &Attribute<'_>) {
+    attribute.buffer.bind_as_array();
+    let components = i32::from(attribute.components);
+    let (stride, offset) = (attribute.stride.cast_signed(), attribute.offset.cast_signed());
+    gl.vertex_attrib_pointer(attribute.location, components, glow::FLOAT, false, stride, offset);
+    gl.enable_vertex_attrib_array(attribute.location);
+    gl.bind_buffer(glow::ARRAY_BUFFER, None);
+}
+
+impl Drop for VertexArray {
+    fn drop(&mut self) {
+        self.gl.delete_vertex_array(self.name);
+    }
+}

@@ -1,0 +1,54 @@
+//! `warpaint check`: compile only.
+
+use std::collections::BTreeMap;
+
+use super::{Result, SceneSource};
+use crate::{
+    compile::{Compiler, Outcome, Target},
+    diagnostic::Diagnostic,
+    scene::{Overrides, Scene},
+    session,
+};
+
+/// Parses, compiles and binds the scenes called `names`, and returns all that is to be said about them.
+///
+/// Nothing is run and no device is opened.
+///
+/// # Errors
+/// [`Error::Usage`] and [`Error::File`] for a name that leads nowhere, [`Error::Compile`] without a compiler;
+/// mistakes in a scene are in the result.
+pub fn check(
+    names: &[String],
+    constants: &BTreeMap<String, String>,
+    target: Target,
+    compiler: &Compiler,
+) -> Result<Vec<Diagnostic>> {
+    let overrides = Overrides { constants: constants.clone() };
+    let mut remarks = Vec::new();
+    for name in names {
+        remarks.extend(check_one(SceneSource::find(name)?, &overrides, target, compiler)?);
+    }
+    Ok(remarks)
+}
+
+fn check_one(
+    found: SceneSource,
+    overrides: &Overrides,
+    target: Target,
+    compiler: &Compiler,
+) -> Result<Vec<Diagnostic>> {
+    let mut scene = match Scene::parse(&found.name, &found.text, overrides) {
+        Ok(scene) => scene,
+        Err(remarks) => return Ok(remarks),
+    };
+    scene.path = found.path;
+    let mut remarks = scene.warnings.clone();
+    let bound = scene.plan();
+    let names = if bound.is_ok() { scene.name_expressions() } else { Vec::new() };
+    remarks.extend(bound.err().into_iter().flatten());
+    match compiler.compile(&session::request(&scene, target, names))? {
+        Outcome::Compiled(compiled) => remarks.extend(compiled.diagnostics.iter().cloned()),
+        Outcome::Rejected { diagnostics, .. } => remarks.extend(diagnostics),
+    }
+    Ok(remarks)
+}

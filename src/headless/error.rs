@@ -1,0 +1,105 @@
+//! Why a headless command failed, and the exit code for it.
+
+use std::{io, path::PathBuf};
+
+use crate::{
+    compile, device,
+    diagnostic::{Diagnostic, Severity},
+    gl, interop, session,
+};
+
+/// `Result` with a headless [`enum@Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The exit codes of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ExitStatus {
+    /// All went well.
+    Success = 0,
+    /// A check failed, or the source does not compile.
+    Failed = 1,
+    /// Wrong usage, or a file that cannot be read or written.
+    Usage = 2,
+    /// No such device, or no OpenGL.
+    NoDevice = 3,
+    /// A kernel faulted or was stopped.
+    Fault = 4,
+}
+
+/// An error of a headless command.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The command line asks for something that does not exist.
+    #[error("{0}")]
+    Usage(String),
+    /// The source has mistakes; they are all here.
+    #[error("{}", lines(.0))]
+    Rejected(Vec<Diagnostic>),
+    /// A kernel was stopped.
+    #[error("{0}")]
+    Fault(Box<Diagnostic>),
+    /// A file cannot be read or written.
+    #[error("cannot {action} {}: {source}", .path.display())]
+    File {
+        /// `read`, `write` or `clear`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The session failed.
+    #[error(transparent)]
+    Session(#[from] session::Error),
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] device::Error),
+    /// The compiler could not run.
+    #[error(transparent)]
+    Compile(#[from] compile::Error),
+    /// There is no OpenGL.
+    #[error(transparent)]
+    Gl(#[from] gl::Error),
+    /// The device and OpenGL could not be brought together.
+    #[error(transparent)]
+    Interop(#[from] interop::Error),
+}
+
+impl Error {
+    /// The exit code that tells of this error.
+    pub fn exit_status(&self) -> ExitStatus {
+        match self {
+            Self::Usage(_) | Self::File { .. } => ExitStatus::Usage,
+            Self::Rejected(_) => ExitStatus::Failed,
+            Self::Fault(_) => ExitStatus::Fault,
+            Self::Session(session::Error::Stuck { .. }) => ExitStatus::Fault,
+            Self::Session(session::Error::NoSuchResource { .. }) => ExitStatus::Usage,
+            Self::Session(session::Error::Device(device::Error::Call(call)))
+            | Self::Device(device::Error::Call(call))
+                if call.launch.is_some() =>
+            {
+                ExitStatus::Fault
+            }
+            _ => ExitStatus::NoDevice,
+        }
+    }
+
+    /// A file that cannot be read.
+    pub(super) fn reading(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::File { action: "read", path: path.into(), source }
+    }
+
+    /// A file that cannot be written.
+    pub(super) fn writing(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::File { action: "write", path: path.into(), source }
+    }
+}
+
+/// Errors first: they are why nothing runs.
+fn lines(diagnostics: &[Diagnostic]) -> String {
+    let mut sorted: Vec<_> = diagnostics.iter().collect();
+    sorted.sort_by_key(|d| d.severity < Severity::Error);
+    sorted.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}

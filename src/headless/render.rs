@@ -1,0 +1,300 @@
+//! `warpaint render`: runs a scene for some steps and writes down what came out.
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use super::{Error, Result, SceneSource, npy, output::write_file};
+use crate::{
+    compile::Compiler,
+    device::{Choice, Device, DeviceInfo},
+    diagnostic::{Diagnostic, has_errors},
+    draw, gl,
+    interop::Interop,
+    scene::{Overrides, Scene},
+    session::{self, Session, Snapshot},
+};
+
+/// What to render, and where to.
+#[derive(Clone, Debug)]
+pub struct Render {
+    /// The scene.
+    pub scene: SceneSource,
+    /// Steps to run after the reset.
+    pub steps: u64,
+    /// Width and height of the picture in pixels.
+    pub size_px: [u32; 2],
+    /// The picture; `None`: nothing is drawn and no OpenGL is needed.
+    pub out: Option<PathBuf>,
+    /// A picture every so many steps, too; the file name has a `%d` or `%04d` for the step.
+    pub every: Option<u64>,
+    /// Resources to dump.
+    pub dumps: Vec<Dump>,
+    /// Statistics, timings and device, as JSON.
+    pub json: Option<PathBuf>,
+    /// The device.
+    pub device: Choice,
+    /// Constants to replace.
+    pub constants: BTreeMap<String, String>,
+    /// Parameters to replace.
+    pub parameters: Vec<(String, String)>,
+    /// The run's seed.
+    pub seed: u64,
+    /// A step that takes longer is stopped.
+    pub step_timeout: Duration,
+}
+
+/// A resource to write as `.npy`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dump {
+    /// The resource.
+    pub resource: String,
+    /// The file.
+    pub path: PathBuf,
+}
+
+/// What `--json` writes.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    version: &'static str,
+    scene: &'a str,
+    seed: u64,
+    steps: u64,
+    device: &'a DeviceInfo,
+    #[serde(flatten)]
+    snapshot: Snapshot,
+}
+
+/// Runs the scene and writes the files. Returns the compiler's warnings.
+///
+/// # Errors
+/// See [`Error`]: everything that is wrong with the request or the source comes before the first step, and
+/// each file is written whole or not at all.
+pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> {
+    let pattern =
+        request.out.as_deref().map(|out| FramePattern::new(out, request.every)).transpose()?;
+    check_names(request)?;
+    let device = Device::open(request.device)?;
+    let mut stage = pattern.as_ref().map(|_| Stage::new(&device, request.size_px)).transpose()?;
+    let mut session = open(request, &device, compiler, stage.as_ref())?;
+    let remarks = await_program(&mut session)?;
+
+    let bar = progress_bar(request.steps);
+    let mut done = 0;
+    while done < request.steps {
+        let stop = next_stop(done, request);
+        let ran = session.run_steps(stop - done, |step| bar.set_position(step));
+        if let Err(stuck @ session::Error::Stuck { .. }) = ran {
+            // To close the device would mean to wait for the kernel, which may run forever.
+            std::mem::forget(session);
+            return Err(stuck.into());
+        }
+        ran?;
+        check_fault(&session)?;
+        done = stop;
+        if let (Some(pattern), Some(stage)) = (&pattern, &mut stage)
+            && (done == request.steps || request.every.is_some())
+        {
+            pattern.write(done, stage, &mut session)?;
+        }
+    }
+    if request.steps == 0 {
+        session.run_steps(0, |_| {})?;
+        check_fault(&session)?;
+        if let (Some(pattern), Some(stage)) = (&pattern, &mut stage) {
+            pattern.write(0, stage, &mut session)?;
+        }
+    }
+    bar.finish_and_clear();
+    write_data(request, &mut session)?;
+    Ok(remarks)
+}
+
+/// The step after which something is to be written next.
+fn next_stop(done: u64, request: &Render) -> u64 {
+    let every = request.every.filter(|_| request.out.is_some());
+    every.map_or(request.steps, |every| (done + every).min(request.steps))
+}
+
+/// What can be known to be wrong before anything runs.
+fn check_names(request: &Render) -> Result<()> {
+    let overrides = Overrides { constants: request.constants.clone() };
+    let scene = Scene::parse(&request.scene.name, &request.scene.text, &overrides)
+        .map_err(Error::Rejected)?;
+    for (name, text) in &request.parameters {
+        scene.manifest.parse_parameter(name, text).map_err(Error::Usage)?;
+    }
+    for dump in &request.dumps {
+        if scene.manifest.find_resource(&dump.resource).is_none() {
+            let available = scene.manifest.resources().iter().map(|r| r.name.clone()).collect();
+            let name = dump.resource.clone();
+            return Err(session::Error::NoSuchResource { name, available }.into());
+        }
+    }
+    if request.out.is_some() && scene.manifest.view.is_none() {
+        return Err(Error::Usage(format!(
+            "{} has nothing to draw: it needs a [view]",
+            request.scene.name
+        )));
+    }
+    Ok(())
+}
+
+fn open(
+    request: &Render,
+    device: &Device,
+    compiler: &Compiler,
+    stage: Option<&Stage>,
+) -> Result<Session> {
+    let options = session::Options {
+        name: request.scene.name.clone(),
+        path: request.scene.path.clone(),
+        source: request.scene.text.clone(),
+        overrides: Overrides { constants: request.constants.clone() },
+        parameters: request.parameters.clone(),
+        seed: request.seed,
+        step_timeout: request.step_timeout,
+        statistics_every: None,
+    };
+    let interop = match stage {
+        Some(stage) => Interop::new(stage.context.gl(), device),
+        None => Interop::none(device),
+    };
+    Ok(Session::open(options, device.clone(), compiler.clone(), interop, || {})?)
+}
+
+/// Waits for the first program. Returns the warnings.
+fn await_program(session: &mut Session) -> Result<Vec<Diagnostic>> {
+    let runs = session.wait_for_program()?;
+    let remarks = session.snapshot().compile.diagnostics;
+    if !runs || has_errors(&remarks) {
+        return Err(Error::Rejected(remarks));
+    }
+    Ok(remarks)
+}
+
+fn check_fault(session: &Session) -> Result<()> {
+    match session.snapshot().fault {
+        Some(fault) => Err(Error::Fault(Box::new(fault))),
+        None => Ok(()),
+    }
+}
+
+fn write_data(request: &Render, session: &mut Session) -> Result<()> {
+    for dump in &request.dumps {
+        let bytes = session.read(&dump.resource)?;
+        if let Some(resource) = session.resource(&dump.resource) {
+            npy::write(&dump.path, resource, &bytes)?;
+        }
+    }
+    if let Some(path) = &request.json {
+        session.measure()?;
+        let snapshot = session.snapshot();
+        let report = Report {
+            version: env!("CARGO_PKG_VERSION"),
+            scene: &request.scene.name,
+            seed: request.seed,
+            steps: request.steps,
+            device: session.device().info(),
+            snapshot,
+        };
+        write_file(path, |file| {
+            serde_json::to_writer_pretty(&mut *file, &report)?;
+            file.write_all(b"\n")
+        })?;
+    }
+    Ok(())
+}
+
+/// An OpenGL context without a window and the picture drawn there.
+struct Stage {
+    context: gl::Context,
+    view: draw::View,
+}
+
+impl Stage {
+    fn new(device: &Device, size_px: [u32; 2]) -> Result<Self> {
+        let cuda_ordinal = device.as_nvidia().map(crate::device::nvidia::Device::ordinal);
+        let context = gl::Context::headless(gl::Headless { cuda_ordinal })?;
+        let view = draw::View::new(context.gl(), size_px)?;
+        Ok(Self { context, view })
+    }
+
+    /// The picture as rows of RGBA, top row first.
+    fn picture(&mut self, session: &mut Session) -> Result<Vec<u8>> {
+        if session.needs_statistics_to_draw() {
+            session.measure()?;
+        }
+        let camera = session.start_camera();
+        Ok(self.view.draw(&session.frame(&camera))?.read_rgba8()?)
+    }
+}
+
+/// Where pictures go: one file, or one for each step.
+struct FramePattern {
+    before: String,
+    digits: Option<usize>,
+    after: String,
+}
+
+impl FramePattern {
+    /// `shot.png`, or `frame_%04d.png` for several.
+    fn new(out: &std::path::Path, every: Option<u64>) -> Result<Self> {
+        let text = out.to_string_lossy().into_owned();
+        let usage = |message: String| Err(Error::Usage(message));
+        if every == Some(0) {
+            return usage("--every needs a number of steps above 0".to_owned());
+        }
+        let Some((before, rest)) = text.split_once('%') else {
+            return match every {
+                Some(_) => {
+                    usage(format!("--every writes many pictures: give {text} a %04d for the step"))
+                }
+                None => Ok(Self { before: text, digits: None, after: String::new() }),
+            };
+        };
+        match rest.split_once('d') {
+            Some((digits, after))
+                if digits.chars().all(|c| c.is_ascii_digit()) && digits.len() < 3 =>
+            {
+                let digits = Some(digits.parse().unwrap_or(0));
+                Ok(Self { before: before.to_owned(), digits, after: after.to_owned() })
+            }
+            _ => usage(format!("{text}: only %d and %04d stand for the step")),
+        }
+    }
+
+    fn path(&self, step: u64) -> PathBuf {
+        match self.digits {
+            None => PathBuf::from(&self.before),
+            Some(digits) => format!("{}{step:0digits$}{}", self.before, self.after).into(),
+        }
+    }
+
+    fn write(&self, step: u64, stage: &mut Stage, session: &mut Session) -> Result<()> {
+        let pixels = stage.picture(session)?;
+        let [width, height] = stage.view.size();
+        write_file(&self.path(step), |file| {
+            let encoder = image::codecs::png::PngEncoder::new(file);
+            image::ImageEncoder::write_image(
+                encoder,
+                &pixels,
+                width,
+                height,
+                image::ExtendedColorType::Rgba8,
+            )
+            .map_err(std::io::Error::other)
+        })
+    }
+}
+
+/// A bar on a terminal, nothing elsewhere.
+fn progress_bar(steps: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} step {pos} of {len}, {per_sec}, {eta} left");
+    let bar = ProgressBar::new(steps);
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

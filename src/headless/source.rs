@@ -1,0 +1,55 @@
+//! Where a scene comes from: a file, or the program itself.
+
+use std::{fs, path::PathBuf};
+
+use super::{Error, Result};
+use crate::{
+    diagnostic::nearest,
+    scene::{Scene, built_ins},
+};
+
+/// A scene's text and where it was found.
+#[derive(Clone, Debug)]
+pub struct SceneSource {
+    /// The name that the user gave: a path, or a built-in's name with `.cu`.
+    pub name: String,
+    /// The file; `None` for a built-in scene.
+    pub path: Option<PathBuf>,
+    /// The text.
+    pub text: String,
+}
+
+impl SceneSource {
+    /// Finds `name`: a file of that name first, then a built-in scene.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when there is neither, [`Error::File`] when the file cannot be read.
+    pub fn find(name: &str) -> Result<Self> {
+        let path = PathBuf::from(name);
+        if path.exists() {
+            let bytes = fs::read(&path).map_err(Error::reading(&path))?;
+            let text = String::from_utf8(bytes)
+                .map_err(|_| Error::Usage(format!("{name} is not a text in UTF-8")))?;
+            return Ok(Self { name: name.to_owned(), path: Some(path), text });
+        }
+        match Scene::built_in(name) {
+            Some(text) => {
+                Ok(Self { name: format!("{name}.cu"), path: None, text: text.to_owned() })
+            }
+            None => Err(Error::Usage(missing(name))),
+        }
+    }
+}
+
+fn missing(name: &str) -> String {
+    let names: Vec<_> = built_ins().iter().map(|scene| scene.name).collect();
+    if name.ends_with(".cu") || name.contains('/') {
+        return format!("there is no file {name}");
+    }
+    let near = nearest(name, names.iter().copied());
+    let known = if near.is_empty() { names } else { near };
+    format!(
+        "there is neither a file nor a built-in scene called {name}; built in: {}",
+        known.join(", ")
+    )
+}

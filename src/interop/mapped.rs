@@ -1,0 +1,196 @@
+//! Mapping: the time during which shared buffers belong to the device.
+
+use super::{
+    Mapping, Result, SharedBuffer, Storage,
+    registered::{RESOURCES, Resources},
+};
+use crate::device::{self, Slice, Stream};
+
+/// A buffer that the device may use, until [`unmap`](Self::unmap).
+///
+/// Dropping it unmaps too, and logs the error.
+#[derive(Debug)]
+pub struct Mapped<'a> {
+    buffer: &'a mut SharedBuffer,
+}
+
+impl<'a> Mapped<'a> {
+    pub(super) fn new(mut buffer: &'a mut SharedBuffer, stream: &Stream) -> Result<Self> {
+        map(std::slice::from_mut(&mut buffer), stream)?;
+        Ok(Self { buffer })
+    }
+
+    /// Where the device sees it; the next time that may be somewhere else.
+    pub fn slice(&self) -> Slice<'_> {
+        self.buffer.slice()
+    }
+
+    /// Gives the buffer back to OpenGL, after all work put on the stream so far.
+    ///
+    /// # Errors
+    /// [`Error::Device`](super::Error::Device) from the driver.
+    pub fn unmap(mut self) -> Result<()> {
+        unmap(std::slice::from_mut(&mut self.buffer), Content::Written)
+    }
+}
+
+impl Drop for Mapped<'_> {
+    fn drop(&mut self) {
+        // After `unmap` there is nothing left to do.
+        if let Err(error) = unmap(std::slice::from_mut(&mut self.buffer), Content::Written) {
+            tracing::error!("while unmapping a buffer: {error}");
+        }
+    }
+}
+
+/// Several buffers that the device may use, until [`unmap`](Self::unmap).
+///
+/// Dropping it unmaps too, and logs the error.
+#[derive(Debug)]
+pub struct MappedAll<'a, 'b> {
+    buffers: &'a mut [&'b mut SharedBuffer],
+}
+
+/// Lends several buffers to the device, as [`SharedBuffer::map`] does, with one call of the driver for all that
+/// share an OpenGL context.
+///
+/// # Errors
+/// As [`SharedBuffer::map`]; none of them is mapped then.
+pub fn map_all<'a, 'b>(
+    buffers: &'a mut [&'b mut SharedBuffer],
+    stream: &Stream,
+) -> Result<MappedAll<'a, 'b>> {
+    map(buffers, stream)?;
+    Ok(MappedAll { buffers })
+}
+
+impl MappedAll<'_, '_> {
+    /// Where the device sees each, in their order; the next time that may be somewhere else.
+    pub fn slices(&self) -> impl ExactSizeIterator<Item = Slice<'_>> {
+        self.buffers.iter().map(|buffer| buffer.slice())
+    }
+
+    /// Where the device sees the buffer with this index.
+    pub fn slice(&self, index: usize) -> Option<Slice<'_>> {
+        self.buffers.get(index).map(|buffer| buffer.slice())
+    }
+
+    /// Gives all of them back to OpenGL, after all work put on the stream so far.
+    ///
+    /// # Errors
+    /// [`Error::Device`](super::Error::Device), the first from the driver.
+    pub fn unmap(self) -> Result<()> {
+        unmap(self.buffers, Content::Written)
+    }
+
+    /// Gives all of them back to OpenGL unchanged: the device has only read them, and there is nothing to copy.
+    ///
+    /// # Errors
+    /// As [`MappedAll::unmap`].
+    pub fn unmap_unchanged(self) -> Result<()> {
+        unmap(self.buffers, Content::Unchanged)
+    }
+}
+
+/// What the device did with buffers while they were mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// OpenGL is to see what was written.
+    Written,
+    /// OpenGL has what there is.
+    Unchanged,
+}
+
+impl Drop for MappedAll<'_, '_> {
+    fn drop(&mut self) {
+        if let Err(error) = unmap(self.buffers, Content::Written) {
+            tracing::error!("while unmapping buffers: {error}");
+        }
+    }
+}
+
+fn map(buffers: &mut [&mut SharedBuffer], stream: &Stream) -> Result<()> {
+    let device = stream.device().id();
+    if buffers.iter().any(|buffer| buffer.device != device) {
+        return Err(device::Error::WrongDevice { operation: "map a shared buffer" }.into());
+    }
+    // Those whose guard was forgotten.
+    unmap(buffers, Content::Written)?;
+    let result = groups(buffers).try_for_each(|group| map_group(group, stream));
+    if result.is_err()
+        && let Err(error) = unmap(buffers, Content::Unchanged)
+    {
+        tracing::error!("while unmapping what was mapped: {error}");
+    }
+    result
+}
+
+fn map_group(group: &mut [&mut SharedBuffer], stream: &Stream) -> Result<()> {
+    Resources::of(group).map(stream)?;
+    for buffer in &mut *group {
+        buffer.mapping = Some(Mapping { stream: stream.clone(), address: 0 });
+    }
+    for buffer in group {
+        let address = match &buffer.storage {
+            Storage::Registered(registered) => registered.mapped_address()?,
+            Storage::Copied(copied) => copied.address(),
+            Storage::Plain(memory) => memory.address(),
+        };
+        if let Some(mapping) = &mut buffer.mapping {
+            mapping.address = address;
+        }
+    }
+    Ok(())
+}
+
+/// Unmaps those that are mapped; the first error, after all were tried.
+pub(super) fn unmap(buffers: &mut [&mut SharedBuffer], content: Content) -> Result<()> {
+    let mut result = Ok(());
+    for group in groups(buffers) {
+        result = result.and(unmap_group(group, content));
+    }
+    result
+}
+
+fn unmap_group(group: &mut [&mut SharedBuffer], content: Content) -> Result<()> {
+    let Some(Mapping { stream, .. }) = group.first_mut().and_then(|first| first.mapping.take())
+    else {
+        return Ok(());
+    };
+    let mut result = Resources::of(group).unmap(&stream);
+    for buffer in group {
+        buffer.mapping = None;
+        if let Storage::Copied(copied) = &mut buffer.storage
+            && content == Content::Written
+        {
+            result = result.and(copied.unmap(&stream));
+        }
+    }
+    result
+}
+
+/// Neighbours that one call can map or unmap together.
+fn groups<'a, 'b>(
+    buffers: &'a mut [&'b mut SharedBuffer],
+) -> impl Iterator<Item = &'a mut [&'b mut SharedBuffer]> {
+    buffers.chunk_by_mut(|a, b| a.goes_with(b)).flat_map(|group| group.chunks_mut(RESOURCES))
+}
+
+impl SharedBuffer {
+    /// Whether one call can map or unmap both.
+    fn goes_with(&self, other: &Self) -> bool {
+        let same_stream = match (&self.mapping, &other.mapping) {
+            (Some(a), Some(b)) => match (&a.stream, &b.stream) {
+                (Stream::Nvidia(a), Stream::Nvidia(b)) => a.raw() == b.raw(),
+                _ => false,
+            },
+            (None, None) => true,
+            _ => false,
+        };
+        let same_context = match (&self.storage, &other.storage) {
+            (Storage::Registered(a), Storage::Registered(b)) => a.gl().gl().same(b.gl().gl()),
+            _ => false,
+        };
+        same_stream && same_context
+    }
+}

@@ -1,0 +1,249 @@
+//! OpenGL's buffers, registered with CUDA once and mapped for each use.
+//!
+//! The functions of cudaGL.h are not among cudarc's bindings; they are looked up in the library that it loads.
+
+#![expect(unsafe_code, reason = "the CUDA driver is a C library")]
+
+use std::{ffi::c_uint, ptr, sync::OnceLock};
+
+use cudarc::driver::sys;
+
+use super::{Access, Error, Result, SharedBuffer, Storage};
+use crate::{
+    device::{
+        self, Device, Stream,
+        nvidia::{
+            self,
+            driver::{Driver, entry_points},
+        },
+    },
+    gl::{self, Gl},
+};
+
+entry_points! {
+    /// The driver's entry points for sharing with OpenGL.
+    Graphics
+
+    bound {
+        fn cuGraphicsMapResources(
+            count: c_uint, resources: *mut sys::CUgraphicsResource, stream: sys::CUstream
+        );
+        fn cuGraphicsUnmapResources(
+            count: c_uint, resources: *mut sys::CUgraphicsResource, stream: sys::CUstream
+        );
+        fn cuGraphicsResourceGetMappedPointer_v2(
+            address: *mut sys::CUdeviceptr, bytes: *mut usize, resource: sys::CUgraphicsResource
+        );
+        fn cuGraphicsUnregisterResource(resource: sys::CUgraphicsResource);
+    }
+
+    unbound {
+        fn cuGraphicsGLRegisterBuffer(
+            resource: *mut sys::CUgraphicsResource, buffer: c_uint, flags: c_uint
+        );
+        fn cuGLGetDevices_v2(
+            count: *mut c_uint, devices: *mut sys::CUdevice, capacity: c_uint, list: c_uint
+        );
+    }
+
+    optional {}
+}
+
+impl Graphics {
+    fn get() -> device::Result<&'static Self> {
+        static GRAPHICS: OnceLock<device::Result<Graphics>> = OnceLock::new();
+        let load = || {
+            Driver::get()?;
+            Self::look_up().map_err(|name| device::Error::NoDriver {
+                reason: format!("its library lacks {name}, so it cannot share with OpenGL"),
+            })
+        };
+        GRAPHICS.get_or_init(load).as_ref().map_err(Clone::clone)
+    }
+}
+
+/// The ordinals of the CUDA devices that draw for `gl`, and so can share memory with it.
+///
+/// # Errors
+/// [`Error::Device`]: there is no CUDA driver, or it does not know this OpenGL, such as Mesa's.
+pub fn cuda_devices_of(gl: &Gl) -> Result<Vec<u32>> {
+    /// `CU_GL_DEVICE_LIST_ALL`
+    const ALL: c_uint = 1;
+    let (driver, graphics) = (Driver::get()?, Graphics::get()?);
+    gl.make_current()?;
+    let (mut count, mut devices) = (0, [0; 64]);
+    // SAFETY: the driver writes the count and at most so many devices as there is room for.
+    let status = unsafe {
+        graphics.cuGLGetDevices_v2(
+            &raw mut count,
+            devices.as_mut_ptr(),
+            devices.len() as c_uint,
+            ALL,
+        )
+    };
+    driver.check(&gl.info().renderer, status)?;
+    let found = devices.iter().take(count as usize);
+    let ordinals: device::Result<Vec<_>> =
+        found.map(|&device| nvidia::ordinal_of(driver, device)).collect();
+    Ok(ordinals?.into_iter().flatten().collect())
+}
+
+/// Whether `device` can register buffers of `gl`; if not, why.
+pub(super) fn probe(gl: &Gl, device: &Device) -> std::result::Result<(), String> {
+    let Device::Nvidia(device) = device else {
+        return Err("kernels run on the CPU device".to_owned());
+    };
+    device.context().activate().map_err(|error| error.to_string())?;
+    let ordinals = cuda_devices_of(gl).map_err(|error| error.to_string())?;
+    if !ordinals.contains(&device.ordinal()) {
+        let renderer = &gl.info().renderer;
+        return Err(format!("{renderer} draws, kernels run on {}", device.info()));
+    }
+    let trial = Registered::new(gl, device, 256, Access::default());
+    trial.map(drop).map_err(|error| error.to_string())
+}
+
+/// A buffer of OpenGL, registered with CUDA.
+#[derive(Debug)]
+pub(super) struct Registered {
+    graphics: &'static Graphics,
+    device: nvidia::Device,
+    resource: sys::CUgraphicsResource,
+    buffer: gl::Buffer,
+}
+
+impl Registered {
+    pub(super) fn new(
+        gl: &Gl,
+        device: &nvidia::Device,
+        bytes: usize,
+        access: Access,
+    ) -> Result<Self> {
+        let graphics = Graphics::get()?;
+        let buffer = gl::Buffer::new(gl, bytes)?;
+        let context = device.context();
+        context.activate()?;
+        gl.make_current()?;
+        let mut resource = ptr::null_mut();
+        // SAFETY: the buffer lives in the context that is current, and longer than its registration; `resource`
+        // is written before the call returns.
+        let status = unsafe {
+            graphics.cuGraphicsGLRegisterBuffer(&raw mut resource, buffer.name(), flags(access))
+        };
+        context.check(status)?;
+        Ok(Self { graphics, device: device.clone(), resource, buffer })
+    }
+
+    pub(super) fn gl(&self) -> &gl::Buffer {
+        &self.buffer
+    }
+
+    /// Where the device sees the buffer, which is mapped.
+    pub(super) fn mapped_address(&self) -> Result<u64> {
+        let (mut address, mut mapped) = (0, 0);
+        // SAFETY: the resource is registered; both are written before the call returns.
+        let status = unsafe {
+            self.graphics.cuGraphicsResourceGetMappedPointer_v2(
+                &raw mut address,
+                &raw mut mapped,
+                self.resource,
+            )
+        };
+        self.device.context().check(status)?;
+        let bytes = self.buffer.bytes();
+        if mapped < bytes { Err(Error::ShortMapping { mapped, bytes }) } else { Ok(address) }
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        if let Err(error) = self.buffer.gl().make_current() {
+            tracing::error!("a buffer stays registered with CUDA: {error}");
+            return;
+        }
+        let context = self.device.context();
+        context.on_drop(|| {
+            // Streams other than the one that it was mapped on may still use it.
+            context.wait_for_work()?;
+            // SAFETY: registered once, and OpenGL's buffer is alive in the context that is current.
+            context.check(unsafe { self.graphics.cuGraphicsUnregisterResource(self.resource) })
+        });
+    }
+}
+
+fn flags(access: Access) -> c_uint {
+    use sys::CUgraphicsRegisterFlags::*;
+    let flags = match access {
+        Access::ReadWrite => CU_GRAPHICS_REGISTER_FLAGS_NONE,
+        Access::ReadOnly => CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY,
+        Access::WriteDiscard => CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD,
+    };
+    flags as c_uint
+}
+
+/// How many buffers one call maps, so that the list of them needs no allocation.
+pub(super) const RESOURCES: usize = 16;
+
+/// Registered buffers of one OpenGL context, to be mapped or unmapped by one call; none is fine too.
+pub(super) struct Resources<'a> {
+    list: [sys::CUgraphicsResource; RESOURCES],
+    count: usize,
+    first: Option<&'a Registered>,
+}
+
+impl<'a> Resources<'a> {
+    /// Those among `buffers`, which are at most [`RESOURCES`].
+    pub(super) fn of(buffers: &'a [&mut SharedBuffer]) -> Self {
+        let mut resources = Self { list: [ptr::null_mut(); RESOURCES], count: 0, first: None };
+        let registered = buffers.iter().filter_map(|buffer| match &buffer.storage {
+            Storage::Registered(registered) => Some(registered),
+            Storage::Copied(_) | Storage::Plain(_) => None,
+        });
+        for (place, registered) in resources.list.iter_mut().zip(registered) {
+            *place = registered.resource;
+            resources.count += 1;
+            resources.first = Some(registered);
+        }
+        resources
+    }
+
+    /// Maps them: work put on `stream` from now on comes after what OpenGL was told to do before.
+    pub(super) fn map(mut self, stream: &Stream) -> Result<()> {
+        let Some((graphics, stream)) = self.prepare(stream)? else { return Ok(()) };
+        // SAFETY: the resources are registered and unmapped, the stream is of their device, and their OpenGL
+        // context is current.
+        let status = unsafe {
+            graphics.cuGraphicsMapResources(
+                self.count as c_uint,
+                self.list.as_mut_ptr(),
+                stream.raw(),
+            )
+        };
+        Ok(stream.context().check(status)?)
+    }
+
+    /// Unmaps them: what OpenGL is told to do from now on comes after the work put on `stream` before.
+    pub(super) fn unmap(mut self, stream: &Stream) -> Result<()> {
+        let Some((graphics, stream)) = self.prepare(stream)? else { return Ok(()) };
+        // SAFETY: the resources are mapped, the stream is of their device, and their OpenGL context is current.
+        let status = unsafe {
+            graphics.cuGraphicsUnmapResources(
+                self.count as c_uint,
+                self.list.as_mut_ptr(),
+                stream.raw(),
+            )
+        };
+        Ok(stream.context().check(status)?)
+    }
+
+    /// Makes both contexts current; `None` where there is nothing to do.
+    fn prepare<'s>(
+        &self,
+        stream: &'s Stream,
+    ) -> Result<Option<(&'static Graphics, &'s nvidia::Stream)>> {
+        let (Some(first), Stream::Nvidia(stream)) = (self.first, stream) else { return Ok(None) };
+        stream.context().activate()?;
+        first.buffer.gl().make_current()?;
+        Ok(Some((first.graphics, stream)))
+    }
+}

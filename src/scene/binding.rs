@@ -1,0 +1,319 @@
+//! Binds the parameters of kernels by name to what the manifest declares.
+
+use super::{
+    Argument, Builtin, CType, Control, Element, Manifest, Number, Pass, Plan, PlannedPass, Pointee,
+    ResourceId, Scalar, Scene, Source, Value,
+    decode::{BUILT_IN_NAMES, derived_names, suggestion},
+    signature::{Kernel, KernelParameter},
+};
+use crate::diagnostic::Diagnostic;
+
+/// Binds every pass of `scene`.
+pub(super) fn plan(scene: &Scene) -> Result<Plan, Vec<Diagnostic>> {
+    let mut binder = Binder { scene, found: Vec::new() };
+    let passes: Vec<_> =
+        scene.manifest.passes.iter().filter_map(|pass| binder.pass(pass)).collect();
+    let mut found = binder.found;
+    found.sort_by_key(|d| (d.line, d.column));
+    found.dedup();
+    if found.is_empty() { Ok(Plan { passes }) } else { Err(found) }
+}
+
+struct Binder<'a> {
+    scene: &'a Scene,
+    found: Vec<Diagnostic>,
+}
+
+impl Binder<'_> {
+    /// The pass with its arguments; faults are noted.
+    fn pass(&mut self, pass: &Pass) -> Option<PlannedPass> {
+        let kernel = match find_kernel(&self.scene.kernels, &pass.kernel) {
+            Ok(kernel) => kernel,
+            Err(text) => {
+                let at = pass.at;
+                let diagnostic = Diagnostic::error(&self.scene.name, text);
+                self.found.push(diagnostic.at(at.line, at.column));
+                return None;
+            }
+        };
+        let bound: Vec<_> = kernel.parameters.iter().map(|p| self.argument(kernel, p)).collect();
+        let arguments: Vec<Argument> = bound.into_iter().collect::<Option<_>>()?;
+        let mut swaps: Vec<ResourceId> = arguments.iter().filter_map(next).collect();
+        swaps.dedup();
+        Some(PlannedPass {
+            kernel: pass.kernel.clone(),
+            on: pass.on,
+            shape: pass.shape,
+            shared_bytes: pass.shared_bytes,
+            repeat: pass.repeat,
+            only_if: pass.only_if,
+            arguments,
+            swaps,
+        })
+    }
+
+    fn argument(&mut self, kernel: &Kernel, parameter: &KernelParameter) -> Option<Argument> {
+        let manifest = &self.scene.manifest;
+        let bound = source(manifest, kernel, &parameter.name).and_then(|source| {
+            check(manifest, &source, parameter)?;
+            Ok(source)
+        });
+        match bound {
+            Ok(source) => {
+                let (name, ctype) = (parameter.name.clone(), parameter.ctype.clone());
+                Some(Argument { name, ctype, source })
+            }
+            Err(text) => {
+                let diagnostic = Diagnostic::error(kernel.file.as_ref(), text);
+                self.found.push(diagnostic.at(parameter.at.line, parameter.at.column));
+                None
+            }
+        }
+    }
+}
+
+fn next(argument: &Argument) -> Option<ResourceId> {
+    match argument.source {
+        Source::Next(id) => Some(id),
+        _ => None,
+    }
+}
+
+/// The kernel that `name`, perhaps with template arguments, means.
+fn find_kernel<'k>(kernels: &'k [Kernel], name: &str) -> Result<&'k Kernel, String> {
+    let (stem, arguments) = name.find('<').map_or((name, ""), |at| name.split_at(at));
+    let stem = stem.trim_start_matches("::");
+    let mut candidates: Vec<&Kernel> = kernels.iter().filter(|k| k.name == stem).collect();
+    if candidates.iter().any(|k| k.defined) {
+        candidates.retain(|k| k.defined);
+    }
+    let [kernel, others @ ..] = candidates.as_slice() else {
+        let hint = suggestion(stem, kernels.iter().map(|k| k.name.as_str()));
+        return Err(format!("there is no kernel `{stem}` in the file{hint}"));
+    };
+    let same = |a: &Kernel, b: &Kernel| {
+        a.parameters
+            .iter()
+            .map(|p| (&p.name, &p.ctype))
+            .eq(b.parameters.iter().map(|p| (&p.name, &p.ctype)))
+    };
+    if let Some(other) = others.iter().find(|other| !same(kernel, other)) {
+        let (first, second) = (kernel.at.line, other.at.line);
+        return Err(format!(
+            "there are two kernels `{stem}` with different parameters, on lines {first} and {second}"
+        ));
+    }
+    match (kernel.template, arguments.is_empty()) {
+        (true, true) => Err(format!(
+            "the kernel `{stem}` is a template: name its arguments too, as in `{stem}<4>`"
+        )),
+        (false, false) => {
+            Err(format!("the kernel `{stem}` is no template: leave out `{arguments}`"))
+        }
+        _ => Ok(kernel),
+    }
+}
+
+/// What the name of a kernel's parameter means.
+fn source(manifest: &Manifest, kernel: &Kernel, name: &str) -> Result<Source, String> {
+    if name.is_empty() {
+        let kernel = &kernel.name;
+        return Err(format!(
+            "this parameter of `{kernel}` has no name, so nothing can be bound to it"
+        ));
+    }
+    resource_source(manifest, name)
+        .or_else(|| manifest.find_constant(name).map(Source::Constant))
+        .or_else(|| manifest.find_parameter(name).map(Source::Parameter))
+        .or_else(|| builtin(name).map(Source::Builtin))
+        .ok_or_else(|| unknown(manifest, kernel, name))
+}
+
+fn resource_source(manifest: &Manifest, name: &str) -> Option<Source> {
+    if let Some(id) = manifest.find_resource(name) {
+        return Some(Source::Resource(id));
+    }
+    manifest.resources.iter().enumerate().find_map(|(index, resource)| {
+        let ending = name.strip_prefix(resource.name.as_str())?.strip_prefix('_')?;
+        let id = ResourceId(index);
+        let extent = |axis: u8| Source::Extent(id, axis, resource.extent()[usize::from(axis)]);
+        match (ending, resource.texture()) {
+            ("count", _) => Some(Source::Count(id, resource.count())),
+            ("width", Some(_)) => Some(extent(0)),
+            ("height", Some(_)) => Some(extent(1)),
+            ("depth", Some(_)) => Some(extent(2)),
+            ("next", Some(texture)) if texture.double => Some(Source::Next(id)),
+            _ => None,
+        }
+    })
+}
+
+fn builtin(name: &str) -> Option<Builtin> {
+    Some(match name {
+        "time" => Builtin::Time,
+        "dt" => Builtin::Dt,
+        "frame" => Builtin::Frame,
+        "step" => Builtin::Step,
+        "seed" => Builtin::Seed,
+        "mouse" => Builtin::Mouse,
+        "keys" => Builtin::Keys,
+        _ => return None,
+    })
+}
+
+fn unknown(manifest: &Manifest, kernel: &Kernel, name: &str) -> String {
+    let mut names: Vec<String> = Vec::new();
+    names.extend(manifest.resources.iter().map(|r| r.name.clone()));
+    names.extend(manifest.constants.iter().map(|c| c.name.clone()));
+    names.extend(manifest.parameters.iter().map(|p| p.name.clone()));
+    names
+        .extend((0..manifest.resources.len()).flat_map(|i| derived_names(manifest, ResourceId(i))));
+    names.extend(BUILT_IN_NAMES.map(str::to_owned));
+    let hint = suggestion(name, names.iter().map(String::as_str));
+    let kernel = &kernel.name;
+    format!(
+        "`{name}` of the kernel `{kernel}` is no resource, constant, parameter or built-in{hint}"
+    )
+}
+
+/// That the parameter's type can take what its name means.
+fn check(manifest: &Manifest, source: &Source, parameter: &KernelParameter) -> Result<(), String> {
+    match source {
+        Source::Resource(id) | Source::Next(id) => check_resource(manifest, *id, parameter),
+        Source::Count(_, value) | Source::Extent(_, _, value) => {
+            integer(parameter, "a count, an integer", [i128::from(*value); 2])
+        }
+        Source::Constant(number) => check_constant(*number, parameter),
+        Source::Parameter(index) => check_parameter(manifest, *index, parameter),
+        Source::Builtin(builtin) => check_builtin(*builtin, parameter),
+    }
+}
+
+fn mismatch(parameter: &KernelParameter, what: &str, write: &str) -> String {
+    let (name, ctype) = (&parameter.name, &parameter.text);
+    format!("`{name}` is {what}, but the kernel takes `{ctype}`: write `{write}{name}`")
+}
+
+fn check_resource(
+    manifest: &Manifest,
+    id: ResourceId,
+    parameter: &KernelParameter,
+) -> Result<(), String> {
+    let resource = manifest.resource(id);
+    let what = format!("the {resource}");
+    if resource.texture().is_none() {
+        let element = resource.element();
+        let fits = match &parameter.ctype {
+            CType::Pointer { to: Pointee::Element(to), .. } => fits(element, resource.count(), *to),
+            CType::Pointer { .. } => true,
+            _ => false,
+        };
+        let write = format!("{element} *");
+        return if fits { Ok(()) } else { Err(mismatch(parameter, &what, &write)) };
+    }
+    match parameter.ctype {
+        CType::Surface | CType::Texture => Ok(()),
+        _ => Err(mismatch(parameter, &what, "cudaSurfaceObject_t ")),
+    }
+}
+
+/// Whether `count` of `element` can be seen as some of `to`: same scalars, and none left over.
+fn fits(element: Element, count: u64, to: Element) -> bool {
+    let scalars = count * u64::from(element.lanes);
+    element.scalar == to.scalar && scalars.is_multiple_of(u64::from(to.lanes))
+}
+
+/// That the parameter is an integer that holds the numbers from the first to the second.
+fn integer(parameter: &KernelParameter, what: &str, range: [i128; 2]) -> Result<(), String> {
+    let CType::Value(Element { scalar, lanes: 1 }) = parameter.ctype else {
+        return Err(mismatch(parameter, what, "int "));
+    };
+    let Some((least, greatest)) = scalar.integer_range() else {
+        return Err(mismatch(parameter, what, "int "));
+    };
+    let [from, to] = range;
+    match [from, to].into_iter().find(|value| !(least..=greatest).contains(value)) {
+        None => Ok(()),
+        Some(value) => {
+            let (name, ctype) = (&parameter.name, &parameter.text);
+            Err(format!("`{name}` can be {value}, which does not fit into the kernel's `{ctype}`"))
+        }
+    }
+}
+
+fn float(parameter: &KernelParameter, what: &str) -> Result<(), String> {
+    match parameter.ctype {
+        CType::Value(Element { scalar, lanes: 1 }) if scalar.is_float() => Ok(()),
+        _ => Err(mismatch(parameter, what, "float ")),
+    }
+}
+
+/// A vector of `lanes` of one of `scalars`; the first is what is suggested.
+fn vector(parameter: &KernelParameter, what: &str, all: &[Element]) -> Result<(), String> {
+    match parameter.ctype {
+        CType::Value(element) if all.contains(&element) => Ok(()),
+        _ => Err(mismatch(parameter, what, &format!("{} ", all[0]))),
+    }
+}
+
+fn check_constant(number: Number, parameter: &KernelParameter) -> Result<(), String> {
+    match number {
+        Number::Int(value) => integer(parameter, "an int constant", [i128::from(value); 2]),
+        Number::Float(_) => float(parameter, "a float constant"),
+        Number::Bool(_) => truth(parameter, "a bool constant", "bool "),
+    }
+}
+
+/// That the parameter is `bool` or an integer.
+fn truth(parameter: &KernelParameter, what: &str, write: &str) -> Result<(), String> {
+    match parameter.ctype {
+        CType::Value(Element { scalar: Scalar::Bool, lanes: 1 }) => Ok(()),
+        CType::Value(Element { scalar, lanes: 1 }) if scalar.is_integer() => Ok(()),
+        _ => Err(mismatch(parameter, what, write)),
+    }
+}
+
+fn check_parameter(
+    manifest: &Manifest,
+    index: usize,
+    parameter: &KernelParameter,
+) -> Result<(), String> {
+    const FLOAT3: Element = Element::vector(Scalar::F32, 3);
+    const FLOAT4: Element = Element::vector(Scalar::F32, 4);
+    let declared = &manifest.parameters[index];
+    match (&declared.default, &declared.control) {
+        (Value::Float(_), _) => float(parameter, "a float parameter"),
+        (Value::Int(_), Control::Slider { min, max, .. }) => {
+            integer(parameter, "an int parameter", [*min as i128, *max as i128])
+        }
+        (Value::Int(_), Control::Choice(choices)) => {
+            integer(parameter, "a choice, an int parameter", [0, choices.len() as i128])
+        }
+        (Value::Int(value), _) => integer(parameter, "an int parameter", [i128::from(*value); 2]),
+        (Value::Toggle(_), _) => truth(parameter, "a toggle, an int parameter", "int "),
+        (Value::Color(_), Control::Color(true)) => {
+            vector(parameter, "a color with alpha, a float4 parameter", &[FLOAT4])
+        }
+        (Value::Color(_), _) => vector(parameter, "a color, a float3 parameter", &[FLOAT3, FLOAT4]),
+    }
+}
+
+fn check_builtin(builtin: Builtin, parameter: &KernelParameter) -> Result<(), String> {
+    const FLOAT4: Element = Element::vector(Scalar::F32, 4);
+    const FLOAT2: Element = Element::vector(Scalar::F32, 2);
+    const UINT4: Element = Element::vector(Scalar::U32, 4);
+    // Steps and frames stay below 2^31 for a year of 60 a second; a seed's low half is as good a seed.
+    match builtin {
+        Builtin::Time => float(parameter, "the time in seconds"),
+        Builtin::Dt => float(parameter, "the time step in seconds"),
+        Builtin::Frame | Builtin::Step => {
+            integer(parameter, "a counter", [0, i128::from(i32::MAX)])
+        }
+        Builtin::Seed => integer(parameter, "the seed", [0, i128::from(i32::MAX)]),
+        Builtin::Mouse => vector(parameter, "the mouse's x, y, buttons, wheel", &[FLOAT4, FLOAT2]),
+        Builtin::Keys => vector(parameter, "the mask of the keys held", &[UINT4]),
+    }
+}
+
+#[cfg(test)]
+mod tests;

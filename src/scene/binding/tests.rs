@@ -1,0 +1,330 @@
+use super::*;
+use crate::scene::{Handle, Inputs, Overrides, decode};
+
+const MANIFEST: &str = "/*---
+[constant]
+n = 64
+radius = 0.5
+[buffer.position]
+type = \"float4\"
+count = \"n\"
+[texture.dye]
+format = \"rgba32f\"
+size = [32, 16]
+double = true
+[param.drag]
+value = 0.2
+[param.rounds]
+value = 3
+min = 0
+max = 300
+[param.fast]
+value = true
+[param.tint]
+value = [1.0, 0.5, 0.25]
+kind = \"color\"
+[[pass]]
+kernel = \"f\"
+over = \"position\"
+repeat = \"rounds\"
+only_if = \"fast\"
+---*/
+";
+
+fn scene(parameters: &str) -> Scene {
+    let source = format!("{MANIFEST}__global__ void f({parameters}) {{}}");
+    Scene::parse("t.cu", &source, &Overrides::default()).expect("a good manifest")
+}
+
+fn bound(parameters: &str) -> Result<PlannedPass, Vec<Diagnostic>> {
+    scene(parameters).plan().map(|plan| plan.passes[0].clone())
+}
+
+#[test]
+fn every_kind_of_name_binds() {
+    let pass = bound("const float4 *position, float *position_, cudaSurfaceObject_t dye")
+        .expect_err("`position_` is nothing");
+    assert_eq!(pass.len(), 1);
+    let pass = bound(
+        "float4 *position, int position_count, cudaTextureObject_t dye, \
+         cudaSurfaceObject_t dye_next, int dye_width, unsigned dye_height, size_t dye_depth, int n, \
+         float radius, float drag, int rounds, int fast, float3 tint, double time, float dt, \
+         unsigned frame, unsigned long long step, unsigned seed, float4 mouse, uint4 keys",
+    )
+    .expect("all bind");
+    let sources: Vec<Source> = pass.arguments.iter().map(|a| a.source).collect();
+    let dye = ResourceId(1);
+    let expected = [
+        Source::Resource(ResourceId(0)),
+        Source::Count(ResourceId(0), 64),
+        Source::Resource(dye),
+        Source::Next(dye),
+        Source::Extent(dye, 0, 32),
+        Source::Extent(dye, 1, 16),
+        Source::Extent(dye, 2, 1),
+        Source::Constant(Number::Int(64)),
+        Source::Constant(Number::Float(0.5)),
+        Source::Parameter(0),
+        Source::Parameter(1),
+        Source::Parameter(2),
+        Source::Parameter(3),
+        Source::Builtin(Builtin::Time),
+        Source::Builtin(Builtin::Dt),
+        Source::Builtin(Builtin::Frame),
+        Source::Builtin(Builtin::Step),
+        Source::Builtin(Builtin::Seed),
+        Source::Builtin(Builtin::Mouse),
+        Source::Builtin(Builtin::Keys),
+    ];
+    assert_eq!(sources, expected);
+    assert_eq!(pass.swaps, [dye]);
+    let written: Vec<_> = pass.writes().collect();
+    assert_eq!(written, [ResourceId(0), dye], "a texture object is only read");
+}
+
+#[test]
+fn arguments_have_the_bytes_that_their_types_ask_for() {
+    let scene =
+        scene("float4 *position, long long n, double drag, float3 tint, unsigned char rounds_");
+    assert!(scene.plan().is_err());
+    let scene = self::scene(
+        "float4 *position, cudaSurfaceObject_t dye_next, long long n, double drag, float3 tint, \
+         float time, unsigned seed, unsigned long long step, float2 mouse, uint4 keys, bool fast, \
+         short rounds, half radius",
+    );
+    let plan = scene.plan().expect("all bind");
+    let mut inputs = Inputs {
+        time: 1.5,
+        step: 1 << 40,
+        seed: 0x1_0000_0007,
+        mouse: [1.0, -2.0, 3.0, 4.0],
+        parameters: scene.manifest.defaults(),
+        ..Inputs::default()
+    };
+    inputs.keys.set(b'A', true);
+    let packed: Vec<_> = plan.passes[0]
+        .arguments
+        .iter()
+        .map(|argument| {
+            argument.pack(&inputs, |wanted| match wanted.handle {
+                Handle::Address => 0x1122_3344_5566_7788,
+                Handle::Surface => 7 + u64::from(wanted.next),
+                Handle::Texture => 9,
+            })
+        })
+        .collect();
+    let floats = |values: &[f32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let keys: Vec<u8> = [0_u32, 0, 2, 0].iter().flat_map(|v| v.to_le_bytes()).collect();
+    let expected: Vec<(Vec<u8>, usize)> = vec![
+        (0x1122_3344_5566_7788_u64.to_le_bytes().into(), 8),
+        (8_u64.to_le_bytes().into(), 8),
+        (64_u64.to_le_bytes().into(), 8),
+        (0.2_f64.to_le_bytes().into(), 8),
+        (floats(&[1.0, 0.5, 0.25]), 4),
+        (floats(&[1.5]), 4),
+        (7_u32.to_le_bytes().into(), 4),
+        ((1_u64 << 40).to_le_bytes().into(), 8),
+        (floats(&[1.0, -2.0]), 8),
+        (keys, 16),
+        (vec![1], 1),
+        (vec![3, 0], 2),
+        (0x3800_u16.to_le_bytes().into(), 2),
+    ];
+    let found: Vec<_> = packed.iter().map(|p| (p.bytes().to_vec(), p.align)).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn launches_follow_their_parameters() {
+    let scene = scene("float4 *position");
+    let pass = &scene.plan().expect("binds").passes[0];
+    let mut inputs = Inputs { parameters: scene.manifest.defaults(), ..Inputs::default() };
+    assert_eq!(pass.launches(&inputs), 3);
+    inputs.parameters[1] = Value::Int(-1);
+    assert_eq!(pass.launches(&inputs), 0);
+    inputs.parameters[1] = Value::Int(7);
+    inputs.parameters[2] = Value::Toggle(false);
+    assert_eq!(pass.launches(&inputs), 0);
+}
+
+#[test]
+fn what_does_not_fit_is_told_on_its_parameter() {
+    let cases = [
+        (
+            "float4 *positon",
+            "`positon` of the kernel `f` is no resource",
+            "did you mean `position`",
+        ),
+        ("float3 *position", "the buffer position (64 float4)", "write `float4 *position`"),
+        ("double *position", "but the kernel takes `double *`", ""),
+        ("float4 position", "but the kernel takes `float4`", ""),
+        ("float *dye", "the texture dye (32x16 rgba32f)", "write `cudaSurfaceObject_t dye`"),
+        ("int drag", "`drag` is a float parameter", "takes `int`: write `float drag`"),
+        ("float rounds", "`rounds` is an int parameter", "write `int rounds`"),
+        ("unsigned char rounds", "can be 300, which does not fit", "`unsigned char`"),
+        ("float n", "an int constant", "write `int n`"),
+        ("int radius", "a float constant", ""),
+        ("float fast", "a toggle", ""),
+        ("float2 tint", "a color", "write `float3 tint`"),
+        ("int time", "the time in seconds", "write `float time`"),
+        ("float step", "a counter", ""),
+        ("float3 mouse", "the mouse's x, y", ""),
+        ("unsigned long long keys", "the keys held", "write `uint4 keys`"),
+        ("Setup drag", "a float parameter", "takes `Setup`"),
+        ("int", "has no name", ""),
+    ];
+    for (parameters, part, other) in cases {
+        let found = bound(parameters).expect_err(parameters);
+        assert_eq!(found.len(), 1, "{parameters}: {found:?}");
+        assert!(found[0].text.contains(part), "{parameters}: {}", found[0].text);
+        assert!(found[0].text.contains(other), "{parameters}: {}", found[0].text);
+        assert_eq!(found[0].line, Some(29), "{parameters}");
+    }
+}
+
+#[test]
+fn pointers_may_see_the_same_scalars_otherwise() {
+    for parameters in ["float *position", "float2 *position", "void *position", "Body *position"] {
+        assert!(bound(parameters).is_ok(), "{parameters}");
+    }
+}
+
+#[test]
+fn kernels_are_found_by_name() {
+    let kernels = |source: &str| crate::scene::signature::scan("t.cu", source);
+    let cases = [
+        ("__global__ void advnace() {}", "f", "did you mean"),
+        ("__global__ void advnace() {}", "advance", "did you mean `advnace`"),
+        ("", "f", "there is no kernel `f`"),
+        ("template<int N> __global__ void f() {}", "f", "as in `f<4>`"),
+        ("__global__ void f() {}", "f<4>", "no template"),
+        ("__global__ void f(int a) {}\n__global__ void f(int b) {}", "f", "on lines 1 and 2"),
+    ];
+    for (source, name, part) in cases {
+        let found = kernels(source);
+        let text = find_kernel(&found, name).expect_err(source);
+        assert!(
+            text.contains(part) || (part == "did you mean" && text.contains("known are")),
+            "{text}"
+        );
+    }
+    let good = [
+        ("template<int N> __global__ void f() {}", "f<4>"),
+        ("__global__ void f(int);\n__global__ void f(int a) {}", "f"),
+        ("namespace a { __global__ void f() {} }", "a::f"),
+        ("namespace a { template<class T> __global__ void f() {} }", "::a::f<float4>"),
+    ];
+    for (source, name) in good {
+        assert!(find_kernel(&kernels(source), name).is_ok_and(|k| k.defined), "{name}");
+    }
+}
+
+#[test]
+fn the_example_of_the_design_plans() {
+    let scene = Scene::parse("sparks.cu", decode::tests::SPARKS, &Overrides::default());
+    let plan = scene.expect("parses").plan().expect("plans");
+    assert_eq!(plan.passes.len(), 2);
+    let names: Vec<_> = plan.passes[1].arguments.iter().map(|a| a.name.as_str()).collect();
+    assert_eq!(names, ["position", "velocity", "n", "drag", "time", "seed", "mouse"]);
+}
+
+#[test]
+fn every_built_in_scene_plans() {
+    for built_in in crate::scene::built_ins() {
+        let scene = Scene::parse(built_in.name, built_in.source, &Overrides::default());
+        let scene = scene.unwrap_or_else(|found| panic!("{}: {found:#?}", built_in.name));
+        assert_eq!(scene.warnings, [], "{}", built_in.name);
+        scene.plan().unwrap_or_else(|found| panic!("{}: {found:#?}", built_in.name));
+    }
+}
+
+#[test]
+fn a_kernel_of_an_included_file_is_found_there() {
+    let mut scene = Scene::parse("t.cu", MANIFEST, &Overrides::default()).expect("good");
+    assert!(scene.plan().is_err());
+    scene.include("part.cuh", "\n__global__ void f(int m) {}");
+    let found = scene.plan().expect_err("`m` is nothing");
+    assert_eq!((found[0].file.as_str(), found[0].line), ("part.cuh", Some(2)));
+}
+
+#[test]
+fn edits_keep_what_they_do_not_touch() {
+    use crate::scene::Change;
+    let parse =
+        |source: &str| Scene::parse("t.cu", source, &Overrides::default()).expect("good").manifest;
+    let old = parse(MANIFEST);
+    let edited = MANIFEST
+        .replace("count = \"n\"", "count = \"n * 2\"")
+        .replace("value = 0.2", "value = 0.25");
+    let new = parse(&edited);
+    assert_eq!(new.changes(&old), [Change::New, Change::Kept(ResourceId(1))]);
+    let values = [Value::Float(0.1), Value::Int(9), Value::Toggle(false), Value::Color([0.0; 4])];
+    let carried = new.carry(&old, &values);
+    assert_eq!(carried[0], Value::Float(0.25), "its declaration was edited");
+    assert_eq!(carried[1..], values[1..]);
+}
+
+/// The scenes that test the engine: the good ones bind, the bad ones are told what their name says.
+#[test]
+fn the_scenes_for_tests_are_what_their_names_say() {
+    macro_rules! scene {
+        ($name:literal) => {
+            ($name, include_str!(concat!("../../../tests/scenes/", $name, ".cu")))
+        };
+    }
+    let plan = |(name, source): (&str, &str)| {
+        Scene::parse(name, source, &Overrides::default()).and_then(|scene| scene.plan())
+    };
+    let good = [
+        scene!("counter"),
+        scene!("noise"),
+        scene!("sparks"),
+        // What is wrong with these, the compiler or the device will find.
+        scene!("bad/does_not_compile"),
+        scene!("bad/endless_loop"),
+        scene!("bad/out_of_bounds_write"),
+    ];
+    for scene in good {
+        assert!(plan(scene).is_ok(), "{}: {:#?}", scene.0, plan(scene));
+    }
+    let bad: [(_, &[&str]); 6] = [
+        (scene!("bad/no_manifest"), &["bad/no_manifest:1:1: error: the file has no manifest"]),
+        (
+            scene!("bad/unknown_key"),
+            &[
+                "bad/unknown_key:4:1: error: [buffer.position] has no key `cuont`; did you mean `count`?",
+            ],
+        ),
+        (
+            scene!("bad/wrong_type"),
+            &[
+                "bad/wrong_type:8:9: error: `max` must be a number, not true",
+                "bad/wrong_type:12:10: error: `over` must be a whole number, not the bool true",
+            ],
+        ),
+        (
+            scene!("bad/unknown_kernel"),
+            &[
+                "bad/unknown_kernel:7:10: error: there is no kernel `advacne` in the file; did you mean `advance`?",
+            ],
+        ),
+        (
+            scene!("bad/unknown_parameter"),
+            &["bad/unknown_parameter:14:31: error: `darg` of the kernel `advance` is no resource"],
+        ),
+        (
+            scene!("bad/wrong_parameter_type"),
+            &[
+                "bad/wrong_parameter_type:13:33: error: `position` is the buffer position (16 float4)",
+                "bad/wrong_parameter_type:13:47: error: `drag` is a float parameter",
+            ],
+        ),
+    ];
+    for (scene, expected) in bad {
+        let found = plan(scene).expect_err(scene.0);
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        let same = found.len() == expected.len()
+            && found.iter().zip(expected).all(|(found, start)| found.starts_with(start));
+        assert!(same, "{found:#?}");
+    }
+}

@@ -1,0 +1,333 @@
+//! Reads a manifest from its TOML. Every fault becomes a diagnostic on its own line; none stops the reading.
+
+mod checks;
+mod constants;
+mod fields;
+mod parameters;
+mod passes;
+mod resources;
+mod views;
+
+use std::{cell::RefCell, ops::Range};
+
+use toml::de::DeTable;
+
+use self::fields::Fields;
+use super::{
+    Manifest, Overrides, ResourceId,
+    source::{self, Block, Lines},
+};
+use crate::diagnostic::{Diagnostic, Severity, has_errors};
+
+/// The smallest manifest that does something, for who has none.
+const SMALLEST: &str = "/*---
+[buffer.position]
+type  = \"float4\"
+count = 1024
+
+[[pass]]
+kernel = \"advance\"
+over   = \"position\"
+---*/";
+
+/// Seconds that a step advances where the manifest does not say.
+const DEFAULT_DT: f64 = 1.0 / 60.0;
+
+/// Reads the manifest of the file `name`, whose text is `source`, and what is odd about it.
+///
+/// # Errors
+///
+/// Everything that is wrong with it.
+pub(super) fn decode(
+    name: &str,
+    source: &str,
+    overrides: &Overrides,
+) -> Result<(Manifest, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let lines = Lines::new(source);
+    let report = Report { file: name, lines, base: 0, found: RefCell::default() };
+    let manifest = block(&report, source).map(|block| {
+        let report = Report { base: block.start, ..report.clone_empty() };
+        let (table, errors) = DeTable::parse_recoverable(&source[block.clone()]);
+        for error in &errors {
+            let text = format!("the manifest is not valid TOML: {}", error.message().trim());
+            report.error(error.span().unwrap_or(0..0), text);
+        }
+        let manifest = document(&report, table.get_ref(), overrides, name);
+        (manifest, report.sorted(&errors))
+    });
+    match manifest {
+        None => Err(report.found.into_inner()),
+        Some((_, found)) if has_errors(&found) => Err(found),
+        Some((manifest, found)) => Ok((manifest, found)),
+    }
+}
+
+/// The manifest's place in the file.
+fn block(report: &Report<'_>, source: &str) -> Option<Range<usize>> {
+    match source::manifest_block(source) {
+        Block::Found(range) => match source[range.clone()].find("*/") {
+            None => Some(range),
+            Some(at) => {
+                let at = range.start + at;
+                report.error(at..at + 2, "this ends the comment, before the manifest's `---*/`");
+                None
+            }
+        },
+        Block::Unclosed(at) => {
+            report.error(at..at, "the manifest that starts here has no end: `---*/` is missing");
+            None
+        }
+        Block::Missing => {
+            let text =
+                "the file has no manifest: a comment that says what its kernels need, such as";
+            report.error(0..0, format!("{text}\n{SMALLEST}"));
+            None
+        }
+    }
+}
+
+fn document(
+    report: &Report<'_>,
+    table: &DeTable<'_>,
+    overrides: &Overrides,
+    name: &str,
+) -> Manifest {
+    let constants = constants::decode(report, table, overrides);
+    let mut fields = Fields::new(report, &constants, table, "the manifest".into(), 0..0);
+    let mut manifest = Manifest {
+        title: fields.text("title").unwrap_or_else(|| stem(name).to_owned()),
+        summary: fields.text("summary").unwrap_or_default(),
+        dt: fields.positive("dt").unwrap_or(DEFAULT_DT),
+        ..Manifest::default()
+    };
+    resources::decode(&mut fields, &mut manifest);
+    parameters::decode(&mut fields, &mut manifest);
+    passes::decode(&mut fields, &mut manifest);
+    views::decode(&mut fields, &mut manifest);
+    checks::decode(&mut fields, &mut manifest);
+    fields.know(&["constant"]);
+    fields.finish();
+    manifest.constants = constants;
+    names(report, &manifest);
+    if manifest.passes.is_empty() && !table.contains_key("pass") {
+        report.add(Severity::Warning, 0..0, "the manifest has no [[pass]]: nothing will run");
+    }
+    manifest
+}
+
+/// `kernels/particles.cu` without folder and extension.
+fn stem(name: &str) -> &str {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    file.strip_suffix(".cu").unwrap_or(file)
+}
+
+/// Names that every kernel may use, so that nothing else may have them.
+pub(super) const BUILT_IN_NAMES: [&str; 7] =
+    ["time", "dt", "frame", "step", "seed", "mouse", "keys"];
+
+/// Words that C++ keeps to itself and a person might still choose.
+const KEYWORDS: &[&str] = &[
+    "alignas",
+    "and",
+    "auto",
+    "bool",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "class",
+    "const",
+    "constexpr",
+    "continue",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "explicit",
+    "export",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "friend",
+    "goto",
+    "half",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "mutable",
+    "namespace",
+    "new",
+    "not",
+    "operator",
+    "or",
+    "private",
+    "protected",
+    "public",
+    "register",
+    "requires",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "throw",
+    "true",
+    "try",
+    "typedef",
+    "typename",
+    "union",
+    "unsigned",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "while",
+    "xor",
+    "threadIdx",
+    "blockIdx",
+    "blockDim",
+    "gridDim",
+    "warpSize",
+];
+
+/// Checks that every name can be a kernel parameter's, and that each means one thing.
+fn names(report: &Report<'_>, manifest: &Manifest) {
+    let mut taken: Vec<(String, String)> = Vec::new();
+    let mut claim = |name: &str, what: String, at, own: bool| {
+        if let Some((_, holder)) = taken.iter().find(|(other, _)| other == name) {
+            report.error_at(at, format!("{what} has a name that {holder} has already"));
+        } else if own {
+            identifier(report, name, &what, at);
+        }
+        taken.push((name.to_owned(), what));
+    };
+    for constant in &manifest.constants {
+        claim(&constant.name, format!("the constant `{}`", constant.name), constant.at, true);
+    }
+    for (index, resource) in manifest.resources.iter().enumerate() {
+        let name = &resource.name;
+        claim(name, format!("the resource `{name}`"), resource.at, true);
+        for derived in derived_names(manifest, ResourceId(index)) {
+            claim(&derived, format!("`{derived}`, derived from `{name}`,"), resource.at, false);
+        }
+    }
+    for parameter in &manifest.parameters {
+        claim(&parameter.name, format!("the parameter `{}`", parameter.name), parameter.at, true);
+    }
+}
+
+/// What kernels may call besides a resource's own name.
+pub(super) fn derived_names(manifest: &Manifest, id: ResourceId) -> Vec<String> {
+    let resource = manifest.resource(id);
+    let mut endings = vec!["count"];
+    if let Some(texture) = resource.texture() {
+        endings.extend(["width", "height", "depth"]);
+        endings.extend(texture.double.then_some("next"));
+    }
+    endings.iter().map(|ending| format!("{}_{ending}", resource.name)).collect()
+}
+
+fn identifier(report: &Report<'_>, name: &str, what: &str, at: super::Position) {
+    let word = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    let parameter_dt = name == "dt" && what.starts_with("the parameter");
+    if name.is_empty() || !name.chars().all(word) || name.starts_with(|c: char| c.is_ascii_digit())
+    {
+        let rule = "letters, digits and `_`, no digit first";
+        report.error_at(at, format!("{what} cannot be a name in CUDA C++: {rule}"));
+    } else if KEYWORDS.contains(&name) {
+        report.error_at(at, format!("{what} cannot have that name: it is a word of CUDA C++"));
+    } else if BUILT_IN_NAMES.contains(&name) && !parameter_dt {
+        report.error_at(at, format!("{what} cannot have that name: `{name}` is built in"));
+    }
+}
+
+/// Gathers diagnostics and knows where they belong.
+struct Report<'s> {
+    file: &'s str,
+    lines: Lines<'s>,
+    /// Where in the file the TOML starts, in bytes.
+    base: usize,
+    found: RefCell<Vec<Diagnostic>>,
+}
+
+impl<'s> Report<'s> {
+    fn clone_empty(&self) -> Self {
+        let lines = self.lines.clone();
+        Self { file: self.file, lines, base: self.base, found: RefCell::default() }
+    }
+
+    fn position(&self, span: &Range<usize>) -> super::Position {
+        self.lines.position(self.base + span.start)
+    }
+
+    fn add(&self, severity: Severity, span: Range<usize>, text: impl Into<String>) {
+        let at = self.position(&span);
+        let diagnostic = Diagnostic::error(self.file, text).at(at.line, at.column);
+        self.found.borrow_mut().push(diagnostic.with_severity(severity));
+    }
+
+    fn error(&self, span: Range<usize>, text: impl Into<String>) {
+        self.add(Severity::Error, span, text);
+    }
+
+    fn error_at(&self, at: super::Position, text: impl Into<String>) {
+        let diagnostic = Diagnostic::error(self.file, text).at(at.line, at.column);
+        self.found.borrow_mut().push(diagnostic);
+    }
+
+    /// An error about the whole file.
+    fn error_anywhere(&self, text: impl Into<String>) {
+        self.found.borrow_mut().push(Diagnostic::error(self.file, text));
+    }
+
+    /// Everything found, in the file's order. After a TOML error, what else seems wrong is a consequence.
+    fn sorted(self, toml: &[toml::de::Error]) -> Vec<Diagnostic> {
+        let mut found = self.found.into_inner();
+        if !toml.is_empty() {
+            found.truncate(toml.len());
+        }
+        found.sort_by_key(|d| (d.line, d.column));
+        if toml.is_empty() {
+            found.dedup();
+        } else {
+            // The parser goes on behind a mistake, and stumbles over what is left of the line.
+            found.dedup_by(|b, a| a.line == b.line || a.text == b.text);
+        }
+        found
+    }
+}
+
+/// Names listed where none is near; more would bury the sentence.
+const MOST_LISTED: usize = 12;
+
+/// `; did you mean ...?`, or what there is at all; nothing where there is nothing.
+pub(super) fn suggestion<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str> + Clone,
+) -> String {
+    let list = |names: &[&str]| {
+        let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        quoted.join(", ")
+    };
+    let near = crate::diagnostic::nearest(name, candidates.clone());
+    if !near.is_empty() {
+        return format!("; did you mean {}?", list(&near));
+    }
+    let all: Vec<&str> = candidates.into_iter().take(MOST_LISTED + 1).collect();
+    match all.len() {
+        0 => String::new(),
+        length if length > MOST_LISTED => format!("; known are {}, ...", list(&all[..MOST_LISTED])),
+        _ => format!("; known are {}", list(&all)),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

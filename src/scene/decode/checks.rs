@@ -1,0 +1,132 @@
+//! `[[stat]]` and `[[check]]`.
+
+use super::{fields::Fields, suggestion};
+use crate::scene::{Bound, Check, Manifest, Measured, Reduce, ResourceId, Stat, Statistic};
+
+/// Difference that `equals` allows where the manifest does not say.
+const DEFAULT_TOLERANCE: f64 = 0.0;
+
+/// Reads both, in the file's order.
+pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
+    for table in fields.array_of_tables("stat") {
+        if let Some(stat) = stat(table, manifest) {
+            manifest.stats.push(stat);
+        }
+    }
+    for table in fields.array_of_tables("check") {
+        if let Some(check) = check(table, manifest) {
+            manifest.checks.push(check);
+        }
+    }
+}
+
+fn stat(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Stat> {
+    for (key, example) in [("name", "\"energy\""), ("of", "\"velocity\""), ("reduce", "\"sum\"")] {
+        table.require(key, example);
+    }
+    let name = table.text("name");
+    if let Some(name) = &name
+        && manifest.stats.iter().any(|other| other.name == *name)
+    {
+        table.complain_about("name", format!("there is another statistic \"{name}\" already"));
+    }
+    let of = table.text("of").and_then(|name| {
+        let found = manifest.find_resource(&name);
+        if found.is_none() {
+            let hint = suggestion(&name, manifest.resources.iter().map(|r| r.name.as_str()));
+            table.complain_about("of", format!("there is no resource `{name}`{hint}"));
+        }
+        found
+    });
+    let map = table.text("map").unwrap_or_default();
+    let reduce = table.named("reduce", Reduce::ALL);
+    let at = table.at();
+    if let Some(of) = of
+        && map.is_empty()
+        && manifest.resource(of).element().lanes > 1
+    {
+        let element = manifest.resource(of).element();
+        table
+            .complain(&format!("needs `map`, such as `map = \"x.x\"`: its elements are {element}"));
+    }
+    table.finish();
+    Some(Stat { name: name?, of: of?, map, reduce: reduce?, at })
+}
+
+fn check(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Check> {
+    table.require("stat", "\"position.nan\"");
+    let of = table.text("stat").and_then(|text| {
+        let found = measured(&text, manifest);
+        if let Err(problem) = &found {
+            table.complain_about("stat", problem.clone());
+        }
+        found.ok()
+    });
+    let after = table.integer("after", 1, i64::MAX).map(i64::unsigned_abs);
+    let bounds = bounds(&mut table);
+    let at = table.at();
+    table.finish();
+    Some(Check { of: of?, after, bounds, at })
+}
+
+fn bounds(table: &mut Fields<'_, '_, '_>) -> Vec<Bound> {
+    let mut bounds = Vec::new();
+    bounds.extend(table.float("min").map(Bound::Min));
+    bounds.extend(table.float("max").map(Bound::Max));
+    let tolerance = table.float("tolerance");
+    if let Some(value) = table.float("equals") {
+        let tolerance = tolerance.unwrap_or(DEFAULT_TOLERANCE);
+        bounds.push(Bound::Equals { value, tolerance });
+    } else if table.has("tolerance") {
+        table.complain_about("tolerance", "`tolerance` needs `equals` beside it");
+    }
+    bounds.extend(table.float("drift").map(Bound::Drift));
+    if tolerance.is_some_and(|tolerance| tolerance < 0.0) {
+        table.complain_about("tolerance", "`tolerance` must be at least 0");
+    }
+    if !["min", "max", "equals", "drift"].iter().any(|key| table.has(key)) {
+        table.complain("needs `min`, `max`, `equals` or `drift`");
+    }
+    bounds
+}
+
+/// A statistic of the manifest, or `resource.statistic`, or `resource.component.statistic`.
+fn measured(text: &str, manifest: &Manifest) -> Result<Measured, String> {
+    if let Some(index) = manifest.stats.iter().position(|stat| stat.name == text) {
+        return Ok(Measured::Stat(index));
+    }
+    let parts: Vec<&str> = text.split('.').collect();
+    let (name, component, statistic) = match parts.as_slice() {
+        [name, statistic] => (*name, None, *statistic),
+        [name, component, statistic] => (*name, Some(*component), *statistic),
+        _ => return Err(no_statistic(text, manifest)),
+    };
+    let of = manifest.find_resource(name).ok_or_else(|| no_statistic(text, manifest))?;
+    let found = Statistic::ALL.iter().find(|(known, _)| *known == statistic);
+    let Some((_, statistic)) = found else {
+        let hint = suggestion(statistic, Statistic::ALL.iter().map(|(name, _)| *name));
+        return Err(format!("a resource has no statistic `{statistic}`{hint}"));
+    };
+    let component = component.map(|c| component_index(c, of, manifest)).transpose()?;
+    Ok(Measured::Resource { of, component, statistic: *statistic })
+}
+
+fn component_index(text: &str, of: ResourceId, manifest: &Manifest) -> Result<u8, String> {
+    let resource = manifest.resource(of);
+    let lanes = usize::from(resource.element().lanes);
+    let index = ["x", "y", "z", "w"].iter().take(lanes).position(|name| *name == text);
+    let (name, element) = (&resource.name, resource.element());
+    index
+        .map(|index| index as u8)
+        .ok_or_else(|| format!("`{name}` has no component `{text}`: its elements are {element}"))
+}
+
+fn no_statistic(text: &str, manifest: &Manifest) -> String {
+    let stats = manifest.stats.iter().map(|stat| stat.name.clone());
+    let own = manifest.resources.iter().flat_map(|r| {
+        Statistic::ALL.iter().map(move |(statistic, _)| format!("{}.{statistic}", r.name))
+    });
+    let all: Vec<String> = stats.chain(own).collect();
+    let hint = suggestion(text, all.iter().map(String::as_str));
+    format!("there is no statistic \"{text}\"{hint}")
+}

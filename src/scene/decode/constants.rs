@@ -1,0 +1,172 @@
+//! Constants: numbers, or expressions over the other constants in any order.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use toml::de::{DeTable, DeValue};
+
+use super::{
+    Report,
+    fields::{describe, literal, report_expression, sorted},
+    suggestion,
+};
+use crate::scene::{Constant, Number, Overrides, expression::evaluate};
+
+/// A constant before it is computed.
+struct Declared {
+    name: String,
+    at: Range<usize>,
+    value: Definition,
+    /// The place of its value, where the file gives it.
+    span: Option<Range<usize>>,
+}
+
+/// What a constant is declared as.
+enum Definition {
+    Number(Number),
+    Expression(String),
+}
+
+/// Reads `[constant]` and what the command line says over it.
+pub(super) fn decode(
+    report: &Report<'_>,
+    table: &DeTable<'_>,
+    overrides: &Overrides,
+) -> Vec<Constant> {
+    let mut declared = declarations(report, table);
+    if overrides.constants.is_empty() {
+        return compute(report, &declared);
+    }
+    // What the file itself says decides of which kind each is; its faults are reported below.
+    let before = compute(&report.clone_empty(), &declared);
+    for (name, text) in &overrides.constants {
+        if let Some(constant) = declared.iter_mut().find(|c| c.name == *name) {
+            constant.value = Definition::Expression(text.clone());
+            constant.span = None;
+        } else {
+            let hint = suggestion(name, before.iter().map(|c| c.name.as_str()));
+            report.error_anywhere(format!("--const {name}: the scene has no such constant{hint}"));
+        }
+    }
+    let mut after = compute(report, &declared);
+    for (new, old) in after.iter_mut().zip(&before) {
+        keep_kind(report, new, old, overrides.constants.get(&new.name));
+    }
+    after
+}
+
+/// An overridden constant stays what it is: an `int` an `int`; a `float` takes integers too.
+fn keep_kind(report: &Report<'_>, new: &mut Constant, old: &Constant, text: Option<&String>) {
+    match (old.value, new.value) {
+        (Number::Float(_), Number::Int(value)) => new.value = Number::Float(value as f64),
+        (old, found) if old.kind() != found.kind() => {
+            if let Some(text) = text {
+                let name = &new.name;
+                let (is, not) = (old.kind(), found.kind());
+                let text = format!("--const {name}={text}: `{name}` is of kind {is}, not {not}");
+                report.error_anywhere(text);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn declarations(report: &Report<'_>, table: &DeTable<'_>) -> Vec<Declared> {
+    let Some(value) = table.get("constant") else { return Vec::new() };
+    let Some(table) = value.get_ref().as_table() else {
+        let found = describe(value.get_ref());
+        report.error(value.span(), format!("`constant` must be a table: [constant], not {found}"));
+        return Vec::new();
+    };
+    let mut declared = Vec::new();
+    for (key, value) in sorted(table) {
+        let definition = match (value.get_ref(), literal(value.get_ref())) {
+            (DeValue::String(text), _) => Ok(Definition::Expression(text.to_string())),
+            (_, Ok(number)) => Ok(Definition::Number(number)),
+            (_, Err(Some(text))) => Err(text),
+            (other, Err(None)) => Err(format!(
+                "`{}` must be a number, true, false or an expression, not {}",
+                key.get_ref(),
+                describe(other)
+            )),
+        };
+        let name = key.get_ref().to_string();
+        let value = definition.unwrap_or_else(|text| {
+            report.error(value.span(), text);
+            Definition::Number(Number::Int(1))
+        });
+        let span = table.get(name.as_str()).map(toml::Spanned::span);
+        declared.push(Declared { name, at: key.span(), value, span });
+    }
+    declared
+}
+
+/// The values of all constants; faults count as 1, so that they are reported once.
+fn compute(report: &Report<'_>, declared: &[Declared]) -> Vec<Constant> {
+    let mut known = BTreeMap::new();
+    let constant = |c: &Declared, known: &mut BTreeMap<String, Number>| Constant {
+        name: c.name.clone(),
+        value: value_of(report, declared, c, known, &mut Vec::new()).unwrap_or(Number::Int(1)),
+        at: report.position(&c.at),
+    };
+    let all: Vec<Constant> = declared.iter().map(|c| constant(c, &mut known)).collect();
+    for (constant, declared) in all.iter().zip(declared) {
+        check_float(report, constant, declared);
+    }
+    all
+}
+
+/// A float constant becomes a `float`, whose range is narrower.
+fn check_float(report: &Report<'_>, constant: &Constant, declared: &Declared) {
+    if let Number::Float(value) = constant.value
+        && !(value as f32).is_finite()
+    {
+        let name = &constant.name;
+        let text = format!("the constant `{name}` is {value}, beyond the range of a float");
+        match &declared.span {
+            Some(span) => report.error(span.clone(), text),
+            None => report.error_anywhere(format!("--const {name}: {text}")),
+        }
+    }
+}
+
+/// The value of `constant`; `open` are those being computed, to find circles.
+fn value_of(
+    report: &Report<'_>,
+    declared: &[Declared],
+    constant: &Declared,
+    known: &mut BTreeMap<String, Number>,
+    open: &mut Vec<String>,
+) -> Option<Number> {
+    if let Some(value) = known.get(&constant.name) {
+        return Some(*value);
+    }
+    let Definition::Expression(text) = &constant.value else {
+        let Definition::Number(value) = constant.value else { return None };
+        known.insert(constant.name.clone(), value);
+        return Some(value);
+    };
+    open.push(constant.name.clone());
+    let mut resolve = |name: &str| {
+        if open.iter().any(|other| other == name) || open.len() > 32 {
+            return Err(format!("the constant `{name}` depends on itself"));
+        }
+        let Some(other) = declared.iter().find(|c| c.name == name) else {
+            let hint = suggestion(name, declared.iter().map(|c| c.name.as_str()));
+            return Err(format!("there is no constant `{name}`{hint}"));
+        };
+        // A fault of the other one is reported where that one is declared.
+        Ok(value_of(report, declared, other, known, open).unwrap_or(Number::Int(1)))
+    };
+    let value = evaluate(text, &mut resolve);
+    open.pop();
+    let value = value.unwrap_or_else(|error| {
+        let name = &constant.name;
+        match &constant.span {
+            Some(span) => report_expression(report, span.clone(), error),
+            None => report.error_anywhere(format!("--const {name}={text}: {}", error.text)),
+        }
+        Number::Int(1)
+    });
+    known.insert(constant.name.clone(), value);
+    Some(value)
+}

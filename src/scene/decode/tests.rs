@@ -1,0 +1,343 @@
+use super::*;
+use crate::scene::{
+    Bound, Control, Measured, Number, Repeat, Scene, Shape, Statistic, Value, ViewKind, When,
+};
+
+/// What a manifest of these lines (from line 2 on) is told, as `line:column: text`.
+fn told(manifest: &str) -> Vec<String> {
+    told_with(manifest, &[])
+}
+
+fn told_with(manifest: &str, constants: &[(&str, &str)]) -> Vec<String> {
+    let pairs = constants.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+    let overrides = Overrides { constants: pairs.collect() };
+    let found = match decode("t.cu", &format!("/*---\n{manifest}\n---*/"), &overrides) {
+        Ok((_, found)) | Err(found) => found,
+    };
+    let place = |d: &Diagnostic| match (d.line, d.column) {
+        (Some(line), Some(column)) => format!("{line}:{column}: "),
+        _ => String::new(),
+    };
+    found.iter().map(|d| format!("{}{}", place(d), d.text)).collect()
+}
+
+/// A manifest and the places and parts of everything it is told.
+#[track_caller]
+fn check(manifest: &str, expected: &[(&str, &str)]) {
+    let found = told(manifest);
+    let matches = found.len() == expected.len()
+        && found.iter().zip(expected).all(|(found, (place, part))| {
+            found.starts_with(&format!("{place}: ")) && found.contains(part)
+        });
+    assert!(matches, "{manifest}\nis told {found:#?}\nexpected {expected:#?}");
+}
+
+/// What makes a manifest complete, in front of what is tested: it takes lines 2 to 8.
+const BASE: &str = "[buffer.position]
+type = \"float4\"
+count = 16
+[[pass]]
+kernel = \"advance\"
+over = \"position\"
+";
+
+#[track_caller]
+fn check_more(manifest: &str, expected: &[(&str, &str)]) {
+    check(&format!("{BASE}{manifest}"), expected);
+}
+
+#[test]
+fn a_good_one_is_told_nothing() {
+    check_more("", &[]);
+}
+
+#[test]
+fn faults_of_the_whole() {
+    check("", &[("1:6", "no [[pass]]")]);
+    check_more("a = = 1", &[("8:5", "not valid TOML")]);
+    check_more("[buffer.position]\ntype = \"int\"\ncount = 1", &[("8:9", "not valid TOML")]);
+    check(&format!("titel = \"a\"\n{BASE}"), &[("2:1", "no key `titel`; did you mean `title`?")]);
+    check(&format!("title = 3\n{BASE}"), &[("2:9", "must be a string, not the integer 3")]);
+    check(&format!("dt = 0\n{BASE}"), &[("2:6", "greater than 0")]);
+    check_more("[buffers.a]\ntype=\"int\"", &[("8:2", "did you mean `buffer`?")]);
+}
+
+#[test]
+fn every_fault_is_told_not_only_the_first() {
+    check_more(
+        "[buffer.a]\ntype = \"flaot4\"\ncount = 0\n[param.p]\nvalue = 5.0\nmax = 1.0\nstop = 1",
+        &[
+            ("9:8", "\"flaot4\"; did you mean `float4`"),
+            ("10:9", "`count` is 0, but must be at least 1"),
+            ("12:9", "outside of `min` 0 to `max` 1"),
+            ("14:1", "no key `stop`; did you mean `step`"),
+        ],
+    );
+}
+
+#[test]
+fn faults_of_constants() {
+    check_more("[constant]\nn = \"m + 1\"\nm = \"n\"", &[("10:6", "depends on itself")]);
+    check_more(
+        "[constant]\nn = \"mm + 1\"\nm = 2",
+        &[("9:6", "no constant `mm`; did you mean `m`")],
+    );
+    check_more("[constant]\nn = [1]", &[("9:5", "not an array")]);
+    check_more("[constant]\nn = 1e39", &[("9:5", "beyond the range of a float")]);
+    check_more("[constant]\nn = inf", &[("9:5", "not a finite number")]);
+    check_more("[constant]\nn = 99999999999999999999", &[("9:5", "64 bits")]);
+    check_more("[constant]\nn = \"1 / 0\"", &[("9:8", "division by zero")]);
+    check_more("constant = 3", &[("8:1", "no key `constant`")]);
+    check(&format!("constant = 3\n{BASE}"), &[("2:12", "must be a table")]);
+}
+
+#[test]
+fn faults_of_names() {
+    check_more(
+        "[param.position]\nvalue = 1.0",
+        &[("8:8", "a name that the resource `position` has")],
+    );
+    check_more("[param.position_count]\nvalue = 1", &[("8:8", "derived from `position`")]);
+    check_more("[param.float]\nvalue = 1", &[("8:8", "a word of CUDA C++")]);
+    check_more("[param.seed]\nvalue = 1", &[("8:8", "`seed` is built in")]);
+    check_more("[param.dt]\nvalue = 0.1", &[]);
+    check_more("[constant]\ndt = 1", &[("9:1", "`dt` is built in")]);
+    check_more("[param.\"a b\"]\nvalue = 1", &[("8:8", "letters, digits")]);
+    check_more("[param.4d]\nvalue = 1", &[("8:8", "no digit first")]);
+}
+
+#[test]
+fn faults_of_resources() {
+    check_more("[buffer.a]", &[("8:9", "needs `type`"), ("8:9", "needs `count`")]);
+    check_more("[buffer.a]\ntype=\"int\"\ncount=-1", &[("10:7", "at least 1")]);
+    check_more(
+        "[buffer.a]\ntype=\"int\"\ncount=1.5",
+        &[("10:7", "whole number, not the float 1.5")],
+    );
+    check_more("[buffer.a]\ntype=\"int\"\ncount=\"2*(3\"", &[("10:10", "never closed")]);
+    check_more("[buffer.a]\ntype=\"int\"\ncount=1000000000000", &[("8:9", "takes 3725 GiB")]);
+    check_more("[array.a]\ntype=\"int\"\ncount=true", &[("10:7", "not the bool true")]);
+    check_more("[buffer]\na = 3", &[("9:5", "must be a table, [buffer.a]")]);
+    check_more(
+        "[texture.t]\nformat=\"rgba16\"\nsize=[8]\nfilter=\"lienar\"",
+        &[
+            ("9:8", "did you mean `rgba16f`"),
+            ("10:6", "must be [width, height]"),
+            ("11:8", "`linear`"),
+        ],
+    );
+    check_more("[texture.t]\nformat=\"r32f\"\nsize=[65536, 65536, 65536]", &[("8:10", "GiB")]);
+    check_more("[texture.t]\nformat=\"r32f\"\nsize=[0, 8]", &[("10:7", "at least 1")]);
+}
+
+#[test]
+fn faults_of_parameters() {
+    check_more("[param.p]", &[("8:8", "needs `value`")]);
+    check_more("[param.p]\nvalue = 1\nmin = 0.5", &[("10:7", "an integer like `value`")]);
+    check_more("[param.p]\nvalue = 1.0\nmin = 2\nmax = 1", &[("10:7", "less than `max`")]);
+    check_more("[param.p]\nvalue = 1.0\nlog = true", &[("10:7", "greater than 0, not 0")]);
+    check_more("[param.p]\nvalue = 2\nchoices = [\"a\"]", &[("9:9", "at most 0")]);
+    check_more("[param.p]\nvalue = 0\nchoices = [1]", &[("10:11", "array of strings")]);
+    check_more("[param.p]\nvalue = 3\nkind = \"toggle\"", &[("9:9", "0 or 1")]);
+    check_more("[param.p]\nvalue = [1, 2]\nkind = \"color\"", &[("9:9", "3 or 4 numbers")]);
+    check_more("[param.p]\nvalue = [1, 2, 0]\nkind = \"color\"", &[("9:9", "0 to 1")]);
+    check_more(
+        "[param.p]\nvalue = [1, 0, 0]\nkind = \"colour\"",
+        &[("9:9", "a number"), ("10:8", "`color`")],
+    );
+}
+
+#[test]
+fn faults_of_passes() {
+    check_more("[[pass]]\nkernel = \"f\"", &[("8:1", "needs `over`")]);
+    check_more("[[pass]]\nkernel = \"f\"\nover = \"posit\"", &[("10:8", "`position`")]);
+    check_more("[[pass]]\nkernel = \"f\"\nover = \"4 *\"", &[("10:12", "found the end")]);
+    check_more("[[pass]]\nkernel = \"f\"\ngrid = 4", &[("10:8", "`grid` needs `block`")]);
+    check_more("[[pass]]\nkernel = \"f\"\ngrid = 4\nblock = [64, 32]", &[("11:9", "1024 threads")]);
+    check_more("[[pass]]\nkernel = \"f\"\nover = 4\nrepeat = 0", &[("11:10", "at least 1")]);
+    check_more(
+        "[[pass]]\nkernel = \"f\"\nover = 4\nrepeat = \"p\"",
+        &[("11:11", "no constant `p`")],
+    );
+    check_more(
+        "[[pass]]\nkernel = \"f\"\nover = 4\nonly_if = \"p\"",
+        &[("11:11", "no parameter `p`")],
+    );
+    check_more("[[pass]]\nkernel = \"f\"\nover = 4\non = \"rest\"", &[("11:6", "`reset`")]);
+    check("[pass]\nkernel = \"f\"", &[("2:1", "[[pass]] with two brackets")]);
+}
+
+#[test]
+fn faults_of_views() {
+    check_more("[view]\nkind = \"point\"", &[("9:8", "`points`")]);
+    check_more("[view]\nposition = \"position\"", &[("8:2", "needs `kind`")]);
+    check_more("[view]\nkind = \"points\"", &[("8:2", "needs `position`")]);
+    check_more("[view]\nkind = \"points\"\nposition = \"p\"", &[("10:12", "no buffer or array")]);
+    check_more("[view]\nkind = \"image\"\ntexture = \"p\"", &[("10:11", "no texture `p`")]);
+    check_more(
+        "[view]\nkind=\"points\"\nposition=\"position\"\ncolormap=\"infreno\"\nrange=[2,1]\nsize=0",
+        &[("11:10", "`inferno`"), ("12:7", "not below"), ("13:6", "greater than 0")],
+    );
+}
+
+#[test]
+fn faults_of_statistics_and_checks() {
+    let stat = "[[stat]]\nname = \"e\"\nof = \"position\"\nmap = \"x.x\"\nreduce = \"sum\"\n";
+    check_more(stat, &[]);
+    check_more(
+        "[[stat]]\nname=\"e\"\nof=\"p\"\nmap=\"x\"\nreduce=\"avg\"",
+        &[("10:4", "no resource"), ("12:8", "`sum`")],
+    );
+    check_more("[[stat]]\nname=\"e\"\nof=\"position\"\nreduce=\"sum\"", &[("8:1", "needs `map`")]);
+    check_more("[[check]]\nstat=\"position.nan\"\nequals=0", &[]);
+    check_more("[[check]]\nstat=\"position.x.max\"\nmax=1", &[]);
+    check_more("[[check]]\nstat=\"position.q.max\"\nmax=1", &[("9:6", "no component `q`")]);
+    check_more("[[check]]\nstat=\"position.nam\"\nmax=1", &[("9:6", "did you mean `nan`")]);
+    check_more("[[check]]\nstat=\"energy\"\nmax=1", &[("9:6", "no statistic")]);
+    check_more("[[check]]\nstat=\"position.nan\"", &[("8:1", "needs `min`, `max`")]);
+    check_more(
+        "[[check]]\nstat=\"position.nan\"\nmax=1\ntolerance=1",
+        &[("11:11", "needs `equals`")],
+    );
+    check_more(
+        &format!("{stat}[[check]]\nstat = \"e\"\nmin = 1\nafter = 0"),
+        &[("16:9", "at least 1")],
+    );
+}
+
+#[test]
+fn constants_of_the_command_line() {
+    let text =
+        "[constant]\nn = 8\nm = \"n * 2\"\nr = 0.5\n[buffer.a]\ntype = \"int\"\ncount = \"m\"";
+    let with = |name: &str, text_: &str| {
+        let constants = [(name.to_owned(), text_.to_owned())].into();
+        decode("t.cu", &format!("/*---\n{text}\n---*/"), &Overrides { constants })
+    };
+    let (manifest, _) = with("n", "100").expect("good");
+    assert_eq!(manifest.resources()[0].count(), 200);
+    let (manifest, _) = with("m", "n * n").expect("good");
+    assert_eq!(manifest.resources()[0].count(), 64);
+    let (manifest, _) = with("r", "2").expect("good");
+    assert_eq!(manifest.find_constant("r"), Some(Number::Float(2.0)));
+    for (name, value, part) in [
+        ("k", "1", "--const k: the scene has no such constant"),
+        ("n", "0.5", "--const n=0.5: `n` is of kind int, not float"),
+        ("n", "many", "--const n=many: there is no constant `many`"),
+    ] {
+        let found = told_with(text, &[(name, value)]);
+        assert!(found.iter().any(|text| text.contains(part)), "{found:?}");
+    }
+}
+
+#[test]
+fn a_file_without_a_manifest_is_shown_the_smallest_one() {
+    for (source, line, part) in [
+        ("int main() {}", 1, "has no manifest"),
+        ("", 1, "has no manifest"),
+        ("// /*---\n\"/*---\"\n/* x */", 1, "has no manifest"),
+        ("\n  /*---\ntitle = \"a\"", 2, "has no end"),
+        ("/*---\ntitle = \"a*/b\"\n---*/", 2, "before the manifest's"),
+    ] {
+        let found = decode("t.cu", source, &Overrides::default()).expect_err(source);
+        assert!(found[0].line == Some(line) && found[0].text.contains(part), "{source}: {found:?}");
+    }
+    // What is shown is a manifest that works.
+    assert!(
+        decode("t.cu", SMALLEST, &Overrides::default()).is_ok_and(|(_, found)| found.is_empty())
+    );
+}
+
+/// DESIGN's example, whole.
+pub(crate) const SPARKS: &str = include_str!("../../../tests/scenes/sparks.cu");
+
+#[test]
+fn every_key_of_the_manual_arrives() {
+    let scene = Scene::parse("sparks.cu", SPARKS, &Overrides::default()).expect("good");
+    let manifest = &scene.manifest;
+    assert_eq!((manifest.title.as_str(), manifest.dt), ("Sparks", 1.0 / 60.0));
+    let names: Vec<_> = manifest.resources().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        names,
+        [
+            "buffer position (262144 float4)",
+            "array velocity (262144 float4)",
+            "texture dye (512x512 rgba32f)"
+        ]
+    );
+    assert!(manifest.resources()[1].shared, "the view draws it");
+    let texture = manifest.resources()[2].texture().expect("a texture");
+    assert!(texture.double && texture.wrap.name() == "repeat" && texture.filter.name() == "linear");
+    assert_eq!(manifest.parameters[0].default, Value::Float(0.2));
+    let slider = Control::Slider { min: 0.0, max: 1.0, step: 0.0, log: false };
+    assert_eq!(manifest.parameters[0].control, slider);
+    assert_eq!(manifest.passes[0].on, When::Reset);
+    assert_eq!(manifest.passes[1].shape, Shape::Over { extent: [262_144, 1, 1], block: None });
+    assert_eq!(manifest.passes[1].repeat, Repeat::Times(1));
+    let view = manifest.view.as_ref().map(|view| view.kind);
+    assert!(matches!(view, Some(ViewKind::Points { size_px: 2.0, color: Some(_), .. })));
+    assert_eq!(manifest.checks[0].after, Some(100));
+    assert_eq!(manifest.checks[0].bounds, [Bound::Max(1e6)]);
+    let nan = Measured::Resource { of: ResourceId(0), component: None, statistic: Statistic::Nan };
+    assert_eq!(manifest.checks[1].of, nan);
+}
+
+#[test]
+fn the_prelude_gives_constants_their_types() {
+    let source = "/*---\n[constant]\nn = 8\nbig = 4294967296\nr = 0.1\non = true\n---*/";
+    let scene = Scene::parse("t.cu", source, &Overrides::default()).expect("good");
+    let expected = "#define WARPAINT 1
+[[maybe_unused]] constexpr int n = 8;
+[[maybe_unused]] constexpr long long big = 4294967296LL;
+[[maybe_unused]] constexpr float r = 0.1f;
+[[maybe_unused]] constexpr bool on = true;
+";
+    assert_eq!(scene.prelude(), expected);
+}
+
+/// The manual's examples: whole scenes bind, and its pieces make one manifest together.
+#[test]
+fn the_manual_shows_what_works() {
+    let manual = include_str!("../../../docs/scenes.md");
+    let fenced = |language: &str| {
+        let fence = format!("```{language}\n");
+        let blocks = manual.split(&fence).skip(1);
+        blocks.filter_map(|block| block.split("```").next()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for scene in fenced("cuda").iter().filter(|block| block.starts_with(source::OPEN)) {
+        let scene = Scene::parse("manual.cu", scene, &Overrides::default()).expect("parses");
+        scene.plan().expect("binds");
+    }
+    let pieces = fenced("toml");
+    assert!(pieces.len() >= 7, "{pieces:#?}");
+    assert_eq!(told(&pieces.join("\n")), Vec::<String>::new());
+}
+
+/// Whatever is typed into a scene, reading it ends in a value or in diagnostics.
+#[test]
+fn no_text_makes_it_panic() {
+    let mut random = 1_u64;
+    let mut next = |below: usize| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) as usize % below.max(1)
+    };
+    let mut scenes: Vec<&str> = crate::scene::built_ins().iter().map(|s| s.source).collect();
+    scenes.push(SPARKS);
+    let signs: Vec<char> = "[]{}=\"\\.,#/*-<>()\n 0aé\u{0}".chars().collect();
+    for round in 0..600 {
+        let mut text: Vec<char> = scenes[round % scenes.len()].chars().take(3000).collect();
+        for _ in 0..=next(6) {
+            let at = next(text.len());
+            match next(4) {
+                0 => drop(text.drain(at..(at + next(40)).min(text.len()))),
+                1 => text.insert(at, signs[next(signs.len())]),
+                2 => text[at] = signs[next(signs.len())],
+                _ => text.truncate(at.max(10)),
+            }
+        }
+        let text: String = text.into_iter().collect();
+        match Scene::parse("t.cu", &text, &Overrides::default()) {
+            Ok(scene) => drop(scene.plan()),
+            Err(found) => assert!(!found.is_empty()),
+        }
+    }
+}

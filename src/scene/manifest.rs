@@ -1,0 +1,262 @@
+//! The manifest of a scene, typed and checked.
+
+use super::{
+    Check, Number, Parameter, Position, Resource, ResourceId, Stat, Value, View, decode::suggestion,
+};
+
+/// What a scene consists of, as its first comment says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Manifest {
+    /// Title to show; the scene's name where the manifest gives none.
+    pub title: String,
+    /// One sentence about it; may be empty.
+    pub summary: String,
+    /// Seconds that a step advances.
+    pub dt: f64,
+    /// Constants of the compilation.
+    pub constants: Vec<Constant>,
+    /// Buffers, arrays and textures; a [`ResourceId`] is an index into them.
+    pub resources: Vec<Resource>,
+    /// Parameters.
+    pub parameters: Vec<Parameter>,
+    /// Passes, in the order of their launches.
+    pub passes: Vec<Pass>,
+    /// What is drawn; `None` where nothing can be.
+    pub view: Option<View>,
+    /// Statistics beside those that every resource has.
+    pub stats: Vec<Stat>,
+    /// Checks of the test mode.
+    pub checks: Vec<Check>,
+}
+
+/// A constant of the compilation: `constexpr` in the prelude.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constant {
+    /// The name that the source uses.
+    pub name: String,
+    /// Its value.
+    pub value: Number,
+    /// Where it is declared.
+    pub at: Position,
+}
+
+/// A launch that the manifest asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pass {
+    /// The kernel, perhaps with template arguments: `advance<4>`.
+    pub kernel: String,
+    /// When it runs.
+    pub on: When,
+    /// How many threads it has.
+    pub shape: Shape,
+    /// Dynamic shared memory of each block in bytes.
+    pub shared_bytes: u32,
+    /// How often it is launched in a row.
+    pub repeat: Repeat,
+    /// The parameter (an index) that must be on, or not 0, for it to run.
+    pub only_if: Option<usize>,
+    /// Where the kernel is named.
+    pub at: Position,
+}
+
+/// When a pass runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum When {
+    /// On reset, and when one of its resources is new.
+    Reset,
+    /// In every step.
+    Step,
+}
+
+/// How many threads a pass has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// At least one thread for each element or texel.
+    Over {
+        /// Threads needed in x, y and z.
+        extent: [u64; 3],
+        /// The block; `None`: chosen by occupancy.
+        block: Option<[u32; 3]>,
+    },
+    /// Exactly this.
+    Explicit {
+        /// Blocks.
+        grid: [u32; 3],
+        /// Threads in each block.
+        block: [u32; 3],
+    },
+}
+
+impl Shape {
+    /// The grid and the block, where `threads` is the block size that occupancy suggests.
+    ///
+    /// Such a block is flat for one dimension, 32 wide for two, 8 by 8 for three.
+    pub fn launch(&self, threads: u32) -> ([u32; 3], [u32; 3]) {
+        match *self {
+            Self::Explicit { grid, block } => (grid, block),
+            Self::Over { extent, block } => {
+                let block = block.unwrap_or_else(|| suggested(extent, threads.max(1)));
+                (std::array::from_fn(|axis| blocks(extent[axis], block[axis])), block)
+            }
+        }
+    }
+}
+
+/// A block of about `threads` threads for a grid over `extent`.
+fn suggested(extent: [u64; 3], threads: u32) -> [u32; 3] {
+    match extent {
+        [_, 1, 1] => [threads, 1, 1],
+        [_, _, 1] => [threads.min(32), (threads / 32).max(1), 1],
+        _ => [threads.min(8), (threads / 8).clamp(1, 8), (threads / 64).max(1)],
+    }
+}
+
+/// Blocks along an axis; kernels over more than 2^31 - 1 of them stride over the grid.
+fn blocks(extent: u64, block: u32) -> u32 {
+    extent.div_ceil(u64::from(block.max(1))).clamp(1, i32::MAX as u64) as u32
+}
+
+/// How often a pass is launched in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    /// So often.
+    Times(u32),
+    /// As often as the `int` parameter with this index says; never if that is negative.
+    Parameter(usize),
+}
+
+/// What becomes of a resource's contents when a manifest takes another's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The old resource goes on.
+    Kept(ResourceId),
+    /// Same contents, but whether OpenGL draws it has changed: they are to be copied.
+    Moved(ResourceId),
+    /// It is new, or of another type or size.
+    New,
+}
+
+impl Manifest {
+    /// The buffers, arrays and textures in the file's order; a [`ResourceId`] is an index into them.
+    pub fn resources(&self) -> &[Resource] {
+        &self.resources
+    }
+
+    /// The resource with this id.
+    ///
+    /// # Panics
+    ///
+    /// If the id is another manifest's and beyond this one's resources.
+    pub fn resource(&self, id: ResourceId) -> &Resource {
+        &self.resources[id.0]
+    }
+
+    /// The resource with this name.
+    pub fn find_resource(&self, name: &str) -> Option<ResourceId> {
+        self.resources.iter().position(|r| r.name == name).map(ResourceId)
+    }
+
+    /// The index of the parameter with this name.
+    pub fn find_parameter(&self, name: &str) -> Option<usize> {
+        self.parameters.iter().position(|p| p.name == name)
+    }
+
+    /// The value of the constant with this name.
+    pub fn find_constant(&self, name: &str) -> Option<Number> {
+        self.constants.iter().find(|constant| constant.name == name).map(|c| c.value)
+    }
+
+    /// Each parameter's value to start with.
+    pub fn defaults(&self) -> Vec<Value> {
+        self.parameters.iter().map(|p| p.default.clone()).collect()
+    }
+
+    /// For each resource, what becomes of its contents when this manifest takes the place of `old`.
+    pub fn changes(&self, old: &Self) -> Vec<Change> {
+        let change = |new: &Resource| {
+            let Some(id) = old.find_resource(&new.name) else { return Change::New };
+            let before = old.resource(id);
+            match (before.keeps_contents(new), before.shared == new.shared) {
+                (false, _) => Change::New,
+                (true, true) => Change::Kept(id),
+                (true, false) => Change::Moved(id),
+            }
+        };
+        self.resources.iter().map(change).collect()
+    }
+
+    /// Each parameter's value when this manifest takes the place of `old`, whose values are `values`.
+    ///
+    /// A parameter declared as before keeps its value; an edited declaration starts anew.
+    pub fn carry(&self, old: &Self, values: &[Value]) -> Vec<Value> {
+        let carry = |new: &Parameter| {
+            let index = old.find_parameter(&new.name)?;
+            let before = &old.parameters[index];
+            let same = before.default == new.default && before.control == new.control;
+            values.get(index).filter(|_| same).cloned()
+        };
+        self.parameters.iter().map(|p| carry(p).unwrap_or_else(|| p.default.clone())).collect()
+    }
+
+    /// Seconds that a step advances while the parameters are `values`: the value of a `float` parameter
+    /// called `dt`, else the manifest's.
+    pub fn step_seconds(&self, values: &[Value]) -> f64 {
+        match self.find_parameter("dt").and_then(|index| values.get(index)) {
+            Some(Value::Float(dt)) => *dt,
+            _ => self.dt,
+        }
+    }
+
+    /// The index and the value that `text`, from a command line, gives the parameter called `name`.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, where there is no such parameter, or the text is no value of its kind and range.
+    pub fn parse_parameter(&self, name: &str, text: &str) -> Result<(usize, Value), String> {
+        let Some(index) = self.find_parameter(name) else {
+            let names = self.parameters.iter().map(|p| p.name.as_str());
+            return Err(format!("the scene has no parameter `{name}`{}", suggestion(name, names)));
+        };
+        Ok((index, self.parameters[index].parse(text)?))
+    }
+
+    /// What is compiled before the source: the constants, and `WARPAINT` so that a file can tell.
+    pub(super) fn prelude(&self) -> String {
+        let mut text = String::from("#define WARPAINT 1\n");
+        for Constant { name, value, .. } in &self.constants {
+            let (ctype, value) = match *value {
+                Number::Int(i64::MIN) => ("long long", "(-9223372036854775807LL - 1)".into()),
+                Number::Int(value) if i32::try_from(value).is_ok() => ("int", value.to_string()),
+                Number::Int(value) => ("long long", format!("{value}LL")),
+                Number::Float(value) => ("float", format!("{:?}f", value as f32)),
+                Number::Bool(value) => ("bool", value.to_string()),
+            };
+            text.push_str(&format!("[[maybe_unused]] constexpr {ctype} {name} = {value};\n"));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_gets_a_thread() {
+        let extents = [[1, 1, 1], [1000, 1, 1], [1, 1, 7], [640, 480, 1], [33, 1, 1], [20, 30, 40]];
+        for extent in extents {
+            for threads in [0, 1, 32, 96, 256, 1024] {
+                let (grid, block) = Shape::Over { extent, block: None }.launch(threads);
+                assert!(block.iter().product::<u32>() <= threads.max(1), "{extent:?} {threads}");
+                for axis in 0..3 {
+                    let reached = u64::from(grid[axis]) * u64::from(block[axis]);
+                    assert!(reached >= extent[axis] && block[axis] > 0, "{extent:?} {threads}");
+                }
+            }
+        }
+        let shape = Shape::Over { extent: [100, 100, 1], block: Some([16, 8, 1]) };
+        assert_eq!(shape.launch(256), ([7, 13, 1], [16, 8, 1]));
+        let shape = Shape::Explicit { grid: [3, 2, 1], block: [4, 1, 1] };
+        assert_eq!(shape.launch(256), ([3, 2, 1], [4, 1, 1]));
+    }
+}

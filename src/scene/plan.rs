@@ -1,0 +1,282 @@
+//! The launch plan: which kernels a session launches with which arguments. Data, not code.
+
+use super::{CType, Inputs, Number, Repeat, ResourceId, Scalar, Shape, Value, When};
+
+/// What a session launches.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// In the order of their launches.
+    pub passes: Vec<PlannedPass>,
+}
+
+/// A pass whose kernel's parameters are bound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedPass {
+    /// The kernel as the manifest names it; also the name expression for the compiler.
+    pub kernel: String,
+    /// When it runs.
+    pub on: When,
+    /// How many threads it has.
+    pub shape: Shape,
+    /// Dynamic shared memory of each block in bytes.
+    pub shared_bytes: u32,
+    /// How often it is launched in a row.
+    pub repeat: Repeat,
+    /// The parameter (an index) that must be on, or not 0, for it to run.
+    pub only_if: Option<usize>,
+    /// One for each parameter of the kernel.
+    pub arguments: Vec<Argument>,
+    /// Double textures whose two halves change places after each launch: those whose `_next` it takes.
+    pub swaps: Vec<ResourceId>,
+}
+
+/// What a parameter of a kernel receives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    /// The parameter's name.
+    pub name: String,
+    /// The parameter's type.
+    pub ctype: CType,
+    /// Where the value comes from.
+    pub source: Source,
+}
+
+/// Where an argument's value comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Source {
+    /// The address, surface or texture object of a resource.
+    Resource(ResourceId),
+    /// That of the half of a double texture which is being written.
+    Next(ResourceId),
+    /// How many elements or texels a resource has.
+    Count(ResourceId, u64),
+    /// Width (0), height (1) or depth (2) of a texture, and its value.
+    Extent(ResourceId, u8, u64),
+    /// A constant.
+    Constant(Number),
+    /// A parameter, by index.
+    Parameter(usize),
+    /// One of the built-ins.
+    Builtin(Builtin),
+}
+
+/// The names that every scene's kernels may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Builtin {
+    /// `time`: seconds since the reset.
+    Time,
+    /// `dt`: seconds that a step advances.
+    Dt,
+    /// `frame`: pictures drawn since the reset.
+    Frame,
+    /// `step`: steps finished since the reset.
+    Step,
+    /// `seed`: the run's seed.
+    Seed,
+    /// `mouse`: x, y, buttons, wheel.
+    Mouse,
+    /// `keys`: keys held.
+    Keys,
+}
+
+/// What [`Argument::pack`] makes: the bytes of one argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packed {
+    bytes: [u8; 32],
+    length: u8,
+    /// Alignment in bytes.
+    pub align: usize,
+}
+
+impl Packed {
+    /// Nothing yet.
+    const fn new(align: usize) -> Self {
+        Self { bytes: [0; 32], length: 0, align }
+    }
+
+    /// With these bytes behind the others.
+    fn append(mut self, bytes: &[u8]) -> Self {
+        let start = usize::from(self.length);
+        if let Some(place) = self.bytes.get_mut(start..start + bytes.len()) {
+            place.copy_from_slice(bytes);
+            self.length += bytes.len() as u8;
+        }
+        self
+    }
+
+    /// The bytes, little-endian as every CUDA device has them.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+}
+
+/// A resource, or the half of a double texture which is being written, whose address or object is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Wanted {
+    /// Which resource.
+    pub resource: ResourceId,
+    /// Whether it is the half being written.
+    pub next: bool,
+    /// What the kernel takes.
+    pub handle: Handle,
+}
+
+/// What a kernel takes of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Handle {
+    /// Its address.
+    Address,
+    /// A surface object.
+    Surface,
+    /// A texture object.
+    Texture,
+}
+
+impl Argument {
+    /// The bytes of this argument for a step with `inputs`; `resolve` gives addresses and objects.
+    pub fn pack(&self, inputs: &Inputs, resolve: impl Fn(Wanted) -> u64) -> Packed {
+        match self.source {
+            Source::Resource(resource) => self.resource(resource, false, resolve),
+            Source::Next(resource) => self.resource(resource, true, resolve),
+            Source::Count(_, value) | Source::Extent(_, _, value) => {
+                self.components(&[Component::Int(i128::from(value))])
+            }
+            Source::Constant(Number::Int(value)) => {
+                self.components(&[Component::Int(i128::from(value))])
+            }
+            Source::Constant(Number::Float(value)) => self.components(&[Component::Float(value)]),
+            Source::Constant(Number::Bool(value)) => {
+                self.components(&[Component::Int(i128::from(value))])
+            }
+            Source::Parameter(index) => self.parameter(inputs.parameters.get(index)),
+            Source::Builtin(builtin) => self.builtin(builtin, inputs),
+        }
+    }
+
+    fn resource(
+        &self,
+        resource: ResourceId,
+        next: bool,
+        resolve: impl Fn(Wanted) -> u64,
+    ) -> Packed {
+        let handle = resolve(Wanted { resource, next, handle: self.handle() });
+        Packed::new(8).append(&handle.to_le_bytes())
+    }
+
+    /// What the parameter's type takes of a resource.
+    fn handle(&self) -> Handle {
+        match self.ctype {
+            CType::Surface => Handle::Surface,
+            CType::Texture => Handle::Texture,
+            CType::Value(_) | CType::Pointer { .. } | CType::Named(_) => Handle::Address,
+        }
+    }
+
+    fn parameter(&self, value: Option<&Value>) -> Packed {
+        match value {
+            Some(Value::Float(value)) => self.components(&[Component::Float(*value)]),
+            Some(Value::Int(value)) => self.components(&[Component::Int(i128::from(*value))]),
+            Some(Value::Toggle(value)) => self.components(&[Component::Int(i128::from(*value))]),
+            Some(Value::Color(rgba)) => self.components(&rgba.map(|c| Component::Float(c.into()))),
+            None => self.components(&[]),
+        }
+    }
+
+    fn builtin(&self, builtin: Builtin, inputs: &Inputs) -> Packed {
+        match builtin {
+            Builtin::Time => self.components(&[Component::Float(inputs.time)]),
+            Builtin::Dt => self.components(&[Component::Float(inputs.dt)]),
+            Builtin::Frame => self.components(&[Component::Int(inputs.frame.into())]),
+            Builtin::Step => self.components(&[Component::Int(inputs.step.into())]),
+            Builtin::Seed => self.components(&[Component::Int(inputs.seed.into())]),
+            Builtin::Mouse => self.components(&inputs.mouse.map(|x| Component::Float(x.into()))),
+            Builtin::Keys => self.components(&inputs.keys.0.map(|x| Component::Int(x.into()))),
+        }
+    }
+
+    /// A scalar or vector of the parameter's type; components that are missing are 0.
+    fn components(&self, values: &[Component]) -> Packed {
+        let CType::Value(element) = self.ctype else { return Packed::new(1) };
+        let mut packed = Packed::new(element.align());
+        for lane in 0..usize::from(element.lanes) {
+            let value = values.get(lane).copied().unwrap_or(Component::Int(0));
+            packed = value.append(element.scalar, packed);
+        }
+        packed
+    }
+
+    /// The resource that the kernel may write through this argument.
+    pub fn writes(&self) -> Option<ResourceId> {
+        let (Source::Resource(id) | Source::Next(id)) = self.source else { return None };
+        let writable = match self.ctype {
+            CType::Pointer { constant, .. } => !constant,
+            CType::Surface => true,
+            _ => false,
+        };
+        writable.then_some(id)
+    }
+}
+
+impl PlannedPass {
+    /// How often it is launched in a step with `inputs`: 0 where `only_if` is off.
+    pub fn launches(&self, inputs: &Inputs) -> u32 {
+        let value = |index: usize| inputs.parameters.get(index);
+        let on = match self.only_if.map(value) {
+            None => true,
+            Some(Some(Value::Toggle(on))) => *on,
+            Some(Some(Value::Int(number))) => *number != 0,
+            Some(_) => false,
+        };
+        match (on, self.repeat) {
+            (false, _) => 0,
+            (true, Repeat::Times(times)) => times,
+            (true, Repeat::Parameter(index)) => match value(index) {
+                Some(Value::Int(times)) => (*times).clamp(0, u32::MAX.into()) as u32,
+                _ => 0,
+            },
+        }
+    }
+
+    /// The resources that its kernel may write.
+    pub fn writes(&self) -> impl Iterator<Item = ResourceId> {
+        self.arguments.iter().filter_map(Argument::writes)
+    }
+}
+
+/// A component on its way into an argument.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Component {
+    Int(i128),
+    Float(f64),
+}
+
+impl Component {
+    /// `packed` with this behind it as a `scalar`. Integers wrap around, as C's conversions do.
+    fn append(self, scalar: Scalar, packed: Packed) -> Packed {
+        match scalar {
+            Scalar::Bool => packed.append(&[u8::from(self.int() != 0)]),
+            Scalar::I8 | Scalar::U8 => packed.append(&self.int().to_le_bytes()[..1]),
+            Scalar::I16 | Scalar::U16 => packed.append(&self.int().to_le_bytes()[..2]),
+            Scalar::I32 | Scalar::U32 => packed.append(&self.int().to_le_bytes()[..4]),
+            Scalar::I64 | Scalar::U64 => packed.append(&self.int().to_le_bytes()[..8]),
+            Scalar::F16 => packed.append(&half::f16::from_f64(self.float()).to_le_bytes()),
+            Scalar::BF16 => packed.append(&half::bf16::from_f64(self.float()).to_le_bytes()),
+            Scalar::F32 => packed.append(&(self.float() as f32).to_le_bytes()),
+            Scalar::F64 => packed.append(&self.float().to_le_bytes()),
+        }
+    }
+
+    const fn int(self) -> i128 {
+        match self {
+            Self::Int(value) => value,
+            Self::Float(value) => value as i128,
+        }
+    }
+
+    const fn float(self) -> f64 {
+        match self {
+            Self::Int(value) => value as f64,
+            Self::Float(value) => value,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What a scene keeps from step to step: buffers, arrays and textures.
+
+use std::fmt;
+
+use super::{Element, Position, Scalar};
+
+/// A resource of a manifest: an index into [`Manifest::resources`](super::Manifest::resources).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ResourceId(pub usize);
+
+/// A buffer, an array or a texture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resource {
+    /// The name that kernels use.
+    pub name: String,
+    /// What it is.
+    pub kind: ResourceKind,
+    /// Whether OpenGL draws it: every buffer and texture, and an array that the view names.
+    pub shared: bool,
+    /// Where it is declared.
+    pub at: Position,
+}
+
+/// What a [`Resource`] is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ResourceKind {
+    /// An OpenGL buffer object that kernels see as a pointer.
+    Buffer(Elements),
+    /// Device memory that kernels see as a pointer.
+    Array(Elements),
+    /// An OpenGL texture that kernels see as a surface or texture object.
+    Texture(Texture),
+}
+
+/// Elements one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elements {
+    /// Type of each.
+    pub element: Element,
+    /// How many; at least 1.
+    pub count: u64,
+}
+
+/// A texture's declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Texture {
+    /// What a texel is.
+    pub format: Format,
+    /// Width, height and depth in texels; depth 1 for two dimensions.
+    pub size: [u32; 3],
+    /// 2 or 3.
+    pub dimensions: u8,
+    /// Whether kernels see two of it: the last one, and `<name>_next`, which is being written.
+    pub double: bool,
+    /// How texture objects read between texels.
+    pub filter: Filter,
+    /// How texture objects read outside.
+    pub wrap: Wrap,
+    /// Whether texture objects take coordinates in [0, 1) instead of texels.
+    pub normalized: bool,
+}
+
+impl Resource {
+    /// The type of its elements or texels.
+    pub fn element(&self) -> Element {
+        match &self.kind {
+            ResourceKind::Buffer(elements) | ResourceKind::Array(elements) => elements.element,
+            ResourceKind::Texture(texture) => texture.format.element(),
+        }
+    }
+
+    /// Elements or texels (of one of the two textures where it is double).
+    pub fn count(&self) -> u64 {
+        self.extent().into_iter().product()
+    }
+
+    /// Width, height and depth; a buffer is as wide as it has elements.
+    pub fn extent(&self) -> [u64; 3] {
+        match &self.kind {
+            ResourceKind::Buffer(elements) | ResourceKind::Array(elements) => {
+                [elements.count, 1, 1]
+            }
+            ResourceKind::Texture(texture) => texture.size.map(u64::from),
+        }
+    }
+
+    /// Its size in bytes (of one of the two textures where it is double).
+    pub fn bytes(&self) -> u64 {
+        self.count() * self.element().bytes() as u64
+    }
+
+    /// The texture, where it is one.
+    pub fn texture(&self) -> Option<&Texture> {
+        match &self.kind {
+            ResourceKind::Texture(texture) => Some(texture),
+            ResourceKind::Buffer(_) | ResourceKind::Array(_) => None,
+        }
+    }
+
+    /// Whether its contents can be kept when `newer` takes its place: same kind of thing, type and size.
+    ///
+    /// How a texture is sampled may differ, and so may whether OpenGL draws it.
+    pub fn keeps_contents(&self, newer: &Self) -> bool {
+        match (self.texture(), newer.texture()) {
+            (Some(old), Some(new)) => {
+                (old.format, old.size, old.dimensions, old.double)
+                    == (new.format, new.size, new.dimensions, new.double)
+            }
+            (None, None) => self.element() == newer.element() && self.count() == newer.count(),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Resource {
+    /// As in `buffer position (262144 float4)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.name;
+        match &self.kind {
+            ResourceKind::Buffer(of) => write!(f, "buffer {name} ({} {})", of.count, of.element),
+            ResourceKind::Array(of) => write!(f, "array {name} ({} {})", of.count, of.element),
+            ResourceKind::Texture(of) => {
+                let [w, h, d] = of.size;
+                write!(f, "texture {name} ({w}x{h}")?;
+                if of.dimensions == 3 {
+                    write!(f, "x{d}")?;
+                }
+                write!(f, " {})", of.format.name())
+            }
+        }
+    }
+}
+
+/// An enumeration whose values a manifest names.
+macro_rules! named {
+    ($(#[$doc:meta])* $type:ident { $($(#[$variant_doc:meta])* $variant:ident = $name:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $type { $($(#[$variant_doc])* $variant),+ }
+
+        impl $type {
+            /// Every value, with the name that manifests use.
+            pub const ALL: &'static [(&'static str, Self)] = &[$(($name, Self::$variant)),+];
+
+            /// The name that manifests use.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+    };
+}
+pub(super) use named;
+
+named! {
+    /// A texel format.
+    Format {
+        /// Four 8-bit channels, 0 to 255 read as 0 to 1.
+        Rgba8 = "rgba8",
+        /// Four half-precision channels.
+        Rgba16f = "rgba16f",
+        /// Four single-precision channels.
+        Rgba32f = "rgba32f",
+        /// Two single-precision channels.
+        Rg32f = "rg32f",
+        /// One single-precision channel.
+        R32f = "r32f",
+    }
+}
+
+impl Format {
+    /// A texel as kernels load and store it through a surface.
+    pub const fn element(self) -> Element {
+        match self {
+            Self::Rgba8 => Element::vector(Scalar::U8, 4),
+            Self::Rgba16f => Element::vector(Scalar::F16, 4),
+            Self::Rgba32f => Element::vector(Scalar::F32, 4),
+            Self::Rg32f => Element::vector(Scalar::F32, 2),
+            Self::R32f => Element::scalar(Scalar::F32),
+        }
+    }
+}
+
+named! {
+    /// How a texture object reads between texels.
+    Filter {
+        /// The texel that the point lies in.
+        Nearest = "nearest",
+        /// Interpolated between the nearest texels.
+        Linear = "linear",
+    }
+}
+
+named! {
+    /// How a texture object reads outside the texture.
+    Wrap {
+        /// The nearest texel of the edge.
+        Clamp = "clamp",
+        /// As if it were tiled.
+        Repeat = "repeat",
+        /// As if it were tiled, every other tile mirrored.
+        Mirror = "mirror",
+    }
+}

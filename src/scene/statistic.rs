@@ -1,0 +1,99 @@
+//! Statistics that a manifest asks for, and the checks of the test mode.
+
+use super::{Position, ResourceId, resource::named};
+
+/// A reduction of a mapped resource.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stat {
+    /// The name to show; may contain blanks.
+    pub name: String,
+    /// The resource reduced.
+    pub of: ResourceId,
+    /// A CUDA C++ expression of the element `x`; empty: the element itself.
+    pub map: String,
+    /// How the mapped values are brought together.
+    pub reduce: Reduce,
+    /// Where it is declared.
+    pub at: Position,
+}
+
+named! {
+    /// How values are brought together.
+    Reduce {
+        /// Their sum.
+        Sum = "sum",
+        /// The least.
+        Min = "min",
+        /// The greatest.
+        Max = "max",
+        /// Their mean.
+        Mean = "mean",
+    }
+}
+
+named! {
+    /// A statistic that every resource has.
+    Statistic {
+        /// Values looked at.
+        Count = "count",
+        /// Least finite value.
+        Min = "min",
+        /// Greatest finite value.
+        Max = "max",
+        /// Mean of the finite values.
+        Mean = "mean",
+        /// Standard deviation of the finite values.
+        Std = "std",
+        /// How many are NaN.
+        Nan = "nan",
+        /// How many are infinite.
+        Inf = "inf",
+    }
+}
+
+/// A statement about a run that is true or false.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// The number it is about.
+    pub of: Measured,
+    /// The step after which it is checked; `None`: the last one.
+    pub after: Option<u64>,
+    /// What must hold; at least one.
+    pub bounds: Vec<Bound>,
+    /// Where it is declared.
+    pub at: Position,
+}
+
+/// A number that a check is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measured {
+    /// The manifest's own, an index into [`Manifest::stats`](super::Manifest::stats).
+    Stat(usize),
+    /// One of those that every resource has; of all components or of one.
+    Resource {
+        /// Whose.
+        of: ResourceId,
+        /// 0 to 3 for x, y, z, w; `None`: all together.
+        component: Option<u8>,
+        /// Which.
+        statistic: Statistic,
+    },
+}
+
+/// What a check demands of its number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// At least this.
+    Min(f64),
+    /// At most this.
+    Max(f64),
+    /// This, within a tolerance.
+    Equals {
+        /// Expected value.
+        value: f64,
+        /// Greatest difference allowed.
+        tolerance: f64,
+    },
+    /// At most this far from its value after the first step, relative to that value.
+    Drift(f64),
+}

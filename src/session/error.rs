@@ -1,0 +1,46 @@
+//! Why a session cannot go on: never because of what a kernel's author wrote.
+
+use crate::{array, compile, device, gl, interop};
+
+/// An error of a session.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The compiler could not run.
+    #[error(transparent)]
+    Compile(#[from] compile::Error),
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] device::Error),
+    /// Statistics could not be taken.
+    #[error(transparent)]
+    Statistics(#[from] array::Error),
+    /// A resource could not be shared.
+    #[error(transparent)]
+    Interop(#[from] interop::Error),
+    /// OpenGL failed.
+    #[error(transparent)]
+    Gl(#[from] gl::Error),
+    /// The compile thread could not be started.
+    #[error("the compile thread cannot be started: {0}")]
+    Thread(#[source] std::io::Error),
+    /// The compile thread is gone.
+    #[error("the compile thread has ended unexpectedly")]
+    WorkerLost,
+    /// There is no such resource.
+    #[error("the scene has no resource `{name}`; it has {}", .available.join(", "))]
+    NoSuchResource {
+        /// The name asked for.
+        name: String,
+        /// The names that there are.
+        available: Vec<String>,
+    },
+    /// A step took longer than allowed, on a device that cannot be stopped.
+    #[error("a step takes longer than {seconds} s, and {device} cannot stop it")]
+    Stuck {
+        /// The limit.
+        seconds: f64,
+        /// The device.
+        device: String,
+    },
+}

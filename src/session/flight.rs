@@ -1,0 +1,214 @@
+//! A step under way: how it takes off, and what is known when it has landed.
+
+use std::time::Instant;
+
+use super::{Error, Reset, Session, program::Pass};
+use crate::{
+    device::{self, Arguments, Fault, Slice, Stream},
+    diagnostic::{Diagnostic, Severity},
+    scene::{Inputs, ResourceId, When},
+};
+
+/// Work on the stream that has not been taken over yet.
+pub(super) struct Flight {
+    work: Work,
+    started: Instant,
+    /// The host has asked for its end.
+    cancelled: bool,
+}
+
+/// What is being done.
+#[derive(Clone, Debug, PartialEq)]
+enum Work {
+    /// The reset passes.
+    Reset(Reset),
+    /// The step passes.
+    Step,
+}
+
+impl Flight {
+    /// A flight that takes off now.
+    fn new(work: Work) -> Self {
+        Self { work, started: Instant::now(), cancelled: false }
+    }
+}
+
+impl Session {
+    /// Starts what is due: a reset, or a step. Not while something is under way.
+    pub(super) fn depart(&mut self) -> Result<(), Error> {
+        if self.program.is_none() || self.fault.is_some() {
+            return Ok(());
+        }
+        if self.reset != Reset::None {
+            let reset = std::mem::replace(&mut self.reset, Reset::None);
+            if reset == Reset::All {
+                self.inputs.step = 0;
+                self.inputs.frame = 0;
+                self.inputs.time = 0.0;
+            }
+            return self.launch(Work::Reset(reset));
+        }
+        if self.playing || self.single_steps > 0 {
+            self.single_steps = self.single_steps.saturating_sub(1);
+            return self.launch(Work::Step);
+        }
+        Ok(())
+    }
+
+    /// Puts the passes of `work` on the stream, with events around each.
+    fn launch(&mut self, work: Work) -> Result<(), Error> {
+        let Self { program: Some(program), resources, stream, device, stopwatch, inputs, .. } =
+            self
+        else {
+            return Ok(());
+        };
+        inputs.dt = program.scene.manifest.step_seconds(&inputs.parameters);
+        let when = if work == Work::Step { When::Step } else { When::Reset };
+        let every = self.options.statistics_every;
+        let measure = every.is_some() && (work != Work::Step || self.statistics.is_due(every));
+        let board = &mut self.statistics;
+        resources.write(stream, |slices| {
+            stopwatch.restart();
+            stopwatch.mark(device, stream)?;
+            for pass in program.passes(when).filter(|pass| concerns(pass, &work)) {
+                launch_pass(stream, pass, inputs, slices)?;
+                stopwatch.mark(device, stream)?;
+            }
+            if measure {
+                let step = inputs.step + u64::from(work == Work::Step);
+                board.enqueue(&program.summary, stream, &program.elements, slices, step)?;
+            }
+            Ok(())
+        })?;
+        self.stopwatch.mark(&self.device, &self.stream)?;
+        self.flight = Some(Flight::new(work));
+        Ok(())
+    }
+
+    /// Takes over what has landed, if it has. Returns whether it has.
+    pub(super) fn try_land(&mut self) -> Result<bool, Error> {
+        match &self.flight {
+            Some(_) if self.stopwatch.is_reached()? => self.land().map(|()| true),
+            _ => Ok(false),
+        }
+    }
+
+    /// Waits for what is under way, stops it when it takes too long, and takes it over.
+    pub(super) fn finish_flight(&mut self) -> Result<(), Error> {
+        while self.flight.is_some() && !self.try_land()? {
+            self.mind_the_time()?;
+            if let Some(flight) = &self.flight {
+                rest(flight.started);
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops a step that takes longer than allowed, or that keeps a new program waiting.
+    pub(super) fn mind_the_time(&mut self) -> Result<(), Error> {
+        let limit = match self.candidate {
+            Some(_) => self.options.step_timeout.min(super::PATIENCE),
+            None => self.options.step_timeout,
+        };
+        let Some(flight) = &mut self.flight else { return Ok(()) };
+        if flight.cancelled || flight.started.elapsed() < limit {
+            return Ok(());
+        }
+        match self.stream.cancel() {
+            Ok(()) => flight.cancelled = true,
+            Err(device::Error::Unsupported { device, .. }) => {
+                // Slow is not stuck: only the user's own limit ends a step that cannot be stopped.
+                if flight.started.elapsed() >= self.options.step_timeout {
+                    let seconds = self.options.step_timeout.as_secs_f64();
+                    return Err(Error::Stuck { seconds, device });
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// The work has ended: well, and then it is shown; or by a fault, and then the scene stands still.
+    fn land(&mut self) -> Result<(), Error> {
+        let Some(flight) = self.flight.take() else { return Ok(()) };
+        match self.stream.synchronize() {
+            Ok(()) => {}
+            Err(device::Error::Fault(fault)) => {
+                self.statistics.abandon();
+                self.fault = Some(fault_diagnostic(&fault, &self.options.name));
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.resources.swap()?;
+        if flight.work == Work::Step {
+            self.inputs.step += 1;
+            self.inputs.frame += 1;
+            self.inputs.time = self.inputs.step as f64 * self.inputs.dt;
+            self.rate.count();
+            self.history.push(&self.stopwatch.laps_ms()?);
+        }
+        Ok(())
+    }
+
+    /// Puts statistics of the present state on the stream.
+    pub(super) fn start_statistics(&mut self) -> Result<(), Error> {
+        let Some(program) = &self.program else { return Ok(()) };
+        let (stream, board, step) = (&self.stream, &mut self.statistics, self.inputs.step);
+        self.resources.read(stream, |slices| {
+            board.enqueue(&program.summary, stream, &program.elements, slices, step)
+        })
+    }
+}
+
+/// Whether a pass has something to do in this work: after an edit, only the passes of new resources.
+fn concerns(pass: &Pass, work: &Work) -> bool {
+    match work {
+        Work::Reset(Reset::Fresh(ids)) => pass.plan.writes().any(|id| ids.contains(&id)),
+        Work::Reset(_) | Work::Step => true,
+    }
+}
+
+/// Puts a pass on the stream, as often as its `repeat` says.
+#[expect(unsafe_code, reason = "a kernel launch")]
+fn launch_pass(
+    stream: &Stream,
+    pass: &Pass,
+    inputs: &Inputs,
+    slices: &[Slice<'_>],
+) -> Result<(), Error> {
+    let address = |id: ResourceId| slices.get(id.0).map_or(0, Slice::address);
+    let mut arguments = Arguments::new();
+    for argument in &pass.plan.arguments {
+        let packed = argument.pack(inputs, |wanted| address(wanted.resource));
+        arguments.push_bytes(packed.bytes(), packed.align);
+    }
+    for _ in 0..pass.plan.launches(inputs) {
+        // SAFETY: the addresses are those of the scene's resources, which outlive the step: they are kept
+        // until the stream has passed the event after it. What the kernel does beyond them is its author's
+        // risk on an NVIDIA device, as it is in any CUDA program; the CPU device checks every access.
+        unsafe { stream.launch(&pass.function, &pass.config, &arguments)? };
+    }
+    Ok(())
+}
+
+/// A fault as a remark on the line where it happened.
+fn fault_diagnostic(fault: &Fault, scene: &str) -> Diagnostic {
+    let place = fault.location.as_ref();
+    let file = place.map_or(scene, |l| l.file.as_str());
+    let remark = Diagnostic::error(file, fault.summary()).with_severity(Severity::Fault);
+    match place {
+        Some(l) => remark.at(l.line, (l.column > 0).then_some(l.column)),
+        None => remark,
+    }
+}
+
+/// Lets other threads run: hardly at all while a step is young, longer when it is slow anyway.
+fn rest(started: Instant) {
+    let pause = started.elapsed() / 64;
+    if pause.as_micros() < 50 {
+        std::thread::yield_now();
+    } else {
+        std::thread::sleep(pause.min(std::time::Duration::from_millis(2)));
+    }
+}

@@ -1,0 +1,95 @@
+//! What a scene shows, as what `draw` draws.
+
+use super::Session;
+use crate::{
+    array::Statistics,
+    draw::{Blend, Camera, Cloud, Colormap, Content, Frame, Paint, Values},
+    scene::{self, ColorBy, Coloring, ResourceId, ViewKind},
+};
+
+impl Session {
+    /// The last finished step, seen by `camera`; the background alone where there is nothing to draw.
+    pub fn frame<'a>(&'a self, camera: &'a Camera) -> Frame<'a> {
+        Frame::new(camera, self.content().unwrap_or(Content::Nothing))
+    }
+
+    /// Where the scene wants its camera to start.
+    pub fn start_camera(&self) -> Camera {
+        let start = self.view().map_or_else(scene::Camera::default, |view| view.camera);
+        let usual = Camera::default();
+        Camera {
+            target: start.target.map_or(usual.target, Into::into),
+            distance: start.distance.unwrap_or(usual.distance),
+            yaw: start.yaw_deg.map_or(usual.yaw, f32::to_radians),
+            pitch: start.pitch_deg.map_or(usual.pitch, f32::to_radians),
+            fov: start.fov_deg.map_or(usual.fov, f32::to_radians),
+        }
+    }
+
+    /// Whether the picture depends on statistics, because the manifest gives no range for the colours.
+    pub fn needs_statistics_to_draw(&self) -> bool {
+        self.view().is_some_and(|view| view.coloring.range.is_none())
+    }
+
+    fn content(&self) -> Option<Content<'_>> {
+        let view = self.view()?;
+        let ViewKind::Points { position, color, size_px, additive } = view.kind else {
+            return None;
+        };
+        let (position, count) = self.values(position)?;
+        let paint = paint(&view.coloring);
+        Some(Content::Points(Cloud {
+            position,
+            color: color.and_then(|id| self.values(id)).map(|(values, _)| values),
+            paint,
+            count,
+            size_px,
+            blend: if additive { Blend::Additive } else { Blend::Opaque },
+            colormap: Colormap::parse(&view.coloring.colormap).unwrap_or_default(),
+            range: view.coloring.range.unwrap_or_else(|| self.range(color, paint)),
+            ..Cloud::new(position.buffer, count)
+        }))
+    }
+
+    fn values(&self, id: ResourceId) -> Option<(Values<'_>, usize)> {
+        let components = self.program.as_ref()?.scene.manifest.resource(id).element().lanes;
+        let (buffer, count) = self.drawn(id)?;
+        Some((Values { buffer, components }, count as usize))
+    }
+
+    /// The range of the data, from the latest statistics.
+    fn range(&self, color: Option<ResourceId>, paint: Paint) -> [f32; 2] {
+        let statistics = color.map_or(&[][..], |id| self.statistics(id));
+        match paint {
+            Paint::Magnitude if statistics.len() == 1 => range_of(&statistics[0]),
+            Paint::Magnitude => [0.0, greatest_length(statistics)],
+            Paint::Component(index) => {
+                statistics.get(usize::from(index)).map_or([0.0, 1.0], range_of)
+            }
+            Paint::Rgba => [0.0, 1.0],
+        }
+    }
+}
+
+fn paint(coloring: &Coloring) -> Paint {
+    match coloring.by {
+        ColorBy::Magnitude => Paint::Magnitude,
+        ColorBy::X => Paint::Component(0),
+        ColorBy::Y => Paint::Component(1),
+        ColorBy::Z => Paint::Component(2),
+        ColorBy::W => Paint::Component(3),
+        ColorBy::Rgba => Paint::Rgba,
+    }
+}
+
+fn range_of(statistics: &Statistics) -> [f32; 2] {
+    let (min, max) = (statistics.min as f32, statistics.max as f32);
+    if min < max { [min, max] } else { [min - 0.5, min + 0.5] }
+}
+
+/// No vector is longer than this: the length of the box that holds them all.
+fn greatest_length(statistics: &[Statistics]) -> f32 {
+    let square = |s: &Statistics| s.min.abs().max(s.max.abs()).powi(2);
+    let length = statistics.iter().take(3).map(square).sum::<f64>().sqrt() as f32;
+    if length.is_finite() && length > 0.0 { length } else { 1.0 }
+}

@@ -1,0 +1,212 @@
+//! A scene that is ready to run: compiled, loaded, its arguments checked against the compiled kernels.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{Error, worker::Built};
+use crate::{
+    array::Summary,
+    compile::{Compiled, Compiler, Header, Outcome, Request, Target},
+    device::{self, Device, Function, LaunchConfig},
+    diagnostic::Diagnostic,
+    element::Element,
+    scene::{self, Plan, Scene, When},
+};
+
+/// A loaded scene.
+pub(super) struct Program {
+    pub(super) scene: Scene,
+    pub(super) passes: Vec<Pass>,
+    pub(super) summary: Arc<Summary>,
+    /// What statistics read each resource as, where they can.
+    pub(super) elements: Vec<Option<Element>>,
+    pub(super) ptx: Arc<str>,
+}
+
+/// A pass with its kernel and the shape of its launch.
+pub(super) struct Pass {
+    pub(super) plan: scene::PlannedPass,
+    pub(super) function: Function,
+    pub(super) config: LaunchConfig,
+}
+
+impl Program {
+    /// The passes that run `when`.
+    pub(super) fn passes(&self, when: When) -> impl Iterator<Item = &Pass> {
+        self.passes.iter().filter(move |pass| pass.plan.on == when)
+    }
+}
+
+/// Makes programs for one device.
+pub(super) struct Builder {
+    device: Device,
+    compiler: Compiler,
+    /// The statistics kernels of the last scene: most edits leave its element types alone.
+    summary: Option<(BTreeSet<Element>, Arc<Summary>)>,
+}
+
+impl Builder {
+    pub(super) fn new(device: Device, compiler: Compiler) -> Self {
+        Self { device, compiler, summary: None }
+    }
+
+    /// Compiles and loads `scene`. Mistakes of the scene are diagnostics in the result.
+    pub(super) fn build(&mut self, scene: Scene) -> Result<Built, Error> {
+        let (plan, mut diagnostics) = match scene.plan() {
+            Ok(plan) => (Some(plan), Vec::new()),
+            Err(diagnostics) => (None, diagnostics),
+        };
+        // A kernel that does not exist would be an error inside the compiler's own text: ask only for those
+        // of a sound plan, and compile an unsound one for what else there is to say about it.
+        let names = if plan.is_some() { scene.name_expressions() } else { Vec::new() };
+        let target = target_of(&self.device);
+        let (compiled, log) = match self.compiler.compile(&request(&scene, target, names))? {
+            Outcome::Compiled(compiled) => {
+                let log = Arc::from(compiled.log.as_str());
+                diagnostics.extend(compiled.diagnostics.iter().cloned());
+                (Some(compiled), log)
+            }
+            Outcome::Rejected { diagnostics: errors, log } => {
+                diagnostics.extend(errors);
+                (None, Arc::from(log))
+            }
+        };
+        let cached = compiled.as_ref().is_some_and(|c| c.cached);
+        let mut program = None;
+        if let (Some(plan), Some(compiled)) = (plan, compiled) {
+            match load(&scene, plan, &compiled, &self.device)? {
+                Ok(passes) => {
+                    let summary = self.summary(&scene, target)?;
+                    let elements = scene.manifest.resources().iter().map(element_of).collect();
+                    program = Some(Program {
+                        scene,
+                        passes,
+                        summary,
+                        elements,
+                        ptx: compiled.ptx.clone(),
+                    });
+                }
+                Err(errors) => diagnostics.extend(errors),
+            }
+        }
+        Ok(Built { program, diagnostics, log, cached })
+    }
+
+    fn summary(&mut self, scene: &Scene, target: Target) -> Result<Arc<Summary>, Error> {
+        let elements: BTreeSet<_> =
+            scene.manifest.resources().iter().filter_map(element_of).collect();
+        if let Some((known, summary)) = &self.summary
+            && *known == elements
+        {
+            return Ok(summary.clone());
+        }
+        let summary =
+            Arc::new(Summary::new(&self.compiler, &self.device, target, elements.iter().copied())?);
+        self.summary = Some((elements, summary.clone()));
+        Ok(summary)
+    }
+}
+
+/// The architecture that a device's kernels are compiled for: its own, at most what our PTX reader knows.
+fn target_of(device: &Device) -> Target {
+    let (major, minor) = device.info().compute_capability;
+    Target::of_device(major, minor)
+}
+
+/// What the compiler is asked to do for a scene.
+pub(crate) fn request(scene: &Scene, target: Target, name_expressions: Vec<String>) -> Request {
+    let mut request = Request::new(&*scene.name, &*scene.source, target);
+    request.prelude = scene.prelude();
+    request.headers = scene::headers()
+        .iter()
+        .map(|header| Header { name: header.name.to_owned(), text: header.text.to_owned() })
+        .collect();
+    request.include_dirs = scene.path.iter().filter_map(|p| p.parent()).map(Into::into).collect();
+    request.name_expressions = name_expressions;
+    request
+}
+
+type Loaded = Result<Vec<Pass>, Vec<Diagnostic>>;
+
+fn load(scene: &Scene, plan: Plan, compiled: &Compiled, device: &Device) -> Result<Loaded, Error> {
+    let module = match device.load(&compiled.ptx) {
+        Ok(module) => module,
+        Err(error) => return refusal(scene, error).map(|diagnostic| Err(vec![diagnostic])),
+    };
+    let mut passes = Vec::new();
+    let mut diagnostics = Vec::new();
+    for pass in plan.passes {
+        let function = match module.function(lowered(compiled, &pass.kernel)) {
+            Ok(function) => function,
+            Err(error) => {
+                diagnostics.push(refusal(scene, error)?);
+                continue;
+            }
+        };
+        if let Some(mismatch) = size_mismatch(scene, &pass, &function) {
+            diagnostics.push(mismatch);
+            continue;
+        }
+        let config = launch_config(&pass, &function)?;
+        passes.push(Pass { plan: pass, function, config });
+    }
+    Ok(if diagnostics.is_empty() { Ok(passes) } else { Err(diagnostics) })
+}
+
+/// The name of a kernel in the PTX: that of a template's instance is mangled.
+fn lowered<'a>(compiled: &'a Compiled, kernel: &'a str) -> &'a str {
+    compiled.names.get(kernel).map_or(kernel, String::as_str)
+}
+
+/// What a device does not want to load is a remark about the source; a broken device is an error.
+fn refusal(scene: &Scene, error: device::Error) -> Result<Diagnostic, Error> {
+    match error {
+        device::Error::UnsupportedPtx { ref instruction, location: Some(ref at) } => Ok(
+            Diagnostic::error(&at.file, format!("the CPU device does not support `{instruction}`"))
+                .at(at.line, (at.column > 0).then_some(at.column)),
+        ),
+        device::Error::Load { .. }
+        | device::Error::UnsupportedPtx { .. }
+        | device::Error::NoSuchFunction { .. } => {
+            Ok(Diagnostic::error(&scene.name, error.to_string()))
+        }
+        other => Err(other.into()),
+    }
+}
+
+/// The first argument whose size the compiled kernel sees otherwise: a type that is not what its name says.
+fn size_mismatch(
+    scene: &Scene,
+    pass: &scene::PlannedPass,
+    function: &Function,
+) -> Option<Diagnostic> {
+    let parameters = &function.info().parameters;
+    let mut arguments = pass.arguments.iter().zip(parameters);
+    let wrong =
+        |a: &scene::Argument, bytes| a.ctype.layout().is_some_and(|(size, _)| size != bytes);
+    let text = match arguments.find(|(argument, p)| wrong(argument, p.bytes)) {
+        Some((argument, parameter)) => format!(
+            "kernel `{}`: its parameter `{}` has {} bytes, and `{}` should have another size",
+            pass.kernel, argument.name, parameter.bytes, argument.ctype
+        ),
+        None if pass.arguments.len() != parameters.len() => format!(
+            "kernel `{}` has {} parameters where its text shows {}: does a macro hide some?",
+            pass.kernel,
+            parameters.len(),
+            pass.arguments.len()
+        ),
+        None => return None,
+    };
+    Some(Diagnostic::error(&scene.name, text))
+}
+
+fn launch_config(pass: &scene::PlannedPass, function: &Function) -> Result<LaunchConfig, Error> {
+    let (grid, block) = pass.shape.launch(function.suggested_block(pass.shared_bytes)?);
+    let mut config = LaunchConfig::new(grid, block);
+    config.shared_bytes = pass.shared_bytes;
+    Ok(config)
+}
+
+/// The element type of a buffer or array, where statistics know it.
+pub(super) fn element_of(resource: &scene::Resource) -> Option<Element> {
+    Some(resource.element()).filter(|&element| Summary::supports(element))
+}

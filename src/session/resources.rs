@@ -1,0 +1,235 @@
+//! The memory of a scene: to its kernels one thing that keeps its content, to OpenGL two that take turns.
+
+use super::Error;
+use crate::{
+    device::{Device, Fill, Memory, Slice, Stream},
+    gl,
+    interop::{self, Interop, SharedBuffer},
+    scene::{Change, Manifest, ResourceId},
+};
+
+/// The resources of the running scene, in the manifest's order.
+#[derive(Default)]
+pub(super) struct Resources {
+    list: Vec<Resource>,
+}
+
+/// One resource.
+pub(super) struct Resource {
+    pub(super) name: String,
+    pub(super) type_name: String,
+    pub(super) count: u64,
+    pub(super) bytes: usize,
+    storage: Storage,
+}
+
+enum Storage {
+    /// Kernels alone use it.
+    Device(Memory),
+    /// OpenGL draws `buffers[front]` while a step writes the other one.
+    Shared { buffers: Box<[SharedBuffer; 2]>, front: usize },
+}
+
+impl Resources {
+    /// Becomes the resources that `new` declares. Those declared as in `old` stay as they are; the rest is
+    /// allocated, zeroed, and named in the result. When it fails, everything is as before.
+    pub(super) fn adopt(
+        &mut self,
+        old: Option<&Manifest>,
+        new: &Manifest,
+        stream: &Stream,
+        interop: &Interop,
+    ) -> Result<Vec<ResourceId>, Error> {
+        let all_new = || vec![Change::New; new.resources().len()];
+        let changes = old.map_or_else(all_new, |old| new.changes(old));
+        // Everything that can fail comes first.
+        let mut made = Vec::new();
+        for (declared, change) in new.resources().iter().zip(&changes) {
+            made.push(match *change {
+                Change::Kept(_) => None,
+                Change::New => Some(Resource::allocate(declared, stream, interop)?),
+                Change::Moved(from) => {
+                    let resource = Resource::allocate(declared, stream, interop)?;
+                    Some(self.moved(from, resource, stream)?)
+                }
+            });
+        }
+        let mut before: Vec<_> = std::mem::take(&mut self.list).into_iter().map(Some).collect();
+        for (made, change) in made.into_iter().zip(&changes) {
+            self.list.extend(match *change {
+                Change::Kept(from) => before[from.0].take(),
+                Change::New | Change::Moved(_) => made,
+            });
+        }
+        let fresh = changes.iter().enumerate().filter(|(_, change)| **change == Change::New);
+        Ok(fresh.map(|(index, _)| ResourceId(index)).collect())
+    }
+
+    /// Gives `to` the content of `from`, which it replaces: it is drawn now, or no longer.
+    fn moved(
+        &mut self,
+        from: ResourceId,
+        mut to: Resource,
+        stream: &Stream,
+    ) -> Result<Resource, Error> {
+        let content = self.read(stream, |slices| Ok(stream.download(slices[from.0])?))?.wait()?;
+        let alone = std::slice::from_mut(&mut to);
+        write(alone, stream, |slices| Ok(stream.upload(slices[0], &content)?))?;
+        stream.synchronize()?;
+        to.swap()?;
+        Ok(to)
+    }
+
+    /// All of them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Resource> {
+        self.list.iter()
+    }
+
+    /// Runs `work` on memory that a step may write: what it finds there is the content after the last step.
+    ///
+    /// OpenGL goes on drawing that last step until [`Resources::swap`].
+    pub(super) fn write<R>(
+        &mut self,
+        stream: &Stream,
+        work: impl FnOnce(&[Slice<'_>]) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        write(&mut self.list, stream, work)
+    }
+
+    /// Runs `work` on the content after the last step, which it must not change.
+    pub(super) fn read<R>(
+        &mut self,
+        stream: &Stream,
+        work: impl FnOnce(&[Slice<'_>]) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        read(&mut self.list, stream, work)
+    }
+
+    /// Shows what the finished step wrote.
+    pub(super) fn swap(&mut self) -> Result<(), Error> {
+        self.list.iter_mut().try_for_each(Resource::swap)
+    }
+}
+
+impl Resource {
+    fn allocate(
+        declared: &crate::scene::Resource,
+        stream: &Stream,
+        interop: &Interop,
+    ) -> Result<Self, Error> {
+        let bytes = declared.bytes() as usize;
+        let storage = match declared.shared && *interop.path() != interop::Path::None {
+            true => Storage::Shared {
+                buffers: Box::new(zeroed_pair(interop, stream, bytes)?),
+                front: 0,
+            },
+            false => Storage::Device(zeroed(&stream.device(), stream, bytes)?),
+        };
+        Ok(Self {
+            name: declared.name.clone(),
+            type_name: declared.element().to_string(),
+            count: declared.count(),
+            bytes,
+            storage,
+        })
+    }
+
+    fn swap(&mut self) -> Result<(), Error> {
+        if let Storage::Shared { buffers, front } = &mut self.storage {
+            *front = 1 - *front;
+            // The event behind the unmap was reached, so whatever is copied has arrived.
+            buffers[*front].present()?;
+        }
+        Ok(())
+    }
+
+    /// The OpenGL buffer that holds the last finished step, where it is shared.
+    pub(super) fn drawn(&self) -> Option<&gl::Buffer> {
+        match &self.storage {
+            Storage::Device(_) => None,
+            Storage::Shared { buffers, front } => buffers[*front].gl(),
+        }
+    }
+}
+
+/// Two buffers whose first one is zero: the second is overwritten before anybody looks at it.
+fn zeroed_pair(
+    interop: &Interop,
+    stream: &Stream,
+    bytes: usize,
+) -> Result<[SharedBuffer; 2], Error> {
+    let mut pair = [interop.buffer(bytes)?, interop.buffer(bytes)?];
+    let mapped = pair[0].map(stream)?;
+    stream.fill(mapped.slice(), Fill::U8(0))?;
+    mapped.unmap()?;
+    Ok(pair)
+}
+
+fn zeroed(device: &Device, stream: &Stream, bytes: usize) -> Result<Memory, Error> {
+    let memory = device.alloc(bytes)?;
+    stream.fill(memory.slice(..)?, Fill::U8(0))?;
+    Ok(memory)
+}
+
+/// See [`Resources::write`].
+fn write<R>(
+    list: &mut [Resource],
+    stream: &Stream,
+    work: impl FnOnce(&[Slice<'_>]) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let mut slices = Vec::new();
+    let (mut drawn, mut spare, mut shared) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, resource) in list.iter_mut().enumerate() {
+        match &mut resource.storage {
+            Storage::Device(memory) => slices.push((index, memory.slice(..)?)),
+            Storage::Shared { buffers, front } => {
+                let [first, second] = &mut **buffers;
+                let (front, back) = if *front == 0 { (first, second) } else { (second, first) };
+                drawn.push(front);
+                spare.push(back);
+                shared.push(index);
+            }
+        }
+    }
+    let spare = interop::map_all(&mut spare, stream)?;
+    // What is on the screen is given back at once, so that drawing waits for this copy at most.
+    let drawn = interop::map_all(&mut drawn, stream)?;
+    for (from, to) in drawn.slices().zip(spare.slices()) {
+        stream.copy(to, from)?;
+    }
+    drawn.unmap_unchanged()?;
+    slices.extend(shared.into_iter().zip(spare.slices()));
+    let result = work(&in_order(slices))?;
+    spare.unmap()?;
+    Ok(result)
+}
+
+/// See [`Resources::read`].
+fn read<R>(
+    list: &mut [Resource],
+    stream: &Stream,
+    work: impl FnOnce(&[Slice<'_>]) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let mut slices = Vec::new();
+    let (mut drawn, mut shared) = (Vec::new(), Vec::new());
+    for (index, resource) in list.iter_mut().enumerate() {
+        match &mut resource.storage {
+            Storage::Device(memory) => slices.push((index, memory.slice(..)?)),
+            Storage::Shared { buffers, front } => {
+                drawn.push(&mut buffers[*front]);
+                shared.push(index);
+            }
+        }
+    }
+    let drawn = interop::map_all(&mut drawn, stream)?;
+    slices.extend(shared.into_iter().zip(drawn.slices()));
+    let result = work(&in_order(slices))?;
+    drawn.unmap_unchanged()?;
+    Ok(result)
+}
+
+/// The slices in the order of their resources.
+fn in_order(mut slices: Vec<(usize, Slice<'_>)>) -> Vec<Slice<'_>> {
+    slices.sort_by_key(|(index, _)| *index);
+    slices.into_iter().map(|(_, slice)| slice).collect()
+}

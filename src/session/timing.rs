@@ -1,0 +1,88 @@
+//! Device times of passes, from events around each.
+
+use std::collections::VecDeque;
+
+use super::snapshot::PassTiming;
+use crate::device::{self, Device, Event, Stream};
+
+/// Steps that the history remembers: four seconds at 60 steps a second.
+const HISTORY: usize = 240;
+
+/// A chain of events on a stream, used again for every step.
+#[derive(Debug, Default)]
+pub(super) struct Stopwatch {
+    events: Vec<Event>,
+    used: usize,
+}
+
+impl Stopwatch {
+    /// Forgets the last step's marks.
+    pub(super) fn restart(&mut self) {
+        self.used = 0;
+    }
+
+    /// Marks the moment at which everything put on `stream` so far has ended.
+    pub(super) fn mark(&mut self, device: &Device, stream: &Stream) -> device::Result<()> {
+        if self.used == self.events.len() {
+            self.events.push(device.event()?);
+        }
+        stream.record(&self.events[self.used])?;
+        self.used += 1;
+        Ok(())
+    }
+
+    /// Whether the last mark was reached; true without marks.
+    pub(super) fn is_reached(&self) -> device::Result<bool> {
+        self.marks().last().map_or(Ok(true), Event::is_reached)
+    }
+
+    /// Milliseconds between each two neighbouring marks.
+    pub(super) fn laps_ms(&self) -> device::Result<Vec<f32>> {
+        self.marks().windows(2).map(|pair| pair[1].elapsed_ms(&pair[0])).collect()
+    }
+
+    fn marks(&self) -> &[Event] {
+        &self.events[..self.used]
+    }
+}
+
+/// The last times of every step pass.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    passes: Vec<(String, VecDeque<f32>)>,
+}
+
+impl History {
+    /// Follows the passes with these names: times of others are forgotten, those of the same go on.
+    pub(super) fn follow<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        let mut before = std::mem::take(&mut self.passes);
+        let mut known = |name: &str| {
+            let at = before.iter().position(|(n, _)| n == name)?;
+            Some(before.swap_remove(at).1)
+        };
+        self.passes =
+            names.map(|name| (name.to_owned(), known(name).unwrap_or_default())).collect();
+    }
+
+    /// Adds the times of one step, one a pass.
+    pub(super) fn push(&mut self, laps_ms: &[f32]) {
+        for ((_, history), &lap) in self.passes.iter_mut().zip(laps_ms) {
+            if history.len() == HISTORY {
+                history.pop_front();
+            }
+            history.push_back(lap);
+        }
+    }
+
+    /// For a snapshot.
+    pub(super) fn timings(&self) -> Vec<PassTiming> {
+        self.passes
+            .iter()
+            .map(|(name, history)| PassTiming {
+                name: name.clone(),
+                last_ms: history.back().copied().unwrap_or(0.0),
+                history_ms: history.iter().copied().collect(),
+            })
+            .collect()
+    }
+}

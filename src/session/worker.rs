@@ -1,0 +1,133 @@
+//! The thread that turns source text into a [`Program`], so that neither drawing nor a running step waits.
+
+use std::{
+    panic,
+    path::PathBuf,
+    sync::{Arc, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{
+    Error,
+    program::{Builder, Program},
+};
+use crate::{
+    compile::Compiler,
+    device::Device,
+    diagnostic::Diagnostic,
+    scene::{Overrides, Scene},
+};
+
+/// What every source of a session is compiled with.
+#[derive(Clone)]
+pub(super) struct Recipe {
+    pub(super) name: String,
+    pub(super) path: Option<PathBuf>,
+    pub(super) overrides: Overrides,
+    pub(super) device: Device,
+    pub(super) compiler: Compiler,
+}
+
+/// What became of one source.
+pub(super) struct Verdict {
+    pub(super) generation: u64,
+    pub(super) elapsed: Duration,
+    pub(super) outcome: Result<Built, Error>,
+}
+
+/// Either a program, or the reasons why there is none.
+pub(super) struct Built {
+    pub(super) program: Option<Program>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) log: Arc<str>,
+    pub(super) cached: bool,
+}
+
+struct Job {
+    generation: u64,
+    text: String,
+}
+
+/// Owns the thread; dropping it waits for the compilation that is under way.
+pub(super) struct Worker {
+    jobs: Option<mpsc::Sender<Job>>,
+    verdicts: mpsc::Receiver<Verdict>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Worker {
+    /// `wake` is called on the worker's thread whenever there is a new verdict.
+    pub(super) fn start(recipe: Recipe, wake: Box<dyn Fn() + Send>) -> Result<Self, Error> {
+        let (jobs, incoming) = mpsc::channel::<Job>();
+        let (outgoing, verdicts) = mpsc::channel();
+        let thread = thread::Builder::new()
+            .name("compile".to_owned())
+            .spawn(move || {
+                let mut builder = Builder::new(recipe.device.clone(), recipe.compiler.clone());
+                while let Ok(job) = incoming.recv() {
+                    // Whoever types fast has left older texts behind: only the newest one matters.
+                    let job = incoming.try_iter().last().unwrap_or(job);
+                    let start = Instant::now();
+                    let outcome = build_or_say(&mut builder, &recipe, &job.text);
+                    let verdict =
+                        Verdict { generation: job.generation, elapsed: start.elapsed(), outcome };
+                    if outgoing.send(verdict).is_err() {
+                        return;
+                    }
+                    wake();
+                }
+            })
+            .map_err(Error::Thread)?;
+        Ok(Self { jobs: Some(jobs), verdicts, thread: Some(thread) })
+    }
+
+    /// Queues a text; a later generation replaces an earlier one that was not begun.
+    pub(super) fn submit(&self, generation: u64, text: String) {
+        if let Some(jobs) = &self.jobs {
+            // The thread ends only when this sender is dropped, so there is always a receiver.
+            let _ = jobs.send(Job { generation, text });
+        }
+    }
+
+    /// A verdict that is there, if any.
+    pub(super) fn poll(&self) -> Option<Verdict> {
+        self.verdicts.try_recv().ok()
+    }
+
+    /// Waits for the next verdict; `None` when the thread has died.
+    pub(super) fn wait(&self) -> Option<Verdict> {
+        self.verdicts.recv().ok()
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the compile thread panicked");
+        }
+    }
+}
+
+/// [`build`], with a defect of ours as a remark about the source: it must not take the session with it.
+fn build_or_say(builder: &mut Builder, recipe: &Recipe, text: &str) -> Result<Built, Error> {
+    let attempt = panic::catch_unwind(panic::AssertUnwindSafe(|| build(builder, recipe, text)));
+    attempt.unwrap_or_else(|_| {
+        let text = "warpaint itself failed on this source; please report it with the file";
+        let diagnostics = vec![Diagnostic::error(&recipe.name, text)];
+        Ok(Built { program: None, diagnostics, log: Arc::from(""), cached: false })
+    })
+}
+
+fn build(builder: &mut Builder, recipe: &Recipe, text: &str) -> Result<Built, Error> {
+    let rejected = |diagnostics, log| Ok(Built { program: None, diagnostics, log, cached: false });
+    let mut scene = match Scene::parse(&recipe.name, text, &recipe.overrides) {
+        Ok(scene) => scene,
+        Err(diagnostics) => return rejected(diagnostics, Arc::from("")),
+    };
+    scene.path.clone_from(&recipe.path);
+    builder.build(scene)
+}

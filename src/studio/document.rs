@@ -1,0 +1,214 @@
+//! The open scene's text, where it comes from, and which of its states are safe on the disk.
+
+use std::path::{Path, PathBuf};
+
+/// Seconds without a key after which a changed text is compiled.
+pub const PAUSE_S: f64 = 0.3;
+
+/// A scene's text while it is being edited.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The name that diagnostics carry, from opening to closing: the path as the user gave it, or a
+    /// built-in's name.
+    pub name: String,
+    /// The file, if it is one; built-in scenes have none until they are saved.
+    pub path: Option<PathBuf>,
+    /// The text in the editor. Lines end with `\n` here, whatever the file has.
+    pub text: String,
+    saved: String,
+    submitted: String,
+    changed_at: Option<f64>,
+    carriage_returns: bool,
+}
+
+/// What a new text on the disk means for the text in the editor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskChange {
+    /// It is what the editor knows already.
+    None,
+    /// The editor's text was unmodified and is the disk's now.
+    Reloaded,
+    /// Both have changed: the user decides.
+    Conflict,
+}
+
+impl Document {
+    /// A document whose `text` is what is on the disk, and what is being compiled.
+    pub fn new(name: impl Into<String>, path: Option<PathBuf>, text: &str) -> Self {
+        let carriage_returns = text.contains("\r\n");
+        let text = text.replace("\r\n", "\n");
+        Self {
+            name: name.into(),
+            path,
+            saved: text.clone(),
+            submitted: text.clone(),
+            text,
+            changed_at: None,
+            carriage_returns,
+        }
+    }
+
+    /// The name to show: without the folders.
+    pub fn file_name(&self) -> &str {
+        self.path
+            .as_deref()
+            .and_then(Path::file_name)
+            .and_then(|name| name.to_str())
+            .unwrap_or(&self.name)
+    }
+
+    /// Whether the editor has something that the disk has not.
+    pub fn is_modified(&self) -> bool {
+        self.text != self.saved
+    }
+
+    /// The text with the file's own line ends.
+    pub fn to_disk(&self) -> String {
+        if self.carriage_returns { self.text.replace('\n', "\r\n") } else { self.text.clone() }
+    }
+
+    /// Notes that the text changed at `now`, in seconds of any clock.
+    pub fn touch(&mut self, now: f64) {
+        self.changed_at = Some(now);
+    }
+
+    /// Seconds until [`Document::due`] gives something; `None` when nothing has changed.
+    pub fn due_in(&self, now: f64) -> Option<f64> {
+        self.changed_at.map(|changed| (changed + PAUSE_S - now).max(0.0))
+    }
+
+    /// The text to compile, once a pause has passed since the last change to it.
+    pub fn due(&mut self, now: f64) -> Option<String> {
+        if self.due_in(now)? > 0.0 {
+            return None;
+        }
+        self.changed_at = None;
+        (self.text != self.submitted).then(|| self.submit())
+    }
+
+    /// The text to compile at once, changed or not.
+    pub fn submit(&mut self) -> String {
+        self.changed_at = None;
+        self.submitted.clone_from(&self.text);
+        self.text.clone()
+    }
+
+    /// Notes that the present text is on the disk, in the file `path`.
+    pub fn saved_as(&mut self, path: PathBuf) {
+        self.path = Some(path);
+        self.saved.clone_from(&self.text);
+    }
+
+    /// Decides what `disk`, the file's new content, means; see [`DiskChange`].
+    pub fn on_disk(&mut self, disk: &str) -> DiskChange {
+        let text = disk.replace("\r\n", "\n");
+        if text == self.saved {
+            DiskChange::None
+        } else if text == self.text {
+            self.saved = text;
+            DiskChange::None
+        } else if self.is_modified() {
+            DiskChange::Conflict
+        } else {
+            self.reload(disk);
+            DiskChange::Reloaded
+        }
+    }
+
+    /// Takes `disk` as the text, whatever was in the editor.
+    pub fn reload(&mut self, disk: &str) {
+        self.carriage_returns = disk.contains("\r\n");
+        self.text = disk.replace("\r\n", "\n");
+        self.saved.clone_from(&self.text);
+        self.changed_at = Some(f64::NEG_INFINITY);
+    }
+
+    /// Keeps the editor's text although the disk has `disk`; the next save replaces it.
+    pub fn keep(&mut self, disk: &str) {
+        self.saved = disk.replace("\r\n", "\n");
+    }
+
+    /// Replaces the editor's text by one that is not on the disk.
+    pub fn restore(&mut self, text: String) {
+        self.text = text;
+        self.changed_at = Some(f64::NEG_INFINITY);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document() -> Document {
+        Document::new("a.cu", Some("a.cu".into()), "one\n")
+    }
+
+    #[test]
+    fn a_change_is_compiled_after_a_pause_and_once() {
+        let mut document = document();
+        assert_eq!(document.due_in(0.0), None);
+        document.text.push_str("two\n");
+        document.touch(10.0);
+        assert_eq!(document.due(10.2), None);
+        document.touch(10.2);
+        assert_eq!(document.due(10.4), None, "each key starts the pause again");
+        assert_eq!(document.due(10.5).as_deref(), Some("one\ntwo\n"));
+        assert_eq!(document.due(99.0), None);
+    }
+
+    #[test]
+    fn a_change_that_is_taken_back_is_not_compiled() {
+        let mut document = document();
+        document.touch(0.0);
+        assert_eq!(document.due(1.0), None);
+    }
+
+    #[test]
+    fn an_outside_change_reloads_an_unmodified_text() {
+        let mut document = document();
+        assert_eq!(document.on_disk("one\n"), DiskChange::None);
+        assert_eq!(document.on_disk("new\n"), DiskChange::Reloaded);
+        assert_eq!(document.text, "new\n");
+        assert_eq!(document.due(0.0).as_deref(), Some("new\n"), "and is compiled at once");
+        assert!(!document.is_modified());
+    }
+
+    #[test]
+    fn an_outside_change_never_replaces_what_the_user_typed() {
+        let mut document = document();
+        document.text = "mine\n".into();
+        assert_eq!(document.on_disk("theirs\n"), DiskChange::Conflict);
+        assert_eq!(document.text, "mine\n");
+        document.keep("theirs\n");
+        assert_eq!(document.on_disk("theirs\n"), DiskChange::None, "asked once");
+        assert!(document.is_modified());
+        document.reload("theirs\n");
+        assert_eq!((document.text.as_str(), document.is_modified()), ("theirs\n", false));
+    }
+
+    #[test]
+    fn the_same_change_on_both_sides_is_no_conflict() {
+        let mut document = document();
+        document.text = "same\n".into();
+        assert_eq!(document.on_disk("same\n"), DiskChange::None);
+        assert!(!document.is_modified());
+    }
+
+    #[test]
+    fn line_ends_of_the_file_survive() {
+        let mut document = Document::new("a.cu", None, "a\r\nb\r\n");
+        assert_eq!(document.text, "a\nb\n");
+        assert!(!document.is_modified());
+        document.text.push_str("c\n");
+        assert_eq!(document.to_disk(), "a\r\nb\r\nc\r\n");
+    }
+
+    #[test]
+    fn saving_a_built_in_gives_it_a_file_and_diagnostics_still_find_it() {
+        let mut document = Document::new("particles", None, "x");
+        document.text.push('y');
+        document.saved_as("here/mine.cu".into());
+        assert_eq!((document.name.as_str(), document.file_name()), ("particles", "mine.cu"));
+        assert!(!document.is_modified());
+    }
+}

@@ -1,0 +1,207 @@
+//! Where each panel stands: title bar above, editor left, parameters right, tables below, view in between.
+
+use egui::{CentralPanel, Frame, Key, Margin, Modifiers, Panel, Rect, RichText, Ui};
+
+use super::{
+    desk::Desk,
+    panels::{
+        Action, FrameTimes, banner, compiler, diagnostics, editor, parameters, statistics, status,
+        timings, transport, view,
+    },
+    state::{State, Tab},
+    theme,
+};
+use crate::session::Snapshot;
+
+/// What the panels remember from frame to frame.
+#[derive(Default)]
+pub struct Locals {
+    /// The editor's.
+    pub editor: editor::Local,
+    transport: transport::Local,
+    view: view::Local,
+}
+
+/// What one frame shows.
+pub struct Shown<'a> {
+    /// The session.
+    pub snapshot: &'a Snapshot,
+    /// The window's own times.
+    pub frames: &'a FrameTimes,
+    /// The names of the built-in scenes.
+    pub built_ins: &'a [&'a str],
+}
+
+/// Shows everything; gives what the user wants and where, in points, the view is to be drawn.
+pub fn show(
+    ui: &mut Ui,
+    shown: &Shown<'_>,
+    desk: &mut Desk,
+    state: &mut State,
+    locals: &mut Locals,
+) -> (Vec<Action>, Rect) {
+    let snapshot = shown.snapshot;
+    let mut actions = Vec::new();
+    let bar = |margin| Frame::new().fill(theme::BAR).inner_margin(Margin::symmetric(margin, 0));
+    Panel::top("title").exact_size(46.0).frame(bar(12)).show(ui, |ui| {
+        let Shown { built_ins, frames, .. } = shown;
+        let local = &mut locals.transport;
+        actions.extend(transport::show(ui, snapshot, &desk.document, built_ins, frames, local));
+    });
+    Panel::bottom("status").exact_size(26.0).frame(bar(12)).show(ui, |ui| {
+        status::show(ui, snapshot);
+    });
+    left(ui, snapshot, desk, state, locals, &mut actions);
+    right(ui, snapshot, state, &mut actions);
+    lower(ui, shown, state);
+    let view = CentralPanel::no_frame().show(ui, |ui| {
+        ui.spacing_mut().item_spacing = egui::Vec2::ZERO;
+        actions.extend(banner::show(ui, snapshot, &desk.document.name, desk.notices()));
+        view::show(ui, snapshot, &mut locals.view)
+    });
+    let (rect, from_view) = view.inner;
+    actions.extend(from_view);
+    actions.extend(keys(ui, snapshot));
+    (actions, rect)
+}
+
+fn left(
+    ui: &mut Ui,
+    snapshot: &Snapshot,
+    desk: &mut Desk,
+    state: &mut State,
+    locals: &mut Locals,
+    actions: &mut Vec<Action>,
+) {
+    let most = (ui.available_width() * 0.6).max(260.0);
+    let panel = Panel::left("editor")
+        .default_size(state.editor_width.min(ui.available_width() * 0.42))
+        .size_range(240.0..=most)
+        .frame(Frame::new().fill(theme::GROUND));
+    let shown = panel.show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let frame =
+            Frame::new().fill(theme::PANEL).inner_margin(Margin::symmetric(theme::PADDING, 6));
+        Panel::top("file").exact_size(30.0).frame(frame).show(ui, |ui| {
+            file_line(ui, desk, locals.editor.caret());
+        });
+        let problems = Panel::bottom("problems")
+            .resizable(true)
+            .default_size(state.diagnostics_height)
+            .size_range(48.0..=ui.available_height() * 0.6)
+            .frame(frame)
+            .show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = 4.0;
+                actions.extend(diagnostics::show(ui, snapshot, &desk.document.name));
+            });
+        state.diagnostics_height = problems.response.rect.height();
+        let local = &mut locals.editor;
+        actions.extend(editor::show(ui, snapshot, &mut desk.document, state.font_size, local));
+    });
+    state.editor_width = shown.response.rect.width();
+}
+
+fn file_line(ui: &mut Ui, desk: &Desk, caret: (usize, usize)) {
+    let document = &desk.document;
+    ui.horizontal_centered(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        let name = ui.label(RichText::new(document.file_name()).strong().color(theme::STRONG));
+        if let Some(path) = &document.path {
+            name.on_hover_text(path.display().to_string());
+        }
+        if document.path.is_none() {
+            ui.label(RichText::new("built in").small().color(theme::WEAK));
+        }
+        if document.is_modified() {
+            let (rect, _) = ui.allocate_exact_size(egui::vec2(9.0, 9.0), egui::Sense::hover());
+            ui.painter().circle_filled(rect.center(), 4.0, theme::ACCENT);
+            ui.label(RichText::new("modified").small().color(theme::ACCENT));
+        }
+        let layout = egui::Layout::right_to_left(egui::Align::Center);
+        ui.with_layout(layout, |ui| {
+            let place = format!("{}:{}", caret.0, caret.1);
+            ui.label(RichText::new(place).monospace().size(11.5).color(theme::WEAK));
+            if ui.available_width() > 170.0 {
+                let hint = "compiles as you type, at once with Ctrl+Enter";
+                let hint = RichText::new(hint).small().color(theme::FAINT);
+                ui.add(egui::Label::new(hint).truncate());
+            }
+        });
+    });
+}
+
+fn right(ui: &mut Ui, snapshot: &Snapshot, state: &mut State, actions: &mut Vec<Action>) {
+    let frame =
+        Frame::new().fill(theme::PANEL).inner_margin(Margin::symmetric(theme::PADDING + 2, 9));
+    let panel = Panel::right("parameters")
+        .default_size(state.parameters_width.min(ui.available_width() * 0.36))
+        .size_range(180.0..=480.0)
+        .frame(frame);
+    let shown = panel.show(ui, |ui| actions.extend(parameters::show(ui, snapshot)));
+    state.parameters_width = shown.response.rect.width();
+}
+
+fn lower(ui: &mut Ui, shown: &Shown<'_>, state: &mut State) {
+    let frame = Frame::new().fill(theme::PANEL).inner_margin(Margin::symmetric(theme::PADDING, 6));
+    let panel = Panel::bottom("lower")
+        .resizable(true)
+        .default_size(state.lower_height.min(ui.available_height() * 0.4))
+        .size_range(96.0..=ui.available_height() * 0.7)
+        .frame(frame);
+    let panel = panel.show(ui, |ui| {
+        tabs(ui, state);
+        ui.add_space(2.0);
+        match state.tab {
+            Tab::Statistics => statistics::show(ui, shown.snapshot),
+            Tab::Timings => timings::show(ui, shown.snapshot, shown.frames),
+            Tab::Compiler => compiler::show(ui, shown.snapshot),
+        }
+        ui.take_available_space();
+    });
+    state.lower_height = panel.response.rect.height();
+}
+
+fn tabs(ui: &mut Ui, state: &mut State) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 14.0;
+        let tabs = [
+            (Tab::Statistics, "Statistics"),
+            (Tab::Timings, "Timings"),
+            (Tab::Compiler, "PTX and log"),
+        ];
+        for (tab, name) in tabs {
+            let chosen = state.tab == tab;
+            let color = if chosen { theme::STRONG } else { theme::WEAK };
+            let text = RichText::new(name).color(color);
+            let response = ui.add(egui::Label::new(text).sense(egui::Sense::click()));
+            let rect = response.rect;
+            if chosen || response.hovered() {
+                let color = if chosen { theme::ACCENT } else { theme::FAINT };
+                let stroke = egui::Stroke::new(2.0, color);
+                ui.painter().hline(rect.x_range(), rect.bottom() + 2.0, stroke);
+            }
+            if response.clicked() {
+                state.tab = tab;
+            }
+        }
+    });
+}
+
+/// Keys that work while no text field has the keyboard.
+fn keys(ui: &Ui, snapshot: &Snapshot) -> Vec<Action> {
+    let mut actions = Vec::new();
+    let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
+    if pressed(Modifiers::COMMAND, Key::R) {
+        actions.push(Action::Reset);
+    }
+    if ui.ctx().egui_wants_keyboard_input() {
+        return actions;
+    }
+    if pressed(Modifiers::NONE, Key::Space) {
+        actions.push(if snapshot.clock.playing { Action::Pause } else { Action::Play });
+    }
+    if pressed(Modifiers::NONE, Key::Period) {
+        actions.push(Action::Step);
+    }
+    actions
+}

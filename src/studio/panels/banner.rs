@@ -1,0 +1,93 @@
+//! Strips above the view: a kernel's fault, and what the studio has to tell or ask.
+
+use egui::{Align, Frame, Layout, Margin, RichText, Sense, Ui, vec2};
+
+use super::Action;
+use crate::{
+    diagnostic::{Diagnostic, Severity},
+    session::Snapshot,
+    studio::{icons, theme},
+};
+
+/// Something to tell or ask.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notice {
+    /// Tells notices apart; what [`Action::Dismiss`] names.
+    pub number: u64,
+    /// How bad it is.
+    pub severity: Severity,
+    /// One or two sentences.
+    pub text: String,
+    /// The answers; none where there is nothing to ask.
+    pub answers: Vec<(&'static str, Action)>,
+}
+
+/// All strips; takes no space when there is nothing to say. `file` is the open scene's name as diagnostics
+/// carry it.
+pub fn show(ui: &mut Ui, snapshot: &Snapshot, file: &str, notices: &[Notice]) -> Vec<Action> {
+    let mut actions = Vec::new();
+    ui.spacing_mut().item_spacing.y = 0.0;
+    if let Some(fault) = &snapshot.fault {
+        strip(ui, Severity::Fault, |ui| fault_content(ui, fault, file, &mut actions));
+    }
+    for notice in notices {
+        ui.push_id(notice.number, |ui| {
+            strip(ui, notice.severity, |ui| notice_content(ui, notice, &mut actions));
+        });
+    }
+    actions
+}
+
+fn strip(ui: &mut Ui, severity: Severity, content: impl FnOnce(&mut Ui)) {
+    let color = icons::severity_color(severity);
+    let fill = theme::PANEL.lerp_to_gamma(color, 0.16);
+    let frame = Frame::new().fill(fill).inner_margin(Margin::symmetric(12, 6));
+    let strip = frame.show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.spacing_mut().item_spacing.x = 8.0;
+        ui.horizontal(|ui| {
+            let (rect, _) = ui.allocate_exact_size(vec2(16.0, 22.0), Sense::hover());
+            icons::severity(ui.painter(), rect.center(), severity);
+            content(ui);
+        });
+    });
+    let rect = strip.response.rect;
+    let edge = egui::Rect::from_min_size(rect.min, vec2(3.0, rect.height()));
+    ui.painter().rect_filled(edge, 0.0, color);
+}
+
+fn fault_content(ui: &mut Ui, fault: &Diagnostic, file: &str, actions: &mut Vec<Action>) {
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        if let Some(line) = fault.line.filter(|_| fault.file == file)
+            && ui.button(format!("Show line {line}")).clicked()
+        {
+            actions.push(Action::Reveal(line, fault.column));
+        }
+        if ui.button("Reset").on_hover_text("Back to step 0, and run again").clicked() {
+            actions.push(Action::Reset);
+        }
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            let text = format!("Stopped: {}", fault.text.lines().next().unwrap_or_default());
+            let label = egui::Label::new(RichText::new(text).color(theme::STRONG)).wrap();
+            ui.add(label).on_hover_text(fault.text.trim());
+        });
+    });
+}
+
+fn notice_content(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        if notice.answers.is_empty() && ui.button("Close").clicked() {
+            actions.push(Action::Dismiss(notice.number));
+        }
+        for (label, action) in notice.answers.iter().rev() {
+            if ui.button(*label).clicked() {
+                actions.push(action.clone());
+                actions.push(Action::Dismiss(notice.number));
+            }
+        }
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            let text = RichText::new(&notice.text).color(theme::STRONG);
+            ui.add(egui::Label::new(text).wrap());
+        });
+    });
+}

@@ -1,0 +1,39 @@
+//! What the compiler made of the source: its log, and the PTX that runs.
+
+use egui::{RichText, ScrollArea, TextStyle, Ui};
+
+use crate::{session::Snapshot, studio::theme};
+
+/// The log, if there is one, above the PTX.
+pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
+    let compile = &snapshot.compile;
+    if compile.log.trim().is_empty() && compile.ptx.is_empty() {
+        ui.label(RichText::new("Nothing is compiled yet.").color(theme::WEAK));
+        return;
+    }
+    let mut lines: Vec<(&str, egui::Color32)> = Vec::new();
+    lines.extend(compile.log.trim_end().lines().map(|line| (line, theme::WARNING)));
+    lines.extend(compile.ptx.lines().map(|line| (line, ptx_color(line))));
+    let height = ui.text_style_height(&TextStyle::Monospace);
+    ui.spacing_mut().item_spacing.y = 2.0;
+    let area = ScrollArea::both().id_salt("ptx").auto_shrink(false);
+    area.show_rows(ui, height, lines.len(), |ui, shown| {
+        for (line, color) in &lines[shown] {
+            let text = RichText::new(line.replace('\t', "    ")).monospace().color(*color);
+            ui.add(egui::Label::new(text).selectable(true).extend());
+        }
+    });
+}
+
+fn ptx_color(line: &str) -> egui::Color32 {
+    let code = line.trim_start();
+    if code.starts_with("//") {
+        theme::FAINT
+    } else if code.starts_with('.') {
+        theme::ACCENT
+    } else if code.starts_with('$') || code.ends_with(':') {
+        theme::NOTE
+    } else {
+        theme::TEXT
+    }
+}

@@ -1,0 +1,105 @@
+//! The list of everything that is wrong with the source; a click shows the line.
+
+use egui::{Align, Layout, RichText, ScrollArea, Sense, Ui, vec2};
+
+use super::Action;
+use crate::{
+    diagnostic::{Diagnostic, Severity},
+    session::{CompileState, Phase, Snapshot},
+    studio::{icons, number, theme},
+};
+
+/// The list; `file` is the open scene's name as diagnostics carry it.
+pub fn show(ui: &mut Ui, snapshot: &Snapshot, file: &str) -> Vec<Action> {
+    let mut actions = Vec::new();
+    header(ui, &snapshot.compile);
+    ScrollArea::vertical().id_salt("diagnostics").auto_shrink(false).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 1.0;
+        for (at, diagnostic) in all(snapshot).enumerate() {
+            actions.extend(ui.push_id(at, |ui| row(ui, diagnostic, file)).inner);
+        }
+    });
+    actions
+}
+
+/// The fault, if there is one, then what the compiler said.
+pub fn all(snapshot: &Snapshot) -> impl Iterator<Item = &Diagnostic> {
+    snapshot.fault.iter().chain(&snapshot.compile.diagnostics)
+}
+
+fn header(ui: &mut Ui, compile: &CompileState) {
+    let count = |severity| compile.diagnostics.iter().filter(|d| d.severity == severity).count();
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Problems").strong().color(theme::STRONG));
+        for severity in [Severity::Error, Severity::Warning, Severity::Note] {
+            let count = count(severity);
+            if count > 0 {
+                let (rect, _) = ui.allocate_exact_size(vec2(12.0, 14.0), Sense::hover());
+                icons::severity(ui.painter(), rect.center(), severity);
+                ui.label(RichText::new(count.to_string()).color(icons::severity_color(severity)));
+            }
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let (text, color) = summary(compile);
+            ui.label(RichText::new(text).small().color(color));
+        });
+    });
+}
+
+/// One short sentence about the latest source, and its colour.
+pub fn summary(compile: &CompileState) -> (String, egui::Color32) {
+    let elapsed = number::milliseconds(compile.elapsed.as_secs_f32() * 1e3);
+    match compile.phase {
+        Phase::Compiling => ("compiling\u{2026}".to_owned(), theme::ACCENT),
+        Phase::Rejected if compile.running == 0 => ("rejected".to_owned(), theme::ERROR),
+        Phase::Rejected => {
+            (format!("rejected; version {} keeps running", compile.running), theme::ERROR)
+        }
+        Phase::Running if compile.cached => {
+            (format!("version {} in {elapsed}, from the cache", compile.running), theme::GOOD)
+        }
+        Phase::Running => (format!("version {} in {elapsed}", compile.running), theme::GOOD),
+    }
+}
+
+fn row(ui: &mut Ui, diagnostic: &Diagnostic, file: &str) -> Option<Action> {
+    let background = ui.painter().add(egui::Shape::Noop);
+    let response = ui.horizontal_top(|ui| {
+        ui.set_min_width(ui.available_width());
+        ui.spacing_mut().item_spacing.x = 6.0;
+        ui.add_space(2.0);
+        let (rect, _) = ui.allocate_exact_size(vec2(14.0, 18.0), Sense::hover());
+        icons::severity(ui.painter(), rect.center(), diagnostic.severity);
+        let place =
+            RichText::new(place(diagnostic, file)).monospace().size(11.5).color(theme::WEAK);
+        let row = Layout::left_to_right(Align::Center);
+        ui.allocate_ui_with_layout(vec2(46.0, 18.0), row, |ui| {
+            ui.set_min_width(46.0);
+            ui.add(egui::Label::new(place).extend());
+        });
+        let text = RichText::new(diagnostic.text.trim()).color(theme::TEXT);
+        ui.add(egui::Label::new(text).wrap());
+    });
+    let rect = response.response.rect;
+    let response = ui.interact(rect, ui.scope_id().with("row"), Sense::click());
+    let line = diagnostic.line.filter(|_| diagnostic.file == file);
+    if response.hovered() && line.is_some() {
+        ui.painter().set(background, egui::Shape::rect_filled(rect, 3.0, theme::RAISED));
+        ui.set_cursor_icon(egui::CursorIcon::PointingHand);
+    }
+    let revealed = line.filter(|_| response.clicked());
+    revealed.map(|line| Action::Reveal(line, diagnostic.column))
+}
+
+fn place(diagnostic: &Diagnostic, file: &str) -> String {
+    let other = if diagnostic.file == file { "" } else { &diagnostic.file };
+    match (diagnostic.line, diagnostic.column) {
+        (Some(line), Some(column)) => format!("{other}{}{line}:{column}", colon(other)),
+        (Some(line), None) => format!("{other}{}{line}", colon(other)),
+        _ => other.to_owned(),
+    }
+}
+
+fn colon(file: &str) -> &'static str {
+    if file.is_empty() { "" } else { ":" }
+}

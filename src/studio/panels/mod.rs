@@ -1,0 +1,91 @@
+//! The panels around the view, one a file.
+//!
+//! A panel reads a [`Snapshot`](crate::session::Snapshot), and the studio's own text and settings; it
+//! returns [`Action`]s. It must know neither device nor OpenGL nor session, so that every panel can be
+//! shown with made-up values.
+
+pub mod banner;
+pub mod compiler;
+pub mod diagnostics;
+pub mod editor;
+pub mod parameters;
+pub mod statistics;
+pub mod status;
+pub mod timings;
+pub mod transport;
+pub mod view;
+
+use std::path::PathBuf;
+
+use crate::session::Value;
+
+/// What the user wants. The window carries it out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Compile this text: a pause has passed since the last key.
+    Edit(String),
+    /// Compile this text now.
+    Compile(String),
+    /// Give a parameter, by its place in the snapshot, a value.
+    SetParameter(usize, Value),
+    /// Give a parameter the manifest's value again.
+    ResetParameter(usize),
+    /// Start steps by themselves.
+    Play,
+    /// Stop that.
+    Pause,
+    /// One step.
+    Step,
+    /// Back to step 0.
+    Reset,
+    /// Write the text to its file, or to a new one where it has none.
+    Save,
+    /// Open a scene's file.
+    Open(PathBuf),
+    /// Open a built-in scene.
+    OpenBuiltIn(String),
+    /// Show a line, and a column where known (both from 1), in the editor.
+    Reveal(u32, Option<u32>),
+    /// Take the text that is on the disk, instead of the editor's.
+    ReloadFromDisk,
+    /// Keep the editor's text although the disk has another.
+    KeepMine,
+    /// Take the unsaved text from last time.
+    Recover,
+    /// Forget the unsaved text from last time.
+    Discard,
+    /// Take away the notice with this number.
+    Dismiss(u64),
+    /// Turn the camera, by a part of the view's height.
+    Orbit([f32; 2]),
+    /// Move the camera sideways, by a part of the view's height.
+    Pan([f32; 2]),
+    /// Come nearer by this factor (more than 1) or go farther.
+    Zoom(f32),
+    /// The camera's first place again.
+    ResetCamera,
+    /// The pointer over the view changed: what kernels get as `mouse`.
+    Pointer(Pointer),
+}
+
+/// The pointer in the view.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pointer {
+    /// From 0 at the view's lower left corner to 1 at its upper right one.
+    pub position: [f32; 2],
+    /// Bit 0 left, bit 1 right, bit 2 middle button.
+    pub buttons: u32,
+    /// Wheel notches since the last one.
+    pub wheel: f32,
+}
+
+/// Times of the window's own frames, oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct FrameTimes {
+    /// Frames shown a second, over the last second.
+    pub per_second: f32,
+    /// Milliseconds from frame to frame.
+    pub frame_ms: Vec<f32>,
+    /// Milliseconds that OpenGL took to draw the view.
+    pub draw_ms: Vec<f32>,
+}

@@ -1,0 +1,165 @@
+//! The statistics of every resource, a row a component.
+
+use egui::{Align, Align2, Color32, FontId, Layout, RichText, Ui};
+use egui_extras::{Column, TableBody, TableBuilder};
+
+use crate::{
+    session::{Resource, Snapshot, Statistics},
+    studio::{number, theme},
+};
+
+const ROW: f32 = 20.0;
+const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
+const HEADERS: [&str; 7] = ["count", "min", "max", "mean", "NaN", "Inf", "range"];
+
+/// The table.
+pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    if snapshot.resources.is_empty() {
+        let running = snapshot.compile.running > 0;
+        let text = if running { "This scene has no resources." } else { "Nothing runs yet." };
+        ui.label(RichText::new(text).color(theme::WEAK));
+        return;
+    }
+    let scroll = egui::ScrollArea::horizontal().id_salt("statistics across").auto_shrink(false);
+    scroll.show(ui, |ui| table(ui, snapshot));
+}
+
+fn table(ui: &mut Ui, snapshot: &Snapshot) {
+    let height = (ui.available_height() - 34.0).max(20.0);
+    TableBuilder::new(ui)
+        .id_salt("statistics")
+        .auto_shrink(false)
+        .min_scrolled_height(0.0)
+        .max_scroll_height(height)
+        .cell_layout(Layout::right_to_left(Align::Center))
+        .column(Column::initial(134.0).at_least(90.0).clip(true))
+        .columns(Column::initial(66.0).at_least(48.0), 4)
+        .columns(Column::initial(40.0).at_least(32.0), 2)
+        .column(Column::initial(84.0).at_least(60.0))
+        .header(22.0, |mut row| {
+            row.col(|ui| {
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| header(ui, "resource"));
+            });
+            for name in HEADERS {
+                row.col(|ui| header(ui, name));
+            }
+        })
+        .body(|mut body| {
+            for resource in &snapshot.resources {
+                rows(&mut body, resource);
+            }
+        });
+}
+
+fn header(ui: &mut Ui, text: &str) {
+    ui.label(RichText::new(text).small().color(theme::WEAK));
+}
+
+fn rows(body: &mut TableBody<'_>, resource: &Resource) {
+    if resource.components.is_empty() {
+        body.row(ROW, |mut row| {
+            row.col(|ui| name(ui, resource, None));
+            row.col(|ui| cell(ui, number::count(resource.count), theme::TEXT));
+            for _ in &HEADERS[1..] {
+                row.col(|ui| cell(ui, "\u{2013}".to_owned(), theme::FAINT));
+            }
+        });
+    }
+    let several = resource.components.len() > 1;
+    for (at, statistics) in resource.components.iter().enumerate() {
+        body.row(ROW, |mut row| {
+            row.col(|ui| name(ui, resource, several.then_some(at)));
+            row.col(|ui| cell(ui, number::count(statistics.count), theme::TEXT));
+            row.col(|ui| cell(ui, number::value(statistics.min), theme::TEXT));
+            row.col(|ui| cell(ui, number::value(statistics.max), theme::TEXT));
+            row.col(|ui| cell(ui, number::value(statistics.mean), theme::STRONG));
+            row.col(|ui| alarm(ui, statistics.nan));
+            row.col(|ui| alarm(ui, statistics.inf));
+            row.col(|ui| range(ui, statistics));
+        });
+    }
+}
+
+/// The resource's name in its first row, then the component alone.
+fn name(ui: &mut Ui, resource: &Resource, component: Option<usize>) {
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        let text = |text: String, color| ui_text(text).color(color);
+        let letter = component.map(|at| COMPONENTS.get(at).copied().unwrap_or("?"));
+        match letter {
+            Some(letter) => {
+                let shown = if component == Some(0) { theme::STRONG } else { theme::FAINT };
+                ui.spacing_mut().item_spacing.x = 0.0;
+                ui.label(text(resource.name.clone(), shown));
+                ui.label(text(
+                    format!(".{letter}"),
+                    theme::token(super::super::highlight::Token::Bound),
+                ));
+                ui.add_space(6.0);
+            }
+            None => {
+                ui.label(text(resource.name.clone(), theme::STRONG));
+            }
+        }
+        if component.unwrap_or(0) == 0 {
+            let shared = if resource.shared { ", drawn" } else { "" };
+            let kind = ui.label(RichText::new(&resource.element).small().color(theme::WEAK));
+            kind.on_hover_text(format!(
+                "{} \u{d7} {}, {}{shared}; taken after step {}",
+                number::count(resource.count),
+                resource.element,
+                number::bytes(resource.bytes),
+                number::count(resource.step),
+            ));
+        }
+    });
+}
+
+fn ui_text(text: String) -> RichText {
+    RichText::new(text).monospace()
+}
+
+fn cell(ui: &mut Ui, text: String, color: Color32) {
+    ui.label(ui_text(text).color(color));
+}
+
+/// A count that should be 0.
+fn alarm(ui: &mut Ui, count: u64) {
+    if count == 0 {
+        cell(ui, "0".to_owned(), theme::FAINT);
+        return;
+    }
+    let rect = ui.max_rect().shrink2(egui::vec2(2.0, 2.0));
+    ui.painter().rect_filled(rect, 3.0, theme::faded(theme::ERROR, 0.25));
+    cell(ui, number::count(count), theme::ERROR);
+}
+
+/// Where 0 and the mean lie between the least and the greatest value.
+fn range(ui: &mut Ui, statistics: &Statistics) {
+    let rect = ui.max_rect().shrink2(egui::vec2(6.0, 0.0));
+    let width = statistics.max - statistics.min;
+    if !width.is_finite() {
+        ui.painter().text(
+            rect.center(),
+            Align2::CENTER_CENTER,
+            "\u{2013}",
+            FontId::monospace(12.0),
+            theme::FAINT,
+        );
+        return;
+    }
+    let at = |value: f64| {
+        let along = if width > 0.0 { (value - statistics.min) / width } else { 0.5 };
+        egui::lerp(rect.left()..=rect.right(), along.clamp(0.0, 1.0) as f32)
+    };
+    let y = rect.center().y;
+    let rail = egui::Rect::from_x_y_ranges(rect.x_range(), y - 1.5..=y + 1.5);
+    ui.painter().rect_filled(rail, 1.5, theme::RAISED);
+    if statistics.min < 0.0 && statistics.max > 0.0 {
+        ui.painter().vline(at(0.0), y - 4.0..=y + 4.0, egui::Stroke::new(1.0, theme::FAINT));
+    }
+    if statistics.mean.is_finite() {
+        ui.painter().circle_filled(egui::pos2(at(statistics.mean), y), 3.5, theme::ACCENT);
+    }
+}

@@ -1,0 +1,72 @@
+//! The bar at the bottom: which device computes, which OpenGL draws, how results get there.
+
+use egui::{Align, Color32, Layout, RichText, Sense, Ui, vec2};
+
+use super::diagnostics;
+use crate::{
+    session::{Phase, Sharing, Snapshot},
+    studio::theme,
+};
+
+/// The bar's content.
+pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
+    ui.horizontal_centered(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        field(ui, "device", &snapshot.device, "Where the kernels run");
+        if let Some(renderer) = &snapshot.renderer {
+            separator(ui);
+            field(ui, "OpenGL", renderer, "What draws the view");
+        }
+        sharing(ui, &snapshot.sharing);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let (text, color) = diagnostics::summary(&snapshot.compile);
+            let text = match snapshot.compile.phase {
+                Phase::Rejected => "source has errors".to_owned(),
+                _ => text,
+            };
+            ui.label(small(&text, color));
+            dot(ui, color);
+        });
+    });
+}
+
+fn sharing(ui: &mut Ui, sharing: &Sharing) {
+    let (text, color, tip) = match sharing {
+        Sharing::None => return,
+        Sharing::Registered => {
+            ("zero-copy", theme::GOOD, "Kernels write into OpenGL's own buffers.".to_owned())
+        }
+        Sharing::Copied(reason) => (
+            "copied",
+            theme::WARNING,
+            format!("Results are copied through the host: {}", reason.trim_end_matches('.')) + ".",
+        ),
+    };
+    separator(ui);
+    dot(ui, color);
+    ui.label(small(text, theme::TEXT)).on_hover_text(tip);
+}
+
+fn field(ui: &mut Ui, name: &str, value: &str, tip: &str) {
+    ui.label(small(name, theme::WEAK));
+    let label = egui::Label::new(small(value, theme::TEXT)).truncate();
+    let width = ui.available_width().min(420.0);
+    ui.scope(|ui| {
+        ui.set_max_width(width);
+        ui.add(label).on_hover_text(tip);
+    });
+}
+
+fn separator(ui: &mut Ui) {
+    let (rect, _) = ui.allocate_exact_size(vec2(9.0, 12.0), Sense::hover());
+    ui.painter().vline(rect.center().x, rect.y_range(), egui::Stroke::new(1.0, theme::LINE));
+}
+
+fn dot(ui: &mut Ui, color: Color32) {
+    let (rect, _) = ui.allocate_exact_size(vec2(8.0, 8.0), Sense::hover());
+    ui.painter().circle_filled(rect.center(), 3.5, color);
+}
+
+fn small(text: &str, color: Color32) -> RichText {
+    RichText::new(text).size(12.0).color(color)
+}

@@ -1,0 +1,123 @@
+//! Writing a scene to the disk so that neither a full disk nor a crash can leave half a file.
+
+use std::{
+    fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+/// Replaces the file at `path` by `text`, or leaves it as it was.
+///
+/// The text goes to a temporary file in the same folder, which then takes the old file's place and
+/// permissions. A symbolic link stays one.
+///
+/// # Errors
+/// Whatever the system says about writing, and `PermissionDenied` for a read-only file.
+pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let permissions = match fs::metadata(&target) {
+        Ok(metadata) if metadata.permissions().readonly() => {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
+        }
+        Ok(metadata) => Some(metadata.permissions()),
+        Err(_) => None,
+    };
+    let file = written(&target, text)?;
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions)?;
+    }
+    file.persist(&target).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Writes `text` to a new file at `path`.
+///
+/// # Errors
+/// Whatever the system says about writing, and `AlreadyExists` where there is something at `path`.
+pub fn create(path: &Path, text: &str) -> io::Result<()> {
+    written(path, text)?.persist_noclobber(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// The first of `stem.cu`, `stem-2.cu`, `stem-3.cu` ... that `folder` does not have.
+pub fn free_name(folder: &Path, stem: &str) -> PathBuf {
+    let name = |n: u32| match n {
+        1 => folder.join(format!("{stem}.cu")),
+        n => folder.join(format!("{stem}-{n}.cu")),
+    };
+    let mut n = 1;
+    while name(n).exists() {
+        n += 1;
+    }
+    name(n)
+}
+
+fn written(path: &Path, text: &str) -> io::Result<tempfile::NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".warpaint-").suffix(".tmp");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    #[test]
+    fn a_file_is_replaced_and_nothing_is_left_beside_it() {
+        let folder = folder();
+        let path = folder.path().join("a.cu");
+        fs::write(&path, "old").unwrap();
+        replace(&path, "new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_and_links_survive() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = folder();
+        let (file, link) = (folder.path().join("a.cu"), folder.path().join("b.cu"));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink(&file, &link).unwrap();
+        replace(&link, "new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    fn a_read_only_file_and_a_missing_folder_are_errors_and_change_nothing() {
+        let folder = folder();
+        let path = folder.path().join("a.cu");
+        fs::write(&path, "old").unwrap();
+        let mut permissions = fs::metadata(&path).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&path, permissions).unwrap();
+        assert_eq!(replace(&path, "new").unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        let nowhere = folder.path().join("no/such/a.cu");
+        assert_eq!(replace(&nowhere, "new").unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_new_file_never_replaces_one() {
+        let folder = folder();
+        let path = free_name(folder.path(), "particles");
+        create(&path, "one").unwrap();
+        assert_eq!(create(&path, "two").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one");
+        assert_eq!(free_name(folder.path(), "particles"), folder.path().join("particles-2.cu"));
+    }
+}

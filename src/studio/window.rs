@@ -1,0 +1,613 @@
+//! The window: carries events to the panels, their actions to the session, and the picture to the screen.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use egui_glow::EguiGlow;
+use winit::{
+    application::ApplicationHandler,
+    dpi::LogicalSize,
+    error::EventLoopError,
+    event::WindowEvent,
+    event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy},
+    window::{Window, WindowAttributes, WindowId},
+};
+
+use super::{
+    Error, Options, Result,
+    desk::{Desk, Wake},
+    document::Document,
+    keyboard, layout,
+    pace::{Next, Pace},
+    panels::{Action, Pointer},
+    recovery::Recovery,
+    state::{Folders, State},
+    theme,
+};
+use crate::{
+    device::{Choice, Device},
+    diagnostic::Severity,
+    draw, gl,
+    interop::{self, Interop},
+    scene::{Overrides, Scene, built_ins},
+    session::{self, Session, Snapshot},
+};
+
+/// The scene that opens where nothing else was asked for or is remembered.
+const FIRST_SCENE: &str = "particles";
+/// How often statistics are taken while a scene plays.
+const STATISTICS_EVERY: Duration = Duration::from_millis(250);
+
+/// Opens the studio and returns when its window is closed.
+///
+/// # Errors
+/// [`Error::Gl`] without a display or OpenGL; the errors of the device and the session at the start. What
+/// goes wrong later is shown in the window.
+pub fn run(options: Options) -> Result<()> {
+    let event_loop = EventLoop::with_user_event().build().map_err(no_display)?;
+    let proxy = event_loop.create_proxy();
+    let mut host = Host::NotYet(Box::new(options), proxy);
+    event_loop.run_app(&mut host).map_err(no_display)?;
+    match host {
+        Host::Failed(error) => Err(*error),
+        _ => Ok(()),
+    }
+}
+
+/// winit's reason without the place in its source that it puts in front.
+fn no_display(error: EventLoopError) -> gl::Error {
+    let text = error.to_string();
+    let behind_place = text.rsplit_once(".rs:").and_then(|(_, rest)| rest.split_once(": "));
+    let reason = behind_place.map_or(text.as_str(), |(_, reason)| reason);
+    gl::Error::NoDisplay { reason: reason.trim_end_matches('.').to_owned() }
+}
+
+/// What wakes the event loop from another thread.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// There is something to look at: a compilation has ended, a file has changed.
+    Look,
+    /// egui wants a frame after this long.
+    Repaint(Duration),
+}
+
+/// winit makes windows only within its event loop.
+enum Host {
+    NotYet(Box<Options>, EventLoopProxy<Event>),
+    Open(Box<Studio>),
+    Failed(Box<Error>),
+    Closed,
+}
+
+impl ApplicationHandler<Event> for Host {
+    fn resumed(&mut self, event_loop: &ActiveEventLoop) {
+        *self = match std::mem::replace(self, Self::Closed) {
+            Self::NotYet(options, proxy) => match Studio::open(event_loop, *options, proxy) {
+                Ok(studio) => Self::Open(Box::new(studio)),
+                Err(error) => {
+                    event_loop.exit();
+                    Self::Failed(Box::new(error))
+                }
+            },
+            other => other,
+        };
+    }
+
+    fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+        let Self::Open(studio) = self else { return };
+        if matches!(event, WindowEvent::CloseRequested | WindowEvent::Destroyed) {
+            event_loop.exit();
+            return;
+        }
+        if let Err(error) = studio.window_event(&event) {
+            studio.close();
+            event_loop.exit();
+            if let Self::Open(studio) = std::mem::replace(self, Self::Failed(Box::new(error))) {
+                studio.destroy();
+            }
+        }
+    }
+
+    fn user_event(&mut self, _: &ActiveEventLoop, event: Event) {
+        let Self::Open(studio) = self else { return };
+        let delay = match event {
+            Event::Look => Duration::ZERO,
+            Event::Repaint(delay) => delay,
+        };
+        if let Some(moment) = Instant::now().checked_add(delay) {
+            studio.pace.want(moment);
+        }
+    }
+
+    fn about_to_wait(&mut self, event_loop: &ActiveEventLoop) {
+        let Self::Open(studio) = self else { return };
+        event_loop.set_control_flow(match studio.advance() {
+            Next::Draw => {
+                studio.window.request_redraw();
+                ControlFlow::Wait
+            }
+            Next::WaitUntil(moment) => ControlFlow::WaitUntil(moment),
+            Next::Wait => ControlFlow::Wait,
+        });
+    }
+
+    fn exiting(&mut self, _: &ActiveEventLoop) {
+        if let Self::Open(studio) = self {
+            studio.close();
+        }
+        *self = match std::mem::replace(self, Self::Closed) {
+            Self::Open(studio) => {
+                studio.destroy();
+                Self::Closed
+            }
+            other => other,
+        };
+    }
+}
+
+/// The open window and all that is behind it. Fields are dropped in this order: what uses OpenGL before the
+/// context, the context before the window.
+struct Studio {
+    session: Option<Session>,
+    view: draw::View,
+    timer: gl::TimerQuery,
+    egui: EguiGlow,
+    context: gl::Context,
+    window: Arc<Window>,
+
+    device: Device,
+    options: Options,
+    proxy: EventLoopProxy<Event>,
+    snapshot: Snapshot,
+    desk: Desk,
+    locals: layout::Locals,
+    folders: Option<Folders>,
+    state: State,
+    camera: draw::Camera,
+    /// What the view's picture was drawn from; `None` when the session has something newer.
+    drawn_from: Option<draw::Camera>,
+    /// Where the camera started; another start in the manifest moves it.
+    start: Option<draw::Camera>,
+    mouse: [f32; 4],
+    pace: Pace,
+    title: String,
+}
+
+impl Studio {
+    fn open(
+        event_loop: &ActiveEventLoop,
+        mut options: Options,
+        proxy: EventLoopProxy<Event>,
+    ) -> Result<Self> {
+        let folders = Folders::user();
+        let state = folders.as_ref().map_or_else(State::default, |f| State::load(&f.state));
+        let document = match options.scene.take() {
+            Some(document) => document,
+            None => first_document(&state),
+        };
+        let attributes = WindowAttributes::default()
+            .with_title("warpaint")
+            .with_inner_size(LogicalSize::new(state.window[0], state.window[1]))
+            .with_min_inner_size(LogicalSize::new(640.0, 400.0));
+        let (window, context) = gl::Context::window(event_loop, &attributes)?;
+        let device = open_device(options.device, &context)?;
+        let egui = egui(event_loop, &window, &context, &proxy)?;
+        let view = draw::View::new(context.gl(), [1, 1])?;
+        let timer = gl::TimerQuery::new(context.gl())?;
+        let recovery = folders.as_ref().map(|folders| Recovery::new(&folders.recovery));
+        let rate = window.current_monitor().and_then(|m| m.refresh_rate_millihertz());
+        let session = new_session(&document, &options, &context, &device, &proxy)?;
+        // What the command line sets is meant for the scene that it names.
+        options.constants.clear();
+        options.parameters.clear();
+        let mut pace = Pace::new(rate);
+        pace.want(Instant::now());
+        Ok(Self {
+            snapshot: session.snapshot(),
+            session: Some(session),
+            view,
+            timer,
+            egui,
+            context,
+            window,
+            device,
+            options,
+            desk: Desk::new(document, recovery, wake(&proxy)),
+            proxy,
+            locals: layout::Locals::default(),
+            folders,
+            state,
+            camera: draw::Camera::default(),
+            drawn_from: None,
+            start: None,
+            mouse: [0.0; 4],
+            pace,
+            title: String::new(),
+        })
+    }
+
+    fn window_event(&mut self, event: &WindowEvent) -> Result<()> {
+        match event {
+            WindowEvent::RedrawRequested => return self.redraw(),
+            WindowEvent::Resized(size) => {
+                self.context.resize([size.width, size.height]);
+                self.pace.want(Instant::now());
+            }
+            WindowEvent::DroppedFile(path) => {
+                self.act(Action::Open(path.clone()));
+                self.pace.want(Instant::now());
+            }
+            _ => {}
+        }
+        if self.egui.on_window_event(&self.window, event).repaint {
+            self.pace.want(Instant::now());
+        }
+        Ok(())
+    }
+
+    /// Lets the session go on, and says when to come back.
+    fn advance(&mut self) -> Next {
+        let now = Instant::now();
+        if self.update_session() {
+            self.drawn_from = None;
+            self.pace.want(now);
+        }
+        let busy = self.session.as_ref().is_some_and(Session::is_busy);
+        self.pace.next(now, busy)
+    }
+
+    fn update_session(&mut self) -> bool {
+        match self.session.as_mut().map(Session::update) {
+            None => false,
+            Some(Ok(changed)) => changed,
+            Some(Err(session::Error::Compile(error))) => {
+                // What runs goes on; a compiler may be there when the next text comes.
+                self.desk.tell(Severity::Error, format!("Nothing can be compiled: {error}"));
+                true
+            }
+            Some(Err(error)) => {
+                self.end_session(&error);
+                true
+            }
+        }
+    }
+
+    /// A session that cannot go on is gone; text and window stay.
+    fn end_session(&mut self, error: &dyn std::fmt::Display) {
+        self.session = None;
+        self.snapshot.clock.playing = false;
+        let text = format!("{error}. Nothing runs any more; Reset starts anew.");
+        self.desk.tell(Severity::Error, text);
+    }
+
+    fn redraw(&mut self) -> Result<()> {
+        self.pace.frame(Instant::now(), self.timer.latest());
+        self.desk.poll();
+        if let Some(session) = &self.session {
+            self.snapshot = session.snapshot();
+        }
+        self.place_camera();
+        self.context.make_current()?;
+        let (actions, view) = self.panels();
+        for action in actions {
+            self.act(action);
+        }
+        self.give_input();
+        self.paint(view)?;
+        self.set_title();
+        Ok(())
+    }
+
+    fn panels(&mut self) -> (Vec<Action>, egui::Rect) {
+        let names: Vec<&str> = built_ins().iter().map(|scene| scene.name).collect();
+        let shown =
+            layout::Shown { snapshot: &self.snapshot, frames: &self.pace.times, built_ins: &names };
+        let (desk, state, locals) = (&mut self.desk, &mut self.state, &mut self.locals);
+        let mut shown_at = (Vec::new(), egui::Rect::NOTHING);
+        self.egui.run(&self.window, |ui| {
+            let (actions, view) = layout::show(ui, &shown, desk, state, locals);
+            // egui may run a frame twice; an action of the first run is no less meant.
+            shown_at.0.extend(actions);
+            shown_at.1 = view;
+        });
+        shown_at
+    }
+
+    /// Draws the view's picture, the panels over it, and shows both.
+    fn paint(&mut self, view: egui::Rect) -> Result<()> {
+        let screen: [u32; 2] = self.window.inner_size().into();
+        let rect = pixels(view, self.egui.egui_ctx.pixels_per_point(), screen);
+        self.egui.painter.clear(screen, theme::GROUND.to_normalized_gamma_f32());
+        if rect[2] > 0 && rect[3] > 0 {
+            self.draw_view([rect[2], rect[3]])?;
+            self.view.picture().blit_to(gl::Target::Screen, rect)?;
+        }
+        self.egui.paint(&self.window);
+        self.context.swap_buffers()?;
+        Ok(())
+    }
+
+    /// Draws the view's picture, unless it would be the one that is there.
+    fn draw_view(&mut self, size: [u32; 2]) -> Result<()> {
+        if self.view.size() == size && self.drawn_from == Some(self.camera) {
+            return Ok(());
+        }
+        self.view.resize(size)?;
+        let frame = match &self.session {
+            Some(session) => session.frame(&self.camera),
+            None => draw::Frame::new(&self.camera, draw::Content::Nothing),
+        };
+        self.timer.measure(|| self.view.draw(&frame).map(|_| ()))?;
+        self.drawn_from = Some(self.camera);
+        Ok(())
+    }
+
+    /// Puts the camera where the manifest starts it, when that is new.
+    fn place_camera(&mut self) {
+        let Some(session) = &self.session else { return };
+        let start = session.start_camera();
+        if session.view().is_some() && self.start != Some(start) {
+            self.start = Some(start);
+            self.camera = start;
+        }
+    }
+
+    fn give_input(&mut self) {
+        let free = !self.egui.egui_ctx.egui_wants_keyboard_input();
+        let keys = match free {
+            true => self.egui.egui_ctx.input(keyboard::held),
+            false => crate::scene::Keys::default(),
+        };
+        if let Some(session) = &mut self.session {
+            session.set_input(self.mouse, keys);
+        }
+    }
+
+    /// Carries out what the user wants.
+    fn act(&mut self, action: Action) {
+        self.pace.want(Instant::now());
+        match action {
+            Action::Edit(text) => {
+                self.desk.keep();
+                self.compile(text);
+            }
+            Action::Compile(text) => self.compile(text),
+            Action::Save => {
+                let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+                self.desk.save(&folder);
+            }
+            Action::Open(path) => self.open_file(&path),
+            Action::OpenBuiltIn(name) => self.open_built_in(&name),
+            Action::Reveal(line, column) => self.locals.editor.reveal(line, column),
+            Action::ReloadFromDisk => self.desk.reload_from_disk(),
+            Action::KeepMine => self.desk.keep_mine(),
+            Action::Recover => self.desk.recover(),
+            Action::Discard => self.desk.discard(),
+            Action::Dismiss(number) => self.desk.dismiss(number),
+            Action::Orbit(drag) => self.camera.orbit(drag.into()),
+            Action::Pan(drag) => self.camera.pan(drag.into(), self.aspect()),
+            Action::Zoom(factor) => self.camera.zoom(factor),
+            Action::ResetCamera => self.start = None,
+            Action::Pointer(pointer) => self.point(pointer),
+            Action::Reset if self.session.is_none() => self.restart(),
+            other => self.tell_session(other),
+        }
+    }
+
+    fn tell_session(&mut self, action: Action) {
+        let Some(session) = &mut self.session else { return };
+        match action {
+            Action::SetParameter(index, value) => session.set_parameter(index, value),
+            Action::ResetParameter(index) => {
+                if let Some(parameter) = self.snapshot.parameters.get(index) {
+                    session.set_parameter(index, parameter.default.clone());
+                }
+            }
+            Action::Play => session.play(),
+            Action::Pause => session.pause(),
+            Action::Step => {
+                session.pause();
+                session.step_once();
+            }
+            Action::Reset => session.reset(),
+            _ => {}
+        }
+    }
+
+    fn compile(&mut self, text: String) {
+        match &mut self.session {
+            Some(session) => {
+                session.set_source(text);
+            }
+            None => self.restart(),
+        }
+    }
+
+    fn point(&mut self, pointer: Pointer) {
+        let [x, y] = pointer.position;
+        self.mouse = [x, y, pointer.buttons as f32, self.mouse[3] + pointer.wheel];
+    }
+
+    fn aspect(&self) -> f32 {
+        let [width, height] = self.view.size();
+        width as f32 / height.max(1) as f32
+    }
+
+    fn open_file(&mut self, path: &Path) {
+        match Desk::read(path) {
+            Ok(document) => self.open_document(document),
+            Err(error) => {
+                let text = format!("{} cannot be opened: {error}", path.display());
+                self.desk.tell(Severity::Error, text);
+            }
+        }
+    }
+
+    fn open_built_in(&mut self, name: &str) {
+        if let Some(document) = built_in(name) {
+            self.open_document(document);
+        }
+    }
+
+    fn open_document(&mut self, document: Document) {
+        self.desk.open(document);
+        self.locals.editor.opened();
+        self.start = None;
+        self.restart();
+    }
+
+    /// A new session for the document on the desk. The old one's memory is free before the new one's is taken.
+    fn restart(&mut self) {
+        self.session = None;
+        self.drawn_from = None;
+        let document = &self.desk.document;
+        let session =
+            new_session(document, &self.options, &self.context, &self.device, &self.proxy);
+        match session {
+            Ok(session) => self.session = Some(session),
+            Err(error) => self.end_session(&error),
+        }
+    }
+
+    fn set_title(&mut self) {
+        let mark = if self.desk.document.is_modified() { "\u{2022} " } else { "" };
+        let title = format!("{mark}{} \u{2013} warpaint", self.desk.document.file_name());
+        if title != self.title {
+            self.window.set_title(&title);
+            self.title = title;
+        }
+    }
+
+    /// Keeps what is to be kept.
+    fn close(&mut self) {
+        self.desk.keep();
+        let document = &self.desk.document;
+        let absolute =
+            |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        let path = document.path.as_ref().map(absolute);
+        self.state.scene = Some(path.map_or(document.name.clone(), |p| p.display().to_string()));
+        let scale = self.window.scale_factor();
+        let size = self.window.inner_size().to_logical::<f32>(scale);
+        self.state.window = [size.width, size.height];
+        if let Some(Err(error)) = self.folders.as_ref().map(|f| self.state.store(&f.state)) {
+            tracing::warn!("the studio's state is not remembered: {error}");
+        }
+    }
+
+    fn destroy(mut self: Box<Self>) {
+        self.session = None;
+        if let Err(error) = self.context.make_current() {
+            tracing::warn!("{error}");
+        }
+        self.egui.destroy();
+    }
+}
+
+/// A session for `document`, which compiles at once.
+fn new_session(
+    document: &Document,
+    options: &Options,
+    context: &gl::Context,
+    device: &Device,
+    proxy: &EventLoopProxy<Event>,
+) -> Result<Session> {
+    let of_session = session::Options {
+        name: document.name.clone(),
+        path: document.path.clone(),
+        source: document.text.clone(),
+        overrides: Overrides { constants: options.constants.clone() },
+        parameters: options.parameters.clone(),
+        seed: options.seed,
+        step_timeout: options.step_timeout,
+        statistics_every: Some(STATISTICS_EVERY),
+    };
+    let interop = Interop::new(context.gl(), device);
+    let wake = wake(proxy);
+    let compiler = options.compiler.clone();
+    Ok(Session::open(of_session, device.clone(), compiler, interop, move || wake())?)
+}
+
+/// Wakes the event loop from any thread; an event loop that has ended needs no waking.
+fn wake(proxy: &EventLoopProxy<Event>) -> Wake {
+    let proxy = Mutex::new(proxy.clone());
+    Arc::new(move || {
+        if let Ok(proxy) = proxy.lock() {
+            let _ = proxy.send_event(Event::Look);
+        }
+    })
+}
+
+fn egui(
+    event_loop: &ActiveEventLoop,
+    window: &Window,
+    context: &gl::Context,
+    proxy: &EventLoopProxy<Event>,
+) -> Result<EguiGlow> {
+    let scale = window.scale_factor() as f32;
+    // `EguiGlow::new` panics where its painter cannot be made, so that is tried first.
+    egui_glow::Painter::new(context.glow(), "", None, true)
+        .map_err(|error| gl::Error::Window { reason: format!("no panels: {error}") })?
+        .destroy();
+    let egui = EguiGlow::new(event_loop, context.glow(), None, Some(scale), true);
+    theme::apply(&egui.egui_ctx);
+    let proxy = Mutex::new(proxy.clone());
+    egui.egui_ctx.set_request_repaint_callback(move |request| {
+        if let Ok(proxy) = proxy.lock() {
+            let _ = proxy.send_event(Event::Repaint(request.delay));
+        }
+    });
+    Ok(egui)
+}
+
+/// The device asked for; where the choice is free, the GPU that draws the window.
+fn open_device(choice: Choice, context: &gl::Context) -> Result<Device> {
+    if choice == Choice::Auto
+        && let Ok(ordinals) = interop::cuda_devices_of(context.gl())
+        && let Some(ordinal) = ordinals.first()
+    {
+        match Device::open(Choice::Cuda(*ordinal)) {
+            Ok(device) => return Ok(device),
+            Err(error) => tracing::warn!("cuda:{ordinal} draws, but does not compute: {error}"),
+        }
+    }
+    Ok(Device::open(choice)?)
+}
+
+/// The scene of last time, else the first of the built-in ones.
+fn first_document(state: &State) -> Document {
+    let last = state
+        .scene
+        .as_deref()
+        .and_then(|name| Desk::read(Path::new(name)).ok().or_else(|| built_in(name)));
+    last.or_else(|| built_in(FIRST_SCENE)).unwrap_or_else(|| Document::new(FIRST_SCENE, None, ""))
+}
+
+fn built_in(name: &str) -> Option<Document> {
+    let name = name.strip_suffix(".cu").unwrap_or(name);
+    let text = Scene::built_in(name)?;
+    Some(Document::new(format!("{name}.cu"), None, text))
+}
+
+/// A rectangle in points, y downwards, as `[x, y, width, height]` in pixels of the screen, y upwards.
+fn pixels(rect: egui::Rect, scale: f32, [width, height]: [u32; 2]) -> [u32; 4] {
+    let within = |value: f32, limit: u32| ((value * scale).round().max(0.0) as u32).min(limit);
+    let (left, right) = (within(rect.left(), width), within(rect.right(), width));
+    let (top, bottom) = (within(rect.top(), height), within(rect.bottom(), height));
+    [left, height - bottom, right.saturating_sub(left), bottom.saturating_sub(top)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rectangles_turn_upside_down_and_stay_on_the_screen() {
+        let rect = egui::Rect::from_min_max(egui::pos2(10.0, 20.0), egui::pos2(110.0, 70.0));
+        assert_eq!(pixels(rect, 2.0, [400, 300]), [20, 160, 200, 100]);
+        assert_eq!(pixels(rect, 2.0, [100, 60]), [20, 0, 80, 20]);
+        assert_eq!(pixels(egui::Rect::NOTHING, 1.0, [400, 300])[2..], [0, 0]);
+    }
+}

@@ -1,0 +1,245 @@
+//! The compiler with the real NVRTC.
+
+use std::fs;
+use std::path::Path;
+
+use warpaint::compile::{Cache, Compiled, Compiler, Error, Header, Outcome, Request, Target};
+use warpaint::diagnostic::Severity;
+
+/// A compiler that keeps nothing, or `None`, said aloud, where there is no NVRTC.
+fn compiler() -> Option<Compiler> {
+    compiler_with(Cache::disabled())
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn compiler_with(cache: Cache) -> Option<Compiler> {
+    let compiler = Compiler::new(cache);
+    match compiler.nvrtc() {
+        Ok(_) => Some(compiler),
+        Err(Error::NvrtcNotFound { .. }) => {
+            eprintln!("skipped: no NVRTC");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn request(source: &str) -> Request {
+    Request::new("kernels/test.cu", source, Target::CPU)
+}
+
+fn compiled(compiler: &Compiler, request: &Request) -> Compiled {
+    match compiler.compile(request).unwrap() {
+        Outcome::Compiled(compiled) => compiled,
+        Outcome::Rejected { log, .. } => panic!("rejected:\n{log}"),
+    }
+}
+
+/// The diagnostics of a request that must not compile, as they are shown.
+fn rejected(compiler: &Compiler, request: &Request) -> Vec<String> {
+    match compiler.compile(request).unwrap() {
+        Outcome::Rejected { diagnostics, .. } => {
+            diagnostics.iter().map(ToString::to_string).collect()
+        }
+        Outcome::Compiled(_) => panic!("compiled"),
+    }
+}
+
+#[test]
+fn a_kernel_becomes_ptx_with_lines() {
+    let Some(compiler) = compiler() else { return };
+    let mut request = request("__global__ void k(float *p) {\n    p[threadIdx.x] = 1.0f;\n}\n");
+    request.name_expressions = vec!["k".into()];
+    let result = compiled(&compiler, &request);
+    assert_eq!(result.names["k"], "_Z1kPf");
+    for part in
+        [".visible .entry _Z1kPf", ".target sm_80", ".loc\t1 2 ", ".file\t1 \"kernels/test.cu\""]
+    {
+        assert!(result.ptx.contains(part), "no {part} in\n{}", result.ptx);
+    }
+    assert_eq!(result.nvrtc, compiler.nvrtc().unwrap().version);
+    assert!(result.nvrtc.0 >= 12 && !result.cached && result.diagnostics.is_empty());
+}
+
+#[test]
+fn a_target_above_the_newest_counts_as_that() {
+    let Some(compiler) = compiler() else { return };
+    let mut request = request("__global__ void k() {}");
+    request.target = Target(12, 0);
+    assert!(compiled(&compiler, &request).ptx.contains(".target sm_90"));
+    request.target = Target(2, 0);
+    let error = compiler.compile(&request).unwrap_err().to_string();
+    assert!(error.contains("not for compute_20"), "{error}");
+}
+
+#[test]
+fn errors_have_file_line_and_column() {
+    let Some(compiler) = compiler() else { return };
+    let wrong = request("__global__ void k(float *p) {\n    p[0] = /* ü */ nothing;\n}\n");
+    let expected = ["kernels/test.cu:2:20: error: identifier \"nothing\" is undefined"];
+    assert_eq!(rejected(&compiler, &wrong), expected);
+    let wrong = request("#include \"nowhere.h\"\n");
+    let found = rejected(&compiler, &wrong);
+    assert!(
+        found[0].starts_with("kernels/test.cu:1:") && found[0].contains("nowhere.h"),
+        "{found:?}"
+    );
+    let wrong = request("__global__ void k() {\n");
+    assert_eq!(rejected(&compiler, &wrong)[0], "kernels/test.cu:1: error: expected a \"}\"");
+}
+
+#[test]
+fn warnings_are_kept_on_success() {
+    let Some(compiler) = compiler() else { return };
+    let result = compiled(&compiler, &request("__global__ void k() {\n    int unused;\n}\n"));
+    let [warning] = &result.diagnostics[..] else { panic!("{:?}", result.diagnostics) };
+    assert_eq!(warning.severity, Severity::Warning);
+    assert_eq!((warning.line, warning.column), (Some(2), Some(9)));
+    assert!(warning.text.contains("never referenced") && result.log.contains("#177-D"));
+}
+
+#[test]
+fn name_expressions_lower_templates_and_namespaces() {
+    let Some(compiler) = compiler() else { return };
+    let mut request = request(
+        "template <int N> __global__ void k(int *p) { *p = N; }\n\
+         namespace a { __global__ void z() {} }\n",
+    );
+    request.name_expressions = ["k<4>", "k<2 + 3>", "a::z"].map(String::from).into();
+    let result = compiled(&compiler, &request);
+    assert_eq!(result.names["k<4>"], "_Z1kILi4EEvPi");
+    assert_eq!(result.names["k<2 + 3>"], "_Z1kILi5EEvPi");
+    assert_eq!(result.names["a::z"], "_ZN1a1zEv");
+    request.name_expressions = vec!["missing".into()];
+    let expected =
+        "kernels/test.cu: error: kernel name `missing`: identifier \"missing\" is undefined";
+    assert_eq!(rejected(&compiler, &request), [expected]);
+}
+
+#[test]
+fn the_prelude_shifts_no_lines() {
+    let Some(compiler) = compiler() else { return };
+    let mut request = request("__global__ void k(int *p) { p[0] = n; }\n");
+    request.prelude = "constexpr int n = 5;\n\n\n".into();
+    assert!(compiled(&compiler, &request).ptx.contains(".loc\t1 1 "));
+    request.source = "__global__ void k(int *p) { p[0] = m; }\n".into();
+    assert_eq!(
+        rejected(&compiler, &request),
+        ["kernels/test.cu:1:36: error: identifier \"m\" is undefined"]
+    );
+    request.prelude = "\nconstexpr int m = ;\n".into();
+    assert!(rejected(&compiler, &request)[0].starts_with("<prelude>:2:19: error:"));
+}
+
+#[test]
+fn headers_in_memory_are_included_and_blamed() {
+    let Some(compiler) = compiler() else { return };
+    let mut request = request(
+        "#include <warpaint/twice.cuh>\n__global__ void k(int *p) { p[0] = twice(p[1]); }\n",
+    );
+    let header = |text: &str| Header { name: "warpaint/twice.cuh".into(), text: text.into() };
+    request.headers = vec![header("__device__ __noinline__ int twice(int x) { return 2 * x; }\n")];
+    assert!(compiled(&compiler, &request).ptx.contains("\"warpaint/twice.cuh\""));
+    request.headers = vec![header("__device__ int twice(int x) {\n  return y;\n}\n")];
+    let expected = "warpaint/twice.cuh:2:10: error: identifier \"y\" is undefined";
+    assert_eq!(rejected(&compiler, &request), [expected]);
+}
+
+#[test]
+fn cudas_own_headers_are_found() {
+    let Some(compiler) = compiler() else { return };
+    let mut request = request(
+        "#include <cuda_fp16.h>\n__global__ void k(__half *p) { p[0] = __hadd(p[1], p[2]); }\n",
+    );
+    assert!(compiled(&compiler, &request).ptx.contains("add.f16"));
+    request.source = "#include <cuda/std/array>\n\
+                      __global__ void k(int *p) { cuda::std::array<int, 2> a{1, 2}; p[0] = a[p[1]]; }\n"
+        .into();
+    compiled(&compiler, &request);
+}
+
+#[test]
+fn unicode_names_and_texts_pass_through() {
+    let Some(compiler) = compiler() else { return };
+    let mut request = request("\u{feff}// ünïcödé\n__global__ void k() { int ü = foo; }\n");
+    request.name = "kérnels/日本 (1).cu".into();
+    let found = rejected(&compiler, &request);
+    assert!(found.iter().all(|text| text.starts_with("kérnels/日本 (1).cu:2:")), "{found:?}");
+}
+
+#[test]
+fn wrong_options_and_nul_bytes_are_diagnostics() {
+    let Some(compiler) = compiler() else { return };
+    let mut request = request("__global__ void k() {}");
+    request.options = vec!["--bogus".into()];
+    let found = rejected(&compiler, &request);
+    assert!(found[0].contains("unrecognized option --bogus"), "{found:?}");
+    request.options = vec!["--std=c++20".into()];
+    assert_eq!(compiled(&compiler, &request).log.trim(), "");
+    request.source.push('\0');
+    assert_eq!(rejected(&compiler, &request).len(), 1);
+}
+
+#[test]
+fn a_changed_header_file_is_compiled_again() {
+    let temp = tempfile::tempdir().unwrap();
+    let Some(compiler) = compiler_with(Cache::open(temp.path().join("cache"))) else { return };
+    let dir = temp.path().join("include");
+    fs::create_dir(&dir).unwrap();
+    fs::write(dir.join("a.cuh"), "#include \"b.cuh\"\n").unwrap();
+    fs::write(dir.join("b.cuh"), "constexpr int value = 41;\n").unwrap();
+    let mut request = request("#include <a.cuh>\n__global__ void k(int *p) { p[0] = value; }\n");
+    request.include_dirs = vec![dir.clone()];
+    let first = compiled(&compiler, &request);
+    let again = compiled(&compiler, &request);
+    assert!(!first.cached && again.cached && again.ptx == first.ptx);
+    assert_eq!((&again.names, &again.log, again.nvrtc), (&first.names, &first.log, first.nvrtc));
+    fs::write(dir.join("b.cuh"), "constexpr int value = 42;\n").unwrap();
+    let changed = compiled(&compiler, &request);
+    assert!(!changed.cached && changed.ptx.contains("42"));
+    fs::write(dir.join("b.cuh"), "constexpr int value = 41;\n").unwrap();
+    assert!(compiled(&compiler, &request).cached);
+    // A file that comes to stand before the one included so far.
+    let first_dir = temp.path().join("first");
+    fs::create_dir(&first_dir).unwrap();
+    request.include_dirs.insert(0, first_dir.clone());
+    assert!(!compiled(&compiler, &request).cached);
+    fs::write(first_dir.join("a.cuh"), "constexpr int value = 43;\n").unwrap();
+    let shadowed = compiled(&compiler, &request);
+    assert!(!shadowed.cached && shadowed.ptx.contains("43"));
+}
+
+#[test]
+fn a_damaged_cache_is_repaired() {
+    let temp = tempfile::tempdir().unwrap();
+    let Some(compiler) = compiler_with(Cache::open(temp.path())) else { return };
+    let request = request("__global__ void k() {}\n");
+    compiled(&compiler, &request);
+    let file = only_file(temp.path());
+    fs::write(&file, &fs::read(&file).unwrap()[..100]).unwrap();
+    let other_process = Compiler::new(Cache::open(temp.path()));
+    assert!(!compiled(&other_process, &request).cached);
+    assert!(compiled(&Compiler::new(Cache::open(temp.path())), &request).cached);
+}
+
+fn only_file(dir: &Path) -> std::path::PathBuf {
+    let mut files = fs::read_dir(dir).unwrap();
+    let file = files.next().unwrap().unwrap().path();
+    assert!(files.next().is_none());
+    file
+}
+
+#[test]
+fn several_threads_compile_at_once() {
+    let Some(compiler) = compiler() else { return };
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let compiler = compiler.clone();
+            scope.spawn(move || {
+                let source = format!("__global__ void k(int *p) {{ p[0] = {}; }}\n", 1000 + thread);
+                let result = compiled(&compiler, &request(&source));
+                assert!(result.ptx.contains(&(1000 + thread).to_string()));
+            });
+        }
+    });
+}

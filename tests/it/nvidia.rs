@@ -1,0 +1,354 @@
+//! What only an NVIDIA GPU can show; the contract that both devices share is in the conformance suite.
+
+#![expect(unsafe_code, reason = "launches")]
+
+use std::process::Command;
+
+use warpaint::device::{
+    Arguments, Choice, Device, Error, Fill, Function, LaunchConfig, Memory, nvidia,
+};
+
+/// Kernels in a PTX that is newer than any driver so far, so that loading it shows that its version is lowered.
+const KERNELS: &str = "
+//
+// .version 1.0 in a comment is none
+//
+.version 9.9
+.target sm_75
+.address_size 64
+
+.visible .global .align 4 .u32 answer = 42;
+.extern .shared .align 16 .b8 dynamic[];
+
+.visible .entry scale(.param .u64 values, .param .u32 count, .param .f64 factor, .param .u8 last)
+{
+    .reg .pred %p<2>;
+    .reg .f32 %f<4>;
+    .reg .f64 %fd<2>;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [values];
+    ld.param.u32 %r1, [count];
+    ld.param.f64 %fd1, [factor];
+    cvt.rn.f32.f64 %f1, %fd1;
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.s32 %r5, %r2, %r3, %r4;
+    setp.ge.u32 %p1, %r5, %r1;
+    @%p1 bra done;
+    cvta.to.global.u64 %rd2, %rd1;
+    mul.wide.u32 %rd3, %r5, 4;
+    add.s64 %rd4, %rd2, %rd3;
+    ld.global.f32 %f2, [%rd4];
+    mul.f32 %f3, %f2, %f1;
+    st.global.f32 [%rd4], %f3;
+done:
+    ret;
+}
+
+.visible .entry nothing()
+{
+    ret;
+}
+
+.visible .entry spin(.param .u64 cycles)
+{
+    .reg .pred %p<2>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [cycles];
+    mov.u64 %rd2, %clock64;
+again:
+    mov.u64 %rd3, %clock64;
+    sub.u64 %rd4, %rd3, %rd2;
+    setp.lt.u64 %p1, %rd4, %rd1;
+    @%p1 bra again;
+    ret;
+}
+
+.visible .entry last_shared(.param .u64 out, .param .u32 bytes)
+{
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [bytes];
+    mov.u32 %r2, dynamic;
+    add.u32 %r3, %r2, %r1;
+    st.shared.u32 [%r3+-4], %r1;
+    ld.shared.u32 %r4, [%r3+-4];
+    cvta.to.global.u64 %rd2, %rd1;
+    st.global.u32 [%rd2], %r4;
+    ret;
+}
+
+.visible .entry stray(.param .u64 address)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [address];
+    mov.u32 %r1, 1;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+";
+
+/// The first GPU, or `None`, said aloud.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+pub fn device() -> Option<Device> {
+    match Device::open(Choice::Cuda(0)) {
+        Ok(device) => Some(device),
+        Err(error @ (Error::NoDriver { .. } | Error::NoDevice { .. })) => {
+            eprintln!("SKIPPED: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn function(device: &Device, name: &str) -> Function {
+    device.load(KERNELS).unwrap().function(name).unwrap()
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytemuck::pod_collect_to_vec(bytes)
+}
+
+fn scale_arguments(memory: &Memory, count: u32, factor: f64) -> Arguments {
+    let mut arguments = Arguments::new();
+    arguments.push(&memory.address()).push(&count).push(&factor).push(&0_u8);
+    arguments
+}
+
+#[test]
+fn the_same_gpu_opens_as_the_same_device() {
+    let Some(device) = device() else { return };
+    let again = Device::open(Choice::Cuda(0)).unwrap();
+    assert_eq!(device.id(), again.id());
+    let (first, all) = (device.as_nvidia().unwrap(), nvidia::Device::all().unwrap());
+    assert_eq!(first.ordinal(), 0);
+    assert_ne!(first.uuid(), [0; 16]);
+    assert_eq!(all[0].name, device.info().name);
+    assert!(device.info().max_shared_bytes >= 48 << 10, "{:?}", device.info());
+    let found = all.len() as u32;
+    match Device::open(Choice::Cuda(found)) {
+        Err(Error::NoDevice { ordinal, found: said }) => {
+            assert_eq!((ordinal, said), (found, found))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_kernel_scales_what_was_uploaded() {
+    let Some(device) = device() else { return };
+    let (stream, scale) = (device.stream().unwrap(), function(&device, "scale"));
+    let values: Vec<f32> = (0..1_000_003).map(|i| i as f32).collect();
+    let memory = device.alloc(values.len() * 4).unwrap();
+    stream.upload(memory.slice(..).unwrap(), bytemuck::cast_slice(&values)).unwrap();
+    let config = LaunchConfig::over(values.len(), scale.suggested_block(0).unwrap());
+    let arguments = scale_arguments(&memory, values.len() as u32, 0.5);
+    // SAFETY: the kernel changes as many floats as the memory has.
+    unsafe { stream.launch(&scale, &config, &arguments) }.unwrap();
+    let read = stream.download(memory.slice(..).unwrap()).unwrap().wait().unwrap();
+    let expected: Vec<f32> = values.iter().map(|value| value * 0.5).collect();
+    assert_eq!(floats(&read), expected);
+}
+
+#[test]
+fn parameters_are_known_from_the_driver_as_from_the_text() {
+    let Some(device) = device() else { return };
+    let scale = function(&device, "scale");
+    let layout: Vec<_> = scale.info().parameters.iter().map(|p| (p.offset, p.bytes)).collect();
+    assert_eq!(layout, [(0, 8), (8, 4), (16, 8), (24, 1)]);
+    assert!(function(&device, "nothing").info().parameters.is_empty());
+    assert!(scale.info().registers > 0 && scale.info().max_threads >= 32, "{:?}", scale.info());
+}
+
+#[test]
+fn an_empty_argument_list_launches() {
+    let Some(device) = device() else { return };
+    let (stream, nothing) = (device.stream().unwrap(), function(&device, "nothing"));
+    // SAFETY: the kernel does nothing.
+    unsafe { stream.launch(&nothing, &LaunchConfig::new(3, 64), &Arguments::new()) }.unwrap();
+    stream.synchronize().unwrap();
+    assert!(stream.is_idle().unwrap());
+}
+
+#[test]
+fn dynamic_shared_memory_reaches_the_devices_limit() {
+    let Some(device) = device() else { return };
+    let (stream, kernel) = (device.stream().unwrap(), function(&device, "last_shared"));
+    let out = device.alloc(4).unwrap();
+    for bytes in [1024, 48 << 10, device.info().max_shared_bytes] {
+        let config = LaunchConfig { shared_bytes: bytes, ..LaunchConfig::new(1, 1) };
+        let mut arguments = Arguments::new();
+        arguments.push(&out.address()).push(&bytes);
+        // SAFETY: the kernel writes four bytes of `out`.
+        unsafe { stream.launch(&kernel, &config, &arguments) }.unwrap();
+        let read = stream.download(out.slice(..).unwrap()).unwrap().wait().unwrap();
+        assert_eq!(read, bytes.to_ne_bytes());
+    }
+    let config = LaunchConfig {
+        shared_bytes: device.info().max_shared_bytes + 1,
+        ..LaunchConfig::new(1, 1)
+    };
+    let mut arguments = Arguments::new();
+    arguments.push(&out.address()).push(&4_u32);
+    // SAFETY: as above; it is refused anyway.
+    let refused = unsafe { stream.launch(&kernel, &config, &arguments) };
+    assert!(matches!(refused, Err(Error::InvalidLaunch { .. })), "{refused:?}");
+}
+
+#[test]
+fn events_measure_the_device() {
+    let Some(device) = device() else { return };
+    let (stream, spin) = (device.stream().unwrap(), function(&device, "spin"));
+    let (start, end) = (device.event().unwrap(), device.event().unwrap());
+    assert!(start.is_reached().unwrap(), "never recorded");
+    assert!(matches!(end.elapsed_ms(&start), Err(Error::NotReached)));
+    let mut arguments = Arguments::new();
+    arguments.push(&50_000_000_u64);
+    stream.record(&start).unwrap();
+    // SAFETY: the kernel touches no memory.
+    unsafe { stream.launch(&spin, &LaunchConfig::new(1, 1), &arguments) }.unwrap();
+    stream.record(&end).unwrap();
+    assert!(!end.is_reached().unwrap() && !stream.is_idle().unwrap());
+    assert!(matches!(end.elapsed_ms(&start), Err(Error::NotReached)));
+    end.synchronize().unwrap();
+    let elapsed_ms = end.elapsed_ms(&start).unwrap();
+    assert!((5.0..500.0).contains(&elapsed_ms), "50 million cycles took {elapsed_ms} ms");
+}
+
+#[test]
+fn a_stream_waits_for_an_event_of_another() {
+    let Some(device) = device() else { return };
+    let (first, second) = (device.stream().unwrap(), device.stream().unwrap());
+    let (memory, event) = (device.alloc(1 << 20).unwrap(), device.event().unwrap());
+    let mut arguments = Arguments::new();
+    arguments.push(&20_000_000_u64);
+    // SAFETY: the kernel touches no memory.
+    unsafe { first.launch(&function(&device, "spin"), &LaunchConfig::new(1, 1), &arguments) }
+        .unwrap();
+    first.fill(memory.slice(..).unwrap(), Fill::U16(0x0102)).unwrap();
+    first.record(&event).unwrap();
+    second.wait(&event).unwrap();
+    let read = second.download(memory.slice(..).unwrap()).unwrap().wait().unwrap();
+    assert!(read.chunks(2).all(|pair| pair == [2, 1]));
+}
+
+#[test]
+fn many_and_large_uploads_arrive_though_their_source_is_gone() {
+    let Some(device) = device() else { return };
+    let stream = device.stream().unwrap();
+    let memory = device.alloc(200 << 20).unwrap();
+    stream.upload(memory.slice(..).unwrap(), &vec![0xAB; 200 << 20]).unwrap();
+    for index in 0..1000_usize {
+        let source = vec![index as u8; 64];
+        stream.upload(memory.slice(index * 64..(index + 1) * 64).unwrap(), &source).unwrap();
+    }
+    let read = stream.download(memory.slice(..).unwrap()).unwrap().wait().unwrap();
+    for index in 0..1000 {
+        assert!(read[index * 64..(index + 1) * 64].iter().all(|&byte| byte == index as u8));
+    }
+    assert!(read[64_000..].iter().all(|&byte| byte == 0xAB));
+}
+
+#[test]
+fn handles_drop_on_other_threads_while_their_work_runs() {
+    let Some(device) = device() else { return };
+    let stream = device.stream().unwrap();
+    let values = vec![1.0_f32; 1 << 20];
+    let memory = device.alloc(values.len() * 4).unwrap();
+    stream.upload(memory.slice(..).unwrap(), bytemuck::cast_slice(&values)).unwrap();
+    let (spin, scale) = (function(&device, "spin"), function(&device, "scale"));
+    let mut arguments = Arguments::new();
+    arguments.push(&20_000_000_u64);
+    // SAFETY: the kernel touches no memory.
+    unsafe { stream.launch(&spin, &LaunchConfig::new(1, 1), &arguments) }.unwrap();
+    let arguments = scale_arguments(&memory, 1 << 20, 3.0);
+    // SAFETY: the kernel changes as many floats as the memory has.
+    unsafe { stream.launch(&scale, &LaunchConfig::over(1 << 20, 256), &arguments) }.unwrap();
+    let readback = stream.download(memory.slice(..).unwrap()).unwrap();
+    std::thread::spawn(move || drop((spin, scale, memory, stream))).join().unwrap();
+    let read = std::thread::spawn(move || readback.wait()).join().unwrap().unwrap();
+    assert!(floats(&read).iter().all(|&value| value == 3.0));
+    device.synchronize().unwrap();
+}
+
+#[test]
+fn a_global_has_its_initial_value() {
+    let Some(device) = device() else { return };
+    let (stream, module) = (device.stream().unwrap(), device.load(KERNELS).unwrap());
+    let answer = module.global("answer").unwrap();
+    assert_eq!(stream.download(answer).unwrap().wait().unwrap(), 42_u32.to_ne_bytes());
+    assert!(matches!(module.global("question"), Err(Error::NoSuchGlobal { .. })));
+    match module.function("missing\0") {
+        Err(Error::NoSuchFunction { available, .. }) => {
+            assert_eq!(available, ["scale", "nothing", "spin", "last_shared", "stray"]);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn ptx_that_does_not_assemble_says_why() {
+    let Some(device) = device() else { return };
+    let broken = KERNELS.replace("cvt.rn.f32.f64", "no.such.instruction");
+    match device.load(&broken) {
+        Err(Error::Load { log, .. }) => {
+            assert!(log.contains("CUDA_ERROR_INVALID_PTX") && log.contains("line"), "{log}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(device.load("\0"), Err(Error::Load { .. })));
+}
+
+#[test]
+fn too_large_an_allocation_says_what_is_free() {
+    let Some(device) = device() else { return };
+    match device.alloc(1 << 50) {
+        Err(Error::OutOfMemory { requested, free, .. }) => {
+            assert_eq!(requested, 1 << 50);
+            assert!(free > 0);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(device.alloc(0).unwrap().bytes(), 0);
+}
+
+#[test]
+fn a_stray_kernel_is_named() {
+    if device().is_none() {
+        return;
+    }
+    // CUDA is dead in a process after an illegal address, so another one has it.
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "nvidia::stray_in_a_process_of_its_own", "--ignored", "--nocapture"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+#[ignore = "run by a_stray_kernel_is_named, in a process of its own"]
+fn stray_in_a_process_of_its_own() {
+    let Some(device) = device() else { return };
+    let (stream, stray) = (device.stream().unwrap(), function(&device, "stray"));
+    let memory = device.alloc(1024).unwrap();
+    let mut arguments = Arguments::new();
+    arguments.push(&16_u64);
+    // SAFETY: none: the address is wrong, and this process does nothing else with CUDA.
+    unsafe { stream.launch(&stray, &LaunchConfig::new(1, 32), &arguments) }.unwrap();
+    match stream.synchronize() {
+        Err(Error::Call(call)) => {
+            assert_eq!(call.name, "CUDA_ERROR_ILLEGAL_ADDRESS");
+            assert_eq!(call.launch, Some(("stray".to_owned(), LaunchConfig::new(1, 32))));
+        }
+        other => panic!("{other:?}"),
+    }
+    // What follows fails too, but neither panics nor aborts.
+    assert!(
+        device.alloc(16).is_err() && stream.upload(memory.slice(..).unwrap(), &[0; 1024]).is_err()
+    );
+    drop((memory, stray, stream, device));
+}

@@ -1,0 +1,258 @@
+//! Running scenes: hot swap, what survives an edit, and that OpenGL sees what the kernels wrote.
+
+
+use std::time::{Duration, Instant};
+
+use warpaint::{
+    compile::{Cache, Compiler},
+    device::{Choice, Device},
+    gl,
+    interop::{Interop, Path},
+    scene::{Overrides, ResourceId, Scene},
+    session::{Options, Phase, Session, Value},
+};
+
+use super::support::COUNTER;
+
+fn options(name: &str, source: &str) -> Options {
+    Options {
+        name: name.to_owned(),
+        path: None,
+        source: source.to_owned(),
+        overrides: Overrides::default(),
+        parameters: Vec::new(),
+        seed: 1,
+        step_timeout: Duration::from_secs(20),
+        statistics_every: None,
+    }
+}
+
+/// A session without OpenGL, its first program ready.
+fn open_on(device: &Device, source: &str) -> Session {
+    let interop = Interop::none(device);
+    let compiler = Compiler::new(Cache::user());
+    let options = options("scene.cu", source);
+    let mut session = Session::open(options, device.clone(), compiler, interop, || {}).unwrap();
+    assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile.diagnostics);
+    session
+}
+
+fn open(source: &str) -> Session {
+    open_on(&Device::cpu().unwrap(), source)
+}
+
+/// The NVIDIA device, or `None` said aloud.
+fn nvidia() -> Option<Device> {
+    match Device::open(Choice::Cuda(0)) {
+        Ok(device) => Some(device),
+        Err(error) => {
+            eprintln!("skipped: no NVIDIA device: {error}");
+            None
+        }
+    }
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytemuck::pod_collect_to_vec(bytes)
+}
+
+/// Component y of every element of `value`.
+fn second(session: &mut Session) -> Vec<f32> {
+    floats(&session.read("value").unwrap()).chunks(4).map(|v| v[1]).collect()
+}
+
+/// The line of the counter scene that [`edited`] changes in these tests is 29.
+fn edited(from: &str, to: &str) -> String {
+    assert!(COUNTER.contains(from));
+    COUNTER.replacen(from, to, 1)
+}
+
+#[test]
+fn a_failed_compilation_leaves_the_old_program_running() {
+    let mut session = open(COUNTER);
+    session.run_steps(3, |_| {}).unwrap();
+    let text = edited("value[i].y += gain", "value[i].y += gian");
+    let generation = session.set_source(text);
+    assert!(!session.wait_for_program().unwrap());
+    let compile = session.snapshot().compile;
+    assert_eq!(
+        (compile.phase, compile.generation, compile.running),
+        (Phase::Rejected, generation, 1)
+    );
+    assert!(
+        compile.diagnostics.iter().any(|d| d.text.contains("gian") && d.line == Some(29)),
+        "{compile:#?}"
+    );
+    session.run_steps(2, |_| {}).unwrap();
+    assert_eq!(second(&mut session), vec![5.0; 1000]);
+
+    session.set_source(edited("value[i].y += gain", "value[i].y += 10.0f * gain"));
+    assert!(session.wait_for_program().unwrap());
+    assert!(session.snapshot().compile.diagnostics.is_empty());
+    session.run_steps(1, |_| {}).unwrap();
+    assert_eq!(second(&mut session), vec![15.0; 1000], "the content went on");
+}
+
+#[test]
+fn an_edit_of_a_size_starts_that_resource_anew() {
+    let with_count = |count: &str| {
+        edited(
+            "[param.gain]",
+            &format!("[buffer.other]\ntype = \"float\"\ncount = {count}\n[param.gain]"),
+        )
+        .replace(
+            "advance(float4 *value, int n",
+            "advance(float4 *value, float *other, int other_count, int n",
+        )
+        .replace(
+            "value[i].y += gain;",
+            "value[i].y += gain; if (i < other_count) other[i] += 1.0f;",
+        )
+    };
+    let mut session = open(&with_count("10"));
+    session.run_steps(4, |_| {}).unwrap();
+    assert_eq!(floats(&session.read("other").unwrap()), vec![4.0; 10]);
+    session.set_source(with_count("20"));
+    assert!(session.wait_for_program().unwrap());
+    session.run_steps(1, |_| {}).unwrap();
+    assert_eq!(floats(&session.read("other").unwrap()), vec![1.0; 20], "it is new, and zeroed");
+    assert_eq!(second(&mut session), vec![5.0; 1000], "it was left alone");
+}
+
+#[test]
+fn a_value_that_was_set_survives_an_edit() {
+    let mut session = open(COUNTER);
+    session.set_parameter(0, Value::Float(3.0));
+    session.set_source(edited("value[i].y += gain", "value[i].y -= gain"));
+    assert!(session.wait_for_program().unwrap());
+    session.run_steps(2, |_| {}).unwrap();
+    assert_eq!(second(&mut session), vec![-6.0; 1000]);
+    session.reset();
+    session.run_steps(1, |_| {}).unwrap();
+    assert_eq!(second(&mut session), vec![-3.0; 1000], "the reset pass ran first");
+}
+
+#[test]
+fn a_program_that_waits_ends_an_endless_step() {
+    let mut session =
+        open(&edited("value[i].y += gain;", "while (gain > 0.0f) value[i].y += 1.0f;"));
+    session.play();
+    let start = Instant::now();
+    while session.snapshot().clock.step == 0 && start.elapsed() < Duration::from_millis(300) {
+        let before = Instant::now();
+        session.update().unwrap();
+        assert!(before.elapsed() < Duration::from_millis(250), "update waited for the kernel");
+    }
+    session.set_source(COUNTER.to_owned());
+    while session.snapshot().clock.step < 3 {
+        session.update().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(30), "{:#?}", session.snapshot());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(session.snapshot().fault, None);
+}
+
+#[test]
+fn a_fault_stands_on_its_line_until_it_is_mended() {
+    let mut session = open(&edited("if (i < n) value[i].y += gain;", "value[i + n].y += gain;"));
+    session.run_steps(1, |_| {}).unwrap();
+    let fault = session.snapshot().fault.expect("the write is out of bounds");
+    assert_eq!((fault.file.as_str(), fault.line), ("scene.cu", Some(29)), "{fault}");
+    assert_eq!(session.snapshot().clock.step, 0);
+    session.set_source(COUNTER.to_owned());
+    assert!(session.wait_for_program().unwrap());
+    session.run_steps(1, |_| {}).unwrap();
+    assert_eq!(session.snapshot().fault, None);
+    assert_eq!(second(&mut session), vec![1.0; 1000]);
+}
+
+/// A session that draws without a window, or `None` said aloud where there is no OpenGL.
+fn open_with_gl(device: &Device, name: &str, source: &str) -> Option<(gl::Context, Session)> {
+    let cuda_ordinal = device.as_nvidia().map(|d| d.ordinal());
+    let context = match gl::Context::headless(gl::Headless { cuda_ordinal }) {
+        Ok(context) => context,
+        Err(error) => {
+            eprintln!("skipped: no OpenGL: {error}");
+            return None;
+        }
+    };
+    let interop = Interop::new(context.gl(), device);
+    if device.as_nvidia().is_some() {
+        assert_eq!(interop.path(), &Path::Registered, "the context was chosen for this device");
+    }
+    let compiler = Compiler::new(Cache::user());
+    let mut session =
+        Session::open(options(name, source), device.clone(), compiler, interop, || {}).unwrap();
+    assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile.diagnostics);
+    Some((context, session))
+}
+
+/// What OpenGL has of a resource.
+fn seen_by_gl(session: &Session, resource: usize) -> Vec<u8> {
+    let (buffer, _) = session.drawn(ResourceId(resource)).unwrap();
+    let mut bytes = vec![0; buffer.bytes()];
+    buffer.read(0, &mut bytes).unwrap();
+    bytes
+}
+
+fn opengl_sees_each_step(device: &Device) {
+    let Some((_context, mut session)) = open_with_gl(device, "scene.cu", COUNTER) else { return };
+    for step in 1..=5u8 {
+        session.run_steps(1, |_| {}).unwrap();
+        let expected: Vec<f32> =
+            (0..1000).flat_map(|i| [i as f32, f32::from(step), 0.0, 1.0]).collect();
+        assert_eq!(floats(&seen_by_gl(&session, 0)), expected, "step {step}");
+    }
+    assert_eq!(session.read("value").unwrap(), seen_by_gl(&session, 0));
+}
+
+#[test]
+fn opengl_sees_each_step_of_the_cpu_device() {
+    opengl_sees_each_step(&Device::cpu().unwrap());
+}
+
+#[test]
+fn opengl_sees_each_step_of_an_nvidia_device() {
+    if let Some(device) = nvidia() {
+        opengl_sees_each_step(&device);
+    }
+}
+
+/// The built-in particles on the NVIDIA device, read through OpenGL's registered buffers, against the CPU
+/// device after 1, 10 and 100 steps.
+///
+/// Both run the same PTX arithmetic with fused multiply-adds, but approximate functions (`rsqrt.approx`,
+/// `ex2.approx`, ...) differ in the last bits, and the flow pulls neighbours apart: an error grows by about the
+/// velocity gradient times dt each step. One step must agree to a few units in the last place of a coordinate of
+/// size 1; later steps are compared by their median, since single particles on a separatrix may go either way.
+#[test]
+fn both_devices_agree_on_the_particles() {
+    let Some(nvidia) = nvidia() else { return };
+    let source = Scene::built_in("particles").unwrap();
+    let Some((_context, mut gpu)) = open_with_gl(&nvidia, "particles.cu", source) else { return };
+    let cpu_device = Device::cpu().unwrap();
+    let mut cpu = open_on(&cpu_device, source);
+    let index = 0;
+    let mut done = 0;
+    for (steps, median_bound, worst_bound) in
+        [(1, 1e-6, 1e-4), (10, 1e-5, 0.05), (100, 1e-3, f32::INFINITY)]
+    {
+        gpu.run_steps(steps - done, |_| {}).unwrap();
+        cpu.run_steps(steps - done, |_| {}).unwrap();
+        done = steps;
+        let (a, b) = (floats(&seen_by_gl(&gpu, index)), floats(&cpu.read("position").unwrap()));
+        assert_eq!(a.len(), b.len());
+        let mut differences: Vec<f32> = a
+            .chunks(4)
+            .zip(b.chunks(4))
+            .map(|(a, b)| (0..3).map(|k| (a[k] - b[k]).abs()).fold(0.0, f32::max))
+            .collect();
+        differences.sort_by(f32::total_cmp);
+        let (median, worst) = (differences[differences.len() / 2], *differences.last().unwrap());
+        eprintln!(
+            "particles after {steps} steps: median difference {median:e}, greatest {worst:e}"
+        );
+        assert!(median <= median_bound, "step {steps}: median {median:e} > {median_bound:e}");
+        assert!(worst <= worst_bound, "step {steps}: greatest {worst:e} > {worst_bound:e}");
+    }
+}

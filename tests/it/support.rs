@@ -1,0 +1,133 @@
+//! What several topics need: where things are, the program as a child process, small scenes.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use tempfile::TempDir;
+
+/// The project's folder: the sources', or where a bundle was unpacked.
+pub fn root() -> PathBuf {
+    std::env::var_os("WARPAINT_ROOT")
+        .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
+}
+
+/// The program that is tested.
+pub fn binary() -> PathBuf {
+    std::env::var_os("WARPAINT_BIN")
+        .map_or_else(|| env!("CARGO_BIN_EXE_warpaint").into(), PathBuf::from)
+}
+
+/// A folder of a test's own, and the program running in it with a cache of its own.
+pub struct Workplace {
+    folder: TempDir,
+}
+
+impl Workplace {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file and returns its name.
+    pub fn file<'a>(&self, name: &'a str, text: &str) -> &'a str {
+        fs::write(self.path(name), text).unwrap();
+        name
+    }
+
+    /// The program with the shared cache of all tests, so that a kernel is compiled once.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env("XDG_STATE_HOME", self.path("state"));
+        command.env("XDG_CONFIG_HOME", self.path("config"));
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ended {
+        Ended::new(self.command(arguments).output().unwrap())
+    }
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ended {
+    pub fn new(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// It ended with `code` and said each of `sentences` on standard error, without a panic.
+    #[track_caller]
+    pub fn expect(&self, code: i32, sentences: &[&str]) -> &Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        for sentence in sentences {
+            assert!(self.err.contains(sentence), "no {sentence:?} in {self:#?}");
+        }
+        assert!(!self.err.contains("panicked"), "{self:#?}");
+        self
+    }
+
+    /// As [`Ended::expect`], and it said nothing beyond one line.
+    #[track_caller]
+    pub fn expect_one_line(&self, code: i32, sentences: &[&str]) -> &Self {
+        self.expect(code, sentences);
+        assert_eq!(self.err.trim_end().lines().count(), 1, "{self:#?}");
+        self
+    }
+}
+
+/// The numbers of a `.npy` file of little-endian `f32`, and its shape.
+pub fn read_npy_f32(path: &Path) -> (Vec<usize>, Vec<f32>) {
+    let array: ndarray::ArrayD<f32> = ndarray_npy::read_npy(path).unwrap();
+    (array.shape().to_vec(), array.into_raw_vec_and_offset().0)
+}
+
+/// A scene of `n` floats, `value[i] = i` after the reset and one more after each step.
+pub const COUNTER: &str = r#"/*---
+title = "Counter"
+[constant]
+n = 1000
+[buffer.value]
+type = "float4"
+count = "n"
+[param.gain]
+value = 1.0
+min = 0.0
+max = 10.0
+[[pass]]
+kernel = "start"
+on = "reset"
+over = "value"
+[[pass]]
+kernel = "advance"
+over = "value"
+[view]
+kind = "points"
+position = "value"
+---*/
+__global__ void start(float4 *value, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) value[i] = make_float4(i, 0, 0, 1);
+}
+__global__ void advance(float4 *value, int n, float gain) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) value[i].y += gain;
+}
+"#;

@@ -1,0 +1,206 @@
+//! The invariants of ARCHITECTURE.md that can be read off the text of the sources.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+fn root() -> PathBuf {
+    std::env::var_os("WARPAINT_ROOT")
+        .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
+}
+
+/// Every Rust file below `src`, with its path from there.
+fn sources() -> Vec<(String, String)> {
+    fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => walk(&path, files),
+                false => files.push(path),
+            }
+        }
+    }
+    let src = root().join("src");
+    if !src.is_dir() {
+        return Vec::new(); // an installed copy of the tests has no sources to read
+    }
+    let mut files = Vec::new();
+    walk(&src, &mut files);
+    files.retain(|path| path.extension().is_some_and(|e| e == "rs"));
+    assert!(files.len() > 30, "the sources are where this test looks for them");
+    let relative = |path: &Path| path.strip_prefix(&src).unwrap().to_string_lossy().into_owned();
+    files.iter().map(|path| (relative(path), fs::read_to_string(path).unwrap())).collect()
+}
+
+/// The lines that are code: no comments, no unit tests.
+fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let tests = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
+    text[..tests]
+        .lines()
+        .enumerate()
+        .map(|(index, line)| (index + 1, line))
+        .filter(|(_, line)| !line.trim_start().starts_with("//"))
+}
+
+/// Whether `word` stands in `line` as the start of a path: `word::`.
+fn names_crate(line: &str, word: &str) -> bool {
+    line.match_indices(&format!("{word}::"))
+        .any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':'))
+        || line.trim() == format!("use {word};")
+}
+
+#[test]
+fn foreign_crates_stay_where_they_belong() {
+    let rules: [(&[&str], &[&str]); 5] = [
+        (&["cudarc"], &["device/nvidia/", "compile/nvrtc", "interop/registered"]),
+        (
+            &[
+                "cranelift_codegen",
+                "cranelift_frontend",
+                "cranelift_jit",
+                "cranelift_module",
+                "cranelift_native",
+            ],
+            &["device/cpu/"],
+        ),
+        (&["glow", "glutin"], &["gl/"]),
+        (&["egui", "egui_glow", "egui_winit", "egui_plot", "egui_extras"], &["studio/"]),
+        (&["winit", "glutin_winit"], &["studio/", "gl/context"]),
+    ];
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        for (crates, allowed) in rules {
+            if allowed.iter().any(|prefix| path.starts_with(prefix)) {
+                continue;
+            }
+            for (number, line) in code(&text) {
+                for name in crates.iter().filter(|name| names_crate(line, name)) {
+                    wrong.push(format!("src/{path}:{number}: {name} is used outside {allowed:?}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The flow, left to right: a module names only those before it. The last two stand side by side.
+const FLOW: [&str; 12] = [
+    "diagnostic",
+    "element",
+    "scene",
+    "compile",
+    "ptx",
+    "device",
+    "array",
+    "gl",
+    "interop",
+    "draw",
+    "session",
+    "headless",
+];
+
+#[test]
+fn modules_name_only_modules_to_their_left() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        let own = path.split(['/', '.']).next().unwrap();
+        let Some(place) = FLOW.iter().position(|m| *m == own) else { continue };
+        let forbidden = FLOW[place + 1..].iter().chain(["studio"].iter());
+        for module in forbidden {
+            for (number, line) in code(&text) {
+                if line.contains(&format!("crate::{module}")) || imported_from_crate(line, module) {
+                    wrong.push(format!(
+                        "src/{path}:{number}: `{own}` names `{module}`, to its right"
+                    ));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A line of a grouped `use crate::{ ... }` that starts with the module's name.
+fn imported_from_crate(line: &str, module: &str) -> bool {
+    let Some(rest) = line.strip_prefix("    ").and_then(|l| l.strip_prefix(module)) else {
+        return false;
+    };
+    rest == "," || (rest.starts_with("::") && rest.trim_end().ends_with(','))
+}
+
+#[test]
+fn panels_call_neither_device_nor_opengl() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        if !path.starts_with("studio/panels/") {
+            continue;
+        }
+        for (number, line) in code(&text) {
+            for module in ["device", "gl", "interop", "draw", "compile"] {
+                if line.contains(&format!("crate::{module}")) || imported_from_crate(line, module) {
+                    wrong.push(format!("src/{path}:{number}: a panel names `{module}`"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn only_named_places_are_unsafe() {
+    let allowed = [
+        "device/nvidia/",
+        "device/cpu/",
+        "device/stream.rs",
+        "gl/",
+        "interop/registered",
+        "compile/nvrtc",
+        "array/summary.rs",
+        "session/flight.rs",
+    ];
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        if allowed.iter().any(|prefix| path.starts_with(prefix)) {
+            continue;
+        }
+        for (number, line) in code(&text) {
+            if line.contains("unsafe {")
+                || line.contains("unsafe fn")
+                || line.contains("unsafe impl")
+            {
+                wrong.push(format!("src/{path}:{number}: unsafe outside {allowed:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_shader_has_its_drawing_code() {
+    let shaders = root().join("shaders");
+    if !root().join("src").is_dir() {
+        return;
+    }
+    let mut seen = 0;
+    for entry in fs::read_dir(shaders).unwrap() {
+        let path = entry.unwrap().path();
+        let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+        assert!(
+            root().join(format!("src/draw/{stem}.rs")).exists(),
+            "shaders/{} has no src/draw/{stem}.rs",
+            path.file_name().unwrap().to_string_lossy()
+        );
+        seen += 1;
+    }
+    assert!(seen >= 2);
+}
+
+#[test]
+fn files_stay_short_enough_to_read() {
+    let long: Vec<_> = sources()
+        .into_iter()
+        .map(|(path, text)| (text.lines().count(), path))
+        .filter(|(lines, _)| *lines > 1000)
+        .collect();
+    assert!(long.is_empty(), "longer than 1000 lines: {long:?}");
+}
