@@ -1,7 +1,7 @@
 //! The contract of the device seam, written once as functions over a [`Device`] and run on both: what holds on
 //! an NVIDIA GPU holds on the CPU device. What only the CPU device promises (faults instead of a dead process)
 //! stands in `faults.rs`.
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may panic, and skip aloud")]
 
 use std::thread;
 
@@ -283,10 +283,20 @@ fn streams_keep_order(device: &Device) {
     let memory = device.alloc(4 * 1024).unwrap();
     stream.upload(memory.slice(..).unwrap(), &bytes(&[1.0; 1024])).unwrap();
     for _ in 0..60 {
-        launch(&stream, &function, LaunchConfig::over(1024, 64), &scale_arguments(&memory, 1024, 2.0))
-            .unwrap();
-        launch(&stream, &function, LaunchConfig::over(1024, 256), &scale_arguments(&memory, 1024, 0.5))
-            .unwrap();
+        launch(
+            &stream,
+            &function,
+            LaunchConfig::over(1024, 64),
+            &scale_arguments(&memory, 1024, 2.0),
+        )
+        .unwrap();
+        launch(
+            &stream,
+            &function,
+            LaunchConfig::over(1024, 256),
+            &scale_arguments(&memory, 1024, 0.5),
+        )
+        .unwrap();
     }
     stream.fill(memory.slice(0..4).unwrap(), Fill::U32(0)).unwrap();
     let found = floats(&stream.download(memory.slice(..).unwrap()).unwrap().wait().unwrap());
@@ -352,8 +362,11 @@ fn handles_are_dropped_anywhere_in_any_order(device: &Device) {
     device.synchronize().unwrap();
 }
 
+/// A sentence and the function that checks it.
+type Clause = (&'static str, fn(&Device));
+
 /// The contract: every function holds on every device.
-const CONTRACT: &[(&str, fn(&Device))] = &[
+const CONTRACT: &[Clause] = &[
     ("memory is copied and filled", memory_is_copied_and_filled),
     ("empty memory is memory", empty_memory_is_memory),
     ("ranges are checked", ranges_are_checked),

@@ -123,7 +123,8 @@ fn an_access_that_only_begins_inside_faults() {
     let bench = Bench::new(12);
     let found = bench.fault("ld.global.u64 %rd4, [%rd1+8];", LaunchConfig::new(1, 1));
     assert_eq!(found.kind, FaultKind::InvalidRead);
-    let found = bench.fault("ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd1];", LaunchConfig::new(1, 1));
+    let found =
+        bench.fault("ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd1];", LaunchConfig::new(1, 1));
     assert_eq!(found.access, Some((bench.memory.address(), 16)));
 }
 
@@ -131,7 +132,9 @@ fn an_access_that_only_begins_inside_faults() {
 fn null_and_wild_pointers_fault() {
     let bench = Bench::new(64);
     for address in ["0", "8", "-8", "0x7fffffffffff0000", "0x4141414141414140"] {
-        let body = format!("mov.u64 %rd4, {address};\n ld.global.u64 %rd5, [%rd4];\n st.global.u64 [%rd1], %rd5;");
+        let body = format!(
+            "mov.u64 %rd4, {address};\n ld.global.u64 %rd5, [%rd4];\n st.global.u64 [%rd1], %rd5;"
+        );
         let found = bench.fault(&body, LaunchConfig::new(1, 1));
         assert_eq!(found.kind, FaultKind::InvalidRead, "{address}");
         let body = format!("mov.u64 %rd4, {address};\n st.u32 [%rd4], 1;");
@@ -142,7 +145,8 @@ fn null_and_wild_pointers_fault() {
 #[test]
 fn a_misaligned_access_faults() {
     let bench = Bench::new(64);
-    let found = bench.fault("add.s64 %rd4, %rd1, 2;\n st.global.u32 [%rd4], 1;", LaunchConfig::new(1, 1));
+    let found =
+        bench.fault("add.s64 %rd4, %rd1, 2;\n st.global.u32 [%rd4], 1;", LaunchConfig::new(1, 1));
     assert_eq!(found.kind, FaultKind::Misaligned);
     let found = bench.fault("ld.global.v2.u32 {%r5, %r6}, [%rd1+4];", LaunchConfig::new(1, 1));
     assert_eq!(found.kind, FaultKind::Misaligned);
@@ -154,7 +158,8 @@ fn freed_memory_faults() {
     let freed = bench.device.alloc(4096).unwrap();
     let address = freed.address();
     drop(freed);
-    let function = bench.function(&kernel("ld.global.u32 %r5, [%rd1];\n st.global.u32 [%rd1], %r5;"));
+    let function =
+        bench.function(&kernel("ld.global.u32 %r5, [%rd1];\n st.global.u32 [%rd1], %r5;"));
     bench.launch(&function, LaunchConfig::new(1, 1), address);
     assert_eq!(fault(bench.stream.synchronize()).kind, FaultKind::InvalidRead);
     bench.still_works();
@@ -187,8 +192,10 @@ fn local_arrays_end() {
 #[test]
 fn constants_are_read_only() {
     let bench = Bench::new(64);
-    let ptx = kernel("mov.u64 %rd4, table;\n st.global.u32 [%rd4], 1;")
-        .replace(".visible .entry", ".const .align 4 .b8 table[4] = {1, 2, 3, 4};\n.visible .entry");
+    let ptx = kernel("mov.u64 %rd4, table;\n st.global.u32 [%rd4], 1;").replace(
+        ".visible .entry",
+        ".const .align 4 .b8 table[4] = {1, 2, 3, 4};\n.visible .entry",
+    );
     let function = bench.function(&ptx);
     bench.launch(&function, LaunchConfig::new(1, 1), 0);
     assert_eq!(fault(bench.stream.synchronize()).kind, FaultKind::InvalidWrite);
@@ -219,7 +226,10 @@ fn an_endless_loop_is_cancelled() {
         let found = fault(bench.stream.synchronize());
         let late = canceller.join().unwrap().elapsed();
         assert!(late < Duration::from_millis(50), "{late:?}");
-        assert_eq!((found.kind.clone(), line(&found)), (FaultKind::Cancelled, ("bad.cu".into(), 11)));
+        assert_eq!(
+            (found.kind.clone(), line(&found)),
+            (FaultKind::Cancelled, ("bad.cu".into(), 11))
+        );
         assert!(found.block.x < config.grid.x && found.thread.x < config.block.x);
     }
     bench.still_works();
@@ -228,7 +238,8 @@ fn an_endless_loop_is_cancelled() {
 #[test]
 fn a_loop_without_memory_is_cancelled() {
     let bench = Bench::new(64);
-    let function = bench.function(&kernel("AGAIN:\n .loc 1 8 3\n add.s32 %r1, %r1, 1;\n bra AGAIN;"));
+    let function =
+        bench.function(&kernel("AGAIN:\n .loc 1 8 3\n add.s32 %r1, %r1, 1;\n bra AGAIN;"));
     bench.launch(&function, LaunchConfig::new(3, 32), 0);
     thread::sleep(Duration::from_millis(20));
     bench.stream.cancel().unwrap();
@@ -327,7 +338,10 @@ fn a_readback_reports_the_fault_before_it() {
     bench.launch(&bad, LaunchConfig::new(1, 1), 0);
     let readback = bench.stream.download(bench.memory.slice(..).unwrap()).unwrap();
     assert!(matches!(readback.wait(), Err(Error::Fault(_))));
-    assert_eq!(bench.stream.download(bench.memory.slice(..).unwrap()).unwrap().wait().unwrap(), [0; 64]);
+    assert_eq!(
+        bench.stream.download(bench.memory.slice(..).unwrap()).unwrap().wait().unwrap(),
+        [0; 64]
+    );
 }
 
 #[test]

@@ -4,12 +4,14 @@
 //! // run: KERNEL grid 2 block 32 shared 64     a launch; its arguments follow in order
 //! // buffer: u32 1 2 3 -> 2 4 6                memory, what it holds before and after
 //! // value: f32 1.5                            a scalar
+//! // bytes: 0000803f                           a structure of words
 //! // tolerance: 1e-6                           relative, for all buffers of the launch; default: the same bits
 //! // fault: InvalidWrite                       how the launch ends (on the CPU device; not run elsewhere)
 //! // unsupported: mma.sync                     the module does not load on the CPU device, for that instruction
 //! ```
 //! Values are decimal, hexadecimal (bits), `nan`, `inf`, `-inf`; `0*32` repeats, `0..8` counts. `_` after the
 //! arrow matches anything. A NaN equals every NaN.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may panic, and skip aloud")]
 
 use std::{fs, path::Path};
 
@@ -140,6 +142,13 @@ fn parse(text: &str) -> Case {
                 let ty = Scalar::parse(words[0]);
                 let run = case.runs.last_mut().unwrap();
                 run.arguments.push(Argument::Value(ty, ty.encode(words[1])));
+            }
+            "bytes" => {
+                let bytes: Vec<u8> = (0..rest.len() / 2)
+                    .map(|at| u8::from_str_radix(&rest[2 * at..2 * at + 2], 16).unwrap())
+                    .collect();
+                let run = case.runs.last_mut().unwrap();
+                run.arguments.push(Argument::Value(Scalar::Int { bytes: 4 }, bytes));
             }
             "buffer" => {
                 let argument = buffer(rest);

@@ -12,9 +12,7 @@ use std::sync::{
 };
 
 pub(super) use block::Scratch;
-pub(super) use context::{
-    BLOCKED, Context, DONE, Entry, Exchange, MAX_THREADS, STOPPED,
-};
+pub(super) use context::{BLOCKED, Context, DONE, Entry, Exchange, MAX_THREADS, STOPPED};
 pub(super) use pool::Pool;
 
 use super::{Function, Shared, jit::Kernel};
@@ -121,7 +119,9 @@ impl Run {
         let site = kernel.site(site);
         let (kind, access) = site.kind.fault(address);
         let nearest = match access {
-            Some((_, _, Some("global" | "const" | "generic"))) => self.shared.arena.nearest(address),
+            Some((_, _, Some("global" | "const" | "generic"))) => {
+                self.shared.arena.nearest(address)
+            }
             _ => None,
         };
         Fault {
@@ -139,7 +139,13 @@ impl Run {
 
     /// A fault of another kind than the site's own.
     fn fault_of(&self, kind: FaultKind, site: u32, block: u64, thread: u32) -> Fault {
-        Fault { kind, access: None, space: None, nearest: None, ..self.fault_at(site, 0, block, thread) }
+        Fault {
+            kind,
+            access: None,
+            space: None,
+            nearest: None,
+            ..self.fault_at(site, 0, block, thread)
+        }
     }
 }
 

@@ -40,7 +40,10 @@ struct Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        self.shared.drain();
+        // Launches keep their module themselves; only copies of variables may still be on a stream.
+        if !self.variables.is_empty() {
+            self.shared.drain();
+        }
         for (_, range) in &self.variables {
             self.shared.arena.free_own(*range);
         }

@@ -6,10 +6,7 @@
 use std::{
     cell::Cell,
     collections::VecDeque,
-    sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::AtomicU32,
-    },
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
     thread,
 };
 
@@ -106,7 +103,14 @@ impl Work {
             }
         };
         // Only a range whose owner was leaked or dropped by another thread at the same time.
-        if fits { Ok(()) } else { Err(Error::Unsupported { operation: "copying freed memory", device: super::NAME.into() }) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::Unsupported {
+                operation: "copying freed memory",
+                device: super::NAME.into(),
+            })
+        }
     }
 
     /// Whether only the queue's own thread may do it: it may need a deep stack, or wait for another queue.
@@ -223,7 +227,11 @@ impl Queue {
 
 impl Stream {
     pub(super) fn new(device: Device) -> Result<Self> {
-        let queue = Arc::new(Queue { state: Mutex::default(), filled: Condvar::new(), ended: Condvar::new() });
+        let queue = Arc::new(Queue {
+            state: Mutex::default(),
+            filled: Condvar::new(),
+            ended: Condvar::new(),
+        });
         let (served, shared) = (queue.clone(), device.shared.clone());
         thread::Builder::new()
             .name("warpaint stream".into())
@@ -262,8 +270,7 @@ impl Stream {
     /// None that is known before the copy is done.
     pub fn download(&self, from: Slice<'_>) -> Result<Readback> {
         let bytes = Arc::new(Mutex::new(None));
-        let work =
-            Work::Download { from: from.address(), bytes: from.bytes(), to: bytes.clone() };
+        let work = Work::Download { from: from.address(), bytes: from.bytes(), to: bytes.clone() };
         let number = self.0.queue.push(work);
         Ok(Readback(Pending { stream: self.clone(), number, bytes }))
     }

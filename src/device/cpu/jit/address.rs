@@ -82,9 +82,7 @@ fn uses_dynamic_shared(unit: &Unit<'_>, body: &Body) -> bool {
             Symbol::Variable(index) => {
                 unit.module.variables.get(index as usize).is_some_and(|v| v.is_dynamic())
             }
-            Symbol::Local(index) => {
-                body.locals.get(index as usize).is_some_and(|v| v.is_dynamic())
-            }
+            Symbol::Local(index) => body.locals.get(index as usize).is_some_and(|v| v.is_dynamic()),
             _ => false,
         })
 }
@@ -111,7 +109,12 @@ pub(super) enum Spot {
 }
 
 /// Where `symbol` lies as `function` sees it.
-pub(super) fn spot(unit: &Unit<'_>, function: &Function, frame: &Frame, symbol: Symbol) -> Option<Spot> {
+pub(super) fn spot(
+    unit: &Unit<'_>,
+    function: &Function,
+    frame: &Frame,
+    symbol: Symbol,
+) -> Option<Spot> {
     let body = function.body.as_ref()?;
     Some(match symbol {
         Symbol::Variable(index) => match unit.globals.place(index) {
@@ -181,9 +184,12 @@ impl Known {
         let value = match (&i.op, i.src.as_slice()) {
             (Op::Mov { lanes: 0 | 1, .. }, [source]) => self.operand(source)?,
             // Shared memory has offsets of its own; the other spaces' addresses are generic ones.
-            (Op::Cvta { space: Space::Local | Space::Global | Space::Const | Space::Param, .. }, [source]) => {
-                self.operand(source)?
-            }
+            (
+                Op::Cvta {
+                    space: Space::Local | Space::Global | Space::Const | Space::Param, ..
+                },
+                [source],
+            ) => self.operand(source)?,
             (Op::Add { ty: Type::S64 | Type::U64 | Type::S32 | Type::U32, carry, .. }, [a, b])
                 if *carry == Carry::default() =>
             {

@@ -4,11 +4,14 @@
 use std::{fmt, sync::Mutex};
 
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::{FuncId, default_libcall_names};
 
 use super::{internal, math};
 use crate::device::{Result, cpu::launch::Entry};
+
+/// Addresses reserved for a module's code, so that its functions reach each other by near calls.
+const RESERVED_BYTES: usize = 256 << 20;
 
 /// A module's machine code; its memory is given back when the last kernel that uses it goes.
 pub(in crate::device::cpu) struct Code {
@@ -64,6 +67,9 @@ pub(super) fn empty_module() -> Result<JITModule> {
         .finish(settings::Flags::new(flags))
         .map_err(|e| internal(&e.to_string()))?;
     let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+    let memory =
+        ArenaMemoryProvider::new_with_size(RESERVED_BYTES).map_err(|e| internal(&e.to_string()))?;
+    builder.memory_provider(Box::new(memory));
     for (name, address) in math::functions() {
         builder.symbol(name, address);
     }

@@ -24,6 +24,8 @@ pub(in crate::device::cpu) struct Kernel {
     pub(in crate::device::cpu) spill_words: usize,
     /// Whether it calls device functions.
     pub(in crate::device::cpu) calls: bool,
+    /// Whether it runs with subnormals flushed by the processor.
+    pub(in crate::device::cpu) flushes: bool,
     /// The kernel's first place.
     pub(in crate::device::cpu) entry_site: u32,
     pub(super) sites: Arc<[Site]>,
@@ -122,7 +124,11 @@ pub(in crate::device::cpu) enum SiteKind {
     /// The launch is to stop.
     Poll,
     /// A memory access is out of bounds or misaligned.
-    Access { space: &'static str, write: bool, bytes: u32 },
+    Access {
+        space: &'static str,
+        write: bool,
+        bytes: u32,
+    },
     Trap,
     /// The message lies with the context.
     Assert,

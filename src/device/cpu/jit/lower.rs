@@ -61,6 +61,7 @@ pub(super) struct Lowered {
     pub(super) local_bytes: u64,
     pub(super) spill_bytes: usize,
     pub(super) calls: bool,
+    pub(super) flushes: bool,
     pub(super) entry_site: u32,
     pub(super) resumes: Vec<ResumePoint>,
 }
@@ -130,8 +131,7 @@ pub(super) fn function<'a, 'f>(
     b.append_block_params_for_function_params(entry);
     b.switch_to_block(entry);
     let arguments = b.block_params(entry).to_vec();
-    let registers =
-        body.registers.types().iter().map(|ty| b.declare_var(clif_type(*ty))).collect();
+    let registers = body.registers.types().iter().map(|ty| b.declare_var(clif_type(*ty))).collect();
     let labels = body.labels.iter().map(|_| b.create_block()).collect();
     let thread = Thread {
         index: b.declare_var(types::I32),
@@ -146,13 +146,27 @@ pub(super) fn function<'a, 'f>(
     let first = body.instructions().find_map(|i| i.location);
     let entry_site = sites.add(SiteKind::Poll, first);
     let mut lower = Lower {
-        b, unit, code, function, body, plan, frame, known, sites, registers, labels, headers,
+        b,
+        unit,
+        code,
+        function,
+        body,
+        plan,
+        frame,
+        known,
+        sites,
+        registers,
+        labels,
+        headers,
         context: arguments[0],
         arguments: arguments[1..].to_vec(),
-        thread, carry,
+        thread,
+        carry,
         slots: HashMap::new(),
         hosts: HashMap::new(),
-        stop, next, local,
+        stop,
+        next,
+        local,
         location: first,
     };
     match function.kind {
@@ -169,6 +183,7 @@ pub(super) fn function<'a, 'f>(
         local_bytes: lower.frame.local_bytes + if calls { STACK_BYTES } else { 0 },
         spill_bytes: lower.plan.spill_bytes,
         calls,
+        flushes: lower.plan.flushes,
         entry_site,
         resumes: std::mem::take(&mut lower.plan.resumes),
     };
@@ -447,6 +462,9 @@ impl Lower<'_, '_> {
             Op::Cvt(cvt) => self.convert(instruction, cvt),
             Op::Ld(_) | Op::Ldu(_) | Op::St(_) | Op::Prefetch { .. } => self.memory(instruction),
             Op::Atom(atomic) | Op::Red(atomic) => self.atomic(instruction, atomic),
+            Op::CpAsync { ignore, .. } => self.copy_to_shared(instruction, *ignore),
+            // Such copies are done at once.
+            Op::CpAsyncCommit | Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll => Ok(()),
             Op::Membar { .. } | Op::Fence { .. } => {
                 self.b.ins().fence();
                 Ok(())
@@ -479,7 +497,8 @@ impl Lower<'_, '_> {
         if from == ty {
             return value;
         }
-        let value = if from.is_float() { self.bitcast(value, int_type(from.bytes())) } else { value };
+        let value =
+            if from.is_float() { self.bitcast(value, int_type(from.bytes())) } else { value };
         let int = int_type(ty.bytes());
         let value = match from.bytes().cmp(&ty.bytes()) {
             std::cmp::Ordering::Less => self.b.ins().uextend(int, value),
@@ -550,7 +569,11 @@ impl Lower<'_, '_> {
     }
 
     /// The first source operands as values of type `ty`.
-    pub(super) fn sources<const N: usize>(&mut self, i: &Instruction, ty: Type) -> Step<[Value; N]> {
+    pub(super) fn sources<const N: usize>(
+        &mut self,
+        i: &Instruction,
+        ty: Type,
+    ) -> Step<[Value; N]> {
         let mut values = [None; N];
         for (value, operand) in values.iter_mut().zip(&i.src) {
             *value = Some(self.value(operand, ty)?);

@@ -143,8 +143,8 @@ fn odd(sum: f64, error: f64) -> f64 {
 /// Rounds a double, itself the result of rounding to odd or exact, to single precision.
 extern "C" fn f64_to_f32(x: f64, rounding: u32) -> f32 {
     let nearest = x as f32;
-    let error = overflow_error(f64::from(nearest), x.is_finite())
-        .unwrap_or_else(|| x - f64::from(nearest));
+    let error =
+        overflow_error(f64::from(nearest), x.is_finite()).unwrap_or_else(|| x - f64::from(nearest));
     directed_f32(nearest, error, rounding)
 }
 

@@ -28,8 +28,8 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::{FuncId, Linkage, Module as _};
 
 pub(super) use globals::Globals;
-pub(super) use output::take_assertion;
 pub(super) use kernel::{Kernel, Reduce, Resume, Schedule, WarpOp};
+pub(super) use output::take_assertion;
 
 use super::{NAME, launch::Entry, memory::Tables};
 use crate::{
@@ -66,8 +66,14 @@ pub(super) fn compile(
         context.clear();
         context.func.signature = signature(function, &code);
         context.func.name = ir::UserFuncName::user(0, id.as_u32());
-        let lowered =
-            lower::function(&unit, function, &mut code, &mut context.func, &mut builder, &mut sites)?;
+        let lowered = lower::function(
+            &unit,
+            function,
+            &mut code,
+            &mut context.func,
+            &mut builder,
+            &mut sites,
+        )?;
         code.define_function(id, &mut context).map_err(|e| internal(&format!("{e:?}")))?;
         if function.kind == FunctionKind::Entry {
             kernels.push((function, id, lowered));
@@ -144,6 +150,7 @@ fn kernel(
         local_bytes: lowered.local_bytes,
         spill_words: lowered.spill_bytes.div_ceil(8),
         calls: lowered.calls,
+        flushes: lowered.flushes,
         entry_site: lowered.entry_site,
         sites,
         resumes: lowered.resumes,

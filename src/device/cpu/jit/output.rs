@@ -1,19 +1,24 @@
-//! `printf` and `assert`: host functions that read strings out of the arena.
+//! `printf`, `assert`, `malloc` and `free`: host functions that work on the arena.
 #![expect(unsafe_code, reason = "reads a kernel's memory through the context")]
 
 use std::io::Write as _;
 
-use crate::device::cpu::{launch::Context, memory::CHUNK_BITS};
+use crate::device::cpu::{
+    launch::Context,
+    memory::{Arena, CHUNK_BITS},
+};
 
 /// Longest string that is read.
 const MAX_STRING: usize = 4096;
 
-pub(super) fn functions() -> [(&'static str, *const u8); 2] {
+pub(super) fn functions() -> [(&'static str, *const u8); 4] {
     type Printf = extern "C" fn(&mut Context, u64, u64) -> i32;
     type Assert = extern "C" fn(&mut Context, u64, u64, u32, u64) -> i32;
     [
         ("warpaint_vprintf", vprintf as Printf as *const u8),
         ("warpaint_assertfail", assertfail as Assert as *const u8),
+        ("warpaint_malloc", malloc as extern "C" fn(&mut Context, u64) -> u64 as *const u8),
+        ("warpaint_free", free as extern "C" fn(&mut Context, u64) -> i32 as *const u8),
     ]
 }
 
@@ -133,7 +138,11 @@ impl Spec {
             return (None, true, after);
         }
         let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        (text[..digits].parse().ok().map(|size: usize| size.min(MAX_STRING)), false, &text[digits..])
+        (
+            text[..digits].parse().ok().map(|size: usize| size.min(MAX_STRING)),
+            false,
+            &text[digits..],
+        )
     }
 
     fn with_stars(mut self, take: &mut impl FnMut(u64) -> u64) -> Self {
@@ -247,7 +256,29 @@ fn general(value: f64, precision: usize, keep: bool) -> String {
     trim(&format!("{value:.decimals$}"))
 }
 
-extern "C" fn assertfail(c: &mut Context, message: u64, file: u64, line: u32, function: u64) -> i32 {
+fn arena(context: &Context) -> &Arena {
+    // SAFETY: the launch that runs keeps its device, which owns the arena.
+    unsafe { &*context.heap }
+}
+
+/// Device memory for a kernel; null where there is none left, as in CUDA.
+extern "C" fn malloc(context: &mut Context, bytes: u64) -> u64 {
+    if bytes == 0 { 0 } else { arena(context).heap_alloc(bytes).unwrap_or(0) }
+}
+
+/// Gives memory of `malloc` back; anything else is ignored.
+extern "C" fn free(context: &mut Context, address: u64) -> i32 {
+    arena(context).heap_free(address);
+    0
+}
+
+extern "C" fn assertfail(
+    c: &mut Context,
+    message: u64,
+    file: u64,
+    line: u32,
+    function: u64,
+) -> i32 {
     let [message, file, function] = [message, file, function].map(|at| string(c, at));
     let text = format!("`{message}` in {function} ({file}:{line})");
     c.assertion = Box::into_raw(Box::new(text)) as u64;
@@ -273,7 +304,7 @@ mod tests {
         let spec = |text| Spec::parse(text).map(|(spec, _)| spec).unwrap_or_default();
         assert_eq!(spec("5d").number(42), "   42");
         assert_eq!(spec("-5d|").number(42), "42   ");
-        assert_eq!(spec("05d").number(-42i32 as u32 as u64), "-0042");
+        assert_eq!(spec("05d").number(u64::from(-42i32 as u32)), "-0042");
         assert_eq!(spec("+.3f").number(1.5f64.to_bits()), "+1.500");
         assert_eq!(spec("#x").number(255), "0xff");
         assert_eq!(spec("llu").number(u64::MAX), "18446744073709551615");

@@ -47,7 +47,18 @@ impl<'a> Sites<'a> {
         let line = self.text.lines().nth((instruction.line as usize).saturating_sub(1));
         let text = line.map_or("", |line| line.trim().trim_end_matches(';').trim_end());
         let text = if why.is_empty() { text.to_owned() } else { format!("{text} ({why})") };
-        Error::UnsupportedPtx { instruction: text, location: self.location(instruction.location) }
+        Error::UnsupportedPtx { instruction: text, location: self.own(instruction.location) }
+    }
+
+    /// The innermost place that lies in the kernel's own file: instructions that are not supported come mostly
+    /// out of headers, and the user wants the line that uses them.
+    fn own(&self, id: Option<LocationId>) -> Option<Location> {
+        let innermost = self.module.location(id?)?;
+        let chain = self.module.inline_chain(id?);
+        let outermost = chain.last().map_or(innermost, |(_, site)| site);
+        let mut places = std::iter::once(innermost).chain(chain.iter().map(|(_, site)| *site));
+        let own = places.find(|place| place.file == outermost.file).unwrap_or(innermost);
+        Some(place(self.module, own))
     }
 
     pub(super) fn finish(self) -> Arc<[Site]> {

@@ -43,6 +43,9 @@ pub(super) struct Plan {
     pub(super) resumes: Vec<ResumePoint>,
     /// Whether the function calls others.
     pub(super) calls: bool,
+    /// Whether the processor itself may flush subnormals: all single-precision arithmetic wants it, and there
+    /// is no double-precision arithmetic, which never does.
+    pub(super) flushes: bool,
 }
 
 impl Plan {
@@ -69,6 +72,7 @@ impl Plan {
             spill_bytes,
             resumes: vec![ResumePoint { kind: Resume::Start, site: 0 }],
             calls: body.instructions().any(|i| matches!(i.op, Op::Call { .. })),
+            flushes: is_kernel && flushes_everywhere(body),
         }
     }
 
@@ -118,6 +122,32 @@ fn resume_kind(i: &Instruction) -> Option<Resume> {
         Op::Activemask => Some(Resume::Warp(WarpOp::Activemask)),
         _ => None,
     }
+}
+
+/// Whether all arithmetic on floats is single precision with `.ftz`, as in a module compiled for fast math.
+fn flushes_everywhere(body: &Body) -> bool {
+    let mut some = false;
+    let all = body.instructions().all(|i| {
+        let (ty, ftz) = match &i.op {
+            Op::Add { ty, mode, .. }
+            | Op::Sub { ty, mode, .. }
+            | Op::Mul { ty, mode, .. }
+            | Op::Mad { ty, mode, .. }
+            | Op::Fma { ty, mode, .. }
+            | Op::Div { ty, mode, .. }
+            | Op::Rcp { ty, mode, .. }
+            | Op::Sqrt { ty, mode, .. } => (*ty, mode.ftz),
+            Op::Approx { ty, ftz, .. } => (*ty, *ftz),
+            Op::Min(m) | Op::Max(m) => (m.ty, m.ftz),
+            Op::Setp { ty, ftz, .. } | Op::Set { ty, ftz, .. } => (*ty, *ftz),
+            Op::Cvt(c) if c.from.is_float() => (c.from, c.ftz || c.from == c.to),
+            Op::Call { .. } => return false,
+            _ => return true,
+        };
+        some |= ftz;
+        !ty.is_float() || ty == Type::F32 && ftz
+    });
+    cfg!(target_arch = "x86_64") && all && some
 }
 
 /// Whether it is no barrier or warp operation, or the common barrier of all threads.
@@ -181,8 +211,7 @@ impl Lower<'_, '_> {
             let ty = clif_type(self.body.registers.ty(reg));
             let stored = if ty.bytes() < 4 { types::I32 } else { ty };
             let address = self.element(spill, stored.bytes());
-            let value =
-                self.b.ins().load(stored, MemFlagsData::trusted(), address, offset as i32);
+            let value = self.b.ins().load(stored, MemFlagsData::trusted(), address, offset as i32);
             let value = self.fit(value, ty);
             self.b.def_var(self.variable(reg), value);
         }

@@ -54,6 +54,7 @@ fn fit(arena: &Arena, range: &mut Range, bytes: u64, access: Access) -> Result<(
 /// Runs blocks of the launch until none is left or it was stopped.
 pub(super) fn run_blocks(run: &Run, scratch: &mut Scratch) -> Result<()> {
     let mut context = prepare(run, scratch)?;
+    let _flushing = run.launch.kernel().flushes.then(Flushing::new);
     while let Some(block) = run.take() {
         if run.launch.abort.load(Ordering::Relaxed) != 0 {
             abandon(run, block, run.launch.kernel().entry_site, 0);
@@ -124,9 +125,58 @@ fn prepare(run: &Run, scratch: &mut Scratch) -> Result<Context> {
         fault_site: 0,
         dynamic_shared_bytes: config.shared_bytes,
         arrived: [0; context::BARRIERS],
+        heap: &raw const run.shared.arena,
         assertion: 0,
     })
 }
+
+/// Makes this thread's processor treat subnormals as zeros until dropped.
+struct Flushing {
+    before: u32,
+}
+
+impl Flushing {
+    /// Flush to zero, and denormals are zero (Intel SDM, volume 1, section 10.2.3).
+    const BITS: u32 = 1 << 15 | 1 << 6;
+
+    fn new() -> Self {
+        let before = control();
+        set_control(before | Self::BITS);
+        Self { before }
+    }
+}
+
+impl Drop for Flushing {
+    fn drop(&mut self) {
+        set_control(self.before);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn control() -> u32 {
+    let mut value = 0u32;
+    // SAFETY: stores the control register to a local of its size.
+    unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut value, options(nostack)) };
+    value
+}
+
+#[cfg(target_arch = "x86_64")]
+fn set_control(value: u32) {
+    // SAFETY: the value is what the register held, with only the two flushing bits changed; between here and
+    // the restoring one runs compiled code and host functions that do not depend on subnormals.
+    unsafe {
+        std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const value, options(nostack, readonly))
+    };
+}
+
+/// Elsewhere the compiler flushes one result at a time.
+#[cfg(not(target_arch = "x86_64"))]
+fn control() -> u32 {
+    0
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn set_control(_value: u32) {}
 
 /// The lowest address that compiled code's frames may reach on this thread.
 fn stack_limit(kernel: &Kernel) -> u64 {
@@ -210,7 +260,8 @@ impl Body<'_> {
             return Ok(());
         }
         let waiting = self.waiting().next();
-        let site = waiting.map_or(self.kernel.entry_site, |t| self.kernel.resume(self.states[t]).site);
+        let site =
+            waiting.map_or(self.kernel.entry_site, |t| self.kernel.resume(self.states[t]).site);
         abandon(self.run, self.block, site, waiting.unwrap_or(0) as u32);
         Err(Stopped)
     }
@@ -247,7 +298,12 @@ impl Body<'_> {
                 break;
             }
             self.poll()?;
-            warp::resolve(self.kernel, &mut self.states[lanes.clone()], begin as usize, self.exchange);
+            warp::resolve(
+                self.kernel,
+                &mut self.states[lanes.clone()],
+                begin as usize,
+                self.exchange,
+            );
         }
         Ok(())
     }
@@ -289,11 +345,10 @@ impl Body<'_> {
         let threads: Vec<usize> = self.waiting().filter(at).collect();
         let trues = threads.iter().filter(|t| self.exchange.value[**t] & 1 != 0).count() as u64;
         for &thread in &threads {
-            self.exchange.result[thread] =
-                match self.kernel.resume(self.states[thread]).kind {
-                    Resume::Barrier { reduce } => reduce.result(trues, threads.len() as u64),
-                    Resume::Warp(_) | Resume::Start => 0,
-                };
+            self.exchange.result[thread] = match self.kernel.resume(self.states[thread]).kind {
+                Resume::Barrier { reduce } => reduce.result(trues, threads.len() as u64),
+                Resume::Warp(_) | Resume::Start => 0,
+            };
             self.states[thread] &= !BLOCKED;
         }
         self.context.arrived[id] = 0;

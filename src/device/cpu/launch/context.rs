@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicU32;
 
-use crate::device::cpu::memory::Tables;
+use crate::device::cpu::memory::{Arena, Tables};
 
 /// Most threads of a block.
 pub(in crate::device::cpu) const MAX_THREADS: usize = 1024;
@@ -65,6 +65,8 @@ pub(in crate::device::cpu) struct Context {
     pub fault_site: u32,
     pub dynamic_shared_bytes: u32,
     pub arrived: [u32; BARRIERS],
+    /// What `malloc` takes from.
+    pub heap: *const Arena,
     /// Text of a failed assertion.
     pub assertion: u64,
 }

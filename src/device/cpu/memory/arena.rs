@@ -9,6 +9,7 @@
 #![expect(unsafe_code, reason = "raw memory that kernels and the host share")]
 
 use std::{
+    collections::HashMap,
     ptr,
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -71,20 +72,22 @@ pub(in crate::device::cpu) struct Arena {
 struct State {
     ranges: Ranges,
     allocated: u64,
+    /// What kernels allocated, by address.
+    heap: HashMap<u64, Range>,
 }
 
 impl Arena {
     /// Reserves addresses for `total` bytes of allocations.
     pub(in crate::device::cpu) fn new(total: u64) -> Result<Self> {
         let reserved = total.saturating_mul(2).next_power_of_two().clamp(1 << 32, 1 << 44);
-        let map =
-            MmapOptions::new().len(reserved as usize).no_reserve_swap().map_anon();
+        let map = MmapOptions::new().len(reserved as usize).no_reserve_swap().map_anon();
         let map = map.map_err(|_| full(reserved, 0))?;
         let chunks = reserved >> CHUNK_BITS;
         let base = (map.as_ptr() as u64).next_multiple_of(CHUNK);
         // The first chunk stays free so that an access just below the first allocation faults, the last one
         // because rounding up the base may have cut it.
-        let state = State { ranges: Ranges::new(1, chunks - 1), allocated: 0 };
+        let state =
+            State { ranges: Ranges::new(1, chunks - 1), allocated: 0, heap: HashMap::new() };
         Ok(Self {
             map,
             base,
@@ -140,6 +143,21 @@ impl Arena {
         Ok(range)
     }
 
+    /// An allocation by a kernel.
+    pub(in crate::device::cpu) fn heap_alloc(&self, bytes: u64) -> Option<u64> {
+        let range = self.alloc(bytes, Access::ReadWrite).ok()?;
+        self.lock().heap.insert(range.address, range);
+        Some(range.address)
+    }
+
+    /// Gives an allocation by a kernel back; nothing where there is none at `address`.
+    pub(in crate::device::cpu) fn heap_free(&self, address: u64) {
+        let range = self.lock().heap.remove(&address);
+        if let Some(range) = range {
+            self.free(range);
+        }
+    }
+
     /// Gives memory of the device's own back.
     pub(in crate::device::cpu) fn free_own(&self, range: Range) {
         self.set_ends(range, 0, Access::ReadWrite);
@@ -182,11 +200,7 @@ impl Arena {
         let offset = (range.address - self.map.as_ptr() as u64) as usize;
         // SAFETY: nothing in Rust borrows the pages, and to kernels their content no longer matters.
         let released = unsafe {
-            self.map.unchecked_advise_range(
-                UncheckedAdvice::DontNeed,
-                offset,
-                range.bytes as usize,
-            )
+            self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, offset, range.bytes as usize)
         };
         if let Err(error) = released {
             tracing::debug!("freed device memory stays with the process: {error}");

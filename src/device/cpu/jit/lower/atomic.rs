@@ -1,9 +1,7 @@
 //! `atom` and `red`. What only one block can reach needs no atomicity: a block runs on one core at a time.
 
 use cranelift_codegen::ir::{
-    self, AtomicRmwOp, BlockArg, InstBuilder, MemFlagsData, Value,
-    condcodes::IntCC,
-    types,
+    self, AtomicRmwOp, BlockArg, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types,
 };
 
 use super::{
@@ -21,8 +19,7 @@ impl Lower<'_, '_> {
         if atomic.lanes > 1 || atomic.ty.bytes() > 8 {
             return Err(Unsupported("atomics of vectors"));
         }
-        let checked =
-            Checked { space: atomic.space, bytes: atomic.ty.bytes(), write: true };
+        let checked = Checked { space: atomic.space, bytes: atomic.ty.bytes(), write: true };
         let address = address_operand(i, 0)?;
         let (base, offset) = self.locate(&address, checked)?;
         let address =
@@ -73,7 +70,13 @@ impl Lower<'_, '_> {
     }
 
     /// What no machine instruction does: computed, and stored if nobody was faster.
-    fn change_by_exchange(&mut self, at: Value, a: &Atomic, b: Value, int: ir::Type) -> Step<Value> {
+    fn change_by_exchange(
+        &mut self,
+        at: Value,
+        a: &Atomic,
+        b: Value,
+        int: ir::Type,
+    ) -> Step<Value> {
         let flags = MemFlagsData::trusted();
         let first = self.b.ins().atomic_load(int, flags, at);
         let [again, done] = [(); 2].map(|()| self.b.create_block());

@@ -4,22 +4,24 @@
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::{
-    InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Value, condcodes::IntCC, types,
+    BlockArg, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Value,
+    condcodes::IntCC, types,
 };
-use cranelift_module::Module as _;
+use cranelift_frontend::Switch;
+use cranelift_module::{FuncId, Module as _};
 
 use super::{EXITED, Lower, Step, Unsupported, clif_type};
 use crate::{
     device::{
         Result,
         cpu::{
-            jit::kernel::SiteKind,
+            jit::{function_handle, kernel::SiteKind},
             launch::{Context, STOPPED},
         },
     },
     ptx::{
-        ast::Param,
-        inst::Instruction,
+        ast::{FunctionKind, Param},
+        inst::{Instruction, Op},
         operand::{Operand, Symbol},
         types::Type,
     },
@@ -109,40 +111,112 @@ impl Lower<'_, '_> {
     // The caller ------------------------------------------------------------------------------------
 
     pub(super) fn call(&mut self, i: &Instruction) -> Step {
-        let Some(callee) = i.callee() else { return Err(Unsupported("a call through a pointer")) };
-        let unit = self.unit;
-        let function = &unit.module.functions[callee as usize];
-        let Some(id) = unit.ids[callee as usize] else {
-            return self.call_host(i, &function.name);
+        let (unit, body) = (self.unit, self.body);
+        let (params, returns) = match (i.callee(), &i.op) {
+            (Some(callee), _) => {
+                let function = &unit.module.functions[callee as usize];
+                if unit.ids[callee as usize].is_none() {
+                    return self.call_host(i, &function.name);
+                }
+                (&function.params, &function.returns)
+            }
+            (None, Op::Call { prototype: Some(prototype), .. }) => {
+                let prototype = body.prototypes.get(*prototype as usize);
+                let prototype = prototype.ok_or(Unsupported("a call without a prototype"))?;
+                (&prototype.params, &prototype.returns)
+            }
+            _ => return Err(Unsupported("a call without a prototype")),
         };
-        let mut arguments = vec![self.context];
-        for (operand, param) in i.src[1..].iter().zip(&function.params) {
-            let address = self.pass(operand, param)?;
-            arguments.push(address);
-        }
-        for (operand, param) in i.dst.iter().zip(&function.returns) {
-            let address = match operand {
-                Operand::Reg(_) => self.temporary(param.bytes()),
-                _ => self.pass(operand, param)?,
-            };
-            arguments.push(address);
-        }
-        if arguments.len() != 1 + function.params.len() + function.returns.len() {
-            return Err(Unsupported("a call with the wrong number of arguments"));
-        }
-        let callee = self.code.declare_func_in_func(id, self.b.func);
-        let call = self.b.ins().call(callee, &arguments);
-        let status = self.b.inst_results(call)[0];
+        let arguments = self.pass_all(i, params, returns)?;
+        let status = match i.callee().and_then(|callee| unit.ids[callee as usize]) {
+            Some(id) => self.call_function(id, &arguments),
+            None => self.call_by_handle(i, params, returns, &arguments)?,
+        };
         self.after_call(status);
-        for (index, (operand, param)) in i.dst.iter().zip(&function.returns).enumerate() {
+        for (index, (operand, param)) in i.dst.iter().zip(returns).enumerate() {
             if let Operand::Reg(_) = operand {
-                let from = arguments[1 + function.params.len() + index];
+                let from = arguments[1 + params.len() + index];
                 let ty = clif_type(param.ty);
                 let value = self.b.ins().load(ty, MemFlagsData::trusted(), from, 0);
                 self.set_operand(operand, value)?;
             }
         }
         Ok(())
+    }
+
+    fn call_function(&mut self, id: FuncId, arguments: &[Value]) -> Value {
+        let callee = self.code.declare_func_in_func(id, self.b.func);
+        let call = self.b.ins().call(callee, arguments);
+        self.b.inst_results(call)[0]
+    }
+
+    /// The context, then addresses of arguments and of places for results.
+    fn pass_all(
+        &mut self,
+        i: &Instruction,
+        params: &[Param],
+        returns: &[Param],
+    ) -> Step<Vec<Value>> {
+        let given = i.src.get(1..).unwrap_or(&[]);
+        if given.len() != params.len() || i.dst.len() != returns.len() {
+            return Err(Unsupported("a call with the wrong number of arguments"));
+        }
+        let mut arguments = vec![self.context];
+        for (operand, param) in given.iter().zip(params) {
+            let address = self.pass(operand, param)?;
+            arguments.push(address);
+        }
+        for (operand, param) in i.dst.iter().zip(returns) {
+            let address = match operand {
+                Operand::Reg(_) => self.temporary(param.bytes()),
+                _ => self.pass(operand, param)?,
+            };
+            arguments.push(address);
+        }
+        Ok(arguments)
+    }
+
+    /// A call through a pointer, which is a handle: one of the functions with such parameters, or a fault.
+    fn call_by_handle(
+        &mut self,
+        i: &Instruction,
+        params: &[Param],
+        returns: &[Param],
+        arguments: &[Value],
+    ) -> Step<Value> {
+        let handle = self.source(i, 0, Type::U64)?;
+        let alike = |a: &[Param], b: &[Param]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.bytes() == b.bytes())
+        };
+        let unit = self.unit;
+        let done = self.b.create_block();
+        let status = self.b.append_block_param(done, types::I32);
+        let wrong = self.b.create_block();
+        self.b.set_cold_block(wrong);
+        let mut switch = Switch::new();
+        let mut cases = Vec::new();
+        for (index, function) in unit.module.functions.iter().enumerate() {
+            let Some(id) = unit.ids[index] else { continue };
+            if function.kind == FunctionKind::Func
+                && alike(&function.params, params)
+                && alike(&function.returns, returns)
+            {
+                let block = self.b.create_block();
+                switch.set_entry(u128::from(function_handle(index as u32)), block);
+                cases.push((block, id));
+            }
+        }
+        switch.emit(&mut self.b, handle, wrong);
+        self.b.switch_to_block(wrong);
+        let site = self.site(SiteKind::Call);
+        self.stop_at(site, handle);
+        for (block, id) in cases {
+            self.b.switch_to_block(block);
+            let status = self.call_function(id, arguments);
+            self.b.ins().jump(done, &[BlockArg::Value(status)]);
+        }
+        self.b.switch_to_block(done);
+        Ok(status)
     }
 
     /// A stopped thread is stopped in every caller; one that has ended has ended in every caller.
@@ -203,6 +277,17 @@ impl Lower<'_, '_> {
                 let none = self.b.ins().iconst(types::I64, 0);
                 self.stop_at(site, none);
                 Ok(())
+            }
+            "malloc" => {
+                let bytes = self.call_argument(i, 1, Type::U64)?;
+                let arguments = [self.context, bytes];
+                let address = self.host("warpaint_malloc", &arguments, types::I64)?;
+                self.call_result(i, address)
+            }
+            "free" => {
+                let address = self.call_argument(i, 1, Type::U64)?;
+                let arguments = [self.context, address];
+                self.host("warpaint_free", &arguments, types::I32).map(drop)
             }
             _ => Err(Unsupported("a function without a body")),
         }

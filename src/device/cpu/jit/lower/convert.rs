@@ -87,8 +87,7 @@ impl Lower<'_, '_> {
         } else {
             self.b.ins().fcvt_from_uint(to, value)
         };
-        let number =
-            if cvt.to.bytes() == 2 { self.narrow_half(number, cvt.to)? } else { number };
+        let number = if cvt.to.bytes() == 2 { self.narrow_half(number, cvt.to)? } else { number };
         Ok(if cvt.sat && cvt.to.bytes() > 2 { self.clamp_unit(number, cvt.to) } else { number })
     }
 

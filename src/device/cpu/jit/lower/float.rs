@@ -1,6 +1,10 @@
 //! Single and double precision.
 
-use cranelift_codegen::ir::{InstBuilder, Value, condcodes::{FloatCC, IntCC}, types};
+use cranelift_codegen::ir::{
+    InstBuilder, Value,
+    condcodes::{FloatCC, IntCC},
+    types,
+};
 
 use super::{Lower, Step, Unsupported, clif_type, int_type};
 use crate::ptx::{
@@ -117,7 +121,7 @@ impl Lower<'_, '_> {
 
     /// With `ftz`, single-precision subnormals are zeros of their sign.
     pub(super) fn flushed(&mut self, value: Value, ty: Type, ftz: bool) -> Value {
-        if !ftz || ty != Type::F32 || false {
+        if !ftz || ty != Type::F32 || self.plan.flushes {
             return value;
         }
         let bits = self.bitcast(value, types::I32);
@@ -234,9 +238,8 @@ pub(super) fn rounding_code(rounding: Rounding) -> Step<i64> {
 
 /// Whether a constant is such that one comparison does: no NaN, and no zero whose sign could lose.
 fn is_simple_bound(operand: &Operand, least: bool) -> bool {
-    let simple = |value: f64| {
-        !value.is_nan() && (value != 0.0 || value.is_sign_negative() == least)
-    };
+    let simple =
+        |value: f64| !value.is_nan() && (value != 0.0 || value.is_sign_negative() == least);
     match operand {
         Operand::F32(bits) => simple(f64::from(f32::from_bits(*bits))),
         Operand::F64(bits) => simple(f64::from_bits(*bits)),

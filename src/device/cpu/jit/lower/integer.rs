@@ -1,6 +1,10 @@
 //! Integer arithmetic, comparison and selection; the entry to all arithmetic.
 
-use cranelift_codegen::ir::{InstBuilder, Value, condcodes::{FloatCC, IntCC}, types};
+use cranelift_codegen::ir::{
+    InstBuilder, Value,
+    condcodes::{FloatCC, IntCC},
+    types,
+};
 
 use super::{Lower, Step, Unsupported, clif_type, int_type};
 use crate::ptx::{
@@ -208,8 +212,7 @@ impl Lower<'_, '_> {
             self.extended(low, types::I64, ty.is_signed())
         });
         let product = self.b.ins().imul(a, b);
-        let product =
-            if half == Half::Hi { self.b.ins().ushr_imm_u(product, 16) } else { product };
+        let product = if half == Half::Hi { self.b.ins().ushr_imm_u(product, 16) } else { product };
         self.b.ins().ireduce(types::I32, product)
     }
 
@@ -275,16 +278,25 @@ impl Lower<'_, '_> {
     fn field(&mut self, word: Value, at: u32, width: u32, signed: bool) -> Value {
         let top = self.b.ins().ishl_imm_u(word, i64::from(32 - width - at));
         let shift = i64::from(32 - width);
-        if signed { self.b.ins().sshr_imm_u(top, shift) } else { self.b.ins().ushr_imm_u(top, shift) }
+        if signed {
+            self.b.ins().sshr_imm_u(top, shift)
+        } else {
+            self.b.ins().ushr_imm_u(top, shift)
+        }
     }
 
     // Comparison ------------------------------------------------------------------------------------
 
     fn setp(&mut self, i: &Instruction, cmp: Cmp, combine: Option<BoolOp>, ty: Type) -> Step {
-        if ty.is_packed() {
-            return Err(Unsupported("packed comparison"));
-        }
         let [a, b] = self.sources(i, ty)?;
+        if ty.is_packed() {
+            let [low, high] = self.compare_pair(cmp, ty, a, b)?;
+            let low = self.combined(i, low, combine)?;
+            self.set(i, low)?;
+            let Some(second) = i.dst.get(1) else { return Ok(()) };
+            let high = self.combined(i, high, combine)?;
+            return self.set_operand(second, high);
+        }
         let holds = self.compare(cmp, ty, a, b)?;
         let first = self.combined(i, holds, combine)?;
         self.set(i, first)?;
@@ -316,12 +328,40 @@ impl Lower<'_, '_> {
         to: Type,
         ty: Type,
     ) -> Step<Value> {
-        if ty.is_packed() || to.is_packed() {
-            return Err(Unsupported("packed comparison"));
-        }
         let [a, b] = self.sources(i, ty)?;
+        if ty.is_packed() {
+            let [low, high] = self.compare_pair(cmp, ty, a, b)?;
+            let mut word = self.b.ins().iconst(types::I32, 0);
+            for (holds, shift) in [(low, 0), (high, 16)] {
+                let holds = self.combined(i, holds, combine)?;
+                let lane = if to.is_packed() { to.element() } else { Type::U16 };
+                let value = self.chosen(holds, lane);
+                let value = self.b.ins().uextend(types::I32, value);
+                let value = self.b.ins().ishl_imm_u(value, shift);
+                word = self.b.ins().bor(word, value);
+            }
+            return Ok(word);
+        }
         let holds = self.compare(cmp, ty, a, b)?;
         let holds = self.combined(i, holds, combine)?;
+        Ok(self.chosen(holds, to))
+    }
+
+    /// The comparisons of the lower and the upper halves.
+    fn compare_pair(&mut self, cmp: Cmp, ty: Type, a: Value, b: Value) -> Step<[Value; 2]> {
+        let mut both = [a; 2];
+        for (result, shift) in both.iter_mut().zip([0, 16]) {
+            let [a, b] = [a, b].map(|value| {
+                let moved = self.b.ins().ushr_imm_u(value, shift);
+                self.b.ins().ireduce(types::I16, moved)
+            });
+            *result = self.compare(cmp, ty.element(), a, b)?;
+        }
+        Ok(both)
+    }
+
+    /// What `set` gives: 1.0 or all ones where `holds`, else zero.
+    fn chosen(&mut self, holds: Value, to: Type) -> Value {
         let clif = clif_type(to);
         let yes = match to {
             Type::F32 => self.b.ins().f32const(1.0f32),
@@ -330,7 +370,7 @@ impl Lower<'_, '_> {
             _ => self.int(-1, clif),
         };
         let no = super::zero_of(&mut self.b, clif);
-        Ok(self.b.ins().select(holds, yes, no))
+        self.b.ins().select(holds, yes, no)
     }
 
     /// A comparison as a predicate.

@@ -21,7 +21,7 @@ use crate::{
         inst::{Instruction, Op},
         modifier::{Access, Order},
         operand::{Address, Base, Operand, Symbol},
-        types::Space,
+        types::{Space, Type},
     },
 };
 
@@ -90,11 +90,8 @@ impl Lower<'_, '_> {
         let write = true;
         let checked = Checked { space: access.space, bytes: access.bytes(), write };
         let operand = i.src.get(1).ok_or(Unsupported("too few operands"))?;
-        let values: Vec<Value> = operand
-            .lanes()
-            .iter()
-            .map(|lane| self.value(lane, access.ty))
-            .collect::<Step<_>>()?;
+        let values: Vec<Value> =
+            operand.lanes().iter().map(|lane| self.value(lane, access.ty)).collect::<Step<_>>()?;
         let (base, offset) = self.locate(&address, checked)?;
         for (lane, value) in values.into_iter().enumerate() {
             let at = offset + lane as i32 * access.ty.bytes() as i32;
@@ -114,6 +111,57 @@ impl Lower<'_, '_> {
             let address = self.b.ins().iadd_imm_s(base, i64::from(offset));
             self.b.ins().atomic_store(MemFlagsData::trusted(), value, address);
         }
+    }
+
+    /// `cp.async`: words of global to shared memory, those from `source bytes` on zero.
+    pub(super) fn copy_to_shared(&mut self, i: &Instruction, ignore: bool) -> Step {
+        let bytes = match i.src.get(2) {
+            Some(Operand::Int(bytes @ (4 | 8 | 16))) => *bytes as u32,
+            _ => return Err(Unsupported("a copy of this size")),
+        };
+        let (to, from) = (address_operand(i, 0)?, address_operand(i, 1)?);
+        let size = match i.src.get(3) {
+            None => self.b.ins().iconst(types::I32, i64::from(bytes)),
+            Some(_) if ignore => {
+                let ignored = self.source(i, 3, Type::Pred)?;
+                let [none, all] = [0, bytes].map(|n| self.int(i64::from(n), types::I32));
+                self.b.ins().select(ignored, none, all)
+            }
+            Some(_) => self.source(i, 3, Type::U32)?,
+        };
+        let shared = Checked { space: Some(Space::Shared), bytes, write: true };
+        let (to, offset) = self.locate(&to, shared)?;
+        let words = (bytes / 4) as i32;
+        let [copy, done] = [(); 2].map(|()| self.b.create_block());
+        let zero = self.b.ins().iconst(types::I32, 0);
+        for word in 0..words {
+            self.b.ins().store(MemFlagsData::trusted(), zero, to, offset + 4 * word);
+        }
+        self.b.ins().brif(size, copy, &[], done, &[]);
+        self.b.switch_to_block(copy);
+        let global = Checked { space: Some(Space::Global), bytes, write: false };
+        let (from, start) = self.locate(&from, global)?;
+        for word in 0..words {
+            let flags = MemFlagsData::trusted();
+            let value = self.b.ins().load(types::I32, flags, from, start + 4 * word);
+            let value = self.low_bytes(value, size, 4 * word);
+            self.b.ins().store(flags, value, to, offset + 4 * word);
+        }
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
+        Ok(())
+    }
+
+    /// A word's bytes below `size - start`, zeros above.
+    fn low_bytes(&mut self, word: Value, size: Value, start: i32) -> Value {
+        let left = self.b.ins().iadd_imm_s(size, -i64::from(start));
+        let left = self.clamp_signed(left, 0, 4);
+        let bits = self.b.ins().ishl_imm_u(left, 3);
+        let one = self.b.ins().iconst(types::I64, 1);
+        let mask = self.b.ins().ishl(one, bits);
+        let mask = self.b.ins().iadd_imm_s(mask, -1);
+        let mask = self.b.ins().ireduce(types::I32, mask);
+        self.b.ins().band(word, mask)
     }
 
     /// Where an access goes, once it is known to be good.
