@@ -94,7 +94,7 @@ const VERTEX: Source = Source {
     name: "shaders/points.vert",
     text: concat!(
         "#version 330 core\n",
-        include_str!("../../shaders/point.glsl"),
+        include_str!("../../shaders/points.glsl"),
         include_str!("../../shaders/points.vert")
     ),
 };
@@ -187,7 +187,7 @@ impl Points {
     }
 }
 
-/// What `shaders/point.glsl` needs.
+/// What `shaders/points.glsl` needs.
 fn set_uniforms(program: &Program, camera: &Camera, cloud: &Cloud<'_>, size: [u32; 2]) {
     let [w, h] = size.map(|n| n as f32);
     let [low, high] = cloud.range;

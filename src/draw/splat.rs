@@ -25,12 +25,12 @@ const SPLAT: Source = Source {
     name: "shaders/splat.comp",
     text: concat!(
         "#version 430 core\n",
-        include_str!("../../shaders/point.glsl"),
+        include_str!("../../shaders/points.glsl"),
         include_str!("../../shaders/splat.comp")
     ),
 };
 const GATHER: Source =
-    Source { name: "shaders/gather.frag", text: include_str!("../../shaders/gather.frag") };
+    Source { name: "shaders/splat.frag", text: include_str!("../../shaders/splat.frag") };
 
 /// Diameter in pixels up to which four pixels share a point's light by its place among them: as wide as a
 /// sprite of 2.3 pixels, whose variance is that of a pixel's tent.
