@@ -62,7 +62,7 @@ impl Glow {
         self.program.set("texel", Uniform::Vec2([reach / w as f32, reach / h as f32]));
         self.program.set("stage", Uniform::I32(stage));
         self.program.set("source", Uniform::I32(0));
-        cover(target, &self.program, nothing, blend, &[(0, source)])
+        cover(target, &self.program, nothing, blend, &[(0, source)], &[])
     }
 }
 

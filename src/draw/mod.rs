@@ -22,6 +22,7 @@ mod colormap;
 mod glow;
 mod picture;
 mod points;
+mod splat;
 mod view;
 
 pub use camera::Camera;

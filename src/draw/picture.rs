@@ -2,8 +2,8 @@
 
 use super::glow::Glow;
 use crate::gl::{
-    Blend, Depth, DrawCall, Format, Framebuffer, Gl, Primitive, Program, Result, Source, Target,
-    Uniform, VertexArray,
+    Blend, Buffer, Depth, DrawCall, Format, Framebuffer, Gl, Primitive, Program, Result, Source,
+    Target, Texture, Uniform, VertexArray,
 };
 
 /// Where content's light is gathered (linear colour times weight, and the weight, in half floats), and the
@@ -75,10 +75,6 @@ impl Picture {
         &self.developed
     }
 
-    pub(super) fn clear(&self) {
-        self.light.clear([0.0; 4]);
-    }
-
     /// Makes the picture from the light. `exposure` is the density of one unit of weight; 0: the light's
     /// weight is coverage.
     pub(super) fn develop(&self, background: &Background, exposure: f32) -> Result<()> {
@@ -95,7 +91,7 @@ impl Picture {
         program.set("rim", Uniform::Vec3(background.rim));
         program.set("size", Uniform::Vec2([w as f32, h as f32]));
         let textures = [(0, light), (1, glow)];
-        cover(&self.developed, program, &self.nothing, Blend::Replace, &textures)
+        cover(&self.developed, program, &self.nothing, Blend::Replace, &textures, &[])
     }
 }
 
@@ -112,7 +108,8 @@ pub(super) fn cover(
     program: &Program,
     nothing: &VertexArray,
     blend: Blend,
-    textures: &[(u32, &crate::gl::Texture)],
+    textures: &[(u32, &Texture)],
+    storage: &[(u32, &Buffer)],
 ) -> Result<()> {
     let [w, h] = target.size();
     let call = DrawCall {
@@ -125,6 +122,7 @@ pub(super) fn cover(
         blend,
         depth: Depth::Ignore,
         textures,
+        storage,
     };
     call.draw()
 }

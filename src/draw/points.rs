@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Camera, Colormap};
+use super::{Camera, Colormap, splat::Splat};
 use crate::gl::{
     self, Attribute, Buffer, Depth, DrawCall, Framebuffer, Gl, Primitive, Program, Result, Source,
     Target, Texture, Uniform, VertexArray,
@@ -85,23 +85,32 @@ impl<'a> Cloud<'a> {
 #[derive(Debug)]
 pub(super) struct Points {
     gl: Gl,
-    program: Program,
+    sprites: Program,
+    splat: Option<Splat>,
     colormaps: HashMap<Colormap, Texture>,
 }
 
-const VERTEX: Source =
-    Source { name: "shaders/points.vert", text: include_str!("../../shaders/points.vert") };
+const VERTEX: Source = Source {
+    name: "shaders/points.vert",
+    text: concat!(
+        "#version 330 core\n",
+        include_str!("../../shaders/points.glsl"),
+        include_str!("../../shaders/points.vert")
+    ),
+};
 const FRAGMENT: Source =
     Source { name: "shaders/points.frag", text: include_str!("../../shaders/points.frag") };
 
 /// A sprite's diameter over its diameter at half light: (1 - r²)² is 1/2 at r = 0.54.
 const SPRITE: f32 = 1.85;
 /// A sprite's light over that of a full square of its diameter: (π/3) / 4.
-const LIGHT: f32 = 0.262;
+pub(super) const LIGHT: f32 = 0.262;
 /// Sprites smaller than this in pixels would flicker between pixels.
 const SMALLEST: f32 = 2.5;
 /// No sprite is larger in pixels: drivers end somewhere above 200.
 const LARGEST: f32 = 200.0;
+/// Points up to this diameter in pixels, at the target, are splatted, where that can be done.
+const SPLATTED: f32 = 4.5;
 /// The mean density of points over the area that [-1, 1]³ covers.
 const MEAN_DENSITY: f32 = 0.7;
 /// The density of a single point: the light of few points does not grow beyond.
@@ -109,8 +118,9 @@ const SINGLE_DENSITY: f32 = 2.4;
 
 impl Points {
     pub(super) fn new(gl: &Gl) -> Result<Self> {
-        let program = Program::new(gl, VERTEX, FRAGMENT)?;
-        Ok(Self { gl: gl.clone(), program, colormaps: HashMap::new() })
+        let sprites = Program::new(gl, VERTEX, FRAGMENT)?;
+        let splat = Splat::new(gl)?;
+        Ok(Self { gl: gl.clone(), sprites, splat, colormaps: HashMap::new() })
     }
 
     /// Draws into `light`; the exposure to develop it with.
@@ -124,23 +134,47 @@ impl Points {
             self.colormaps.insert(cloud.colormap, cloud.colormap.texture(&self.gl)?);
         }
         let colormap = &self.colormaps[&cloud.colormap];
-        let vertices = self.vertices(cloud)?;
-        let [w, h] = light.size();
-        self.set_uniforms(camera, cloud, [w, h]);
+        let size = light.size();
+        if cloud.blend == Blend::Additive
+            && diameter_at_target(camera, cloud, size) <= SPLATTED
+            && let Some(splat) = &mut self.splat
+            && splat.fits(light, cloud)
+        {
+            set_uniforms(splat.program(), camera, cloud, size);
+            splat.draw(light, colormap, cloud)?;
+        } else {
+            light.clear([0.0; 4]);
+            self.draw_sprites(light, colormap, camera, cloud)?;
+        }
         let opaque = cloud.blend == Blend::Opaque;
+        Ok(if opaque { 0.0 } else { exposure(camera, cloud, size) })
+    }
+
+    fn draw_sprites(
+        &self,
+        light: &Framebuffer,
+        colormap: &Texture,
+        camera: &Camera,
+        cloud: &Cloud<'_>,
+    ) -> Result<()> {
+        let [w, h] = light.size();
+        let opaque = cloud.blend == Blend::Opaque;
+        set_uniforms(&self.sprites, camera, cloud, [w, h]);
+        self.sprites.set("smallest", Uniform::F32(SMALLEST));
+        self.sprites.set("opaque", Uniform::I32(i32::from(opaque)));
         let call = DrawCall {
             target: Target::Framebuffer(light),
             rect: [0, 0, w, h],
-            program: &self.program,
-            vertices: &vertices,
+            program: &self.sprites,
+            vertices: &self.vertices(cloud)?,
             count: cloud.count,
             primitive: Primitive::Points,
             blend: if opaque { gl::Blend::Replace } else { gl::Blend::Add },
             depth: if opaque { Depth::Test } else { Depth::Ignore },
             textures: &[(0, colormap)],
+            storage: &[],
         };
-        call.draw()?;
-        Ok(if opaque { 0.0 } else { exposure(camera, cloud, [w, h]) })
+        call.draw()
     }
 
     // Made anew each time: it costs microseconds, and the buffers change with each step (there are two).
@@ -151,26 +185,24 @@ impl Points {
         });
         VertexArray::new(&self.gl, &attributes)
     }
+}
 
-    fn set_uniforms(&self, camera: &Camera, cloud: &Cloud<'_>, size: [u32; 2]) {
-        let [w, h] = size.map(|n| n as f32);
-        let program = &self.program;
-        let [low, high] = cloud.range;
-        let width = if high > low { high - low } else { 1.0 };
-        let reference = if cloud.perspective { reference(camera) } else { 0.0 };
-        let near_far = [camera.distance - 1.2, camera.distance + 1.6];
-        let view_projection = camera.view_projection(w / h).to_cols_array();
-        program.set("view_projection", Uniform::Mat4(view_projection));
-        program.set("diameter", Uniform::F32(diameter(cloud, size)));
-        program.set("smallest", Uniform::F32(SMALLEST));
-        program.set("largest", Uniform::F32(LARGEST));
-        program.set("reference", Uniform::F32(reference));
-        program.set("depth_range", Uniform::Vec2(near_far));
-        program.set("paint", Uniform::I32(paint(cloud)));
-        program.set("range", Uniform::Vec2([low, 1.0 / width]));
-        program.set("colormap", Uniform::I32(0));
-        program.set("opaque", Uniform::I32(i32::from(cloud.blend == Blend::Opaque)));
-    }
+/// What `shaders/points.glsl` needs.
+fn set_uniforms(program: &Program, camera: &Camera, cloud: &Cloud<'_>, size: [u32; 2]) {
+    let [w, h] = size.map(|n| n as f32);
+    let [low, high] = cloud.range;
+    let width = if high > low { high - low } else { 1.0 };
+    let reference = if cloud.perspective { reference(camera) } else { 0.0 };
+    let near_far = [camera.distance - 1.2, camera.distance + 1.6];
+    let view_projection = camera.view_projection(w / h).to_cols_array();
+    program.set("view_projection", Uniform::Mat4(view_projection));
+    program.set("diameter", Uniform::F32(diameter(cloud, size)));
+    program.set("largest", Uniform::F32(LARGEST));
+    program.set("reference", Uniform::F32(reference));
+    program.set("depth_range", Uniform::Vec2(near_far));
+    program.set("paint", Uniform::I32(paint(cloud)));
+    program.set("range", Uniform::Vec2([low, 1.0 / width]));
+    program.set("colormap", Uniform::I32(0));
 }
 
 fn paint(cloud: &Cloud<'_>) -> i32 {
@@ -194,12 +226,15 @@ fn reference(camera: &Camera) -> f32 {
     (Camera::START_DISTANCE * camera.distance).sqrt()
 }
 
+fn diameter_at_target(camera: &Camera, cloud: &Cloud<'_>, size: [u32; 2]) -> f32 {
+    let scale = if cloud.perspective { reference(camera) / camera.distance } else { 1.0 };
+    diameter(cloud, size) * scale
+}
+
 /// The density of one unit of weight with which the cloud's mean density is the same for every count, size,
 /// resolution and distance: nothing is measured, so nothing adapts.
 fn exposure(camera: &Camera, cloud: &Cloud<'_>, size: [u32; 2]) -> f32 {
-    let diameter = diameter(cloud, size);
-    let scale = if cloud.perspective { reference(camera) / camera.distance } else { 1.0 };
-    let light_px = (diameter * scale).powi(2) * LIGHT;
+    let light_px = diameter_at_target(camera, cloud, size).powi(2) * LIGHT;
     // [-1, 1]³ covers about 5 square units.
     let area_px = 5.0 * camera.pixels_per_unit(size).powi(2);
     let mean = cloud.count as f32 * light_px / area_px;

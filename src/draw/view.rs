@@ -79,9 +79,11 @@ impl View {
     /// [`Error::WrongContext`](crate::gl::Error::WrongContext) for buffers of another context;
     /// [`Error::Shader`](crate::gl::Error::Shader) when the driver does not take a shader.
     pub fn draw(&mut self, frame: &Frame<'_>) -> Result<&Framebuffer> {
-        self.picture.clear();
         let exposure = match &frame.content {
-            Content::Nothing => 0.0,
+            Content::Nothing => {
+                self.picture.light().clear([0.0; 4]);
+                0.0
+            }
             Content::Points(cloud) => {
                 let points = match &mut self.points {
                     Some(points) => points,

@@ -92,6 +92,10 @@ impl Buffer {
         self.gl.bind_buffer(glow::ARRAY_BUFFER, Some(self.name));
     }
 
+    pub(super) fn bind_as_storage(&self, binding: u32) {
+        self.gl.bind_buffer_base(glow::SHADER_STORAGE_BUFFER, binding, Some(self.name));
+    }
+
     fn offset(&self, start: usize, length: usize) -> Result<i32> {
         let end = start.saturating_add(length);
         let error = || Error::OutOfRange { what: "a buffer", start, end, bytes: self.bytes };

@@ -51,6 +51,8 @@ impl Gl {
     calls! {
         delete_buffer(name: glow::NativeBuffer);
         bind_buffer(target: u32, name: Option<glow::NativeBuffer>);
+        bind_buffer_base(target: u32, binding: u32, name: Option<glow::NativeBuffer>);
+        memory_barrier(barriers: u32);
         buffer_data_size(target: u32, bytes: i32, usage: u32);
         delete_texture(name: glow::NativeTexture);
         bind_texture(target: u32, name: Option<glow::NativeTexture>);
@@ -93,6 +95,7 @@ impl Gl {
         get_uniform_location(program: glow::NativeProgram, name: &str) -> Option<glow::NativeUniformLocation>;
         uniform_1_f32(location: Option<&glow::NativeUniformLocation>, x: f32);
         uniform_1_i32(location: Option<&glow::NativeUniformLocation>, x: i32);
+        uniform_2_i32(location: Option<&glow::NativeUniformLocation>, x: i32, y: i32);
         uniform_2_f32(location: Option<&glow::NativeUniformLocation>, x: f32, y: f32);
         uniform_3_f32(location: Option<&glow::NativeUniformLocation>, x: f32, y: f32, z: f32);
         uniform_4_f32(location: Option<&glow::NativeUniformLocation>, x: f32, y: f32, z: f32, w: f32);
@@ -241,6 +244,14 @@ impl Gl {
         let glow = self.current();
         // SAFETY: the context is current; all enabled attributes come from buffers with `count` elements.
         unsafe { glow.draw_arrays(mode, 0, count) }
+    }
+
+    /// Runs `groups` work groups of the current compute program.
+    pub(super) fn dispatch_compute(&self, groups: u32) {
+        let glow = self.current();
+        // SAFETY: the context is current; it reads and writes bound buffers, which live until unbound. That
+        // a shader's indices stay within them is the duty of its text, which is this crate's own.
+        unsafe { glow.dispatch_compute(groups, 1, 1) }
     }
 
     /// Forgets errors of earlier calls, so that [`check`](Self::check) tells of the next ones only.

@@ -1,6 +1,6 @@
 //! One draw with all the state that it relies on.
 
-use super::{Framebuffer, Gl, Program, Result, Texture, VertexArray};
+use super::{Buffer, Framebuffer, Gl, Program, Result, Texture, VertexArray, dispatch};
 
 /// One draw: where to, with what, and every state that it relies on. Nothing of an earlier draw, or of
 /// another painter on the same context, shows through.
@@ -28,6 +28,8 @@ pub struct DrawCall<'a> {
     pub depth: Depth,
     /// Textures and the units that the shaders' samplers name.
     pub textures: &'a [(u32, &'a Texture)],
+    /// Buffers and the bindings of the shaders' `buffer` blocks (OpenGL 4.3).
+    pub storage: &'a [(u32, &'a Buffer)],
 }
 
 /// Where a draw goes.
@@ -89,7 +91,7 @@ impl DrawCall<'_> {
         self.set_rasterisation(gl);
         self.set_blend(gl);
         self.set_depth(gl);
-        self.textures.iter().for_each(|(unit, texture)| texture.bind(*unit));
+        dispatch::bind(self.storage, self.textures);
         self.program.bind();
         self.vertices.bind();
         gl.draw_arrays(self.primitive.constant(), count);
@@ -100,7 +102,7 @@ impl DrawCall<'_> {
     fn expect_one_context(&self, gl: &Gl) -> Result<()> {
         self.target.expect_same(gl, "draw")?;
         gl.expect_same(self.vertices.gl(), "draw")?;
-        self.textures.iter().try_for_each(|(_, texture)| gl.expect_same(texture.gl(), "draw"))
+        dispatch::expect_one_context(gl, self.storage, self.textures, "draw")
     }
 
     fn set_rasterisation(&self, gl: &Gl) {
@@ -139,11 +141,7 @@ impl DrawCall<'_> {
     fn leave(&self, gl: &Gl) {
         gl.bind_vertex_array(None);
         gl.use_program(None);
-        for (unit, texture) in self.textures {
-            gl.active_texture(glow::TEXTURE0 + unit);
-            gl.bind_texture(texture.target(), None);
-        }
-        gl.active_texture(glow::TEXTURE0);
+        dispatch::unbind(gl, self.storage, self.textures);
     }
 }
 

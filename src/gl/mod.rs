@@ -14,6 +14,7 @@ mod buffer;
 mod calls;
 mod context;
 mod debug;
+mod dispatch;
 mod draw_call;
 mod error;
 mod framebuffer;
@@ -24,6 +25,7 @@ mod vertex_array;
 
 pub use buffer::Buffer;
 pub use context::{Context, ContextInfo, EglDevice, Gl, Headless, Kind, egl_devices};
+pub use dispatch::Dispatch;
 pub use draw_call::{Blend, Depth, DrawCall, Primitive, Target};
 pub use error::{Attempt, Error, Result};
 pub use framebuffer::{Framebuffer, Samples};

@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::HashMap};
 
 use super::{Error, Gl, Result};
 
-/// A linked pair of shaders; uniforms are set by name.
+/// Linked shaders, a vertex and a fragment shader or a compute shader; uniforms are set by name.
 #[derive(Debug)]
 pub struct Program {
     gl: Gl,
@@ -29,6 +29,8 @@ pub enum Uniform {
     F32(f32),
     /// `int`, or a sampler's texture unit
     I32(i32),
+    /// `ivec2`
+    Ivec2([i32; 2]),
     /// `vec2`
     Vec2([f32; 2]),
     /// `vec3`
@@ -46,26 +48,34 @@ impl Program {
     /// [`Error::Shader`] with the driver's log, in which each line that names a line of the shader begins
     /// with `file:line:`.
     pub fn new(gl: &Gl, vertex: Source, fragment: Source) -> Result<Self> {
-        let vertex_shader = Shader::new(gl, glow::VERTEX_SHADER, vertex)?;
-        let fragment_shader = Shader::new(gl, glow::FRAGMENT_SHADER, fragment)?;
-        let program = Self {
-            gl: gl.clone(),
-            name: gl.create_program()?,
-            label: fragment.name,
-            locations: RefCell::default(),
-        };
-        let shaders = [vertex_shader.name, fragment_shader.name];
-        shaders.iter().for_each(|&shader| gl.attach_shader(program.name, shader));
-        gl.link_program(program.name);
-        shaders.iter().for_each(|&shader| gl.detach_shader(program.name, shader));
-        if gl.get_program_link_status(program.name) {
+        let shaders = [
+            Shader::new(gl, glow::VERTEX_SHADER, vertex)?,
+            Shader::new(gl, glow::FRAGMENT_SHADER, fragment)?,
+        ];
+        Self::link(gl, &shaders, fragment.name)
+    }
+
+    /// Compiles and links a compute shader ([`Gl::computes`] says whether the context has any).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn compute(gl: &Gl, source: Source) -> Result<Self> {
+        Self::link(gl, &[Shader::new(gl, glow::COMPUTE_SHADER, source)?], source.name)
+    }
+
+    fn link(gl: &Gl, shaders: &[Shader], label: &'static str) -> Result<Self> {
+        let (gl, locations) = (gl.clone(), RefCell::default());
+        let program = Self { name: gl.create_program()?, gl, label, locations };
+        let (gl, name) = (&program.gl, program.name);
+        shaders.iter().for_each(|shader| gl.attach_shader(name, shader.name));
+        gl.link_program(name);
+        shaders.iter().for_each(|shader| gl.detach_shader(name, shader.name));
+        if gl.get_program_link_status(name) {
             return Ok(program);
         }
-        Err(Error::Shader {
-            name: format!("{} with {}", vertex.name, fragment.name),
-            stage: "link",
-            log: gl.get_program_info_log(program.name).trim_end().to_owned(),
-        })
+        let log = gl.get_program_info_log(name).trim_end().to_owned();
+        let names: Vec<_> = shaders.iter().map(|shader| shader.source).collect();
+        Err(Error::Shader { name: names.join(" with "), stage: "link", log })
     }
 
     /// Sets a uniform for the draws that follow. A name that the shaders do not use is ignored (compilers
@@ -77,6 +87,7 @@ impl Program {
         match value {
             Uniform::F32(x) => gl.uniform_1_f32(at, x),
             Uniform::I32(x) => gl.uniform_1_i32(at, x),
+            Uniform::Ivec2([x, y]) => gl.uniform_2_i32(at, x, y),
             Uniform::Vec2([x, y]) => gl.uniform_2_f32(at, x, y),
             Uniform::Vec3([x, y, z]) => gl.uniform_3_f32(at, x, y, z),
             Uniform::Vec4([x, y, z, w]) => gl.uniform_4_f32(at, x, y, z, w),
@@ -114,11 +125,13 @@ impl Drop for Program {
 struct Shader {
     gl: Gl,
     name: glow::NativeShader,
+    source: &'static str,
 }
 
 impl Shader {
     fn new(gl: &Gl, kind: u32, source: Source) -> Result<Self> {
-        let shader = Self { gl: gl.clone(), name: gl.create_shader(kind)? };
+        let name = gl.create_shader(kind)?;
+        let shader = Self { gl: gl.clone(), name, source: source.name };
         gl.shader_source(shader.name, source.text);
         gl.compile_shader(shader.name);
         if gl.get_shader_compile_status(shader.name) {

@@ -139,6 +139,7 @@ fn draw_half(context: &Context, target: Target<'_>, rect: [u32; 4], blend: Blend
         blend,
         depth: Depth::Ignore,
         textures: &[],
+        storage: &[],
     };
     call.draw().unwrap();
 }

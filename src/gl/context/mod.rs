@@ -131,6 +131,17 @@ impl Gl {
         &self.0.info
     }
 
+    /// Whether it has compute shaders and storage buffers (OpenGL 4.3).
+    pub fn computes(&self) -> bool {
+        let version = [glow::MAJOR_VERSION, glow::MINOR_VERSION];
+        version.map(|number| self.get_parameter_i32(number)) >= [4, 3]
+    }
+
+    /// The largest buffer in bytes that a shader's `buffer` block can name.
+    pub fn max_storage_bytes(&self) -> usize {
+        usize::try_from(self.get_parameter_i32(glow::MAX_SHADER_STORAGE_BLOCK_SIZE)).unwrap_or(0)
+    }
+
     /// Whether two objects' contexts are one.
     pub fn same(&self, other: &Gl) -> bool {
         self.0.id == other.0.id
