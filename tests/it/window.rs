@@ -78,7 +78,7 @@ impl Screen {
         place.file("scene.cu", text);
         fs::create_dir(place.path("screen")).unwrap();
         let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", "1600x900x24", "-nolisten", "tcp", "-fbdir"])
+            .args(["-displayfd", "1", "-screen", "0", "1600x900x24", "-nolisten", "tcp", "-noreset", "-fbdir"])
             .arg(place.path("screen"))
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -88,6 +88,16 @@ impl Screen {
         BufReader::new(server.stdout.take().unwrap()).read_line(&mut number).unwrap();
         let display = format!(":{}", number.trim());
         let server = Running(server);
+        let start = Instant::now();
+        let answers = || {
+            let mut client = Command::new("xdotool");
+            client.arg("getdisplaygeometry").env("DISPLAY", &display);
+            client.output().is_ok_and(|output| output.status.success())
+        };
+        while !answers() {
+            assert!(start.elapsed() < PATIENCE, "Xvfb does not answer on {display}");
+            sleep(Duration::from_millis(50));
+        }
         let studio = place
             .command(&["scene.cu", "--device", "cpu"])
             .env("DISPLAY", &display)
