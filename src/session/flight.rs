@@ -141,6 +141,7 @@ impl Session {
             Err(error) => return Err(error.into()),
         }
         self.resources.swap()?;
+        self.picture += 1;
         if flight.work == Work::Step {
             self.inputs.step += 1;
             self.inputs.frame += 1;

@@ -86,6 +86,8 @@ pub struct Session {
     single_steps: u32,
     reset: Reset,
     fault: Option<Diagnostic>,
+    /// Counts what changed the picture.
+    picture: u64,
 
     statistics: statistics::Board,
     history: History,
@@ -141,6 +143,7 @@ impl Session {
             single_steps: 0,
             reset: Reset::All,
             fault: None,
+            picture: 0,
             statistics: statistics::Board::default(),
             history: History::default(),
             stopwatch: Stopwatch::default(),
@@ -178,7 +181,10 @@ impl Session {
             changed |= self.adopt_candidate()?;
             self.depart()?;
         }
-        changed |= self.statistics.collect()?;
+        if self.statistics.collect()? {
+            changed = true;
+            self.picture += u64::from(self.needs_statistics_to_draw());
+        }
         Ok(changed)
     }
 
@@ -293,6 +299,11 @@ impl Session {
     pub fn is_busy(&self) -> bool {
         let waiting = self.playing && self.fault.is_none() && self.program.is_some();
         waiting || self.flight.is_some() || self.single_steps > 0 || self.statistics.is_pending()
+    }
+
+    /// A number that changes whenever [`Session::frame`] shows something else with the same camera.
+    pub fn picture(&self) -> u64 {
+        self.picture
     }
 
     /// The device that it runs on.
@@ -431,6 +442,7 @@ impl Session {
         self.adopt_parameters(&program.scene.manifest);
         self.history.follow(program.passes(When::Step).map(|pass| pass.plan.kernel.as_str()));
         self.statistics.restart();
+        self.picture += 1;
         self.compile.ptx = program.ptx.clone();
         self.compile.running = generation;
         self.program = Some(program);

@@ -167,8 +167,8 @@ struct Studio {
     folders: Option<Folders>,
     state: State,
     camera: draw::Camera,
-    /// What the view's picture was drawn from; `None` when the session has something newer.
-    drawn_from: Option<draw::Camera>,
+    /// The camera and the session's picture that the view was drawn from.
+    drawn_from: Option<(draw::Camera, u64)>,
     /// Where the camera started; another start in the manifest moves it.
     start: Option<draw::Camera>,
     mouse: [f32; 4],
@@ -252,7 +252,6 @@ impl Studio {
     fn advance(&mut self) -> Next {
         let now = Instant::now();
         if self.update_session() {
-            self.drawn_from = None;
             self.pace.want(now);
         }
         let busy = self.session.as_ref().is_some_and(Session::is_busy);
@@ -332,7 +331,9 @@ impl Studio {
 
     /// Draws the view's picture, unless it would be the one that is there.
     fn draw_view(&mut self, size: [u32; 2]) -> Result<()> {
-        if self.view.size() == size && self.drawn_from == Some(self.camera) {
+        let picture = self.session.as_ref().map_or(0, Session::picture);
+        let from = Some((self.camera, picture));
+        if self.view.size() == size && self.drawn_from == from {
             return Ok(());
         }
         self.view.resize(size)?;
@@ -341,7 +342,7 @@ impl Studio {
             None => draw::Frame::new(&self.camera, draw::Content::Nothing),
         };
         self.timer.measure(|| self.view.draw(&frame).map(|_| ()))?;
-        self.drawn_from = Some(self.camera);
+        self.drawn_from = from;
         Ok(())
     }
 

@@ -1,0 +1,99 @@
+//! From an edit of the particles scene to the first picture that shows it: compiled anew (never from the cache),
+//! loaded or translated, stepped, drawn.
+//!
+//! `cargo bench --bench edit`; runs on the CPU device, and on an NVIDIA GPU where there is one.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+
+use std::time::{Duration, Instant};
+
+use warpaint::{
+    compile::{Cache, Compiler},
+    device::{Choice, Device},
+    draw, gl,
+    interop::Interop,
+    scene::{Overrides, Scene},
+    session::{Options, Session},
+};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// The size of the studio's view at its first layout.
+const SIZE_PX: [u32; 2] = [670, 592];
+
+fn main() -> Result<()> {
+    let edits = if std::env::args().any(|argument| argument == "--bench") { 15 } else { 1 };
+    println!("from edit to picture, {}x{} pixels, {edits} edits; milliseconds", SIZE_PX[0], SIZE_PX[1]);
+    println!("{:<52} {:>7} {:>7} {:>7} {:>9}", "device", "least", "median", "most", "compiler");
+    for choice in [Choice::Cpu, Choice::Cuda(0)] {
+        match Device::open(choice) {
+            Ok(device) => measure(&device, edits)?,
+            Err(error) => println!("skipped: {error}"),
+        }
+    }
+    Ok(())
+}
+
+fn measure(device: &Device, edits: usize) -> Result<()> {
+    let source = Scene::built_in("particles").ok_or("there is no scene `particles`")?;
+    let cuda_ordinal = device.as_nvidia().map(warpaint::device::nvidia::Device::ordinal);
+    let context = gl::Context::headless(gl::Headless { cuda_ordinal })?;
+    let mut view = draw::View::new(context.gl(), SIZE_PX)?;
+    let options = Options {
+        name: "particles.cu".to_owned(),
+        path: None,
+        source: source.to_owned(),
+        overrides: Overrides::default(),
+        parameters: Vec::new(),
+        seed: 1,
+        step_timeout: Duration::from_secs(60),
+        statistics_every: Some(Duration::from_millis(100)),
+    };
+    let interop = Interop::new(context.gl(), device);
+    // A cache in memory alone, and every text is new: each edit is compiled.
+    let compiler = Compiler::new(Cache::memory());
+    let mut session = Session::open(options, device.clone(), compiler, interop, || {})?;
+    session.wait_for_program()?;
+    show(&mut session, &mut view)?;
+
+    let mut totals = Vec::new();
+    let mut compilations = Vec::new();
+    for edit in 0..edits {
+        let start = Instant::now();
+        session.set_source(format!("{source}\n__device__ float edit() {{ return {edit}.0f; }}\n"));
+        show(&mut session, &mut view)?;
+        totals.push(start.elapsed());
+        compilations.push(session.snapshot().compile.elapsed);
+    }
+    totals.sort();
+    compilations.sort();
+    let ms = |d: Duration| d.as_secs_f64() * 1e3;
+    let name: String = device.info().to_string().chars().take(50).collect();
+    println!(
+        "{name:<52} {:>7.1} {:>7.1} {:>7.1} {:>9.1}",
+        ms(totals[0]),
+        ms(totals[edits / 2]),
+        ms(totals[edits - 1]),
+        ms(compilations[edits / 2])
+    );
+    Ok(())
+}
+
+/// Goes on as the studio does until the latest source has made a step, and draws it to the end.
+fn show(session: &mut Session, view: &mut draw::View) -> Result<()> {
+    let latest = session.snapshot().compile.generation;
+    let mut seen = None;
+    loop {
+        session.update()?;
+        let running = session.snapshot().compile.running == latest;
+        let step = session.snapshot().clock.step;
+        if running && *seen.get_or_insert(step) < step {
+            break;
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    let camera = session.start_camera();
+    // To read it means to wait for it.
+    view.draw(&session.frame(&camera))?.read_rgba8()?;
+    Ok(())
+}
