@@ -6,9 +6,12 @@ mod context;
 mod pool;
 mod warp;
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicU32, AtomicU64, Ordering},
+use std::{
+    ops::Range,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
 };
 
 pub(super) use block::Scratch;
@@ -17,6 +20,9 @@ pub(super) use pool::Pool;
 
 use super::{Function, Shared, jit::Kernel};
 use crate::device::{Dim3, Fault, FaultKind, LaunchConfig, Result};
+
+/// Most threads of the blocks that are taken at once.
+const BATCH_THREADS: u64 = 8192;
 
 /// Stack of the threads that run blocks.
 pub(super) const STACK_BYTES: usize = 64 << 20;
@@ -47,9 +53,14 @@ struct Run {
     launch: Launch,
     shared: Arc<Shared>,
     blocks: u64,
-    next: AtomicU64,
+    next: Counter,
     fault: Mutex<Option<Box<Fault>>>,
 }
+
+/// The number of the next block, in cache lines of its own: all threads write it, and read what lies beside it.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Counter(AtomicU64);
 
 impl Launch {
     pub(super) fn new(function: Function, config: LaunchConfig, arguments: &[u8]) -> Self {
@@ -76,7 +87,7 @@ impl Launch {
             launch: self,
             shared: shared.clone(),
             blocks,
-            next: AtomicU64::new(0),
+            next: Counter::default(),
             fault: Mutex::new(None),
         });
         shared.pool.run(&run)?;
@@ -86,14 +97,21 @@ impl Launch {
 }
 
 impl Run {
-    /// The next block that nobody has begun.
-    fn take(&self) -> Option<u64> {
-        let block = self.next.fetch_add(1, Ordering::Relaxed);
-        (block < self.blocks).then_some(block)
+    /// The next blocks that nobody has begun.
+    ///
+    /// A thread takes several at once where blocks are small and many are left, so that it walks through memory
+    /// without gaps. Each thread runs its blocks in increasing order, so a block may wait for any before it.
+    fn take(&self) -> Option<Range<u64>> {
+        let left = self.blocks.saturating_sub(self.next.0.load(Ordering::Relaxed));
+        let fair = left / (8 * self.shared.pool.threads() as u64);
+        let small = BATCH_THREADS / self.launch.config.block.count();
+        let count = fair.min(small).max(1);
+        let first = self.next.0.fetch_add(count, Ordering::Relaxed);
+        (first < self.blocks).then(|| first..(first + count).min(self.blocks))
     }
 
     fn is_exhausted(&self) -> bool {
-        self.next.load(Ordering::Relaxed) >= self.blocks
+        self.next.0.load(Ordering::Relaxed) >= self.blocks
     }
 
     /// Runs blocks on this thread until none is left.

@@ -1,9 +1,9 @@
 //! The embedded CPU device: PTX, compiled to machine code, on all cores.
 //!
-//! Everything that a kernel can reach lies in one arena ([`memory`]); compiled code ([`jit`]) checks every
+//! Everything that a kernel can reach lies in one arena (`memory`); compiled code (`jit`) checks every
 //! access against it, and polls a flag in every loop. What it finds wrong ends the launch with a
-//! [`Fault`](super::Fault), never the process. Streams ([`stream`]) are queues with a thread each; blocks of a
-//! launch ([`launch`]) are shared out among all cores.
+//! [`Fault`](super::Fault), never the process. Streams (`stream`) are queues with a thread each; blocks of a
+//! launch (`launch`) are shared out among all cores.
 
 mod event;
 mod jit;

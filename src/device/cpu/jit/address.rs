@@ -34,7 +34,10 @@ impl Frame {
         for (index, variable) in body.locals.iter().enumerate() {
             let end = match variable.space {
                 Space::Local => &mut frame.local_bytes,
-                Space::Shared | Space::SharedCta if !variable.is_dynamic() => {
+                // Where a device function's own would lie depends on the kernel; none is emitted by NVRTC.
+                Space::Shared | Space::SharedCta
+                    if !variable.is_dynamic() && function.kind == FunctionKind::Entry =>
+                {
                     &mut frame.shared_bytes
                 }
                 _ => continue,
@@ -131,7 +134,9 @@ pub(super) fn spot(
             match (variable.space, frame.locals.get(&index)) {
                 (Space::Local, Some(&(offset, bytes))) => Spot::Local { offset, bytes },
                 (_, Some(&(offset, bytes))) => Spot::Shared { offset, bytes },
-                (Space::Shared | Space::SharedCta, None) => Spot::DynamicShared,
+                (Space::Shared | Space::SharedCta, None) if variable.is_dynamic() => {
+                    Spot::DynamicShared
+                }
                 (Space::Param, None) => Spot::CallParam { local: index, bytes: variable.bytes() },
                 _ => return None,
             }

@@ -23,7 +23,7 @@ use crate::{
         cfg::Cfg,
         inst::{Instruction, Op},
         modifier::BarKind,
-        operand::{Operand, Reg},
+        operand::{Grid, Operand, Reg, Special},
         types::Type,
     },
 };
@@ -43,6 +43,8 @@ pub(super) struct Plan {
     pub(super) resumes: Vec<ResumePoint>,
     /// Whether the function calls others.
     pub(super) calls: bool,
+    /// How many coordinates of its threads it asks for: x, y and z.
+    pub(super) axes: usize,
     /// Whether the processor itself may flush subnormals: all single-precision arithmetic wants it, and there
     /// is no double-precision arithmetic, which never does.
     pub(super) flushes: bool,
@@ -65,13 +67,15 @@ impl Plan {
         } else {
             Schedule::Warp
         };
+        let calls = body.instructions().any(|i| matches!(i.op, Op::Call { .. }));
         Self {
             points,
             kept,
             schedule,
             spill_bytes,
             resumes: vec![ResumePoint { kind: Resume::Start, site: 0 }],
-            calls: body.instructions().any(|i| matches!(i.op, Op::Call { .. })),
+            calls,
+            axes: if calls { 3 } else { axes(body) },
             flushes: is_kernel && flushes_everywhere(body),
         }
     }
@@ -122,6 +126,17 @@ fn resume_kind(i: &Instruction) -> Option<Resume> {
         Op::Activemask => Some(Resume::Warp(WarpOp::Activemask)),
         _ => None,
     }
+}
+
+/// How many of `%tid.x`, `.y` and `.z`, in this order, the body reads.
+fn axes(body: &Body) -> usize {
+    let needed = |operand: &Operand| match operand {
+        Operand::Special(Special::Axis(Grid::Tid, axis)) => *axis as usize + 1,
+        Operand::Special(Special::Whole(Grid::Tid)) => 3,
+        _ => 0,
+    };
+    let operands = body.instructions().flat_map(|i| i.src.iter().flat_map(Operand::lanes));
+    operands.map(needed).max().unwrap_or(0).min(3)
 }
 
 /// Whether all arithmetic on floats is single precision with `.ftz`, as in a module compiled for fast math.

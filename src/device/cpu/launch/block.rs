@@ -54,22 +54,22 @@ fn fit(arena: &Arena, range: &mut Range, bytes: u64, access: Access) -> Result<(
 /// Runs blocks of the launch until none is left or it was stopped.
 pub(super) fn run_blocks(run: &Run, scratch: &mut Scratch) -> Result<()> {
     let mut context = prepare(run, scratch)?;
-    let _flushing = run.launch.kernel().flushes.then(Flushing::new);
-    while let Some(block) = run.take() {
-        if run.launch.abort.load(Ordering::Relaxed) != 0 {
-            abandon(run, block, run.launch.kernel().entry_site, 0);
+    let (kernel, config, abort) = (run.launch.kernel(), run.launch.config, &**run.launch.abort());
+    let threads = config.block.count() as u32;
+    let _flushing = kernel.flushes.then(Flushing::new);
+    for block in std::iter::from_fn(|| run.take()).flatten() {
+        if abort.load(Ordering::Relaxed) != 0 {
+            abandon(run, block, kernel.entry_site, 0);
             break;
         }
-        let config = run.launch.config;
         let at = position(config.grid, block);
         context.ctaid = [at.x, at.y, at.z];
         context.block = block;
-        let kernel = run.launch.kernel();
         let mut body = Body {
             run,
             kernel,
             block,
-            threads: config.block.count() as u32,
+            threads,
             context: &mut context,
             states: &mut scratch.states,
             exchange: &mut scratch.exchange,

@@ -86,6 +86,11 @@ impl Pool {
         Ok(pool)
     }
 
+    /// How many threads work at a launch.
+    pub(super) fn threads(&self) -> usize {
+        self.helpers + 1
+    }
+
     /// Runs all blocks on this thread and every free helper.
     pub(super) fn run(&self, run: &Arc<Run>) -> Result<()> {
         let wanted = self.helpers.min(run.blocks.saturating_sub(1).min(usize::MAX as u64) as usize);

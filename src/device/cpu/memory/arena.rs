@@ -17,7 +17,7 @@ use std::{
     },
 };
 
-use memmap2::{MmapMut, MmapOptions, UncheckedAdvice};
+use memmap2::{Advice, MmapMut, MmapOptions, UncheckedAdvice};
 
 use super::ranges::Ranges;
 use crate::device::{Allocation, Error, Fill, Result};
@@ -27,6 +27,9 @@ pub(in crate::device::cpu) const CHUNK_BITS: u32 = 16;
 const CHUNK: u64 = 1 << CHUNK_BITS;
 /// Freed ranges of at least so many bytes give their memory back to the system at once.
 const RELEASE_BYTES: u64 = 256 << 10;
+
+/// Allocations of at least so many bytes are given large pages.
+const HUGE_BYTES: u64 = 4 << 20;
 
 /// What kernels may do with an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +134,19 @@ impl Arena {
         state.allocated += bytes;
         let range = Range { address: self.base + (start << CHUNK_BITS), bytes };
         self.set_ends(range, bytes, access);
+        if bytes >= HUGE_BYTES {
+            self.enlarge_pages(range);
+        }
         Ok(range)
+    }
+
+    /// Asks for large pages, which kernels that stream over much memory are faster with.
+    fn enlarge_pages(&self, range: Range) {
+        let offset = (range.address - self.map.as_ptr() as u64) as usize;
+        let advised = self.map.advise_range(Advice::HugePage, offset, range.bytes as usize);
+        if let Err(error) = advised {
+            tracing::debug!("device memory has small pages: {error}");
+        }
     }
 
     /// Memory of the device's own, which does not count as allocated.
