@@ -24,22 +24,19 @@ struct Point {
     vec4 tint;
 };
 
-vec3 linear(vec3 srgb) {
-    return mix(srgb / 12.92, pow((srgb + 0.055) / 1.055, vec3(2.4)), step(0.04045, srgb));
-}
-
-vec4 mapped(float scalar) {
-    // What is not a number has a colour that no map has.
-    if (isnan(scalar)) return vec4(1.0, 0.0, 1.0, 1.0);
-    float place = clamp((scalar - range.x) * range.y, 0.0, 1.0);
-    return textureLod(colormap, vec2((place * 255.0 + 0.5) / 256.0, 0.5), 0.0);
-}
-
+// All ways are gone at once, without branches: software renderers go them anyway.
 vec4 painted(vec4 value) {
-    if (paint == 5) return vec4(linear(clamp(value.rgb, 0.0, 1.0)), clamp(value.a, 0.0, 1.0));
-    if (paint == 4) return mapped(length(value.xyz));
-    if (paint < 4) return mapped(value[paint]);
-    return mapped(range.x + 0.72 / range.y);
+    // A close fit of the sRGB curve ("sRGB Approximations for HLSL", I. Taylor, 2012).
+    vec3 c = clamp(value.rgb, 0.0, 1.0);
+    vec3 linear = c * (c * (c * 0.305306011 + 0.682171111) + 0.012522878);
+    float scalar = paint < 4 ? value[paint & 3] : length(value.xyz);
+    if (paint == 6) scalar = range.x + 0.72 / range.y;
+    bool number = !isnan(scalar);
+    float place = number ? clamp((scalar - range.x) * range.y, 0.0, 1.0) : 0.0;
+    vec3 mapped = texelFetch(colormap, ivec2(place * 255.0 + 0.5, 0), 0).rgb;
+    // What is not a number has a colour that no map has.
+    if (!number) mapped = vec3(1.0, 0.0, 1.0);
+    return paint == 5 ? vec4(linear, clamp(value.a, 0.0, 1.0)) : vec4(mapped, 1.0);
 }
 
 Point point(vec3 position, vec4 value) {

@@ -12,6 +12,17 @@ pub(super) struct Glow {
     levels: Vec<Framebuffer>,
 }
 
+/// What a pass makes of its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// From light what glows, a quarter as large.
+    Emitted,
+    /// Half as large.
+    Halved,
+    /// Twice as large.
+    Doubled,
+}
+
 const FRAGMENT: Source =
     Source { name: "shaders/glow.frag", text: include_str!("../../shaders/glow.frag") };
 
@@ -35,14 +46,15 @@ impl Glow {
         self.program.set("exposure", Uniform::F32(exposure));
         let mut source = light;
         for (index, level) in self.levels.iter().enumerate() {
-            self.pass(source, level, i32::from(index > 0), nothing, Blend::Replace)?;
+            let stage = if index == 0 { Stage::Emitted } else { Stage::Halved };
+            self.pass(source, level, stage, nothing, Blend::Replace)?;
             source = level.texture().unwrap_or(light);
         }
         for pair in self.levels.windows(2).rev() {
             if let [large, small] = pair
                 && let Some(source) = small.texture()
             {
-                self.pass(source, large, 2, nothing, Blend::Add)?;
+                self.pass(source, large, Stage::Doubled, nothing, Blend::Add)?;
             }
         }
         Ok(self.levels.first().and_then(Framebuffer::texture).unwrap_or(light))
@@ -52,15 +64,19 @@ impl Glow {
         &self,
         source: &Texture,
         target: &Framebuffer,
-        stage: i32,
+        stage: Stage,
         nothing: &VertexArray,
         blend: Blend,
     ) -> Result<()> {
         let [w, h, _] = source.size().extents();
-        // Four taps between texels: 4 x 4 texels make one, or 2 x 2.
-        let reach = if stage == 1 { 0.5 } else { 1.0 };
-        self.program.set("texel", Uniform::Vec2([reach / w as f32, reach / h as f32]));
-        self.program.set("stage", Uniform::I32(stage));
+        // Four taps between texels: 4 x 4 texels make one, 2 x 2 make one, or a tent's blur for doubling.
+        let reach = match stage {
+            Stage::Emitted => 1.0,
+            Stage::Halved => 0.5,
+            Stage::Doubled => std::f32::consts::FRAC_1_SQRT_2,
+        };
+        self.program.set("reach", Uniform::Vec2([reach / w as f32, reach / h as f32]));
+        self.program.set("emitted", Uniform::I32(i32::from(stage == Stage::Emitted)));
         self.program.set("source", Uniform::I32(0));
         cover(target, &self.program, nothing, blend, &[(0, source)], &[])
     }

@@ -32,11 +32,13 @@ const SPLAT: Source = Source {
 const GATHER: Source =
     Source { name: "shaders/splat.frag", text: include_str!("../../shaders/splat.frag") };
 
-/// Diameter in pixels up to which four pixels share a point's light by its place among them: as wide as a
-/// sprite of 2.3 pixels, whose variance is that of a pixel's tent.
-const FINE: f32 = 3.2;
-/// Work items of a group, as in the shader.
+/// Diameter in pixels up to which four pixels share a point's light by its place among them: as sharp as
+/// a sprite of 2.3 pixels, whose variance is that tent's, and with all of the light.
+const FINE: f32 = 4.0;
+/// Work items of a group, as in `shaders/splat.comp`.
 const GROUP: usize = 64;
+/// Points of a work item: software renderers pay much for each item, and GPUs have enough of them.
+const EACH: usize = 16;
 
 impl Splat {
     /// `None` where OpenGL has no compute shaders.
@@ -79,7 +81,7 @@ impl Splat {
         self.set_uniforms(light, cloud, count);
         let dispatch = Dispatch {
             program: &self.splat,
-            groups: u32::try_from(count.div_ceil(GROUP)).unwrap_or(Dispatch::MAX_GROUPS),
+            groups: u32::try_from(count.div_ceil(GROUP * EACH)).unwrap_or(Dispatch::MAX_GROUPS),
             storage: &[(0, cloud.position.buffer), (1, color.buffer), (2, &self.sums)],
             textures: &[(0, colormap)],
         };
