@@ -23,7 +23,10 @@ const SIZE_PX: [u32; 2] = [670, 592];
 
 fn main() -> Result<()> {
     let edits = if std::env::args().any(|argument| argument == "--bench") { 15 } else { 1 };
-    println!("from edit to picture, {}x{} pixels, {edits} edits; milliseconds", SIZE_PX[0], SIZE_PX[1]);
+    println!(
+        "from edit to picture, {}x{} pixels, {edits} edits; milliseconds",
+        SIZE_PX[0], SIZE_PX[1]
+    );
     println!("{:<52} {:>7} {:>7} {:>7} {:>9}", "device", "least", "median", "most", "compiler");
     for choice in [Choice::Cpu, Choice::Cuda(0)] {
         match Device::open(choice) {

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use super::{Error, Reset, Session, program::Pass};
+use super::{Error, Phase, Reset, Session, program::Pass};
 use crate::{
-    device::{self, Arguments, Fault, Slice, Stream},
+    device::{self, Arguments, DeviceKind, Fault, Slice, Stream},
     diagnostic::{Diagnostic, Severity},
     scene::{Inputs, ResourceId, When},
 };
@@ -48,11 +48,22 @@ impl Session {
             }
             return self.launch(Work::Reset(reset));
         }
+        if self.compiler_comes_first() {
+            return Ok(());
+        }
         if self.playing || self.single_steps > 0 {
             self.single_steps = self.single_steps.saturating_sub(1);
             return self.launch(Work::Step);
         }
         Ok(())
+    }
+
+    /// On the CPU device a step would take the cores that the compiler needs: a short compilation is waited for,
+    /// so that an edit is seen sooner.
+    fn compiler_comes_first(&self) -> bool {
+        let compiling = self.compile.phase == Phase::Compiling;
+        let shares_cores = self.device.info().kind == DeviceKind::Cpu;
+        compiling && shares_cores && self.submitted.elapsed() < super::COMPILER_FIRST
     }
 
     /// Puts the passes of `work` on the stream, with events around each.

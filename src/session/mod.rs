@@ -18,7 +18,10 @@ mod statistics;
 mod timing;
 mod worker;
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 pub use error::Error;
 pub use snapshot::*;
@@ -42,6 +45,8 @@ use worker::{Recipe, Verdict, Worker};
 
 /// How long a step may run on when a new program waits to take its place.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// How long no new step is begun for a compilation's sake, where both use the same cores.
+const COMPILER_FIRST: Duration = Duration::from_millis(200);
 /// Seconds that a step advances where no parameter is called `dt`.
 const DEFAULT_DT: f64 = 1.0 / 60.0;
 
@@ -77,6 +82,8 @@ pub struct Session {
     /// Compiled, and waiting for the running step to end.
     candidate: Option<(u64, Program)>,
     compile: CompileState,
+    /// When the latest source came.
+    submitted: Instant,
     resources: Resources,
     inputs: Inputs,
 
@@ -136,6 +143,7 @@ impl Session {
             program: None,
             candidate: None,
             compile: CompileState::default(),
+            submitted: Instant::now(),
             resources: Resources::default(),
             inputs: Inputs { seed: options.seed, dt: DEFAULT_DT, ..Inputs::default() },
             flight: None,
@@ -159,6 +167,7 @@ impl Session {
     pub fn set_source(&mut self, text: String) -> u64 {
         self.compile.generation += 1;
         self.compile.phase = Phase::Compiling;
+        self.submitted = Instant::now();
         self.worker.submit(self.compile.generation, text);
         self.compile.generation
     }

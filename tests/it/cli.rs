@@ -1,6 +1,5 @@
 //! The program from outside: results, exit codes, and one clear sentence for everything that can be wrong.
 
-
 use std::{fs, os::unix::fs::PermissionsExt};
 
 use super::support::{COUNTER, Ended, Workplace, read_npy_f32};
@@ -31,8 +30,18 @@ fn steps_constants_and_parameters_reach_the_kernel() {
     place.file("scene.cu", COUNTER);
     place
         .run(&[
-            "render", "scene.cu", "--device", "cpu", "--steps", "3", "--const", "n=5", "--param", "gain=2.5",
-            "--npy", "value=v.npy",
+            "render",
+            "scene.cu",
+            "--device",
+            "cpu",
+            "--steps",
+            "3",
+            "--const",
+            "n=5",
+            "--param",
+            "gain=2.5",
+            "--npy",
+            "value=v.npy",
         ])
         .expect(0, &[]);
     let (shape, values) = read_npy_f32(&place.path("v.npy"));
@@ -46,7 +55,10 @@ fn json_has_statistics_timings_and_the_device() {
     let place = Workplace::new();
     place.file("scene.cu", COUNTER);
     place
-        .run(&["render", "scene.cu", "--device", "cpu", "--steps", "2", "--json", "r.json", "--seed", "7"])
+        .run(&[
+            "render", "scene.cu", "--device", "cpu", "--steps", "2", "--json", "r.json", "--seed",
+            "7",
+        ])
         .expect(0, &[]);
     let report: serde_json::Value =
         serde_json::from_slice(&fs::read(place.path("r.json")).unwrap()).unwrap();
@@ -82,14 +94,19 @@ fn statistics_count_nan_and_infinity() {
         serde_json::from_slice(&fs::read(place.path("r.json")).unwrap()).unwrap();
     let y = &report["resources"][0]["components"][1];
     assert_eq!((y["nan"].as_u64(), y["inf"].as_u64()), (Some(2), Some(1)), "{y}");
-    assert_eq!((y["min"].as_f64(), y["max"].as_f64(), y["mean"].as_f64()), (Some(2.0), Some(2.0), Some(2.0)));
+    assert_eq!(
+        (y["min"].as_f64(), y["max"].as_f64(), y["mean"].as_f64()),
+        (Some(2.0), Some(2.0), Some(2.0))
+    );
 }
 
 #[test]
 fn a_run_can_be_repeated() {
     let place = Workplace::new();
-    let arguments = ["render", "particles", "--device", "cpu", "--const", "n=4096", "--steps", "5", "--npy"];
-    for (file, seed) in [("position=a.npy", "1"), ("position=b.npy", "1"), ("position=c.npy", "2")] {
+    let arguments =
+        ["render", "particles", "--device", "cpu", "--const", "n=4096", "--steps", "5", "--npy"];
+    for (file, seed) in [("position=a.npy", "1"), ("position=b.npy", "1"), ("position=c.npy", "2")]
+    {
         place.run(&[&arguments[..], &[file, "--seed", seed]].concat()).expect(0, &[]);
     }
     let read = |name| fs::read(place.path(name)).unwrap();
@@ -132,7 +149,10 @@ fn compile_errors_have_their_place() {
 
 #[test]
 fn a_parameter_that_binds_to_nothing_is_named_with_its_neighbours() {
-    let text = edited("advance(float4 *value, int n, float gain)", "advance(float4 *value, int n, float gian)");
+    let text = edited(
+        "advance(float4 *value, int n, float gain)",
+        "advance(float4 *value, int n, float gian)",
+    );
     let (line, _) = place_of(&text, "gian");
     render(&text).expect(1, &[&format!("scene.cu:{line}:"), "`gian`", "`gain`"]);
 }
@@ -148,7 +168,8 @@ fn a_kernel_that_does_not_exist_is_named_with_its_neighbours() {
 fn a_write_out_of_bounds_is_a_fault_with_its_place() {
     let text = edited("if (i < n) value[i].y += gain;", "value[i + n].y += gain;");
     let (line, _) = place_of(&text, "value[i + n]");
-    render(&text).expect(4, &[&format!("scene.cu:{line}"), "fault:", "advance", "block (", "thread ("]);
+    render(&text)
+        .expect(4, &[&format!("scene.cu:{line}"), "fault:", "advance", "block (", "thread ("]);
 }
 
 #[test]
@@ -162,7 +183,8 @@ fn an_endless_loop_is_stopped() {
 fn wrong_usage_is_told_before_anything_runs() {
     let place = Workplace::new();
     place.file("scene.cu", COUNTER);
-    let run = |extra: &[&str]| place.run(&[&["render", "scene.cu", "--device", "cpu"], extra].concat());
+    let run =
+        |extra: &[&str]| place.run(&[&["render", "scene.cu", "--device", "cpu"], extra].concat());
     run(&["--param", "gian=1"]).expect_one_line(2, &["gian"]);
     run(&["--param", "gain=much"]).expect_one_line(2, &["much"]);
     run(&["--npy", "valeu=x.npy"]).expect_one_line(2, &["valeu", "value"]);
@@ -188,9 +210,7 @@ fn no_cuda_is_one_sentence() {
     let report: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(report["devices"][0]["selector"], "cpu");
     place.file("scene.cu", COUNTER);
-    place
-        .run(&["render", "scene.cu", "--device", "cuda"])
-        .expect_one_line(3, &["no CUDA driver"]);
+    place.run(&["render", "scene.cu", "--device", "cuda"]).expect_one_line(3, &["no CUDA driver"]);
 }
 
 #[test]
@@ -216,7 +236,9 @@ fn no_nvrtc_is_one_sentence() {
     let place = Workplace::new();
     place.file("scene.cu", COUNTER);
     let mut command = place.command(&["render", "scene.cu", "--device", "cpu"]);
-    command.env("WARPAINT_NVRTC", "/nonexistent/libnvrtc.so").env("WARPAINT_CACHE", place.path("cache"));
+    command
+        .env("WARPAINT_NVRTC", "/nonexistent/libnvrtc.so")
+        .env("WARPAINT_CACHE", place.path("cache"));
     Ended::new(command.output().unwrap()).expect_one_line(3, &["WARPAINT_NVRTC", "/nonexistent"]);
 }
 
@@ -230,7 +252,10 @@ fn an_unusable_cache_folder_costs_time_only() {
     command.env("WARPAINT_CACHE", place.path("cache"));
     Ended::new(command.output().unwrap()).expect(0, &["cache"]);
     assert!(place.path("v.npy").exists());
-    assert_eq!(fs::read_to_string(place.path("cache")).unwrap(), "a file where the folder should be");
+    assert_eq!(
+        fs::read_to_string(place.path("cache")).unwrap(),
+        "a file where the folder should be"
+    );
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Shared memory: device to OpenGL, on each path that the machine has.
 
-
 use warpaint::{
     device::{Device, Error as DeviceError, Fill, Stream},
     gl::{Buffer, Context, Headless},

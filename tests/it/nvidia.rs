@@ -324,7 +324,9 @@ fn a_stray_kernel_is_named() {
         return;
     }
     if std::env::var_os("WARPAINT_TEST_STRAY").is_none() {
-        eprintln!("SKIPPED: set WARPAINT_TEST_STRAY to fault on purpose; OpenGL may be unusable afterwards");
+        eprintln!(
+            "SKIPPED: set WARPAINT_TEST_STRAY to fault on purpose; OpenGL may be unusable afterwards"
+        );
         return;
     }
     // CUDA is dead in a process after an illegal address, so another one has it.

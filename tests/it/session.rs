@@ -1,6 +1,5 @@
 //! Running scenes: hot swap, what survives an edit, and that OpenGL sees what the kernels wrote.
 
-
 use std::time::{Duration, Instant};
 
 use warpaint::{
@@ -241,13 +240,17 @@ fn both_devices_agree_on_the_particles() {
         done = steps;
         let (a, b) = (floats(&seen_by_gl(&gpu, 0)), floats(&cpu.read("position").unwrap()));
         assert_eq!(a.len(), b.len());
-        let difference = |(a, b): (&[f32], &[f32])| (0..3).map(|k| (a[k] - b[k]).abs()).fold(0.0, f32::max);
+        let difference =
+            |(a, b): (&[f32], &[f32])| (0..3).map(|k| (a[k] - b[k]).abs()).fold(0.0, f32::max);
         let mut differences: Vec<f32> = a.chunks(4).zip(b.chunks(4)).map(difference).collect();
         differences.sort_by(f32::total_cmp);
         let at = |share: f64| differences[((differences.len() - 1) as f64 * share) as usize];
         eprintln!(
             "particles after {steps} steps: half within {:e}, 99 % within {:e}, 99.9 % within {:e}, all within {:e}",
-            at(0.5), at(0.99), at(0.999), at(1.0)
+            at(0.5),
+            at(0.99),
+            at(0.999),
+            at(1.0)
         );
         if at(0.5) > half_bound || at(0.99) > most_bound {
             wrong.push(steps);

@@ -1,6 +1,5 @@
 //! The studio in a real window under Xvfb: keys typed by a real client, pictures read off the screen.
 
-
 use std::{
     fs,
     io::{BufRead, BufReader},
@@ -78,7 +77,17 @@ impl Screen {
         place.file("scene.cu", text);
         fs::create_dir(place.path("screen")).unwrap();
         let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", "1600x900x24", "-nolisten", "tcp", "-noreset", "-fbdir"])
+            .args([
+                "-displayfd",
+                "1",
+                "-screen",
+                "0",
+                "1600x900x24",
+                "-nolisten",
+                "tcp",
+                "-noreset",
+                "-fbdir",
+            ])
             .arg(place.path("screen"))
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -162,9 +171,8 @@ impl Screen {
         assert_eq!(bits, 32, "a screen of depth 24 has 32 bits a pixel");
         let start = header + colors * 12;
         let rows = dump[start..].chunks(stride).take(height);
-        let rgb = rows
-            .flat_map(|row| row[..4 * width].chunks(4).map(|p| [p[2], p[1], p[0]]))
-            .collect();
+        let rgb =
+            rows.flat_map(|row| row[..4 * width].chunks(4).map(|p| [p[2], p[1], p[0]])).collect();
         Picture { width, height, rgb }
     }
 
@@ -175,7 +183,9 @@ impl Screen {
         let (mut sum, mut count) = ([0.0, 0.0], 0);
         for y in view[1]..view[3] {
             for x in view[0]..view[2] {
-                if picture.rgb[y * picture.width + x].iter().map(|&c| u32::from(c)).sum::<u32>() > 500 {
+                if picture.rgb[y * picture.width + x].iter().map(|&c| u32::from(c)).sum::<u32>()
+                    > 500
+                {
                     sum = [sum[0] + x as f32, sum[1] + y as f32];
                     count += 1;
                 }
@@ -224,7 +234,9 @@ fn typing_in_the_editor_changes_the_picture() {
     sleep(Duration::from_secs(3));
     let broken = screen.blob_where("the old kernel goes on", |_| true);
     assert!((broken[0] - after[0]).abs() < 10.0, "from {after:?} to {broken:?}");
-    screen.xdotool(&["key", "--delay", "40"].iter().chain(&["BackSpace"; 8]).copied().collect::<Vec<_>>());
+    screen.xdotool(
+        &["key", "--delay", "40"].iter().chain(&["BackSpace"; 8]).copied().collect::<Vec<_>>(),
+    );
     screen.xdotool(&["type", "--delay", "60", "--", "-1.0f"]).expect(0, &[]);
     screen.xdotool(&["key", "ctrl+Return"]).expect(0, &[]);
     screen.blob_where("the mended kernel runs", |at| at[0] < before[0] - 40.0);
