@@ -6,6 +6,9 @@ in vec2 uv;
 uniform sampler2D light;
 uniform sampler2D glow;
 uniform float glow_strength;
+// Light is the mean of 4 taps so far from the pixel's middle, in pixels, or the pixel's own with 0 taps.
+uniform int taps;
+uniform float softness;
 // Density of one unit of weight; 0: the weight is coverage.
 uniform float exposure;
 uniform float heat;
@@ -45,8 +48,18 @@ float noise(vec2 at) {
     return fract(52.9829189 * fract(dot(at, vec2(0.06711056, 0.00583715))));
 }
 
+vec4 gathered() {
+    // A loop that ends at once costs nothing, whereas software renderers go both ways of a branch.
+    vec4 sum = taps > 0 ? vec4(0.0) : texelFetch(light, ivec2(gl_FragCoord.xy), 0);
+    for (int i = 0; i < taps; ++i) {
+        vec2 corner = vec2(i & 1, i >> 1) * 2.0 - 1.0;
+        sum += texture(light, (gl_FragCoord.xy + corner * softness) / size);
+    }
+    return sum / float(max(taps, 1));
+}
+
 void main() {
-    vec4 sum = texelFetch(light, ivec2(gl_FragCoord.xy), 0);
+    vec4 sum = gathered();
     vec3 scene;
     if (exposure > 0.0) {
         float density = min(sum.a, 6.0e4) * exposure;

@@ -17,6 +17,15 @@ pub(super) struct Picture {
     nothing: VertexArray,
 }
 
+/// How light is developed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Development {
+    /// The density of one unit of weight; 0: the light's weight is coverage.
+    pub exposure: f32,
+    /// The variance in square pixels, at most 1/2 along each axis, of a blur of the light.
+    pub softness: f32,
+}
+
 /// What is behind the content: linear colours of the middle and of the rim.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Background {
@@ -42,6 +51,9 @@ const FRAGMENT: Source =
 const HEAT: f32 = 0.32;
 /// How much of the glow is added.
 const GLOW: f32 = 0.13;
+
+/// Less is not to be seen, and is not worth its reads.
+const LEAST_SOFTNESS: f32 = 0.1;
 
 impl Picture {
     pub(super) fn new(gl: &Gl, size: [u32; 2]) -> Result<Self> {
@@ -75,9 +87,9 @@ impl Picture {
         &self.developed
     }
 
-    /// Makes the picture from the light. `exposure` is the density of one unit of weight; 0: the light's
-    /// weight is coverage.
-    pub(super) fn develop(&self, background: &Background, exposure: f32) -> Result<()> {
+    /// Makes the picture from the light.
+    pub(super) fn develop(&self, background: &Background, how: Development) -> Result<()> {
+        let Development { exposure, softness } = how;
         let Some(light) = self.light.texture() else { return Ok(()) };
         let glow = self.glow.draw(light, exposure, &self.nothing)?;
         let program = &self.program;
@@ -85,6 +97,9 @@ impl Picture {
         program.set("light", Uniform::I32(0));
         program.set("glow", Uniform::I32(1));
         program.set("glow_strength", Uniform::F32(GLOW));
+        // Two linear taps at distance s have variance s.
+        program.set("taps", Uniform::I32(if softness < LEAST_SOFTNESS { 0 } else { 4 }));
+        program.set("softness", Uniform::F32(softness));
         program.set("exposure", Uniform::F32(exposure));
         program.set("heat", Uniform::F32(HEAT));
         program.set("middle", Uniform::Vec3(background.middle));
