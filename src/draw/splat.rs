@@ -82,7 +82,7 @@ impl Splat {
         }
         let color = cloud.color.unwrap_or(cloud.position);
         let count = cloud.count.min(length(cloud.position)).min(length(color));
-        self.set_uniforms(light, cloud, count, fine(diameter));
+        self.set_uniforms(light, cloud, count, diameter);
         let dispatch = Dispatch {
             program: &self.splat,
             groups: u32::try_from(count.div_ceil(GROUP * EACH)).unwrap_or(Dispatch::MAX_GROUPS),
@@ -94,9 +94,9 @@ impl Splat {
         picture::cover(light, &self.gather, &self.nothing, Blend::Replace, &[], &sums)
     }
 
-    fn set_uniforms(&self, light: &Framebuffer, cloud: &Cloud<'_>, count: usize, fine: f32) {
+    fn set_uniforms(&self, light: &Framebuffer, cloud: &Cloud<'_>, count: usize, diameter: f32) {
         let size = Uniform::Ivec2(light.size().map(u32::cast_signed));
-        let unit = Uniform::F32(unit(count, fine));
+        let unit = Uniform::F32(unit(count, diameter));
         let color = cloud.color.unwrap_or(cloud.position);
         let components = [cloud.position, color].map(|values| i32::from(values.components));
         for program in [&self.splat, &self.gather] {
@@ -105,7 +105,7 @@ impl Splat {
         }
         self.splat.set("components", Uniform::Ivec2(components));
         self.splat.set("count", Uniform::I32(i32::try_from(count).unwrap_or(i32::MAX)));
-        self.splat.set("fine", Uniform::F32(fine));
+        self.splat.set("fine", Uniform::F32(fine(diameter)));
         self.splat.set("light", Uniform::F32(LIGHT));
     }
 }
@@ -120,10 +120,12 @@ fn fine(diameter: f32) -> f32 {
     NEAR * diameter.max(SHARPEST)
 }
 
-/// A unit of weight in whole numbers: as fine as possible, if all points were to meet in one pixel.
-fn unit(count: usize, fine: f32) -> f32 {
-    let heaviest = 1.25 * LIGHT * fine * fine + 1.0;
-    (u32::MAX as f32 * 0.99 / (count.max(1) as f32 * heaviest)).min(65_536.0)
+/// A unit of weight in whole numbers: as fine as it can be if all points of this diameter, or up to
+/// [`NEAR`] times that, were to meet in one pixel.
+fn unit(count: usize, diameter: f32) -> f32 {
+    // Near points are brighter by 1.25.
+    let heaviest = 1.25 * LIGHT * (NEAR * diameter).powi(2);
+    (u32::MAX as f32 * 0.99 / (count.max(1) as f32 * heaviest)).min(1_048_576.0)
 }
 
 fn sums_bytes(light: &Framebuffer) -> usize {
