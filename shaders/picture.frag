@@ -1,13 +1,13 @@
-#version 330 core
-// Develops light into a picture: background, content, glow, highlights, sRGB, dither.
+// Develops light into a picture: background, content, glow, highlights, sRGB, dither. With SOFT, light is the mean of
+// 4 taps.
+#line 4
 
 in vec2 uv;
 
 uniform sampler2D light;
 uniform sampler2D glow;
 uniform float glow_strength;
-// Light is the mean of 4 taps so far from the pixel's middle, in pixels, or the pixel's own with 0 taps.
-uniform int taps;
+// How far the taps are from the pixel's middle, in pixels.
 uniform float softness;
 // Density of one unit of weight; 0: the weight is coverage.
 uniform float exposure;
@@ -49,13 +49,16 @@ float noise(vec2 at) {
 }
 
 vec4 gathered() {
-    // A loop that ends at once costs nothing, whereas software renderers go both ways of a branch.
-    vec4 sum = taps > 0 ? vec4(0.0) : texelFetch(light, ivec2(gl_FragCoord.xy), 0);
-    for (int i = 0; i < taps; ++i) {
+#ifdef SOFT
+    vec4 sum = vec4(0.0);
+    for (int i = 0; i < 4; ++i) {
         vec2 corner = vec2(i & 1, i >> 1) * 2.0 - 1.0;
         sum += texture(light, (gl_FragCoord.xy + corner * softness) / size);
     }
-    return sum / float(max(taps, 1));
+    return sum / 4.0;
+#else
+    return texelFetch(light, ivec2(gl_FragCoord.xy), 0);
+#endif
 }
 
 void main() {

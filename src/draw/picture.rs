@@ -13,7 +13,9 @@ pub(super) struct Picture {
     light: Framebuffer,
     developed: Framebuffer,
     glow: Glow,
-    program: Program,
+    // Two, because software renderers go both ways of a branch.
+    sharp: Program,
+    soft: Program,
     nothing: VertexArray,
 }
 
@@ -44,8 +46,14 @@ impl Default for Background {
 /// The vertex shader of everything that covers the whole picture.
 pub(super) const VERTEX: Source =
     Source { name: "shaders/picture.vert", text: include_str!("../../shaders/picture.vert") };
-const FRAGMENT: Source =
-    Source { name: "shaders/picture.frag", text: include_str!("../../shaders/picture.frag") };
+const SHARP: Source = Source {
+    name: "shaders/picture.frag",
+    text: concat!("#version 330 core\n", include_str!("../../shaders/picture.frag")),
+};
+const SOFT: Source = Source {
+    name: "shaders/picture.frag",
+    text: concat!("#version 330 core\n#define SOFT\n", include_str!("../../shaders/picture.frag")),
+};
 
 /// How much brighter dense places are than opaque ones, for each doubling.
 const HEAT: f32 = 0.32;
@@ -57,11 +65,12 @@ const LEAST_SOFTNESS: f32 = 0.1;
 
 impl Picture {
     pub(super) fn new(gl: &Gl, size: [u32; 2]) -> Result<Self> {
-        let program = Program::new(gl, VERTEX, FRAGMENT)?;
+        let sharp = Program::new(gl, VERTEX, SHARP)?;
+        let soft = Program::new(gl, VERTEX, SOFT)?;
         let size = size.map(|n| n.max(1));
         let [light, developed] = framebuffers(gl, size)?;
         let glow = Glow::new(gl, size)?;
-        Ok(Self { light, developed, glow, program, nothing: VertexArray::new(gl, &[])? })
+        Ok(Self { light, developed, glow, sharp, soft, nothing: VertexArray::new(gl, &[])? })
     }
 
     pub(super) fn resize(&mut self, gl: &Gl, size: [u32; 2]) -> Result<()> {
@@ -92,13 +101,12 @@ impl Picture {
         let Development { exposure, softness } = how;
         let Some(light) = self.light.texture() else { return Ok(()) };
         let glow = self.glow.draw(light, exposure, &self.nothing)?;
-        let program = &self.program;
+        let program = if softness < LEAST_SOFTNESS { &self.sharp } else { &self.soft };
         let [w, h] = self.size();
         program.set("light", Uniform::I32(0));
         program.set("glow", Uniform::I32(1));
         program.set("glow_strength", Uniform::F32(GLOW));
         // Two linear taps at distance s have variance s.
-        program.set("taps", Uniform::I32(if softness < LEAST_SOFTNESS { 0 } else { 4 }));
         program.set("softness", Uniform::F32(softness));
         program.set("exposure", Uniform::F32(exposure));
         program.set("heat", Uniform::F32(HEAT));
