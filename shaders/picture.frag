@@ -1,11 +1,14 @@
-#version 330 core
-// Develops light into a picture: background, content, glow, highlights, sRGB, dither.
+// Develops light into a picture: background, content, glow, highlights, sRGB, dither. With SOFT, light is the mean of
+// 4 taps.
+#line 4
 
 in vec2 uv;
 
 uniform sampler2D light;
 uniform sampler2D glow;
 uniform float glow_strength;
+// How far the taps are from the pixel's middle, in pixels.
+uniform float softness;
 // Density of one unit of weight; 0: the weight is coverage.
 uniform float exposure;
 uniform float heat;
@@ -45,8 +48,21 @@ float noise(vec2 at) {
     return fract(52.9829189 * fract(dot(at, vec2(0.06711056, 0.00583715))));
 }
 
+vec4 gathered() {
+#ifdef SOFT
+    vec4 sum = vec4(0.0);
+    for (int i = 0; i < 4; ++i) {
+        vec2 corner = vec2(i & 1, i >> 1) * 2.0 - 1.0;
+        sum += texture(light, (gl_FragCoord.xy + corner * softness) / size);
+    }
+    return sum / 4.0;
+#else
+    return texelFetch(light, ivec2(gl_FragCoord.xy), 0);
+#endif
+}
+
 void main() {
-    vec4 sum = texelFetch(light, ivec2(gl_FragCoord.xy), 0);
+    vec4 sum = gathered();
     vec3 scene;
     if (exposure > 0.0) {
         float density = min(sum.a, 6.0e4) * exposure;

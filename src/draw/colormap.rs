@@ -91,8 +91,7 @@ impl Colormap {
         self.srgb(scalar).map(to_linear)
     }
 
-    /// A texture of 256 x 1 half float colours in linear light, filtered linearly: look up at
-    /// `(scalar * 255 + 0.5) / 256`.
+    /// A texture of 256 x 1 half float colours in linear light: a scalar's is texel `scalar * 255 + 0.5`.
     ///
     /// # Errors
     /// What [`gl::Texture::new`] returns.

@@ -13,8 +13,19 @@ pub(super) struct Picture {
     light: Framebuffer,
     developed: Framebuffer,
     glow: Glow,
-    program: Program,
+    // Two, because software renderers go both ways of a branch.
+    sharp: Program,
+    soft: Program,
     nothing: VertexArray,
+}
+
+/// How light is developed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Development {
+    /// The density of one unit of weight; 0: the light's weight is coverage.
+    pub exposure: f32,
+    /// The variance in square pixels, at most 1/2 along each axis, of a blur of the light.
+    pub softness: f32,
 }
 
 /// What is behind the content: linear colours of the middle and of the rim.
@@ -35,21 +46,31 @@ impl Default for Background {
 /// The vertex shader of everything that covers the whole picture.
 pub(super) const VERTEX: Source =
     Source { name: "shaders/picture.vert", text: include_str!("../../shaders/picture.vert") };
-const FRAGMENT: Source =
-    Source { name: "shaders/picture.frag", text: include_str!("../../shaders/picture.frag") };
+const SHARP: Source = Source {
+    name: "shaders/picture.frag",
+    text: concat!("#version 330 core\n", include_str!("../../shaders/picture.frag")),
+};
+const SOFT: Source = Source {
+    name: "shaders/picture.frag",
+    text: concat!("#version 330 core\n#define SOFT\n", include_str!("../../shaders/picture.frag")),
+};
 
 /// How much brighter dense places are than opaque ones, for each doubling.
 const HEAT: f32 = 0.32;
 /// How much of the glow is added.
 const GLOW: f32 = 0.13;
 
+/// Less is not to be seen, and is not worth its reads.
+const LEAST_SOFTNESS: f32 = 0.1;
+
 impl Picture {
     pub(super) fn new(gl: &Gl, size: [u32; 2]) -> Result<Self> {
-        let program = Program::new(gl, VERTEX, FRAGMENT)?;
+        let sharp = Program::new(gl, VERTEX, SHARP)?;
+        let soft = Program::new(gl, VERTEX, SOFT)?;
         let size = size.map(|n| n.max(1));
         let [light, developed] = framebuffers(gl, size)?;
         let glow = Glow::new(gl, size)?;
-        Ok(Self { light, developed, glow, program, nothing: VertexArray::new(gl, &[])? })
+        Ok(Self { light, developed, glow, sharp, soft, nothing: VertexArray::new(gl, &[])? })
     }
 
     pub(super) fn resize(&mut self, gl: &Gl, size: [u32; 2]) -> Result<()> {
@@ -75,16 +96,18 @@ impl Picture {
         &self.developed
     }
 
-    /// Makes the picture from the light. `exposure` is the density of one unit of weight; 0: the light's
-    /// weight is coverage.
-    pub(super) fn develop(&self, background: &Background, exposure: f32) -> Result<()> {
+    /// Makes the picture from the light.
+    pub(super) fn develop(&self, background: &Background, how: Development) -> Result<()> {
+        let Development { exposure, softness } = how;
         let Some(light) = self.light.texture() else { return Ok(()) };
         let glow = self.glow.draw(light, exposure, &self.nothing)?;
-        let program = &self.program;
+        let program = if softness < LEAST_SOFTNESS { &self.sharp } else { &self.soft };
         let [w, h] = self.size();
         program.set("light", Uniform::I32(0));
         program.set("glow", Uniform::I32(1));
         program.set("glow_strength", Uniform::F32(GLOW));
+        // Two linear taps at distance s have variance s.
+        program.set("softness", Uniform::F32(softness));
         program.set("exposure", Uniform::F32(exposure));
         program.set("heat", Uniform::F32(HEAT));
         program.set("middle", Uniform::Vec3(background.middle));

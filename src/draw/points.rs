@@ -2,7 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::{Camera, Colormap, splat::Splat};
+use super::{
+    Camera, Colormap,
+    picture::Development,
+    splat::{self, Splat},
+};
 use crate::gl::{
     self, Attribute, Buffer, Depth, DrawCall, Framebuffer, Gl, Primitive, Program, Result, Source,
     Target, Texture, Uniform, VertexArray,
@@ -110,7 +114,7 @@ const SMALLEST: f32 = 2.5;
 /// No sprite is larger in pixels: drivers end somewhere above 200.
 const LARGEST: f32 = 200.0;
 /// Points up to this diameter in pixels, at the target, are splatted, where that can be done.
-const SPLATTED: f32 = 4.5;
+const SPLATTED: f32 = 6.0;
 /// The mean density of points over the area that [-1, 1]³ covers.
 const MEAN_DENSITY: f32 = 0.7;
 /// The density of a single point: the light of few points does not grow beyond.
@@ -123,31 +127,37 @@ impl Points {
         Ok(Self { gl: gl.clone(), sprites, splat, colormaps: HashMap::new() })
     }
 
-    /// Draws into `light`; the exposure to develop it with.
+    /// Draws into `light`; how to develop it.
     pub(super) fn draw(
         &mut self,
         light: &Framebuffer,
         camera: &Camera,
         cloud: &Cloud<'_>,
-    ) -> Result<f32> {
+    ) -> Result<Development> {
         if !self.colormaps.contains_key(&cloud.colormap) {
             self.colormaps.insert(cloud.colormap, cloud.colormap.texture(&self.gl)?);
         }
         let colormap = &self.colormaps[&cloud.colormap];
         let size = light.size();
+        let diameter = diameter_at_target(camera, cloud, size);
         if cloud.blend == Blend::Additive
-            && diameter_at_target(camera, cloud, size) <= SPLATTED
+            && diameter <= SPLATTED
             && let Some(splat) = &mut self.splat
             && splat.fits(light, cloud)
         {
             set_uniforms(splat.program(), camera, cloud, size);
-            splat.draw(light, colormap, cloud)?;
-        } else {
-            light.clear([0.0; 4]);
-            self.draw_sprites(light, colormap, camera, cloud)?;
+            splat.draw(light, colormap, cloud, diameter)?;
+            let softness = splat::softness(diameter);
+            return Ok(Development { exposure: exposure(camera, cloud, size), softness });
         }
-        let opaque = cloud.blend == Blend::Opaque;
-        Ok(if opaque { 0.0 } else { exposure(camera, cloud, size) })
+        light.clear([0.0; 4]);
+        self.draw_sprites(light, colormap, camera, cloud)?;
+        Ok(match cloud.blend {
+            Blend::Additive => {
+                Development { exposure: exposure(camera, cloud, size), softness: 0.0 }
+            }
+            Blend::Opaque => Development::default(),
+        })
     }
 
     fn draw_sprites(

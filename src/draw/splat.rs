@@ -32,9 +32,11 @@ const SPLAT: Source = Source {
 const GATHER: Source =
     Source { name: "shaders/splat.frag", text: include_str!("../../shaders/splat.frag") };
 
-/// Diameter in pixels up to which four pixels share a point's light by its place among them: as sharp as
-/// a sprite of 2.3 pixels, whose variance is that tent's, and with all of the light.
-const FINE: f32 = 4.0;
+/// Points of a cloud share their light among four pixels each, by their place among these, and the whole
+/// picture is softened as they ask for on average; only those nearer by this factor have a size of their own.
+const NEAR: f32 = 1.45;
+/// The diameter in pixels of a sprite as soft as four pixels: its variance, diameter² / 32, is their tent's, 1/6.
+const SHARPEST: f32 = 2.31;
 /// Work items of a group, as in `shaders/splat.comp`.
 const GROUP: usize = 64;
 /// Points of a work item: software renderers pay much for each item, and GPUs have enough of them.
@@ -67,18 +69,20 @@ impl Splat {
         largest.max(sums_bytes(light)) <= self.gl.max_storage_bytes()
     }
 
+    /// Draws a cloud whose points have this diameter in pixels at the target.
     pub(super) fn draw(
         &mut self,
         light: &Framebuffer,
         colormap: &Texture,
         cloud: &Cloud<'_>,
+        diameter: f32,
     ) -> Result<()> {
         if self.sums.bytes() != sums_bytes(light) {
             self.sums = Buffer::with_data(&self.gl, &vec![0_u8; sums_bytes(light)])?;
         }
         let color = cloud.color.unwrap_or(cloud.position);
         let count = cloud.count.min(length(cloud.position)).min(length(color));
-        self.set_uniforms(light, cloud, count);
+        self.set_uniforms(light, cloud, count, diameter);
         let dispatch = Dispatch {
             program: &self.splat,
             groups: u32::try_from(count.div_ceil(GROUP * EACH)).unwrap_or(Dispatch::MAX_GROUPS),
@@ -90,9 +94,9 @@ impl Splat {
         picture::cover(light, &self.gather, &self.nothing, Blend::Replace, &[], &sums)
     }
 
-    fn set_uniforms(&self, light: &Framebuffer, cloud: &Cloud<'_>, count: usize) {
+    fn set_uniforms(&self, light: &Framebuffer, cloud: &Cloud<'_>, count: usize, diameter: f32) {
         let size = Uniform::Ivec2(light.size().map(u32::cast_signed));
-        let unit = Uniform::F32(unit(count));
+        let unit = Uniform::F32(unit(count, diameter));
         let color = cloud.color.unwrap_or(cloud.position);
         let components = [cloud.position, color].map(|values| i32::from(values.components));
         for program in [&self.splat, &self.gather] {
@@ -101,15 +105,27 @@ impl Splat {
         }
         self.splat.set("components", Uniform::Ivec2(components));
         self.splat.set("count", Uniform::I32(i32::try_from(count).unwrap_or(i32::MAX)));
-        self.splat.set("fine", Uniform::F32(FINE));
+        self.splat.set("fine", Uniform::F32(fine(diameter)));
         self.splat.set("light", Uniform::F32(LIGHT));
     }
 }
 
-/// A unit of weight in whole numbers: as fine as possible, if all points were to meet in one pixel.
-fn unit(count: usize) -> f32 {
-    let heaviest = 1.25 * LIGHT * FINE * FINE + 1.0;
-    (u32::MAX as f32 * 0.99 / (count.max(1) as f32 * heaviest)).min(65_536.0)
+/// The blur that makes four pixels' tent as soft as a sprite of this diameter: its variance along an axis.
+pub(super) fn softness(diameter: f32) -> f32 {
+    ((diameter * diameter - SHARPEST * SHARPEST) / 32.0).clamp(0.0, 0.5)
+}
+
+/// Diameter in pixels up to which four pixels share a point's light.
+fn fine(diameter: f32) -> f32 {
+    NEAR * diameter.max(SHARPEST)
+}
+
+/// A unit of weight in whole numbers: as fine as it can be if all points of this diameter, or up to
+/// [`NEAR`] times that, were to meet in one pixel.
+fn unit(count: usize, diameter: f32) -> f32 {
+    // Near points are brighter by 1.25.
+    let heaviest = 1.25 * LIGHT * (NEAR * diameter).powi(2);
+    (u32::MAX as f32 * 0.99 / (count.max(1) as f32 * heaviest)).min(1_048_576.0)
 }
 
 fn sums_bytes(light: &Framebuffer) -> usize {

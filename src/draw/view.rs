@@ -2,7 +2,7 @@
 
 use super::{
     Background, Camera,
-    picture::Picture,
+    picture::{Development, Picture},
     points::{Cloud, Points},
 };
 use crate::gl::{Framebuffer, Gl, Result};
@@ -79,10 +79,10 @@ impl View {
     /// [`Error::WrongContext`](crate::gl::Error::WrongContext) for buffers of another context;
     /// [`Error::Shader`](crate::gl::Error::Shader) when the driver does not take a shader.
     pub fn draw(&mut self, frame: &Frame<'_>) -> Result<&Framebuffer> {
-        let exposure = match &frame.content {
+        let mut development = match &frame.content {
             Content::Nothing => {
                 self.picture.light().clear([0.0; 4]);
-                0.0
+                Development::default()
             }
             Content::Points(cloud) => {
                 let points = match &mut self.points {
@@ -92,7 +92,8 @@ impl View {
                 points.draw(self.picture.light(), frame.camera, cloud)?
             }
         };
-        self.picture.develop(&frame.background, exposure * frame.exposure)?;
+        development.exposure *= frame.exposure;
+        self.picture.develop(&frame.background, development)?;
         Ok(self.picture.developed())
     }
 }

@@ -4,7 +4,8 @@ use super::{Buffer, Gl, Program, Result, Texture};
 
 /// One run of a compute shader.
 ///
-/// It sees what the runs and draws before it stored in buffers, and those after it see what it stored.
+/// It sees what the runs and draws before it stored in buffers; those after it, and [`Buffer::read`], see
+/// what it stored.
 #[derive(Clone, Copy, Debug)]
 pub struct Dispatch<'a> {
     /// The shader, with its uniforms set.
@@ -32,7 +33,7 @@ impl Dispatch<'_> {
         bind(self.storage, self.textures);
         self.program.bind();
         gl.dispatch_compute(self.groups.min(Self::MAX_GROUPS));
-        gl.memory_barrier(glow::SHADER_STORAGE_BARRIER_BIT);
+        gl.memory_barrier(glow::SHADER_STORAGE_BARRIER_BIT | glow::BUFFER_UPDATE_BARRIER_BIT);
         gl.use_program(None);
         unbind(gl, self.storage, self.textures);
         Ok(())

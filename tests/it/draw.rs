@@ -203,6 +203,42 @@ fn brightness_depends_on_neither_count_nor_size() {
     assert!(low > 5.0 && high / low < 1.25, "{means:?}");
 }
 
+/// What draws points changes with their size: pixels' shares at first, softened from 2.9 pixels on, and sprites
+/// from 6 pixels on.
+#[test]
+fn brightness_does_not_jump_where_the_way_of_drawing_changes() {
+    let Some(context) = context() else { return };
+    let camera = Camera::default();
+    let positions = points(60_000);
+    let buffer = Buffer::with_data(context.gl(), &positions).unwrap();
+    let mut view = View::new(context.gl(), [256, 256]).unwrap();
+    for diameter in [2.3, 2.92, 6.0] {
+        let means = [0.99, 1.01].map(|factor| {
+            let size_px = diameter * factor / 1.85 * 720.0 / 256.0;
+            let cloud = Cloud { size_px, ..Cloud::new(&buffer, positions.len()) };
+            Pixels::draw(&mut view, &frame(&camera, cloud), &format!("jump-{diameter}-{factor}"))
+                .mean()
+        });
+        assert!((means[0] / means[1] - 1.0).abs() < 0.03, "{diameter} pixels: {means:?}");
+    }
+}
+
+#[test]
+fn the_order_of_points_does_not_matter() {
+    let Some(context) = context() else { return };
+    let camera = Camera::default();
+    let mut positions = points(20_000);
+    let mut view = View::new(context.gl(), [200, 150]).unwrap();
+    let pictures = [(); 2].map(|()| {
+        positions.reverse();
+        let buffer = Buffer::with_data(context.gl(), &positions).unwrap();
+        let cloud = Cloud { size_px: 1.5, ..Cloud::new(&buffer, positions.len()) };
+        Pixels::draw(&mut view, &frame(&camera, cloud), "order").rgba
+    });
+    let off = pictures[0].iter().zip(&pictures[1]).map(|(a, b)| a.abs_diff(*b)).max();
+    assert!(off <= Some(1), "{off:?}");
+}
+
 #[test]
 fn the_nearer_ball_hides_the_farther_one() {
     let Some(context) = context() else { return };

@@ -1,8 +1,9 @@
 //! OpenGL through EGL, without a window: contexts, objects, draws, and what happens where there is none.
 
 use warpaint::gl::{
-    Attribute, Blend, Buffer, Context, Depth, DrawCall, Error, Format, Framebuffer, Headless, Kind,
-    Primitive, Program, Samples, Size, Source, Target, Texture, TimerQuery, Uniform, VertexArray,
+    Attribute, Blend, Buffer, Context, Depth, Dispatch, DrawCall, Error, Format, Framebuffer,
+    Headless, Kind, Primitive, Program, Samples, Size, Source, Target, Texture, TimerQuery,
+    Uniform, VertexArray,
 };
 
 /// A context, or `None`, said aloud, where the machine has no EGL at all.
@@ -142,6 +143,36 @@ fn draw_half(context: &Context, target: Target<'_>, rect: [u32; 4], blend: Blend
         storage: &[],
     };
     call.draw().unwrap();
+}
+
+#[test]
+fn a_dispatch_sees_what_the_one_before_stored() {
+    let Some(context) = context() else { return };
+    let gl = context.gl();
+    if !gl.computes() {
+        return;
+    }
+    let source = Source {
+        name: "test.comp",
+        text: "#version 430 core\nlayout(local_size_x = 4) in;\nuniform ivec2 factor;\n\
+            layout(std430, binding = 1) buffer Values { int values[]; };\n\
+            void main() { values[gl_GlobalInvocationID.x] *= factor.x * factor.y; }\n",
+    };
+    let values = Buffer::with_data(gl, &(0..12).collect::<Vec<i32>>()).unwrap();
+    assert!(gl.max_storage_bytes() >= values.bytes());
+    let program = Program::compute(gl, source).unwrap();
+    program.set("factor", Uniform::Ivec2([5, -2]));
+    let dispatch =
+        Dispatch { program: &program, groups: 2, storage: &[(1, &values)], textures: &[] };
+    dispatch.run().unwrap();
+    dispatch.run().unwrap();
+    let mut read = [0_i32; 12];
+    values.read(0, bytemuck::cast_slice_mut(&mut read)).unwrap();
+    assert_eq!(read, [0, 100, 200, 300, 400, 500, 600, 700, 8, 9, 10, 11]);
+    let broken =
+        Source { name: "broken.comp", text: "#version 430 core\nvoid main() { x = 1; }\n" };
+    let error = Program::compute(gl, broken).unwrap_err().to_string();
+    assert!(error.contains("broken.comp:2:"), "{error}");
 }
 
 #[test]
