@@ -412,6 +412,10 @@ impl Session {
         if verdict.generation < self.compile.generation && built.program.is_none() {
             return Ok(()); // an older text's mistakes say nothing about the newest one
         }
+        if verdict.refined {
+            self.candidate = built.program.map(|program| (verdict.generation, program));
+            return Ok(());
+        }
         self.compile.diagnostics = built.diagnostics;
         self.compile.log = built.log;
         self.compile.cached = built.cached;

@@ -27,9 +27,9 @@ struct Round {
 }
 
 impl Board {
-    /// Forgets everything: the resources have changed.
+    /// Forgets everything: the resources have changed. The first picture of what is new does not wait for them.
     pub(super) fn restart(&mut self) {
-        *self = Self::default();
+        *self = Self { last_start: Some(Instant::now()), ..Self::default() };
     }
 
     /// Whether a playing scene should be looked at again.

@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     Error,
-    program::{Builder, Program},
+    program::{Builder, Effort, Program},
 };
 use crate::{
     compile::Compiler,
@@ -18,6 +18,9 @@ use crate::{
     diagnostic::Diagnostic,
     scene::{Overrides, Scene},
 };
+
+/// How long a draft has the processor for itself, to be stepped and drawn, before it is compiled in full.
+const FIRST_LOOK: Duration = Duration::from_millis(250);
 
 /// What every source of a session is compiled with.
 #[derive(Clone)]
@@ -32,6 +35,8 @@ pub(super) struct Recipe {
 /// What became of one source.
 pub(super) struct Verdict {
     pub(super) generation: u64,
+    /// A draft of the same text came before, with the same remarks.
+    pub(super) refined: bool,
     pub(super) elapsed: Duration,
     pub(super) outcome: Result<Built, Error>,
 }
@@ -65,17 +70,32 @@ impl Worker {
             .name("compile".to_owned())
             .spawn(move || {
                 let mut builder = Builder::new(recipe.device.clone(), recipe.compiler.clone());
-                while let Ok(job) = incoming.recv() {
+                let mut next = incoming.recv().ok();
+                while let Some(job) = next.take() {
                     // Whoever types fast has left older texts behind: only the newest one matters.
                     let job = incoming.try_iter().last().unwrap_or(job);
-                    let start = Instant::now();
-                    let outcome = build_or_say(&mut builder, &recipe, &job.text);
-                    let verdict =
-                        Verdict { generation: job.generation, elapsed: start.elapsed(), outcome };
-                    if outgoing.send(verdict).is_err() {
-                        return;
+                    // The first text of a session is compiled once, so that a run without a window is the same
+                    // each time.
+                    let drafts = job.generation > 1 && builder.drafts();
+                    let mut send = |effort, refined| {
+                        let start = Instant::now();
+                        let outcome = build_or_say(&mut builder, &recipe, &job.text, effort);
+                        let runs = outcome.as_ref().is_ok_and(|built| built.program.is_some());
+                        let (generation, elapsed) = (job.generation, start.elapsed());
+                        let sent = outgoing.send(Verdict { generation, refined, elapsed, outcome });
+                        wake();
+                        runs && sent.is_ok()
+                    };
+                    if !drafts {
+                        send(Effort::Full, false);
+                    } else if send(Effort::Draft, false) {
+                        match incoming.recv_timeout(FIRST_LOOK) {
+                            Ok(newer) => next = Some(newer),
+                            Err(mpsc::RecvTimeoutError::Timeout) => _ = send(Effort::Full, true),
+                            Err(mpsc::RecvTimeoutError::Disconnected) => return,
+                        }
                     }
-                    wake();
+                    next = next.or_else(|| incoming.recv().ok());
                 }
             })
             .map_err(Error::Thread)?;
@@ -113,8 +133,14 @@ impl Drop for Worker {
 }
 
 /// [`build`], with a defect of ours as a remark about the source: it must not take the session with it.
-fn build_or_say(builder: &mut Builder, recipe: &Recipe, text: &str) -> Result<Built, Error> {
-    let attempt = panic::catch_unwind(panic::AssertUnwindSafe(|| build(builder, recipe, text)));
+fn build_or_say(
+    builder: &mut Builder,
+    recipe: &Recipe,
+    text: &str,
+    effort: Effort,
+) -> Result<Built, Error> {
+    let attempt =
+        panic::catch_unwind(panic::AssertUnwindSafe(|| build(builder, recipe, text, effort)));
     attempt.unwrap_or_else(|_| {
         let text = "warpaint itself failed on this source; please report it with the file";
         let diagnostics = vec![Diagnostic::error(&recipe.name, text)];
@@ -122,12 +148,17 @@ fn build_or_say(builder: &mut Builder, recipe: &Recipe, text: &str) -> Result<Bu
     })
 }
 
-fn build(builder: &mut Builder, recipe: &Recipe, text: &str) -> Result<Built, Error> {
+fn build(
+    builder: &mut Builder,
+    recipe: &Recipe,
+    text: &str,
+    effort: Effort,
+) -> Result<Built, Error> {
     let rejected = |diagnostics, log| Ok(Built { program: None, diagnostics, log, cached: false });
     let mut scene = match Scene::parse(&recipe.name, text, &recipe.overrides) {
         Ok(scene) => scene,
         Err(diagnostics) => return rejected(diagnostics, Arc::from("")),
     };
     scene.path.clone_from(&recipe.path);
-    builder.build(scene)
+    builder.build(scene, effort)
 }
