@@ -70,13 +70,15 @@ impl Worker {
             .name("compile".to_owned())
             .spawn(move || {
                 let mut builder = Builder::new(recipe.device.clone(), recipe.compiler.clone());
+                let mut drafts = None;
                 let mut next = incoming.recv().ok();
                 while let Some(job) = next.take() {
                     // Whoever types fast has left older texts behind: only the newest one matters.
                     let job = incoming.try_iter().last().unwrap_or(job);
                     // The first text of a session is compiled once, so that a run without a window is the same
                     // each time.
-                    let drafts = job.generation > 1 && builder.drafts();
+                    let drafts =
+                        job.generation > 1 && *drafts.get_or_insert_with(|| builder.drafts());
                     let mut send = |effort, refined| {
                         let start = Instant::now();
                         let outcome = build_or_say(&mut builder, &recipe, &job.text, effort);

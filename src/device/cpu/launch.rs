@@ -24,9 +24,6 @@ use crate::device::{Dim3, Fault, FaultKind, LaunchConfig, Result};
 /// Most threads of the blocks that are taken at once.
 const BATCH_THREADS: u64 = 8192;
 
-/// Stack of the threads that run blocks.
-pub(super) const STACK_BYTES: usize = 64 << 20;
-
 /// [`Context::abort`]: the host cancelled the launch.
 const CANCELLED: u32 = 1;
 /// [`Context::abort`]: another block was stopped.

@@ -11,6 +11,7 @@ mod launch;
 mod memory;
 mod module;
 mod stream;
+mod thread;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 

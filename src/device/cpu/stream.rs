@@ -7,18 +7,15 @@ use std::{
     cell::Cell,
     collections::VecDeque,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
-    thread,
 };
 
 use super::{
     Device, Event, Function, Readback, Shared,
     event::Mark,
     launch::{self, Launch},
+    thread,
 };
 use crate::device::{Arguments, Error, Fill, LaunchConfig, Result, Slice};
-
-/// Stack of a queue's thread: kernels may recurse on it.
-const STACK_BYTES: usize = launch::STACK_BYTES;
 
 thread_local! {
     /// Whether this thread is doing a queue's work now.
@@ -233,15 +230,7 @@ impl Stream {
             ended: Condvar::new(),
         });
         let (served, shared) = (queue.clone(), device.shared.clone());
-        thread::Builder::new()
-            .name("warpaint stream".into())
-            .stack_size(STACK_BYTES)
-            .spawn(move || served.serve(&shared))
-            .map_err(|_| Error::OutOfMemory {
-                device: "the host".into(),
-                requested: STACK_BYTES as u64,
-                free: 0,
-            })?;
+        thread::spawn("warpaint stream".into(), move || served.serve(&shared))?;
         device.shared.add_queue(&queue);
         Ok(Self(Arc::new(Handle { queue, device })))
     }

@@ -11,6 +11,7 @@ use crate::device::{
     cpu::{
         jit::{Kernel, Resume, Schedule, take_assertion},
         memory::{Access, Arena, Range},
+        thread,
     },
 };
 
@@ -183,7 +184,7 @@ fn stack_limit(kernel: &Kernel) -> u64 {
     let here = 0u8;
     let top = (&raw const here) as u64;
     let room =
-        if kernel.calls { super::STACK_BYTES as u64 - (4 << 20) } else { FOREIGN_STACK_BYTES };
+        if kernel.calls { thread::STACK_BYTES as u64 - (4 << 20) } else { FOREIGN_STACK_BYTES };
     top.saturating_sub(room)
 }
 

@@ -1,12 +1,9 @@
 //! The threads that help a stream's own thread with the blocks of its launches.
 
-use std::{
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    thread,
-};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::{Run, STACK_BYTES};
-use crate::device::{Error, Result};
+use super::Run;
+use crate::device::{Error, Result, cpu::thread};
 
 /// One helper less than there are cores, for the thread that launches works, too.
 #[derive(Debug)]
@@ -73,15 +70,8 @@ impl Pool {
         let pool = Self { jobs: Arc::default(), helpers: cores.saturating_sub(1) };
         for helper in 0..pool.helpers {
             let jobs = pool.jobs.clone();
-            thread::Builder::new()
-                .name(format!("warpaint core {}", helper + 1))
-                .stack_size(STACK_BYTES)
-                .spawn(move || jobs.serve())
-                .map_err(|_| Error::OutOfMemory {
-                    device: "the host".into(),
-                    requested: STACK_BYTES as u64,
-                    free: 0,
-                })?;
+            let name = format!("warpaint core {}", helper + 1);
+            thread::spawn(name, move || jobs.serve())?;
         }
         Ok(pool)
     }

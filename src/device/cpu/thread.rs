@@ -1,0 +1,42 @@
+//! The device's own threads.
+
+#![expect(unsafe_code, reason = "the priority of a thread is set through the C library")]
+
+use crate::device::{Error, Result};
+
+/// Stack of the threads that run blocks.
+pub(super) const STACK_BYTES: usize = 64 << 20;
+
+/// How much less than other threads they get where the processor is short (`nice`): the interface and the drawing
+/// of the last step go on smoothly while all cores run kernels. A processor that is free is theirs as any other's.
+#[cfg(target_os = "linux")]
+const NICENESS: i32 = 10;
+
+/// Starts a thread of the device.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] when the host gives none.
+pub(super) fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<()> {
+    let work = move || {
+        give_way();
+        work();
+    };
+    let thread = std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(work);
+    thread.map(drop).map_err(|_| Error::OutOfMemory {
+        device: "the host".into(),
+        requested: STACK_BYTES as u64,
+        free: 0,
+    })
+}
+
+#[cfg(target_os = "linux")]
+fn give_way() {
+    // SAFETY: takes numbers alone; 0 is the calling thread (setpriority(2): on Linux the value is a thread's own).
+    let result = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS) };
+    if result != 0 {
+        tracing::debug!("the priority of a device thread stays as it was");
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn give_way() {}
