@@ -15,7 +15,8 @@ use crate::{
 /// Nothing is run and no device is opened.
 ///
 /// # Errors
-/// [`Error::Usage`] and [`Error::File`] for a name that leads nowhere, [`Error::Compile`] without a compiler;
+/// [`Error::Usage`](super::Error::Usage) and [`Error::File`](super::Error::File) for a name that leads nowhere,
+/// [`Error::Compile`](super::Error::Compile) without a compiler;
 /// mistakes in a scene are in the result.
 pub fn check(
     names: &[String],

@@ -358,7 +358,7 @@ mod tests {
     fn tree(random: &mut u64, depth: u32) -> (String, Option<i64>) {
         *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let choice = *random >> 33;
-        if depth == 0 || choice % 5 == 0 {
+        if depth == 0 || choice.is_multiple_of(5) {
             let value = (choice / 5 % 100) as i64;
             return (value.to_string(), Some(value));
         }

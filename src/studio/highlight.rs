@@ -479,7 +479,7 @@ mod tests {
         tokenize(text).into_iter().map(|span| (&text[span.range], span.token)).collect()
     }
 
-    fn of<'a>(text: &'a str, token: Token) -> Vec<&'a str> {
+    fn of(text: &str, token: Token) -> Vec<&str> {
         pieces(text).into_iter().filter(|(_, t)| *t == token).map(|(text, _)| text).collect()
     }
 
