@@ -46,6 +46,8 @@
 
 pub mod diagnostic;
 pub mod element;
+#[cfg(feature = "gl")]
+mod file;
 
 pub mod scene;
 

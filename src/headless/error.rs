@@ -1,11 +1,14 @@
 //! Why a headless command failed, and the exit code for it.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     compile, device,
     diagnostic::{Diagnostic, Severity},
-    gl, interop, session,
+    file, gl, interop, session,
 };
 
 /// `Result` with a headless [`enum@Error`].
@@ -91,9 +94,10 @@ impl Error {
         move |source| Self::File { action: "read", path: path.into(), source }
     }
 
-    /// A file that cannot be written.
-    pub(super) fn writing(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::File { action: "write", path: path.into(), source }
+    /// Writes a file whole or not at all.
+    pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
+        let failed = |source| Self::File { action: "write", path: path.to_owned(), source };
+        file::replace(path, content).map_err(failed)
     }
 }
 

@@ -7,7 +7,6 @@ mod check;
 mod devices;
 mod error;
 mod npy;
-mod output;
 mod render;
 mod source;
 

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::{Result, output::write_file};
+use super::{Error, Result};
 use crate::{
     element::Scalar,
     scene::{Resource, ResourceKind},
@@ -25,17 +25,16 @@ const ALIGNMENT: usize = 64;
 /// [`Error::File`](super::Error::File).
 pub(super) fn write(path: &Path, resource: &Resource, bytes: &[u8]) -> Result<()> {
     let scalar = resource.element().scalar;
-    let header = header(descriptor(scalar), &shape(resource));
-    write_file(path, |file| {
-        file.write_all(&header)?;
-        if scalar != Scalar::BF16 {
-            return file.write_all(bytes);
-        }
+    let mut content = header(descriptor(scalar), &shape(resource));
+    if scalar == Scalar::BF16 {
         let (values, _) = bytes.as_chunks::<2>();
-        values
-            .iter()
-            .try_for_each(|&v| file.write_all(&half::bf16::from_le_bytes(v).to_f32().to_le_bytes()))
-    })
+        content.extend(
+            values.iter().flat_map(|&v| half::bf16::from_le_bytes(v).to_f32().to_le_bytes()),
+        );
+    } else {
+        content.extend_from_slice(bytes);
+    }
+    Error::write(path, content)
 }
 
 /// The shape of a resource's array: `(count,)`, `(height, width)` or `(depth, height, width)`, and a last axis

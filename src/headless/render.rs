@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::{Error, Result, SceneSource, npy, output::write_file};
+use super::{Error, Result, SceneSource, npy};
 use crate::{
     compile::Compiler,
     device::{Choice, Device, DeviceInfo},
@@ -199,10 +199,11 @@ fn write_data(request: &Render, session: &mut Session) -> Result<()> {
             device: session.device().info(),
             snapshot,
         };
-        write_file(path, |file| {
-            serde_json::to_writer_pretty(&mut *file, &report)?;
-            file.write_all(b"\n")
+        let mut text = serde_json::to_vec_pretty(&report).map_err(|error| {
+            Error::Usage(format!("the report cannot be written as JSON: {error}"))
         })?;
+        text.push(b'\n');
+        Error::write(path, text)?;
     }
     Ok(())
 }
@@ -275,17 +276,14 @@ impl FramePattern {
     fn write(&self, step: u64, stage: &mut Stage, session: &mut Session) -> Result<()> {
         let pixels = stage.picture(session)?;
         let [width, height] = stage.view.size();
-        write_file(&self.path(step), |file| {
-            let encoder = image::codecs::png::PngEncoder::new(file);
-            image::ImageEncoder::write_image(
-                encoder,
-                &pixels,
-                width,
-                height,
-                image::ExtendedColorType::Rgba8,
-            )
-            .map_err(std::io::Error::other)
-        })
+        let path = self.path(step);
+        let mut png = Vec::new();
+        let encoder = image::codecs::png::PngEncoder::new(&mut png);
+        let rgba = image::ExtendedColorType::Rgba8;
+        image::ImageEncoder::write_image(encoder, &pixels, width, height, rgba).map_err(
+            |error| Error::Usage(format!("{} cannot be encoded: {error}", path.display())),
+        )?;
+        Error::write(&path, png)
     }
 }
 

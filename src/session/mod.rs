@@ -81,6 +81,8 @@ pub struct Session {
     program: Option<Program>,
     /// Compiled, and waiting for the running step to end.
     candidate: Option<(u64, Program)>,
+    /// Replaced while a step ran: to unload them waits for it.
+    retired: Vec<Program>,
     compile: CompileState,
     /// When the latest source came.
     submitted: Instant,
@@ -142,6 +144,7 @@ impl Session {
             interop,
             program: None,
             candidate: None,
+            retired: Vec::new(),
             compile: CompileState::default(),
             submitted: Instant::now(),
             resources: Resources::default(),
@@ -413,7 +416,9 @@ impl Session {
             return Ok(()); // an older text's mistakes say nothing about the newest one
         }
         if verdict.refined {
-            self.candidate = built.program.map(|program| (verdict.generation, program));
+            if let Some(program) = built.program {
+                self.replace_candidate(verdict.generation, program);
+            }
             return Ok(());
         }
         self.compile.diagnostics = built.diagnostics;
@@ -423,7 +428,7 @@ impl Session {
         let latest = verdict.generation == self.compile.generation;
         match built.program {
             Some(program) => {
-                self.candidate = Some((verdict.generation, program));
+                self.replace_candidate(verdict.generation, program);
                 if latest {
                     self.compile.phase = Phase::Running;
                 }
@@ -433,8 +438,14 @@ impl Session {
         Ok(())
     }
 
+    fn replace_candidate(&mut self, generation: u64, program: Program) {
+        let replaced = self.candidate.replace((generation, program));
+        self.retired.extend(replaced.map(|(_, program)| program));
+    }
+
     /// Lets a compiled program take the running one's place. Not while a step runs.
     fn adopt_candidate(&mut self) -> Result<bool, Error> {
+        self.retired.clear();
         let Some((generation, program)) = self.candidate.take() else { return Ok(false) };
         let manifest = &program.scene.manifest;
         let old = self.program.as_ref().map(|p| &p.scene.manifest);
@@ -480,5 +491,16 @@ impl Session {
             }
         }
         values
+    }
+}
+
+impl Drop for Session {
+    /// A step under way is stopped, where the device can: to free its memory would wait for its end.
+    fn drop(&mut self) {
+        if self.flight.is_some()
+            && let Err(error) = self.stream.cancel()
+        {
+            tracing::debug!("the step under way is waited for: {error}");
+        }
     }
 }

@@ -89,7 +89,9 @@ impl Builder {
         let (compiled, log) = match self.compiler.compile(&request)? {
             Outcome::Compiled(compiled) => {
                 let log = Arc::from(compiled.log.as_str());
-                diagnostics.extend(compiled.diagnostics.iter().cloned());
+                // What has no line is about the option for drafts: NVRTC 13.5 remarks on one of its own.
+                let about_source = |d: &&Diagnostic| effort == Effort::Full || d.line.is_some();
+                diagnostics.extend(compiled.diagnostics.iter().filter(about_source).cloned());
                 (Some(compiled), log)
             }
             Outcome::Rejected { diagnostics: errors, log } => {

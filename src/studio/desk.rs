@@ -12,10 +12,9 @@ use super::{
     document::{DiskChange, Document},
     panels::{Action, banner::Notice},
     recovery::Recovery,
-    save,
     watch::FileWatch,
 };
-use crate::diagnostic::Severity;
+use crate::{diagnostic::Severity, file};
 
 /// Called, on any thread, when the window should look at the desk again.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
@@ -218,15 +217,15 @@ impl Desk {
         {
             return Err(io::Error::other("first choose between the disk's text and yours"));
         }
-        save::replace(&path, &self.document.to_disk())?;
+        file::replace(&path, &self.document.to_disk())?;
         self.document.saved_as(path);
         Ok(())
     }
 
     fn save_new(&mut self, folder: &Path) -> io::Result<()> {
         let name = self.document.file_name();
-        let path = save::free_name(folder, name.strip_suffix(".cu").unwrap_or(name));
-        save::create(&path, &self.document.to_disk())?;
+        let path = file::free_name(folder, name.strip_suffix(".cu").unwrap_or(name));
+        file::create(&path, &self.document.to_disk())?;
         if let Some(recovery) = &self.recovery {
             recovery.forget(&self.document);
         }

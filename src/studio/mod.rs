@@ -16,7 +16,6 @@ pub mod number;
 pub mod pace;
 pub mod panels;
 pub mod recovery;
-pub mod save;
 pub mod state;
 pub mod theme;
 pub mod watch;

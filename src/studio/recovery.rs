@@ -10,7 +10,8 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::{document::Document, save};
+use super::document::Document;
+use crate::file;
 
 /// The folder of unsaved texts.
 #[derive(Clone, Debug)]
@@ -34,7 +35,7 @@ impl Recovery {
             return Ok(());
         }
         fs::create_dir_all(&self.folder)?;
-        save::replace(&self.file(document), &document.text)
+        file::replace(&self.file(document), &document.text)
     }
 
     /// The unsaved text of `document` from last time, if it differs from the present one.

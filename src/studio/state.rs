@@ -7,7 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::save;
+use crate::file;
 
 /// Written into the file; another number means a file of another format.
 const VERSION: u32 = 1;
@@ -84,7 +84,7 @@ impl State {
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder)?;
         }
-        save::replace(file, &text)
+        file::replace(file, &text)
     }
 
     /// The same with every size within bounds: a hand-edited file must not give an invisible window.

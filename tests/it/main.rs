@@ -12,6 +12,8 @@ mod draw;
 mod faults;
 #[cfg(feature = "gl")]
 mod gl;
+#[cfg(feature = "studio")]
+mod golden;
 #[cfg(feature = "gl")]
 mod interop;
 mod nvidia;

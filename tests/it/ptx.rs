@@ -13,7 +13,7 @@
 //! arrow matches anything. A NaN equals every NaN.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may panic, and skip aloud")]
 
-use std::{fs, path::Path};
+use std::fs;
 
 use warpaint::device::{Arguments, Choice, Device, Dim3, Error, LaunchConfig, Memory, Module};
 
@@ -235,7 +235,7 @@ fn execute(device: &Device, module: &Module, run: &Run, name: &str) {
 
 fn run_all(device: &Device) {
     let is_cpu = device.as_nvidia().is_none();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx");
+    let folder = super::support::root().join("tests/ptx");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "ptx"));
     files.sort();

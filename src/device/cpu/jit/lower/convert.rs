@@ -1,6 +1,6 @@
 //! `cvt`.
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value, condcodes::FloatCC, types};
 
 use super::{Lower, Step, Unsupported, clif_type, float::rounding_code, int_type};
 use crate::ptx::{
@@ -120,7 +120,7 @@ impl Lower<'_, '_> {
             self.b.ins().fcvt_to_uint_sat(wide, value)
         };
         if cvt.to.bytes() >= 4 {
-            return Ok(int);
+            return Ok(self.with_nan(int, value, cvt));
         }
         // Narrow integers are clamped, too.
         let bits = cvt.to.bits();
@@ -130,7 +130,20 @@ impl Lower<'_, '_> {
             let most = self.int((1 << bits) - 1, wide);
             self.b.ins().umin(int, most)
         };
-        Ok(self.fit(clamped, int_type(cvt.to.bytes())))
+        let int = self.fit(clamped, int_type(cvt.to.bytes()));
+        Ok(self.with_nan(int, value, cvt))
+    }
+
+    /// `int`, or what NaN becomes: zero, as CLIF has it, from `f32` and narrower to at most 32 bits; else the
+    /// highest bit alone (PTX ISA, `cvt`).
+    fn with_nan(&mut self, int: Value, value: Value, cvt: &Cvt) -> Value {
+        if cvt.from != Type::F64 && cvt.to.bytes() < 8 {
+            return int;
+        }
+        let ty = int_type(cvt.to.bytes());
+        let highest = self.int((1_u64 << (cvt.to.bits() - 1)) as i64, ty);
+        let nan = self.b.ins().fcmp(FloatCC::Unordered, value, value);
+        self.b.ins().select(nan, highest, int)
     }
 
     fn integral(&mut self, value: Value, rounding: Option<IntRounding>) -> Value {
@@ -180,7 +193,7 @@ impl Lower<'_, '_> {
     fn positive(&mut self, value: Value) -> Value {
         let ty = self.b.func.dfg.value_type(value);
         let zero = super::zero_of(&mut self.b, ty);
-        let above = cranelift_codegen::ir::condcodes::FloatCC::GreaterThan;
+        let above = FloatCC::GreaterThan;
         let above = self.b.ins().fcmp(above, value, zero);
         self.b.ins().select(above, value, zero)
     }

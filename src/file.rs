@@ -1,28 +1,30 @@
-//! Writing a scene to the disk so that neither a full disk nor a crash can leave half a file.
+//! Files that are written whole or not at all, so that neither a full disk nor a crash loses what was there.
 
-use std::{
-    fs, io,
-    io::Write,
-    path::{Path, PathBuf},
-};
+#[cfg(feature = "studio")]
+use std::path::PathBuf;
+use std::{fs, io, io::Write, path::Path};
 
-/// Replaces the file at `path` by `text`, or leaves it as it was.
+/// Replaces the file at `path` by `content`, or leaves it as it was.
 ///
-/// The text goes to a temporary file in the same folder, which then takes the old file's place and
-/// permissions. A symbolic link stays one.
+/// The content goes to a temporary file in the same folder, which then takes the old file's place and
+/// permissions. A symbolic link stays one. What is no regular file (a pipe, `/dev/stdout`) is written straight
+/// away.
 ///
 /// # Errors
 /// Whatever the system says about writing, and `PermissionDenied` for a read-only file.
-pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let permissions = match fs::metadata(&target) {
+        Ok(metadata) if !metadata.is_file() => {
+            return fs::OpenOptions::new().write(true).open(&target)?.write_all(content.as_ref());
+        }
         Ok(metadata) if metadata.permissions().readonly() => {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
         }
         Ok(metadata) => Some(metadata.permissions()),
         Err(_) => None,
     };
-    let file = written(&target, text)?;
+    let file = written(&target, content.as_ref())?;
     if let Some(permissions) = permissions {
         file.as_file().set_permissions(permissions)?;
     }
@@ -30,17 +32,19 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes `text` to a new file at `path`.
+/// Writes `content` to a new file at `path`.
 ///
 /// # Errors
 /// Whatever the system says about writing, and `AlreadyExists` where there is something at `path`.
-pub fn create(path: &Path, text: &str) -> io::Result<()> {
-    written(path, text)?.persist_noclobber(path).map_err(|error| error.error)?;
+#[cfg(feature = "studio")]
+pub(crate) fn create(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    written(path, content.as_ref())?.persist_noclobber(path).map_err(|error| error.error)?;
     Ok(())
 }
 
 /// The first of `stem.cu`, `stem-2.cu`, `stem-3.cu` ... that `folder` does not have.
-pub fn free_name(folder: &Path, stem: &str) -> PathBuf {
+#[cfg(feature = "studio")]
+pub(crate) fn free_name(folder: &Path, stem: &str) -> PathBuf {
     let name = |n: u32| match n {
         1 => folder.join(format!("{stem}.cu")),
         n => folder.join(format!("{stem}-{n}.cu")),
@@ -52,14 +56,14 @@ pub fn free_name(folder: &Path, stem: &str) -> PathBuf {
     name(n)
 }
 
-fn written(path: &Path, text: &str) -> io::Result<tempfile::NamedTempFile> {
+fn written(path: &Path, content: &[u8]) -> io::Result<tempfile::NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut builder = tempfile::Builder::new();
     builder.prefix(".warpaint-").suffix(".tmp");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(content)?;
     file.as_file().sync_all()?;
     Ok(file)
 }
@@ -111,6 +115,7 @@ mod tests {
         assert_eq!(replace(&nowhere, "new").unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
+    #[cfg(feature = "studio")]
     #[test]
     fn a_new_file_never_replaces_one() {
         let folder = folder();

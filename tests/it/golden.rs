@@ -1,0 +1,61 @@
+//! A picture of the first scene, against one that was looked at and kept.
+
+use std::{fs, path::Path};
+
+use super::support::{Workplace, root};
+
+/// Greatest mean difference of a channel, of 255.
+///
+/// The picture is made of sprites' light in whole-number sums and half-precision passes. Another version of the
+/// software renderer rounds the latter otherwise, by one or two steps.
+const MEAN_TOLERANCE: f64 = 2.0;
+/// Greatest share of pixels that differ by more than [`PIXEL_TOLERANCE`] in a channel: a processor without fused
+/// multiply-add, or another approximation in its libraries, moves single particles by a pixel.
+const PIXEL_BUDGET: f64 = 0.02;
+const PIXEL_TOLERANCE: u8 = 32;
+
+fn read(path: &Path) -> image::RgbImage {
+    image::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())).into_rgb8()
+}
+
+/// Renders `arguments` on the CPU device and compares with `tests/golden/<name>.png`.
+///
+/// `WARPAINT_UPDATE_GOLDEN=1` takes the new picture instead: look at it before you keep it.
+fn check(name: &str, arguments: &[&str]) {
+    let place = Workplace::new();
+    let command = [&["render"], arguments, &["--device", "cpu", "--out", "actual.png"]].concat();
+    let ended = place.run(&command);
+    if ended.err.contains("no EGL") {
+        eprintln!("skipped: no OpenGL: {}", ended.err);
+        return;
+    }
+    ended.expect(0, &[]);
+    let golden = root().join(format!("tests/golden/{name}.png"));
+    if std::env::var_os("WARPAINT_UPDATE_GOLDEN").is_some() {
+        fs::copy(place.path("actual.png"), &golden).unwrap();
+        return;
+    }
+    let (actual, expected) = (read(&place.path("actual.png")), read(&golden));
+    assert_eq!(actual.dimensions(), expected.dimensions());
+    let differences = || actual.iter().zip(expected.iter()).map(|(a, b)| a.abs_diff(*b));
+    let mean = differences().map(f64::from).sum::<f64>() / differences().count() as f64;
+    let pixels: Vec<u8> = differences().collect();
+    let off = pixels.chunks(3).filter(|pixel| pixel.iter().any(|d| *d > PIXEL_TOLERANCE)).count();
+    let share = off as f64 / (pixels.len() / 3) as f64;
+    if mean > MEAN_TOLERANCE || share > PIXEL_BUDGET {
+        let failed = root().join("target/failed");
+        fs::create_dir_all(&failed).unwrap();
+        let kept = failed.join(format!("{name}.png"));
+        fs::copy(place.path("actual.png"), &kept).unwrap();
+        panic!(
+            "{name}: mean difference {mean:.2}, {share:.4} of the pixels are off; see {}",
+            kept.display()
+        );
+    }
+}
+
+#[test]
+fn particles_look_as_they_did() {
+    let arguments = ["particles", "--const", "n=65536", "--steps", "30", "--size", "256x144"];
+    check("particles", &arguments);
+}
