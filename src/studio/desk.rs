@@ -217,7 +217,7 @@ impl Desk {
         {
             return Err(io::Error::other("first choose between the disk's text and yours"));
         }
-        file::replace(&path, &self.document.to_disk())?;
+        file::replace(&path, self.document.to_disk())?;
         self.document.saved_as(path);
         Ok(())
     }
@@ -225,7 +225,7 @@ impl Desk {
     fn save_new(&mut self, folder: &Path) -> io::Result<()> {
         let name = self.document.file_name();
         let path = file::free_name(folder, name.strip_suffix(".cu").unwrap_or(name));
-        file::create(&path, &self.document.to_disk())?;
+        file::create(&path, self.document.to_disk())?;
         if let Some(recovery) = &self.recovery {
             recovery.forget(&self.document);
         }
