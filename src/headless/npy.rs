@@ -22,7 +22,7 @@ const ALIGNMENT: usize = 64;
 /// bfloat16, which numpy lacks, becomes float32.
 ///
 /// # Errors
-/// [`Error::File`](super::Error::File).
+/// [`Error::File`].
 pub(super) fn write(path: &Path, resource: &Resource, bytes: &[u8]) -> Result<()> {
     let scalar = resource.element().scalar;
     let mut content = header(descriptor(scalar), &shape(resource));
