@@ -155,6 +155,7 @@ fn open(
         parameters: request.parameters.clone(),
         seed: request.seed,
         step_timeout: request.step_timeout,
+        real_time: false,
         statistics_every: None,
     };
     let interop = match stage {

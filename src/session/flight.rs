@@ -1,6 +1,6 @@
 //! A step under way: how it takes off, and what is known when it has landed.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Error, Phase, Reset, Session, program::Pass};
 use crate::{
@@ -8,6 +8,9 @@ use crate::{
     diagnostic::{Diagnostic, Severity},
     scene::{Inputs, ResourceId, When},
 };
+
+/// Even a scene whose step is long in its own time is stepped so often in real time.
+const SLOWEST: Duration = Duration::from_millis(250);
 
 /// Work on the stream that has not been taken over yet.
 pub(super) struct Flight {
@@ -51,11 +54,25 @@ impl Session {
         if self.compiler_comes_first() {
             return Ok(());
         }
-        if self.playing || self.single_steps > 0 {
+        if self.single_steps > 0 || (self.playing && self.is_due()) {
             self.single_steps = self.single_steps.saturating_sub(1);
             return self.launch(Work::Step);
         }
         Ok(())
+    }
+
+    /// Whether the time for the next step has come. A scene that is too slow for real time does not catch up.
+    fn is_due(&mut self) -> bool {
+        let now = Instant::now();
+        if !self.options.real_time {
+            return true;
+        }
+        if now < self.due {
+            return false;
+        }
+        let dt = Duration::try_from_secs_f64(self.inputs.dt).unwrap_or_default();
+        self.due = (self.due + dt.min(SLOWEST)).max(now);
+        true
     }
 
     /// On the CPU device a step would take the cores that the compiler needs: a short compilation is waited for,
@@ -221,6 +238,6 @@ fn rest(started: Instant) {
     if pause.as_micros() < 50 {
         std::thread::yield_now();
     } else {
-        std::thread::sleep(pause.min(std::time::Duration::from_millis(2)));
+        std::thread::sleep(pause.min(Duration::from_millis(2)));
     }
 }

@@ -66,6 +66,9 @@ pub struct Options {
     pub seed: u64,
     /// A step that takes longer is stopped.
     pub step_timeout: Duration,
+    /// While the scene plays, a step is begun every `dt` seconds at most, so that a second of the scene lasts a
+    /// second; otherwise each begins when the one before has ended.
+    pub real_time: bool,
     /// How often statistics are taken while the scene plays; `None`: only when asked for.
     pub statistics_every: Option<Duration>,
 }
@@ -91,6 +94,8 @@ pub struct Session {
 
     flight: Option<Flight>,
     playing: bool,
+    /// When the next step of a scene that plays in real time is due.
+    due: Instant,
     /// Steps that were asked for one by one.
     single_steps: u32,
     reset: Reset,
@@ -151,6 +156,7 @@ impl Session {
             inputs: Inputs { seed: options.seed, dt: DEFAULT_DT, ..Inputs::default() },
             flight: None,
             playing: true,
+            due: Instant::now(),
             single_steps: 0,
             reset: Reset::All,
             fault: None,

@@ -523,6 +523,7 @@ fn new_session(
         parameters: options.parameters.clone(),
         seed: options.seed,
         step_timeout: options.step_timeout,
+        real_time: true,
         statistics_every: Some(STATISTICS_EVERY),
     };
     let interop = Interop::new(context.gl(), device);

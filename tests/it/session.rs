@@ -22,6 +22,7 @@ fn options(name: &str, source: &str) -> Options {
         parameters: Vec::new(),
         seed: 1,
         step_timeout: Duration::from_secs(20),
+        real_time: false,
         statistics_every: None,
     }
 }
@@ -257,4 +258,23 @@ fn both_devices_agree_on_the_particles() {
         }
     }
     assert!(wrong.is_empty(), "too far apart after {wrong:?} steps");
+}
+
+#[test]
+fn a_scene_in_real_time_is_never_faster_than_its_clock() {
+    let device = Device::cpu().unwrap();
+    let options = Options { real_time: true, ..options("scene.cu", COUNTER) };
+    let compiler = Compiler::new(Cache::user());
+    let interop = Interop::none(&device);
+    let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
+    assert!(session.wait_for_program().unwrap());
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(400) {
+        session.update().unwrap();
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    let clock = session.snapshot().clock;
+    // Each step of the counter takes microseconds: without the clock there would be thousands.
+    assert!(clock.step >= 1, "{clock:?}");
+    assert!(clock.time <= start.elapsed().as_secs_f64() + 2.0 * clock.dt, "{clock:?}");
 }
