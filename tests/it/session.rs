@@ -278,3 +278,21 @@ fn a_scene_in_real_time_is_never_faster_than_its_clock() {
     assert!(clock.step >= 1, "{clock:?}");
     assert!(clock.time <= start.elapsed().as_secs_f64() + 2.0 * clock.dt, "{clock:?}");
 }
+
+#[test]
+fn closing_stops_an_endless_step() {
+    let text = edited("value[i].y += gain;", "while (gain > 0.0f) value[i].y += 1.0f;");
+    let (done, closed) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut session = open(&text);
+        session.play();
+        for _ in 0..50 {
+            session.update().unwrap();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(session.snapshot().clock.step, 0, "the step is under way");
+        drop(session);
+        done.send(()).unwrap();
+    });
+    closed.recv_timeout(Duration::from_secs(60)).expect("the session closes");
+}
