@@ -193,12 +193,15 @@ impl Session {
             self.judge(verdict)?;
             changed = true;
         }
-        changed |= self.try_land()?;
+        let landed = self.try_land()?;
         self.mind_the_time()?;
-        if self.flight.is_none() {
+        // What has just landed is drawn before the next step begins: where both use the same cores the picture
+        // would be late, and where they do not, to put a frame on the way takes no time.
+        if self.flight.is_none() && !landed {
             changed |= self.adopt_candidate()?;
             self.depart()?;
         }
+        changed |= landed;
         if self.statistics.collect()? {
             changed = true;
             self.picture += u64::from(self.needs_statistics_to_draw());
