@@ -16,6 +16,9 @@ const BLOCK: u32 = 256;
 /// Blocks for each multiprocessor: enough to hide memory latency, few enough to combine in one block.
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
 
+/// The kernel that combines the blocks' results.
+const COMBINE: &str = "warpaint::summarize_partials";
+
 /// Why statistics cannot be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -91,11 +94,9 @@ impl Summary {
         target: Target,
         elements: impl IntoIterator<Item = Element>,
     ) -> Result<Self, Error> {
-        const COMBINE: &str = "warpaint::summarize_partials";
         let named: BTreeMap<Element, String> =
             elements.into_iter().map(|e| (e, kernel_name(e))).collect();
-        let mut request = Request::new("summary.cu", include_str!("summary.cu"), target);
-        request.name_expressions = named.values().cloned().chain([COMBINE.to_owned()]).collect();
+        let request = Self::request(named.keys().copied(), target);
         let compiled = match compiler.compile(&request)? {
             Outcome::Compiled(compiled) => compiled,
             Outcome::Rejected { log, .. } => return Err(Error::Rejected { log }),
@@ -113,6 +114,14 @@ impl Summary {
             blocks: device.info().multiprocessors.max(1) * BLOCKS_PER_MULTIPROCESSOR,
             scratch: ScratchPool::default(),
         })
+    }
+
+    /// What the kernels for `elements` ask the compiler for.
+    pub fn request(elements: impl IntoIterator<Item = Element>, target: Target) -> Request {
+        let mut request = Request::new("summary.cu", include_str!("summary.cu"), target);
+        request.name_expressions =
+            elements.into_iter().map(kernel_name).chain([COMBINE.to_owned()]).collect();
+        request
     }
 
     /// Puts the reduction of `data`, `element`s one behind the other, on `stream`.

@@ -15,6 +15,7 @@ mod entry;
 mod includes;
 mod nvrtc;
 mod request;
+mod seed;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,6 +24,7 @@ use crate::diagnostic::Diagnostic;
 
 pub use cache::Cache;
 pub use request::{Header, PRELUDE_NAME, Request, Target};
+pub use seed::{has_seed, write_seed};
 
 use discovery::{Places, Toolchain};
 use entry::{Entry, Key};
@@ -182,7 +184,12 @@ impl Compiler {
         if !nuls.is_empty() {
             return Ok(Outcome::Rejected { diagnostics: nuls, log: String::new() });
         }
-        let located = self.locate()?;
+        let located = match self.locate() {
+            Err(missing @ Error::NvrtcNotFound { .. }) => {
+                return seed::find(request).map(Outcome::Compiled).ok_or(missing);
+            }
+            located => located?,
+        };
         if let Some(hit) = self.look_up(Key::of(request, &located)) {
             return Ok(Outcome::Compiled(hit));
         }

@@ -27,6 +27,7 @@ pub use error::Error;
 pub use snapshot::*;
 
 pub(crate) use program::request;
+pub use program::requests_of_built_ins;
 
 use crate::{
     compile::Compiler,

@@ -121,8 +121,7 @@ impl Builder {
     }
 
     fn summary(&mut self, scene: &Scene, target: Target) -> Result<Arc<Summary>, Error> {
-        let elements: BTreeSet<_> =
-            scene.manifest.resources().iter().filter_map(element_of).collect();
+        let elements = elements_of(scene);
         if let Some((known, summary)) = &self.summary
             && *known == elements
         {
@@ -152,6 +151,24 @@ pub(crate) fn request(scene: &Scene, target: Target, name_expressions: Vec<Strin
     request.include_dirs = scene.path.iter().filter_map(|p| p.parent()).map(Into::into).collect();
     request.name_expressions = name_expressions;
     request
+}
+
+/// What the built-in scenes ask the compiler for, statistics included: the seed of its cache is made from these.
+pub fn requests_of_built_ins(target: Target) -> Vec<Request> {
+    let mut requests = Vec::new();
+    for built_in in scene::built_ins() {
+        let name = format!("{}.cu", built_in.name);
+        let Ok(scene) = Scene::parse(&name, built_in.source, &scene::Overrides::default()) else {
+            continue;
+        };
+        requests.push(request(&scene, target, scene.name_expressions()));
+        requests.push(Summary::request(elements_of(&scene), target));
+    }
+    requests
+}
+
+fn elements_of(scene: &Scene) -> BTreeSet<Element> {
+    scene.manifest.resources().iter().filter_map(element_of).collect()
 }
 
 type Loaded = Result<Vec<Pass>, Vec<Diagnostic>>;

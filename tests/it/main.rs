@@ -18,6 +18,8 @@ mod golden;
 mod interop;
 mod nvidia;
 mod ptx;
+#[cfg(feature = "studio")]
+mod seed;
 #[cfg(feature = "gl")]
 mod session;
 mod support;
