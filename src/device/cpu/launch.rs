@@ -18,8 +18,8 @@ pub(super) use block::Scratch;
 pub(super) use context::{BLOCKED, Context, DONE, Entry, Exchange, MAX_THREADS, STOPPED};
 pub(super) use pool::Pool;
 
-use super::{Function, Shared, jit::Kernel};
-use crate::device::{Dim3, Fault, FaultKind, LaunchConfig, Result};
+use super::{Function, LaunchOptions, Shared, jit::Kernel};
+use crate::device::{Dim3, Error, Fault, FaultKind, LaunchConfig, Result};
 
 /// Most threads of the blocks that are taken at once.
 const BATCH_THREADS: u64 = 8192;
@@ -41,6 +41,7 @@ pub(super) struct Launch {
     function: Function,
     config: LaunchConfig,
     arguments: Vec<u8>,
+    options: LaunchOptions,
     abort: Arc<AtomicU32>,
 }
 
@@ -60,8 +61,14 @@ struct Run {
 struct Counter(AtomicU64);
 
 impl Launch {
-    pub(super) fn new(function: Function, config: LaunchConfig, arguments: &[u8]) -> Self {
-        Self { function, config, arguments: arguments.to_vec(), abort: Arc::default() }
+    pub(super) fn new(
+        function: Function,
+        config: LaunchConfig,
+        arguments: &[u8],
+        options: &LaunchOptions,
+    ) -> Self {
+        let (arguments, options) = (arguments.to_vec(), options.clone());
+        Self { function, config, arguments, options, abort: Arc::default() }
     }
 
     pub(super) fn abort(&self) -> &Arc<AtomicU32> {
@@ -79,6 +86,10 @@ impl Launch {
 
     /// Runs all blocks; the first fault, if there was one.
     pub(super) fn run(self, shared: &Arc<Shared>) -> Result<()> {
+        if self.options.interprets() {
+            let operation = "interpreting a kernel";
+            return Err(Error::Unsupported { operation, device: super::NAME.into() });
+        }
         let blocks = self.config.grid.count();
         let run = Arc::new(Run {
             launch: self,

@@ -6,18 +6,22 @@
 //! launch (`launch`) are shared out among all cores.
 
 mod event;
+mod interp;
 mod jit;
 mod launch;
 mod memory;
 mod module;
+mod options;
 mod stream;
 mod thread;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 pub use event::Event;
+pub use interp::{Action, Finding, FindingKind, Report, Site};
 pub use memory::{Memory, Readback};
 pub use module::{Function, Module};
+pub use options::{Check, Engine, LaunchOptions};
 pub use stream::Stream;
 
 use super::{DeviceId, DeviceInfo, DeviceKind, MemoryInfo, Result};

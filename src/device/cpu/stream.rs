@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    Device, Event, Function, Readback, Shared,
+    Device, Event, Function, LaunchOptions, Readback, Shared,
     event::Mark,
     launch::{self, Launch},
     thread,
@@ -283,20 +283,38 @@ impl Stream {
         Ok(())
     }
 
-    /// Puts a kernel on the stream; the facade has checked shape and arguments.
+    /// Puts a kernel on the stream.
     ///
     /// # Errors
-    /// [`Error::WrongDevice`].
+    /// Those of [`Stream::launch_with`].
     pub fn launch(
         &self,
         function: &Function,
         config: &LaunchConfig,
         arguments: &Arguments,
     ) -> Result<()> {
+        self.launch_with(function, config, arguments, &LaunchOptions::default())
+    }
+
+    /// Puts a kernel on the stream, to be run as `options` say. Safe, since the device checks every access.
+    ///
+    /// # Errors
+    /// [`Error::InvalidLaunch`] naming the limit that the shape breaks, [`Error::WrongArguments`],
+    /// [`Error::WrongDevice`].
+    pub fn launch_with(
+        &self,
+        function: &Function,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+        options: &LaunchOptions,
+    ) -> Result<()> {
         if function.device_id() != self.shared().id {
             return Err(Error::WrongDevice { operation: "launch" });
         }
-        let launch = Launch::new(function.clone(), *config, arguments.bytes());
+        let checked = crate::device::Function::Cpu(function.clone());
+        config.check(&checked, &self.shared().info)?;
+        arguments.check(&checked)?;
+        let launch = Launch::new(function.clone(), *config, arguments.bytes(), options);
         self.0.queue.push(Work::Launch(Box::new(launch)));
         Ok(())
     }
