@@ -285,6 +285,8 @@ pub struct Fault {
     pub space: Option<&'static str>,
     /// The allocation nearest to the address.
     pub nearest: Option<Allocation>,
+    /// Where else threads wait, for a barrier that some threads never reach.
+    pub waiting: Vec<Location>,
 }
 
 impl Fault {
@@ -318,6 +320,9 @@ impl fmt::Display for Fault {
         write!(f, "{}fault: {}", place(&self.location), self.summary())?;
         for frame in &self.inlined {
             write!(f, "\n  in `{}`, called at {}", frame.function, frame.call_site)?;
+        }
+        for place in &self.waiting {
+            write!(f, "\n  other threads wait at {place}")?;
         }
         Ok(())
     }

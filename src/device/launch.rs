@@ -59,12 +59,14 @@ pub struct LaunchConfig {
     pub block: Dim3,
     /// Dynamic shared memory of each block in bytes.
     pub shared_bytes: u32,
+    /// All blocks are there at once, so that they may wait for each other (`grid.sync()` of cooperative groups).
+    pub cooperative: bool,
 }
 
 impl LaunchConfig {
-    /// `grid` blocks of `block` threads, no dynamic shared memory.
+    /// `grid` blocks of `block` threads, no dynamic shared memory, not cooperative.
     pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
-        Self { grid: grid.into(), block: block.into(), shared_bytes: 0 }
+        Self { grid: grid.into(), block: block.into(), shared_bytes: 0, cooperative: false }
     }
 
     /// At least one thread for each of `count` elements, in blocks of `block` threads.
@@ -106,6 +108,14 @@ impl LaunchConfig {
         if shared > u64::from(device.max_shared_bytes) {
             return Err(broken("bytes of shared memory", shared, device.max_shared_bytes.into()));
         }
+        if self.cooperative {
+            let most = function.max_cooperative_blocks(self)?;
+            if self.grid.count() > most {
+                let limit =
+                    "blocks in the grid of a cooperative launch, which must all be there at once";
+                return Err(broken(limit, self.grid.count(), most));
+            }
+        }
         Ok(())
     }
 }
@@ -114,8 +124,11 @@ impl fmt::Display for LaunchConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "grid {}, block {}, {} bytes of shared memory",
-            self.grid, self.block, self.shared_bytes
+            "grid {}, block {}, {} bytes of shared memory{}",
+            self.grid,
+            self.block,
+            self.shared_bytes,
+            if self.cooperative { ", cooperative" } else { "" }
         )
     }
 }

@@ -1,6 +1,6 @@
 //! Loaded code.
 
-use super::{Result, Slice, cpu, each, nvidia};
+use super::{LaunchConfig, Result, Slice, cpu, each, nvidia};
 
 /// A module loaded on a device. Its functions keep it loaded.
 #[derive(Clone, Debug)]
@@ -58,6 +58,15 @@ impl Function {
     /// [`Error::Call`](super::Error::Call) from the driver.
     pub fn suggested_block(&self, dynamic_shared_bytes: u32) -> Result<u32> {
         each!(self, f => f.suggested_block(dynamic_shared_bytes))
+    }
+
+    /// Most blocks that the grid of a cooperative launch with these blocks may have: so many are there at once.
+    ///
+    /// # Errors
+    /// [`Error::InvalidLaunch`](super::Error::InvalidLaunch) for more shared memory than a block can have,
+    /// [`Error::Call`](super::Error::Call) from the driver.
+    pub fn max_cooperative_blocks(&self, config: &LaunchConfig) -> Result<u64> {
+        each!(self, f => f.max_cooperative_blocks(config))
     }
 }
 

@@ -3,8 +3,11 @@
 
 mod block;
 mod context;
+mod flushing;
 mod pool;
+mod scratch;
 mod warp;
+mod worker;
 
 use std::{
     ops::Range,
@@ -14,11 +17,15 @@ use std::{
     },
 };
 
-pub(super) use block::Scratch;
-pub(super) use context::{BLOCKED, Context, DONE, Entry, Exchange, MAX_THREADS, STOPPED};
+pub(super) use context::{BLOCKED, Context, DONE, Entry, Exchange, MAX_THREADS, STOPPED, YIELDED};
 pub(super) use pool::Pool;
+pub(super) use scratch::Scratch;
 
-use super::{Function, LaunchOptions, Shared, jit::Kernel};
+use super::{
+    Function, LaunchOptions, Shared,
+    jit::Kernel,
+    memory::{Access, Range as Memory},
+};
 use crate::device::{Dim3, Error, Fault, FaultKind, LaunchConfig, Result};
 
 /// Most threads of the blocks that are taken at once.
@@ -52,6 +59,8 @@ struct Run {
     shared: Arc<Shared>,
     blocks: u64,
     next: Counter,
+    /// What the blocks of a cooperative launch meet at.
+    workspace: Option<Memory>,
     fault: Mutex<Option<Box<Fault>>>,
 }
 
@@ -91,14 +100,20 @@ impl Launch {
             return Err(Error::Unsupported { operation, device: super::NAME.into() });
         }
         let blocks = self.config.grid.count();
+        let workspace = self.config.cooperative.then(|| workspace(shared)).transpose()?;
         let run = Arc::new(Run {
             launch: self,
             shared: shared.clone(),
             blocks,
             next: Counter::default(),
+            workspace,
             fault: Mutex::new(None),
         });
-        shared.pool.run(&run)?;
+        let ran = shared.pool.run(&run);
+        if let Some(range) = workspace {
+            shared.arena.free_own(range);
+        }
+        ran?;
         let fault = run.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
         fault.map_or(Ok(()), |fault| Err(fault.into()))
     }
@@ -111,7 +126,7 @@ impl Run {
     /// without gaps. Each thread runs its blocks in increasing order, so a block may wait for any before it.
     fn take(&self) -> Option<Range<u64>> {
         let left = self.blocks.saturating_sub(self.next.0.load(Ordering::Relaxed));
-        let fair = left / (8 * self.shared.pool.threads() as u64);
+        let fair = left / (8 * self.workers() as u64);
         let small = BATCH_THREADS / self.launch.config.block.count();
         let count = fair.min(small).max(1);
         let first = self.next.0.fetch_add(count, Ordering::Relaxed);
@@ -124,10 +139,12 @@ impl Run {
 
     /// Runs blocks on this thread until none is left.
     fn work(&self) -> Result<()> {
-        let mut scratch = self.shared.take_scratch()?;
-        let worked = block::run_blocks(self, &mut scratch);
-        self.shared.put_scratch(scratch);
-        worked
+        worker::run_blocks(self)
+    }
+
+    /// How many threads may work at the launch: one runs all blocks in their order.
+    fn workers(&self) -> usize {
+        if self.launch.options.deterministic { 1 } else { self.shared.pool.threads() }
     }
 
     /// Ends the launch with a fault, unless it has ended with another one already.
@@ -160,6 +177,7 @@ impl Run {
             access: access.map(|(address, bytes, _)| (address, bytes)),
             space: access.and_then(|(_, _, space)| space),
             nearest,
+            waiting: Vec::new(),
         }
     }
 
@@ -173,6 +191,25 @@ impl Run {
             ..self.fault_at(site, 0, block, thread)
         }
     }
+}
+
+/// Most blocks of a cooperative launch, which are all there at once: that their memory is at most half of the
+/// device's.
+pub(super) fn max_cooperative_blocks(
+    shared: &Shared,
+    kernel: &Kernel,
+    config: LaunchConfig,
+) -> u64 {
+    shared.arena.total_bytes() / 2 / scratch::resident_bytes(kernel, config)
+}
+
+/// A grid's workspace as CUDA's cooperative groups know it: its size, and a barrier's counter.
+fn workspace(shared: &Shared) -> Result<Memory> {
+    let range = shared.arena.alloc_own(8, Access::ReadWrite)?;
+    let words: Vec<u8> = [8u32, 0].into_iter().flat_map(u32::to_le_bytes).collect();
+    let written = shared.arena.write(range.address, &words);
+    debug_assert!(written, "it was just allocated");
+    Ok(range)
 }
 
 /// The place of the `index`-th element of a grid or block.

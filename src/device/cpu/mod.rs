@@ -174,7 +174,14 @@ impl Shared {
     }
 
     fn put_scratch(&self, scratch: Scratch) {
-        self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        let mut kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        // A launch with many blocks at once has many; later ones seldom need more than one for each thread.
+        if kept.len() < 2 * self.pool.threads() {
+            kept.push(scratch);
+        } else {
+            drop(kept);
+            scratch.release(&self.arena);
+        }
     }
 }
 

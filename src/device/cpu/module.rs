@@ -5,10 +5,11 @@ use std::{fmt, sync::Arc};
 use super::{
     Shared,
     jit::{self, Kernel},
+    launch,
     memory::Range,
 };
 use crate::{
-    device::{DeviceId, Error, FunctionInfo, Result, Slice},
+    device::{DeviceId, Error, FunctionInfo, LaunchConfig, Result, Slice},
     diagnostic::{Diagnostic, has_errors},
     ptx,
 };
@@ -116,6 +117,14 @@ impl Function {
     /// What it needs and allows.
     pub fn info(&self) -> &FunctionInfo {
         &self.kernel().info
+    }
+
+    /// Most blocks of a cooperative launch of this shape: as many as half of the device's memory holds.
+    ///
+    /// # Errors
+    /// None on this device.
+    pub fn max_cooperative_blocks(&self, config: &LaunchConfig) -> Result<u64> {
+        Ok(launch::max_cooperative_blocks(&self.module.shared, self.kernel(), *config))
     }
 
     /// The number of threads in a one-dimensional block that keeps the device busiest: enough to make the

@@ -272,6 +272,21 @@ entry_points! {
             shared_bytes: usize,
             block_limit: c_int,
         );
+        fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            blocks: *mut c_int, function: sys::CUfunction, block: c_int, shared_bytes: usize
+        );
+        fn cuLaunchCooperativeKernel(
+            function: sys::CUfunction,
+            grid_x: c_uint,
+            grid_y: c_uint,
+            grid_z: c_uint,
+            block_x: c_uint,
+            block_y: c_uint,
+            block_z: c_uint,
+            shared_bytes: c_uint,
+            stream: sys::CUstream,
+            parameters: *mut *mut c_void,
+        );
         fn cuLaunchKernel(
             function: sys::CUfunction,
             grid_x: c_uint,

@@ -6,7 +6,7 @@ use std::{collections::VecDeque, ffi::c_void, ptr, sync::Arc};
 
 use cudarc::driver::sys;
 
-use super::{Function, Stream, context::lock};
+use super::{Function, Stream, context::lock, driver::Status};
 use crate::device::{Arguments, Error, LaunchConfig, Result};
 
 impl Stream {
@@ -29,7 +29,27 @@ impl Stream {
         }
         context.activate()?;
         function.allow_shared(config.shared_bytes)?;
+        // SAFETY: as here.
+        let status = unsafe { self.submit(function, config, arguments) };
+        context.check_launch(status, function.name(), config)?;
+        lock(context.launches()).push(self.number(), function.shared_name(), *config);
+        Ok(())
+    }
 
+    /// The call itself.
+    ///
+    /// # Safety
+    /// As for [`Stream::launch`]; the context is current.
+    unsafe fn submit(
+        &self,
+        function: &Function,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+    ) -> Status {
+        if config.cooperative {
+            // SAFETY: as here.
+            return unsafe { self.submit_cooperative(function, config, arguments) };
+        }
         let mut bytes = arguments.bytes().len();
         let mut packed = [
             as_pointer(sys::CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT),
@@ -41,8 +61,8 @@ impl Stream {
         let extra = if bytes == 0 { ptr::null_mut() } else { packed.as_mut_ptr() };
         // SAFETY: the handles are alive; `extra` lives until the call returns, which copies the arguments, and
         // they fit the kernel's parameters; what the kernel does with them is the caller's duty.
-        let status = unsafe {
-            context.driver().cuLaunchKernel(
+        unsafe {
+            self.context().driver().cuLaunchKernel(
                 function.raw(),
                 config.grid.x,
                 config.grid.y,
@@ -55,10 +75,40 @@ impl Stream {
                 ptr::null_mut(),
                 extra,
             )
-        };
-        context.check_launch(status, function.name(), config)?;
-        lock(context.launches()).push(self.number(), function.shared_name(), *config);
-        Ok(())
+        }
+    }
+
+    /// The call for a cooperative launch, which takes the arguments one by one.
+    ///
+    /// # Safety
+    /// As for [`Stream::submit`].
+    unsafe fn submit_cooperative(
+        &self,
+        function: &Function,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+    ) -> Status {
+        let bytes = arguments.bytes();
+        let places = arguments.parameters().iter();
+        let mut pointers: Vec<*mut c_void> =
+            places.map(|place| bytes[place.offset..].as_ptr().cast_mut().cast()).collect();
+        // SAFETY: the handles are alive; there is a pointer for each parameter of the kernel, to as many bytes as
+        // that has, all alive until the call returns, which copies them; what the kernel does with them is the
+        // caller's duty.
+        unsafe {
+            self.context().driver().cuLaunchCooperativeKernel(
+                function.raw(),
+                config.grid.x,
+                config.grid.y,
+                config.grid.z,
+                config.block.x,
+                config.block.y,
+                config.block.z,
+                config.shared_bytes,
+                self.raw(),
+                pointers.as_mut_ptr(),
+            )
+        }
     }
 }
 

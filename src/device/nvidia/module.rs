@@ -19,7 +19,7 @@ use super::{
     driver::{Handle, code},
     ptx::{self, Entry},
 };
-use crate::device::{Error, FunctionInfo, Parameter, Result, Slice};
+use crate::device::{Error, FunctionInfo, LaunchConfig, Parameter, Result, Slice};
 
 /// Room for what the JIT compiler says; it cuts off the rest.
 const LOG_BYTES: usize = 16 << 10;
@@ -239,6 +239,27 @@ impl Function {
             )
         })?;
         Ok(block.unsigned_abs())
+    }
+
+    /// Most blocks of a cooperative launch of this shape: as many as all multiprocessors hold at once.
+    ///
+    /// # Errors
+    /// [`Error::InvalidLaunch`] for more shared memory than a block can have, [`Error::Call`].
+    pub fn max_cooperative_blocks(&self, config: &LaunchConfig) -> Result<u64> {
+        let context = self.context();
+        context.activate()?;
+        self.allow_shared(config.shared_bytes)?;
+        let mut blocks = 0;
+        // SAFETY: the function is alive, and `blocks` is written before the call returns.
+        context.check(unsafe {
+            context.driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &raw mut blocks,
+                self.raw(),
+                config.block.count() as i32,
+                config.shared_bytes as usize,
+            )
+        })?;
+        Ok(u64::from(blocks.unsigned_abs()) * u64::from(context.info().multiprocessors))
     }
 
     /// Lets launches have `bytes` of dynamic shared memory: more than 48 KiB must be allowed once; the context is

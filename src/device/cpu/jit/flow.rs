@@ -50,21 +50,24 @@ fn takes_address(module: &Module) -> bool {
     module.variables.iter().filter_map(|v| v.init.as_ref()).any(of)
 }
 
-/// For each label, whether a back edge ends there: every loop goes through such a label.
+/// For each label, whether a back edge ends there: every loop goes through such a label, the last of its block.
 pub(super) fn loop_headers(body: &Body, cfg: &Cfg) -> Vec<bool> {
     let mut headers = vec![false; body.labels.len()];
     for block in cfg.blocks.iter().filter(|block| block.is_loop_header) {
-        for statement in &body.statements[block.statements.clone()] {
-            if let Statement::Label(label) = statement {
-                headers[label.0 as usize] = true;
-            }
+        let statements = &body.statements[block.statements.clone()];
+        let label = statements.iter().rev().find_map(|statement| match statement {
+            Statement::Label(label) => Some(label.0 as usize),
+            _ => None,
+        });
+        if let Some(label) = label {
+            headers[label] = true;
         }
     }
     headers
 }
 
 /// For each of `points` (indices of statements, increasing), the registers that live after it, without those
-/// that it is sure to write.
+/// that it is sure to write; for the label of a block, those that live there.
 pub(super) fn live_after(body: &Body, cfg: &Cfg, points: &[usize]) -> Vec<Vec<Reg>> {
     if points.is_empty() {
         return Vec::new();
@@ -72,6 +75,13 @@ pub(super) fn live_after(body: &Body, cfg: &Cfg, points: &[usize]) -> Vec<Vec<Re
     let liveness = Liveness::new(body, cfg, &[]);
     let mut kept = vec![Vec::new(); points.len()];
     for id in cfg.ids() {
+        for at in cfg.block(id).statements.clone() {
+            if let (Statement::Label(_), Ok(point)) =
+                (&body.statements[at], points.binary_search(&at))
+            {
+                kept[point] = liveness.live_in[id.index()].iter().collect();
+            }
+        }
         liveness.for_each_after(body, cfg, id, |at, instruction, live| {
             let Ok(point) = points.binary_search(&at) else { return };
             let mut live = live.clone();

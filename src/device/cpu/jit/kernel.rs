@@ -24,6 +24,8 @@ pub(in crate::device::cpu) struct Kernel {
     pub(in crate::device::cpu) spill_words: usize,
     /// Whether it calls device functions.
     pub(in crate::device::cpu) calls: bool,
+    /// Whether its threads give way in loops that may wait for others.
+    pub(in crate::device::cpu) yields: bool,
     /// Whether it runs with subnormals flushed by the processor.
     pub(in crate::device::cpu) flushes: bool,
     /// The kernel's first place.
@@ -42,8 +44,8 @@ impl Kernel {
 
     /// Where a thread in this state goes on.
     pub(in crate::device::cpu) fn resume(&self, state: u32) -> ResumePoint {
-        use crate::device::cpu::launch::{BLOCKED, DONE};
-        let index = (state & !BLOCKED) as usize;
+        use crate::device::cpu::launch::{BLOCKED, DONE, YIELDED};
+        let index = (state & !(BLOCKED | YIELDED)) as usize;
         let ended = ResumePoint { kind: Resume::Start, site: self.entry_site };
         if state == DONE { ended } else { self.resumes.get(index).copied().unwrap_or(ended) }
     }
@@ -72,6 +74,8 @@ pub(in crate::device::cpu) struct ResumePoint {
 pub(in crate::device::cpu) enum Resume {
     /// Nothing: the start.
     Start,
+    /// Nothing: its next turn, in a loop that does nothing but wait, or also works.
+    Yield { waits: bool },
     /// A barrier of the block.
     Barrier { reduce: Reduce },
     /// Lanes of its warp.

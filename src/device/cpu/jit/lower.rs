@@ -62,6 +62,7 @@ pub(super) struct Lowered {
     pub(super) local_bytes: u64,
     pub(super) spill_bytes: usize,
     pub(super) calls: bool,
+    pub(super) yields: bool,
     pub(super) flushes: bool,
     pub(super) entry_site: u32,
     pub(super) resumes: Vec<ResumePoint>,
@@ -110,6 +111,8 @@ pub(super) struct Thread {
     pub(super) z: Variable,
     /// How many threads wait.
     pub(super) waiting: Variable,
+    /// Turns round loops in which it may wait for others, since its turn began.
+    pub(super) turns: Variable,
 }
 
 /// Lowers `function` into `clif`.
@@ -140,6 +143,7 @@ pub(super) fn function<'a, 'f>(
         y: b.declare_var(types::I32),
         z: b.declare_var(types::I32),
         waiting: b.declare_var(types::I32),
+        turns: b.declare_var(types::I32),
     };
     let (stop, next) = (b.create_block(), b.create_block());
     let (carry, local) = (b.declare_var(types::I8), b.declare_var(types::I64));
@@ -184,6 +188,7 @@ pub(super) fn function<'a, 'f>(
         local_bytes: lower.frame.local_bytes + if calls { STACK_BYTES } else { 0 },
         spill_bytes: lower.plan.spill_bytes,
         calls,
+        yields: !lower.plan.spins.is_empty(),
         flushes: lower.plan.flushes,
         entry_site,
         resumes: std::mem::take(&mut lower.plan.resumes),
@@ -234,7 +239,12 @@ impl Lower<'_, '_> {
                     self.label(*label);
                     if self.headers[label.0 as usize] {
                         self.location = next_location(&body.statements[index..]).or(self.location);
-                        self.poll();
+                        match self.plan.waits_at(index).then(|| resumes.next()).flatten() {
+                            Some(resume) => self
+                                .give_way(index, resume)
+                                .map_err(|Unsupported(why)| super::internal(why))?,
+                            None => self.poll(),
+                        }
                     }
                 }
                 Statement::Instruction(instruction) => {
@@ -323,7 +333,12 @@ impl Lower<'_, '_> {
             Op::BrxIdx { .. } | Op::Ret { .. } | Op::Exit | Op::Trap | Op::Brkpt => {
                 self.control(instruction)
             }
-            Op::Nanosleep | Op::Pmevent { .. } => Ok(()),
+            // Its turn is over soon all the same, where it is in a loop.
+            Op::Nanosleep => {
+                self.forget_loads();
+                Ok(())
+            }
+            Op::Pmevent { .. } => Ok(()),
             Op::Call { .. } => self.call(instruction),
             _ => self.arithmetic(instruction),
         }
@@ -514,7 +529,7 @@ impl Lower<'_, '_> {
     }
 
     /// Stops the thread where the launch is to stop.
-    fn poll(&mut self) {
+    pub(super) fn poll(&mut self) {
         let abort = self.context_u64(offset_of!(Context, abort));
         // Atomic, so that a loop without stores reads it again each time round.
         let flag = self.b.ins().atomic_load(types::I32, MemFlagsData::trusted(), abort);

@@ -19,6 +19,7 @@ mod lower;
 mod math;
 mod output;
 mod sites;
+mod spin;
 mod sync;
 
 use std::sync::Arc;
@@ -150,6 +151,7 @@ fn kernel(
         local_bytes: lowered.local_bytes,
         spill_words: lowered.spill_bytes.div_ceil(8),
         calls: lowered.calls,
+        yields: lowered.yields,
         flushes: lowered.flushes,
         entry_site: lowered.entry_site,
         sites,

@@ -15,6 +15,7 @@ use super::{
     Reduce, Resume, Schedule, WarpOp, flow,
     kernel::{ResumePoint, SiteKind},
     lower::{Lower, Step, Unsupported, clif_type},
+    spin::{self, Spin},
 };
 use crate::{
     device::cpu::launch::{BLOCKED, Context, Exchange, MAX_THREADS},
@@ -33,10 +34,12 @@ const SKEW: usize = 64;
 
 /// Where a function's threads wait, and what they keep meanwhile.
 pub(super) struct Plan {
-    /// Statements at which threads wait, increasing.
+    /// Statements at which threads wait or give way, increasing.
     pub(super) points: Vec<usize>,
     /// Live registers at each, and where they are kept.
     kept: Vec<Vec<(Reg, usize)>>,
+    /// Loops in which threads give way.
+    pub(super) spins: Vec<Spin>,
     pub(super) schedule: Schedule,
     pub(super) spill_bytes: usize,
     /// By state: the start, then one for each point. Filled in while lowering.
@@ -57,7 +60,10 @@ impl Plan {
             Statement::Instruction(i) if is_kernel && resume_kind(i).is_some() => Some(at),
             _ => None,
         };
-        let points: Vec<usize> = body.statements.iter().enumerate().filter_map(waits).collect();
+        let spins = if is_kernel { spin::spins(body, cfg) } else { Vec::new() };
+        let waiting = body.statements.iter().enumerate().filter_map(waits);
+        let mut points: Vec<usize> = waiting.chain(spins.iter().map(|spin| spin.at)).collect();
+        points.sort_unstable();
         let live = flow::live_after(body, cfg, &points);
         let (kept, spill_bytes) = lay_out(body, live);
         let schedule = if points.is_empty() {
@@ -71,6 +77,7 @@ impl Plan {
         Self {
             points,
             kept,
+            spins,
             schedule,
             spill_bytes,
             resumes: vec![ResumePoint { kind: Resume::Start, site: 0 }],
@@ -82,6 +89,11 @@ impl Plan {
 
     pub(super) fn waits_at(&self, statement: usize) -> bool {
         self.points.binary_search(&statement).is_ok()
+    }
+
+    /// The registers that are kept at a point, and where.
+    pub(super) fn kept(&self, point: usize) -> &[(Reg, usize)] {
+        &self.kept[point]
     }
 }
 
@@ -185,20 +197,25 @@ impl Lower<'_, '_> {
         }
         let point = self.plan.points.binary_search(&at);
         let point = point.map_err(|_| Unsupported("not a place to wait"))?;
-        let kept = self.plan.kept[point].clone();
-        self.keep(&kept);
+        let kept = self.plan.kept(point).to_vec();
+        self.suspend(&kept, state | BLOCKED);
+
+        self.b.switch_to_block(resume);
+        self.read_back(&kept);
+        self.receive(instruction)
+    }
+
+    /// Stores what the thread keeps and its state; the next thread's turn comes.
+    pub(super) fn suspend(&mut self, kept: &[(Reg, usize)], state: u32) {
+        self.keep(kept);
         let address = self.state_address();
-        let blocked = self.b.ins().iconst(types::I32, i64::from(state | BLOCKED));
-        self.b.ins().store(MemFlagsData::trusted(), blocked, address, 0);
+        let state = self.b.ins().iconst(types::I32, i64::from(state));
+        self.b.ins().store(MemFlagsData::trusted(), state, address, 0);
         let waiting = self.b.use_var(self.thread.waiting);
         let waiting = self.b.ins().iadd_imm_u(waiting, 1);
         self.b.def_var(self.thread.waiting, waiting);
         let next = self.next_block();
         self.b.ins().jump(next, &[]);
-
-        self.b.switch_to_block(resume);
-        self.read_back(&kept);
-        self.receive(instruction)
     }
 
     /// Where this thread's element lies in an array of elements of `bytes` bytes, less the array's offset.
@@ -220,7 +237,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn read_back(&mut self, kept: &[(Reg, usize)]) {
+    pub(super) fn read_back(&mut self, kept: &[(Reg, usize)]) {
         let spill = self.context_u64(offset_of!(Context, spill));
         for &(reg, offset) in kept {
             let ty = clif_type(self.body.registers.ty(reg));

@@ -12,8 +12,10 @@ pub(in crate::device::cpu) const WARP: usize = 32;
 /// A thread's state is 0 before its start, else the resume point at which it goes on; with this bit it waits
 /// there for others.
 pub(in crate::device::cpu) const BLOCKED: u32 = 1 << 31;
+/// A thread's state with this bit: it has given way, and goes on there at its next turn.
+pub(in crate::device::cpu) const YIELDED: u32 = 1 << 30;
 /// The state of a thread that has ended.
-pub(in crate::device::cpu) const DONE: u32 = !BLOCKED;
+pub(in crate::device::cpu) const DONE: u32 = !(BLOCKED | YIELDED);
 /// What the entry returns when a thread was stopped; else the number of threads that wait.
 pub(in crate::device::cpu) const STOPPED: u32 = u32::MAX;
 /// Barriers of a block.
@@ -67,6 +69,8 @@ pub(in crate::device::cpu) struct Context {
     pub arrived: [u32; BARRIERS],
     /// What `malloc` takes from.
     pub heap: *const Arena,
+    /// What the blocks of a cooperative launch meet at (`%envreg1`, `%envreg2`); 0 in others.
+    pub workspace: u64,
     /// Text of a failed assertion.
     pub assertion: u64,
 }

@@ -77,13 +77,14 @@ impl Pool {
     }
 
     /// How many threads work at a launch.
-    pub(super) fn threads(&self) -> usize {
+    pub(in crate::device::cpu) fn threads(&self) -> usize {
         self.helpers + 1
     }
 
     /// Runs all blocks on this thread and every free helper.
     pub(super) fn run(&self, run: &Arc<Run>) -> Result<()> {
-        let wanted = self.helpers.min(run.blocks.saturating_sub(1).min(usize::MAX as u64) as usize);
+        let blocks = run.blocks.min(usize::MAX as u64) as usize;
+        let wanted = run.workers().min(blocks).saturating_sub(1);
         if wanted == 0 {
             return run.work();
         }

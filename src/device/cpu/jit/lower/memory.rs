@@ -19,7 +19,7 @@ use crate::{
     },
     ptx::{
         inst::{Instruction, Op},
-        modifier::{Access, Order},
+        modifier::{Access, CacheOp, Order},
         operand::{Address, Base, Operand, Symbol},
         types::{Space, Type},
     },
@@ -62,6 +62,9 @@ impl Lower<'_, '_> {
         let checked = Checked { space: access.space, bytes: access.bytes(), write };
         let target = self.locate(&address, checked)?;
         let destination = i.dst.first().ok_or(Unsupported("no destination"))?;
+        if access.lanes > 1 && is_strong(access) && access.bytes() <= 16 {
+            return self.load_whole(target, access, destination);
+        }
         for (lane, operand) in destination.lanes().iter().enumerate() {
             let offset = lane as i32 * access.ty.bytes() as i32;
             let value = self.load_lane(target, offset, access);
@@ -74,8 +77,7 @@ impl Lower<'_, '_> {
 
     fn load_lane(&mut self, (base, offset): Target, lane: i32, access: &Access) -> Value {
         let ty = clif_type(access.ty);
-        let strong = !matches!(access.order, None | Some(Order::Weak));
-        if !strong || access.ty.bytes() > 8 || access.lanes > 1 {
+        if !is_strong(access) || access.ty.bytes() > 8 {
             return self.b.ins().load(ty, MemFlagsData::trusted(), base, offset + lane);
         }
         // A plain load may be merged with an earlier one of the same place.
@@ -83,6 +85,60 @@ impl Lower<'_, '_> {
         let int = int_type(ty.bytes());
         let value = self.b.ins().atomic_load(int, MemFlagsData::trusted(), address);
         self.fit(value, ty)
+    }
+
+    /// A strong load of a vector: in one piece, as GPUs do it, since code relies on that.
+    fn load_whole(&mut self, (base, offset): Target, access: &Access, to: &Operand) -> Step {
+        let words = if access.bytes() <= 8 {
+            let address = self.b.ins().iadd_imm_s(base, i64::from(offset));
+            let int = int_type(access.bytes());
+            vec![self.b.ins().atomic_load(int, MemFlagsData::trusted(), address)]
+        } else {
+            self.forget_loads();
+            let flags = MemFlagsData::trusted();
+            let pair = self.b.ins().load(types::I64X2, flags, base, offset);
+            [0, 1].map(|half| self.b.ins().extractlane(pair, half)).to_vec()
+        };
+        let (ty, bytes) = (clif_type(access.ty), access.ty.bytes());
+        for (lane, operand) in to.lanes().iter().enumerate() {
+            let at = lane as u32 * bytes;
+            let word = words[at as usize / 8];
+            let value = self.b.ins().ushr_imm_u(word, i64::from(at % 8 * 8));
+            let value = self.fit(value, ty);
+            if !matches!(operand, Operand::Sink) {
+                self.set_extended(operand, value, access.ty)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The counterpart of [`Lower::load_whole`].
+    fn store_whole(&mut self, values: &[Value], base: Value, offset: i32, access: &Access) {
+        let bytes = access.ty.bytes();
+        let word = int_type(access.bytes().min(8));
+        let lanes = (8 / bytes) as usize;
+        let words: Vec<Value> = values
+            .chunks(lanes)
+            .map(|values| {
+                let mut all = self.fit(values[0], word);
+                for (lane, value) in values.iter().enumerate().skip(1) {
+                    let wide = self.fit(*value, word);
+                    let moved = self.b.ins().ishl_imm_u(wide, i64::from(bytes * 8) * lane as i64);
+                    all = self.b.ins().bor(all, moved);
+                }
+                all
+            })
+            .collect();
+        let flags = MemFlagsData::trusted();
+        match words[..] {
+            [low, high] => {
+                let pair = self.b.ins().scalar_to_vector(types::I64X2, low);
+                let pair = self.b.ins().insertlane(pair, high, 1);
+                self.b.ins().store(flags, pair, base, offset);
+            }
+            [word, ..] => self.store_lane(word, base, offset, access.order),
+            [] => {}
+        }
     }
 
     fn store(&mut self, i: &Instruction, access: &Access) -> Step {
@@ -93,6 +149,10 @@ impl Lower<'_, '_> {
         let values: Vec<Value> =
             operand.lanes().iter().map(|lane| self.value(lane, access.ty)).collect::<Step<_>>()?;
         let (base, offset) = self.locate(&address, checked)?;
+        if access.lanes > 1 && is_strong(access) && access.bytes() <= 16 {
+            self.store_whole(&values, base, offset, access);
+            return Ok(());
+        }
         for (lane, value) in values.into_iter().enumerate() {
             let at = offset + lane as i32 * access.ty.bytes() as i32;
             self.store_lane(value, base, at, access.order);
@@ -379,6 +439,11 @@ impl Lower<'_, '_> {
         let offset = self.b.ins().isub(address, start);
         self.b.ins().icmp(IntCC::UnsignedLessThan, offset, length)
     }
+}
+
+/// Whether others may write or read what is accessed at the same time.
+fn is_strong(access: &Access) -> bool {
+    !matches!(access.order, None | Some(Order::Weak)) || access.cache.op == Some(CacheOp::Cv)
 }
 
 pub(super) fn address_operand(i: &Instruction, at: usize) -> Step<Address> {

@@ -114,6 +114,13 @@ impl Lower<'_, '_> {
         match special {
             Special::Axis(grid, axis) => Ok(self.grid(grid, axis)),
             Special::Scalar(scalar) => self.scalar(scalar),
+            // As the headers of CUDA's cooperative groups read them (`driver_abi.h`): high half first.
+            Special::Envreg(n @ (1 | 2)) => {
+                let workspace = self.context_u64(offset_of!(Context, workspace));
+                let shift = if n == 1 { 32 } else { 0 };
+                let half = self.b.ins().ushr_imm_u(workspace, shift);
+                Ok(self.b.ins().ireduce(types::I32, half))
+            }
             Special::Envreg(_) => Ok(self.b.ins().iconst(types::I32, 0)),
             Special::Pm(_, wide) => {
                 Ok(self.b.ins().iconst(if wide { types::I64 } else { types::I32 }, 0))

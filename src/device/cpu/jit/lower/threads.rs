@@ -75,6 +75,8 @@ impl Lower<'_, '_> {
             self.b.ins().iadd(base, offset)
         };
         self.b.def_var(self.local, local);
+        let zero = self.b.ins().iconst(types::I32, 0);
+        self.b.def_var(self.thread.turns, zero);
         if self.plan.calls {
             self.publish_thread(index, local);
         }

@@ -1,0 +1,137 @@
+//! Loops in which a thread may wait for something that another thread is yet to do: a lock that is given back, a
+//! flag that is set, the barrier of a grid. Threads of a block take turns on one core, so such a loop must not
+//! keep the turn for ever. Where it begins, the thread counts; once in a while it stores its registers as at a
+//! barrier, and the others run before its next turn.
+//!
+//! Any loop with an atomic operation or a strong load (volatile, relaxed, acquire) counts, since nobody can tell
+//! a lock from a histogram for sure. The count replaces the look at the flag that stops a launch, so that it
+//! costs nothing; a loop that does nothing but look yields after fewer turns than one that also works.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, condcodes::IntCC, types};
+
+use super::{
+    Resume,
+    kernel::{ResumePoint, SiteKind},
+    lower::{Lower, Step, Unsupported},
+};
+use crate::{
+    device::cpu::launch::{Context, YIELDED},
+    ptx::{
+        ast::{Body, Statement},
+        cfg::{BlockId, Cfg},
+        inst::{Instruction, Op},
+        modifier::{AtomOp, BarKind, CacheOp, Order},
+        operand::Operand,
+    },
+};
+
+/// What a thread counts to between two yields.
+const LIMIT: i64 = 1024;
+/// What a turn of a loop that only waits counts.
+const WAIT_WEIGHT: i64 = 16;
+
+/// The beginning of a loop in which threads may wait for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spin {
+    /// The statement of its label.
+    pub(super) at: usize,
+    /// It does nothing but wait.
+    pub(super) waits: bool,
+}
+
+/// All such loops of a body, in the order of the text.
+///
+/// An operation counts for the innermost loop that it is in: a way round any outer loop past it leads through the
+/// inner one's beginning, too.
+pub(super) fn spins(body: &Body, cfg: &Cfg) -> Vec<Spin> {
+    if !body.instructions().any(is_strong) {
+        return Vec::new();
+    }
+    let headers = cfg.ids().filter(|id| cfg.block(*id).is_loop_header);
+    let loops: Vec<_> = headers.map(|id| (id, cfg.loop_blocks(id))).collect();
+    let mut spins: Vec<Spin> = Vec::new();
+    for id in cfg.ids().filter(|id| cfg.instructions(body, *id).any(|(_, i)| is_strong(i))) {
+        let around = loops.iter().filter(|(_, blocks)| blocks.contains(&id));
+        let Some((header, blocks)) = around.min_by_key(|(_, blocks)| blocks.len()) else {
+            continue;
+        };
+        let mut statements = cfg.block(*header).statements.clone().rev();
+        let at = statements.find(|at| matches!(body.statements[*at], Statement::Label(_)));
+        if let Some(at) = at
+            && spins.iter().all(|spin| spin.at != at)
+        {
+            spins.push(Spin { at, waits: only_waits(body, cfg, blocks) });
+        }
+    }
+    spins.sort_by_key(|spin| spin.at);
+    spins
+}
+
+/// Whether it may show what another thread did since the last time.
+fn is_strong(i: &Instruction) -> bool {
+    match &i.op {
+        Op::Ld(access) | Op::Ldu(access) => {
+            !matches!(access.order, None | Some(Order::Weak))
+                || access.cache.op == Some(CacheOp::Cv)
+        }
+        Op::Atom(_) | Op::Nanosleep | Op::Membar { .. } | Op::Fence { .. } => true,
+        _ => false,
+    }
+}
+
+/// Whether a loop changes nothing that a later turn could depend on, except by trying to take a lock.
+fn only_waits(body: &Body, cfg: &Cfg, blocks: &[BlockId]) -> bool {
+    let mut instructions = blocks.iter().flat_map(|id| cfg.instructions(body, *id));
+    instructions.all(|(_, i)| match &i.op {
+        Op::St(_) | Op::Red(_) | Op::CpAsync { .. } | Op::Call { .. } => false,
+        Op::Suld(_) | Op::Sust(_) | Op::Sured { .. } => false,
+        Op::Bar { kind: BarKind::Arrive, .. } => false,
+        // `atomicAdd(p, 0)` is a way to read.
+        Op::Atom(atomic) => match atomic.op {
+            AtomOp::Cas | AtomOp::Exch => true,
+            AtomOp::Add | AtomOp::Or => matches!(i.src.get(1), Some(Operand::Int(0))),
+            _ => false,
+        },
+        _ => true,
+    })
+}
+
+impl Lower<'_, '_> {
+    /// The beginning of a loop in which the thread may have to give way; it goes on in `resume`.
+    pub(super) fn give_way(&mut self, at: usize, resume: Block) -> Step {
+        let waits = self.plan.spins.iter().any(|spin| spin.at == at && spin.waits);
+        let count = self.b.use_var(self.thread.turns);
+        let weight = if waits { WAIT_WEIGHT } else { 1 };
+        let count = self.b.ins().iadd_imm_s(count, weight);
+        self.b.def_var(self.thread.turns, count);
+        let due = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, count, LIMIT);
+        let [give_way, on] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(give_way);
+        self.b.set_cold_block(resume);
+        self.b.ins().brif(due, give_way, &[], on, &[]);
+
+        self.b.switch_to_block(give_way);
+        self.poll();
+        let site = self.site(SiteKind::Poll);
+        let state = self.plan.resumes.len() as u32;
+        self.plan.resumes.push(ResumePoint { kind: Resume::Yield { waits }, site });
+        let point = self.plan.points.binary_search(&at);
+        let point = point.map_err(|_| Unsupported("not a place to wait"))?;
+        let kept = self.plan.kept(point).to_vec();
+        self.suspend(&kept, state | YIELDED);
+
+        self.b.switch_to_block(resume);
+        self.read_back(&kept);
+        self.b.ins().jump(on, &[]);
+        self.b.switch_to_block(on);
+        Ok(())
+    }
+
+    /// What is read next is read from memory, whatever was read before.
+    pub(super) fn forget_loads(&mut self) {
+        let abort = self.context_u64(offset_of!(Context, abort));
+        self.b.ins().atomic_load(types::I32, MemFlagsData::trusted(), abort);
+    }
+}

@@ -1,0 +1,130 @@
+//! Memory of a block that runs: its shared and local memory, its parameters, the registers of threads that wait.
+
+use super::{Context, Exchange, MAX_THREADS, Run, context};
+use crate::device::{
+    LaunchConfig, Result,
+    cpu::{
+        jit::{Kernel, Schedule},
+        memory::{Access, Arena, Range},
+        thread,
+    },
+};
+
+/// Stack that a thread which is not ours may be asked for by compiled code.
+const FOREIGN_STACK_BYTES: u64 = 512 << 10;
+
+/// What a block needs while it runs; reused by later blocks and launches.
+#[derive(Debug)]
+pub(in crate::device::cpu) struct Scratch {
+    shared: Range,
+    params: Range,
+    local: Range,
+    spill: Vec<u64>,
+    pub(super) states: Vec<u32>,
+    pub(super) exchange: Box<Exchange>,
+}
+
+impl Scratch {
+    pub(in crate::device::cpu) fn new(arena: &Arena) -> Result<Self> {
+        Ok(Self {
+            shared: arena.alloc_own(4, Access::ReadWrite)?,
+            params: arena.alloc_own(4, Access::ReadOnly)?,
+            local: arena.alloc_own(4, Access::ReadWrite)?,
+            spill: Vec::new(),
+            states: vec![0; MAX_THREADS],
+            exchange: Exchange::new(),
+        })
+    }
+
+    /// Gives the memory back.
+    pub(in crate::device::cpu) fn release(self, arena: &Arena) {
+        for range in [self.shared, self.params, self.local] {
+            arena.free_own(range);
+        }
+    }
+
+    /// Fits it to the launch, and says where everything lies, the same for all blocks.
+    pub(super) fn prepare(&mut self, run: &Run) -> Result<Context> {
+        let (launch, kernel, arena) = (&run.launch, run.launch.kernel(), &run.shared.arena);
+        let config = launch.config;
+        let threads = config.block.count();
+        let shared_bytes = u64::from(kernel.info.shared_bytes) + u64::from(config.shared_bytes);
+        fit(arena, &mut self.shared, shared_bytes, Access::ReadWrite)?;
+        let arguments = &launch.arguments;
+        fit(arena, &mut self.params, arguments.len() as u64, Access::ReadOnly)?;
+        let written = arena.write(self.params.address, arguments);
+        debug_assert!(written, "the parameters were just fitted");
+        fit(arena, &mut self.local, local_bytes(kernel, config), Access::ReadWrite)?;
+        if self.spill.len() < kernel.spill_words {
+            self.spill = vec![0; kernel.spill_words];
+        }
+        let dims = |d: crate::device::Dim3| [d.x, d.y, d.z];
+        let local_base = self.local.address;
+        debug_assert!(threads as usize <= MAX_THREADS, "the launch was checked");
+        Ok(Context {
+            abort: &raw const **launch.abort(),
+            arena: arena.tables(),
+            shared_base: self.shared.address,
+            shared_bytes,
+            param_base: self.params.address,
+            param_bytes: arguments.len() as u64,
+            local_base,
+            local_stride: if kernel.schedule == Schedule::Free { 0 } else { kernel.local_bytes },
+            local_bytes: kernel.local_bytes,
+            local_top: local_base,
+            local_limit: local_base + kernel.local_bytes,
+            dynamic_shared_offset: u64::from(kernel.info.shared_bytes),
+            stack_limit: stack_limit(kernel),
+            spill: self.spill.as_mut_ptr() as u64,
+            states: self.states.as_mut_ptr() as u64,
+            exchange: (&raw mut *self.exchange) as u64,
+            fault_address: 0,
+            block: 0,
+            ntid: dims(config.block),
+            nctaid: dims(config.grid),
+            ctaid: [0; 3],
+            tid: [0; 3],
+            thread: 0,
+            fault_site: 0,
+            dynamic_shared_bytes: config.shared_bytes,
+            arrived: [0; context::BARRIERS],
+            heap: &raw const run.shared.arena,
+            workspace: run.workspace.map_or(0, |range| range.address),
+            assertion: 0,
+        })
+    }
+}
+
+/// Local memory of a block: threads that never wait for each other use the same.
+fn local_bytes(kernel: &Kernel, config: LaunchConfig) -> u64 {
+    let stacks = if kernel.schedule == Schedule::Free { 1 } else { config.block.count() };
+    kernel.local_bytes * stacks
+}
+
+/// What a block of such a launch takes while it waits, in bytes.
+pub(super) fn resident_bytes(kernel: &Kernel, config: LaunchConfig) -> u64 {
+    const CHUNK: u64 = 1 << crate::device::cpu::memory::CHUNK_BITS;
+    let shared = u64::from(kernel.info.shared_bytes) + u64::from(config.shared_bytes);
+    let arena = [shared, 4, local_bytes(kernel, config)];
+    let own = size_of::<Exchange>() + kernel.spill_words * 8 + MAX_THREADS * 4;
+    arena.map(|bytes| bytes.next_multiple_of(CHUNK).max(CHUNK)).iter().sum::<u64>() + own as u64
+}
+
+/// Makes `range` an own allocation in which kernels may use exactly `bytes`.
+fn fit(arena: &Arena, range: &mut Range, bytes: u64, access: Access) -> Result<()> {
+    if bytes > range.bytes {
+        let larger = arena.alloc_own(bytes.next_multiple_of(1 << 16), access)?;
+        arena.free_own(std::mem::replace(range, larger));
+    }
+    arena.set_extent(*range, bytes, access);
+    Ok(())
+}
+
+/// The lowest address that compiled code's frames may reach on this thread.
+fn stack_limit(kernel: &Kernel) -> u64 {
+    let here = 0u8;
+    let top = (&raw const here) as u64;
+    let room =
+        if kernel.calls { thread::STACK_BYTES as u64 - (4 << 20) } else { FOREIGN_STACK_BYTES };
+    top.saturating_sub(room)
+}
