@@ -17,6 +17,7 @@ mod golden;
 #[cfg(feature = "gl")]
 mod interop;
 mod nvidia;
+mod progress;
 mod ptx;
 #[cfg(feature = "studio")]
 mod seed;

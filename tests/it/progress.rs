@@ -1,0 +1,433 @@
+//! Threads that wait for each other in loops: locks, flags, grid barriers. CUDA C++ compiled by NVRTC, on the CPU
+//! device; what also holds on an NVIDIA GPU runs there, too.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may panic, and skip aloud")]
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use warpaint::{
+    compile::{Cache, Compiler, Error as CompileError, Outcome, Request, Target},
+    device::{
+        Arguments, Choice, Device, Error, Fill, Function, LaunchConfig, Memory, Stream,
+        cpu::LaunchOptions,
+    },
+};
+
+/// A kernel and memory for it on a device.
+struct Bench {
+    device: Device,
+    stream: Stream,
+    function: Function,
+    memory: Memory,
+}
+
+/// PTX of `source`, or `None`, said aloud, where there is no NVRTC.
+fn compile(source: &str, target: Target, options: &[&str]) -> Option<(String, String)> {
+    let compiler = Compiler::new(Cache::disabled());
+    let mut request = Request::new("progress.cu", source, target);
+    request.options = options.iter().map(|option| (*option).to_owned()).collect();
+    request.name_expressions = vec!["k".into()];
+    match compiler.compile(&request) {
+        Ok(Outcome::Compiled(c)) => Some((c.ptx.to_string(), c.names["k"].clone())),
+        Ok(Outcome::Rejected { log, .. }) => panic!("rejected:\n{log}"),
+        Err(CompileError::NvrtcNotFound { .. }) => {
+            eprintln!("skipped: no NVRTC");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+impl Bench {
+    fn on(device: Device, source: &str, options: &[&str]) -> Option<Self> {
+        let (major, minor) = device.info().compute_capability;
+        let target = match device.as_nvidia() {
+            Some(_) => Target::of_device(major, minor),
+            None => Target::CPU,
+        };
+        let (ptx, name) = compile(source, target, options)?;
+        let module = device.load(&ptx).unwrap_or_else(|e| panic!("{e}\n{ptx}"));
+        let function = module.function(&name).unwrap();
+        let stream = device.stream().unwrap();
+        let memory = device.alloc(1 << 20).unwrap();
+        stream.fill(memory.slice(..).unwrap(), Fill::U32(0)).unwrap();
+        Some(Self { device, stream, function, memory })
+    }
+
+    /// `k(unsigned *x)` of `source` on the CPU device.
+    fn new(source: &str) -> Option<Self> {
+        Self::on(Device::cpu().unwrap(), source, &[])
+    }
+
+    fn arguments(&self) -> Arguments {
+        let mut arguments = Arguments::new();
+        arguments.push(&self.memory.address());
+        arguments
+    }
+
+    #[expect(unsafe_code, reason = "the kernels here stay within their memory")]
+    fn start(&self, config: LaunchConfig) {
+        // SAFETY: the memory lives as long as the stream, and the kernels stay within it.
+        unsafe { self.stream.launch(&self.function, &config, &self.arguments()) }.unwrap();
+    }
+
+    /// Runs it, stopped after a while where it hangs; the first words of its memory.
+    fn run(&self, config: LaunchConfig) -> Vec<u32> {
+        self.start(config);
+        let watched = self.device.as_nvidia().is_none();
+        let event = self.device.event().unwrap();
+        self.stream.record(&event).unwrap();
+        let begin = Instant::now();
+        while watched && !event.is_reached().unwrap() {
+            if begin.elapsed() > Duration::from_secs(60) {
+                self.stream.cancel().unwrap();
+                break;
+            }
+            thread::sleep(Duration::from_micros(200));
+        }
+        self.stream.synchronize().unwrap_or_else(|e| panic!("{e}"));
+        self.words()
+    }
+
+    fn words(&self) -> Vec<u32> {
+        let bytes = self.stream.download(self.memory.slice(..).unwrap()).unwrap().wait().unwrap();
+        bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+    }
+}
+
+fn cooperative(grid: u32, block: u32) -> LaunchConfig {
+    LaunchConfig { cooperative: true, ..LaunchConfig::new(grid, block) }
+}
+
+/// Runs `check` on the CPU device and, where there is one, on a GPU.
+fn on_both(source: &str, options: &[&str], check: impl Fn(&Bench)) {
+    if let Some(bench) = Bench::on(Device::cpu().unwrap(), source, options) {
+        check(&bench);
+    }
+    match Device::open(Choice::Cuda(0)) {
+        Ok(device) => {
+            Bench::on(device, source, options).iter().for_each(check);
+        }
+        Err(error) => eprintln!("skipped: no NVIDIA device: {error}"),
+    }
+}
+
+#[test]
+fn lanes_take_a_lock_one_after_the_other() {
+    // The first thread that gets the lock must have its turn again to give it back, though all others spin.
+    let source = r"
+__global__ void k(unsigned *x) {
+    while (atomicCAS(x, 0u, 1u) != 0u);
+    volatile unsigned *count = x + 1;
+    unsigned seen = *count;
+    for (int i = 0; i < 3; i++) __nanosleep(10);
+    *count = seen + 1;
+    __threadfence();
+    atomicExch(x, 0u);
+}";
+    on_both(source, &[], |bench| {
+        for (grid, block) in [(1, 32), (1, 1024), (64, 96)] {
+            bench.stream.fill(bench.memory.slice(..).unwrap(), Fill::U32(0)).unwrap();
+            assert_eq!(bench.run(LaunchConfig::new(grid, block))[..2], [0, grid * block]);
+        }
+    });
+}
+
+#[test]
+fn a_lock_that_is_held_for_long_is_waited_for() {
+    // The holder gives way in the middle, so that the others meet a lock that is taken.
+    let source = r"
+__global__ void k(unsigned *x) {
+    bool done = false;
+    while (!done) {
+        if (atomicCAS(x, 0u, 1u) == 0u) {
+            volatile unsigned *count = x + 1;
+            unsigned seen = *count;
+            for (int i = 0; i < 3000; i++) atomicAdd(x + 2, 1u);
+            *count = seen + 1;
+            __threadfence();
+            atomicExch(x, 0u);
+            done = true;
+        }
+    }
+}";
+    on_both(source, &[], |bench| {
+        let found = bench.run(LaunchConfig::new(2, 64));
+        assert_eq!(found[..3], [0, 128, 128 * 3000]);
+    });
+}
+
+#[test]
+fn a_thread_waits_for_a_later_one_of_its_block() {
+    let source = r"
+__global__ void k(unsigned *x) {
+    __shared__ volatile unsigned flag[256];
+    int t = threadIdx.x, n = blockDim.x;
+    flag[t] = 0;
+    __syncthreads();
+    if (t + 1 < n) while (flag[t + 1] == 0u);
+    x[blockIdx.x * n + t] = t + 1 < n ? flag[t + 1] + 1 : 1;
+    flag[t] = t + 1 < n ? flag[t + 1] + 1 : 1;
+}";
+    on_both(source, &[], |bench| {
+        let found = bench.run(LaunchConfig::new(3, 256));
+        for block in 0..3 {
+            let due: Vec<u32> = (0..256).map(|t| 256 - t).collect();
+            assert_eq!(found[block * 256..][..256], due);
+        }
+    });
+}
+
+#[test]
+fn warps_hand_over_work_by_flags() {
+    // Warp 0 consumes what warp 1 produces, through a slot that is full or empty; then the other way round.
+    let source = r"
+__global__ void k(unsigned *x) {
+    __shared__ volatile unsigned full, value;
+    if (threadIdx.x == 0) full = 0;
+    __syncthreads();
+    int me = threadIdx.x / 32, lane = threadIdx.x % 32;
+    for (int producer = 1; producer >= 0; producer--) {
+        if (lane == 0 && me == producer)
+            for (unsigned i = 1; i <= 1000; i++) {
+                while (full) __nanosleep(20);
+                value = i;
+                __threadfence_block();
+                full = 1;
+            }
+        if (lane == 0 && me != producer) {
+            unsigned sum = 0;
+            for (unsigned i = 1; i <= 1000; i++) {
+                while (!full) __nanosleep(20);
+                __threadfence_block();
+                sum += value * i;
+                full = 0;
+            }
+            x[me] = sum;
+        }
+        __syncthreads();
+    }
+}";
+    let sum: u32 = (1..=1000u32).map(|i| i * i).sum();
+    on_both(source, &[], |bench| {
+        let begin = Instant::now();
+        assert_eq!(bench.run(LaunchConfig::new(1, 64))[..2], [sum, sum]);
+        assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+    });
+}
+
+#[test]
+fn the_grid_barrier_of_cooperative_groups_works() {
+    let source = r"
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(unsigned *x) {
+    cg::grid_group grid = cg::this_grid();
+    unsigned n = grid.size(), i = grid.thread_rank();
+    unsigned *from = x, *to = x + n;
+    from[i] = i;
+    for (int round = 0; round < 5; round++) {
+        grid.sync();
+        to[i] = from[(i + blockDim.x) % n] + 1;
+        grid.sync();
+        unsigned *swap = from; from = to; to = swap;
+    }
+}";
+    on_both(source, &[], |bench| {
+        for (grid, block) in [(1, 64), (7, 96), (64, 33)] {
+            let n = grid * block;
+            let found = bench.run(cooperative(grid, block));
+            let due: Vec<u32> = (0..n).map(|i| (i + 5 * block) % n + 5).collect();
+            assert_eq!(found[n as usize..][..n as usize], due, "{grid} blocks");
+        }
+    });
+}
+
+#[test]
+fn cooperative_grids_fit_the_device() {
+    let source = "__global__ void k(unsigned *x) { atomicAdd(x, 1u); }";
+    on_both(source, &[], |bench| {
+        let most = bench.function.max_cooperative_blocks(&LaunchConfig::new(1, 256)).unwrap();
+        assert!(most > 0);
+        let config = cooperative(u32::try_from(most + 1).unwrap().min(i32::MAX as u32), 256);
+        if u64::from(config.grid.x) > most {
+            #[expect(unsafe_code, reason = "it is refused")]
+            // SAFETY: it is refused.
+            let refused =
+                unsafe { bench.stream.launch(&bench.function, &config, &bench.arguments()) };
+            match refused {
+                Err(Error::InvalidLaunch { limit, allowed, .. }) => {
+                    assert!(limit.contains("cooperative"), "{limit}");
+                    assert_eq!(allowed, most);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(bench.run(cooperative(4, 256))[0], 1024);
+    });
+}
+
+#[test]
+fn a_grid_barrier_made_by_hand_works_in_an_ordinary_launch() {
+    // Not promised by CUDA, but met with: few blocks that wait for each other without a cooperative launch.
+    let source = r"
+__device__ void meet(unsigned *count, unsigned due) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(count, 1u);
+        while (atomicAdd(count, 0u) < due);
+    }
+    __syncthreads();
+}
+__global__ void k(unsigned *x) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+    unsigned *a = x + 64;
+    a[i] = i;
+    meet(x, gridDim.x);
+    x[64 + n + i] = a[n - 1 - i];
+    meet(x, 2 * gridDim.x);
+}";
+    on_both(source, &[], |bench| {
+        let found = bench.run(LaunchConfig::new(24, 64));
+        let due: Vec<u32> = (0..24 * 64).rev().collect();
+        assert_eq!(found[64 + 24 * 64..][..24 * 64], due);
+    });
+}
+
+#[test]
+fn blocks_look_back_at_those_before_them() {
+    // A scan in one pass: each block waits for the sum of all blocks before it (Merrill, Garland 2016).
+    let source = r"
+__global__ void k(unsigned *x) {
+    __shared__ unsigned part[128], before, me;
+    unsigned *ticket = x, *in = x + 1024;
+    volatile unsigned *state = x + 1;      // 0 nothing, 1 own sum, 2 all sums
+    volatile unsigned *own = x + 300, *all = x + 600;
+    if (threadIdx.x == 0) me = atomicAdd(ticket, 1u);
+    __syncthreads();
+    unsigned b = me, t = threadIdx.x, i = b * 128 + t;
+    part[t] = in[i];
+    __syncthreads();
+    for (unsigned d = 1; d < 128; d *= 2) {
+        unsigned v = t >= d ? part[t - d] : 0;
+        __syncthreads();
+        part[t] += v;
+        __syncthreads();
+    }
+    if (t == 0) {
+        own[b] = part[127];
+        __threadfence();
+        state[b] = 1;
+        unsigned sum = 0;
+        for (int at = (int)b - 1; at >= 0; at--) {
+            unsigned s;
+            while ((s = state[at]) == 0);
+            __threadfence();
+            if (s == 2) { sum += all[at]; break; }
+            sum += own[at];
+        }
+        all[b] = sum + part[127];
+        __threadfence();
+        state[b] = 2;
+        before = sum;
+    }
+    __syncthreads();
+    in[i] = before + part[t];
+}";
+    on_both(source, &[], |bench| {
+        let ones: Vec<u8> = (0..256 * 128).flat_map(|i: u32| (i % 7).to_le_bytes()).collect();
+        let place = bench.memory.slice(4096..4096 + ones.len()).unwrap();
+        bench.stream.upload(place, &ones).unwrap();
+        let found = bench.run(LaunchConfig::new(256, 128));
+        let due: Vec<u32> = (0..256 * 128u32)
+            .scan(0, |sum, i| {
+                *sum += i % 7;
+                Some(*sum)
+            })
+            .collect();
+        assert!(found[1024..][..256 * 128] == due);
+    });
+}
+
+#[test]
+fn the_last_block_finishes_the_sum() {
+    let source = r"
+__global__ void k(unsigned *x) {
+    __shared__ bool last;
+    unsigned t = threadIdx.x;
+    unsigned *part = x + 16;
+    unsigned sum = __reduce_add_sync(0xffffffffu, blockIdx.x * 32 + t);
+    if (t == 0) {
+        part[blockIdx.x] = sum;
+        __threadfence();
+        last = atomicInc(x, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!last) return;
+    unsigned all = 0;
+    for (unsigned i = t; i < gridDim.x; i += 32) all += ((volatile unsigned *)part)[i];
+    all = __reduce_add_sync(0xffffffffu, all);
+    if (t == 0) x[1] = all;
+}";
+    on_both(source, &[], |bench| {
+        let sum = (0..300 * 32u32).sum::<u32>();
+        assert_eq!(bench.run(LaunchConfig::new(300, 32))[..2], [0, sum]);
+    });
+}
+
+#[test]
+fn deterministic_launches_add_in_the_order_of_the_blocks() {
+    let source = r"
+__global__ void k(unsigned *x) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (unsigned j = 0; j < 4; j++)
+        atomicAdd((float *)x + (i + j) % 7, 1.0f / (float)(i + 1));
+}";
+    let Some(bench) = Bench::new(source) else { return };
+    let (Stream::Cpu(stream), Function::Cpu(function)) = (&bench.stream, &bench.function) else {
+        panic!("the CPU device")
+    };
+    let mut due = [0.0f32; 7];
+    for i in 0..300 * 64u32 {
+        for j in 0..4 {
+            due[((i + j) % 7) as usize] += 1.0 / (i + 1) as f32;
+        }
+    }
+    let options = LaunchOptions { deterministic: true, ..LaunchOptions::default() };
+    for _ in 0..5 {
+        bench.stream.fill(bench.memory.slice(..).unwrap(), Fill::U32(0)).unwrap();
+        let config = LaunchConfig::new(300, 64);
+        stream.launch_with(function, &config, &bench.arguments(), &options).unwrap();
+        bench.stream.synchronize().unwrap();
+        assert_eq!(bench.words()[..7], due.map(f32::to_bits));
+    }
+}
+
+#[test]
+fn a_spinning_kernel_is_cancelled() {
+    for source in [
+        "__global__ void k(unsigned *x) { while (atomicAdd(x, 0u) == 0u); }",
+        "__global__ void k(volatile unsigned *x) { while (*x == 0u) __nanosleep(100); }",
+        "__global__ void k(unsigned *x) { while (atomicAdd(x, 1u) < ~0u) x[1 + blockIdx.x] += 1; }",
+    ] {
+        let Some(bench) = Bench::new(source) else { return };
+        for config in [LaunchConfig::new(1, 1), LaunchConfig::new(64, 128), cooperative(8, 64)] {
+            bench.start(config);
+            thread::sleep(Duration::from_millis(30));
+            let begin = Instant::now();
+            bench.stream.cancel().unwrap();
+            let ended = bench.stream.synchronize();
+            let late = begin.elapsed();
+            match ended {
+                Err(Error::Fault(fault)) => {
+                    assert_eq!(fault.location.unwrap().line, 1);
+                }
+                other => panic!("{other:?}"),
+            }
+            assert!(late < Duration::from_millis(50), "{late:?}");
+        }
+    }
+}
