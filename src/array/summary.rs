@@ -141,7 +141,7 @@ impl Summary {
             .ok_or_else(|| Error::NoKernel { element: element.to_string() })?;
         let count = data.bytes() / element.bytes();
         let lanes = u32::from(element.lanes);
-        let blocks = self.blocks.min(count.div_ceil(BLOCK as usize).max(1) as u32);
+        let blocks = count.div_ceil(BLOCK as usize).clamp(1, self.blocks as usize) as u32;
         let scratch = self.take_scratch(&stream.device())?;
         let results = scratch.results.slice(..element.lanes as usize * size_of::<Partial>())?;
 

@@ -25,7 +25,7 @@ const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 pub(super) struct Folder {
     path: PathBuf,
     limit_bytes: u64,
-    /// Written since the folder was last measured; all of the limit at first, so that the first write measures.
+    /// Written since the folder was last measured; enough at first for the first write to measure.
     unmeasured_bytes: AtomicU64,
     warned: AtomicBool,
     problem: std::sync::Mutex<Option<String>>,
@@ -36,7 +36,7 @@ impl Folder {
         Self {
             path,
             limit_bytes,
-            unmeasured_bytes: AtomicU64::new(limit_bytes),
+            unmeasured_bytes: AtomicU64::new(limit_bytes / 16),
             warned: AtomicBool::new(false),
             problem: std::sync::Mutex::default(),
         }
@@ -289,6 +289,15 @@ mod tests {
         assert_eq!(folder.size(), 7 * bytes);
         folder.clear().unwrap();
         assert_eq!(names(temp.path()), ["someone-else's"]);
+    }
+
+    #[test]
+    fn a_limit_may_be_as_large_as_a_number_can_be() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = Folder::new(temp.path().to_owned(), u64::MAX);
+        folder.write(key(1), &example("x"));
+        folder.write(key(2), &example("x"));
+        assert_eq!(names(temp.path()).len(), 2);
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl Stream {
     /// Fills `to` with a value.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] when `to` is no multiple of the value's width, [`Error::WrongDevice`],
+    /// [`Error::Misaligned`] when `to` is no multiple of the value's width, [`Error::WrongDevice`],
     /// [`Error::Call`].
     pub fn fill(&self, to: Slice<'_>, value: Fill) -> Result<()> {
         let width = value.width();

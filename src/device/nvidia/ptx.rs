@@ -86,8 +86,8 @@ fn parameters<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Parameter> {
         let length = after("[").and_then(|length| length.parse().ok()).unwrap_or(1);
         let align = own.iter().skip_while(|&&word| word != ".align").nth(1);
         let align = align.and_then(|align| align.parse().ok()).unwrap_or(width);
-        let offset = usize::next_multiple_of(end, usize::max(align, 1));
-        end = offset + width * length;
+        let offset = usize::checked_next_multiple_of(end, usize::max(align, 1)).unwrap_or(end);
+        end = usize::saturating_add(offset, usize::saturating_mul(width, length));
         parameters.push(Parameter { offset, bytes: end - offset });
     }
     parameters
@@ -213,7 +213,9 @@ mod tests {
             assert!(entries(text).len() <= 1, "{text}");
             assert!(matches!(lowered(text, (12, 0)), Cow::Borrowed(_)), "{text}");
         }
-        let huge = ".entry k(.param .b8 p[99999999999999999999999])";
-        assert_eq!(entries(huge).len(), 1);
+        for length in ["99999999999999999999999", "9999999999999999999"] {
+            let huge = format!(".entry k(.param .b64 p[{length}], .param .align 4 .b8 q[8])");
+            assert_eq!(entries(&huge).len(), 1);
+        }
     }
 }
