@@ -7,7 +7,7 @@
 
 use glow::{HasContext, PixelPackData, PixelUnpackData};
 
-use super::{Error, Format, Gl, Result};
+use super::{Error, Format, Gl, Result, error::OUT_OF_MEMORY};
 
 /// One call without memory of ours: the body of most methods below.
 macro_rules! calls {
@@ -320,7 +320,7 @@ fn error_name(code: u32) -> String {
         glow::INVALID_VALUE => "GL_INVALID_VALUE".into(),
         glow::INVALID_OPERATION => "GL_INVALID_OPERATION".into(),
         glow::INVALID_FRAMEBUFFER_OPERATION => "GL_INVALID_FRAMEBUFFER_OPERATION".into(),
-        glow::OUT_OF_MEMORY => "GL_OUT_OF_MEMORY".into(),
+        glow::OUT_OF_MEMORY => OUT_OF_MEMORY.into(),
         glow::CONTEXT_LOST => "GL_CONTEXT_LOST".into(),
         other => format!("{other:#06x}"),
     }

@@ -95,6 +95,20 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Whether something smaller might be possible: a size beyond OpenGL's limits, or too little memory.
+    pub fn is_for_want_of_memory(&self) -> bool {
+        match self {
+            Self::Size { .. } => true,
+            Self::Call { code, .. } => code == OUT_OF_MEMORY,
+            _ => false,
+        }
+    }
+}
+
+/// The name of OpenGL's error code for too little memory.
+pub(super) const OUT_OF_MEMORY: &str = "GL_OUT_OF_MEMORY";
+
 /// One way to a context that was tried, and why it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {

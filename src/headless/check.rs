@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Result, SceneSource};
 use crate::{
-    compile::{Compiler, Outcome, Target},
+    compile::{Compiler, Target},
     diagnostic::Diagnostic,
     scene::{Overrides, Scene},
     session,
@@ -43,13 +43,5 @@ fn check_one(
         Err(remarks) => return Ok(remarks),
     };
     scene.path = found.path;
-    let mut remarks = scene.warnings.clone();
-    let bound = scene.plan();
-    let names = if bound.is_ok() { scene.name_expressions() } else { Vec::new() };
-    remarks.extend(bound.err().into_iter().flatten());
-    match compiler.compile(&session::request(&scene, target, names))? {
-        Outcome::Compiled(compiled) => remarks.extend(compiled.diagnostics.iter().cloned()),
-        Outcome::Rejected { diagnostics, .. } => remarks.extend(diagnostics),
-    }
-    Ok(remarks)
+    Ok(session::examine(&scene, target, Vec::new(), compiler)?.diagnostics)
 }

@@ -3,7 +3,7 @@
 use super::{
     Argument, Builtin, CType, Control, Element, Manifest, Number, Pass, Plan, PlannedPass, Pointee,
     ResourceId, Scalar, Scene, Source, Value,
-    decode::{BUILT_IN_NAMES, derived_names, suggestion},
+    decode::{derived_names, suggestion},
     signature::{Kernel, KernelParameter},
 };
 use crate::diagnostic::Diagnostic;
@@ -40,16 +40,7 @@ impl Binder<'_> {
         let arguments: Vec<Argument> = bound.into_iter().collect::<Option<_>>()?;
         let mut swaps: Vec<ResourceId> = arguments.iter().filter_map(next).collect();
         swaps.dedup();
-        Some(PlannedPass {
-            kernel: pass.kernel.clone(),
-            on: pass.on,
-            shape: pass.shape,
-            shared_bytes: pass.shared_bytes,
-            repeat: pass.repeat,
-            only_if: pass.only_if,
-            arguments,
-            swaps,
-        })
+        Some(PlannedPass { declared: pass.clone(), arguments, swaps })
     }
 
     fn argument(&mut self, kernel: &Kernel, parameter: &KernelParameter) -> Option<Argument> {
@@ -125,7 +116,7 @@ fn source(manifest: &Manifest, kernel: &Kernel, name: &str) -> Result<Source, St
     resource_source(manifest, name)
         .or_else(|| manifest.find_constant(name).map(Source::Constant))
         .or_else(|| manifest.find_parameter(name).map(Source::Parameter))
-        .or_else(|| builtin(name).map(Source::Builtin))
+        .or_else(|| Builtin::parse(name).map(Source::Builtin))
         .ok_or_else(|| unknown(manifest, kernel, name))
 }
 
@@ -148,19 +139,6 @@ fn resource_source(manifest: &Manifest, name: &str) -> Option<Source> {
     })
 }
 
-fn builtin(name: &str) -> Option<Builtin> {
-    Some(match name {
-        "time" => Builtin::Time,
-        "dt" => Builtin::Dt,
-        "frame" => Builtin::Frame,
-        "step" => Builtin::Step,
-        "seed" => Builtin::Seed,
-        "mouse" => Builtin::Mouse,
-        "keys" => Builtin::Keys,
-        _ => return None,
-    })
-}
-
 fn unknown(manifest: &Manifest, kernel: &Kernel, name: &str) -> String {
     let mut names: Vec<String> = Vec::new();
     names.extend(manifest.resources.iter().map(|r| r.name.clone()));
@@ -168,7 +146,7 @@ fn unknown(manifest: &Manifest, kernel: &Kernel, name: &str) -> String {
     names.extend(manifest.parameters.iter().map(|p| p.name.clone()));
     names
         .extend((0..manifest.resources.len()).flat_map(|i| derived_names(manifest, ResourceId(i))));
-    names.extend(BUILT_IN_NAMES.map(str::to_owned));
+    names.extend(Builtin::ALL.iter().map(|(name, _)| (*name).to_owned()));
     let hint = suggestion(name, names.iter().map(String::as_str));
     let kernel = &kernel.name;
     format!(
@@ -287,7 +265,7 @@ fn check_parameter(
             integer(parameter, "an int parameter", [*min as i128, *max as i128])
         }
         (Value::Int(_), Control::Choice(choices)) => {
-            integer(parameter, "a choice, an int parameter", [0, choices.len() as i128])
+            integer(parameter, "a choice, an int parameter", [0, choices.len() as i128 - 1])
         }
         (Value::Int(value), _) => integer(parameter, "an int parameter", [i128::from(*value); 2]),
         (Value::Toggle(_), _) => truth(parameter, "a toggle, an int parameter", "int "),

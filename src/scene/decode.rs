@@ -14,7 +14,7 @@ use toml::de::DeTable;
 
 use self::fields::Fields;
 use super::{
-    Manifest, Overrides, ResourceId,
+    Builtin, Manifest, Overrides, ResourceId,
     source::{self, Block, Lines},
 };
 use crate::diagnostic::{Diagnostic, Severity, has_errors};
@@ -120,10 +120,6 @@ fn stem(name: &str) -> &str {
     let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
     file.strip_suffix(".cu").unwrap_or(file)
 }
-
-/// Names that every kernel may use, so that nothing else may have them.
-pub(super) const BUILT_IN_NAMES: [&str; 7] =
-    ["time", "dt", "frame", "step", "seed", "mouse", "keys"];
 
 /// Words that C++ keeps to itself and a person might still choose.
 const KEYWORDS: &[&str] = &[
@@ -244,7 +240,7 @@ fn identifier(report: &Report<'_>, name: &str, what: &str, at: super::Position) 
         report.error_at(at, format!("{what} cannot be a name in CUDA C++: {rule}"));
     } else if KEYWORDS.contains(&name) {
         report.error_at(at, format!("{what} cannot have that name: it is a word of CUDA C++"));
-    } else if BUILT_IN_NAMES.contains(&name) && !parameter_dt {
+    } else if Builtin::parse(name).is_some() && !parameter_dt {
         report.error_at(at, format!("{what} cannot have that name: `{name}` is built in"));
     }
 }

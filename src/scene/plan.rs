@@ -1,6 +1,6 @@
 //! The launch plan: which kernels a session launches with which arguments. Data, not code.
 
-use super::{CType, Inputs, Number, Repeat, ResourceId, Scalar, Shape, Value, When};
+use super::{CType, Inputs, Number, Pass, Repeat, ResourceId, Scalar, Value, resource::named};
 
 /// What a session launches.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,18 +12,8 @@ pub struct Plan {
 /// A pass whose kernel's parameters are bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedPass {
-    /// The kernel as the manifest names it; also the name expression for the compiler.
-    pub kernel: String,
-    /// When it runs.
-    pub on: When,
-    /// How many threads it has.
-    pub shape: Shape,
-    /// Dynamic shared memory of each block in bytes.
-    pub shared_bytes: u32,
-    /// How often it is launched in a row.
-    pub repeat: Repeat,
-    /// The parameter (an index) that must be on, or not 0, for it to run.
-    pub only_if: Option<usize>,
+    /// What the manifest says; its kernel's name is also the name expression for the compiler.
+    pub declared: Pass,
     /// One for each parameter of the kernel.
     pub arguments: Vec<Argument>,
     /// Double textures whose two halves change places after each launch: those whose `_next` it takes.
@@ -60,23 +50,24 @@ pub enum Source {
     Builtin(Builtin),
 }
 
-/// The names that every scene's kernels may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Builtin {
-    /// `time`: seconds since the reset.
-    Time,
-    /// `dt`: seconds that a step advances.
-    Dt,
-    /// `frame`: pictures drawn since the reset.
-    Frame,
-    /// `step`: steps finished since the reset.
-    Step,
-    /// `seed`: the run's seed.
-    Seed,
-    /// `mouse`: x, y, buttons, wheel.
-    Mouse,
-    /// `keys`: keys held.
-    Keys,
+named! {
+    /// The names that every scene's kernels may use, and that nothing else may have.
+    Builtin {
+        /// Seconds since the reset.
+        Time = "time",
+        /// Seconds that a step advances.
+        Dt = "dt",
+        /// Pictures drawn since the reset.
+        Frame = "frame",
+        /// Steps finished since the reset.
+        Step = "step",
+        /// The run's seed.
+        Seed = "seed",
+        /// x, y, buttons, wheel.
+        Mouse = "mouse",
+        /// Keys held.
+        Keys = "keys",
+    }
 }
 
 /// What [`Argument::pack`] makes: the bytes of one argument.
@@ -130,6 +121,16 @@ pub enum Handle {
     Surface,
     /// A texture object.
     Texture,
+}
+
+impl Source {
+    /// The resource whose address or object it is.
+    pub const fn resource(&self) -> Option<ResourceId> {
+        match self {
+            Self::Resource(id) | Self::Next(id) => Some(*id),
+            _ => None,
+        }
+    }
 }
 
 impl Argument {
@@ -207,7 +208,7 @@ impl Argument {
 
     /// The resource that the kernel may write through this argument.
     pub fn writes(&self) -> Option<ResourceId> {
-        let (Source::Resource(id) | Source::Next(id)) = self.source else { return None };
+        let id = self.source.resource()?;
         let writable = match self.ctype {
             CType::Pointer { constant, .. } => !constant,
             CType::Surface => true,
@@ -221,13 +222,13 @@ impl PlannedPass {
     /// How often it is launched in a step with `inputs`: 0 where `only_if` is off.
     pub fn launches(&self, inputs: &Inputs) -> u32 {
         let value = |index: usize| inputs.parameters.get(index);
-        let on = match self.only_if.map(value) {
+        let on = match self.declared.only_if.map(value) {
             None => true,
             Some(Some(Value::Toggle(on))) => *on,
             Some(Some(Value::Int(number))) => *number != 0,
             Some(_) => false,
         };
-        match (on, self.repeat) {
+        match (on, self.declared.repeat) {
             (false, _) => 0,
             (true, Repeat::Times(times)) => times,
             (true, Repeat::Parameter(index)) => match value(index) {

@@ -146,6 +146,11 @@ macro_rules! named {
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),+ }
             }
+
+            /// The value with this name.
+            pub fn parse(name: &str) -> Option<Self> {
+                Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+            }
         }
     };
 }

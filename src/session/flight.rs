@@ -6,7 +6,7 @@ use super::{Error, Phase, Reset, Session, program::Pass};
 use crate::{
     device::{self, Arguments, DeviceKind, Fault, Slice, Stream},
     diagnostic::{Diagnostic, Severity},
-    scene::{Inputs, ResourceId, When},
+    scene::{Inputs, Manifest, ResourceId, When},
 };
 
 /// Even a scene whose step is long in its own time is stepped so often in real time.
@@ -98,7 +98,8 @@ impl Session {
         resources.write(stream, |slices| {
             stopwatch.restart();
             stopwatch.mark(device, stream)?;
-            for pass in program.passes(when).filter(|pass| concerns(pass, &work)) {
+            let manifest = &program.scene.manifest;
+            for pass in program.passes(when).filter(|pass| concerns(pass, &work, manifest)) {
                 launch_pass(stream, pass, inputs, slices)?;
                 stopwatch.mark(device, stream)?;
             }
@@ -163,7 +164,11 @@ impl Session {
             Ok(()) => {}
             Err(device::Error::Fault(fault)) => {
                 self.statistics.abandon();
-                self.fault = Some(fault_diagnostic(&fault, &self.options.name));
+                self.fault = Some(self.fault_diagnostic(*fault));
+                if let Work::Reset(reset) = flight.work {
+                    // It is still to be done, by a program that can.
+                    self.reset.add(reset);
+                }
                 return Ok(());
             }
             Err(error) => return Err(error.into()),
@@ -180,6 +185,21 @@ impl Session {
         Ok(())
     }
 
+    /// A fault as a remark on the line where it happened, with the kernel's name as the manifest has it.
+    fn fault_diagnostic(&self, mut fault: Fault) -> Diagnostic {
+        let passes = self.program.iter().flat_map(|program| &program.passes);
+        if let Some(pass) = passes.into_iter().find(|pass| pass.function.name() == fault.kernel) {
+            fault.kernel.clone_from(&pass.plan.declared.kernel);
+        }
+        let place = fault.location.as_ref();
+        let file = place.map_or(self.options.name.as_str(), |l| l.file.as_str());
+        let remark = Diagnostic::error(file, fault.summary()).with_severity(Severity::Fault);
+        match place {
+            Some(l) if l.line > 0 => remark.at(l.line, (l.column > 0).then_some(l.column)),
+            _ => remark,
+        }
+    }
+
     /// Puts statistics of the present state on the stream.
     pub(super) fn start_statistics(&mut self) -> Result<(), Error> {
         let Some(program) = &self.program else { return Ok(()) };
@@ -191,9 +211,11 @@ impl Session {
 }
 
 /// Whether a pass has something to do in this work: after an edit, only the passes of new resources.
-fn concerns(pass: &Pass, work: &Work) -> bool {
+fn concerns(pass: &Pass, work: &Work, manifest: &Manifest) -> bool {
     match work {
-        Work::Reset(Reset::Fresh(ids)) => pass.plan.writes().any(|id| ids.contains(&id)),
+        Work::Reset(Reset::Fresh(names)) => {
+            pass.plan.writes().any(|id| names.contains(&manifest.resource(id).name))
+        }
         Work::Reset(_) | Work::Step => true,
     }
 }
@@ -219,17 +241,6 @@ fn launch_pass(
         unsafe { stream.launch(&pass.function, &pass.config, &arguments)? };
     }
     Ok(())
-}
-
-/// A fault as a remark on the line where it happened.
-fn fault_diagnostic(fault: &Fault, scene: &str) -> Diagnostic {
-    let place = fault.location.as_ref();
-    let file = place.map_or(scene, |l| l.file.as_str());
-    let remark = Diagnostic::error(file, fault.summary()).with_severity(Severity::Fault);
-    match place {
-        Some(l) => remark.at(l.line, (l.column > 0).then_some(l.column)),
-        None => remark,
-    }
 }
 
 /// Lets other threads run: hardly at all while a step is young, longer when it is slow anyway.

@@ -84,7 +84,12 @@ fn paint(coloring: &Coloring) -> Paint {
 
 fn range_of(statistics: &Statistics) -> [f32; 2] {
     let (min, max) = (statistics.min as f32, statistics.max as f32);
-    if min < max { [min, max] } else { [min - 0.5, min + 0.5] }
+    match min {
+        _ if min < max => [min, max],
+        _ if min.is_finite() => [min - 0.5, min + 0.5],
+        // Not one value is finite.
+        _ => [0.0, 1.0],
+    }
 }
 
 /// No vector is longer than this: the length of the box that holds them all.

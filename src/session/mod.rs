@@ -19,6 +19,7 @@ mod timing;
 mod worker;
 
 use std::{
+    collections::BTreeSet,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -26,12 +27,12 @@ use std::{
 pub use error::Error;
 pub use snapshot::*;
 
-pub(crate) use program::request;
+pub(crate) use program::examine;
 pub use program::requests_of_built_ins;
 
 use crate::{
     compile::Compiler,
-    device::{self, Device, Stream},
+    device::{Device, Stream},
     diagnostic::Diagnostic,
     gl,
     interop::{self, Interop},
@@ -40,7 +41,7 @@ use crate::{
 use clock::Rate;
 use flight::Flight;
 use program::Program;
-use resources::Resources;
+use resources::{Resources, TooLarge};
 use timing::{History, Stopwatch};
 use worker::{Recipe, Verdict, Worker};
 
@@ -115,10 +116,24 @@ pub struct Session {
 enum Reset {
     /// Nothing.
     None,
-    /// Fill resources that are new.
-    Fresh(Vec<ResourceId>),
+    /// Fill resources that are new: their names, for until then another manifest may number them otherwise.
+    Fresh(BTreeSet<String>),
     /// Start anew.
     All,
+}
+
+impl Reset {
+    /// Does `more` as well.
+    fn add(&mut self, more: Self) {
+        *self = match (std::mem::replace(self, Self::None), more) {
+            (Self::All, _) | (_, Self::All) => Self::All,
+            (Self::None, one) | (one, Self::None) => one,
+            (Self::Fresh(mut names), Self::Fresh(more)) => {
+                names.extend(more);
+                Self::Fresh(names)
+            }
+        };
+    }
 }
 
 impl Session {
@@ -299,7 +314,7 @@ impl Session {
     /// Stops the step under way, where the device can; it ends with a fault.
     ///
     /// # Errors
-    /// [`device::Error::Unsupported`] on an NVIDIA device.
+    /// [`crate::device::Error::Unsupported`] on an NVIDIA device.
     pub fn cancel(&mut self) -> Result<(), Error> {
         Ok(self.stream.cancel()?)
     }
@@ -459,22 +474,19 @@ impl Session {
         let Some((generation, program)) = self.candidate.take() else { return Ok(false) };
         let manifest = &program.scene.manifest;
         let old = self.program.as_ref().map(|p| &p.scene.manifest);
-        let fresh = match self.resources.adopt(old, manifest, &self.stream, &self.interop) {
-            Ok(fresh) => fresh,
-            Err(Error::Device(error @ device::Error::OutOfMemory { .. })) => {
-                self.compile
-                    .diagnostics
-                    .push(Diagnostic::error(&self.options.name, error.to_string()));
+        match self.resources.adopt(old, manifest, &self.stream, &self.interop)? {
+            Ok(fresh) if fresh.is_empty() => {}
+            Ok(fresh) => self.reset.add(Reset::Fresh(fresh)),
+            Err(TooLarge { text, at }) => {
+                let remark = Diagnostic::error(&self.options.name, text);
+                self.compile.diagnostics.push(remark.at(at.line, at.column));
                 self.compile.phase = Phase::Rejected;
                 return Ok(true);
             }
-            Err(error) => return Err(error),
-        };
-        if self.reset != Reset::All && !fresh.is_empty() {
-            self.reset = Reset::Fresh(fresh);
         }
         self.adopt_parameters(&program.scene.manifest);
-        self.history.follow(program.passes(When::Step).map(|pass| pass.plan.kernel.as_str()));
+        self.history
+            .follow(program.passes(When::Step).map(|pass| pass.plan.declared.kernel.as_str()));
         self.statistics.restart();
         self.picture += 1;
         self.compile.ptx = program.ptx.clone();

@@ -5,11 +5,11 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::{Error, worker::Built};
 use crate::{
     array::Summary,
-    compile::{Compiled, Compiler, Header, Outcome, Request, Target},
+    compile::{self, Compiled, Compiler, Header, Outcome, Request, Target},
     device::{self, Device, DeviceKind, Function, LaunchConfig},
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, Severity},
     element::Element,
-    scene::{self, Plan, Scene, When},
+    scene::{self, Plan, Scene, ViewKind, When},
 };
 
 /// A loaded scene.
@@ -32,7 +32,7 @@ pub(super) struct Pass {
 impl Program {
     /// The passes that run `when`.
     pub(super) fn passes(&self, when: When) -> impl Iterator<Item = &Pass> {
-        self.passes.iter().filter(move |pass| pass.plan.on == when)
+        self.passes.iter().filter(move |pass| pass.plan.declared.on == when)
     }
 }
 
@@ -74,45 +74,24 @@ impl Builder {
 
     /// Compiles and loads `scene`. Mistakes of the scene are diagnostics in the result.
     pub(super) fn build(&mut self, scene: Scene, effort: Effort) -> Result<Built, Error> {
-        let (plan, mut diagnostics) = match scene.plan() {
-            Ok(plan) => (Some(plan), Vec::new()),
-            Err(diagnostics) => (None, diagnostics),
-        };
-        // A kernel that does not exist would be an error inside the compiler's own text: ask only for those
-        // of a sound plan, and compile an unsound one for what else there is to say about it.
-        let names = if plan.is_some() { scene.name_expressions() } else { Vec::new() };
         let target = target_of(&self.device);
-        let mut request = request(&scene, target, names);
+        let options = if effort == Effort::Draft { vec![DRAFT.to_owned()] } else { Vec::new() };
+        let Examined { plan, compiled, mut diagnostics, log } =
+            examine(&scene, target, options, &self.compiler)?;
         if effort == Effort::Draft {
-            request.options.push(DRAFT.to_owned());
+            // What has no line is about the option for drafts: NVRTC 13.5 remarks on one of its own.
+            diagnostics.retain(|d| d.line.is_some() || d.severity >= Severity::Error);
         }
-        let (compiled, log) = match self.compiler.compile(&request)? {
-            Outcome::Compiled(compiled) => {
-                let log = Arc::from(compiled.log.as_str());
-                // What has no line is about the option for drafts: NVRTC 13.5 remarks on one of its own.
-                let about_source = |d: &&Diagnostic| effort == Effort::Full || d.line.is_some();
-                diagnostics.extend(compiled.diagnostics.iter().filter(about_source).cloned());
-                (Some(compiled), log)
-            }
-            Outcome::Rejected { diagnostics: errors, log } => {
-                diagnostics.extend(errors);
-                (None, Arc::from(log))
-            }
-        };
         let cached = compiled.as_ref().is_some_and(|c| c.cached);
         let mut program = None;
         if let (Some(plan), Some(compiled)) = (plan, compiled) {
+            diagnostics.extend(undrawn(&scene));
             match load(&scene, plan, &compiled, &self.device)? {
                 Ok(passes) => {
                     let summary = self.summary(&scene, target)?;
                     let elements = scene.manifest.resources().iter().map(element_of).collect();
-                    program = Some(Program {
-                        scene,
-                        passes,
-                        summary,
-                        elements,
-                        ptx: compiled.ptx.clone(),
-                    });
+                    let ptx = compiled.ptx;
+                    program = Some(Program { scene, passes, summary, elements, ptx });
                 }
                 Err(errors) => diagnostics.extend(errors),
             }
@@ -140,8 +119,47 @@ fn target_of(device: &Device) -> Target {
     Target::of_device(major, minor)
 }
 
+/// What binding and compiling made of a scene.
+pub(crate) struct Examined {
+    /// `None` where parameters of kernels do not bind.
+    plan: Option<Plan>,
+    /// `None` where the source does not compile.
+    compiled: Option<Compiled>,
+    /// All that is to be said about the scene: the manifest's, the binding's and the compiler's remarks.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    log: Arc<str>,
+}
+
+/// Binds and compiles `scene` for `target`, with `options` for the compiler.
+pub(crate) fn examine(
+    scene: &Scene,
+    target: Target,
+    options: Vec<String>,
+    compiler: &Compiler,
+) -> compile::Result<Examined> {
+    let mut diagnostics = scene.warnings.clone();
+    let plan = scene.plan().map_err(|errors| diagnostics.extend(errors)).ok();
+    // A kernel that does not exist would be an error inside the compiler's own text: ask only for those of a
+    // sound plan, and compile an unsound one for what else there is to say about it.
+    let names = if plan.is_some() { scene.name_expressions() } else { Vec::new() };
+    let mut request = request(scene, target, names);
+    request.options = options;
+    let (compiled, log) = match compiler.compile(&request)? {
+        Outcome::Compiled(compiled) => {
+            diagnostics.extend(compiled.diagnostics.iter().cloned());
+            let log = Arc::from(compiled.log.as_str());
+            (Some(compiled), log)
+        }
+        Outcome::Rejected { diagnostics: errors, log } => {
+            diagnostics.extend(errors);
+            (None, Arc::from(log))
+        }
+    };
+    Ok(Examined { plan, compiled, diagnostics, log })
+}
+
 /// What the compiler is asked to do for a scene.
-pub(crate) fn request(scene: &Scene, target: Target, name_expressions: Vec<String>) -> Request {
+fn request(scene: &Scene, target: Target, name_expressions: Vec<String>) -> Request {
     let mut request = Request::new(&*scene.name, &*scene.source, target);
     request.prelude = scene.prelude();
     request.headers = scene::headers()
@@ -171,17 +189,50 @@ fn elements_of(scene: &Scene) -> BTreeSet<Element> {
     scene.manifest.resources().iter().filter_map(element_of).collect()
 }
 
+/// That the view is one which nothing draws yet.
+fn undrawn(scene: &Scene) -> Option<Diagnostic> {
+    let view = scene.manifest.view.as_ref()?;
+    let kind = match view.kind {
+        ViewKind::Points { .. } => return None,
+        ViewKind::Image { .. } => "image",
+        ViewKind::Surface { .. } => "surface",
+        ViewKind::Volume { .. } => "volume",
+    };
+    let text = format!("the view `{kind}` is not drawn yet; `points` is");
+    let remark = Diagnostic::error(&scene.name, text).with_severity(Severity::Warning);
+    Some(match view.at {
+        Some(at) => remark.at(at.line, at.column),
+        None => remark,
+    })
+}
+
+/// The textures that kernels take: no device has them yet, and an address in place of a texture's handle would
+/// be a wild access.
+fn textures(scene: &Scene, plan: &Plan) -> Vec<Diagnostic> {
+    let arguments = plan.passes.iter().flat_map(|pass| &pass.arguments);
+    let ids: BTreeSet<_> = arguments.filter_map(|argument| argument.source.resource()).collect();
+    let declared = ids.into_iter().map(|id| scene.manifest.resource(id));
+    let remark = |resource: &scene::Resource| {
+        let text = format!("kernels cannot use textures yet, so not the {resource} either");
+        Diagnostic::error(&scene.name, text).at(resource.at.line, resource.at.column)
+    };
+    declared.filter(|resource| resource.texture().is_some()).map(remark).collect()
+}
+
 type Loaded = Result<Vec<Pass>, Vec<Diagnostic>>;
 
 fn load(scene: &Scene, plan: Plan, compiled: &Compiled, device: &Device) -> Result<Loaded, Error> {
+    let mut diagnostics = textures(scene, &plan);
+    if !diagnostics.is_empty() {
+        return Ok(Err(diagnostics));
+    }
     let module = match device.load(&compiled.ptx) {
         Ok(module) => module,
         Err(error) => return refusal(scene, error).map(|diagnostic| Err(vec![diagnostic])),
     };
     let mut passes = Vec::new();
-    let mut diagnostics = Vec::new();
     for pass in plan.passes {
-        let function = match module.function(lowered(compiled, &pass.kernel)) {
+        let function = match module.function(lowered(compiled, &pass.declared.kernel)) {
             Ok(function) => function,
             Err(error) => {
                 diagnostics.push(refusal(scene, error)?);
@@ -232,11 +283,11 @@ fn size_mismatch(
     let text = match arguments.find(|(argument, p)| wrong(argument, p.bytes)) {
         Some((argument, parameter)) => format!(
             "kernel `{}`: its parameter `{}` has {} bytes, and `{}` should have another size",
-            pass.kernel, argument.name, parameter.bytes, argument.ctype
+            pass.declared.kernel, argument.name, parameter.bytes, argument.ctype
         ),
         None if pass.arguments.len() != parameters.len() => format!(
             "kernel `{}` has {} parameters where its text shows {}: does a macro hide some?",
-            pass.kernel,
+            pass.declared.kernel,
             parameters.len(),
             pass.arguments.len()
         ),
@@ -246,9 +297,10 @@ fn size_mismatch(
 }
 
 fn launch_config(pass: &scene::PlannedPass, function: &Function) -> Result<LaunchConfig, Error> {
-    let (grid, block) = pass.shape.launch(function.suggested_block(pass.shared_bytes)?);
+    let scene::Pass { shape, shared_bytes, .. } = pass.declared;
+    let (grid, block) = shape.launch(function.suggested_block(shared_bytes)?);
     let mut config = LaunchConfig::new(grid, block);
-    config.shared_bytes = pass.shared_bytes;
+    config.shared_bytes = shared_bytes;
     Ok(config)
 }
 

@@ -1,11 +1,13 @@
 //! The memory of a scene: to its kernels one thing that keeps its content, to OpenGL two that take turns.
 
+use std::collections::BTreeSet;
+
 use super::Error;
 use crate::{
-    device::{Device, Fill, Memory, Slice, Stream},
+    device::{self, Device, Fill, Memory, Slice, Stream},
     gl,
     interop::{self, Interop, SharedBuffer},
-    scene::{Change, Manifest, ResourceId},
+    scene::{Change, Manifest, Position, ResourceId},
 };
 
 /// The resources of the running scene, in the manifest's order.
@@ -30,6 +32,29 @@ enum Storage {
     Shared { buffers: Box<[SharedBuffer; 2]>, front: usize },
 }
 
+/// A resource that memory, or OpenGL, is too small for: the manifest's fault.
+pub(super) struct TooLarge {
+    /// One sentence.
+    pub(super) text: String,
+    /// Where the resource is declared.
+    pub(super) at: Position,
+}
+
+impl TooLarge {
+    /// What `error` means where `declared` was to be allocated, if it means that.
+    fn of(declared: &crate::scene::Resource, error: &Error) -> Option<Self> {
+        use device::Error::OutOfMemory;
+        let too_large = match error {
+            Error::Device(OutOfMemory { .. })
+            | Error::Interop(interop::Error::Device(OutOfMemory { .. })) => true,
+            Error::Interop(interop::Error::Gl(error)) => error.is_for_want_of_memory(),
+            _ => false,
+        };
+        let text = format!("the {declared} is too large: {error}");
+        too_large.then_some(Self { text, at: declared.at })
+    }
+}
+
 impl Resources {
     /// Becomes the resources that `new` declares. Those declared as in `old` stay as they are; the rest is
     /// allocated, zeroed, and named in the result. When it fails, everything is as before.
@@ -39,20 +64,24 @@ impl Resources {
         new: &Manifest,
         stream: &Stream,
         interop: &Interop,
-    ) -> Result<Vec<ResourceId>, Error> {
+    ) -> Result<Result<BTreeSet<String>, TooLarge>, Error> {
         let all_new = || vec![Change::New; new.resources().len()];
         let changes = old.map_or_else(all_new, |old| new.changes(old));
         // Everything that can fail comes first.
         let mut made = Vec::new();
         for (declared, change) in new.resources().iter().zip(&changes) {
-            made.push(match *change {
-                Change::Kept(_) => None,
-                Change::New => Some(Resource::allocate(declared, stream, interop)?),
-                Change::Moved(from) => {
-                    let resource = Resource::allocate(declared, stream, interop)?;
-                    Some(self.moved(from, resource, stream)?)
-                }
-            });
+            if let Change::Kept(_) = change {
+                made.push(None);
+                continue;
+            }
+            let resource = match Resource::allocate(declared, stream, interop) {
+                Ok(resource) => resource,
+                Err(error) => return TooLarge::of(declared, &error).map(Err).ok_or(error),
+            };
+            made.push(Some(match *change {
+                Change::Moved(from) => self.moved(from, resource, stream)?,
+                Change::Kept(_) | Change::New => resource,
+            }));
         }
         let mut before: Vec<_> = std::mem::take(&mut self.list).into_iter().map(Some).collect();
         for (made, change) in made.into_iter().zip(&changes) {
@@ -61,8 +90,8 @@ impl Resources {
                 Change::New | Change::Moved(_) => made,
             });
         }
-        let fresh = changes.iter().enumerate().filter(|(_, change)| **change == Change::New);
-        Ok(fresh.map(|(index, _)| ResourceId(index)).collect())
+        let fresh = self.list.iter().zip(&changes).filter(|(_, change)| **change == Change::New);
+        Ok(Ok(fresh.map(|(resource, _)| resource.name.clone()).collect()))
     }
 
     /// Gives `to` the content of `from`, which it replaces: it is drawn now, or no longer.

@@ -166,6 +166,97 @@ fn a_fault_stands_on_its_line_until_it_is_mended() {
     assert_eq!(second(&mut session), vec![1.0; 1000]);
 }
 
+#[test]
+fn a_reset_that_faulted_is_made_up_for() {
+    let mut session = open(&edited("if (i < n) value[i] = make", "value[i + n] = make"));
+    session.run_steps(1, |_| {}).unwrap();
+    let fault = session.snapshot().fault.expect("the write is out of bounds");
+    assert!(fault.text.starts_with("kernel `start`: write"), "not the lowered name: {fault}");
+    session.set_source(COUNTER.to_owned());
+    assert!(session.wait_for_program().unwrap());
+    session.run_steps(1, |_| {}).unwrap();
+    let first: Vec<f32> = floats(&session.read("value").unwrap()).chunks(4).map(|v| v[0]).collect();
+    assert_eq!(first[..4], [0.0, 1.0, 2.0, 3.0], "only the reset pass writes these");
+}
+
+/// The counter with buffers called `names`, each filled with 7 by a reset pass of its own.
+fn with_filled(names: &[&str]) -> String {
+    let mut text = COUNTER.to_owned();
+    for name in names {
+        let declared = format!(
+            "[buffer.{name}]\ntype = \"float\"\ncount = 8\n[[pass]]\nkernel = \"fill_{name}\"\n\
+             on = \"reset\"\nover = \"{name}\"\n[view]"
+        );
+        text = text.replacen("[view]", &declared, 1);
+        text += &format!(
+            "__global__ void fill_{name}(float *{name}) {{ {name}[threadIdx.x % 8] = 7; }}\n"
+        );
+    }
+    text
+}
+
+#[test]
+fn new_resources_are_filled_however_many_edits_come_before_the_next_step() {
+    let mut session = open(COUNTER);
+    session.run_steps(1, |_| {}).unwrap();
+    for names in [&["b"][..], &["a", "b"]] {
+        session.set_source(with_filled(names));
+        assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile);
+    }
+    session.run_steps(1, |_| {}).unwrap();
+    for name in ["a", "b"] {
+        assert_eq!(floats(&session.read(name).unwrap()), vec![7.0; 8], "{name}");
+    }
+    assert_eq!(second(&mut session), vec![2.0; 1000], "what was there was left alone");
+}
+
+/// What a text is told that takes the counter's place, whose program goes on.
+#[track_caller]
+fn told_and_still_running(session: &mut Session, text: String) -> Vec<String> {
+    session.set_source(text);
+    assert!(!session.wait_for_program().unwrap());
+    let compile = session.snapshot().compile;
+    assert_eq!((compile.phase, compile.running), (Phase::Rejected, 1));
+    session.run_steps(1, |_| {}).unwrap();
+    compile.diagnostics.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_resource_that_is_too_large_is_told_on_its_line() {
+    let device = Device::cpu().unwrap();
+    let Some((_context, mut session)) = open_with_gl(&device, "scene.cu", COUNTER) else { return };
+    let told = told_and_still_running(&mut session, edited("n = 1000", "n = 200000000"));
+    assert!(
+        told.iter()
+            .any(|text| text.starts_with("scene.cu:5:9: error: the buffer value (200000000")
+                && text.contains("too large")),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn a_kernel_that_takes_a_texture_is_refused() {
+    let text =
+        edited("[param.gain]", "[texture.dye]\nformat = \"r32f\"\nsize = [8, 8]\n[param.gain]")
+            .replace("advance(float4 *value,", "advance(cudaSurfaceObject_t dye, float4 *value,");
+    let told = told_and_still_running(&mut open(COUNTER), text);
+    assert_eq!(told.len(), 1, "{told:#?}");
+    assert!(
+        told[0].starts_with("scene.cu:8:10: error: kernels cannot use textures yet"),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn what_is_odd_about_a_manifest_is_told() {
+    let session = open("/*---\n[texture.t]\nformat = \"r32f\"\nsize = [8, 8]\n---*/\n");
+    let told: Vec<_> =
+        session.snapshot().compile.diagnostics.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2, "{told:#?}");
+    assert!(told[0].contains("warning: the manifest has no [[pass]]"), "{told:#?}");
+    assert!(told[1].contains("warning: the view `image` is not drawn yet"), "{told:#?}");
+}
+
 /// A session that draws without a window, or `None` said aloud where there is no OpenGL.
 fn open_with_gl(device: &Device, name: &str, source: &str) -> Option<(gl::Context, Session)> {
     let cuda_ordinal = device.as_nvidia().map(|d| d.ordinal());

@@ -99,7 +99,7 @@ pub fn read_npy_f32(path: &Path) -> (Vec<usize>, Vec<f32>) {
     (array.shape().to_vec(), array.into_raw_vec_and_offset().0)
 }
 
-/// A scene of `n` floats, `value[i] = i` after the reset and one more after each step.
+/// A scene of `n` float4: x is the index, y counts the steps (times `gain`).
 pub const COUNTER: &str = r#"/*---
 title = "Counter"
 [constant]

@@ -183,6 +183,20 @@ fn what_does_not_fit_is_told_on_its_parameter() {
 }
 
 #[test]
+fn a_choice_needs_room_for_its_last_index() {
+    let bound = |names: usize| {
+        let choices = (0..names).map(|i| format!("\"c{i}\"")).collect::<Vec<_>>().join(", ");
+        let text = MANIFEST.replace(
+            "[[pass]]",
+            &format!("[param.mode]\nvalue = 0\nchoices = [{choices}]\n[[pass]]"),
+        ) + "__global__ void f(signed char mode) {}";
+        Scene::parse("t.cu", &text, &Overrides::default()).expect("a good manifest").plan()
+    };
+    assert!(bound(128).is_ok(), "0 to 127");
+    assert!(bound(129).expect_err("128 is too much")[0].text.contains("can be 128"));
+}
+
+#[test]
 fn pointers_may_see_the_same_scalars_otherwise() {
     for parameters in ["float *position", "float2 *position", "void *position", "Body *position"] {
         assert!(bound(parameters).is_ok(), "{parameters}");

@@ -102,13 +102,12 @@ fn measured(text: &str, manifest: &Manifest) -> Result<Measured, String> {
         _ => return Err(no_statistic(text, manifest)),
     };
     let of = manifest.find_resource(name).ok_or_else(|| no_statistic(text, manifest))?;
-    let found = Statistic::ALL.iter().find(|(known, _)| *known == statistic);
-    let Some((_, statistic)) = found else {
+    let Some(statistic) = Statistic::parse(statistic) else {
         let hint = suggestion(statistic, Statistic::ALL.iter().map(|(name, _)| *name));
         return Err(format!("a resource has no statistic `{statistic}`{hint}"));
     };
     let component = component.map(|c| component_index(c, of, manifest)).transpose()?;
-    Ok(Measured::Resource { of, component, statistic: *statistic })
+    Ok(Measured::Resource { of, component, statistic })
 }
 
 fn component_index(text: &str, of: ResourceId, manifest: &Manifest) -> Result<u8, String> {

@@ -11,6 +11,9 @@ use super::{
 };
 use crate::scene::{Constant, Number, Overrides, expression::evaluate};
 
+/// Constants that refer to one another in a row; each takes its share of the stack.
+const LONGEST_CHAIN: usize = 32;
+
 /// A constant before it is computed.
 struct Declared {
     name: String,
@@ -147,8 +150,11 @@ fn value_of(
     };
     open.push(constant.name.clone());
     let mut resolve = |name: &str| {
-        if open.iter().any(|other| other == name) || open.len() > 32 {
+        if open.iter().any(|other| other == name) {
             return Err(format!("the constant `{name}` depends on itself"));
+        }
+        if open.len() > LONGEST_CHAIN {
+            return Err(format!("more than {LONGEST_CHAIN} constants depend on one another"));
         }
         let Some(other) = declared.iter().find(|c| c.name == name) else {
             let hint = suggestion(name, declared.iter().map(|c| c.name.as_str()));

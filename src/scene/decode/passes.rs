@@ -11,6 +11,8 @@ const MOST_THREADS: [i64; 3] = [1024, 1024, 64];
 const MOST_IN_BLOCK: u64 = 1024;
 /// Most blocks that a grid can have in x, y and z.
 const MOST_BLOCKS: [i64; 3] = [i32::MAX as i64, 65535, 65535];
+/// Most threads that `over` can ask for in x, y and z.
+const MOST_OVER: [i64; 3] = [1 << 40, MOST_BLOCKS[1], MOST_BLOCKS[2]];
 /// Most dynamic shared memory that a block can have on any device.
 const MOST_SHARED_BYTES: i64 = 227 * 1024;
 /// Launches in a row that are surely meant.
@@ -40,7 +42,7 @@ pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
 fn shape(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Shape {
     let block = axes(table, "block", MOST_THREADS);
     if let Some(block) = block
-        && block.into_iter().map(u64::from).product::<u64>() > MOST_IN_BLOCK
+        && block.into_iter().product::<u64>() > MOST_IN_BLOCK
     {
         let [x, y, z] = block;
         let text = format!("a block of {x} x {y} x {z} has more than {MOST_IN_BLOCK} threads");
@@ -56,14 +58,17 @@ fn shape(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Shape {
         (false, true, false) => table.complain_about("grid", "`grid` needs `block` beside it"),
         _ => {}
     }
+    // Within their limits, which are far below 2^32.
+    let narrow = |axes: [u64; 3]| axes.map(|axis| axis as u32);
+    let block = block.map(narrow);
     match grid {
-        Some(grid) => Shape::Explicit { grid, block: block.unwrap_or([1; 3]) },
+        Some(grid) => Shape::Explicit { grid: narrow(grid), block: block.unwrap_or([1; 3]) },
         None => Shape::Over { extent: extent.unwrap_or([1; 3]), block },
     }
 }
 
 /// One to three sizes: a number, or an array of them.
-fn axes(table: &mut Fields<'_, '_, '_>, key: &'static str, most: [i64; 3]) -> Option<[u32; 3]> {
+fn axes(table: &mut Fields<'_, '_, '_>, key: &'static str, most: [i64; 3]) -> Option<[u64; 3]> {
     let value = table.take(key)?;
     let single = std::slice::from_ref(value);
     let list: &[Spanned<DeValue<'_>>] = value.get_ref().as_array().map_or(single, |array| array);
@@ -73,7 +78,7 @@ fn axes(table: &mut Fields<'_, '_, '_>, key: &'static str, most: [i64; 3]) -> Op
     }
     let mut axes = [1; 3];
     for (axis, value) in list.iter().enumerate() {
-        axes[axis] = table.integer_in(key, value, 1, most[axis])? as u32;
+        axes[axis] = table.integer_in(key, value, 1, most[axis])?.unsigned_abs();
     }
     Some(axes)
 }
@@ -94,7 +99,7 @@ fn over(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<[u64; 3]>
         }
         return found;
     }
-    axes(table, "over", [1 << 40, MOST_BLOCKS[1], MOST_BLOCKS[2]]).map(|axes| axes.map(u64::from))
+    axes(table, "over", MOST_OVER)
 }
 
 fn is_name(text: &str) -> bool {

@@ -82,6 +82,10 @@ fn faults_of_constants() {
         "[constant]\nn = \"mm + 1\"\nm = 2",
         &[("9:6", "no constant `mm`; did you mean `m`")],
     );
+    let chain: String = (0..40).map(|i| format!("c{i} = \"c{}\"\n", i + 1)).collect();
+    let found = told(&format!("[constant]\n{chain}c40 = 1\n"));
+    assert!(found.iter().any(|text| text.contains("depend on one another")), "{found:#?}");
+    assert!(!found.iter().any(|text| text.contains("itself")), "{found:#?}");
     check_more("[constant]\nn = [1]", &[("9:5", "not an array")]);
     check_more("[constant]\nn = 1e39", &[("9:5", "beyond the range of a float")]);
     check_more("[constant]\nn = inf", &[("9:5", "not a finite number")]);
@@ -165,6 +169,14 @@ fn faults_of_passes() {
     );
     check_more("[[pass]]\nkernel = \"f\"\nover = 4\non = \"rest\"", &[("11:6", "`reset`")]);
     check("[pass]\nkernel = \"f\"", &[("2:1", "[[pass]] with two brackets")]);
+}
+
+#[test]
+fn threads_are_counted_beyond_32_bits() {
+    let text = format!("/*---\n{BASE}[[pass]]\nkernel = \"f\"\nover = 4294967297\n---*/");
+    let (manifest, _) = decode("t.cu", &text, &Overrides::default()).expect("good");
+    let shape = Shape::Over { extent: [4_294_967_297, 1, 1], block: None };
+    assert_eq!(manifest.passes[1].shape, shape);
 }
 
 #[test]
