@@ -23,7 +23,7 @@ use warpaint::{
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Scene to open in the studio: a file, or the name of a built-in one [default: particles]
+    /// Scene to open in the studio: a file, or the name of a built-in one [default: the last one]
     scene: Option<String>,
     #[command(flatten)]
     run: RunArgs,
@@ -31,19 +31,18 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run a scene without a window and write a picture, arrays, statistics
-    ///
-    /// Without --out nothing is drawn and no OpenGL is needed.
+    /// Run a scene without a window and write pictures, arrays, statistics
+    #[command(after_help = "Without --out nothing is drawn and no OpenGL is needed.")]
     Render(RenderArgs),
-    /// Compile only: `file:line:col: error: text`
+    /// Compile scenes and say what is wrong with them, as file:line:column: error: text
     Check(CheckArgs),
-    /// Every device with its properties, and which OpenGL it can share with
+    /// List the devices, with their properties and the OpenGL that each can share with
     Devices {
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// The cache of compiled kernels
+    /// Show or empty the cache of compiled kernels
     Cache {
         #[command(subcommand)]
         action: CacheAction,
@@ -64,7 +63,7 @@ enum CacheAction {
 #[derive(Debug, Args)]
 struct RunArgs {
     /// Where kernels run: auto, cuda, cuda:N or cpu
-    #[arg(long, default_value = "auto")]
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: Choice,
     /// Set a parameter of the scene
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = assignment)]
@@ -75,11 +74,11 @@ struct RunArgs {
     /// Seed of the scene's random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Which OpenGL to draw with: auto, window or egl
+    /// Which OpenGL to draw with
     #[arg(long, default_value = "auto")]
     gl: GlChoice,
     /// A step that takes longer is stopped [default: 60 without a window, 10 in the studio]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     step_timeout: Option<Duration>,
 }
 
@@ -229,10 +228,13 @@ fn devices(json: bool) -> Result<()> {
 fn cache(action: CacheAction) -> Result<()> {
     let cache = Cache::user();
     match action {
-        CacheAction::Path => print(&match cache.path() {
-            Some(path) => format!("{}\n", path.display()),
-            None => "there is no cache folder\n".to_owned(),
-        }),
+        CacheAction::Path => match cache.path() {
+            Some(path) => print(&format!("{}\n", path.display())),
+            None => Err(Error::Usage(
+                "there is no cache folder: WARPAINT_CACHE is empty, or the system knows no home"
+                    .to_owned(),
+            )),
+        },
         CacheAction::Size => print(&format!("{}\n", cache.size())),
         CacheAction::Clear => cache.clear().map_err(|source| Error::File {
             action: "clear",
@@ -302,6 +304,7 @@ fn size(text: &str) -> std::result::Result<[u32; 2], String> {
 }
 
 fn seconds(text: &str) -> std::result::Result<Duration, String> {
-    let value: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(value).map_err(|e| e.to_string())
+    let value = text.parse().ok().and_then(|value| Duration::try_from_secs_f64(value).ok());
+    let value = value.filter(|value| !value.is_zero());
+    value.ok_or_else(|| "expected a number of seconds above 0, such as 2.5".to_owned())
 }

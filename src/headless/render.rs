@@ -1,6 +1,10 @@
 //! `warpaint render`: runs a scene for some steps and writes down what came out.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -75,6 +79,7 @@ pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> 
     let pattern =
         request.out.as_deref().map(|out| FramePattern::new(out, request.every)).transpose()?;
     check_names(request)?;
+    check_folders(request)?;
     let device = Device::open(request.device)?;
     let mut stage = pattern.as_ref().map(|_| Stage::new(&device, request.size_px)).transpose()?;
     let mut session = open(request, &device, compiler, stage.as_ref())?;
@@ -137,6 +142,21 @@ fn check_names(request: &Render) -> Result<()> {
             "{} has nothing to draw: it needs a [view]",
             request.scene.name
         )));
+    }
+    Ok(())
+}
+
+/// That the folders of all files are there: not to be found out after the last step.
+fn check_folders(request: &Render) -> Result<()> {
+    let dumps = request.dumps.iter().map(|dump| &dump.path);
+    for path in request.out.iter().chain(dumps).chain(&request.json) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        // A folder whose name has the step's number in it is seen when the step has come.
+        let known = folder.filter(|folder| !folder.to_string_lossy().contains('%'));
+        if let Some(folder) = known.filter(|folder| !folder.is_dir()) {
+            let (path, folder) = (path.display(), folder.display());
+            return Err(Error::Usage(format!("cannot write {path}: there is no folder {folder}")));
+        }
     }
     Ok(())
 }
@@ -233,17 +253,18 @@ impl Stage {
     }
 }
 
-/// Where pictures go: one file, or one for each step.
-struct FramePattern {
-    before: String,
-    digits: Option<usize>,
-    after: String,
+/// Where pictures go.
+enum FramePattern {
+    /// Into one file.
+    One(PathBuf),
+    /// Into one for each step, whose number stands between, with so many digits.
+    Numbered { before: String, digits: usize, after: String },
 }
 
 impl FramePattern {
     /// `shot.png`, or `frame_%04d.png` for several.
-    fn new(out: &std::path::Path, every: Option<u64>) -> Result<Self> {
-        let text = out.to_string_lossy().into_owned();
+    fn new(out: &Path, every: Option<u64>) -> Result<Self> {
+        let text = out.to_string_lossy();
         let usage = |message: String| Err(Error::Usage(message));
         if every == Some(0) {
             return usage("--every needs a number of steps above 0".to_owned());
@@ -253,24 +274,26 @@ impl FramePattern {
                 Some(_) => {
                     usage(format!("--every writes many pictures: give {text} a %04d for the step"))
                 }
-                None => Ok(Self { before: text, digits: None, after: String::new() }),
+                None => Ok(Self::One(out.to_owned())),
             };
         };
         match rest.split_once('d') {
             Some((digits, after))
                 if digits.chars().all(|c| c.is_ascii_digit()) && digits.len() < 3 =>
             {
-                let digits = Some(digits.parse().unwrap_or(0));
-                Ok(Self { before: before.to_owned(), digits, after: after.to_owned() })
+                let digits = digits.parse().unwrap_or(0);
+                Ok(Self::Numbered { before: before.to_owned(), digits, after: after.to_owned() })
             }
             _ => usage(format!("{text}: only %d and %04d stand for the step")),
         }
     }
 
     fn path(&self, step: u64) -> PathBuf {
-        match self.digits {
-            None => PathBuf::from(&self.before),
-            Some(digits) => format!("{}{step:0digits$}{}", self.before, self.after).into(),
+        match self {
+            Self::One(path) => path.clone(),
+            Self::Numbered { before, digits, after } => {
+                format!("{before}{step:0digits$}{after}").into()
+            }
         }
     }
 
@@ -295,5 +318,31 @@ fn progress_bar(steps: u64) -> ProgressBar {
     match style {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_have_the_names_that_were_asked_for() {
+        let path = |out: &Path, every| FramePattern::new(out, every).map(|p| p.path(12));
+        assert_eq!(path("a.png".as_ref(), None).unwrap(), Path::new("a.png"));
+        assert_eq!(path("a_%04d_b.png".as_ref(), Some(2)).unwrap(), Path::new("a_0012_b.png"));
+        assert_eq!(path("%d.png".as_ref(), None).unwrap(), Path::new("12.png"));
+        for (out, every) in
+            [("a.png", Some(2)), ("a%d.png", Some(0)), ("a%s.png", None), ("a%123d", None)]
+        {
+            assert!(matches!(path(out.as_ref(), every), Err(Error::Usage(_))), "{out} {every:?}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_name_that_is_no_unicode_is_kept() {
+        use std::os::unix::ffi::OsStrExt;
+        let out = Path::new(std::ffi::OsStr::from_bytes(b"b\xff.png"));
+        assert_eq!(FramePattern::new(out, None).unwrap().path(1), out);
     }
 }

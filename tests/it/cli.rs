@@ -191,6 +191,11 @@ fn wrong_usage_is_told_before_anything_runs() {
     run(&["--const", "m=1"]).expect(1, &["m"]);
     run(&["--size", "0x5"]).expect(2, &["WIDTHxHEIGHT"]);
     place.run(&["render", "scene.cu", "--device", "gpu"]).expect(2, &["gpu"]);
+    run(&["--step-timeout", "0"]).expect(2, &["above 0"]);
+    run(&["--step-timeout", "-1"]).expect(2, &["above 0"]);
+    run(&["--out", "no/x.png"]).expect_one_line(2, &["no/x.png", "there is no folder no"]);
+    run(&["--json", "no/x.json", "--steps", "1000000000"])
+        .expect_one_line(2, &["there is no folder no"]);
     run(&["--out", "x.png", "--every", "2"]).expect_one_line(2, &["%04d"]);
     assert!(!place.path("x.png").exists());
 }
