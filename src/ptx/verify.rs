@@ -2,6 +2,7 @@
 //! every instruction has the operands, of the widths, that it needs.
 
 mod signature;
+mod types;
 
 use self::signature::{Signature, Slot, signature};
 use super::ast::{Body, Function, Module, Statement};
@@ -95,6 +96,9 @@ impl Verifier<'_> {
         }
         if item.location.is_some_and(|id| self.module.location(id).is_none()) {
             return fail("its source location does not exist");
+        }
+        if !types::are_known(&item.op) {
+            return fail("there is no such instruction with these types and modifiers");
         }
         if let Op::Call { prototype, .. } = &item.op {
             return self.call(item, *prototype);

@@ -10,6 +10,7 @@ mod conformance;
 #[cfg(feature = "gl")]
 mod draw;
 mod faults;
+mod fuzz;
 #[cfg(feature = "gl")]
 mod gl;
 #[cfg(feature = "studio")]

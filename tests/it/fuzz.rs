@@ -1,0 +1,111 @@
+//! Fuzzing: text that nobody would write must never end the process, and every engine must give the same answer
+//! for it. Cases follow from their numbers alone, so that a failure can be repeated.
+//!
+//! ```text
+//! WARPAINT_FUZZ_SECONDS=600   how long each test goes on (default: about a second)
+//! WARPAINT_FUZZ_SEED=1234     the first case's number (default: 0)
+//! WARPAINT_FUZZ_CORPUS=DIR    more PTX to start from
+//! ```
+//! With a time given, each case is written to `warpaint-fuzz-….ptx` in the folder for temporary files before it is
+//! tried, so that the last one is there even when it ends the process.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "tests may panic, and say what they found"
+)]
+
+mod corpus;
+mod guard;
+mod launch;
+mod mutate;
+mod scene;
+mod spec;
+mod zoo;
+
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use warpaint::device::Device;
+
+use corpus::Corpus;
+use guard::Guard;
+
+/// How many cases are tried.
+struct Budget {
+    next: u64,
+    end: Instant,
+}
+
+impl Budget {
+    /// As long as the user says, else `seconds`.
+    fn new(seconds: f64) -> Self {
+        let seconds = number("WARPAINT_FUZZ_SECONDS").unwrap_or(seconds);
+        let next = number("WARPAINT_FUZZ_SEED").unwrap_or(0.0) as u64;
+        Self { next, end: Instant::now() + Duration::from_secs_f64(seconds) }
+    }
+}
+
+/// The cases' numbers.
+impl Iterator for Budget {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let case = self.next;
+        self.next += 1;
+        (Instant::now() < self.end).then_some(case)
+    }
+}
+
+fn number(variable: &str) -> Option<f64> {
+    std::env::var(variable).ok()?.trim().parse().ok()
+}
+
+/// A generator for case `case` of the test `test`.
+fn generator(test: &str, case: u64) -> Rng {
+    let salt = test.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    Rng::with_seed(salt.wrapping_add(case.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+}
+
+/// Mutated PTX: parsed, verified, printed, loaded, launched.
+#[test]
+fn mutated_ptx_never_ends_the_process() {
+    let corpus = Corpus::ptx();
+    let device = Device::cpu().unwrap();
+    let mut guard = Guard::new("mutated");
+    for case in Budget::new(1.5) {
+        let mut rng = generator("mutated", case);
+        let text = mutate::ptx(&mut rng, &corpus);
+        let launches = rng.u64(..);
+        guard.try_text(case, &text, |text| launch::exercise(&device, text, launches));
+    }
+    guard.finish();
+}
+
+/// Every opcode with every type and modifier, right or wrong, on registers of every type.
+#[test]
+fn any_instruction_loads_or_is_refused() {
+    let device = Device::cpu().unwrap();
+    let mut guard = Guard::new("zoo");
+    for case in Budget::new(1.5) {
+        let mut rng = generator("zoo", case);
+        let text = zoo::module(&mut rng);
+        let launches = rng.u64(..);
+        guard.try_text(case, &text, |text| launch::exercise(&device, text, launches));
+    }
+    guard.finish();
+}
+
+/// What is read besides PTX.
+#[test]
+fn mutated_scenes_never_end_the_process() {
+    let corpus = Corpus::scenes();
+    let mut guard = Guard::new("scene");
+    for case in Budget::new(0.7) {
+        let mut rng = generator("scene", case);
+        let text = mutate::scene(&mut rng, &corpus);
+        guard.try_text(case, &text, scene::exercise);
+    }
+    guard.finish();
+}
