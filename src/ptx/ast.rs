@@ -428,6 +428,9 @@ impl Body {
     }
 }
 
+/// Most inlined calls that are told of one place.
+const LONGEST_CHAIN: usize = 64;
+
 impl Module {
     /// The function `name`.
     pub fn function(&self, name: &str) -> Option<&Function> {
@@ -467,7 +470,7 @@ impl Module {
         while let Some(inlined) = at.and_then(|location| location.inlined.as_ref()) {
             let Some(site) = self.location(inlined.call_site) else { break };
             chain.push((self.inlined_name(inlined), site));
-            if chain.len() > self.locations.len() {
+            if chain.len() >= LONGEST_CHAIN {
                 break;
             }
             at = Some(site);

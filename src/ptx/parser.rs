@@ -24,6 +24,12 @@ pub const FILE: &str = "<ptx>";
 const MOST_ERRORS: usize = 100;
 /// Deepest nesting of braces and parentheses inside one statement.
 const DEEPEST: u32 = 16;
+/// Deepest nesting of a function's scopes.
+const DEEPEST_SCOPE: usize = 200;
+/// Most parameters of a function.
+const MOST_PARAMETERS: usize = 1024;
+/// Most registers of all functions together.
+const MOST_REGISTERS: usize = 1 << 24;
 
 /// Reads a PTX text.
 ///
@@ -51,6 +57,8 @@ struct Parser<'a> {
     module: Module,
     names: HashMap<&'a str, Symbol>,
     location_ids: HashMap<Location, LocationId>,
+    /// Registers of all functions so far.
+    registers: usize,
     /// Opcodes read before.
     ops: HashMap<&'a str, Op>,
     diagnostics: Vec<Diagnostic>,
@@ -65,6 +73,7 @@ impl<'a> Parser<'a> {
             module: Module { address_size: 64, ..Module::default() },
             names: HashMap::new(),
             location_ids: HashMap::new(),
+            registers: 0,
             ops: HashMap::new(),
             diagnostics: Vec::new(),
         }

@@ -1,6 +1,7 @@
 //! Whether a module obeys the PTX ISA as far as whoever runs it relies on it: that what is named exists, and that
 //! every instruction has the operands, of the widths, that it needs.
 
+mod limits;
 mod signature;
 mod types;
 
@@ -18,6 +19,9 @@ use crate::diagnostic::Diagnostic;
 /// A module without faults has in each instruction as many operands as its [`Op`] says, and every register, label,
 /// symbol, table, prototype and location that it names.
 pub fn verify(module: &Module) -> Vec<Diagnostic> {
+    if let Some(text) = limits::exceeded(module) {
+        return vec![Diagnostic::error(FILE, text)];
+    }
     let mut diagnostics = Vec::new();
     for function in &module.functions {
         if let Some(body) = &function.body {

@@ -48,8 +48,10 @@ pub const CLOSE: &str = "---*/";
 /// comment starts with `/*---`.
 pub fn manifest_block(source: &str) -> Block {
     let Some(open) = first_block_comment(source) else { return Block::Missing };
-    let Some(length) = source[open..].find(CLOSE) else { return Block::Unclosed(open) };
-    Block::Found(open + OPEN.len()..open + length)
+    let start = open + OPEN.len();
+    // From there on: `/*---*/` opens one, and does not end it.
+    let Some(length) = source[start..].find(CLOSE) else { return Block::Unclosed(open) };
+    Block::Found(start..start + length)
 }
 
 /// What [`manifest_block`] found.

@@ -16,6 +16,7 @@
 
 mod corpus;
 mod guard;
+mod hostile;
 mod launch;
 mod mutate;
 mod scene;

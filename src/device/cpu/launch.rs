@@ -171,7 +171,7 @@ impl Run {
             kind,
             kernel: kernel.name.clone(),
             location: site.location.clone(),
-            inlined: site.inlined.clone(),
+            inlined: site.inlined.to_vec(),
             block: position(self.launch.config.grid, block),
             thread: position(self.launch.config.block, u64::from(thread)),
             access: access.map(|(address, bytes, _)| (address, bytes)),

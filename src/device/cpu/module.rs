@@ -66,7 +66,15 @@ impl Module {
         // From here on memory is given back with the module, also when a kernel does not compile.
         let mut loaded = Loaded { shared, kernels: Vec::new(), variables: Vec::new() };
         let arena = &loaded.shared.arena;
-        let globals = jit::Globals::new(&ptx, |bytes, access| arena.alloc_own(bytes, access))?;
+        let mut taken = Vec::new();
+        let globals = jit::Globals::new(&ptx, |bytes, access| {
+            let range = arena.alloc_zeroed(bytes, access)?;
+            taken.push((String::new(), range));
+            Ok(range)
+        });
+        // Where one does not fit, those before it are given back, too.
+        loaded.variables = taken;
+        let globals = globals?;
         loaded.variables.clone_from(&globals.named);
         let arena = &loaded.shared.arena;
         if !globals.contents.iter().all(|(address, bytes)| arena.write(*address, bytes)) {

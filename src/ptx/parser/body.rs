@@ -9,7 +9,7 @@ use super::call::Parts;
 use super::locations::Locations;
 use super::opcode;
 use super::scope::Frame;
-use super::{Fault, Parsed, Parser};
+use super::{DEEPEST_SCOPE, Fault, Parsed, Parser};
 
 impl<'a> Parser<'a> {
     /// All statements up to the brace that ends the function.
@@ -20,6 +20,9 @@ impl<'a> Parser<'a> {
             match token.kind {
                 Kind::End => return self.unexpected("`}`"),
                 Kind::Mark(b'{') => {
+                    if frame.depth() >= DEEPEST_SCOPE {
+                        return self.unexpected("scopes nested less deeply");
+                    }
                     self.next();
                     frame.open();
                 }

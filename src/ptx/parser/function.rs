@@ -5,7 +5,7 @@ use super::super::lexer::{self, Kind};
 use super::super::operand::Symbol;
 use super::super::types::Type;
 use super::scope::Frame;
-use super::{Fault, Parsed, Parser};
+use super::{Fault, MOST_PARAMETERS, MOST_REGISTERS, Parsed, Parser};
 
 /// A parameter and its name in the text.
 type Named<'a> = (&'a str, Param);
@@ -97,6 +97,10 @@ impl<'a> Parser<'a> {
         }
         let result = self.body(&mut frame);
         let (body, missing) = frame.finish();
+        self.registers += body.registers.len();
+        if self.registers > MOST_REGISTERS {
+            return self.unexpected("fewer registers");
+        }
         for (name, line) in missing {
             let token = lexer::Token { line, ..self.word_on(line, name) };
             self.report(Fault { token, text: format!("`{name}` is not declared") });
@@ -117,6 +121,9 @@ impl<'a> Parser<'a> {
         self.expect(b'(')?;
         let mut list = Vec::new();
         while !self.take(b')') {
+            if list.len() >= MOST_PARAMETERS {
+                return self.unexpected("fewer parameters");
+            }
             list.push(self.param()?);
             if !self.is(b')') {
                 self.expect(b',')?;

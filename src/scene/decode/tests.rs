@@ -62,6 +62,15 @@ fn faults_of_the_whole() {
     check_more("[buffers.a]\ntype=\"int\"", &[("8:2", "did you mean `buffer`?")]);
 }
 
+/// What opens a manifest and what ends it may overlap.
+#[test]
+fn a_comment_of_dashes_is_no_manifest() {
+    for text in ["/*---*/", "/*----*/", "/*-----*/", "/*---*/ int a; /*---\n---*/"] {
+        let found = decode("t.cu", text, &Overrides::default());
+        assert!(found.is_err_and(|found| !found.is_empty()), "{text}");
+    }
+}
+
 #[test]
 fn every_fault_is_told_not_only_the_first() {
     check_more(

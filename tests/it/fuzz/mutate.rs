@@ -161,14 +161,6 @@ pub fn scene(rng: &mut Rng, corpus: &Corpus) -> String {
     cut(text)
 }
 
-/// A changed text of any kind.
-pub fn any(rng: &mut Rng, text: &str) -> String {
-    cut(match rng.u32(0..3) {
-        0 => structure(rng, text),
-        _ => bytes(rng, text),
-    })
-}
-
 fn cut(mut text: String) -> String {
     text.truncate(text.floor_char_boundary(MOST_BYTES));
     text

@@ -67,11 +67,9 @@ impl Globals {
             if let (Some(range), Some(init)) =
                 (globals.ranges.get(&(index as u32)).copied(), &variable.init)
             {
-                let mut bytes = vec![0; range.bytes as usize];
-                globals.fill(init, variable, 0, 0, &mut bytes)?;
-                globals.contents.push((range.address, bytes));
-            } else if let Some(range) = globals.ranges.get(&(index as u32)) {
-                globals.contents.push((range.address, vec![0; range.bytes as usize]));
+                let mut pieces = Pieces { range, list: Vec::new() };
+                globals.fill(init, variable, 0, 0, &mut pieces)?;
+                globals.contents.append(&mut pieces.list);
             }
         }
         Ok(globals)
@@ -83,7 +81,7 @@ impl Globals {
         }
         let offset = self.shared_bytes.next_multiple_of(u64::from(variable.alignment().max(1)));
         self.shared.insert(index, offset);
-        self.shared_bytes = offset + variable.bytes();
+        self.shared_bytes = offset + variable.bytes(); // the verifier bounds their sum
     }
 
     /// Where variable `index` lies, unless its place depends on the kernel (dynamic shared memory).
@@ -105,24 +103,25 @@ impl Globals {
         init: &Init,
         variable: &Variable,
         depth: usize,
-        at: usize,
-        bytes: &mut [u8],
+        at: u64,
+        pieces: &mut Pieces,
     ) -> Result<()> {
-        let lane = variable.ty.bytes() as usize;
+        let lane = u64::from(variable.ty.bytes());
         match init {
-            Init::Value(value) => put(bytes, at, &self.encode(value, variable.ty)?),
-            Init::Text(text) => put(bytes, at, text),
+            Init::Value(value) => pieces.put(at, &self.encode(value, variable.ty)?),
+            Init::Text(text) => pieces.put(at, text),
             Init::List(items) => {
-                let inner = variable.dims.iter().skip(depth + 1).product::<u64>() as usize;
+                let inner = extent(variable.dims.get(depth + 1..));
                 let stride = match items.first() {
                     Some(Init::List(_)) if depth < variable.dims.len() => {
-                        inner * lane * usize::from(variable.lanes.max(1))
+                        inner.saturating_mul(lane * u64::from(variable.lanes.max(1)))
                     }
                     Some(Init::Text(_)) => inner,
                     _ => lane,
                 };
                 for (index, item) in items.iter().enumerate() {
-                    self.fill(item, variable, depth + 1, at + index * stride, bytes)?;
+                    let at = at.saturating_add(stride.saturating_mul(index as u64));
+                    self.fill(item, variable, depth + 1, at, pieces)?;
                 }
                 Ok(())
             }
@@ -168,17 +167,41 @@ fn initial_bytes(variable: &Variable) -> u64 {
     match &variable.init {
         Some(Init::Text(text)) => text.len() as u64 + 1,
         Some(Init::List(items)) if variable.dims.first() == Some(&0) => {
-            let inner = variable.dims.iter().skip(1).product::<u64>();
-            items.len() as u64 * lane * inner * u64::from(variable.lanes.max(1))
+            let inner = extent(variable.dims.get(1..));
+            let each = inner.saturating_mul(lane * u64::from(variable.lanes.max(1)));
+            each.saturating_mul(items.len() as u64)
         }
         _ => 0,
     }
 }
 
-fn put(bytes: &mut [u8], at: usize, value: &[u8]) -> Result<()> {
-    let place = bytes.get_mut(at..at + value.len());
-    place.ok_or_else(|| bad("an initialiser longer than its variable"))?.copy_from_slice(value);
-    Ok(())
+/// Elements of an array with these sizes.
+fn extent(dims: Option<&[u64]>) -> u64 {
+    dims.unwrap_or(&[]).iter().fold(1, |extent: u64, dim| extent.saturating_mul(*dim))
+}
+
+/// What an initialiser writes into a variable's memory: a large array may have but a few values.
+struct Pieces {
+    range: Range,
+    /// Addresses and bytes.
+    list: Vec<(u64, Vec<u8>)>,
+}
+
+impl Pieces {
+    fn put(&mut self, at: u64, value: &[u8]) -> Result<()> {
+        let end = at.checked_add(value.len() as u64);
+        if end.is_none_or(|end| end > self.range.bytes) {
+            return Err(bad("an initialiser longer than its variable"));
+        }
+        let address = self.range.address + at;
+        match self.list.last_mut() {
+            Some((start, bytes)) if *start + bytes.len() as u64 == address => {
+                bytes.extend_from_slice(value);
+            }
+            _ => self.list.push((address, value.to_vec())),
+        }
+        Ok(())
+    }
 }
 
 fn bad(what: &str) -> Error {

@@ -22,7 +22,7 @@ pub(in crate::device::cpu) struct Kernel {
     pub(in crate::device::cpu) local_bytes: u64,
     /// Room for the registers of waiting threads, in words of 8 bytes.
     pub(in crate::device::cpu) spill_words: usize,
-    /// Whether it calls device functions.
+    /// Whether it needs a deep stack: it calls device functions, or has a large frame of its own.
     pub(in crate::device::cpu) calls: bool,
     /// Whether its threads give way in loops that may wait for others.
     pub(in crate::device::cpu) yields: bool,
@@ -119,7 +119,7 @@ pub(in crate::device::cpu) enum WarpOp {
 pub(in crate::device::cpu) struct Site {
     pub(in crate::device::cpu) kind: SiteKind,
     pub(in crate::device::cpu) location: Option<Location>,
-    pub(in crate::device::cpu) inlined: Vec<Frame>,
+    pub(in crate::device::cpu) inlined: Arc<[Frame]>,
 }
 
 /// Why a thread can be stopped at a place.

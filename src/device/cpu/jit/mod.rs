@@ -76,7 +76,9 @@ pub(super) fn compile(
             &mut sites,
         )?;
         code.define_function(id, &mut context).map_err(|e| internal(&format!("{e:?}")))?;
+        let deep = needs_deep_stack(function, &context.func)?;
         if function.kind == FunctionKind::Entry {
+            let lowered = Lowered { calls: lowered.calls || deep, ..lowered };
             kernels.push((function, id, lowered));
         }
     }
@@ -90,6 +92,23 @@ pub(super) fn compile(
             kernel(function, lowered, entry, code.clone(), sites.clone())
         })
         .collect())
+}
+
+/// Frames up to this size fit every stack.
+const SMALL_FRAME_BYTES: u64 = 128 << 10;
+/// Larger ones are refused: a frame is made before a function can look whether there is room for it.
+const LARGEST_FRAME_BYTES: u64 = 12 << 20;
+
+/// Whether the frame of a compiled function may be too large for a stack that is not the device's own.
+fn needs_deep_stack(function: &Function, clif: &ir::Function) -> Result<bool> {
+    let slots: u64 = clif.sized_stack_slots.values().map(|slot| u64::from(slot.size)).sum();
+    // At worst every value is spilt.
+    let bytes = slots + 16 * clif.dfg.num_values() as u64;
+    if bytes > LARGEST_FRAME_BYTES {
+        let log = format!("`{}` is too large for one function", function.name);
+        return Err(Error::Load { device: NAME.into(), log });
+    }
+    Ok(bytes > SMALL_FRAME_BYTES)
 }
 
 fn declare(code: &mut cranelift_jit::JITModule, module: &Module) -> Result<Vec<Option<FuncId>>> {

@@ -1,6 +1,6 @@
 //! The places in a module's kernels at which threads can be stopped, with their source lines.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use super::kernel::{Site, SiteKind};
 use crate::{
@@ -16,26 +16,34 @@ pub(super) struct Sites<'a> {
     module: &'a Module,
     text: &'a str,
     sites: Vec<Site>,
+    /// The inlined calls of places met before.
+    frames: HashMap<LocationId, Arc<[Frame]>>,
 }
 
 impl<'a> Sites<'a> {
     pub(super) fn new(module: &'a Module, text: &'a str) -> Self {
-        Self { module, text, sites: Vec::new() }
+        Self { module, text, sites: Vec::new(), frames: HashMap::new() }
     }
 
     /// A number for stopping at a source place for this reason.
     pub(super) fn add(&mut self, kind: SiteKind, location: Option<LocationId>) -> u32 {
-        let inlined = location.map_or_else(Vec::new, |id| {
-            let chain = self.module.inline_chain(id).into_iter();
-            chain
-                .map(|(function, site)| Frame {
-                    function: function.to_owned(),
-                    call_site: place(self.module, site),
-                })
-                .collect()
-        });
+        let inlined = location.map(|id| self.frames(id)).unwrap_or_default();
         self.sites.push(Site { kind, location: self.location(location), inlined });
         self.sites.len() as u32 - 1
+    }
+
+    /// The calls that were inlined there; the same list for all sites of a place.
+    fn frames(&mut self, id: LocationId) -> Arc<[Frame]> {
+        let module = self.module;
+        let list = self.frames.entry(id).or_insert_with(|| {
+            let chain = module.inline_chain(id).into_iter();
+            let frame = |(function, site): (&str, &ast::Location)| Frame {
+                function: function.to_owned(),
+                call_site: place(module, site),
+            };
+            chain.map(frame).collect()
+        });
+        list.clone()
     }
 
     fn location(&self, id: Option<LocationId>) -> Option<Location> {

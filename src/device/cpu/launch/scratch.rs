@@ -125,6 +125,6 @@ fn stack_limit(kernel: &Kernel) -> u64 {
     let here = 0u8;
     let top = (&raw const here) as u64;
     let room =
-        if kernel.calls { thread::STACK_BYTES as u64 - (4 << 20) } else { FOREIGN_STACK_BYTES };
+        if kernel.calls { thread::STACK_BYTES as u64 - (16 << 20) } else { FOREIGN_STACK_BYTES };
     top.saturating_sub(room)
 }

@@ -158,6 +158,23 @@ impl Arena {
         Ok(range)
     }
 
+    /// Memory of the device's own that reads as zero, no more than is free.
+    pub(in crate::device::cpu) fn alloc_zeroed(&self, bytes: u64, access: Access) -> Result<Range> {
+        let free = self.free_bytes();
+        if bytes > free {
+            return Err(full(bytes, free));
+        }
+        let range = self.alloc_own(bytes, access)?;
+        if bytes >= RELEASE_BYTES {
+            // New pages are zero, and take no memory before they are used.
+            self.release(range);
+        } else {
+            let filled = self.fill(range.address, bytes as usize, Fill::U8(0));
+            debug_assert!(filled, "the range was just allocated");
+        }
+        Ok(range)
+    }
+
     /// An allocation by a kernel.
     pub(in crate::device::cpu) fn heap_alloc(&self, bytes: u64) -> Option<u64> {
         let range = self.alloc(bytes, Access::ReadWrite).ok()?;

@@ -56,6 +56,8 @@ impl Lower<'_, '_> {
         let fine = self.b.ins().icmp(IntCC::UnsignedGreaterThan, stack, least);
         let none = self.b.ins().iconst(types::I64, 0);
         self.stop_unless(fine, SiteKind::Stack, none);
+        // Functions that call each other can go on for ever without a loop.
+        self.poll();
         self.push_frame();
         self.define_all_registers();
         for (position, param) in self.function.params.iter().enumerate() {
