@@ -48,6 +48,44 @@ pub enum Error {
         /// Length of the range that they should fit.
         bytes: usize,
     },
+    /// An array or a texture is empty, or larger than the device allows.
+    #[error("the {object} has {requested} {limit}, where 1 to {allowed} are allowed")]
+    InvalidExtent {
+        /// `array` or `texture`.
+        object: &'static str,
+        /// The limit's name.
+        limit: &'static str,
+        /// What was asked for.
+        requested: u64,
+        /// What is allowed.
+        allowed: u64,
+    },
+    /// A texture, surface, array or format that cannot be.
+    #[error("no such {object}: {reason}")]
+    InvalidTexture {
+        /// What it would have been.
+        object: &'static str,
+        /// Why not.
+        reason: String,
+    },
+    /// A region does not fit its array.
+    #[error("{size:?} texels from {origin:?} do not fit an array's region of {within:?}")]
+    RegionOutOfRange {
+        /// Its first texel in x, y and z.
+        origin: [usize; 3],
+        /// Its sizes.
+        size: [usize; 3],
+        /// Sizes of the region that it should fit.
+        within: [usize; 3],
+    },
+    /// Two regions of different sizes or formats.
+    #[error("a region of {to} texels cannot be copied from one of {from}")]
+    RegionsDiffer {
+        /// Size and format of the region to be written.
+        to: String,
+        /// Size and format of the other.
+        from: String,
+    },
     /// A fill's range is no multiple of its value's width.
     #[error("{bytes} bytes at address {address:#x} cannot be filled with values of {width} bytes")]
     Misaligned {
@@ -235,6 +273,24 @@ pub enum FaultKind {
     Assert(String),
     /// Calls nested too deeply.
     StackOverflow,
+    /// A texture or surface handle that is none, any more or at all, or of another kind than the instruction's.
+    InvalidHandle {
+        /// The handle.
+        handle: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A surface access with `.trap` outside the surface.
+    OutsideSurface {
+        /// A store, else a load.
+        write: bool,
+        /// The byte in the row, the row, and the slice, layer or face.
+        at: [i32; 3],
+        /// Bytes accessed.
+        bytes: u32,
+        /// Bytes of a row, rows, and slices, layers or faces.
+        extent: [u32; 3],
+    },
 }
 
 impl fmt::Display for FaultKind {
@@ -251,6 +307,15 @@ impl fmt::Display for FaultKind {
             Self::Trap => f.write_str("trap"),
             Self::Assert(text) => write!(f, "assertion failed: {text}"),
             Self::StackOverflow => f.write_str("calls nested too deeply"),
+            Self::InvalidHandle { handle, reason } => write!(f, "{reason} (handle {handle:#x})"),
+            Self::OutsideSurface { write, at: [x, y, z], bytes, extent: [row, rows, slices] } => {
+                let access = if *write { "write" } else { "read" };
+                write!(
+                    f,
+                    "{access} outside a surface ({bytes} bytes at byte {x} of row {y} of slice {z}, where there are \
+                     {slices} slices of {rows} rows of {row} bytes)"
+                )
+            }
         }
     }
 }

@@ -19,6 +19,7 @@
 //! # Ok::<(), warpaint::device::Error>(())
 //! ```
 
+mod array;
 pub mod cpu;
 mod error;
 mod event;
@@ -28,7 +29,9 @@ mod memory;
 mod module;
 pub mod nvidia;
 mod stream;
+mod texture;
 
+pub use array::{Array, ArrayDescriptor, ArrayRegion, ArrayShape, Channel, Format, Pitch};
 pub use error::{Allocation, Call, Error, Fault, FaultKind, Frame, Location, Result};
 pub use event::Event;
 pub use info::{Choice, DeviceId, DeviceInfo, DeviceKind, Inventory, MemoryInfo};
@@ -36,6 +39,9 @@ pub use launch::{Arguments, Dim3, LaunchConfig};
 pub use memory::{Fill, Memory, Readback, Slice};
 pub use module::{Function, FunctionInfo, Module, Parameter};
 pub use stream::Stream;
+pub use texture::{
+    AddressMode, Filter, ReadMode, Surface, Texture, TextureDescriptor, TextureSource,
+};
 
 /// Runs the same expression on whichever backend a handle belongs to.
 macro_rules! each {
@@ -130,6 +136,61 @@ impl Device {
             Self::Nvidia(d) => Memory::Nvidia(d.alloc(bytes)?),
             Self::Cpu(d) => Memory::Cpu(d.alloc(bytes)?),
         })
+    }
+
+    /// Allocates an array with undefined content, for textures and surfaces.
+    ///
+    /// # Errors
+    /// [`Error::InvalidExtent`] where it is empty or larger than the device allows, [`Error::InvalidTexture`],
+    /// [`Error::OutOfMemory`].
+    pub fn array(&self, descriptor: &ArrayDescriptor) -> Result<Array> {
+        descriptor.check(each!(self, d => d.largest_array(descriptor))?)?;
+        Ok(match self {
+            Self::Nvidia(d) => Array::Nvidia(d.array(descriptor)?),
+            Self::Cpu(d) => Array::Cpu(d.array(descriptor)?),
+        })
+    }
+
+    /// A texture object, through which kernels read an array or linear memory.
+    ///
+    /// # Errors
+    /// [`Error::InvalidTexture`] where the parts of the descriptor do not go together, or not with the format;
+    /// [`Error::InvalidExtent`], [`Error::OutOfRange`], [`Error::WrongDevice`], [`Error::Call`].
+    pub fn texture<'a>(
+        &self,
+        source: impl Into<TextureSource<'a>>,
+        descriptor: &TextureDescriptor,
+    ) -> Result<Texture> {
+        let source = source.into();
+        if source.device_id() != self.id() {
+            return Err(Error::WrongDevice { operation: "create a texture" });
+        }
+        let (linear, pitched) = each!(self, d => d.largest_linear_texture())?;
+        source.check(descriptor, linear, pitched)?;
+        Ok(match self {
+            Self::Nvidia(d) => Texture::Nvidia(d.texture(&source, descriptor)?),
+            Self::Cpu(d) => Texture::Cpu(d.texture(&source, descriptor)?),
+        })
+    }
+
+    /// A surface object, through which kernels write an array.
+    ///
+    /// # Errors
+    /// [`Error::InvalidTexture`] where the array was not made for it, [`Error::WrongDevice`], [`Error::Call`].
+    pub fn surface(&self, array: &Array) -> Result<Surface> {
+        if !array.descriptor().surface {
+            let reason = format!("the array of {} was not made for it", array.descriptor());
+            return Err(Error::InvalidTexture { object: "surface", reason });
+        }
+        match (self, array) {
+            (Self::Nvidia(d), Array::Nvidia(a)) if a.device_id() == d.id() => {
+                Ok(Surface::Nvidia(d.surface(a)?))
+            }
+            (Self::Cpu(d), Array::Cpu(a)) if a.device_id() == d.id() => {
+                Ok(Surface::Cpu(d.surface(a)?))
+            }
+            _ => Err(Error::WrongDevice { operation: "create a surface" }),
+        }
     }
 
     /// A new stream: work put on it runs in order, at the same time as other streams' work.

@@ -1,8 +1,8 @@
 //! Streams: queues of work that a device does in order.
 
 use super::{
-    Arguments, Device, Error, Event, Fill, Function, LaunchConfig, Readback, Result, Slice, cpu,
-    each, nvidia,
+    Arguments, Array, ArrayRegion, Device, Error, Event, Fill, Function, LaunchConfig, Pitch,
+    Readback, Result, Slice, cpu, each, nvidia,
 };
 
 /// A queue of work on a device. Calls return at once; errors of the work itself come from a later call.
@@ -70,6 +70,92 @@ impl Stream {
         }
         to.expect_device(self.device().id())?;
         each!(self, s => s.fill(to, value))
+    }
+
+    /// Copies `bytes` of the host, rows without gaps, to `to`. They are no longer needed when this returns.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] when the lengths differ, [`Error::WrongDevice`], [`Error::Call`].
+    pub fn upload_array(&self, to: ArrayRegion<'_>, bytes: &[u8]) -> Result<()> {
+        expect_length(to.bytes(), bytes.len())?;
+        to.expect_device(self.device().id())?;
+        match (self, to.array()) {
+            (Self::Nvidia(s), Array::Nvidia(a)) => s.upload_array(a, &to, bytes),
+            (Self::Cpu(s), Array::Cpu(a)) => s.upload_array(a, &to, bytes),
+            _ => Err(Error::WrongDevice { operation: "copy" }),
+        }
+    }
+
+    /// Starts to copy `from` to the host, rows without gaps.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`], [`Error::OutOfMemory`] for the host's side, [`Error::Call`].
+    pub fn download_array(&self, from: ArrayRegion<'_>) -> Result<Readback> {
+        from.expect_device(self.device().id())?;
+        match (self, from.array()) {
+            (Self::Nvidia(s), Array::Nvidia(a)) => {
+                Ok(Readback::Nvidia(s.download_array(a, &from)?))
+            }
+            (Self::Cpu(s), Array::Cpu(a)) => Ok(Readback::Cpu(s.download_array(a, &from)?)),
+            _ => Err(Error::WrongDevice { operation: "copy" }),
+        }
+    }
+
+    /// Copies rows in linear memory to `to`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] when the rows do not fit `from` or overlap, [`Error::WrongDevice`], [`Error::Call`].
+    pub fn copy_to_array(&self, to: ArrayRegion<'_>, from: Slice<'_>, pitch: Pitch) -> Result<()> {
+        self.expect_rows(&to, from, pitch)?;
+        match (self, to.array()) {
+            (Self::Nvidia(s), Array::Nvidia(a)) => s.copy_to_array(a, &to, from, pitch),
+            (Self::Cpu(s), Array::Cpu(a)) => s.copy_to_array(a, &to, from, pitch),
+            _ => Err(Error::WrongDevice { operation: "copy" }),
+        }
+    }
+
+    /// Copies `from` to rows in linear memory; what lies between them stays.
+    ///
+    /// # Errors
+    /// As [`Stream::copy_to_array`].
+    pub fn copy_from_array(
+        &self,
+        to: Slice<'_>,
+        pitch: Pitch,
+        from: ArrayRegion<'_>,
+    ) -> Result<()> {
+        self.expect_rows(&from, to, pitch)?;
+        match (self, from.array()) {
+            (Self::Nvidia(s), Array::Nvidia(a)) => s.copy_from_array(to, pitch, a, &from),
+            (Self::Cpu(s), Array::Cpu(a)) => s.copy_from_array(to, pitch, a, &from),
+            _ => Err(Error::WrongDevice { operation: "copy" }),
+        }
+    }
+
+    /// Copies texels between arrays, or within one between regions that do not overlap.
+    ///
+    /// # Errors
+    /// [`Error::RegionsDiffer`] in size or bytes of a texel, [`Error::WrongDevice`], [`Error::Call`].
+    pub fn copy_array(&self, to: ArrayRegion<'_>, from: ArrayRegion<'_>) -> Result<()> {
+        to.expect_device(self.device().id())?;
+        from.expect_device(self.device().id())?;
+        let texel = |region: &ArrayRegion<'_>| region.array().descriptor().format;
+        if to.size() != from.size() || texel(&to).bytes() != texel(&from).bytes() {
+            let describe = |r: &ArrayRegion<'_>| format!("{:?} {}", r.size(), texel(r));
+            return Err(Error::RegionsDiffer { to: describe(&to), from: describe(&from) });
+        }
+        match (self, to.array(), from.array()) {
+            (Self::Nvidia(s), Array::Nvidia(t), Array::Nvidia(f)) => s.copy_array(t, &to, f, &from),
+            (Self::Cpu(s), Array::Cpu(t), Array::Cpu(f)) => s.copy_array(t, &to, f, &from),
+            _ => Err(Error::WrongDevice { operation: "copy" }),
+        }
+    }
+
+    fn expect_rows(&self, region: &ArrayRegion<'_>, memory: Slice<'_>, pitch: Pitch) -> Result<()> {
+        let device = self.device().id();
+        region.expect_device(device)?;
+        memory.expect_device(device)?;
+        pitch.check(region, memory.bytes())
     }
 
     /// Puts a kernel on the stream.

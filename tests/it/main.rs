@@ -25,6 +25,7 @@ mod seed;
 #[cfg(feature = "gl")]
 mod session;
 mod support;
+mod texture;
 mod tidy;
 #[cfg(feature = "studio")]
 mod window;

@@ -17,7 +17,9 @@ use std::{
     },
 };
 
-pub(super) use context::{BLOCKED, Context, DONE, Entry, Exchange, MAX_THREADS, STOPPED, YIELDED};
+pub(super) use context::{
+    BLOCKED, Context, DONE, Entry, Exchange, ImageCall, MAX_THREADS, STOPPED, YIELDED,
+};
 pub(super) use pool::Pool;
 pub(super) use scratch::Scratch;
 
@@ -25,6 +27,7 @@ use super::{
     Function, LaunchOptions, Shared,
     jit::Kernel,
     memory::{Access, Range as Memory},
+    texture::Snapshot,
 };
 use crate::device::{Dim3, Error, Fault, FaultKind, LaunchConfig, Result};
 
@@ -57,6 +60,7 @@ pub(super) struct Launch {
 struct Run {
     launch: Launch,
     shared: Arc<Shared>,
+    objects: Arc<Snapshot>,
     blocks: u64,
     next: Counter,
     /// What the blocks of a cooperative launch meet at.
@@ -104,6 +108,7 @@ impl Launch {
         let run = Arc::new(Run {
             launch: self,
             shared: shared.clone(),
+            objects: shared.objects.snapshot(),
             blocks,
             next: Counter::default(),
             workspace,

@@ -5,6 +5,7 @@
 //! [`Fault`](super::Fault), never the process. Streams (`stream`) are queues with a thread each; blocks of a
 //! launch (`launch`) are shared out among all cores.
 
+mod array;
 mod event;
 mod interp;
 mod jit;
@@ -13,16 +14,19 @@ mod memory;
 mod module;
 mod options;
 mod stream;
+mod texture;
 mod thread;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+pub use array::Array;
 pub use event::Event;
 pub use interp::{Action, Finding, FindingKind, Report, Site};
 pub use memory::{Memory, Readback};
 pub use module::{Function, Module};
 pub use options::{Check, Engine, LaunchOptions};
 pub use stream::Stream;
+pub use texture::{Surface, Texture};
 
 use super::{DeviceId, DeviceInfo, DeviceKind, MemoryInfo, Result};
 use launch::{MAX_THREADS, Pool, Scratch};
@@ -48,6 +52,7 @@ struct Shared {
     arena: Arena,
     pool: Pool,
     queues: Mutex<Vec<Weak<Queue>>>,
+    objects: texture::Objects,
     /// Memory of threads that run blocks, while they do not.
     scratch: Mutex<Vec<Scratch>>,
 }
@@ -82,6 +87,7 @@ impl Device {
             arena: Arena::new(info.total_memory_bytes)?,
             pool: Pool::new(cores())?,
             queues: Mutex::default(),
+            objects: texture::Objects::default(),
             scratch: Mutex::default(),
             info,
         };

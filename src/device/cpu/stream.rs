@@ -71,6 +71,7 @@ enum Work {
     Download { from: u64, bytes: usize, to: Arc<Mutex<Option<Vec<u8>>>> },
     Copy { to: u64, from: u64, bytes: usize },
     Fill { to: u64, bytes: usize, value: Fill },
+    Rows(Box<super::array::RowCopy>),
     Launch(Box<Launch>),
     Record { mark: Arc<Mark>, number: u64 },
     Wait { mark: Arc<Mark>, number: u64 },
@@ -89,6 +90,7 @@ impl Work {
             }
             Self::Copy { to, from, bytes } => arena.copy(to, from, bytes),
             Self::Fill { to, bytes, value } => arena.fill(to, bytes, value),
+            Self::Rows(copy) => copy.run(arena),
             Self::Launch(launch) => return launch.run(shared),
             Self::Record { mark, number } => {
                 mark.reach(number);
@@ -317,6 +319,20 @@ impl Stream {
         let launch = Launch::new(function.clone(), *config, arguments.bytes(), options);
         self.0.queue.push(Work::Launch(Box::new(launch)));
         Ok(())
+    }
+
+    pub(super) fn copy_rows(&self, copy: super::array::RowCopy) {
+        self.0.queue.push(Work::Rows(Box::new(copy)));
+    }
+
+    /// The same, of a copy that leaves its bytes in `to`.
+    pub(super) fn download_rows(
+        &self,
+        copy: super::array::RowCopy,
+        to: Arc<Mutex<Option<Vec<u8>>>>,
+    ) -> Readback {
+        let number = self.0.queue.push(Work::Rows(Box::new(copy)));
+        Readback(Pending { stream: self.clone(), number, bytes: to })
     }
 
     /// Records the moment when all work put on the stream so far has ended.

@@ -179,6 +179,15 @@ impl Context {
         Ok(MemoryInfo { free: free as u64, total: total as u64 })
     }
 
+    /// One of the GPU's limits.
+    pub(super) fn attribute(&self, attribute: Attribute) -> Result<usize> {
+        let mut value = 0;
+        // SAFETY: `value` is written before the call returns.
+        let status =
+            unsafe { self.driver.cuDeviceGetAttribute(&raw mut value, attribute, self.device) };
+        self.check(status).map(|()| value.unsigned_abs() as usize)
+    }
+
     /// An error where `status` is not success.
     #[inline]
     pub(crate) fn check(&self, status: Status) -> Result<()> {

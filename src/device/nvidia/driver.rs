@@ -228,6 +228,23 @@ entry_points! {
             to: sys::CUdeviceptr, value: c_uint, count: usize, stream: sys::CUstream
         );
 
+        fn cuArray3DCreate_v2(
+            array: *mut sys::CUarray, descriptor: *const sys::CUDA_ARRAY3D_DESCRIPTOR
+        );
+        fn cuArrayDestroy(array: sys::CUarray);
+        fn cuMemcpy3DAsync_v2(copy: *const sys::CUDA_MEMCPY3D, stream: sys::CUstream);
+        fn cuTexObjectCreate(
+            texture: *mut sys::CUtexObject,
+            resource: *const sys::CUDA_RESOURCE_DESC,
+            reading: *const sys::CUDA_TEXTURE_DESC,
+            view: *const sys::CUDA_RESOURCE_VIEW_DESC,
+        );
+        fn cuTexObjectDestroy(texture: sys::CUtexObject);
+        fn cuSurfObjectCreate(
+            surface: *mut sys::CUsurfObject, resource: *const sys::CUDA_RESOURCE_DESC
+        );
+        fn cuSurfObjectDestroy(surface: sys::CUsurfObject);
+
         fn cuStreamCreate(stream: *mut sys::CUstream, flags: c_uint);
         fn cuStreamDestroy_v2(stream: sys::CUstream);
         fn cuStreamQuery(stream: sys::CUstream);

@@ -41,7 +41,7 @@ impl Device {
     }
 }
 
-fn out_of_memory(context: &Context, bytes: usize) -> Error {
+pub(super) fn out_of_memory(context: &Context, bytes: usize) -> Error {
     Error::OutOfMemory {
         device: context.info().to_string(),
         requested: bytes as u64,

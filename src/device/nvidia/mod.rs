@@ -7,6 +7,7 @@
 //! A machine without a driver is [`Error::NoDriver`](super::Error::NoDriver); so is a driver too old to have what
 //! is needed here.
 
+mod array;
 mod context;
 pub(crate) mod driver;
 mod event;
@@ -16,9 +17,11 @@ mod module;
 mod ptx;
 mod staging;
 mod stream;
+mod texture;
 
 use std::sync::Arc;
 
+pub use array::Array;
 pub(crate) use context::Context;
 #[cfg(feature = "gl")]
 pub(crate) use context::ordinal_of;
@@ -26,6 +29,7 @@ pub use event::Event;
 pub use memory::{Memory, Readback};
 pub use module::{Function, Module};
 pub use stream::Stream;
+pub use texture::{Surface, Texture};
 
 use super::{DeviceId, DeviceInfo, MemoryInfo, Result};
 

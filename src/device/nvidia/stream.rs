@@ -22,7 +22,7 @@ use super::{
 use crate::device::{Error, Fill, Result, Slice};
 
 /// Uploads are staged in pieces of this size, so that the GPU copies one while the host fills the next.
-const STAGING_BYTES: usize = 8 << 20;
+pub(super) const STAGING_BYTES: usize = 8 << 20;
 
 /// A queue of work; clones are the same queue. It never waits for the driver's default stream, nor that for it.
 #[derive(Clone, Debug)]
@@ -132,7 +132,7 @@ impl Stream {
     }
 
     /// Records the event of `block` behind the copy that was just put on the stream with `status`.
-    fn recorded(&self, block: Block, status: Status) -> Result<Block> {
+    pub(super) fn recorded(&self, block: Block, status: Status) -> Result<Block> {
         let context = self.context();
         let recorded = context.check(status).and_then(|()| {
             // SAFETY: the event and the stream are alive, and of the same context.
@@ -279,7 +279,7 @@ impl Stream {
         self.0.number
     }
 
-    fn mark(&self) -> Mark {
+    pub(super) fn mark(&self) -> Mark {
         lock(self.context().launches()).mark(self.number())
     }
 }

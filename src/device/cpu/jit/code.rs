@@ -7,7 +7,7 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::{FuncId, default_libcall_names};
 
-use super::{internal, math};
+use super::{images, internal, math};
 use crate::device::{Result, cpu::launch::Entry};
 
 /// Addresses reserved for a module's code, so that its functions reach each other by near calls.
@@ -71,6 +71,9 @@ pub(super) fn empty_module() -> Result<JITModule> {
         ArenaMemoryProvider::new_with_size(RESERVED_BYTES).map_err(|e| internal(&e.to_string()))?;
     builder.memory_provider(Box::new(memory));
     for (name, address) in math::functions() {
+        builder.symbol(name, address);
+    }
+    for (name, address) in images::functions() {
         builder.symbol(name, address);
     }
     Ok(JITModule::new(builder))

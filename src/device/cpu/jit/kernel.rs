@@ -142,6 +142,8 @@ pub(in crate::device::cpu) enum SiteKind {
     Call,
     /// Threads wait here.
     Wait,
+    /// A texture or surface instruction; what is wrong lies with the context.
+    Image,
 }
 
 /// Address, width and state space of an access.
@@ -171,6 +173,11 @@ impl SiteKind {
             Self::Stack => (FaultKind::StackOverflow, None),
             Self::Poll => (FaultKind::Cancelled, None),
             Self::Wait => (FaultKind::Deadlock, None),
+            Self::Image => (invalid_handle(address), None),
         }
     }
+}
+
+fn invalid_handle(handle: u64) -> FaultKind {
+    FaultKind::InvalidHandle { handle, reason: "a texture or surface access".to_owned() }
 }

@@ -11,6 +11,7 @@ mod half;
 mod integer;
 mod memory;
 mod special;
+mod texture;
 mod threads;
 
 use std::{collections::HashMap, mem::offset_of};
@@ -340,6 +341,10 @@ impl Lower<'_, '_> {
             }
             Op::Pmevent { .. } => Ok(()),
             Op::Call { .. } => self.call(instruction),
+            Op::Tex(_) | Op::Tld4 { .. } | Op::Txq { .. } | Op::Suq { .. } => {
+                self.image(instruction)
+            }
+            Op::Suld(_) | Op::Sust(_) => self.image(instruction),
             _ => self.arithmetic(instruction),
         }
     }

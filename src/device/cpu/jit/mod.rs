@@ -14,6 +14,7 @@ mod address;
 mod code;
 mod flow;
 mod globals;
+mod images;
 mod kernel;
 mod lower;
 mod math;

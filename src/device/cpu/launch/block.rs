@@ -129,6 +129,9 @@ impl Body<'_> {
             if let Some(text) = take_assertion(context) {
                 fault.kind = FaultKind::Assert(text);
             }
+            if let Some(kind) = context.image_fault.take() {
+                fault.kind = *kind;
+            }
             self.run.stop(fault);
         }
         Stopped

@@ -3,7 +3,13 @@
 
 use std::sync::atomic::AtomicU32;
 
-use crate::device::cpu::memory::{Arena, Tables};
+use crate::device::{
+    FaultKind,
+    cpu::{
+        memory::{Arena, Tables},
+        texture::Snapshot,
+    },
+};
 
 /// Most threads of a block.
 pub(in crate::device::cpu) const MAX_THREADS: usize = 1024;
@@ -73,6 +79,23 @@ pub(in crate::device::cpu) struct Context {
     pub workspace: u64,
     /// Text of a failed assertion.
     pub assertion: u64,
+    /// What texture and surface handles stand for.
+    pub objects: *const Snapshot,
+    pub image: ImageCall,
+    /// Why a texture or surface access stopped a thread.
+    pub image_fault: Option<Box<FaultKind>>,
+}
+
+/// What a texture or surface instruction passes to the host and gets back.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(16))]
+pub(in crate::device::cpu) struct ImageCall {
+    /// Coordinates in the instruction's order.
+    pub at: [u32; 4],
+    /// Texels added to them, in x, y and z.
+    pub offset: [i32; 3],
+    /// What is read or written.
+    pub data: [u32; 4],
 }
 
 /// What threads that wait for each other hand over, one element a thread.

@@ -91,6 +91,9 @@ impl Scratch {
             heap: &raw const run.shared.arena,
             workspace: run.workspace.map_or(0, |range| range.address),
             assertion: 0,
+            objects: &raw const *run.objects,
+            image: context::ImageCall::default(),
+            image_fault: None,
         })
     }
 }

@@ -1,0 +1,413 @@
+//! Texture fetches (CUDA C++ programming guide, appendix "Texture Fetching").
+//!
+//! A coordinate is scaled to texels, and where the texture repeats brought to its first copy or mirror image. A
+//! point is the texel that it falls into; a filtered one lies between the middles of two texels in each direction,
+//! which are weighted in steps of 1/256. What lies outside is then decided texel by texel.
+//!
+//! Code for a format and a filter is chosen once, when the texture is created.
+
+use crate::{
+    device::{AddressMode, Channel, Filter, Format, ReadMode, TextureDescriptor},
+    ptx::modifier::Geometry,
+};
+
+use super::{
+    image::Image,
+    texel::{self, Kind},
+};
+
+/// What a `tex` or `tld4` instruction asks for.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::device::cpu) struct Fetch {
+    /// The texture's shape.
+    pub(in crate::device::cpu) geometry: Geometry,
+    /// Coordinates are integers: whole texels.
+    pub(in crate::device::cpu) texel: bool,
+    /// `tld4`: which channel of the four texels.
+    pub(in crate::device::cpu) gather: Option<u8>,
+}
+
+/// What `txq` and `suq` ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::device::cpu) enum Query {
+    Width,
+    Height,
+    Depth,
+    Layers,
+    Levels,
+    Samples,
+    Normalized,
+}
+
+impl Query {
+    /// PTX ISA, `txq` and `suq`. What depends on the source language's enumerations is not known.
+    pub(in crate::device::cpu) fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "width" => Self::Width,
+            "height" => Self::Height,
+            "depth" => Self::Depth,
+            "array_size" => Self::Layers,
+            "num_mipmap_levels" => Self::Levels,
+            "num_samples" => Self::Samples,
+            "normalized_coords" => Self::Normalized,
+            _ => return None,
+        })
+    }
+
+    /// The answer for an object of this shape and these texels.
+    pub(super) fn answer(self, geometry: Geometry, [x, y, z]: [u32; 3], normalized: bool) -> u32 {
+        match self {
+            Self::Width => x,
+            Self::Height => y,
+            Self::Depth => {
+                if geometry == Geometry::D3 {
+                    z
+                } else {
+                    1
+                }
+            }
+            Self::Layers => match geometry {
+                Geometry::A1d | Geometry::A2d => z,
+                Geometry::Acube => z / 6,
+                _ => 1,
+            },
+            Self::Levels | Self::Samples => 1,
+            Self::Normalized => u32::from(normalized),
+        }
+    }
+}
+
+/// One direction of a texture.
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    size: i32,
+    mode: AddressMode,
+    normalized: bool,
+}
+
+impl Axis {
+    /// A coordinate in texels; of a texture that repeats, in its first copy (and its mirror image).
+    #[inline]
+    fn place(self, x: f32) -> f32 {
+        if !self.normalized {
+            return x;
+        }
+        let x = match self.mode {
+            AddressMode::Clamp | AddressMode::Border => x,
+            AddressMode::Wrap => x - x.floor(),
+            AddressMode::Mirror => x - 2.0 * (x * 0.5).floor(),
+        };
+        x * self.size as f32
+    }
+
+    /// The texel at `i`, which may lie outside; negative for the border.
+    #[inline]
+    fn texel(self, i: i32) -> i32 {
+        if (0..self.size).contains(&i) { i } else { self.outside(i) }
+    }
+
+    fn outside(self, i: i32) -> i32 {
+        match self.mode {
+            AddressMode::Clamp => i.clamp(0, self.size - 1),
+            AddressMode::Wrap => i.rem_euclid(self.size),
+            AddressMode::Mirror => {
+                let i = i64::from(i).rem_euclid(2 * i64::from(self.size)) as i32;
+                i.min(2 * self.size - 1 - i)
+            }
+            AddressMode::Border => -1,
+        }
+    }
+}
+
+/// The largest integer not above `x`; 0 for NaN, the ends of `i32` for what is beyond them.
+#[inline]
+fn floor(x: f32) -> i32 {
+    let cut = x as i32;
+    cut.saturating_sub(i32::from(cut as f32 > x))
+}
+
+/// The texel before a place, and the weight of the one behind it in 256ths.
+#[inline]
+fn between(place: f32) -> (i32, i32) {
+    let steps = floor(place * 256.0 + 0.5).saturating_sub(128);
+    (steps >> 8, steps & 0xff)
+}
+
+/// Where to read: coordinates in x, y and z, the slice that z counts from, and an offset in texels.
+#[derive(Clone, Copy)]
+struct Spot {
+    at: [f32; 3],
+    slice: u32,
+    offset: [i32; 3],
+}
+
+type Sample = fn(&Sampler, Spot) -> [u32; 4];
+type Texel = fn(&Sampler, [i32; 3], u32) -> [u32; 4];
+
+/// A texture as kernels read it.
+#[derive(Debug)]
+pub(in crate::device::cpu) struct Sampler {
+    image: Image,
+    geometry: Geometry,
+    /// How many directions there are to go and to filter along.
+    dimensions: usize,
+    axes: [Axis; 3],
+    normalized: bool,
+    border: [u32; 4],
+    sample: Sample,
+    texel: Texel,
+}
+
+impl Sampler {
+    pub(super) fn new(
+        image: Image,
+        geometry: Geometry,
+        format: Format,
+        descriptor: &TextureDescriptor,
+    ) -> Self {
+        let extent = image.extent();
+        let linear = geometry == Geometry::D1 && image.is_borrowed();
+        let axis = |at: usize| Axis {
+            size: extent[at] as i32,
+            // Integer coordinates outside linear memory read zero.
+            mode: if linear { AddressMode::Border } else { descriptor.address[at] },
+            normalized: descriptor.normalized,
+        };
+        let dimensions = dimensions(geometry);
+        let (sample, texel) = choose(format, descriptor, dimensions);
+        let border = if linear { [0.0; 4] } else { descriptor.border };
+        Self {
+            image,
+            geometry,
+            dimensions,
+            axes: [axis(0), axis(1), axis(2)],
+            normalized: descriptor.normalized,
+            border: border.map(f32::to_bits),
+            sample,
+            texel,
+        }
+    }
+
+    /// The four words of a fetch, or why there are none.
+    #[inline]
+    pub(super) fn fetch(
+        &self,
+        fetch: Fetch,
+        at: [u32; 4],
+        offset: [i32; 3],
+    ) -> Result<[u32; 4], String> {
+        if fetch.geometry != self.geometry || !self.image.is_alive() {
+            return Err(self.refusal(fetch));
+        }
+        let [a, b, c, d] = at;
+        let (axes, layer) = match self.geometry {
+            Geometry::A1d | Geometry::A2d | Geometry::Acube => ([b, c, d], self.layer(a)),
+            _ => ([a, b, c], 0),
+        };
+        if fetch.texel {
+            let at = std::array::from_fn(|axis| (axes[axis] as i32).wrapping_add(offset[axis]));
+            return Ok(self.whole(at, layer));
+        }
+        let floats = axes.map(f32::from_bits);
+        let spot = match self.geometry {
+            Geometry::Cube | Geometry::Acube => {
+                let (at, face) = face(floats);
+                Spot { at, slice: 6 * layer + face, offset }
+            }
+            _ => Spot { at: floats, slice: layer, offset },
+        };
+        Ok(match fetch.gather {
+            None => (self.sample)(self, spot),
+            Some(channel) => self.gather(spot, usize::from(channel)),
+        })
+    }
+
+    #[cold]
+    fn refusal(&self, fetch: Fetch) -> String {
+        if fetch.geometry == self.geometry {
+            "a texture of memory that was freed".to_owned()
+        } else {
+            let (own, asked) = (self.geometry.text(), fetch.geometry.text());
+            format!("a texture of shape {own} read as {asked}")
+        }
+    }
+
+    pub(super) fn query(&self, query: Query) -> u32 {
+        query.answer(self.geometry, self.image.extent(), self.normalized)
+    }
+
+    /// Layers outside are the nearest ones inside.
+    fn layer(&self, layer: u32) -> u32 {
+        let slices = self.image.extent()[2];
+        let layers = if self.geometry == Geometry::Acube { slices / 6 } else { slices };
+        (layer as i32).clamp(0, layers as i32 - 1) as u32
+    }
+
+    /// The texel with these integer coordinates.
+    fn whole(&self, at: [i32; 3], slice: u32) -> [u32; 4] {
+        let mut texel = [0; 3];
+        for axis in 0..self.dimensions {
+            texel[axis] = self.axes[axis].texel(at[axis]);
+        }
+        (self.texel)(self, texel, slice)
+    }
+
+    /// One channel of the four texels that a filter would weigh, counter-clockwise from the lower left one (PTX ISA,
+    /// `tld4`).
+    fn gather(&self, spot: Spot, channel: usize) -> [u32; 4] {
+        let place = |axis: usize| {
+            let (first, _) = between(self.axes[axis].place(spot.at[axis]));
+            first.saturating_add(spot.offset[axis])
+        };
+        let (x, y) = (place(0), place(1));
+        [(0, 1), (1, 1), (1, 0), (0, 0)].map(|(right, up): (i32, i32)| {
+            let at = [x.saturating_add(right), y.saturating_add(up), 0];
+            self.whole(at, spot.slice)[channel]
+        })
+    }
+}
+
+fn dimensions(geometry: Geometry) -> usize {
+    match geometry {
+        Geometry::D1 | Geometry::A1d => 1,
+        Geometry::D3 => 3,
+        _ => 2,
+    }
+}
+
+/// The face that a direction points to, and where on it (the guide, "Cubemap Textures").
+fn face([x, y, z]: [f32; 3]) -> ([f32; 3], u32) {
+    let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
+    let (face, m, s, t) = if ax >= ay && ax >= az {
+        if x >= 0.0 { (0, ax, -z, -y) } else { (1, ax, z, -y) }
+    } else if ay >= az {
+        if y >= 0.0 { (2, ay, x, z) } else { (3, ay, x, -z) }
+    } else if z >= 0.0 {
+        (4, az, x, -y)
+    } else {
+        (5, az, -x, -y)
+    };
+    let on_face = |c: f32| (c / m + 1.0) * 0.5;
+    ([on_face(s), on_face(t), 0.0], face)
+}
+
+// Compiled once for each format and filter ---------------------------------------------------------
+
+/// A texel; the border where a coordinate is negative.
+#[inline]
+fn read<K: Kind, const N: usize>(s: &Sampler, [x, y, z]: [i32; 3], slice: u32) -> [u32; 4]
+where
+    [K::Raw; N]: bytemuck::AnyBitPattern,
+{
+    if x | y | z < 0 {
+        return s.border;
+    }
+    let byte = x as u64 * size_of::<[K::Raw; N]>() as u64;
+    texel::decode::<K, N>(s.image.load(byte, y as u32, z as u32 + slice))
+}
+
+/// The texel that the coordinates fall into.
+fn point<K: Kind, const N: usize, const D: usize>(s: &Sampler, spot: Spot) -> [u32; 4]
+where
+    [K::Raw; N]: bytemuck::AnyBitPattern,
+{
+    let mut at = [0; 3];
+    for (axis, at) in at.iter_mut().enumerate().take(D) {
+        let place = floor(s.axes[axis].place(spot.at[axis]));
+        *at = s.axes[axis].texel(place.saturating_add(spot.offset[axis]));
+    }
+    read::<K, N>(s, at, spot.slice)
+}
+
+/// The two, four or eight texels around, weighted.
+fn linear<K: Kind, const N: usize, const D: usize>(s: &Sampler, spot: Spot) -> [u32; 4]
+where
+    [K::Raw; N]: bytemuck::AnyBitPattern,
+{
+    let mut texels = [[0; 2]; 3];
+    let mut weights = [[1.0f32; 2]; 3];
+    for axis in 0..D {
+        let (first, steps) = between(s.axes[axis].place(spot.at[axis]));
+        let first = first.saturating_add(spot.offset[axis]);
+        let second = first.saturating_add(1);
+        texels[axis] = [s.axes[axis].texel(first), s.axes[axis].texel(second)];
+        let weight = steps as f32 / 256.0;
+        weights[axis] = [1.0 - weight, weight];
+    }
+    let mut sum = [0.0f32; 4];
+    for corner in 0..1usize << D {
+        let side = [corner & 1, corner >> 1 & 1, corner >> 2];
+        let at = std::array::from_fn(|axis| texels[axis][side[axis]]);
+        let weight = weights[0][side[0]] * weights[1][side[1]] * weights[2][side[2]];
+        let texel = read::<K, N>(s, at, spot.slice).map(f32::from_bits);
+        for (sum, texel) in sum.iter_mut().zip(texel) {
+            *sum += weight * texel;
+        }
+    }
+    sum.map(f32::to_bits)
+}
+
+fn choose(format: Format, how: &TextureDescriptor, dimensions: usize) -> (Sample, Texel) {
+    use texel::{F16, F32, I8, I16, I32, Snorm8, Snorm16, Srgb8, U8, U16, U32, Unorm8, Unorm16};
+    let normalized = how.read == ReadMode::NormalizedFloat;
+    match (format.channel(), normalized) {
+        (Channel::F32, _) => floats::<F32>(format, how.filter, dimensions),
+        (Channel::F16, _) => floats::<F16>(format, how.filter, dimensions),
+        (Channel::U8, true) if how.srgb => floats::<Srgb8>(format, how.filter, dimensions),
+        (Channel::U8, true) => floats::<Unorm8>(format, how.filter, dimensions),
+        (Channel::I8, true) => floats::<Snorm8>(format, how.filter, dimensions),
+        (Channel::U16, true) => floats::<Unorm16>(format, how.filter, dimensions),
+        (Channel::I16, true) => floats::<Snorm16>(format, how.filter, dimensions),
+        (Channel::U8, false) => points::<U8>(format, dimensions),
+        (Channel::I8, false) => points::<I8>(format, dimensions),
+        (Channel::U16, false) => points::<U16>(format, dimensions),
+        (Channel::I16, false) => points::<I16>(format, dimensions),
+        (Channel::U32, _) => points::<U32>(format, dimensions),
+        (Channel::I32, _) => points::<I32>(format, dimensions),
+    }
+}
+
+/// The code for one kind of channels that may be filtered.
+fn floats<K: Kind>(format: Format, filter: Filter, dimensions: usize) -> (Sample, Texel)
+where
+    [K::Raw; 1]: bytemuck::AnyBitPattern,
+    [K::Raw; 2]: bytemuck::AnyBitPattern,
+    [K::Raw; 4]: bytemuck::AnyBitPattern,
+{
+    let (points, texel) = points::<K>(format, dimensions);
+    if filter == Filter::Point {
+        return (points, texel);
+    }
+    let sample: Sample = match (format.channels(), dimensions) {
+        (1, 1) => linear::<K, 1, 1>,
+        (1, 2) => linear::<K, 1, 2>,
+        (1, _) => linear::<K, 1, 3>,
+        (2, 1) => linear::<K, 2, 1>,
+        (2, 2) => linear::<K, 2, 2>,
+        (2, _) => linear::<K, 2, 3>,
+        (_, 1) => linear::<K, 4, 1>,
+        (_, 2) => linear::<K, 4, 2>,
+        (..) => linear::<K, 4, 3>,
+    };
+    (sample, texel)
+}
+
+/// The code for one kind of channels by whole texels.
+fn points<K: Kind>(format: Format, dimensions: usize) -> (Sample, Texel)
+where
+    [K::Raw; 1]: bytemuck::AnyBitPattern,
+    [K::Raw; 2]: bytemuck::AnyBitPattern,
+    [K::Raw; 4]: bytemuck::AnyBitPattern,
+{
+    match (format.channels(), dimensions) {
+        (1, 1) => (point::<K, 1, 1>, read::<K, 1>),
+        (1, 2) => (point::<K, 1, 2>, read::<K, 1>),
+        (1, _) => (point::<K, 1, 3>, read::<K, 1>),
+        (2, 1) => (point::<K, 2, 1>, read::<K, 2>),
+        (2, 2) => (point::<K, 2, 2>, read::<K, 2>),
+        (2, _) => (point::<K, 2, 3>, read::<K, 2>),
+        (_, 1) => (point::<K, 4, 1>, read::<K, 4>),
+        (_, 2) => (point::<K, 4, 2>, read::<K, 4>),
+        (..) => (point::<K, 4, 3>, read::<K, 4>),
+    }
+}

@@ -1,0 +1,168 @@
+//! The table of a device's objects, and what a launch sees of it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{
+    sampler::{Fetch, Query, Sampler},
+    surface::{SurfaceAccess, SurfaceImage},
+};
+use crate::device::FaultKind;
+
+/// The objects of a device. A change makes a new table, so that launches read theirs without a lock.
+#[derive(Debug, Default)]
+pub(in crate::device::cpu) struct Objects(Mutex<Arc<Snapshot>>);
+
+/// The objects that there were when a launch began; it keeps them.
+#[derive(Clone, Debug, Default)]
+pub(in crate::device::cpu) struct Snapshot(Vec<Slot>);
+
+#[derive(Clone, Debug)]
+struct Slot {
+    /// How many objects have had this place.
+    generation: u32,
+    object: Option<Object>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Object {
+    Texture(Arc<Sampler>),
+    Surface(Arc<SurfaceImage>),
+}
+
+impl Objects {
+    /// What a launch that begins now sees.
+    pub(in crate::device::cpu) fn snapshot(&self) -> Arc<Snapshot> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Adds an object; its handle.
+    pub(super) fn insert(&self, object: Object) -> u64 {
+        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Snapshot(slots) = Arc::make_mut(&mut current);
+        let index = slots.iter().position(|slot| slot.object.is_none()).unwrap_or(slots.len());
+        if index == slots.len() {
+            slots.push(Slot { generation: 0, object: None });
+        }
+        let slot = &mut slots[index];
+        slot.generation = slot.generation.wrapping_add(1).max(1);
+        slot.object = Some(object);
+        u64::from(slot.generation) << 32 | index as u64
+    }
+
+    pub(super) fn remove(&self, handle: u64) {
+        let object = {
+            let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let slot = Arc::make_mut(&mut current).0.get_mut(handle as u32 as usize);
+            slot.and_then(|slot| slot.object.take())
+        };
+        // Its array may go with it: not under the lock.
+        drop(object);
+    }
+}
+
+impl Snapshot {
+    #[inline]
+    fn object(&self, handle: u64) -> Option<&Object> {
+        let slot = self.0.get(handle as u32 as usize)?;
+        if slot.generation != (handle >> 32) as u32 { None } else { slot.object.as_ref() }
+    }
+
+    #[inline]
+    fn texture(&self, handle: u64) -> Result<&Sampler, FaultKind> {
+        match self.object(handle) {
+            Some(Object::Texture(sampler)) => Ok(sampler),
+            Some(Object::Surface(_)) => Err(invalid(handle, "a surface object read as a texture")),
+            None => Err(invalid(handle, "no texture object, or one that was destroyed")),
+        }
+    }
+
+    #[inline]
+    fn surface(&self, handle: u64) -> Result<&SurfaceImage, FaultKind> {
+        match self.object(handle) {
+            Some(Object::Surface(surface)) => Ok(surface),
+            Some(Object::Texture(_)) => {
+                Err(invalid(handle, "a texture object accessed as a surface"))
+            }
+            None => Err(invalid(handle, "no surface object, or one that was destroyed")),
+        }
+    }
+
+    /// `tex` and `tld4`: the four words of the result. `at` are the coordinates' bits in the instruction's order,
+    /// `offset` is in texels.
+    ///
+    /// # Errors
+    /// [`FaultKind::InvalidHandle`].
+    #[inline]
+    pub(in crate::device::cpu) fn fetch(
+        &self,
+        handle: u64,
+        fetch: Fetch,
+        at: [u32; 4],
+        offset: [i32; 3],
+    ) -> Result<[u32; 4], FaultKind> {
+        let sampler = self.texture(handle)?;
+        sampler.fetch(fetch, at, offset).map_err(|reason| invalid(handle, &reason))
+    }
+
+    /// `txq`.
+    ///
+    /// # Errors
+    /// [`FaultKind::InvalidHandle`].
+    pub(in crate::device::cpu) fn query_texture(
+        &self,
+        handle: u64,
+        query: Query,
+    ) -> Result<u32, FaultKind> {
+        self.texture(handle).map(|sampler| sampler.query(query))
+    }
+
+    /// `suq`.
+    ///
+    /// # Errors
+    /// [`FaultKind::InvalidHandle`].
+    pub(in crate::device::cpu) fn query_surface(
+        &self,
+        handle: u64,
+        query: Query,
+    ) -> Result<u32, FaultKind> {
+        self.surface(handle).map(|surface| surface.query(query))
+    }
+
+    /// `suld`: the bytes that it reads, first lane first. `at` are the coordinates in the instruction's order.
+    ///
+    /// # Errors
+    /// [`FaultKind::InvalidHandle`], [`FaultKind::OutsideSurface`], [`FaultKind::Misaligned`].
+    #[inline]
+    pub(in crate::device::cpu) fn read_surface(
+        &self,
+        handle: u64,
+        access: SurfaceAccess,
+        at: [i32; 4],
+    ) -> Result<[u8; 16], FaultKind> {
+        let surface = self.surface(handle)?;
+        surface.expect(access).map_err(|reason| invalid(handle, &reason))?;
+        surface.read(access, at)
+    }
+
+    /// `sust`: writes the first bytes of `data`.
+    ///
+    /// # Errors
+    /// As [`Snapshot::read_surface`].
+    #[inline]
+    pub(in crate::device::cpu) fn write_surface(
+        &self,
+        handle: u64,
+        access: SurfaceAccess,
+        at: [i32; 4],
+        data: [u8; 16],
+    ) -> Result<(), FaultKind> {
+        let surface = self.surface(handle)?;
+        surface.expect(access).map_err(|reason| invalid(handle, &reason))?;
+        surface.write(access, at, data)
+    }
+}
+
+#[cold]
+fn invalid(handle: u64, reason: &str) -> FaultKind {
+    FaultKind::InvalidHandle { handle, reason: reason.to_owned() }
+}
