@@ -8,6 +8,7 @@
 
 pub mod ast;
 pub mod cfg;
+pub mod inline;
 pub mod inst;
 mod keyword;
 mod lexer;

@@ -18,7 +18,8 @@ use std::{
 };
 
 pub(super) use context::{
-    BLOCKED, Context, DONE, Entry, Exchange, ImageCall, MAX_THREADS, STOPPED, YIELDED,
+    BLOCKED, Context, DONE, Entry, Exchange, ImageCall, MAX_THREADS, RESERVED_SHARED_BYTES,
+    STOPPED, YIELDED,
 };
 pub(super) use pool::Pool;
 pub(super) use scratch::Scratch;

@@ -58,11 +58,12 @@ fn refused(diagnostics: &[Diagnostic]) -> Error {
 
 impl Module {
     pub(super) fn load(shared: Arc<Shared>, text: &str) -> Result<Self> {
-        let ptx = ptx::parse(text).map_err(|diagnostics| refused(&diagnostics))?;
+        let mut ptx = ptx::parse(text).map_err(|diagnostics| refused(&diagnostics))?;
         let diagnostics = ptx::verify(&ptx);
         if has_errors(&diagnostics) {
             return Err(refused(&diagnostics));
         }
+        ptx::inline::lift_shared(&mut ptx);
         // From here on memory is given back with the module, also when a kernel does not compile.
         let mut loaded = Loaded { shared, kernels: Vec::new(), variables: Vec::new() };
         let arena = &loaded.shared.arena;

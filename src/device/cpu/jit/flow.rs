@@ -4,7 +4,7 @@
 use crate::ptx::{
     ast::{Body, FunctionKind, Module, Statement},
     cfg::{Cfg, Liveness},
-    operand::{Operand, Reg, Symbol},
+    operand::{Operand, Reg, Scalar, Special, Symbol},
 };
 
 /// For each function of the module, whether a kernel may call it.
@@ -36,6 +36,25 @@ pub(super) fn reachable_functions(module: &Module) -> Vec<bool> {
         }
     }
     reached
+}
+
+/// Whether any function asks where the shared memory lies that is kept for the system: cooperative groups of more
+/// than a warp meet there.
+pub(super) fn uses_reserved_shared(module: &Module) -> bool {
+    let reserved = |operand: &Operand| {
+        matches!(
+            operand,
+            Operand::Special(Special::Scalar(
+                Scalar::ReservedSmemOffsetBegin
+                    | Scalar::ReservedSmemOffsetEnd
+                    | Scalar::ReservedSmemOffsetCap
+                    | Scalar::ReservedSmemOffset0
+                    | Scalar::ReservedSmemOffset1
+            ))
+        )
+    };
+    let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+    bodies.flat_map(Body::instructions).any(|i| i.src.iter().any(reserved))
 }
 
 fn takes_address(module: &Module) -> bool {

@@ -26,6 +26,8 @@ pub(in crate::device::cpu) struct Kernel {
     pub(in crate::device::cpu) calls: bool,
     /// Whether its threads give way in loops that may wait for others.
     pub(in crate::device::cpu) yields: bool,
+    /// Whether it uses the shared memory that is kept for the system.
+    pub(in crate::device::cpu) reserves: bool,
     /// Whether it runs with subnormals flushed by the processor.
     pub(in crate::device::cpu) flushes: bool,
     /// The kernel's first place.

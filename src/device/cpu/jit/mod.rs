@@ -1,11 +1,12 @@
 //! PTX to machine code, by Cranelift. In order:
 //!
 //! 1. [`globals`]: variables get memory.
-//! 2. [`flow`]: which registers live across the places where threads wait.
-//! 3. [`lower`]: each function becomes one CLIF function; a kernel's holds the loop over the threads of a block,
+//! 2. [`inlining`]: device functions that wait become part of their callers.
+//! 3. [`flow`]: which registers live across the places where threads wait.
+//! 4. [`lower`]: each function becomes one CLIF function; a kernel's holds the loop over the threads of a block,
 //!    so that it is called once a block (or warp), not once a thread. Places where threads wait are resume
 //!    points ([`sync`]): the live registers go to memory, and the next thread's turn comes.
-//! 4. [`code`]: machine code in executable memory.
+//! 5. [`code`]: machine code in executable memory.
 //!
 //! All kernels of a module are compiled when it is loaded, so that what the device lacks is said then, not at a
 //! launch in the middle of a run.
@@ -15,6 +16,7 @@ mod code;
 mod flow;
 mod globals;
 mod images;
+mod inlining;
 mod kernel;
 mod lower;
 mod math;
@@ -57,8 +59,11 @@ pub(super) fn compile(
     globals: &Globals,
     tables: Tables,
 ) -> Result<Vec<Kernel>> {
+    let (module, inlined) = inlining::inlined(module, text)?;
+    let module = &*module;
     let mut code = code::empty_module()?;
-    let ids = declare(&mut code, module)?;
+    let ids = declare(&mut code, module, &inlined)?;
+    let reserves = flow::uses_reserved_shared(module);
     let unit = Unit { module, globals, tables, ids };
     let mut sites = Sites::new(module, text);
     let mut kernels = Vec::new();
@@ -90,7 +95,7 @@ pub(super) fn compile(
     Ok(kernels
         .map(|((function, _, lowered), entry)| {
             let entry = code::entry(entry);
-            kernel(function, lowered, entry, code.clone(), sites.clone())
+            Kernel { reserves, ..kernel(function, lowered, entry, code.clone(), sites.clone()) }
         })
         .collect())
 }
@@ -112,10 +117,15 @@ fn needs_deep_stack(function: &Function, clif: &ir::Function) -> Result<bool> {
     Ok(bytes > SMALL_FRAME_BYTES)
 }
 
-fn declare(code: &mut cranelift_jit::JITModule, module: &Module) -> Result<Vec<Option<FuncId>>> {
+/// A name for each function that is to be compiled by itself: not for those that are part of their callers.
+fn declare(
+    code: &mut cranelift_jit::JITModule,
+    module: &Module,
+    inlined: &[bool],
+) -> Result<Vec<Option<FuncId>>> {
     let reached = flow::reachable_functions(module);
     let declare = |(index, function): (usize, &Function)| {
-        if function.body.is_none() || !reached[index] {
+        if function.body.is_none() || !reached[index] || inlined[index] {
             return Ok(None);
         }
         let signature = signature(function, code);
@@ -172,6 +182,7 @@ fn kernel(
         spill_words: lowered.spill_bytes.div_ceil(8),
         calls: lowered.calls,
         yields: lowered.yields,
+        reserves: false,
         flushes: lowered.flushes,
         entry_site: lowered.entry_site,
         sites,

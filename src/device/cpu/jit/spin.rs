@@ -70,7 +70,7 @@ pub(super) fn spins(body: &Body, cfg: &Cfg) -> Vec<Spin> {
 }
 
 /// Whether it may show what another thread did since the last time.
-fn is_strong(i: &Instruction) -> bool {
+pub(super) fn is_strong(i: &Instruction) -> bool {
     match &i.op {
         Op::Ld(access) | Op::Ldu(access) => {
             !matches!(access.order, None | Some(Order::Weak))

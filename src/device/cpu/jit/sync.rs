@@ -121,7 +121,7 @@ fn lay_out(body: &Body, points: Vec<Vec<Reg>>) -> (Vec<Vec<(Reg, usize)>>, usize
 }
 
 /// What a thread waits for at this instruction, if it does.
-fn resume_kind(i: &Instruction) -> Option<Resume> {
+pub(super) fn resume_kind(i: &Instruction) -> Option<Resume> {
     let barrier = |reduce| Some(Resume::Barrier { reduce });
     match i.op {
         Op::Bar { kind: BarKind::Sync, .. } => barrier(Reduce::Nothing),

@@ -24,6 +24,8 @@ pub(in crate::device::cpu) const YIELDED: u32 = 1 << 30;
 pub(in crate::device::cpu) const DONE: u32 = !(BLOCKED | YIELDED);
 /// What the entry returns when a thread was stopped; else the number of threads that wait.
 pub(in crate::device::cpu) const STOPPED: u32 = u32::MAX;
+/// Shared memory of a block that is kept for the system: what GPUs from compute capability 8.0 on keep.
+pub(in crate::device::cpu) const RESERVED_SHARED_BYTES: u32 = 1 << 10;
 /// Barriers of a block.
 pub(in crate::device::cpu) const BARRIERS: usize = 16;
 
@@ -73,6 +75,8 @@ pub(in crate::device::cpu) struct Context {
     pub fault_site: u32,
     pub dynamic_shared_bytes: u32,
     pub arrived: [u32; BARRIERS],
+    /// Where the shared memory starts that is kept for the system, in kernels that use it.
+    pub reserved_shared: u32,
     /// What `malloc` takes from.
     pub heap: *const Arena,
     /// What the blocks of a cooperative launch meet at (`%envreg1`, `%envreg2`); 0 in others.

@@ -1,5 +1,7 @@
 //! Memory of a block that runs: its shared and local memory, its parameters, the registers of threads that wait.
 
+use std::fmt;
+
 use super::{Context, Exchange, MAX_THREADS, Run, context};
 use crate::device::{
     LaunchConfig, Result,
@@ -14,7 +16,6 @@ use crate::device::{
 const FOREIGN_STACK_BYTES: u64 = 512 << 10;
 
 /// What a block needs while it runs; reused by later blocks and launches.
-#[derive(Debug)]
 pub(in crate::device::cpu) struct Scratch {
     shared: Range,
     params: Range,
@@ -22,6 +23,12 @@ pub(in crate::device::cpu) struct Scratch {
     spill: Vec<u64>,
     pub(super) states: Vec<u32>,
     pub(super) exchange: Box<Exchange>,
+}
+
+impl fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scratch").finish_non_exhaustive()
+    }
 }
 
 impl Scratch {
@@ -48,7 +55,11 @@ impl Scratch {
         let (launch, kernel, arena) = (&run.launch, run.launch.kernel(), &run.shared.arena);
         let config = launch.config;
         let threads = config.block.count();
-        let shared_bytes = u64::from(kernel.info.shared_bytes) + u64::from(config.shared_bytes);
+        let mut shared_bytes = u64::from(kernel.info.shared_bytes) + u64::from(config.shared_bytes);
+        let reserved_shared = shared_bytes.next_multiple_of(16);
+        if kernel.reserves {
+            shared_bytes = reserved_shared + u64::from(context::RESERVED_SHARED_BYTES);
+        }
         fit(arena, &mut self.shared, shared_bytes, Access::ReadWrite)?;
         let arguments = &launch.arguments;
         fit(arena, &mut self.params, arguments.len() as u64, Access::ReadOnly)?;
@@ -88,6 +99,7 @@ impl Scratch {
             fault_site: 0,
             dynamic_shared_bytes: config.shared_bytes,
             arrived: [0; context::BARRIERS],
+            reserved_shared: reserved_shared as u32,
             heap: &raw const run.shared.arena,
             workspace: run.workspace.map_or(0, |range| range.address),
             assertion: 0,

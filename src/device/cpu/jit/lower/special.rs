@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, condcodes::IntCC, 
 
 use super::{Lower, Step, Unsupported, clif_type, int_type};
 use crate::{
-    device::cpu::launch::Context,
+    device::cpu::launch::{Context, RESERVED_SHARED_BYTES},
     ptx::{
         inst::{Instruction, Op},
         operand::{Axis, Grid, Operand, Scalar, Special},
@@ -214,13 +214,23 @@ impl Lower<'_, '_> {
                 self.context_u32(offset_of!(Context, shared_bytes))
             }
             Scalar::DynamicSmemSize => self.context_u32(offset_of!(Context, dynamic_shared_bytes)),
-            Scalar::ReservedSmemOffsetBegin
-            | Scalar::ReservedSmemOffsetEnd
-            | Scalar::ReservedSmemOffsetCap
-            | Scalar::ReservedSmemOffset0
-            | Scalar::ReservedSmemOffset1
-            | Scalar::CurrentGraphExec => return Err(Unsupported("this special register")),
+            Scalar::ReservedSmemOffsetBegin | Scalar::ReservedSmemOffset0 => {
+                self.reserved_shared(0)
+            }
+            // Cooperative groups want 288 bytes from here.
+            Scalar::ReservedSmemOffset1 => self.reserved_shared(512),
+            Scalar::ReservedSmemOffsetEnd => self.reserved_shared(RESERVED_SHARED_BYTES),
+            Scalar::ReservedSmemOffsetCap => {
+                self.b.ins().iconst(types::I32, i64::from(RESERVED_SHARED_BYTES))
+            }
+            Scalar::CurrentGraphExec => return Err(Unsupported("this special register")),
         })
+    }
+
+    /// An offset from the shared memory that is kept for the system.
+    fn reserved_shared(&mut self, offset: u32) -> Value {
+        let base = self.context_u32(offset_of!(Context, reserved_shared));
+        self.b.ins().iadd_imm_u(base, i64::from(offset))
     }
 
     /// Whether `value` is not zero, as a predicate.

@@ -1,0 +1,72 @@
+//! Which device functions must be part of their callers: only a kernel's threads can wait.
+
+use std::{borrow::Cow, collections::VecDeque};
+
+use super::{flow, sites::Sites, spin, sync};
+use crate::{
+    device::Result,
+    ptx::{
+        ast::{Function, FunctionKind, Module},
+        inline::{Need, inline},
+        inst::{Instruction, Op},
+    },
+};
+
+/// The module with the functions that wait inlined, and for each function whether it is not to be compiled by
+/// itself.
+pub(super) fn inlined<'a>(module: &'a Module, text: &str) -> Result<(Cow<'a, Module>, Vec<bool>)> {
+    let reached = flow::reachable_functions(module);
+    let needs: Vec<Need> = module.functions.iter().zip(reached).map(need).collect();
+    if needs.iter().all(|need| *need == Need::None) {
+        return Ok((Cow::Borrowed(module), vec![false; needs.len()]));
+    }
+    let mut changed = module.clone();
+    match inline(&mut changed, &needs) {
+        Ok(inlined) => Ok((Cow::Owned(changed), inlined)),
+        Err(refused) => {
+            let name = &module.functions[refused.function as usize].name;
+            let why = format!("{}: `{name}`", refused.why);
+            Err(match first_wait(module, refused.function) {
+                Some(waits) => Sites::new(module, text).unsupported(waits, &why),
+                None => super::internal(&why),
+            })
+        }
+    }
+}
+
+fn need((function, reached): (&Function, bool)) -> Need {
+    match &function.body {
+        Some(body) if reached && function.kind == FunctionKind::Func => {
+            if body.instructions().any(waits) {
+                Need::Must
+            } else if body.instructions().any(spin::is_strong) {
+                Need::Better
+            } else {
+                Need::None
+            }
+        }
+        _ => Need::None,
+    }
+}
+
+fn waits(i: &Instruction) -> bool {
+    sync::resume_kind(i).is_some()
+}
+
+/// The first instruction at which `function` waits, itself or in what it calls.
+fn first_wait(module: &Module, function: u32) -> Option<&Instruction> {
+    let mut open = VecDeque::from([function as usize]);
+    let mut seen = vec![false; module.functions.len()];
+    while let Some(function) = open.pop_front() {
+        let Some(body) = &module.functions[function].body else { continue };
+        if let Some(found) = body.instructions().find(|i| waits(i)) {
+            return Some(found);
+        }
+        let callees = body.instructions().filter_map(Instruction::callee);
+        open.extend(callees.map(|callee| callee as usize).filter(|callee| !seen[*callee]));
+        open.iter().for_each(|next| seen[*next] = true);
+    }
+    // Only through a pointer: where that is called.
+    let body = module.functions[function as usize].body.as_ref()?;
+    body.instructions().find(|i| matches!(i.op, Op::Call { .. }) && i.callee().is_none())
+}

@@ -1,0 +1,258 @@
+//! Calls replaced by the bodies of what they call.
+//!
+//! Where the threads of a block take turns, one that waits for others must be able to give its turn up, and can do
+//! so only where its whole state is known: in the kernel itself. So functions that wait are made part of their
+//! callers, from the innermost outwards. Parameters and results become local memory, registers and labels get names
+//! of their own, `ret` becomes a branch behind the call, and source locations say through which calls they came, as
+//! those of functions that the compiler inlined.
+//!
+//! A call through a pointer is first made a choice among the functions that the pointer can have
+//! ([`virtual_calls`]). What can not be done is recursion.
+
+mod splice;
+mod virtual_calls;
+
+use super::ast::{Body, FunctionKind, Item, Module, Statement, Variable};
+use super::inst::{Instruction, Op};
+use super::operand::{Operand, Symbol};
+use super::types::Space;
+
+/// Most statements of a body with what was made part of it.
+const MOST_STATEMENTS: usize = 400_000;
+/// Most statements of a function that is inlined though it need not be.
+const SMALL: usize = 4_000;
+
+/// Whether calls of a function are to be replaced by its body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// They need not.
+    #[default]
+    None,
+    /// It is better, where it can be done.
+    Better,
+    /// They must be.
+    Must,
+}
+
+/// Why a module cannot be as it is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The function that would have to be part of its callers.
+    pub function: u32,
+    /// Why it cannot be.
+    pub why: &'static str,
+}
+
+/// Makes functions part of their callers: `needs` says for each function what its own instructions ask for; what
+/// calls such a function directly or through a pointer needs the same.
+///
+/// Gives for each function whether all calls of it are gone, so that it need not exist by itself.
+///
+/// # Errors
+/// [`Refused`] where a function that must be inlined calls itself, or would make a caller huge.
+pub fn inline(module: &mut Module, needs: &[Need]) -> Result<Vec<bool>, Refused> {
+    if needs.iter().all(|need| *need == Need::None) {
+        return Ok(vec![false; module.functions.len()]);
+    }
+    let mut graph = Graph::new(module, needs);
+    graph.spread();
+    let order = graph.inner_first();
+    graph.judge(module)?;
+    virtual_calls::expand(module, &graph.needs);
+    let mut inliner = splice::Inliner::new(module);
+    for function in order {
+        inliner.function(function, &graph.needs)?;
+    }
+    Ok(graph.needs.iter().map(|need| *need == Need::Must).collect())
+}
+
+/// Makes shared variables of device functions the module's: each is there once in a block, however often the
+/// function is called.
+pub fn lift_shared(module: &mut Module) {
+    for index in 0..module.functions.len() {
+        if module.functions[index].kind == FunctionKind::Entry {
+            continue;
+        }
+        let Some(mut body) = module.functions[index].body.take() else { continue };
+        let mut moved: Vec<Option<u32>> = vec![None; body.locals.len()];
+        for (local, moved) in body.locals.iter_mut().zip(&mut moved) {
+            if matches!(local.space, Space::Shared | Space::SharedCta) {
+                let name = unique(module, &format!("{}_{index}", local.name));
+                *moved = Some(module.variables.len() as u32);
+                module.variables.push(Variable { name, ..local.clone() });
+            }
+        }
+        if moved.iter().any(Option::is_some) {
+            let first = module.variables.len() - moved.iter().flatten().count();
+            let new = (first..module.variables.len()).map(|at| Item::Variable(at as u32));
+            module.items.splice(0..0, new);
+            forget_locals(&mut body, &moved);
+        }
+        module.functions[index].body = Some(body);
+    }
+}
+
+/// Takes the locals out of a body that became variables of the module.
+fn forget_locals(body: &mut Body, moved: &[Option<u32>]) {
+    let mut kept = 0;
+    let places: Vec<Symbol> = moved
+        .iter()
+        .map(|moved| match moved {
+            Some(variable) => Symbol::Variable(*variable),
+            None => {
+                kept += 1;
+                Symbol::Local(kept - 1)
+            }
+        })
+        .collect();
+    let mut moved = moved.iter();
+    body.locals.retain(|_| moved.next().is_some_and(Option::is_none));
+    for statement in &mut body.statements {
+        let Statement::Instruction(instruction) = statement else { continue };
+        instruction.for_each_operand_mut(|operand| {
+            operand.for_each_symbol_mut(&mut |symbol| {
+                if let Symbol::Local(local) = symbol
+                    && let Some(place) = places.get(*local as usize)
+                {
+                    *symbol = *place;
+                }
+            });
+        });
+    }
+}
+
+/// `name`, or that with a number behind where the module has it already.
+fn unique(module: &Module, name: &str) -> String {
+    let taken = |name: &str| module.variable(name).is_some() || module.function(name).is_some();
+    let numbered = (0_u32..).map(|number| match number {
+        0 => name.to_owned(),
+        number => format!("{name}_{number}"),
+    });
+    numbered.into_iter().find(|name| !taken(name)).unwrap_or_default()
+}
+
+/// Which functions call which, and what each needs.
+struct Graph {
+    needs: Vec<Need>,
+    /// Callees, those through pointers too.
+    calls: Vec<Vec<usize>>,
+    sizes: Vec<usize>,
+}
+
+impl Graph {
+    fn new(module: &Module, needs: &[Need]) -> Self {
+        let targets = virtual_calls::targets(module);
+        let callees = |body: &Body| {
+            let mut all = Vec::new();
+            for instruction in body.instructions() {
+                match (instruction.callee(), &instruction.op) {
+                    (Some(callee), _) => all.push(callee as usize),
+                    (None, Op::Call { prototype: Some(prototype), .. }) => {
+                        all.extend(virtual_calls::candidates(module, body, *prototype, &targets));
+                    }
+                    _ => {}
+                }
+            }
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        let bodies = module.functions.iter().map(|function| function.body.as_ref());
+        Self {
+            needs: bodies
+                .clone()
+                .zip(needs)
+                .map(|(body, need)| if body.is_some() { *need } else { Need::None })
+                .collect(),
+            calls: bodies.clone().map(|body| body.map_or_else(Vec::new, callees)).collect(),
+            sizes: bodies.map(|body| body.map_or(0, |body| body.statements.len())).collect(),
+        }
+    }
+
+    /// What calls a function that must be inlined must be inlined itself.
+    fn spread(&mut self) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for caller in 0..self.calls.len() {
+                let most = self.calls[caller].iter().map(|callee| self.needs[*callee]).max();
+                if let Some(most) = most
+                    && most > self.needs[caller]
+                {
+                    self.needs[caller] = most;
+                    changed = true;
+                }
+            }
+        }
+    }
+
+    /// All functions, each after those that it calls, as far as there is such an order.
+    fn inner_first(&self) -> Vec<usize> {
+        let mut order = Vec::new();
+        let mut seen = vec![false; self.calls.len()];
+        for root in 0..self.calls.len() {
+            let mut stack = vec![(root, 0)];
+            if std::mem::replace(&mut seen[root], true) {
+                continue;
+            }
+            while let Some((function, next)) = stack.last_mut() {
+                match self.calls[*function].get(*next) {
+                    Some(callee) => {
+                        *next += 1;
+                        if !std::mem::replace(&mut seen[*callee], true) {
+                            stack.push((*callee, 0));
+                        }
+                    }
+                    None => {
+                        order.push(*function);
+                        stack.pop();
+                    }
+                }
+            }
+        }
+        order
+    }
+
+    fn reaches_itself(&self, function: usize) -> bool {
+        let mut seen = vec![false; self.calls.len()];
+        let mut open = self.calls[function].clone();
+        while let Some(next) = open.pop() {
+            if next == function {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[next], true) {
+                open.extend(&self.calls[next]);
+            }
+        }
+        false
+    }
+
+    /// Leaves out what need not be and is too large or calls itself; refuses what must be and cannot.
+    fn judge(&mut self, module: &Module) -> Result<(), Refused> {
+        for function in 0..self.calls.len() {
+            if module.functions[function].kind == FunctionKind::Entry {
+                self.needs[function] = Need::None;
+            }
+            let recursive = self.needs[function] > Need::None && self.reaches_itself(function);
+            match self.needs[function] {
+                Need::Must if recursive => {
+                    let why = "in a function that calls itself";
+                    return Err(Refused { function: function as u32, why });
+                }
+                Need::Better if recursive || self.sizes[function] > SMALL => {
+                    self.needs[function] = Need::None;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The source operands of a call behind its target.
+fn arguments(call: &Instruction) -> &[Operand] {
+    call.src.get(1..).unwrap_or(&[])
+}
+
+#[cfg(test)]
+mod tests;
