@@ -17,8 +17,10 @@ use super::inst::{Instruction, Op};
 use super::operand::{Operand, Symbol};
 use super::types::Space;
 
-/// Most statements of a body with what was made part of it.
-const MOST_STATEMENTS: usize = 400_000;
+/// Most statements that are copied, in all functions of a module.
+const MOST_STATEMENTS: usize = 200_000;
+/// Most statements by which a function grows for the sake of calls that need not be replaced.
+const MOST_GROWTH: usize = 20_000;
 /// Most statements of a function that is inlined though it need not be.
 const SMALL: usize = 4_000;
 

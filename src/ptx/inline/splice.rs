@@ -10,7 +10,7 @@ use super::super::inst::{Guard, Instruction, Op};
 use super::super::modifier::Access;
 use super::super::operand::{Address, Base, Label, Operand, Reg, Symbol};
 use super::super::types::{Space, Type};
-use super::{MOST_STATEMENTS, Need, Refused, arguments};
+use super::{MOST_GROWTH, MOST_STATEMENTS, Need, Refused, arguments};
 
 /// Replaces calls in the functions of a module, from the inside outwards.
 pub(super) struct Inliner<'a> {
@@ -18,6 +18,8 @@ pub(super) struct Inliner<'a> {
     /// How many calls were replaced: what is copied is named by that.
     serial: u32,
     locations: HashMap<Location, LocationId>,
+    /// Statements that were copied, in all functions.
+    copied: usize,
     /// Labels of functions' names in `.debug_str`.
     names: HashMap<u32, String>,
 }
@@ -26,16 +28,17 @@ impl<'a> Inliner<'a> {
     pub(super) fn new(module: &'a mut Module) -> Self {
         let numbered = module.locations.iter().cloned().zip(0..);
         let locations = numbered.map(|(place, id)| (place, LocationId(id))).collect();
-        Self { module, serial: 0, locations, names: HashMap::new() }
+        Self { module, serial: 0, locations, copied: 0, names: HashMap::new() }
     }
 
     /// Replaces all calls in a function whose callees want that; those have been dealt with.
     pub(super) fn function(&mut self, index: usize, needs: &[Need]) -> Result<(), Refused> {
-        let wanted = |i: &Instruction| {
-            i.callee()
-                .filter(|callee| needs[*callee as usize] > Need::None && *callee as usize != index)
-        };
         let Some(mut body) = self.module.functions[index].body.take() else { return Ok(()) };
+        let least = self.least(&body, needs);
+        let wanted = |i: &Instruction| {
+            let callee = i.callee().filter(|callee| *callee as usize != index);
+            callee.filter(|callee| needs[*callee as usize] >= least)
+        };
         if !body.instructions().any(|i| wanted(i).is_some()) {
             self.module.functions[index].body = Some(body);
             return Ok(());
@@ -54,7 +57,7 @@ impl<'a> Inliner<'a> {
                 }
                 statement => body.statements.push(statement),
             }
-            if body.statements.len() > MOST_STATEMENTS {
+            if self.copied > MOST_STATEMENTS {
                 let why = "in functions that are too large to be part of their callers";
                 return Err(Refused { function: index as u32, why });
             }
@@ -64,6 +67,19 @@ impl<'a> Inliner<'a> {
         Ok(())
     }
 
+    /// From which need on calls in `body` are replaced: where all together would be too much, what must be.
+    fn least(&self, body: &Body, needs: &[Need]) -> Need {
+        let size = |callee: u32| {
+            let body = self.module.functions[callee as usize].body.as_ref();
+            body.map_or(0, |body| body.statements.len())
+        };
+        let callees = body.instructions().filter_map(Instruction::callee);
+        let better = callees.filter(|callee| needs[*callee as usize] == Need::Better);
+        let growth: usize = better.map(size).sum();
+        let fits = growth <= MOST_GROWTH && self.copied + growth <= MOST_STATEMENTS / 2;
+        if fits { Need::Better } else { Need::Must }
+    }
+
     /// Appends the body of `callee` in place of `call`. Locals in `passed` are also used by calls that stay.
     fn call(&mut self, body: &mut Body, call: &Instruction, callee: u32, passed: &HashSet<u32>) {
         let function = &self.module.functions[callee as usize];
@@ -71,6 +87,7 @@ impl<'a> Inliner<'a> {
         let (params, returns) = (function.params.clone(), function.returns.clone());
         let function = function.clone();
         self.serial += 1;
+        self.copied += inner.statements.len();
         let mut splice = Splice::new(body, &inner, &function, call, self.serial, passed);
         splice.skip_unless_guarded();
         for (param, operand) in params.iter().zip(arguments(call)) {

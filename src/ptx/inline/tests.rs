@@ -145,3 +145,22 @@ fn places_say_through_which_call_they_came() {
     let chain = |line| vec![("inner".to_owned(), 7), ("outer".to_owned(), line)];
     assert_eq!(chains, [chain(11), chain(12)]);
 }
+
+#[test]
+fn calls_that_double_each_time_end() {
+    let mut text = String::from(
+        ".version 7.0\n.target sm_80\n.address_size 64\n.func f0() { bar.sync 0; ret; }\n",
+    );
+    for level in 1..40 {
+        let inner = level - 1;
+        text += &format!(".func f{level}() {{ call f{inner}; call f{inner}; ret; }}\n");
+    }
+    text += ".visible .entry k() { call f39; ret; }\n";
+    let mut module = read(&text);
+    let must = needs(&module, &["f0"]);
+    assert!(inline(&mut module, &must).unwrap_err().why.contains("too large"));
+    let mut module = read(&text);
+    let better: Vec<Need> = must.iter().map(|need| (*need).min(Need::Better)).collect();
+    inline(&mut module, &better).unwrap();
+    expect_round_trip(&module);
+}

@@ -4,11 +4,12 @@ use std::{borrow::Cow, collections::VecDeque};
 
 use super::{flow, sites::Sites, spin, sync};
 use crate::{
-    device::Result,
+    device::{Error, Result, cpu::NAME},
     ptx::{
         ast::{Function, FunctionKind, Module},
         inline::{Need, inline},
         inst::{Instruction, Op},
+        verify,
     },
 };
 
@@ -22,7 +23,16 @@ pub(super) fn inlined<'a>(module: &'a Module, text: &str) -> Result<(Cow<'a, Mod
     }
     let mut changed = module.clone();
     match inline(&mut changed, &needs) {
-        Ok(inlined) => Ok((Cow::Owned(changed), inlined)),
+        Ok(inlined) => {
+            // What is within the limits of PTX in parts need not be as a whole.
+            match verify(&changed).first() {
+                None => Ok((Cow::Owned(changed), inlined)),
+                Some(diagnostic) => {
+                    let log = format!("with all functions that wait inlined: {}", diagnostic.text);
+                    Err(Error::Load { device: NAME.into(), log })
+                }
+            }
+        }
         Err(refused) => {
             let name = &module.functions[refused.function as usize].name;
             let why = format!("{}: `{name}`", refused.why);
