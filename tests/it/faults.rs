@@ -255,7 +255,7 @@ fn a_loop_of_barriers_is_cancelled() {
     let bench = Bench::new(64);
     let function = bench.function(&kernel("AGAIN:\n .loc 1 8 3\n bar.sync 0;\n bra AGAIN;"));
     bench.launch(&function, LaunchConfig::new(3, 32), 0);
-    thread::sleep(Duration::from_millis(20));
+    thread::sleep(Duration::from_millis(150));
     bench.stream.cancel().unwrap();
     let found = fault(bench.stream.synchronize());
     assert_eq!((found.kind.clone(), line(&found).1), (FaultKind::Cancelled, 8));

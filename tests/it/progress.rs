@@ -227,7 +227,7 @@ __global__ void k(unsigned *x) {
     on_both(source, &[], |bench| {
         let begin = Instant::now();
         assert_eq!(bench.run(LaunchConfig::new(1, 64))[..2], [sum, sum]);
-        assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
     });
 }
 

@@ -252,7 +252,7 @@ impl Body<'_> {
         }
         let alone = self.run.launch.config.cooperative || self.run.workers() == 1;
         let patience = if alone { HASTE } else { PATIENCE };
-        if !alone {
+        if !alone && idle > patience / 2 {
             thread::yield_now();
         }
         if idle < patience {
