@@ -8,7 +8,7 @@ use std::{
 use warpaint::device::{Arguments, Device, Error, FaultKind, LaunchConfig, Memory};
 
 /// Longest that loading one may take, on a busy machine and without optimisation.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_secs(90);
 
 fn module(outside: &str, inside: &str) -> String {
     format!(
