@@ -14,13 +14,17 @@
     reason = "tests may panic, and say what they found"
 )]
 
+mod compare;
 mod corpus;
+mod cuda;
 mod guard;
 mod hostile;
 mod launch;
 mod mutate;
+mod random;
 mod scene;
 mod spec;
+mod values;
 mod zoo;
 
 use std::time::{Duration, Instant};
@@ -28,6 +32,7 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use warpaint::device::Device;
 
+use compare::{Engines, Job, compare};
 use corpus::Corpus;
 use guard::Guard;
 
@@ -107,6 +112,54 @@ fn mutated_scenes_never_end_the_process() {
         let mut rng = generator("scene", case);
         let text = mutate::scene(&mut rng, &corpus);
         guard.try_text(case, &text, scene::exercise);
+    }
+    guard.finish();
+}
+
+/// Random kernels give the same bits on every engine.
+#[test]
+fn random_ptx_gives_the_same_everywhere() {
+    let mut engines = Engines::new();
+    let mut guard = Guard::new("random");
+    for case in Budget::new(1.5) {
+        let mut rng = generator("random", case);
+        let kernel = random::kernel(&mut rng);
+        let seed = rng.u64(..);
+        guard.try_text(case, &kernel.text, |text| {
+            let (text, module) = engines.load(text)?;
+            compare(&engines, &module, &kernel.job(text, seed), random::place).map(drop)
+        });
+    }
+    if std::env::var_os("WARPAINT_FUZZ_SECONDS").is_some() {
+        eprintln!("not supported: {}", compare::refused(&engines));
+    }
+    guard.finish();
+}
+
+/// Random CUDA C++ gives the same bits on every engine, and when the host's compiler compiles it.
+#[test]
+fn random_cuda_gives_the_same_everywhere() {
+    let (Some(nvrtc), host) = (cuda::Nvrtc::find(), cuda::Host::find()) else { return };
+    let mut engines = Engines::new();
+    let mut guard = Guard::new("cuda");
+    for case in Budget::new(1.5) {
+        let mut rng = generator("cuda", case);
+        let source = cuda::kernel(&mut rng);
+        let optimised = rng.u32(0..4) > 0;
+        let input: Vec<u8> =
+            (0..64 * cuda::BYTES / 8).flat_map(|_| values::wide(&mut rng).to_le_bytes()).collect();
+        guard.try_text(case, &source, |source| {
+            let text = nvrtc.compile(source, optimised)?;
+            let (text, module) = engines.load(&text)?;
+            let buffers = vec![input.clone(), vec![0; input.len()]];
+            let job = Job { text, grid: 2, block: 32, buffers };
+            let place = |_, at| format!("thread {}, out[{}]", at / 64, at % 64 / 8);
+            let found = compare(&engines, &module, &job, place)?;
+            let Some(host) = &host else { return Ok(()) };
+            let expected = host.run(source, &input).map(|out| vec![input.clone(), out]);
+            let difference = compare::difference(&found, &expected, place);
+            difference.map_or(Ok(()), |text| Err(format!("the device and g++ differ: {text}")))
+        });
     }
     guard.finish();
 }

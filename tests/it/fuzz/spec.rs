@@ -5,6 +5,8 @@
 //! operands: `p` a predicate, `p?` a second destination that may be missing, `imm8` a constant of a byte,
 //! `n0T` a divisor, `amount` a number of bits, `small` a number below 32.
 
+use fastrand::Rng;
+
 /// What stands at an operand's place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -288,4 +290,10 @@ pub fn form(row: &str, mut choose: impl FnMut(&[&str]) -> usize) -> Form {
     let destinations = left.filter_map(&mut place).collect();
     let sources = right.split_whitespace().filter_map(&mut place).collect();
     Form { mnemonic, destinations, sources }
+}
+
+/// A form of one of `rows`.
+pub fn random(rng: &mut Rng, rows: &[&str]) -> Form {
+    let row = rows[rng.usize(0..rows.len())];
+    form(row, |list| rng.usize(0..list.len()))
 }

@@ -1,0 +1,216 @@
+//! The same kernel on every engine there is.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use warpaint::device::{
+    Arguments, Choice, Device, Error, Function, LaunchConfig, Module, Stream,
+    cpu::{Engine, LaunchOptions},
+};
+
+/// Longest that a kernel may take: shortened ones may not end.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// Who runs a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runner {
+    Jit,
+    Deterministic,
+    Interpreter,
+    Nvidia,
+}
+
+/// A kernel `k` that takes addresses of buffers.
+pub struct Job {
+    pub text: String,
+    pub grid: u32,
+    pub block: u32,
+    /// What the buffers hold before.
+    pub buffers: Vec<Vec<u8>>,
+}
+
+/// All engines.
+pub struct Engines {
+    cpu: Device,
+    nvidia: Option<Device>,
+    /// Mnemonics that an engine refused, with how often.
+    pub refused: BTreeMap<String, u32>,
+}
+
+/// What a kernel leaves in its buffers, or how it ended.
+pub type Outcome = Result<Vec<Vec<u8>>, String>;
+
+impl Engines {
+    pub fn new() -> Self {
+        let nvidia = Device::open(Choice::Cuda(0));
+        if let Err(error) = &nvidia {
+            eprintln!("skipped: no NVIDIA device: {error}");
+        }
+        Self { cpu: Device::cpu().unwrap(), nvidia: nvidia.ok(), refused: BTreeMap::new() }
+    }
+
+    pub fn runners(&self) -> Vec<Runner> {
+        let mut list = vec![Runner::Jit, Runner::Deterministic, Runner::Interpreter];
+        if self.nvidia.is_some() {
+            list.push(Runner::Nvidia);
+        }
+        list
+    }
+
+    /// The text without what the CPU device lacks, loaded there.
+    pub fn load(&mut self, text: &str) -> Result<(String, Module), String> {
+        let mut text = text.to_owned();
+        for _ in 0..60 {
+            match self.cpu.load(&text) {
+                Ok(module) => return Ok((text, module)),
+                Err(Error::UnsupportedPtx { instruction, .. }) => {
+                    let is_it = |line: &&str| {
+                        let line = line.trim_end_matches(';');
+                        !line.is_empty() && instruction.starts_with(line)
+                    };
+                    let Some(line) = text.lines().find(is_it).map(str::to_owned) else {
+                        return Err(format!("`{instruction}` is not supported"));
+                    };
+                    let words = line.split_whitespace().find(|word| !word.starts_with('@'));
+                    *self.refused.entry(words.unwrap_or_default().to_owned()).or_default() += 1;
+                    let kept: Vec<&str> = text.lines().filter(|other| *other != line).collect();
+                    text = kept.join("\n");
+                }
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        Err("nothing is supported".to_owned())
+    }
+
+    /// How `runner` ends the kernel; `None`: it cannot run it.
+    pub fn run(&self, runner: Runner, cpu: &Module, job: &Job) -> Option<Outcome> {
+        let outcome = match (runner, &self.nvidia) {
+            (Runner::Nvidia, None) => return None,
+            (Runner::Nvidia, Some(nvidia)) => {
+                let module = match nvidia.load(&job.text) {
+                    Ok(module) => module,
+                    Err(error) => {
+                        eprintln!("NVIDIA's driver refuses a random kernel: {error}");
+                        return None;
+                    }
+                };
+                self.launch(runner, nvidia, &module, job)
+            }
+            _ => self.launch(runner, &self.cpu, cpu, job),
+        };
+        let outcome = outcome.unwrap_or_else(Err);
+        let lacks = outcome.as_ref().is_err_and(|error| error.contains("does not support"));
+        (!lacks).then_some(outcome)
+    }
+
+    fn launch(
+        &self,
+        runner: Runner,
+        device: &Device,
+        module: &Module,
+        job: &Job,
+    ) -> Result<Outcome, String> {
+        let told = |error: Error| error.to_string();
+        let function = module.function("k").map_err(told)?;
+        let stream = device.stream().map_err(told)?;
+        let mut arguments = Arguments::new();
+        let mut memories = Vec::new();
+        for bytes in &job.buffers {
+            let memory = device.alloc(bytes.len()).map_err(told)?;
+            stream.upload(memory.slice(..).map_err(told)?, bytes).map_err(told)?;
+            arguments.push(&memory.address());
+            memories.push(memory);
+        }
+        let config = LaunchConfig::new(job.grid, job.block);
+        start(runner, &stream, &function, &config, &arguments).map_err(told)?;
+        let end = Instant::now() + LIMIT;
+        while runner != Runner::Nvidia && !stream.is_idle().map_err(told)? {
+            if Instant::now() > end {
+                stream.cancel().map_err(told)?;
+            }
+            std::thread::yield_now();
+        }
+        if let Err(error) = stream.synchronize() {
+            return Ok(Err(error.to_string()));
+        }
+        let mut after = Vec::new();
+        for memory in &memories {
+            let slice = memory.slice(..).map_err(told)?;
+            after.push(stream.download(slice).map_err(told)?.wait().map_err(told)?);
+        }
+        Ok(Ok(after))
+    }
+}
+
+#[expect(unsafe_code, reason = "kernels of our own making, which stay within their memory")]
+fn start(
+    runner: Runner,
+    stream: &Stream,
+    function: &Function,
+    config: &LaunchConfig,
+    arguments: &Arguments,
+) -> Result<(), Error> {
+    let options = LaunchOptions {
+        engine: if runner == Runner::Interpreter { Engine::Interpreter } else { Engine::Jit },
+        deterministic: runner == Runner::Deterministic,
+        ..LaunchOptions::default()
+    };
+    match (stream, function) {
+        (Stream::Cpu(stream), Function::Cpu(function)) => {
+            stream.launch_with(function, config, arguments, &options)
+        }
+        // SAFETY: the generator keeps every access within the three buffers, which outlive the launch.
+        _ => unsafe { stream.launch(function, config, arguments) },
+    }
+}
+
+/// Where two outcomes differ first, in words; `name` tells what lies at a byte of a buffer.
+pub fn difference(
+    a: &Outcome,
+    b: &Outcome,
+    name: impl Fn(usize, usize) -> String,
+) -> Option<String> {
+    match (a, b) {
+        (Ok(a), Ok(b)) => a.iter().zip(b).enumerate().find_map(|(buffer, (a, b))| {
+            let at = a.iter().zip(b).position(|(a, b)| a != b)?;
+            let word = |bytes: &[u8]| {
+                let at = at & !7;
+                let bytes = bytes.get(at..at + 8).unwrap_or(&[]);
+                bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>()
+            };
+            Some(format!("{}: {} and {}", name(buffer, at), word(a), word(b)))
+        }),
+        (Err(_), Err(_)) => None,
+        (Err(error), Ok(_)) => Some(format!("`{error}` and a result")),
+        (Ok(_), Err(error)) => Some(format!("a result and `{error}`")),
+    }
+}
+
+/// Names of what was refused.
+pub fn refused(engines: &Engines) -> String {
+    engines.refused.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// What the first engine gives, and how another differs from it.
+pub fn compare(
+    engines: &Engines,
+    cpu: &Module,
+    job: &Job,
+    name: impl Fn(usize, usize) -> String,
+) -> Result<Outcome, String> {
+    let runners = engines.runners();
+    let first =
+        engines.run(runners[0], cpu, job).unwrap_or_else(|| Err("not supported".to_owned()));
+    if let Err(error) = &first {
+        return Err(format!("{:?}: {error}", runners[0]));
+    }
+    for &runner in &runners[1..] {
+        let Some(other) = engines.run(runner, cpu, job) else { continue };
+        if let Some(difference) = difference(&first, &other, &name) {
+            return Err(format!("{:?} and {runner:?} differ: {difference}", runners[0]));
+        }
+    }
+    Ok(first)
+}
