@@ -2,15 +2,13 @@
 //! pool, and in the end it is stored. Wherever a NaN can come about it is made one NaN, since the ISA leaves its bits
 //! open; divisors are not zero; threads meet only where all of them are.
 
+mod instruction;
+
 use std::fmt::Write as _;
 
 use fastrand::Rng;
 
-use super::{
-    compare::Job,
-    spec::{self, Form, Place},
-    values,
-};
+use super::{compare::Job, values};
 
 /// Registers of the pool: 32, 64 and 16 bits, predicates.
 const WORDS: u32 = 8;
@@ -158,7 +156,7 @@ impl<'a> Writer<'a> {
 
     fn registers(&mut self) {
         self.line(".reg .pred %p<4>, %tp, %tq;");
-        self.line(".reg .b16 %h<4>, %th, %ti;");
+        self.line(".reg .b16 %h<4>, %th, %ti, %tj;");
         self.line(".reg .b32 %r<8>, %tr, %ts, %tu, %tid, %c<40>;");
         self.line(".reg .b64 %d<6>, %td, %te, %in, %out, %own, %all;");
     }
@@ -220,7 +218,7 @@ impl<'a> Writer<'a> {
         self.line(".local .align 16 .b8 lo[64];");
         self.line("ld.param.b32 %r0, [a];\nld.param.b64 %d0, [b];");
         for at in 1..WORDS {
-            let _ = writeln!(self.out, "xor.b32 %r{at}, %r0, {};", at * 0x1234_567);
+            let _ = writeln!(self.out, "xor.b32 %r{at}, %r0, {};", at * 0x0123_4567);
         }
         for at in 1..WIDES {
             let _ = writeln!(self.out, "mul.lo.u64 %d{at}, %d0, {};", 2 * at + 1);
@@ -376,14 +374,18 @@ impl<'a> Writer<'a> {
             // A register twice among the destinations would have no defined value.
             6 => format!("ld{space}.v2.b32 {{{w}, %ts}}, [{base}];"),
             7 => {
-                format!("ld{space}.v4.b32 {{%ts, {x}, _, %tu}}, [{base}];\nadd.u32 {x}, {x}, %tu;")
+                format!(
+                    "ld{space}.v4.b32 {{%ts, {x}, %tr, %tu}}, [{base}];\nadd.u32 {x}, {x}, %tu;"
+                )
             }
             8 => format!("ld{space}.s8 {w}, [{base}+{}];", self.rng.u32(0..16)),
             9 => format!("ld{space}.u8 {d}, [{base}+{}];", self.rng.u32(0..16)),
             10 => format!("ld{space}.s16 {r}, [{base}+{}];", 2 * self.rng.u32(0..8)),
             11 => format!("ld{space}.v2.b64 {{{d}, %te}}, [{base}];"),
             12 => {
-                format!("ld{space}.v4.u8 {{{w}, %ts, %tu, _}}, [{base}+4];\nxor.b32 {w}, {w}, %ts;")
+                format!(
+                    "ld{space}.v4.u8 {{{w}, %ts, %tu, %tr}}, [{base}+4];\nxor.b32 {w}, {w}, %ts;"
+                )
             }
             _ => format!("ld{space}.s32 {d}, [{base}+4];"),
         };
@@ -497,7 +499,7 @@ impl<'a> Writer<'a> {
             2 => format!("mov.b32 {w}, {{{h}, {i}}};"),
             3 => format!("mov.b32 {{%th, {h}}}, {w};"),
             4 => format!("mov.b64 {d}, {{{h}, {i}, %th, {h}}};"),
-            _ => format!("mov.b64 {{{h}, %th, %ti, _}}, {d};\nadd.u16 {h}, {h}, %ti;"),
+            _ => format!("mov.b64 {{{h}, %th, %ti, %tj}}, {d};\nadd.u16 {h}, {h}, %ti;"),
         };
         // What a helper register holds from before would depend on the engine.
         self.line("mov.b16 %th, 7;");
@@ -552,171 +554,4 @@ impl<'a> Writer<'a> {
         );
         let _ = writeln!(self.out, "mov.u32 {w}, {name};");
     }
-
-    // Instructions ------------------------------------------------------------------------------
-
-    fn instruction(&mut self) {
-        let rows = match self.rng.u32(0..10) {
-            0..5 => spec::INTEGER,
-            5 | 6 | 7 => spec::FLOAT,
-            8 => spec::HALF,
-            _ if self.modern => spec::SM90,
-            _ => spec::INTEGER,
-        };
-        let form = loop {
-            let form = spec::random(self.rng, rows);
-            let single = form.mnemonic.ends_with(".f32") || form.mnemonic.contains(".f32.");
-            let double = form.mnemonic.contains("f64");
-            if !self.fast
-                || (!double
-                    && (!single
-                        || form.mnemonic.contains(".ftz")
-                        || form.mnemonic.starts_with("set")
-                        || form.mnemonic.starts_with("cvt")
-                        || form.mnemonic.starts_with("s")))
-            {
-                break form;
-            }
-        };
-        self.write(&form);
-    }
-
-    fn write(&mut self, form: &Form) {
-        let guard = match self.rng.u32(0..12) {
-            0 => format!("@{} ", self.predicate()),
-            1 => format!("@!{} ", self.predicate()),
-            _ => String::new(),
-        };
-        let sources: Vec<String> =
-            form.sources.iter().enumerate().map(|(at, place)| self.source(at, place)).collect();
-        let mut destinations: Vec<String> = Vec::new();
-        for place in &form.destinations {
-            let Place::Value(ty) = place else { continue };
-            let mut register = self.register(ty);
-            while destinations.contains(&register) {
-                register = self.register(ty);
-            }
-            destinations.push(register);
-        }
-        let _ = writeln!(
-            self.out,
-            "{guard}{} {}{}{};",
-            form.mnemonic,
-            destinations.join("|"),
-            if sources.is_empty() { "" } else { ", " },
-            sources.join(", ")
-        );
-        let moves = ["mov", "selp", "slct"].iter().any(|word| form.mnemonic.starts_with(word));
-        if let (Some(Place::Value(ty)), Some(register), false) =
-            (form.destinations.first(), destinations.first(), moves)
-        {
-            let ty = if form.mnemonic.contains("tf32") { "tf32" } else { ty };
-            self.one_nan(ty, register);
-        }
-    }
-
-    fn register(&mut self, ty: &str) -> String {
-        match ty {
-            "pred" => self.predicate(),
-            // Narrow values lie in registers of any width.
-            "u8" | "s8" => match self.rng.u32(0..3) {
-                0 => self.half(),
-                1 => self.word(),
-                _ => self.wide(),
-            },
-            "b16" | "u16" | "s16" | "f16" | "bf16" => self.half(),
-            "b64" | "u64" | "s64" | "f64" => self.wide(),
-            _ => self.word(),
-        }
-    }
-
-    fn source(&mut self, at: usize, place: &Place) -> String {
-        match place {
-            Place::Byte => format!("{:#x}", self.rng.u8(..)),
-            Place::Amount if self.rng.bool() => self.rng.u32(0..70).to_string(),
-            Place::Amount => {
-                let (word, mask) = (self.word(), pick(self.rng, &[31, 63, 255]));
-                let to = if at == 1 { "%tr" } else { "%ts" };
-                let _ = writeln!(self.out, "and.b32 {to}, {word}, {mask};");
-                to.to_owned()
-            }
-            Place::Small => {
-                let word = self.word();
-                let to = if at == 1 { "%tr" } else { "%ts" };
-                let _ = writeln!(self.out, "and.b32 {to}, {word}, 31;");
-                to.to_owned()
-            }
-            Place::Divisor(ty) => {
-                let register = self.register(ty);
-                let (to, bits) = match ty.as_str() {
-                    "u16" | "s16" => ("%th", 16),
-                    "u64" | "s64" => ("%td", 64),
-                    _ => ("%tr", 32),
-                };
-                let _ = writeln!(
-                    self.out,
-                    "setp.eq.b{bits} %tp, {register}, 0;\nselp.b{bits} {to}, 13, {register}, %tp;"
-                );
-                to.to_owned()
-            }
-            Place::Value(ty) if at > 0 && self.one_in(5) => self.constant(ty),
-            Place::Value(ty) => self.register(ty),
-        }
-    }
-
-    fn constant(&mut self, ty: &str) -> String {
-        let word = values::word(self.rng);
-        let wide = values::wide(self.rng);
-        match ty {
-            "u16" | "b16" => (word as u16).to_string(),
-            "s16" => (word as i16).to_string(),
-            "u32" | "b32" => word.to_string(),
-            "s32" => (word as i32).to_string(),
-            "u64" | "b64" => format!("{wide:#x}"),
-            "s64" => (wide as i64).max(-i64::MAX).to_string(),
-            "f32" => format!("0f{word:08X}"),
-            "f64" => format!("0d{wide:016X}"),
-            _ => self.register(ty),
-        }
-    }
-
-    /// The ISA says when a result is NaN, but not which.
-    fn one_nan(&mut self, ty: &str, register: &str) {
-        let text = match ty {
-            "f32" | "tf32" => {
-                if ty == "tf32" {
-                    // The low bits are not defined.
-                    let _ = writeln!(self.out, "and.b32 {register}, {register}, 0xffffe000;");
-                }
-                format!(
-                    "and.b32 %tr, {register}, 0x7fffffff;\nsetp.gt.u32 %tp, %tr, 0x7f800000;\n\
-                     selp.b32 {register}, 0x7fc00000, {register}, %tp;"
-                )
-            }
-            "f64" => format!(
-                "and.b64 %td, {register}, 0x7fffffffffffffff;\n\
-                 setp.gt.u64 %tp, %td, 0x7ff0000000000000;\n\
-                 selp.b64 {register}, 0x7ff8000000000000, {register}, %tp;"
-            ),
-            "f16" | "bf16" => half_nan(ty, register),
-            "f16x2" | "bf16x2" => {
-                let ty = &ty[..ty.len() - 2];
-                format!(
-                    "mov.b32 {{%th, %ti}}, {register};\n{}\n{}\nmov.b32 {register}, {{%th, %ti}};",
-                    half_nan(ty, "%th").replace("%tx", "%tr"),
-                    half_nan(ty, "%ti").replace("%tx", "%tr"),
-                )
-            }
-            _ => return,
-        };
-        self.line(&text);
-    }
-}
-
-fn half_nan(ty: &str, register: &str) -> String {
-    let infinity = if ty == "f16" { 0x7c00 } else { 0x7f80 };
-    format!(
-        "cvt.u32.u16 %tr, {register};\nand.b32 %tr, %tr, 0x7fff;\nsetp.gt.u32 %tp, %tr, {infinity};\n\
-         selp.b16 {register}, 0x7fff, {register}, %tp;"
-    )
 }

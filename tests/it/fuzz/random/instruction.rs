@@ -1,0 +1,177 @@
+//! Single instructions on the pool, and what makes their results defined.
+
+use std::fmt::Write as _;
+
+use super::{
+    super::{
+        spec::{self, Form, Place},
+        values,
+    },
+    Writer, pick,
+};
+
+impl Writer<'_> {
+    pub(super) fn instruction(&mut self) {
+        let rows = match self.rng.u32(0..10) {
+            0..5 => spec::INTEGER,
+            5..=7 => spec::FLOAT,
+            8 => spec::HALF,
+            _ if self.modern => spec::SM90,
+            _ => spec::INTEGER,
+        };
+        let form = loop {
+            let form = spec::random(self.rng, rows);
+            if !self.fast || is_fast(&form.mnemonic) {
+                break form;
+            }
+        };
+        self.write(&form);
+    }
+
+    fn write(&mut self, form: &Form) {
+        let guard = match self.rng.u32(0..12) {
+            0 => format!("@{} ", self.predicate()),
+            1 => format!("@!{} ", self.predicate()),
+            _ => String::new(),
+        };
+        let sources: Vec<String> =
+            form.sources.iter().enumerate().map(|(at, place)| self.source(at, place)).collect();
+        let mut destinations: Vec<String> = Vec::new();
+        for place in &form.destinations {
+            let Place::Value(ty) = place else { continue };
+            let mut register = self.register(ty);
+            while destinations.contains(&register) {
+                register = self.register(ty);
+            }
+            destinations.push(register);
+        }
+        let _ = writeln!(
+            self.out,
+            "{guard}{} {}{}{};",
+            form.mnemonic,
+            destinations.join("|"),
+            if sources.is_empty() { "" } else { ", " },
+            sources.join(", ")
+        );
+        let moves = ["mov", "selp", "slct"].iter().any(|word| form.mnemonic.starts_with(word));
+        if let (Some(Place::Value(ty)), Some(register), false) =
+            (form.destinations.first(), destinations.first(), moves)
+        {
+            let ty = if form.mnemonic.contains("tf32") { "tf32" } else { ty };
+            self.one_nan(ty, register);
+        }
+    }
+
+    fn register(&mut self, ty: &str) -> String {
+        match ty {
+            "pred" => self.predicate(),
+            // Narrow values lie in registers of any width.
+            "u8" | "s8" => match self.rng.u32(0..3) {
+                0 => self.half(),
+                1 => self.word(),
+                _ => self.wide(),
+            },
+            "b16" | "u16" | "s16" | "f16" | "bf16" => self.half(),
+            "b64" | "u64" | "s64" | "f64" => self.wide(),
+            _ => self.word(),
+        }
+    }
+
+    fn source(&mut self, at: usize, place: &Place) -> String {
+        match place {
+            Place::Byte => format!("{:#x}", self.rng.u8(..)),
+            Place::Amount if self.rng.bool() => self.rng.u32(0..70).to_string(),
+            Place::Amount => {
+                let (word, mask) = (self.word(), pick(self.rng, &[31, 63, 255]));
+                let to = if at == 1 { "%tr" } else { "%ts" };
+                let _ = writeln!(self.out, "and.b32 {to}, {word}, {mask};");
+                to.to_owned()
+            }
+            Place::Small => {
+                let word = self.word();
+                let to = if at == 1 { "%tr" } else { "%ts" };
+                let _ = writeln!(self.out, "and.b32 {to}, {word}, 31;");
+                to.to_owned()
+            }
+            Place::Divisor(ty) => {
+                let register = self.register(ty);
+                let (to, bits) = match ty.as_str() {
+                    "u16" | "s16" => ("%th", 16),
+                    "u64" | "s64" => ("%td", 64),
+                    _ => ("%tr", 32),
+                };
+                let _ = writeln!(
+                    self.out,
+                    "setp.eq.b{bits} %tp, {register}, 0;\nselp.b{bits} {to}, 13, {register}, %tp;"
+                );
+                to.to_owned()
+            }
+            Place::Value(ty) if at > 0 && self.one_in(5) => self.constant(ty),
+            Place::Value(ty) => self.register(ty),
+        }
+    }
+
+    fn constant(&mut self, ty: &str) -> String {
+        let word = values::word(self.rng);
+        let wide = values::wide(self.rng);
+        match ty {
+            "u16" | "b16" => (word as u16).to_string(),
+            "s16" => (word as i16).to_string(),
+            "u32" | "b32" => word.to_string(),
+            "s32" => (word as i32).to_string(),
+            "u64" | "b64" => format!("{wide:#x}"),
+            "s64" => (wide as i64).max(-i64::MAX).to_string(),
+            "f32" => format!("0f{word:08X}"),
+            "f64" => format!("0d{wide:016X}"),
+            _ => self.register(ty),
+        }
+    }
+
+    /// The ISA says when a result is NaN, but not which.
+    fn one_nan(&mut self, ty: &str, register: &str) {
+        let text = match ty {
+            "f32" | "tf32" => {
+                if ty == "tf32" {
+                    // The low bits are not defined.
+                    let _ = writeln!(self.out, "and.b32 {register}, {register}, 0xffffe000;");
+                }
+                format!(
+                    "and.b32 %tr, {register}, 0x7fffffff;\nsetp.gt.u32 %tp, %tr, 0x7f800000;\n\
+                     selp.b32 {register}, 0x7fc00000, {register}, %tp;"
+                )
+            }
+            "f64" => format!(
+                "and.b64 %td, {register}, 0x7fffffffffffffff;\n\
+                 setp.gt.u64 %tp, %td, 0x7ff0000000000000;\n\
+                 selp.b64 {register}, 0x7ff8000000000000, {register}, %tp;"
+            ),
+            "f16" | "bf16" => half_nan(ty, register),
+            "f16x2" | "bf16x2" => {
+                let ty = &ty[..ty.len() - 2];
+                format!(
+                    "mov.b32 {{%th, %ti}}, {register};\n{}\n{}\nmov.b32 {register}, {{%th, %ti}};",
+                    half_nan(ty, "%th").replace("%tx", "%tr"),
+                    half_nan(ty, "%ti").replace("%tx", "%tr"),
+                )
+            }
+            _ => return,
+        };
+        self.line(&text);
+    }
+}
+
+fn half_nan(ty: &str, register: &str) -> String {
+    let infinity = if ty == "f16" { 0x7c00 } else { 0x7f80 };
+    format!(
+        "cvt.u32.u16 %tr, {register};\nand.b32 %tr, %tr, 0x7fff;\nsetp.gt.u32 %tp, %tr, {infinity};\n\
+         selp.b16 {register}, 0x7fff, {register}, %tp;"
+    )
+}
+
+/// Whether a kernel of only such instructions may run with subnormals flushed by the processor.
+fn is_fast(mnemonic: &str) -> bool {
+    let single = mnemonic.ends_with(".f32") || mnemonic.contains(".f32.");
+    let flushes = mnemonic.contains(".ftz");
+    let moves = ["set", "sel", "slct", "cvt"].iter().any(|word| mnemonic.starts_with(word));
+    !mnemonic.contains("f64") && (!single || flushes || moves)
+}
