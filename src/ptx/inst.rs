@@ -9,6 +9,7 @@ use super::ast::LocationId;
 use super::modifier::*;
 use super::operand::{Label, Operand, Reg, Symbol};
 use super::types::{Scope, Space, Type};
+use super::video::Video;
 
 /// `@p` or `@!p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -309,6 +310,8 @@ pub enum Op {
     /// `vadd2`, `vabsdiff4`, …: `d <- a, b, c` on two halves or four bytes; `c` is added to the sum of the
     /// lanes' results with `.add`, else it gives the lanes of `d` that no mask selects (here: none).
     Simd(Simd),
+    /// All other video instructions: `vadd` to `vset4`, with parts of operands.
+    Video(Video),
 
     // Comparison and selection --------------------------------------------------------------------
     /// `setp p|q <- a, b [, c]`: `p = (a cmp b) op c`, `q = !(a cmp b) op c`; `c` may be [`Operand::Not`].
@@ -446,11 +449,23 @@ pub enum Op {
     Atom(Atomic),
     /// `red [address], b [, cache policy]`: sources `address, b`.
     Red(Atomic),
-    /// `prefetch [address]`, `prefetchu [address]`: a hint.
+    /// `prefetch [address]`, `prefetchu`, `applypriority`, `discard [address], bytes`: a hint.
     Prefetch {
         /// The opcode with its modifiers, such as `prefetch.global.L2`.
         mnemonic: Box<str>,
     },
+    /// What orders nothing that this machine could reorder: `fence.proxy`, `griddepcontrol`, `setmaxnreg`, ….
+    Hint {
+        /// The opcode with its modifiers, such as `fence.proxy.async`.
+        mnemonic: Box<str>,
+    },
+    /// `createpolicy d <- …`: how a cache is to treat an access; a value that other instructions only pass on.
+    Createpolicy {
+        /// The opcode with its modifiers.
+        mnemonic: Box<str>,
+    },
+    /// `mbarrier`: a barrier that lies in shared memory.
+    Mbarrier(Mbarrier),
     /// `cp.async [shared], [global], bytes [, source bytes]`: copies `bytes`; those after `source bytes` are zero.
     CpAsync {
         /// `.ca` or `.cg`.
@@ -633,6 +648,8 @@ impl Op {
     pub const fn destinations(&self) -> usize {
         match self {
             Self::St(_) | Self::Red(_) | Self::Prefetch { .. } | Self::Stackrestore { .. } => 0,
+            Self::Hint { .. } => 0,
+            Self::Mbarrier(mbarrier) => mbarrier.op.destinations(),
             Self::CpAsync { .. } | Self::CpAsyncCommit => 0,
             Self::CpAsyncWaitGroup | Self::CpAsyncWaitAll => 0,
             Self::Bar { kind: BarKind::Sync | BarKind::Arrive, .. } | Self::BarWarpSync => 0,

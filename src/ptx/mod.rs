@@ -18,6 +18,7 @@ mod parser;
 pub mod print;
 pub mod types;
 pub mod verify;
+pub mod video;
 pub use parser::{FILE, parse};
 pub use print::print;
 pub use verify::verify;

@@ -397,6 +397,64 @@ pub struct Atomic {
     pub cache: CacheHints,
 }
 
+keywords! {
+    /// What `mbarrier` does.
+    MbarrierOp {
+        /// `init [b], count`: makes one that waits for so many arrivals a phase.
+        Init = "init",
+        /// `inval [b]`: its memory may be used for something else.
+        Inval = "inval",
+        /// `arrive state <- [b] [, count]`: arrivals of the current phase; the state names the phase.
+        Arrive = "arrive",
+        /// `arrive_drop`: an arrival, and one less is waited for from the next phase on.
+        ArriveDrop = "arrive_drop",
+        /// `test_wait p <- [b], state|parity`: whether that phase is complete.
+        TestWait = "test_wait",
+        /// `try_wait p <- [b], state|parity [, time]`: the same, after having waited a little.
+        TryWait = "try_wait",
+        /// `pending_count d <- state`: how many arrivals were still due.
+        PendingCount = "pending_count",
+        /// `expect_tx [b], bytes`: the phase waits for so many bytes more.
+        ExpectTx = "expect_tx",
+        /// `complete_tx [b], bytes`: so many of them have come.
+        CompleteTx = "complete_tx",
+        /// `cp.async.mbarrier.arrive [b]`: an arrival once the thread's copies are done.
+        CopyArrive = "cp.async.mbarrier.arrive",
+    }
+}
+
+impl MbarrierOp {
+    /// How many destinations it has; that of an arrival may be missing.
+    pub const fn destinations(self) -> usize {
+        match self {
+            Self::Init | Self::Inval | Self::ExpectTx | Self::CompleteTx | Self::CopyArrive => 0,
+            Self::Arrive | Self::ArriveDrop => 1,
+            Self::TestWait | Self::TryWait | Self::PendingCount => 1,
+        }
+    }
+}
+
+/// An operation on a barrier in shared memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Mbarrier {
+    /// Which.
+    pub op: MbarrierOp,
+    /// State space; `None`: a generic address.
+    pub space: Option<Space>,
+    /// Memory order.
+    pub order: Option<Order>,
+    /// Scope of that order.
+    pub scope: Option<Scope>,
+    /// `.noComplete`: these arrivals do not complete the phase.
+    pub no_complete: bool,
+    /// `arrive.expect_tx`: the last source is a number of bytes to wait for, not of arrivals.
+    pub expect_tx: bool,
+    /// `.parity`: phases are named by their parity, not by a state.
+    pub parity: bool,
+    /// `.noinc`: the arrival counts as one of those waited for.
+    pub no_increment: bool,
+}
+
 /// What `bar` does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BarKind {

@@ -61,6 +61,8 @@ struct Parser<'a> {
     registers: usize,
     /// Opcodes read before.
     ops: HashMap<&'a str, Op>,
+    /// What stands at the operand just read: `-`, and `.b0` or the like.
+    part: Option<operand::Marked>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -75,6 +77,7 @@ impl<'a> Parser<'a> {
             location_ids: HashMap::new(),
             registers: 0,
             ops: HashMap::new(),
+            part: None,
             diagnostics: Vec::new(),
         }
     }

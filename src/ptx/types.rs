@@ -43,6 +43,10 @@ keywords! {
         Bf16 = "bf16",
         /// Two bfloat16 in a word.
         Bf16x2 = "bf16x2",
+        /// Two 8-bit numbers of 4 bits of exponent and 3 of mantissa.
+        E4m3x2 = "e4m3x2",
+        /// Two 8-bit numbers of 5 bits of exponent and 2 of mantissa.
+        E5m2x2 = "e5m2x2",
         /// TensorFloat-32.
         Tf32 = "tf32",
         /// IEEE binary32.
@@ -85,6 +89,7 @@ impl Type {
         match self {
             Self::B8 | Self::U8 | Self::S8 | Self::Pred => 1,
             Self::B16 | Self::U16 | Self::S16 | Self::F16 | Self::Bf16 => 2,
+            Self::E4m3x2 | Self::E5m2x2 => 2,
             Self::B32 | Self::U32 | Self::S32 | Self::F32 | Self::Tf32 => 4,
             Self::F16x2 | Self::Bf16x2 | Self::U16x2 | Self::S16x2 => 4,
             Self::B64 | Self::U64 | Self::S64 | Self::F64 | Self::F32x2 => 8,
@@ -105,6 +110,7 @@ impl Type {
     pub const fn kind(self) -> Kind {
         match self {
             Self::B8 | Self::B16 | Self::B32 | Self::B64 | Self::B128 => Kind::Bits,
+            Self::E4m3x2 | Self::E5m2x2 => Kind::Bits,
             Self::U8 | Self::U16 | Self::U32 | Self::U64 | Self::U16x2 => Kind::Unsigned,
             Self::S8 | Self::S16 | Self::S32 | Self::S64 | Self::S16x2 => Kind::Signed,
             Self::F16 | Self::F16x2 | Self::Bf16 | Self::Bf16x2 => Kind::Float,
@@ -126,7 +132,16 @@ impl Type {
 
     /// Whether one register holds two values.
     pub const fn is_packed(self) -> bool {
-        matches!(self, Self::F16x2 | Self::Bf16x2 | Self::U16x2 | Self::S16x2 | Self::F32x2)
+        matches!(
+            self,
+            Self::F16x2
+                | Self::Bf16x2
+                | Self::U16x2
+                | Self::S16x2
+                | Self::F32x2
+                | Self::E4m3x2
+                | Self::E5m2x2
+        )
     }
 
     /// The type of one of a packed type's two values; any other type itself.

@@ -10,6 +10,7 @@ mod event;
 mod interp;
 mod jit;
 mod launch;
+mod mbarrier;
 mod memory;
 mod module;
 mod options;

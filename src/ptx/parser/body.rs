@@ -5,9 +5,11 @@ use super::super::inst::{Guard, Instruction, Op};
 use super::super::lexer::{self, Kind};
 use super::super::operand::{Address, Base, Operand};
 use super::super::types::Type;
+use super::super::video::{Part, Video};
 use super::call::Parts;
 use super::locations::Locations;
 use super::opcode;
+use super::operand::Marked;
 use super::scope::Frame;
 use super::{DEEPEST_SCOPE, Fault, Parsed, Parser};
 
@@ -144,8 +146,9 @@ impl<'a> Parser<'a> {
         let (op, dst, src) = match op {
             Op::Call { uni, .. } => self.call(uni, frame)?,
             op => {
-                let (operands, piped) = self.operands(frame)?;
-                arrange(op, operands, piped, &frame.body.registers)
+                let (operands, piped, marks) = self.operands(frame)?;
+                let parts = arrange(op, operands, piped, &frame.body.registers);
+                marked(parts, &marks).map_err(|text| Fault { token, text })?
             }
         };
         self.expect(b';')?;
@@ -166,22 +169,60 @@ impl<'a> Parser<'a> {
     }
 
     /// All operands; whether a `|` stands behind the first.
-    fn operands(&mut self, frame: &mut Frame<'a>) -> Parsed<(Vec<Operand>, bool)> {
+    fn operands(&mut self, frame: &mut Frame<'a>) -> Parsed<(Vec<Operand>, bool, Marks)> {
         let mut list = Vec::with_capacity(4);
         let mut piped = false;
+        let mut marks = Vec::new();
         if self.is(b';') {
-            return Ok((list, piped));
+            return Ok((list, piped, marks));
         }
+        self.part = None;
         loop {
             list.push(self.operand(frame, 0)?);
+            marks.extend(self.part.take().map(|marked| (list.len() - 1, marked)));
             if self.is(b'|') && list.len() == 1 {
                 self.next();
                 piped = true;
             } else if !self.take(b',') {
-                return Ok((list, piped));
+                return Ok((list, piped, marks));
             }
         }
     }
+}
+
+/// Which operands have a sign or name a part of their register.
+type Marks = Vec<(usize, Marked)>;
+
+/// Signs and parts are the video instructions' own.
+fn marked((op, dst, src): Parts, marks: &Marks) -> Result<Parts, String> {
+    if marks.is_empty() {
+        return Ok((op, dst, src));
+    }
+    let mut video = match op {
+        Op::Video(video) => video,
+        Op::Simd(simd) => Video::from(simd),
+        Op::Unsupported { .. } => return Ok((op, dst, src)),
+        _ => return Err("only video instructions take parts of registers".to_owned()),
+    };
+    for (at, Marked { negated, part }) in marks {
+        let place = match at {
+            0 => &mut video.d_part,
+            1 => &mut video.a_part,
+            2 => &mut video.b_part,
+            _ => &mut None,
+        };
+        *place = *part;
+        if let (true, Some(sign)) = (*negated, at.checked_sub(1)) {
+            let sign = video.negated.get_mut(sign).ok_or("a sign at a fourth operand")?;
+            *sign = true;
+        }
+    }
+    let counts = |part: Option<Part>| part.is_none_or(|part| part.count <= video.lanes);
+    let exact = |part: Option<Part>| part.is_none_or(|part| part.count == video.lanes);
+    if !counts(video.d_part) || !exact(video.a_part) || !exact(video.b_part) {
+        return Err("parts that do not fit the instruction's lanes".to_owned());
+    }
+    Ok((Op::Video(video), dst, src))
 }
 
 /// Splits operands into destinations and sources, and completes what only they tell about the operation.
@@ -198,6 +239,12 @@ fn arrange(mut op: Op, mut list: Vec<Operand>, piped: bool, registers: &Register
         }
         Op::Suld(_) | Op::Sust(_) | Op::Sured { .. } | Op::Txq { .. } | Op::Suq { .. } => {
             unfold(&mut src);
+        }
+        // The state that an arrival gives need not be wanted; a number is not one.
+        Op::Mbarrier(mbarrier) if mbarrier.op.destinations() == 1 => {
+            if let Some(Operand::Address(_)) = list.first() {
+                src.splice(0..0, list.drain(..));
+            }
         }
         Op::CpAsync { ignore, .. } => {
             let last = src.get(3).and_then(Operand::reg);

@@ -3,6 +3,7 @@
 use super::super::inst::Op;
 use super::super::modifier::*;
 use super::super::types::{Scope, Space, Type};
+use super::super::video::{Second, Video, VideoOp};
 
 /// What the mnemonic means, as far as it says so itself.
 ///
@@ -40,29 +41,12 @@ const NOT_INTERPRETED: &[&str] = &[
     "ldmatrix",
     "stmatrix",
     "movmatrix",
-    "mbarrier",
     "tensormap",
     "mapa",
     "getctarank",
-    "griddepcontrol",
-    "setmaxnreg",
     "multimem",
-    "createpolicy",
     "istypep",
     "clusterlaunchcontrol",
-    "applypriority",
-    "discard",
-    "vadd",
-    "vsub",
-    "vabsdiff",
-    "vmin",
-    "vmax",
-    "vshl",
-    "vshr",
-    "vmad",
-    "vset",
-    "vset2",
-    "vset4",
 ];
 
 enum Found {
@@ -266,7 +250,7 @@ fn arithmetic(opcode: &str, words: &mut Words<'_>, _: &str) -> Found {
             }
             Some(Op::Dp2a { a: words.ty()?, b: words.ty()?, high })
         })(),
-        _ if opcode.starts_with('v') => return simd(opcode, words),
+        _ if opcode.starts_with('v') && opcode != "vote" => return video(opcode, words),
         _ => {
             let Some(function) = Function::parse(opcode) else { return Found::No };
             let (approx, ftz) = (words.flag("approx"), words.flag("ftz"));
@@ -276,18 +260,43 @@ fn arithmetic(opcode: &str, words: &mut Words<'_>, _: &str) -> Found {
     op.into()
 }
 
-/// `vadd2` to `vmax4`.
-fn simd(opcode: &str, words: &mut Words<'_>) -> Found {
+/// `vadd` to `vset4`.
+fn video(opcode: &str, words: &mut Words<'_>) -> Found {
     let (name, lanes) = match opcode.as_bytes().last() {
         Some(b'2') => (opcode.trim_end_matches('2'), 2),
         Some(b'4') => (opcode.trim_end_matches('4'), 4),
-        _ => return Found::No,
+        _ => (opcode, 1),
     };
-    let Some(op) = SimdOp::parse(name) else { return Found::No };
+    if let (Some(op), 2 | 4) = (SimdOp::parse(name), lanes) {
+        return (|| {
+            let (sat, add) = (words.flag("sat"), words.flag("add"));
+            let (to, a, b) = (words.ty()?, words.ty()?, words.ty()?);
+            Some(Op::Simd(Simd { op, lanes, to, a, b, sat, add }))
+        })()
+        .into();
+    }
+    let Some(op) = VideoOp::parse(name) else { return Found::No };
     (|| {
-        let (sat, add) = (words.flag("sat"), words.flag("add"));
-        let (to, a, b) = (words.ty()?, words.ty()?, words.ty()?);
-        Some(Op::Simd(Simd { op, lanes, to, a, b, sat, add }))
+        let to = if op == VideoOp::Set { Type::U32 } else { words.ty()? };
+        let mut video = Video::new(op, lanes, to, words.ty()?, words.ty()?);
+        video.sat = words.flag("sat");
+        video.second = words.find(Second::parse);
+        match op {
+            VideoOp::Shl | VideoOp::Shr => video.wrap = wrap(words)?,
+            VideoOp::Set => video.cmp = Some(words.find(Cmp::parse)?),
+            VideoOp::Mad => {
+                video.plus_one = words.flag("po");
+                video.scale = if words.flag("shr7") {
+                    7
+                } else if words.flag("shr15") {
+                    15
+                } else {
+                    0
+                };
+            }
+            _ => {}
+        }
+        Some(Op::Video(video))
     })()
     .into()
 }
@@ -416,6 +425,15 @@ fn memory(opcode: &str, words: &mut Words<'_>, mnemonic: &str) -> Found {
             words.rest.push("tensormap");
             None
         }
+        "applypriority" | "discard" => {
+            words.rest.clear();
+            Some(Op::Prefetch { mnemonic: mnemonic.into() })
+        }
+        "createpolicy" => {
+            words.rest.clear();
+            Some(Op::Createpolicy { mnemonic: mnemonic.into() })
+        }
+        "mbarrier" => return mbarrier(words),
         "cp" => return asynchronous(words),
         "alloca" => words.ty().map(|ty| Op::Alloca { ty }),
         "stacksave" => words.ty().map(|ty| Op::Stacksave { ty }),
@@ -425,9 +443,40 @@ fn memory(opcode: &str, words: &mut Words<'_>, mnemonic: &str) -> Found {
     op.into()
 }
 
+fn mbarrier(words: &mut Words<'_>) -> Found {
+    (|| {
+        let mut mbarrier = Mbarrier {
+            op: words.find(MbarrierOp::parse)?,
+            space: words.find(Space::parse),
+            order: words.find(Order::parse),
+            scope: words.find(Scope::parse),
+            no_complete: words.flag("noComplete"),
+            expect_tx: false,
+            parity: words.flag("parity"),
+            no_increment: words.flag("noinc"),
+        };
+        // `mbarrier.arrive.expect_tx` is an arrival: its own word is the first.
+        if mbarrier.op == MbarrierOp::Arrive || mbarrier.op == MbarrierOp::ArriveDrop {
+            mbarrier.expect_tx = words.flag("expect_tx");
+        }
+        words.flag("b64").then_some(())?;
+        Some(Op::Mbarrier(mbarrier))
+    })()
+    .into()
+}
+
 fn asynchronous(words: &mut Words<'_>) -> Found {
     if !words.flag("async") {
         return Found::Incomplete;
+    }
+    if words.rest.first() == Some(&"mbarrier") {
+        words.flag("mbarrier");
+        return match mbarrier(words) {
+            Found::Yes(Op::Mbarrier(found)) if found.op == MbarrierOp::Arrive => {
+                Found::Yes(Op::Mbarrier(Mbarrier { op: MbarrierOp::CopyArrive, ..found }))
+            }
+            _ => Found::Incomplete,
+        };
     }
     let op = match words.rest.as_slice() {
         ["commit_group"] => Some(Op::CpAsyncCommit),
@@ -450,7 +499,7 @@ fn asynchronous(words: &mut Words<'_>) -> Found {
     .into()
 }
 
-fn threads(opcode: &str, words: &mut Words<'_>, _: &str) -> Found {
+fn threads(opcode: &str, words: &mut Words<'_>, mnemonic: &str) -> Found {
     let op = match opcode {
         "bar" if words.flag("warp") => words.flag("sync").then_some(Op::BarWarpSync),
         "bar" | "barrier" => barrier(words, opcode == "bar"),
@@ -478,6 +527,14 @@ fn threads(opcode: &str, words: &mut Words<'_>, _: &str) -> Found {
         })(),
         "elect" => words.flag("sync").then_some(Op::Elect),
         "membar" => words.find(MembarLevel::parse).map(|level| Op::Membar { level }),
+        "fence" if words.flag("proxy") || words.flag("mbarrier_init") => {
+            words.rest.clear();
+            Some(Op::Hint { mnemonic: mnemonic.into() })
+        }
+        "griddepcontrol" | "setmaxnreg" => {
+            words.rest.clear();
+            Some(Op::Hint { mnemonic: mnemonic.into() })
+        }
         "fence" => (|| {
             let order = words.find(Order::parse);
             Some(Op::Fence { order, scope: words.find(Scope::parse)? })

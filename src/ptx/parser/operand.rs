@@ -2,8 +2,16 @@
 
 use super::super::lexer::{self, Kind, Number};
 use super::super::operand::{Address, Base, Operand, Special};
+use super::super::video::Part;
 use super::scope::{Frame, Name};
 use super::{DEEPEST, Fault, Parsed, Parser};
+
+/// What a video instruction's operand may have beside its register.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Marked {
+    pub(super) negated: bool,
+    pub(super) part: Option<Part>,
+}
 
 impl<'a> Parser<'a> {
     pub(super) fn operand(&mut self, frame: &mut Frame<'a>, depth: u32) -> Parsed<Operand> {
@@ -16,6 +24,12 @@ impl<'a> Parser<'a> {
             Kind::Number => self.literal(false),
             Kind::Mark(b'-') => {
                 self.next();
+                if self.peek().kind == Kind::Word {
+                    let operand = self.named(frame)?;
+                    let part = self.part.take().and_then(|marked| marked.part);
+                    self.part = Some(Marked { negated: true, part });
+                    return Ok(operand);
+                }
                 self.literal(true)
             }
             Kind::Mark(b'!') => {
@@ -94,6 +108,12 @@ impl<'a> Parser<'a> {
         }
         if let Some(special) = Special::parse(name) {
             return Ok(Operand::Special(special));
+        }
+        if let Some((register, part)) = name.rsplit_once('.')
+            && let (Some(Name::Reg(reg)), Some(part)) = (frame.find(register), Part::parse(part))
+        {
+            self.part = Some(Marked { negated: false, part: Some(part) });
+            return Ok(Operand::Reg(reg));
         }
         if name.starts_with('%') && frame.find(name).is_none() {
             let text = format!("register `{name}` is not declared");

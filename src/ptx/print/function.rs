@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::super::ast::{Body, Function, Inlined, Location, LocationId, Module, Statement};
 use super::super::inst::{Guard, Instruction, Op};
 use super::super::operand::{Address, Base, Label, Operand, Reg};
+use super::super::video::Part;
 use super::{declared, directives, escaped, line, offset, params};
 
 /// What names are needed to print an instruction.
@@ -158,10 +159,27 @@ pub(super) fn instruction(out: &mut String, names: &Names<'_>, item: &Instructio
                     1 if two => "|",
                     _ => ", ",
                 });
+                if is_negated(&item.op, at) {
+                    out.push('-');
+                }
                 operand(out, names, part);
+                if let Some(part) = part_of(&item.op, at) {
+                    out.push('.');
+                    out.push_str(&part.text());
+                }
             }
         }
     }
+}
+
+fn is_negated(op: &Op, at: usize) -> bool {
+    let Op::Video(video) = op else { return false };
+    at.checked_sub(1).is_some_and(|at| video.negated.get(at) == Some(&true))
+}
+
+fn part_of(op: &Op, at: usize) -> Option<Part> {
+    let Op::Video(video) = op else { return None };
+    [video.d_part, video.a_part, video.b_part].get(at).copied().flatten()
 }
 
 fn list(out: &mut String, names: &Names<'_>, parts: &[Operand]) {

@@ -3,6 +3,7 @@
 use super::super::inst::Op;
 use super::super::modifier::*;
 use super::super::types::{Scope, Space, Type};
+use super::super::video::{Second, VideoOp};
 
 /// The opcode with its modifiers, such as `ld.global.v4.f32`.
 pub(super) fn mnemonic(op: &Op) -> String {
@@ -127,7 +128,10 @@ fn write(op: &Op, text: &mut Text) {
         Op::Atom(atomic) => text.atomic("atom", atomic),
         Op::Red(atomic) => text.atomic("red", atomic),
         Op::Cvt(cvt) => text.cvt(cvt),
-        Op::Unsupported { mnemonic } | Op::Prefetch { mnemonic } => {
+        Op::Unsupported { mnemonic }
+        | Op::Prefetch { mnemonic }
+        | Op::Hint { mnemonic }
+        | Op::Createpolicy { mnemonic } => {
             text.start(mnemonic);
         }
         _ => {
@@ -194,6 +198,20 @@ fn function(op: &Op, text: &mut Text) -> bool {
         Op::Dp4a { a, b } => text.start("dp4a").ty(*a).ty(*b),
         Op::Dp2a { a, b, high } => {
             text.start("dp2a").word(if *high { "hi" } else { "lo" }).ty(*a).ty(*b)
+        }
+        Op::Video(video) => {
+            text.start(video.op.text());
+            if video.lanes > 1 {
+                text.0.push(if video.lanes == 4 { '4' } else { '2' });
+            }
+            let (set, mad) = (video.op == VideoOp::Set, video.op == VideoOp::Mad);
+            text.word(if set { "" } else { video.to.text() }).ty(video.a).ty(video.b);
+            text.word(video.cmp.map_or("", Cmp::text)).flag(video.plus_one, "po");
+            text.flag(video.sat, "sat").word(video.second.map_or("", Second::text));
+            if matches!(video.op, VideoOp::Shl | VideoOp::Shr) {
+                text.wrap(video.wrap);
+            }
+            text.flag(mad && video.scale == 7, "shr7").flag(mad && video.scale == 15, "shr15")
         }
         Op::Simd(simd) => {
             text.start(simd.op.text()).0.push(if simd.lanes == 4 { '4' } else { '2' });
@@ -287,6 +305,14 @@ fn threads(op: &Op, text: &mut Text) -> bool {
             text.start("redux.sync").word(op.text()).flag(*abs, "abs").flag(*nan, "NaN").ty(*ty)
         }
         Op::Elect => text.start("elect.sync"),
+        Op::Mbarrier(mbarrier) => {
+            let copy = mbarrier.op == MbarrierOp::CopyArrive;
+            text.start(if copy { mbarrier.op.text() } else { "mbarrier" });
+            text.word(if copy { "" } else { mbarrier.op.text() });
+            text.flag(mbarrier.no_increment, "noinc").flag(mbarrier.expect_tx, "expect_tx");
+            text.flag(mbarrier.no_complete, "noComplete").flag(mbarrier.parity, "parity");
+            text.order(mbarrier.order, mbarrier.scope).space(mbarrier.space).word("b64")
+        }
         Op::Membar { level } => text.start("membar").word(level.text()),
         Op::Fence { order, scope } => text.start("fence").order(*order, Some(*scope)),
         _ => return false,

@@ -3,6 +3,7 @@
 use super::super::inst::Op;
 use super::super::modifier::*;
 use super::super::types::Type;
+use super::super::video::{Video, VideoOp};
 
 /// What one operand must be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,7 +82,7 @@ const fn product(ty: Type, half: Option<Half>) -> Type {
 pub(super) fn signature(op: &Op, sources: usize) -> Option<Signature> {
     arithmetic(op)
         .or_else(|| bits(op))
-        .or_else(|| memory(op))
+        .or_else(|| memory(op, sources))
         .or_else(|| threads(op, sources))
         .or_else(|| control(op))
         .or_else(|| image(op))
@@ -111,6 +112,7 @@ fn arithmetic(op: &Op) -> Option<Signature> {
         }
         Op::Testp { ty, .. } => of(&[PRED], &[value(*ty)]),
         Op::Dp4a { .. } | Op::Dp2a { .. } | Op::Simd(_) => of(&[B32], &[B32; 3]),
+        Op::Video(video) => of(&[B32], &[B32; 3]).optional(0, usize::from(!needs_third(video))),
         Op::Setp { ty, combine, .. } => of(&[PRED, PRED], &[value(*ty); 2])
             .and(combine.is_some(), &[PRED])
             .optional(usize::from(!ty.is_packed()), 0),
@@ -128,6 +130,12 @@ fn arithmetic(op: &Op) -> Option<Signature> {
         }
         _ => return None,
     })
+}
+
+/// Whether a video instruction has a third operand.
+fn needs_third(video: &Video) -> bool {
+    let merges = video.d_part.is_some() || video.second.is_some();
+    video.lanes > 1 || merges || video.op == VideoOp::Mad
 }
 
 fn bits(op: &Op) -> Option<Signature> {
@@ -153,7 +161,7 @@ fn bits(op: &Op) -> Option<Signature> {
     })
 }
 
-fn memory(op: &Op) -> Option<Signature> {
+fn memory(op: &Op, sources: usize) -> Option<Signature> {
     let policy = |cache: &CacheHints| cache.has_policy();
     let b64 = [Slot::Value(Type::B64)];
     Some(match op {
@@ -172,7 +180,9 @@ fn memory(op: &Op) -> Option<Signature> {
         Op::Red(a) => {
             of(&[], &[Slot::Address, Slot::Lanes(a.ty, a.lanes)]).and(policy(&a.cache), &b64)
         }
-        Op::Prefetch { .. } => of(&[], &[Slot::Address]),
+        Op::Prefetch { .. } => of(&[], &[Slot::Address, WORD]).optional(0, 1),
+        Op::Hint { .. } => of(&[], &[WORD]).optional(0, 1),
+        Op::Mbarrier(mbarrier) => mbarrier_signature(mbarrier, sources),
         Op::CpAsync { hint, .. } if hint.contains("cache_hint") => {
             let known = [Slot::Address, Slot::Address, WORD];
             of(&[], &known).and(true, &[Slot::Coordinates, b64[0]]).optional(0, 1)
@@ -187,6 +197,23 @@ fn memory(op: &Op) -> Option<Signature> {
         Op::Stackrestore { ty } => of(&[], &[Slot::Value(*ty)]),
         _ => return None,
     })
+}
+
+fn mbarrier_signature(mbarrier: &Mbarrier, sources: usize) -> Signature {
+    let state = Slot::Value(Type::B64);
+    let phase = if mbarrier.parity { WORD } else { state };
+    match mbarrier.op {
+        MbarrierOp::Inval | MbarrierOp::CopyArrive => of(&[], &[Slot::Address]),
+        MbarrierOp::Init | MbarrierOp::ExpectTx | MbarrierOp::CompleteTx => {
+            of(&[], &[Slot::Address, WORD])
+        }
+        MbarrierOp::Arrive | MbarrierOp::ArriveDrop => {
+            of(&[state], &[Slot::Address]).and(sources > 1, &[WORD]).optional(1, 0)
+        }
+        MbarrierOp::TestWait => of(&[PRED], &[Slot::Address, phase]),
+        MbarrierOp::TryWait => of(&[PRED], &[Slot::Address, phase, WORD]).optional(0, 1),
+        MbarrierOp::PendingCount => of(&[WORD], &[state]),
+    }
 }
 
 fn threads(op: &Op, sources: usize) -> Option<Signature> {

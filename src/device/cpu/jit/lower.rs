@@ -9,6 +9,7 @@ mod convert;
 mod float;
 mod half;
 mod integer;
+mod mbarrier;
 mod memory;
 mod special;
 mod texture;
@@ -203,6 +204,7 @@ pub(super) fn clif_type(ty: Type) -> ir::Type {
     match ty {
         Type::Pred | Type::B8 | Type::U8 | Type::S8 => types::I8,
         Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => types::I16,
+        Type::E4m3x2 | Type::E5m2x2 => types::I16,
         Type::F32 => types::F32,
         Type::F64 => types::F64,
         Type::B128 => types::I128,
@@ -326,6 +328,12 @@ impl Lower<'_, '_> {
             Op::CpAsync { ignore, .. } => self.copy_to_shared(instruction, *ignore),
             // Such copies are done at once.
             Op::CpAsyncCommit | Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll => Ok(()),
+            Op::Mbarrier(mbarrier) => self.mbarrier(instruction, mbarrier),
+            Op::Hint { .. } => Ok(()),
+            Op::Createpolicy { .. } => {
+                let none = self.b.ins().iconst(types::I64, 0);
+                self.set(instruction, none)
+            }
             Op::Membar { .. } | Op::Fence { .. } => {
                 self.b.ins().fence();
                 Ok(())

@@ -1,8 +1,12 @@
 //! What compiled code calls of the host: mathematics that the processor has no instruction for.
 
+pub(in crate::device::cpu) mod small;
+
 use std::{sync::OnceLock, time::Instant};
 
 use half::{bf16, f16};
+
+use crate::{device::cpu::mbarrier, ptx::video::Video};
 
 /// All host functions with their names.
 pub(super) fn functions() -> Vec<(&'static str, *const u8)> {
@@ -44,6 +48,12 @@ pub(super) fn functions() -> Vec<(&'static str, *const u8)> {
         "warpaint_f64_to_f16" => f64_to_f16, extern "C" fn(f64) -> u32;
         "warpaint_f32_to_bf16" => f32_to_bf16, extern "C" fn(f32) -> u32;
         "warpaint_f64_to_bf16" => f64_to_bf16, extern "C" fn(f64) -> u32;
+        "warpaint_s64_odd" => s64_odd, extern "C" fn(i64) -> f64;
+        "warpaint_u64_odd" => u64_odd, extern "C" fn(u64) -> f64;
+        "warpaint_narrow" => small::narrow, extern "C" fn(f64, u32, u32) -> u32;
+        "warpaint_widen" => small::widen, extern "C" fn(u32, u32) -> f32;
+        "warpaint_video" => video, extern "C" fn(u64, u64, u32, u32, u32) -> u32;
+        "warpaint_mbarrier" => mbarrier::step, extern "C" fn(u64, u32, u32) -> u64;
         "warpaint_bfe_u32" => bfe_u32, extern "C" fn(u32, u32, u32) -> u32;
         "warpaint_bfe_s32" => bfe_s32, extern "C" fn(u32, u32, u32) -> u32;
         "warpaint_bfe_u64" => bfe_u64, extern "C" fn(u64, u32, u32) -> u64;
@@ -256,26 +266,41 @@ extern "C" fn u64_to_f32(value: u64, rounding: u32) -> f32 {
     directed_f32(nearest, (i128::from(value) - nearest as i128) as f64, rounding)
 }
 
+/// In double precision, rounded to odd: a later rounding to fewer bits is then the only one.
+extern "C" fn s64_odd(value: i64) -> f64 {
+    let nearest = value as f64;
+    odd(nearest, (i128::from(value) - nearest as i128) as f64)
+}
+
+extern "C" fn u64_odd(value: u64) -> f64 {
+    let nearest = value as f64;
+    odd(nearest, (i128::from(value) - nearest as i128) as f64)
+}
+
 // Halves -----------------------------------------------------------------------------------------------
+
+/// The canonical NaN of both half types.
+const NAN: u32 = 0x7fff;
 
 extern "C" fn f16_to_f32(bits: u32) -> f32 {
     f16::from_bits(bits as u16).to_f32()
 }
 
 extern "C" fn f32_to_f16(x: f32) -> u32 {
-    u32::from(f16::from_f32(x).to_bits())
+    if x.is_nan() { NAN } else { u32::from(f16::from_f32(x).to_bits()) }
 }
 
+/// Not by the crate `half`, which looks at the upper half of a double only.
 extern "C" fn f64_to_f16(x: f64) -> u32 {
-    u32::from(f16::from_f64(x).to_bits())
+    small::narrow(x, small::F16, 0)
 }
 
 extern "C" fn f32_to_bf16(x: f32) -> u32 {
-    u32::from(bf16::from_f32(x).to_bits())
+    if x.is_nan() { NAN } else { u32::from(bf16::from_f32(x).to_bits()) }
 }
 
 extern "C" fn f64_to_bf16(x: f64) -> u32 {
-    u32::from(bf16::from_f64(x).to_bits())
+    small::narrow(x, small::BF16, 0)
 }
 
 // Bits -------------------------------------------------------------------------------------------------
@@ -341,6 +366,11 @@ extern "C" fn prmt(both: u64, selectors: u32, mode: u32) -> u32 {
         }
     };
     u32::from_le_bytes(picks.map(|pick| bytes[pick]))
+}
+
+/// A video instruction, as [`Video::packed`] names it.
+extern "C" fn video(what: u64, parts: u64, a: u32, b: u32, c: u32) -> u32 {
+    Video::unpacked([what, parts]).evaluate(a, b, c)
 }
 
 /// PTX ISA, `fns`: the `offset`-th set bit at or above (or below) `base`.

@@ -22,7 +22,7 @@ use crate::{
         ast::{Body, Statement},
         cfg::{BlockId, Cfg},
         inst::{Instruction, Op},
-        modifier::{AtomOp, BarKind, CacheOp, Order},
+        modifier::{AtomOp, BarKind, CacheOp, MbarrierOp, Order},
         operand::Operand,
     },
 };
@@ -76,6 +76,7 @@ pub(super) fn is_strong(i: &Instruction) -> bool {
             !matches!(access.order, None | Some(Order::Weak))
                 || access.cache.op == Some(CacheOp::Cv)
         }
+        Op::Mbarrier(m) => matches!(m.op, MbarrierOp::TestWait | MbarrierOp::TryWait),
         Op::Atom(_) | Op::Nanosleep | Op::Membar { .. } | Op::Fence { .. } => true,
         _ => false,
     }
@@ -88,6 +89,7 @@ fn only_waits(body: &Body, cfg: &Cfg, blocks: &[BlockId]) -> bool {
         Op::St(_) | Op::Red(_) | Op::CpAsync { .. } | Op::Call { .. } => false,
         Op::Suld(_) | Op::Sust(_) | Op::Sured { .. } => false,
         Op::Bar { kind: BarKind::Arrive, .. } => false,
+        Op::Mbarrier(m) => matches!(m.op, MbarrierOp::TestWait | MbarrierOp::TryWait),
         // `atomicAdd(p, 0)` is a way to read.
         Op::Atom(atomic) => match atomic.op {
             AtomOp::Cas | AtomOp::Exch => true,

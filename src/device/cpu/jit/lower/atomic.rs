@@ -11,19 +11,21 @@ use super::{
 use crate::ptx::{
     inst::Instruction,
     modifier::{AtomOp, Atomic},
+    operand::Operand,
     types::Type,
 };
 
 impl Lower<'_, '_> {
     pub(super) fn atomic(&mut self, i: &Instruction, atomic: &Atomic) -> Step {
-        if atomic.lanes > 1 || atomic.ty.bytes() > 8 {
-            return Err(Unsupported("atomics of vectors"));
-        }
-        let checked = Checked { space: atomic.space, bytes: atomic.ty.bytes(), write: true };
+        let bytes = atomic.ty.bytes() * u32::from(atomic.lanes.max(1));
+        let checked = Checked { space: atomic.space, bytes, write: true };
         let address = address_operand(i, 0)?;
         let (base, offset) = self.locate(&address, checked)?;
         let address =
             if offset == 0 { base } else { self.b.ins().iadd_imm_s(base, i64::from(offset)) };
+        if atomic.lanes > 1 {
+            return self.atomic_lanes(i, atomic, address, checked);
+        }
         let operand = self.source(i, 1, atomic.ty)?;
         let third = match i.src.get(2) {
             Some(_) if atomic.op == AtomOp::Cas => Some(self.source(i, 2, atomic.ty)?),
@@ -38,6 +40,32 @@ impl Lower<'_, '_> {
             Some(destination) => self.set_extended(destination, old, atomic.ty),
             None => Ok(()),
         }
+    }
+
+    /// Of a vector each lane is atomic, not the whole (PTX ISA, `atom`).
+    fn atomic_lanes(
+        &mut self,
+        i: &Instruction,
+        atomic: &Atomic,
+        address: Value,
+        checked: Checked,
+    ) -> Step {
+        let operands = i.src.get(1).map_or(&[][..], Operand::lanes);
+        let destinations = i.dst.first().map_or(&[][..], Operand::lanes);
+        for (lane, operand) in operands.iter().enumerate() {
+            let offset = i64::from(atomic.ty.bytes()) * lane as i64;
+            let at = self.b.ins().iadd_imm_s(address, offset);
+            let operand = self.value(operand, atomic.ty)?;
+            let old = if checked.is_private() {
+                self.change(at, atomic, operand, None)?
+            } else {
+                self.change_atomically(at, atomic, operand, None)?
+            };
+            if let Some(destination) = destinations.get(lane) {
+                self.set_extended(destination, old, atomic.ty)?;
+            }
+        }
+        Ok(())
     }
 
     fn change(&mut self, at: Value, a: &Atomic, b: Value, c: Option<Value>) -> Step<Value> {
@@ -99,9 +127,8 @@ impl Lower<'_, '_> {
     fn changed(&mut self, a: &Atomic, old: Value, b: Value, c: Option<Value>) -> Step<Value> {
         let signed = a.ty.is_signed();
         Ok(match a.op {
-            AtomOp::Add if a.ty.is_float() => return self.float_sum(a.ty, old, b),
-            AtomOp::Min | AtomOp::Max if a.ty.is_float() => {
-                return Err(Unsupported("this atomic operation"));
+            AtomOp::Add | AtomOp::Min | AtomOp::Max if a.ty.is_float() => {
+                return self.float_change(a.ty, a.op, old, b);
             }
             AtomOp::Add => self.b.ins().iadd(old, b),
             AtomOp::And => self.b.ins().band(old, b),
@@ -133,9 +160,17 @@ impl Lower<'_, '_> {
         })
     }
 
-    fn float_sum(&mut self, ty: Type, a: Value, b: Value) -> Step<Value> {
+    fn float_operation(&mut self, op: AtomOp, a: Value, b: Value) -> Value {
+        match op {
+            AtomOp::Min => self.number_min_max(a, b, false, true),
+            AtomOp::Max => self.number_min_max(a, b, false, false),
+            _ => self.b.ins().fadd(a, b),
+        }
+    }
+
+    fn float_change(&mut self, ty: Type, op: AtomOp, a: Value, b: Value) -> Step<Value> {
         if !ty.is_packed() && ty.bytes() > 2 {
-            return Ok(self.b.ins().fadd(a, b));
+            return Ok(self.float_operation(op, a, b));
         }
         let lanes: &[i64] = if ty.is_packed() { &[0, 16] } else { &[0] };
         let mut word = None;
@@ -147,7 +182,7 @@ impl Lower<'_, '_> {
                 let half = self.b.ins().ireduce(types::I16, moved);
                 sum.push(self.widen_half(half, ty.element())?);
             }
-            let sum = self.b.ins().fadd(sum[0], sum[1]);
+            let sum = self.float_operation(op, sum[0], sum[1]);
             let half = self.narrow_half(sum, ty.element())?;
             let lane = self.b.ins().uextend(types::I32, half);
             let lane = self.b.ins().ishl_imm_u(lane, shift);

@@ -3,6 +3,7 @@
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::FloatCC, types};
 
 use super::{Lower, Step, Unsupported, clif_type, float::rounding_code, int_type};
+use crate::device::cpu::jit::math::small;
 use crate::ptx::{
     inst::Instruction,
     modifier::{Cvt, IntRounding, Rounding},
@@ -14,7 +15,10 @@ impl Lower<'_, '_> {
     pub(super) fn convert(&mut self, i: &Instruction, cvt: &Cvt) -> Step {
         let destination = i.dst.first().ok_or(Unsupported("no destination"))?;
         if cvt.to.is_packed() {
-            let value = self.convert_pair(i, cvt)?;
+            let value = match cvt.from.is_packed() {
+                true => self.convert_packed(i, cvt)?,
+                false => self.convert_pair(i, cvt)?,
+            };
             return self.set_operand(destination, value);
         }
         let value = self.source(i, 0, cvt.from)?;
@@ -78,17 +82,29 @@ impl Lower<'_, '_> {
         let signed = cvt.from.is_signed();
         let wide = if cvt.from.bytes() < 4 { types::I32 } else { clif_type(cvt.from) };
         let value = self.extended(value, wide, signed);
+        if cvt.to.bytes() == 2 {
+            let number = self.int_to_double(value, signed)?;
+            return self.narrow(number, cvt);
+        }
         if !matches!(cvt.rounding, None | Some(Rounding::Nearest)) {
             return self.int_to_float_directed(value, cvt);
         }
-        let to = if cvt.to.bytes() == 2 { types::F64 } else { clif_type(cvt.to) };
         let number = if signed {
-            self.b.ins().fcvt_from_sint(to, value)
+            self.b.ins().fcvt_from_sint(clif_type(cvt.to), value)
         } else {
-            self.b.ins().fcvt_from_uint(to, value)
+            self.b.ins().fcvt_from_uint(clif_type(cvt.to), value)
         };
-        let number = if cvt.to.bytes() == 2 { self.narrow_half(number, cvt.to)? } else { number };
-        Ok(if cvt.sat && cvt.to.bytes() > 2 { self.clamp_unit(number, cvt.to) } else { number })
+        Ok(if cvt.sat { self.clamp_unit(number, cvt.to) } else { number })
+    }
+
+    /// Exact, or rounded so that a later rounding to a half is the only one.
+    fn int_to_double(&mut self, value: Value, signed: bool) -> Step<Value> {
+        match (self.b.func.dfg.value_type(value), signed) {
+            (types::I64, true) => self.host("warpaint_s64_odd", &[value], types::F64),
+            (types::I64, false) => self.host("warpaint_u64_odd", &[value], types::F64),
+            (_, true) => Ok(self.b.ins().fcvt_from_sint(types::F64, value)),
+            (_, false) => Ok(self.b.ins().fcvt_from_uint(types::F64, value)),
+        }
     }
 
     fn int_to_float_directed(&mut self, value: Value, cvt: &Cvt) -> Step<Value> {
@@ -166,16 +182,7 @@ impl Lower<'_, '_> {
         let from = self.b.func.dfg.value_type(value);
         let directed = !matches!(cvt.rounding, None | Some(Rounding::Nearest));
         let value = match (from, cvt.to) {
-            (_, Type::F16 | Type::Bf16) if !directed => {
-                let value = if cvt.relu { self.positive(value) } else { value };
-                let value = if cvt.sat {
-                    let ty = if from == types::F64 { Type::F64 } else { Type::F32 };
-                    self.clamp_unit(value, ty)
-                } else {
-                    value
-                };
-                return self.narrow_half(value, cvt.to);
-            }
+            (_, Type::F16 | Type::Bf16 | Type::Tf32) => return self.narrow(value, cvt),
             (types::F32, Type::F32) | (types::F64, Type::F64) => value,
             (types::F32, Type::F64) => self.b.ins().fpromote(types::F64, value),
             (types::F64, Type::F32) if directed => {
@@ -190,29 +197,125 @@ impl Lower<'_, '_> {
         Ok(if cvt.sat { self.clamp_unit(value, cvt.to) } else { value })
     }
 
-    fn positive(&mut self, value: Value) -> Value {
-        let ty = self.b.func.dfg.value_type(value);
-        let zero = super::zero_of(&mut self.b, ty);
-        let above = FloatCC::GreaterThan;
-        let above = self.b.ins().fcmp(above, value, zero);
-        self.b.ins().select(above, value, zero)
+    /// A number in one of the formats below single precision.
+    fn narrow(&mut self, value: Value, cvt: &Cvt) -> Step<Value> {
+        let double = self.b.func.dfg.value_type(value) == types::F64;
+        let value = if cvt.relu { self.positive(value) } else { value };
+        let value = match (cvt.sat, double) {
+            (false, _) => value,
+            (true, true) => self.clamp_unit(value, Type::F64),
+            (true, false) => self.clamp_unit(value, Type::F32),
+        };
+        let nearest = matches!(cvt.rounding, None | Some(Rounding::Nearest));
+        if nearest && !cvt.satfinite && cvt.to != Type::Tf32 {
+            return self.narrow_half(value, cvt.to);
+        }
+        let format = match cvt.to {
+            Type::F16 => small::F16,
+            Type::Bf16 => small::BF16,
+            _ => small::TF32,
+        };
+        let bits = self.narrow_to(value, format, cvt)?;
+        if cvt.to != Type::Tf32 {
+            return Ok(self.b.ins().ireduce(types::I16, bits));
+        }
+        let tf32 = self.b.ins().ishl_imm_u(bits, 13);
+        // A NaN is the canonical one of single precision.
+        let nan = self.b.ins().fcmp(FloatCC::Unordered, value, value);
+        let canonical = self.int(0x7fff_ffff, types::I32);
+        Ok(self.b.ins().select(nan, canonical, tf32))
     }
 
-    /// Two numbers into a word of halves, the first in the upper half.
+    fn narrow_to(&mut self, value: Value, format: u32, cvt: &Cvt) -> Step<Value> {
+        let double = self.b.func.dfg.value_type(value) == types::F64;
+        let value = if double { value } else { self.b.ins().fpromote(types::F64, value) };
+        let rounding = match cvt.rounding {
+            Some(Rounding::NearestAway) => 4,
+            rounding => rounding_code(rounding.unwrap_or(Rounding::Nearest))?,
+        };
+        let rounding = rounding | if cvt.satfinite { i64::from(small::SATFINITE) } else { 0 };
+        let [format, rounding] =
+            [i64::from(format), rounding].map(|code| self.b.ins().iconst(types::I32, code));
+        self.host("warpaint_narrow", &[value, format, rounding], types::I32)
+    }
+
+    /// Zero where it is negative; NaN stays.
+    pub(super) fn positive(&mut self, value: Value) -> Value {
+        let ty = self.b.func.dfg.value_type(value);
+        let zero = super::zero_of(&mut self.b, ty);
+        let kept = self.b.ins().fcmp(FloatCC::UnorderedOrGreaterThan, value, zero);
+        self.b.ins().select(kept, value, zero)
+    }
+
+    /// Two numbers into a word of halves or a half of bytes, the first in the upper part.
     fn convert_pair(&mut self, i: &Instruction, cvt: &Cvt) -> Step<Value> {
-        let to = cvt.to.element();
-        if !matches!(to, Type::F16 | Type::Bf16) || i.src.len() != 2 {
+        let [high, low] = [i.src.first(), i.src.get(1)];
+        let (Some(high), Some(low)) = (high, low) else {
             return Err(Unsupported("this conversion"));
-        }
-        let one = Cvt { to, ..*cvt };
+        };
+        let format = eight_bits(cvt.to);
+        let one = Cvt { to: cvt.to.element(), ..*cvt };
         let half = |lower: &mut Self, operand: &Operand| {
             let value = lower.value(operand, cvt.from)?;
-            let value = lower.converted(value, &one)?;
+            let value = match format {
+                None => lower.converted(value, &one)?,
+                Some(format) => lower.to_eight_bits(value, format, cvt)?,
+            };
             Ok(lower.fit(value, types::I32))
         };
-        let high = half(self, &i.src[0])?;
-        let low = half(self, &i.src[1])?;
-        let high = self.b.ins().ishl_imm_u(high, 16);
+        if format.is_none() && !matches!(one.to, Type::F16 | Type::Bf16) {
+            return Err(Unsupported("this conversion"));
+        }
+        let (high, low) = (half(self, high)?, half(self, low)?);
+        let high = self.b.ins().ishl_imm_u(high, if format.is_some() { 8 } else { 16 });
         Ok(self.b.ins().bor(high, low))
+    }
+
+    fn to_eight_bits(&mut self, value: Value, format: u32, cvt: &Cvt) -> Step<Value> {
+        let value = if cvt.relu { self.positive(value) } else { value };
+        self.narrow_to(value, format, cvt)
+    }
+
+    /// Between two halves and two 8-bit numbers, each in its own part.
+    fn convert_packed(&mut self, i: &Instruction, cvt: &Cvt) -> Step<Value> {
+        let value = self.source(i, 0, cvt.from)?;
+        let value = self.fit(value, types::I32);
+        let mut word = None;
+        for lane in [0, 1] {
+            let part = match (eight_bits(cvt.from), eight_bits(cvt.to)) {
+                (Some(format), None) if cvt.to == Type::F16x2 => {
+                    let byte = self.b.ins().ushr_imm_u(value, 8 * lane);
+                    let byte = self.b.ins().band_imm_u(byte, 255);
+                    let format = self.b.ins().iconst(types::I32, i64::from(format));
+                    let number = self.host("warpaint_widen", &[byte, format], types::F32)?;
+                    let number = if cvt.relu { self.positive(number) } else { number };
+                    let half = self.narrow_half(number, Type::F16)?;
+                    let half = self.b.ins().uextend(types::I32, half);
+                    self.b.ins().ishl_imm_u(half, 16 * lane)
+                }
+                (None, Some(format)) if cvt.from == Type::F16x2 => {
+                    let half = self.b.ins().ushr_imm_u(value, 16 * lane);
+                    let half = self.b.ins().ireduce(types::I16, half);
+                    let number = self.widen_half(half, Type::F16)?;
+                    let byte = self.to_eight_bits(number, format, cvt)?;
+                    self.b.ins().ishl_imm_u(byte, 8 * lane)
+                }
+                _ => return Err(Unsupported("this conversion")),
+            };
+            word = Some(match word {
+                None => part,
+                Some(word) => self.b.ins().bor(word, part),
+            });
+        }
+        word.ok_or(Unsupported("this conversion"))
+    }
+}
+
+/// Which 8-bit format it is a pair of.
+fn eight_bits(ty: Type) -> Option<u32> {
+    match ty {
+        Type::E4m3x2 => Some(small::E4M3),
+        Type::E5m2x2 => Some(small::E5M2),
+        _ => None,
     }
 }

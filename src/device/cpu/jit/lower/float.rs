@@ -18,14 +18,14 @@ impl Lower<'_, '_> {
     /// The result of a floating-point operation.
     pub(super) fn float(&mut self, i: &Instruction) -> Step<Value> {
         Ok(match &i.op {
-            Op::Add { ty, mode, .. } => self.rounded(i, "add", *ty, *mode)?,
-            Op::Sub { ty, mode, .. } => self.rounded(i, "sub", *ty, *mode)?,
-            Op::Mul { ty, mode, .. } => self.rounded(i, "mul", *ty, *mode)?,
-            Op::Div { ty, mode, .. } => self.rounded(i, "div", *ty, *mode)?,
-            Op::Rcp { ty, mode, .. } => self.rounded(i, "rcp", *ty, *mode)?,
-            Op::Sqrt { ty, mode, .. } => self.rounded(i, "sqrt", *ty, *mode)?,
+            Op::Add { ty, mode, .. } => self.rounded_sources(i, "add", *ty, *mode)?,
+            Op::Sub { ty, mode, .. } => self.rounded_sources(i, "sub", *ty, *mode)?,
+            Op::Mul { ty, mode, .. } => self.rounded_sources(i, "mul", *ty, *mode)?,
+            Op::Div { ty, mode, .. } => self.rounded_sources(i, "div", *ty, *mode)?,
+            Op::Rcp { ty, mode, .. } => self.rounded_sources(i, "rcp", *ty, *mode)?,
+            Op::Sqrt { ty, mode, .. } => self.rounded_sources(i, "sqrt", *ty, *mode)?,
             Op::Fma { ty, mode, .. } | Op::Mad { ty, mode, .. } => {
-                self.rounded(i, "fma", *ty, *mode)?
+                self.rounded_sources(i, "fma", *ty, *mode)?
             }
             Op::Abs { ty, ftz } => {
                 let a = self.source(i, 0, *ty)?;
@@ -53,11 +53,29 @@ impl Lower<'_, '_> {
     }
 
     /// An operation that IEEE 754 rounds.
-    fn rounded(&mut self, i: &Instruction, name: &str, ty: Type, mode: Mode) -> Step<Value> {
+    fn rounded_sources(
+        &mut self,
+        i: &Instruction,
+        name: &str,
+        ty: Type,
+        mode: Mode,
+    ) -> Step<Value> {
         let mut operands = Vec::new();
         for at in 0..i.src.len() {
-            let value = self.source(i, at, ty)?;
-            operands.push(self.flushed(value, ty, mode.ftz));
+            operands.push(self.source(i, at, ty)?);
+        }
+        self.rounded(operands, name, ty, mode)
+    }
+
+    pub(super) fn rounded(
+        &mut self,
+        mut operands: Vec<Value>,
+        name: &str,
+        ty: Type,
+        mode: Mode,
+    ) -> Step<Value> {
+        for operand in &mut operands {
+            *operand = self.flushed(*operand, ty, mode.ftz);
         }
         let value = match mode.rounding {
             None | Some(Rounding::Nearest) => self.nearest(name, ty, &operands)?,
@@ -149,29 +167,52 @@ impl Lower<'_, '_> {
             operands.push(self.flushed(value, m.ty, m.ftz));
         }
         let [a, b] = operands[..] else { return Err(Unsupported("three operands")) };
-        if m.xorsign_abs {
-            return Err(Unsupported("xorsign.abs"));
-        }
-        if !m.nan && i.src.iter().any(|operand| is_simple_bound(operand, least)) {
+        if !m.nan && !m.xorsign_abs && i.src.iter().any(|operand| is_simple_bound(operand, least)) {
             let bound_first = is_simple_bound(&i.src[0], least);
             let (a, bound) = if bound_first { (b, a) } else { (a, b) };
             let cc = if least { FloatCC::LessThan } else { FloatCC::GreaterThan };
             let within = self.b.ins().fcmp(cc, a, bound);
             return Ok(self.b.ins().select(within, a, bound));
         }
-        Ok(self.number_min_max(a, b, m.nan, least))
+        Ok(self.any_min_max(a, b, m, least))
+    }
+
+    pub(super) fn any_min_max(&mut self, a: Value, b: Value, m: MinMax, least: bool) -> Value {
+        if !m.xorsign_abs {
+            return self.number_min_max(a, b, m.nan, least);
+        }
+        // The magnitude of the lesser magnitude, with the exclusive or of the signs.
+        let [x, y] = [a, b].map(|value| self.b.ins().fabs(value));
+        let value = self.number_min_max(x, y, m.nan, least);
+        let [a, b] = [a, b].map(|value| self.bitcast(value, types::I32));
+        let sign = self.b.ins().bxor(a, b);
+        let sign = self.bitcast(sign, types::F32);
+        let signed = self.b.ins().fcopysign(value, sign);
+        let nan = self.b.ins().fcmp(FloatCC::Unordered, value, value);
+        self.b.ins().select(nan, value, signed)
     }
 
     /// CLIF's `fmin` orders zeros as PTX does, but gives NaN where PTX gives the number.
     pub(super) fn number_min_max(&mut self, a: Value, b: Value, nan: bool, least: bool) -> Value {
         let value = if least { self.b.ins().fmin(a, b) } else { self.b.ins().fmax(a, b) };
         if nan {
-            return value;
+            return self.canonical(value);
         }
         let a_is_nan = self.b.ins().fcmp(FloatCC::Unordered, a, a);
         let b_is_nan = self.b.ins().fcmp(FloatCC::Unordered, b, b);
         let value = self.b.ins().select(b_is_nan, a, value);
-        self.b.ins().select(a_is_nan, b, value)
+        let value = self.b.ins().select(a_is_nan, b, value);
+        self.canonical(value)
+    }
+
+    /// A NaN as the canonical one, which is what `min` and `max` give (PTX ISA).
+    fn canonical(&mut self, value: Value) -> Value {
+        if self.b.func.dfg.value_type(value) != types::F32 {
+            return value; // double precision keeps payloads
+        }
+        let canonical = self.b.ins().f32const(f32::from_bits(0x7fff_ffff));
+        let nan = self.b.ins().fcmp(FloatCC::Unordered, value, value);
+        self.b.ins().select(nan, canonical, value)
     }
 
     fn test(&mut self, a: Value, ty: Type, test: Test) -> Value {

@@ -1,7 +1,7 @@
 //! Half precision: 16-bit integers in registers, computed in single precision (fused operations in double)
 //! and rounded once, which gives the correctly rounded result.
 
-use cranelift_codegen::ir::{InstBuilder, Value, condcodes::FloatCC, types};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::{Lower, Step, Unsupported};
 use crate::ptx::{
@@ -17,8 +17,8 @@ impl Lower<'_, '_> {
         for at in 0..i.src.len() {
             operands.push(self.source(i, at, ty)?);
         }
-        if ty == Type::F32x2 || matches!(ty, Type::U16x2 | Type::S16x2) {
-            return Err(Unsupported("this packed type"));
+        if ty == Type::F32x2 {
+            return self.single_pair(&i.op, &operands);
         }
         if !ty.is_packed() {
             return self.half_lane(&i.op, ty, &operands);
@@ -39,6 +39,31 @@ impl Lower<'_, '_> {
             });
         }
         word.ok_or(Unsupported(""))
+    }
+
+    /// Two single-precision operations at once.
+    fn single_pair(&mut self, op: &Op, operands: &[Value]) -> Step<Value> {
+        let (name, mode) = match op {
+            Op::Add { mode, .. } => ("add", *mode),
+            Op::Sub { mode, .. } => ("sub", *mode),
+            Op::Mul { mode, .. } => ("mul", *mode),
+            Op::Fma { mode, .. } => ("fma", *mode),
+            _ => return Err(Unsupported("this packed type")),
+        };
+        let mut lanes = Vec::new();
+        for shift in [0, 32] {
+            let parts = operands.iter().map(|operand| {
+                let moved = self.b.ins().ushr_imm_u(*operand, shift);
+                let word = self.b.ins().ireduce(types::I32, moved);
+                self.bitcast(word, types::F32)
+            });
+            let parts = parts.collect();
+            let value = self.rounded(parts, name, Type::F32, mode)?;
+            let bits = self.bitcast(value, types::I32);
+            lanes.push(self.b.ins().uextend(types::I64, bits));
+        }
+        let high = self.b.ins().ishl_imm_u(lanes[1], 32);
+        Ok(self.b.ins().bor(lanes[0], high))
     }
 
     fn half_lane(&mut self, op: &Op, ty: Type, operands: &[Value]) -> Step<Value> {
@@ -64,9 +89,7 @@ impl Lower<'_, '_> {
         }
         let mut result = self.half_operation(op, &wide)?;
         if let Op::Fma { relu: true, .. } = op {
-            let zero = super::zero_of(&mut self.b, types::F64);
-            let above = self.b.ins().fcmp(FloatCC::GreaterThan, result, zero);
-            result = self.b.ins().select(above, result, zero);
+            result = self.positive(result);
         }
         if mode.sat {
             let ty = self.b.func.dfg.value_type(result);
@@ -86,8 +109,8 @@ impl Lower<'_, '_> {
                 // The product of two halves is exact in double precision; the host rounds the sum to odd.
                 self.host("warpaint_fma_odd", &[a, b, c], types::F64)?
             }
-            (Op::Min(m), [a, b]) => self.number_min_max(*a, *b, m.nan, true),
-            (Op::Max(m), [a, b]) => self.number_min_max(*a, *b, m.nan, false),
+            (Op::Min(m), [a, b]) => self.any_min_max(*a, *b, *m, true),
+            (Op::Max(m), [a, b]) => self.any_min_max(*a, *b, *m, false),
             (Op::Approx { function: Function::Tanh, .. }, [a]) => {
                 self.host("warpaint_tanh", &[*a], types::F32)?
             }

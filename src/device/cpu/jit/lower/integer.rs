@@ -12,6 +12,7 @@ use crate::ptx::{
     modifier::{BoolOp, Carry, Cmp, Half, MinMax},
     operand::Operand,
     types::Type,
+    video::Video,
 };
 
 impl Lower<'_, '_> {
@@ -46,6 +47,10 @@ impl Lower<'_, '_> {
 
     fn integer(&mut self, i: &Instruction) -> Step {
         let value = match &i.op {
+            Op::Add { ty, .. } if ty.is_packed() => {
+                let [a, b] = self.sources(i, *ty)?;
+                self.by_halves(a, b, |l, a, b| Ok(l.b.ins().iadd(a, b)))?
+            }
             Op::Add { ty, mode, carry } if *carry == Carry::default() => {
                 let [a, b] = self.sources(i, *ty)?;
                 if mode.sat { self.saturated(a, b, true)? } else { self.b.ins().iadd(a, b) }
@@ -114,9 +119,68 @@ impl Lower<'_, '_> {
             }
             Op::Dp4a { a, b } => self.dot(i, [*a, *b], 4, false)?,
             Op::Dp2a { a, b, high } => self.dot(i, [*a, *b], 2, *high)?,
+            Op::Simd(simd) => self.video(i, &Video::from(*simd))?,
+            Op::Video(video) => self.video(i, video)?,
+            Op::CvtPack { to, merge, .. } => self.packed(i, *to, merge.is_some())?,
             _ => return self.bits(i),
         };
         self.set(i, value)
+    }
+
+    fn video(&mut self, i: &Instruction, video: &Video) -> Step<Value> {
+        let [a, b] = self.sources(i, Type::B32)?;
+        let c = match i.src.get(2) {
+            Some(c) => self.value(c, Type::B32)?,
+            None => self.b.ins().iconst(types::I32, 0),
+        };
+        let [what, parts] = video.packed().map(|word| self.int(word as i64, types::I64));
+        self.host("warpaint_video", &[what, parts, a, b, c], types::I32)
+    }
+
+    /// `cvt.pack`: `a` and `b` clamped, `a` above `b`; above both the low bits of `c`.
+    fn packed(&mut self, i: &Instruction, to: Type, merges: bool) -> Step<Value> {
+        let bits = i64::from(to.bits());
+        let (least, most) = match to.is_signed() {
+            true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+            false => (0, (1 << bits) - 1),
+        };
+        let [a, b] = self.sources(i, Type::S32)?;
+        let [a, b] = [a, b].map(|value| {
+            let value = self.clamp_signed(value, least, most);
+            self.b.ins().band_imm_u(value, (1 << bits) - 1)
+        });
+        let a = self.b.ins().ishl_imm_u(a, bits);
+        let both = self.b.ins().bor(a, b);
+        if !merges || bits == 16 {
+            return Ok(both);
+        }
+        let c = self.source(i, 2, Type::B32)?;
+        let c = self.b.ins().ishl_imm_u(c, 2 * bits);
+        Ok(self.b.ins().bor(both, c))
+    }
+
+    /// An operation on the two halves of words.
+    fn by_halves(
+        &mut self,
+        a: Value,
+        b: Value,
+        mut operation: impl FnMut(&mut Self, Value, Value) -> Step<Value>,
+    ) -> Step<Value> {
+        let mut word = None;
+        for shift in [0, 16] {
+            let [x, y] = [a, b].map(|value| {
+                let moved = self.b.ins().ushr_imm_u(value, shift);
+                self.b.ins().ireduce(types::I16, moved)
+            });
+            let lane = operation(self, x, y)?;
+            let lane = self.b.ins().uextend(types::I32, lane);
+            let lane = self.b.ins().ishl_imm_u(lane, shift);
+            word = Some(match word {
+                None => lane,
+                Some(word) => self.b.ins().bor(word, lane),
+            });
+        }
+        word.ok_or(Unsupported(""))
     }
 
     fn add_with_carry(&mut self, a: Value, b: Value, carry: Carry) -> Value {
@@ -243,10 +307,15 @@ impl Lower<'_, '_> {
     }
 
     fn int_min_max(&mut self, i: &Instruction, m: MinMax, least: bool) -> Step<Value> {
-        if m.ty.is_packed() {
-            return Err(Unsupported("packed integers"));
-        }
         let [a, b] = self.sources(i, m.ty)?;
+        if m.ty.is_packed() {
+            let one = MinMax { ty: m.ty.element(), ..m };
+            return self.by_halves(a, b, |l, a, b| Ok(l.int_lesser(a, b, one, least)));
+        }
+        Ok(self.int_lesser(a, b, m, least))
+    }
+
+    fn int_lesser(&mut self, a: Value, b: Value, m: MinMax, least: bool) -> Value {
         let value = match (m.ty.is_signed(), least) {
             (true, true) => self.b.ins().smin(a, b),
             (true, false) => self.b.ins().smax(a, b),
@@ -254,10 +323,10 @@ impl Lower<'_, '_> {
             (false, false) => self.b.ins().umax(a, b),
         };
         if !m.relu {
-            return Ok(value);
+            return value;
         }
         let zero = self.int(0, clif_type(m.ty));
-        Ok(self.b.ins().smax(value, zero))
+        self.b.ins().smax(value, zero)
     }
 
     /// `dp4a` and `dp2a`: parts of `a` times bytes of `b`, summed.
