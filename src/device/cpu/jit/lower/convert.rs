@@ -259,7 +259,7 @@ impl Lower<'_, '_> {
             let value = lower.value(operand, cvt.from)?;
             let value = match format {
                 None => lower.converted(value, &one)?,
-                Some(format) => lower.to_eight_bits(value, format, cvt)?,
+                Some(format) => lower.eight_bit_number(value, format, cvt)?,
             };
             Ok(lower.fit(value, types::I32))
         };
@@ -271,7 +271,7 @@ impl Lower<'_, '_> {
         Ok(self.b.ins().bor(high, low))
     }
 
-    fn to_eight_bits(&mut self, value: Value, format: u32, cvt: &Cvt) -> Step<Value> {
+    fn eight_bit_number(&mut self, value: Value, format: u32, cvt: &Cvt) -> Step<Value> {
         let value = if cvt.relu { self.positive(value) } else { value };
         self.narrow_to(value, format, cvt)
     }
@@ -297,7 +297,7 @@ impl Lower<'_, '_> {
                     let half = self.b.ins().ushr_imm_u(value, 16 * lane);
                     let half = self.b.ins().ireduce(types::I16, half);
                     let number = self.widen_half(half, Type::F16)?;
-                    let byte = self.to_eight_bits(number, format, cvt)?;
+                    let byte = self.eight_bit_number(number, format, cvt)?;
                     self.b.ins().ishl_imm_u(byte, 8 * lane)
                 }
                 _ => return Err(Unsupported("this conversion")),
