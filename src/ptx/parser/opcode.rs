@@ -115,10 +115,12 @@ impl<'a> Words<'a> {
 
     fn access(&mut self) -> Option<Access> {
         let words = self.hints();
+        // `.mmio.relaxed`: the first says all.
+        let mmio = self.rest.contains(&Order::Mmio.text()) && self.flag(Order::Relaxed.text());
         Some(Access {
             space: self.find(Space::parse),
             lanes: self.lanes(),
-            order: self.find(Order::parse),
+            order: self.find(Order::parse).or(mmio.then_some(Order::Mmio)),
             scope: self.find(Scope::parse),
             nc: self.flag("nc"),
             unified: self.flag("unified"),

@@ -55,7 +55,8 @@ impl Text {
     }
 
     fn order(&mut self, order: Option<Order>, scope: Option<Scope>) -> &mut Self {
-        self.word(order.map_or("", Order::text)).word(scope.map_or("", Scope::text))
+        self.word(order.map_or("", Order::text));
+        self.flag(order == Some(Order::Mmio), "relaxed").word(scope.map_or("", Scope::text))
     }
 
     fn wrap(&mut self, wrap: bool) -> &mut Self {

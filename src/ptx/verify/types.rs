@@ -120,6 +120,7 @@ fn arithmetic(op: &Op) -> bool {
         },
         Op::Dp4a { a, b } | Op::Dp2a { a, b, .. } => is_u32_or_s32(*a) && is_u32_or_s32(*b),
         Op::Simd(s) => [s.to, s.a, s.b].into_iter().all(is_u32_or_s32),
+        Op::Video(v) => [v.to, v.a, v.b].into_iter().all(is_u32_or_s32),
         _ => true,
     }
 }
@@ -167,7 +168,25 @@ const fn converts(ty: Type) -> bool {
         || matches!(ty, Type::U8 | Type::S8 | Type::Tf32)
 }
 
+/// A pair of 8-bit floating-point numbers.
+const fn is_pair_of_bytes(ty: Type) -> bool {
+    matches!(ty, Type::E4m3x2 | Type::E5m2x2)
+}
+
+/// From and to 8-bit numbers: always rounded to nearest, and clamped on the way down.
+fn byte_conversion(c: &Cvt) -> bool {
+    let plain = c.integer.is_none() && !c.ftz && !c.sat && c.rounding == Some(Rounding::Nearest);
+    let fine = match is_pair_of_bytes(c.to) {
+        true => matches!(c.from, Type::F32 | Type::F16x2) && c.satfinite,
+        false => c.to == Type::F16x2 && !c.satfinite,
+    };
+    plain && fine
+}
+
 fn conversion(c: &Cvt) -> bool {
+    if is_pair_of_bytes(c.to) || is_pair_of_bytes(c.from) {
+        return byte_conversion(c);
+    }
     let (to, from) = (c.to.is_float(), c.from.is_float());
     let rounding = match (to, from) {
         (false, _) => c.rounding.is_none(),

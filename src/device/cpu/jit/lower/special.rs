@@ -6,10 +6,13 @@ use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, condcodes::IntCC, 
 
 use super::{Lower, Step, Unsupported, clif_type, int_type};
 use crate::{
-    device::cpu::launch::{Context, RESERVED_SHARED_BYTES},
+    device::cpu::{
+        jit::address::{self, Spot},
+        launch::{Context, RESERVED_SHARED_BYTES},
+    },
     ptx::{
         inst::{Instruction, Op},
-        operand::{Axis, Grid, Operand, Scalar, Special},
+        operand::{Axis, Grid, Operand, Scalar, Special, Symbol},
         types::{Space, Type},
     },
 };
@@ -48,6 +51,9 @@ impl Lower<'_, '_> {
         if own {
             return Ok(self.lies_in(address, space));
         }
+        if space == Space::Const {
+            return Ok(self.is_constant_address(address));
+        }
         if space != Space::Global {
             return Err(Unsupported("this state space"));
         }
@@ -57,6 +63,25 @@ impl Lower<'_, '_> {
             inside = self.b.ins().bor(inside, within);
         }
         Ok(self.b.ins().bxor_imm_u(inside, 1))
+    }
+
+    /// Whether an address lies in one of the module's constant variables.
+    fn is_constant_address(&mut self, address: Value) -> Value {
+        let mut inside = self.b.ins().iconst(types::I8, 0);
+        let variables = &self.unit.module.variables;
+        for index in 0..variables.len() as u32 {
+            if variables[index as usize].space != Space::Const {
+                continue;
+            }
+            let symbol = Symbol::Variable(index);
+            let spot = address::spot(self.unit, self.function, &self.frame, symbol);
+            let Some(Spot::Fixed { address: start, bytes, .. }) = spot else { continue };
+            let offset = self.b.ins().iadd_imm_s(address, (start as i64).wrapping_neg());
+            let cc = IntCC::UnsignedLessThan;
+            let within = self.b.ins().icmp_imm_u(cc, offset, bytes as i64);
+            inside = self.b.ins().bor(inside, within);
+        }
+        inside
     }
 
     fn mov(&mut self, i: &Instruction, ty: Type) -> Step {
