@@ -1,6 +1,7 @@
 //! A PTX function becomes a CLIF function: its frame, the loop over threads, registers and operands. What
 //! single instructions become stands in the submodules, one a family.
 
+pub(super) mod approximate;
 mod atomic;
 mod bits;
 mod call;

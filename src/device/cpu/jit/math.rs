@@ -16,17 +16,11 @@ pub(super) fn functions() -> Vec<(&'static str, *const u8)> {
             $(all.push(($name, $function as $ty as *const u8));)*
         };
     }
-    type F1 = extern "C" fn(f32) -> f32;
     type F2 = extern "C" fn(f32, f32, u32) -> f32;
     type F3 = extern "C" fn(f32, f32, f32, u32) -> f32;
     type D2 = extern "C" fn(f64, f64, u32) -> f64;
     type D3 = extern "C" fn(f64, f64, f64, u32) -> f64;
     list! {
-        "warpaint_sin" => sin, F1;
-        "warpaint_cos" => cos, F1;
-        "warpaint_lg2" => lg2, F1;
-        "warpaint_ex2" => ex2, F1;
-        "warpaint_tanh" => tanh, F1;
         "warpaint_add_f32" => add_f32, F2;
         "warpaint_mul_f32" => mul_f32, F2;
         "warpaint_div_f32" => div_f32, F2;
@@ -67,26 +61,6 @@ pub(super) fn functions() -> Vec<(&'static str, *const u8)> {
     }
     all.extend(super::output::functions());
     all
-}
-
-extern "C" fn sin(x: f32) -> f32 {
-    x.sin()
-}
-
-extern "C" fn cos(x: f32) -> f32 {
-    x.cos()
-}
-
-extern "C" fn lg2(x: f32) -> f32 {
-    x.log2()
-}
-
-extern "C" fn ex2(x: f32) -> f32 {
-    x.exp2()
-}
-
-extern "C" fn tanh(x: f32) -> f32 {
-    x.tanh()
 }
 
 /// Nanoseconds since the process first asked.

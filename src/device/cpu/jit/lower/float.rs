@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{
     types,
 };
 
-use super::{Lower, Step, Unsupported, clif_type, int_type};
+use super::{Lower, Step, Unsupported, approximate::approximation, clif_type, int_type};
 use crate::ptx::{
     inst::{Instruction, Op},
     modifier::{Function, MinMax, Mode, Rounding, Test},
@@ -255,11 +255,9 @@ impl Lower<'_, '_> {
                 let one = self.one(ty);
                 self.b.ins().fdiv(one, root)
             }
-            (Function::Sin, Type::F32) => self.host("warpaint_sin", &[a], types::F32)?,
-            (Function::Cos, Type::F32) => self.host("warpaint_cos", &[a], types::F32)?,
-            (Function::Lg2, Type::F32) => self.host("warpaint_lg2", &[a], types::F32)?,
-            (Function::Ex2, Type::F32) => self.host("warpaint_ex2", &[a], types::F32)?,
-            (Function::Tanh, Type::F32) => self.host("warpaint_tanh", &[a], types::F32)?,
+            (f, Type::F32) => {
+                approximation(&mut self.b, f, a).ok_or(Unsupported("this function"))?
+            }
             _ => return Err(Unsupported("this type")),
         };
         Ok(self.flushed(value, ty, ftz))

@@ -3,7 +3,7 @@
 
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
-use super::{Lower, Step, Unsupported};
+use super::{Lower, Step, Unsupported, approximate::approximation};
 use crate::ptx::{
     inst::{Instruction, Op},
     modifier::{Function, Rounding},
@@ -111,11 +111,8 @@ impl Lower<'_, '_> {
             }
             (Op::Min(m), [a, b]) => self.any_min_max(*a, *b, *m, true),
             (Op::Max(m), [a, b]) => self.any_min_max(*a, *b, *m, false),
-            (Op::Approx { function: Function::Tanh, .. }, [a]) => {
-                self.host("warpaint_tanh", &[*a], types::F32)?
-            }
-            (Op::Approx { function: Function::Ex2, .. }, [a]) => {
-                self.host("warpaint_ex2", &[*a], types::F32)?
+            (Op::Approx { function: f @ (Function::Tanh | Function::Ex2), .. }, [a]) => {
+                approximation(&mut self.b, *f, *a).ok_or(Unsupported("this function"))?
             }
             _ => return Err(Unsupported("this half-precision operation")),
         })
