@@ -5,8 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::discovery::Toolchain;
 use super::disk::Folder;
 use super::entry::{Entry, Key};
+use super::precompiled;
+use super::recent::Recent;
+use super::request::Request;
 
 /// The folder's size where nothing else is said, in bytes.
 const FOLDER_LIMIT_BYTES: u64 = 256 << 20;
@@ -74,12 +78,13 @@ impl Cache {
         self.shared.folder.as_ref().map(Folder::path)
     }
 
-    /// The size of all entries in the folder, in bytes.
+    /// The size of all entries and precompiled headers in the folder, in bytes.
     pub fn size(&self) -> u64 {
-        self.shared.folder.as_ref().map_or(0, Folder::size)
+        self.shared.folder.as_ref().map_or(0, |f| f.size() + precompiled::size(f.path()))
     }
 
-    /// Forgets everything, in memory and in the folder; files that are not entries stay.
+    /// Forgets everything, in memory and in the folder; files that are not ours stay, and precompiled headers of
+    /// processes that run.
     ///
     /// # Errors
     /// Where a file in the folder cannot be removed.
@@ -87,12 +92,35 @@ impl Cache {
         if let Some(mut memory) = self.lock_memory() {
             *memory = Memory::default();
         }
-        self.shared.folder.as_ref().map_or(Ok(()), Folder::clear)
+        let Some(folder) = &self.shared.folder else { return Ok(()) };
+        folder.clear()?;
+        precompiled::clear(folder.path())
     }
 
     /// Why the folder could not be written to, in one sentence, if ever it could not.
     pub fn problem(&self) -> Option<String> {
         self.shared.folder.as_ref().and_then(Folder::problem)
+    }
+
+    /// The entry for a request that was [kept for recall](Self::keep_for_recall), without a look at any file.
+    pub(super) fn recall(
+        &self,
+        request: &Request,
+        toolchain: &Arc<Toolchain>,
+    ) -> Option<Arc<Entry>> {
+        self.lock_memory()?.recent.find(request, toolchain)
+    }
+
+    /// Keeps the entry for [`recall`](Self::recall): the request alone must decide what it is.
+    pub(super) fn keep_for_recall(
+        &self,
+        request: &Request,
+        toolchain: &Arc<Toolchain>,
+        entry: &Arc<Entry>,
+    ) {
+        if let Some(mut memory) = self.lock_memory() {
+            memory.recent.keep(request, toolchain, entry);
+        }
     }
 
     pub(super) fn get(&self, key: Key) -> Option<Arc<Entry>> {
@@ -104,11 +132,13 @@ impl Cache {
         Some(entry)
     }
 
-    pub(super) fn insert(&self, key: Key, entry: Entry) {
+    pub(super) fn insert(&self, key: Key, entry: Entry) -> Arc<Entry> {
         if let Some(folder) = &self.shared.folder {
             folder.write(key, &entry);
         }
-        self.remember(key, Arc::new(entry));
+        let entry = Arc::new(entry);
+        self.remember(key, entry.clone());
+        entry
     }
 
     fn remember(&self, key: Key, entry: Arc<Entry>) {
@@ -128,6 +158,7 @@ struct Memory {
     entries: HashMap<Key, (Arc<Entry>, u64)>,
     bytes: usize,
     turn: u64,
+    recent: Recent,
 }
 
 impl Memory {

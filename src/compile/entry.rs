@@ -14,12 +14,16 @@ use sha2::{Digest, Sha256};
 use super::Compiled;
 use super::discovery::{Stamp, Toolchain};
 use super::includes::{self, Input};
+use super::precompiled::Domain;
 use super::request::Request;
 use crate::diagnostic::Diagnostic;
 
 /// Changes with everything that makes old entries wrong: the layout of a file, the options always passed, how
 /// PTX and log are worked on after the compiler.
 const MAGIC: [u8; 8] = *b"WARPTX\0\x01";
+
+/// What an option starts with that comes long after the headers were read.
+const OPTIMISER: &str = "--Ofast-compile";
 
 /// Magic, length, checksum.
 const HEADER_BYTES: usize = 8 + 8 + 32;
@@ -28,32 +32,51 @@ const HEADER_BYTES: usize = 8 + 8 + 32;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key(pub [u8; 32]);
 
-impl Key {
-    /// The key of `request` as compiled by `toolchain`, or `None` where what it reads cannot be told.
+/// What tells a compilation from every other one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Identity {
+    /// Of its result.
+    pub key: Key,
+    /// Of what its headers mean.
+    pub domain: Domain,
+    /// Whether the request alone decides, without any file that it includes.
+    pub is_self_contained: bool,
+}
+
+impl Identity {
+    /// Of `request` as compiled by `toolchain`; `None` where what it reads cannot be told.
     pub(super) fn of(request: &Request, toolchain: &Toolchain) -> Option<Self> {
         let inputs = includes::scan(request, toolchain)?;
         let mut hash = KeyHash(Sha256::new());
         hash.bytes(&MAGIC);
         hash.bytes(&request.target.number().to_le_bytes());
-        for text in [&request.name, request.text(), &request.prelude] {
-            hash.bytes(text.as_bytes());
-        }
+        hash.bytes(request.name.as_bytes());
+        hash.bytes(request.prelude.as_bytes());
         hash.list(&request.headers, |hash, header| {
             hash.bytes(header.name.as_bytes());
             hash.bytes(header.text.as_bytes());
         });
         hash.list(&request.include_dirs, |hash, dir| hash.path(dir));
-        hash.list(&request.options, |hash, option| hash.bytes(option.as_bytes()));
-        hash.list(&request.name_expressions, |hash, name| hash.bytes(name.as_bytes()));
         hash.list(&toolchain.stamps, KeyHash::stamp);
-        hash.list(&inputs, |hash, input| match input {
+        hash.list(&inputs.files, |hash, input| match input {
             Input::Content(path, digest) => {
                 hash.path(path);
                 hash.bytes(digest);
             }
             Input::Toolkit(stamp) => hash.stamp(stamp),
         });
-        Some(Self(hash.0.finalize().into()))
+        let mut of_headers = hash.clone();
+        let options: Vec<_> =
+            request.options.iter().filter(|o| !o.starts_with(OPTIMISER)).collect();
+        of_headers.list(&options, |hash, option| hash.bytes(option.as_bytes()));
+        hash.bytes(request.text().as_bytes());
+        hash.list(&request.options, |hash, option| hash.bytes(option.as_bytes()));
+        hash.list(&request.name_expressions, |hash, name| hash.bytes(name.as_bytes()));
+        Some(Self {
+            key: Key(hash.0.finalize().into()),
+            domain: Domain(of_headers.0.finalize().into()),
+            is_self_contained: inputs.none_asked_for,
+        })
     }
 }
 
@@ -70,6 +93,7 @@ impl fmt::Debug for Key {
 }
 
 /// Hashes fields so that no two different sequences of fields look alike: each with its length first.
+#[derive(Clone)]
 struct KeyHash(Sha256);
 
 impl KeyHash {
@@ -221,7 +245,7 @@ mod tests {
         let change = |change: &dyn Fn(&mut Request)| {
             let mut request = request.clone();
             change(&mut request);
-            Key::of(&request, &toolchain).unwrap()
+            Identity::of(&request, &toolchain).unwrap().key
         };
         let header = |name: &str, text: &str| Header { name: name.into(), text: text.into() };
         let mut keys = vec![
@@ -237,11 +261,42 @@ mod tests {
             change(&|request| request.name_expressions = vec!["d".into()]),
         ];
         let stamps = vec![Stamp { path: "l".into(), len: 1, modified_ns: 1 }];
-        keys.push(Key::of(&request, &Toolchain { stamps, ..toolchain.clone() }).unwrap());
+        let other = Toolchain { stamps, ..toolchain.clone() };
+        keys.push(Identity::of(&request, &other).unwrap().key);
         let all = keys.len();
         keys.sort();
         keys.dedup();
         assert_eq!(keys.len(), all);
         assert_eq!(change(&|_| ()), change(&|_| ()));
+    }
+
+    #[test]
+    fn headers_mean_the_same_whatever_the_source_and_the_optimiser_do() {
+        let toolchain = Toolchain { library: "l".into(), include_dirs: vec![], stamps: vec![] };
+        let domain = |change: &dyn Fn(&mut Request)| {
+            let mut request = Request::new("a.cu", "#include <x>", Target::CPU);
+            change(&mut request);
+            let identity = Identity::of(&request, &toolchain).unwrap();
+            assert!(!identity.is_self_contained);
+            identity.domain
+        };
+        let same: [&dyn Fn(&mut Request); 3] = [
+            &|request| request.source.push_str("\nint x;"),
+            &|request| request.name_expressions = vec!["k".into()],
+            &|request| request.options = vec!["--Ofast-compile=mid".into()],
+        ];
+        for change in same {
+            assert_eq!(domain(change), domain(&|_| ()));
+        }
+        let header = Header { name: "a".into(), text: "b".into() };
+        let other: [&dyn Fn(&mut Request); 4] = [
+            &|request| request.prelude = "int y;".into(),
+            &|request| request.headers = vec![header.clone()],
+            &|request| request.options = vec!["-DX".into()],
+            &|request| request.target = Target(9, 0),
+        ];
+        for change in other {
+            assert_ne!(domain(change), domain(&|_| ()));
+        }
     }
 }

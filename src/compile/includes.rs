@@ -29,22 +29,32 @@ pub(super) enum Input {
     Toolkit(Stamp),
 }
 
+/// What a compilation reads besides its request.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Inputs {
+    /// Every file that it may read.
+    pub files: Vec<Input>,
+    /// Whether it includes nothing at all, so that no file which appears or changes can make a difference.
+    pub none_asked_for: bool,
+}
+
 /// Every file that compiling `request` may read, or `None` where that cannot be told.
-pub(super) fn scan(request: &Request, toolchain: &Toolchain) -> Option<Vec<Input>> {
+pub(super) fn scan(request: &Request, toolchain: &Toolchain) -> Option<Inputs> {
     let options = Options::of(&request.options)?;
     let mut dirs: Vec<&Path> = request.include_dirs.iter().map(PathBuf::as_path).collect();
     dirs.extend(options.dirs.iter().map(PathBuf::as_path));
     dirs.extend(toolchain.include_dirs.iter().map(PathBuf::as_path));
-    let mut scanner = Scanner { dirs, toolchain, seen: BTreeSet::new(), inputs: Vec::new() };
+    let inputs = Inputs { files: Vec::new(), none_asked_for: true };
+    let mut scanner = Scanner { dirs, toolchain, seen: BTreeSet::new(), inputs };
     let own_dir = parent(Path::new(&request.name));
     for file in options.files {
-        scanner.include(&file, &own_dir)?;
+        scanner.include(&file, &[&own_dir])?;
     }
-    scanner.text(request.text().as_bytes(), &own_dir)?;
-    scanner.text(request.prelude.as_bytes(), &own_dir)?;
+    scanner.text(request.text().as_bytes(), &[&own_dir])?;
+    scanner.text(request.prelude.as_bytes(), &[&own_dir])?;
     for header in &request.headers {
-        scanner.text(header.text.as_bytes(), &parent(Path::new(&header.name)))?;
-        scanner.text(header.text.as_bytes(), &own_dir)?;
+        let header_dir = parent(Path::new(&header.name));
+        scanner.text(header.text.as_bytes(), &[&header_dir, &own_dir])?;
     }
     Some(scanner.inputs)
 }
@@ -93,21 +103,22 @@ struct Scanner<'a> {
     dirs: Vec<&'a Path>,
     toolchain: &'a Toolchain,
     seen: BTreeSet<PathBuf>,
-    inputs: Vec<Input>,
+    inputs: Inputs,
 }
 
 impl Scanner<'_> {
-    /// Follows every include of a text whose file lies in `own_dir`.
-    fn text(&mut self, text: &[u8], own_dir: &Path) -> Option<()> {
+    /// Follows every include of a text whose file lies in one of `own_dirs`.
+    fn text(&mut self, text: &[u8], own_dirs: &[&Path]) -> Option<()> {
         for name in included_names(text)? {
-            self.include(&name, own_dir)?;
+            self.include(&name, own_dirs)?;
         }
         Some(())
     }
 
     /// Takes every file that `name` could mean.
-    fn include(&mut self, name: &str, own_dir: &Path) -> Option<()> {
-        let places = std::iter::once(own_dir).chain(self.dirs.iter().copied());
+    fn include(&mut self, name: &str, own_dirs: &[&Path]) -> Option<()> {
+        self.inputs.none_asked_for = false;
+        let places = own_dirs.iter().chain(&self.dirs);
         let files: Vec<PathBuf> = places.map(|dir| dir.join(name)).collect();
         files.into_iter().try_for_each(|file| self.file(file))
     }
@@ -117,12 +128,12 @@ impl Scanner<'_> {
             return Some(());
         }
         if self.toolchain.include_dirs.iter().any(|dir| file.starts_with(dir)) {
-            self.inputs.push(Input::Toolkit(Stamp::of(&file)));
+            self.inputs.files.push(Input::Toolkit(Stamp::of(&file)));
             return Some(());
         }
         let text = fs::read(&file).ok()?;
-        self.inputs.push(Input::Content(file.clone(), Sha256::digest(&text).into()));
-        self.text(&text, &parent(&file))
+        self.inputs.files.push(Input::Content(file.clone(), Sha256::digest(&text).into()));
+        self.text(&text, &[&parent(&file)])
     }
 }
 
@@ -239,7 +250,7 @@ mod tests {
             vec![Header { name: "h/in_memory.h".into(), text: "#include <a.h>".into() }];
         request.include_dirs = vec![dir.to_owned()];
         let inputs = scan(&request, &toolchain).unwrap();
-        let files = inputs.iter().map(|input| match input {
+        let files = inputs.files.iter().map(|input| match input {
             Input::Content(path, _) => path.strip_prefix(dir).unwrap().to_str().unwrap(),
             Input::Toolkit(stamp) => stamp.path.strip_prefix(dir).unwrap().to_str().unwrap(),
         });

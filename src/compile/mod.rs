@@ -14,11 +14,14 @@ mod disk;
 mod entry;
 mod includes;
 mod nvrtc;
+mod precompiled;
+mod recent;
 mod request;
 mod seed;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::diagnostic::Diagnostic;
 
@@ -27,8 +30,9 @@ pub use request::{Header, PRELUDE_NAME, Request, Target};
 pub use seed::{has_seed, write_seed};
 
 use discovery::{Places, Toolchain};
-use entry::{Entry, Key};
+use entry::{Entry, Identity};
 use nvrtc::Nvrtc;
+use precompiled::Precompiled;
 
 /// What stops a compilation that the user's source has no part in.
 #[derive(Debug, thiserror::Error)]
@@ -136,14 +140,20 @@ pub struct Compiler {
 struct Shared {
     cache: Cache,
     places: Places,
+    precompiled: Precompiled,
     state: Mutex<State>,
 }
+
+/// The library is not looked at again for so long: that takes longer than an answer from memory.
+const CHECKED_FOR: Duration = Duration::from_secs(1);
 
 /// What is known of the library so far.
 #[derive(Debug, Default)]
 struct State {
     /// Found, perhaps not loaded yet.
     toolchain: Option<Arc<Toolchain>>,
+    /// When it was last seen to be there, unchanged.
+    checked: Option<Instant>,
     /// Loaded.
     nvrtc: Option<Nvrtc>,
     /// Libraries that were found and could not be loaded, with the reason.
@@ -157,7 +167,8 @@ impl Compiler {
     }
 
     fn with_places(cache: Cache, places: Places) -> Self {
-        Self { shared: Arc::new(Shared { cache, places, state: Mutex::default() }) }
+        let precompiled = Precompiled::new(cache.path().map(Path::to_owned));
+        Self { shared: Arc::new(Shared { cache, places, precompiled, state: Mutex::default() }) }
     }
 
     /// The cache it works with.
@@ -180,39 +191,77 @@ impl Compiler {
     /// Only for what is not the source's fault: NVRTC is missing, or failed inside. Mistakes in the source
     /// and its options, a NUL byte among them, are [`Outcome::Rejected`].
     pub fn compile(&self, request: &Request) -> Result<Outcome> {
+        let located = self.locate();
+        if let Ok(located) = &located
+            && let Some(entry) = self.shared.cache.recall(request, located)
+        {
+            return Ok(Outcome::Compiled(entry.compiled()));
+        }
         let nuls = request.nul_diagnostics();
         if !nuls.is_empty() {
             return Ok(Outcome::Rejected { diagnostics: nuls, log: String::new() });
         }
-        let located = match self.locate() {
+        let located = match located {
             Err(missing @ Error::NvrtcNotFound { .. }) => {
                 return seed::find(request).map(Outcome::Compiled).ok_or(missing);
             }
             located => located?,
         };
-        if let Some(hit) = self.look_up(Key::of(request, &located)) {
-            return Ok(Outcome::Compiled(hit));
+        let identity = Identity::of(request, &located);
+        if let Some(hit) = self.look_up(request, &located, identity) {
+            return Ok(hit);
         }
         // Loading may move on to another library than the one located, so both come from one call.
         let (toolchain, nvrtc) = self.load()?;
-        let key = Key::of(request, &toolchain);
-        if toolchain != located
-            && let Some(hit) = self.look_up(key)
-        {
-            return Ok(Outcome::Compiled(hit));
+        if toolchain == located {
+            return self.compile_anew(request, &toolchain, nvrtc, identity);
         }
-        let outcome = nvrtc.compile(request, &toolchain)?;
-        if let (Outcome::Compiled(compiled), Some(key)) = (&outcome, key) {
+        let identity = Identity::of(request, &toolchain);
+        match self.look_up(request, &toolchain, identity) {
+            Some(hit) => Ok(hit),
+            None => self.compile_anew(request, &toolchain, nvrtc, identity),
+        }
+    }
+
+    /// What the cache has.
+    fn look_up(
+        &self,
+        request: &Request,
+        toolchain: &Arc<Toolchain>,
+        identity: Option<Identity>,
+    ) -> Option<Outcome> {
+        let identity = identity?;
+        let entry = self.shared.cache.get(identity.key)?;
+        if identity.is_self_contained {
+            self.shared.cache.keep_for_recall(request, toolchain, &entry);
+        }
+        Some(Outcome::Compiled(entry.compiled()))
+    }
+
+    fn compile_anew(
+        &self,
+        request: &Request,
+        toolchain: &Arc<Toolchain>,
+        nvrtc: Nvrtc,
+        identity: Option<Identity>,
+    ) -> Result<Outcome> {
+        let Some(identity) = identity else { return nvrtc.compile(request, toolchain, None) };
+        let run = |headers: Option<&Path>| nvrtc.compile(request, toolchain, headers);
+        let outcome = match nvrtc.precompiles() && !identity.is_self_contained {
+            true => self.shared.precompiled.compile(identity.domain, run)?,
+            false => run(None)?,
+        };
+        if let Outcome::Compiled(compiled) = &outcome {
             // A header may have been saved while the compiler was reading it: such a result has no key.
-            if Key::of(request, &toolchain) == Some(key) {
-                self.shared.cache.insert(key, Entry::from(compiled));
+            let now = Identity::of(request, toolchain);
+            if now.is_some_and(|now| now.key == identity.key) {
+                let entry = self.shared.cache.insert(identity.key, Entry::from(compiled));
+                if identity.is_self_contained {
+                    self.shared.cache.keep_for_recall(request, toolchain, &entry);
+                }
             }
         }
         Ok(outcome)
-    }
-
-    fn look_up(&self, key: Option<Key>) -> Option<Compiled> {
-        Some(self.shared.cache.get(key?)?.compiled())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -225,13 +274,18 @@ impl Compiler {
     }
 
     fn locate_in(&self, state: &mut State) -> Result<Arc<Toolchain>> {
-        if let Some(toolchain) = &state.toolchain
-            && toolchain.is_unchanged()
-        {
-            return Ok(toolchain.clone());
+        if let Some(toolchain) = &state.toolchain {
+            let fresh = state.checked.is_some_and(|at| at.elapsed() < CHECKED_FOR);
+            if fresh || toolchain.is_unchanged() {
+                if !fresh {
+                    state.checked = Some(Instant::now());
+                }
+                return Ok(toolchain.clone());
+            }
         }
         state.nvrtc = None;
         let toolchain = Arc::new(self.shared.places.find(&state.unusable)?);
+        state.checked = Some(Instant::now());
         Ok(state.toolchain.insert(toolchain).clone())
     }
 

@@ -21,6 +21,13 @@ const SUCCESS: Code = 0;
 const INVALID_OPTION: Code = 5;
 const COMPILATION: Code = 6;
 
+/// The first version that precompiles headers.
+const FIRST_TO_PRECOMPILE: (u32, u32) = (12, 8);
+
+/// Memory reserved for precompiled headers, in bytes; what is not used of it costs nothing. A quarter of it, NVRTC's
+/// own choice, is too little for `cooperative_groups/reduce.h`.
+const PRECOMPILED_BYTES: usize = 1 << 30;
+
 /// `struct _nvrtcProgram`.
 #[repr(C)]
 struct Opaque {
@@ -78,6 +85,18 @@ macro_rules! function {
     };
 }
 
+/// Makes room for large precompiled headers, where the library knows them.
+fn reserve_for_precompiled(library: &'static libloading::Library) {
+    type Reserve = unsafe extern "C" fn(usize) -> Code;
+    // SAFETY: the type that nvrtc.h declares since version 12.8; older libraries lack the function.
+    let reserve = unsafe { symbol::<Reserve>(library, "nvrtcSetPCHHeapSize") };
+    if let Ok(reserve) = reserve {
+        // SAFETY: takes any size; no compilation is under way, for the library was just loaded.
+        let code = unsafe { reserve(PRECOMPILED_BYTES) };
+        tracing::debug!(code, "room for precompiled headers");
+    }
+}
+
 impl Nvrtc {
     /// Loads the library at `path`, or says what is wrong with it.
     pub(super) fn load(path: &Path) -> std::result::Result<Self, String> {
@@ -96,6 +115,7 @@ impl Nvrtc {
         let version = version
             .filter(|(major, _)| code == SUCCESS && *major >= 12)
             .ok_or_else(|| format!("is NVRTC {major}.{minor}, and 12.0 or newer is needed"))?;
+        reserve_for_precompiled(library);
         Ok(Self {
             version,
             error_string: function!(library, "nvrtcGetErrorString"),
@@ -113,19 +133,33 @@ impl Nvrtc {
         })
     }
 
+    /// Whether it can precompile headers.
+    pub(super) fn precompiles(&self) -> bool {
+        self.version >= FIRST_TO_PRECOMPILE
+    }
+
     /// Major and minor version.
     pub(super) fn version(&self) -> (u32, u32) {
         self.version
     }
 
     /// Compiles one program; the request has been checked for NUL bytes.
-    pub(super) fn compile(&self, request: &Request, toolchain: &Toolchain) -> Result<Outcome> {
+    ///
+    /// With a folder in `precompiled`, headers are taken from there, and put there where they are not.
+    pub(super) fn compile(
+        &self,
+        request: &Request,
+        toolchain: &Toolchain,
+        precompiled: Option<&Path>,
+    ) -> Result<Outcome> {
         let architecture = self.architecture(request)?;
         let program = Program::create(*self, request)?;
         for expression in &request.name_expressions {
             program.add_name(expression)?;
         }
-        let code = program.compile(&options(request, toolchain, architecture));
+        let mut options = options(request, toolchain, architecture);
+        options.extend(precompiled.into_iter().flat_map(precompiling));
+        let code = program.compile(&options);
         let log = program.text("nvrtcGetProgramLog", self.log_size, self.log)?;
         let lines = request.text().lines().count();
         if matches!(code, COMPILATION | INVALID_OPTION) {
@@ -208,6 +242,18 @@ fn options(request: &Request, toolchain: &Toolchain, architecture: u32) -> Vec<C
         options.push(c_string(option));
     }
     options
+}
+
+/// The options for precompiled headers in `folder`; that one of another source does not fit (#630) is no news.
+fn precompiling(folder: &Path) -> [CString; 4] {
+    let mut option = b"--pch-dir=".to_vec();
+    option.extend(folder.as_os_str().as_encoded_bytes());
+    [
+        c_string("--pch"),
+        c_string("--pch-messages=false"),
+        c_string("--diag-suppress=630"),
+        c_string(option),
+    ]
 }
 
 /// `text` up to its first NUL; a request with one gets no further than its check.

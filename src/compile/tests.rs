@@ -50,8 +50,8 @@ fn a_hit_neither_loads_nor_runs_the_compiler() {
     std::fs::write(&library, head).unwrap();
     let places = Places { variable: Some(library), folders: vec![] };
     let cache = Cache::open(temp.path().join("cache"));
-    let key = Key::of(&request(), &places.find(&[]).unwrap()).unwrap();
-    cache.insert(key, entry::example("the PTX"));
+    let identity = Identity::of(&request(), &places.find(&[]).unwrap()).unwrap();
+    cache.insert(identity.key, entry::example("the PTX"));
     // The library is a stub that cannot be loaded, so an answer can only come from the folder.
     let compiler = Compiler::with_places(Cache::open(temp.path().join("cache")), places);
     let Outcome::Compiled(compiled) = compiler.compile(&request()).unwrap() else { panic!() };

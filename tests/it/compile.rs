@@ -229,6 +229,58 @@ fn only_file(dir: &Path) -> std::path::PathBuf {
     file
 }
 
+/// A header that takes long is precompiled, and what it says is never a stale one's.
+#[test]
+fn a_slow_header_is_precompiled_and_never_stale() {
+    let temp = tempfile::tempdir().unwrap();
+    let cache = temp.path().join("cache");
+    let Some(compiler) = compiler_with(Cache::open(&cache)) else { return };
+    if compiler.nvrtc().unwrap().version < (12, 8) {
+        eprintln!("skipped: this NVRTC does not precompile headers");
+        return;
+    }
+    let of = |number: u32, header: u32| {
+        let mut request = request(&format!(
+            "#include <cooperative_groups.h>\n#include <h.cuh>\n__global__ void k(int *p) {{\n    \
+             p[cooperative_groups::this_thread_block().size()] = {number} + h();\n}}\n"
+        ));
+        let text = format!("__device__ inline int h() {{ return {header}; }}");
+        request.headers = vec![Header { name: "h.cuh".into(), text }];
+        request
+    };
+    let folders = || {
+        let entries = fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.is_dir()).collect::<Vec<_>>()
+    };
+    if !matches!(compiler.compile(&of(1000, 0)).unwrap(), Outcome::Compiled(_)) {
+        eprintln!("skipped: no cooperative_groups.h");
+        return;
+    }
+    for number in 1001..1003 {
+        let result = compiled(&compiler, &of(number, 0));
+        assert!(result.ptx.contains(&number.to_string()));
+        assert_eq!((result.log.as_str(), result.diagnostics.len()), ("", 0));
+        assert!(result.ptx.contains("kernels/test.cu"));
+    }
+    let [folder] = &folders()[..] else { panic!("{:?}", folders()) };
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "a precompiled header");
+
+    // A header in memory that changes, which NVRTC itself does not notice.
+    assert!(compiled(&compiler, &of(1000, 70_000)).ptx.contains("71000"));
+    // Mistakes are where they were.
+    let mut wrong = of(1005, 0);
+    wrong.source = wrong.source.replace("h()", "nothing");
+    let found = rejected(&compiler, &wrong);
+    assert!(found[0].starts_with("kernels/test.cu:4:"), "{found:?}");
+    for file in fs::read_dir(folder).unwrap() {
+        let file = fs::OpenOptions::new().write(true).open(file.unwrap().path()).unwrap();
+        file.set_len(99).unwrap();
+    }
+    compiled(&compiler, &of(1006, 0));
+    drop(compiler);
+    assert!(folders().is_empty(), "{:?}", folders());
+}
+
 #[test]
 fn several_threads_compile_at_once() {
     let Some(compiler) = compiler() else { return };

@@ -1,0 +1,377 @@
+//! Precompiled headers: what NVRTC made of a source's first lines, for the next compilation in this process.
+//!
+//! `cooperative_groups.h` and cub cost NVRTC more than a second a compilation. Since version 12.8 it can write what
+//! it made of them into a file and take it from there ("Precompiled Headers" in *NVRTC*), a third of the time
+//! later. Four things that it does are minded here:
+//!
+//! - Such a file can only be used by the process that wrote it (its content is mapped to where it was), so the
+//!   folder is this process's own and goes with it. Files have hundreds of megabytes: there are at most
+//!   [`MOST_FOLDERS`], with one each.
+//! - NVRTC compares neither a header in memory nor the prelude with what they were, and files by their times alone.
+//!   So each [`Domain`] (all that can change what headers mean) has a folder of its own.
+//! - Writing one takes longer than not writing it. A domain gets one when it comes a second time, and took
+//!   [`WORTHWHILE`] the first time.
+//! - A damaged file, or a full disk, is an error of the compilation. So what fails is compiled again without, and
+//!   where that helps the domain does without from then on.
+
+use std::{
+    collections::HashMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError, TryLockError},
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+use super::{Outcome, Result};
+
+/// A compilation that takes less gains nothing.
+const WORTHWHILE: Duration = Duration::from_millis(400);
+
+/// Folders kept: those used last.
+const MOST_FOLDERS: usize = 2;
+
+/// Domains remembered; beyond that all are forgotten.
+const MOST_DOMAINS: usize = 64;
+
+/// A folder of this age whose process is not to be seen was left by one that is no more.
+const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
+
+/// What the names of our folders start with; the process's number follows.
+const PREFIX: &str = "pch-";
+
+/// A digest of everything but the source that can change what its headers mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Domain(pub [u8; 32]);
+
+/// The precompiled headers of this process.
+#[derive(Debug, Default)]
+pub(super) struct Precompiled {
+    /// Where folders are made; `None`: there is no place for files.
+    place: Option<PathBuf>,
+    domains: Mutex<Domains>,
+    /// Held while NVRTC works with one: it has one heap for all.
+    in_use: Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct Domains {
+    known: HashMap<Domain, State>,
+    turn: u64,
+}
+
+/// What is known of a domain.
+#[derive(Debug)]
+enum State {
+    /// Not worth it, or it cannot be.
+    Without,
+    /// A compilation took long.
+    Slow,
+    /// The folder of its precompiled header, and the turn of its last use.
+    Ready(TempDir, u64),
+}
+
+impl Precompiled {
+    /// Keeps folders in `place`, which is made when the first one comes.
+    pub(super) fn new(place: Option<PathBuf>) -> Self {
+        Self { place, ..Self::default() }
+    }
+
+    /// Compiles by `run`, which is given the folder of a precompiled header where one is worth it.
+    pub(super) fn compile(
+        &self,
+        domain: Domain,
+        run: impl Fn(Option<&Path>) -> Result<Outcome>,
+    ) -> Result<Outcome> {
+        let plain = || {
+            let start = Instant::now();
+            let outcome = run(None)?;
+            self.note(domain, start.elapsed());
+            Ok(outcome)
+        };
+        // Whoever comes while another one works with them does without: nobody waits.
+        let _in_use = match self.in_use.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return plain(),
+        };
+        let Some(folder) = self.folder(domain) else { return plain() };
+        match run(Some(&folder)) {
+            Ok(outcome) if !doubtful(&outcome) => {
+                keep_newest(&folder);
+                Ok(outcome)
+            }
+            _ => {
+                let outcome = run(None)?;
+                if matches!(outcome, Outcome::Compiled(_)) {
+                    tracing::debug!("a precompiled header cannot be used; working without it");
+                    self.domains().known.insert(domain, State::Without);
+                }
+                Ok(outcome)
+            }
+        }
+    }
+
+    fn domains(&self) -> MutexGuard<'_, Domains> {
+        self.domains.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes how long a domain took without a precompiled header.
+    fn note(&self, domain: Domain, took: Duration) {
+        let mut domains = self.domains();
+        if domains.known.len() >= MOST_DOMAINS {
+            domains.known.clear();
+        }
+        if took >= WORTHWHILE && self.place.is_some() {
+            domains.known.entry(domain).or_insert(State::Slow);
+        }
+    }
+
+    /// The folder for a domain that is known to take long, made when it is first asked for.
+    fn folder(&self, domain: Domain) -> Option<PathBuf> {
+        let mut domains = self.domains();
+        domains.turn += 1;
+        let turn = domains.turn;
+        match domains.known.get_mut(&domain)? {
+            State::Without => return None,
+            State::Ready(folder, used) => {
+                *used = turn;
+                return Some(folder.path().to_owned());
+            }
+            State::Slow => {}
+        }
+        let state = match self.make_folder() {
+            Ok(folder) => State::Ready(folder, turn),
+            Err(error) => {
+                tracing::debug!("no folder for precompiled headers: {error}");
+                State::Without
+            }
+        };
+        domains.known.insert(domain, state);
+        domains.forget_oldest();
+        match domains.known.get(&domain) {
+            Some(State::Ready(folder, _)) => Some(folder.path().to_owned()),
+            _ => None,
+        }
+    }
+
+    fn make_folder(&self) -> io::Result<TempDir> {
+        let place = self.place.as_ref().ok_or(io::ErrorKind::Unsupported)?;
+        fs::create_dir_all(place)?;
+        sweep(place);
+        let prefix = format!("{PREFIX}{}-", std::process::id());
+        tempfile::Builder::new().prefix(&prefix).tempdir_in(place)
+    }
+}
+
+impl Domains {
+    /// Lets go of the folder that was not used for longest, where there are too many.
+    fn forget_oldest(&mut self) {
+        let ready = |state: &State| match state {
+            State::Ready(_, used) => Some(*used),
+            State::Without | State::Slow => None,
+        };
+        let folders =
+            self.known.iter().filter_map(|(domain, state)| Some((ready(state)?, *domain)));
+        let folders: Vec<_> = folders.collect();
+        if let Some((_, oldest)) = folders.iter().min_by_key(|(used, _)| *used)
+            && folders.len() > MOST_FOLDERS
+        {
+            // It still is a slow one, should it come again.
+            self.known.insert(*oldest, State::Slow);
+        }
+    }
+}
+
+/// Whether a result may be the precompiled header's fault, going by what NVRTC 13.5 says of damaged files,
+/// missing folders, full disks and heaps that are too small.
+fn doubtful(outcome: &Outcome) -> bool {
+    let (log, failed) = match outcome {
+        Outcome::Compiled(compiled) => (&compiled.log, false),
+        Outcome::Rejected { log, .. } => (log, true),
+    };
+    let log = log.to_lowercase();
+    let of_headers =
+        ["precompiled header", "pch directory"].iter().any(|words| log.contains(words));
+    let fatal =
+        ["catastrophic error", "command-line error", "unrecognized option", "internal error"];
+    of_headers || (failed && fatal.iter().any(|words| log.contains(words)))
+}
+
+/// Removes all precompiled headers of `folder` but the newest: a source whose first lines change leaves one for each
+/// change.
+fn keep_newest(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(io::Result::ok);
+    let modified = |path: &PathBuf| fs::metadata(path).and_then(|about| about.modified()).ok();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.sort_by_key(modified);
+    files.pop();
+    for file in files {
+        // What cannot be removed goes with the folder.
+        drop(fs::remove_file(file));
+    }
+}
+
+/// Our folders in `place`, of this process and others, and whether each one's process lives.
+fn folders(place: &Path) -> Vec<(PathBuf, bool)> {
+    let entries = fs::read_dir(place).into_iter().flatten().filter_map(io::Result::ok);
+    let ours = entries.filter_map(|entry| {
+        let name = entry.file_name();
+        let process: u32 = name.to_str()?.strip_prefix(PREFIX)?.split('-').next()?.parse().ok()?;
+        let processes = Path::new("/proc");
+        let lives = !processes.is_dir() || processes.join(process.to_string()).exists();
+        Some((entry.path(), lives))
+    });
+    ours.collect()
+}
+
+/// Removes what processes that were killed have left. One that cannot be seen from here, in a container say, loses
+/// its folder only if it has not touched it for long, and then does without.
+fn sweep(place: &Path) {
+    for (folder, lives) in folders(place) {
+        let modified = fs::metadata(&folder).and_then(|about| about.modified()).ok();
+        let age = modified.and_then(|time| time.elapsed().ok());
+        if !lives && age.is_some_and(|age| age > ABANDONED_AFTER) {
+            drop(fs::remove_dir_all(folder));
+        }
+    }
+}
+
+/// Removes the folders of processes that are no more.
+///
+/// # Errors
+/// Where one cannot be removed.
+pub(super) fn clear(place: &Path) -> io::Result<()> {
+    let left = folders(place).into_iter().filter(|(_, lives)| !lives);
+    left.into_iter().try_for_each(|(folder, _)| fs::remove_dir_all(folder))
+}
+
+/// The size of all precompiled headers in `place`, in bytes.
+pub(super) fn size(place: &Path) -> u64 {
+    let files = folders(place).into_iter().flat_map(|(folder, _)| fs::read_dir(folder));
+    let files = files.flatten().filter_map(io::Result::ok);
+    files.filter_map(|file| file.metadata().ok()).map(|about| about.len()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::RefCell, thread::sleep};
+
+    use super::*;
+    use crate::compile::{Compiled, entry::example};
+
+    const DOMAIN: Domain = Domain([1; 32]);
+
+    fn good() -> Result<Outcome> {
+        Ok(Outcome::Compiled(Compiled { log: String::new(), ..example("ptx").compiled() }))
+    }
+
+    fn bad(log: &str) -> Result<Outcome> {
+        Ok(Outcome::Rejected { diagnostics: vec![], log: log.into() })
+    }
+
+    /// Compiles often; gives for each call of the compiler whether it had a folder.
+    fn calls(
+        precompiled: &Precompiled,
+        rounds: usize,
+        answer: impl Fn(Option<&Path>) -> Result<Outcome>,
+    ) -> Vec<bool> {
+        let calls = RefCell::new(Vec::new());
+        for _ in 0..rounds {
+            let outcome = precompiled.compile(DOMAIN, |folder| {
+                calls.borrow_mut().push(folder.is_some());
+                if folder.is_none() {
+                    sleep(WORTHWHILE);
+                }
+                answer(folder)
+            });
+            assert!(matches!(outcome, Ok(Outcome::Compiled(_))));
+        }
+        calls.into_inner()
+    }
+
+    #[test]
+    fn the_second_of_slow_ones_has_a_folder_of_its_own() {
+        let temp = tempfile::tempdir().unwrap();
+        let precompiled = Precompiled::new(Some(temp.path().join("cache")));
+        let made = calls(&precompiled, 3, |folder| {
+            if let Some(folder) = folder {
+                for number in 0..3 {
+                    fs::write(folder.join(format!("a_{number}.pch")), "x").unwrap();
+                }
+            }
+            good()
+        });
+        assert_eq!(made, [false, true, true]);
+        assert_eq!(size(&temp.path().join("cache")), 1, "one file is kept");
+        drop(precompiled);
+        assert_eq!(fs::read_dir(temp.path().join("cache")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_is_quick_has_none_nor_has_anything_without_a_place() {
+        let temp = tempfile::tempdir().unwrap();
+        let precompiled = Precompiled::new(Some(temp.path().to_owned()));
+        for _ in 0..3 {
+            let outcome = precompiled.compile(DOMAIN, |folder| {
+                assert!(folder.is_none());
+                good()
+            });
+            assert!(outcome.is_ok());
+        }
+        assert_eq!(calls(&Precompiled::new(None), 2, |_| good()), [false, false]);
+    }
+
+    #[test]
+    fn a_header_that_fails_costs_one_compilation() {
+        let temp = tempfile::tempdir().unwrap();
+        for log in [
+            "Catastrophic error: invalid precompiled header file",
+            "a.h(9): catastrophic error: unable to obtain mapped memory",
+            "Command-line error: invalid PCH directory: x",
+        ] {
+            let precompiled = Precompiled::new(Some(temp.path().to_owned()));
+            let made =
+                calls(&precompiled, 3, |folder| if folder.is_some() { bad(log) } else { good() });
+            assert_eq!(made, [false, true, false, false], "{log}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_in_the_source_is_no_fault_of_the_header() {
+        let temp = tempfile::tempdir().unwrap();
+        let precompiled = Precompiled::new(Some(temp.path().to_owned()));
+        calls(&precompiled, 2, |_| good());
+        for log in ["a.cu(3): error: x", "a.cu(1): catastrophic error: cannot open \"x\""] {
+            let outcome = precompiled.compile(DOMAIN, |_| bad(log));
+            assert!(matches!(outcome, Ok(Outcome::Rejected { .. })), "{log}");
+        }
+        assert_eq!(calls(&precompiled, 1, |_| good()), [true], "it is still used");
+    }
+
+    #[test]
+    fn only_the_domains_used_last_keep_folders() {
+        let temp = tempfile::tempdir().unwrap();
+        let precompiled = Precompiled::new(Some(temp.path().to_owned()));
+        for number in 0..4 {
+            precompiled.note(Domain([number; 32]), WORTHWHILE);
+            assert!(precompiled.folder(Domain([number; 32])).is_some());
+            assert!(fs::read_dir(temp.path()).unwrap().count() <= MOST_FOLDERS);
+        }
+    }
+
+    #[test]
+    fn folders_of_dead_processes_are_swept() {
+        let temp = tempfile::tempdir().unwrap();
+        // No process has this number: Linux ends at 2^22.
+        let [old, other] = ["pch-99999999-a", "notes"].map(|name| temp.path().join(name));
+        for folder in [&old, &other] {
+            fs::create_dir(folder).unwrap();
+        }
+        sweep(temp.path());
+        assert!(old.exists(), "it is young, and its process may be out of sight");
+        clear(temp.path()).unwrap();
+        assert!(!old.exists() && other.exists());
+    }
+}
