@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 use super::discovery::Toolchain;
@@ -175,7 +175,7 @@ impl Nvrtc {
         let directory = std::env::current_dir().unwrap_or_default();
         Ok(Outcome::Compiled(Compiled {
             names: names.collect::<Result<BTreeMap<_, _>>>()?,
-            ptx: name_files_as_requested(&ptx, &directory).into(),
+            ptx: name_files_as_requested(&ptx, request, &directory).into(),
             diagnostics: diagnostics::parse(&log, &request.name, lines, false),
             log,
             cached: false,
@@ -356,11 +356,17 @@ impl Drop for Program {
 
 /// The PTX with its `.file` entries as the request named the files: NVRTC puts the current directory before
 /// relative names, which would tie a cached result to the directory that it was compiled in.
-fn name_files_as_requested(ptx: &str, directory: &Path) -> String {
+fn name_files_as_requested(ptx: &str, request: &Request, directory: &Path) -> String {
     let directory = format!("{}/", escape(directory.as_os_str().as_encoded_bytes()));
+    let names = request.headers.iter().map(|header| &header.name).chain([&request.name]);
+    let paths = names.map(Path::new).chain(request.include_dirs.iter().map(PathBuf::as_path));
+    let absolute = paths.filter(|path| path.is_absolute());
+    let absolute: Vec<String> =
+        absolute.map(|path| escape(path.as_os_str().as_encoded_bytes())).collect();
     let mut lines = Vec::new();
     for line in ptx.split('\n') {
         let entry = line.trim_start().starts_with(".file").then(|| line.split_once('"')).flatten();
+        let entry = entry.filter(|(_, name)| !absolute.iter().any(|path| name.starts_with(path)));
         let name = entry.and_then(|(head, name)| Some((head, name.strip_prefix(&directory)?)));
         lines.push(match name {
             Some((head, name)) => format!("{head}\"{name}").into(),
@@ -385,11 +391,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_entries_lose_the_current_directory() {
-        let ptx =
-            "\t.loc\t1 3 0\n\t.file\t1 \"/d\\303\\274/k/a.cu\"\n\t.file\t2 \"/other/b.cuh\"\n";
-        let named = name_files_as_requested(ptx, Path::new("/dü"));
-        assert_eq!(named, "\t.loc\t1 3 0\n\t.file\t1 \"k/a.cu\"\n\t.file\t2 \"/other/b.cuh\"\n");
+    fn file_entries_are_named_as_requested() {
+        let ptx = "\t.loc\t1 3 0\n\t.file\t1 \"/d\\303\\274/k/a.cu\"\n\t.file\t2 \"/d\\303\\274/i/b.cuh\"\n";
+        let named = |name: &str, include: &str| {
+            let mut request = Request::new(name, "", crate::compile::Target::CPU);
+            request.include_dirs.push(include.into());
+            name_files_as_requested(ptx, &request, Path::new("/dü"))
+        };
+        let ptx_with = |a: &str, b: &str| {
+            ptx.replace("/d\\303\\274/k/a.cu", a).replace("/d\\303\\274/i/b.cuh", b)
+        };
+        assert_eq!(named("k/a.cu", "i"), ptx_with("k/a.cu", "i/b.cuh"));
+        assert_eq!(named("/dü/k/a.cu", "i"), ptx_with("/d\\303\\274/k/a.cu", "i/b.cuh"));
+        assert_eq!(named("/dü/k/a.cu", "/dü/i"), ptx);
     }
 
     #[test]
