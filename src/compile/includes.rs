@@ -139,7 +139,7 @@ impl Scanner<'_> {
 
 /// The names in `#include`, `#include_next`, `#import`, `#embed` and `__has_include`, or `None` where a name
 /// is computed or the text asks for the time.
-fn included_names(text: &[u8]) -> Option<Vec<String>> {
+pub(crate) fn included_names(text: &[u8]) -> Option<Vec<String>> {
     let text = String::from_utf8_lossy(text);
     // Rarely there, and worth a copy of the text only then.
     let joined = text.contains('\\').then(|| text.replace("\\\r\n", "").replace("\\\n", ""));

@@ -43,5 +43,5 @@ fn check_one(
         Err(remarks) => return Ok(remarks),
     };
     scene.path = found.path;
-    Ok(session::examine(&scene, target, Vec::new(), compiler)?.diagnostics)
+    Ok(session::examine(&mut scene, target, Vec::new(), compiler)?.diagnostics)
 }

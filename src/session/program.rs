@@ -1,6 +1,11 @@
 //! A scene that is ready to run: compiled, loaded, its arguments checked against the compiled kernels.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::{Error, worker::Built};
 use crate::{
@@ -73,11 +78,11 @@ impl Builder {
     }
 
     /// Compiles and loads `scene`. Mistakes of the scene are diagnostics in the result.
-    pub(super) fn build(&mut self, scene: Scene, effort: Effort) -> Result<Built, Error> {
+    pub(super) fn build(&mut self, mut scene: Scene, effort: Effort) -> Result<Built, Error> {
         let target = target_of(&self.device);
         let options = if effort == Effort::Draft { vec![DRAFT.to_owned()] } else { Vec::new() };
         let Examined { plan, compiled, mut diagnostics, log } =
-            examine(&scene, target, options, &self.compiler)?;
+            examine(&mut scene, target, options, &self.compiler)?;
         if effort == Effort::Draft {
             // What has no line is about the option for drafts: NVRTC 13.5 remarks on one of its own.
             diagnostics.retain(|d| d.line.is_some() || d.severity >= Severity::Error);
@@ -132,11 +137,12 @@ pub(crate) struct Examined {
 
 /// Binds and compiles `scene` for `target`, with `options` for the compiler.
 pub(crate) fn examine(
-    scene: &Scene,
+    scene: &mut Scene,
     target: Target,
     options: Vec<String>,
     compiler: &Compiler,
 ) -> compile::Result<Examined> {
+    read_included(scene);
     let mut diagnostics = scene.warnings.clone();
     let plan = scene.plan().map_err(|errors| diagnostics.extend(errors)).ok();
     // A kernel that does not exist would be an error inside the compiler's own text: ask only for those of a
@@ -156,6 +162,29 @@ pub(crate) fn examine(
         }
     };
     Ok(Examined { plan, compiled, diagnostics, log })
+}
+
+/// Reads the kernels of the files beside the scene that it includes, directly or by way of one another. What cannot
+/// be read is for the compiler to say.
+fn read_included(scene: &mut Scene) {
+    let beside = |text: &str, path: &Path| {
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let names = compile::included_names(text.as_bytes()).unwrap_or_default();
+        names.into_iter().map(move |name| folder.join(name))
+    };
+    let Some(path) = scene.path.clone() else { return };
+    let mut seen = BTreeSet::new();
+    let mut open: Vec<PathBuf> = beside(&scene.source, &path).collect();
+    while let Some(path) = open.pop() {
+        if seen.contains(&path) {
+            continue;
+        }
+        if let Ok(text) = fs::read_to_string(&path) {
+            scene.include(&path.display().to_string(), &text);
+            open.extend(beside(&text, &path));
+        }
+        seen.insert(path);
+    }
 }
 
 /// What the compiler is asked to do for a scene.

@@ -165,11 +165,29 @@ fn a_kernel_that_does_not_exist_is_named_with_its_neighbours() {
 }
 
 #[test]
+fn kernels_may_stand_in_files_beside_the_scene() {
+    let place = Workplace::new();
+    let (manifest, kernels) = COUNTER.split_at(COUNTER.find("---*/").unwrap() + 5);
+    place.file("scene.cu", &format!("{manifest}\n#include \"part.cuh\"\n"));
+    place.file("part.cuh", "#include \"kernels.cuh\"\n");
+    place.file("kernels.cuh", kernels);
+    place.run(&["render", "scene.cu", "--device", "cpu"]).expect(0, &[]);
+    place.file("kernels.cuh", &kernels.replace("float gain", "float gian"));
+    place.run(&["render", "scene.cu", "--device", "cpu"]).expect(1, &["kernels.cuh:", "`gian`"]);
+}
+
+#[test]
 fn a_write_out_of_bounds_is_a_fault_with_its_place() {
     let text = edited("if (i < n) value[i].y += gain;", "value[i + n].y += gain;");
     let (line, _) = place_of(&text, "value[i + n]");
     render(&text)
         .expect(4, &[&format!("scene.cu:{line}"), "fault:", "advance", "block (", "thread ("]);
+    // With the name that the user gave: the studio finds its own lines by it.
+    let place = Workplace::new();
+    place.file("scene.cu", &text);
+    let path = place.path("scene.cu").display().to_string();
+    let ended = place.run(&["render", &path, "--device", "cpu"]);
+    ended.expect(4, &[&format!("{path}:{line}")]);
 }
 
 #[test]
