@@ -85,6 +85,9 @@ pub enum Error {
         /// What was tried.
         operation: &'static str,
     },
+    /// The window is gone without having been closed.
+    #[error("the window was destroyed by another program")]
+    WindowLost,
     /// The window system failed on a context that existed.
     #[error("{call} failed: {reason}")]
     Surface {

@@ -11,6 +11,7 @@ use egui::{
 };
 
 use super::theme;
+use crate::scene;
 
 /// What a piece of text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,16 +225,16 @@ impl<'a> Scanner<'a> {
     }
 
     fn source(&mut self) {
-        let mut first_comment = true;
+        let mut manifest_seen = false;
         while let Some(next) = self.peek() {
             let rest = self.rest();
             if rest.starts_with("/*") {
-                if first_comment && rest.starts_with("/*---") {
+                if !manifest_seen && rest.starts_with(scene::OPEN) {
                     self.manifest();
+                    manifest_seen = true;
                 } else {
                     self.take(self.through_block_comment(), Token::Comment);
                 }
-                first_comment = false;
             } else if rest.starts_with("//") {
                 self.take(self.to_line_end(), Token::Comment);
             } else if next == '#' && self.at_line_start() {
@@ -338,14 +339,14 @@ impl<'a> Scanner<'a> {
 
     fn manifest(&mut self) {
         let end = self.at + self.through_block_comment();
-        self.take(5, Token::Table);
+        self.take(scene::OPEN.len(), Token::Table);
         let mut table = "";
         while self.at < end {
             let line = &self.text[self.at..end.min(self.at + self.to_line_end())];
             let indent = line.len() - line.trim_start().len();
             self.take(indent, Token::Plain);
             let line = line.trim_start();
-            if line.starts_with("---*/") || line.ends_with("*/") {
+            if line.starts_with(scene::CLOSE) || line.ends_with("*/") {
                 self.take(line.len(), Token::Table);
             } else if line.starts_with('[') {
                 table = line.trim_start_matches('[').split([']', '.']).next().unwrap_or("").trim();
@@ -539,8 +540,8 @@ mod tests {
     #[test]
     fn an_ordinary_comment_is_no_manifest() {
         assert_eq!(pieces("/* [a] */"), [("/* [a] */", Token::Comment)]);
-        let text = "/* licence */ /*---\nx = 1\n---*/";
-        assert!(of(text, Token::Key).is_empty());
+        let text = "/* licence */ /*---\nx = 1\n---*/ /*---\ny = 2\n---*/";
+        assert_eq!(of(text, Token::Key), ["x"], "others may stand before it; there is one");
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Where each panel stands: title bar above, editor left, parameters right, tables below, view in between.
 
-use egui::{CentralPanel, Frame, Key, Margin, Modifiers, Panel, Rect, RichText, Ui};
+use egui::{
+    CentralPanel, Frame, Key, Margin, Modifiers, Panel, Rect, RichText, Ui, Vec2,
+    containers::panel::PanelState, vec2,
+};
 
 use super::{
     desk::Desk,
@@ -13,6 +16,11 @@ use super::{
 };
 use crate::session::Snapshot;
 
+/// The panels whose sizes are remembered.
+const EDITOR: &str = "editor";
+const PARAMETERS: &str = "parameters";
+const LOWER: &str = "lower";
+
 /// What the panels remember from frame to frame.
 #[derive(Default)]
 pub struct Locals {
@@ -20,6 +28,16 @@ pub struct Locals {
     pub editor: editor::Local,
     transport: transport::Local,
     view: view::Local,
+    sizes: Sizes,
+}
+
+/// How large the panels that can be dragged were shown last, and in what space.
+#[derive(Default)]
+struct Sizes {
+    space: Vec2,
+    editor: f32,
+    parameters: f32,
+    lower: f32,
 }
 
 /// What one frame shows.
@@ -51,11 +69,15 @@ pub fn show(
     Panel::bottom("status").exact_size(26.0).frame(bar(12)).show(ui, |ui| {
         status::show(ui, snapshot);
     });
+    if locals.sizes.space != ui.available_size() {
+        locals.sizes.space = ui.available_size();
+        restore_sizes(ui, state);
+    }
     left(ui, snapshot, desk, state, locals, &mut actions);
-    right(ui, snapshot, state, &mut actions);
-    lower(ui, shown, state);
+    right(ui, snapshot, state, &mut locals.sizes, &mut actions);
+    lower(ui, shown, state, &mut locals.sizes);
     let view = CentralPanel::no_frame().show(ui, |ui| {
-        ui.spacing_mut().item_spacing = egui::Vec2::ZERO;
+        ui.spacing_mut().item_spacing = Vec2::ZERO;
         actions.extend(banner::show(ui, snapshot, &desk.document.name, desk.notices()));
         view::show(ui, snapshot, &mut locals.view)
     });
@@ -63,6 +85,31 @@ pub fn show(
     actions.extend(from_view);
     actions.extend(keys(ui, snapshot));
     (actions, rect)
+}
+
+/// Gives the panels the sizes that the user chose for them, as far as there is space: egui itself would keep what a
+/// small window made of them when it is large again.
+fn restore_sizes(ui: &Ui, state: &State) {
+    let space = ui.available_size();
+    let sizes = [
+        (EDITOR, vec2(state.editor_width.min(space.x * 0.42), space.y)),
+        (PARAMETERS, vec2(state.parameters_width.min(space.x * 0.3), space.y)),
+        (LOWER, vec2(space.x, state.lower_height.min(space.y * 0.4))),
+    ];
+    for (name, size) in sizes {
+        let outer_rect = Rect::from_min_size(ui.max_rect().min, size);
+        let id = ui.scope_id().with(name);
+        ui.data_mut(|data| data.insert_persisted(id, PanelState { outer_rect }));
+    }
+}
+
+/// Remembers in `chosen` the size that a panel was dragged to; `last` is the one before this frame's, `shown`.
+fn note_size(ui: &Ui, chosen: &mut f32, last: &mut f32, shown: f32) {
+    let changed = (shown - *last).abs() > 0.5;
+    if changed && ui.input(|input| input.pointer.any_down()) {
+        *chosen = shown;
+    }
+    *last = shown;
 }
 
 fn left(
@@ -74,11 +121,10 @@ fn left(
     actions: &mut Vec<Action>,
 ) {
     // The view keeps a third of the window, whatever the others would like.
-    let most = (ui.available_width() * 0.65 - state.parameters_width).max(260.0);
-    let panel = Panel::left("editor")
-        .default_size(state.editor_width.min(ui.available_width() * 0.42))
-        .size_range(240.0..=most)
-        .frame(Frame::new().fill(theme::GROUND));
+    let parameters = state.parameters_width.min(ui.available_width() * 0.3);
+    let most = (ui.available_width() * 0.65 - parameters).max(260.0);
+    let panel =
+        Panel::left(EDITOR).size_range(240.0..=most).frame(Frame::new().fill(theme::GROUND));
     let shown = panel.show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         let frame =
@@ -99,7 +145,8 @@ fn left(
         let local = &mut locals.editor;
         actions.extend(editor::show(ui, snapshot, &mut desk.document, state.font_size, local));
     });
-    state.editor_width = shown.response.rect.width();
+    let width = shown.response.rect.width();
+    note_size(ui, &mut state.editor_width, &mut locals.sizes.editor, width);
 }
 
 fn file_line(ui: &mut Ui, desk: &Desk, caret: (usize, usize)) {
@@ -114,7 +161,7 @@ fn file_line(ui: &mut Ui, desk: &Desk, caret: (usize, usize)) {
             ui.label(RichText::new("built in").small().color(theme::WEAK));
         }
         if document.is_modified() {
-            let (rect, _) = ui.allocate_exact_size(egui::vec2(9.0, 9.0), egui::Sense::hover());
+            let (rect, _) = ui.allocate_exact_size(vec2(9.0, 9.0), egui::Sense::hover());
             ui.painter().circle_filled(rect.center(), 4.0, theme::ACCENT);
             ui.label(RichText::new("modified").small().color(theme::ACCENT));
         }
@@ -124,29 +171,32 @@ fn file_line(ui: &mut Ui, desk: &Desk, caret: (usize, usize)) {
             ui.label(RichText::new(place).monospace().size(11.5).color(theme::WEAK));
             if ui.available_width() > 170.0 {
                 let hint = "compiles as you type, at once with Ctrl+Enter";
-                let hint = RichText::new(hint).small().color(theme::FAINT);
+                let hint = RichText::new(hint).small().color(theme::WEAK);
                 ui.add(egui::Label::new(hint).truncate());
             }
         });
     });
 }
 
-fn right(ui: &mut Ui, snapshot: &Snapshot, state: &mut State, actions: &mut Vec<Action>) {
+fn right(
+    ui: &mut Ui,
+    snapshot: &Snapshot,
+    state: &mut State,
+    sizes: &mut Sizes,
+    actions: &mut Vec<Action>,
+) {
     let frame =
         Frame::new().fill(theme::PANEL).inner_margin(Margin::symmetric(theme::PADDING + 2, 9));
-    let panel = Panel::right("parameters")
-        .default_size(state.parameters_width.min(ui.available_width() * 0.36))
-        .size_range(180.0..=480.0)
-        .frame(frame);
+    let panel = Panel::right(PARAMETERS).size_range(180.0..=480.0).frame(frame);
     let shown = panel.show(ui, |ui| actions.extend(parameters::show(ui, snapshot)));
-    state.parameters_width = shown.response.rect.width();
+    let width = shown.response.rect.width();
+    note_size(ui, &mut state.parameters_width, &mut sizes.parameters, width);
 }
 
-fn lower(ui: &mut Ui, shown: &Shown<'_>, state: &mut State) {
+fn lower(ui: &mut Ui, shown: &Shown<'_>, state: &mut State, sizes: &mut Sizes) {
     let frame = Frame::new().fill(theme::PANEL).inner_margin(Margin::symmetric(theme::PADDING, 6));
-    let panel = Panel::bottom("lower")
+    let panel = Panel::bottom(LOWER)
         .resizable(true)
-        .default_size(state.lower_height.min(ui.available_height() * 0.4))
         .size_range(96.0..=ui.available_height() * 0.7)
         .frame(frame);
     let panel = panel.show(ui, |ui| {
@@ -159,11 +209,11 @@ fn lower(ui: &mut Ui, shown: &Shown<'_>, state: &mut State) {
         }
         ui.take_available_space();
     });
-    state.lower_height = panel.response.rect.height();
+    note_size(ui, &mut state.lower_height, &mut sizes.lower, panel.response.rect.height());
 }
 
 fn tabs(ui: &mut Ui, state: &mut State) {
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 14.0;
         let tabs = [
             (Tab::Statistics, "Statistics"),

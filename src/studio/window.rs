@@ -1,6 +1,8 @@
 //! The window: carries events to the panels, their actions to the session, and the picture to the screen.
 
 use std::{
+    any::Any,
+    panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
     time::{Duration, Instant},
@@ -9,8 +11,7 @@ use std::{
 use egui_glow::EguiGlow;
 use winit::{
     application::ApplicationHandler,
-    dpi::LogicalSize,
-    error::EventLoopError,
+    dpi::{LogicalSize, PhysicalSize},
     event::WindowEvent,
     event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy},
     window::{Window, WindowAttributes, WindowId},
@@ -44,25 +45,49 @@ const STATISTICS_EVERY: Duration = Duration::from_millis(250);
 /// Opens the studio and returns when its window is closed.
 ///
 /// # Errors
-/// [`Error::Gl`] without a display or OpenGL; the errors of the device and the session at the start. What
-/// goes wrong later is shown in the window.
+/// [`Error::Gl`] without a display or OpenGL, or when another program destroys the window; the errors of the device
+/// and the session at the start. What goes wrong later is shown in the window.
 pub fn run(options: Options) -> Result<()> {
-    let event_loop = EventLoop::with_user_event().build().map_err(no_display)?;
+    let event_loop = EventLoop::with_user_event().build().map_err(gl::Error::from)?;
     let proxy = event_loop.create_proxy();
     let mut host = Host::NotYet(Box::new(options), proxy);
-    event_loop.run_app(&mut host).map_err(no_display)?;
-    match host {
-        Host::Failed(error) => Err(*error),
-        _ => Ok(()),
+    let ran = until_window_lost(|| event_loop.run_app(&mut host));
+    match (host, ran) {
+        (Host::Failed(error), _) => Err(*error),
+        (_, Some(Ok(()))) => Ok(()),
+        (Host::Open(mut studio), None | Some(Err(_))) => {
+            studio.close();
+            studio.destroy();
+            Err(gl::Error::WindowLost.into())
+        }
+        (_, Some(Err(error))) => Err(gl::Error::from(error).into()),
+        (_, None) => Err(gl::Error::WindowLost.into()),
     }
 }
 
-/// winit's reason without the place in its source that it puts in front.
-fn no_display(error: EventLoopError) -> gl::Error {
-    let text = error.to_string();
-    let behind_place = text.rsplit_once(".rs:").and_then(|(_, rest)| rest.split_once(": "));
-    let reason = behind_place.map_or(text.as_str(), |(_, reason)| reason);
-    gl::Error::NoDisplay { reason: reason.trim_end_matches('.').to_owned() }
+/// Runs `body`; `None` where it asked the X server about a window that another program had destroyed, for which
+/// winit panics.
+fn until_window_lost<T>(body: impl FnOnce() -> T) -> Option<T> {
+    fn is_of_lost_window(panic: &(dyn Any + Send)) -> bool {
+        let text = panic.downcast_ref::<String>().map_or("", String::as_str);
+        let kinds = ["error_kind: Drawable", "error_kind: Window"];
+        text.contains("X11Error") && kinds.iter().any(|kind| text.contains(kind))
+    }
+    let hook: Arc<dyn Fn(&panic::PanicHookInfo<'_>) + Send + Sync> = panic::take_hook().into();
+    let report = hook.clone();
+    panic::set_hook(Box::new(move |info| {
+        if !is_of_lost_window(info.payload()) {
+            report(info);
+        }
+    }));
+    // What the panic leaves half done is the window's, which is gone.
+    let result = panic::catch_unwind(AssertUnwindSafe(body));
+    panic::set_hook(Box::new(move |info| hook(info)));
+    match result {
+        Ok(value) => Some(value),
+        Err(panic) if is_of_lost_window(&*panic) => None,
+        Err(panic) => panic::resume_unwind(panic),
+    }
 }
 
 /// What wakes the event loop from another thread.
@@ -98,11 +123,12 @@ impl ApplicationHandler<Event> for Host {
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
         let Self::Open(studio) = self else { return };
-        if matches!(event, WindowEvent::CloseRequested | WindowEvent::Destroyed) {
-            event_loop.exit();
-            return;
-        }
-        if let Err(error) = studio.window_event(&event) {
+        let result = match &event {
+            WindowEvent::CloseRequested => return event_loop.exit(),
+            WindowEvent::Destroyed => Err(gl::Error::WindowLost.into()),
+            event => studio.window_event(event),
+        };
+        if let Err(error) = result {
             studio.close();
             event_loop.exit();
             if let Self::Open(studio) = std::mem::replace(self, Self::Failed(Box::new(error))) {
@@ -174,6 +200,8 @@ struct Studio {
     mouse: [f32; 4],
     pace: Pace,
     title: String,
+    /// In pixels, as the last event said: winit panics when asked for the size of a window that is gone.
+    size: PhysicalSize<u32>,
 }
 
 impl Studio {
@@ -212,6 +240,7 @@ impl Studio {
             timer,
             egui,
             context,
+            size: window.inner_size(),
             window,
             device,
             options,
@@ -233,6 +262,7 @@ impl Studio {
         match event {
             WindowEvent::RedrawRequested => return self.redraw(),
             WindowEvent::Resized(size) => {
+                self.size = *size;
                 self.context.resize([size.width, size.height]);
                 self.pace.want(Instant::now());
             }
@@ -317,7 +347,7 @@ impl Studio {
 
     /// Draws the view's picture, the panels over it, and shows both.
     fn paint(&mut self, view: egui::Rect) -> Result<()> {
-        let screen: [u32; 2] = self.window.inner_size().into();
+        let screen: [u32; 2] = self.size.into();
         let rect = pixels(view, self.egui.egui_ctx.pixels_per_point(), screen);
         self.egui.painter.clear(screen, theme::GROUND.to_normalized_gamma_f32());
         if rect[2] > 0 && rect[3] > 0 {
@@ -491,7 +521,7 @@ impl Studio {
         let path = document.path.as_ref().map(absolute);
         self.state.scene = Some(path.map_or(document.name.clone(), |p| p.display().to_string()));
         let scale = self.window.scale_factor();
-        let size = self.window.inner_size().to_logical::<f32>(scale);
+        let size = self.size.to_logical::<f32>(scale);
         self.state.window = [size.width, size.height];
         if let Some(Err(error)) = self.folders.as_ref().map(|f| self.state.store(&f.state)) {
             tracing::warn!("the studio's state is not remembered: {error}");

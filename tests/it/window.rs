@@ -255,3 +255,23 @@ fn saving_in_another_editor_changes_the_picture() {
     fs::rename(screen.place.path("scene.cu.new"), screen.place.path("scene.cu")).unwrap();
     screen.blob_where("the blob moves to the left", |at| at[0] < before[0] - 40.0);
 }
+
+#[test]
+fn a_window_destroyed_by_another_program_is_an_error() {
+    let Some(mut screen) = Screen::open(BLOB) else { return };
+    screen.blob_where("the blob is drawn", |_| true);
+    screen.type_behind_the_number("+0.5f");
+    let close = ["search", "--onlyvisible", "--name", "warpaint", "windowclose"];
+    screen.xdotool(&close).expect(0, &[]);
+    let start = Instant::now();
+    let code = loop {
+        if let Some(status) = screen.studio.0.try_wait().unwrap() {
+            break status.code();
+        }
+        assert!(start.elapsed() < PATIENCE, "the studio goes on without a window");
+        sleep(Duration::from_millis(100));
+    };
+    let log = fs::read_to_string(screen.place.path("studio.log")).unwrap();
+    assert_eq!(code, Some(3), "{log}");
+    assert!(!log.contains("panicked"), "{log}");
+}

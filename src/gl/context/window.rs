@@ -82,7 +82,11 @@ impl Context {
 
 impl From<EventLoopError> for Error {
     fn from(error: EventLoopError) -> Self {
-        Self::NoDisplay { reason: error.to_string() }
+        // winit puts the place in its source in front of the reason.
+        let text = error.to_string();
+        let behind_place = text.rsplit_once(".rs:").and_then(|(_, rest)| rest.split_once(": "));
+        let reason = behind_place.map_or(text.as_str(), |(_, reason)| reason);
+        Self::NoDisplay { reason: reason.trim_end_matches('.').to_owned() }
     }
 }
 

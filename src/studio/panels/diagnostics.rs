@@ -41,7 +41,8 @@ fn header(ui: &mut Ui, compile: &CompileState) {
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let (text, color) = summary(compile);
-            ui.label(RichText::new(text).small().color(color));
+            let text = RichText::new(text).small().color(color);
+            ui.add(egui::Label::new(text).truncate());
         });
     });
 }

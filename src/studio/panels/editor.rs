@@ -12,7 +12,7 @@ use egui::{
 
 use super::{Action, diagnostics};
 use crate::{
-    diagnostic::{Diagnostic, Severity},
+    diagnostic::Diagnostic,
     session::Snapshot,
     studio::{
         code_buffer::{self, CodeBuffer},
@@ -403,11 +403,6 @@ fn tooltips(ui: &Ui, gutter: Rect, field: Rect, output: &TextEditOutput, marks: 
             });
         }
     });
-}
-
-/// Whether a remark of at least an error is on any line of the open file.
-pub fn has_errors(snapshot: &Snapshot, file: &str) -> bool {
-    diagnostics::all(snapshot).any(|d| d.file == file && d.severity >= Severity::Error)
 }
 
 #[cfg(test)]

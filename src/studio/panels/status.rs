@@ -8,24 +8,31 @@ use crate::{
     studio::theme,
 };
 
+/// The width of all that stands around the names of device and renderer, in points.
+const AROUND_NAMES: f32 = 230.0;
+
 /// The bar's content.
 pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
-    ui.horizontal_centered(|ui| {
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
-        field(ui, "device", &snapshot.device, "Where the kernels run");
-        if let Some(renderer) = &snapshot.renderer {
-            separator(ui);
-            field(ui, "OpenGL", renderer, "What draws the view");
-        }
-        sharing(ui, &snapshot.sharing);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let (text, color) = diagnostics::summary(&snapshot.compile);
-            let text = match snapshot.compile.phase {
-                Phase::Rejected => "source has errors".to_owned(),
-                _ => text,
-            };
-            ui.label(small(&text, color));
-            dot(ui, color);
+        let (text, color) = diagnostics::summary(&snapshot.compile);
+        let text = match snapshot.compile.phase {
+            Phase::Rejected => "source has errors".to_owned(),
+            _ => text,
+        };
+        ui.label(small(&text, color));
+        dot(ui, color);
+        ui.add_space(6.0);
+        // What is left of the bar; long names are cut, so that nothing lies over anything.
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            let names = if snapshot.renderer.is_some() { 2.0 } else { 1.0 };
+            let width = ((ui.available_width() - AROUND_NAMES) / names).clamp(40.0, 420.0);
+            field(ui, "device", &snapshot.device, width, "Where the kernels run");
+            if let Some(renderer) = &snapshot.renderer {
+                separator(ui);
+                field(ui, "OpenGL", renderer, width, "What draws the view");
+            }
+            sharing(ui, &snapshot.sharing);
         });
     });
 }
@@ -47,13 +54,12 @@ fn sharing(ui: &mut Ui, sharing: &Sharing) {
     ui.label(small(text, theme::TEXT)).on_hover_text(tip);
 }
 
-fn field(ui: &mut Ui, name: &str, value: &str, tip: &str) {
+fn field(ui: &mut Ui, name: &str, value: &str, width: f32, tip: &str) {
     ui.label(small(name, theme::WEAK));
     let label = egui::Label::new(small(value, theme::TEXT)).truncate();
-    let width = ui.available_width().min(420.0);
     ui.scope(|ui| {
         ui.set_max_width(width);
-        ui.add(label).on_hover_text(tip);
+        ui.add(label).on_hover_text(format!("{value}\n{tip}"));
     });
 }
 

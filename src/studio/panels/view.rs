@@ -87,7 +87,8 @@ fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hovered: bool) {
         } else {
             format!("The new source has errors; version {} keeps running", compile.running)
         };
-        let galley = painter.layout_no_wrap(text, FontId::proportional(13.0), theme::STRONG);
+        let width = (rect.width() - 2.0 * 14.0 - 40.0).max(1.0);
+        let galley = painter.layout(text, FontId::proportional(13.0), theme::STRONG, width);
         let place = rect.left_top() + vec2(14.0, 14.0);
         let frame = Rect::from_min_size(place, galley.size() + vec2(40.0, 14.0));
         painter.rect(
@@ -109,12 +110,12 @@ fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hovered: bool) {
         painter.text(rect.center(), Align2::CENTER_CENTER, "compiling\u{2026}", font, theme::WEAK);
     }
     if hovered {
-        painter.text(
-            rect.left_bottom() + vec2(14.0, -12.0),
-            Align2::LEFT_BOTTOM,
-            "drag: turn    right drag: move    wheel: zoom    double click: reset",
-            FontId::proportional(12.0),
-            theme::faded(theme::WEAK, 0.9),
-        );
+        let text =
+            "drag: turn    right drag: move    wheel: zoom    double click: reset".to_owned();
+        let color = theme::faded(theme::WEAK, 0.9);
+        let width = (rect.width() - 2.0 * 14.0).max(1.0);
+        let galley = painter.layout(text, FontId::proportional(12.0), color, width);
+        let place = rect.left_bottom() + vec2(14.0, -12.0 - galley.size().y);
+        painter.galley(place, galley, color);
     }
 }
