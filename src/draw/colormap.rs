@@ -200,6 +200,12 @@ const TWILIGHT: Table = [
 mod tests {
     use super::*;
 
+    #[test]
+    fn manifests_know_the_same_names() {
+        let names = Colormap::ALL.map(Colormap::name);
+        assert_eq!(names.as_slice(), crate::scene::COLORMAPS);
+    }
+
     /// Entries of the published tables (matplotlib 3.11's `_cm_listed.py`), mostly between our 33 points.
     #[rustfmt::skip]
     const PUBLISHED: [(Colormap, [(f32, u32); 7]); 7] = [

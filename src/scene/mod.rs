@@ -26,6 +26,7 @@ use std::{
 
 use crate::diagnostic::Diagnostic;
 pub use crate::element::{Element, Scalar};
+pub(crate) use decode::DEFAULT_DT;
 
 pub use self::{
     builtin::{BuiltIn, BuiltInHeader, built_ins, headers},
@@ -36,7 +37,7 @@ pub use self::{
     parameter::{Control, Parameter, Value},
     plan::{Argument, Builtin, Handle, Packed, Plan, PlannedPass, Source, Wanted},
     resource::{Elements, Filter, Format, Resource, ResourceId, ResourceKind, Texture, Wrap},
-    source::Position,
+    source::{CLOSE, OPEN, Position},
     statistic::{Bound, Check, Measured, Reduce, Stat, Statistic},
     view::{COLORMAPS, Camera, ColorBy, Coloring, View, ViewKind},
 };

@@ -44,8 +44,7 @@ pub const OPEN: &str = "/*---";
 /// Where the manifest ends.
 pub const CLOSE: &str = "---*/";
 
-/// The bytes of the manifest's text in `source`: the inside of the first block comment of the file, if that
-/// comment starts with `/*---`.
+/// The bytes of the manifest's text in `source`: the inside of the first block comment that starts with `/*---`.
 pub fn manifest_block(source: &str) -> Block {
     let Some(open) = first_block_comment(source) else { return Block::Missing };
     let start = open + OPEN.len();

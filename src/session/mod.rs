@@ -49,8 +49,6 @@ use worker::{Recipe, Verdict, Worker};
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long no new step is begun for a compilation's sake, where both use the same cores.
 const COMPILER_FIRST: Duration = Duration::from_millis(200);
-/// Seconds that a step advances where no parameter is called `dt`.
-const DEFAULT_DT: f64 = 1.0 / 60.0;
 
 /// What a session is opened with.
 pub struct Options {
@@ -169,7 +167,11 @@ impl Session {
             compile: CompileState::default(),
             submitted: Instant::now(),
             resources: Resources::default(),
-            inputs: Inputs { seed: options.seed, dt: DEFAULT_DT, ..Inputs::default() },
+            inputs: Inputs {
+                seed: options.seed,
+                dt: crate::scene::DEFAULT_DT,
+                ..Inputs::default()
+            },
             flight: None,
             playing: true,
             due: Instant::now(),

@@ -68,38 +68,7 @@ impl Worker {
         let (outgoing, verdicts) = mpsc::channel();
         let thread = thread::Builder::new()
             .name("compile".to_owned())
-            .spawn(move || {
-                let mut builder = Builder::new(recipe.device.clone(), recipe.compiler.clone());
-                let mut drafts = None;
-                let mut next = incoming.recv().ok();
-                while let Some(job) = next.take() {
-                    // Whoever types fast has left older texts behind: only the newest one matters.
-                    let job = incoming.try_iter().last().unwrap_or(job);
-                    // The first text of a session is compiled once, so that a run without a window is the same
-                    // each time.
-                    let drafts =
-                        job.generation > 1 && *drafts.get_or_insert_with(|| builder.drafts());
-                    let mut send = |effort, refined| {
-                        let start = Instant::now();
-                        let outcome = build_or_say(&mut builder, &recipe, &job.text, effort);
-                        let runs = outcome.as_ref().is_ok_and(|built| built.program.is_some());
-                        let (generation, elapsed) = (job.generation, start.elapsed());
-                        let sent = outgoing.send(Verdict { generation, refined, elapsed, outcome });
-                        wake();
-                        runs && sent.is_ok()
-                    };
-                    if !drafts {
-                        send(Effort::Full, false);
-                    } else if send(Effort::Draft, false) {
-                        match incoming.recv_timeout(FIRST_LOOK) {
-                            Ok(newer) => next = Some(newer),
-                            Err(mpsc::RecvTimeoutError::Timeout) => _ = send(Effort::Full, true),
-                            Err(mpsc::RecvTimeoutError::Disconnected) => return,
-                        }
-                    }
-                    next = next.or_else(|| incoming.recv().ok());
-                }
-            })
+            .spawn(move || work(&recipe, &incoming, &outgoing, &*wake))
             .map_err(Error::Thread)?;
         Ok(Self { jobs: Some(jobs), verdicts, thread: Some(thread) })
     }
@@ -131,6 +100,43 @@ impl Drop for Worker {
         {
             tracing::error!("the compile thread panicked");
         }
+    }
+}
+
+/// What the thread does until nobody is there to give it texts or to take its verdicts.
+fn work(
+    recipe: &Recipe,
+    incoming: &mpsc::Receiver<Job>,
+    outgoing: &mpsc::Sender<Verdict>,
+    wake: &dyn Fn(),
+) {
+    let mut builder = Builder::new(recipe.device.clone(), recipe.compiler.clone());
+    let mut drafts = None;
+    let mut next = incoming.recv().ok();
+    while let Some(job) = next.take() {
+        // Whoever types fast has left older texts behind: only the newest one matters.
+        let job = incoming.try_iter().last().unwrap_or(job);
+        // The first text of a session is compiled once, so that a run without a window is the same each time.
+        let drafts = job.generation > 1 && *drafts.get_or_insert_with(|| builder.drafts());
+        let mut send = |effort, refined| {
+            let start = Instant::now();
+            let outcome = build_or_say(&mut builder, recipe, &job.text, effort);
+            let runs = outcome.as_ref().is_ok_and(|built| built.program.is_some());
+            let (generation, elapsed) = (job.generation, start.elapsed());
+            let sent = outgoing.send(Verdict { generation, refined, elapsed, outcome });
+            wake();
+            runs && sent.is_ok()
+        };
+        if !drafts {
+            send(Effort::Full, false);
+        } else if send(Effort::Draft, false) {
+            match incoming.recv_timeout(FIRST_LOOK) {
+                Ok(newer) => next = Some(newer),
+                Err(mpsc::RecvTimeoutError::Timeout) => _ = send(Effort::Full, true),
+                Err(mpsc::RecvTimeoutError::Disconnected) => return,
+            }
+        }
+        next = next.or_else(|| incoming.recv().ok());
     }
 }
 
