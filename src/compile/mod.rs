@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 use crate::diagnostic::Diagnostic;
 
 pub use cache::Cache;
+#[cfg(feature = "gl")]
 pub(crate) use includes::included_names;
 pub use request::{Header, PRELUDE_NAME, Request, Target};
 pub use seed::{has_seed, write_seed};

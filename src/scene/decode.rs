@@ -31,7 +31,7 @@ over   = \"position\"
 ---*/";
 
 /// Seconds that a step advances where the manifest does not say.
-pub(crate) const DEFAULT_DT: f64 = 1.0 / 60.0;
+pub const DEFAULT_DT: f64 = 1.0 / 60.0;
 
 /// Reads the manifest of the file `name`, whose text is `source`, and what is odd about it.
 ///

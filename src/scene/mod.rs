@@ -26,11 +26,11 @@ use std::{
 
 use crate::diagnostic::Diagnostic;
 pub use crate::element::{Element, Scalar};
-pub(crate) use decode::DEFAULT_DT;
 
 pub use self::{
     builtin::{BuiltIn, BuiltInHeader, built_ins, headers},
     ctype::{CType, Pointee},
+    decode::DEFAULT_DT,
     expression::Number,
     inputs::{Inputs, Keys},
     manifest::{Change, Constant, Manifest, Pass, Repeat, Shape, When},
