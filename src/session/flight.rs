@@ -16,6 +16,8 @@ const SLOWEST: Duration = Duration::from_millis(250);
 pub(super) struct Flight {
     work: Work,
     started: Instant,
+    /// Statistics come behind it.
+    measures: bool,
     /// The host has asked for its end.
     cancelled: bool,
 }
@@ -31,8 +33,8 @@ enum Work {
 
 impl Flight {
     /// A flight that takes off now.
-    fn new(work: Work) -> Self {
-        Self { work, started: Instant::now(), cancelled: false }
+    fn new(work: Work, measures: bool) -> Self {
+        Self { work, started: Instant::now(), measures, cancelled: false }
     }
 }
 
@@ -110,7 +112,7 @@ impl Session {
             Ok(())
         })?;
         self.stopwatch.mark(&self.device, &self.stream)?;
-        self.flight = Some(Flight::new(work));
+        self.flight = Some(Flight::new(work, measure));
         Ok(())
     }
 
@@ -119,6 +121,15 @@ impl Session {
         match &self.flight {
             Some(_) if self.stopwatch.is_reached()? => self.land().map(|()| true),
             _ => Ok(false),
+        }
+    }
+
+    /// Takes over statistics that have arrived. Those behind the work under way wait for its landing, which looks for a
+    /// fault: none before that is theirs to report.
+    pub(super) fn collect_statistics(&mut self) -> Result<bool, Error> {
+        match &self.flight {
+            Some(flight) if flight.measures => Ok(false),
+            _ => self.statistics.collect(),
         }
     }
 

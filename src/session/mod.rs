@@ -220,7 +220,7 @@ impl Session {
             self.depart()?;
         }
         changed |= landed;
-        if self.statistics.collect()? {
+        if self.collect_statistics()? {
             changed = true;
             self.picture += u64::from(self.needs_statistics_to_draw());
         }

@@ -167,6 +167,26 @@ fn a_fault_stands_on_its_line_until_it_is_mended() {
 }
 
 #[test]
+fn a_fault_is_the_steps_at_whatever_moment_it_comes() {
+    let text = edited("value[i].y += gain;", "value[i + n].y += gain;");
+    let device = Device::cpu().unwrap();
+    let options = Options { statistics_every: Some(Duration::ZERO), ..options("scene.cu", &text) };
+    let compiler = Compiler::new(Cache::user());
+    let interop = Interop::none(&device);
+    let mut session = Session::open(options, device.clone(), compiler, interop, || {}).unwrap();
+    assert!(session.wait_for_program().unwrap());
+    for _ in 0..10 {
+        session.reset();
+        session.step_once();
+        while session.snapshot().fault.is_none() {
+            for _ in 0..100 {
+                session.update().expect("a fault is no error");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_reset_that_faulted_is_made_up_for() {
     let mut session = open(&edited("if (i < n) value[i] = make", "value[i + n] = make"));
     session.run_steps(1, |_| {}).unwrap();
