@@ -69,9 +69,10 @@ pub fn run(options: Options) -> Result<()> {
 /// winit panics.
 fn until_window_lost<T>(body: impl FnOnce() -> T) -> Option<T> {
     fn is_of_lost_window(panic: &(dyn Any + Send)) -> bool {
+        // As x11rb and Xlib tell it.
+        let marks = ["error_kind: Drawable", "error_kind: Window", "BadDrawable", "BadWindow"];
         let text = panic.downcast_ref::<String>().map_or("", String::as_str);
-        let kinds = ["error_kind: Drawable", "error_kind: Window"];
-        text.contains("X11Error") && kinds.iter().any(|kind| text.contains(kind))
+        marks.iter().any(|mark| text.contains(mark))
     }
     let hook: Arc<dyn Fn(&panic::PanicHookInfo<'_>) + Send + Sync> = panic::take_hook().into();
     let report = hook.clone();
