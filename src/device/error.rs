@@ -267,6 +267,8 @@ pub enum FaultKind {
     Deadlock,
     /// A warp operation whose mask names lanes that are elsewhere.
     Divergence,
+    /// `free` of what `malloc` did not give, or of what was freed already.
+    InvalidFree,
     /// `trap`.
     Trap,
     /// A failed `assert`, with its text.
@@ -304,6 +306,7 @@ impl fmt::Display for FaultKind {
             Self::Divergence => {
                 f.write_str("a warp operation whose mask names lanes that are elsewhere")
             }
+            Self::InvalidFree => f.write_str("free of what is not allocated"),
             Self::Trap => f.write_str("trap"),
             Self::Assert(text) => write!(f, "assertion failed: {text}"),
             Self::StackOverflow => f.write_str("calls nested too deeply"),

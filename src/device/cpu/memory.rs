@@ -1,6 +1,7 @@
 //! Device memory: owned allocations of the arena, and copies on their way to the host.
 
 mod arena;
+mod heap;
 mod ranges;
 
 use std::sync::Arc;

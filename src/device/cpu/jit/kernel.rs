@@ -138,6 +138,8 @@ pub(in crate::device::cpu) enum SiteKind {
     Trap,
     /// The message lies with the context.
     Assert,
+    /// What is given back was not allocated.
+    Free,
     /// No stack left.
     Stack,
     /// An indirect call of something that is no function.
@@ -170,6 +172,7 @@ impl SiteKind {
                 (kind, Some((address, bytes, Some(space))))
             }
             Self::Call => (FaultKind::InvalidRead, Some((address, 1, Some("code")))),
+            Self::Free => (FaultKind::InvalidFree, Some((address, 1, Some("heap")))),
             Self::Trap => (FaultKind::Trap, None),
             Self::Assert => (FaultKind::Assert(String::new()), None),
             Self::Stack => (FaultKind::StackOverflow, None),

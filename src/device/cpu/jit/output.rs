@@ -266,10 +266,9 @@ extern "C" fn malloc(context: &mut Context, bytes: u64) -> u64 {
     if bytes == 0 { 0 } else { arena(context).heap_alloc(bytes).unwrap_or(0) }
 }
 
-/// Gives memory of `malloc` back; anything else is ignored.
+/// Gives memory of `malloc` back, null is none; not 0 where there was nothing to give back.
 extern "C" fn free(context: &mut Context, address: u64) -> i32 {
-    arena(context).heap_free(address);
-    0
+    i32::from(address != 0 && !arena(context).heap_free(address))
 }
 
 extern "C" fn assertfail(

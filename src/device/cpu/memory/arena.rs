@@ -9,7 +9,6 @@
 #![expect(unsafe_code, reason = "raw memory that kernels and the host share")]
 
 use std::{
-    collections::HashMap,
     fmt, ptr,
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -19,7 +18,7 @@ use std::{
 
 use memmap2::{Advice, MmapMut, MmapOptions, UncheckedAdvice};
 
-use super::ranges::Ranges;
+use super::{heap::Heap, ranges::Ranges};
 use crate::device::{Allocation, Error, Fill, Result};
 
 /// Chunks are `1 << CHUNK_BITS` bytes.
@@ -68,14 +67,14 @@ pub(in crate::device::cpu) struct Arena {
     read_ends: Box<[AtomicU64]>,
     write_ends: Box<[AtomicU64]>,
     state: Mutex<State>,
+    /// What kernels allocated; locked before `state`.
+    heap: Mutex<Heap>,
 }
 
 #[derive(Debug)]
 struct State {
     ranges: Ranges,
     allocated: u64,
-    /// What kernels allocated, by address.
-    heap: HashMap<u64, Range>,
 }
 
 impl fmt::Debug for Arena {
@@ -94,8 +93,7 @@ impl Arena {
         let base = (map.as_ptr() as u64).next_multiple_of(CHUNK);
         // The first chunk stays free so that an access just below the first allocation faults, the last one
         // because rounding up the base may have cut it.
-        let state =
-            State { ranges: Ranges::new(1, chunks - 1), allocated: 0, heap: HashMap::new() };
+        let state = State { ranges: Ranges::new(1, chunks - 1), allocated: 0 };
         Ok(Self {
             map,
             base,
@@ -103,6 +101,7 @@ impl Arena {
             read_ends: zeroed(chunks as usize),
             write_ends: zeroed(chunks as usize),
             state: Mutex::new(state),
+            heap: Mutex::default(),
         })
     }
 
@@ -182,17 +181,17 @@ impl Arena {
 
     /// An allocation by a kernel.
     pub(in crate::device::cpu) fn heap_alloc(&self, bytes: u64) -> Option<u64> {
-        let range = self.alloc(bytes, Access::ReadWrite).ok()?;
-        self.lock().heap.insert(range.address, range);
-        Some(range.address)
+        self.heap.lock().unwrap_or_else(PoisonError::into_inner).alloc(self, bytes)
     }
 
-    /// Gives an allocation by a kernel back; nothing where there is none at `address`.
-    pub(in crate::device::cpu) fn heap_free(&self, address: u64) {
-        let range = self.lock().heap.remove(&address);
-        if let Some(range) = range {
-            self.free(range);
-        }
+    /// Gives an allocation by a kernel back; false where there is none at `address`.
+    pub(in crate::device::cpu) fn heap_free(&self, address: u64) -> bool {
+        self.heap.lock().unwrap_or_else(PoisonError::into_inner).free(self, address)
+    }
+
+    /// The start of the chunk that an address lies in.
+    pub(super) fn chunk_of(&self, address: u64) -> u64 {
+        address - (address.wrapping_sub(self.base) & (CHUNK - 1)).min(address)
     }
 
     /// Gives memory of the device's own back.

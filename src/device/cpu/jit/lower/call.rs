@@ -289,7 +289,10 @@ impl Lower<'_, '_> {
             "free" => {
                 let address = self.call_argument(i, 1, Type::U64)?;
                 let arguments = [self.context, address];
-                self.host("warpaint_free", &arguments, types::I32).map(drop)
+                let wrong = self.host("warpaint_free", &arguments, types::I32)?;
+                let fine = self.b.ins().icmp_imm_u(IntCC::Equal, wrong, 0);
+                self.stop_unless(fine, SiteKind::Free, address);
+                Ok(())
             }
             _ => Err(Unsupported("a function without a body")),
         }
