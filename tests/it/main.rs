@@ -15,6 +15,7 @@ mod fuzz;
 mod gl;
 #[cfg(feature = "studio")]
 mod golden;
+mod host_functions;
 #[cfg(feature = "gl")]
 mod interop;
 mod nvidia;

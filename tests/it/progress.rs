@@ -16,11 +16,11 @@ use warpaint::{
 };
 
 /// A kernel and memory for it on a device.
-struct Bench {
-    device: Device,
-    stream: Stream,
-    function: Function,
-    memory: Memory,
+pub struct Bench {
+    pub device: Device,
+    pub stream: Stream,
+    pub function: Function,
+    pub memory: Memory,
 }
 
 /// PTX of `source`, or `None`, said aloud, where there is no NVRTC.
@@ -41,7 +41,7 @@ fn compile(source: &str, target: Target, options: &[&str]) -> Option<(String, St
 }
 
 impl Bench {
-    fn on(device: Device, source: &str, options: &[&str]) -> Option<Self> {
+    pub fn on(device: Device, source: &str, options: &[&str]) -> Option<Self> {
         let (major, minor) = device.info().compute_capability;
         let target = match device.as_nvidia() {
             Some(_) => Target::of_device(major, minor),
@@ -57,24 +57,24 @@ impl Bench {
     }
 
     /// `k(unsigned *x)` of `source` on the CPU device.
-    fn new(source: &str) -> Option<Self> {
+    pub fn new(source: &str) -> Option<Self> {
         Self::on(Device::cpu().unwrap(), source, &[])
     }
 
-    fn arguments(&self) -> Arguments {
+    pub fn arguments(&self) -> Arguments {
         let mut arguments = Arguments::new();
         arguments.push(&self.memory.address());
         arguments
     }
 
     #[expect(unsafe_code, reason = "the kernels here stay within their memory")]
-    fn start(&self, config: LaunchConfig) {
+    pub fn start(&self, config: LaunchConfig) {
         // SAFETY: the memory lives as long as the stream, and the kernels stay within it.
         unsafe { self.stream.launch(&self.function, &config, &self.arguments()) }.unwrap();
     }
 
     /// Runs it, stopped after a while where it hangs; the first words of its memory.
-    fn run(&self, config: LaunchConfig) -> Vec<u32> {
+    pub fn run(&self, config: LaunchConfig) -> Vec<u32> {
         self.start(config);
         let watched = self.device.as_nvidia().is_none();
         let event = self.device.event().unwrap();
@@ -104,7 +104,7 @@ impl Bench {
         begin.elapsed()
     }
 
-    fn words(&self) -> Vec<u32> {
+    pub fn words(&self) -> Vec<u32> {
         let bytes = self.stream.download(self.memory.slice(..).unwrap()).unwrap().wait().unwrap();
         bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
     }
@@ -410,7 +410,10 @@ __global__ void k(unsigned *x) {
         }
     }
     let options = LaunchOptions { deterministic: true, ..LaunchOptions::default() };
-    for _ in 0..5 {
+    for round in 0..6 {
+        // Of this launch, or of all launches of the device.
+        let options = if round < 3 { options.clone() } else { LaunchOptions::default() };
+        stream.device().set_deterministic(round >= 3);
         bench.stream.fill(bench.memory.slice(..).unwrap(), Fill::U32(0)).unwrap();
         let config = LaunchConfig::new(300, 64);
         stream.launch_with(function, &config, &bench.arguments(), &options).unwrap();

@@ -5,6 +5,7 @@ mod block;
 mod context;
 mod flushing;
 mod pool;
+mod prints;
 mod scratch;
 mod warp;
 mod worker;
@@ -22,6 +23,7 @@ pub(super) use context::{
     STOPPED, YIELDED,
 };
 pub(super) use pool::Pool;
+pub(super) use prints::{Printer, Prints};
 pub(super) use scratch::Scratch;
 
 use super::{
@@ -66,6 +68,7 @@ struct Run {
     next: Counter,
     /// What the blocks of a cooperative launch meet at.
     workspace: Option<Memory>,
+    prints: Prints,
     fault: Mutex<Option<Box<Fault>>>,
 }
 
@@ -79,9 +82,9 @@ impl Launch {
         function: Function,
         config: LaunchConfig,
         arguments: &[u8],
-        options: &LaunchOptions,
+        options: LaunchOptions,
     ) -> Self {
-        let (arguments, options) = (arguments.to_vec(), options.clone());
+        let arguments = arguments.to_vec();
         Self { function, config, arguments, options, abort: Arc::default() }
     }
 
@@ -113,9 +116,11 @@ impl Launch {
             blocks,
             next: Counter::default(),
             workspace,
+            prints: Prints::new(shared.printer.clone()),
             fault: Mutex::new(None),
         });
         let ran = shared.pool.run(&run);
+        run.prints.finish(run.launch.function.name());
         if let Some(range) = workspace {
             shared.arena.free_own(range);
         }

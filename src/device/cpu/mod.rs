@@ -18,7 +18,10 @@ mod stream;
 mod texture;
 mod thread;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{
+    Arc, Mutex, OnceLock, PoisonError, Weak,
+    atomic::{AtomicBool, Ordering},
+};
 
 pub use array::Array;
 pub use event::Event;
@@ -30,7 +33,7 @@ pub use stream::Stream;
 pub use texture::{Surface, Texture};
 
 use super::{DeviceId, DeviceInfo, DeviceKind, MemoryInfo, Result};
-use launch::{MAX_THREADS, Pool, Scratch};
+use launch::{MAX_THREADS, Pool, Printer, Scratch};
 use memory::Arena;
 use stream::Queue;
 
@@ -52,6 +55,9 @@ struct Shared {
     info: DeviceInfo,
     arena: Arena,
     pool: Pool,
+    printer: Arc<Printer>,
+    /// Whether all launches are deterministic.
+    deterministic: AtomicBool,
     queues: Mutex<Vec<Weak<Queue>>>,
     objects: texture::Objects,
     /// Memory of threads that run blocks, while they do not.
@@ -87,6 +93,8 @@ impl Device {
             id: DeviceId::next(),
             arena: Arena::new(info.total_memory_bytes)?,
             pool: Pool::new(cores())?,
+            printer: Arc::default(),
+            deterministic: AtomicBool::new(false),
             queues: Mutex::default(),
             objects: texture::Objects::default(),
             scratch: Mutex::default(),
@@ -120,6 +128,25 @@ impl Device {
     /// [`Error::OutOfMemory`](super::Error::OutOfMemory).
     pub fn alloc(&self, bytes: usize) -> Result<Memory> {
         Memory::new(self.shared.clone(), bytes)
+    }
+
+    /// Lets `sink` take what kernels print, the text of one `printf` after the other, instead of the standard output.
+    ///
+    /// It is called by the threads that run kernels, several at once; those of one thread of a kernel come in their
+    /// order. A launch prints at most 1 MiB; how many calls were dropped after that is said at its end.
+    pub fn print_to(&self, sink: impl Fn(&str) + Send + Sync + 'static) {
+        self.shared.printer.redirect(Some(Arc::new(sink)));
+    }
+
+    /// Lets kernels print to the standard output again.
+    pub fn print_to_stdout(&self) {
+        self.shared.printer.redirect(None);
+    }
+
+    /// Whether launches from now on are deterministic even where their options do not ask for it
+    /// ([`LaunchOptions::deterministic`]).
+    pub fn set_deterministic(&self, deterministic: bool) {
+        self.shared.deterministic.store(deterministic, Ordering::Relaxed);
     }
 
     /// A new stream.

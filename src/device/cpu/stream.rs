@@ -6,7 +6,10 @@
 use std::{
     cell::Cell,
     collections::VecDeque,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use super::{
@@ -316,6 +319,8 @@ impl Stream {
         let checked = crate::device::Function::Cpu(function.clone());
         config.check(&checked, &self.shared().info)?;
         arguments.check(&checked)?;
+        let mut options = options.clone();
+        options.deterministic |= self.shared().deterministic.load(Ordering::Relaxed);
         let launch = Launch::new(function.clone(), *config, arguments.bytes(), options);
         self.0.queue.push(Work::Launch(Box::new(launch)));
         Ok(())

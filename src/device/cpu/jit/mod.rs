@@ -14,6 +14,7 @@
 mod address;
 mod code;
 mod flow;
+mod format;
 mod globals;
 mod images;
 mod inlining;

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::AtomicU32;
 
+use super::Prints;
 use crate::device::{
     FaultKind,
     cpu::{
@@ -79,6 +80,8 @@ pub(in crate::device::cpu) struct Context {
     pub reserved_shared: u32,
     /// What `malloc` takes from.
     pub heap: *const Arena,
+    /// Where `printf` goes.
+    pub prints: *const Prints,
     /// What the blocks of a cooperative launch meet at (`%envreg1`, `%envreg2`); 0 in others.
     pub workspace: u64,
     /// Text of a failed assertion.

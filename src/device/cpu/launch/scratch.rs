@@ -101,6 +101,7 @@ impl Scratch {
             arrived: [0; context::BARRIERS],
             reserved_shared: reserved_shared as u32,
             heap: &raw const run.shared.arena,
+            prints: &raw const run.prints,
             workspace: run.workspace.map_or(0, |range| range.address),
             assertion: 0,
             objects: &raw const *run.objects,

@@ -1,0 +1,78 @@
+//! What kernels print: to the standard output, or where the host wants it, within bounds.
+
+use std::{
+    fmt,
+    io::Write as _,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// Takes the text of one `printf` after the other.
+type Sink = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Most bytes that a launch prints: as CUDA's buffer for `printf` holds by default.
+pub(in crate::device::cpu) const MOST_BYTES: u64 = 1 << 20;
+
+/// Where a device's kernels print to.
+#[derive(Default)]
+pub(in crate::device::cpu) struct Printer {
+    sink: Mutex<Option<Sink>>,
+}
+
+impl fmt::Debug for Printer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Printer").finish_non_exhaustive()
+    }
+}
+
+impl Printer {
+    /// Text goes to `sink` from now on; `None`: to the standard output.
+    pub(in crate::device::cpu) fn redirect(&self, sink: Option<Sink>) {
+        *self.sink.lock().unwrap_or_else(PoisonError::into_inner) = sink;
+    }
+
+    fn print(&self, text: &str) {
+        let sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match sink {
+            Some(sink) => sink(text),
+            // Nobody is left to tell when the standard output is gone.
+            None => drop(std::io::stdout().lock().write_all(text.as_bytes())),
+        }
+    }
+}
+
+/// What one launch prints.
+#[derive(Debug)]
+pub(in crate::device::cpu) struct Prints {
+    printer: Arc<Printer>,
+    printed: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl Prints {
+    pub(in crate::device::cpu) fn new(printer: Arc<Printer>) -> Self {
+        Self { printer, printed: AtomicU64::new(0), dropped: AtomicU64::new(0) }
+    }
+
+    /// Prints what one call gives, or counts it as dropped where the launch has printed enough.
+    pub(in crate::device::cpu) fn print(&self, text: &str) {
+        let bytes = text.len() as u64;
+        if self.printed.fetch_add(bytes, Ordering::Relaxed) + bytes <= MOST_BYTES {
+            self.printer.print(text);
+        } else {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Says what was dropped, at the end of the launch.
+    pub(in crate::device::cpu) fn finish(&self, kernel: &str) {
+        let dropped = self.dropped.load(Ordering::Relaxed);
+        if dropped > 0 {
+            self.printer.print(&format!(
+                "[kernel `{kernel}`: {dropped} more calls of printf; a launch prints at most {MOST_BYTES} bytes]\n"
+            ));
+        }
+    }
+}
