@@ -57,6 +57,8 @@ pub mod ptx;
 
 pub mod device;
 
+pub mod kernel;
+
 pub mod array;
 
 #[cfg(feature = "gl")]

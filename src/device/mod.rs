@@ -28,6 +28,7 @@ mod launch;
 mod memory;
 mod module;
 pub mod nvidia;
+mod pool;
 mod stream;
 mod texture;
 
@@ -38,6 +39,7 @@ pub use info::{Choice, DeviceId, DeviceInfo, DeviceKind, Inventory, MemoryInfo};
 pub use launch::{Arguments, Dim3, LaunchConfig};
 pub use memory::{Fill, Memory, Readback, Slice};
 pub use module::{Function, FunctionInfo, Module, Parameter};
+pub use pool::{Block, Pool, PoolStatistics};
 pub use stream::Stream;
 pub use texture::{
     AddressMode, Filter, ReadMode, Surface, Texture, TextureDescriptor, TextureSource,

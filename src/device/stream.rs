@@ -236,6 +236,19 @@ impl Stream {
     }
 }
 
+/// Whether two handles are the same queue.
+impl PartialEq for Stream {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Nvidia(a), Self::Nvidia(b)) => a.is(b),
+            (Self::Cpu(a), Self::Cpu(b)) => a.is(b),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Stream {}
+
 fn expect_length(expected: usize, found: usize) -> Result<()> {
     if expected == found {
         Ok(())

@@ -228,6 +228,11 @@ impl Queue {
 }
 
 impl Stream {
+    /// Whether `other` is the same queue.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     pub(super) fn new(device: Device) -> Result<Self> {
         let queue = Arc::new(Queue {
             state: Mutex::default(),

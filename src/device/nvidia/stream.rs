@@ -65,6 +65,11 @@ impl Drop for Inner {
 }
 
 impl Stream {
+    /// Whether `other` is the same queue.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// The device that does the work.
     pub fn device(&self) -> &Device {
         &self.0.device

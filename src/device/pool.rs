@@ -1,0 +1,264 @@
+//! A pool of device memory: freed blocks are kept and handed out again, in the order of streams.
+//!
+//! To allocate from the driver takes tens of microseconds and to free waits for the whole device. A pool does
+//! neither: a dropped [`Block`] goes back at once, though work on its stream may still use it. Whoever gets it next
+//! on the same stream comes behind that work anyway; on another stream the pool puts a wait for it first.
+
+use std::{
+    collections::BTreeMap,
+    ops::RangeBounds,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use super::{Device, Error, Memory, Result, Slice, Stream};
+
+/// Smallest size that is handed out, in bytes: less is aligned to it anyway.
+const SMALLEST_BYTES: usize = 256;
+
+/// Keeps freed memory of one device for later allocations. Clones are the same pool.
+///
+/// ```
+/// use warpaint::device::{Device, Pool};
+///
+/// let device = Device::cpu()?;
+/// let (pool, stream) = (Pool::new(&device), device.stream()?);
+/// let address = pool.alloc(&stream, 1000)?.address();
+/// assert_eq!(pool.statistics().held_blocks, 1);
+/// assert_eq!(pool.alloc(&stream, 900)?.address(), address, "the same block again");
+/// pool.trim();
+/// assert_eq!(pool.statistics().held_bytes, 0);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pool(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    device: Device,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Free memory by size, the stream that used it last beside it.
+    free: BTreeMap<usize, Vec<(Memory, Stream)>>,
+    statistics: PoolStatistics,
+}
+
+/// What a pool holds and has given out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolStatistics {
+    /// Blocks in use.
+    pub active_blocks: usize,
+    /// Their bytes, rounded up to the pool's sizes.
+    pub active_bytes: usize,
+    /// Blocks kept for later.
+    pub held_blocks: usize,
+    /// Their bytes.
+    pub held_bytes: usize,
+}
+
+impl Pool {
+    /// An empty pool.
+    pub fn new(device: &Device) -> Self {
+        Self(Arc::new(Inner { device: device.clone(), state: Mutex::default() }))
+    }
+
+    /// The device whose memory it is.
+    pub fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    /// At least `bytes` of uninitialised memory, for work that is put on `stream` from now on.
+    ///
+    /// Where the device has no more, the memory that is kept is given back and it is tried once more.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::WrongDevice`].
+    pub fn alloc(&self, stream: &Stream, bytes: usize) -> Result<Block> {
+        if stream.device().id() != self.0.device.id() {
+            return Err(Error::WrongDevice { operation: "allocate from a pool" });
+        }
+        let size = size_class(bytes);
+        let memory = match self.take(stream, size)? {
+            Some(memory) => memory,
+            None => self.fresh(size)?,
+        };
+        let mut state = self.0.lock();
+        state.statistics.active_blocks += 1;
+        state.statistics.active_bytes += size;
+        Ok(Block { memory: Some(memory), bytes, size, pool: self.clone(), last: Mutex::new(stream.clone()) })
+    }
+
+    /// A block of this size that is free, ordered behind its last use.
+    fn take(&self, stream: &Stream, size: usize) -> Result<Option<Memory>> {
+        let mut state = self.0.lock();
+        let Some(list) = state.free.get_mut(&size) else { return Ok(None) };
+        let same = list.iter().rposition(|(_, last)| last == stream);
+        let Some(at) = same.or_else(|| list.len().checked_sub(1)) else { return Ok(None) };
+        let (memory, last) = list.swap_remove(at);
+        state.statistics.held_blocks -= 1;
+        state.statistics.held_bytes -= size;
+        drop(state);
+        follow(stream, &last)?;
+        Ok(Some(memory))
+    }
+
+    fn fresh(&self, size: usize) -> Result<Memory> {
+        match self.0.device.alloc(size) {
+            Err(Error::OutOfMemory { .. }) => {
+                self.trim();
+                self.0.device.alloc(size)
+            }
+            allocated => allocated,
+        }
+    }
+
+    /// Gives the memory that is kept back to the device. Waits for work that may still use it.
+    pub fn trim(&self) {
+        let mut state = self.0.lock();
+        let free = std::mem::take(&mut state.free);
+        state.statistics.held_blocks = 0;
+        state.statistics.held_bytes = 0;
+        drop(state);
+        drop(free);
+    }
+
+    /// What it holds and has given out, now.
+    pub fn statistics(&self) -> PoolStatistics {
+        self.0.lock().statistics
+    }
+}
+
+impl Inner {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Memory from a [`Pool`], which gets it back when it is dropped.
+#[derive(Debug)]
+pub struct Block {
+    /// Always there until it is dropped.
+    memory: Option<Memory>,
+    bytes: usize,
+    size: usize,
+    pool: Pool,
+    /// The stream that used it last.
+    last: Mutex<Stream>,
+}
+
+impl Block {
+    /// Size in bytes, as asked for.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Where a kernel sees it.
+    pub fn address(&self) -> u64 {
+        self.memory.as_ref().map_or(0, Memory::address)
+    }
+
+    /// A range of its bytes.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] when the range ends behind it.
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Slice<'_>> {
+        Slice::new(self.pool.device().id(), self.address(), self.bytes).slice(range)
+    }
+
+    /// Says that work put on `stream` from now on uses the block: where another stream used it last, that work
+    /// waits for the other stream's.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`], [`Error::Call`].
+    pub fn use_on(&self, stream: &Stream) -> Result<()> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if *last != *stream {
+            follow(stream, &last)?;
+            *last = stream.clone();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        let Some(memory) = self.memory.take() else { return };
+        let last = self.last.get_mut().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut state = self.pool.0.lock();
+        state.statistics.active_blocks -= 1;
+        state.statistics.active_bytes -= self.size;
+        state.statistics.held_blocks += 1;
+        state.statistics.held_bytes += self.size;
+        state.free.entry(self.size).or_default().push((memory, last));
+    }
+}
+
+/// Lets work put on `stream` from now on wait for all that is on `earlier`.
+fn follow(stream: &Stream, earlier: &Stream) -> Result<()> {
+    if stream == earlier {
+        return Ok(());
+    }
+    let event = earlier.device().event()?;
+    earlier.record(&event)?;
+    stream.wait(&event)
+}
+
+/// The size that is allocated for `bytes`: the next of 1, 1.25, 1.5, 1.75 times a power of two, so that at most a
+/// fifth is wasted and arrays of nearly the same size share blocks.
+fn size_class(bytes: usize) -> usize {
+    let bytes = bytes.max(SMALLEST_BYTES);
+    let quarter = 1 << (bytes.ilog2().saturating_sub(2));
+    bytes.checked_next_multiple_of(quarter).unwrap_or(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_waste_at_most_a_fifth_and_never_shrink() {
+        for bytes in (0..4000).chain([1 << 20, (1 << 20) + 1, usize::MAX - 7]) {
+            let size = size_class(bytes);
+            assert!(size >= bytes.max(256), "{bytes} -> {size}");
+            assert!(bytes < 256 || size - bytes <= size / 5, "{bytes} -> {size}");
+            assert_eq!(size_class(size), size);
+        }
+    }
+
+    #[test]
+    fn statistics_count_what_is_out_and_what_is_kept() {
+        let device = Device::cpu().unwrap();
+        let (pool, stream) = (Pool::new(&device), device.stream().unwrap());
+        let first = pool.alloc(&stream, 300).unwrap();
+        let second = pool.alloc(&stream, 5000).unwrap();
+        let both = PoolStatistics { active_blocks: 2, active_bytes: 320 + 5120, ..Default::default() };
+        assert_eq!(pool.statistics(), both);
+        drop(first);
+        assert_eq!((pool.statistics().held_blocks, pool.statistics().held_bytes), (1, 320));
+        drop(second);
+        assert_eq!((pool.statistics().active_blocks, pool.statistics().active_bytes), (0, 0));
+        pool.trim();
+        assert_eq!(pool.statistics(), PoolStatistics::default());
+    }
+
+    /// A kernel-less race: the other stream's fill must not overtake the first one's long copy.
+    #[test]
+    fn a_block_of_another_stream_is_waited_for() {
+        let device = Device::cpu().unwrap();
+        let pool = Pool::new(&device);
+        let (one, two) = (device.stream().unwrap(), device.stream().unwrap());
+        let bytes = 64 << 20;
+        for round in 0..4_u8 {
+            let block = pool.alloc(&one, bytes).unwrap();
+            one.fill(block.slice(..).unwrap(), super::super::Fill::U8(round)).unwrap();
+            let read = one.download(block.slice(..).unwrap()).unwrap();
+            drop(block);
+            let block = pool.alloc(&two, bytes).unwrap();
+            two.fill(block.slice(..).unwrap(), super::super::Fill::U8(0xff)).unwrap();
+            assert!(read.wait().unwrap().iter().all(|&byte| byte == round));
+            two.synchronize().unwrap();
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! A device with what kernels and arrays need on it.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::{Error, Result, Source, SourceModule};
+use crate::{
+    compile::{Cache, Compiler, Outcome, Request, Target},
+    device::{self, Choice, Device, Function, Pool, Stream},
+};
+
+/// A device, a stream on it, a pool of its memory, the compiler, and the generated kernels compiled so far.
+///
+/// Clones share all of it; [`Context::on`] gives one that puts its work on another stream. It may be used and
+/// dropped on any thread, and everything made with it keeps what it needs alive.
+///
+/// ```
+/// use warpaint::{device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let other = context.on_new_stream()?;
+/// assert_ne!(context.stream(), other.stream());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Context {
+    shared: Arc<Shared>,
+    stream: Stream,
+}
+
+#[derive(Debug)]
+struct Shared {
+    device: Device,
+    target: Target,
+    compiler: Compiler,
+    pool: Pool,
+    /// Generated kernels by what they were generated from.
+    kernels: Mutex<HashMap<Box<str>, Function>>,
+}
+
+impl Context {
+    /// A context on `device` with a new stream, a new pool and the user's compile cache.
+    ///
+    /// # Errors
+    /// The device's, when the stream cannot be made.
+    pub fn new(device: Device) -> Result<Self> {
+        Self::with_compiler(device, Compiler::new(Cache::user()))
+    }
+
+    /// A context on the chosen device.
+    ///
+    /// # Errors
+    /// As [`Device::open`] and [`Context::new`].
+    pub fn open(choice: Choice) -> Result<Self> {
+        Self::new(Device::open(choice)?)
+    }
+
+    /// A context that compiles with `compiler`.
+    ///
+    /// # Errors
+    /// The device's, when the stream cannot be made.
+    pub fn with_compiler(device: Device, compiler: Compiler) -> Result<Self> {
+        let (major, minor) = device.info().compute_capability;
+        let (stream, pool) = (device.stream()?, Pool::new(&device));
+        let target = Target::of_device(major, minor);
+        let shared = Shared { device, target, compiler, pool, kernels: Mutex::default() };
+        Ok(Self { shared: Arc::new(shared), stream })
+    }
+
+    /// The same context with its work on `stream`.
+    ///
+    /// # Errors
+    /// [`device::Error::WrongDevice`] for a stream of another device.
+    pub fn on(&self, stream: &Stream) -> Result<Self> {
+        if stream.device().id() != self.device().id() {
+            return Err(device::Error::WrongDevice { operation: "use a stream" }.into());
+        }
+        Ok(Self { shared: self.shared.clone(), stream: stream.clone() })
+    }
+
+    /// The same context with its work on a new stream.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn on_new_stream(&self) -> Result<Self> {
+        self.on(&self.device().stream()?)
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.shared.device
+    }
+
+    /// The stream that its work goes to.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// The pool that arrays take their memory from.
+    pub fn pool(&self) -> &Pool {
+        &self.shared.pool
+    }
+
+    /// The compiler.
+    pub fn compiler(&self) -> &Compiler {
+        &self.shared.compiler
+    }
+
+    /// What sources are compiled for.
+    pub fn target(&self) -> Target {
+        self.shared.target
+    }
+
+    /// Compiles `source` and loads it.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] for mistakes in the source; the compiler's and the device's.
+    pub fn module(&self, source: &Source) -> Result<SourceModule> {
+        SourceModule::new(self, source)
+    }
+
+    /// Waits until the work on its stream has ended.
+    ///
+    /// # Errors
+    /// The first error of that work which was not reported yet.
+    pub fn synchronize(&self) -> Result<()> {
+        Ok(self.stream.synchronize()?)
+    }
+
+    /// The generated kernel called `kernel` that `key` stands for; `generate` writes its source the first time.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] where the source holds an expression of the user's that is wrong.
+    pub(crate) fn generated(
+        &self,
+        key: &str,
+        generate: impl FnOnce() -> String,
+    ) -> Result<Function> {
+        let kernels = || self.shared.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = kernels().get(key) {
+            return Ok(kernel.clone());
+        }
+        // Not under the lock: a compilation takes long, and two of the same kernel do no harm.
+        let mut request = Request::new("generated.cu", generate(), self.target());
+        request.headers = super::source::built_in_headers();
+        let compiled = match self.compiler().compile(&request)? {
+            Outcome::Compiled(compiled) => compiled,
+            Outcome::Rejected { diagnostics, log } => {
+                return Err(Error::Rejected { name: request.name, diagnostics, log });
+            }
+        };
+        let kernel = self.device().load(&compiled.ptx)?.function(GENERATED)?;
+        kernels().insert(key.into(), kernel.clone());
+        Ok(kernel)
+    }
+}
+
+/// The name of every generated kernel.
+pub(crate) const GENERATED: &str = "generated";

@@ -1,0 +1,54 @@
+//! What can go wrong between a source and its launch.
+
+use crate::{compile, device, diagnostic::Diagnostic};
+
+/// `Result` with this module's [`enum@Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a kernel cannot be made or launched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The compiler could not run.
+    #[error(transparent)]
+    Compile(#[from] compile::Error),
+    /// The device refused.
+    #[error(transparent)]
+    Device(#[from] device::Error),
+    /// The source does not compile.
+    #[error("{name} does not compile: {}", first(.diagnostics, .log))]
+    Rejected {
+        /// The source's name.
+        name: String,
+        /// What is wrong, in the compiler's order.
+        diagnostics: Vec<Diagnostic>,
+        /// All that the compiler said.
+        log: String,
+    },
+    /// A kernel was given more or fewer arguments than it has parameters.
+    #[error("kernel `{kernel}` takes {expected} arguments, {found} were given")]
+    ArgumentCount {
+        /// The kernel.
+        kernel: String,
+        /// How many parameters it has.
+        expected: usize,
+        /// How many arguments were given.
+        found: usize,
+    },
+    /// An argument does not fit its parameter.
+    #[error("kernel `{kernel}`: parameter `{parameter}` is {expected}, the argument is {found}")]
+    Argument {
+        /// The kernel.
+        kernel: String,
+        /// The parameter's name, or its number from 0 where the source does not show it.
+        parameter: String,
+        /// The parameter's type.
+        expected: String,
+        /// The argument's type.
+        found: String,
+    },
+}
+
+fn first(diagnostics: &[Diagnostic], log: &str) -> String {
+    diagnostics.first().map_or_else(|| log.trim().to_owned(), ToString::to_string)
+}

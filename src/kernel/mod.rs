@@ -1,0 +1,18 @@
+//! Kernels from source at run time: CUDA C++ becomes a module, a module gives kernels, and a kernel knows its
+//! parameters, so that a wrong argument is an error that names it.
+//!
+//! A [`Context`] holds what that needs on a device; arrays share it.
+
+mod argument;
+mod context;
+mod error;
+mod function;
+mod module;
+mod source;
+
+pub use argument::{Argument, Kind};
+pub use context::Context;
+pub use error::{Error, Result};
+pub use function::Kernel;
+pub use module::SourceModule;
+pub use source::Source;

@@ -1,0 +1,105 @@
+//! A module compiled from source.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{Context, Error, Kernel, Result, Source};
+use crate::{
+    compile::Outcome,
+    device::{Module, Slice},
+    diagnostic::Diagnostic,
+    scene::signature,
+};
+
+/// Compiled source, loaded on a device.
+///
+/// ```
+/// use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, Source}};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let source = Source::new("__global__ void twice(float *x) { x[threadIdx.x] *= 2.0f; }");
+/// let twice = context.module(&source)?.kernel("twice")?;
+/// let x = context.pool().alloc(context.stream(), 12)?;
+/// context.stream().upload(x.slice(..)?, bytemuck::cast_slice(&[1.0f32, 2.5, -3.0]))?;
+/// // SAFETY: three threads, three elements.
+/// unsafe { twice.launch(context.stream(), &LaunchConfig::new(1, 3), &[x.slice(..)?.into()])? };
+/// let result = context.stream().download(x.slice(..)?)?.wait()?;
+/// assert_eq!(bytemuck::pod_collect_to_vec::<u8, f32>(&result), [2.0, 5.0, -6.0]);
+///
+/// let wrong = unsafe { twice.launch(context.stream(), &LaunchConfig::new(1, 3), &[3i32.into()]) };
+/// assert_eq!(
+///     wrong.unwrap_err().to_string(),
+///     "kernel `twice`: parameter `x` is float *, the argument is a value of type `int`"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SourceModule {
+    module: Module,
+    ptx: Arc<str>,
+    names: Arc<BTreeMap<String, String>>,
+    log: Arc<str>,
+    warnings: Arc<[Diagnostic]>,
+    kernels: Arc<[signature::Kernel]>,
+}
+
+impl SourceModule {
+    pub(super) fn new(context: &Context, source: &Source) -> Result<Self> {
+        let kernels = signature::scan(source.name(), source.text());
+        let mut request = source.request(context.target());
+        let plain = kernels.iter().filter(|kernel| kernel.defined && !kernel.template);
+        request.name_expressions.extend(plain.map(|kernel| kernel.name.clone()));
+        request.name_expressions.sort();
+        request.name_expressions.dedup();
+        let compiled = match context.compiler().compile(&request)? {
+            Outcome::Compiled(compiled) => compiled,
+            Outcome::Rejected { diagnostics, log } => {
+                return Err(Error::Rejected { name: request.name, diagnostics, log });
+            }
+        };
+        Ok(Self {
+            module: context.device().load(&compiled.ptx)?,
+            ptx: compiled.ptx,
+            names: Arc::new(compiled.names),
+            log: compiled.log.into(),
+            warnings: compiled.diagnostics.into(),
+            kernels: kernels.into(),
+        })
+    }
+
+    /// The kernel that the source calls so: `advance`, `field::advance`, or the instance of a template that
+    /// was announced by [`Source::instance`].
+    ///
+    /// # Errors
+    /// [`device::Error::NoSuchFunction`](crate::device::Error::NoSuchFunction) with the names that there are.
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
+        let lowered = self.names.get(name).map_or(name, String::as_str);
+        let stem = name.split('<').next().unwrap_or(name).trim();
+        let of_name = |kernel: &&signature::Kernel| kernel.name == stem && kernel.defined;
+        let signature = self.kernels.iter().find(of_name).cloned();
+        Ok(Kernel::new(name, self.module.function(lowered)?, signature))
+    }
+
+    /// The memory of a `__device__` or `__constant__` variable, by its lowered name (that of the source where
+    /// it is `extern "C"` or in no namespace).
+    ///
+    /// # Errors
+    /// [`device::Error::NoSuchGlobal`](crate::device::Error::NoSuchGlobal).
+    pub fn global(&self, name: &str) -> Result<Slice<'_>> {
+        Ok(self.module.global(name)?)
+    }
+
+    /// The PTX.
+    pub fn ptx(&self) -> &str {
+        &self.ptx
+    }
+
+    /// All that the compiler said.
+    pub fn log(&self) -> &str {
+        &self.log
+    }
+
+    /// The compiler's warnings.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+}

@@ -1,0 +1,98 @@
+//! What a module is compiled from.
+
+use std::path::PathBuf;
+
+use crate::{
+    compile::{Header, Request, Target},
+    scene,
+};
+
+/// CUDA C++ and how to compile it.
+///
+/// ```
+/// use warpaint::kernel::Source;
+///
+/// let source = Source::new("template<class T> __global__ void fill(T *x, T v, int n) { /* ... */ }")
+///     .named("fill.cu")
+///     .instance("fill<float>")
+///     .option("--use_fast_math");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Source {
+    request: Request,
+}
+
+impl Source {
+    /// CUDA C++ text. `extern "C"` is not needed: kernels are found by the names that the source gives them.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { request: Request::new("module.cu", text, Target::CPU) }
+    }
+
+    /// The content of a file, which also names it.
+    ///
+    /// # Errors
+    /// Whatever reading it gives.
+    pub fn read(path: impl Into<PathBuf>) -> std::io::Result<Self> {
+        let path = path.into();
+        Ok(Self::new(std::fs::read_to_string(&path)?).named(path.to_string_lossy()))
+    }
+
+    /// The name that diagnostics and faults use; its folder is searched for `#include "..."`.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.request.name = name.into();
+        self
+    }
+
+    /// A further option of NVRTC, one argument.
+    #[must_use]
+    pub fn option(mut self, option: impl Into<String>) -> Self {
+        self.request.options.push(option.into());
+        self
+    }
+
+    /// A further folder for `#include`.
+    #[must_use]
+    pub fn include_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.request.include_dirs.push(folder.into());
+        self
+    }
+
+    /// A header that exists only in memory.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.request.headers.push(Header { name: name.into(), text: text.into() });
+        self
+    }
+
+    /// An instance of a template that will be asked for by this name, as in `fill<float>`.
+    #[must_use]
+    pub fn instance(mut self, expression: impl Into<String>) -> Self {
+        self.request.name_expressions.push(expression.into());
+        self
+    }
+
+    /// What the compiler is asked for, for a device of this target.
+    pub(super) fn request(&self, target: Target) -> Request {
+        let mut request = Request { target, ..self.request.clone() };
+        request.headers.extend(built_in_headers());
+        request
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.request.source
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.request.name
+    }
+}
+
+/// `<warpaint/*.cuh>`, for every kernel.
+pub(super) fn built_in_headers() -> Vec<Header> {
+    let header = |header: &scene::BuiltInHeader| Header {
+        name: header.name.to_owned(),
+        text: header.text.to_owned(),
+    };
+    scene::headers().iter().map(header).collect()
+}
