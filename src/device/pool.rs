@@ -87,7 +87,13 @@ impl Pool {
         let mut state = self.0.lock();
         state.statistics.active_blocks += 1;
         state.statistics.active_bytes += size;
-        Ok(Block { memory: Some(memory), bytes, size, pool: self.clone(), last: Mutex::new(stream.clone()) })
+        Ok(Block {
+            memory: Some(memory),
+            bytes,
+            size,
+            pool: self.clone(),
+            last: Mutex::new(stream.clone()),
+        })
     }
 
     /// A block of this size that is free, ordered behind its last use.
@@ -233,7 +239,8 @@ mod tests {
         let (pool, stream) = (Pool::new(&device), device.stream().unwrap());
         let first = pool.alloc(&stream, 300).unwrap();
         let second = pool.alloc(&stream, 5000).unwrap();
-        let both = PoolStatistics { active_blocks: 2, active_bytes: 320 + 5120, ..Default::default() };
+        let both =
+            PoolStatistics { active_blocks: 2, active_bytes: 320 + 5120, ..Default::default() };
         assert_eq!(pool.statistics(), both);
         drop(first);
         assert_eq!((pool.statistics().held_blocks, pool.statistics().held_bytes), (1, 320));

@@ -15,7 +15,11 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    pub(super) fn new(name: &str, function: Function, signature: Option<signature::Kernel>) -> Self {
+    pub(super) fn new(
+        name: &str,
+        function: Function,
+        signature: Option<signature::Kernel>,
+    ) -> Self {
         // A declaration whose parameters come from a macro, say, is not what was compiled.
         let compiled = function.info().parameters.len();
         let signature = signature.filter(|signature| signature.parameters.len() == compiled);

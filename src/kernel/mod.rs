@@ -12,6 +12,7 @@ mod source;
 
 pub use argument::{Argument, Kind};
 pub use context::Context;
+pub(crate) use context::GENERATED;
 pub use error::{Error, Result};
 pub use function::Kernel;
 pub use module::SourceModule;

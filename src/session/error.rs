@@ -14,7 +14,7 @@ pub enum Error {
     Device(#[from] device::Error),
     /// Statistics could not be taken.
     #[error(transparent)]
-    Statistics(#[from] array::Error),
+    Statistics(#[from] array::SummaryError),
     /// A resource could not be shared.
     #[error(transparent)]
     Interop(#[from] interop::Error),

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 #![allow(clippy::print_stderr, reason = "what is skipped is said aloud")]
 
+mod array;
 #[cfg(feature = "studio")]
 mod cli;
 mod compile;

@@ -1,0 +1,180 @@
+//! Which Rust types arrays hold, and what CUDA C++ calls them.
+
+use half::{bf16, f16};
+
+use crate::element::{Element, Scalar};
+
+/// A type of CUDA C++ as generated kernels use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DType {
+    /// How CUDA C++ spells it.
+    pub name: &'static str,
+    /// What must stand before its first use: an `#include`, the definition of a structure, or nothing.
+    pub definition: &'static str,
+    /// Size in bytes.
+    pub bytes: usize,
+    /// Alignment in bytes.
+    pub align: usize,
+}
+
+/// A Rust type whose values arrays hold.
+///
+/// Implemented for `bool`, the integers of 8 to 64 bits, [`half::f16`], [`half::bf16`], `f32` and `f64`. For a
+/// structure, give it `#[repr(C)]` and the same definition in CUDA C++; every kernel that uses it checks that size
+/// and alignment agree.
+///
+/// ```
+/// use warpaint::array::{DType, Data};
+///
+/// #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+/// #[repr(C)]
+/// struct Body { position: [f32; 3], mass: f32 }
+///
+/// impl Data for Body {
+///     const DTYPE: DType = DType {
+///         name: "Body",
+///         definition: "struct Body { float position[3]; float mass; };",
+///         bytes: 16,
+///         align: 4,
+///     };
+/// }
+/// ```
+pub trait Data:
+    bytemuck::NoUninit + bytemuck::CheckedBitPattern + Send + Sync + std::fmt::Debug + 'static
+{
+    /// What CUDA C++ calls it.
+    const DTYPE: DType;
+}
+
+/// A type with `+ - * /`.
+pub trait Number: Data {
+    /// The type that sums of it are collected in on the device, one that loses nothing that matters.
+    const SUM: DType;
+    /// 0.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
+}
+
+/// A number with an order.
+pub trait Real: Number {
+    /// The least value: minus infinity, or the least integer.
+    const LEAST: Self;
+    /// The greatest value: infinity, or the greatest integer.
+    const GREATEST: Self;
+}
+
+/// A type with square roots and sines.
+pub trait Float: Number {}
+
+/// A type with `& | ^ !`.
+pub trait Bits: Data {}
+
+/// A scalar type of CUDA C++ without any definition before it.
+const fn plain(scalar: Scalar) -> DType {
+    defined(scalar, "")
+}
+
+const fn defined(scalar: Scalar, definition: &'static str) -> DType {
+    let element = Element::scalar(scalar);
+    DType { name: scalar.name(), definition, bytes: element.bytes(), align: element.align() }
+}
+
+macro_rules! data {
+    ($($rust:ty: $dtype:expr;)*) => {$(
+        impl Data for $rust {
+            const DTYPE: DType = $dtype;
+        }
+    )*};
+}
+
+data! {
+    bool: plain(Scalar::Bool);
+    i8: DType { name: "signed char", ..plain(Scalar::I8) };
+    u8: plain(Scalar::U8);
+    i16: plain(Scalar::I16);
+    u16: plain(Scalar::U16);
+    i32: plain(Scalar::I32);
+    u32: plain(Scalar::U32);
+    i64: plain(Scalar::I64);
+    u64: plain(Scalar::U64);
+    f16: DType { name: "__half", ..defined(Scalar::F16, "#include <cuda_fp16.h>") };
+    bf16: defined(Scalar::BF16, "#include <cuda_bf16.h>");
+    f32: plain(Scalar::F32);
+    f64: plain(Scalar::F64);
+}
+
+macro_rules! real {
+    ($($rust:ty: $zero:expr, $one:expr, $least:expr, $greatest:expr, $sum:ty;)*) => {$(
+        impl Number for $rust {
+            const SUM: DType = <$sum>::DTYPE;
+            const ZERO: Self = $zero;
+            const ONE: Self = $one;
+        }
+        impl Real for $rust {
+            const LEAST: Self = $least;
+            const GREATEST: Self = $greatest;
+        }
+    )*};
+}
+
+real! {
+    i8: 0, 1, Self::MIN, Self::MAX, i64;
+    u8: 0, 1, Self::MIN, Self::MAX, u64;
+    i16: 0, 1, Self::MIN, Self::MAX, i64;
+    u16: 0, 1, Self::MIN, Self::MAX, u64;
+    i32: 0, 1, Self::MIN, Self::MAX, i64;
+    u32: 0, 1, Self::MIN, Self::MAX, u64;
+    i64: 0, 1, Self::MIN, Self::MAX, i64;
+    u64: 0, 1, Self::MIN, Self::MAX, u64;
+    f16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, f32;
+    bf16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, f32;
+    f32: 0.0, 1.0, Self::NEG_INFINITY, Self::INFINITY, f64;
+    f64: 0.0, 1.0, Self::NEG_INFINITY, Self::INFINITY, f64;
+}
+
+macro_rules! mark {
+    ($as:ident: $($rust:ty),*) => { $(impl $as for $rust {})* };
+}
+
+mark!(Float: f16, bf16, f32, f64);
+mark!(Bits: bool, i8, u8, i16, u16, i32, u32, i64, u64);
+
+/// The type that an operation on two types gives, by numpy's rules for arrays.
+///
+/// Integers widen to one that holds both; `i64` with `u64`, and 32- and 64-bit integers with `f32`, give `f64`, as in
+/// numpy. What numpy lacks is as in JAX: `bf16` with an integer stays `bf16`, with `f16` it gives `f32`.
+pub trait Promote<Other: Data>: Data {
+    /// The common type.
+    type Output: Number;
+}
+
+macro_rules! promote {
+    ($($a:ty, $b:ty => $to:ty;)*) => {$(
+        impl Promote<$b> for $a { type Output = $to; }
+        impl Promote<$a> for $b { type Output = $to; }
+    )*};
+    (same $($a:ty),*) => { $(impl Promote<$a> for $a { type Output = $a; })* };
+    (into $a:ty: $($b:ty),*) => { promote! { $($a, $b => $a;)* } };
+}
+
+promote!(same i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64);
+promote!(into f64: bool, i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32);
+promote!(into f32: bool, i8, u8, i16, u16, f16, bf16);
+promote!(into f16: bool, i8, u8);
+promote!(into bf16: bool, i8, u8, i16, u16, i32, u32, i64, u64);
+promote!(into i64: bool, i8, u8, i16, u16, i32, u32);
+promote!(into u64: bool, u8, u16, u32);
+promote!(into i32: bool, i8, u8, i16, u16);
+promote!(into u32: bool, u8, u16);
+promote!(into i16: bool, i8, u8);
+promote!(into u16: bool, u8);
+promote!(into i8: bool);
+promote!(into u8: bool);
+promote! {
+    i8, u8 => i16; i8, u16 => i32; i16, u16 => i32; i8, u32 => i64; i16, u32 => i64; i32, u32 => i64;
+    i8, u64 => f64; i16, u64 => f64; i32, u64 => f64; i64, u64 => f64;
+    f16, i16 => f32; f16, u16 => f32; f16, i32 => f64; f16, u32 => f64; f16, i64 => f64; f16, u64 => f64;
+    f16, bf16 => f32;
+    f32, i32 => f64; f32, u32 => f64; f32, i64 => f64; f32, u64 => f64;
+}

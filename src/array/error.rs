@@ -1,0 +1,126 @@
+//! What can go wrong with arrays.
+
+use crate::{device, kernel};
+
+/// `Result` with this module's [`enum@Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why an operation on arrays cannot be done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A kernel does not compile or cannot be launched.
+    #[error(transparent)]
+    Kernel(kernel::Error),
+    /// The device refused.
+    #[error(transparent)]
+    Device(#[from] device::Error),
+    /// The shapes cannot be broadcast together.
+    #[error("shapes {} do not fit together", listed(.shapes))]
+    Broadcast {
+        /// The shapes.
+        shapes: Vec<Vec<usize>>,
+    },
+    /// An operation needs one exact shape.
+    #[error("{operation}: the shape is {found:?}, where {expected:?} is needed")]
+    Shape {
+        /// What was tried.
+        operation: &'static str,
+        /// The shape that it needs.
+        expected: Vec<usize>,
+        /// The shape that it was given.
+        found: Vec<usize>,
+    },
+    /// More elements than can be counted.
+    #[error("an array of shape {shape:?} has too many elements")]
+    TooLarge {
+        /// The shape.
+        shape: Vec<usize>,
+    },
+    /// Another number of elements.
+    #[error("an array of shape {from:?} cannot become one of shape {to:?}")]
+    Reshape {
+        /// Its shape.
+        from: Vec<usize>,
+        /// The shape asked for.
+        to: Vec<usize>,
+    },
+    /// Axes that are not there, or not each once.
+    #[error("{axes:?} are not the axes of an array of {ndim} dimensions, each once")]
+    Axes {
+        /// The axes given.
+        axes: Vec<usize>,
+        /// How many there are.
+        ndim: usize,
+    },
+    /// An index outside its axis.
+    #[error("index {index} is outside axis {axis}, which has length {length}")]
+    IndexOutOfRange {
+        /// The index.
+        index: isize,
+        /// The axis.
+        axis: usize,
+        /// Its length.
+        length: usize,
+    },
+    /// More indices than axes.
+    #[error("{indices} indices for an array of shape {shape:?}")]
+    TooManyIndices {
+        /// How many.
+        indices: usize,
+        /// The array's shape.
+        shape: Vec<usize>,
+    },
+    /// Two `...` in one list of indices.
+    #[error("more than one `...` in a list of indices")]
+    TwoEllipses,
+    /// A range of step 0.
+    #[error("a range's step must not be 0")]
+    ZeroStep,
+    /// Arrays of two devices in one operation.
+    #[error("{operation}: the arrays belong to different devices")]
+    WrongDevice {
+        /// What was tried.
+        operation: &'static str,
+    },
+    /// Writing through a view in which one element stands for several.
+    #[error("a broadcast view of shape {shape:?} cannot be written")]
+    NotWritable {
+        /// The view's shape.
+        shape: Vec<usize>,
+    },
+    /// The device holds bits that are no value of the type, such as a `bool` that is neither 0 nor 1.
+    #[error("the array holds bits that are no `{of}`")]
+    InvalidBits {
+        /// The type.
+        of: &'static str,
+    },
+    /// More than one kernel can hold.
+    #[error(
+        "an expression of {operations} operations is too long for one kernel: evaluate parts of it first"
+    )]
+    TooLong {
+        /// How many.
+        operations: usize,
+    },
+    /// An operation that needs at least one element.
+    #[error("{operation} of no elements has no value")]
+    Empty {
+        /// What was tried.
+        operation: &'static str,
+    },
+}
+
+impl From<kernel::Error> for Error {
+    fn from(error: kernel::Error) -> Self {
+        match error {
+            kernel::Error::Device(error) => Self::Device(error),
+            other => Self::Kernel(other),
+        }
+    }
+}
+
+fn listed(shapes: &[Vec<usize>]) -> String {
+    let shapes: Vec<String> = shapes.iter().map(|shape| format!("{shape:?}")).collect();
+    shapes.join(" and ")
+}

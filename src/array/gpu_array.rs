@@ -1,0 +1,344 @@
+//! An array on a device.
+
+use std::{fmt, marker::PhantomData, sync::Arc};
+
+use super::{Data, Error, Expr, Index, Layout, Real, Result, expression::Operand};
+use crate::{
+    device::{Block, Fill, Slice},
+    kernel::{Argument, Context},
+};
+
+/// An array of any number of dimensions on a device, or a view of a part of one.
+///
+/// Views share memory, as in numpy: what is written through one is seen through the others. [`GpuArray::copy`]
+/// makes memory of its own; `clone` makes another view. Operations put work on the array's stream and return at
+/// once; whatever reads a result on the host waits. Arrays on different streams may be mixed: work that needs
+/// another stream's waits for it on the device.
+///
+/// ```
+/// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let a = GpuArray::from_slice(&context, &[1.0f32, 2.0, 3.0, 4.0])?;
+/// let b = (&a * 2.0 + 1.0).eval()?;
+/// assert_eq!(b.to_vec()?, [3.0, 5.0, 7.0, 9.0]);
+///
+/// let columns = a.reshape(&[2, 2])?.transpose();
+/// assert_eq!(columns.to_vec()?, [1.0, 3.0, 2.0, 4.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct GpuArray<T> {
+    context: Context,
+    memory: Arc<Block>,
+    layout: Layout,
+    of: PhantomData<T>,
+}
+
+impl<T> Clone for GpuArray<T> {
+    fn clone(&self) -> Self {
+        self.with_layout(self.layout.clone())
+    }
+}
+
+impl<T> GpuArray<T> {
+    /// Another view of its memory; `layout` must lie within it.
+    fn with_layout(&self, layout: Layout) -> Self {
+        let (context, memory) = (self.context.clone(), self.memory.clone());
+        Self { context, memory, layout, of: PhantomData }
+    }
+
+    /// Where its elements lie in its memory.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Lengths of its axes.
+    pub fn shape(&self) -> &[usize] {
+        self.layout.shape()
+    }
+
+    /// Steps between neighbours along each axis, in elements.
+    pub fn strides(&self) -> &[isize] {
+        self.layout.strides()
+    }
+
+    /// How many axes.
+    pub fn ndim(&self) -> usize {
+        self.layout.ndim()
+    }
+
+    /// How many elements.
+    pub fn len(&self) -> usize {
+        self.layout.count()
+    }
+
+    /// Whether it has no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The context whose stream it uses.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The same array with its work on the stream of `context`.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`].
+    pub fn on(&self, context: &Context) -> Result<Self> {
+        if context.device().id() != self.context.device().id() {
+            return Err(Error::WrongDevice { operation: "move to another stream" });
+        }
+        Ok(Self { context: context.clone(), ..self.clone() })
+    }
+}
+
+impl<T: Data> GpuArray<T> {
+    /// An array of this shape with whatever the memory held.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`], [`Error::Device`] when memory runs out.
+    pub fn empty(context: &Context, shape: &[usize]) -> Result<Self> {
+        let layout = Layout::contiguous(shape)?;
+        let bytes = layout.count().checked_mul(T::DTYPE.bytes);
+        let bytes = bytes.ok_or_else(|| Error::TooLarge { shape: shape.to_vec() })?;
+        let memory = Arc::new(context.pool().alloc(context.stream(), bytes)?);
+        Ok(Self { context: context.clone(), memory, layout, of: PhantomData })
+    }
+
+    /// An array of zero bytes: 0, 0.0, `false`.
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`].
+    pub fn zeros(context: &Context, shape: &[usize]) -> Result<Self> {
+        let array = Self::empty(context, shape)?;
+        context.stream().fill(array.memory.slice(..)?, Fill::U8(0))?;
+        Ok(array)
+    }
+
+    /// An array with the same value everywhere.
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`].
+    pub fn full(context: &Context, shape: &[usize], value: T) -> Result<Self> {
+        let mut array = Self::empty(context, shape)?;
+        array.fill(value)?;
+        Ok(array)
+    }
+
+    /// A copy of `values`, with one axis.
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`].
+    pub fn from_slice(context: &Context, values: &[T]) -> Result<Self> {
+        Self::from_shape(context, &[values.len()], values)
+    }
+
+    /// A copy of `values`, in C order.
+    ///
+    /// # Errors
+    /// [`Error::Reshape`] unless there are as many as the shape has; as [`GpuArray::empty`].
+    pub fn from_shape(context: &Context, shape: &[usize], values: &[T]) -> Result<Self> {
+        let mut array = Self::empty(context, shape)?;
+        array.set(values)?;
+        Ok(array)
+    }
+
+    /// Overwrites it with `values`, in C order.
+    ///
+    /// # Errors
+    /// [`Error::Reshape`] unless there are as many; the device's.
+    pub fn set(&mut self, values: &[T]) -> Result<()> {
+        if values.len() != self.len() {
+            return Err(Error::Reshape { from: vec![values.len()], to: self.shape().to_vec() });
+        }
+        let Some(bytes) = self.bytes() else {
+            let dense = Self::from_shape(&self.context, &self.shape().to_vec(), values)?;
+            return self.assign(&dense);
+        };
+        self.memory.use_on(self.context.stream())?;
+        let stream = self.context.stream();
+        Ok(stream.upload(self.memory.slice(bytes)?, bytemuck::cast_slice(values))?)
+    }
+
+    /// Its elements in C order. Waits for the work before it.
+    ///
+    /// # Errors
+    /// Of earlier work on the stream; [`Error::InvalidBits`].
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        let dense = self.to_contiguous()?;
+        let bytes = dense.bytes().unwrap_or(0..0);
+        let stream = dense.context.stream();
+        let read = stream.download(dense.memory.slice(bytes)?)?.wait()?;
+        let size = size_of::<T>();
+        let value = |bytes: &[u8]| bytemuck::checked::try_pod_read_unaligned(bytes).ok();
+        let values: Option<Vec<T>> = read.chunks_exact(size).map(value).collect();
+        values.ok_or(Error::InvalidBits { of: T::DTYPE.name })
+    }
+
+    /// Its only element. Waits for the work before it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there is exactly one; as [`GpuArray::to_vec`].
+    pub fn item(&self) -> Result<T> {
+        match self.to_vec()?[..] {
+            [value] => Ok(value),
+            _ => Err(Error::Shape {
+                operation: "item",
+                expected: vec![],
+                found: self.shape().to_vec(),
+            }),
+        }
+    }
+
+    /// The bytes of its memory that it is, where its elements lie one behind the other.
+    fn bytes(&self) -> Option<std::ops::Range<usize>> {
+        let start = self.layout.offset() * size_of::<T>();
+        self.layout.is_contiguous().then(|| start..start + self.len() * size_of::<T>())
+    }
+
+    /// The array itself where its elements lie one behind the other, else a copy in which they do.
+    ///
+    /// # Errors
+    /// As [`GpuArray::copy`].
+    pub fn to_contiguous(&self) -> Result<Self> {
+        if self.layout.is_contiguous() {
+            self.memory.use_on(self.context.stream())?;
+            Ok(self.clone())
+        } else {
+            self.copy()
+        }
+    }
+
+    /// A copy with memory of its own, in C order.
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`].
+    pub fn copy(&self) -> Result<Self> {
+        let mut copy = Self::empty(&self.context, self.shape())?;
+        copy.assign(self)?;
+        Ok(copy)
+    }
+
+    /// Writes `value` to each element.
+    ///
+    /// # Errors
+    /// [`Error::NotWritable`], the device's.
+    pub fn fill(&mut self, value: T) -> Result<()> {
+        self.assign(Expr::scalar(value))
+    }
+
+    /// Overwrites it with an array, an expression or a value, broadcast to its shape.
+    ///
+    /// # Errors
+    /// As [`Expr::eval_into`].
+    pub fn assign(&mut self, value: impl Into<Expr<T>>) -> Result<()> {
+        value.into().eval_into(self)
+    }
+
+    /// A view of a part of it. [`index!`](crate::index) writes `indices`.
+    ///
+    /// ```
+    /// use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
+    ///
+    /// let context = Context::new(Device::cpu()?)?;
+    /// let mut a = GpuArray::<i32>::zeros(&context, &[2, 3])?;
+    /// a.slice(&index![.., ..;-2])?.assign(7)?;
+    /// assert_eq!(a.to_vec()?, [7, 0, 7, 7, 0, 7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Layout::index`].
+    pub fn slice(&self, indices: &[Index]) -> Result<Self> {
+        Ok(self.with_layout(self.layout.index(indices)?))
+    }
+
+    /// Its elements in C order with other axes: a view where its strides allow that, else a copy.
+    ///
+    /// # Errors
+    /// [`Error::Reshape`], and as [`GpuArray::copy`].
+    pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
+        match self.layout.reshape(shape)? {
+            Some(layout) => Ok(self.with_layout(layout)),
+            None => self.copy()?.reshape(shape),
+        }
+    }
+
+    /// A view with its axes in reverse order.
+    #[must_use]
+    pub fn transpose(&self) -> Self {
+        self.with_layout(self.layout.transpose())
+    }
+
+    /// A view with its axes in another order: axis `i` of the view is its axis `axes[i]`.
+    ///
+    /// # Errors
+    /// [`Error::Axes`].
+    pub fn permute(&self, axes: &[usize]) -> Result<Self> {
+        Ok(self.with_layout(self.layout.permute(axes)?))
+    }
+
+    /// A view without its axes of length 1.
+    #[must_use]
+    pub fn squeeze(&self) -> Self {
+        self.with_layout(self.layout.squeeze())
+    }
+
+    /// A view broadcast to `shape`; it can be read, not written.
+    ///
+    /// # Errors
+    /// [`Error::Broadcast`].
+    pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
+        Ok(self.with_layout(self.layout.broadcast_to(shape)?))
+    }
+
+    /// Each element converted to another type, as C++ does.
+    pub fn cast<U: Data>(&self) -> Expr<U> {
+        Expr::from(self).cast()
+    }
+
+    pub(super) fn operand(&self) -> Operand {
+        Operand {
+            context: self.context.clone(),
+            memory: self.memory.clone(),
+            layout: self.layout.clone(),
+            dtype: T::DTYPE,
+        }
+    }
+
+    /// It as an argument of a kernel that takes a pointer to its first element.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for an array of another device than `context`'s.
+    pub fn argument(&self) -> Result<Argument> {
+        self.memory.use_on(self.context.stream())?;
+        let start = self.layout.extent().start * size_of::<T>();
+        let memory: Slice<'_> = self.memory.slice(start..)?;
+        Ok(Argument::array(memory, crate::element::Element::parse(T::DTYPE.name)))
+    }
+}
+
+impl<T: Real> GpuArray<T> {
+    /// `0, 1, ... n - 1` (up to what the type can count exactly).
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`].
+    pub fn arange(context: &Context, n: usize) -> Result<Self> {
+        let mut array = Self::empty(context, &[n])?;
+        Expr::<T>::linear_index().eval_into(&mut array)?;
+        Ok(array)
+    }
+}
+
+impl<T: Data> fmt::Debug for GpuArray<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GpuArray")
+            .field("dtype", &T::DTYPE.name)
+            .field("shape", &self.shape())
+            .field("strides", &self.strides())
+            .field("device", &self.context.device().info().selector)
+            .finish()
+    }
+}

@@ -1,0 +1,327 @@
+//! Where the elements of an array lie: shape, strides and offset, counted in elements, and numpy's rules for them.
+
+use super::{Error, Index, Result};
+
+/// The shape of an array and where each of its elements lies.
+///
+/// The element at `[i, j, ...]` is at `offset + i * strides[0] + j * strides[1] + ...`. A stride may be negative,
+/// or 0 where an axis was broadcast.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    shape: Vec<usize>,
+    strides: Vec<isize>,
+    offset: usize,
+}
+
+impl Layout {
+    /// Rows one behind the other (C order), from offset 0.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] when the elements cannot be counted.
+    pub fn contiguous(shape: &[usize]) -> Result<Self> {
+        let too_large = || Error::TooLarge { shape: shape.to_vec() };
+        // As numpy: axes of length 0 do not excuse the others.
+        let count = shape.iter().try_fold(1_usize, |count, &n| count.checked_mul(n.max(1)));
+        count.filter(|&count| count <= isize::MAX as usize).ok_or_else(too_large)?;
+        let mut strides = vec![1; shape.len()];
+        for axis in (1..shape.len()).rev() {
+            strides[axis - 1] = strides[axis] * shape[axis].max(1) as isize;
+        }
+        Ok(Self { shape: shape.to_vec(), strides, offset: 0 })
+    }
+
+    /// Lengths of the axes.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Steps between neighbours along each axis, in elements.
+    pub fn strides(&self) -> &[isize] {
+        &self.strides
+    }
+
+    /// The first element's place.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// How many axes.
+    pub fn ndim(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// How many elements.
+    pub fn count(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Whether the elements lie one behind the other in C order.
+    pub fn is_contiguous(&self) -> bool {
+        let mut expected = 1;
+        self.count() == 0
+            || self.shape.iter().zip(&self.strides).rev().all(|(&n, &stride)| {
+                let fits = n == 1 || stride == expected;
+                expected *= n as isize;
+                fits
+            })
+    }
+
+    /// Whether no two indices mean the same element, so that it can be written in any order. (Broadcast axes
+    /// break this; views made by slicing never do.)
+    pub fn is_injective(&self) -> bool {
+        let axes = self.shape.iter().zip(&self.strides);
+        let mut axes: Vec<_> =
+            axes.filter(|(n, _)| **n > 1).map(|(&n, s)| (s.unsigned_abs(), n)).collect();
+        axes.sort_unstable();
+        let mut reach = 0;
+        self.count() == 0
+            || axes.into_iter().all(|(stride, n)| {
+                let free = stride > reach;
+                reach += stride * (n - 1);
+                free
+            })
+    }
+
+    /// The places of its elements: the first used, and the one behind the last used.
+    pub fn extent(&self) -> std::ops::Range<usize> {
+        if self.count() == 0 {
+            return self.offset..self.offset;
+        }
+        let (mut first, mut last) = (self.offset as isize, self.offset as isize);
+        for (&n, &stride) in self.shape.iter().zip(&self.strides) {
+            let reach = (n as isize - 1) * stride;
+            if reach < 0 { first += reach } else { last += reach }
+        }
+        first as usize..last as usize + 1
+    }
+
+    /// The same elements seen as `shape`: new axes in front, and axes of length 1 repeated (numpy's
+    /// broadcasting).
+    ///
+    /// # Errors
+    /// [`Error::Broadcast`].
+    pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
+        let mismatch = || Error::Broadcast { shapes: vec![self.shape.clone(), shape.to_vec()] };
+        let front = shape.len().checked_sub(self.ndim()).ok_or_else(mismatch)?;
+        let mut strides = vec![0; shape.len()];
+        for (axis, (&n, &stride)) in self.shape.iter().zip(&self.strides).enumerate() {
+            strides[front + axis] = match n {
+                _ if n == shape[front + axis] => stride,
+                1 => 0,
+                _ => return Err(mismatch()),
+            };
+        }
+        Ok(Self { shape: shape.to_vec(), strides, offset: self.offset })
+    }
+
+    /// The axes in another order: axis `i` of the result is axis `axes[i]`.
+    ///
+    /// # Errors
+    /// [`Error::Axes`] unless `axes` names each axis once.
+    pub fn permute(&self, axes: &[usize]) -> Result<Self> {
+        let mut seen = vec![false; self.ndim()];
+        let fresh =
+            |&axis: &usize| seen.get_mut(axis).is_some_and(|seen| !std::mem::replace(seen, true));
+        if axes.len() != self.ndim() || !axes.iter().all(fresh) {
+            return Err(Error::Axes { axes: axes.to_vec(), ndim: self.ndim() });
+        }
+        Ok(Self {
+            shape: axes.iter().map(|&axis| self.shape[axis]).collect(),
+            strides: axes.iter().map(|&axis| self.strides[axis]).collect(),
+            offset: self.offset,
+        })
+    }
+
+    /// The axes in reverse order.
+    pub fn transpose(&self) -> Self {
+        Self {
+            shape: self.shape.iter().rev().copied().collect(),
+            strides: self.strides.iter().rev().copied().collect(),
+            offset: self.offset,
+        }
+    }
+
+    /// A part, as numpy's basic indexing takes it. See [`Index`].
+    ///
+    /// # Errors
+    /// [`Error::IndexOutOfRange`], [`Error::TooManyIndices`], [`Error::ZeroStep`].
+    pub fn index(&self, indices: &[Index]) -> Result<Self> {
+        let used = indices.iter().filter(|index| index.takes_axis()).count();
+        if used > self.ndim() {
+            return Err(Error::TooManyIndices { indices: used, shape: self.shape.clone() });
+        }
+        if indices.iter().filter(|index| **index == Index::Ellipsis).count() > 1 {
+            return Err(Error::TwoEllipses);
+        }
+        let mut part = Self { shape: Vec::new(), strides: Vec::new(), offset: self.offset };
+        let mut axis = 0;
+        let rest = self.ndim() - used;
+        for &index in indices {
+            match index {
+                Index::NewAxis => part.push(1, 0),
+                Index::Ellipsis => {
+                    self.keep(axis..axis + rest, &mut part);
+                    axis += rest;
+                }
+                index => {
+                    self.index_axis(axis, index, &mut part)?;
+                    axis += 1;
+                }
+            }
+        }
+        self.keep(axis..self.ndim(), &mut part);
+        Ok(part)
+    }
+
+    fn push(&mut self, n: usize, stride: isize) {
+        self.shape.push(n);
+        self.strides.push(stride);
+    }
+
+    fn keep(&self, axes: std::ops::Range<usize>, part: &mut Self) {
+        axes.for_each(|axis| part.push(self.shape[axis], self.strides[axis]));
+    }
+
+    fn index_axis(&self, axis: usize, index: Index, part: &mut Self) -> Result<()> {
+        let (n, stride) = (self.shape[axis], self.strides[axis]);
+        let start = match index {
+            Index::At(at) => {
+                let from_front = if at < 0 { at + n as isize } else { at };
+                if !(0..n as isize).contains(&from_front) {
+                    return Err(Error::IndexOutOfRange { index: at, axis, length: n });
+                }
+                from_front
+            }
+            Index::Range { start, stop, step } => {
+                let (start, count) = resolve(start, stop, step, n)?;
+                part.push(count, stride * step);
+                start
+            }
+            Index::NewAxis | Index::Ellipsis => 0,
+        };
+        part.offset = (part.offset as isize + start * stride) as usize;
+        Ok(())
+    }
+
+    /// The same elements, in C order, with other axes; `None` where the strides cannot express that.
+    ///
+    /// # Errors
+    /// [`Error::Reshape`] when the number of elements differs.
+    pub fn reshape(&self, shape: &[usize]) -> Result<Option<Self>> {
+        let target = Self::contiguous(shape)?;
+        if target.count() != self.count() {
+            return Err(Error::Reshape { from: self.shape.clone(), to: shape.to_vec() });
+        }
+        if self.is_contiguous() {
+            return Ok(Some(Self { offset: self.offset, ..target }));
+        }
+        let strides = split_axes(&self.collapsed(), shape);
+        let shape = shape.to_vec();
+        Ok(strides.map(|strides| Self { shape, strides, offset: self.offset }))
+    }
+
+    /// Its axes longer than 1, neighbours joined where they are one run: lengths and strides.
+    fn collapsed(&self) -> Vec<(usize, isize)> {
+        let (shape, strides) = collapse(&self.shape, &[&self.strides]);
+        shape.into_iter().zip(strides.into_iter().flatten()).collect()
+    }
+
+    /// Without its axes of length 1.
+    pub fn squeeze(&self) -> Self {
+        let axes = self.shape.iter().zip(&self.strides).filter(|(n, _)| **n != 1);
+        let (shape, strides) = axes.map(|(n, s)| (*n, *s)).unzip();
+        Self { shape, strides, offset: self.offset }
+    }
+}
+
+/// The strides of `shape` over axes that were collapsed, if each of its axes lies within one of them.
+fn split_axes(runs: &[(usize, isize)], shape: &[usize]) -> Option<Vec<isize>> {
+    let mut strides = vec![0; shape.len()];
+    let mut axis = shape.len();
+    for &(length, stride) in runs.iter().rev() {
+        let (mut left, mut step) = (length, stride);
+        while left > 1 {
+            axis = axis.checked_sub(1)?;
+            if !left.is_multiple_of(shape[axis]) {
+                return None;
+            }
+            strides[axis] = step;
+            step *= shape[axis] as isize;
+            left /= shape[axis];
+        }
+    }
+    Some(strides)
+}
+
+/// First index and number of elements of a range with step, as Python's `slice.indices` has them.
+fn resolve(
+    start: Option<isize>,
+    stop: Option<isize>,
+    step: isize,
+    length: usize,
+) -> Result<(isize, usize)> {
+    let n = length as isize;
+    // Going down, the place before the first element is a possible end.
+    let (low, high) = match step {
+        0 => return Err(Error::ZeroStep),
+        1.. => (0, n),
+        _ => (-1, n - 1),
+    };
+    let place = |at: isize| (if at < 0 { at.saturating_add(n) } else { at }).clamp(low, high);
+    let start = start.map_or(if step > 0 { low } else { high }, place);
+    let stop = stop.map_or(if step > 0 { high } else { low }, place);
+    let distance = if step > 0 { stop - start } else { start - stop };
+    let count = usize::try_from(distance).map_or(0, |d| d.div_ceil(step.unsigned_abs()));
+    Ok((if count == 0 { 0 } else { start }, count))
+}
+
+/// The shape that arrays of these shapes have together, by numpy's broadcasting.
+///
+/// # Errors
+/// [`Error::Broadcast`].
+pub fn broadcast<'a>(shapes: impl IntoIterator<Item = &'a [usize]> + Clone) -> Result<Vec<usize>> {
+    let ndim = shapes.clone().into_iter().map(<[usize]>::len).max().unwrap_or(0);
+    let mut result = vec![1; ndim];
+    for shape in shapes.clone() {
+        for (common, &n) in result[ndim - shape.len()..].iter_mut().zip(shape) {
+            match (*common, n) {
+                (_, 1) => {}
+                (1, n) => *common = n,
+                (common, n) if common == n => {}
+                _ => {
+                    let shapes = shapes.into_iter().map(<[usize]>::to_vec).collect();
+                    return Err(Error::Broadcast { shapes });
+                }
+            }
+        }
+    }
+    Ok(result)
+}
+
+/// Drops axes of length 1 and joins neighbouring axes that are one run in all of `strides` alike: the fewer axes,
+/// the less a kernel computes for each index. Of each operand the strides come back in the same order.
+pub(super) fn collapse(shape: &[usize], strides: &[&[isize]]) -> (Vec<usize>, Vec<Vec<isize>>) {
+    let mut lengths: Vec<usize> = Vec::new();
+    let mut joined: Vec<Vec<isize>> = vec![Vec::new(); strides.len()];
+    for (axis, &n) in shape.iter().enumerate().filter(|(_, n)| **n != 1) {
+        let is_run = |(of, joined): (&&[isize], &Vec<isize>)| {
+            joined.last().is_some_and(|&outer| outer == of[axis] * n as isize)
+        };
+        let runs_on = !lengths.is_empty() && strides.iter().zip(&joined).all(is_run);
+        if runs_on && let Some(last) = lengths.last_mut() {
+            *last *= n;
+        } else {
+            lengths.push(n);
+        }
+        for (of, joined) in strides.iter().zip(&mut joined) {
+            if runs_on {
+                joined.pop();
+            }
+            joined.push(of[axis]);
+        }
+    }
+    (lengths, joined)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! CUDA C++ for an expression: the part that all generated kernels share.
+
+use std::{collections::HashMap, fmt::Write as _, sync::Arc};
+
+use super::{
+    DType, Error, Result,
+    expression::{Node, Operand, in_order},
+};
+use crate::{device::Arguments, kernel::Context};
+
+/// Most arrays, scalars and operations of one kernel: what fits its parameters (4 KiB) and compiles in good time.
+const MOST_ARRAYS: usize = 24;
+const MOST_SCALARS: usize = 64;
+const MOST_OPERATIONS: usize = 1000;
+
+/// Functions that expressions call.
+const PRELUDE: &str = include_str!("prelude.cuh");
+
+/// An expression as statements: each array `k` is read into `x<k>`, each scalar is `s<k>`, and the value is in
+/// [`Code::result`].
+pub(super) struct Code<'a> {
+    pub(super) arrays: Vec<&'a Operand>,
+    scalars: Vec<(DType, &'a [u8])>,
+    statements: String,
+    pub(super) result: String,
+    dtypes: Vec<DType>,
+}
+
+impl<'a> Code<'a> {
+    /// The code of `root`.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`] for more than one kernel can hold.
+    pub(super) fn new(root: &'a Arc<Node>) -> Result<Self> {
+        let order = in_order(root);
+        let mut code = Self {
+            arrays: Vec::new(),
+            scalars: Vec::new(),
+            statements: String::new(),
+            result: String::new(),
+            dtypes: Vec::new(),
+        };
+        if order.len() > MOST_OPERATIONS {
+            return Err(Error::TooLong { operations: order.len() });
+        }
+        let mut names: HashMap<*const Node, String> = HashMap::with_capacity(order.len());
+        for (number, &node) in order.iter().enumerate() {
+            let name = code.add(number, node, &names);
+            names.insert(Arc::as_ptr(node), name.clone());
+            code.result = name;
+        }
+        if code.arrays.len() > MOST_ARRAYS || code.scalars.len() > MOST_SCALARS {
+            return Err(Error::TooLong { operations: order.len() });
+        }
+        Ok(code)
+    }
+
+    /// Adds a node; the name of its value.
+    fn add(
+        &mut self,
+        number: usize,
+        node: &'a Node,
+        names: &HashMap<*const Node, String>,
+    ) -> String {
+        self.define(node.dtype());
+        match node {
+            Node::Array(operand) => {
+                let same = |other: &&Operand| {
+                    Arc::ptr_eq(&other.memory, &operand.memory)
+                        && (&other.layout, other.dtype) == (&operand.layout, operand.dtype)
+                };
+                let at = self.arrays.iter().position(same).unwrap_or_else(|| {
+                    self.arrays.push(operand);
+                    self.arrays.len() - 1
+                });
+                format!("x{at}")
+            }
+            Node::Scalar { dtype, bytes } => {
+                self.scalars.push((*dtype, bytes));
+                format!("s{}", self.scalars.len() - 1)
+            }
+            Node::Apply { dtype, code, arguments } => {
+                let name = |at: usize| {
+                    arguments
+                        .get(at)
+                        .and_then(|node| names.get(&Arc::as_ptr(node)))
+                        .map_or("", String::as_str)
+                };
+                let value = fill_in(code, dtype.name, &name);
+                let _ = write!(self.statements, "const {} v{number} = {value}; ", dtype.name);
+                format!("v{number}")
+            }
+        }
+    }
+
+    pub(super) fn define(&mut self, dtype: DType) {
+        if !self.dtypes.contains(&dtype) {
+            self.dtypes.push(dtype);
+        }
+    }
+
+    /// The statements that compute [`Code::result`].
+    pub(super) fn statements(&self) -> &str {
+        &self.statements
+    }
+
+    /// Definitions of the types, then of what expressions call.
+    pub(super) fn preamble(&self) -> String {
+        let mut text = String::new();
+        for dtype in &self.dtypes {
+            if !dtype.definition.is_empty() && !text.contains(dtype.definition) {
+                let _ = writeln!(text, "{}", dtype.definition);
+            }
+        }
+        for DType { name, bytes, align, .. } in &self.dtypes {
+            let _ = writeln!(
+                text,
+                "static_assert(sizeof({name}) == {bytes} && alignof({name}) == {align}, \
+                 \"{name} is laid out otherwise in Rust\");"
+            );
+        }
+        text + PRELUDE
+    }
+
+    /// Parameters for the arrays and the scalars.
+    pub(super) fn parameters(&self) -> String {
+        let arrays = self.arrays.iter().enumerate();
+        let arrays = arrays.map(|(k, array)| format!("const {} *a{k}", array.dtype.name));
+        let scalars = self.scalars.iter().enumerate();
+        let scalars = scalars.map(|(k, (dtype, _))| format!("const {} s{k}", dtype.name));
+        arrays.chain(scalars).map(|parameter| parameter + ", ").collect()
+    }
+
+    /// What [`Code::parameters`] get.
+    pub(super) fn arguments(&self) -> Arguments {
+        let mut arguments = Arguments::new();
+        for array in &self.arrays {
+            arguments.push(&array.address());
+        }
+        for (dtype, bytes) in &self.scalars {
+            arguments.push_bytes(bytes, dtype.align);
+        }
+        arguments
+    }
+
+    /// Statements that read the arrays; `place` says where in array `k`.
+    pub(super) fn reads(&self, place: impl Fn(usize) -> String) -> String {
+        let arrays = self.arrays.iter().enumerate();
+        let read = |(k, array): (usize, &&Operand)| {
+            format!("const {} x{k} = {}; ", array.dtype.name, place(k))
+        };
+        arrays.map(read).collect()
+    }
+
+    /// Says that the arrays are used on the stream of `context`.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`] for an array of another device.
+    pub(super) fn use_on(&self, context: &Context, operation: &'static str) -> Result<()> {
+        let device = context.device().id();
+        for array in &self.arrays {
+            if array.context.device().id() != device {
+                return Err(Error::WrongDevice { operation });
+            }
+            array.memory.use_on(context.stream())?;
+        }
+        Ok(())
+    }
+}
+
+/// `code` with `$0`, `$1`, ... and `$T` replaced.
+fn fill_in<'n>(code: &str, of: &str, name: &dyn Fn(usize) -> &'n str) -> String {
+    let mut text = String::with_capacity(code.len() + 16);
+    let mut rest = code;
+    while let Some((before, after)) = rest.split_once('$') {
+        text.push_str(before);
+        let mut characters = after.chars();
+        match characters.next() {
+            Some('T') => text.push_str(of),
+            Some(digit) => text.push_str(name(digit.to_digit(10).unwrap_or(0) as usize)),
+            None => {}
+        }
+        rest = characters.as_str();
+    }
+    text + rest
+}

@@ -1,0 +1,164 @@
+//! Arrays and expressions against `ndarray`, on each device that this machine has.
+
+use ndarray::{ArrayD, s};
+use warpaint::{
+    array::{Data, Error, Expr, GpuArray},
+    device::{Choice, Device},
+    index,
+    kernel::Context,
+};
+
+/// A context on each device.
+fn contexts() -> Vec<Context> {
+    let nvidia = Device::open(Choice::Cuda(0));
+    if nvidia.is_err() {
+        eprintln!("skipped: no NVIDIA device");
+    }
+    let devices = nvidia.into_iter().chain([Device::cpu().unwrap()]);
+    devices.map(|device| Context::new(device).unwrap()).collect()
+}
+
+/// Values that differ, and of which sums and products are exact.
+fn counted(shape: &[usize]) -> ArrayD<f32> {
+    let count: usize = shape.iter().product();
+    ArrayD::from_shape_vec(shape, (0..count).map(|i| i as f32 * 0.25 - 3.0).collect()).unwrap()
+}
+
+fn upload<T: Data>(context: &Context, array: &ArrayD<T>) -> GpuArray<T> {
+    GpuArray::from_shape(context, array.shape(), &flat(array)).unwrap()
+}
+
+fn flat<T: Copy>(array: &ArrayD<T>) -> Vec<T> {
+    array.iter().copied().collect()
+}
+
+#[test]
+fn expressions_over_every_layout_are_what_ndarray_computes() {
+    for context in contexts() {
+        for shape in
+            [vec![], vec![1], vec![0, 3], vec![1001], vec![7, 5], vec![3, 1, 4], vec![2, 3, 4, 5]]
+        {
+            let (x, y) = (counted(&shape), counted(&shape).mapv(|v| v * 0.5 + 1.0));
+            let (a, b) = (upload(&context, &x), upload(&context, &y));
+            let expected = &x * 2.0 + &y * &x;
+            let result = (&a * 2.0 + &b * &a).eval().unwrap();
+            assert_eq!(result.shape(), &shape);
+            assert_eq!(result.to_vec().unwrap(), flat(&expected), "{shape:?}");
+
+            let expected = &x.t() - 1.0;
+            let result = (&a.transpose() - 1.0).eval().unwrap();
+            assert_eq!(result.to_vec().unwrap(), flat(&expected.into_dyn()), "{shape:?}");
+        }
+    }
+}
+
+#[test]
+fn views_are_read_and_written_in_place() {
+    for context in contexts() {
+        let mut x = counted(&[6, 8]);
+        let a = upload(&context, &x);
+        a.slice(&index![1..;2, ..;-3]).unwrap().assign(9.0).unwrap();
+        x.slice_mut(s![1..;2, ..;-3]).fill(9.0);
+        assert_eq!(a.to_vec().unwrap(), flat(&x));
+
+        let row = a.slice(&index![2]).unwrap();
+        let sum = (&a + &row).eval().unwrap();
+        let expected = &x + &x.slice(s![2, ..]);
+        assert_eq!(sum.to_vec().unwrap(), flat(&expected.into_dyn()));
+
+        let flipped = a.slice(&index![..;-1]).unwrap();
+        a.slice(&index![...]).unwrap().assign(&flipped).unwrap();
+        x.invert_axis(ndarray::Axis(0));
+        assert_eq!(a.to_vec().unwrap(), flat(&x), "as if everything was read first");
+
+        let wide = row.broadcast_to(&[3, 8]).unwrap();
+        assert!(matches!(wide.clone().fill(1.0), Err(Error::NotWritable { .. })));
+        assert_eq!(wide.to_vec().unwrap().len(), 24);
+        assert!(matches!(
+            (&a + &GpuArray::<f32>::zeros(&context, &[7]).unwrap()).eval(),
+            Err(Error::Broadcast { .. })
+        ));
+    }
+}
+
+/// Numpy's result types, and its results where Rust has the same.
+#[test]
+fn types_promote_as_in_numpy() {
+    for context in contexts() {
+        let bytes = GpuArray::from_slice(&context, &[-128i8, 127, -1]).unwrap();
+        let words = GpuArray::from_slice(&context, &[65535u16, 1, 2]).unwrap();
+        let sum: GpuArray<i32> = (&bytes + &words).eval().unwrap();
+        assert_eq!(sum.to_vec().unwrap(), [65407, 128, 1]);
+
+        let big = GpuArray::from_slice(&context, &[i64::MIN, 3, 4]).unwrap();
+        let floats = GpuArray::from_slice(&context, &[0.5f32, 0.25, -1.0]).unwrap();
+        let product: GpuArray<f64> = (&big * &floats).eval().unwrap();
+        assert_eq!(product.to_vec().unwrap(), [-4611686018427387904.0, 0.75, -4.0]);
+
+        let by = GpuArray::from_slice(&context, &[-1i64, 0, -3]).unwrap();
+        assert_eq!((&big / &by).eval().unwrap().to_vec().unwrap(), [i64::MIN, 0, -1]);
+        assert_eq!((&big % &by).eval().unwrap().to_vec().unwrap(), [0, 0, 1]);
+        assert_eq!((-&bytes).eval().unwrap().to_vec().unwrap(), [-128, -127, 1]);
+
+        let halves = floats.cast::<half::f16>().eval().unwrap();
+        let halved: GpuArray<half::f16> = (&halves * half::f16::from_f32(0.5)).eval().unwrap();
+        let halved: Vec<f32> =
+            halved.to_vec().unwrap().into_iter().map(half::f16::to_f32).collect();
+        assert_eq!(halved, [0.25, 0.125, -0.5]);
+        let brains = floats.cast::<half::bf16>().eval().unwrap();
+        assert_eq!((&brains + &halves).eval().unwrap().to_vec().unwrap(), [1.0f32, 0.5, -2.0]);
+    }
+}
+
+#[test]
+fn comparisons_select() {
+    for context in contexts() {
+        let a = GpuArray::<f32>::arange(&context, 10).unwrap();
+        let inside = a.ge(2.0) & a.lt(5.0);
+        let chosen = Expr::select(&inside, &a, -1.0).eval().unwrap();
+        assert_eq!(
+            chosen.to_vec().unwrap(),
+            [-1.0, -1.0, 2.0, 3.0, 4.0, -1.0, -1.0, -1.0, -1.0, -1.0]
+        );
+        let mask: Vec<bool> = inside.eval().unwrap().to_vec().unwrap();
+        assert_eq!(mask.iter().filter(|&&m| m).count(), 3);
+        let nan = GpuArray::from_slice(&context, &[f32::NAN, 1.0]).unwrap();
+        let most = nan.maximum(0.5).eval().unwrap().to_vec().unwrap();
+        assert!(most[0].is_nan() && most[1] == 1.0, "{most:?}");
+    }
+}
+
+#[test]
+fn streams_are_kept_in_order() {
+    for context in contexts() {
+        let other = context.on_new_stream().unwrap();
+        let n = 1 << 20;
+        for round in 0..5 {
+            let mut a = GpuArray::<f32>::full(&context, &[n], 1.0).unwrap();
+            for _ in 0..20 {
+                let next = &a + 1.0;
+                a.assign(next).unwrap();
+            }
+            let there = a.on(&other).unwrap();
+            let result = (&there * 2.0).eval().unwrap();
+            drop((a, there));
+            assert!(result.to_vec().unwrap().iter().all(|&v| v == 42.0), "round {round}");
+        }
+    }
+}
+
+#[test]
+fn long_chains_end_in_an_error_not_in_the_stack() {
+    let context = Context::new(Device::cpu().unwrap()).unwrap();
+    let a = GpuArray::<f32>::zeros(&context, &[4]).unwrap();
+    let mut expr = Expr::from(&a);
+    for _ in 0..200_000 {
+        expr = expr + 1.0;
+    }
+    assert!(matches!(expr.eval(), Err(Error::TooLong { .. })));
+    let mut doubled = Expr::from(&a) + 1.0;
+    for _ in 0..20 {
+        doubled = &doubled + &doubled;
+    }
+    assert_eq!(doubled.eval().unwrap().to_vec().unwrap(), [1048576.0; 4], "shared, not repeated");
+}
