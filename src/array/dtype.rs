@@ -104,10 +104,18 @@ data! {
     f64: plain(Scalar::F64);
 }
 
+/// A sum of `f64` that keeps its rounding errors.
+const COMPENSATED: DType = DType {
+    name: "warpaint::Compensated",
+    definition: include_str!("compensated.cuh"),
+    bytes: 16,
+    align: 8,
+};
+
 macro_rules! real {
-    ($($rust:ty: $zero:expr, $one:expr, $least:expr, $greatest:expr, $sum:ty;)*) => {$(
+    ($($rust:ty: $zero:expr, $one:expr, $least:expr, $greatest:expr, $sum:expr;)*) => {$(
         impl Number for $rust {
-            const SUM: DType = <$sum>::DTYPE;
+            const SUM: DType = $sum;
             const ZERO: Self = $zero;
             const ONE: Self = $one;
         }
@@ -119,18 +127,18 @@ macro_rules! real {
 }
 
 real! {
-    i8: 0, 1, Self::MIN, Self::MAX, i64;
-    u8: 0, 1, Self::MIN, Self::MAX, u64;
-    i16: 0, 1, Self::MIN, Self::MAX, i64;
-    u16: 0, 1, Self::MIN, Self::MAX, u64;
-    i32: 0, 1, Self::MIN, Self::MAX, i64;
-    u32: 0, 1, Self::MIN, Self::MAX, u64;
-    i64: 0, 1, Self::MIN, Self::MAX, i64;
-    u64: 0, 1, Self::MIN, Self::MAX, u64;
-    f16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, f32;
-    bf16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, f32;
-    f32: 0.0, 1.0, Self::NEG_INFINITY, Self::INFINITY, f64;
-    f64: 0.0, 1.0, Self::NEG_INFINITY, Self::INFINITY, f64;
+    i8: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
+    u8: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
+    i16: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
+    u16: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
+    i32: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
+    u32: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
+    i64: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
+    u64: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
+    f16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, <f32 as Data>::DTYPE;
+    bf16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, <f32 as Data>::DTYPE;
+    f32: 0.0, 1.0, Self::NEG_INFINITY, Self::INFINITY, <f64 as Data>::DTYPE;
+    f64: 0.0, 1.0, Self::NEG_INFINITY, Self::INFINITY, COMPENSATED;
 }
 
 macro_rules! mark {

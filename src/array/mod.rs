@@ -11,6 +11,7 @@ mod expression;
 mod gpu_array;
 mod index;
 mod layout;
+mod reduction;
 mod source;
 mod summary;
 

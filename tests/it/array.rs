@@ -162,3 +162,53 @@ fn long_chains_end_in_an_error_not_in_the_stack() {
     }
     assert_eq!(doubled.eval().unwrap().to_vec().unwrap(), [1048576.0; 4], "shared, not repeated");
 }
+
+#[test]
+fn reductions_along_axes_are_what_ndarray_sums() {
+    for context in contexts() {
+        let x = counted(&[5, 33, 7]);
+        let a = upload(&context, &x);
+        let sum = |axes: &[usize]| Expr::from(&a).sum_along(axes).unwrap();
+        let along = |array: &ArrayD<f32>, axis| array.sum_axis(ndarray::Axis(axis));
+        for axis in 0..3 {
+            let sums = sum(&[axis]);
+            assert_eq!(sums.to_vec().unwrap(), flat(&along(&x, axis)), "axis {axis}");
+            let greatest = Expr::from(&a).max_along(&[axis]).unwrap();
+            let expected =
+                x.map_axis(ndarray::Axis(axis), |lane| lane.fold(f32::MIN, |m, v| m.max(*v)));
+            assert_eq!(greatest.to_vec().unwrap(), flat(&expected.into_dyn()), "axis {axis}");
+        }
+        assert_eq!(sum(&[0, 2]).to_vec().unwrap(), flat(&along(&along(&x, 2), 0)));
+        assert_eq!(sum(&[0, 1, 2]).item().unwrap(), x.sum());
+        assert_eq!(sum(&[]).to_vec().unwrap(), flat(&x));
+        assert_eq!(Expr::from(&a.transpose()).sum_along(&[0]).unwrap().to_vec().unwrap(), {
+            let t = x.t().into_dyn().to_owned();
+            flat(&along(&t, 0))
+        });
+        assert!(matches!(Expr::from(&a).sum_along(&[3]), Err(Error::Axes { .. })));
+        assert!(matches!(Expr::from(&a).sum_along(&[1, 1]), Err(Error::Axes { .. })));
+        let none = GpuArray::<f32>::zeros(&context, &[0, 4]).unwrap();
+        assert_eq!(Expr::from(&none).sum().unwrap().item().unwrap(), 0.0);
+        assert_eq!(Expr::from(&none).sum_along(&[0]).unwrap().to_vec().unwrap(), [0.0; 4]);
+        assert!(matches!(Expr::from(&none).max(), Err(Error::Empty { .. })));
+        assert!(Expr::from(&none).max_along(&[1]).unwrap().is_empty());
+    }
+}
+
+/// Sizes around blocks and splits; the sums are exact in `f32`, and the large one needs wide accumulation.
+#[test]
+fn long_sums_are_exact() {
+    for context in contexts() {
+        for n in [1, 31, 255, 256, 257, 4095, 4096, 4097, 100_003] {
+            let a = GpuArray::<i32>::arange(&context, n).unwrap();
+            let expected = (n as i64 * (n as i64 - 1) / 2) as i32;
+            assert_eq!(Expr::from(&a).sum().unwrap().item().unwrap(), expected, "{n}");
+            assert_eq!(Expr::from(&a).max().unwrap().item().unwrap(), n as i32 - 1);
+        }
+        let ones = GpuArray::<f32>::full(&context, &[3, 1 << 24], 1.0).unwrap();
+        let sum = (&ones + 0.25).sum().unwrap().item().unwrap();
+        assert_eq!(sum, 3.75 * (1 << 24) as f32);
+        let big = GpuArray::from_slice(&context, &[1e100, 1.0, -1e100, 1e-30]).unwrap();
+        assert_eq!(Expr::from(&big).sum().unwrap().item().unwrap(), 1.0);
+    }
+}
