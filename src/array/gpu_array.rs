@@ -154,7 +154,7 @@ impl<T: Data> GpuArray<T> {
             return Err(Error::Reshape { from: vec![values.len()], to: self.shape().to_vec() });
         }
         let Some(bytes) = self.bytes() else {
-            let dense = Self::from_shape(&self.context, &self.shape().to_vec(), values)?;
+            let dense = Self::from_shape(&self.context, self.shape(), values)?;
             return self.assign(&dense);
         };
         self.memory.use_on(self.context.stream())?;
