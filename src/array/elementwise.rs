@@ -157,13 +157,13 @@ impl Places {
 extern \"C\" __global__ void {GENERATED}({parameters}{to} *out, unsigned long long n)
 {{
     {index}
-    for (Index p = first; p < n / {width}; p += threads) {{
+    for (Index p = first_; p < n / {width}; p += threads_) {{
         {pieces}Piece<{to}> q;
         #pragma unroll
         for (int j = 0; j < {width}; ++j) {{ const Index i = p * {width} + j; {in_piece}{statements}q.at[j] = {result}; }}
         ((Piece<{to}> *)out)[p] = q;
     }}
-    for (Index i = n / {width} * {width} + first; i < n; i += threads) {{
+    for (Index i = n / {width} * {width} + first_; i < n; i += threads_) {{
         {one_by_one}{statements}out[i] = {result};
     }}
 }}
@@ -205,7 +205,7 @@ extern \"C\" __global__ void {GENERATED}({parameters}{to} *out, unsigned long lo
 extern \"C\" __global__ void {GENERATED}({parameters}const Places places, {to} *out, unsigned long long n)
 {{
     {index}
-    for (Index i = first; i < n; i += threads) {{
+    for (Index i = first_; i < n; i += threads_) {{
         Index rest = i;
         {places}
         {reads}{statements}out[o{last}] = {result};
@@ -222,20 +222,20 @@ extern \"C\" __global__ void {GENERATED}({parameters}const Places places, {to} *
 }
 
 /// The type that counts elements, and this thread's place among all; half as many bits are half the work.
-fn index(count: u64) -> &'static str {
+pub(super) fn index(count: u64) -> &'static str {
     // Threads step over the end by less than 2^31.
     if count <= 1 << 31 {
         "using Index = unsigned; \
-         const Index threads = gridDim.x * blockDim.x, first = blockIdx.x * blockDim.x + threadIdx.x;"
+         const Index threads_ = gridDim.x * blockDim.x, first_ = blockIdx.x * blockDim.x + threadIdx.x;"
     } else {
-        "using Index = unsigned long long; const Index threads = (Index)gridDim.x * blockDim.x, \
-         first = (Index)blockIdx.x * blockDim.x + threadIdx.x;"
+        "using Index = unsigned long long; const Index threads_ = (Index)gridDim.x * blockDim.x, \
+         first_ = (Index)blockIdx.x * blockDim.x + threadIdx.x;"
     }
 }
 
 /// Launches the generated kernel with a thread for each of `work` pieces, or fewer that stride.
 #[expect(unsafe_code, reason = "a kernel launch")]
-fn run(
+pub(super) fn run(
     context: &Context,
     code: &Code<'_>,
     source: &str,

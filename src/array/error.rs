@@ -95,6 +95,36 @@ pub enum Error {
         /// The type.
         of: &'static str,
     },
+    /// A parameter list that cannot be understood.
+    #[error("`{list}` is no list of kernel parameters: {problem}")]
+    Parameters {
+        /// The list.
+        list: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// More or fewer arguments than parameters.
+    #[error("`{kernel}` takes {expected} arguments, {found} were given")]
+    ArgumentCount {
+        /// The kernel.
+        kernel: String,
+        /// How many parameters it has.
+        expected: usize,
+        /// How many arguments were given.
+        found: usize,
+    },
+    /// An argument of another type than its parameter.
+    #[error("`{kernel}`: parameter `{parameter}` is {expected}, the argument is {found}")]
+    Argument {
+        /// The kernel.
+        kernel: String,
+        /// The parameter's name.
+        parameter: String,
+        /// Its type.
+        expected: String,
+        /// The argument's type.
+        found: String,
+    },
     /// More than one kernel can hold.
     #[error(
         "an expression of {operations} operations is too long for one kernel: evaluate parts of it first"

@@ -4,21 +4,27 @@
 //! to be computed is written as an expression ([`Expr`]) and becomes one kernel, compiled the first time and kept.
 //! Knows no scene, no OpenGL and no window.
 
+mod custom;
 mod dtype;
 mod elementwise;
+mod elementwise_kernel;
 mod error;
 mod expression;
 mod gpu_array;
 mod index;
 mod layout;
 mod reduction;
+mod reduction_kernel;
 mod source;
 mod summary;
 
+pub use custom::KernelArgument;
 pub use dtype::{Bits, DType, Data, Float, Number, Promote, Real};
+pub use elementwise_kernel::ElementwiseKernel;
 pub use error::{Error, Result};
 pub use expression::Expr;
 pub use gpu_array::GpuArray;
 pub use index::Index;
 pub use layout::{Layout, broadcast};
+pub use reduction_kernel::ReductionKernel;
 pub use summary::{Error as SummaryError, Pending, Statistics, Summary};

@@ -1,4 +1,12 @@
 // What generated kernels call, for every type that arrays hold. Half precision is computed in float.
+// As <math.h> has them, which there is none of here.
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
+#ifndef NAN
+#define NAN __int_as_float(0x7fffffff)
+#endif
+
 namespace warpaint {
 
 template <class T> struct Traits { using Wide = T; static constexpr bool integer = false; };
@@ -20,6 +28,23 @@ template <> struct Traits<__half> { using Wide = float; static constexpr bool in
 #ifdef __CUDA_BF16_TYPES_EXIST__
 template <> struct Traits<__nv_bfloat16> { using Wide = float; static constexpr bool integer = false; };
 #endif
+
+// An array of any layout, indexed as if its elements lay one behind the other.
+template <class T, int RANK> struct Strided {
+    T *data;
+    long long shape[RANK], strides[RANK];
+
+    __device__ T &operator[](long long i) const
+    {
+        long long place = 0;
+#pragma unroll
+        for (int axis = RANK - 1; axis > 0; --axis) {
+            place += i % shape[axis] * strides[axis];
+            i /= shape[axis];
+        }
+        return data[place + i * strides[0]];
+    }
+};
 
 template <class T> using Wide = typename Traits<T>::Wide;
 

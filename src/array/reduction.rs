@@ -5,13 +5,13 @@
 //! results. Which elements meet in which order depends on shape and device alone, so a result has the same bits each
 //! time.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::{borrow::Cow, fmt::Write as _, sync::Arc};
 
 use super::{
     DType, Data, Error, Expr, GpuArray, Layout, Number, Real, Result,
     expression::{Node, Operand},
     layout::collapse,
-    source::Code,
+    source::{Code, user_code},
 };
 use crate::{
     device::LaunchConfig,
@@ -29,14 +29,23 @@ const SMALLEST_CHUNK: usize = 4096;
 pub(super) struct Reduction {
     /// What values are collected in.
     pub(super) accumulator: DType,
-    /// The accumulator of no values, as bytes.
-    pub(super) identity: Box<[u8]>,
+    /// The accumulator of no values.
+    pub(super) identity: Identity,
     /// From a value `x` (with its place among those reduced, `r`) to an accumulator.
-    pub(super) map: &'static str,
+    pub(super) map: Cow<'static, str>,
     /// From two accumulators `a` and `b` to one; associative.
-    pub(super) combine: &'static str,
+    pub(super) combine: Cow<'static, str>,
     /// From an accumulator `a` to the result.
-    pub(super) finish: &'static str,
+    pub(super) finish: Cow<'static, str>,
+}
+
+/// The accumulator of no values.
+#[derive(Clone, Debug)]
+pub(super) enum Identity {
+    /// Its bytes, given to the kernel as an argument.
+    Value(Box<[u8]>),
+    /// CUDA C++.
+    Code(String),
 }
 
 impl Reduction {
@@ -44,20 +53,20 @@ impl Reduction {
         let accumulator = T::SUM;
         Self {
             accumulator,
-            identity: vec![0; accumulator.bytes].into(),
-            map: "static_cast<Accumulator>(x)",
-            combine: "a + b",
-            finish: "static_cast<Result>(a)",
+            identity: Identity::Value(vec![0; accumulator.bytes].into()),
+            map: "static_cast<Accumulator>(x)".into(),
+            combine: "a + b".into(),
+            finish: "static_cast<Result>(a)".into(),
         }
     }
 
     fn extreme<T: Data>(identity: T, combine: &'static str) -> Self {
         Self {
             accumulator: T::DTYPE,
-            identity: bytemuck::bytes_of(&identity).into(),
-            map: "x",
-            combine,
-            finish: "a",
+            identity: Identity::Value(bytemuck::bytes_of(&identity).into()),
+            map: "x".into(),
+            combine: combine.into(),
+            finish: "a".into(),
         }
     }
 }
@@ -148,7 +157,7 @@ impl<T: Data> Expr<T> {
         let out = GpuArray::<O>::empty(&context, &lengths)?;
         let job =
             Job { context: &context, shape: &shape, kept: &kept, reduced: &reduced, reduction };
-        job.run(&self.node, &out.operand())?;
+        job.run(Code::new(&self.node)?, &out.operand())?;
         Ok(out)
     }
 }
@@ -165,17 +174,18 @@ fn split(ndim: usize, axes: Option<&[usize]>) -> Result<(Vec<usize>, Vec<usize>)
     Ok(((0..ndim).filter(|axis| !sorted.contains(axis)).collect(), sorted))
 }
 
-struct Job<'a> {
-    context: &'a Context,
-    shape: &'a [usize],
-    kept: &'a [usize],
-    reduced: &'a [usize],
-    reduction: &'a Reduction,
+/// A reduction of something of shape `shape` along the axes `reduced`.
+pub(super) struct Job<'a> {
+    pub(super) context: &'a Context,
+    pub(super) shape: &'a [usize],
+    pub(super) kept: &'a [usize],
+    pub(super) reduced: &'a [usize],
+    pub(super) reduction: &'a Reduction,
 }
 
 impl Job<'_> {
-    fn run(&self, root: &Arc<Node>, out: &Operand) -> Result<()> {
-        let code = Code::new(root)?;
+    /// Reduces to `out`.
+    pub(super) fn run(&self, code: Code<'_>, out: &Operand) -> Result<()> {
         code.use_on(self.context, "a reduction")?;
         out.memory.use_on(self.context.stream())?;
         let outputs = out.layout.count();
@@ -186,7 +196,7 @@ impl Job<'_> {
         let length = places.reduced.iter().product::<usize>();
         let splits = self.splits(outputs, length);
         if splits == 1 {
-            let steps = Steps { map: self.reduction.map, finish: self.reduction.finish };
+            let steps = Steps { map: &self.reduction.map, finish: &self.reduction.finish };
             return self.launch(code, &places, steps, out, (outputs, length, 1));
         }
         let accumulator = self.reduction.accumulator;
@@ -195,14 +205,16 @@ impl Job<'_> {
         let memory = Arc::new(self.context.pool().alloc(self.context.stream(), bytes)?);
         let context = self.context.clone();
         let partial = Operand { context, memory, layout, dtype: accumulator };
-        let steps = Steps { map: self.reduction.map, finish: "a" };
+        let steps = Steps { map: &self.reduction.map, finish: "a" };
+        let user_preamble = code.user_preamble;
         self.launch(code, &places, steps, &partial, (outputs, length, splits))?;
 
         let root = Arc::new(Node::Array(partial));
         let again = Job { shape: &[outputs, splits], kept: &[0], reduced: &[1], ..*self };
-        let code = Code::new(&root)?;
+        let mut code = Code::new(&root)?;
+        code.user_preamble = user_preamble;
         let places = Places::new(&code, &again)?;
-        let steps = Steps { map: "x", finish: self.reduction.finish };
+        let steps = Steps { map: "x", finish: &self.reduction.finish };
         again.launch(code, &places, steps, out, (outputs, splits, 1))
     }
 
@@ -218,7 +230,7 @@ impl Job<'_> {
         &self,
         mut code: Code<'_>,
         places: &Places,
-        steps: Steps,
+        steps: Steps<'_>,
         out: &Operand,
         (outputs, length, splits): (usize, usize, usize),
     ) -> Result<()> {
@@ -229,7 +241,9 @@ impl Job<'_> {
         let kernel = self.context.generated(&source, || code.preamble() + &source)?;
         let mut arguments = code.arguments();
         arguments.push_bytes(&places.packed(), 8);
-        arguments.push_bytes(&self.reduction.identity, self.reduction.accumulator.align);
+        if let Identity::Value(bytes) = &self.reduction.identity {
+            arguments.push_bytes(bytes, self.reduction.accumulator.align);
+        }
         let chunk = length.div_ceil(splits) as u64;
         arguments.push(&out.address()).push(&(outputs as u64)).push(&(length as u64)).push(&chunk);
         let most = 1 << 16;
@@ -246,9 +260,10 @@ impl Job<'_> {
     }
 }
 
-struct Steps {
-    map: &'static str,
-    finish: &'static str,
+/// CUDA C++ of one launch.
+struct Steps<'a> {
+    map: &'a str,
+    finish: &'a str,
 }
 
 /// Where the elements of each array lie, by the axes that stay and those that go.
@@ -298,17 +313,20 @@ impl Places {
 
     /// Statements that add to the places `from<k>` of all arrays what index `of` means along `lengths`.
     fn walk(&self, name: &str, rank: usize, first: usize, of: &str, add_to: &str) -> String {
-        let mut text = format!("{{ Index rest = {of}; ");
+        let mut text = format!("{{ Index rest_ = {of}; ");
         for axis in (0..rank).rev() {
             let _ = if axis == 0 {
-                text.write_str("{ const Index c = rest; ")
+                text.write_str("{ const Index c_ = rest_; ")
             } else {
-                write!(text, "{{ const Index n = places.{name}[{axis}], c = rest % n; rest /= n; ")
+                write!(
+                    text,
+                    "{{ const Index n_ = places_.{name}[{axis}], c_ = rest_ % n_; rest_ /= n_; "
+                )
             };
             for k in 0..self.strides.len() {
                 let _ = write!(
                     text,
-                    "{add_to}{k} += (long long)c * places.strides[{k}][{}]; ",
+                    "{add_to}{k}_ += (long long)c_ * places_.strides[{k}][{}]; ",
                     first + axis
                 );
             }
@@ -321,50 +339,50 @@ impl Places {
         &self,
         code: &Code<'_>,
         reduction: &Reduction,
-        steps: &Steps,
+        steps: &Steps<'_>,
         out: DType,
         columns: bool,
     ) -> String {
         let (outer, inner) = (self.kept.len(), self.reduced.len());
         let arrays = self.strides.len();
         let each = |text: &dyn Fn(usize) -> String| (0..arrays).map(text).collect::<String>();
-        let bases = each(&|k| format!("long long b{k} = 0; "));
-        let starts = each(&|k| format!("long long o{k} = b{k}; "));
+        let bases = each(&|k| format!("long long b{k}_ = 0; "));
+        let starts = each(&|k| format!("long long o{k}_ = b{k}_; "));
         let visit = format!(
-            "{starts}{walk}{reads}{statements}const auto x = {result}; total = combine(total, map(x, r));",
-            walk = self.walk("reduced", inner, outer, "r", "o"),
-            reads = code.reads(|k| format!("a{k}[o{k}]")),
+            "const Index i = r_; {starts}{walk}{reads}{statements}const auto value_ = {result}; total_ = combine(total_, map(value_, r_));",
+            walk = self.walk("reduced", inner, outer, "r_", "o"),
+            reads = code.reads(|k| format!("a{k}[o{k}_]")),
             statements = code.statements(),
             result = code.result,
         );
-        let to_output = self.walk("kept", outer, 0, "k", "b");
+        let to_output = self.walk("kept", outer, 0, "k_", "b");
         let body = if columns {
             format!(
-                "const Index splits = gridDim.y, split = blockIdx.y;
-    const Index begin = split * chunk, end = begin + chunk < length ? begin + chunk : length;
-    for (Index k = blockIdx.x * (Index)blockDim.x + threadIdx.x; k < outputs; k += gridDim.x * (Index)blockDim.x) {{
+                "const Index splits_ = gridDim.y, split_ = blockIdx.y;
+    const Index begin_ = split_ * chunk_, end_ = begin_ + chunk_ < length_ ? begin_ + chunk_ : length_;
+    for (Index k_ = blockIdx.x * (Index)blockDim.x + threadIdx.x; k_ < outputs_; k_ += gridDim.x * (Index)blockDim.x) {{
         {bases}{to_output}
-        Accumulator total = identity;
-        for (Index r = begin; r < end; ++r) {{ {visit} }}
-        out[k * splits + split] = finish(total);
+        Accumulator total_ = identity_;
+        for (Index r_ = begin_; r_ < end_; ++r_) {{ {visit} }}
+        out_[k_ * splits_ + split_] = finish(total_);
     }}"
             )
         } else {
             format!(
-                "__shared__ alignas(Accumulator) unsigned char memory[sizeof(Accumulator) * {BLOCK}];
-    Accumulator *const shared = (Accumulator *)memory;
-    const Index splits = gridDim.x, split = blockIdx.x;
-    const Index begin = split * chunk, end = begin + chunk < length ? begin + chunk : length;
-    for (Index k = blockIdx.y; k < outputs; k += gridDim.y) {{
+                "__shared__ alignas(Accumulator) unsigned char memory_[sizeof(Accumulator) * {BLOCK}];
+    Accumulator *const shared_ = (Accumulator *)memory_;
+    const Index splits_ = gridDim.x, split_ = blockIdx.x;
+    const Index begin_ = split_ * chunk_, end_ = begin_ + chunk_ < length_ ? begin_ + chunk_ : length_;
+    for (Index k_ = blockIdx.y; k_ < outputs_; k_ += gridDim.y) {{
         {bases}{to_output}
-        Accumulator total = identity;
-        for (Index r = begin + threadIdx.x; r < end; r += {BLOCK}) {{ {visit} }}
-        shared[threadIdx.x] = total;
-        for (unsigned half = {BLOCK} / 2; half > 0; half /= 2) {{
+        Accumulator total_ = identity_;
+        for (Index r_ = begin_ + threadIdx.x; r_ < end_; r_ += {BLOCK}) {{ {visit} }}
+        shared_[threadIdx.x] = total_;
+        for (unsigned half_ = {BLOCK} / 2; half_ > 0; half_ /= 2) {{
             __syncthreads();
-            if (threadIdx.x < half) shared[threadIdx.x] = combine(shared[threadIdx.x], shared[threadIdx.x + half]);
+            if (threadIdx.x < half_) shared_[threadIdx.x] = combine(shared_[threadIdx.x], shared_[threadIdx.x + half_]);
         }}
-        if (threadIdx.x == 0) out[k * splits + split] = finish(shared[0]);
+        if (threadIdx.x == 0) out_[k_ * splits_ + split_] = finish(shared_[0]);
         __syncthreads();
     }}"
             )
@@ -376,19 +394,33 @@ using Index = unsigned long long;
 template <class T> __device__ Accumulator map(const T &x, Index r) {{ return {map}; }}
 __device__ Accumulator combine(const Accumulator &a, const Accumulator &b) {{ return {combine}; }}
 __device__ Result finish(const Accumulator &a) {{ return {finish}; }}
-struct Places {{ long long kept[{outer} + 1], reduced[{inner} + 1], strides[{arrays}][{outer} + {inner} + 1]; }};
-extern \"C\" __global__ void {GENERATED}({parameters}const Places places, const Accumulator identity, Result *out,
-    Index outputs, Index length, Index chunk)
+struct Places {{ long long kept[{outer} + 1], reduced[{inner} + 1]; {strides}}};
+extern \"C\" __global__ void {GENERATED}({parameters}const Places places_, {identity}Result *out_,
+    Index outputs_, Index length_, Index chunk_)
 {{
-    {body}
+    {identity_code}{body}
 }}
 ",
+            strides = match arrays {
+                0 => String::new(),
+                _ => format!("long long strides[{arrays}][{outer} + {inner} + 1]; "),
+            },
             accumulator = reduction.accumulator.name,
             result = out.name,
             map = steps.map,
             combine = reduction.combine,
             finish = steps.finish,
             parameters = code.parameters(),
+            identity = match reduction.identity {
+                Identity::Value(_) => "const Accumulator identity_, ",
+                Identity::Code(_) => "",
+            },
+            identity_code = match &reduction.identity {
+                Identity::Value(_) => String::new(),
+                Identity::Code(code) => {
+                    format!("const Accumulator identity_ = {}; ", user_code("neutral", code))
+                }
+            },
         )
     }
 }

@@ -4,6 +4,7 @@ use std::{collections::HashMap, fmt::Write as _, sync::Arc};
 
 use super::{
     DType, Error, Result,
+    custom::Bound,
     expression::{Node, Operand, in_order},
 };
 use crate::{device::Arguments, kernel::Context};
@@ -24,6 +25,10 @@ pub(super) struct Code<'a> {
     statements: String,
     pub(super) result: String,
     dtypes: Vec<DType>,
+    /// What the parameters of a kernel of the user's own come to.
+    custom: Bound,
+    /// Text of the user's behind all definitions.
+    pub(super) user_preamble: &'a str,
 }
 
 impl<'a> Code<'a> {
@@ -39,6 +44,8 @@ impl<'a> Code<'a> {
             statements: String::new(),
             result: String::new(),
             dtypes: Vec::new(),
+            custom: Bound::default(),
+            user_preamble: "",
         };
         if order.len() > MOST_OPERATIONS {
             return Err(Error::TooLong { operations: order.len() });
@@ -53,6 +60,20 @@ impl<'a> Code<'a> {
             return Err(Error::TooLong { operations: order.len() });
         }
         Ok(code)
+    }
+
+    /// The code of the user's expression `value` over bound parameters; `i` is the index.
+    pub(super) fn custom(custom: Bound, user_preamble: &'a str, value: &str) -> Self {
+        let dtypes = custom.dtypes.clone();
+        Self {
+            arrays: Vec::new(),
+            scalars: Vec::new(),
+            statements: String::new(),
+            result: user_code("map expression", &format!("({value})")),
+            dtypes,
+            custom,
+            user_preamble,
+        }
     }
 
     /// Adds a node; the name of its value.
@@ -119,7 +140,11 @@ impl<'a> Code<'a> {
                  \"{name} is laid out otherwise in Rust\");"
             );
         }
-        text + PRELUDE
+        text.push_str(PRELUDE);
+        if !self.user_preamble.is_empty() {
+            text.push_str(&user_code("preamble", self.user_preamble));
+        }
+        text
     }
 
     /// Parameters for the arrays and the scalars.
@@ -128,12 +153,13 @@ impl<'a> Code<'a> {
         let arrays = arrays.map(|(k, array)| format!("const {} *a{k}", array.dtype.name));
         let scalars = self.scalars.iter().enumerate();
         let scalars = scalars.map(|(k, (dtype, _))| format!("const {} s{k}", dtype.name));
-        arrays.chain(scalars).map(|parameter| parameter + ", ").collect()
+        let own = arrays.chain(scalars).map(|parameter| parameter + ", ");
+        self.custom.parameters.iter().cloned().chain(own).collect()
     }
 
     /// What [`Code::parameters`] get.
     pub(super) fn arguments(&self) -> Arguments {
-        let mut arguments = Arguments::new();
+        let mut arguments = self.custom.arguments.clone();
         for array in &self.arrays {
             arguments.push(&array.address());
         }
@@ -158,7 +184,7 @@ impl<'a> Code<'a> {
     /// [`Error::WrongDevice`] for an array of another device.
     pub(super) fn use_on(&self, context: &Context, operation: &'static str) -> Result<()> {
         let device = context.device().id();
-        for array in &self.arrays {
+        for array in self.arrays.iter().copied().chain(&self.custom.arrays) {
             if array.context.device().id() != device {
                 return Err(Error::WrongDevice { operation });
             }
@@ -166,6 +192,11 @@ impl<'a> Code<'a> {
         }
         Ok(())
     }
+}
+
+/// `text` on lines of its own, counted from 1 in a file called `<what>` in diagnostics.
+pub(super) fn user_code(what: &str, text: &str) -> String {
+    format!("\n#line 1 \"<{what}>\"\n{text}\n#line 1 \"generated.cu\"\n")
 }
 
 /// `code` with `$0`, `$1`, ... and `$T` replaced.

@@ -55,18 +55,19 @@ impl Argument {
     }
 
     /// Its bytes as the kernel gets them.
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    pub(super) fn align(&self) -> usize {
+    /// Its alignment in bytes.
+    pub(crate) fn align(&self) -> usize {
         self.align
     }
 
     /// Whether a parameter of type `ctype` can take it: pointers to the same element, values of the same type.
     /// Signedness does not matter in pointers to bytes, and a type that only the source knows takes what has
     /// its size, which the launch checks.
-    pub(super) fn fits(&self, ctype: &CType) -> bool {
+    pub(crate) fn fits(&self, ctype: &CType) -> bool {
         match (self.kind, ctype) {
             (Kind::Array(None), CType::Pointer { .. }) => true,
             (Kind::Array(Some(found)), CType::Pointer { to, .. }) => match to {

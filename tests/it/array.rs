@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayD, s};
 use warpaint::{
-    array::{Data, Error, Expr, GpuArray},
+    array::{DType, Data, ElementwiseKernel, Error, Expr, GpuArray, ReductionKernel},
     device::{Choice, Device},
     index,
     kernel::Context,
@@ -211,4 +211,101 @@ fn long_sums_are_exact() {
         let big = GpuArray::from_slice(&context, &[1e100, 1.0, -1e100, 1e-30]).unwrap();
         assert_eq!(Expr::from(&big).sum().unwrap().item().unwrap(), 1.0);
     }
+}
+
+/// Min and max at once, as PyCUDA's tests do it: a structure of the user's, with operators in a preamble.
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Range {
+    least: f32,
+    greatest: f32,
+}
+
+impl Data for Range {
+    const DTYPE: DType = DType {
+        name: "Range",
+        definition: "struct Range { float least, greatest; };",
+        bytes: 8,
+        align: 4,
+    };
+}
+
+#[test]
+#[expect(unsafe_code, reason = "kernels from expressions")]
+fn kernels_from_expressions_take_arrays_of_any_layout() {
+    // SAFETY: all expressions use element `i` alone.
+    let (scale, range) = unsafe {
+        let scale = ElementwiseKernel::new("const float *x, double a, float *z", "z[i] = a * x[i]");
+        let range = ReductionKernel::<Range>::new(
+            "const float *x",
+            "Range{INFINITY, -INFINITY}",
+            "join(a, b)",
+            "Range{x[i], x[i]}",
+        );
+        (scale.unwrap(), range.unwrap())
+    };
+    let range = range.preamble(
+        "__device__ Range join(Range a, Range b) \
+         { return Range{fminf(a.least, b.least), fmaxf(a.greatest, b.greatest)}; }",
+    );
+    for context in contexts() {
+        let x = counted(&[40, 30, 20]);
+        let a = upload(&context, &x);
+        let z = GpuArray::<f32>::zeros(&context, &[20, 30, 40]).unwrap();
+        scale.call(&[(&a.transpose()).into(), 2.0f64.into(), (&z).into()]).unwrap();
+        assert_eq!(z.to_vec().unwrap(), flat(&(&x.t() * 2.0).into_dyn()));
+
+        let part = a.slice(&index![..;3, 1..;2]).unwrap();
+        let of = x.slice(s![..;3, 1..;2, ..]);
+        let expected = Range {
+            least: of.fold(f32::MAX, |m, v| m.min(*v)),
+            greatest: of.fold(f32::MIN, |m, v| m.max(*v)),
+        };
+        assert_eq!(range.call(&[(&part).into()]).unwrap().item().unwrap(), expected);
+        assert_eq!(
+            range.call(&[(&a).into()]).unwrap().item().unwrap(),
+            Range { least: -3.0, greatest: 23999.0 * 0.25 - 3.0 }
+        );
+
+        let line = GpuArray::<f32>::arange(&context, 10).unwrap();
+        let out = GpuArray::<f32>::zeros(&context, &[10]).unwrap();
+        scale
+            .call_range(index![8..2;-3][0], &[(&line).into(), 1.0f64.into(), (&out).into()])
+            .unwrap();
+        assert_eq!(out.to_vec().unwrap(), [0.0, 0.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 8.0, 0.0]);
+    }
+}
+
+#[test]
+#[expect(unsafe_code, reason = "kernels from expressions")]
+fn mistakes_in_kernels_from_expressions_are_named() {
+    let context = Context::new(Device::cpu().unwrap()).unwrap();
+    let x = GpuArray::<f32>::zeros(&context, &[4]).unwrap();
+    let ints = GpuArray::<i32>::zeros(&context, &[4]).unwrap();
+    // SAFETY: none of them runs.
+    let kernel =
+        |parameters, operation: &str| unsafe { ElementwiseKernel::new(parameters, operation) };
+    let told = |result: Result<(), Error>| result.unwrap_err().to_string();
+    assert_eq!(
+        kernel("float *", "x").unwrap_err().to_string(),
+        "`float *` is no list of kernel parameters: a parameter has no name"
+    );
+    let fill = kernel("float *x, float a", "x[i] = a").unwrap().named("fill");
+    assert_eq!(told(fill.call(&[(&x).into()])), "`fill` takes 2 arguments, 1 were given");
+    assert_eq!(
+        told(fill.call(&[(&ints).into(), 1.0f32.into()])),
+        "`fill`: parameter `x` is float *, the argument is an array of `int`"
+    );
+    assert_eq!(
+        told(fill.call(&[(&x).into(), 1i32.into()])),
+        "`fill`: parameter `a` is float, the argument is a value of type `int`"
+    );
+    let wide = x.reshape(&[1, 4]).unwrap().broadcast_to(&[3, 4]).unwrap();
+    assert!(told(fill.call(&[(&wide).into(), 1.0f32.into()])).contains("parameter `x`"));
+    let add = kernel("float *x, const float *y", "x[i] += y[i]").unwrap();
+    let short = x.slice(&index![..3]).unwrap();
+    assert!(matches!(add.call(&[(&x).into(), (&short).into()]), Err(Error::Shape { .. })));
+    let wrong = kernel("float *x", "x[i] = 1;\nx[i] = y").unwrap();
+    let error = told(wrong.call(&[(&x).into()]));
+    assert!(error.contains("<operation>:2") && error.contains("\"y\""), "{error}");
 }

@@ -1,0 +1,166 @@
+//! Parameters of kernels that users write as expressions: from a list in C to what a generated kernel takes.
+
+use super::{DType, Data, Error, GpuArray, Result, expression::Operand, layout::collapse};
+use crate::{
+    device::Arguments,
+    element::Element,
+    kernel::{Argument, Context, Kind},
+    scene::{CType, Pointee, signature},
+};
+
+/// What a kernel made from an expression is called with: an array of any layout, or a value.
+///
+/// Made by `From` of `&GpuArray` and of scalars; [`Argument::value`] makes one of a structure.
+#[derive(Clone, Debug)]
+pub struct KernelArgument(Given);
+
+#[derive(Clone, Debug)]
+enum Given {
+    Array(Operand),
+    Value(Argument),
+}
+
+impl<T: Data> From<&GpuArray<T>> for KernelArgument {
+    fn from(array: &GpuArray<T>) -> Self {
+        Self(Given::Array(array.operand()))
+    }
+}
+
+impl From<Argument> for KernelArgument {
+    fn from(value: Argument) -> Self {
+        Self(Given::Value(value))
+    }
+}
+
+macro_rules! values {
+    ($($rust:ty),*) => {$(
+        impl From<$rust> for KernelArgument {
+            fn from(value: $rust) -> Self {
+                Self(Given::Value(value.into()))
+            }
+        }
+    )*};
+}
+
+values!(bool, i8, u8, i16, u16, i32, u32, i64, u64, half::f16, half::bf16, f32, f64);
+
+/// The parameters that a list in C declares.
+#[derive(Clone, Debug)]
+pub(super) struct Parameters(Vec<signature::KernelParameter>);
+
+/// Parameters with their arguments.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bound {
+    /// Declarations, each with a comma behind it.
+    pub(super) parameters: Vec<String>,
+    pub(super) arguments: Arguments,
+    pub(super) arrays: Vec<Operand>,
+    pub(super) dtypes: Vec<DType>,
+}
+
+impl Bound {
+    /// Context and length of the first array.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] where there is none.
+    pub(super) fn first(&self) -> Result<(&Context, usize)> {
+        let first =
+            self.arrays.first().ok_or(Error::Empty { operation: "a kernel without arrays" })?;
+        Ok((&first.context, first.layout.count()))
+    }
+}
+
+impl Parameters {
+    /// Understands a list such as `float a, const float *x, float *z`.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`].
+    pub(super) fn parse(list: &str) -> Result<Self> {
+        let wrong = |problem| Error::Parameters { list: list.to_owned(), problem };
+        let declaration = format!("__global__ void kernel({list});");
+        let kernels = signature::scan("parameters", &declaration);
+        let [kernel] = &kernels[..] else { return Err(wrong("it does not end where it should")) };
+        if kernel.parameters.iter().any(|parameter| parameter.name.is_empty()) {
+            return Err(wrong("a parameter has no name"));
+        }
+        Ok(Self(kernel.parameters.clone()))
+    }
+
+    /// Gives each parameter its argument.
+    ///
+    /// # Errors
+    /// [`Error::ArgumentCount`], [`Error::Argument`].
+    pub(super) fn bind(&self, kernel: &str, arguments: &[KernelArgument]) -> Result<Bound> {
+        if self.0.len() != arguments.len() {
+            let (expected, found) = (self.0.len(), arguments.len());
+            return Err(Error::ArgumentCount { kernel: kernel.to_owned(), expected, found });
+        }
+        let mut bound = Bound::default();
+        for (parameter, argument) in self.0.iter().zip(arguments) {
+            let fits = match &argument.0 {
+                Given::Array(operand) => bound.array(parameter, operand),
+                Given::Value(value) => bound.value(parameter, value),
+            };
+            if !fits {
+                return Err(Error::Argument {
+                    kernel: kernel.to_owned(),
+                    parameter: parameter.name.clone(),
+                    expected: parameter.text.clone(),
+                    found: argument.describe(),
+                });
+            }
+        }
+        Ok(bound)
+    }
+}
+
+impl KernelArgument {
+    fn describe(&self) -> String {
+        match &self.0 {
+            Given::Array(operand) => format!("an array of `{}`", operand.dtype.name),
+            Given::Value(value) => value.kind().to_string(),
+        }
+    }
+}
+
+impl Bound {
+    /// Adds an array; whether the parameter can take it.
+    fn array(&mut self, parameter: &signature::KernelParameter, operand: &Operand) -> bool {
+        let CType::Pointer { to, constant } = &parameter.ctype else { return false };
+        let name = operand.dtype.name;
+        let same = match to {
+            Pointee::Element(element) => Element::parse(name) == Some(*element),
+            Pointee::Named(text) => text == name,
+            Pointee::Void => false,
+        };
+        if !same || !*constant && !operand.layout.is_injective() {
+            return false;
+        }
+        let qualifier = if *constant { "const " } else { "" };
+        let (shape, strides) = collapse(operand.layout.shape(), &[operand.layout.strides()]);
+        let mut packed = operand.address().to_ne_bytes().to_vec();
+        if operand.layout.is_contiguous() {
+            self.parameters.push(format!("{qualifier}{name} *{}, ", parameter.name));
+        } else {
+            let of = format!("{qualifier}{name}, {}", shape.len());
+            self.parameters.push(format!("const warpaint::Strided<{of}> {}, ", parameter.name));
+            let lengths = shape.iter().map(|&n| n as i64);
+            let strides = strides.iter().flatten().map(|&stride| stride as i64);
+            packed.extend(lengths.chain(strides).flat_map(i64::to_ne_bytes));
+        }
+        self.arguments.push_bytes(&packed, 8);
+        self.arrays.push(operand.clone());
+        self.dtypes.push(operand.dtype);
+        true
+    }
+
+    /// Adds a value; whether the parameter can take it.
+    fn value(&mut self, parameter: &signature::KernelParameter, value: &Argument) -> bool {
+        if matches!(value.kind(), Kind::Array(_)) || !value.fits(&parameter.ctype) {
+            return false;
+        }
+        self.parameters.push(format!("const {} {}, ", parameter.text, parameter.name));
+        self.arguments.push_bytes(value.bytes(), value.align());
+        true
+    }
+}

@@ -1,0 +1,114 @@
+//! Reductions from expressions in C.
+
+use std::marker::PhantomData;
+
+use super::{
+    Data, GpuArray, KernelArgument, Result,
+    custom::Parameters,
+    reduction::{Identity, Job, Reduction},
+    source::{Code, user_code},
+};
+
+/// A reduction over an index: a map expression in CUDA C++ gives a value for each `i`, and an associative one puts two
+/// values `a` and `b` together.
+///
+/// `T` is the type of the values and of the result; it may be a structure ([`Data`]).
+///
+/// ```
+/// use warpaint::{array::{GpuArray, ReductionKernel}, device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// // SAFETY: only the element `i` of each array is read.
+/// let dot = unsafe {
+///     ReductionKernel::<f32>::new("const float *x, const float *y", "0.0f", "a + b", "x[i] * y[i]")?
+/// };
+/// let x = GpuArray::from_slice(&context, &[1.0f32, 2.0, 3.0])?;
+/// assert_eq!(dot.call(&[(&x).into(), (&x).into()])?.item()?, 14.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ReductionKernel<T> {
+    name: String,
+    parameters: Parameters,
+    map: String,
+    preamble: String,
+    reduction: Reduction,
+    of: PhantomData<T>,
+}
+
+impl<T: Data> ReductionKernel<T> {
+    /// A reduction of `map` over the indices of the first array; `neutral` is the value of none.
+    ///
+    /// # Safety
+    /// As [`ElementwiseKernel::new`](super::ElementwiseKernel::new).
+    ///
+    /// # Errors
+    /// [`Error::Parameters`](super::Error::Parameters). Mistakes in the expressions show at the first call.
+    #[expect(unsafe_code, reason = "the caller answers for the expressions")]
+    pub unsafe fn new(
+        parameters: &str,
+        neutral: &str,
+        reduce: &str,
+        map: impl Into<String>,
+    ) -> Result<Self> {
+        let reduction = Reduction {
+            accumulator: T::DTYPE,
+            identity: Identity::Code(neutral.to_owned()),
+            map: "x".into(),
+            combine: user_code("reduce expression", reduce).into(),
+            finish: "a".into(),
+        };
+        Ok(Self {
+            name: "reduction kernel".into(),
+            parameters: Parameters::parse(parameters)?,
+            map: map.into(),
+            preamble: String::new(),
+            reduction,
+            of: PhantomData,
+        })
+    }
+
+    /// The name that errors use.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Functions, types and includes before the kernel; what the expressions call.
+    #[must_use]
+    pub fn preamble(mut self, text: impl Into<String>) -> Self {
+        self.preamble = text.into();
+        self
+    }
+
+    /// The result for these arguments, as an array without axes, on the stream of the first array.
+    ///
+    /// # Errors
+    /// As [`ElementwiseKernel::call`](super::ElementwiseKernel::call).
+    pub fn call(&self, arguments: &[KernelArgument]) -> Result<GpuArray<T>> {
+        let bound = self.parameters.bind(&self.name, arguments)?;
+        let context = bound.first()?.0.clone();
+        let mut out = GpuArray::empty(&context, &[])?;
+        self.call_into(arguments, &mut out)?;
+        Ok(out)
+    }
+
+    /// The same into `out`, which may be an element of an array.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](super::Error::Shape) unless `out` is one element; as [`ReductionKernel::call`].
+    pub fn call_into(&self, arguments: &[KernelArgument], out: &mut GpuArray<T>) -> Result<()> {
+        let bound = self.parameters.bind(&self.name, arguments)?;
+        let (context, n) = bound.first()?;
+        let context = context.clone();
+        if out.len() != 1 {
+            let (operation, found) = ("a reduction", out.shape().to_vec());
+            return Err(super::Error::Shape { operation, expected: vec![], found });
+        }
+        let code = Code::custom(bound, &self.preamble, &self.map);
+        let (shape, reduction) = ([n], &self.reduction);
+        let job = Job { context: &context, shape: &shape, kept: &[], reduced: &[0], reduction };
+        job.run(code, &out.operand())
+    }
+}
