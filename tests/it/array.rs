@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayD, s};
 use warpaint::{
-    array::{DType, Data, ElementwiseKernel, Error, Expr, GpuArray, ReductionKernel},
+    array::{DType, Data, ElementwiseKernel, Error, Expr, GpuArray, Index, ReductionKernel},
     device::{Choice, Device},
     index,
     kernel::Context,
@@ -233,17 +233,14 @@ impl Data for Range {
 #[test]
 #[expect(unsafe_code, reason = "kernels from expressions")]
 fn kernels_from_expressions_take_arrays_of_any_layout() {
-    // SAFETY: all expressions use element `i` alone.
-    let (scale, range) = unsafe {
-        let scale = ElementwiseKernel::new("const float *x, double a, float *z", "z[i] = a * x[i]");
-        let range = ReductionKernel::<Range>::new(
-            "const float *x",
-            "Range{INFINITY, -INFINITY}",
-            "join(a, b)",
-            "Range{x[i], x[i]}",
-        );
-        (scale.unwrap(), range.unwrap())
-    };
+    let scale = "const float *x, double a, float *z";
+    // SAFETY: the operation uses element `i` alone.
+    let scale = unsafe { ElementwiseKernel::new(scale, "z[i] = a * x[i]") }.unwrap();
+    let (neutral, each) = ("Range{INFINITY, -INFINITY}", "Range{x[i], x[i]}");
+    // SAFETY: the expressions use element `i` alone.
+    let range =
+        unsafe { ReductionKernel::<Range>::new("const float *x", neutral, "join(a, b)", each) };
+    let range = range.unwrap();
     let range = range.preamble(
         "__device__ Range join(Range a, Range b) \
          { return Range{fminf(a.least, b.least), fmaxf(a.greatest, b.greatest)}; }",
@@ -270,7 +267,10 @@ fn kernels_from_expressions_take_arrays_of_any_layout() {
         let line = GpuArray::<f32>::arange(&context, 10).unwrap();
         let out = GpuArray::<f32>::zeros(&context, &[10]).unwrap();
         scale
-            .call_range(index![8..2;-3][0], &[(&line).into(), 1.0f64.into(), (&out).into()])
+            .call_range(
+                Index::Range { start: Some(8), stop: Some(2), step: -3 },
+                &[(&line).into(), 1.0f64.into(), (&out).into()],
+            )
             .unwrap();
         assert_eq!(out.to_vec().unwrap(), [0.0, 0.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 8.0, 0.0]);
     }
