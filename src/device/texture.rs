@@ -150,7 +150,7 @@ impl TextureSource<'_> {
         }
     }
 
-    fn dimensions(&self) -> usize {
+    pub(super) fn dimensions(&self) -> usize {
         match self {
             Self::Array(array) => array.descriptor().shape.dimensions(),
             // Its coordinates are integers, which no mode changes.
