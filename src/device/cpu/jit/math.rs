@@ -74,7 +74,7 @@ extern "C" fn clock() -> u64 {
 /// `nearest` is the result rounded to nearest, `error` has the sign of the exact result less that.
 fn directed_f64(nearest: f64, error: f64, rounding: u32) -> f64 {
     let up = match rounding {
-        1 => nearest < 0.0,
+        1 => nearest.is_sign_negative(),
         2 => false,
         3 => true,
         _ => return nearest,
@@ -88,7 +88,7 @@ fn directed_f64(nearest: f64, error: f64, rounding: u32) -> f64 {
 
 fn directed_f32(nearest: f32, error: f64, rounding: u32) -> f32 {
     let up = match rounding {
-        1 => nearest < 0.0,
+        1 => nearest.is_sign_negative(),
         2 => false,
         3 => true,
         _ => return nearest,
@@ -179,34 +179,70 @@ extern "C" fn add_f64(a: f64, b: f64, rounding: u32) -> f64 {
     directed_f64(sum, error.unwrap_or_else(|| sum_error(a, b, sum)), rounding)
 }
 
-extern "C" fn mul_f64(a: f64, b: f64, rounding: u32) -> f64 {
-    let product = a * b;
-    let error = overflow_error(product, a.is_finite() && b.is_finite());
-    directed_f64(product, error.unwrap_or_else(|| a.mul_add(b, -product)), rounding)
+/// Products below this have errors that double precision cannot hold.
+const TINY: f64 = 1e-289;
+/// A power of two that lifts such products and their errors into range.
+const LIFT: f64 = 1.340_780_792_994_259_7e154;
+
+/// `a` and `b` with the smaller lifted.
+fn lifted(a: f64, b: f64) -> (f64, f64) {
+    if a.abs() < b.abs() { (a * LIFT, b) } else { (a, b * LIFT) }
 }
 
-/// Boldo and Muller's error of a fused operation, of which only the sign counts here.
+extern "C" fn mul_f64(a: f64, b: f64, rounding: u32) -> f64 {
+    let product = a * b;
+    if let Some(error) = overflow_error(product, a.is_finite() && b.is_finite()) {
+        return directed_f64(product, error, rounding);
+    }
+    let error = if product.abs() < TINY {
+        let (a, b) = lifted(a, b);
+        a.mul_add(b, -product * LIFT)
+    } else {
+        a.mul_add(b, -product)
+    };
+    directed_f64(product, error, rounding)
+}
+
 extern "C" fn fma_f64(a: f64, b: f64, c: f64, rounding: u32) -> f64 {
     let result = a.mul_add(b, c);
     let finite = a.is_finite() && b.is_finite() && c.is_finite();
     if let Some(error) = overflow_error(result, finite) {
         return directed_f64(result, error, rounding);
     }
+    let product = a * b;
+    let error = if product.abs() >= TINY || a == 0.0 || b == 0.0 || !finite {
+        fma_error(a, b, c, result)
+    } else if c.abs() > 1e-270 {
+        // So small a product does not change the nearest number, but counts as the error.
+        if (a < 0.0) == (b < 0.0) { 1.0 } else { -1.0 }
+    } else {
+        let (a, b) = lifted(a, b);
+        fma_error(a, b, c * LIFT, result * LIFT)
+    };
+    directed_f64(signed_zero(result, product, c, rounding), error, rounding)
+}
+
+/// Boldo and Muller's error of a fused operation, of which only the sign counts here.
+fn fma_error(a: f64, b: f64, c: f64, result: f64) -> f64 {
     let high = a * b;
     let low = a.mul_add(b, -high);
     let sum = c + low;
     let sum_low = sum_error(c, low, sum);
     let top = high + sum;
     let top_low = sum_error(high, sum, top);
-    let error = ((top - result) + top_low) + sum_low;
-    directed_f64(signed_zero(result, high, c, rounding), error, rounding)
+    ((top - result) + top_low) + sum_low
 }
 
 extern "C" fn div_f64(a: f64, b: f64, rounding: u32) -> f64 {
     let quotient = a / b;
     let finite = a.is_finite() && b.is_finite() && b != 0.0;
-    let error = if finite { (-quotient).mul_add(b, a) * b.signum() } else { 0.0 };
-    directed_f64(quotient, overflow_error(quotient, finite).unwrap_or(error), rounding)
+    if let Some(error) = overflow_error(quotient, finite) {
+        return directed_f64(quotient, error, rounding);
+    }
+    let lift = if a.abs() < TINY { LIFT } else { 1.0 };
+    let remainder = (-quotient * lift).mul_add(b, a * lift);
+    let error = if finite { remainder * b.signum() } else { 0.0 };
+    directed_f64(quotient, error, rounding)
 }
 
 extern "C" fn sqrt_f64(a: f64, rounding: u32) -> f64 {
