@@ -13,7 +13,7 @@ mod texel;
 use std::sync::Arc;
 
 pub(super) use sampler::{Fetch, Query};
-pub(super) use surface::SurfaceAccess;
+pub(super) use surface::{Flat, SurfaceAccess};
 pub(super) use table::{Objects, Snapshot};
 
 use super::{Array, Device, Shared};
@@ -107,5 +107,35 @@ impl Surface {
     /// The device it belongs to.
     pub fn device_id(&self) -> DeviceId {
         self.0.shared.id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::modifier::Clamp;
+
+    #[test]
+    fn codes_stand_for_what_was_asked() {
+        for geometry in sampler::GEOMETRIES {
+            for gather in [None, Some(0), Some(3)] {
+                for texel in [false, true] {
+                    let fetch = Fetch { geometry, texel, gather };
+                    let again = Fetch::from_code(fetch.code());
+                    assert_eq!(format!("{fetch:?}"), format!("{again:?}"));
+                }
+            }
+            for clamp in [Clamp::Trap, Clamp::Clamp, Clamp::Zero] {
+                for formatted in [false, true] {
+                    let access = SurfaceAccess { geometry, clamp, bytes: 16, formatted };
+                    let again = SurfaceAccess::from_code(access.code());
+                    assert_eq!(format!("{access:?}"), format!("{again:?}"));
+                }
+            }
+        }
+        for word in ["width", "height", "depth", "array_size", "num_samples", "normalized_coords"] {
+            let query = Query::parse(word).unwrap();
+            assert_eq!(Query::from_code(query.code()), query, "{word}");
+        }
     }
 }

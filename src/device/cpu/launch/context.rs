@@ -88,6 +88,9 @@ pub(in crate::device::cpu) struct Context {
     pub assertion: u64,
     /// What texture and surface handles stand for.
     pub objects: *const Snapshot,
+    /// 2-D surfaces by the low word of their handles, and how many places there are.
+    pub surfaces: u64,
+    pub surface_count: u64,
     pub image: ImageCall,
     /// Why a texture or surface access stopped a thread.
     pub image_fault: Option<Box<FaultKind>>,

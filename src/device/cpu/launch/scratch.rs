@@ -105,6 +105,8 @@ impl Scratch {
             workspace: run.workspace.map_or(0, |range| range.address),
             assertion: 0,
             objects: &raw const *run.objects,
+            surfaces: run.objects.flat_surfaces().0,
+            surface_count: run.objects.flat_surfaces().1,
             image: context::ImageCall::default(),
             image_fault: None,
         })

@@ -107,6 +107,18 @@ impl Image {
         self.extent
     }
 
+    pub(super) fn address(&self) -> u64 {
+        self.address
+    }
+
+    pub(super) fn row_bytes(&self) -> u64 {
+        self.row_bytes
+    }
+
+    pub(super) fn slice_bytes(&self) -> u64 {
+        self.slice_bytes
+    }
+
     pub(super) fn texel_bytes(&self) -> u32 {
         self.texel_bytes as u32
     }
@@ -128,7 +140,21 @@ impl Image {
     /// The value of this type at a byte of a row; zero behind the image's end.
     #[inline]
     pub(super) fn load<T: AnyBitPattern>(&self, byte: u64, y: u32, z: u32) -> T {
-        match self.place(byte, y, z, size_of::<T>()) {
+        self.load_at(self.offset(byte, y, z))
+    }
+
+    /// From the image's first byte to one of a row.
+    #[inline]
+    pub(super) fn offset(&self, byte: u64, y: u32, z: u32) -> u64 {
+        let (rows, slices) = (u64::from(y), u64::from(z));
+        let start = slices.wrapping_mul(self.slice_bytes);
+        start.wrapping_add(rows.wrapping_mul(self.row_bytes)).wrapping_add(byte)
+    }
+
+    /// The value of this type at an offset; zero behind the image's end.
+    #[inline]
+    pub(super) fn load_at<T: AnyBitPattern>(&self, offset: u64) -> T {
+        match self.place(offset, size_of::<T>()) {
             // SAFETY: the bytes lie in the image and so in the arena, whose pages stay mapped while `owner` lives;
             // any bytes are a value of the type.
             Some(address) => unsafe { (address as *const T).read_unaligned() },
@@ -139,16 +165,16 @@ impl Image {
     /// Writes a value at a byte of a row; nothing behind the image's end.
     #[inline]
     pub(super) fn store<T: NoUninit>(&self, byte: u64, y: u32, z: u32, value: T) {
-        if let Some(address) = self.place(byte, y, z, size_of::<T>()) {
-            // SAFETY: as in `load`; nothing in Rust borrows the arena's pages.
+        if let Some(address) = self.place(self.offset(byte, y, z), size_of::<T>()) {
+            // SAFETY: as in `load_at`; nothing in Rust borrows the arena's pages.
             unsafe { (address as *mut T).write_unaligned(value) };
         }
     }
 
     #[inline]
-    fn place(&self, byte: u64, y: u32, z: u32, bytes: usize) -> Option<u64> {
-        let offset = u64::from(z) * self.slice_bytes + u64::from(y) * self.row_bytes + byte;
-        (offset + bytes as u64 <= self.bytes).then_some(self.address + offset)
+    fn place(&self, offset: u64, bytes: usize) -> Option<u64> {
+        let end = offset.wrapping_add(bytes as u64);
+        (end <= self.bytes && end > offset).then(|| self.address.wrapping_add(offset))
     }
 }
 

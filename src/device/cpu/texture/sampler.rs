@@ -27,6 +27,39 @@ pub(in crate::device::cpu) struct Fetch {
     pub(in crate::device::cpu) gather: Option<u8>,
 }
 
+/// Shapes by their number in a code; the last stands for those that are refused.
+pub(super) const GEOMETRIES: [Geometry; 8] = [
+    Geometry::D1,
+    Geometry::D2,
+    Geometry::D3,
+    Geometry::A1d,
+    Geometry::A2d,
+    Geometry::Cube,
+    Geometry::Acube,
+    Geometry::D2ms,
+];
+
+pub(super) fn geometry_code(geometry: Geometry) -> u32 {
+    GEOMETRIES.iter().position(|known| *known == geometry).unwrap_or(7) as u32
+}
+
+impl Fetch {
+    /// All of it as a constant of compiled code.
+    pub(in crate::device::cpu) fn code(self) -> u32 {
+        let gather = self.gather.map_or(0, |channel| 4 | u32::from(channel & 3));
+        geometry_code(self.geometry) | u32::from(self.texel) << 3 | gather << 4
+    }
+
+    /// What [`Fetch::code`] stands for.
+    pub(in crate::device::cpu) fn from_code(code: u32) -> Self {
+        Self {
+            geometry: GEOMETRIES[code as usize & 7],
+            texel: code & 8 != 0,
+            gather: (code & 0x40 != 0).then_some((code >> 4 & 3) as u8),
+        }
+    }
+}
+
 /// What `txq` and `suq` ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::device::cpu) enum Query {
@@ -52,6 +85,23 @@ impl Query {
             "normalized_coords" => Self::Normalized,
             _ => return None,
         })
+    }
+
+    pub(in crate::device::cpu) fn code(self) -> u32 {
+        self as u32
+    }
+
+    pub(in crate::device::cpu) fn from_code(code: u32) -> Self {
+        const ALL: [Query; 7] = [
+            Query::Width,
+            Query::Height,
+            Query::Depth,
+            Query::Layers,
+            Query::Levels,
+            Query::Samples,
+            Query::Normalized,
+        ];
+        ALL[code as usize % ALL.len()]
     }
 
     /// The answer for an object of this shape and these texels.
@@ -94,8 +144,8 @@ impl Axis {
         }
         let x = match self.mode {
             AddressMode::Clamp | AddressMode::Border => x,
-            AddressMode::Wrap => x - x.floor(),
-            AddressMode::Mirror => x - 2.0 * (x * 0.5).floor(),
+            AddressMode::Wrap => fraction(x),
+            AddressMode::Mirror => 2.0 * fraction(0.5 * x),
         };
         x * self.size as f32
     }
@@ -126,6 +176,13 @@ fn floor(x: f32) -> i32 {
     cut.saturating_sub(i32::from(cut as f32 > x))
 }
 
+/// What is above the largest integer not above `x`.
+#[inline]
+fn fraction(x: f32) -> f32 {
+    // From here on there are integers only.
+    if x.abs() < 8_388_608.0 { x - floor(x) as f32 } else { 0.0 }
+}
+
 /// The texel before a place, and the weight of the one behind it in 256ths.
 #[inline]
 fn between(place: f32) -> (i32, i32) {
@@ -141,7 +198,7 @@ struct Spot {
     offset: [i32; 3],
 }
 
-type Sample = fn(&Sampler, Spot) -> [u32; 4];
+type Sample = fn(&Sampler, &Spot) -> [u32; 4];
 type Texel = fn(&Sampler, [i32; 3], u32) -> [u32; 4];
 
 /// A texture as kernels read it.
@@ -154,6 +211,8 @@ pub(in crate::device::cpu) struct Sampler {
     axes: [Axis; 3],
     normalized: bool,
     border: [u32; 4],
+    /// The code of a plain fetch by coordinates in order; none for layers and cubes.
+    plain: u32,
     sample: Sample,
     texel: Texel,
 }
@@ -183,13 +242,28 @@ impl Sampler {
             axes: [axis(0), axis(1), axis(2)],
             normalized: descriptor.normalized,
             border: border.map(f32::to_bits),
+            plain: match geometry {
+                Geometry::D1 | Geometry::D2 | Geometry::D3 => {
+                    Fetch { geometry, texel: false, gather: None }.code()
+                }
+                _ => u32::MAX,
+            },
             sample,
             texel,
         }
     }
 
-    /// The four words of a fetch, or why there are none.
+    /// The four words of a fetch without an offset in texels, where it is as plain as most are.
     #[inline]
+    pub(super) fn fetch_plain(&self, code: u32, at: [u32; 4]) -> Option<[u32; 4]> {
+        if code != self.plain || !self.image.is_alive() {
+            return None;
+        }
+        let [x, y, z, _] = at.map(f32::from_bits);
+        Some((self.sample)(self, &Spot { at: [x, y, z], slice: 0, offset: [0; 3] }))
+    }
+
+    /// The four words of a fetch, or why there are none.
     pub(super) fn fetch(
         &self,
         fetch: Fetch,
@@ -217,8 +291,8 @@ impl Sampler {
             _ => Spot { at: floats, slice: layer, offset },
         };
         Ok(match fetch.gather {
-            None => (self.sample)(self, spot),
-            Some(channel) => self.gather(spot, usize::from(channel)),
+            None => (self.sample)(self, &spot),
+            Some(channel) => self.gather(&spot, usize::from(channel)),
         })
     }
 
@@ -254,7 +328,7 @@ impl Sampler {
 
     /// One channel of the four texels that a filter would weigh, counter-clockwise from the lower left one (PTX ISA,
     /// `tld4`).
-    fn gather(&self, spot: Spot, channel: usize) -> [u32; 4] {
+    fn gather(&self, spot: &Spot, channel: usize) -> [u32; 4] {
         let place = |axis: usize| {
             let (first, _) = between(self.axes[axis].place(spot.at[axis]));
             first.saturating_add(spot.offset[axis])
@@ -307,7 +381,7 @@ where
 }
 
 /// The texel that the coordinates fall into.
-fn point<K: Kind, const N: usize, const D: usize>(s: &Sampler, spot: Spot) -> [u32; 4]
+fn point<K: Kind, const N: usize, const D: usize>(s: &Sampler, spot: &Spot) -> [u32; 4]
 where
     [K::Raw; N]: bytemuck::AnyBitPattern,
 {
@@ -320,31 +394,77 @@ where
 }
 
 /// The two, four or eight texels around, weighted.
-fn linear<K: Kind, const N: usize, const D: usize>(s: &Sampler, spot: Spot) -> [u32; 4]
+fn linear<K: Kind, const N: usize, const D: usize>(s: &Sampler, spot: &Spot) -> [u32; 4]
+where
+    [K::Raw; N]: bytemuck::AnyBitPattern,
+{
+    let mut first = [0; 3];
+    let mut weights = [[1.0f32, 0.0]; 3];
+    let mut inside = true;
+    for axis in 0..D {
+        let (texel, steps) = between(s.axes[axis].place(spot.at[axis]));
+        first[axis] = texel.saturating_add(spot.offset[axis]);
+        let weight = steps as f32 / 256.0;
+        weights[axis] = [1.0 - weight, weight];
+        inside &= first[axis] >= 0 && first[axis] < s.axes[axis].size - 1;
+    }
+    let corners = if inside {
+        corners_inside::<K, N, D>(s, first, spot.slice)
+    } else {
+        corners_anywhere::<K, N, D>(s, first, spot.slice)
+    };
+    let mut sum = [0.0f32; 4];
+    for (corner, texel) in corners.iter().enumerate().take(1 << D) {
+        let weight = weights[0][corner & 1] * weights[1][corner >> 1 & 1] * weights[2][corner >> 2];
+        for (sum, word) in sum.iter_mut().zip(texel) {
+            *sum += weight * f32::from_bits(*word);
+        }
+    }
+    sum.map(f32::to_bits)
+}
+
+/// The texels from `first` on, all of which there are.
+#[inline]
+fn corners_inside<K: Kind, const N: usize, const D: usize>(
+    s: &Sampler,
+    [x, y, z]: [i32; 3],
+    slice: u32,
+) -> [[u32; 4]; 8]
+where
+    [K::Raw; N]: bytemuck::AnyBitPattern,
+{
+    let texel_bytes = size_of::<[K::Raw; N]>() as u64;
+    let steps = [texel_bytes, s.image.row_bytes(), s.image.slice_bytes()];
+    let start = s.image.offset(x as u64 * texel_bytes, y as u32, z as u32 + slice);
+    let mut corners = [[0; 4]; 8];
+    for (corner, texel) in corners.iter_mut().enumerate().take(1 << D) {
+        let at = (0..D).filter(|axis| corner >> axis & 1 == 1).map(|axis| steps[axis]);
+        *texel = texel::decode::<K, N>(s.image.load_at(start + at.sum::<u64>()));
+    }
+    corners
+}
+
+/// The texels from `first` on, each brought inside by its own.
+#[cold]
+fn corners_anywhere<K: Kind, const N: usize, const D: usize>(
+    s: &Sampler,
+    first: [i32; 3],
+    slice: u32,
+) -> [[u32; 4]; 8]
 where
     [K::Raw; N]: bytemuck::AnyBitPattern,
 {
     let mut texels = [[0; 2]; 3];
-    let mut weights = [[1.0f32; 2]; 3];
     for axis in 0..D {
-        let (first, steps) = between(s.axes[axis].place(spot.at[axis]));
-        let first = first.saturating_add(spot.offset[axis]);
-        let second = first.saturating_add(1);
-        texels[axis] = [s.axes[axis].texel(first), s.axes[axis].texel(second)];
-        let weight = steps as f32 / 256.0;
-        weights[axis] = [1.0 - weight, weight];
+        let far = first[axis].saturating_add(1);
+        texels[axis] = [s.axes[axis].texel(first[axis]), s.axes[axis].texel(far)];
     }
-    let mut sum = [0.0f32; 4];
-    for corner in 0..1usize << D {
-        let side = [corner & 1, corner >> 1 & 1, corner >> 2];
-        let at = std::array::from_fn(|axis| texels[axis][side[axis]]);
-        let weight = weights[0][side[0]] * weights[1][side[1]] * weights[2][side[2]];
-        let texel = read::<K, N>(s, at, spot.slice).map(f32::from_bits);
-        for (sum, texel) in sum.iter_mut().zip(texel) {
-            *sum += weight * texel;
-        }
+    let mut corners = [[0; 4]; 8];
+    for (corner, texel) in corners.iter_mut().enumerate().take(1 << D) {
+        let at = std::array::from_fn(|axis| texels[axis][corner >> axis & 1]);
+        *texel = read::<K, N>(s, at, slice);
     }
-    sum.map(f32::to_bits)
+    corners
 }
 
 fn choose(format: Format, how: &TextureDescriptor, dimensions: usize) -> (Sample, Texel) {

@@ -4,7 +4,7 @@ use half::f16;
 
 use super::{
     image::{self, Image},
-    sampler::Query,
+    sampler::{GEOMETRIES, Query, geometry_code},
 };
 use crate::{
     device::{ArrayDescriptor, Channel, FaultKind, Format},
@@ -24,6 +24,46 @@ pub(in crate::device::cpu) struct SurfaceAccess {
     pub(in crate::device::cpu) formatted: bool,
 }
 
+impl SurfaceAccess {
+    /// All of it as a constant of compiled code.
+    pub(in crate::device::cpu) fn code(self) -> u32 {
+        let clamp = match self.clamp {
+            Clamp::Trap => 0,
+            Clamp::Clamp => 1,
+            Clamp::Zero => 2,
+        };
+        let formatted = u32::from(self.formatted);
+        geometry_code(self.geometry) | clamp << 3 | formatted << 5 | u32::from(self.bytes) << 8
+    }
+
+    /// What [`SurfaceAccess::code`] stands for.
+    #[inline]
+    pub(in crate::device::cpu) fn from_code(code: u32) -> Self {
+        let clamp = match code >> 3 & 3 {
+            0 => Clamp::Trap,
+            1 => Clamp::Clamp,
+            _ => Clamp::Zero,
+        };
+        Self {
+            geometry: GEOMETRIES[code as usize & 7],
+            clamp,
+            bytes: (code >> 8) as u8,
+            formatted: code & 0x20 != 0,
+        }
+    }
+}
+
+/// What compiled code needs to access a flat surface by itself. The layout is a contract with it.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(in crate::device::cpu) struct Flat {
+    /// 0 where there is no 2-D surface.
+    pub(in crate::device::cpu) handle: u64,
+    pub(in crate::device::cpu) address: u64,
+    pub(in crate::device::cpu) row_bytes: u32,
+    pub(in crate::device::cpu) rows: u32,
+}
+
 /// A surface as kernels access it.
 #[derive(Debug)]
 pub(in crate::device::cpu) struct SurfaceImage {
@@ -38,6 +78,19 @@ impl SurfaceImage {
         let geometry = image::geometry(descriptor.shape);
         let row_bytes = image.extent()[0] * image.texel_bytes();
         Self { image, geometry, format: descriptor.format, row_bytes }
+    }
+
+    /// What compiled code needs of it; only 2-D ones are flat.
+    pub(super) fn flat(&self, handle: u64) -> Flat {
+        match self.geometry {
+            Geometry::D2 => Flat {
+                handle,
+                address: self.image.address(),
+                row_bytes: self.row_bytes,
+                rows: self.image.extent()[1],
+            },
+            _ => Flat::default(),
+        }
     }
 
     pub(super) fn query(&self, query: Query) -> u32 {

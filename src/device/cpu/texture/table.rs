@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{
     sampler::{Fetch, Query, Sampler},
-    surface::{SurfaceAccess, SurfaceImage},
+    surface::{Flat, SurfaceAccess, SurfaceImage},
 };
 use crate::device::FaultKind;
 
@@ -14,7 +14,11 @@ pub(in crate::device::cpu) struct Objects(Mutex<Arc<Snapshot>>);
 
 /// The objects that there were when a launch began; it keeps them.
 #[derive(Clone, Debug, Default)]
-pub(in crate::device::cpu) struct Snapshot(Vec<Slot>);
+pub(in crate::device::cpu) struct Snapshot {
+    slots: Vec<Slot>,
+    /// The flat surfaces among them, in the same places.
+    flat: Vec<Flat>,
+}
 
 #[derive(Clone, Debug)]
 struct Slot {
@@ -38,22 +42,31 @@ impl Objects {
     /// Adds an object; its handle.
     pub(super) fn insert(&self, object: Object) -> u64 {
         let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Snapshot(slots) = Arc::make_mut(&mut current);
+        let Snapshot { slots, flat } = Arc::make_mut(&mut current);
         let index = slots.iter().position(|slot| slot.object.is_none()).unwrap_or(slots.len());
         if index == slots.len() {
             slots.push(Slot { generation: 0, object: None });
+            flat.push(Flat::default());
         }
         let slot = &mut slots[index];
         slot.generation = slot.generation.wrapping_add(1).max(1);
+        let handle = u64::from(slot.generation) << 32 | index as u64;
+        if let Object::Surface(surface) = &object {
+            flat[index] = surface.flat(handle);
+        }
         slot.object = Some(object);
-        u64::from(slot.generation) << 32 | index as u64
+        handle
     }
 
     pub(super) fn remove(&self, handle: u64) {
         let object = {
             let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let slot = Arc::make_mut(&mut current).0.get_mut(handle as u32 as usize);
-            slot.and_then(|slot| slot.object.take())
+            let Snapshot { slots, flat } = Arc::make_mut(&mut current);
+            let index = handle as u32 as usize;
+            if let Some(flat) = flat.get_mut(index) {
+                *flat = Flat::default();
+            }
+            slots.get_mut(index).and_then(|slot| slot.object.take())
         };
         // Its array may go with it: not under the lock.
         drop(object);
@@ -63,7 +76,7 @@ impl Objects {
 impl Snapshot {
     #[inline]
     fn object(&self, handle: u64) -> Option<&Object> {
-        let slot = self.0.get(handle as u32 as usize)?;
+        let slot = self.slots.get(handle as u32 as usize)?;
         if slot.generation != (handle >> 32) as u32 { None } else { slot.object.as_ref() }
     }
 
@@ -84,6 +97,25 @@ impl Snapshot {
                 Err(invalid(handle, "a texture object accessed as a surface"))
             }
             None => Err(invalid(handle, "no surface object, or one that was destroyed")),
+        }
+    }
+
+    /// Address and number of what compiled code needs of flat surfaces, by the low word of their handles.
+    pub(in crate::device::cpu) fn flat_surfaces(&self) -> (u64, u64) {
+        (self.flat.as_ptr() as u64, self.flat.len() as u64)
+    }
+
+    /// A fetch without an offset in texels, by its code, where it is as plain as most are.
+    #[inline]
+    pub(in crate::device::cpu) fn fetch_plain(
+        &self,
+        handle: u64,
+        code: u32,
+        at: [u32; 4],
+    ) -> Option<[u32; 4]> {
+        match self.object(handle)? {
+            Object::Texture(sampler) => sampler.fetch_plain(code, at),
+            Object::Surface(_) => None,
         }
     }
 

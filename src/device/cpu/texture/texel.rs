@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use bytemuck::AnyBitPattern;
-use half::f16;
+use half::{f16, slice::HalfFloatSliceExt as _};
 
 /// A kind of channel, and how it is read.
 pub(super) trait Kind: 'static {
@@ -14,6 +14,17 @@ pub(super) trait Kind: 'static {
 
     /// The word that an instruction gets for a channel; a `float`'s bits where it is read as one.
     fn word(raw: Self::Raw, channel: usize) -> u32;
+
+    /// The words of all channels.
+    #[inline]
+    fn words<const N: usize>(raw: [Self::Raw; N]) -> [u32; N] {
+        let mut channel = 0;
+        raw.map(|raw| {
+            let word = Self::word(raw, channel);
+            channel += 1;
+            word
+        })
+    }
 }
 
 /// Read as they are.
@@ -61,13 +72,31 @@ elements! {
 }
 
 floats! {
-    F16: |raw: u16| f16::from_bits(raw).to_f32();
     F32: |raw: f32| raw;
     Unorm8: |raw: u8| f32::from(raw) / 255.0;
     Unorm16: |raw: u16| f32::from(raw) / 65535.0;
     /// The most negative value reads as -1 too.
     Snorm8: |raw: i8| (f32::from(raw) / 127.0).max(-1.0);
     Snorm16: |raw: i16| (f32::from(raw) / 32767.0).max(-1.0);
+}
+
+/// Halves, which processors convert several at once.
+pub(super) struct F16;
+
+impl Kind for F16 {
+    type Raw = u16;
+
+    #[inline]
+    fn word(raw: u16, _: usize) -> u32 {
+        f16::from_bits(raw).to_f32().to_bits()
+    }
+
+    #[inline]
+    fn words<const N: usize>(raw: [u16; N]) -> [u32; N] {
+        let mut floats = [0.0; N];
+        raw.map(f16::from_bits).convert_to_f32_slice(&mut floats);
+        floats.map(f32::to_bits)
+    }
 }
 
 /// sRGB colours, made linear; the fourth channel is linear already.
@@ -102,8 +131,8 @@ fn linear() -> &'static [f32; 256] {
 #[inline]
 pub(super) fn decode<K: Kind, const N: usize>(raw: [K::Raw; N]) -> [u32; 4] {
     let mut words = [0, 0, 0, K::ONE];
-    for (channel, (word, raw)) in words.iter_mut().zip(raw).enumerate() {
-        *word = K::word(raw, channel);
+    for (word, known) in words.iter_mut().zip(K::words(raw)) {
+        *word = known;
     }
     words
 }

@@ -2,14 +2,16 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
+use cranelift_codegen::ir::{
+    Block, BlockArg, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types,
+};
 
 use super::{Lower, Step, Unsupported, clif_type};
 use crate::{
     device::cpu::{
-        jit::{images::Packed, kernel::SiteKind},
+        jit::{images, kernel::SiteKind},
         launch::{Context, ImageCall},
-        texture::{Fetch, Query, SurfaceAccess},
+        texture::{Fetch, Flat, Query, SurfaceAccess},
     },
     ptx::{
         inst::{Instruction, Op},
@@ -67,9 +69,10 @@ impl Lower<'_, '_> {
             Mip::Level => 3,
             Mip::Grad => 4,
         };
-        self.give_offset(&i.src[skipped.min(i.src.len())..])?;
+        let moved = self.give_offset(&i.src[skipped.min(i.src.len())..])?;
         let fetch = Fetch { geometry: tex.geometry, texel, gather };
-        self.call_image(i, "warpaint_tex", fetch.pack())?;
+        let code = fetch.code() | if moved { images::OFFSET } else { 0 };
+        self.call_image(i, "warpaint_tex", code)?;
         let destination = i.dst.first().ok_or(Unsupported("no destination"))?;
         for (lane, operand) in destination.lanes().iter().enumerate().take(4) {
             let value = self.image_word(clif_type(tex.to), DATA + 4 * lane);
@@ -83,21 +86,21 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    /// Texels added to the coordinates, where an instruction has them.
-    fn give_offset(&mut self, rest: &[Operand]) -> Step {
+    /// Texels added to the coordinates; whether an instruction has them.
+    fn give_offset(&mut self, rest: &[Operand]) -> Step<bool> {
         let offset = match rest {
-            [] => None,
-            [offset @ Operand::Vector(_)] => Some(offset),
+            [] => return Ok(false),
+            [offset @ Operand::Vector(_)] => offset,
             _ => return Err(Unsupported("depth comparison")),
         };
         for axis in 0..3 {
-            let value = match offset.and_then(|offset| offset.lanes().get(axis)) {
+            let value = match offset.lanes().get(axis) {
                 Some(lane) => self.value(lane, Type::S32)?,
                 None => self.b.ins().iconst(types::I32, 0),
             };
             self.set_context(value, OFFSET + 4 * axis);
         }
-        Ok(())
+        Ok(true)
     }
 
     fn give_coordinates(&mut self, at: &Operand, geometry: Geometry) -> Step {
@@ -113,67 +116,139 @@ impl Lower<'_, '_> {
     }
 
     fn surface_load(&mut self, i: &Instruction, surface: &Surface) -> Step {
-        let access = self.surface_access(i, surface)?;
+        let access = surface_access(surface)?;
         if surface.formatted {
             return Err(Unsupported("a formatted load"));
         }
-        self.call_image(i, "warpaint_suld", access.pack())?;
+        let (ty, bytes) = (clif_type(surface.ty), surface.ty.bytes());
+        let lanes = u32::from(access.bytes) / bytes;
+        let done = self.b.create_block();
+        for _ in 0..lanes {
+            self.b.append_block_param(done, ty);
+        }
+        if let Some((address, otherwise)) = self.locate_flat(i, access)? {
+            let values: Vec<_> = (0..lanes)
+                .map(|lane| self.b.ins().load(ty, unaligned(), address, (lane * bytes) as i32))
+                .map(BlockArg::Value)
+                .collect();
+            self.b.ins().jump(done, &values);
+            self.b.switch_to_block(otherwise);
+        }
+        self.give_surface_coordinates(i, surface)?;
+        self.call_image(i, "warpaint_suld", access.code())?;
+        let values: Vec<_> = (0..lanes)
+            .map(|lane| self.image_word(ty, DATA + (lane * bytes) as usize))
+            .map(BlockArg::Value)
+            .collect();
+        self.b.ins().jump(done, &values);
+        self.b.switch_to_block(done);
+        let values = self.b.block_params(done).to_vec();
         let destination = i.dst.first().ok_or(Unsupported("no destination"))?;
-        for (lane, operand) in destination.lanes().iter().enumerate() {
-            let at = DATA + lane * surface.ty.bytes() as usize;
-            let value = self.image_word(clif_type(surface.ty), at);
+        for (operand, value) in destination.lanes().iter().zip(values) {
             self.set_extended(operand, value, surface.ty)?;
         }
         Ok(())
     }
 
     fn surface_store(&mut self, i: &Instruction, surface: &Surface) -> Step {
-        let access = self.surface_access(i, surface)?;
+        let access = surface_access(surface)?;
         if surface.formatted && surface.ty.bytes() != 4 {
             return Err(Unsupported("a formatted store of other than words"));
         }
         let data = i.src.get(2).ok_or(Unsupported("too few operands"))?;
-        for lane in 0..usize::from(access.bytes) / surface.ty.bytes() as usize {
-            if let Some(operand) = data.lanes().get(lane) {
-                let value = self.value(operand, surface.ty)?;
-                self.set_context(value, DATA + lane * surface.ty.bytes() as usize);
-            }
+        let bytes = surface.ty.bytes() as usize;
+        let mut values = Vec::new();
+        for operand in data.lanes().iter().take(usize::from(access.bytes) / bytes) {
+            values.push(self.value(operand, surface.ty)?);
         }
-        self.call_image(i, "warpaint_sust", access.pack())
+        let done = self.b.create_block();
+        if let Some((address, otherwise)) = self.locate_flat(i, access)? {
+            for (lane, value) in values.iter().enumerate() {
+                self.b.ins().store(unaligned(), *value, address, (lane * bytes) as i32);
+            }
+            self.b.ins().jump(done, &[]);
+            self.b.switch_to_block(otherwise);
+        }
+        self.give_surface_coordinates(i, surface)?;
+        for (lane, value) in values.into_iter().enumerate() {
+            self.set_context(value, DATA + lane * bytes);
+        }
+        self.call_image(i, "warpaint_sust", access.code())?;
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
+        Ok(())
     }
 
-    /// What a surface instruction asks for; its coordinates are in the context then.
-    fn surface_access(&mut self, i: &Instruction, surface: &Surface) -> Step<SurfaceAccess> {
-        let bytes = surface.ty.bytes() * u32::from(surface.lanes.max(1));
-        if !matches!(bytes, 1 | 2 | 4 | 8 | 16) {
-            return Err(Unsupported("a surface access of this width"));
+    /// The address of an access to a 2-D surface, and the block where it is to be made otherwise: outside, or to
+    /// another object.
+    fn locate_flat(
+        &mut self,
+        i: &Instruction,
+        access: SurfaceAccess,
+    ) -> Step<Option<(Value, Block)>> {
+        if access.geometry != Geometry::D2 || access.formatted {
+            return Ok(None);
         }
-        if matches!(surface.geometry, Geometry::Cube | Geometry::Acube) {
-            return Err(Unsupported("a surface of this shape"));
-        }
+        let handle = self.handle(i)?;
+        let [x, y] = match i.src.get(1).map(Operand::lanes) {
+            Some([x, y, ..]) => [self.value(x, Type::U32)?, self.value(y, Type::U32)?],
+            _ => return Err(Unsupported("too few coordinates")),
+        };
+        let [known, same, inside, otherwise] = [(); 4].map(|()| self.b.create_block());
+        self.b.set_cold_block(otherwise);
+        let index = self.b.ins().band_imm_u(handle, 0xffff_ffff);
+        let count = self.context_u64(offset_of!(Context, surface_count));
+        let fine = self.b.ins().icmp(IntCC::UnsignedLessThan, index, count);
+        self.b.ins().brif(fine, known, &[], otherwise, &[]);
+
+        self.b.switch_to_block(known);
+        let table = self.context_u64(offset_of!(Context, surfaces));
+        let start = self.b.ins().imul_imm_u(index, size_of::<Flat>() as i64);
+        let flat = self.b.ins().iadd(table, start);
+        let field = |lower: &mut Self, ty, at: usize| {
+            let flags = MemFlagsData::trusted().with_readonly();
+            lower.b.ins().load(ty, flags, flat, at as i32)
+        };
+        let own = field(self, types::I64, offset_of!(Flat, handle));
+        let fine = self.b.ins().icmp(IntCC::Equal, own, handle);
+        self.b.ins().brif(fine, same, &[], otherwise, &[]);
+
+        // Rotated, a misaligned coordinate is huge, as a negative one is.
+        self.b.switch_to_block(same);
+        let row_bytes = field(self, types::I32, offset_of!(Flat, row_bytes));
+        let rows = field(self, types::I32, offset_of!(Flat, rows));
+        let shift = i64::from(access.bytes.trailing_zeros());
+        let column = self.b.ins().rotr_imm_u(x, shift);
+        let columns = self.b.ins().ushr_imm_u(row_bytes, shift);
+        let in_row = self.b.ins().icmp(IntCC::UnsignedLessThan, column, columns);
+        let in_rows = self.b.ins().icmp(IntCC::UnsignedLessThan, y, rows);
+        let fine = self.b.ins().band(in_row, in_rows);
+        self.b.ins().brif(fine, inside, &[], otherwise, &[]);
+
+        self.b.switch_to_block(inside);
+        let base = field(self, types::I64, offset_of!(Flat, address));
+        let [x, y, row_bytes] =
+            [x, y, row_bytes].map(|value| self.b.ins().uextend(types::I64, value));
+        let row = self.b.ins().imul(y, row_bytes);
+        let row = self.b.ins().iadd(base, row);
+        Ok(Some((self.b.ins().iadd(row, x), otherwise)))
+    }
+
+    fn give_surface_coordinates(&mut self, i: &Instruction, surface: &Surface) -> Step {
         let at = i.src.get(1).ok_or(Unsupported("no coordinates"))?;
-        self.give_coordinates(at, surface.geometry)?;
-        Ok(SurfaceAccess {
-            geometry: surface.geometry,
-            clamp: surface.clamp.unwrap_or(Clamp::Trap),
-            bytes: bytes as u8,
-            formatted: surface.formatted,
-        })
+        self.give_coordinates(at, surface.geometry)
     }
 
     fn query(&mut self, i: &Instruction, query: &str, host: &'static str) -> Step {
         let query = Query::parse(query).ok_or(Unsupported("this query"))?;
-        self.call_image(i, host, query.pack())?;
+        self.call_image(i, host, query.code())?;
         let answer = self.image_word(types::I32, DATA);
         self.set(i, answer)
     }
 
     /// Asks the host, and stops the thread where that goes wrong.
     fn call_image(&mut self, i: &Instruction, host: &'static str, how: u32) -> Step {
-        let handle = match i.src.first() {
-            Some(Operand::Reg(reg)) => self.register(*reg, Type::U64),
-            _ => return Err(Unsupported("a texture reference, where an object is needed")),
-        };
+        let handle = self.handle(i)?;
         let how = self.b.ins().iconst(types::I32, i64::from(how));
         let status = self.host(host, &[self.context, handle, how], types::I32)?;
         let fine = self.b.ins().icmp_imm_u(IntCC::Equal, status, 0);
@@ -181,7 +256,36 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
+    fn handle(&mut self, i: &Instruction) -> Step<Value> {
+        match i.src.first() {
+            Some(Operand::Reg(reg)) => Ok(self.register(*reg, Type::U64)),
+            _ => Err(Unsupported("a texture reference, where an object is needed")),
+        }
+    }
+
     fn image_word(&mut self, ty: cranelift_codegen::ir::Type, at: usize) -> Value {
         self.b.ins().load(ty, MemFlagsData::trusted(), self.context, at as i32)
     }
+}
+
+/// What a surface instruction asks for.
+fn surface_access(surface: &Surface) -> Step<SurfaceAccess> {
+    let bytes = surface.ty.bytes() * u32::from(surface.lanes.max(1));
+    if !matches!(bytes, 1 | 2 | 4 | 8 | 16) {
+        return Err(Unsupported("a surface access of this width"));
+    }
+    if matches!(surface.geometry, Geometry::Cube | Geometry::Acube) {
+        return Err(Unsupported("a surface of this shape"));
+    }
+    Ok(SurfaceAccess {
+        geometry: surface.geometry,
+        clamp: surface.clamp.unwrap_or(Clamp::Trap),
+        bytes: bytes as u8,
+        formatted: surface.formatted,
+    })
+}
+
+/// Rows of a surface start anywhere.
+fn unaligned() -> MemFlagsData {
+    MemFlagsData::new().with_notrap()
 }
