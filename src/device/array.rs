@@ -318,9 +318,14 @@ pub struct ArrayRegion<'a> {
 }
 
 impl<'a> ArrayRegion<'a> {
-    /// The array.
-    pub fn array(&self) -> &'a Array {
+    /// The array. Not for everybody: a copy of its handle could outlive the mapping of an OpenGL texture.
+    pub(crate) fn array(&self) -> &'a Array {
         self.array
+    }
+
+    /// What its array was made as.
+    pub fn descriptor(&self) -> &'a ArrayDescriptor {
+        self.array.descriptor()
     }
 
     /// Its first texel: x, y, and the slice, layer or face.

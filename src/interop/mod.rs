@@ -31,11 +31,14 @@
 mod copied;
 mod mapped;
 mod registered;
+mod registered_image;
+mod texture;
 
 use std::fmt;
 
 pub use mapped::{Mapped, MappedAll, map_all};
 pub use registered::cuda_devices_of;
+pub use texture::{MappedTexture, SharedTexture};
 
 use crate::{
     device::{self, Device, Memory, Slice, Stream},

@@ -34,12 +34,21 @@ entry_points! {
         fn cuGraphicsResourceGetMappedPointer_v2(
             address: *mut sys::CUdeviceptr, bytes: *mut usize, resource: sys::CUgraphicsResource
         );
+        fn cuGraphicsSubResourceGetMappedArray(
+            array: *mut sys::CUarray,
+            resource: sys::CUgraphicsResource,
+            index: c_uint,
+            level: c_uint,
+        );
         fn cuGraphicsUnregisterResource(resource: sys::CUgraphicsResource);
     }
 
     unbound {
         fn cuGraphicsGLRegisterBuffer(
             resource: *mut sys::CUgraphicsResource, buffer: c_uint, flags: c_uint
+        );
+        fn cuGraphicsGLRegisterImage(
+            resource: *mut sys::CUgraphicsResource, texture: c_uint, target: c_uint, flags: c_uint
         );
         fn cuGLGetDevices_v2(
             count: *mut c_uint, devices: *mut sys::CUdevice, capacity: c_uint, list: c_uint
@@ -50,7 +59,7 @@ entry_points! {
 }
 
 impl Graphics {
-    fn get() -> device::Result<&'static Self> {
+    pub(super) fn get() -> device::Result<&'static Self> {
         static GRAPHICS: OnceLock<device::Result<Graphics>> = OnceLock::new();
         let load = || {
             Driver::get()?;
@@ -171,7 +180,7 @@ impl Drop for Registered {
     }
 }
 
-fn flags(access: Access) -> c_uint {
+pub(super) fn flags(access: Access) -> c_uint {
     use sys::CUgraphicsRegisterFlags::*;
     let flags = match access {
         Access::ReadWrite => CU_GRAPHICS_REGISTER_FLAGS_NONE,

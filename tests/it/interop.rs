@@ -1,8 +1,10 @@
 //! Shared memory: device to OpenGL, on each path that the machine has.
 
 use warpaint::{
-    device::{Device, Error as DeviceError, Fill, Stream},
-    gl::{Buffer, Context, Headless},
+    device::{
+        Arguments, Device, Error as DeviceError, Fill, LaunchConfig, Stream, TextureDescriptor,
+    },
+    gl::{Buffer, Context, Format, Headless, Size, Texture},
     interop::{Access, Error, Interop, Path, SharedBuffer, cuda_devices_of, map_all},
 };
 
@@ -82,6 +84,116 @@ fn check_several(interop: &Interop) {
         assert!(buffer.present().unwrap());
         assert!(read(buffer.gl().unwrap()).iter().all(|&byte| byte == value));
     }
+}
+
+/// `paint`: one thread a texel adds `step` to the first 32 bits of each texel of a 2-D surface, which it reads
+/// through a texture of the same array where there is one.
+const PAINT: &str = "
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry paint(.param .u64 surface, .param .u64 texture, .param .u32 texel, .param .u32 step)
+{
+    .reg .b32 %r<10>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [surface];
+    ld.param.u64 %rd2, [texture];
+    ld.param.u32 %r1, [texel];
+    ld.param.u32 %r2, [step];
+    mov.u32 %r3, %tid.x;
+    mov.u32 %r4, %ctaid.x;
+    tex.2d.v4.u32.s32 {%r5, %r6, %r7, %r8}, [%rd2, {%r3, %r4}];
+    add.u32 %r5, %r5, %r2;
+    mul.lo.u32 %r9, %r3, %r1;
+    sust.b.2d.b32.trap [%rd1, {%r9, %r4}], {%r5};
+    ret;
+}";
+
+fn texels(texture: &Texture) -> Vec<u8> {
+    let mut bytes = vec![0; texture.bytes()];
+    texture.read(&mut bytes).unwrap();
+    bytes
+}
+
+/// What every path promises of textures.
+#[expect(unsafe_code, reason = "the kernel writes texels of the texture that it is given")]
+fn check_textures(interop: &Interop) {
+    let stream = interop.device().stream().unwrap();
+    let paint = interop.device().load(PAINT).unwrap().function("paint").unwrap();
+    // Only words are the same to the texture and to the surface.
+    let (format, size) = (Format::R32f, Size::Flat([20, 7]));
+    let mut texture = interop.texture(format, size).unwrap();
+    let start: Vec<u32> = (0..140).collect();
+    let mapped = texture.map(&stream).unwrap();
+    stream.upload_array(mapped.region(), bytemuck::cast_slice(&start)).unwrap();
+    mapped.unmap().unwrap();
+    for turn in 1..=3u32 {
+        let mut mapped = texture.map(&stream).unwrap();
+        let mut arguments = Arguments::new();
+        arguments.push(&mapped.surface().unwrap());
+        arguments.push(&mapped.texture(&TextureDescriptor::default()).unwrap());
+        arguments.push(&4u32).push(&1000u32);
+        // SAFETY: the objects live as long as the texture.
+        unsafe { stream.launch(&paint, &LaunchConfig::new(7, 20), &arguments) }.unwrap();
+        mapped.unmap().unwrap();
+        stream.synchronize().unwrap();
+        assert!(texture.present().unwrap());
+        let found = bytemuck::pod_collect_to_vec::<u8, u32>(&texels(texture.gl().unwrap()));
+        let expected: Vec<u32> = start.iter().map(|texel| texel + 1000 * turn).collect();
+        assert_eq!(found, expected, "turn {turn}");
+    }
+    // A guard that is forgotten does not keep the texture.
+    std::mem::forget(texture.map(&stream).unwrap());
+    texture.map(&stream).unwrap().unmap_unchanged().unwrap();
+    std::mem::forget(texture.map(&stream).unwrap());
+    drop(texture);
+
+    for format in [Format::Rgba8, Format::Rgba16f, Format::Rgba32f, Format::Rg32f, Format::R32f] {
+        for size in [Size::Flat([5, 3]), Size::Solid([5, 3, 2])] {
+            let mut texture = interop.texture_for(format, size, Access::WriteDiscard).unwrap();
+            let bytes = texture.descriptor().bytes();
+            // Halves and floats between 1 and 2, so that OpenGL gives them back as they are.
+            let pattern: Vec<u8> =
+                (0..bytes).map(|i| if i % 2 == 1 { 0x3e } else { i as u8 }).collect();
+            let mapped = texture.map(&stream).unwrap();
+            stream.upload_array(mapped.region(), &pattern).unwrap();
+            let half = mapped.region().part([1, 1, 0], [2, 1, 1]).unwrap();
+            assert_eq!(half.bytes(), 2 * format.texel_bytes());
+            drop(mapped);
+            stream.synchronize().unwrap();
+            assert!(texture.present().unwrap());
+            assert_eq!(texels(texture.gl().unwrap()), pattern, "{format:?} {size:?}");
+        }
+    }
+}
+
+#[test]
+fn a_registered_texture_shows_what_the_device_wrote() {
+    let Some((.., interop)) = registered() else { return };
+    check_textures(&interop);
+}
+
+#[test]
+fn a_gpu_whose_textures_are_not_registered_copies() {
+    let (Some(device), Some(context)) = (nvidia::device(), context()) else { return };
+    check_textures(&Interop::copying(context.gl(), &device, "to see that it works"));
+}
+
+#[test]
+fn a_texture_of_the_cpu_device_is_copied() {
+    let Some(context) = context() else { return };
+    check_textures(&Interop::new(context.gl(), &Device::cpu().unwrap()));
+}
+
+#[test]
+fn a_texture_is_not_mapped_on_another_device() {
+    let (device, other) = (Device::cpu().unwrap(), Device::cpu().unwrap());
+    let mut texture = Interop::none(&device).texture(Format::R32f, Size::Flat([4, 4])).unwrap();
+    assert!(texture.gl().is_none() && texture.present().unwrap());
+    let refused = texture.map(&other.stream().unwrap()).map(drop);
+    assert!(matches!(refused, Err(Error::Device(DeviceError::WrongDevice { .. }))), "{refused:?}");
+    let huge = Interop::none(&device).texture(Format::R32f, Size::Flat([1 << 20, 4]));
+    assert!(matches!(huge, Err(Error::Device(DeviceError::InvalidExtent { .. }))), "{huge:?}");
 }
 
 #[test]

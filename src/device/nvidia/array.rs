@@ -195,7 +195,7 @@ impl Array {
     /// # Safety
     /// `raw` must be an array of `device` that is as `descriptor` says, and stay so while this array, a clone of it
     /// or an object made of it is used.
-    #[allow(dead_code, reason = "only interop borrows arrays, which not every build has")]
+    #[cfg(feature = "gl")]
     pub(crate) unsafe fn borrowed(
         device: &Device,
         raw: sys::CUarray,
@@ -212,6 +212,12 @@ impl Array {
     /// The device it belongs to.
     pub fn device_id(&self) -> DeviceId {
         self.0.device.id()
+    }
+
+    /// Whether both are the driver's same array.
+    #[cfg(feature = "gl")]
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.raw() == other.raw()
     }
 
     pub(super) fn raw(&self) -> sys::CUarray {

@@ -1,0 +1,310 @@
+//! Textures that kernels write and OpenGL draws from.
+
+use super::{Access, Error, Interop, Path, Result, registered_image::RegisteredImage};
+use crate::{
+    device::{
+        self, Array, ArrayDescriptor, ArrayRegion, ArrayShape, Device, Readback, Stream, Surface,
+        Texture, TextureDescriptor,
+    },
+    gl,
+};
+
+/// A texture that kernels read and write through objects, and OpenGL draws from.
+///
+/// Dropping it makes its OpenGL context current, unregisters it and deletes OpenGL's texture.
+///
+/// ```
+/// use warpaint::{device::Device, gl::{Format, Size}, interop::Interop};
+///
+/// let device = Device::cpu()?;
+/// let interop = Interop::none(&device); // or `Interop::new`, to draw it
+/// let mut picture = interop.texture(Format::Rgba8, Size::Flat([2, 1]))?;
+///
+/// let stream = device.stream()?;
+/// let mut mapped = picture.map(&stream)?;
+/// stream.upload_array(mapped.region(), &[255, 0, 0, 255, 0, 255, 0, 255])?;
+/// let handle = mapped.surface()?; // an argument of kernels
+/// # let _ = handle;
+/// mapped.unmap()?;
+///
+/// stream.synchronize()?;
+/// assert!(picture.present()?); // now OpenGL may draw from `picture.gl()`
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct SharedTexture {
+    device: Device,
+    descriptor: ArrayDescriptor,
+    storage: Storage,
+    /// While it is mapped: the stream in whose order it is unmapped.
+    mapping: Option<Stream>,
+    /// The array that it was mapped to last, and the objects that were made of it. The driver gives the same array
+    /// each time, as a rule.
+    objects: Option<Objects>,
+}
+
+#[derive(Debug)]
+struct Objects {
+    array: Array,
+    textures: Vec<(TextureDescriptor, Texture)>,
+    surface: Option<Surface>,
+}
+
+#[derive(Debug)]
+enum Storage {
+    Registered(RegisteredImage),
+    Copied(Copied),
+    Plain(Array),
+}
+
+/// An array of the device and OpenGL's copy of it.
+#[derive(Debug)]
+struct Copied {
+    array: Array,
+    texture: gl::Texture,
+    access: Access,
+    /// What the last unmap gave back, until OpenGL has it.
+    on_its_way: Option<Readback>,
+}
+
+impl Interop {
+    /// A shared texture with undefined content.
+    ///
+    /// # Errors
+    /// [`Error::Device`] or [`Error::Gl`] where memory is short, or the texture larger than either allows.
+    pub fn texture(&self, format: gl::Format, size: gl::Size) -> Result<SharedTexture> {
+        self.texture_for(format, size, Access::default())
+    }
+
+    /// A shared texture for a certain access by the device.
+    ///
+    /// # Errors
+    /// As [`Interop::texture`].
+    pub fn texture_for(
+        &self,
+        format: gl::Format,
+        size: gl::Size,
+        access: Access,
+    ) -> Result<SharedTexture> {
+        let descriptor = descriptor(format, size);
+        let of_gl = |gl| gl::Texture::new(gl, format, size);
+        let storage = match (&self.gl, &self.device, &self.path) {
+            (Some(gl), Device::Nvidia(device), Path::Registered) => {
+                Storage::Registered(RegisteredImage::new(device, of_gl(gl)?, access)?)
+            }
+            (Some(gl), device, _) => Storage::Copied(Copied {
+                array: device.array(&descriptor)?,
+                texture: of_gl(gl)?,
+                access,
+                on_its_way: None,
+            }),
+            (None, device, _) => Storage::Plain(device.array(&descriptor)?),
+        };
+        Ok(SharedTexture {
+            device: self.device.clone(),
+            descriptor,
+            storage,
+            mapping: None,
+            objects: None,
+        })
+    }
+}
+
+/// The array that an OpenGL texture is to CUDA.
+fn descriptor(format: gl::Format, size: gl::Size) -> ArrayDescriptor {
+    let format = match format {
+        gl::Format::Rgba8 => device::Format::RGBA8,
+        gl::Format::Rgba16f => device::Format::RGBA16F,
+        gl::Format::Rgba32f => device::Format::RGBA32F,
+        gl::Format::Rg32f => device::Format::RG32F,
+        gl::Format::R32f => device::Format::R32F,
+    };
+    let [width, height, depth] = size.extents().map(|n| n as usize);
+    let shape = match size {
+        gl::Size::Flat(_) => ArrayShape::D2 { width, height },
+        gl::Size::Solid(_) => ArrayShape::D3 { width, height, depth },
+    };
+    ArrayDescriptor::new(shape, format).with_surface()
+}
+
+impl SharedTexture {
+    /// Sizes and format, as the device sees them.
+    pub fn descriptor(&self) -> &ArrayDescriptor {
+        &self.descriptor
+    }
+
+    /// OpenGL's texture; `None` for one that is never drawn.
+    ///
+    /// Its content is that of the last [`unmap`](MappedTexture::unmap) for which [`present`](Self::present) was true.
+    pub fn gl(&self) -> Option<&gl::Texture> {
+        match &self.storage {
+            Storage::Registered(registered) => Some(registered.gl()),
+            Storage::Copied(copied) => Some(&copied.texture),
+            Storage::Plain(_) => None,
+        }
+    }
+
+    /// Lends the texture to the device: work put on `stream` from now on may use it, after all that OpenGL was told
+    /// to do before.
+    ///
+    /// # Errors
+    /// [`Error::Device`] from the driver, or for a stream of another device.
+    pub fn map(&mut self, stream: &Stream) -> Result<MappedTexture<'_>> {
+        if stream.device().id() != self.device.id() {
+            return Err(device::Error::WrongDevice { operation: "map a shared texture" }.into());
+        }
+        // One whose guard was forgotten.
+        self.unmap(true)?;
+        let array = match (&self.storage, stream) {
+            (Storage::Registered(registered), Stream::Nvidia(stream)) => {
+                Array::Nvidia(registered.map(stream, &self.descriptor)?)
+            }
+            (Storage::Registered(_), Stream::Cpu(_)) => {
+                return Err(Error::Device(device::Error::WrongDevice {
+                    operation: "map a shared texture",
+                }));
+            }
+            (Storage::Copied(Copied { array, .. }) | Storage::Plain(array), _) => array.clone(),
+        };
+        self.mapping = Some(stream.clone());
+        if !self.objects.as_ref().is_some_and(|objects| is_same(&objects.array, &array)) {
+            let array = array.clone();
+            self.objects = Some(Objects { array, textures: Vec::new(), surface: None });
+        }
+        Ok(MappedTexture { texture: self, array })
+    }
+
+    /// Brings what the last unmap gave back to OpenGL, where it is copied; to be called before drawing.
+    ///
+    /// Gives whether OpenGL's texture has it, as [`SharedBuffer::present`](super::SharedBuffer::present) does. Never
+    /// waits.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for an error of the work before the unmap, [`Error::Gl`].
+    pub fn present(&mut self) -> Result<bool> {
+        let Storage::Copied(copied) = &mut self.storage else { return Ok(true) };
+        let Some(readback) = copied.on_its_way.take() else { return Ok(true) };
+        if !readback.is_ready()? {
+            copied.on_its_way = Some(readback);
+            return Ok(false);
+        }
+        copied.texture.write(&readback.wait()?)?;
+        Ok(true)
+    }
+
+    /// Gives it back where it is mapped.
+    fn unmap(&mut self, written: bool) -> Result<()> {
+        let Some(stream) = self.mapping.take() else { return Ok(()) };
+        match (&mut self.storage, &stream) {
+            (Storage::Registered(registered), Stream::Nvidia(stream)) => {
+                registered.unmap(stream)?
+            }
+            (Storage::Copied(copied), stream) if written && copied.access != Access::ReadOnly => {
+                // One that nobody fetched is given up: it is older.
+                copied.on_its_way = Some(stream.download_array(copied.array.region())?);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Drop for SharedTexture {
+    fn drop(&mut self) {
+        // Mapped still: its guard was forgotten.
+        if let Err(error) = self.unmap(false) {
+            tracing::error!("while dropping a mapped texture: {error}");
+        }
+        // Before what they are made of.
+        self.objects = None;
+    }
+}
+
+fn is_same(a: &Array, b: &Array) -> bool {
+    match (a, b) {
+        (Array::Nvidia(a), Array::Nvidia(b)) => a.is_same(b),
+        // The copied path has one array for all times.
+        (Array::Cpu(_), Array::Cpu(_)) => true,
+        _ => false,
+    }
+}
+
+/// A texture that the device may use, until [`unmap`](Self::unmap).
+///
+/// Dropping it unmaps too, and logs the error.
+#[derive(Debug)]
+pub struct MappedTexture<'a> {
+    texture: &'a mut SharedTexture,
+    array: Array,
+}
+
+impl MappedTexture<'_> {
+    /// Its texels, for copies.
+    pub fn region(&self) -> ArrayRegion<'_> {
+        self.array.region()
+    }
+
+    /// The handle of a texture object for it, for kernels that are put on the stream before it is unmapped: the next
+    /// time it may be another one. Objects are kept for the next time, where they can be.
+    ///
+    /// # Errors
+    /// As [`Device::texture`].
+    pub fn texture(&mut self, descriptor: &TextureDescriptor) -> Result<u64> {
+        let SharedTexture { device, objects: Some(objects), .. } = &mut *self.texture else {
+            return Err(not_mapped());
+        };
+        let known = objects.textures.iter().find(|(known, _)| known == descriptor);
+        if let Some((_, texture)) = known {
+            return Ok(texture.handle());
+        }
+        let texture = device.texture(&self.array, descriptor)?;
+        let handle = texture.handle();
+        objects.textures.push((*descriptor, texture));
+        Ok(handle)
+    }
+
+    /// The handle of a surface object for it, as [`MappedTexture::texture`].
+    ///
+    /// # Errors
+    /// As [`Device::surface`].
+    pub fn surface(&mut self) -> Result<u64> {
+        let SharedTexture { device, objects: Some(objects), .. } = &mut *self.texture else {
+            return Err(not_mapped());
+        };
+        let surface = match objects.surface.take() {
+            Some(surface) => surface,
+            None => device.surface(&self.array)?,
+        };
+        Ok(objects.surface.insert(surface).handle())
+    }
+
+    /// Gives the texture back to OpenGL, after all work put on the stream so far.
+    ///
+    /// # Errors
+    /// [`Error::Device`] from the driver.
+    pub fn unmap(self) -> Result<()> {
+        self.texture.unmap(true)
+    }
+
+    /// Gives it back unchanged: the device has only read it, and there is nothing to copy.
+    ///
+    /// # Errors
+    /// As [`MappedTexture::unmap`].
+    pub fn unmap_unchanged(self) -> Result<()> {
+        self.texture.unmap(false)
+    }
+}
+
+fn not_mapped() -> Error {
+    let reason = "the shared texture is not mapped".to_owned();
+    device::Error::InvalidTexture { object: "texture", reason }.into()
+}
+
+impl Drop for MappedTexture<'_> {
+    fn drop(&mut self) {
+        // After `unmap` there is nothing left to do.
+        if let Err(error) = self.texture.unmap(true) {
+            tracing::error!("while unmapping a texture: {error}");
+        }
+    }
+}
