@@ -13,11 +13,13 @@ use crate::device::{
 /// Added to a fetch's code where the offset with the context counts.
 pub(super) const OFFSET: u32 = 1 << 31;
 
+type Plain = extern "C" fn(&mut Context, u64, u32, f32, f32, f32) -> u32;
 type Call = extern "C" fn(&mut Context, u64, u32) -> u32;
 
-pub(super) fn functions() -> [(&'static str, *const u8); 5] {
+pub(super) fn functions() -> [(&'static str, *const u8); 6] {
     [
         ("warpaint_tex", tex as Call as *const u8),
+        ("warpaint_tex_plain", tex_plain as Plain as *const u8),
         ("warpaint_suld", suld as Call as *const u8),
         ("warpaint_sust", sust as Call as *const u8),
         ("warpaint_txq", txq as Call as *const u8),
@@ -47,13 +49,28 @@ fn done(context: &mut Context, result: Result<[u32; 4], FaultKind>) -> u32 {
 }
 
 extern "C" fn tex(context: &mut Context, handle: u64, how: u32) -> u32 {
-    let at = context.image.at;
-    if let Some(data) = objects(context).fetch_plain(handle, how, at) {
+    let ImageCall { at, offset, .. } = context.image;
+    let offset = if how & OFFSET == 0 { [0; 3] } else { offset };
+    let result = objects(context).fetch(handle, Fetch::from_code(how & !OFFSET), at, offset);
+    done(context, result)
+}
+
+/// A fetch by coordinates in order, without an offset. They come in registers: words that were just stored one by one
+/// are slow to be loaded together.
+extern "C" fn tex_plain(
+    context: &mut Context,
+    handle: u64,
+    how: u32,
+    x: f32,
+    y: f32,
+    z: f32,
+) -> u32 {
+    if let Some(data) = objects(context).fetch_plain(handle, how, [x, y, z]) {
         context.image.data = data;
         return 0;
     }
-    let offset = if how & OFFSET == 0 { [0; 3] } else { context.image.offset };
-    let result = objects(context).fetch(handle, Fetch::from_code(how & !OFFSET), at, offset);
+    let at = [x.to_bits(), y.to_bits(), z.to_bits(), 0];
+    let result = objects(context).fetch(handle, Fetch::from_code(how), at, [0; 3]);
     done(context, result)
 }
 

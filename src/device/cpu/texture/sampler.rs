@@ -190,15 +190,15 @@ fn between(place: f32) -> (i32, i32) {
     (steps >> 8, steps & 0xff)
 }
 
-/// Where to read: coordinates in x, y and z, the slice that z counts from, and an offset in texels.
-#[derive(Clone, Copy)]
-struct Spot {
-    at: [f32; 3],
+/// What most fetches do not have: a slice that z counts from, and an offset in texels.
+#[derive(Clone, Copy, Default)]
+struct Shift {
     slice: u32,
     offset: [i32; 3],
 }
 
-type Sample = fn(&Sampler, &Spot) -> [u32; 4];
+/// The coordinates x, y and z stay in registers.
+type Sample = fn(&Sampler, f32, f32, f32, &Shift) -> [u32; 4];
 type Texel = fn(&Sampler, [i32; 3], u32) -> [u32; 4];
 
 /// A texture as kernels read it.
@@ -255,12 +255,11 @@ impl Sampler {
 
     /// The four words of a fetch without an offset in texels, where it is as plain as most are.
     #[inline]
-    pub(super) fn fetch_plain(&self, code: u32, at: [u32; 4]) -> Option<[u32; 4]> {
+    pub(super) fn fetch_plain(&self, code: u32, [x, y, z]: [f32; 3]) -> Option<[u32; 4]> {
         if code != self.plain || !self.image.is_alive() {
             return None;
         }
-        let [x, y, z, _] = at.map(f32::from_bits);
-        Some((self.sample)(self, &Spot { at: [x, y, z], slice: 0, offset: [0; 3] }))
+        Some((self.sample)(self, x, y, z, &Shift { slice: 0, offset: [0; 3] }))
     }
 
     /// The four words of a fetch, or why there are none.
@@ -283,16 +282,17 @@ impl Sampler {
             return Ok(self.whole(at, layer));
         }
         let floats = axes.map(f32::from_bits);
-        let spot = match self.geometry {
+        let (at, slice) = match self.geometry {
             Geometry::Cube | Geometry::Acube => {
                 let (at, face) = face(floats);
-                Spot { at, slice: 6 * layer + face, offset }
+                (at, 6 * layer + face)
             }
-            _ => Spot { at: floats, slice: layer, offset },
+            _ => (floats, layer),
         };
+        let shift = Shift { slice, offset };
         Ok(match fetch.gather {
-            None => (self.sample)(self, &spot),
-            Some(channel) => self.gather(&spot, usize::from(channel)),
+            None => (self.sample)(self, at[0], at[1], at[2], &shift),
+            Some(channel) => self.gather(at, &shift, usize::from(channel)),
         })
     }
 
@@ -328,15 +328,15 @@ impl Sampler {
 
     /// One channel of the four texels that a filter would weigh, counter-clockwise from the lower left one (PTX ISA,
     /// `tld4`).
-    fn gather(&self, spot: &Spot, channel: usize) -> [u32; 4] {
+    fn gather(&self, at: [f32; 3], shift: &Shift, channel: usize) -> [u32; 4] {
         let place = |axis: usize| {
-            let (first, _) = between(self.axes[axis].place(spot.at[axis]));
-            first.saturating_add(spot.offset[axis])
+            let (first, _) = between(self.axes[axis].place(at[axis]));
+            first.saturating_add(shift.offset[axis])
         };
         let (x, y) = (place(0), place(1));
         [(0, 1), (1, 1), (1, 0), (0, 0)].map(|(right, up): (i32, i32)| {
             let at = [x.saturating_add(right), y.saturating_add(up), 0];
-            self.whole(at, spot.slice)[channel]
+            self.whole(at, shift.slice)[channel]
         })
     }
 }
@@ -381,76 +381,72 @@ where
 }
 
 /// The texel that the coordinates fall into.
-fn point<K: Kind, const N: usize, const D: usize>(s: &Sampler, spot: &Spot) -> [u32; 4]
+fn point<K: Kind, const N: usize, const D: usize>(
+    s: &Sampler,
+    x: f32,
+    y: f32,
+    z: f32,
+    shift: &Shift,
+) -> [u32; 4]
 where
     [K::Raw; N]: bytemuck::AnyBitPattern,
 {
     let mut at = [0; 3];
-    for (axis, at) in at.iter_mut().enumerate().take(D) {
-        let place = floor(s.axes[axis].place(spot.at[axis]));
-        *at = s.axes[axis].texel(place.saturating_add(spot.offset[axis]));
+    for (axis, (at, x)) in at.iter_mut().zip([x, y, z]).enumerate().take(D) {
+        let place = floor(s.axes[axis].place(x));
+        *at = s.axes[axis].texel(place.saturating_add(shift.offset[axis]));
     }
-    read::<K, N>(s, at, spot.slice)
+    read::<K, N>(s, at, shift.slice)
 }
 
 /// The two, four or eight texels around, weighted.
-fn linear<K: Kind, const N: usize, const D: usize>(s: &Sampler, spot: &Spot) -> [u32; 4]
+fn linear<K: Kind, const N: usize, const D: usize>(
+    s: &Sampler,
+    x: f32,
+    y: f32,
+    z: f32,
+    shift: &Shift,
+) -> [u32; 4]
 where
     [K::Raw; N]: bytemuck::AnyBitPattern,
 {
     let mut first = [0; 3];
     let mut weights = [[1.0f32, 0.0]; 3];
     let mut inside = true;
-    for axis in 0..D {
-        let (texel, steps) = between(s.axes[axis].place(spot.at[axis]));
-        first[axis] = texel.saturating_add(spot.offset[axis]);
+    for (axis, x) in [x, y, z].into_iter().enumerate().take(D) {
+        let (texel, steps) = between(s.axes[axis].place(x));
+        first[axis] = texel.saturating_add(shift.offset[axis]);
         let weight = steps as f32 / 256.0;
         weights[axis] = [1.0 - weight, weight];
         inside &= first[axis] >= 0 && first[axis] < s.axes[axis].size - 1;
     }
-    let corners = if inside {
-        corners_inside::<K, N, D>(s, first, spot.slice)
-    } else {
-        corners_anywhere::<K, N, D>(s, first, spot.slice)
-    };
-    let mut sum = [0.0f32; 4];
-    for (corner, texel) in corners.iter().enumerate().take(1 << D) {
-        let weight = weights[0][corner & 1] * weights[1][corner >> 1 & 1] * weights[2][corner >> 2];
-        for (sum, word) in sum.iter_mut().zip(texel) {
-            *sum += weight * f32::from_bits(*word);
-        }
+    if !inside {
+        return linear_outside::<K, N, D>(s, first, weights, shift.slice);
     }
-    sum.map(f32::to_bits)
-}
-
-/// The texels from `first` on, all of which there are.
-#[inline]
-fn corners_inside<K: Kind, const N: usize, const D: usize>(
-    s: &Sampler,
-    [x, y, z]: [i32; 3],
-    slice: u32,
-) -> [[u32; 4]; 8]
-where
-    [K::Raw; N]: bytemuck::AnyBitPattern,
-{
+    // All of them are there, one behind the other.
     let texel_bytes = size_of::<[K::Raw; N]>() as u64;
     let steps = [texel_bytes, s.image.row_bytes(), s.image.slice_bytes()];
-    let start = s.image.offset(x as u64 * texel_bytes, y as u32, z as u32 + slice);
-    let mut corners = [[0; 4]; 8];
-    for (corner, texel) in corners.iter_mut().enumerate().take(1 << D) {
-        let at = (0..D).filter(|axis| corner >> axis & 1 == 1).map(|axis| steps[axis]);
-        *texel = texel::decode::<K, N>(s.image.load_at(start + at.sum::<u64>()));
-    }
-    corners
+    let [x, y, z] = first;
+    let start = s.image.offset(x as u64 * texel_bytes, y as u32, z as u32 + shift.slice);
+    weigh::<D>(weights, |corner| {
+        let mut at = start;
+        for (axis, step) in steps.into_iter().enumerate().take(D) {
+            if corner >> axis & 1 == 1 {
+                at += step;
+            }
+        }
+        texel::decode::<K, N>(s.image.load_at(at))
+    })
 }
 
-/// The texels from `first` on, each brought inside by its own.
+/// The same where some of the texels do not lie inside: each is brought there by its own.
 #[cold]
-fn corners_anywhere<K: Kind, const N: usize, const D: usize>(
+fn linear_outside<K: Kind, const N: usize, const D: usize>(
     s: &Sampler,
     first: [i32; 3],
+    weights: [[f32; 2]; 3],
     slice: u32,
-) -> [[u32; 4]; 8]
+) -> [u32; 4]
 where
     [K::Raw; N]: bytemuck::AnyBitPattern,
 {
@@ -459,12 +455,23 @@ where
         let far = first[axis].saturating_add(1);
         texels[axis] = [s.axes[axis].texel(first[axis]), s.axes[axis].texel(far)];
     }
-    let mut corners = [[0; 4]; 8];
-    for (corner, texel) in corners.iter_mut().enumerate().take(1 << D) {
+    weigh::<D>(weights, |corner| {
         let at = std::array::from_fn(|axis| texels[axis][corner >> axis & 1]);
-        *texel = read::<K, N>(s, at, slice);
+        read::<K, N>(s, at, slice)
+    })
+}
+
+/// The sum of all corners' texels, each with its weight; bit `n` of a corner says on which side it is in direction `n`.
+#[inline(always)]
+fn weigh<const D: usize>(weights: [[f32; 2]; 3], texel: impl Fn(usize) -> [u32; 4]) -> [u32; 4] {
+    let mut sum = [0.0f32; 4];
+    for corner in 0..1usize << D {
+        let weight = weights[0][corner & 1] * weights[1][corner >> 1 & 1] * weights[2][corner >> 2];
+        for (sum, word) in sum.iter_mut().zip(texel(corner)) {
+            *sum += weight * f32::from_bits(word);
+        }
     }
-    corners
+    sum.map(f32::to_bits)
 }
 
 fn choose(format: Format, how: &TextureDescriptor, dimensions: usize) -> (Sample, Texel) {

@@ -111,7 +111,7 @@ impl Snapshot {
         &self,
         handle: u64,
         code: u32,
-        at: [u32; 4],
+        at: [f32; 3],
     ) -> Option<[u32; 4]> {
         match self.object(handle)? {
             Object::Texture(sampler) => sampler.fetch_plain(code, at),

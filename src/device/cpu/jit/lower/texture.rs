@@ -62,7 +62,6 @@ impl Lower<'_, '_> {
             _ => return Err(Unsupported("coordinates of this type")),
         };
         let at = i.src.get(1).ok_or(Unsupported("no coordinates"))?;
-        self.give_coordinates(at, tex.geometry)?;
         // There is one mipmap level, whatever is asked for.
         let skipped = match tex.mip {
             Mip::Default | Mip::Base => 2,
@@ -71,8 +70,14 @@ impl Lower<'_, '_> {
         };
         let moved = self.give_offset(&i.src[skipped.min(i.src.len())..])?;
         let fetch = Fetch { geometry: tex.geometry, texel, gather };
-        let code = fetch.code() | if moved { images::OFFSET } else { 0 };
-        self.call_image(i, "warpaint_tex", code)?;
+        let in_order = matches!(tex.geometry, Geometry::D1 | Geometry::D2 | Geometry::D3);
+        if in_order && !texel && gather.is_none() && !moved {
+            self.fetch_plain(i, at, fetch)?;
+        } else {
+            self.give_coordinates(at, tex.geometry)?;
+            let code = fetch.code() | if moved { images::OFFSET } else { 0 };
+            self.call_image(i, "warpaint_tex", code)?;
+        }
         let destination = i.dst.first().ok_or(Unsupported("no destination"))?;
         for (lane, operand) in destination.lanes().iter().enumerate().take(4) {
             let value = self.image_word(clif_type(tex.to), DATA + 4 * lane);
@@ -83,6 +88,28 @@ impl Lower<'_, '_> {
             let yes = self.b.ins().iconst(types::I8, 1);
             self.set_operand(resident, yes)?;
         }
+        Ok(())
+    }
+
+    /// A fetch by one to three coordinates and nothing else.
+    fn fetch_plain(&mut self, i: &Instruction, at: &Operand, fetch: Fetch) -> Step {
+        let (lanes, count) = (at.lanes(), coordinates(fetch.geometry)?);
+        if lanes.len() < count {
+            return Err(Unsupported("too few coordinates"));
+        }
+        let handle = self.handle(i)?;
+        let how = self.b.ins().iconst(types::I32, i64::from(fetch.code()));
+        let mut arguments = vec![self.context, handle, how];
+        for axis in 0..3 {
+            let value = match lanes.get(axis).filter(|_| axis < count) {
+                Some(lane) => self.value(lane, Type::F32)?,
+                None => self.b.ins().f32const(0.0f32),
+            };
+            arguments.push(value);
+        }
+        let status = self.host("warpaint_tex_plain", &arguments, types::I32)?;
+        let fine = self.b.ins().icmp_imm_u(IntCC::Equal, status, 0);
+        self.stop_unless(fine, SiteKind::Image, handle);
         Ok(())
     }
 
