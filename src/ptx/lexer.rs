@@ -209,17 +209,26 @@ pub(super) fn number(text: &str) -> Option<Number> {
     }
 }
 
-/// The bytes between a string token's quotes, escapes replaced.
+/// The bytes between a string token's quotes, escapes replaced: NVRTC writes bytes beyond ASCII as `\303`.
 pub(super) fn unquoted(text: &str) -> Vec<u8> {
     let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or("");
-    let mut bytes = inner.bytes();
+    let mut bytes = inner.bytes().peekable();
     let mut out = Vec::with_capacity(inner.len());
     while let Some(byte) = bytes.next() {
         match byte {
             b'\\' => out.push(match bytes.next() {
                 Some(b'n') => b'\n',
                 Some(b't') => b'\t',
-                Some(b'0') => 0,
+                Some(first @ b'0'..=b'7') => {
+                    let mut value = first - b'0';
+                    for _ in 0..2 {
+                        let Some(digit) = bytes.next_if(|b| (b'0'..=b'7').contains(b)) else {
+                            break;
+                        };
+                        value = value.wrapping_mul(8).wrapping_add(digit - b'0');
+                    }
+                    value
+                }
                 Some(other) => other,
                 None => b'\\',
             }),
@@ -227,4 +236,15 @@ pub(super) fn unquoted(text: &str) -> Vec<u8> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_in_strings_are_replaced() {
+        let found = unquoted(r#""d\303\274/a\"b\\\0c\n""#);
+        assert_eq!(found, "dü/a\"b\\\0c\n".as_bytes());
+    }
 }

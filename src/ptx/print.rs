@@ -91,7 +91,7 @@ fn escaped(text: &str) -> String {
             }
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
-            '\0' => out.push_str("\\0"),
+            '\0' => out.push_str("\\000"),
             _ => out.push(c),
         }
     }

@@ -184,8 +184,8 @@ fn a_write_out_of_bounds_is_a_fault_with_its_place() {
         .expect(4, &[&format!("scene.cu:{line}"), "fault:", "advance", "block (", "thread ("]);
     // With the name that the user gave: the studio finds its own lines by it.
     let place = Workplace::new();
-    place.file("scene.cu", &text);
-    let path = place.path("scene.cu").display().to_string();
+    place.file("szene_\u{e4}.cu", &text);
+    let path = place.path("szene_\u{e4}.cu").display().to_string();
     let ended = place.run(&["render", &path, "--device", "cpu"]);
     ended.expect(4, &[&format!("{path}:{line}")]);
 }
