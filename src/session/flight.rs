@@ -53,10 +53,8 @@ impl Session {
             }
             return self.launch(Work::Reset(reset));
         }
-        if self.compiler_comes_first() {
-            return Ok(());
-        }
-        if self.single_steps > 0 || (self.playing && self.is_due()) {
+        let goes_on = self.playing && !self.compiler_comes_first();
+        if self.single_steps > 0 || (goes_on && self.is_due()) {
             self.single_steps = self.single_steps.saturating_sub(1);
             return self.launch(Work::Step);
         }
