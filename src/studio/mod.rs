@@ -1,24 +1,24 @@
 //! The studio: a window with the view, the editor and the numbers.
 //!
-//! A [`Snapshot`](crate::session::Snapshot) enters, [`Action`](panels::Action)s leave. Each frame the
-//! window polls the session, lets [`layout`] show the panels, carries out what they return, draws the
+//! A [`Snapshot`](crate::session::Snapshot) enters, `Action`s leave. Each frame the
+//! window polls the session, lets `layout` show the panels, carries out what they return, draws the
 //! view and swaps. The panels know neither device nor OpenGL; the window knows both.
 
-pub mod code_buffer;
-pub mod desk;
-pub mod document;
+mod code_buffer;
+mod desk;
+mod document;
 mod error;
-pub mod highlight;
-pub mod icons;
+mod highlight;
+mod icons;
 mod keyboard;
-pub mod layout;
-pub mod number;
-pub mod pace;
-pub mod panels;
-pub mod recovery;
-pub mod state;
-pub mod theme;
-pub mod watch;
+mod layout;
+mod number;
+mod pace;
+mod panels;
+mod recovery;
+mod state;
+mod theme;
+mod watch;
 mod window;
 
 use std::{collections::BTreeMap, time::Duration};
