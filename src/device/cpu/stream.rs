@@ -157,7 +157,7 @@ impl Queue {
         };
         drop(state);
         let outer = WORKING.replace(true);
-        let result = work.run(shared);
+        let result = thread::guarded(|| work.run(shared));
         WORKING.set(outer);
         let mut state = self.lock();
         state.busy = false;

@@ -2,6 +2,8 @@
 
 #![expect(unsafe_code, reason = "the priority of a thread is set through the C library")]
 
+use std::panic::{self, AssertUnwindSafe};
+
 use crate::device::{Error, Result};
 
 /// Stack of the threads that run blocks.
@@ -27,6 +29,14 @@ pub(super) fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Resul
         requested: STACK_BYTES as u64,
         free: 0,
     })
+}
+
+/// Does a piece of work. A panic is a mistake of ours: it becomes an error, so that nobody waits for ever for a thread
+/// that is gone.
+pub(super) fn guarded(work: impl FnOnce() -> Result<()>) -> Result<()> {
+    let done = panic::catch_unwind(AssertUnwindSafe(work));
+    let operation = "this kernel: running it failed by a mistake in the device itself";
+    done.unwrap_or_else(|_| Err(Error::Unsupported { operation, device: super::NAME.into() }))
 }
 
 #[cfg(target_os = "linux")]

@@ -112,6 +112,7 @@ fn launch(device: &Device, function: &Function, rng: &mut Rng) -> Result<(), Str
     }
     match stream.synchronize() {
         Err(Error::Fault(fault)) => drop(fault.to_string()),
+        Err(error @ Error::Unsupported { .. }) => return Err(error.to_string()),
         Err(error) => drop(error.to_string()),
         Ok(()) => {}
     }

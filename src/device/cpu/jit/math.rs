@@ -247,7 +247,10 @@ extern "C" fn div_f64(a: f64, b: f64, rounding: u32) -> f64 {
 
 extern "C" fn sqrt_f64(a: f64, rounding: u32) -> f64 {
     let root = a.sqrt();
-    directed_f64(root, (-root).mul_add(root, a), rounding)
+    // The error of a small root, squared, would be smaller than all numbers, too.
+    let (lift, root_lift) = if a < TINY { (LIFT, LIFT.sqrt()) } else { (1.0, 1.0) };
+    let lifted = root * root_lift;
+    directed_f64(root, (-lifted).mul_add(lifted, a * lift), rounding)
 }
 
 extern "C" fn fma_odd(a: f64, b: f64, c: f64) -> f64 {

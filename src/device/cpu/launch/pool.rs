@@ -52,7 +52,7 @@ impl Jobs {
             job.helpers += 1;
             let (id, run) = (job.id, job.run.clone());
             drop(state);
-            let worked = run.work();
+            let worked = thread::guarded(|| run.work());
             drop(run);
             state = self.lock();
             if let Some(job) = state.jobs.iter_mut().find(|job| job.id == id) {
@@ -89,7 +89,7 @@ impl Pool {
             return run.work();
         }
         let id = self.offer(run, wanted);
-        let worked = run.work();
+        let worked = thread::guarded(|| run.work());
         let failed = self.withdraw(id);
         worked.and(failed.map_or(Ok(()), Err))
     }
