@@ -101,7 +101,8 @@ impl Engines {
             _ => self.launch(runner, &self.cpu, cpu, job),
         };
         let outcome = outcome.unwrap_or_else(Err);
-        let lacks = outcome.as_ref().is_err_and(|error| error.contains("does not support interpreting"));
+        let lacks =
+            outcome.as_ref().is_err_and(|error| error.contains("does not support interpreting"));
         (!lacks).then_some(outcome)
     }
 

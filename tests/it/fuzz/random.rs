@@ -240,10 +240,21 @@ impl<'a> Writer<'a> {
 
     fn statements(&mut self, count: u32, depth: u32) {
         for _ in 0..count {
+            // What a shortened kernel must have or lack as a whole stands on one line.
+            let start = self.out.len();
             match self.rng.u32(0..40) {
-                0 if depth < 3 => self.branch(depth),
-                1 if depth < 3 => self.repeat(depth),
-                2 if depth < 3 => self.switch(depth),
+                0 if depth < 3 => {
+                    self.branch(depth);
+                    continue;
+                }
+                1 if depth < 3 => {
+                    self.repeat(depth);
+                    continue;
+                }
+                2 if depth < 3 => {
+                    self.switch(depth);
+                    continue;
+                }
                 3 if self.functions > 0 => self.call(),
                 4 | 5 => self.local_memory(),
                 6 if self.is_kernel => self.atomic(),
@@ -255,6 +266,9 @@ impl<'a> Writer<'a> {
                 14 if !self.meets && self.one_in(4) => self.leave(),
                 _ => self.instruction(),
             }
+            let lines = self.out.split_off(start);
+            self.out.push_str(lines.trim_end().replace('\n', " ").as_str());
+            self.out.push('\n');
         }
     }
 
@@ -306,7 +320,7 @@ impl<'a> Writer<'a> {
         let labels: Vec<String> = (0..4).map(|_| self.label()).collect();
         let (table, end, word) = (self.label(), self.label(), self.word());
         let _ = writeln!(self.out, "{table}: .branchtargets {};", labels.join(", "));
-        let _ = writeln!(self.out, "and.b32 %tr, {word}, 3;\nbrx.idx %tr, {table};");
+        let _ = writeln!(self.out, "and.b32 %tr, {word}, 3; brx.idx %tr, {table};");
         for label in labels {
             let _ = writeln!(self.out, "{label}:");
             let size = self.rng.u32(0..3);

@@ -1,7 +1,7 @@
 //! Half precision: 16-bit integers in registers, computed in single precision (fused operations in double)
 //! and rounded once, which gives the correctly rounded result.
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 
 use super::{Lower, Step, Unsupported, approximate::approximation};
 use crate::ptx::{
@@ -67,10 +67,16 @@ impl Lower<'_, '_> {
     }
 
     fn half_lane(&mut self, op: &Op, ty: Type, operands: &[Value]) -> Step<Value> {
-        let sign = if ty == Type::F16 || ty == Type::Bf16 { 0x8000 } else { 0 };
+        let ftz = flushes(op);
         match (op, operands) {
-            (Op::Neg { .. }, [a]) => return Ok(self.b.ins().bxor_imm_u(*a, sign)),
-            (Op::Abs { .. }, [a]) => return Ok(self.b.ins().band_imm_u(*a, 0x7fff)),
+            (Op::Neg { .. }, [a]) => {
+                let value = self.b.ins().bxor_imm_u(*a, 0x8000);
+                return Ok(self.flushed_half(value, ty, ftz));
+            }
+            (Op::Abs { .. }, [a]) => {
+                let value = self.b.ins().band_imm_u(*a, 0x7fff);
+                return Ok(self.flushed_half(value, ty, ftz));
+            }
             _ => {}
         }
         let mode = match op {
@@ -85,6 +91,7 @@ impl Lower<'_, '_> {
         }
         let mut wide = Vec::new();
         for &operand in operands {
+            let operand = self.flushed_half(operand, ty, ftz);
             wide.push(self.widen_half(operand, ty)?);
         }
         let mut result = self.half_operation(op, &wide)?;
@@ -96,7 +103,20 @@ impl Lower<'_, '_> {
             let ty = if ty == types::F64 { Type::F64 } else { Type::F32 };
             result = self.clamp_unit(result, ty);
         }
-        self.narrow_half(result, ty)
+        let result = self.narrow_half(result, ty)?;
+        Ok(self.flushed_half(result, ty, ftz))
+    }
+
+    /// With `ftz`, subnormal halves are zeros of their sign.
+    pub(super) fn flushed_half(&mut self, value: Value, ty: Type, ftz: bool) -> Value {
+        if !ftz {
+            return value;
+        }
+        let exponents = if ty == Type::Bf16 { 0x7f80 } else { 0x7c00 };
+        let exponent = self.b.ins().band_imm_u(value, exponents);
+        let tiny = self.b.ins().icmp_imm_u(IntCC::Equal, exponent, 0);
+        let sign = self.b.ins().band_imm_u(value, 0x8000);
+        self.b.ins().select(tiny, sign, value)
     }
 
     fn half_operation(&mut self, op: &Op, wide: &[Value]) -> Step<Value> {
@@ -139,5 +159,18 @@ impl Lower<'_, '_> {
         };
         let bits = self.host(name, &[value], types::I32)?;
         Ok(self.b.ins().ireduce(types::I16, bits))
+    }
+}
+
+/// Whether an operation has `.ftz`.
+fn flushes(op: &Op) -> bool {
+    match op {
+        Op::Add { mode, .. }
+        | Op::Sub { mode, .. }
+        | Op::Mul { mode, .. }
+        | Op::Fma { mode, .. } => mode.ftz,
+        Op::Min(m) | Op::Max(m) => m.ftz,
+        Op::Abs { ftz, .. } | Op::Neg { ftz, .. } | Op::Approx { ftz, .. } => *ftz,
+        _ => false,
     }
 }

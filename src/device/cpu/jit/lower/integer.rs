@@ -18,16 +18,22 @@ use crate::ptx::{
 impl Lower<'_, '_> {
     pub(super) fn arithmetic(&mut self, i: &Instruction) -> Step {
         let value = match &i.op {
-            Op::Setp { cmp, combine, ty, .. } => return self.setp(i, *cmp, *combine, *ty),
-            Op::Set { cmp, combine, to, ty, .. } => self.set_value(i, *cmp, *combine, *to, *ty)?,
+            Op::Setp { cmp, combine, ty, ftz } => {
+                return self.setp(i, *combine, Comparison { cmp: *cmp, ty: *ty, ftz: *ftz });
+            }
+            Op::Set { cmp, combine, to, ty, ftz } => {
+                let comparison = Comparison { cmp: *cmp, ty: *ty, ftz: *ftz };
+                self.set_value(i, *combine, *to, comparison)?
+            }
             Op::Selp { ty } => {
                 let [a, b] = self.sources(i, *ty)?;
                 let p = self.source(i, 2, Type::Pred)?;
                 self.b.ins().select(p, a, b)
             }
-            Op::Slct { ty, by, .. } => {
+            Op::Slct { ty, by, ftz } => {
                 let [a, b] = self.sources(i, *ty)?;
                 let c = self.source(i, 2, *by)?;
+                let c = self.flushed(c, *by, *ftz);
                 let zero = super::zero_of(&mut self.b, clif_type(*by));
                 let holds = if by.is_float() {
                     self.b.ins().fcmp(FloatCC::GreaterThanOrEqual, c, zero)
@@ -356,23 +362,19 @@ impl Lower<'_, '_> {
 
     // Comparison ------------------------------------------------------------------------------------
 
-    fn setp(&mut self, i: &Instruction, cmp: Cmp, combine: Option<BoolOp>, ty: Type) -> Step {
-        let [a, b] = self.sources(i, ty)?;
-        if ty.is_packed() {
-            let [low, high] = self.compare_pair(cmp, ty, a, b)?;
-            let low = self.combined(i, low, combine)?;
-            self.set(i, low)?;
-            let Some(second) = i.dst.get(1) else { return Ok(()) };
-            let high = self.combined(i, high, combine)?;
-            return self.set_operand(second, high);
-        }
-        let holds = self.compare(cmp, ty, a, b)?;
-        let first = self.combined(i, holds, combine)?;
+    fn setp(&mut self, i: &Instruction, combine: Option<BoolOp>, c: Comparison) -> Step {
+        let [a, b] = self.sources(i, c.ty)?;
+        let [first, second] = if c.ty.is_packed() {
+            self.compare_pair(c, a, b)?
+        } else {
+            let holds = self.compare(c, a, b)?;
+            [holds, self.b.ins().bxor_imm_u(holds, 1)]
+        };
+        // Both before either is written: the predicate that is combined may be one of the two.
+        let first = self.combined(i, first, combine)?;
+        let second = self.combined(i, second, combine)?;
         self.set(i, first)?;
-        let Some(second) = i.dst.get(1) else { return Ok(()) };
-        let fails = self.b.ins().bxor_imm_u(holds, 1);
-        let value = self.combined(i, fails, combine)?;
-        self.set_operand(second, value)
+        i.dst.get(1).map_or(Ok(()), |operand| self.set_operand(operand, second))
     }
 
     fn combined(&mut self, i: &Instruction, value: Value, op: Option<BoolOp>) -> Step<Value> {
@@ -392,14 +394,13 @@ impl Lower<'_, '_> {
     fn set_value(
         &mut self,
         i: &Instruction,
-        cmp: Cmp,
         combine: Option<BoolOp>,
         to: Type,
-        ty: Type,
+        c: Comparison,
     ) -> Step<Value> {
-        let [a, b] = self.sources(i, ty)?;
-        if ty.is_packed() {
-            let [low, high] = self.compare_pair(cmp, ty, a, b)?;
+        let [a, b] = self.sources(i, c.ty)?;
+        if c.ty.is_packed() {
+            let [low, high] = self.compare_pair(c, a, b)?;
             let mut word = self.b.ins().iconst(types::I32, 0);
             for (holds, shift) in [(low, 0), (high, 16)] {
                 let holds = self.combined(i, holds, combine)?;
@@ -411,20 +412,20 @@ impl Lower<'_, '_> {
             }
             return Ok(word);
         }
-        let holds = self.compare(cmp, ty, a, b)?;
+        let holds = self.compare(c, a, b)?;
         let holds = self.combined(i, holds, combine)?;
         Ok(self.chosen(holds, to))
     }
 
     /// The comparisons of the lower and the upper halves.
-    fn compare_pair(&mut self, cmp: Cmp, ty: Type, a: Value, b: Value) -> Step<[Value; 2]> {
+    fn compare_pair(&mut self, c: Comparison, a: Value, b: Value) -> Step<[Value; 2]> {
         let mut both = [a; 2];
         for (result, shift) in both.iter_mut().zip([0, 16]) {
             let [a, b] = [a, b].map(|value| {
                 let moved = self.b.ins().ushr_imm_u(value, shift);
                 self.b.ins().ireduce(types::I16, moved)
             });
-            *result = self.compare(cmp, ty.element(), a, b)?;
+            *result = self.compare(Comparison { ty: c.ty.element(), ..c }, a, b)?;
         }
         Ok(both)
     }
@@ -443,17 +444,27 @@ impl Lower<'_, '_> {
     }
 
     /// A comparison as a predicate.
-    pub(super) fn compare(&mut self, cmp: Cmp, ty: Type, a: Value, b: Value) -> Step<Value> {
-        if !ty.is_float() {
-            return Ok(self.b.ins().icmp(condition(cmp, ty), a, b));
+    fn compare(&mut self, c: Comparison, a: Value, b: Value) -> Step<Value> {
+        if !c.ty.is_float() {
+            return Ok(self.b.ins().icmp(condition(c.cmp, c.ty), a, b));
         }
-        let (a, b) = if ty.bytes() == 2 {
-            (self.widen_half(a, ty)?, self.widen_half(b, ty)?)
+        let [a, b] = if c.ty.bytes() == 2 {
+            let [a, b] = [a, b].map(|value| self.flushed_half(value, c.ty, c.ftz));
+            [self.widen_half(a, c.ty)?, self.widen_half(b, c.ty)?]
         } else {
-            (a, b)
+            [a, b].map(|value| self.flushed(value, c.ty, c.ftz))
         };
-        Ok(self.b.ins().fcmp(float_condition(cmp), a, b))
+        Ok(self.b.ins().fcmp(float_condition(c.cmp), a, b))
     }
+}
+
+/// What `setp` and `set` ask.
+#[derive(Clone, Copy)]
+struct Comparison {
+    cmp: Cmp,
+    /// Of what is compared.
+    ty: Type,
+    ftz: bool,
 }
 
 fn condition(cmp: Cmp, ty: Type) -> IntCC {
