@@ -190,6 +190,10 @@ fn lifted(a: f64, b: f64) -> (f64, f64) {
 }
 
 extern "C" fn mul_f64(a: f64, b: f64, rounding: u32) -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(result) = super::rounding::multiply(a, b, rounding) {
+        return result;
+    }
     let product = a * b;
     if let Some(error) = overflow_error(product, a.is_finite() && b.is_finite()) {
         return directed_f64(product, error, rounding);
@@ -204,6 +208,10 @@ extern "C" fn mul_f64(a: f64, b: f64, rounding: u32) -> f64 {
 }
 
 extern "C" fn fma_f64(a: f64, b: f64, c: f64, rounding: u32) -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(result) = super::rounding::fused(a, b, c, rounding) {
+        return result;
+    }
     let result = a.mul_add(b, c);
     let finite = a.is_finite() && b.is_finite() && c.is_finite();
     if let Some(error) = overflow_error(result, finite) {
@@ -234,6 +242,10 @@ fn fma_error(a: f64, b: f64, c: f64, result: f64) -> f64 {
 }
 
 extern "C" fn div_f64(a: f64, b: f64, rounding: u32) -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(result) = super::rounding::divide(a, b, rounding) {
+        return result;
+    }
     let quotient = a / b;
     let finite = a.is_finite() && b.is_finite() && b != 0.0;
     if let Some(error) = overflow_error(quotient, finite) {
@@ -246,11 +258,12 @@ extern "C" fn div_f64(a: f64, b: f64, rounding: u32) -> f64 {
 }
 
 extern "C" fn sqrt_f64(a: f64, rounding: u32) -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(result) = super::rounding::root(a, rounding) {
+        return result;
+    }
     let root = a.sqrt();
-    // The error of a small root, squared, would be smaller than all numbers, too.
-    let (lift, root_lift) = if a < TINY { (LIFT, LIFT.sqrt()) } else { (1.0, 1.0) };
-    let lifted = root * root_lift;
-    directed_f64(root, (-lifted).mul_add(lifted, a * lift), rounding)
+    directed_f64(root, (-root).mul_add(root, a), rounding)
 }
 
 extern "C" fn fma_odd(a: f64, b: f64, c: f64) -> f64 {

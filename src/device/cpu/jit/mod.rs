@@ -22,6 +22,8 @@ mod kernel;
 mod lower;
 mod math;
 mod output;
+#[cfg(target_arch = "x86_64")]
+mod rounding;
 mod sites;
 mod spin;
 mod sync;
