@@ -20,7 +20,7 @@ use crate::{
     device::cpu::launch::{Context, YIELDED},
     ptx::{
         ast::{Body, Statement},
-        cfg::{BlockId, Cfg},
+        cfg::{BlockId, Cfg, Liveness, RegSet},
         inst::{Instruction, Op},
         modifier::{AtomOp, BarKind, CacheOp, MbarrierOp, Order},
         operand::Operand,
@@ -51,6 +51,7 @@ pub(super) fn spins(body: &Body, cfg: &Cfg) -> Vec<Spin> {
     }
     let headers = cfg.ids().filter(|id| cfg.block(*id).is_loop_header);
     let loops: Vec<_> = headers.map(|id| (id, cfg.loop_blocks(id))).collect();
+    let liveness = Liveness::new(body, cfg, &[]);
     let mut spins: Vec<Spin> = Vec::new();
     for id in cfg.ids().filter(|id| cfg.instructions(body, *id).any(|(_, i)| is_strong(i))) {
         let around = loops.iter().filter(|(_, blocks)| blocks.contains(&id));
@@ -62,7 +63,8 @@ pub(super) fn spins(body: &Body, cfg: &Cfg) -> Vec<Spin> {
         if let Some(at) = at
             && spins.iter().all(|spin| spin.at != at)
         {
-            spins.push(Spin { at, waits: only_waits(body, cfg, blocks) });
+            let carried = carries(body, cfg, blocks, &liveness.live_in[header.index()]);
+            spins.push(Spin { at, waits: !carried && only_waits(body, cfg, blocks) });
         }
     }
     spins.sort_by_key(|spin| spin.at);
@@ -80,6 +82,16 @@ pub(super) fn is_strong(i: &Instruction) -> bool {
         Op::Atom(_) | Op::Nanosleep | Op::Membar { .. } | Op::Fence { .. } => true,
         _ => false,
     }
+}
+
+/// Whether a turn of a loop hands registers to the next one, as one that counts or sums does.
+fn carries(body: &Body, cfg: &Cfg, blocks: &[BlockId], live: &RegSet) -> bool {
+    let mut instructions = blocks.iter().flat_map(|id| cfg.instructions(body, *id));
+    instructions.any(|(_, i)| {
+        let mut carried = false;
+        i.for_each_def(|reg| carried |= live.contains(reg));
+        carried
+    })
 }
 
 /// Whether a loop changes nothing that a later turn could depend on, except by trying to take a lock.
