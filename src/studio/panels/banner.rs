@@ -1,6 +1,6 @@
 //! Strips above the view: a kernel's fault, and what the studio has to tell or ask.
 
-use egui::{Align, Frame, Layout, Margin, RichText, Sense, Ui, vec2};
+use egui::{Align, Frame, Layout, Margin, RichText, Sense, TextStyle, Ui, text::LayoutJob, vec2};
 
 use super::Action;
 use crate::{
@@ -68,8 +68,11 @@ fn fault_content(ui: &mut Ui, fault: &Diagnostic, file: &str, actions: &mut Vec<
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let text = format!("Stopped: {}", fault.text.lines().next().unwrap_or_default());
-            let label = egui::Label::new(RichText::new(text).color(theme::STRONG)).wrap();
-            ui.add(label).on_hover_text(fault.text.trim());
+            let font = TextStyle::Body.resolve(ui.style());
+            let mut job = LayoutJob::simple(text, font, theme::STRONG, f32::INFINITY);
+            // The view is beneath, and the list of problems has all of it.
+            job.wrap.max_rows = 3;
+            ui.add(egui::Label::new(job).wrap()).on_hover_text(fault.text.trim());
         });
     });
 }
