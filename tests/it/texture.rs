@@ -60,6 +60,7 @@ contract! {
         srgb_becomes_linear,
         coordinates_outside_are_addressed,
         filters_weigh_neighbours,
+        weights_are_256ths,
         layers_do_not_mix,
         cubes_are_read_by_direction,
         four_texels_are_gathered,

@@ -277,6 +277,23 @@ pub fn filters_weigh_neighbours(device: &Device) {
     compare(device, Filter::Linear, |dimensions| dimensions as f64 / 256.0 + 1e-5);
 }
 
+/// The guide: weights are "stored in 9-bit fixed point format with 8 bits of fractional value".
+pub fn weights_are_256ths(device: &Device) {
+    let (bench, mut random) = (Bench::new(device), Random::new(6));
+    let array = bench.floats(ArrayShape::D1 { width: 2 }, &[0.0, 1.0]);
+    let linear = TextureDescriptor { filter: Filter::Linear, ..TextureDescriptor::default() };
+    let texture = bench.texture(&array, &linear);
+    let exact: Vec<_> = (0..=256).map(|step| [0.5 + step as f32 / 256.0, 0.0, 0.0, 0.0]).collect();
+    for (step, found) in bench.sample(TEX_1D, texture.handle(), &exact).iter().enumerate() {
+        assert_eq!(found[0], step as f32 / 256.0, "step {step}");
+    }
+    let any: Vec<_> = (0..500).map(|_| [random.between(0.5, 1.5), 0.0, 0.0, 0.0]).collect();
+    for (at, found) in any.iter().zip(bench.sample(TEX_1D, texture.handle(), &any)) {
+        assert_eq!((found[0] * 256.0).fract(), 0.0, "{at:?}: {}", found[0]);
+        assert!((found[0] - (at[0] - 0.5)).abs() <= 1.0 / 256.0, "{at:?}: {}", found[0]);
+    }
+}
+
 pub fn layers_do_not_mix(device: &Device) {
     let bench = Bench::new(device);
     let linear = TextureDescriptor { filter: Filter::Linear, ..TextureDescriptor::default() };
