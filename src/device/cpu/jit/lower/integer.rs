@@ -204,17 +204,21 @@ impl Lower<'_, '_> {
         sum
     }
 
+    /// The flag holds the carry of `a + !b + 1`, which is that there is no borrow: what `subc.cc` leaves is read by
+    /// `addc`, too, in the divisions of 128 bits that NVRTC makes.
     fn subtract_with_borrow(&mut self, a: Value, b: Value, carry: Carry) -> Value {
         let (mut difference, mut out) = self.b.ins().usub_overflow(a, b);
         if carry.read {
             let flag = self.b.use_var(self.carry);
             let ty = self.b.func.dfg.value_type(a);
-            let flag = self.b.ins().uextend(ty, flag);
-            let (with, under) = self.b.ins().usub_overflow(difference, flag);
+            let borrow = self.b.ins().bxor_imm_u(flag, 1);
+            let borrow = self.b.ins().uextend(ty, borrow);
+            let (with, under) = self.b.ins().usub_overflow(difference, borrow);
             (difference, out) = (with, self.b.ins().bor(out, under));
         }
         if carry.write {
-            self.b.def_var(self.carry, out);
+            let none = self.b.ins().bxor_imm_u(out, 1);
+            self.b.def_var(self.carry, none);
         }
         difference
     }
