@@ -1,62 +1,60 @@
 //! The CPU device against `gcc -O3 -fopenmp` on the same loops, in one run: `cargo bench --bench jit`.
 //!
-//! `nbody.ptx` is `nbody.cu` as NVRTC 13.5 compiles it for `compute_80` with `-lineinfo`.
+//! The kernels are in `kernels/`, compiled by NVRTC for `compute_80` with `-lineinfo`; their peers in
+//! `peers/peers.c` have the same bodies. With names as arguments (`cargo bench --bench jit -- nbody march`) only
+//! those run; with `recompiles` it loads and drops a module 10,000 times and says how the process grew.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may panic")]
 
-use std::{
-    collections::HashMap,
-    path::{Path, PathBuf},
-    process::Command,
-    time::Instant,
-};
+#[path = "jit/cases.rs"]
+mod cases;
+#[path = "jit/peers.rs"]
+mod peers;
+#[path = "jit/program.rs"]
+mod program;
 
+use std::time::Instant;
+
+use cases::CASES;
+use program::Program;
 use warpaint::device::{Arguments, Device, Function, LaunchConfig, Memory, Stream};
 
-const PTX: &str = include_str!("nbody.ptx");
+/// Kernels to time the translation of, with the goal in milliseconds.
+const TRANSLATED: [(&str, f64); 4] =
+    [("saxpy", 10.0), ("nbody", 10.0), ("philox", 10.0), ("large", 60.0)];
+const EMPTY_LAUNCH_GOAL_US: f64 = 5.0;
 
 fn main() {
-    let device = Device::cpu().unwrap();
-    println!("{}", device.info());
-    compile_times(&device);
-    let bench = Bench::new(device);
-    bench.empty_launches();
-    let peers = gcc();
-    println!("{:<12} {:>10} {:>10} {:>8}", "kernel", "ours (ms)", "gcc (ms)", "gcc/ours");
-    for (name, ms, check) in [bench.nbody(), bench.saxpy(), bench.sum(), bench.mandelbrot()] {
-        match peers.get(name) {
-            Some((gcc_ms, gcc_check)) => {
-                println!("{name:<12} {ms:>10.3} {gcc_ms:>10.3} {:>8.2}", gcc_ms / ms);
-                let off = (check - gcc_check).abs() / gcc_check.abs().max(1.0);
-                if off > 1e-3 {
-                    println!("  results differ: {check} here, {gcc_check} by gcc");
-                }
-            }
-            None => println!("{name:<12} {ms:>10.3} {:>10} {:>8}", "skipped", ""),
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let bench = Bench::new();
+    println!("{}", bench.device.info());
+    if wanted.iter().any(|name| name == "recompiles") {
+        return bench.recompiles(10_000);
+    }
+    if wanted.is_empty() {
+        bench.translations();
+        bench.empty_launches();
+    }
+    let peers = peers::run(&wanted);
+    println!(
+        "{:<12}{:>11}{:>11}{:>10}{:>7}",
+        "kernel", "ours (ms)", "gcc (ms)", "gcc/ours", "goal"
+    );
+    for case in CASES.iter().filter(|c| wanted.is_empty() || wanted.iter().any(|w| w == c.name)) {
+        let (ms, check) = (case.run)(&bench);
+        let Some(peer) = peers.get(case.name) else {
+            println!("{:<12}{ms:>11.3}{:>11}", case.name, "skipped");
+            continue;
+        };
+        let (gcc, ratio, goal) = (peer.ms, peer.ms / ms, case.goal);
+        println!("{:<12}{ms:>11.3}{gcc:>11.3}{ratio:>10.2}{goal:>7.2}", case.name);
+        let off = (check - peer.check).abs() / peer.check.abs().max(1.0);
+        if off > case.tolerance {
+            println!("  results differ: {check} here, {} by gcc", peer.check);
         }
     }
 }
 
-/// Each kernel by itself, best of ten.
-fn compile_times(device: &Device) {
-    let whole = best(10, || drop(device.load(PTX).unwrap()));
-    println!("compile all {} lines of PTX: {whole:.2} ms", PTX.lines().count());
-    let head = PTX.find("\t// .globl").unwrap();
-    let pieces: Vec<&str> = PTX.split("\t// .globl").collect();
-    let tail = PTX.find("\t.file").unwrap_or(PTX.len());
-    for piece in &pieces[1..] {
-        let body = piece.split("\t.file").next().unwrap();
-        let text = format!("{}// {body}\n{}", &PTX[..head], &PTX[tail..]);
-        let name = piece.split_whitespace().next().unwrap();
-        match device.load(&text) {
-            Ok(_) => {
-                let ms = best(10, || drop(device.load(&text).unwrap()));
-                println!("compile {name}, {} lines: {ms:.2} ms", body.lines().count());
-            }
-            Err(error) => println!("compile {name}: {error}"),
-        }
-    }
-}
-
+/// The least of some times in milliseconds.
 fn best(runs: usize, mut work: impl FnMut()) -> f64 {
     let times = (0..runs).map(|_| {
         let start = Instant::now();
@@ -69,34 +67,30 @@ fn best(runs: usize, mut work: impl FnMut()) -> f64 {
 struct Bench {
     device: Device,
     stream: Stream,
-    functions: HashMap<&'static str, Function>,
 }
 
 impl Bench {
-    fn new(device: Device) -> Self {
-        let module = device.load(PTX).unwrap();
-        let mangled = [
-            ("nbody", "_Z5nbodyPK6float4PS_i"),
-            ("empty", "_Z5emptyv"),
-            ("saxpy", "_Z5saxpyPfPKffi"),
-            ("mandelbrot", "_Z10mandelbrotPiii"),
-            ("sum", "_Z3sumPKfPfi"),
-        ];
-        let functions =
-            mangled.into_iter().map(|(name, m)| (name, module.function(m).unwrap())).collect();
+    fn new() -> Self {
+        let device = Device::cpu().unwrap();
         let stream = device.stream().unwrap();
-        Self { device, stream, functions }
+        Self { device, stream }
+    }
+
+    fn function(&self, name: &str) -> Function {
+        self.device.load(&Program::of(name).ptx).unwrap().function(name).unwrap()
     }
 
     #[expect(unsafe_code, reason = "the kernels stay within what they are given")]
-    fn launch(&self, name: &str, config: &LaunchConfig, arguments: &Arguments) {
+    fn launch(&self, function: &Function, config: &LaunchConfig, arguments: &Arguments) {
         // SAFETY: the CPU device checks every access.
-        unsafe { self.stream.launch(&self.functions[name], config, arguments) }.unwrap();
+        unsafe { self.stream.launch(function, config, arguments) }.unwrap();
     }
 
+    /// Best of `runs` launches in milliseconds.
     fn run(&self, name: &str, config: &LaunchConfig, arguments: &Arguments, runs: usize) -> f64 {
+        let function = self.function(name);
         best(runs, || {
-            self.launch(name, config, arguments);
+            self.launch(&function, config, arguments);
             self.stream.synchronize().unwrap();
         })
     }
@@ -113,84 +107,47 @@ impl Bench {
         bytes.chunks(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
     }
 
+    /// Each kernel by itself, best of ten.
+    fn translations(&self) {
+        for (name, goal) in TRANSLATED {
+            let program = Program::of(name);
+            let ms = best(10, || drop(self.device.load(&program.ptx).unwrap()));
+            let instructions = program.instructions();
+            println!("translate {name}, {instructions} instructions: {ms:.2} ms (goal {goal} ms)");
+        }
+    }
+
     fn empty_launches(&self) {
-        let config = LaunchConfig::new(1, 1);
-        let arguments = Arguments::new();
-        let waited = self.run("empty", &config, &arguments, 2000);
-        let many = best(5, || {
-            (0..1000).for_each(|_| self.launch("empty", &config, &arguments));
+        let (empty, config, arguments) =
+            (self.function("empty"), LaunchConfig::new(1, 1), Arguments::new());
+        let waited = best(2000, || {
+            self.launch(&empty, &config, &arguments);
             self.stream.synchronize().unwrap();
         });
-        println!("empty launch and wait: {:.2} µs; {many:.2} µs each of 1000", waited * 1e3);
+        let many = best(5, || {
+            (0..1000).for_each(|_| self.launch(&empty, &config, &arguments));
+            self.stream.synchronize().unwrap();
+        });
+        let waited = waited * 1e3;
+        println!(
+            "empty launch and wait: {waited:.2} µs, {many:.2} µs each of 1000 (goal {EMPTY_LAUNCH_GOAL_US} µs)"
+        );
     }
 
-    fn nbody(&self) -> (&'static str, f64, f64) {
-        let n = 8192u32;
-        let mut state = 1u32;
-        let mut random = || {
-            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
-            (state >> 8) as f32 / 16777216.0
-        };
-        let bodies: Vec<f32> = (0..4 * n).map(|_| random()).collect();
-        let (bodies, out) = (self.upload(&bodies), self.upload(&vec![0f32; 4 * n as usize]));
+    /// Loads and drops `rounds` modules, each of another text, and launches each.
+    fn recompiles(&self, rounds: usize) {
+        let ptx = Program::of("saxpy").ptx;
+        let memory = self.upload(&[0f32; 256]);
         let mut arguments = Arguments::new();
-        arguments.push(&bodies.address()).push(&out.address()).push(&n);
-        let ms = self.run("nbody", &LaunchConfig::new(n / 256, 256), &arguments, 5);
-        let check = self.read::<f32>(&out).chunks(4).map(|a| f64::from(a[0])).sum();
-        ("nbody", ms, check)
+        arguments.push(&memory.address()).push(&memory.address()).push(&1f32).push(&256i32);
+        for round in 0..=rounds {
+            let module = self.device.load(&format!("{ptx}\n// {round}\n")).unwrap();
+            let function = module.function("saxpy").unwrap();
+            self.launch(&function, &LaunchConfig::new(1, 256), &arguments);
+            self.stream.synchronize().unwrap();
+            if round == rounds / 10 || round % (rounds / 4).max(1) == 0 {
+                println!("{round:>6} recompiles: {} KiB resident", program::resident_kib());
+            }
+        }
     }
-
-    fn saxpy(&self) -> (&'static str, f64, f64) {
-        let n = 1u32 << 22;
-        let (x, y) = (self.upload(&vec![1f32; n as usize]), self.upload(&vec![0.5f32; n as usize]));
-        let mut arguments = Arguments::new();
-        arguments.push(&y.address()).push(&x.address()).push(&1e-3f32).push(&n);
-        let ms = self.run("saxpy", &LaunchConfig::over(n as usize, 256), &arguments, 9);
-        ("saxpy", ms, f64::from(self.read::<f32>(&y)[0]))
-    }
-
-    fn sum(&self) -> (&'static str, f64, f64) {
-        let n = 1u32 << 22;
-        let (x, total) = (self.upload(&vec![1f32; n as usize]), self.upload(&[0f32]));
-        let mut arguments = Arguments::new();
-        arguments.push(&x.address()).push(&total.address()).push(&n);
-        let config = LaunchConfig::new(64, 256);
-        let ms = self.run("sum", &config, &arguments, 9);
-        ("sum", ms, f64::from(self.read::<f32>(&total)[0]) / 9.0)
-    }
-
-    fn mandelbrot(&self) -> (&'static str, f64, f64) {
-        let width = 512u32;
-        let steps = self.upload(&vec![0i32; (width * width) as usize]);
-        let mut arguments = Arguments::new();
-        arguments.push(&steps.address()).push(&width).push(&1000i32);
-        let config = LaunchConfig::new([width / 16, width / 16], [16, 16]);
-        let ms = self.run("mandelbrot", &config, &arguments, 5);
-        ("mandelbrot", ms, self.read::<i32>(&steps).into_iter().map(f64::from).sum())
-    }
-}
-
-/// Times and checksums of the peers by name; none without gcc.
-fn gcc() -> HashMap<String, (f64, f64)> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers/nbody.c");
-    let folder = tempfile::tempdir().unwrap();
-    let program: PathBuf = folder.path().join("peers");
-    let built = Command::new("gcc")
-        .args(["-O3", "-fopenmp", "-o"])
-        .arg(&program)
-        .arg(source)
-        .arg("-lm")
-        .status();
-    if !built.is_ok_and(|status| status.success()) {
-        println!("skipped: no gcc to compare with");
-        return HashMap::new();
-    }
-    let output = Command::new(program).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    text.lines()
-        .map(|line| {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            (words[0].to_owned(), (words[1].parse().unwrap(), words[2].parse().unwrap()))
-        })
-        .collect()
 }

@@ -17,6 +17,7 @@ pub mod operand;
 mod parser;
 pub mod print;
 pub mod types;
+pub mod uniform;
 pub mod verify;
 pub mod video;
 pub use parser::{FILE, parse};

@@ -1,0 +1,53 @@
+//! The kernels as PTX, and what the process needs of memory.
+
+use std::sync::Arc;
+
+use warpaint::compile::{Cache, Compiler, Header, Outcome, Request, Target};
+
+/// A kernel's PTX.
+pub(crate) struct Program {
+    pub(crate) ptx: Arc<str>,
+}
+
+macro_rules! sources {
+    ($($name:literal)*) => {
+        [$(($name, include_str!(concat!("../kernels/", $name)))),*]
+    };
+}
+
+const KERNELS: [(&str, &str); 11] = sources![
+    "curl.cu" "empty.cu" "jacobi.cu" "large.cu" "mandelbrot.cu" "march.cu" "nbody.cu" "philox.cu" "saxpy.cu"
+    "sgemm.cu" "sum.cu"
+];
+const HEADERS: [(&str, &str); 4] = sources!["body.h" "curl.h" "march.h" "philox.h"];
+
+impl Program {
+    /// The kernel `name`, from NVRTC or the user's cache.
+    pub(crate) fn of(name: &str) -> Self {
+        let file = format!("{name}.cu");
+        let (_, source) = KERNELS.iter().find(|(kernel, _)| *kernel == file).unwrap();
+        let mut request = Request::new(&file, *source, Target::CPU);
+        let headers = HEADERS.iter();
+        request.headers = headers
+            .map(|(name, text)| Header { name: (*name).to_owned(), text: (*text).into() })
+            .collect();
+        match Compiler::new(Cache::user()).compile(&request).unwrap() {
+            Outcome::Compiled(compiled) => Self { ptx: compiled.ptx },
+            Outcome::Rejected { log, .. } => panic!("{log}"),
+        }
+    }
+
+    /// How many instructions its functions have.
+    pub(crate) fn instructions(&self) -> usize {
+        let module = warpaint::ptx::parse(&self.ptx).unwrap();
+        let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+        bodies.map(|body| body.instructions().count()).sum()
+    }
+}
+
+/// Memory of this process that is in RAM; 0 where the system does not tell.
+pub(crate) fn resident_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
+}

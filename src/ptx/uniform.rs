@@ -1,0 +1,365 @@
+//! How a register's value differs between neighbours: four threads that follow each other in x, the first of them
+//! at a multiple of four, and that take the same way through the code.
+//!
+//! Assumes that the block's size in x is a multiple of four.
+
+use super::ast::Body;
+use super::inst::{Instruction, Op};
+use super::modifier::{Carry, Half};
+use super::operand::{Address, Axis, Base, Grid, Operand, Reg, Scalar, Special, Symbol};
+use super::types::{Space, Type};
+
+/// How many threads are neighbours.
+pub const NEIGHBOURS: i64 = 4;
+
+/// How a value differs between neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// By `stride` from one to the next, modulo the register's width; not at all where that is 0.
+    Affine {
+        /// The difference.
+        stride: i64,
+        /// So many low bits of the first one's value are known to be zero.
+        zeros: u32,
+    },
+    /// Somehow.
+    Varying,
+}
+
+impl Shape {
+    /// The same for all, nothing known of its bits.
+    pub const UNIFORM: Self = Self::Affine { stride: 0, zeros: 0 };
+
+    /// The constant difference.
+    pub const fn stride(self) -> Option<i64> {
+        match self {
+            Self::Affine { stride, .. } => Some(stride),
+            Self::Varying => None,
+        }
+    }
+
+    /// Whether it is the same for all.
+    pub const fn is_uniform(self) -> bool {
+        matches!(self, Self::Affine { stride: 0, .. })
+    }
+
+    /// Whether no neighbour's value lies beyond the end of the numbers of its width, signed or not, where the
+    /// first one's does not.
+    pub const fn never_wraps(self) -> bool {
+        match self {
+            Self::Affine { stride: 0, .. } => true,
+            Self::Affine { stride, zeros } => {
+                let span = stride.unsigned_abs().saturating_mul(NEIGHBOURS as u64);
+                stride > 0 && zeros < 32 && span <= 1 << zeros
+            }
+            Self::Varying => false,
+        }
+    }
+
+    fn meet(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Affine { stride: a, zeros: x }, Self::Affine { stride: b, zeros: y })
+                if a == b =>
+            {
+                Self::Affine { stride: a, zeros: if x < y { x } else { y } }
+            }
+            _ => Self::Varying,
+        }
+    }
+
+    fn constant(value: i64) -> Self {
+        Self::Affine { stride: 0, zeros: value.trailing_zeros() }
+    }
+}
+
+/// The shapes of a body's registers.
+#[derive(Clone, Debug)]
+pub struct Shapes(Vec<Option<Shape>>);
+
+impl Shapes {
+    /// Of all registers of `body`, optimistically: by descending from "unknown" until nothing changes.
+    pub fn new(body: &Body) -> Self {
+        let mut shapes = Self(vec![None; body.registers.len()]);
+        while shapes.pass(body) {}
+        // What nothing writes reads as zero.
+        shapes.0.iter_mut().filter(|shape| shape.is_none()).for_each(|s| *s = Some(Shape::UNIFORM));
+        while shapes.pass(body) {}
+        shapes
+    }
+
+    /// The shape of a register.
+    pub fn of(&self, reg: Reg) -> Shape {
+        self.0.get(reg.0 as usize).copied().flatten().unwrap_or(Shape::UNIFORM)
+    }
+
+    /// The shape of an operand.
+    pub fn operand(&self, body: &Body, operand: &Operand) -> Shape {
+        self.known(body, operand).unwrap_or(Shape::UNIFORM)
+    }
+
+    /// Whether all that the instruction reads is uniform.
+    pub fn reads_uniform(&self, body: &Body, i: &Instruction) -> bool {
+        let guard = i.guard.is_none_or(|guard| self.of(guard.reg).is_uniform());
+        guard && i.src.iter().all(|operand| self.operand(body, operand).is_uniform())
+    }
+
+    fn pass(&mut self, body: &Body) -> bool {
+        let mut changed = false;
+        for i in body.instructions() {
+            let Some(shape) = self.result(body, i) else { continue };
+            i.for_each_def(|reg| {
+                let entry = &mut self.0[reg.0 as usize];
+                let counts = is_wide(body.registers.ty(reg));
+                let shape = if counts || shape.is_uniform() { shape } else { Shape::Varying };
+                let new = entry.map_or(shape, |old| old.meet(shape));
+                changed |= *entry != Some(new);
+                *entry = Some(new);
+            });
+        }
+        changed
+    }
+
+    fn known(&self, body: &Body, operand: &Operand) -> Option<Shape> {
+        let of = |reg: Reg| self.0.get(reg.0 as usize).copied().unwrap_or(Some(Shape::UNIFORM));
+        match operand {
+            Operand::Reg(reg) | Operand::Not(reg) => of(*reg),
+            Operand::Int(value) => Some(Shape::constant(*value)),
+            Operand::Special(special) => Some(special_shape(*special)),
+            Operand::Symbol(symbol, _) => Some(symbol_shape(body, *symbol)),
+            Operand::Address(Address { base: Base::Reg(reg), .. }) => of(*reg),
+            Operand::Address(Address { base: Base::Symbol(symbol), .. }) => {
+                Some(symbol_shape(body, *symbol))
+            }
+            Operand::Vector(parts) => {
+                let mut all = Some(Shape::UNIFORM);
+                for part in parts {
+                    let shape = self.known(body, part)?;
+                    all = all.map(|s| if shape.is_uniform() { s } else { Shape::Varying });
+                }
+                all
+            }
+            _ => Some(Shape::UNIFORM),
+        }
+    }
+
+    /// The shape of what an instruction gives; `None` while an operand's is unknown.
+    fn result(&self, body: &Body, i: &Instruction) -> Option<Shape> {
+        if i.dst.is_empty() {
+            return None;
+        }
+        if differs_always(&i.op) {
+            return Some(Shape::Varying);
+        }
+        let guard =
+            i.guard.map_or(Some(Shape::UNIFORM), |g| self.known(body, &Operand::Reg(g.reg)))?;
+        let shapes: Vec<Shape> =
+            i.src.iter().map(|operand| self.known(body, operand)).collect::<Option<_>>()?;
+        if !guard.is_uniform() {
+            return Some(Shape::Varying);
+        }
+        Some(linear(i, &shapes).unwrap_or({
+            let uniform = shapes.iter().all(|shape| shape.is_uniform());
+            if uniform { Shape::UNIFORM } else { Shape::Varying }
+        }))
+    }
+}
+
+/// Whether the result may differ although the operands do not.
+fn differs_always(op: &Op) -> bool {
+    match op {
+        Op::Ld(access) => access.space == Some(Space::Local),
+        Op::Atom(_) | Op::Call { .. } | Op::Shfl { .. } | Op::Vote { .. } | Op::Match { .. } => {
+            true
+        }
+        Op::Activemask | Op::Redux { .. } | Op::Elect | Op::Bar { .. } | Op::Alloca { .. } => true,
+        Op::Stacksave { .. } | Op::Unsupported { .. } => true,
+        _ => false,
+    }
+}
+
+fn special_shape(special: Special) -> Shape {
+    match special {
+        Special::Axis(Grid::Tid, Axis::X) | Special::Scalar(Scalar::Laneid) => {
+            Shape::Affine { stride: 1, zeros: 2 }
+        }
+        Special::Axis(Grid::Ntid, Axis::X) => Shape::Affine { stride: 0, zeros: 2 },
+        Special::Whole(Grid::Tid) => Shape::Varying,
+        Special::Scalar(
+            Scalar::LanemaskEq
+            | Scalar::LanemaskGe
+            | Scalar::LanemaskGt
+            | Scalar::LanemaskLe
+            | Scalar::LanemaskLt
+            | Scalar::Clock
+            | Scalar::Clock64
+            | Scalar::ClockHi,
+        ) => Shape::Varying,
+        _ => Shape::UNIFORM,
+    }
+}
+
+fn symbol_shape(body: &Body, symbol: Symbol) -> Shape {
+    match symbol {
+        // Each thread has its own.
+        Symbol::Local(index) => match body.locals.get(index as usize) {
+            Some(variable) if variable.space == Space::Local => Shape::Varying,
+            _ => Shape::UNIFORM,
+        },
+        _ => Shape::UNIFORM,
+    }
+}
+
+/// Whether it is an integer of 32 or 64 bits.
+fn is_wide(ty: Type) -> bool {
+    matches!(ty.bytes(), 4 | 8) && !ty.is_float() && !ty.is_packed()
+}
+
+/// The result of integer arithmetic that keeps differences constant.
+fn linear(i: &Instruction, shapes: &[Shape]) -> Option<Shape> {
+    let wide = |ty: &Type| is_wide(*ty);
+    match &i.op {
+        Op::Mov { ty, lanes: 0 | 1 } if wide(ty) => match (&i.dst[0], &i.src[0]) {
+            (Operand::Reg(_), Operand::Vector(_)) | (Operand::Vector(_), _) => None,
+            _ => shapes.first().copied(),
+        },
+        Op::Cvta { .. } => shapes.first().copied(),
+        Op::Add { ty, mode, carry } | Op::Sub { ty, mode, carry }
+            if wide(ty) && !mode.sat && *carry == Carry::default() =>
+        {
+            let sign = if matches!(i.op, Op::Sub { .. }) { -1 } else { 1 };
+            sum(*shapes.first()?, *shapes.get(1)?, sign)
+        }
+        Op::Neg { ty, .. } if wide(ty) => sum(Shape::constant(0), *shapes.first()?, -1),
+        Op::Mul { ty, half: Some(Half::Lo | Half::Wide), .. } if wide(ty) => product(i, shapes),
+        Op::Mad { ty, half: Some(Half::Lo | Half::Wide), mode, carry }
+            if wide(ty) && !mode.sat && *carry == Carry::default() =>
+        {
+            sum(product(i, shapes)?, *shapes.get(2)?, 1)
+        }
+        Op::Shl { ty } if wide(ty) => match (shapes.first()?, i.src.get(1)?) {
+            (Shape::Affine { stride, zeros }, Operand::Int(by @ 0..=31)) => Some(Shape::Affine {
+                stride: stride.checked_shl(*by as u32)?,
+                zeros: zeros.saturating_add(*by as u32),
+            }),
+            _ => None,
+        },
+        Op::Shr { ty } if wide(ty) => match (shapes.first()?, i.src.get(1)?) {
+            // All neighbours lie between two multiples of the power of two.
+            (shape @ Shape::Affine { zeros, .. }, Operand::Int(by @ 0..=31))
+                if *by as u32 >= *zeros =>
+            {
+                shape.never_wraps().then_some(Shape::UNIFORM)
+            }
+            _ => None,
+        },
+        Op::Logic { op: super::modifier::BoolOp::And, ty } if wide(ty) => {
+            mask(*shapes.first()?, i.src.get(1)?)
+        }
+        Op::Cvt(cvt) if wide(&cvt.from) && wide(&cvt.to) && !cvt.sat => {
+            let shape = *shapes.first()?;
+            shape.stride().is_some_and(|stride| i32::try_from(stride).is_ok()).then_some(shape)
+        }
+        _ => None,
+    }
+}
+
+fn sum(a: Shape, b: Shape, sign: i64) -> Option<Shape> {
+    match (a, b) {
+        (Shape::Affine { stride: a, zeros: x }, Shape::Affine { stride: b, zeros: y }) => {
+            Some(Shape::Affine { stride: a.checked_add(b.checked_mul(sign)?)?, zeros: x.min(y) })
+        }
+        _ => None,
+    }
+}
+
+fn product(i: &Instruction, shapes: &[Shape]) -> Option<Shape> {
+    let (a, b) = (*shapes.first()?, *shapes.get(1)?);
+    // A constant is cut to the type's width; here it must be the same number before and after.
+    let factor = |at: usize| match i.src.get(at) {
+        Some(Operand::Int(value)) => i32::try_from(*value).ok().filter(|v| *v >= 0).map(i64::from),
+        _ => None,
+    };
+    let (Shape::Affine { stride: s, zeros: x }, Shape::Affine { stride: t, zeros: y }) = (a, b)
+    else {
+        return None;
+    };
+    if i32::try_from(s).is_err() || i32::try_from(t).is_err() {
+        return None;
+    }
+    let stride = match (s, t, factor(0), factor(1)) {
+        (0, 0, ..) => 0,
+        (_, 0, _, Some(by)) => s.checked_mul(by)?,
+        (0, _, Some(by), _) => t.checked_mul(by)?,
+        _ => return None,
+    };
+    Some(Shape::Affine { stride, zeros: x.saturating_add(y) })
+}
+
+/// `and` with a constant that keeps all of the bits in which neighbours differ, or none.
+fn mask(value: Shape, mask: &Operand) -> Option<Shape> {
+    let (Shape::Affine { stride, zeros }, Operand::Int(mask)) = (value, mask) else { return None };
+    if stride == 0 || !value.never_wraps() || zeros > 31 {
+        return None;
+    }
+    let low = (1i64 << zeros) - 1;
+    match mask & low {
+        0 => Some(Shape::UNIFORM),
+        kept if kept == low => Some(value),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shape, Shapes};
+    use crate::ptx::parse;
+
+    /// The shapes of registers of a kernel with this body, by name.
+    fn strides(body: &str, names: &[&str]) -> Vec<Option<i64>> {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n{{\n\
+             .reg .pred %p<9>;\n.reg .f32 %f<9>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<20>;\n{body}\nret;\n}}\n"
+        );
+        let module = parse(&text).unwrap_or_default();
+        let function = module.functions.first();
+        let body = function.and_then(|f| f.body.as_ref());
+        let Some(body) = body else { return Vec::new() };
+        let shapes = Shapes::new(body);
+        let regs = (0..body.registers.len() as u32).map(crate::ptx::operand::Reg);
+        let named: Vec<_> = regs.map(|reg| (body.registers.name(reg), shapes.of(reg))).collect();
+        let find =
+            |name: &&str| named.iter().find(|(n, _)| n == name).and_then(|(_, s)| s.stride());
+        names.iter().map(find).collect()
+    }
+
+    #[test]
+    fn an_index_is_affine_and_its_address_too() {
+        let body = "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
+                    mad.lo.s32 %r4, %r1, %r2, %r3; ld.param.u64 %rd1, [p]; mul.wide.s32 %rd2, %r4, 12;
+                    add.s64 %rd3, %rd1, %rd2; ld.global.f32 %f1, [%rd3]; ld.global.f32 %f2, [%rd1];
+                    shr.u32 %r5, %r3, 5; and.b32 %r6, %r3, 31; and.b32 %r7, %r3, 2; mul.lo.s32 %r8, %r4, %r1;";
+        let names = ["%r1", "%r4", "%rd2", "%rd3", "%f1", "%f2", "%r5", "%r6", "%r7", "%r8"];
+        let expected =
+            [Some(0), Some(1), Some(12), Some(12), None, Some(0), Some(0), Some(1), None, None];
+        assert_eq!(strides(body, &names), expected);
+    }
+
+    #[test]
+    fn what_loops_and_joins_make_different_is_found() {
+        let body = "mov.u32 %r1, %tid.x; mov.u32 %r2, 0; mov.u32 %r9, 0; ld.param.u32 %r7, [n];
+                    LOOP: add.s32 %r2, %r2, 1; add.s32 %r1, %r1, %r7; add.s32 %r9, %r9, %r1;
+                    setp.lt.s32 %p1, %r2, %r7; setp.lt.s32 %p2, %r1, %r7; @%p1 bra LOOP;";
+        let names = ["%r1", "%r2", "%r9", "%p1", "%p2"];
+        assert_eq!(strides(body, &names), [Some(1), Some(0), None, Some(0), None]);
+    }
+
+    #[test]
+    fn multiples_do_not_wrap_between_neighbours() {
+        let shape = |stride, zeros| Shape::Affine { stride, zeros };
+        assert!(shape(1, 2).never_wraps());
+        assert!(shape(4, 4).never_wraps());
+        assert!(!shape(1, 1).never_wraps());
+        assert!(!shape(3, 3).never_wraps());
+        assert!(!shape(-1, 2).never_wraps());
+    }
+}
