@@ -19,8 +19,16 @@ use program::Program;
 use warpaint::device::{Arguments, Device, Function, LaunchConfig, Memory, Stream};
 
 /// Kernels to time the translation of, with the goal in milliseconds.
-const TRANSLATED: [(&str, f64); 4] =
-    [("saxpy", 10.0), ("nbody", 10.0), ("philox", 10.0), ("large", 60.0)];
+const TRANSLATED: [(&str, f64); 6] = [
+    ("saxpy", 10.0),
+    ("nbody", 10.0),
+    ("sgemm", 10.0),
+    ("philox", 60.0),
+    ("march", 60.0),
+    ("large", 60.0),
+];
+/// Translations of each.
+const ROUNDS: usize = 20;
 const EMPTY_LAUNCH_GOAL_US: f64 = 5.0;
 
 fn main() {
@@ -107,11 +115,14 @@ impl Bench {
         bytes.chunks(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
     }
 
-    /// Each kernel by itself, best of ten.
+    /// Each kernel by itself, in time on the processor.
     fn translations(&self) {
         for (name, goal) in TRANSLATED {
             let program = Program::of(name);
-            let ms = best(10, || drop(self.device.load(&program.ptx).unwrap()));
+            let start = Instant::now();
+            let before = program::processor_ms(start);
+            (0..ROUNDS).for_each(|_| drop(self.device.load(&program.ptx).unwrap()));
+            let ms = (program::processor_ms(start) - before) / ROUNDS as f64;
             let instructions = program.instructions();
             println!("translate {name}, {instructions} instructions: {ms:.2} ms (goal {goal} ms)");
         }

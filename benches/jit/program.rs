@@ -51,3 +51,11 @@ pub(crate) fn resident_kib() -> u64 {
     let line = status.lines().find(|line| line.starts_with("VmRSS:"));
     line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
 }
+
+/// Milliseconds that this thread has had a processor, which other programs' load does not change; time of the
+/// clock where the system does not tell.
+pub(crate) fn processor_ms(since: std::time::Instant) -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let ns = told.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+    ns.map_or_else(|| since.elapsed().as_secs_f64() * 1e3, |ns| ns / 1e6)
+}

@@ -142,8 +142,8 @@ impl Shapes {
         }
     }
 
-    /// The shape of what an instruction gives; `None` while an operand's is unknown.
-    fn result(&self, body: &Body, i: &Instruction) -> Option<Shape> {
+    /// The shape of what an instruction gives; `None` where it gives nothing.
+    pub fn result(&self, body: &Body, i: &Instruction) -> Option<Shape> {
         if i.dst.is_empty() {
             return None;
         }

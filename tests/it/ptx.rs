@@ -270,6 +270,15 @@ fn cases_on_the_cpu_device() {
     run_all(&Device::cpu().unwrap());
 }
 
+/// Also those that are not faster so, in a process of their own, since the environment is all threads'.
+#[test]
+fn cases_on_the_cpu_device_with_threads_side_by_side() {
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    again.args(["--exact", "ptx::cases_on_the_cpu_device"]).env("WARPAINT_LANES", "always");
+    let output = again.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
 #[test]
 fn cases_on_nvidia() {
     match Device::open(Choice::Cuda(0)) {

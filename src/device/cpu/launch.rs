@@ -19,7 +19,7 @@ use std::{
 };
 
 pub(super) use context::{
-    BLOCKED, Context, DONE, Entry, Exchange, ImageCall, MAX_THREADS, RESERVED_SHARED_BYTES,
+    BLOCKED, Context, DONE, Entry, Exchange, ImageCall, LANES, MAX_THREADS, RESERVED_SHARED_BYTES,
     STOPPED, YIELDED,
 };
 pub(super) use pool::Pool;

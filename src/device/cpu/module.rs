@@ -58,6 +58,11 @@ fn refused(diagnostics: &[Diagnostic]) -> Error {
 
 impl Module {
     pub(super) fn load(shared: Arc<Shared>, text: &str) -> Result<Self> {
+        Self::load_with(shared, text, jit::Lanes::of_environment())
+    }
+
+    /// With groups of threads side by side or not.
+    pub(super) fn load_with(shared: Arc<Shared>, text: &str, lanes: jit::Lanes) -> Result<Self> {
         let mut ptx = ptx::parse(text).map_err(|diagnostics| refused(&diagnostics))?;
         let diagnostics = ptx::verify(&ptx);
         if has_errors(&diagnostics) {
@@ -81,7 +86,7 @@ impl Module {
         if !globals.contents.iter().all(|(address, bytes)| arena.write(*address, bytes)) {
             return Err(jit::internal("a variable lies outside its memory"));
         }
-        loaded.kernels = jit::compile(&ptx, text, &globals, arena.tables())?;
+        loaded.kernels = jit::compile(&ptx, text, &globals, arena.tables(), lanes)?;
         Ok(Self(Arc::new(loaded)))
     }
 

@@ -26,11 +26,17 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{Linkage, Module as _};
 
+pub(super) use float::is_simple_bound;
+pub(super) use integer::{condition as int_condition, float_condition};
+pub(super) use memory::Checked;
+
 use super::{
     Schedule, Unit, address,
     kernel::{ResumePoint, SiteKind},
+    lanes,
     sites::Sites,
     sync,
+    windows::Windows,
 };
 use crate::{
     device::{
@@ -68,6 +74,8 @@ pub(super) struct Lowered {
     pub(super) yields: bool,
     pub(super) flushes: bool,
     pub(super) entry_site: u32,
+    /// Whether threads run side by side, each with local memory of its own.
+    pub(super) lanes: bool,
     pub(super) resumes: Vec<ResumePoint>,
 }
 
@@ -79,12 +87,15 @@ pub(super) struct Lower<'a, 'f> {
     pub(super) function: &'a Function,
     pub(super) body: &'a Body,
     pub(super) plan: sync::Plan,
+    /// How groups of threads run side by side, where they do.
+    pub(super) lanes: Option<lanes::Plan>,
     pub(super) frame: address::Frame,
     /// Registers that hold an address known when compiling.
     pub(super) known: address::Known,
+    pub(super) windows: Windows,
     sites: &'f mut Sites<'a>,
     registers: Vec<Variable>,
-    labels: Vec<Block>,
+    pub(super) labels: Vec<Block>,
     /// Which labels begin a loop.
     headers: Vec<bool>,
     /// The context's address.
@@ -100,10 +111,10 @@ pub(super) struct Lower<'a, 'f> {
     /// Where a stopped thread leaves: site and address are its parameters.
     stop: Block,
     /// Where a thread goes that has ended or waits (kernels).
-    next: Block,
+    pub(super) next: Block,
     /// First byte of the thread's frame in local memory.
     pub(super) local: Variable,
-    location: Option<LocationId>,
+    pub(super) location: Option<LocationId>,
 }
 
 /// The thread whose turn it is, in a kernel.
@@ -129,11 +140,14 @@ pub(super) fn function<'a, 'f>(
 ) -> Result<Lowered> {
     let Some(body) = &function.body else { return Err(super::internal("a function without body")) };
     let cfg = Cfg::new(body);
-    let plan = sync::Plan::new(function, body, &cfg);
+    let mut plan = sync::Plan::new(function, body, &cfg);
     let headers = super::flow::loop_headers(body, &cfg);
     let frame = address::Frame::new(unit, function, body);
     let known = address::Known::new(body);
+    let windows = Windows::new(unit, function, body, &frame);
     let mut b = FunctionBuilder::new(clif, builder);
+    let lanes = lanes::Plan::new(&mut b, function, body, &cfg, &plan, unit.lanes);
+    plan.spill_bytes = lanes.as_ref().map_or(plan.spill_bytes, lanes::Plan::spill_bytes);
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
     b.switch_to_block(entry);
@@ -160,8 +174,10 @@ pub(super) fn function<'a, 'f>(
         function,
         body,
         plan,
+        lanes,
         frame,
         known,
+        windows,
         sites,
         registers,
         labels,
@@ -194,6 +210,7 @@ pub(super) fn function<'a, 'f>(
         yields: !lower.plan.spins.is_empty(),
         flushes: lower.plan.flushes,
         entry_site,
+        lanes: lower.lanes.is_some(),
         resumes: std::mem::take(&mut lower.plan.resumes),
     };
     lower.b.finalize(config);
@@ -238,6 +255,7 @@ impl Lower<'_, '_> {
         let body = self.body;
         let mut resumes = resumes.iter().copied();
         for (index, statement) in body.statements.iter().enumerate() {
+            self.entry_point(index);
             match statement {
                 Statement::Label(label) => {
                     self.label(*label);
@@ -266,13 +284,28 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    fn is_filled(&mut self) -> bool {
+    /// The error for an instruction that is not supported.
+    pub(super) fn unsupported(&self, instruction: &Instruction, why: &str) -> crate::device::Error {
+        self.sites.unsupported(instruction, why)
+    }
+
+    /// A label of a group's way, and what stops its loops.
+    pub(super) fn group_label(&mut self, label: Label, index: usize) {
+        self.label(label);
+        if self.headers[label.0 as usize] {
+            let rest = &self.body.statements[index..];
+            self.location = next_location(rest).or(self.location);
+            self.poll();
+        }
+    }
+
+    pub(super) fn is_filled(&mut self) -> bool {
         let Some(block) = self.b.current_block() else { return true };
         let last = self.b.func.layout.last_inst(block);
         last.is_some_and(|inst| self.b.func.dfg.insts[inst].opcode().is_terminator())
     }
 
-    fn label(&mut self, label: Label) {
+    pub(super) fn label(&mut self, label: Label) {
         let block = self.labels[label.0 as usize];
         if !self.is_filled() {
             self.b.ins().jump(block, &[]);
@@ -280,7 +313,7 @@ impl Lower<'_, '_> {
         self.b.switch_to_block(block);
     }
 
-    fn instruction(
+    pub(super) fn instruction(
         &mut self,
         index: usize,
         instruction: &Instruction,

@@ -19,6 +19,7 @@ mod globals;
 mod images;
 mod inlining;
 mod kernel;
+mod lanes;
 mod lower;
 mod math;
 mod output;
@@ -27,6 +28,7 @@ mod rounding;
 mod sites;
 mod spin;
 mod sync;
+mod windows;
 
 use std::sync::Arc;
 
@@ -36,6 +38,7 @@ use cranelift_module::{FuncId, Linkage, Module as _};
 
 pub(super) use globals::Globals;
 pub(super) use kernel::{Kernel, Reduce, Resume, Schedule, WarpOp};
+pub(super) use lanes::Lanes;
 pub(super) use output::take_assertion;
 
 use super::{NAME, launch::Entry, memory::Tables};
@@ -51,6 +54,7 @@ struct Unit<'a> {
     module: &'a Module,
     globals: &'a Globals,
     tables: Tables,
+    lanes: Lanes,
     /// The compiled function of each PTX function that has a body, by its index.
     ids: Vec<Option<FuncId>>,
 }
@@ -61,13 +65,14 @@ pub(super) fn compile(
     text: &str,
     globals: &Globals,
     tables: Tables,
+    lanes: Lanes,
 ) -> Result<Vec<Kernel>> {
     let (module, inlined) = inlining::inlined(module, text)?;
     let module = &*module;
     let mut code = code::empty_module()?;
     let ids = declare(&mut code, module, &inlined)?;
     let reserves = flow::uses_reserved_shared(module);
-    let unit = Unit { module, globals, tables, ids };
+    let unit = Unit { module, globals, tables, lanes, ids };
     let mut sites = Sites::new(module, text);
     let mut kernels = Vec::new();
     let (mut context, mut builder) = (Context::new(), FunctionBuilderContext::new());
@@ -186,6 +191,7 @@ fn kernel(
         calls: lowered.calls,
         yields: lowered.yields,
         reserves: false,
+        lanes: lowered.lanes,
         flushes: lowered.flushes,
         entry_site: lowered.entry_site,
         sites,

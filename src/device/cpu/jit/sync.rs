@@ -219,7 +219,7 @@ impl Lower<'_, '_> {
     }
 
     /// Where this thread's element lies in an array of elements of `bytes` bytes, less the array's offset.
-    fn element(&mut self, base: Value, bytes: u32) -> Value {
+    pub(super) fn element(&mut self, base: Value, bytes: u32) -> Value {
         let index = self.b.use_var(self.thread.index);
         let wide = self.b.ins().uextend(types::I64, index);
         let offset = self.b.ins().ishl_imm_u(wide, i64::from(bytes.trailing_zeros()));
@@ -283,7 +283,7 @@ impl Lower<'_, '_> {
     }
 
     /// What others need to know of a thread that waits.
-    fn hand_over(&mut self, i: &Instruction) -> Step {
+    pub(super) fn hand_over(&mut self, i: &Instruction) -> Step {
         let mask = offset_of!(Exchange, mask);
         match i.op {
             Op::Bar { kind, .. } => {
@@ -321,7 +321,7 @@ impl Lower<'_, '_> {
     }
 
     /// Writes what a thread gets for its waiting.
-    fn receive(&mut self, i: &Instruction) -> Step {
+    pub(super) fn receive(&mut self, i: &Instruction) -> Step {
         let Some(first) = i.dst.first() else { return Ok(()) };
         let result = self.take(types::I64, offset_of!(Exchange, result));
         self.set_operand(first, result)?;

@@ -16,6 +16,8 @@ use crate::device::{
 pub(in crate::device::cpu) const MAX_THREADS: usize = 1024;
 /// Threads of a warp.
 pub(in crate::device::cpu) const WARP: usize = 32;
+/// Threads that run side by side.
+pub(in crate::device::cpu) const LANES: usize = 4;
 /// A thread's state is 0 before its start, else the resume point at which it goes on; with this bit it waits
 /// there for others.
 pub(in crate::device::cpu) const BLOCKED: u32 = 1 << 31;

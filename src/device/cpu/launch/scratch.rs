@@ -113,9 +113,13 @@ impl Scratch {
     }
 }
 
-/// Local memory of a block: threads that never wait for each other use the same.
+/// Local memory of a block: threads that never wait for each other use the same, but for those side by side.
 fn local_bytes(kernel: &Kernel, config: LaunchConfig) -> u64 {
-    let stacks = if kernel.schedule == Schedule::Free { 1 } else { config.block.count() };
+    let stacks = match kernel.schedule {
+        Schedule::Free if kernel.lanes => context::LANES as u64,
+        Schedule::Free => 1,
+        Schedule::Block | Schedule::Warp => config.block.count(),
+    };
     kernel.local_bytes * stacks
 }
 

@@ -269,6 +269,16 @@ impl Arena {
         })
     }
 
+    /// Whether a kernel may read or write all of `bytes` at `address`.
+    pub(in crate::device::cpu) fn allows(&self, address: u64, bytes: u64, write: bool) -> bool {
+        let offset = address.wrapping_sub(self.base);
+        let ends = if write { &self.write_ends } else { &self.read_ends };
+        ends.get((offset >> CHUNK_BITS) as usize).is_some_and(|end| {
+            let end = end.load(Ordering::Acquire);
+            offset <= end && bytes <= end - offset
+        })
+    }
+
     /// Copies `bytes` into an allocation; false, and nothing done, when they do not fit one.
     #[must_use]
     pub(in crate::device::cpu) fn write(&self, address: u64, bytes: &[u8]) -> bool {

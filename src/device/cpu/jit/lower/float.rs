@@ -276,7 +276,7 @@ pub(super) fn rounding_code(rounding: Rounding) -> Step<i64> {
 }
 
 /// Whether a constant is such that one comparison does: no NaN, and no zero whose sign could lose.
-fn is_simple_bound(operand: &Operand, least: bool) -> bool {
+pub(in crate::device::cpu::jit) fn is_simple_bound(operand: &Operand, least: bool) -> bool {
     let simple =
         |value: f64| !value.is_nan() && (value != 0.0 || value.is_sign_negative() == least);
     match operand {

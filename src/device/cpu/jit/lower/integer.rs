@@ -387,7 +387,7 @@ impl Lower<'_, '_> {
         Ok(self.logic(op, value, c))
     }
 
-    pub(super) fn logic(&mut self, op: BoolOp, a: Value, b: Value) -> Value {
+    pub(in crate::device::cpu::jit) fn logic(&mut self, op: BoolOp, a: Value, b: Value) -> Value {
         match op {
             BoolOp::And => self.b.ins().band(a, b),
             BoolOp::Or => self.b.ins().bor(a, b),
@@ -471,7 +471,7 @@ struct Comparison {
     ftz: bool,
 }
 
-fn condition(cmp: Cmp, ty: Type) -> IntCC {
+pub(in crate::device::cpu::jit) fn condition(cmp: Cmp, ty: Type) -> IntCC {
     let signed = ty.is_signed();
     match cmp {
         Cmp::Eq | Cmp::Equ | Cmp::Num => IntCC::Equal,
@@ -487,7 +487,7 @@ fn condition(cmp: Cmp, ty: Type) -> IntCC {
     }
 }
 
-fn float_condition(cmp: Cmp) -> FloatCC {
+pub(in crate::device::cpu::jit) fn float_condition(cmp: Cmp) -> FloatCC {
     match cmp {
         Cmp::Eq => FloatCC::Equal,
         Cmp::Ne => FloatCC::OrderedNotEqual,

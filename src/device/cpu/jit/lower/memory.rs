@@ -14,7 +14,7 @@ use crate::{
             address::{self, Spot},
             kernel::SiteKind,
         },
-        launch::Context,
+        launch::{Context, LANES},
         memory::{CHUNK_BITS, Tables},
     },
     ptx::{
@@ -30,10 +30,10 @@ pub(super) type Target = (Value, i32);
 
 /// An access to be checked.
 #[derive(Clone, Copy)]
-pub(super) struct Checked {
-    pub(super) space: Option<Space>,
-    pub(super) bytes: u32,
-    pub(super) write: bool,
+pub(in crate::device::cpu::jit) struct Checked {
+    pub(in crate::device::cpu::jit) space: Option<Space>,
+    pub(in crate::device::cpu::jit) bytes: u32,
+    pub(in crate::device::cpu::jit) write: bool,
 }
 
 impl Checked {
@@ -42,7 +42,7 @@ impl Checked {
         SiteKind::Access { space, write: self.write, bytes: self.bytes }
     }
 
-    fn is_shared(self) -> bool {
+    pub(in crate::device::cpu::jit) fn is_shared(self) -> bool {
         matches!(self.space, Some(Space::Shared | Space::SharedCta))
     }
 }
@@ -295,7 +295,7 @@ impl Lower<'_, '_> {
     }
 
     /// The generic address or, in shared memory, the offset that an operand gives, 32 or 64 bits wide.
-    fn address_value(&mut self, address: &Address) -> Step<Value> {
+    pub(in crate::device::cpu::jit) fn address_value(&mut self, address: &Address) -> Step<Value> {
         Ok(match address.base {
             Base::Reg(reg) => {
                 let value = self.b.use_var(self.variable(reg));
@@ -333,6 +333,9 @@ impl Lower<'_, '_> {
             let offset = self.b.ins().isub(at, local);
             let bytes = self.b.ins().iconst(types::I64, self.frame.local_bytes as i64);
             self.check(offset, bytes, checked, at);
+            return Ok((at, 0));
+        }
+        if self.check_window(address, at, 0, checked)? {
             return Ok((at, 0));
         }
         let tables = offset_of!(Context, arena);
@@ -435,6 +438,8 @@ impl Lower<'_, '_> {
         let mut length = self.context_u64(bytes);
         if space == Space::Local && self.plan.schedule != Schedule::Free {
             length = self.b.ins().imul_imm_u(length, 1024);
+        } else if space == Space::Local && self.has_lanes() {
+            length = self.b.ins().imul_imm_u(length, LANES as i64);
         }
         let offset = self.b.ins().isub(address, start);
         self.b.ins().icmp(IntCC::UnsignedLessThan, offset, length)

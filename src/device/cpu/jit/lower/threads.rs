@@ -21,12 +21,13 @@ impl Lower<'_, '_> {
         self.b.def_var(self.thread.waiting, zero);
         self.first_coordinates(begin);
         let [turn, start, done] = [(); 3].map(|()| self.b.create_block());
-        self.b.ins().jump(turn, &[]);
+        self.first_turn(turn, end);
 
         self.b.switch_to_block(turn);
         self.enter_thread();
         let points = self.plan.points.len();
         let resumes: Vec<Block> = (0..points).map(|_| self.b.create_block()).collect();
+        self.enter_leaving();
         self.dispatch(start, &resumes);
 
         self.b.switch_to_block(start);
@@ -34,9 +35,8 @@ impl Lower<'_, '_> {
         self.statements(&resumes)?;
 
         self.b.switch_to_block(self.next);
-        let last = self.advance();
-        self.b.ins().brif(last, done, &[], turn, &[]);
-        let _ = end;
+        self.next_turn(turn, done, end);
+        self.groups(done, end)?;
 
         self.b.switch_to_block(done);
         let waiting = self.b.use_var(self.thread.waiting);
@@ -63,11 +63,11 @@ impl Lower<'_, '_> {
     }
 
     /// What each thread needs before its first or next instruction.
-    fn enter_thread(&mut self) {
+    pub(in crate::device::cpu::jit) fn enter_thread(&mut self) {
         let index = self.b.use_var(self.thread.index);
         let base = self.context_u64(offset_of!(Context, local_base));
         let local = if self.plan.schedule == Schedule::Free {
-            base
+            self.local_of_lane(base)
         } else {
             let stride = self.context_u64(offset_of!(Context, local_stride));
             let wide = self.b.ins().uextend(types::I64, index);
@@ -121,7 +121,7 @@ impl Lower<'_, '_> {
     }
 
     /// A register that some path leaves unset reads as zero, and never as what the last thread left.
-    pub(super) fn define_all_registers(&mut self) {
+    pub(in crate::device::cpu::jit) fn define_all_registers(&mut self) {
         let mut zeros = HashMap::new();
         for (variable, ty) in self.registers.clone().into_iter().zip(self.body.registers.types()) {
             let ty = clif_type(*ty);
@@ -132,11 +132,11 @@ impl Lower<'_, '_> {
         self.b.def_var(self.carry, zero);
     }
 
-    /// The next thread's index and coordinates; whether that was the last.
-    fn advance(&mut self) -> Value {
+    /// Index and coordinates of the thread `by` further; whether that is at the end.
+    pub(in crate::device::cpu::jit) fn advance(&mut self, by: i64, end: Value) -> Value {
         let sizes = [0, 4].map(|at| offset_of!(Context, ntid) + at);
         let variables = [self.thread.x, self.thread.y, self.thread.z];
-        let mut step = self.b.ins().iconst(types::I32, 1);
+        let mut step = self.b.ins().iconst(types::I32, by);
         for (axis, variable) in variables.into_iter().enumerate().take(self.plan.axes) {
             let here = self.b.use_var(variable);
             let mut here = self.b.ins().iadd(here, step);
@@ -150,9 +150,9 @@ impl Lower<'_, '_> {
             self.b.def_var(variable, here);
         }
         let index = self.b.use_var(self.thread.index);
-        let index = self.b.ins().iadd_imm_u(index, 1);
+        let index = self.b.ins().iadd_imm_u(index, by);
         self.b.def_var(self.thread.index, index);
-        self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, self.arguments[1])
+        self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, end)
     }
 
     /// Tells the host where and why, and gives up.

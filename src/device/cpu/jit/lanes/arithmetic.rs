@@ -1,0 +1,470 @@
+//! Arithmetic, logic, comparison and selection on vectors: the same operations as for single threads, with the
+//! same results to the bit.
+
+use cranelift_codegen::ir::{
+    self, InstBuilder, Value,
+    condcodes::{FloatCC, IntCC},
+    types,
+};
+
+use super::{
+    super::lower::{Lower, Step, float_condition, int_condition},
+    value::{Parts, form},
+};
+use crate::ptx::{
+    inst::{Instruction, Op},
+    modifier::{BoolOp, Carry, Cmp, Function, Half, MinMax, Mode, Rounding},
+    operand::Operand,
+    types::Type,
+};
+
+impl Lower<'_, '_> {
+    /// The instruction on vectors; `false`, with nothing written, where it has no such form.
+    pub(super) fn vector_arithmetic(&mut self, i: &Instruction) -> Step<bool> {
+        if i.guard.is_some() {
+            return Ok(false);
+        }
+        match &i.op {
+            Op::Mov { ty, lanes: 0 | 1 } => self.vector_move(i, *ty),
+            Op::Cvt(cvt) => self.vector_convert(i, cvt),
+            Op::Setp { cmp, combine, ty, ftz } => self.vector_setp(i, *cmp, *combine, *ty, *ftz),
+            Op::Selp { ty } => self.vector_select(i, *ty),
+            Op::Mul { ty, half: Some(half @ (Half::Wide | Half::Hi)), .. } if ty.bytes() == 4 => {
+                self.vector_wide(i, *ty, *half, false)
+            }
+            Op::Mad { ty, half: Some(half @ (Half::Wide | Half::Hi)), mode, carry }
+                if ty.bytes() == 4 && !mode.sat && *carry == Carry::default() =>
+            {
+                self.vector_wide(i, *ty, *half, true)
+            }
+            op => match same_type(op) {
+                Some(ty) => self.vector_same(i, ty),
+                None => Ok(false),
+            },
+        }
+    }
+
+    /// Operations whose operands and result have one type.
+    fn vector_same(&mut self, i: &Instruction, ty: Type) -> Step<bool> {
+        if !has_form(ty) && ty != Type::Pred {
+            return Ok(false);
+        }
+        if let Op::Shl { .. } | Op::Shr { .. } = i.op {
+            return self.vector_shift(i, ty);
+        }
+        let mut operands: Vec<Parts> = Vec::new();
+        for operand in &i.src {
+            match self.vector_source(operand, ty)? {
+                Some(parts) => operands.push(parts),
+                None => return Ok(false),
+            }
+        }
+        let mut result = Parts::new();
+        for part in 0..form(ty).1 {
+            let operands: Vec<Value> = operands.iter().map(|parts| parts[part]).collect();
+            match self.vector_part(i, ty, &operands) {
+                Some(value) => result.push(value),
+                None => return Ok(false),
+            }
+        }
+        Ok(self.set_vector(&i.dst[0], ty, &result))
+    }
+
+    fn vector_part(&mut self, i: &Instruction, ty: Type, operands: &[Value]) -> Option<Value> {
+        if ty.is_float() {
+            self.vector_float(i, ty, operands)
+        } else {
+            self.vector_int(i, ty, operands)
+        }
+    }
+
+    fn vector_float(&mut self, i: &Instruction, ty: Type, operands: &[Value]) -> Option<Value> {
+        let (mode, relu) = float_mode(&i.op)?;
+        if relu || !matches!(mode.rounding, None | Some(Rounding::Nearest)) {
+            return None;
+        }
+        let operands: Vec<Value> =
+            operands.iter().map(|v| self.vector_flushed(*v, ty, mode.ftz)).collect();
+        let one = |lower: &mut Self| lower.all_lanes(form(ty).0, one_bits(ty));
+        let value = match (&i.op, operands.as_slice()) {
+            (Op::Add { .. }, [a, b]) => self.b.ins().fadd(*a, *b),
+            (Op::Sub { .. }, [a, b]) => self.b.ins().fsub(*a, *b),
+            (Op::Mul { .. }, [a, b]) => self.b.ins().fmul(*a, *b),
+            (Op::Div { .. }, [a, b]) => self.b.ins().fdiv(*a, *b),
+            (Op::Fma { .. } | Op::Mad { .. }, [a, b, c]) => self.b.ins().fma(*a, *b, *c),
+            (Op::Sqrt { .. }, [a]) => self.b.ins().sqrt(*a),
+            (Op::Rcp { .. }, [a]) => {
+                let one = one(self);
+                self.b.ins().fdiv(one, *a)
+            }
+            (Op::Approx { function: Function::Rsqrt, .. }, [a]) => {
+                let one = one(self);
+                let root = self.b.ins().sqrt(*a);
+                self.b.ins().fdiv(one, root)
+            }
+            (Op::Abs { .. }, [a]) => self.b.ins().fabs(*a),
+            (Op::Neg { .. }, [a]) => self.b.ins().fneg(*a),
+            (Op::Copysign { .. }, [sign, magnitude]) => self.vector_copysign(*sign, *magnitude, ty),
+            (Op::Min(m), [a, b]) => self.vector_min_max(i, *m, *a, *b, true)?,
+            (Op::Max(m), [a, b]) => self.vector_min_max(i, *m, *a, *b, false)?,
+            _ => return None,
+        };
+        let value = self.vector_flushed(value, ty, mode.ftz);
+        Some(if mode.sat { self.vector_clamp_unit(value, ty) } else { value })
+    }
+
+    fn vector_copysign(&mut self, sign: Value, magnitude: Value, ty: Type) -> Value {
+        let (float, int) = (form(ty).0, int_vector(ty));
+        let top = if ty.bytes() == 8 { 1 << 63 } else { 1 << 31 };
+        let [mask, rest] = [top, !top].map(|bits| self.all_lanes(int, bits));
+        let [sign, magnitude] = [sign, magnitude].map(|v| self.recast(v, int));
+        let sign = self.b.ins().band(sign, mask);
+        let magnitude = self.b.ins().band(magnitude, rest);
+        let both = self.b.ins().bor(sign, magnitude);
+        self.recast(both, float)
+    }
+
+    /// As `min_max` for single threads.
+    fn vector_min_max(
+        &mut self,
+        i: &Instruction,
+        m: MinMax,
+        a: Value,
+        b: Value,
+        least: bool,
+    ) -> Option<Value> {
+        if m.xorsign_abs || m.relu {
+            return None;
+        }
+        if !m.nan && i.src.iter().any(|o| super::super::lower::is_simple_bound(o, least)) {
+            let bound_first = super::super::lower::is_simple_bound(&i.src[0], least);
+            let (a, bound) = if bound_first { (b, a) } else { (a, b) };
+            let cc = if least { FloatCC::LessThan } else { FloatCC::GreaterThan };
+            let within = self.b.ins().fcmp(cc, a, bound);
+            return Some(self.vector_choose(within, a, bound));
+        }
+        let value = if least { self.b.ins().fmin(a, b) } else { self.b.ins().fmax(a, b) };
+        if m.nan {
+            return Some(value);
+        }
+        let a_is_nan = self.b.ins().fcmp(FloatCC::Unordered, a, a);
+        let b_is_nan = self.b.ins().fcmp(FloatCC::Unordered, b, b);
+        let value = self.vector_choose(b_is_nan, a, value);
+        Some(self.vector_choose(a_is_nan, b, value))
+    }
+
+    /// `a` in the lanes of the mask, else `b`.
+    pub(super) fn vector_choose(&mut self, mask: Value, a: Value, b: Value) -> Value {
+        let ty = self.b.func.dfg.value_type(a);
+        let mask = self.recast(mask, ty);
+        self.b.ins().bitselect(mask, a, b)
+    }
+
+    pub(super) fn vector_flushed(&mut self, value: Value, ty: Type, ftz: bool) -> Value {
+        if !ftz || ty != Type::F32 || self.plan.flushes {
+            return value;
+        }
+        let bits = self.recast(value, types::I32X4);
+        let [exponent, sign, zero] =
+            [0x7f80_0000, 0x8000_0000, 0].map(|b| self.all_lanes(types::I32X4, b));
+        let top = self.b.ins().band(bits, exponent);
+        let tiny = self.b.ins().icmp(IntCC::Equal, top, zero);
+        let sign = self.b.ins().band(bits, sign);
+        let kept = self.vector_choose(tiny, sign, bits);
+        self.recast(kept, types::F32X4)
+    }
+
+    pub(super) fn vector_clamp_unit(&mut self, value: Value, ty: Type) -> Value {
+        let [one, zero] = [one_bits(ty), 0].map(|bits| self.all_lanes(form(ty).0, bits));
+        let above = self.b.ins().fcmp(FloatCC::GreaterThan, value, zero);
+        let value = self.vector_choose(above, value, zero);
+        let below = self.b.ins().fcmp(FloatCC::LessThan, value, one);
+        self.vector_choose(below, value, one)
+    }
+
+    fn vector_int(&mut self, i: &Instruction, ty: Type, operands: &[Value]) -> Option<Value> {
+        let word = ty.bytes() == 4;
+        Some(match (&i.op, operands) {
+            (Op::Add { mode, .. } | Op::Sub { mode, .. } | Op::Mad { mode, .. }, _) if mode.sat => {
+                return None;
+            }
+            (Op::Add { .. }, [a, b]) => self.b.ins().iadd(*a, *b),
+            (Op::Sub { .. }, [a, b]) => self.b.ins().isub(*a, *b),
+            (Op::Mul { .. }, [a, b]) => self.b.ins().imul(*a, *b),
+            (Op::Mad { .. }, [a, b, c]) => {
+                let product = self.b.ins().imul(*a, *b);
+                self.b.ins().iadd(product, *c)
+            }
+            (Op::Neg { .. }, [a]) => self.b.ins().ineg(*a),
+            (Op::Abs { .. }, [a]) if word => self.b.ins().iabs(*a),
+            (Op::Min(m), [a, b]) if word && !m.relu => match m.ty.is_signed() {
+                true => self.b.ins().smin(*a, *b),
+                false => self.b.ins().umin(*a, *b),
+            },
+            (Op::Max(m), [a, b]) if word && !m.relu => match m.ty.is_signed() {
+                true => self.b.ins().smax(*a, *b),
+                false => self.b.ins().umax(*a, *b),
+            },
+            (Op::Logic { op, .. }, [a, b]) => self.logic(*op, *a, *b),
+            (Op::Not { .. }, [a]) => self.b.ins().bnot(*a),
+            _ => return None,
+        })
+    }
+
+    /// Shifts by the same amount in all lanes.
+    fn vector_shift(&mut self, i: &Instruction, ty: Type) -> Step<bool> {
+        let (left, bits) = (matches!(i.op, Op::Shl { .. }), i64::from(ty.bits()));
+        let Some(Operand::Int(amount)) = i.src.get(1) else { return Ok(false) };
+        let amount = i64::from(*amount as u32);
+        let Some(value) = self.vector_source(&i.src[0], ty)? else { return Ok(false) };
+        let signed = ty.is_signed() && !left;
+        let vector = form(ty).0;
+        let shifted = value.into_iter().map(|part| {
+            let amount = if signed { amount.min(bits - 1) } else { amount };
+            if amount >= bits {
+                return self.all_lanes(vector, 0);
+            }
+            let amount = self.b.ins().iconst(types::I32, amount);
+            match (left, signed) {
+                (true, _) => self.b.ins().ishl(part, amount),
+                (false, true) => self.b.ins().sshr(part, amount),
+                (false, false) => self.b.ins().ushr(part, amount),
+            }
+        });
+        let shifted: Parts = shifted.collect();
+        Ok(self.set_vector(&i.dst[0], ty, &shifted))
+    }
+
+    /// Copies, also of two words into a pair and back.
+    fn vector_move(&mut self, i: &Instruction, ty: Type) -> Step<bool> {
+        match (&i.dst[0], &i.src[0]) {
+            (Operand::Reg(_), Operand::Vector(parts)) if parts.len() == 2 && ty.bytes() == 8 => {
+                let [low, high] = [&parts[0], &parts[1]];
+                let (Some(low), Some(high)) =
+                    (self.vector_source(low, Type::B32)?, self.vector_source(high, Type::B32)?)
+                else {
+                    return Ok(false);
+                };
+                let wide = [0, 1].map(|half| {
+                    let pairs = self.interleave(low[0], high[0], half);
+                    self.recast(pairs, types::I64X2)
+                });
+                Ok(self.set_vector(&i.dst[0], Type::B64, &wide))
+            }
+            (Operand::Vector(parts), Operand::Reg(_)) if parts.len() == 2 && ty.bytes() == 8 => {
+                let Some(wide) = self.vector_source(&i.src[0], Type::B64)? else {
+                    return Ok(false);
+                };
+                if !parts.iter().all(|p| self.takes_word(p)) {
+                    return Ok(false);
+                }
+                for (part, operand) in parts.iter().enumerate() {
+                    let word = self.words(wide[0], wide[1], part);
+                    self.set_vector(operand, Type::B32, &[word]);
+                }
+                Ok(true)
+            }
+            (Operand::Reg(_), Operand::Vector(_)) | (Operand::Vector(_), _) => Ok(false),
+            (_, source) => {
+                if !has_form(ty) && ty != Type::Pred {
+                    return Ok(false);
+                }
+                let Some(parts) = self.vector_source(source, ty)? else { return Ok(false) };
+                Ok(self.set_vector(&i.dst[0], ty, &parts))
+            }
+        }
+    }
+
+    fn takes_word(&self, operand: &Operand) -> bool {
+        match operand {
+            Operand::Reg(reg) => self.body.registers.ty(*reg).bytes() == 4,
+            Operand::Sink => true,
+            _ => false,
+        }
+    }
+
+    /// Words of two vectors in turn: the lower two of each, or the upper.
+    pub(super) fn interleave(&mut self, a: Value, b: Value, half: usize) -> Value {
+        let first = 2 * half as u8;
+        self.pick(a, b, [first, first + 4, first + 1, first + 5])
+    }
+
+    /// The lower (0) or upper (1) words of four 64-bit values.
+    pub(super) fn words(&mut self, low: Value, high: Value, which: usize) -> Value {
+        let which = which as u8;
+        self.pick(low, high, [which, which + 2, which + 4, which + 6])
+    }
+
+    /// Four of the eight words of two vectors.
+    pub(super) fn pick(&mut self, a: Value, b: Value, words: [u8; 4]) -> Value {
+        let [a, b] = [a, b].map(|v| self.recast(v, types::I8X16));
+        let mut bytes = [0; 16];
+        for (out, word) in bytes.chunks_mut(4).zip(words) {
+            out.copy_from_slice(&[4 * word, 4 * word + 1, 4 * word + 2, 4 * word + 3]);
+        }
+        let mask = self.b.func.dfg.immediates.push(ir::ConstantData::from(&bytes[..]));
+        let picked = self.b.ins().shuffle(a, b, mask);
+        self.recast(picked, types::I32X4)
+    }
+
+    /// `mul.wide`, `mul.hi` and the `mad`s of them, of words.
+    fn vector_wide(&mut self, i: &Instruction, ty: Type, half: Half, adds: bool) -> Step<bool> {
+        let (Some(a), Some(b)) =
+            (self.vector_source(&i.src[0], ty)?, self.vector_source(&i.src[1], ty)?)
+        else {
+            return Ok(false);
+        };
+        let [low, high] = self.wide_products(a[0], b[0], ty.is_signed());
+        if half == Half::Wide {
+            let mut parts = vec![low, high];
+            if adds {
+                let Some(c) = self.vector_source(&i.src[2], Type::B64)? else { return Ok(false) };
+                parts = parts.iter().zip(&c).map(|(p, c)| self.b.ins().iadd(*p, *c)).collect();
+            }
+            return Ok(self.set_vector(&i.dst[0], Type::B64, &parts));
+        }
+        let mut result = self.words(low, high, 1);
+        if adds {
+            let Some(c) = self.vector_source(&i.src[2], Type::B32)? else { return Ok(false) };
+            result = self.b.ins().iadd(result, c[0]);
+        }
+        Ok(self.set_vector(&i.dst[0], Type::B32, &[result]))
+    }
+
+    fn wide_products(&mut self, a: Value, b: Value, signed: bool) -> [Value; 2] {
+        let [a_low, b_low] = [a, b].map(|v| match signed {
+            true => self.b.ins().swiden_low(v),
+            false => self.b.ins().uwiden_low(v),
+        });
+        let [a_high, b_high] = [a, b].map(|v| match signed {
+            true => self.b.ins().swiden_high(v),
+            false => self.b.ins().uwiden_high(v),
+        });
+        [self.b.ins().imul(a_low, b_low), self.b.ins().imul(a_high, b_high)]
+    }
+
+    fn vector_setp(
+        &mut self,
+        i: &Instruction,
+        cmp: Cmp,
+        combine: Option<BoolOp>,
+        ty: Type,
+        ftz: bool,
+    ) -> Step<bool> {
+        // Flushing where the processor does not: as for single threads, whatever that is.
+        if !has_form(ty) || ftz && !self.plan.flushes {
+            return Ok(false);
+        }
+        let (Some(a), Some(b)) =
+            (self.vector_source(&i.src[0], ty)?, self.vector_source(&i.src[1], ty)?)
+        else {
+            return Ok(false);
+        };
+        let parts: Parts =
+            a.iter().zip(&b).map(|(a, b)| self.vector_compare(cmp, ty, *a, *b)).collect();
+        let holds = match parts[..] {
+            [low, high] => self.words(low, high, 0),
+            _ => parts[0],
+        };
+        let fails = self.b.ins().bnot(holds);
+        for (destination, value) in i.dst.iter().zip([holds, fails]) {
+            let value = match combine {
+                None => value,
+                Some(op) => match self.vector_source(&i.src[2], Type::Pred)? {
+                    Some(c) => self.logic(op, value, c[0]),
+                    None => return Ok(false),
+                },
+            };
+            if !self.set_vector(destination, Type::Pred, &[value]) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn vector_compare(&mut self, cmp: Cmp, ty: Type, a: Value, b: Value) -> Value {
+        if !ty.is_float() {
+            return self.b.ins().icmp(int_condition(cmp, ty), a, b);
+        }
+        let mut both = |first, second, and: bool| {
+            let [first, second] = [first, second].map(|cc| self.b.ins().fcmp(cc, a, b));
+            if and { self.b.ins().band(first, second) } else { self.b.ins().bor(first, second) }
+        };
+        // These two have no instruction for vectors.
+        match float_condition(cmp) {
+            FloatCC::OrderedNotEqual => both(FloatCC::Ordered, FloatCC::NotEqual, true),
+            FloatCC::UnorderedOrEqual => both(FloatCC::Unordered, FloatCC::Equal, false),
+            condition => self.b.ins().fcmp(condition, a, b),
+        }
+    }
+
+    fn vector_select(&mut self, i: &Instruction, ty: Type) -> Step<bool> {
+        if !has_form(ty) {
+            return Ok(false);
+        }
+        let (Some(a), Some(b), Some(mask)) = (
+            self.vector_source(&i.src[0], ty)?,
+            self.vector_source(&i.src[1], ty)?,
+            self.vector_source(&i.src[2], Type::Pred)?,
+        ) else {
+            return Ok(false);
+        };
+        let masks = match a.len() {
+            1 => vec![mask[0]],
+            _ => vec![self.interleave(mask[0], mask[0], 0), self.interleave(mask[0], mask[0], 1)],
+        };
+        let chosen = masks.iter().zip(a.iter().zip(&b));
+        let chosen: Parts = chosen.map(|(m, (a, b))| self.vector_choose(*m, *a, *b)).collect();
+        Ok(self.set_vector(&i.dst[0], ty, &chosen))
+    }
+}
+
+/// Whether values of the type are held in vectors.
+pub(super) fn has_form(ty: Type) -> bool {
+    matches!(ty.bytes(), 4 | 8) && !ty.is_packed() && ty != Type::Tf32
+}
+
+pub(super) fn int_vector(ty: Type) -> ir::Type {
+    if ty.bytes() == 8 { types::I64X2 } else { types::I32X4 }
+}
+
+fn one_bits(ty: Type) -> u64 {
+    if ty == Type::F64 { 1f64.to_bits() } else { u64::from(1f32.to_bits()) }
+}
+
+/// Rounding of a floating-point operation, and whether it clamps at zero.
+fn float_mode(op: &Op) -> Option<(Mode, bool)> {
+    let ftz = |ftz: bool| Mode { ftz, ..Mode::default() };
+    Some(match op {
+        Op::Fma { mode, relu, .. } => (*mode, *relu),
+        Op::Add { mode, .. }
+        | Op::Sub { mode, .. }
+        | Op::Mul { mode, .. }
+        | Op::Mad { mode, .. } => (*mode, false),
+        Op::Div { mode, .. } | Op::Rcp { mode, .. } | Op::Sqrt { mode, .. } => (*mode, false),
+        Op::Approx { ftz: f, .. } | Op::Abs { ftz: f, .. } | Op::Neg { ftz: f, .. } => {
+            (ftz(*f), false)
+        }
+        Op::Min(m) | Op::Max(m) => (ftz(m.ftz), false),
+        Op::Copysign { .. } => (Mode::default(), false),
+        _ => return None,
+    })
+}
+
+/// The type of an operation whose operands and result all have it.
+fn same_type(op: &Op) -> Option<Type> {
+    Some(match op {
+        Op::Add { ty, carry, .. } | Op::Sub { ty, carry, .. } if *carry == Carry::default() => *ty,
+        Op::Mul { ty, half: None | Some(Half::Lo), .. } => *ty,
+        Op::Mad { ty, half: None | Some(Half::Lo), carry, .. } if *carry == Carry::default() => *ty,
+        Op::Fma { ty, .. } | Op::Neg { ty, .. } | Op::Abs { ty, .. } | Op::Copysign { ty } => *ty,
+        Op::Div { ty, .. } if ty.is_float() => *ty,
+        Op::Rcp { ty, .. } | Op::Sqrt { ty, .. } => *ty,
+        Op::Approx { ty, function: Function::Rsqrt, .. } => *ty,
+        Op::Min(m) | Op::Max(m) => m.ty,
+        Op::Logic { ty, .. } | Op::Not { ty } if *ty != Type::Pred => *ty,
+        Op::Shl { ty } | Op::Shr { ty } => *ty,
+        Op::Logic { .. } | Op::Not { .. } => Type::Pred,
+        _ => return None,
+    })
+}

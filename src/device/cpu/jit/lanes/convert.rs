@@ -1,0 +1,123 @@
+//! `cvt` on vectors.
+
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+
+use super::{
+    super::lower::{Lower, Step},
+    arithmetic::has_form,
+    value::{Parts, form},
+};
+use crate::ptx::{
+    inst::Instruction,
+    modifier::{Cvt, IntRounding, Rounding},
+    types::Type,
+};
+
+impl Lower<'_, '_> {
+    /// As `convert` for single threads; `false` where there is no vector form.
+    pub(super) fn vector_convert(&mut self, i: &Instruction, cvt: &Cvt) -> Step<bool> {
+        let nearest = matches!(cvt.rounding, None | Some(Rounding::Nearest));
+        if i.src.len() != 1 || !has_form(cvt.from) || !has_form(cvt.to) || !nearest || cvt.relu {
+            return Ok(false);
+        }
+        let Some(value) = self.vector_source(&i.src[0], cvt.from)? else { return Ok(false) };
+        let converted = match (cvt.from.is_float(), cvt.to.is_float()) {
+            (false, false) if !cvt.sat => self.vector_int_to_int(value, cvt),
+            (false, true) if !cvt.sat => self.vector_int_to_float(&value, cvt),
+            (true, false) => self.vector_float_to_int(&value, cvt),
+            (true, true) => Some(self.vector_float_to_float(value, cvt)),
+            _ => None,
+        };
+        Ok(converted.is_some_and(|parts| self.set_vector(&i.dst[0], cvt.to, &parts)))
+    }
+
+    fn vector_int_to_int(&mut self, value: Parts, cvt: &Cvt) -> Option<Parts> {
+        Some(match (value[..].len(), cvt.to.bytes()) {
+            (1, 8) => self.widened_words(value[0], cvt.from.is_signed()).to_vec(),
+            (2, 4) => vec![self.words(value[0], value[1], 0)],
+            _ => value,
+        })
+    }
+
+    /// Four words as 64-bit integers.
+    fn widened_words(&mut self, words: Value, signed: bool) -> [Value; 2] {
+        if signed {
+            [self.b.ins().swiden_low(words), self.b.ins().swiden_high(words)]
+        } else {
+            [self.b.ins().uwiden_low(words), self.b.ins().uwiden_high(words)]
+        }
+    }
+
+    fn vector_int_to_float(&mut self, value: &[Value], cvt: &Cvt) -> Option<Parts> {
+        let [words] = *value else { return None };
+        let signed = cvt.from.is_signed();
+        if cvt.to == Type::F32 {
+            return Some(vec![if signed {
+                self.b.ins().fcvt_from_sint(types::F32X4, words)
+            } else {
+                self.b.ins().fcvt_from_uint(types::F32X4, words)
+            }]);
+        }
+        let upper = self.pick(words, words, [2, 3, 2, 3]);
+        let halves = [words, upper].map(|half| {
+            if signed {
+                let wide = self.b.ins().swiden_low(half);
+                self.b.ins().fcvt_from_sint(types::F64X2, wide)
+            } else {
+                let wide = self.b.ins().uwiden_low(half);
+                self.b.ins().fcvt_from_uint(types::F64X2, wide)
+            }
+        });
+        Some(halves.to_vec())
+    }
+
+    fn vector_float_to_int(&mut self, value: &[Value], cvt: &Cvt) -> Option<Parts> {
+        if cvt.from != Type::F32 || cvt.to.bytes() != 4 {
+            return None;
+        }
+        let value = self.vector_flushed(value[0], cvt.from, cvt.ftz);
+        let value = self.vector_integral(value, cvt.integer);
+        Some(vec![if cvt.to.is_signed() {
+            self.b.ins().fcvt_to_sint_sat(types::I32X4, value)
+        } else {
+            self.b.ins().fcvt_to_uint_sat(types::I32X4, value)
+        }])
+    }
+
+    fn vector_integral(&mut self, value: Value, rounding: Option<IntRounding>) -> Value {
+        match rounding {
+            Some(IntRounding::Nearest) => self.b.ins().nearest(value),
+            Some(IntRounding::Zero) => self.b.ins().trunc(value),
+            Some(IntRounding::Down) => self.b.ins().floor(value),
+            Some(IntRounding::Up) => self.b.ins().ceil(value),
+            None => value,
+        }
+    }
+
+    fn vector_float_to_float(&mut self, value: Parts, cvt: &Cvt) -> Parts {
+        let value = value.into_iter().map(|part| {
+            let part = self.vector_flushed(part, cvt.from, cvt.ftz);
+            self.vector_integral(part, cvt.integer)
+        });
+        let value: Parts = value.collect();
+        let value = match (cvt.from, cvt.to) {
+            (Type::F32, Type::F64) => {
+                let upper = self.pick(value[0], value[0], [2, 3, 2, 3]);
+                let upper = self.recast(upper, types::F32X4);
+                [value[0], upper].map(|half| self.b.ins().fvpromote_low(half)).to_vec()
+            }
+            (Type::F64, Type::F32) => {
+                let halves = [value[0], value[1]].map(|half| self.b.ins().fvdemote(half));
+                let both = self.pick(halves[0], halves[1], [0, 1, 4, 5]);
+                vec![self.recast(both, types::F32X4)]
+            }
+            _ => value,
+        };
+        debug_assert_eq!(value.len(), form(cvt.to).1);
+        let value = value.into_iter().map(|part| {
+            let part = self.vector_flushed(part, cvt.to, cvt.ftz);
+            if cvt.sat { self.vector_clamp_unit(part, cvt.to) } else { part }
+        });
+        value.collect()
+    }
+}

@@ -1,0 +1,194 @@
+//! Whether code for groups is possible, and whether it is worth it: instructions weighted by the depth of their
+//! loops, each with what it costs for four single threads and for a group.
+
+use super::{super::sync, arithmetic::has_form};
+use crate::ptx::{
+    ast::Body,
+    cfg::{BlockId, Cfg},
+    inst::{Instruction, Op},
+    modifier::{Carry, Function, Order},
+    operand::{Address, Base, Operand},
+    types::{Space, Type},
+    uniform::{Shape, Shapes},
+};
+
+/// Kernels with more instructions have code for single threads only: translating takes its time.
+const MOST_INSTRUCTIONS: usize = 4000;
+/// How much more often the body of a loop runs than what is round it.
+const LOOP: f64 = 8.0;
+/// A group must take at most this part of the time of four single threads.
+const WORTH: f64 = 0.8;
+/// A checked access of one thread.
+const ACCESS: f64 = 5.0;
+/// A call of the host.
+const CALL: f64 = 15.0;
+
+/// Whether each instruction can be done for groups.
+pub(super) fn is_possible(body: &Body, cfg: &Cfg, shapes: &Shapes, sync: &sync::Plan) -> bool {
+    // Loops that wait for other threads are left to threads one after the other.
+    if !sync.spins.is_empty() || adds_in_another_order(body, cfg) {
+        return false;
+    }
+    let points = &sync.points;
+    let mut waits = points.iter().filter_map(|at| match body.statements.get(*at) {
+        Some(crate::ptx::ast::Statement::Instruction(i)) => Some(i),
+        _ => None,
+    });
+    waits.all(|i| i.guard.is_none())
+        && body.instructions().count() <= MOST_INSTRUCTIONS
+        && body.instructions().all(|i| is_possible_instruction(body, shapes, i))
+}
+
+fn is_possible_instruction(body: &Body, shapes: &Shapes, i: &Instruction) -> bool {
+    let carries = |carry: &Carry| *carry != Carry::default();
+    match &i.op {
+        Op::Add { carry, .. } | Op::Sub { carry, .. } | Op::Mad { carry, .. } if carries(carry) => {
+            // There is one flag for all.
+            let result = shapes.result(body, i);
+            shapes.reads_uniform(body, i) && result.is_some_and(Shape::is_uniform)
+        }
+        Op::BrxIdx { .. } => shapes.reads_uniform(body, i),
+        Op::Alloca { .. } | Op::Stacksave { .. } | Op::Stackrestore { .. } => false,
+        Op::Call { .. } | Op::Unsupported { .. } | Op::Elect => false,
+        _ => true,
+    }
+}
+
+/// The blocks that groups run: not those in which next to nothing is done for four at a time, such as the reduction
+/// of huge angles; a group that comes to one leaves. Nor what is reached only by way of those.
+pub(super) fn blocks(body: &Body, cfg: &Cfg, shapes: &Shapes) -> Vec<bool> {
+    let slow = |id: BlockId| {
+        let own = |access: &crate::ptx::modifier::Access| access.space == Some(Space::Local);
+        let mut all = cfg.instructions(body, id);
+        all.any(|(_, i)| matches!(&i.op, Op::Ld(access) | Op::St(access) if own(access))) && {
+            let costs = cfg.instructions(body, id).map(|(_, i)| costs(body, shapes, i));
+            let (one, four) = costs.fold((0.0, 0.0), |sum, c| (sum.0 + c.0, sum.1 + c.1));
+            four > WORTH * 4.0 * one
+        }
+    };
+    let mut run = vec![false; cfg.blocks.len()];
+    let mut open = vec![BlockId(0)];
+    while let Some(id) = open.pop() {
+        if !run[id.index()] && !slow(id) {
+            run[id.index()] = true;
+            open.extend(&cfg.block(id).successors);
+        }
+    }
+    run
+}
+
+/// Whether floats are added by atomic operations in another order than by threads one after the other, which
+/// would give other bits.
+fn adds_in_another_order(body: &Body, cfg: &Cfg) -> bool {
+    let adds = |i: &Instruction| matches!(&i.op, Op::Atom(a) | Op::Red(a) if a.ty.is_float());
+    let depths = depths(cfg);
+    let sites = cfg.ids().flat_map(|id| {
+        let count = cfg.instructions(body, id).filter(|(_, i)| adds(i)).count();
+        std::iter::repeat_n(depths[id.index()], count)
+    });
+    let sites: Vec<i32> = sites.collect();
+    sites.len() > 1 || sites.iter().any(|depth| *depth > 0)
+}
+
+/// Whether a group is estimated to be faster than its threads one after the other.
+pub(super) fn is_faster(body: &Body, cfg: &Cfg, shapes: &Shapes, run: &[bool]) -> bool {
+    let depths = depths(cfg);
+    let (mut single, mut group) = (0.0, 0.0);
+    for id in cfg.ids().filter(|id| cfg.is_reachable(*id)) {
+        let weight = LOOP.powi(depths[id.index()].min(4));
+        for (_, i) in cfg.instructions(body, id) {
+            let (one, four) = costs(body, shapes, i);
+            single += weight * one * 4.0;
+            group += weight * if run[id.index()] { four } else { 4.0 * one };
+        }
+    }
+    group <= WORTH * single
+}
+
+/// In how many loops each block is.
+fn depths(cfg: &Cfg) -> Vec<i32> {
+    let mut depths = vec![0; cfg.blocks.len()];
+    let headers = cfg.ids().filter(|id| cfg.block(*id).is_loop_header);
+    for header in headers.collect::<Vec<BlockId>>() {
+        cfg.loop_blocks(header).into_iter().for_each(|id| depths[id.index()] += 1);
+    }
+    depths
+}
+
+/// What an instruction costs for one thread, and for a group.
+fn costs(body: &Body, shapes: &Shapes, i: &Instruction) -> (f64, f64) {
+    let one = match &i.op {
+        Op::Ld(access) | Op::St(access) if !is_free(access.space) => ACCESS,
+        Op::Atom(_) | Op::Red(_) => 3.0 * ACCESS,
+        Op::Approx { function, .. } if *function != Function::Rsqrt => CALL,
+        Op::Div { .. } | Op::Rem { .. } | Op::Sqrt { .. } | Op::Rcp { .. } | Op::Approx { .. } => {
+            6.0
+        }
+        Op::Tex(_) | Op::Suld(_) | Op::Sust(_) => 4.0 * CALL,
+        _ => 1.0,
+    };
+    let uniform = shapes.reads_uniform(body, i);
+    let once = match shapes.result(body, i) {
+        Some(shape) => shape.stride().is_some(),
+        None => uniform,
+    };
+    if once {
+        return (one, one);
+    }
+    let registers = (i.src.len() + i.dst.len()) as f64;
+    let singly = 4.0 * one + 2.0 * registers;
+    let group = match &i.op {
+        Op::Ld(access) | Op::St(access) => {
+            let plain = matches!(access.order, None | Some(Order::Weak));
+            match i.src.first().and_then(|address| row_stride(shapes, address)) {
+                Some(stride) if plain && has_form(access.ty) => {
+                    let dense = stride == i64::from(access.bytes());
+                    let lanes = f64::from(access.lanes);
+                    let words = if dense { 1.5 * lanes } else { 5.0 * lanes };
+                    ACCESS + words
+                }
+                _ => singly,
+            }
+        }
+        Op::Bra { .. } | Op::Bar { .. } => 3.0,
+        op => match vector_width(op) {
+            Some(parts) => parts * one.max(1.0) * if one > 1.0 { 1.5 } else { 1.1 },
+            None => singly,
+        },
+    };
+    (one, group)
+}
+
+fn is_free(space: Option<Space>) -> bool {
+    matches!(space, Some(Space::Param | Space::ParamEntry))
+}
+
+fn row_stride(shapes: &Shapes, address: &Operand) -> Option<i64> {
+    match address {
+        Operand::Address(Address { base: Base::Reg(reg), .. }) => {
+            shapes.of(*reg).stride().filter(|stride| *stride > 0)
+        }
+        _ => None,
+    }
+}
+
+/// How many vectors hold the result, where there is a vector form.
+fn vector_width(op: &Op) -> Option<f64> {
+    let ty = match op {
+        Op::Add { ty, .. } | Op::Sub { ty, .. } | Op::Mul { ty, .. } | Op::Mad { ty, .. } => *ty,
+        Op::Fma { ty, .. } | Op::Neg { ty, .. } | Op::Abs { ty, .. } | Op::Setp { ty, .. } => *ty,
+        Op::Div { ty, .. } if ty.is_float() => *ty,
+        Op::Sqrt { ty, .. } | Op::Rcp { ty, .. } | Op::Selp { ty } | Op::Mov { ty, .. } => *ty,
+        Op::Approx { ty, function: Function::Rsqrt, .. } => *ty,
+        Op::Min(m) | Op::Max(m) => m.ty,
+        Op::Logic { ty, .. } | Op::Not { ty } | Op::Shl { ty } | Op::Shr { ty } => *ty,
+        Op::Copysign { ty } => *ty,
+        Op::Cvt(cvt) if has_form(cvt.from) && has_form(cvt.to) => cvt.to,
+        _ => return None,
+    };
+    match ty {
+        Type::Pred => Some(1.0),
+        _ if has_form(ty) => Some(f64::from(ty.bytes() / 4)),
+        _ => None,
+    }
+}

@@ -1,0 +1,27 @@
+//! Which thread of a group is at fault: asked only where the check for all four together failed.
+#![expect(unsafe_code, reason = "compiled code hands over the device's arena")]
+
+use crate::device::cpu::launch::{Context, LANES};
+
+/// The first thread of a group whose access (the first at `address`, the others `stride` apart) is misaligned or
+/// out of bounds; 4 where none is. `how`: 1 writes, 2 is to shared memory.
+pub(in crate::device::cpu::jit) extern "C" fn misplaced_lane(
+    context: &Context,
+    address: u64,
+    stride: u64,
+    bytes: u32,
+    how: u32,
+) -> u32 {
+    // SAFETY: the launch that runs keeps its device, which owns the arena.
+    let arena = unsafe { &*context.heap };
+    let bytes = u64::from(bytes);
+    let fine = |lane: &u32| {
+        let at = address.wrapping_add(u64::from(*lane).wrapping_mul(stride));
+        let within = match how & 2 != 0 {
+            true => at.checked_add(bytes).is_some_and(|end| end <= context.shared_bytes),
+            false => arena.allows(at, bytes, how & 1 != 0),
+        };
+        within && at.is_multiple_of(bytes)
+    };
+    (0..LANES as u32).find(|lane| !fine(lane)).unwrap_or(LANES as u32)
+}

@@ -1,0 +1,384 @@
+//! Where a group parts, its threads are left to the code for single threads: what lives of them is stored, and
+//! each is entered there at its own place.
+
+use std::collections::HashMap;
+
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
+use cranelift_frontend::{FunctionBuilder, Switch, Variable};
+
+use super::super::{
+    Schedule,
+    lower::{Lower, Step, Unsupported, clif_type},
+};
+use crate::{
+    device::cpu::launch::{Context, LANES},
+    ptx::{
+        ast::Body,
+        cfg::{Cfg, Liveness, RegSet, step_back},
+        inst::{Instruction, Op},
+        modifier::Half,
+        operand::Reg,
+        types::Type,
+        uniform::{Shape, Shapes},
+    },
+};
+
+/// Bytes kept of a register: four of 64 bits.
+const SLOT_BYTES: usize = 8 * LANES;
+
+/// The places at which single threads are entered, and where their registers are meanwhile.
+pub(super) struct Leaves {
+    /// Statements, increasing.
+    points: Vec<usize>,
+    /// Registers that live before each.
+    kept: Vec<Vec<Reg>>,
+    /// The place of each point in the code for single threads.
+    blocks: Vec<Block>,
+    /// Where each register is kept, from the start of the registers of waiting threads.
+    slots: HashMap<Reg, usize>,
+    /// End of the slots.
+    pub(super) bytes: usize,
+    /// The point, from 1, of threads whose bit of the mask is set; 0 where nobody leaves.
+    taken: Variable,
+    /// The point of the others.
+    other: Variable,
+    mask: Variable,
+}
+
+impl Leaves {
+    /// None where some register could not be kept.
+    pub(super) fn new(
+        b: &mut FunctionBuilder<'_>,
+        body: &Body,
+        cfg: &Cfg,
+        shapes: &Shapes,
+        run: &[bool],
+        start: usize,
+    ) -> Option<Self> {
+        let points = points(body, cfg, shapes, run)?;
+        let kept = live_before(body, cfg, &points);
+        let mut slots = HashMap::new();
+        let mut bytes = start.next_multiple_of(16);
+        for reg in kept.iter().flatten() {
+            if body.registers.ty(*reg).bytes() > 8 {
+                return None;
+            }
+            slots.entry(*reg).or_insert_with(|| {
+                bytes += SLOT_BYTES;
+                bytes - SLOT_BYTES
+            });
+        }
+        let blocks = points.iter().map(|_| b.create_block()).collect();
+        let [taken, other, mask] = [(); 3].map(|()| b.declare_var(types::I32));
+        Some(Self { points, kept, blocks, slots, bytes, taken, other, mask })
+    }
+
+    fn at(&self, statement: usize) -> Option<usize> {
+        self.points.binary_search(&statement).ok()
+    }
+}
+
+/// The statements before which single threads may be entered.
+fn points(body: &Body, cfg: &Cfg, shapes: &Shapes, run: &[bool]) -> Option<Vec<usize>> {
+    let mut points = Vec::new();
+    // Blocks that groups do not run, but come to.
+    for id in cfg.ids().filter(|id| !run[id.index()]) {
+        if cfg.block(id).predecessors.iter().any(|from| run[from.index()]) {
+            points.push(cfg.block(id).statements.start);
+        }
+    }
+    let statements = cfg.ids().filter(|id| run[id.index()]);
+    for (index, i) in statements.flat_map(|id| cfg.instructions(body, id)) {
+        let parts = i.guard.is_some_and(|guard| !shapes.of(guard.reg).is_uniform());
+        match i.op {
+            Op::Bra { .. } if parts => {
+                points.extend([target(cfg, i)?, index + 1]);
+                if index + 1 >= body.statements.len() {
+                    return None;
+                }
+            }
+            Op::Ret { .. } | Op::Exit | Op::Trap if parts => points.push(index),
+            _ if widens(body, shapes, i).is_some() => points.push(index),
+            _ => {}
+        }
+    }
+    points.sort_unstable();
+    points.dedup();
+    Some(points)
+}
+
+fn target(cfg: &Cfg, i: &Instruction) -> Option<usize> {
+    let block = cfg.target(i.branch_target()?)?;
+    Some(cfg.block(block).statements.start)
+}
+
+fn live_before(body: &Body, cfg: &Cfg, points: &[usize]) -> Vec<Vec<Reg>> {
+    if points.is_empty() {
+        return Vec::new();
+    }
+    let liveness = Liveness::new(body, cfg, &[]);
+    let mut kept = vec![Vec::new(); points.len()];
+    let mut keep = |statement: usize, live: &RegSet| {
+        if let Ok(point) = points.binary_search(&statement) {
+            kept[point] = live.iter().collect();
+        }
+    };
+    for id in cfg.ids() {
+        liveness.for_each_after(body, cfg, id, |at, instruction, live| {
+            let mut live = live.clone();
+            step_back(instruction, &mut live);
+            keep(at, &live);
+        });
+        keep(cfg.block(id).statements.start, &liveness.live_in[id.index()]);
+    }
+    kept
+}
+
+/// Whether a 32-bit value that differs by a constant becomes one of 64 bits, for which it must not wrap between the
+/// threads: the operand, and whether it is signed.
+fn widens(body: &Body, shapes: &Shapes, i: &Instruction) -> Option<(usize, bool)> {
+    let (operands, ty) = match &i.op {
+        Op::Cvt(cvt) if cvt.from.bytes() == 4 && cvt.to.bytes() == 8 => (1, cvt.from),
+        Op::Mul { ty, half: Some(Half::Wide), .. } | Op::Mad { ty, half: Some(Half::Wide), .. } => {
+            (2, *ty)
+        }
+        _ => return None,
+    };
+    if ty.is_float() || !matches!(shapes.result(body, i), Some(Shape::Affine { .. })) {
+        return None;
+    }
+    let at = (0..operands).find(|at| {
+        let shape = i.src.get(*at).map(|operand| shapes.operand(body, operand));
+        shape.is_some_and(|shape| !shape.never_wraps())
+    })?;
+    Some((at, ty.is_signed()))
+}
+
+impl Lower<'_, '_> {
+    /// Nobody leaves a group.
+    pub(super) fn forget_leaving(&mut self) {
+        let Some(taken) = self.lanes.as_ref().map(|lanes| lanes.leaves.taken) else { return };
+        let none = self.b.ins().iconst(types::I32, 0);
+        self.b.def_var(taken, none);
+    }
+
+    /// In the code for single threads: the place of the point at `statement`, if there is one.
+    pub(in crate::device::cpu::jit) fn entry_point(&mut self, statement: usize) {
+        let block = self
+            .lanes
+            .as_ref()
+            .and_then(|lanes| lanes.leaves.at(statement).map(|point| lanes.leaves.blocks[point]));
+        let Some(block) = block else { return };
+        if !self.is_filled() {
+            self.b.ins().jump(block, &[]);
+        }
+        self.b.switch_to_block(block);
+    }
+
+    /// A single thread's turn: those that leave a group go to their point.
+    pub(in crate::device::cpu::jit) fn enter_leaving(&mut self) {
+        let Some(lanes) = &self.lanes else { return };
+        let leaves = &lanes.leaves;
+        if leaves.points.is_empty() {
+            return;
+        }
+        let (taken, other, mask) = (leaves.taken, leaves.other, leaves.mask);
+        let (blocks, kept) = (leaves.blocks.clone(), leaves.kept.clone());
+        let [leaving, others] = [(); 2].map(|()| self.b.create_block());
+        let taken = self.b.use_var(taken);
+        self.b.ins().brif(taken, leaving, &[], others, &[]);
+        self.b.switch_to_block(leaving);
+        let index = self.b.use_var(self.thread.index);
+        let lane = self.b.ins().band_imm_u(index, LANES as i64 - 1);
+        let (mask, other) = (self.b.use_var(mask), self.b.use_var(other));
+        let bit = self.b.ins().ushr(mask, lane);
+        let bit = self.b.ins().band_imm_u(bit, 1);
+        let point = self.b.ins().select(bit, taken, other);
+        let mut switch = Switch::new();
+        let readers: Vec<Block> = blocks.iter().map(|_| self.b.create_block()).collect();
+        for (index, reader) in readers.iter().enumerate() {
+            switch.set_entry(index as u128 + 1, *reader);
+        }
+        switch.emit(&mut self.b, point, others);
+        for (reader, (block, kept)) in readers.iter().zip(blocks.iter().zip(&kept)) {
+            self.b.switch_to_block(*reader);
+            let lane = self.b.ins().uextend(types::I64, lane);
+            self.read_left(kept, lane);
+            self.b.ins().jump(*block, &[]);
+        }
+        self.b.switch_to_block(others);
+    }
+
+    /// Whether groups may part at all.
+    pub(super) fn may_part(&self) -> bool {
+        self.lanes.as_ref().is_some_and(|lanes| !lanes.leaves.points.is_empty())
+    }
+
+    fn slot_of(&self, reg: Reg) -> i32 {
+        let slots = self.lanes.as_ref().and_then(|lanes| lanes.leaves.slots.get(&reg));
+        slots.copied().unwrap_or(0) as i32
+    }
+
+    fn read_left(&mut self, kept: &[Reg], lane: Value) {
+        let spill = self.context_u64(std::mem::offset_of!(Context, spill));
+        for &reg in kept {
+            let ty = self.body.registers.ty(reg);
+            let (clif, slot) = (clif_type(ty), self.slot_of(reg));
+            let flags = MemFlagsData::trusted();
+            let value = match self.shape(reg).stride() {
+                Some(stride) => {
+                    let first = self.b.ins().load(clif, flags, spill, slot);
+                    if stride == 0 {
+                        first
+                    } else {
+                        let step = self.b.ins().imul_imm_s(lane, stride);
+                        let step = self.fit(step, clif);
+                        self.b.ins().iadd(first, step)
+                    }
+                }
+                None => {
+                    let stored = if ty == Type::Pred { types::I32 } else { clif };
+                    let offset = self.b.ins().imul_imm_u(lane, i64::from(stored.bytes()));
+                    let address = self.b.ins().iadd(spill, offset);
+                    let value = self.b.ins().load(stored, flags, address, slot);
+                    if ty == Type::Pred {
+                        let bit = self.b.ins().band_imm_u(value, 1);
+                        self.fit(bit, clif)
+                    } else {
+                        value
+                    }
+                }
+            };
+            self.b.def_var(self.variable(reg), value);
+        }
+    }
+
+    /// Stores what lives at these points, and has the group's threads go on there one after the other.
+    fn leave_group(&mut self, taken: usize, other: usize, mask: Value) {
+        let Some(lanes) = &self.lanes else { return };
+        let leaves = &lanes.leaves;
+        let variables = [leaves.taken, leaves.other, leaves.mask];
+        let mut kept = leaves.kept[taken].clone();
+        kept.extend(&leaves.kept[other]);
+        kept.sort_unstable();
+        kept.dedup();
+        let spill = self.context_u64(std::mem::offset_of!(Context, spill));
+        let flags = MemFlagsData::new().with_notrap();
+        for reg in kept {
+            let slot = self.slot_of(reg);
+            if self.shape(reg).stride().is_some() {
+                let first = self.b.use_var(self.variable(reg));
+                self.b.ins().store(flags, first, spill, slot);
+                continue;
+            }
+            let mut at = slot;
+            for part in self.vectors(reg) {
+                self.b.ins().store(flags, part, spill, at);
+                at += self.b.func.dfg.value_type(part).bytes() as i32;
+            }
+        }
+        let [taken, other] =
+            [taken, other].map(|point| self.b.ins().iconst(types::I32, point as i64 + 1));
+        for (variable, value) in variables.into_iter().zip([taken, other, mask]) {
+            self.b.def_var(variable, value);
+        }
+        self.leave_singly();
+    }
+
+    /// All four are at the beginning of a block that groups do not run.
+    pub(super) fn leave_at(&mut self, statement: usize) {
+        let point = self.lanes.as_ref().and_then(|lanes| lanes.leaves.at(statement));
+        let Some(point) = point else { return };
+        let none = self.b.ins().iconst(types::I32, 0);
+        self.leave_group(point, point, none);
+    }
+
+    /// A branch on a predicate that varies: all go the same way, or leave.
+    pub(super) fn group_branches(&mut self, index: usize, i: &Instruction) -> Step {
+        let (Some(guard), Some(label)) = (i.guard, i.branch_target()) else {
+            return Err(Unsupported("a branch without a label"));
+        };
+        let points = self.lanes.as_ref().and_then(|lanes| {
+            let cfg_target = lanes.targets.get(&label)?;
+            Some((lanes.leaves.at(*cfg_target)?, lanes.leaves.at(index + 1)?))
+        });
+        let (taken, other) = points.ok_or(Unsupported("a branch that is not planned"))?;
+        let target = self.labels[label.0 as usize];
+        let on = self.b.create_block();
+        let bits = self.guard_bits(guard.reg, guard.negated);
+        self.all_or_none(bits, target, on, |lower| lower.leave_group(taken, other, bits));
+        self.b.switch_to_block(on);
+        Ok(())
+    }
+
+    /// An end on a predicate that varies.
+    pub(super) fn group_parts(&mut self, index: usize, i: &Instruction) -> Step {
+        let guard = i.guard.ok_or(Unsupported("no guard"))?;
+        let point = self.lanes.as_ref().and_then(|lanes| lanes.leaves.at(index));
+        let point = point.ok_or(Unsupported("an end that is not planned"))?;
+        let [then, on] = [(); 2].map(|()| self.b.create_block());
+        let bits = self.guard_bits(guard.reg, guard.negated);
+        self.all_or_none(bits, then, on, |lower| lower.leave_group(point, point, bits));
+        self.b.switch_to_block(then);
+        // All of them: single threads find the same, one after the other.
+        self.leave_group(point, point, bits);
+        self.b.switch_to_block(on);
+        Ok(())
+    }
+
+    /// A bit for each thread in which the guard holds.
+    fn guard_bits(&mut self, reg: Reg, negated: bool) -> Value {
+        let mask = self.vectors(reg)[0];
+        let bits = self.b.ins().vhigh_bits(types::I32, mask);
+        if negated { self.b.ins().bxor_imm_u(bits, (1 << LANES) - 1) } else { bits }
+    }
+
+    fn all_or_none(&mut self, bits: Value, all: Block, none: Block, some: impl FnOnce(&mut Self)) {
+        let [not_all, mixed] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(mixed);
+        let every = self.b.ins().icmp_imm_u(IntCC::Equal, bits, (1 << LANES) - 1);
+        self.b.ins().brif(every, all, &[], not_all, &[]);
+        self.b.switch_to_block(not_all);
+        self.b.ins().brif(bits, mixed, &[], none, &[]);
+        self.b.switch_to_block(mixed);
+        some(self);
+    }
+
+    /// Before a conversion to 64 bits: a value that wraps between the threads makes them part.
+    pub(super) fn check_widening(&mut self, index: usize, i: &Instruction) {
+        let Some(lanes) = &self.lanes else { return };
+        let Some((at, signed)) = widens(self.body, &lanes.shapes, i) else { return };
+        let Some(point) = lanes.leaves.at(index) else { return };
+        let operand = &i.src[at];
+        let Some(stride) = lanes.shapes.operand(self.body, operand).stride() else { return };
+        let Ok(first) = self.value(operand, Type::B32) else { return };
+        let span = i64::from(stride as i32) * (LANES as i64 - 1);
+        let last = self.b.ins().iadd_imm_s(first, span);
+        let [wide_first, wide_last] = [first, last].map(|v| match signed {
+            true => self.b.ins().sextend(types::I64, v),
+            false => self.b.ins().uextend(types::I64, v),
+        });
+        let expected = self.b.ins().iadd_imm_s(wide_first, span);
+        let fine = self.b.ins().icmp(IntCC::Equal, wide_last, expected);
+        let [on, wraps] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(wraps);
+        self.b.ins().brif(fine, on, &[], wraps, &[]);
+        self.b.switch_to_block(wraps);
+        let none = self.b.ins().iconst(types::I32, 0);
+        self.leave_group(point, point, none);
+        self.b.switch_to_block(on);
+    }
+
+    /// Whether local memory of single threads is that of their place in the group.
+    pub(in crate::device::cpu::jit) fn local_of_lane(&mut self, base: Value) -> Value {
+        if self.plan.schedule != Schedule::Free || !self.has_lanes() || self.frame.local_bytes == 0
+        {
+            return base;
+        }
+        let index = self.b.use_var(self.thread.index);
+        let lane = self.b.ins().band_imm_u(index, LANES as i64 - 1);
+        let lane = self.b.ins().uextend(types::I64, lane);
+        let offset = self.b.ins().imul_imm_u(lane, self.frame.local_bytes as i64);
+        self.b.ins().iadd(base, offset)
+    }
+}

@@ -1,0 +1,253 @@
+//! Loads and stores of four threads whose addresses follow each other at a constant distance: one check for all,
+//! and where they touch, one access for all.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
+
+use super::{
+    super::lower::{Checked, Lower, Step},
+    arithmetic::has_form,
+    value::Parts,
+};
+use crate::{
+    device::cpu::{
+        launch::{Context, LANES},
+        memory::{CHUNK_BITS, Tables},
+    },
+    ptx::{
+        inst::{Instruction, Op},
+        modifier::{Access, Order},
+        operand::{Address, Base, Operand},
+        types::{Space, Type},
+    },
+};
+
+impl Lower<'_, '_> {
+    /// The access for all four; `false`, with nothing done, where they must go one after the other.
+    pub(super) fn vector_memory(&mut self, i: &Instruction) -> Step<bool> {
+        if i.guard.is_some() {
+            return Ok(false);
+        }
+        match &i.op {
+            Op::Ld(access) if is_plain(access) => self.vector_load(i, access),
+            Op::St(access) if is_plain(access) => self.vector_store(i, access),
+            _ => Ok(false),
+        }
+    }
+
+    fn vector_load(&mut self, i: &Instruction, access: &Access) -> Step<bool> {
+        if !i.dst[0].lanes().iter().all(|part| self.holds(part, access.ty)) {
+            return Ok(false);
+        }
+        let Some((first, stride)) = self.row(i, access, false)? else { return Ok(false) };
+        let elements = self.load_row(first, stride, access);
+        for (operand, parts) in i.dst[0].lanes().iter().zip(elements) {
+            self.set_vector(operand, access.ty, &parts);
+        }
+        Ok(true)
+    }
+
+    fn vector_store(&mut self, i: &Instruction, access: &Access) -> Step<bool> {
+        let Some(value) = i.src.get(1) else { return Ok(false) };
+        let mut elements = Vec::new();
+        for part in value.lanes() {
+            match self.vector_source(part, access.ty)? {
+                Some(parts) => elements.push(parts),
+                None => return Ok(false),
+            }
+        }
+        let Some((first, stride)) = self.row(i, access, true)? else { return Ok(false) };
+        self.store_row(first, stride, access, &elements);
+        Ok(true)
+    }
+
+    fn holds(&self, operand: &Operand, ty: Type) -> bool {
+        match operand {
+            Operand::Reg(reg) => self.body.registers.ty(*reg).bytes() == ty.bytes(),
+            operand => matches!(operand, Operand::Sink),
+        }
+    }
+
+    /// The first thread's address and the distance to the next one's, once all are known to be good.
+    fn row(&mut self, i: &Instruction, access: &Access, write: bool) -> Step<Option<(Value, i64)>> {
+        let Some(Operand::Address(address)) = i.src.first() else { return Ok(None) };
+        let Base::Reg(base) = address.base else { return Ok(None) };
+        let bytes = access.bytes();
+        let Some(stride) = self.shape(base).stride() else { return Ok(None) };
+        let far = stride.checked_mul(LANES as i64 - 1).is_none_or(|span| span >= 1 << CHUNK_BITS);
+        if stride <= 0 || far || stride % i64::from(bytes) != 0 || !bytes.is_power_of_two() {
+            return Ok(None);
+        }
+        let checked = Checked { space: access.space, bytes, write };
+        match access.space {
+            Some(Space::Shared | Space::SharedCta) => {
+                self.shared_row(address, stride, checked).map(Some)
+            }
+            Some(Space::Global | Space::Const) | None => {
+                self.arena_row(address, stride, checked).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn shared_row(
+        &mut self,
+        address: &Address,
+        stride: i64,
+        checked: Checked,
+    ) -> Step<(Value, i64)> {
+        let offset = self.address_value(address)?;
+        let offset = self.fit(offset, types::I64);
+        let end = self.context_u64(offset_of!(Context, shared_bytes));
+        self.check_row(offset, end, stride, checked, offset)?;
+        let base = self.context_u64(offset_of!(Context, shared_base));
+        Ok((self.b.ins().iadd(base, offset), stride))
+    }
+
+    fn arena_row(
+        &mut self,
+        address: &Address,
+        stride: i64,
+        checked: Checked,
+    ) -> Step<(Value, i64)> {
+        let at = self.address_value(address)?;
+        let at = self.fit(at, types::I64);
+        if self.check_window(address, at, stride, checked)? {
+            return Ok((at, stride));
+        }
+        let tables = offset_of!(Context, arena);
+        let base = self.context_u64(tables + offset_of!(Tables, base));
+        let ends = match checked.write {
+            true => offset_of!(Tables, write_ends),
+            false => offset_of!(Tables, read_ends),
+        };
+        let ends = self.context_u64(tables + ends);
+        let offset = self.b.ins().isub(at, base);
+        let entry = self.b.ins().ushr_imm_u(offset, i64::from(CHUNK_BITS));
+        let entry = self.b.ins().band_imm_u(entry, self.unit.tables.chunk_mask as i64);
+        let entry = self.b.ins().ishl_imm_u(entry, 3);
+        let entry = self.b.ins().iadd(ends, entry);
+        let end = self.b.ins().load(types::I64, MemFlagsData::trusted(), entry, 0);
+        self.check_row(offset, end, stride, checked, at)?;
+        Ok((at, stride))
+    }
+
+    /// That the last of four accesses, the first at `offset`, ends at or before `end` and all are aligned. An
+    /// allocation begins at a chunk, so the first one lies in the allocation whose end its chunk names.
+    ///
+    /// Where that fails the host looks at one after the other: they may lie in two allocations, or all be fine but
+    /// for one, which then is at fault.
+    fn check_row(
+        &mut self,
+        offset: Value,
+        end: Value,
+        stride: i64,
+        checked: Checked,
+        shown: Value,
+    ) -> Step {
+        let last = self.b.ins().iadd_imm_s(offset, stride * (LANES as i64 - 1));
+        let shift = i64::from(checked.bytes.trailing_zeros());
+        let (last, end) = if shift == 0 {
+            (last, end)
+        } else {
+            (self.b.ins().rotr_imm_u(last, shift), self.b.ins().ushr_imm_u(end, shift))
+        };
+        let fine = self.b.ins().icmp(IntCC::UnsignedLessThan, last, end);
+        self.stop_unless_placed(fine, shown, stride, checked)
+    }
+
+    /// Each element of the accesses as vectors.
+    fn load_row(&mut self, first: Value, stride: i64, access: &Access) -> Vec<Parts> {
+        let (lanes, width) = (usize::from(access.lanes), access.ty.bytes() as usize);
+        let flags = MemFlagsData::new().with_notrap();
+        let vector = super::value::form(access.ty).0;
+        let dense = stride as usize == lanes * width;
+        let row = |lower: &mut Self, index: usize| {
+            lower.b.ins().load(vector, flags, first, 16 * index as i32)
+        };
+        match (dense, lanes, width) {
+            (true, 1, 4) => vec![vec![row(self, 0)]],
+            (true, 1, 8) => vec![vec![row(self, 0), row(self, 1)]],
+            (true, 2, 4) => {
+                let (a, b) = (row(self, 0), row(self, 1));
+                [[0, 2, 4, 6], [1, 3, 5, 7]].map(|words| vec![self.pick(a, b, words)]).to_vec()
+            }
+            (true, 4, 4) => {
+                let rows = [0, 1, 2, 3].map(|index| row(self, index));
+                self.transposed(rows).map(|column| vec![column]).to_vec()
+            }
+            (true, 2, 8) => {
+                let rows = [0, 1, 2, 3].map(|index| row(self, index));
+                let pair = |lower: &mut Self, a: Value, b: Value, which: u8| {
+                    let words = [2 * which, 2 * which + 1, 4 + 2 * which, 5 + 2 * which];
+                    lower.pick(a, b, words)
+                };
+                let column = |lower: &mut Self, which: u8| {
+                    let low = pair(lower, rows[0], rows[1], which);
+                    vec![low, pair(lower, rows[2], rows[3], which)]
+                };
+                vec![column(self, 0), column(self, 1)]
+            }
+            _ => (0..lanes).map(|e| self.gathered(first, stride, e * width, access.ty)).collect(),
+        }
+    }
+
+    fn gathered(&mut self, first: Value, stride: i64, offset: usize, ty: Type) -> Parts {
+        let clif = super::super::lower::clif_type(ty);
+        let values = [0, 1, 2, 3].map(|lane| {
+            let at = lane * stride as i32 + offset as i32;
+            self.b.ins().load(clif, MemFlagsData::trusted(), first, at)
+        });
+        self.join_lanes(&values, ty)
+    }
+
+    /// Columns of a matrix of words, as vectors of integers.
+    fn transposed(&mut self, rows: [Value; 4]) -> [Value; 4] {
+        let [a, b, c, d] = rows;
+        let (ab, cd) = (self.pick(a, b, [0, 4, 1, 5]), self.pick(c, d, [0, 4, 1, 5]));
+        let (ab_high, cd_high) = (self.pick(a, b, [2, 6, 3, 7]), self.pick(c, d, [2, 6, 3, 7]));
+        [
+            self.pick(ab, cd, [0, 1, 4, 5]),
+            self.pick(ab, cd, [2, 3, 6, 7]),
+            self.pick(ab_high, cd_high, [0, 1, 4, 5]),
+            self.pick(ab_high, cd_high, [2, 3, 6, 7]),
+        ]
+    }
+
+    fn store_row(&mut self, first: Value, stride: i64, access: &Access, elements: &[Parts]) {
+        let (lanes, width) = (elements.len(), access.ty.bytes() as usize);
+        let flags = MemFlagsData::new().with_notrap();
+        let dense = stride as usize == lanes * width;
+        let rows: Vec<Value> = match (dense, lanes, width) {
+            (true, 1, _) => elements[0].clone(),
+            (true, 2, 4) => {
+                let (a, b) = (elements[0][0], elements[1][0]);
+                vec![self.pick(a, b, [0, 4, 1, 5]), self.pick(a, b, [2, 6, 3, 7])]
+            }
+            (true, 4, 4) => {
+                let columns = [0, 1, 2, 3].map(|e| elements[e][0]);
+                self.transposed(columns).to_vec()
+            }
+            _ => return self.scattered(first, stride, access.ty, elements),
+        };
+        for (index, row) in rows.into_iter().enumerate() {
+            self.b.ins().store(flags, row, first, 16 * index as i32);
+        }
+    }
+
+    fn scattered(&mut self, first: Value, stride: i64, ty: Type, elements: &[Parts]) {
+        for lane in 0..LANES {
+            for (element, parts) in elements.iter().enumerate() {
+                let value = self.lane_of(parts, lane, ty);
+                let at = lane as i32 * stride as i32 + element as i32 * ty.bytes() as i32;
+                self.b.ins().store(MemFlagsData::trusted(), value, first, at);
+            }
+        }
+    }
+}
+
+/// Whether it is neither atomic nor narrow.
+fn is_plain(access: &Access) -> bool {
+    matches!(access.order, None | Some(Order::Weak)) && has_form(access.ty)
+}

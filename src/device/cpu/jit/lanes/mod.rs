@@ -1,0 +1,141 @@
+//! Four threads at a time: those that follow each other in x, side by side in vectors of 128 bits.
+//!
+//! A kernel that is worth it is lowered twice into its function: once for single threads ([`super::lower`]), and
+//! once for groups of four. Both share the places where threads wait, and what is kept there. In the code for
+//! groups a register is, by its shape ([`crate::ptx::uniform`]):
+//!
+//! - one scalar, the first thread's value, where the others' differ from it by a known amount or not at all:
+//!   loop counters, addresses;
+//! - else one vector (32 bits), two (64 bits), or four scalars (anything else).
+//!
+//! What has no vector form is done for one thread after the other with the code for single threads
+//! ([`value`]). A group goes one way: where its threads part, each is left to the code for single threads, which
+//! runs it until it waits or ends ([`leave`]). At its next turn the group is whole again if its threads wait at
+//! the same place.
+
+mod arithmetic;
+mod convert;
+mod estimate;
+mod fault;
+mod flow;
+mod leave;
+mod memory;
+mod value;
+mod wait;
+
+use std::collections::HashMap;
+
+use cranelift_codegen::ir::Block;
+use cranelift_frontend::{FunctionBuilder, Variable};
+
+use super::{lower::Lower, sync};
+use crate::{
+    device::cpu::launch::LANES,
+    ptx::{
+        ast::{Body, Function, FunctionKind},
+        cfg::Cfg,
+        operand::{Label, Reg},
+        types::Type,
+        uniform::Shapes,
+    },
+};
+
+pub(super) use fault::misplaced_lane;
+
+/// Whether threads are to run side by side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::device::cpu) enum Lanes {
+    /// Where that is estimated to be faster.
+    #[default]
+    WhereFaster,
+    /// Wherever it is possible.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+impl Lanes {
+    /// What `WARPAINT_LANES` (`always` or `never`) says: for tests and measurements.
+    pub(in crate::device::cpu) fn of_environment() -> Self {
+        match std::env::var("WARPAINT_LANES").as_deref() {
+            Ok("always") => Self::Always,
+            Ok("never") => Self::Never,
+            _ => Self::WhereFaster,
+        }
+    }
+}
+
+/// What the lowering for groups needs to know.
+pub(super) struct Plan {
+    shapes: Shapes,
+    /// The vectors of each register; none for one that is a scalar.
+    registers: Vec<Vec<Variable>>,
+    /// What groups do at each statement.
+    ways: Vec<flow::Way>,
+    /// Where labels are in the code for groups.
+    labels: Vec<Block>,
+    /// The statements that begin the labels' blocks.
+    targets: HashMap<Label, usize>,
+    leaves: leave::Leaves,
+    loop_: flow::Loop,
+}
+
+impl Plan {
+    /// A plan for a kernel that is worth it.
+    pub(super) fn new(
+        b: &mut FunctionBuilder<'_>,
+        function: &Function,
+        body: &Body,
+        cfg: &Cfg,
+        sync: &sync::Plan,
+        wish: Lanes,
+    ) -> Option<Self> {
+        if wish == Lanes::Never || function.kind != FunctionKind::Entry || sync.calls {
+            return None;
+        }
+        let shapes = Shapes::new(body);
+        if !estimate::is_possible(body, cfg, &shapes, sync) {
+            return None;
+        }
+        let run = estimate::blocks(body, cfg, &shapes);
+        if !run[0] || wish == Lanes::WhereFaster && !estimate::is_faster(body, cfg, &shapes, &run) {
+            return None;
+        }
+        let leaves = leave::Leaves::new(b, body, cfg, &shapes, &run, sync.spill_bytes)?;
+        let declare = |(index, ty): (usize, &Type)| {
+            let reg = Reg(index as u32);
+            if shapes.of(reg).stride().is_some() {
+                return Vec::new();
+            }
+            let (vector, parts) = value::form(*ty);
+            (0..parts).map(|_| b.declare_var(vector)).collect()
+        };
+        let registers = body.registers.types().iter().enumerate().map(declare).collect();
+        let labels = body.labels.iter().map(|_| b.create_block()).collect();
+        let loop_ = flow::Loop::new(b);
+        let label_ids = (0..body.labels.len() as u32).map(Label);
+        let targets = label_ids
+            .filter_map(|label| Some((label, cfg.block(cfg.target(label)?).statements.start)))
+            .collect();
+        let ways = flow::ways(body, cfg, &run);
+        Some(Self { shapes, registers, ways, labels, targets, leaves, loop_ })
+    }
+
+    /// Bytes behind the kept registers of waiting threads that leaving groups use.
+    pub(super) fn spill_bytes(&self) -> usize {
+        self.leaves.bytes
+    }
+}
+
+impl Lower<'_, '_> {
+    /// Whether the function has code for groups.
+    pub(super) fn has_lanes(&self) -> bool {
+        self.lanes.is_some()
+    }
+}
+
+const _: () = assert!(LANES as i64 == crate::ptx::uniform::NEIGHBOURS);
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests;

@@ -1,0 +1,170 @@
+//! The same kernels with and without groups: the same bits, the same faults.
+
+use super::Lanes;
+use crate::device::{
+    Arguments, Error, Fill, LaunchConfig,
+    cpu::{Device, Module},
+};
+
+/// Words that kernels read and write.
+const WORDS: usize = 1 << 14;
+
+fn module_text(body: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n)\n\
+         {{\n.reg .pred %p<20>;\n.reg .b16 %h<9>;\n.reg .f32 %f<30>;\n.reg .b32 %r<40>;\n.reg .f64 %d<20>;\n\
+         .reg .b64 %rd<30>;\n.local .align 16 .b8 own[32];\n.shared .align 16 .b8 sh[4096];\n\
+         ld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\nld.param.u32 %r1, [n];\n\
+         mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\nmad.lo.s32 %r5, %r2, %r3, %r4;\n\
+         mul.wide.s32 %rd3, %r5, 4;\nadd.s64 %rd4, %rd1, %rd3;\nadd.s64 %rd5, %rd2, %rd3;\n{body}\nret;\n}}\n"
+    )
+}
+
+/// What the second buffer holds afterwards, or the fault.
+fn run(body: &str, config: &LaunchConfig, n: u32, lanes: Lanes) -> (Vec<u8>, Option<String>) {
+    let device = Device::new().unwrap();
+    let module = Module::load_with(device.shared.clone(), &module_text(body), lanes).unwrap();
+    let function = module.function("k").unwrap();
+    assert_eq!(function.kernel().lanes, lanes == Lanes::Always, "{body}");
+    let stream = device.stream().unwrap();
+    let mut state = 7u32;
+    let mut input = Vec::new();
+    for _ in 0..WORDS {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        input.extend((state >> 3).to_le_bytes());
+    }
+    let [a, b] = [(); 2].map(|()| device.alloc(WORDS * 4).unwrap());
+    stream.upload(slice(&a), &input).unwrap();
+    stream.fill(slice(&b), Fill::U32(0)).unwrap();
+    let mut arguments = Arguments::new();
+    arguments.push(&a.address()).push(&b.address()).push(&n);
+    stream.launch(&function, config, &arguments).unwrap();
+    let fault = match stream.synchronize() {
+        Ok(()) => None,
+        Err(Error::Fault(fault)) => {
+            // The buffers lie elsewhere in each run.
+            let at = fault.access.map(|(address, bytes)| match address.checked_sub(b.address()) {
+                Some(offset) => (offset, bytes),
+                None => (address, bytes),
+            });
+            Some(format!("{:?} {:?} {:?} {at:?}", fault.kind, fault.block, fault.thread))
+        }
+        Err(error) => panic!("{error}"),
+    };
+    let bytes = stream.download(slice(&b)).unwrap().wait().unwrap();
+    (bytes, fault)
+}
+
+fn slice(memory: &crate::device::cpu::Memory) -> crate::device::Slice<'_> {
+    crate::device::Slice::new(memory.device_id(), memory.address(), memory.bytes())
+}
+
+fn check(body: &str, config: &LaunchConfig, n: u32) {
+    let [single, group] = [Lanes::Never, Lanes::Always].map(|lanes| run(body, config, n, lanes));
+    assert_eq!(single.1, group.1, "{body}");
+    if single.1.is_none() {
+        assert!(single.0.iter().any(|byte| *byte != 0), "nothing was written: {body}");
+        let words = |bytes: &[u8]| -> Vec<u32> {
+            bytes.chunks(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect()
+        };
+        let (single, group) = (words(&single.0), words(&group.0));
+        let differ = (0..WORDS).find(|at| single[*at] != group[*at]);
+        let values = differ.map(|at| (at, single[at], group[at]));
+        assert_eq!(values, None, "word, one thread at a time, groups: {config:?}: {body}");
+    }
+}
+
+const SHAPES: [(u32, u32); 4] = [(8, 64), (5, 96), (3, 36), (7, 33)];
+
+fn check_all(body: &str, n: u32) {
+    for (grid, block) in SHAPES {
+        check(body, &LaunchConfig::new(grid, block), n);
+    }
+}
+
+#[test]
+fn threads_part_and_meet_again() {
+    // A loop as long as the thread's value says, with a branch within; then a barrier, and a neighbour's result.
+    let body = "ld.global.u32 %r6, [%rd4]; and.b32 %r7, %r6, 15; mov.u32 %r8, 0; mov.u32 %r9, 1;
+        LOOP: setp.ge.u32 %p1, %r8, %r7; @%p1 bra DONE; and.b32 %r10, %r6, 1; setp.eq.s32 %p2, %r10, 0;
+        @%p2 bra EVEN; mad.lo.s32 %r9, %r9, 3, %r8; bra NEXT; EVEN: shr.u32 %r9, %r9, 1; add.s32 %r9, %r9, %r6;
+        NEXT: shr.u32 %r6, %r6, 1; add.s32 %r8, %r8, 1; bra LOOP;
+        DONE: shl.b32 %r11, %r4, 2; mov.u32 %r12, sh; add.s32 %r13, %r12, %r11; st.shared.u32 [%r13], %r9;
+        bar.sync 0; xor.b32 %r14, %r11, 4; setp.ge.u32 %p3, %r4, 32; selp.b32 %r14, %r11, %r14, %p3;
+        add.s32 %r15, %r12, %r14; ld.shared.u32 %r16, [%r15]; sub.s32 %r17, %r16, %r8; st.global.u32 [%rd5], %r17;";
+    check_all(body, 0);
+}
+
+#[test]
+fn some_return_and_the_others_meet_at_barriers_and_shuffles() {
+    let body = "setp.ge.u32 %p1, %r5, %r1; @%p1 bra END; ld.global.f32 %f1, [%rd4]; mov.b32 %r6, %f1; and.b32 %r6, %r6, 1023;
+        cvt.rn.f32.u32 %f2, %r6; mov.u32 %r7, 0; L: mov.b32 %r8, %f2; activemask.b32 %r10; shfl.sync.bfly.b32 %r9|%p2, %r8, 1, 31, %r10;
+        mov.b32 %f3, %r9; @%p2 add.f32 %f2, %f2, %f3; add.s32 %r7, %r7, 1; setp.lt.s32 %p3, %r7, 3; bar.sync 0; @%p3 bra L;
+        st.global.f32 [%rd5], %f2; END:";
+    for n in [10_000, 63, 30, 2, 1] {
+        check_all(body, n);
+    }
+}
+
+#[test]
+fn arithmetic_has_the_same_bits() {
+    let body = "ld.global.u32 %r6, [%rd4]; ld.global.f32 %f1, [%rd4]; ld.global.u32 %r7, [%rd4+4]; mov.b32 %f2, %r7;
+        cvt.rn.f32.s32 %f3, %r6; cvt.rn.f32.u32 %f4, %r7; cvt.rn.f64.s32 %d1, %r6; cvt.rn.f64.u32 %d2, %r7;
+        fma.rn.f32 %f5, %f3, %f4, %f1; div.rn.f32 %f6, %f5, %f4; sqrt.rn.f32 %f7, %f4; min.f32 %f8, %f6, %f7; max.f32 %f8, %f8, %f2;
+        rsqrt.approx.f32 %f9, %f4; neg.f32 %f9, %f9; copysign.f32 %f10, %f9, %f6; abs.f32 %f11, %f10; cvt.rni.s32.f32 %r8, %f6;
+        cvt.rzi.u32.f32 %r9, %f7; cvt.rmi.f32.f32 %f12, %f6; fma.rn.f64 %d3, %d1, %d2, %d1; div.rn.f64 %d4, %d3, %d2;
+        cvt.rn.f32.f64 %f13, %d4; cvt.f64.f32 %d5, %f12; setp.gt.f64 %p1, %d4, %d5; selp.f64 %d6, %d4, %d5, %p1;
+        setp.ltu.f32 %p2, %f6, %f8; setp.lt.and.s32 %p3|%p4, %r6, %r7, %p2; selp.b32 %r10, %r6, %r7, %p3; selp.b32 %r11, %r8, %r9, %p4;
+        mul.hi.u32 %r12, %r6, %r7; mul.hi.s32 %r13, %r6, %r7; mul.wide.u32 %rd6, %r6, %r7; mul.wide.s32 %rd7, %r8, %r9;
+        add.s64 %rd8, %rd6, %rd7; shr.u64 %rd9, %rd8, 17; xor.b64 %rd10, %rd8, %rd9; mov.b64 {%r14, %r15}, %rd10; mov.b64 %rd11, {%r15, %r12};
+        cvt.u32.u64 %r16, %rd11; shl.b32 %r17, %r6, 7; shr.s32 %r18, %r13, 3; mov.b32 %r19, %f13; mov.b64 {%r20, %r21}, %d6;
+        rem.s32 %r22, %r6, 77; popc.b32 %r23, %r7; clz.b32 %r24, %r6; brev.b32 %r25, %r6; cvt.u16.u32 %h1, %r7; mul.lo.s16 %h2, %h1, %h1;
+        cvt.u32.u16 %r26, %h2; mul.lo.s64 %rd12, %rd10, %rd11; cvt.u32.u64 %r27, %rd12; not.pred %p5, %p2; xor.pred %p6, %p5, %p1;
+        selp.b32 %r28, 5, %r6, %p6; max.s32 %r29, %r6, %r13; min.u32 %r30, %r7, %r12; mov.b32 %r31, %f12; mov.b32 %r32, %f8; mov.b32 %r33, %f11;
+        add.s32 %r34, %r8, %r9; xor.b32 %r34, %r34, %r10; add.s32 %r34, %r34, %r11; xor.b32 %r34, %r34, %r14; add.s32 %r34, %r34, %r16;
+        xor.b32 %r34, %r34, %r17; add.s32 %r34, %r34, %r18; xor.b32 %r34, %r34, %r19; add.s32 %r34, %r34, %r20; xor.b32 %r34, %r34, %r21;
+        add.s32 %r34, %r34, %r22; xor.b32 %r34, %r34, %r23; add.s32 %r34, %r34, %r24; xor.b32 %r34, %r34, %r25; add.s32 %r34, %r34, %r26;
+        xor.b32 %r34, %r34, %r27; add.s32 %r34, %r34, %r28; xor.b32 %r34, %r34, %r29; add.s32 %r34, %r34, %r30; xor.b32 %r34, %r34, %r31;
+        add.s32 %r34, %r34, %r32; xor.b32 %r34, %r34, %r33; st.global.u32 [%rd5], %r34;";
+    check_all(body, 0);
+}
+
+#[test]
+fn rows_of_vectors_gathers_and_local_arrays() {
+    let body = "mul.wide.s32 %rd6, %r5, 16; add.s64 %rd7, %rd1, %rd6; add.s64 %rd8, %rd2, %rd6; ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%rd7];
+        ld.global.v2.f32 {%f5,%f6}, [%rd7+8]; ld.global.v2.f64 {%d1,%d2}, [%rd7]; ld.global.f32 %f7, [%rd7+4]; ld.global.u8 %r6, [%rd7+3];
+        mov.b64 %rd9, %d2; cvt.u32.u64 %r7, %rd9; and.b32 %r8, %r7, 1023; mul.wide.u32 %rd10, %r8, 4; add.s64 %rd11, %rd1, %rd10;
+        ld.global.u32 %r9, [%rd11]; mov.u64 %rd12, own; and.b32 %r10, %r9, 7; mul.wide.u32 %rd13, %r10, 4; add.s64 %rd14, %rd12, %rd13;
+        st.local.v4.u32 [own], {%r6,%r7,%r8,%r9}; st.local.v4.u32 [own+16], {%r9,%r8,%r7,%r6}; st.local.u32 [%rd14], %r5;
+        setp.lt.u32 %p1, %r10, 4; @%p1 bra S; add.s32 %r9, %r9, 1; S: ld.local.u32 %r11, [own+12]; ld.local.u32 %r12, [own+16]; add.s32 %r11, %r11, %r12;
+        add.s32 %r11, %r11, %r9; mov.b32 %f8, %r11; st.global.v4.f32 [%rd8], {%f4,%f8,%f7,%f5};";
+    for (grid, block) in SHAPES {
+        check(body, &LaunchConfig::new(grid, block), 0);
+    }
+}
+
+#[test]
+fn indices_that_wrap_between_neighbours() {
+    // i + 0x7fffffff - 2 wraps in every group; only those that do not are used.
+    let body = "add.s32 %r6, %r5, 0x7ffffffd; cvt.s64.s32 %rd6, %r6; shr.s64 %rd7, %rd6, 3; cvt.u32.u64 %r7, %rd7; xor.b32 %r7, %r7, %r5;
+        st.global.u32 [%rd5], %r7;";
+    check_all(body, 0);
+}
+
+#[test]
+fn the_thread_at_fault_is_named() {
+    // The last threads are beyond the end, in the middle of a group; misaligned ones; one far off.
+    let beyond = "add.s64 %rd6, %rd5, 65000; st.global.u32 [%rd6], %r5;";
+    check(beyond, &LaunchConfig::new(3, 64), 0);
+    check(
+        "add.s64 %rd6, %rd5, 2; ld.global.u32 %r6, [%rd6]; st.global.u32 [%rd5], %r6;",
+        &LaunchConfig::new(1, 64),
+        0,
+    );
+    let one = "setp.eq.u32 %p1, %r5, 22; @%p1 mov.u64 %rd5, 64; ld.global.u32 %r6, [%rd5]; st.global.u32 [%rd5], %r5;";
+    check(one, &LaunchConfig::new(1, 64), 0);
+    let shared = "mul.lo.s32 %r6, %r5, 64; mov.u32 %r7, sh; add.s32 %r8, %r7, %r6; st.shared.u32 [%r8+8], %r5;";
+    check(shared, &LaunchConfig::new(1, 128), 0);
+    let trap = "setp.eq.u32 %p1, %r5, 13; @%p1 trap; st.global.u32 [%rd5], %r5;";
+    check(trap, &LaunchConfig::new(1, 64), 0);
+}

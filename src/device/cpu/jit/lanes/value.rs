@@ -1,0 +1,308 @@
+//! The values of four threads: vectors, their making from scalars and their taking apart.
+
+use cranelift_codegen::ir::{self, ConstantData, InstBuilder, MemFlagsData, Value, types};
+
+use super::super::lower::{Lower, Step, clif_type, int_type};
+use crate::{
+    device::cpu::launch::LANES,
+    ptx::{
+        inst::Instruction,
+        operand::{Operand, Reg},
+        types::Type,
+        uniform::Shape,
+    },
+};
+
+/// The vectors, one behind the other, that hold four values; four scalars where there is no such vector.
+pub(super) type Parts = Vec<Value>;
+
+/// How the values of a register of this type are held: the type of a part, and how many parts.
+///
+/// A predicate is a mask: all bits of a lane set, or none.
+pub(super) fn form(ty: Type) -> (ir::Type, usize) {
+    match (ty, clif_type(ty)) {
+        (Type::Pred, _) | (_, types::I32) => (types::I32X4, 1),
+        (_, types::F32) => (types::F32X4, 1),
+        (_, types::I64) => (types::I64X2, 2),
+        (_, types::F64) => (types::F64X2, 2),
+        (_, other) => (other, LANES),
+    }
+}
+
+/// A register on its way into the code for single threads.
+enum Held {
+    Parts(Parts),
+    Affine { first: Value, stride: i64 },
+}
+
+impl Lower<'_, '_> {
+    pub(super) fn shape(&self, reg: Reg) -> Shape {
+        self.lanes.as_ref().map_or(Shape::UNIFORM, |lanes| lanes.shapes.of(reg))
+    }
+
+    pub(super) fn operand_shape(&self, operand: &Operand) -> Shape {
+        let body = self.body;
+        self.lanes.as_ref().map_or(Shape::UNIFORM, |lanes| lanes.shapes.operand(body, operand))
+    }
+
+    /// The vectors of a register that varies.
+    pub(super) fn vectors(&mut self, reg: Reg) -> Parts {
+        let variables = self.lanes.as_ref().map(|lanes| lanes.registers[reg.0 as usize].clone());
+        variables.unwrap_or_default().into_iter().map(|variable| self.b.use_var(variable)).collect()
+    }
+
+    pub(super) fn set_vectors(&mut self, reg: Reg, parts: &[Value]) {
+        let variables = self.lanes.as_ref().map(|lanes| lanes.registers[reg.0 as usize].clone());
+        for (variable, part) in variables.unwrap_or_default().into_iter().zip(parts) {
+            self.b.def_var(variable, *part);
+        }
+    }
+
+    pub(super) fn vector_constant(&mut self, ty: ir::Type, bytes: [u8; 16]) -> Value {
+        let constant = self.b.func.dfg.constants.insert(ConstantData::from(&bytes[..]));
+        self.b.ins().vconst(ty, constant)
+    }
+
+    /// The same bits in all lanes.
+    pub(super) fn all_lanes(&mut self, ty: ir::Type, bits: u64) -> Value {
+        let mut bytes = [0; 16];
+        let width = ty.lane_bits() as usize / 8;
+        for lane in bytes.chunks_mut(width) {
+            lane.copy_from_slice(&bits.to_le_bytes()[..width]);
+        }
+        self.vector_constant(ty, bytes)
+    }
+
+    pub(super) fn recast(&mut self, value: Value, ty: ir::Type) -> Value {
+        if self.b.func.dfg.value_type(value) == ty {
+            return value;
+        }
+        let flags = MemFlagsData::new().with_endianness(ir::Endianness::Little);
+        self.b.ins().bitcast(ty, flags, value)
+    }
+
+    /// Four values that begin with `first` and differ by `stride`.
+    pub(super) fn spread(&mut self, first: Value, stride: i64, ty: Type) -> Parts {
+        let (vector, parts) = form(ty);
+        if ty == Type::Pred {
+            let wide = self.b.ins().uextend(types::I32, first);
+            let all = self.b.ins().splat(types::I32X4, wide);
+            return vec![self.b.ins().ineg(all)];
+        }
+        if !vector.is_vector() {
+            return vec![first; parts];
+        }
+        let all = self.b.ins().splat(vector, first);
+        let lanes = LANES / parts;
+        let part = |index: usize| {
+            if stride == 0 {
+                return all;
+            }
+            let mut bytes = [0; 16];
+            let width = 16 / lanes;
+            for (lane, out) in bytes.chunks_mut(width).enumerate() {
+                let step = stride.wrapping_mul((index * lanes + lane) as i64);
+                out.copy_from_slice(&step.to_le_bytes()[..width]);
+            }
+            let steps = self.vector_constant(vector, bytes);
+            self.b.ins().iadd(all, steps)
+        };
+        (0..parts).map(part).collect()
+    }
+
+    /// An operand's values as ones of type `ty`; `None` where the register has another width.
+    pub(super) fn vector_source(&mut self, operand: &Operand, ty: Type) -> Step<Option<Parts>> {
+        let (vector, parts) = form(ty);
+        if !vector.is_vector() {
+            return Ok(None);
+        }
+        let mut held = match operand {
+            Operand::Reg(reg) | Operand::Not(reg) => {
+                let from = self.body.registers.ty(*reg);
+                if from.bytes() != ty.bytes() || (from == Type::Pred) != (ty == Type::Pred) {
+                    return Ok(None);
+                }
+                match self.shape(*reg).stride() {
+                    Some(stride) => {
+                        let first = self.register(*reg, ty);
+                        self.spread(first, stride, ty)
+                    }
+                    None => self.vectors(*reg),
+                }
+            }
+            Operand::Int(_) | Operand::F32(_) | Operand::F64(_) if ty != Type::Pred => {
+                let bits = constant_bits(operand, ty);
+                vec![self.all_lanes(vector, bits); parts]
+            }
+            Operand::Vector(_) => return Ok(None),
+            _ => {
+                let Some(stride) = self.operand_shape(operand).stride() else { return Ok(None) };
+                let first = self.value(operand, ty)?;
+                self.spread(first, stride, ty)
+            }
+        };
+        if matches!(operand, Operand::Not(_)) {
+            held = held.into_iter().map(|part| self.b.ins().bnot(part)).collect();
+        }
+        if held.len() != parts {
+            return Ok(None);
+        }
+        Ok(Some(held.into_iter().map(|part| self.recast(part, vector)).collect()))
+    }
+
+    /// Writes a register that varies; `false`, and nothing done, where it has another width.
+    pub(super) fn set_vector(&mut self, operand: &Operand, ty: Type, parts: &[Value]) -> bool {
+        let reg = match operand {
+            Operand::Reg(reg) => *reg,
+            Operand::Sink => return true,
+            _ => return false,
+        };
+        let to = self.body.registers.ty(reg);
+        let (vector, count) = form(to);
+        if to.bytes() != ty.bytes()
+            || count != parts.len()
+            || (to == Type::Pred) != (ty == Type::Pred)
+        {
+            return false;
+        }
+        let parts: Parts = parts.iter().map(|part| self.recast(*part, vector)).collect();
+        self.set_vectors(reg, &parts);
+        true
+    }
+
+    /// One thread's value of a register of type `ty`, as the code for single threads has it.
+    pub(super) fn lane_of(&mut self, parts: &[Value], lane: usize, ty: Type) -> Value {
+        let lanes = LANES / parts.len();
+        if lanes == 1 {
+            return parts[lane];
+        }
+        let value = self.b.ins().extractlane(parts[lane / lanes], (lane % lanes) as u8);
+        if ty == Type::Pred {
+            let bit = self.b.ins().band_imm_u(value, 1);
+            return self.b.ins().ireduce(types::I8, bit);
+        }
+        value
+    }
+
+    /// Four threads' values as vectors.
+    pub(super) fn join_lanes(&mut self, values: &[Value], ty: Type) -> Parts {
+        let (vector, parts) = form(ty);
+        if !vector.is_vector() {
+            return values.to_vec();
+        }
+        let values: Vec<Value> = match ty {
+            Type::Pred => values.iter().map(|v| self.b.ins().uextend(types::I32, *v)).collect(),
+            _ => values.to_vec(),
+        };
+        let build = |group: &[Value]| {
+            let mut whole = self.b.ins().scalar_to_vector(vector, group[0]);
+            for (lane, value) in group.iter().enumerate().skip(1) {
+                whole = self.b.ins().insertlane(whole, *value, lane as u8);
+            }
+            if ty == Type::Pred { self.b.ins().ineg(whole) } else { whole }
+        };
+        values.chunks(LANES / parts).map(build).collect()
+    }
+
+    /// Does `work` for one thread after the other, as the code for single threads.
+    pub(super) fn per_lane(
+        &mut self,
+        uses: &[Reg],
+        defs: &[Reg],
+        mut work: impl FnMut(&mut Self) -> Step,
+    ) -> Step {
+        let held: Vec<(Reg, Held)> =
+            uses.iter().filter_map(|reg| Some((*reg, self.held(*reg)?))).collect();
+        let index = self.b.use_var(self.thread.index);
+        let x = (self.plan.axes > 0).then(|| self.b.use_var(self.thread.x));
+        let local = self.b.use_var(self.local);
+        let mut results: Vec<Vec<Value>> = vec![Vec::new(); defs.len()];
+        for lane in 0..LANES {
+            self.become_lane(lane, index, x, local);
+            for (reg, held) in &held {
+                let value = match held {
+                    Held::Parts(parts) => {
+                        let ty = self.body.registers.ty(*reg);
+                        self.lane_of(&parts.clone(), lane, ty)
+                    }
+                    Held::Affine { first, stride } => {
+                        self.b.ins().iadd_imm_s(*first, stride.wrapping_mul(lane as i64))
+                    }
+                };
+                self.b.def_var(self.variable(*reg), value);
+            }
+            work(self)?;
+            for (reg, results) in defs.iter().zip(&mut results) {
+                results.push(self.b.use_var(self.variable(*reg)));
+            }
+        }
+        self.become_lane(0, index, x, local);
+        for (reg, held) in &held {
+            if let Held::Affine { first, .. } = held {
+                self.b.def_var(self.variable(*reg), *first);
+            }
+        }
+        for (reg, results) in defs.iter().zip(results) {
+            let ty = self.body.registers.ty(*reg);
+            let parts = self.join_lanes(&results, ty);
+            self.set_vectors(*reg, &parts);
+        }
+        Ok(())
+    }
+
+    /// What must be handed to the code for single threads; nothing for what is the same for all.
+    fn held(&mut self, reg: Reg) -> Option<Held> {
+        match self.shape(reg) {
+            Shape::Varying => Some(Held::Parts(self.vectors(reg))),
+            Shape::Affine { stride: 0, .. } => None,
+            Shape::Affine { stride, .. } => {
+                let first = self.b.use_var(self.variable(reg));
+                let bits = int_type(self.b.func.dfg.value_type(first).bytes()).bits();
+                let stride = if bits == 32 { i64::from(stride as i32) } else { stride };
+                Some(Held::Affine { first, stride })
+            }
+        }
+    }
+
+    /// Index, coordinate and local memory of a thread of the group.
+    fn become_lane(&mut self, lane: usize, index: Value, x: Option<Value>, local: Value) {
+        let step = lane as i64;
+        let index = self.b.ins().iadd_imm_s(index, step);
+        self.b.def_var(self.thread.index, index);
+        if let Some(x) = x {
+            let x = self.b.ins().iadd_imm_s(x, step);
+            self.b.def_var(self.thread.x, x);
+        }
+        let local = self.b.ins().iadd_imm_s(local, step * self.frame.local_bytes as i64);
+        self.b.def_var(self.local, local);
+    }
+
+    /// An instruction for one thread after the other.
+    pub(super) fn instruction_per_lane(&mut self, index: usize, i: &Instruction) -> Step {
+        let (mut uses, mut defs) = (Vec::new(), Vec::new());
+        let add = |list: &mut Vec<Reg>, reg: Reg| {
+            if !list.contains(&reg) {
+                list.push(reg);
+            }
+        };
+        i.for_each_use(|reg| add(&mut uses, reg));
+        i.for_each_def(|reg| add(&mut defs, reg));
+        if i.guard.is_some() {
+            // Where the guard does not hold, the old value stays.
+            defs.iter().for_each(|reg| add(&mut uses, *reg));
+        }
+        self.per_lane(&uses, &defs, |lower| lower.instruction(index, i, None))
+    }
+}
+
+/// The bits of a constant in a type.
+fn constant_bits(operand: &Operand, ty: Type) -> u64 {
+    match (operand, ty) {
+        (Operand::Int(int), _) => *int as u64,
+        (Operand::F32(bits), Type::F64) => f64::from(f32::from_bits(*bits)).to_bits(),
+        (Operand::F64(bits), Type::F32) => u64::from((f64::from_bits(*bits) as f32).to_bits()),
+        (Operand::F32(bits), _) => u64::from(*bits),
+        (Operand::F64(bits), _) => *bits,
+        _ => 0,
+    }
+}

@@ -1,0 +1,264 @@
+//! What is checked once a block instead of at each access: how far the allocation reaches that a pointer among the
+//! kernel's arguments points into. An access whose address was made from that pointer is good where it lies
+//! between both; the table of all allocations is asked only where it does not.
+
+use std::{collections::HashMap, mem::offset_of};
+
+use cranelift_codegen::{
+    cursor::{Cursor, FuncCursor},
+    ir::{InstBuilder, MemFlagsData, Value, condcodes::IntCC, types},
+};
+
+use super::{
+    Unit,
+    address::{self, Frame, Spot},
+    kernel::SiteKind,
+    lower::{Checked, Lower, Step},
+};
+use crate::{
+    device::cpu::{
+        launch::{Context, LANES},
+        memory::{CHUNK_BITS, Tables},
+    },
+    ptx::{
+        ast::{Body, Function, FunctionKind},
+        inst::{Instruction, Op},
+        modifier::{Carry, Half},
+        operand::{Address, Base, Operand, Reg},
+        types::Space,
+    },
+};
+
+/// Pointers among arguments that are not so aligned have no window.
+const ALIGNMENT: i64 = 16;
+
+/// What an address was made from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Origin {
+    /// Nothing that writes it was seen yet.
+    #[default]
+    Unknown,
+    /// The argument at this offset.
+    Argument(u64),
+    /// This and that.
+    Mixed,
+}
+
+impl Origin {
+    fn meet(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Unknown, known) | (known, Self::Unknown) => known,
+            (a, b) if a == b => a,
+            _ => Self::Mixed,
+        }
+    }
+}
+
+/// Accesses of one kind: the argument, whether they write, log2 of their bytes, and how far behind the first one
+/// (of a group's) the last one lies.
+type Kind = (u64, bool, u32, i64);
+
+/// The windows of a kernel.
+#[derive(Debug, Default)]
+pub(super) struct Windows {
+    origins: Vec<Origin>,
+    /// The pointer, and the end for rotated distances from it.
+    made: HashMap<Kind, (Value, Value)>,
+}
+
+impl Windows {
+    pub(super) fn new(unit: &Unit<'_>, function: &Function, body: &Body, frame: &Frame) -> Self {
+        if function.kind != FunctionKind::Entry {
+            return Self::default();
+        }
+        let argument = |address: &Address| {
+            let Base::Symbol(symbol) = address.base else { return None };
+            match address::spot(unit, function, frame, symbol)? {
+                Spot::KernelParam { offset, bytes } => {
+                    let at = u64::try_from(address.offset).ok()?;
+                    (at + 8 <= bytes && (offset + at) % 8 == 0).then_some(offset + at)
+                }
+                _ => None,
+            }
+        };
+        let mut origins = vec![Origin::Unknown; body.registers.len()];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for i in body.instructions() {
+                let origin = origin(&origins, i, &argument);
+                i.for_each_def(|reg| {
+                    let entry = &mut origins[reg.0 as usize];
+                    let new = entry.meet(origin);
+                    changed |= new != *entry;
+                    *entry = new;
+                });
+            }
+        }
+        Self { origins, made: HashMap::new() }
+    }
+
+    fn argument(&self, base: Base) -> Option<u64> {
+        let Base::Reg(reg) = base else { return None };
+        match self.origins.get(reg.0 as usize)? {
+            Origin::Argument(at) => Some(*at),
+            Origin::Unknown | Origin::Mixed => None,
+        }
+    }
+}
+
+/// What the result of an instruction was made from.
+fn origin(
+    origins: &[Origin],
+    i: &Instruction,
+    argument: &impl Fn(&Address) -> Option<u64>,
+) -> Origin {
+    let of = |at: usize| match i.src.get(at) {
+        Some(Operand::Reg(Reg(reg))) => origins[*reg as usize],
+        _ => Origin::Mixed,
+    };
+    // A sum is made from whichever part is a pointer.
+    let sum = |a: Origin, b: Origin| match (a, b) {
+        (Origin::Argument(at), Origin::Mixed) | (Origin::Mixed, Origin::Argument(at)) => {
+            Origin::Argument(at)
+        }
+        (Origin::Unknown, _) | (_, Origin::Unknown) => Origin::Unknown,
+        _ => Origin::Mixed,
+    };
+    match &i.op {
+        Op::Ld(access) if access.ty.bytes() == 8 && access.lanes == 1 => match i.src.first() {
+            Some(Operand::Address(address)) => {
+                argument(address).map_or(Origin::Mixed, Origin::Argument)
+            }
+            _ => Origin::Mixed,
+        },
+        Op::Mov { ty, .. } if ty.bytes() == 8 => of(0),
+        Op::Cvta { space: Space::Global, .. } => of(0),
+        Op::Add { ty, carry, .. } if ty.bytes() == 8 && *carry == Carry::default() => {
+            sum(of(0), of(1))
+        }
+        Op::Sub { ty, carry, .. } if ty.bytes() == 8 && *carry == Carry::default() => match of(1) {
+            Origin::Argument(_) => Origin::Mixed,
+            _ => of(0),
+        },
+        Op::Mad { half: Some(Half::Wide), .. } => of(2),
+        Op::Selp { ty } if ty.bytes() == 8 => of(0).meet(of(1)),
+        _ => Origin::Mixed,
+    }
+}
+
+impl Lower<'_, '_> {
+    /// Checks accesses through a pointer among the arguments: one at `at`, or those of a group, each `stride`
+    /// behind the one before. False, with nothing done, where the address was made from anything else.
+    pub(super) fn check_window(
+        &mut self,
+        address: &Address,
+        at: Value,
+        stride: i64,
+        checked: Checked,
+    ) -> Step<bool> {
+        let Checked { bytes, write, .. } = checked;
+        let is_global = matches!(checked.space, Some(Space::Global) | None);
+        let Some(argument) = self.windows.argument(address.base).filter(|_| is_global) else {
+            return Ok(false);
+        };
+        if !bytes.is_power_of_two() || i64::from(bytes) > ALIGNMENT {
+            return Ok(false);
+        }
+        let kind = (argument, write, bytes.trailing_zeros(), stride * (LANES as i64 - 1));
+        let (pointer, end) = self.window(kind);
+        let distance = self.b.ins().isub(at, pointer);
+        let distance = match kind.2 {
+            0 => distance,
+            shift => self.b.ins().rotr_imm_u(distance, i64::from(shift)),
+        };
+        let fine = self.b.ins().icmp(IntCC::UnsignedLessThan, distance, end);
+        self.stop_unless_placed(fine, at, stride, checked)?;
+        Ok(true)
+    }
+
+    fn window(&mut self, kind: Kind) -> (Value, Value) {
+        if let Some(made) = self.windows.made.get(&kind) {
+            return *made;
+        }
+        let (argument, write, shift, span) = kind;
+        let mask = self.unit.tables.chunk_mask as i64;
+        let context = self.context;
+        let mut cursor = FuncCursor::new(self.b.func);
+        // In the entry, which has its end already.
+        if let Some(last) =
+            cursor.func.layout.entry_block().and_then(|b| cursor.func.layout.last_inst(b))
+        {
+            cursor.goto_inst(last);
+        }
+        let flags = MemFlagsData::trusted();
+        let tables = offset_of!(Context, arena);
+        let ends = match write {
+            true => offset_of!(Tables, write_ends),
+            false => offset_of!(Tables, read_ends),
+        };
+        let [params, base, ends] =
+            [offset_of!(Context, param_base), tables + offset_of!(Tables, base), tables + ends]
+                .map(|at| cursor.ins().load(types::I64, flags, context, at as i32));
+        let pointer = cursor.ins().load(types::I64, flags, params, argument as i32);
+        let offset = cursor.ins().isub(pointer, base);
+        let entry = cursor.ins().ushr_imm_u(offset, i64::from(CHUNK_BITS));
+        let entry = cursor.ins().band_imm_u(entry, mask);
+        let entry = cursor.ins().ishl_imm_u(entry, 3);
+        let entry = cursor.ins().iadd(ends, entry);
+        let end = cursor.ins().load(types::I64, flags, entry, 0);
+        // Rotated, the low bits of a pointer that is not aligned make it lie beyond any end.
+        let reach = cursor.ins().iadd_imm_s(offset, span);
+        let bits = i64::from(ALIGNMENT.trailing_zeros());
+        let rotated = cursor.ins().rotr_imm_u(offset, bits);
+        let limit = cursor.ins().ushr_imm_u(reach, bits);
+        let aligned = cursor.ins().icmp(IntCC::UnsignedLessThanOrEqual, rotated, limit);
+        let inside = cursor.ins().icmp(IntCC::UnsignedLessThan, reach, end);
+        let fine = cursor.ins().band(aligned, inside);
+        let length = cursor.ins().isub(end, reach);
+        let none = cursor.ins().iconst(types::I64, 0);
+        let length = cursor.ins().select(fine, length, none);
+        let end = cursor.ins().ushr_imm_u(length, i64::from(shift));
+        self.windows.made.insert(kind, (pointer, end));
+        (pointer, end)
+    }
+
+    /// Goes on where `fine` holds. Else the host looks at one access after the other: all may be good all the same,
+    /// or one is at fault.
+    pub(super) fn stop_unless_placed(
+        &mut self,
+        fine: Value,
+        first: Value,
+        stride: i64,
+        checked: Checked,
+    ) -> Step {
+        let [on, slow, stop] = [(); 3].map(|()| self.b.create_block());
+        self.b.set_cold_block(slow);
+        self.b.set_cold_block(stop);
+        self.b.ins().brif(fine, on, &[], slow, &[]);
+        self.b.switch_to_block(slow);
+        let how = u32::from(checked.write) | u32::from(checked.is_shared()) << 1;
+        let [bytes, how] =
+            [checked.bytes, how].map(|v| self.b.ins().iconst(types::I32, i64::from(v)));
+        let distance = self.b.ins().iconst(types::I64, stride);
+        let arguments = [self.context, first, distance, bytes, how];
+        let lane = self.host("warpaint_misplaced_lane", &arguments, types::I32)?;
+        let fine = self.b.ins().icmp_imm_u(IntCC::Equal, lane, LANES as i64);
+        self.b.ins().brif(fine, on, &[], stop, &[]);
+
+        self.b.switch_to_block(stop);
+        let index = self.b.use_var(self.thread.index);
+        let at_fault = self.b.ins().iadd(index, lane);
+        self.b.def_var(self.thread.index, at_fault);
+        let wide = self.b.ins().uextend(types::I64, lane);
+        let step = self.b.ins().imul_imm_s(wide, stride);
+        let address = self.b.ins().iadd(first, step);
+        let space = checked.space.map_or("generic", Space::text);
+        let kind = SiteKind::Access { space, write: checked.write, bytes: checked.bytes };
+        let site = self.site(kind);
+        self.stop_at(site, address);
+        self.b.switch_to_block(on);
+        self.b.def_var(self.thread.index, index);
+        Ok(())
+    }
+}
