@@ -5,6 +5,8 @@ use std::{collections::HashMap, path::Path, process::Command};
 /// What a peer took, and a checksum of what it computed.
 pub(crate) struct Peer {
     pub(crate) ms: f64,
+    /// As [`super::Bench::busy_ms`].
+    pub(crate) busy_ms: f64,
     pub(crate) check: f64,
 }
 
@@ -19,12 +21,13 @@ pub(crate) fn run(wanted: &[String]) -> HashMap<String, Peer> {
         println!("skipped: no gcc to compare with");
         return HashMap::new();
     }
-    let output = Command::new(program).args(wanted).output().unwrap();
+    let output =
+        Command::new(program).args(wanted).env("OMP_WAIT_POLICY", "passive").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let peer = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let peer = Peer { ms: words[1].parse().unwrap(), check: words[2].parse().unwrap() };
-        (words[0].to_owned(), peer)
+        let [ms, busy_ms, check] = [1, 2, 3].map(|at| words[at].parse().unwrap());
+        (words[0].to_owned(), Peer { ms, busy_ms, check })
     };
     text.lines().map(peer).collect()
 }

@@ -281,6 +281,20 @@ impl RegSet {
         Self { words: vec![0; registers.div_ceil(64)] }
     }
 
+    /// All registers, of so many.
+    pub fn full(registers: usize) -> Self {
+        let mut set = Self::new(registers);
+        (0..registers as u32).for_each(|reg| set.insert(Reg(reg)));
+        set
+    }
+
+    /// Takes out what `other` has not.
+    pub fn keep(&mut self, other: &Self) {
+        for (at, word) in self.words.iter_mut().enumerate() {
+            *word &= other.words.get(at).copied().unwrap_or(0);
+        }
+    }
+
     /// Adds a register.
     pub fn insert(&mut self, reg: Reg) {
         let word = reg.0 as usize / 64;

@@ -4,6 +4,7 @@
 //! Assumes that the block's size in x is a multiple of four.
 
 use super::ast::Body;
+use super::cfg::RegSet;
 use super::inst::{Instruction, Op};
 use super::modifier::{Carry, Half};
 use super::operand::{Address, Axis, Base, Grid, Operand, Reg, Scalar, Special, Symbol};
@@ -79,7 +80,13 @@ pub struct Shapes(Vec<Option<Shape>>);
 impl Shapes {
     /// Of all registers of `body`, optimistically: by descending from "unknown" until nothing changes.
     pub fn new(body: &Body) -> Self {
+        Self::with_varying(body, &RegSet::default())
+    }
+
+    /// With registers that are known to vary, for whatever reason.
+    pub fn with_varying(body: &Body, varying: &RegSet) -> Self {
         let mut shapes = Self(vec![None; body.registers.len()]);
+        varying.iter().for_each(|reg| shapes.0[reg.0 as usize] = Some(Shape::Varying));
         while shapes.pass(body) {}
         // What nothing writes reads as zero.
         shapes.0.iter_mut().filter(|shape| shape.is_none()).for_each(|s| *s = Some(Shape::UNIFORM));

@@ -259,6 +259,7 @@ impl Lower<'_, '_> {
             match statement {
                 Statement::Label(label) => {
                     self.label(*label);
+                    self.join_point(index);
                     if self.headers[label.0 as usize] {
                         self.location = next_location(&body.statements[index..]).or(self.location);
                         match self.plan.waits_at(index).then(|| resumes.next()).flatten() {
@@ -270,6 +271,7 @@ impl Lower<'_, '_> {
                     }
                 }
                 Statement::Instruction(instruction) => {
+                    self.join_point(index);
                     let resume = self.plan.waits_at(index).then(|| resumes.next()).flatten();
                     self.instruction(index, instruction, resume)
                         .map_err(|Unsupported(why)| self.sites.unsupported(instruction, why))?;

@@ -32,6 +32,9 @@ use crate::{
 /// Pointers among arguments that are not so aligned have no window.
 const ALIGNMENT: i64 = 16;
 
+/// With more accesses than this the calls of the host where a check fails are too much for the compiler.
+const MOST_ACCESSES: usize = 500;
+
 /// What an address was made from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Origin {
@@ -68,7 +71,9 @@ pub(super) struct Windows {
 
 impl Windows {
     pub(super) fn new(unit: &Unit<'_>, function: &Function, body: &Body, frame: &Frame) -> Self {
-        if function.kind != FunctionKind::Entry {
+        let accesses =
+            body.instructions().filter(|i| matches!(i.op, Op::Ld(_) | Op::St(_))).count();
+        if function.kind != FunctionKind::Entry || accesses > MOST_ACCESSES {
             return Self::default();
         }
         let argument = |address: &Address| {

@@ -409,13 +409,32 @@ impl Lower<'_, '_> {
         ) else {
             return Ok(false);
         };
-        let masks = match a.len() {
-            1 => vec![mask[0]],
-            _ => vec![self.interleave(mask[0], mask[0], 0), self.interleave(mask[0], mask[0], 1)],
-        };
-        let chosen = masks.iter().zip(a.iter().zip(&b));
-        let chosen: Parts = chosen.map(|(m, (a, b))| self.vector_choose(*m, *a, *b)).collect();
+        let chosen = self.choose_parts(mask[0], &a, &b, ty);
         Ok(self.set_vector(&i.dst[0], ty, &chosen))
+    }
+
+    /// Values of `a` in the lanes of a mask of words, else of `b`; of four scalars one by one.
+    pub(super) fn choose_parts(
+        &mut self,
+        mask: Value,
+        a: &[Value],
+        b: &[Value],
+        ty: Type,
+    ) -> Parts {
+        let masks = match a.len() {
+            1 => vec![mask],
+            2 => vec![self.interleave(mask, mask, 0), self.interleave(mask, mask, 1)],
+            _ => {
+                let pick = |lane: usize| {
+                    let holds = self.lane_of(&[mask], lane, Type::Pred);
+                    self.b.ins().select(holds, a[lane], b[lane])
+                };
+                debug_assert!(!has_form(ty), "held in vectors");
+                return (0..a.len()).map(pick).collect();
+            }
+        };
+        let chosen = masks.iter().zip(a.iter().zip(b));
+        chosen.map(|(m, (a, b))| self.vector_choose(*m, *a, *b)).collect()
     }
 }
 

@@ -172,6 +172,11 @@ fn row_stride(shapes: &Shapes, address: &Operand) -> Option<i64> {
     }
 }
 
+/// Whether it does nothing but compute, and can on vectors.
+pub(super) fn computes(op: &Op) -> bool {
+    vector_width(op).is_some()
+}
+
 /// How many vectors hold the result, where there is a vector form.
 fn vector_width(op: &Op) -> Option<f64> {
     let ty = match op {

@@ -102,6 +102,7 @@ impl Lower<'_, '_> {
         let whole = self.b.create_block();
         self.b.ins().brif(last, whole, &[], turn, &[]);
         self.b.switch_to_block(whole);
+        self.meet_again();
         self.forget_leaving();
         let index = self.b.use_var(self.thread.index);
         let last = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, end);
@@ -113,6 +114,7 @@ impl Lower<'_, '_> {
         let Some(groups) = self.groups_loop() else { return Ok(()) };
         self.b.switch_to_block(groups.turn);
         self.enter_thread();
+        self.be_patient();
         let points = self.plan.points.len();
         let resumes: Vec<Block> = (0..points).map(|_| self.b.create_block()).collect();
         let start = self.b.create_block();
@@ -192,6 +194,8 @@ impl Lower<'_, '_> {
         let body = self.body;
         let mut resumes = resumes.iter().copied();
         for (index, statement) in body.statements.iter().enumerate() {
+            self.end_skip(index);
+            self.joined(index);
             let waits = self.plan.waits_at(index).then(|| resumes.next()).flatten();
             match (self.way(index), waits) {
                 (Way::Run, _) => {}
@@ -262,6 +266,7 @@ impl Lower<'_, '_> {
         }
         let varying_guard = i.guard.is_some_and(|guard| !self.shape(guard.reg).is_uniform());
         match i.op {
+            Op::Bra { .. } if self.skips_at(index) => self.begin_skip(index, i),
             Op::Bra { .. } if varying_guard => self.group_branches(index, i),
             Op::Ret { .. } | Op::Exit | Op::Trap if varying_guard => self.group_parts(index, i),
             Op::Ret { .. } | Op::Exit if i.guard.is_none() => {

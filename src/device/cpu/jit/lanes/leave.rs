@@ -6,9 +6,13 @@ use std::collections::HashMap;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::super::{
-    Schedule,
-    lower::{Lower, Step, Unsupported, clif_type},
+use super::{
+    super::{
+        Schedule,
+        lower::{Lower, Step, Unsupported, clif_type},
+    },
+    join::Joins,
+    skip::Skip,
 };
 use crate::{
     device::cpu::launch::{Context, LANES},
@@ -50,20 +54,18 @@ impl Leaves {
     pub(super) fn new(
         b: &mut FunctionBuilder<'_>,
         body: &Body,
-        cfg: &Cfg,
-        shapes: &Shapes,
-        run: &[bool],
+        points: Vec<usize>,
+        kept: Vec<Vec<Reg>>,
+        joins: &Joins,
         start: usize,
     ) -> Option<Self> {
-        let points = points(body, cfg, shapes, run)?;
-        let kept = live_before(body, cfg, &points);
         let mut slots = HashMap::new();
         let mut bytes = start.next_multiple_of(16);
-        for reg in kept.iter().flatten() {
-            if body.registers.ty(*reg).bytes() > 8 {
+        for reg in kept.iter().flatten().copied().chain(joins.kept()) {
+            if body.registers.ty(reg).bytes() > 8 {
                 return None;
             }
-            slots.entry(*reg).or_insert_with(|| {
+            slots.entry(reg).or_insert_with(|| {
                 bytes += SLOT_BYTES;
                 bytes - SLOT_BYTES
             });
@@ -79,7 +81,13 @@ impl Leaves {
 }
 
 /// The statements before which single threads may be entered.
-fn points(body: &Body, cfg: &Cfg, shapes: &Shapes, run: &[bool]) -> Option<Vec<usize>> {
+pub(super) fn points(
+    body: &Body,
+    cfg: &Cfg,
+    shapes: &Shapes,
+    run: &[bool],
+    skips: &[Skip],
+) -> Option<Vec<usize>> {
     let mut points = Vec::new();
     // Blocks that groups do not run, but come to.
     for id in cfg.ids().filter(|id| !run[id.index()]) {
@@ -91,6 +99,7 @@ fn points(body: &Body, cfg: &Cfg, shapes: &Shapes, run: &[bool]) -> Option<Vec<u
     for (index, i) in statements.flat_map(|id| cfg.instructions(body, id)) {
         let parts = i.guard.is_some_and(|guard| !shapes.of(guard.reg).is_uniform());
         match i.op {
+            Op::Bra { .. } if skips.iter().any(|skip| skip.at == index) => {}
             Op::Bra { .. } if parts => {
                 points.extend([target(cfg, i)?, index + 1]);
                 if index + 1 >= body.statements.len() {
@@ -112,11 +121,13 @@ fn target(cfg: &Cfg, i: &Instruction) -> Option<usize> {
     Some(cfg.block(block).statements.start)
 }
 
-fn live_before(body: &Body, cfg: &Cfg, points: &[usize]) -> Vec<Vec<Reg>> {
-    if points.is_empty() {
-        return Vec::new();
-    }
-    let liveness = Liveness::new(body, cfg, &[]);
+/// The registers that live before each point.
+pub(super) fn live_before(
+    body: &Body,
+    cfg: &Cfg,
+    liveness: &Liveness,
+    points: &[usize],
+) -> Vec<Vec<Reg>> {
     let mut kept = vec![Vec::new(); points.len()];
     let mut keep = |statement: usize, live: &RegSet| {
         if let Ok(point) = points.binary_search(&statement) {
@@ -160,6 +171,7 @@ impl Lower<'_, '_> {
         let Some(taken) = self.lanes.as_ref().map(|lanes| lanes.leaves.taken) else { return };
         let none = self.b.ins().iconst(types::I32, 0);
         self.b.def_var(taken, none);
+        self.forget_joining();
     }
 
     /// In the code for single threads: the place of the point at `statement`, if there is one.
@@ -214,7 +226,7 @@ impl Lower<'_, '_> {
         self.lanes.as_ref().is_some_and(|lanes| !lanes.leaves.points.is_empty())
     }
 
-    fn slot_of(&self, reg: Reg) -> i32 {
+    pub(super) fn slot_of(&self, reg: Reg) -> i32 {
         let slots = self.lanes.as_ref().and_then(|lanes| lanes.leaves.slots.get(&reg));
         slots.copied().unwrap_or(0) as i32
     }
@@ -253,8 +265,9 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Stores what lives at these points, and has the group's threads go on there one after the other.
-    fn leave_group(&mut self, taken: usize, other: usize, mask: Value) {
+    /// Stores what lives at these points, and has the group's threads go on there one after the other; with the
+    /// statement at which they part, if they are to meet again.
+    fn leave_group(&mut self, at: Option<usize>, taken: usize, other: usize, mask: Value) {
         let Some(lanes) = &self.lanes else { return };
         let leaves = &lanes.leaves;
         let variables = [leaves.taken, leaves.other, leaves.mask];
@@ -282,6 +295,7 @@ impl Lower<'_, '_> {
         for (variable, value) in variables.into_iter().zip([taken, other, mask]) {
             self.b.def_var(variable, value);
         }
+        self.aim_for_join(at);
         self.leave_singly();
     }
 
@@ -290,7 +304,7 @@ impl Lower<'_, '_> {
         let point = self.lanes.as_ref().and_then(|lanes| lanes.leaves.at(statement));
         let Some(point) = point else { return };
         let none = self.b.ins().iconst(types::I32, 0);
-        self.leave_group(point, point, none);
+        self.leave_group(Some(statement), point, point, none);
     }
 
     /// A branch on a predicate that varies: all go the same way, or leave.
@@ -306,7 +320,9 @@ impl Lower<'_, '_> {
         let target = self.labels[label.0 as usize];
         let on = self.b.create_block();
         let bits = self.guard_bits(guard.reg, guard.negated);
-        self.all_or_none(bits, target, on, |lower| lower.leave_group(taken, other, bits));
+        self.all_or_none(bits, target, on, |lower| {
+            lower.leave_group(Some(index), taken, other, bits);
+        });
         self.b.switch_to_block(on);
         Ok(())
     }
@@ -318,10 +334,12 @@ impl Lower<'_, '_> {
         let point = point.ok_or(Unsupported("an end that is not planned"))?;
         let [then, on] = [(); 2].map(|()| self.b.create_block());
         let bits = self.guard_bits(guard.reg, guard.negated);
-        self.all_or_none(bits, then, on, |lower| lower.leave_group(point, point, bits));
+        self.all_or_none(bits, then, on, |lower| {
+            lower.leave_group(None, point, point, bits);
+        });
         self.b.switch_to_block(then);
         // All of them: single threads find the same, one after the other.
-        self.leave_group(point, point, bits);
+        self.leave_group(None, point, point, bits);
         self.b.switch_to_block(on);
         Ok(())
     }
@@ -365,7 +383,7 @@ impl Lower<'_, '_> {
         self.b.ins().brif(fine, on, &[], wraps, &[]);
         self.b.switch_to_block(wraps);
         let none = self.b.ins().iconst(types::I32, 0);
-        self.leave_group(point, point, none);
+        self.leave_group(None, point, point, none);
         self.b.switch_to_block(on);
     }
 

@@ -99,8 +99,12 @@ impl Lower<'_, '_> {
     ) -> Step<(Value, i64)> {
         let offset = self.address_value(address)?;
         let offset = self.fit(offset, types::I64);
+        // Of the end, since nothing says that the last one's offset does not wrap round zero.
         let end = self.context_u64(offset_of!(Context, shared_bytes));
-        self.check_row(offset, end, stride, checked, offset)?;
+        let span = self.b.ins().iconst(types::I64, stride * (LANES as i64 - 1));
+        let least = self.b.ins().umin(end, span);
+        let end = self.b.ins().isub(end, least);
+        self.check_row(offset, end, 0, stride, checked, offset)?;
         let base = self.context_u64(offset_of!(Context, shared_base));
         Ok((self.b.ins().iadd(base, offset), stride))
     }
@@ -129,12 +133,13 @@ impl Lower<'_, '_> {
         let entry = self.b.ins().ishl_imm_u(entry, 3);
         let entry = self.b.ins().iadd(ends, entry);
         let end = self.b.ins().load(types::I64, MemFlagsData::trusted(), entry, 0);
-        self.check_row(offset, end, stride, checked, at)?;
+        // An allocation begins at a chunk, so the first one lies in the allocation whose end its chunk names.
+        let span = stride * (LANES as i64 - 1);
+        self.check_row(offset, end, span, stride, checked, at)?;
         Ok((at, stride))
     }
 
-    /// That the last of four accesses, the first at `offset`, ends at or before `end` and all are aligned. An
-    /// allocation begins at a chunk, so the first one lies in the allocation whose end its chunk names.
+    /// That the access `span` behind the first one, which is at `offset`, ends at or before `end`, and is aligned.
     ///
     /// Where that fails the host looks at one after the other: they may lie in two allocations, or all be fine but
     /// for one, which then is at fault.
@@ -142,11 +147,12 @@ impl Lower<'_, '_> {
         &mut self,
         offset: Value,
         end: Value,
+        span: i64,
         stride: i64,
         checked: Checked,
         shown: Value,
     ) -> Step {
-        let last = self.b.ins().iadd_imm_s(offset, stride * (LANES as i64 - 1));
+        let last = self.b.ins().iadd_imm_s(offset, span);
         let shift = i64::from(checked.bytes.trailing_zeros());
         let (last, end) = if shift == 0 {
             (last, end)

@@ -18,8 +18,10 @@ mod convert;
 mod estimate;
 mod fault;
 mod flow;
+mod join;
 mod leave;
 mod memory;
+mod skip;
 mod value;
 mod wait;
 
@@ -33,7 +35,7 @@ use crate::{
     device::cpu::launch::LANES,
     ptx::{
         ast::{Body, Function, FunctionKind},
-        cfg::Cfg,
+        cfg::{Cfg, Liveness, RegSet},
         operand::{Label, Reg},
         types::Type,
         uniform::Shapes,
@@ -77,6 +79,10 @@ pub(super) struct Plan {
     /// The statements that begin the labels' blocks.
     targets: HashMap<Label, usize>,
     leaves: leave::Leaves,
+    joins: join::Joins,
+    skips: Vec<skip::Skip>,
+    /// The block that is run instead of gone round.
+    within: Option<skip::Within>,
     loop_: flow::Loop,
 }
 
@@ -101,7 +107,29 @@ impl Plan {
         if !run[0] || wish == Lanes::WhereFaster && !estimate::is_faster(body, cfg, &shapes, &run) {
             return None;
         }
-        let leaves = leave::Leaves::new(b, body, cfg, &shapes, &run, sync.spill_bytes)?;
+        let (mut shapes, mut run) = (shapes, run);
+        let liveness = Liveness::new(body, cfg, &[]);
+        let mut varying = RegSet::new(body.registers.len());
+        let regions = loop {
+            let regions = join::regions(body, cfg, &shapes, &run, sync);
+            let different = join::made_different(body, cfg, &shapes, &liveness, &regions);
+            if different.is_empty() {
+                break regions;
+            }
+            different.into_iter().for_each(|reg| varying.insert(reg));
+            shapes = Shapes::with_varying(body, &varying);
+            run = estimate::blocks(body, cfg, &shapes);
+        };
+        if !run[0] || !estimate::is_possible(body, cfg, &shapes, sync) {
+            return None;
+        }
+        let skips = skip::skips(body, cfg, &shapes, &run, &liveness);
+        let parts = |region: &join::Region| skips.iter().all(|skip| skip.at != region.at);
+        let regions: Vec<join::Region> = regions.into_iter().filter(parts).collect();
+        let joins = join::Joins::new(b, body, cfg, &liveness, &regions);
+        let points = leave::points(body, cfg, &shapes, &run, &skips)?;
+        let kept = leave::live_before(body, cfg, &liveness, &points);
+        let leaves = leave::Leaves::new(b, body, points, kept, &joins, sync.spill_bytes)?;
         let declare = |(index, ty): (usize, &Type)| {
             let reg = Reg(index as u32);
             if shapes.of(reg).stride().is_some() {
@@ -118,7 +146,18 @@ impl Plan {
             .filter_map(|label| Some((label, cfg.block(cfg.target(label)?).statements.start)))
             .collect();
         let ways = flow::ways(body, cfg, &run);
-        Some(Self { shapes, registers, ways, labels, targets, leaves, loop_ })
+        Some(Self {
+            shapes,
+            registers,
+            ways,
+            labels,
+            targets,
+            leaves,
+            joins,
+            skips,
+            within: None,
+            loop_,
+        })
     }
 
     /// Bytes behind the kept registers of waiting threads that leaving groups use.

@@ -1,0 +1,365 @@
+//! Where threads that left a group meet again: the first place that every way from the branch leads to. Each stores
+//! what lives there and its turn is over; after the fourth the group goes on.
+//!
+//! What is written between the branch and that place may differ behind it although each thread computes it from what
+//! is the same for all, such as the counter of a loop that threads leave at different turns: such registers vary.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, condcodes::IntCC, types};
+use cranelift_frontend::{FunctionBuilder, Switch, Variable};
+
+use super::super::{
+    lower::{Lower, clif_type},
+    sync,
+};
+use crate::{
+    device::cpu::launch::{Context, LANES},
+    ptx::{
+        ast::{Body, Statement},
+        cfg::{BlockId, Cfg, Liveness, RegSet},
+        inst::Op,
+        operand::Reg,
+        types::Type,
+        uniform::{Shape, Shapes},
+    },
+};
+
+/// How often a group may part in one turn and meet again: one that parts all the time is faster apart.
+const PATIENCE: i64 = 32;
+
+/// Where a group parts, and where its threads meet again.
+pub(super) struct Region {
+    /// The branch, or the beginning of a block that groups do not run.
+    pub(super) at: usize,
+    join: BlockId,
+    /// The blocks between.
+    blocks: Vec<bool>,
+}
+
+/// All regions in which no thread waits.
+pub(super) fn regions(
+    body: &Body,
+    cfg: &Cfg,
+    shapes: &Shapes,
+    run: &[bool],
+    sync: &sync::Plan,
+) -> Vec<Region> {
+    let meets = immediate_post_dominators(body, cfg);
+    let mut regions = Vec::new();
+    for id in cfg.ids() {
+        let block = cfg.block(id);
+        let (at, starts) = if run[id.index()] {
+            let Some((at, last)) = cfg.instructions(body, id).next_back() else { continue };
+            let varies = last.guard.is_some_and(|guard| !shapes.of(guard.reg).is_uniform());
+            if !varies || !matches!(last.op, Op::Bra { .. }) {
+                continue;
+            }
+            (at, block.successors.clone())
+        } else if block.predecessors.iter().any(|from| run[from.index()]) {
+            (block.statements.start, vec![id])
+        } else {
+            continue;
+        };
+        let Some(join) = meets[id.index()].filter(|join| run[join.index()]) else { continue };
+        let blocks = between(cfg, &starts, join);
+        let waits = |statement: &usize| {
+            cfg.ids().any(|id| blocks[id.index()] && cfg.block(id).statements.contains(statement))
+        };
+        if !sync.points.iter().any(waits) {
+            regions.push(Region { at, join, blocks });
+        }
+    }
+    regions
+}
+
+/// The blocks that are reached from `starts` without `join`.
+fn between(cfg: &Cfg, starts: &[BlockId], join: BlockId) -> Vec<bool> {
+    let mut inside = vec![false; cfg.blocks.len()];
+    let mut open = starts.to_vec();
+    while let Some(id) = open.pop() {
+        if id != join && !std::mem::replace(&mut inside[id.index()], true) {
+            open.extend(&cfg.block(id).successors);
+        }
+    }
+    inside
+}
+
+/// For each block the first one behind it that every way to an end leads through.
+fn immediate_post_dominators(body: &Body, cfg: &Cfg) -> Vec<Option<BlockId>> {
+    let count = cfg.blocks.len();
+    let all = RegSet::full(count);
+    let mut sets = vec![all; count];
+    let leaves = |id: BlockId| {
+        let ends =
+            cfg.instructions(body, id).any(|(_, i)| matches!(i.op, Op::Ret { .. } | Op::Exit));
+        let traps = cfg.instructions(body, id).any(|(_, i)| i.op == Op::Trap);
+        ends || cfg.block(id).successors.is_empty() && !traps
+    };
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for id in cfg.order.iter().rev() {
+            let mut set = if leaves(*id) { RegSet::new(count) } else { RegSet::full(count) };
+            for to in &cfg.block(*id).successors {
+                set.keep(&sets[to.index()]);
+            }
+            set.insert(Reg(id.0));
+            changed |= set != sets[id.index()];
+            sets[id.index()] = set;
+        }
+    }
+    let nearest = |id: BlockId| {
+        let size = sets[id.index()].len();
+        let behind = sets[id.index()].iter().map(|Reg(block)| BlockId(block));
+        behind.filter(|to| *to != id).find(|to| sets[to.index()].len() + 1 == size)
+    };
+    cfg.ids().map(nearest).collect()
+}
+
+/// Registers that vary behind a region since threads come there by different ways.
+pub(super) fn made_different(
+    body: &Body,
+    cfg: &Cfg,
+    shapes: &Shapes,
+    liveness: &Liveness,
+    regions: &[Region],
+) -> Vec<Reg> {
+    let mut different = Vec::new();
+    for region in regions {
+        let live = &liveness.live_in[region.join.index()];
+        for id in cfg.ids().filter(|id| region.blocks[id.index()]) {
+            for (_, i) in cfg.instructions(body, id) {
+                i.for_each_def(|reg| {
+                    if live.contains(reg) && shapes.of(reg) != Shape::Varying {
+                        different.push(reg);
+                    }
+                });
+            }
+        }
+    }
+    different
+}
+
+/// A place where threads meet again.
+struct Join {
+    /// The statement that begins its block.
+    start: usize,
+    /// The statement behind whose label, or before which, single threads stop.
+    place: usize,
+    kept: Vec<Reg>,
+    /// Where a group enters that begins with no label.
+    block: Block,
+}
+
+/// The places where threads meet again, and who is on the way to one.
+pub(super) struct Joins {
+    joins: Vec<Join>,
+    /// The joins of the statements at which groups part.
+    of: Vec<(usize, usize)>,
+    /// The join, from 1, at which threads stop; 0 for none.
+    target: Variable,
+    patience: Variable,
+    /// Index and coordinates of the group's first thread.
+    first: [Variable; 4],
+}
+
+impl Joins {
+    pub(super) fn new(
+        b: &mut FunctionBuilder<'_>,
+        body: &Body,
+        cfg: &Cfg,
+        liveness: &Liveness,
+        regions: &[Region],
+    ) -> Self {
+        let mut joins: Vec<Join> = Vec::new();
+        let mut of = Vec::new();
+        for region in regions {
+            let start = cfg.block(region.join).statements.start;
+            let known = joins.iter().position(|join| join.start == start);
+            let index = known.unwrap_or_else(|| {
+                let statements = cfg.block(region.join).statements.clone();
+                let is_label = |at: &usize| matches!(body.statements[*at], Statement::Label(_));
+                let labels = statements.take_while(is_label).count();
+                let kept = liveness.live_in[region.join.index()].iter().collect();
+                let place = start + labels.max(1) - 1;
+                joins.push(Join { start, place, kept, block: b.create_block() });
+                joins.len() - 1
+            });
+            of.push((region.at, index));
+        }
+        let [target, patience] = [(); 2].map(|()| b.declare_var(types::I32));
+        let first = [(); 4].map(|()| b.declare_var(types::I32));
+        Self { joins, of, target, patience, first }
+    }
+
+    /// All registers that live at joins.
+    pub(super) fn kept(&self) -> impl Iterator<Item = Reg> + '_ {
+        self.joins.iter().flat_map(|join| join.kept.iter().copied())
+    }
+}
+
+impl Lower<'_, '_> {
+    fn joins(&self) -> Option<&Joins> {
+        self.lanes.as_ref().map(|lanes| &lanes.joins).filter(|joins| !joins.joins.is_empty())
+    }
+
+    /// Nobody is on the way to a join.
+    pub(super) fn forget_joining(&mut self) {
+        let Some(target) = self.joins().map(|joins| joins.target) else { return };
+        let none = self.b.ins().iconst(types::I32, 0);
+        self.b.def_var(target, none);
+    }
+
+    /// A group's turn begins.
+    pub(super) fn be_patient(&mut self) {
+        let Some(patience) = self.joins().map(|joins| joins.patience) else { return };
+        let much = self.b.ins().iconst(types::I32, PATIENCE);
+        self.b.def_var(patience, much);
+    }
+
+    /// A group parts at a statement: its threads are to meet again where its region ends, if it has not parted too
+    /// often.
+    pub(super) fn aim_for_join(&mut self, statement: Option<usize>) {
+        let Some(joins) = self.joins() else { return };
+        let (target, patience, first) = (joins.target, joins.patience, joins.first);
+        let at = joins.of.iter().find(|(at, _)| Some(*at) == statement).map(|(_, join)| *join);
+        let Some(join) = at else { return self.forget_joining() };
+        let here = [self.thread.index, self.thread.x, self.thread.y, self.thread.z];
+        for (variable, from) in first.into_iter().zip(here).take(1 + self.plan.axes) {
+            let value = self.b.use_var(from);
+            self.b.def_var(variable, value);
+        }
+        let left = self.b.use_var(patience);
+        let [aim, none] = [join as i64 + 1, 0].map(|v| self.b.ins().iconst(types::I32, v));
+        let less = self.b.ins().iadd_imm_s(left, -1);
+        let aim = self.b.ins().select(left, aim, none);
+        let less = self.b.ins().select(left, less, none);
+        self.b.def_var(patience, less);
+        self.b.def_var(target, aim);
+    }
+
+    /// In the code for single threads: those on the way to this place have arrived.
+    pub(in crate::device::cpu::jit) fn join_point(&mut self, statement: usize) {
+        let Some(joins) = self.joins() else { return };
+        let target = joins.target;
+        let found = joins.joins.iter().position(|join| join.place == statement);
+        let Some(join) = found else { return };
+        let kept = joins.joins[join].kept.clone();
+        if self.is_filled() {
+            return;
+        }
+        let target = self.b.use_var(target);
+        let arrived = self.b.ins().icmp_imm_u(IntCC::Equal, target, join as i64 + 1);
+        let [park, on] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(park);
+        self.b.ins().brif(arrived, park, &[], on, &[]);
+        self.b.switch_to_block(park);
+        self.store_joining(&kept);
+        let next = self.next_block();
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(on);
+    }
+
+    fn store_joining(&mut self, kept: &[Reg]) {
+        let spill = self.context_u64(offset_of!(Context, spill));
+        let index = self.b.use_var(self.thread.index);
+        let lane = self.b.ins().band_imm_u(index, LANES as i64 - 1);
+        let lane = self.b.ins().uextend(types::I64, lane);
+        for &reg in kept {
+            let ty = self.body.registers.ty(reg);
+            let (clif, slot) = (clif_type(ty), self.slot_of(reg));
+            let mut value = self.b.use_var(self.variable(reg));
+            let mut address = spill;
+            match self.shape(reg).stride() {
+                Some(0) => {}
+                Some(stride) => {
+                    let step = self.b.ins().imul_imm_s(lane, stride);
+                    let step = self.fit(step, clif);
+                    value = self.b.ins().isub(value, step);
+                }
+                None => {
+                    if ty == Type::Pred {
+                        let wide = self.b.ins().uextend(types::I32, value);
+                        value = self.b.ins().ineg(wide);
+                    }
+                    let bytes = self.b.func.dfg.value_type(value).bytes();
+                    let offset = self.b.ins().imul_imm_u(lane, i64::from(bytes));
+                    address = self.b.ins().iadd(spill, offset);
+                }
+            }
+            self.b.ins().store(MemFlagsData::trusted(), value, address, slot);
+        }
+    }
+
+    /// Behind the turns of a group's single threads: where all wait at a join, the group goes on there; else control
+    /// goes on here.
+    pub(super) fn meet_again(&mut self) {
+        let Some(joins) = self.joins() else { return };
+        let (target, first) = (joins.target, joins.first);
+        let places: Vec<(usize, Block, Vec<Reg>)> =
+            joins.joins.iter().map(|join| (join.start, join.block, join.kept.clone())).collect();
+        let others = self.b.create_block();
+        let mut switch = Switch::new();
+        let blocks: Vec<Block> = places.iter().map(|_| self.b.create_block()).collect();
+        for (index, block) in blocks.iter().enumerate() {
+            switch.set_entry(index as u128 + 1, *block);
+        }
+        let target = self.b.use_var(target);
+        switch.emit(&mut self.b, target, others);
+        for (block, (start, entry, kept)) in blocks.into_iter().zip(places) {
+            self.b.switch_to_block(block);
+            let here = [self.thread.index, self.thread.x, self.thread.y, self.thread.z];
+            for (variable, from) in here.into_iter().zip(first).take(1 + self.plan.axes) {
+                let value = self.b.use_var(from);
+                self.b.def_var(variable, value);
+            }
+            self.enter_thread();
+            self.load_joined(&kept);
+            self.forget_leaving();
+            let label = match &self.body.statements[start] {
+                Statement::Label(label) => {
+                    self.lanes.as_ref().map(|lanes| lanes.labels[label.0 as usize])
+                }
+                _ => None,
+            };
+            self.b.ins().jump(label.unwrap_or(entry), &[]);
+        }
+        self.b.switch_to_block(others);
+    }
+
+    fn load_joined(&mut self, kept: &[Reg]) {
+        let spill = self.context_u64(offset_of!(Context, spill));
+        let flags = MemFlagsData::new().with_notrap();
+        for &reg in kept {
+            let ty = self.body.registers.ty(reg);
+            let slot = self.slot_of(reg);
+            if self.shape(reg).stride().is_some() {
+                let value = self.b.ins().load(clif_type(ty), flags, spill, slot);
+                self.b.def_var(self.variable(reg), value);
+                continue;
+            }
+            let (form, count) = super::value::form(ty);
+            let parts = (0..count).map(|part| {
+                let at = slot + part as i32 * form.bytes() as i32;
+                self.b.ins().load(form, flags, spill, at)
+            });
+            let parts: Vec<_> = parts.collect();
+            self.set_vectors(reg, &parts);
+        }
+    }
+
+    /// In the code for groups: the place of the join that begins at a statement without a label.
+    pub(super) fn joined(&mut self, statement: usize) {
+        let Some(joins) = self.joins() else { return };
+        let Some(join) = joins.joins.iter().find(|join| join.start == statement) else { return };
+        if matches!(self.body.statements[statement], Statement::Label(_)) {
+            return;
+        }
+        let block = join.block;
+        if !self.is_filled() {
+            self.b.ins().jump(block, &[]);
+        }
+        self.b.switch_to_block(block);
+    }
+}

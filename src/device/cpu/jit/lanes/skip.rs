@@ -1,0 +1,117 @@
+//! Branches over a few instructions that do nothing but compute: a group runs them without branching, and keeps the
+//! old values in the threads that would have gone round them.
+
+use cranelift_codegen::ir::{InstBuilder, Value};
+
+use super::{
+    super::lower::{Lower, Step, Unsupported},
+    estimate,
+    value::Parts,
+};
+use crate::ptx::{
+    ast::Body,
+    cfg::{Cfg, Liveness},
+    inst::{Instruction, Op},
+    operand::Reg,
+    uniform::{Shape, Shapes},
+};
+
+/// The most instructions that are cheaper than a branch that often goes both ways.
+const MOST: usize = 12;
+
+/// A branch round a block.
+pub(super) struct Skip {
+    /// The branch.
+    pub(super) at: usize,
+    /// The statement that it goes to, which follows the block.
+    end: usize,
+    /// What the block writes and is read behind it.
+    written: Vec<Reg>,
+}
+
+/// All branches round such blocks that threads of a group may take or not.
+pub(super) fn skips(
+    body: &Body,
+    cfg: &Cfg,
+    shapes: &Shapes,
+    run: &[bool],
+    liveness: &Liveness,
+) -> Vec<Skip> {
+    let mut skips = Vec::new();
+    for id in cfg.ids().filter(|id| run[id.index()]) {
+        let Some((at, branch)) = cfg.instructions(body, id).next_back() else { continue };
+        let varies = branch.guard.is_some_and(|guard| !shapes.of(guard.reg).is_uniform());
+        let target = branch.branch_target().and_then(|label| cfg.target(label));
+        let (true, Some(target), Some(next)) = (varies, target, cfg.block(id).next) else {
+            continue;
+        };
+        let block = cfg.block(next);
+        let alone = block.predecessors == [id] && block.successors == [target];
+        let follows = block.next == Some(target) && run[next.index()] && run[target.index()];
+        let computes = |(_, i): (usize, &Instruction)| {
+            i.guard.is_none() && !matches!(i.op, Op::Bra { .. }) && estimate::computes(&i.op)
+        };
+        let few = cfg.instructions(body, next).count() <= MOST;
+        if !alone || !follows || !few || !cfg.instructions(body, next).all(computes) {
+            continue;
+        }
+        let live = &liveness.live_in[target.index()];
+        let mut written: Vec<Reg> = Vec::new();
+        for (_, i) in cfg.instructions(body, next) {
+            i.for_each_def(|reg| {
+                if live.contains(reg) && !written.contains(&reg) {
+                    written.push(reg);
+                }
+            });
+        }
+        if written.iter().all(|reg| shapes.of(*reg) == Shape::Varying) {
+            skips.push(Skip { at, end: cfg.block(target).statements.start, written });
+        }
+    }
+    skips
+}
+
+/// A group is within a block that some of its threads would have gone round.
+pub(super) struct Within {
+    end: usize,
+    /// The threads that go round.
+    round: Value,
+    old: Vec<(Reg, Parts)>,
+}
+
+impl Lower<'_, '_> {
+    /// Whether the branch at a statement is one round a block that all run.
+    pub(super) fn skips_at(&self, statement: usize) -> bool {
+        let skips = self.lanes.as_ref().map(|lanes| &lanes.skips);
+        skips.is_some_and(|skips| skips.iter().any(|skip| skip.at == statement))
+    }
+
+    /// The branch itself.
+    pub(super) fn begin_skip(&mut self, index: usize, i: &Instruction) -> Step {
+        let skips = self.lanes.as_ref().map(|lanes| &lanes.skips);
+        let skip = skips.and_then(|skips| skips.iter().find(|skip| skip.at == index));
+        let (Some(skip), Some(guard)) = (skip, i.guard) else {
+            return Err(Unsupported("a branch that is not planned"));
+        };
+        let (end, written) = (skip.end, skip.written.clone());
+        let holds = self.vectors(guard.reg)[0];
+        let round = if guard.negated { self.b.ins().bnot(holds) } else { holds };
+        let old = written.into_iter().map(|reg| (reg, self.vectors(reg))).collect();
+        if let Some(lanes) = &mut self.lanes {
+            lanes.within = Some(Within { end, round, old });
+        }
+        Ok(())
+    }
+
+    /// Behind the block, if that is here.
+    pub(super) fn end_skip(&mut self, statement: usize) {
+        let Some(lanes) = &mut self.lanes else { return };
+        let Some(within) = lanes.within.take_if(|within| within.end == statement) else { return };
+        for (reg, old) in within.old {
+            let ty = self.body.registers.ty(reg);
+            let new = self.vectors(reg);
+            let chosen = self.choose_parts(within.round, &old, &new, ty);
+            self.set_vectors(reg, &chosen);
+        }
+    }
+}
