@@ -367,14 +367,18 @@ impl Lower<'_, '_> {
             _ => parts[0],
         };
         let fails = self.b.ins().bnot(holds);
-        for (destination, value) in i.dst.iter().zip([holds, fails]) {
-            let value = match combine {
-                None => value,
-                Some(op) => match self.vector_source(&i.src[2], Type::Pred)? {
-                    Some(c) => self.logic(op, value, c[0]),
-                    None => return Ok(false),
-                },
-            };
+        let with = match combine {
+            None => None,
+            Some(op) => match self.vector_source(&i.src[2], Type::Pred)? {
+                Some(c) => Some((op, c[0])),
+                None => return Ok(false),
+            },
+        };
+        let values = [holds, fails].map(|value| match with {
+            None => value,
+            Some((op, c)) => self.logic(op, value, c),
+        });
+        for (destination, value) in i.dst.iter().zip(values) {
             if !self.set_vector(destination, Type::Pred, &[value]) {
                 return Ok(false);
             }
