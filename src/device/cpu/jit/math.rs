@@ -166,7 +166,8 @@ extern "C" fn div_f32(a: f32, b: f32, rounding: u32) -> f32 {
     let quotient = a / b;
     // The remainder, its sign turned where the divisor is negative.
     let error = (-quotient).mul_add(b, a) * b.signum();
-    let error = if quotient.is_finite() && b != 0.0 { error } else { 0.0 };
+    let exact = !quotient.is_finite() || b == 0.0 || b.is_infinite();
+    let error = if exact { 0.0 } else { error };
     f64_to_f32(odd(quotient, error), rounding)
 }
 

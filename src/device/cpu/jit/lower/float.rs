@@ -30,12 +30,12 @@ impl Lower<'_, '_> {
             Op::Abs { ty, ftz } => {
                 let a = self.source(i, 0, *ty)?;
                 let value = self.b.ins().fabs(a);
-                self.flushed(value, *ty, *ftz)
+                self.flushed_bits(value, *ty, *ftz)
             }
             Op::Neg { ty, ftz } => {
                 let a = self.source(i, 0, *ty)?;
                 let value = self.b.ins().fneg(a);
-                self.flushed(value, *ty, *ftz)
+                self.flushed_bits(value, *ty, *ftz)
             }
             Op::Min(m) => self.min_max(i, *m, true)?,
             Op::Max(m) => self.min_max(i, *m, false)?,
@@ -139,7 +139,13 @@ impl Lower<'_, '_> {
 
     /// With `ftz`, single-precision subnormals are zeros of their sign.
     pub(super) fn flushed(&mut self, value: Value, ty: Type, ftz: bool) -> Value {
-        if !ftz || ty != Type::F32 || self.plan.flushes {
+        if self.plan.flushes { value } else { self.flushed_bits(value, ty, ftz) }
+    }
+
+    /// The same where the processor itself does not flush: it passes operands on that it only compares, and turns
+    /// signs without looking at the rest.
+    fn flushed_bits(&mut self, value: Value, ty: Type, ftz: bool) -> Value {
+        if !ftz || ty != Type::F32 {
             return value;
         }
         let bits = self.bitcast(value, types::I32);
@@ -164,7 +170,7 @@ impl Lower<'_, '_> {
         let mut operands: Vec<Value> = Vec::new();
         for at in 0..i.src.len() {
             let value = self.source(i, at, m.ty)?;
-            operands.push(self.flushed(value, m.ty, m.ftz));
+            operands.push(self.flushed_bits(value, m.ty, m.ftz));
         }
         let [a, b] = operands[..] else { return Err(Unsupported("three operands")) };
         if !m.nan && !m.xorsign_abs && i.src.iter().any(|operand| is_simple_bound(operand, least)) {
@@ -275,10 +281,12 @@ pub(super) fn rounding_code(rounding: Rounding) -> Step<i64> {
     }
 }
 
-/// Whether a constant is such that one comparison does: no NaN, and no zero whose sign could lose.
+/// Whether a constant is such that one comparison does: no NaN, and no zero, flushed or not, whose sign could lose.
 pub(in crate::device::cpu::jit) fn is_simple_bound(operand: &Operand, least: bool) -> bool {
-    let simple =
-        |value: f64| !value.is_nan() && (value != 0.0 || value.is_sign_negative() == least);
+    let simple = |value: f64| {
+        let is_zero = value.abs() < f64::from(f32::MIN_POSITIVE);
+        !value.is_nan() && (!is_zero || value.is_sign_negative() == least)
+    };
     match operand {
         Operand::F32(bits) => simple(f64::from(f32::from_bits(*bits))),
         Operand::F64(bits) => simple(f64::from_bits(*bits)),
