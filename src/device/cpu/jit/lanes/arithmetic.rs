@@ -83,8 +83,13 @@ impl Lower<'_, '_> {
         if relu || !matches!(mode.rounding, None | Some(Rounding::Nearest)) {
             return None;
         }
-        let operands: Vec<Value> =
-            operands.iter().map(|v| self.vector_flushed(*v, ty, mode.ftz)).collect();
+        // Where the processor flushes, it does not in what only looks at signs or compares.
+        let bits = matches!(i.op, Op::Abs { .. } | Op::Neg { .. } | Op::Min(_) | Op::Max(_));
+        let flush = |lower: &mut Self, value: Value| match bits {
+            true => lower.vector_flushed_bits(value, ty, mode.ftz),
+            false => lower.vector_flushed(value, ty, mode.ftz),
+        };
+        let operands: Vec<Value> = operands.iter().map(|v| flush(self, *v)).collect();
         let one = |lower: &mut Self| lower.all_lanes(form(ty).0, one_bits(ty));
         let value = match (&i.op, operands.as_slice()) {
             (Op::Add { .. }, [a, b]) => self.b.ins().fadd(*a, *b),
@@ -109,7 +114,7 @@ impl Lower<'_, '_> {
             (Op::Max(m), [a, b]) => self.vector_min_max(i, *m, *a, *b, false)?,
             _ => return None,
         };
-        let value = self.vector_flushed(value, ty, mode.ftz);
+        let value = flush(self, value);
         Some(if mode.sat { self.vector_clamp_unit(value, ty) } else { value })
     }
 
@@ -161,7 +166,11 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn vector_flushed(&mut self, value: Value, ty: Type, ftz: bool) -> Value {
-        if !ftz || ty != Type::F32 || self.plan.flushes {
+        if self.plan.flushes { value } else { self.vector_flushed_bits(value, ty, ftz) }
+    }
+
+    fn vector_flushed_bits(&mut self, value: Value, ty: Type, ftz: bool) -> Value {
+        if !ftz || ty != Type::F32 {
             return value;
         }
         let bits = self.recast(value, types::I32X4);
