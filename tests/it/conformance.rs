@@ -87,10 +87,8 @@ OUT:
 }
 "#;
 
-#[expect(unsafe_code, reason = "the kernels above stay within what they are given")]
 fn launch(stream: &Stream, f: &Function, config: LaunchConfig, a: &Arguments) -> Result<(), Error> {
-    // SAFETY: every test keeps the memory until the stream is synchronised.
-    unsafe { stream.launch(f, &config, a) }
+    super::support::launch(stream, f, &config, a)
 }
 
 fn scale_arguments(memory: &Memory, n: u32, factor: f32) -> Arguments {
@@ -416,4 +414,9 @@ fn devices_come_and_go() {
         drop(stream);
         drop(memory);
     }
+}
+
+#[test]
+fn the_interpreter_keeps_the_contract() {
+    super::support::on_the_interpreter(&[("the contract", the_cpu_device_keeps_the_contract)]);
 }

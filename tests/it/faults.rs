@@ -56,12 +56,10 @@ impl Bench {
         self.device.load(ptx).unwrap_or_else(|e| panic!("{e}")).function("bad").unwrap()
     }
 
-    #[expect(unsafe_code, reason = "the CPU device checks every access")]
     fn launch(&self, function: &Function, config: LaunchConfig, address: u64) {
         let mut arguments = Arguments::new();
         arguments.push(&address);
-        // SAFETY: the CPU device checks every access.
-        unsafe { self.stream.launch(function, &config, &arguments) }.unwrap();
+        super::support::launch(&self.stream, function, &config, &arguments).unwrap();
     }
 
     fn fault(&self, body: &str, config: LaunchConfig) -> Fault {
@@ -361,4 +359,37 @@ fn unsupported_instructions_are_named_with_their_line() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn the_interpreter_stops_the_same_kernels() {
+    super::support::on_the_interpreter(&[
+        ("a store past the exact end does not happen", a_store_past_the_exact_end_does_not_happen),
+        ("an access that only begins inside faults", an_access_that_only_begins_inside_faults),
+        ("null and wild pointers fault", null_and_wild_pointers_fault),
+        ("a misaligned access faults", a_misaligned_access_faults),
+        ("freed memory faults", freed_memory_faults),
+        ("shared memory ends where the launch says", shared_memory_ends_where_the_launch_says),
+        ("local arrays end", local_arrays_end),
+        ("constants are read only", constants_are_read_only),
+        ("trap says where", trap_says_where),
+        ("an endless loop is cancelled", an_endless_loop_is_cancelled),
+        ("a loop without memory is cancelled", a_loop_without_memory_is_cancelled),
+        ("a loop of barriers is cancelled", a_loop_of_barriers_is_cancelled),
+        (
+            "launches behind a cancelled one are cancelled too but not later ones",
+            launches_behind_a_cancelled_one_are_cancelled_too_but_not_later_ones,
+        ),
+        (
+            "barriers that never complete are a deadlock",
+            barriers_that_never_complete_are_a_deadlock,
+        ),
+        (
+            "a warp operation that lanes never reach is a fault",
+            a_warp_operation_that_lanes_never_reach_is_a_fault,
+        ),
+        ("endless recursion is a stack overflow", endless_recursion_is_a_stack_overflow),
+        ("other streams go on", other_streams_go_on),
+        ("a readback reports the fault before it", a_readback_reports_the_fault_before_it),
+    ]);
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stderr, reason = "what is skipped is said aloud")]
 
 mod array;
+mod checker;
 #[cfg(feature = "studio")]
 mod cli;
 mod compile;

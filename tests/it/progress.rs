@@ -67,10 +67,9 @@ impl Bench {
         arguments
     }
 
-    #[expect(unsafe_code, reason = "the kernels here stay within their memory")]
     pub fn start(&self, config: LaunchConfig) {
-        // SAFETY: the memory lives as long as the stream, and the kernels stay within it.
-        unsafe { self.stream.launch(&self.function, &config, &self.arguments()) }.unwrap();
+        let arguments = self.arguments();
+        super::support::launch(&self.stream, &self.function, &config, &arguments).unwrap();
     }
 
     /// Runs it, stopped after a while where it hangs; the first words of its memory.
@@ -546,4 +545,34 @@ __global__ void k(unsigned *x) {
             assert_eq!(found[2 * t as usize..][..2], [(first..first + 64).sum::<u32>(), first]);
         }
     });
+}
+
+#[test]
+fn the_interpreter_lets_all_threads_go_on() {
+    super::support::on_the_interpreter(&[
+        ("lanes take a lock one after the other", lanes_take_a_lock_one_after_the_other),
+        ("a lock that is held for long is waited for", a_lock_that_is_held_for_long_is_waited_for),
+        (
+            "a thread waits for a later one of its block",
+            a_thread_waits_for_a_later_one_of_its_block,
+        ),
+        ("warps hand over work by flags", warps_hand_over_work_by_flags),
+        (
+            "the grid barrier of cooperative groups works",
+            the_grid_barrier_of_cooperative_groups_works,
+        ),
+        (
+            "a grid barrier made by hand works in an ordinary launch",
+            a_grid_barrier_made_by_hand_works_in_an_ordinary_launch,
+        ),
+        ("blocks look back at those before them", blocks_look_back_at_those_before_them),
+        ("the last block finishes the sum", the_last_block_finishes_the_sum),
+        ("a spinning kernel is cancelled", a_spinning_kernel_is_cancelled),
+        ("functions that were not inlined may wait", functions_that_were_not_inlined_may_wait),
+        (
+            "cooperative groups work without optimisation",
+            cooperative_groups_work_without_optimisation,
+        ),
+        ("groups of several warps meet", groups_of_several_warps_meet),
+    ]);
 }

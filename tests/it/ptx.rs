@@ -15,7 +15,10 @@
 
 use std::fs;
 
-use warpaint::device::{Arguments, Choice, Device, Dim3, Error, LaunchConfig, Memory, Module};
+use warpaint::device::{
+    Arguments, Choice, Device, Dim3, Error, LaunchConfig, Memory, Module,
+    cpu::{Check, LaunchOptions},
+};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scalar {
@@ -185,8 +188,7 @@ fn buffer(text: &str) -> Argument {
     Argument::Buffer(ty, bytes, after)
 }
 
-#[expect(unsafe_code, reason = "launches the case's own kernels")]
-fn execute(device: &Device, module: &Module, run: &Run, name: &str) {
+fn execute(device: &Device, module: &Module, run: &Run, name: &str, options: &LaunchOptions) {
     let stream = device.stream().unwrap();
     let function = module.function(&run.kernel).unwrap();
     let mut arguments = Arguments::new();
@@ -204,8 +206,7 @@ fn execute(device: &Device, module: &Module, run: &Run, name: &str) {
             }
         }
     }
-    // SAFETY: the buffers live until the stream is synchronised, and the cases stay within them.
-    unsafe { stream.launch(&function, &run.config, &arguments) }.unwrap();
+    super::support::launch_with(&stream, &function, &run.config, &arguments, options).unwrap();
     let result = stream.synchronize();
     match (&run.fault, result) {
         (None, result) => result.unwrap_or_else(|e| panic!("{name}, {}: {e}", run.kernel)),
@@ -233,7 +234,7 @@ fn execute(device: &Device, module: &Module, run: &Run, name: &str) {
     }
 }
 
-fn run_all(device: &Device) {
+fn run_all(device: &Device, options: &LaunchOptions) {
     let is_cpu = device.as_nvidia().is_none();
     let folder = super::support::root().join("tests/ptx");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
@@ -259,7 +260,7 @@ fn run_all(device: &Device) {
         let module = device.load(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
         for run in &case.runs {
             if is_cpu || run.fault.is_none() {
-                execute(device, &module, run, &name);
+                execute(device, &module, run, &name, options);
             }
         }
     }
@@ -267,7 +268,17 @@ fn run_all(device: &Device) {
 
 #[test]
 fn cases_on_the_cpu_device() {
-    run_all(&Device::cpu().unwrap());
+    run_all(&Device::cpu().unwrap(), &LaunchOptions::default());
+}
+
+#[test]
+fn cases_on_the_interpreter() {
+    run_all(&Device::cpu().unwrap(), &LaunchOptions::interpreted());
+}
+
+#[test]
+fn cases_under_the_checker() {
+    run_all(&Device::cpu().unwrap(), &LaunchOptions::checked(&Check::all()));
 }
 
 /// Also those that are not faster so, in a process of their own, since the environment is all threads'.
@@ -282,7 +293,7 @@ fn cases_on_the_cpu_device_with_threads_side_by_side() {
 #[test]
 fn cases_on_nvidia() {
     match Device::open(Choice::Cuda(0)) {
-        Ok(device) => run_all(&device),
+        Ok(device) => run_all(&device, &LaunchOptions::default()),
         Err(error) => eprintln!("skipped: no NVIDIA device: {error}"),
     }
 }

@@ -1,12 +1,14 @@
 //! What several topics need: where things are, the program as a child process, small scenes.
 
 use std::{
+    cell::RefCell,
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
 
 use tempfile::TempDir;
+use warpaint::device::{Arguments, Error, Function, LaunchConfig, Stream, cpu::LaunchOptions};
 
 /// The project's folder: the sources', or where a bundle was unpacked.
 pub fn root() -> PathBuf {
@@ -18,6 +20,55 @@ pub fn root() -> PathBuf {
 pub fn binary() -> PathBuf {
     std::env::var_os("WARPAINT_BIN")
         .map_or_else(|| env!("CARGO_BIN_EXE_warpaint").into(), PathBuf::from)
+}
+
+thread_local! {
+    /// How [`launch`] launches on the CPU device.
+    static OPTIONS: RefCell<LaunchOptions> = RefCell::default();
+}
+
+/// Runs a test with its kernels interpreted.
+pub fn interpreted(test: impl FnOnce()) {
+    OPTIONS.set(LaunchOptions::interpreted());
+    test();
+    OPTIONS.set(LaunchOptions::default());
+}
+
+/// Runs tests again with their kernels interpreted.
+pub fn on_the_interpreter(tests: &[(&str, fn())]) {
+    for (name, test) in tests {
+        eprintln!("on the interpreter: {name}");
+        interpreted(test);
+    }
+}
+
+/// Launches on any device.
+pub fn launch(
+    stream: &Stream,
+    function: &Function,
+    config: &LaunchConfig,
+    arguments: &Arguments,
+) -> Result<(), Error> {
+    let options = OPTIONS.with_borrow(Clone::clone);
+    launch_with(stream, function, config, arguments, &options)
+}
+
+/// Launches on any device, on the CPU device as `options` say.
+#[expect(unsafe_code, reason = "launches the tests' own kernels")]
+pub fn launch_with(
+    stream: &Stream,
+    function: &Function,
+    config: &LaunchConfig,
+    arguments: &Arguments,
+    options: &LaunchOptions,
+) -> Result<(), Error> {
+    match (stream, function) {
+        (Stream::Cpu(stream), Function::Cpu(function)) => {
+            stream.launch_with(function, config, arguments, options)
+        }
+        // SAFETY: tests keep their memory until the stream is synchronised, and their kernels stay within it.
+        _ => unsafe { stream.launch(function, config, arguments) },
+    }
 }
 
 /// A folder of a test's own, and the program running in it with a cache of its own.

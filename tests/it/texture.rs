@@ -11,7 +11,7 @@ mod surfaces;
 
 use warpaint::device::{Choice, Device};
 
-/// A test for each function, on the CPU device and where there is one on an NVIDIA GPU.
+/// A test for each function, on both engines of the CPU device and where there is one on an NVIDIA GPU.
 macro_rules! contract {
     ($($module:ident { $($name:ident,)* })*) => {
         mod on_the_cpu_device {
@@ -19,6 +19,17 @@ macro_rules! contract {
                 $(#[test]
                 fn $name() {
                     crate::texture::$module::$name(&crate::texture::cpu());
+                })*
+            })*
+        }
+
+        mod on_the_interpreter {
+            $(mod $module {
+                $(#[test]
+                fn $name() {
+                    crate::support::interpreted(|| {
+                        crate::texture::$module::$name(&crate::texture::cpu());
+                    });
                 })*
             })*
         }

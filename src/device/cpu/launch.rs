@@ -27,12 +27,12 @@ pub(super) use prints::{Printer, Prints};
 pub(super) use scratch::Scratch;
 
 use super::{
-    Function, LaunchOptions, Shared,
+    Function, LaunchOptions, Shared, interp,
     jit::Kernel,
     memory::{Access, Range as Memory},
     texture::Snapshot,
 };
-use crate::device::{Dim3, Error, Fault, FaultKind, LaunchConfig, Result};
+use crate::device::{Dim3, Fault, FaultKind, LaunchConfig, Result};
 
 /// Most threads of the blocks that are taken at once.
 const BATCH_THREADS: u64 = 8192;
@@ -103,12 +103,15 @@ impl Launch {
 
     /// Runs all blocks; the first fault, if there was one.
     pub(super) fn run(self, shared: &Arc<Shared>) -> Result<()> {
-        if self.options.interprets() {
-            let operation = "interpreting a kernel";
-            return Err(Error::Unsupported { operation, device: super::NAME.into() });
-        }
         let blocks = self.config.grid.count();
         let workspace = self.config.cooperative.then(|| workspace(shared)).transpose()?;
+        if self.options.interprets() {
+            let ran = self.interpret(shared, workspace);
+            workspace.into_iter().for_each(|range| shared.arena.free_own(range));
+            return ran;
+        }
+        // What compiled code writes is not known.
+        shared.arena.unwritten().clear();
         let run = Arc::new(Run {
             launch: self,
             shared: shared.clone(),
@@ -127,6 +130,21 @@ impl Launch {
         ran?;
         let fault = run.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
         fault.map_or(Ok(()), |fault| Err(fault.into()))
+    }
+}
+
+impl Launch {
+    fn interpret(&self, shared: &Arc<Shared>, workspace: Option<Memory>) -> Result<()> {
+        let order = interp::Order {
+            program: self.function.program()?,
+            kernel: self.function.name(),
+            config: self.config,
+            arguments: &self.arguments,
+            options: &self.options,
+            abort: self.abort.clone(),
+            workspace,
+        };
+        interp::run(shared, &order)
     }
 }
 
@@ -215,7 +233,7 @@ pub(super) fn max_cooperative_blocks(
 }
 
 /// A grid's workspace as CUDA's cooperative groups know it: its size, and a barrier's counter.
-fn workspace(shared: &Shared) -> Result<Memory> {
+pub(super) fn workspace(shared: &Shared) -> Result<Memory> {
     let range = shared.arena.alloc_own(8, Access::ReadWrite)?;
     let words: Vec<u8> = [8u32, 0].into_iter().flat_map(u32::to_le_bytes).collect();
     let written = shared.arena.write(range.address, &words);
@@ -224,7 +242,7 @@ fn workspace(shared: &Shared) -> Result<Memory> {
 }
 
 /// The place of the `index`-th element of a grid or block.
-fn position(size: Dim3, index: u64) -> Dim3 {
+pub(super) fn position(size: Dim3, index: u64) -> Dim3 {
     let (x, y) = (u64::from(size.x.max(1)), u64::from(size.y.max(1)));
     Dim3 { x: (index % x) as u32, y: (index / x % y) as u32, z: (index / x / y) as u32 }
 }

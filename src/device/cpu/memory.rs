@@ -1,12 +1,15 @@
 //! Device memory: owned allocations of the arena, and copies on their way to the host.
 
+mod access;
 mod arena;
 mod heap;
 mod ranges;
+mod unwritten;
 
 use std::sync::Arc;
 
 pub(super) use arena::{Access, Arena, CHUNK_BITS, Range, Tables};
+pub(super) use unwritten::Unwritten;
 
 use super::{Shared, stream::Pending};
 use crate::device::{DeviceId, Result};
@@ -22,6 +25,7 @@ pub struct Memory {
 impl Memory {
     pub(super) fn new(shared: Arc<Shared>, bytes: usize) -> Result<Self> {
         let range = shared.arena.alloc(bytes as u64, Access::ReadWrite)?;
+        shared.arena.unwritten().insert(range.address, range.bytes);
         Ok(Self { range, shared })
     }
 

@@ -14,6 +14,7 @@ mod mbarrier;
 mod memory;
 mod module;
 mod options;
+mod place;
 mod stream;
 mod texture;
 mod thread;
@@ -25,7 +26,7 @@ use std::sync::{
 
 pub use array::Array;
 pub use event::Event;
-pub use interp::{Action, Finding, FindingKind, Report, Site};
+pub use interp::{Action, Canceller, Debugger, Finding, FindingKind, Register, Report, Site, Spot};
 pub use memory::{Memory, Readback};
 pub use module::{Function, Module};
 pub use options::{Check, Engine, LaunchOptions};

@@ -1,9 +1,12 @@
 //! Loaded modules: compiled kernels and the memory of variables.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use super::{
-    Shared,
+    Shared, interp,
     jit::{self, Kernel},
     launch,
     memory::Range,
@@ -37,6 +40,16 @@ struct Loaded {
     kernels: Vec<Kernel>,
     /// Names and memory of the variables.
     variables: Vec<(String, Range)>,
+    source: Source,
+}
+
+/// What the interpreter is given, once it is asked for.
+#[derive(Debug)]
+struct Source {
+    ptx: Arc<ptx::ast::Module>,
+    text: String,
+    globals: jit::Globals,
+    program: OnceLock<Result<Arc<interp::Program>>>,
 }
 
 impl Drop for Loaded {
@@ -70,8 +83,14 @@ impl Module {
         }
         ptx::inline::lift_shared(&mut ptx);
         // From here on memory is given back with the module, also when a kernel does not compile.
-        let mut loaded = Loaded { shared, kernels: Vec::new(), variables: Vec::new() };
-        let arena = &loaded.shared.arena;
+        let source = Source {
+            ptx: Arc::new(ptx),
+            text: text.to_owned(),
+            globals: jit::Globals::default(),
+            program: OnceLock::new(),
+        };
+        let mut loaded = Loaded { shared, kernels: Vec::new(), variables: Vec::new(), source };
+        let (arena, ptx) = (&loaded.shared.arena, loaded.source.ptx.clone());
         let mut taken = Vec::new();
         let globals = jit::Globals::new(&ptx, |bytes, access| {
             let range = arena.alloc_zeroed(bytes, access)?;
@@ -87,6 +106,7 @@ impl Module {
             return Err(jit::internal("a variable lies outside its memory"));
         }
         loaded.kernels = jit::compile(&ptx, text, &globals, arena.tables(), lanes)?;
+        loaded.source.globals = globals;
         Ok(Self(Arc::new(loaded)))
     }
 
@@ -117,6 +137,20 @@ impl Module {
 impl Function {
     pub(super) fn kernel(&self) -> &Kernel {
         &self.module.kernels[self.index]
+    }
+
+    /// Its module, ready to be interpreted.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedPtx`] where the interpreter lacks something.
+    pub(super) fn program(&self) -> Result<Arc<interp::Program>> {
+        let source = &self.module.source;
+        let decode = || interp::program(&source.ptx, &source.text, &source.globals).map(Arc::new);
+        source.program.get_or_init(decode).clone()
+    }
+
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.module.shared
     }
 
     pub(super) fn device_id(&self) -> DeviceId {

@@ -99,6 +99,11 @@ impl Check {
     pub fn report(&self) -> Report {
         self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// Adds to the report.
+    pub(super) fn update(&self, change: impl FnOnce(&mut Report)) {
+        change(&mut self.report.lock().unwrap_or_else(PoisonError::into_inner));
+    }
 }
 
 impl Default for Check {

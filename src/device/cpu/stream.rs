@@ -310,7 +310,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::InvalidLaunch`] naming the limit that the shape breaks, [`Error::WrongArguments`],
-    /// [`Error::WrongDevice`].
+    /// [`Error::WrongDevice`], [`Error::UnsupportedPtx`] where the interpreter lacks an instruction.
     pub fn launch_with(
         &self,
         function: &Function,
@@ -326,6 +326,10 @@ impl Stream {
         arguments.check(&checked)?;
         let mut options = options.clone();
         options.deterministic |= self.shared().deterministic.load(Ordering::Relaxed);
+        if options.interprets() {
+            // What the interpreter lacks is said here.
+            function.program()?;
+        }
         let launch = Launch::new(function.clone(), *config, arguments.bytes(), options);
         self.0.queue.push(Work::Launch(Box::new(launch)));
         Ok(())

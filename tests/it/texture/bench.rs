@@ -64,7 +64,6 @@ impl Bench {
     }
 
     /// Runs a kernel with a thread for each element of `input`; what each left, or the launch's error.
-    #[expect(unsafe_code, reason = "the kernels stay within what they are given")]
     pub fn try_run(
         &self,
         function: &Function,
@@ -83,8 +82,8 @@ impl Bench {
             let offset = 16 * start as u64;
             arguments.push(&(to.address() + offset)).push(&(from.address() + offset));
             arguments.push(&handle);
-            // SAFETY: the kernel reads and writes 16 bytes a thread of what was just allocated.
-            unsafe { self.stream.launch(function, &LaunchConfig::new(1, threads), &arguments)? };
+            let config = LaunchConfig::new(1, threads);
+            crate::support::launch(&self.stream, function, &config, &arguments)?;
         }
         self.stream.synchronize()?;
         let bytes = self.stream.download(to.slice(..)?)?.wait()?;

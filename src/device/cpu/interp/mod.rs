@@ -1,6 +1,40 @@
 //! The interpreter: executes the typed PTX one instruction after the other, in one fixed order, without
 //! `unsafe`. It is what the compiler is compared with, and what watches a kernel for mistakes.
+//!
+//! [`decode`] makes a module ready once; [`machine`] does single instructions, their arithmetic ([`value`], with exact
+//! numbers in [`exact`]) being its own; [`block`] gives threads their turns and lets them meet; [`watch`] is told of
+//! every access where a launch is checked.
 
+mod block;
+mod clock;
+mod debugger;
+mod decode;
+mod exact;
+mod host;
+mod image;
+mod launch;
+mod layout;
+mod machine;
+mod memory;
+mod program;
 mod report;
+mod shadow;
+mod thread;
+mod value;
+mod warp;
+mod watch;
 
+use std::{sync::OnceLock, time::Instant};
+
+pub use debugger::{Canceller, Debugger, Register, Spot};
 pub use report::{Action, Finding, FindingKind, Report, Site};
+
+pub(super) use decode::program;
+pub(super) use launch::{Order, run};
+pub(super) use program::Program;
+
+/// Nanoseconds since the process first asked.
+fn nanoseconds() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}

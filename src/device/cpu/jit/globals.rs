@@ -34,7 +34,7 @@ pub(in crate::device::cpu) struct Globals {
 
 /// Where a variable lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(in crate::device::cpu) enum Place {
     /// At an address of the arena.
     Fixed { address: u64, bytes: u64 },
     /// In the block's shared memory.
@@ -85,7 +85,7 @@ impl Globals {
     }
 
     /// Where variable `index` lies, unless its place depends on the kernel (dynamic shared memory).
-    pub(super) fn place(&self, index: u32) -> Option<Place> {
+    pub(in crate::device::cpu) fn place(&self, index: u32) -> Option<Place> {
         if let Some(range) = self.ranges.get(&index) {
             return Some(Place::Fixed { address: range.address, bytes: range.bytes });
         }
@@ -93,7 +93,7 @@ impl Globals {
     }
 
     /// Static shared memory in bytes of the module's own variables.
-    pub(super) fn shared_bytes(&self) -> u64 {
+    pub(in crate::device::cpu) fn shared_bytes(&self) -> u64 {
         self.shared_bytes
     }
 

@@ -36,7 +36,8 @@ use cranelift_codegen::{Context, ir};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::{FuncId, Linkage, Module as _};
 
-pub(super) use globals::Globals;
+pub(super) use format::{MAX_STRING, formatted};
+pub(super) use globals::{Globals, Place as Placed};
 pub(super) use kernel::{Kernel, Reduce, Resume, Schedule, WarpOp};
 pub(super) use lanes::Lanes;
 pub(super) use output::take_assertion;

@@ -18,7 +18,7 @@ use std::{
 
 use memmap2::{Advice, MmapMut, MmapOptions, UncheckedAdvice};
 
-use super::{heap::Heap, ranges::Ranges};
+use super::{heap::Heap, ranges::Ranges, unwritten::Unwritten};
 use crate::device::{Allocation, Error, Fill, Result};
 
 /// Chunks are `1 << CHUNK_BITS` bytes.
@@ -61,14 +61,16 @@ pub(in crate::device::cpu) struct Tables {
 
 pub(in crate::device::cpu) struct Arena {
     map: MmapMut,
-    base: u64,
+    pub(super) base: u64,
     /// Bytes that may be allocated.
     total: u64,
-    read_ends: Box<[AtomicU64]>,
-    write_ends: Box<[AtomicU64]>,
+    pub(super) read_ends: Box<[AtomicU64]>,
+    pub(super) write_ends: Box<[AtomicU64]>,
     state: Mutex<State>,
     /// What kernels allocated; locked before `state`.
     heap: Mutex<Heap>,
+    /// What the host allocated and nobody has written yet, as far as that is known.
+    unwritten: Mutex<Unwritten>,
 }
 
 #[derive(Debug)]
@@ -102,6 +104,7 @@ impl Arena {
             write_ends: zeroed(chunks as usize),
             state: Mutex::new(state),
             heap: Mutex::default(),
+            unwritten: Mutex::default(),
         })
     }
 
@@ -124,6 +127,14 @@ impl Arena {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(in crate::device::cpu) fn unwritten(&self) -> MutexGuard<'_, Unwritten> {
+        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wrote(&self, address: u64, bytes: usize) {
+        self.unwritten().remove(address, address + bytes as u64);
     }
 
     /// An allocation of exactly `bytes`, at the start of a chunk.
@@ -156,6 +167,16 @@ impl Arena {
     /// Memory of the device's own, which does not count as allocated.
     pub(in crate::device::cpu) fn alloc_own(&self, bytes: u64, access: Access) -> Result<Range> {
         let taken = self.lock().ranges.take(bytes.div_ceil(CHUNK).max(1));
+        self.own(taken, bytes, access)
+    }
+
+    /// As [`Arena::alloc_own`], far away from where allocations are made and freed.
+    pub(in crate::device::cpu) fn alloc_far(&self, bytes: u64, access: Access) -> Result<Range> {
+        let taken = self.lock().ranges.take_last(bytes.div_ceil(CHUNK).max(1));
+        self.own(taken, bytes, access)
+    }
+
+    fn own(&self, taken: Option<u64>, bytes: u64, access: Access) -> Result<Range> {
         let start = taken.ok_or_else(|| full(bytes, 0))?;
         let range = Range { address: self.base + (start << CHUNK_BITS), bytes };
         self.set_ends(range, bytes, access);
@@ -222,6 +243,7 @@ impl Arena {
 
     /// Gives an allocation back: from now on kernels that touch it fault.
     pub(in crate::device::cpu) fn free(&self, range: Range) {
+        self.wrote(range.address, range.bytes as usize);
         self.set_ends(range, 0, Access::ReadWrite);
         if range.bytes >= RELEASE_BYTES {
             self.release(range);
@@ -284,6 +306,7 @@ impl Arena {
     pub(in crate::device::cpu) fn write(&self, address: u64, bytes: &[u8]) -> bool {
         let fits = bytes.is_empty() || self.holds(address, bytes.len() as u64);
         if fits {
+            self.wrote(address, bytes.len());
             // SAFETY: the range lies in the arena, whose pages stay mapped and are borrowed by nobody.
             unsafe { ptr::copy(bytes.as_ptr(), address as *mut u8, bytes.len()) };
         }
@@ -311,6 +334,7 @@ impl Arena {
     pub(in crate::device::cpu) fn copy(&self, to: u64, from: u64, bytes: usize) -> bool {
         let fits = bytes == 0 || self.holds(to, bytes as u64) && self.holds(from, bytes as u64);
         if fits && bytes > 0 {
+            self.wrote(to, bytes);
             // SAFETY: both ranges lie in the arena, whose pages stay mapped; `copy` allows them to overlap.
             unsafe { ptr::copy(from as *const u8, to as *mut u8, bytes) };
         }
@@ -322,6 +346,7 @@ impl Arena {
     pub(in crate::device::cpu) fn fill(&self, to: u64, bytes: usize, value: Fill) -> bool {
         let fits = bytes == 0 || self.holds(to, bytes as u64);
         if fits && bytes > 0 {
+            self.wrote(to, bytes);
             match value {
                 // SAFETY: the range lies in the arena, whose pages stay mapped.
                 Fill::U8(v) => unsafe { ptr::write_bytes(to as *mut u8, v, bytes) },

@@ -29,6 +29,19 @@ impl Ranges {
         Some(start)
     }
 
+    /// Takes `chunks` from the end of the last free range that is long enough.
+    pub(super) fn take_last(&mut self, chunks: u64) -> Option<u64> {
+        let (&start, &length) = self.free.iter().rev().find(|&(_, &length)| length >= chunks)?;
+        if length > chunks {
+            self.free.insert(start, length - chunks);
+        } else {
+            self.free.remove(&start);
+        }
+        let taken = start + length - chunks;
+        self.used.insert(taken, chunks);
+        Some(taken)
+    }
+
     /// Gives the range that starts at `start` back; its length in chunks.
     pub(super) fn give_back(&mut self, start: u64) -> u64 {
         let Some(length) = self.used.remove(&start) else { return 0 };
@@ -69,6 +82,17 @@ mod tests {
         assert_eq!(ranges.take(6), None, "the hole between is still used");
         assert_eq!(ranges.give_back(3), 3);
         assert_eq!(ranges.take(10), Some(1));
+    }
+
+    #[test]
+    fn ranges_are_taken_from_the_end_too() {
+        let mut ranges = Ranges::new(1, 11);
+        assert_eq!(
+            (ranges.take_last(2), ranges.take(8), ranges.take_last(1)),
+            (Some(9), Some(1), None)
+        );
+        assert_eq!(ranges.give_back(9), 2);
+        assert_eq!((ranges.take_last(1), ranges.take_last(1)), (Some(10), Some(9)));
     }
 
     #[test]

@@ -1,0 +1,312 @@
+//! Stepping one thread of a launch.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
+use super::{
+    block::Block,
+    launch::{Grid, Order},
+    program::{Inst, Origin},
+    thread::Thread,
+};
+use crate::{
+    device::{
+        Arguments, Dim3, Error, Frame, LaunchConfig, Location, Result,
+        cpu::{Function, LaunchOptions, Shared, launch, memory::Range, place},
+    },
+    ptx::{operand::Reg, print, types::Type},
+};
+
+/// A launch that stands still, to be gone through with one thread, instruction by instruction or line by line.
+///
+/// It runs on the thread of the host that calls it, not on a stream; other threads of the kernel run only where the
+/// chosen one waits for them. Dropping it leaves the rest of the launch undone.
+///
+/// ```
+/// use warpaint::device::{Arguments, LaunchConfig, cpu};
+///
+/// let device = cpu::Device::new()?;
+/// let module = device.load(
+///     ".version 7.0
+///     .target sm_80
+///     .address_size 64
+///     .visible .entry twice(.param .u32 x) {
+///         .reg .b32 %r<3>;
+///         ld.param.u32 %r1, [x];
+///         add.s32 %r2, %r1, %r1;
+///         ret;
+///     }",
+/// )?;
+/// let mut arguments = Arguments::new();
+/// arguments.push(&21u32);
+/// let mut debugger =
+///     cpu::Debugger::start(&module.function("twice")?, &LaunchConfig::new(2, 32), &arguments)?;
+/// debugger.select([1, 0, 0], [7, 0, 0])?;
+/// debugger.step()?;
+/// assert_eq!(debugger.register("%r1").map(|register| register.bits), Some(21));
+/// debugger.step()?;
+/// assert_eq!(debugger.register("%r2").map(|register| register.bits), Some(42));
+/// assert_eq!(debugger.spot().map(|spot| spot.instruction), Some("ret".into()));
+/// debugger.finish()?;
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Debugger {
+    grid: Grid,
+    /// The chosen thread.
+    block: u64,
+    thread: usize,
+    workspace: Option<Range>,
+    shared: Arc<Shared>,
+    /// Keeps the module and its variables.
+    _function: Function,
+}
+
+/// Stops what a [`Debugger`] does, from another thread.
+#[derive(Clone, Debug)]
+pub struct Canceller(Arc<AtomicU32>);
+
+impl Canceller {
+    /// The call that runs now ends with a fault of kind `Cancelled`, and so do all further ones.
+    pub fn cancel(&self) {
+        self.0.store(1, Ordering::Relaxed);
+    }
+}
+
+/// Where a thread stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spot {
+    /// The source line, where the PTX names one.
+    pub location: Option<Location>,
+    /// The inlined calls that lead there, innermost first.
+    pub inlined: Vec<Frame>,
+    /// The function of the PTX.
+    pub function: String,
+    /// The instruction that comes next, as PTX.
+    pub instruction: String,
+    /// Its line in the text of the PTX.
+    pub ptx_line: u32,
+    /// How many calls are open.
+    pub depth: usize,
+}
+
+/// A register of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// Its name in the PTX.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// What it holds.
+    pub bits: u128,
+}
+
+impl Drop for Debugger {
+    fn drop(&mut self) {
+        self.workspace.into_iter().for_each(|range| self.shared.arena.free_own(range));
+    }
+}
+
+impl Debugger {
+    /// Prepares a launch; nothing has run yet, and the first thread of the first block is chosen.
+    ///
+    /// # Errors
+    /// Those of [`Stream::launch_with`](super::super::Stream::launch_with), and
+    /// [`Error::OutOfMemory`](crate::device::Error::OutOfMemory).
+    pub fn start(
+        function: &Function,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+    ) -> Result<Self> {
+        let checked = crate::device::Function::Cpu(function.clone());
+        let shared = function.shared().clone();
+        config.check(&checked, &shared.info)?;
+        arguments.check(&checked)?;
+        let program = function.program()?;
+        let workspace = config.cooperative.then(|| launch::workspace(&shared)).transpose()?;
+        let order = Order {
+            program,
+            kernel: function.name(),
+            config: *config,
+            arguments: arguments.bytes(),
+            options: &LaunchOptions::interpreted(),
+            abort: Arc::default(),
+            workspace,
+        };
+        let grid = Grid::new(&shared, &order);
+        if grid.is_err() {
+            workspace.into_iter().for_each(|range| shared.arena.free_own(range));
+        }
+        let _function = function.clone();
+        let mut debugger = Self { grid: grid?, block: 0, thread: 0, workspace, shared, _function };
+        debugger.grid.begin()?;
+        Ok(debugger)
+    }
+
+    /// What stops this debugger from another thread.
+    pub fn canceller(&self) -> Canceller {
+        Canceller(self.grid.machine.abort.clone())
+    }
+
+    /// Chooses a thread, after running all blocks before its own (of a cooperative launch all have begun).
+    ///
+    /// # Errors
+    /// The fault of a thread that ran; [`Error::OutOfRange`] where there is no such block or thread, or the block
+    /// has ended.
+    pub fn select(&mut self, block: impl Into<Dim3>, thread: impl Into<Dim3>) -> Result<()> {
+        let config = self.grid.machine.config;
+        let block = index(config.grid, block.into())?;
+        let thread = index(config.block, thread.into())? as usize;
+        (self.block, self.thread) = (block, thread);
+        while self.chosen().is_none() {
+            let begun = self.grid.blocks.back().map_or(0, |last| last.env.index);
+            if begun > block || !self.grid.begin()? {
+                return Err(out_of_range(block, config.grid.count()));
+            }
+            if self.chosen().is_none() {
+                self.grid.turn(None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Executes the thread's next instruction; where it waits, others run until it can go on. False when it has
+    /// ended.
+    ///
+    /// # Errors
+    /// The fault of a thread that ran, after which the debugger is of no more use.
+    pub fn step(&mut self) -> Result<bool> {
+        let at = self.grid.blocks.iter().position(|block| block.env.index == self.block);
+        let Some(at) = at else { return Ok(false) };
+        self.grid.blocks[at]
+            .run_alone(&mut self.grid.machine, self.thread, 1)
+            .map_err(Error::from)?;
+        while self.chosen().is_some_and(|thread| !thread.is_ready() && !thread.is_done()) {
+            self.grid.turn(Some((self.block, self.thread)))?;
+        }
+        Ok(self.chosen().is_some_and(|thread| !thread.is_done()))
+    }
+
+    /// Executes instructions until the thread stands at another source line, goes round a loop or has ended, which
+    /// is false.
+    ///
+    /// # Errors
+    /// As [`Debugger::step`].
+    pub fn step_line(&mut self) -> Result<bool> {
+        let place = |debugger: &Self| {
+            let thread = debugger.chosen()?;
+            let location = debugger.origin()?.location?;
+            let location = debugger.grid.machine.program.ptx.location(location)?;
+            Some((location.file, location.line, thread.frames.len()))
+        };
+        let start = |debugger: &Self| {
+            debugger.chosen().map(|thread| (thread.function, thread.pc, thread.frames.len()))
+        };
+        let (line, first) = (place(self), start(self));
+        loop {
+            if !self.step()? {
+                return Ok(false);
+            }
+            let now = place(self);
+            if now.is_some() && now != line || start(self) == first {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Runs all that is left of the launch.
+    ///
+    /// # Errors
+    /// The fault of a thread.
+    pub fn finish(&mut self) -> Result<()> {
+        self.grid.finish()
+    }
+
+    fn chosen_block(&self) -> Option<&Block> {
+        self.grid.blocks.iter().find(|block| block.env.index == self.block)
+    }
+
+    fn chosen(&self) -> Option<&Thread> {
+        self.chosen_block()?.threads.get(self.thread)
+    }
+
+    fn inst(&self) -> Option<&Inst> {
+        let thread = self.chosen().filter(|thread| !thread.is_done())?;
+        let code = self.grid.machine.program.functions.get(thread.function as usize)?.as_ref()?;
+        code.insts.get(thread.pc as usize)
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        self.grid.machine.program.sites.get(self.inst()?.site as usize).copied()
+    }
+
+    /// Where the thread stands; `None` when it has ended.
+    pub fn spot(&self) -> Option<Spot> {
+        let (origin, ptx) = (self.origin()?, &self.grid.machine.program.ptx);
+        let function = ptx.functions.get(origin.function as usize)?;
+        let instruction = function.body.as_ref()?.instructions().nth(origin.at as usize);
+        let text = instruction.map(|i| print::instruction(ptx, function, i));
+        let text = text.as_deref().unwrap_or("ret").trim().trim_end_matches(';');
+        Some(Spot {
+            location: place::location(ptx, origin.location),
+            inlined: place::inlined(ptx, origin.location),
+            function: function.name.clone(),
+            instruction: text.to_owned(),
+            ptx_line: origin.line,
+            depth: self.chosen()?.frames.len(),
+        })
+    }
+
+    /// All registers of the function that the thread is in.
+    pub fn registers(&self) -> Vec<Register> {
+        let Some(thread) = self.chosen().filter(|thread| !thread.is_done()) else {
+            return Vec::new();
+        };
+        let program = &self.grid.machine.program;
+        let code = program.functions.get(thread.function as usize).and_then(Option::as_ref);
+        let body = program.ptx.functions.get(thread.function as usize);
+        let (Some(code), Some(body)) = (code, body.and_then(|f| f.body.as_ref())) else {
+            return Vec::new();
+        };
+        let registers = (0u32..).zip(&code.registers);
+        let registers = registers.map(|(number, slot)| {
+            let ty = body.registers.ty(Reg(number));
+            let high = if ty == Type::B128 { u128::from(thread.slot(slot + 1)) << 64 } else { 0 };
+            let name = body.registers.name(Reg(number));
+            Register { name, ty, bits: high | u128::from(thread.slot(*slot)) }
+        });
+        registers.collect()
+    }
+
+    /// The register with this name in the function that the thread is in.
+    pub fn register(&self, name: &str) -> Option<Register> {
+        self.registers().into_iter().find(|register| register.name == name)
+    }
+
+    /// Memory at a generic address; `None` where it is outside every allocation.
+    pub fn read(&self, address: u64, bytes: usize) -> Option<Vec<u8>> {
+        let at =
+            |at: u64| self.shared.arena.load(address.wrapping_add(at), 1).map(|byte| byte as u8);
+        (0..bytes as u64).map(at).collect()
+    }
+
+    /// The shared memory of the thread's block.
+    pub fn shared_memory(&self) -> Vec<u8> {
+        let range = self.chosen_block().map(|block| block.env.shared);
+        range.and_then(|range| self.read(range.address, range.bytes as usize)).unwrap_or_default()
+    }
+}
+
+fn index(size: Dim3, at: Dim3) -> Result<u64> {
+    if at.x >= size.x || at.y >= size.y || at.z >= size.z {
+        return Err(out_of_range(at.x.max(at.y).max(at.z).into(), size.count()));
+    }
+    let row = u64::from(at.z) * u64::from(size.y) + u64::from(at.y);
+    Ok(row * u64::from(size.x) + u64::from(at.x))
+}
+
+fn out_of_range(index: u64, count: u64) -> Error {
+    Error::OutOfRange { start: index as usize, end: index as usize + 1, bytes: count as usize }
+}

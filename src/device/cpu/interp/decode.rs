@@ -1,0 +1,431 @@
+//! Typed PTX to a [`Program`]. What the interpreter lacks is said here, before anything runs.
+
+use std::{collections::HashMap, sync::Arc};
+
+mod image;
+mod operations;
+
+use super::{
+    layout::{Layout, Spot},
+    program::*,
+    value,
+};
+use crate::{
+    device::{
+        Result,
+        cpu::{jit::Globals, place},
+    },
+    ptx::{
+        ast::{Body, Function, LocationId, Module, Statement},
+        inst::{Instruction, Op},
+        modifier::{Access, Order},
+        operand::{Address, Base, Operand, Reg, Scalar, Special, Symbol},
+        types::{Space, Type},
+    },
+};
+
+/// Why an instruction cannot be interpreted.
+pub(super) type Why = &'static str;
+type Step<T = ()> = std::result::Result<T, Why>;
+
+/// Decodes every function that has a body and can be reached from a kernel.
+///
+/// # Errors
+/// [`Error::UnsupportedPtx`] with the instruction and its source line.
+pub(in crate::device::cpu) fn program(
+    ptx: &Arc<Module>,
+    text: &str,
+    globals: &Globals,
+) -> Result<Program> {
+    let layout = Layout::new(ptx, globals);
+    let mut sites = Vec::new();
+    let mut functions = Vec::new();
+    for (index, function) in ptx.functions.iter().enumerate() {
+        functions.push(match &function.body {
+            Some(body) if layout.is_reached(index) => {
+                let decoder = Decoder::new(ptx, &layout, index as u32, function, body);
+                Some(decoder.decode(text, &mut sites)?)
+            }
+            _ => None,
+        });
+    }
+    let fills = functions.iter().flatten().flat_map(|code| &code.fills);
+    let reserves = fills.into_iter().any(|(_, fill)| is_reserved(*fill));
+    Ok(Program { ptx: ptx.clone(), functions, sites, reserves })
+}
+
+struct Decoder<'a> {
+    ptx: &'a Module,
+    layout: &'a Layout<'a>,
+    index: u32,
+    function: &'a Function,
+    body: &'a Body,
+    registers: Vec<Slot>,
+    template: Vec<u64>,
+    constants: HashMap<u64, Slot>,
+    filled: HashMap<Fill, Slot>,
+    fills: Vec<(Slot, Fill)>,
+    /// Where results go that nobody wants; two slots.
+    sink: Slot,
+    local_bytes: u64,
+    labels: Vec<u32>,
+}
+
+impl<'a> Decoder<'a> {
+    fn new(
+        ptx: &'a Module,
+        layout: &'a Layout<'a>,
+        index: u32,
+        function: &'a Function,
+        body: &'a Body,
+    ) -> Self {
+        let mut slots = 0;
+        let registers = body.registers.types().iter().map(|ty| {
+            let slot = slots;
+            slots += if *ty == Type::B128 { 2 } else { 1 };
+            slot
+        });
+        let registers = registers.collect();
+        let mut labels = vec![0; body.labels.len()];
+        let mut at = 0;
+        for statement in &body.statements {
+            match statement {
+                Statement::Instruction(_) => at += 1,
+                Statement::Label(label) => labels[label.0 as usize] = at,
+                Statement::Pragma(_) => {}
+            }
+        }
+        Self {
+            ptx,
+            layout,
+            index,
+            function,
+            body,
+            registers,
+            template: vec![0; slots as usize + 2],
+            constants: HashMap::new(),
+            filled: HashMap::new(),
+            fills: Vec::new(),
+            sink: slots,
+            local_bytes: layout.frame(index).local_bytes,
+            labels,
+        }
+    }
+
+    fn decode(mut self, text: &str, sites: &mut Vec<Origin>) -> Result<Code> {
+        let mut insts = Vec::new();
+        let mut location = self.body.instructions().find_map(|i| i.location);
+        for instruction in self.body.instructions() {
+            location = instruction.location.or(location);
+            let site = self.site(insts.len(), instruction.line, location, sites);
+            let inst = self.instruction(instruction, site);
+            insts.push(inst.map_err(|why| place::unsupported(self.ptx, text, instruction, why))?);
+        }
+        // A body that does not end in `ret` returns all the same.
+        let site = self.site(insts.len(), 0, location, sites);
+        insts.push(self.bare(Action::Return, site));
+        let calls =
+            self.body.instructions().any(|i| matches!(i.op, Op::Call { .. } | Op::Alloca { .. }));
+        let arguments = self.function.params.iter().chain(&self.function.returns);
+        let arguments = arguments.map(|param| Argument {
+            bytes: param.bytes() as u32,
+            reg: param.reg.map(|reg| self.registers[reg.0 as usize]),
+        });
+        Ok(Code {
+            insts,
+            arguments: arguments.collect(),
+            params: self.function.params.len(),
+            template: self.template,
+            fills: self.fills,
+            local_bytes: self.local_bytes.next_multiple_of(16),
+            registers: self.registers,
+            shared_bytes: self.layout.frame(self.index).shared_bytes,
+            calls,
+        })
+    }
+
+    fn site(
+        &self,
+        at: usize,
+        line: u32,
+        location: Option<LocationId>,
+        sites: &mut Vec<Origin>,
+    ) -> u32 {
+        sites.push(Origin { function: self.index, at: at as u32, line, location });
+        sites.len() as u32 - 1
+    }
+
+    fn nowhere(&self) -> Dst {
+        Dst { slot: self.sink, mask: u64::MAX }
+    }
+
+    fn bare(&self, action: Action, site: u32) -> Inst {
+        let (dst, src) = ([self.nowhere(); 2], [self.sink; 5]);
+        Inst { guard: None, action, dst, src, inverted: 0, site }
+    }
+
+    fn slot_of(&self, reg: Reg) -> Slot {
+        self.registers[reg.0 as usize]
+    }
+
+    fn new_slot(&mut self, value: u64) -> Slot {
+        self.template.push(value);
+        self.template.len() as Slot - 1
+    }
+
+    fn constant(&mut self, value: u64) -> Slot {
+        if let Some(slot) = self.constants.get(&value) {
+            return *slot;
+        }
+        let slot = self.new_slot(value);
+        self.constants.insert(value, slot);
+        slot
+    }
+
+    fn fill(&mut self, fill: Fill) -> Slot {
+        if let Some(slot) = self.filled.get(&fill) {
+            return *slot;
+        }
+        let slot = self.new_slot(0);
+        self.filled.insert(fill, slot);
+        self.fills.push((slot, fill));
+        slot
+    }
+
+    /// A pair of slots with a constant of 128 bits.
+    fn constant128(&mut self, value: i64) -> Slot {
+        let slot = self.new_slot(value as u64);
+        self.new_slot((value >> 63) as u64);
+        slot
+    }
+
+    // Operands -------------------------------------------------------------------------------------
+
+    fn instruction(&mut self, i: &Instruction, site: u32) -> Step<Inst> {
+        let mut inst = self.bare(Action::Nothing, site);
+        if let Some(guard) = i.guard {
+            inst.guard = Some((self.slot_of(guard.reg), u64::from(guard.negated)));
+        }
+        self.action(i, &mut inst)?;
+        Ok(inst)
+    }
+
+    fn destination(&self, operand: &Operand) -> Step<Dst> {
+        match operand {
+            Operand::Reg(reg) => {
+                let bits = self.body.registers.ty(*reg).bits().min(64);
+                Ok(Dst { slot: self.slot_of(*reg), mask: u64::MAX >> (64 - bits) })
+            }
+            Operand::Sink => Ok(self.nowhere()),
+            _ => Err("a destination of this kind"),
+        }
+    }
+
+    /// The slot of a source operand of type `ty`.
+    fn source(&mut self, operand: &Operand, ty: Type) -> Step<Slot> {
+        let mask = u64::MAX >> (64 - ty.bits().min(64));
+        Ok(match operand {
+            Operand::Reg(reg) => self.slot_of(*reg),
+            Operand::Int(value) if ty == Type::Pred => self.constant(u64::from(*value != 0)),
+            Operand::Int(value) if ty == Type::B128 => self.constant128(*value),
+            Operand::Int(value) => self.constant(*value as u64 & mask),
+            Operand::F32(bits) if ty == Type::F64 => {
+                self.constant(f64::from(f32::from_bits(*bits)).to_bits())
+            }
+            Operand::F32(bits) => self.constant(u64::from(*bits) & mask),
+            Operand::F64(bits) if ty == Type::F32 => {
+                self.constant((f64::from_bits(*bits) as f32).to_bits().into())
+            }
+            Operand::F64(bits) => self.constant(*bits & mask),
+            Operand::Special(special) => self.special(*special)?,
+            Operand::Symbol(symbol, offset) => self.symbol(*symbol, *offset)?,
+            _ => return Err("an operand of this kind"),
+        })
+    }
+
+    fn special(&mut self, special: Special) -> Step<Slot> {
+        if changes(special) {
+            return Err("a clock in this place");
+        }
+        match special {
+            Special::Whole(_) => Err("a special register as a whole"),
+            Special::Scalar(Scalar::CurrentGraphExec) => Err("this special register"),
+            _ => Ok(self.fill(Fill::Special(special))),
+        }
+    }
+
+    /// The slot that holds a symbol's address in its own space, plus bytes.
+    fn symbol(&mut self, symbol: Symbol, offset: i64) -> Step<Slot> {
+        let spot = self.layout.spot(self.index, symbol).ok_or("a variable in this state space")?;
+        Ok(match spot {
+            Spot::Fixed(address) => self.constant(address.wrapping_add_signed(offset)),
+            Spot::DynamicShared => self.fill(Fill::DynamicShared(offset)),
+            Spot::Local(start) => self.fill(Fill::Local(start.wrapping_add_signed(offset))),
+            Spot::KernelParam(start) => {
+                self.fill(Fill::KernelParam(start.wrapping_add_signed(offset)))
+            }
+            Spot::Argument(index) if offset == 0 => self.fill(Fill::Argument(index)),
+            Spot::Argument(_) => return Err("an address within a parameter"),
+        })
+    }
+
+    /// The base of a memory operand, its offset, and whether the sum has 32 bits.
+    fn address(&mut self, operand: Option<&Operand>) -> Step<(Slot, i64, bool)> {
+        let Some(Operand::Address(Address { base, offset })) = operand else {
+            return Err("no address");
+        };
+        Ok(match base {
+            Base::Reg(reg) => {
+                (self.slot_of(*reg), *offset, self.body.registers.ty(*reg).bits() == 32)
+            }
+            Base::Symbol(symbol) => (self.symbol(*symbol, 0)?, *offset, false),
+            Base::Absolute => (self.constant(0), *offset, false),
+        })
+    }
+
+    fn place(&mut self, operand: Option<&Operand>, access: &Access) -> Step<(Slot, Place)> {
+        let (base, offset, narrow) = self.address(operand)?;
+        Ok((
+            base,
+            Place {
+                space: checked_space(access.space)?,
+                offset,
+                narrow,
+                ty: access.ty,
+                into: Box::default(),
+                from: Box::default(),
+                strong: !matches!(access.order, None | Some(Order::Weak)),
+            },
+        ))
+    }
+
+    // Instructions ---------------------------------------------------------------------------------
+
+    fn action(&mut self, i: &Instruction, inst: &mut Inst) -> Step {
+        match &i.op {
+            Op::Mov { ty, lanes } => self.mov(i, *ty, *lanes, inst),
+            Op::Cvta { to_generic, space, .. } => {
+                let (to_generic, space) = (*to_generic, *space);
+                self.values(i, &[Type::U64], inst)?;
+                inst.action = Action::Cvta { to_generic, space };
+                Ok(())
+            }
+            Op::Isspacep { space } => {
+                self.values(i, &[Type::U64], inst)?;
+                inst.action = Action::Isspacep(*space);
+                Ok(())
+            }
+            Op::Ld(access) | Op::Ldu(access) => self.load(i, access, inst),
+            Op::St(access) => self.store(i, access, inst),
+            Op::Atom(atomic) | Op::Red(atomic) => self.atomic(i, atomic, inst),
+            Op::CpAsync { ignore, .. } => self.copy_to_shared(i, *ignore, inst),
+            Op::Prefetch { .. } | Op::CpAsyncCommit | Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll => {
+                Ok(())
+            }
+            Op::Membar { .. } | Op::Fence { .. } | Op::Brkpt | Op::Pmevent { .. } => Ok(()),
+            Op::Hint { .. } => Ok(()),
+            Op::Mbarrier(mbarrier) => self.mbarrier(i, mbarrier, inst),
+            Op::Nanosleep => {
+                inst.action = Action::Yield;
+                Ok(())
+            }
+            Op::Alloca { .. } => self.simple(i, &[Type::U64, Type::U32], Action::Alloca, inst),
+            Op::Stacksave { .. } => self.simple(i, &[], Action::Stacksave, inst),
+            Op::Stackrestore { .. } => self.simple(i, &[Type::U64], Action::Stackrestore, inst),
+            Op::Bar { kind, .. } => self.barrier(i, *kind, inst),
+            Op::BarWarpSync
+            | Op::Shfl { .. }
+            | Op::Vote { .. }
+            | Op::Match { .. }
+            | Op::Activemask
+            | Op::Redux { .. }
+            | Op::Elect => self.warp(i, inst),
+            Op::Bra { .. }
+            | Op::BrxIdx { .. }
+            | Op::Call { .. }
+            | Op::Ret { .. }
+            | Op::Exit
+            | Op::Trap => self.control(i, inst),
+            Op::Tex(_)
+            | Op::Tld4 { .. }
+            | Op::Txq { .. }
+            | Op::Suq { .. }
+            | Op::Suld(_)
+            | Op::Sust(_)
+            | Op::Sured { .. } => self.image(i, inst),
+            op => self.value(i, op, inst),
+        }
+    }
+
+    fn simple(&mut self, i: &Instruction, types: &[Type], action: Action, inst: &mut Inst) -> Step {
+        self.values(i, types, inst)?;
+        inst.action = action;
+        Ok(())
+    }
+
+    /// Destinations, and sources of these types (the last counts for all further ones).
+    fn values(&mut self, i: &Instruction, types: &[Type], inst: &mut Inst) -> Step {
+        if i.dst.len() > inst.dst.len() || i.src.len() > inst.src.len() {
+            return Err("so many operands");
+        }
+        for (dst, operand) in inst.dst.iter_mut().zip(&i.dst) {
+            *dst = self.destination(operand)?;
+        }
+        for (at, operand) in i.src.iter().enumerate() {
+            let ty = types.get(at).or(types.last()).copied().unwrap_or(Type::B32);
+            inst.src[at] = match operand {
+                Operand::Not(reg) => {
+                    inst.inverted |= 1 << at;
+                    self.slot_of(*reg)
+                }
+                operand => self.source(operand, ty)?,
+            };
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, i: &Instruction, op: &Op, inst: &mut Inst) -> Step {
+        // Whether it is known does not depend on the values.
+        if value::evaluate(op, &[0; 5], &mut false).is_none() {
+            return Err("");
+        }
+        self.simple(i, &value::source_types(op), Action::Value(op.clone()), inst)
+    }
+}
+
+/// Whether a special register must be read anew each time.
+fn changes(special: Special) -> bool {
+    matches!(
+        special,
+        Special::Scalar(
+            Scalar::Clock
+                | Scalar::ClockHi
+                | Scalar::Clock64
+                | Scalar::Globaltimer
+                | Scalar::GlobaltimerLo
+                | Scalar::GlobaltimerHi
+        )
+    )
+}
+
+/// Whether a value has to do with shared memory that is kept for the system.
+fn is_reserved(fill: Fill) -> bool {
+    matches!(
+        fill,
+        Fill::Special(Special::Scalar(
+            Scalar::ReservedSmemOffsetBegin
+                | Scalar::ReservedSmemOffsetEnd
+                | Scalar::ReservedSmemOffsetCap
+                | Scalar::ReservedSmemOffset0
+                | Scalar::ReservedSmemOffset1
+        ))
+    )
+}
+
+fn checked_space(space: Option<Space>) -> Step<Option<Space>> {
+    match space {
+        Some(Space::SharedCluster) => Err("clusters"),
+        Some(Space::Reg | Space::Sreg | Space::Tex) => Err("this state space"),
+        other => Ok(other),
+    }
+}

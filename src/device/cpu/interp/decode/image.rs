@@ -1,0 +1,136 @@
+//! Textures and surfaces.
+
+use super::{Decoder, Step};
+use crate::{
+    device::cpu::{
+        interp::program::{Action, Image, ImageCall, Inst, Slot},
+        texture::{Fetch, Query, SurfaceAccess},
+    },
+    ptx::{
+        inst::{Instruction, Op},
+        modifier::{Clamp, Geometry, Mip, Surface, Tex},
+        operand::Operand,
+        types::Type,
+    },
+};
+
+/// How many coordinates count of those that an instruction of this shape has.
+fn coordinates(geometry: Geometry) -> Step<usize> {
+    match geometry {
+        Geometry::D1 => Ok(1),
+        Geometry::D2 | Geometry::A1d => Ok(2),
+        Geometry::D3 | Geometry::A2d | Geometry::Cube => Ok(3),
+        Geometry::Acube => Ok(4),
+        Geometry::D2ms | Geometry::A2dms => Err("textures with several samples"),
+    }
+}
+
+impl Decoder<'_> {
+    pub(super) fn image(&mut self, i: &Instruction, inst: &mut Inst) -> Step {
+        let handle = match i.src.first() {
+            Some(operand @ Operand::Reg(_)) => self.source(operand, Type::U64)?,
+            _ => return Err("a texture reference, where an object is needed"),
+        };
+        inst.src[0] = handle;
+        let image = match &i.op {
+            Op::Tex(tex) => self.fetch(i, tex, None)?,
+            Op::Tld4 { component, tex } => self.fetch(i, tex, Some(*component))?,
+            Op::Txq { query, .. } => self.query(i, query, ImageCall::QueryTexture)?,
+            Op::Suq { query, .. } => self.query(i, query, ImageCall::QuerySurface)?,
+            Op::Suld(surface) if !surface.formatted => {
+                let mut image = self.surface(i, surface, ImageCall::Read)?;
+                let to = i.dst.first().ok_or("no destination")?;
+                let into = to.lanes().iter().map(|lane| self.destination(lane));
+                image.into = into.collect::<Step<_>>()?;
+                image
+            }
+            Op::Sust(surface) if !surface.formatted || surface.ty.bytes() == 4 => {
+                let mut image = self.surface(i, surface, ImageCall::Write)?;
+                let data = i.src.get(2).ok_or("too few operands")?;
+                let data = data.lanes().iter().map(|lane| self.source(lane, surface.ty));
+                image.data = data.collect::<Step<_>>()?;
+                image
+            }
+            _ => return Err(""),
+        };
+        inst.action = Action::Image(Box::new(image));
+        Ok(())
+    }
+
+    fn fetch(&mut self, i: &Instruction, tex: &Tex, gather: Option<u8>) -> Step<Image> {
+        if tex.sampler {
+            return Err("a sampler apart from its texture");
+        }
+        if tex.to.bytes() != 4 || tex.to.is_packed() {
+            return Err("a result of halves");
+        }
+        let texel = match tex.coord {
+            Type::S32 => true,
+            Type::F32 => false,
+            _ => return Err("coordinates of this type"),
+        };
+        let at = self.coordinates(i, tex.geometry)?;
+        // There is one mipmap level, whatever is asked for.
+        let skipped = match tex.mip {
+            Mip::Default | Mip::Base => 2,
+            Mip::Level => 3,
+            Mip::Grad => 4,
+        };
+        let offset = match &i.src[skipped.min(i.src.len())..] {
+            [] => Box::default(),
+            [offset @ Operand::Vector(_)] => {
+                let lanes = offset.lanes().iter().take(3).map(|lane| self.source(lane, Type::S32));
+                lanes.collect::<Step<_>>()?
+            }
+            _ => return Err("depth comparison"),
+        };
+        let to = i.dst.first().ok_or("no destination")?;
+        let into = to.lanes().iter().take(4).map(|lane| self.destination(lane));
+        let into = into.collect::<Step<_>>()?;
+        let resident = i.dst.get(1).map(|operand| self.destination(operand)).transpose()?;
+        let call = ImageCall::Fetch(Fetch { geometry: tex.geometry, texel, gather });
+        Ok(Image { call, at, offset, data: Box::default(), into, resident, ty: tex.to })
+    }
+
+    fn surface(
+        &mut self,
+        i: &Instruction,
+        surface: &Surface,
+        call: fn(SurfaceAccess) -> ImageCall,
+    ) -> Step<Image> {
+        let bytes = surface.ty.bytes() * u32::from(surface.lanes.max(1));
+        if !matches!(bytes, 1 | 2 | 4 | 8 | 16) {
+            return Err("a surface access of this width");
+        }
+        if matches!(surface.geometry, Geometry::Cube | Geometry::Acube) {
+            return Err("a surface of this shape");
+        }
+        let access = SurfaceAccess {
+            geometry: surface.geometry,
+            clamp: surface.clamp.unwrap_or(Clamp::Trap),
+            bytes: bytes as u8,
+            formatted: surface.formatted,
+        };
+        let at = self.coordinates(i, surface.geometry)?;
+        let none = || Box::default();
+        let (offset, into, data) = (none(), Box::default(), none());
+        Ok(Image { call: call(access), at, offset, data, into, resident: None, ty: surface.ty })
+    }
+
+    fn query(&mut self, i: &Instruction, query: &str, call: fn(Query) -> ImageCall) -> Step<Image> {
+        let call = call(Query::parse(query).ok_or("this query")?);
+        let to = i.dst.first().ok_or("no destination")?;
+        let into = Box::new([self.destination(to)?]);
+        let (at, offset, data) = (Box::default(), Box::default(), Box::default());
+        Ok(Image { call, at, offset, data, into, resident: None, ty: Type::B32 })
+    }
+
+    fn coordinates(&mut self, i: &Instruction, geometry: Geometry) -> Step<Box<[Slot]>> {
+        let lanes = i.src.get(1).ok_or("no coordinates")?.lanes();
+        let count = coordinates(geometry)?;
+        if lanes.len() < count {
+            return Err("too few coordinates");
+        }
+        lanes.iter().take(count).map(|lane| self.source(lane, Type::B32)).collect()
+    }
+}

@@ -1,0 +1,77 @@
+//! What CUDA itself provides: `printf`, `assert`, `malloc` and `free`.
+
+use super::{
+    block::Env,
+    machine::{Machine, Step, Trouble},
+    program::{Call, Host},
+    thread::Thread,
+};
+use crate::device::{
+    FaultKind,
+    cpu::jit::{MAX_STRING, formatted},
+};
+
+impl Machine {
+    pub(super) fn host(
+        &mut self,
+        _env: &Env,
+        thread: &mut Thread,
+        call: &Call,
+        host: Host,
+    ) -> Step {
+        let arguments = call.sizes.iter().zip(&call.addresses);
+        let values = arguments.clone().take(call.params);
+        let values = values.map(|(bytes, slot)| self.load_bytes(thread.slot(*slot), *bytes));
+        let values: Vec<u64> = values.collect::<Step<_>>()?;
+        let value = |at: usize| values.get(at).copied().unwrap_or(0);
+        let result = match host {
+            Host::Printf => {
+                let arena = &self.shared.arena;
+                let load = |at: u64, bytes: u64| arena.load(at, bytes as u32).unwrap_or(0);
+                let format = self.string(value(0));
+                let (text, count) = formatted(&format, value(1), load, |at| self.string(at));
+                self.prints.print(&text);
+                u64::from(count as u32)
+            }
+            Host::Assert => {
+                let [message, file, function] = [0, 1, 3].map(|at| self.string(value(at)));
+                let line = value(2) as u32;
+                let text = format!("`{message}` in {function} ({file}:{line})");
+                return Err(FaultKind::Assert(text).into());
+            }
+            Host::Malloc => self.malloc(value(0)),
+            Host::Free => {
+                let address = value(0);
+                if address != 0 && !self.shared.arena.heap_free(address) {
+                    let access = Some((address, 1, Some("heap")));
+                    return Err(Trouble { kind: FaultKind::InvalidFree, access });
+                }
+                0
+            }
+        };
+        for (bytes, slot) in arguments.skip(call.params) {
+            self.store_bytes(thread.slot(*slot), *bytes, result)?;
+        }
+        Ok(())
+    }
+
+    fn malloc(&mut self, bytes: u64) -> u64 {
+        let address = match bytes {
+            0 => None,
+            _ => self.shared.arena.heap_alloc(bytes),
+        };
+        let Some(address) = address else { return 0 };
+        if let Some(watch) = &mut self.watch {
+            watch.allocated(address, bytes);
+        }
+        address
+    }
+
+    fn string(&self, address: u64) -> String {
+        let bytes = (0..MAX_STRING as u64)
+            .map_while(|at| self.shared.arena.load(address.wrapping_add(at), 1))
+            .map(|byte| byte as u8)
+            .take_while(|byte| *byte != 0);
+        String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()
+    }
+}

@@ -1,0 +1,245 @@
+//! What the checker remembers of memory: who accessed each word last, and which bytes were written.
+
+use std::collections::HashMap;
+
+/// Bytes of a cell.
+const CELL: u64 = 4;
+/// Cells and bytes of a page.
+const PAGE_BYTES: u64 = 4096;
+
+/// An access to some bytes of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) site: u32,
+    /// The thread's clock; 0: nothing was seen.
+    pub(super) time: u32,
+    pub(super) block: u32,
+    pub(super) thread: u16,
+    /// Which bytes of the cell, by bit.
+    pub(super) bytes: u8,
+    pub(super) kind: Kind,
+}
+
+/// Kinds of accesses that differ in what they race with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Read,
+    Write,
+    /// Volatile, relaxed or acquiring.
+    StrongRead,
+    /// Volatile, relaxed or releasing.
+    StrongWrite,
+    Atomic,
+}
+
+impl Kind {
+    fn writes(self) -> bool {
+        !matches!(self, Self::Read | Self::StrongRead)
+    }
+
+    fn is_strong(self) -> bool {
+        !matches!(self, Self::Read | Self::Write)
+    }
+
+    /// Whether two such accesses to the same bytes need an order.
+    fn conflicts(self, other: Self) -> bool {
+        (self.writes() || other.writes()) && !(self.is_strong() && other.is_strong())
+    }
+
+    /// Where a cell keeps it: the last plain write, then two of each other kind.
+    fn places(self) -> std::ops::Range<usize> {
+        match self {
+            Self::Write => 0..1,
+            Self::Read => 1..3,
+            Self::StrongWrite | Self::Atomic => 3..5,
+            Self::StrongRead => 5..7,
+        }
+    }
+}
+
+const NOBODY: Seen = Seen { site: 0, time: 0, block: 0, thread: 0, bytes: 0, kind: Kind::Read };
+
+/// The last accesses of some kinds. Two of a kind are kept, of different threads: whoever conflicts with the kind
+/// conflicts with one that is not its own. (An older third may be forgotten.)
+#[derive(Clone, Copy, Debug)]
+struct Cell([Seen; 7]);
+
+/// Cells of all memory that was accessed.
+#[derive(Debug, Default)]
+pub(super) struct Accesses {
+    pages: HashMap<u64, Box<[Cell]>>,
+}
+
+impl Accesses {
+    /// Records an access of `bytes` at `address`; gives `found` each earlier one that conflicts with it and is not
+    /// `ordered` before it.
+    pub(super) fn record(
+        &mut self,
+        address: u64,
+        bytes: u32,
+        seen: Seen,
+        ordered: impl Fn(&Seen) -> bool,
+        mut found: impl FnMut(&Seen),
+    ) {
+        let end = address + u64::from(bytes);
+        let mut at = address;
+        while at < end {
+            let start = at / CELL * CELL;
+            let next = (start + CELL).min(end);
+            let mask = (at - start..next - start).fold(0u8, |mask, byte| mask | 1 << byte);
+            let seen = Seen { bytes: mask, ..seen };
+            let page = self
+                .pages
+                .entry(start / PAGE_BYTES)
+                .or_insert_with(|| vec![Cell([NOBODY; 7]); (PAGE_BYTES / CELL) as usize].into());
+            let cell = &mut page[(start % PAGE_BYTES / CELL) as usize];
+            for earlier in &cell.0 {
+                let overlaps = earlier.time != 0 && earlier.bytes & mask != 0;
+                if overlaps && earlier.kind.conflicts(seen.kind) && !ordered(earlier) {
+                    found(earlier);
+                }
+            }
+            cell.keep(seen, &ordered);
+            at = next;
+        }
+    }
+
+    /// Nothing was accessed in a range yet.
+    pub(super) fn forget(&mut self, address: u64, bytes: u64) {
+        for (page, start, end) in pages(address, bytes) {
+            if end - start == PAGE_BYTES {
+                self.pages.remove(&page);
+            } else if let Some(cells) = self.pages.get_mut(&page) {
+                cells[(start / CELL) as usize..end.div_ceil(CELL) as usize].fill(Cell([NOBODY; 7]));
+            }
+        }
+    }
+}
+
+/// The pages that a range touches, and from where to where in each.
+fn pages(address: u64, bytes: u64) -> impl Iterator<Item = (u64, u64, u64)> {
+    let last = if bytes == 0 { 0 } else { (address + bytes).div_ceil(PAGE_BYTES) };
+    (address / PAGE_BYTES..last).map(move |page| {
+        let first = page * PAGE_BYTES;
+        let end = (address + bytes - first).min(PAGE_BYTES);
+        (page, address.saturating_sub(first), end)
+    })
+}
+
+impl Cell {
+    fn keep(&mut self, seen: Seen, ordered: impl Fn(&Seen) -> bool) {
+        let places = &mut self.0[seen.kind.places()];
+        let own = |old: &Seen| (old.block, old.thread) == (seen.block, seen.thread);
+        let at = places
+            .iter()
+            .position(|old| old.time == 0)
+            .or_else(|| places.iter().position(own))
+            .or_else(|| places.iter().position(ordered))
+            .unwrap_or(places.len() - 1);
+        // The same thread's other bytes stay known.
+        let bytes = if own(&places[at]) && places[at].time == seen.time {
+            places[at].bytes | seen.bytes
+        } else {
+            seen.bytes
+        };
+        places[at] = Seen { bytes, ..seen };
+    }
+}
+
+/// A set of bytes.
+#[derive(Debug, Default)]
+pub(super) struct Bytes {
+    pages: HashMap<u64, Box<[u64; 64]>>,
+}
+
+impl Bytes {
+    pub(super) fn insert(&mut self, address: u64, bytes: u64) {
+        for at in address..address + bytes {
+            let page = self.pages.entry(at / PAGE_BYTES).or_insert_with(|| Box::new([0; 64]));
+            page[(at % PAGE_BYTES / 64) as usize] |= 1 << (at % 64);
+        }
+    }
+
+    pub(super) fn forget(&mut self, address: u64, bytes: u64) {
+        for (page, start, end) in pages(address, bytes) {
+            if end - start == PAGE_BYTES {
+                self.pages.remove(&page);
+            } else if let Some(words) = self.pages.get_mut(&page) {
+                (start..end).for_each(|at| words[(at / 64) as usize] &= !(1 << (at % 64)));
+            }
+        }
+    }
+
+    pub(super) fn contains(&self, at: u64) -> bool {
+        let page = self.pages.get(&(at / PAGE_BYTES));
+        page.is_some_and(|page| page[(at % PAGE_BYTES / 64) as usize] >> (at % 64) & 1 != 0)
+    }
+
+    /// Calls `visit` for each run of bytes.
+    pub(super) fn runs(&self, mut visit: impl FnMut(u64, u64)) {
+        for (page, words) in &self.pages {
+            let mut run: Option<u64> = None;
+            for at in 0..=PAGE_BYTES {
+                let inside = at < PAGE_BYTES && words[(at / 64) as usize] >> (at % 64) & 1 != 0;
+                match (inside, run) {
+                    (true, None) => run = Some(at),
+                    (false, Some(start)) => {
+                        visit(page * PAGE_BYTES + start, page * PAGE_BYTES + at);
+                        run = None;
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(thread: u16, kind: Kind) -> Seen {
+        Seen { site: thread.into(), time: 1, block: 0, thread, bytes: 0, kind }
+    }
+
+    fn races(accesses: &mut Accesses, at: u64, bytes: u32, by: Seen) -> Vec<u16> {
+        let mut found = Vec::new();
+        let own = |other: &Seen| other.thread == by.thread;
+        accesses.record(at, bytes, by, own, |other| found.push(other.thread));
+        found
+    }
+
+    #[test]
+    fn only_the_same_bytes_conflict() {
+        let mut accesses = Accesses::default();
+        assert!(races(&mut accesses, 4096, 1, seen(1, Kind::Write)).is_empty());
+        assert!(races(&mut accesses, 4097, 1, seen(2, Kind::Write)).is_empty());
+        assert_eq!(races(&mut accesses, 4096, 4, seen(3, Kind::Read)), [2]);
+        assert_eq!(races(&mut accesses, 4096, 1, seen(1, Kind::Write)), [2, 3][1..]);
+    }
+
+    #[test]
+    fn atomics_conflict_with_plain_accesses_only() {
+        let mut accesses = Accesses::default();
+        assert!(races(&mut accesses, 0, 4, seen(1, Kind::Atomic)).is_empty());
+        assert!(races(&mut accesses, 0, 4, seen(2, Kind::Atomic)).is_empty());
+        assert!(races(&mut accesses, 0, 4, seen(3, Kind::StrongRead)).is_empty());
+        assert_eq!(races(&mut accesses, 0, 4, seen(1, Kind::Read)), [2], "not with its own");
+        assert_eq!(races(&mut accesses, 0, 4, seen(4, Kind::Write)), [1, 1, 2, 3]);
+    }
+
+    #[test]
+    fn sets_of_bytes_have_runs() {
+        let mut bytes = Bytes::default();
+        bytes.insert(4090, 10);
+        bytes.insert(10, 1);
+        assert!(bytes.contains(4099) && !bytes.contains(4100) && !bytes.contains(4089));
+        let mut runs = Vec::new();
+        bytes.runs(|start, end| runs.push((start, end)));
+        runs.sort_unstable();
+        assert_eq!(runs, [(10, 11), (4090, 4096), (4096, 4100)]);
+        bytes.forget(4095, 3);
+        assert!(!bytes.contains(4095) && !bytes.contains(4097));
+        assert!(bytes.contains(4094) && bytes.contains(4098));
+    }
+}

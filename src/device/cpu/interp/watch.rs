@@ -1,0 +1,342 @@
+//! The checker: watches a launch for races, reads of what nobody wrote and divisions by zero, and counts lines.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use super::{
+    block::Env,
+    clock::Clocks,
+    program::Program,
+    report::{self, Action, Finding, FindingKind, Report},
+    shadow::{Accesses, Bytes, Kind, Seen},
+};
+use crate::{
+    device::{
+        LaunchConfig,
+        cpu::{launch::position, memory::Unwritten, options::Check, place},
+    },
+    ptx::ast::Inlined,
+};
+
+/// Which memory an access goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Region {
+    Shared,
+    Local,
+    Global,
+}
+
+impl Region {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::Local => "local",
+            Self::Global => "global",
+        }
+    }
+}
+
+/// What a thread does to memory.
+pub(super) use super::shadow::Kind as Touch;
+
+impl Kind {
+    pub(super) fn read(strong: bool) -> Self {
+        if strong { Self::StrongRead } else { Self::Read }
+    }
+
+    pub(super) fn write(strong: bool) -> Self {
+        if strong { Self::StrongWrite } else { Self::Write }
+    }
+
+    fn action(self) -> Action {
+        match self {
+            Self::Read | Self::StrongRead => Action::Read,
+            Self::Write | Self::StrongWrite => Action::Write,
+            Self::Atomic => Action::Atomic,
+        }
+    }
+}
+
+/// A finding on its way: places by number.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    kind: FindingKind,
+    access: Option<(&'static str, u64, u32)>,
+    site: (u32, u64, u32, Action),
+    other: Option<(u32, u64, u32, Action)>,
+    count: u64,
+}
+
+/// What the checker knows of a launch.
+#[derive(Debug)]
+pub(super) struct Watch {
+    check: Check,
+    program: Arc<Program>,
+    kernel: u32,
+    config: LaunchConfig,
+    counts: Vec<u64>,
+    clocks: HashMap<u64, Clocks>,
+    accesses: Accesses,
+    /// Bytes that the launch wrote.
+    written: Bytes,
+    /// Global memory that nobody had written before.
+    unwritten: Unwritten,
+    found: Vec<Found>,
+    known: HashMap<(FindingKind, u32, u32), Option<usize>>,
+    dropped: u64,
+}
+
+impl Watch {
+    pub(super) fn new(
+        check: Check,
+        program: Arc<Program>,
+        kernel: u32,
+        config: LaunchConfig,
+        unwritten: Unwritten,
+    ) -> Self {
+        Self {
+            counts: vec![0; program.sites.len()],
+            check,
+            program,
+            kernel,
+            config,
+            clocks: HashMap::new(),
+            accesses: Accesses::default(),
+            written: Bytes::default(),
+            unwritten,
+            found: Vec::new(),
+            known: HashMap::new(),
+            dropped: 0,
+        }
+    }
+
+    /// An instruction is executed.
+    pub(super) fn count(&mut self, site: u32) {
+        self.counts[site as usize] += 1;
+    }
+
+    pub(super) fn begin_block(&mut self, env: &Env, threads: usize) {
+        self.clocks.insert(env.index, Clocks::new(threads));
+        for range in [env.shared, env.local_range()] {
+            self.accesses.forget(range.address, range.bytes);
+            self.written.forget(range.address, range.bytes);
+        }
+    }
+
+    pub(super) fn end_block(&mut self, env: &Env) {
+        self.clocks.remove(&env.index);
+    }
+
+    /// Threads of a block met; `all` that are left, or some, at a barrier or in their warp.
+    pub(super) fn joined(&mut self, env: &Env, threads: &[u32], all: bool, barrier: Option<usize>) {
+        if let Some(clocks) = self.clocks.get_mut(&env.index) {
+            if all { clocks.join_all() } else { clocks.join(threads, barrier) }
+        }
+    }
+
+    /// A thread arrived at a barrier and went on.
+    pub(super) fn arrived(&mut self, env: &Env, thread: u32, barrier: usize) {
+        if let Some(clocks) = self.clocks.get_mut(&env.index) {
+            clocks.arrive(thread, barrier);
+        }
+    }
+
+    /// A kernel got memory from `malloc`.
+    pub(super) fn allocated(&mut self, address: u64, bytes: u64) {
+        self.accesses.forget(address, bytes);
+        self.written.forget(address, bytes);
+        self.unwritten.insert(address, bytes);
+    }
+
+    pub(super) fn divided(&mut self, env: &Env, thread: u32, site: u32) {
+        if self.check.division_by_zero {
+            let here = (site, env.index, thread, Action::Divide);
+            self.add(FindingKind::DivisionByZero, None, here, None);
+        }
+    }
+
+    /// A thread is about to access memory.
+    pub(super) fn touch(
+        &mut self,
+        env: &Env,
+        thread: u32,
+        site: u32,
+        region: Region,
+        (address, bytes): (u64, u32),
+        touch: Touch,
+    ) {
+        let here = (site, env.index, thread, touch.action());
+        let shown = if region == Region::Shared { address - env.shared.address } else { address };
+        let access = (region.name(), shown, bytes);
+        if self.check.uninitialised {
+            let reads = matches!(touch, Kind::Read | Kind::StrongRead | Kind::Atomic);
+            if reads && self.is_unwritten(region, address, bytes) {
+                self.add(FindingKind::Uninitialised, Some(access), here, None);
+            }
+            if !matches!(touch, Kind::Read | Kind::StrongRead) {
+                self.written.insert(address, bytes.into());
+            }
+        }
+        if self.check.races && region != Region::Local {
+            self.check_order(env, thread, here, access, (address, bytes), touch);
+        }
+    }
+
+    /// Whether no byte of a range was ever written: the padding of a structure that is copied as a whole is no
+    /// mistake.
+    fn is_unwritten(&self, region: Region, address: u64, bytes: u32) -> bool {
+        (address..address + u64::from(bytes)).all(|at| {
+            let before = region == Region::Global && !self.unwritten.contains(at);
+            !before && !self.written.contains(at)
+        })
+    }
+
+    fn check_order(
+        &mut self,
+        env: &Env,
+        thread: u32,
+        here: (u32, u64, u32, Action),
+        access: (&'static str, u64, u32),
+        (address, bytes): (u64, u32),
+        touch: Touch,
+    ) {
+        let Some(clocks) = self.clocks.get(&env.index) else { return };
+        let (block, own) = (env.index as u32, thread);
+        let seen = Seen {
+            site: here.0,
+            time: clocks.now(thread),
+            block,
+            thread: thread as u16,
+            bytes: 0,
+            kind: touch,
+        };
+        let ordered = |other: &Seen| {
+            other.block == block && clocks.is_before(other.thread.into(), other.time, own)
+        };
+        let mut conflicts: Vec<Seen> = Vec::new();
+        self.accesses.record(address, bytes, seen, ordered, |other| {
+            if !conflicts.iter().any(|known| known.site == other.site) {
+                conflicts.push(*other);
+            }
+        });
+        for other in conflicts {
+            let there = (other.site, other.block.into(), other.thread.into(), other.kind.action());
+            self.add(FindingKind::Race, Some(access), here, Some(there));
+        }
+    }
+
+    /// Keeps a finding, once for each pair of source places.
+    fn add(
+        &mut self,
+        kind: FindingKind,
+        access: Option<(&'static str, u64, u32)>,
+        site: (u32, u64, u32, Action),
+        other: Option<(u32, u64, u32, Action)>,
+    ) {
+        let line = |site: u32| {
+            let origin = self.program.sites[site as usize];
+            // Without lines, each instruction is its own place.
+            origin.location.map_or(site | 1 << 31, |location| location.0)
+        };
+        let (a, b) = (line(site.0), other.map_or(u32::MAX, |other| line(other.0)));
+        let key = if other.is_some() { (kind, a.min(b), a.max(b)) } else { (kind, a, b) };
+        match self.known.get(&key) {
+            Some(Some(at)) => self.found[*at].count += 1,
+            Some(None) => {}
+            None if self.found.len() < self.check.limit => {
+                self.known.insert(key, Some(self.found.len()));
+                self.found.push(Found { kind, access, site, other, count: 1 });
+            }
+            None => {
+                self.known.insert(key, None);
+                self.dropped += 1;
+            }
+        }
+    }
+
+    // The report -----------------------------------------------------------------------------------
+
+    /// Adds what was found to the check's report; what of `unwritten` memory is written now goes to `written`.
+    pub(super) fn finish(self, mut written: impl FnMut(u64, u64)) {
+        self.written.runs(&mut written);
+        let findings: Vec<Finding> = self.found.iter().map(|found| self.finding(found)).collect();
+        let lines = if self.check.line_counts { self.lines() } else { BTreeMap::new() };
+        self.check.update(|report| {
+            for finding in findings {
+                merge(report, finding, self.check.limit);
+            }
+            report.dropped += self.dropped;
+            for (line, count) in lines {
+                *report.lines.entry(line).or_default() += count;
+            }
+        });
+    }
+
+    fn finding(&self, found: &Found) -> Finding {
+        let name = &self.program.ptx.functions[self.kernel as usize].name;
+        Finding {
+            kind: found.kind,
+            kernel: name.clone(),
+            access: found.access,
+            site: self.site(found.site),
+            other: found.other.map(|other| self.site(other)),
+            count: found.count,
+        }
+    }
+
+    fn site(&self, (site, block, thread, action): (u32, u64, u32, Action)) -> report::Site {
+        let origin = self.program.sites[site as usize];
+        report::Site {
+            location: place::location(&self.program.ptx, origin.location),
+            inlined: place::inlined(&self.program.ptx, origin.location),
+            ptx_line: origin.line,
+            block: position(self.config.grid, block),
+            thread: position(self.config.block, thread.into()),
+            action,
+        }
+    }
+
+    /// How often each line ran: of each of its copies (one for each place where it was inlined) as often as the
+    /// instruction that ran most.
+    fn lines(&self) -> BTreeMap<(String, u32), u64> {
+        let ptx = &self.program.ptx;
+        let mut copies: HashMap<(u32, u32, Option<&Inlined>), u64> = HashMap::new();
+        for (origin, count) in self.program.sites.iter().zip(&self.counts) {
+            let location = origin.location.and_then(|id| ptx.location(id));
+            if let Some(location) = location
+                && *count > 0
+            {
+                let copy = (location.file, location.line, location.inlined.as_ref());
+                let most = copies.entry(copy).or_default();
+                *most = (*most).max(*count);
+            }
+        }
+        let mut lines = BTreeMap::new();
+        for ((file, line, _), count) in copies {
+            *lines.entry((ptx.file_name(file).to_owned(), line)).or_default() += count;
+        }
+        lines
+    }
+}
+
+/// Adds a finding to a report that may have it from an earlier launch.
+fn merge(report: &mut Report, finding: Finding, limit: usize) {
+    let place = |site: &report::Site| match &site.location {
+        Some(location) => (Some(location.clone()), 0),
+        None => (None, site.ptx_line),
+    };
+    let places = |finding: &Finding| (place(&finding.site), finding.other.as_ref().map(place));
+    let same = |known: &&mut Finding| {
+        (known.kind, &known.kernel) == (finding.kind, &finding.kernel)
+            && places(known) == places(&finding)
+    };
+    if let Some(known) = report.findings.iter_mut().find(same) {
+        known.count += finding.count;
+    } else if report.findings.len() < limit {
+        report.findings.push(finding);
+    } else {
+        report.dropped += 1;
+    }
+}

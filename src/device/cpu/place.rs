@@ -1,0 +1,57 @@
+//! Source places that PTX names, as errors and findings show them.
+
+use crate::{
+    device::{Error, Frame, Location},
+    ptx::{
+        ast::{self, LocationId, Module},
+        inst::Instruction,
+    },
+};
+
+/// The place with this number.
+pub(super) fn location(module: &Module, id: Option<LocationId>) -> Option<Location> {
+    Some(shown(module, module.location(id?)?))
+}
+
+/// The inlined calls that lead to a place, innermost first.
+pub(super) fn inlined(module: &Module, id: Option<LocationId>) -> Vec<Frame> {
+    let chain = id.map_or_else(Vec::new, |id| module.inline_chain(id)).into_iter();
+    chain
+        .map(|(function, site)| Frame {
+            function: function.to_owned(),
+            call_site: shown(module, site),
+        })
+        .collect()
+}
+
+/// The error for an instruction that is not supported, as it stands in the text of the PTX.
+pub(super) fn unsupported(
+    module: &Module,
+    text: &str,
+    instruction: &Instruction,
+    why: &str,
+) -> Error {
+    let line = text.lines().nth((instruction.line as usize).saturating_sub(1));
+    let text = line.map_or("", |line| line.trim().trim_end_matches(';').trim_end());
+    let text = if why.is_empty() { text.to_owned() } else { format!("{text} ({why})") };
+    Error::UnsupportedPtx { instruction: text, location: own(module, instruction.location) }
+}
+
+/// The innermost place that lies in the kernel's own file: instructions that are not supported come mostly
+/// out of headers, and the user wants the line that uses them.
+fn own(module: &Module, id: Option<LocationId>) -> Option<Location> {
+    let innermost = module.location(id?)?;
+    let chain = module.inline_chain(id?);
+    let outermost = chain.last().map_or(innermost, |(_, site)| site);
+    let mut places = std::iter::once(innermost).chain(chain.iter().map(|(_, site)| *site));
+    let own = places.find(|place| place.file == outermost.file).unwrap_or(innermost);
+    Some(shown(module, own))
+}
+
+fn shown(module: &Module, location: &ast::Location) -> Location {
+    Location {
+        file: module.file_name(location.file).to_owned(),
+        line: location.line,
+        column: location.column,
+    }
+}
