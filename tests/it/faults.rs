@@ -373,13 +373,6 @@ fn the_interpreter_stops_the_same_kernels() {
         ("local arrays end", local_arrays_end),
         ("constants are read only", constants_are_read_only),
         ("trap says where", trap_says_where),
-        ("an endless loop is cancelled", an_endless_loop_is_cancelled),
-        ("a loop without memory is cancelled", a_loop_without_memory_is_cancelled),
-        ("a loop of barriers is cancelled", a_loop_of_barriers_is_cancelled),
-        (
-            "launches behind a cancelled one are cancelled too but not later ones",
-            launches_behind_a_cancelled_one_are_cancelled_too_but_not_later_ones,
-        ),
         (
             "barriers that never complete are a deadlock",
             barriers_that_never_complete_are_a_deadlock,
@@ -391,5 +384,18 @@ fn the_interpreter_stops_the_same_kernels() {
         ("endless recursion is a stack overflow", endless_recursion_is_a_stack_overflow),
         ("other streams go on", other_streams_go_on),
         ("a readback reports the fault before it", a_readback_reports_the_fault_before_it),
+    ]);
+}
+
+#[test]
+fn the_interpreter_can_be_cancelled() {
+    super::support::on_the_interpreter(&[
+        ("an endless loop is cancelled", an_endless_loop_is_cancelled),
+        ("a loop without memory is cancelled", a_loop_without_memory_is_cancelled),
+        ("a loop of barriers is cancelled", a_loop_of_barriers_is_cancelled),
+        (
+            "launches behind a cancelled one are cancelled too but not later ones",
+            launches_behind_a_cancelled_one_are_cancelled_too_but_not_later_ones,
+        ),
     ]);
 }

@@ -567,7 +567,6 @@ fn the_interpreter_lets_all_threads_go_on() {
         ),
         ("blocks look back at those before them", blocks_look_back_at_those_before_them),
         ("the last block finishes the sum", the_last_block_finishes_the_sum),
-        ("a spinning kernel is cancelled", a_spinning_kernel_is_cancelled),
         ("functions that were not inlined may wait", functions_that_were_not_inlined_may_wait),
         (
             "cooperative groups work without optimisation",
@@ -575,4 +574,10 @@ fn the_interpreter_lets_all_threads_go_on() {
         ),
         ("groups of several warps meet", groups_of_several_warps_meet),
     ]);
+}
+
+#[test]
+fn the_interpreter_can_be_cancelled() {
+    let test = ("a spinning kernel", a_spinning_kernel_is_cancelled as fn());
+    super::support::on_the_interpreter(&[test]);
 }
