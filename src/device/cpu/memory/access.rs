@@ -5,18 +5,9 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use super::{Arena, CHUNK_BITS};
+use super::Arena;
 
 impl Arena {
-    /// Whether `bytes` at `address` lie in one allocation that may be read (or written).
-    pub(in crate::device::cpu) fn allows(&self, address: u64, bytes: u64, write: bool) -> bool {
-        let offset = address.wrapping_sub(self.base);
-        let ends = if write { &self.write_ends } else { &self.read_ends };
-        let end =
-            ends.get((offset >> CHUNK_BITS) as usize).map_or(0, |e| e.load(Ordering::Acquire));
-        offset.checked_add(bytes).is_some_and(|last| last <= end)
-    }
-
     /// The value of 1, 2, 4 or 8 bytes; `None` where they lie outside every allocation or are misaligned.
     pub(in crate::device::cpu) fn load(&self, address: u64, bytes: u32) -> Option<u64> {
         if !self.allows(address, bytes.into(), false) || !address.is_multiple_of(bytes.into()) {
