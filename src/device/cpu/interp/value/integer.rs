@@ -78,9 +78,10 @@ fn add_with_carry(ty: Type, a: u64, b: u64, flags: Carry, carry: &mut bool) -> u
 
 fn subtract_with_borrow(ty: Type, a: u64, b: u64, flags: Carry, carry: &mut bool) -> u64 {
     let [a, b] = [a, b].map(|value| i128::from(unsigned(value, ty.bits())));
-    let difference = a - b - i128::from(flags.read && *carry);
+    // The flag is that of an addition of the complement: 1 where nothing is borrowed.
+    let difference = a - b - i128::from(flags.read && !*carry);
     if flags.write {
-        *carry = difference < 0;
+        *carry = difference >= 0;
     }
     difference as u64
 }
@@ -182,9 +183,9 @@ mod tests {
         assert!(carry);
         assert_eq!(add_with_carry(Type::U32, 5, 6, flags(true, false), &mut carry), 12);
         assert_eq!(subtract_with_borrow(Type::U64, 0, 1, flags(false, true), &mut carry), u64::MAX);
-        assert!(carry);
+        assert!(!carry);
         assert_eq!(subtract_with_borrow(Type::U64, 0, 0, flags(true, true), &mut carry), u64::MAX);
-        assert!(carry);
+        assert!(!carry);
     }
 
     #[test]
