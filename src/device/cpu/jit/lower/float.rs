@@ -81,7 +81,11 @@ impl Lower<'_, '_> {
             None | Some(Rounding::Nearest) => self.nearest(name, ty, &operands)?,
             Some(rounding) => self.directed(name, ty, rounding, &operands)?,
         };
-        let value = self.flushed(value, ty, mode.ftz);
+        // What the host rounds it does not flush.
+        let value = match mode.rounding {
+            None | Some(Rounding::Nearest) => self.flushed(value, ty, mode.ftz),
+            Some(_) => self.flushed_bits(value, ty, mode.ftz),
+        };
         Ok(if mode.sat { self.clamp_unit(value, ty) } else { value })
     }
 
