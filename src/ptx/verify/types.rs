@@ -109,7 +109,8 @@ fn arithmetic(op: &Op) -> bool {
         Op::Min(m) | Op::Max(m) => {
             let float = is_single_or_double(m.ty) || is_half(m.ty);
             let integer = is_integer(m.ty) || is_pair_of_integers(m.ty);
-            float && !m.relu || integer && !m.nan && !m.ftz && !m.xorsign_abs
+            let signs = !m.xorsign_abs || m.ty != Type::F64;
+            float && !m.relu && signs || integer && !m.nan && !m.ftz && !m.xorsign_abs
         }
         Op::Rcp { ty, .. } | Op::Sqrt { ty, .. } => is_single_or_double(*ty),
         Op::Copysign { ty } | Op::Testp { ty, .. } => is_single_or_double(*ty),

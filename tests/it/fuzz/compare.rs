@@ -11,7 +11,7 @@ use warpaint::device::{
 };
 
 /// Longest that a kernel may take: shortened ones may not end.
-const LIMIT: Duration = Duration::from_secs(5);
+const LIMIT: Duration = Duration::from_secs(1);
 
 /// Who runs a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -102,7 +102,9 @@ impl Guard {
             // One difference hides behind another: each is known by the instructions that it needs.
             let differs = message.contains(" differ: ");
             if !self.failures.contains_key(&kind) || differs && self.failures.len() < MOST {
+                let current = &self.current;
                 let fails = |text: &str| {
+                    *current.lock().unwrap() = Some((Instant::now(), case, text.to_owned()));
                     let again = caught(|| attempt(text));
                     again.is_err_and(|message| kind_of(&message) == kind)
                 };

@@ -167,6 +167,7 @@ fn flushes_everywhere(body: &Body) -> bool {
             Op::Approx { ty, ftz, .. } => (*ty, *ftz),
             Op::Min(m) | Op::Max(m) => (m.ty, m.ftz),
             Op::Setp { ty, ftz, .. } | Op::Set { ty, ftz, .. } => (*ty, *ftz),
+            Op::Slct { by, ftz, .. } => (*by, *ftz),
             Op::Cvt(c) if c.from.is_float() => (c.from, c.ftz),
             Op::Call { .. } => return false,
             _ => return true,
