@@ -188,7 +188,14 @@ fn buffer(text: &str) -> Argument {
     Argument::Buffer(ty, bytes, after)
 }
 
-fn execute(device: &Device, module: &Module, run: &Run, name: &str, options: &LaunchOptions) {
+/// What was otherwise than it should be, element by element.
+fn execute(
+    device: &Device,
+    module: &Module,
+    run: &Run,
+    name: &str,
+    options: &LaunchOptions,
+) -> Vec<String> {
     let stream = device.stream().unwrap();
     let function = module.function(&run.kernel).unwrap();
     let mut arguments = Arguments::new();
@@ -216,22 +223,22 @@ fn execute(device: &Device, module: &Module, run: &Run, name: &str, options: &La
         }
         (Some(expected), other) => panic!("{name}: {other:?} where a fault `{expected}` was due"),
     }
-    let mut memory = memory.iter();
+    let (mut memory, mut wrong) = (memory.iter(), Vec::new());
     for (at, argument) in run.arguments.iter().enumerate() {
         let Argument::Buffer(ty, _, expected) = argument else { continue };
         let found = stream.download(memory.next().unwrap().slice(..).unwrap()).unwrap();
         let found = found.wait().unwrap();
         for (index, (found, expected)) in found.chunks(ty.bytes()).zip(expected).enumerate() {
             let Some(expected) = expected else { continue };
-            assert!(
-                ty.same(found, expected, run.tolerance),
-                "{name}, {}, argument {at}, element {index}: {} where {} was due",
-                run.kernel,
-                ty.show(found),
-                ty.show(expected),
-            );
+            if !ty.same(found, expected, run.tolerance) {
+                let (kernel, found, expected) = (&run.kernel, ty.show(found), ty.show(expected));
+                wrong.push(format!(
+                    "{name}, {kernel}, argument {at}, element {index}: {found} where {expected} was due"
+                ));
+            }
         }
     }
+    wrong
 }
 
 fn run_all(device: &Device, options: &LaunchOptions) {
@@ -241,6 +248,7 @@ fn run_all(device: &Device, options: &LaunchOptions) {
     files.retain(|path| path.extension().is_some_and(|extension| extension == "ptx"));
     files.sort();
     assert!(files.len() > 10, "the cases are there");
+    let mut wrong = Vec::new();
     for path in files {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).unwrap();
@@ -257,13 +265,18 @@ fn run_all(device: &Device, options: &LaunchOptions) {
             continue;
         }
         assert!(!case.runs.is_empty(), "{name} launches nothing");
-        let module = device.load(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
-        for run in &case.runs {
-            if is_cpu || run.fault.is_none() {
-                execute(device, &module, run, &name, options);
+        let module = match device.load(&text) {
+            Ok(module) => module,
+            Err(error) => {
+                wrong.push(format!("{name}: {error}"));
+                continue;
             }
+        };
+        for run in case.runs.iter().filter(|run| is_cpu || run.fault.is_none()) {
+            wrong.append(&mut execute(device, &module, run, &name, options));
         }
     }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]

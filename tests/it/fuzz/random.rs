@@ -157,7 +157,7 @@ impl<'a> Writer<'a> {
     fn registers(&mut self) {
         self.line(".reg .pred %p<4>, %tp, %tq;");
         self.line(".reg .b16 %h<4>, %th, %ti, %tj;");
-        self.line(".reg .b32 %r<8>, %tr, %ts, %tu, %tid, %c<40>;");
+        self.line(".reg .b32 %r<8>, %tr, %ts, %tu, %tn, %c<40>;");
         self.line(".reg .b64 %d<6>, %td, %te, %in, %out, %own, %all;");
     }
 
@@ -167,8 +167,8 @@ impl<'a> Writer<'a> {
         self.line(".shared .align 16 .b8 sh[2048];");
         self.line(".local .align 16 .b8 lo[64];");
         self.line("ld.param.u64 %in, [in];\nld.param.u64 %out, [out];\nld.param.u64 %all, [all];");
-        self.line("mov.u32 %tid, %tid.x;\nmov.u32 %tr, %ctaid.x;");
-        let _ = writeln!(self.out, "mad.lo.u32 %tr, %tr, {block}, %tid;");
+        self.line("mov.u32 %tn, %tid.x;\nmov.u32 %tr, %ctaid.x;");
+        let _ = writeln!(self.out, "mad.lo.u32 %tr, %tr, {block}, %tn;");
         let _ = writeln!(self.out, "mad.wide.u32 %in, %tr, {IN_BYTES}, %in;");
         let _ = writeln!(self.out, "mad.wide.u32 %out, %tr, {OUT_BYTES}, %out;");
         let _ = writeln!(self.out, "add.u64 %own, %out, {};", OUT_BYTES - 16);
@@ -454,9 +454,9 @@ impl<'a> Writer<'a> {
                 let distance = self.rng.u32(0..128);
                 let _ = writeln!(
                     self.out,
-                    "shl.b32 %tr, %tid, 4;\nmov.u32 %ts, sh;\nadd.u32 %tr, %tr, %ts;\n\
+                    "shl.b32 %tr, %tn, 4;\nmov.u32 %ts, sh;\nadd.u32 %tr, %tr, %ts;\n\
                      st.shared.b32 [%tr], {w};\nst.shared.b64 [%tr+8], {d};\nbar.sync 0;\n\
-                     mov.u32 %tu, %ntid.x;\nsub.u32 %tu, %tu, 1;\nadd.u32 %tr, %tid, {distance};\n\
+                     mov.u32 %tu, %ntid.x;\nsub.u32 %tu, %tu, 1;\nadd.u32 %tr, %tn, {distance};\n\
                      and.b32 %tr, %tr, %tu;\nshl.b32 %tr, %tr, 4;\nadd.u32 %tr, %tr, %ts;\n\
                      ld.shared.b32 {x}, [%tr];\nld.shared.b64 {d}, [%tr+8];\nbar.sync 0;"
                 );
