@@ -92,20 +92,24 @@ impl Lower<'_, '_> {
         if !vector.is_vector() {
             return vec![first; parts];
         }
-        let all = self.b.ins().splat(vector, first);
+        if stride == 0 {
+            return vec![self.b.ins().splat(vector, first); parts];
+        }
+        // A stride is one of bits, whatever they are taken for.
+        let whole = vector.as_int();
+        let first = self.recast(first, whole.lane_type());
+        let all = self.b.ins().splat(whole, first);
         let lanes = LANES / parts;
         let part = |index: usize| {
-            if stride == 0 {
-                return all;
-            }
             let mut bytes = [0; 16];
             let width = 16 / lanes;
             for (lane, out) in bytes.chunks_mut(width).enumerate() {
                 let step = stride.wrapping_mul((index * lanes + lane) as i64);
                 out.copy_from_slice(&step.to_le_bytes()[..width]);
             }
-            let steps = self.vector_constant(vector, bytes);
-            self.b.ins().iadd(all, steps)
+            let steps = self.vector_constant(whole, bytes);
+            let sum = self.b.ins().iadd(all, steps);
+            self.recast(sum, vector)
         };
         (0..parts).map(part).collect()
     }
