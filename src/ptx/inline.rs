@@ -7,7 +7,7 @@
 //! those of functions that the compiler inlined.
 //!
 //! A call through a pointer is first made a choice among the functions that the pointer can have
-//! ([`virtual_calls`]). What can not be done is recursion.
+//! (`virtual_calls`). What can not be done is recursion.
 
 mod splice;
 mod virtual_calls;

@@ -99,7 +99,7 @@ impl Document {
         self.saved.clone_from(&self.text);
     }
 
-    /// Decides what `disk`, the file's new content, means; see [`DiskChange`].
+    /// Decides what `disk`, the file's new content, means; see `DiskChange`.
     pub fn on_disk(&mut self, disk: &str) -> DiskChange {
         let text = disk.replace("\r\n", "\n");
         if text == self.saved {

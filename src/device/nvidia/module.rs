@@ -52,14 +52,17 @@ impl Device {
             device: context.info().to_string(),
             log: format!("byte {} of the PTX is zero", error.nul_position()),
         })?;
-        let (raw, log) = jit(context, &text)?;
+        // Asked for lines that the text does not have, driver 580 writes outside its memory for some texts.
+        let lines = ptx.contains(".loc");
+        let (raw, log) = jit(context, &text, lines)?;
         let entries = ptx::entries(ptx);
         Ok(Module(Arc::new(Loaded { device: self.clone(), raw, entries, log })))
     }
 }
 
-/// Loads `text`; gives the module and what the compiler said.
-fn jit(context: &Context, text: &CStr) -> Result<(Handle<sys::CUmod_st>, String)> {
+/// Loads `text`; gives the module and what the compiler said. `lines` says that the text has the source's lines, which
+/// profilers and debuggers then see.
+fn jit(context: &Context, text: &CStr, lines: bool) -> Result<(Handle<sys::CUmod_st>, String)> {
     let (mut info_log, mut error_log) = (vec![0_u8; LOG_BYTES], vec![0_u8; LOG_BYTES]);
     let number = ptr::without_provenance_mut::<c_void>;
     let (mut options, mut values): (Vec<_>, Vec<_>) = [
@@ -67,10 +70,9 @@ fn jit(context: &Context, text: &CStr) -> Result<(Handle<sys::CUmod_st>, String)
         (JitOption::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
         (JitOption::CU_JIT_ERROR_LOG_BUFFER, error_log.as_mut_ptr().cast()),
         (JitOption::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
-        // For profilers and debuggers: the PTX has the source's lines.
-        (JitOption::CU_JIT_GENERATE_LINE_INFO, number(1)),
     ]
     .into_iter()
+    .chain(lines.then(|| (JitOption::CU_JIT_GENERATE_LINE_INFO, number(1))))
     .unzip();
     let mut raw = ptr::null_mut();
     // SAFETY: `text` ends with a NUL; the options and their values are as many and live until the call returns,

@@ -114,7 +114,7 @@ impl Debugger {
     ///
     /// # Errors
     /// Those of [`Stream::launch_with`](super::super::Stream::launch_with), and
-    /// [`Error::OutOfMemory`](crate::device::Error::OutOfMemory).
+    /// [`Error::OutOfMemory`].
     pub fn start(
         function: &Function,
         config: &LaunchConfig,

@@ -31,7 +31,7 @@ type Step<T = ()> = std::result::Result<T, Why>;
 /// Decodes every function that has a body and can be reached from a kernel.
 ///
 /// # Errors
-/// [`Error::UnsupportedPtx`] with the instruction and its source line.
+/// [`UnsupportedPtx`](crate::device::Error::UnsupportedPtx) with the instruction and its source line.
 pub(in crate::device::cpu) fn program(
     ptx: &Arc<Module>,
     text: &str,
