@@ -53,7 +53,7 @@ impl Device {
             log: format!("byte {} of the PTX is zero", error.nul_position()),
         })?;
         // Asked for lines that the text does not have, driver 580 writes outside its memory for some texts.
-        let lines = ptx.contains(".loc");
+        let lines = ptx::has_lines(ptx);
         let (raw, log) = jit(context, &text, lines)?;
         let entries = ptx::entries(ptx);
         Ok(Module(Arc::new(Loaded { device: self.clone(), raw, entries, log })))
