@@ -26,7 +26,7 @@ pub struct DType {
 /// ```
 /// use warpaint::array::{DType, Data};
 ///
-/// #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+/// #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 /// #[repr(C)]
 /// struct Body { position: [f32; 3], mass: f32 }
 ///

@@ -108,7 +108,9 @@ impl Guard {
                     let again = caught(|| attempt(text));
                     again.is_err_and(|message| kind_of(&message) == kind)
                 };
-                let short = shortened(text, fails);
+                // What is left of a kernel may go astray, which NVIDIA's devices do not survive.
+                let can_shorten = !message.contains("Nvidia");
+                let short = if can_shorten { shortened(text, fails) } else { text.to_owned() };
                 let message = caught(|| attempt(&short)).err().unwrap_or(message);
                 let key = if differs { format!("{kind} {}", mnemonics(&short)) } else { kind };
                 if !self.failures.contains_key(&key) {
