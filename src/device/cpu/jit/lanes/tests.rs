@@ -34,6 +34,8 @@ fn run(body: &str, config: &LaunchConfig, n: u32, lanes: Lanes) -> (Vec<u8>, Opt
         input.extend((state >> 3).to_le_bytes());
     }
     let [a, b] = [(); 2].map(|()| device.alloc(WORDS * 4).unwrap());
+    // Behind the buffers lies nothing: a scratch of the device's own would take the first bytes beyond.
+    device.shared.arena.alloc(1, crate::device::cpu::memory::Access::ReadOnly).unwrap();
     stream.upload(slice(&a), &input).unwrap();
     stream.fill(slice(&b), Fill::U32(0)).unwrap();
     let mut arguments = Arguments::new();
