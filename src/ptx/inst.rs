@@ -661,3 +661,27 @@ impl Op {
         }
     }
 }
+
+impl Op {
+    /// The type of a floating-point operation.
+    pub fn float_type(&self) -> Option<Type> {
+        let ty = match self {
+            Self::Add { ty, .. }
+            | Self::Sub { ty, .. }
+            | Self::Mul { ty, .. }
+            | Self::Mad { ty, .. }
+            | Self::Fma { ty, .. }
+            | Self::Div { ty, .. }
+            | Self::Abs { ty, .. }
+            | Self::Neg { ty, .. }
+            | Self::Rcp { ty, .. }
+            | Self::Sqrt { ty, .. }
+            | Self::Approx { ty, .. }
+            | Self::Copysign { ty }
+            | Self::Testp { ty, .. } => *ty,
+            Self::Min(m) | Self::Max(m) => m.ty,
+            _ => return None,
+        };
+        ty.is_float().then_some(ty)
+    }
+}

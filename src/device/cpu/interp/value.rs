@@ -77,7 +77,7 @@ pub(super) fn evaluate(op: &Op, s: &[u64; 5], carry: &mut bool) -> Option<Result
             Op::Cvt(cvt) => convert::convert(cvt, s)?,
             Op::CvtPack { to, from, merge } => convert::pack(*to, *from, merge.is_some(), s)?,
             Op::Lop3 { combine } => return Some(bits::lop3(*combine, s)),
-            op => match float_type(op) {
+            op => match op.float_type() {
                 Some(ty) => float::evaluate(op, ty, s)?,
                 None => match integer::evaluate(op, s, carry) {
                     Some(value) => value,
@@ -87,28 +87,6 @@ pub(super) fn evaluate(op: &Op, s: &[u64; 5], carry: &mut bool) -> Option<Result
         },
         0,
     ])
-}
-
-/// The type of a floating-point operation.
-fn float_type(op: &Op) -> Option<Type> {
-    let ty = match op {
-        Op::Add { ty, .. }
-        | Op::Sub { ty, .. }
-        | Op::Mul { ty, .. }
-        | Op::Mad { ty, .. }
-        | Op::Fma { ty, .. }
-        | Op::Div { ty, .. }
-        | Op::Abs { ty, .. }
-        | Op::Neg { ty, .. }
-        | Op::Rcp { ty, .. }
-        | Op::Sqrt { ty, .. }
-        | Op::Approx { ty, .. }
-        | Op::Copysign { ty }
-        | Op::Testp { ty, .. } => *ty,
-        Op::Min(m) | Op::Max(m) => m.ty,
-        _ => return None,
-    };
-    ty.is_float().then_some(ty)
 }
 
 /// The type of twice the width.

@@ -42,7 +42,7 @@ impl Lower<'_, '_> {
                 };
                 self.b.ins().select(holds, a, b)
             }
-            op => match float_type(op) {
+            op => match op.float_type() {
                 Some(ty) if ty.is_packed() || ty.bytes() == 2 => self.half(i, ty)?,
                 Some(_) => self.float(i)?,
                 None => return self.integer(i),
@@ -504,28 +504,6 @@ pub(in crate::device::cpu::jit) fn float_condition(cmp: Cmp) -> FloatCC {
         Cmp::Num => FloatCC::Ordered,
         Cmp::Nan => FloatCC::Unordered,
     }
-}
-
-/// The type of a floating-point operation.
-fn float_type(op: &Op) -> Option<Type> {
-    let ty = match op {
-        Op::Add { ty, .. }
-        | Op::Sub { ty, .. }
-        | Op::Mul { ty, .. }
-        | Op::Mad { ty, .. }
-        | Op::Fma { ty, .. }
-        | Op::Div { ty, .. }
-        | Op::Abs { ty, .. }
-        | Op::Neg { ty, .. }
-        | Op::Rcp { ty, .. }
-        | Op::Sqrt { ty, .. }
-        | Op::Approx { ty, .. }
-        | Op::Copysign { ty }
-        | Op::Testp { ty, .. } => *ty,
-        Op::Min(m) | Op::Max(m) => m.ty,
-        _ => return None,
-    };
-    ty.is_float().then_some(ty)
 }
 
 /// Whether an operand is an integer constant, and which.
