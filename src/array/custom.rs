@@ -136,14 +136,21 @@ impl Bound {
         if !same || !*constant && !operand.layout.is_injective() {
             return false;
         }
-        let qualifier = if *constant { "const " } else { "" };
+        self.add_array(&parameter.name, *constant, operand);
+        true
+    }
+
+    /// Declares `name` as a pointer, or as a `Strided` where the elements do not lie one behind the other.
+    pub(super) fn add_array(&mut self, name: &str, constant: bool, operand: &Operand) {
+        let (of, qualifier) = (operand.dtype.name, if constant { "const " } else { "" });
         let (shape, strides) = collapse(operand.layout.shape(), &[operand.layout.strides()]);
         let mut packed = operand.address().to_ne_bytes().to_vec();
         if operand.layout.is_contiguous() {
-            self.parameters.push(format!("{qualifier}{name} *{}, ", parameter.name));
+            self.parameters.push(format!("{qualifier}{of} *{name}, "));
         } else {
-            let of = format!("{qualifier}{name}, {}", shape.len());
-            self.parameters.push(format!("const warpaint::Strided<{of}> {}, ", parameter.name));
+            let rank = shape.len();
+            self.parameters
+                .push(format!("const warpaint::Strided<{qualifier}{of}, {rank}> {name}, "));
             let lengths = shape.iter().map(|&n| n as i64);
             let strides = strides.iter().flatten().map(|&stride| stride as i64);
             packed.extend(lengths.chain(strides).flat_map(i64::to_ne_bytes));
@@ -151,7 +158,6 @@ impl Bound {
         self.arguments.push_bytes(&packed, 8);
         self.arrays.push(operand.clone());
         self.dtypes.push(operand.dtype);
-        true
     }
 
     /// Adds a value; whether the parameter can take it.
@@ -159,8 +165,13 @@ impl Bound {
         if matches!(value.kind(), Kind::Array(_)) || !value.fits(&parameter.ctype) {
             return false;
         }
-        self.parameters.push(format!("const {} {}, ", parameter.text, parameter.name));
-        self.arguments.push_bytes(value.bytes(), value.align());
+        self.add_value(&parameter.text, &parameter.name, value.bytes(), value.align());
         true
+    }
+
+    /// Declares `name` as a value of type `of`.
+    pub(super) fn add_value(&mut self, of: &str, name: &str, bytes: &[u8], align: usize) {
+        self.parameters.push(format!("const {of} {name}, "));
+        self.arguments.push_bytes(bytes, align);
     }
 }

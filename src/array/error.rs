@@ -133,6 +133,20 @@ pub enum Error {
         /// How many.
         operations: usize,
     },
+    /// Parameters that a distribution of random numbers cannot have.
+    #[error("{distribution} random numbers: {problem}")]
+    Distribution {
+        /// The distribution.
+        distribution: &'static str,
+        /// What is wrong with them.
+        problem: String,
+    },
+    /// More random numbers than a generator's sequence has.
+    #[error("the generator's sequence of {length} random numbers is used up")]
+    Exhausted {
+        /// How many it has.
+        length: u64,
+    },
     /// An operation that needs at least one element.
     #[error("{operation} of no elements has no value")]
     Empty {

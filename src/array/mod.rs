@@ -13,6 +13,7 @@ mod expression;
 mod gpu_array;
 mod index;
 mod layout;
+pub mod random;
 mod reduction;
 mod reduction_kernel;
 mod source;

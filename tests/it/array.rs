@@ -1,5 +1,7 @@
 //! Arrays and expressions against `ndarray`, on each device that this machine has.
 
+mod random;
+
 use ndarray::{ArrayD, s};
 use warpaint::{
     array::{DType, Data, ElementwiseKernel, Error, Expr, GpuArray, Index, ReductionKernel},

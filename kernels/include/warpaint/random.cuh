@@ -4,19 +4,29 @@
 //     warpaint::Random random(seed, i, step);      // thread i's own sequence in this step
 //     float  u = random.uniform();                 // [0, 1)
 //     float3 p = random.in_ball();                 // |p| < 1
+//     unsigned n = random.below(6u);               // 0 to 5
 #pragma once
 
 namespace warpaint {
+
+// The upper half of a product. (In one of 64 bits the compiler loses sight of its factors having 32.)
+__host__ __device__ inline unsigned upper_product(unsigned a, unsigned b)
+{
+#ifdef __CUDA_ARCH__
+    return __umulhi(a, b);
+#else
+    return (unsigned)((unsigned long long)a * b >> 32);
+#endif
+}
 
 // Four 32-bit random words from a counter and a key: Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel
 // random numbers: as easy as 1, 2, 3", SC 2011). Known answers are in that paper's distribution.
 __host__ __device__ inline uint4 philox(uint4 counter, uint2 key)
 {
     for (int round = 0; round < 10; ++round) {
-        unsigned long long a = 0xD2511F53ull * counter.x;
-        unsigned long long b = 0xCD9E8D57ull * counter.z;
-        counter = make_uint4((unsigned)(b >> 32) ^ counter.y ^ key.x, (unsigned)b,
-                             (unsigned)(a >> 32) ^ counter.w ^ key.y, (unsigned)a);
+        const unsigned a = 0xD2511F53u, b = 0xCD9E8D57u;
+        counter = make_uint4(upper_product(b, counter.z) ^ counter.y ^ key.x, b * counter.z,
+                             upper_product(a, counter.x) ^ counter.w ^ key.y, a * counter.x);
         key = make_uint2(key.x + 0x9E3779B9u, key.y + 0xBB67AE85u);
     }
     return counter;
@@ -33,6 +43,29 @@ __host__ __device__ inline unsigned hash(unsigned x)
 // The 24 upper bits of a word as a number in [0, 1).
 __host__ __device__ inline float to_unit(unsigned word) { return (float)(word >> 8) * (1.0f / 16777216.0f); }
 
+// The 53 upper bits of 64 as a number in [0, 1).
+__host__ __device__ inline double to_unit(unsigned long long word)
+{
+    return (double)(long long)(word >> 11) * (1.0 / 9007199254740992.0);
+}
+
+// Two independent standard normal numbers from two words: Box and Muller's transform, to 6.7 standard deviations.
+__host__ __device__ inline float2 to_normal(unsigned a, unsigned b)
+{
+    // In (0, 1]: the middle of the 2^-32 that the word stands for.
+    float radius = sqrtf(-2.0f * logf(fmaf((float)a, 1.0f / 4294967296.0f, 0.5f / 4294967296.0f))), s, c;
+    sincospif((float)b * (1.0f / 2147483648.0f), &s, &c);
+    return make_float2(radius * c, radius * s);
+}
+
+// As above, to 9.5 standard deviations.
+__host__ __device__ inline double2 to_normal(unsigned long long a, unsigned long long b)
+{
+    double radius = sqrt(-2.0 * log(fma((double)a, 1.0 / 18446744073709551616.0, 0.5 / 18446744073709551616.0))), s, c;
+    sincospi((double)b * (1.0 / 9223372036854775808.0), &s, &c);
+    return make_double2(radius * c, radius * s);
+}
+
 // A sequence of random numbers of one's own.
 struct Random {
     uint4 counter;
@@ -44,6 +77,12 @@ struct Random {
     __host__ __device__ Random(unsigned seed, unsigned stream, unsigned counter = 0, unsigned purpose = 0)
         : counter(make_uint4(0u, stream, counter, purpose)), key(make_uint2(seed, 0x77617270u)),
           words(make_uint4(0u, 0u, 0u, 0u)), left(0)
+    {
+    }
+
+    // A sequence of which the first words are known: `left` of `words`, and then what follows (key, counter).
+    __host__ __device__ Random(uint2 key, uint4 counter, uint4 words, int left)
+        : counter(counter), key(key), words(words), left(left)
     {
     }
 
@@ -61,17 +100,86 @@ struct Random {
         return word;
     }
 
+    // 64 random bits.
+    __host__ __device__ unsigned long long bits64()
+    {
+        unsigned low = bits(), high = bits();
+        return (unsigned long long)high << 32 | low;
+    }
+
     // Uniform in [0, 1).
     __host__ __device__ float uniform() { return to_unit(bits()); }
 
     // Uniform in [low, high).
     __host__ __device__ float uniform(float low, float high) { return low + (high - low) * uniform(); }
 
-    // Standard normal, by Box and Muller's transform.
+    // Uniform in [0, 1), of 53 bits.
+    __host__ __device__ double uniform_double() { return to_unit(bits64()); }
+
+    // Standard normal.
     __host__ __device__ float normal()
     {
-        float radius = sqrtf(-2.0f * logf(1.0f - uniform()));
-        return radius * cospif(2.0f * uniform());
+        unsigned a = bits(), b = bits();
+        return to_normal(a, b).x;
+    }
+
+    // An integer from 0 to n - 1, each as likely as the others (Lemire, "Fast random integer generation in an
+    // interval", ACM TOMACS 29(1), 2019).
+    __host__ __device__ unsigned below(unsigned n)
+    {
+        unsigned long long product = (unsigned long long)bits() * n;
+        // The quotient in the second comparison is rarely needed.
+        if ((unsigned)product < n) {
+            while ((unsigned)product < (0u - n) % n) product = (unsigned long long)bits() * n;
+        }
+        return (unsigned)(product >> 32);
+    }
+
+    // As above, of 64 bits.
+    __device__ unsigned long long below(unsigned long long n)
+    {
+        unsigned long long word = bits64();
+        if (word * n < n) {
+            while (word * n < (0ull - n) % n) word = bits64();
+        }
+        return __umul64hi(word, n);
+    }
+
+    // How often something happens that happens `mean` times on average: a Poisson number, as a double, which has
+    // room for all of them. NaN for a mean that is negative, infinite or NaN.
+    __host__ __device__ double poisson(double mean)
+    {
+        if (!(mean >= 0.0 && mean <= 1.7976931348623157e308)) return nan("");
+        return mean < 10.0 ? poisson_by_inversion(mean) : poisson_by_rejection(mean);
+    }
+
+    // The distribution function is summed up until it passes a uniform number.
+    __host__ __device__ double poisson_by_inversion(double mean)
+    {
+        double left = uniform_double(), share = exp(-mean), count = 0.0;
+        // At the far end what rounding leaves of the number may never be used up.
+        while (left >= share && share > 0.0) {
+            left -= share;
+            count += 1.0;
+            share *= mean / count;
+        }
+        return count;
+    }
+
+    // Transformed rejection with a squeeze: PTRS of Hormann, "The transformed rejection method for generating
+    // Poisson random variables", Insurance: Mathematics and Economics 12, 1993.
+    __host__ __device__ double poisson_by_rejection(double mean)
+    {
+        double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b;
+        double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4), squeeze = 0.9277 - 3.6224 / (b - 2.0);
+        while (true) {
+            double u = uniform_double() - 0.5, v = uniform_double(), distance = 0.5 - fabs(u);
+            double count = floor((2.0 * a / distance + b) * u + mean + 0.43);
+            if (distance >= 0.07 && v <= squeeze) return count;
+            if (count < 0.0 || (distance < 0.013 && v > distance)) continue;
+            double hat = v * inverse_alpha / (a / (distance * distance) + b);
+            if (log(hat) <= count * log(mean) - mean - lgamma(count + 1.0)) return count;
+        }
     }
 
     // Uniform on the unit sphere.

@@ -1,0 +1,210 @@
+// What fills an array with random numbers.
+//
+// A generator (engine) makes blocks of 16 bytes: four words of 32 bits, or two of 64. The words of a block go to
+// neighbouring elements, so that a thread writes a whole block at once. Which words an element gets follows from its
+// index alone, not from the threads, which stride over the blocks in lanes.
+#include <warpaint/random.cuh>
+
+namespace warpaint {
+
+using Word32 = unsigned;
+using Word64 = unsigned long long;
+
+template <int BYTES> struct WordOf { using Type = Word32; };
+template <> struct WordOf<8> { using Type = Word64; };
+
+__device__ inline void split(uint4 block, Word32 (&words)[4])
+{
+    words[0] = block.x, words[1] = block.y, words[2] = block.z, words[3] = block.w;
+}
+
+__device__ inline void split(uint4 block, Word64 (&words)[2])
+{
+    words[0] = (Word64)block.y << 32 | block.x, words[1] = (Word64)block.w << 32 | block.z;
+}
+
+__device__ inline uint2 halves(Word64 word) { return make_uint2((Word32)word, (Word32)(word >> 32)); }
+
+// Philox 4x32-10: block `b` of a stream is the function of the counter (b, stream) under the seed as key.
+struct Philox {
+    Word64 seed, stream;
+
+    struct Blocks {
+        uint2 key, stream;
+        Word64 block, step;
+
+        template <class Word, int N> __device__ void next(Word (&words)[N])
+        {
+            const uint2 place = halves(block);
+            split(philox(make_uint4(place.x, place.y, stream.x, stream.y), key), words);
+            block += step;
+        }
+    };
+
+    // Any block costs the same: there are as many lanes as threads.
+    __device__ Word64 lanes(Word64 threads) const { return threads; }
+    // The blocks from `block` on, every `step`th.
+    __device__ Blocks from(Word64 block, Word64 step) const { return {halves(seed), halves(stream), block, step}; }
+};
+
+// How many bits of a word a number in [0, 1) takes: as many as it has digits, so that all are exact and none is 1.
+template <class T> constexpr int DIGITS = 0;
+template <> constexpr int DIGITS<float> = 24;
+template <> constexpr int DIGITS<double> = 53;
+#ifdef __CUDA_FP16_TYPES_EXIST__
+template <> constexpr int DIGITS<__half> = 11;
+#endif
+#ifdef __CUDA_BF16_TYPES_EXIST__
+template <> constexpr int DIGITS<__nv_bfloat16> = 8;
+#endif
+
+// A distribution turns the words of a block into values. The first of them is `element` in the generator's sequence,
+// and `i` of `n` in the array; those outside are not used.
+
+template <class T, int N, class Value> __device__ void each(T (&values)[N], const Value &value)
+{
+#pragma unroll
+    for (int at = 0; at < N; ++at) values[at] = value(at);
+}
+
+template <class T> struct Uniform {
+    using Word = typename WordOf<sizeof(T)>::Type;
+    using Value = T;
+
+    template <int N>
+    __device__ void values(const Word (&words)[N], Word64 element, long long i, long long n, T (&values)[N]) const
+    {
+        each(values, [&](int at) {
+            const Word bits = words[at] >> (8 * sizeof(Word) - DIGITS<T>);
+            return T(Wide<T>(bits) * (Wide<T>(1) / Wide<T>(1ull << DIGITS<T>)));
+        });
+    }
+};
+
+// Two neighbours share two words.
+template <class T, bool LOGARITHMIC> struct Normal {
+    using Word = typename WordOf<sizeof(T)>::Type;
+    using Value = T;
+    Wide<T> mean, deviation;
+
+    template <int N>
+    __device__ void values(const Word (&words)[N], Word64 element, long long i, long long n, T (&values)[N]) const
+    {
+#pragma unroll
+        for (int at = 0; at < N; at += 2) {
+            const auto pair = to_normal(words[at], words[at + 1]);
+            values[at] = value(pair.x);
+            values[at + 1] = value(pair.y);
+        }
+    }
+
+    __device__ T value(Wide<T> standard) const
+    {
+        const Wide<T> value = mean + deviation * standard;
+        if constexpr (LOGARITHMIC) return T(::exp(value));
+        return T(value);
+    }
+};
+
+// A sequence that an element of 32 or 64 bits has to itself where it needs more than its word, which comes first.
+__device__ inline Random own_sequence(Word32 word, Word64 element)
+{
+    const uint2 place = halves(element);
+    return Random(make_uint2(word, 0x77617270u), make_uint4(0u, 1u, place.x, place.y), make_uint4(word, 0u, 0u, 0u), 1);
+}
+
+__device__ inline Random own_sequence(Word64 word, Word64 element)
+{
+    const uint2 key = halves(word), place = halves(element);
+    return Random(key, make_uint4(0u, 2u, place.x, place.y), make_uint4(key.x, key.y, 0u, 0u), 2);
+}
+
+// `low` and what follows, `count` integers; 0 stands for all that the word has.
+template <class T> struct Integers {
+    using Word = typename WordOf<sizeof(T)>::Type;
+    using Value = T;
+    Word low, count;
+
+    template <int N>
+    __device__ void values(const Word (&words)[N], Word64 element, long long i, long long n, T (&values)[N]) const
+    {
+        each(values, [&](int at) {
+            return T(low + (count == 0 ? words[at] : own_sequence(words[at], element + at).below(count)));
+        });
+    }
+};
+
+struct Constant {
+    double value;
+    __device__ double operator[](long long) const { return value; }
+};
+
+// Counts of what happens `mean[i]` times on average.
+template <class T, class Mean> struct Poisson {
+    using Word = Word64;
+    using Value = T;
+    Mean mean;
+
+    template <int N>
+    __device__ void values(const Word (&words)[N], Word64 element, long long i, long long n, T (&values)[N]) const
+    {
+        each(values, [&](int at) {
+            const double of = double(mean[max(0ll, min(i + at, n - 1))]);
+            const double count = own_sequence(words[at], element + at).poisson(of);
+            return T(Traits<T>::integer && is_nan(count) ? 0.0 : count);
+        });
+    }
+};
+
+template <class T, int N> struct alignas(sizeof(T) * N) Piece { T at[N]; };
+
+// Writes the values of a block behind element `i`; those that lie within `n` elements.
+template <class Out, class T, int N> __device__ void write_each(const Out &out, long long i, long long n, T (&values)[N])
+{
+#pragma unroll
+    for (int at = 0; at < N; ++at) {
+        if (i + at >= 0 && i + at < n) out[i + at] = values[at];
+    }
+}
+
+template <class T, int RANK, int N>
+__device__ void write(const Strided<T, RANK> &out, long long i, long long n, T (&values)[N])
+{
+    write_each(out, i, n, values);
+}
+
+template <class T, int N> __device__ void write(T *const &out, long long i, long long n, T (&values)[N])
+{
+    auto *place = reinterpret_cast<Piece<T, N> *>(out + i);
+    if (i < 0 || i + N > n || reinterpret_cast<Word64>(place) % sizeof(Piece<T, N>) != 0) {
+        return write_each(out, i, n, values);
+    }
+    Piece<T, N> piece;
+    each(piece.at, [&](int at) { return values[at]; });
+    *place = piece;
+}
+
+// Gives `out` the elements of the generator's sequence from `first` on.
+template <class Engine, class Distribution, class Out>
+__device__ void fill(const Engine &engine, const Distribution &distribution, const Out &out, Word64 first, long long n)
+{
+    using Word = typename Distribution::Word;
+    constexpr int N = 16 / sizeof(Word);
+    const Word64 begin = first / N, blocks = (first + n - 1) / N + 1 - begin;
+    const Word64 threads = (Word64)gridDim.x * blockDim.x, thread = (Word64)blockIdx.x * blockDim.x + threadIdx.x;
+    const Word64 lanes = engine.lanes(threads);
+    for (Word64 lane = thread; lane < lanes && lane < blocks; lane += threads) {
+        auto sequence = engine.from(begin + lane, lanes);
+        for (Word64 block = lane; block < blocks; block += lanes) {
+            Word words[N];
+            sequence.next(words);
+            const Word64 element = (begin + block) * N;
+            const long long i = (long long)(element - first);
+            typename Distribution::Value values[N];
+            distribution.values(words, element, i, n, values);
+            write(out, i, n, values);
+        }
+    }
+}
+
+}  // namespace warpaint

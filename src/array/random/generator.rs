@@ -1,0 +1,229 @@
+//! Generators of random numbers.
+
+use std::ops::RangeBounds;
+
+use super::{Integer, distribution::Distribution, engine::Engine, fill::fill};
+use crate::{
+    array::{Data, Error, Float, GpuArray, Real, Result},
+    kernel::Context,
+};
+
+/// A sequence of random numbers and a place in it.
+///
+/// The sequence consists of words of 32 bits. A number of up to 32 bits takes one, a number of 64 bits two (the first
+/// at an even place); the numbers of a call take theirs one behind the other in the array's C order, and the next call
+/// goes on behind them. Normal numbers are made in pairs, and a call begins with a new pair.
+///
+/// [`Generator::new`] is Philox 4×32-10, a function of a counter (Salmon, Moraes, Dror, Shaw, "Parallel random numbers:
+/// as easy as 1, 2, 3", SC 2011), which any number of threads compute without any state. It passes TestU01's BigCrush.
+///
+/// ```
+/// use warpaint::{array::random::Generator, device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let mut random = Generator::new(7);
+/// let u = random.uniform::<f32>(&context, &[2, 500])?.to_vec()?;
+/// assert!(u.iter().all(|u| (0.0..1.0).contains(u)));
+/// let dice = random.integers(&context, &[500], 1..=6)?.to_vec()?;
+/// assert!(dice.contains(&1) && dice.contains(&6));
+///
+/// let mut again = Generator::new(7);
+/// again.skip_ahead(990);
+/// assert_eq!(again.uniform::<f32>(&context, &[10])?.to_vec()?, u[990..]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Generator {
+    engine: Engine,
+    /// The word that comes next.
+    position: u64,
+}
+
+impl Generator {
+    /// How many words a sequence has.
+    const LENGTH: u64 = 1 << 63;
+
+    /// Philox 4×32-10 with this seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self::with_stream(seed, 0)
+    }
+
+    /// One of 2^64 independent sequences of Philox 4×32-10 with this seed.
+    #[must_use]
+    pub fn with_stream(seed: u64, stream: u64) -> Self {
+        Self { engine: Engine::Philox { seed, stream }, position: 0 }
+    }
+
+    /// The place in the sequence: how many words were taken or skipped.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Leaves out `n` words: as many numbers of up to 32 bits, half as many of 64.
+    pub fn skip_ahead(&mut self, n: u64) {
+        self.position = self.position.saturating_add(n);
+    }
+
+    /// Overwrites `out` with what `distribution` makes of the next words, and goes on behind them.
+    fn fill<T: Data>(&mut self, distribution: &Distribution, out: &mut GpuArray<T>) -> Result<()> {
+        let a_value = distribution.word / 4;
+        let whole = a_value * distribution.together;
+        let ends = || {
+            let start = self.position.checked_next_multiple_of(whole)?;
+            let words = (out.len() as u64).checked_mul(a_value)?;
+            let end = start.checked_add(words)?.checked_next_multiple_of(whole)?;
+            (end <= Self::LENGTH).then_some((start, end))
+        };
+        let (start, end) = ends().ok_or(Error::Exhausted { length: Self::LENGTH })?;
+        fill(&self.engine, distribution, start / a_value, &out.operand())?;
+        self.position = end;
+        Ok(())
+    }
+
+    /// As [`Generator::fill`], a new array.
+    fn make<T: Data>(
+        &mut self,
+        distribution: &Distribution,
+        context: &Context,
+        shape: &[usize],
+    ) -> Result<GpuArray<T>> {
+        let mut out = GpuArray::empty(context, shape)?;
+        self.fill(distribution, &mut out)?;
+        Ok(out)
+    }
+
+    /// Numbers uniform in `[0, 1)`: multiples of 2^-24 (`f32`), 2^-53 (`f64`), 2^-11 (`f16`) and 2^-8 (`bf16`), as in
+    /// numpy; never 1. (cuRAND, and PyCUDA with it, has the interval `(0, 1]`.)
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`] and [`Generator::fill_uniform`].
+    pub fn uniform<T: Float>(&mut self, context: &Context, shape: &[usize]) -> Result<GpuArray<T>> {
+        self.make(&Distribution::uniform::<T>(), context, shape)
+    }
+
+    /// As [`Generator::uniform`], into an array of any layout.
+    ///
+    /// # Errors
+    /// [`Error::NotWritable`] for a broadcast view, [`Error::Exhausted`], the device's.
+    pub fn fill_uniform<T: Float>(&mut self, out: &mut GpuArray<T>) -> Result<()> {
+        self.fill(&Distribution::uniform::<T>(), out)
+    }
+
+    /// Normal numbers with this mean and standard deviation, by the transform of Box and Muller ("A note on the
+    /// generation of random normal deviates", Annals of Mathematical Statistics 29, 1958): up to 6.7 deviations from the
+    /// mean, `f64` up to 9.5. Half precision is rounded from single.
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`] and [`Generator::fill_normal`].
+    pub fn normal<T: Float>(
+        &mut self,
+        context: &Context,
+        shape: &[usize],
+        mean: f64,
+        deviation: f64,
+    ) -> Result<GpuArray<T>> {
+        self.make(&Distribution::normal::<T>(mean, deviation, false)?, context, shape)
+    }
+
+    /// As [`Generator::normal`], into an array of any layout.
+    ///
+    /// # Errors
+    /// [`Error::Distribution`] unless both are finite and the deviation is not negative; as
+    /// [`Generator::fill_uniform`].
+    pub fn fill_normal<T: Float>(
+        &mut self,
+        out: &mut GpuArray<T>,
+        mean: f64,
+        deviation: f64,
+    ) -> Result<()> {
+        self.fill(&Distribution::normal::<T>(mean, deviation, false)?, out)
+    }
+
+    /// Exponentials of normal numbers with this mean and standard deviation.
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`] and [`Generator::fill_normal`].
+    pub fn log_normal<T: Float>(
+        &mut self,
+        context: &Context,
+        shape: &[usize],
+        mean: f64,
+        deviation: f64,
+    ) -> Result<GpuArray<T>> {
+        self.make(&Distribution::normal::<T>(mean, deviation, true)?, context, shape)
+    }
+
+    /// As [`Generator::log_normal`], into an array of any layout.
+    ///
+    /// # Errors
+    /// As [`Generator::fill_normal`].
+    pub fn fill_log_normal<T: Float>(
+        &mut self,
+        out: &mut GpuArray<T>,
+        mean: f64,
+        deviation: f64,
+    ) -> Result<()> {
+        self.fill(&Distribution::normal::<T>(mean, deviation, true)?, out)
+    }
+
+    /// Integers of a range, each exactly as likely as the others: `0..10`, `-5..=5`, or `..` for all that the type has.
+    /// (Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019. An integer that is rejected
+    /// is drawn again from a sequence of the element's own, so that no other element depends on it.)
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`] and [`Generator::fill_integers`].
+    pub fn integers<T: Integer>(
+        &mut self,
+        context: &Context,
+        shape: &[usize],
+        range: impl RangeBounds<T>,
+    ) -> Result<GpuArray<T>> {
+        self.make(&Distribution::integers(&range)?, context, shape)
+    }
+
+    /// As [`Generator::integers`], into an array of any layout.
+    ///
+    /// # Errors
+    /// [`Error::Distribution`] for an empty range; as [`Generator::fill_uniform`].
+    pub fn fill_integers<T: Integer>(
+        &mut self,
+        out: &mut GpuArray<T>,
+        range: impl RangeBounds<T>,
+    ) -> Result<()> {
+        self.fill(&Distribution::integers(&range)?, out)
+    }
+
+    /// Poisson numbers: how often something happens that happens `mean` times on average. Below a mean of 10 by
+    /// inversion, else by transformed rejection (Hörmann, "The transformed rejection method for generating Poisson
+    /// random variables", Insurance: Mathematics and Economics 12, 1993), computed in `f64`. Each takes two words; what
+    /// else it needs comes from a sequence of its own.
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`] and [`Generator::fill_poisson`].
+    pub fn poisson<T: Real>(
+        &mut self,
+        context: &Context,
+        shape: &[usize],
+        mean: f64,
+    ) -> Result<GpuArray<T>> {
+        self.make(&Distribution::poisson::<T>(mean)?, context, shape)
+    }
+
+    /// As [`Generator::poisson`], into an array of any layout.
+    ///
+    /// # Errors
+    /// [`Error::Distribution`] for a mean that is negative or not finite; as [`Generator::fill_uniform`].
+    pub fn fill_poisson<T: Real>(&mut self, out: &mut GpuArray<T>, mean: f64) -> Result<()> {
+        self.fill(&Distribution::poisson::<T>(mean)?, out)
+    }
+
+    /// Poisson numbers with a mean for each. Where a mean is negative, infinite or NaN, the number is NaN (converted to
+    /// an integer: 0).
+    ///
+    /// # Errors
+    /// As [`Generator::fill_poisson`].
+    pub fn poisson_of<T: Real, M: Real>(&mut self, means: &GpuArray<M>) -> Result<GpuArray<T>> {
+        self.make(&Distribution::poisson_of::<T>(means.operand()), means.context(), means.shape())
+    }
+}

@@ -1,0 +1,25 @@
+//! Random numbers: generators whose sequences do not depend on the device.
+//!
+//! A [`Generator`] stands for one infinite sequence, and each number that it gives follows from its seed and the
+//! number's place in that sequence alone. So a seed gives the same numbers on every device, for any layout of the array
+//! they are written to, in one call or in several; and [`Generator::skip_ahead`] costs nothing.
+//!
+//! | numbers | here | numpy |
+//! |---|---|---|
+//! | uniform in `[0, 1)` | [`Generator::uniform`] | `random` |
+//! | normal | [`Generator::normal`] | `normal` |
+//! | log-normal | [`Generator::log_normal`] | `lognormal` |
+//! | Poisson | [`Generator::poisson`], [`Generator::poisson_of`] | `poisson` |
+//! | integers of a range | [`Generator::integers`] | `integers` |
+//!
+//! Each has a twin that overwrites an array: `fill_uniform` and so on. Kernels have the same functions one number at a
+//! time in `<warpaint/random.cuh>`.
+
+mod distribution;
+mod engine;
+mod fill;
+mod generator;
+mod integer;
+
+pub use generator::Generator;
+pub use integer::Integer;
