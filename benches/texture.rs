@@ -107,7 +107,7 @@ fn bench(device: &Device) {
         let array: Array = device.array(&descriptor).unwrap();
         bench
             .stream
-            .upload_array(array.region(), &texel.repeat(descriptor.bytes() / texel.len()))
+            .upload(array.region(), &texel.repeat(descriptor.bytes() / texel.len()))
             .unwrap();
         array
     };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{DeviceId, Error, Result, cpu, each, nvidia};
+use super::{DeviceId, Error, Result, cpu, each, nvidia, region::expect_inside};
 
 /// The kind of number in each channel of a texel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -277,10 +277,10 @@ impl fmt::Display for ArrayDescriptor {
 /// let array = device.array(&ArrayDescriptor::new(shape, Format::R32F))?;
 ///
 /// let texels = [0.0f32, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 13.0];
-/// stream.upload_array(array.region(), bytemuck::cast_slice(&texels))?;
+/// stream.upload(array.region(), bytemuck::cast_slice(&texels))?;
 ///
 /// let corner = array.region().part([2, 0, 0], [2, 2, 1])?;
-/// let read = stream.download_array(corner)?.wait()?;
+/// let read = stream.download(corner)?.wait()?;
 /// assert_eq!(bytemuck::pod_collect_to_vec::<u8, f32>(&read), [2.0, 3.0, 12.0, 13.0]);
 /// # Ok::<(), warpaint::device::Error>(())
 /// ```
@@ -348,18 +348,17 @@ impl<'a> ArrayRegion<'a> {
         self.size[0] * self.array.descriptor().format.bytes()
     }
 
+    /// Bytes of a row, rows, and slices, layers or faces.
+    pub fn extent(&self) -> [usize; 3] {
+        [self.row_bytes(), self.size[1], self.size[2]]
+    }
+
     /// A part of it: `size` texels from `origin` on, counted from its own first texel.
     ///
     /// # Errors
     /// [`Error::RegionOutOfRange`] when it ends behind this one.
     pub fn part(&self, origin: [usize; 3], size: [usize; 3]) -> Result<Self> {
-        let fits = |axis: usize| {
-            let end = origin[axis].checked_add(size[axis]);
-            end.is_some_and(|end| end <= self.size[axis])
-        };
-        if !(0..3).all(fits) {
-            return Err(Error::RegionOutOfRange { origin, size, within: self.size });
-        }
+        expect_inside(origin, size, self.size)?;
         let origin = std::array::from_fn(|axis| self.origin[axis] + origin[axis]);
         Ok(Self { origin, size, ..*self })
     }
@@ -368,48 +367,6 @@ impl<'a> ArrayRegion<'a> {
         match self.array.device_id() == device {
             true => Ok(()),
             false => Err(Error::WrongDevice { operation: "copy" }),
-        }
-    }
-}
-
-/// How rows of texels lie in linear memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Pitch {
-    /// From the start of a row to that of the next, in bytes.
-    pub row_bytes: usize,
-    /// From a slice to the next, in rows.
-    pub rows: usize,
-}
-
-impl Pitch {
-    /// Without gaps.
-    pub fn tight(region: &ArrayRegion<'_>) -> Self {
-        Self { row_bytes: region.row_bytes(), rows: region.size()[1] }
-    }
-
-    /// That the rows of `region` fit `bytes` bytes of memory.
-    pub(super) fn check(self, region: &ArrayRegion<'_>, bytes: usize) -> Result<()> {
-        let [_, rows, slices] = region.size();
-        if region.bytes() == 0 {
-            return Ok(());
-        }
-        if self.row_bytes < region.row_bytes() {
-            return Err(Error::OutOfRange {
-                start: 0,
-                end: region.row_bytes(),
-                bytes: self.row_bytes,
-            });
-        }
-        if self.rows < rows {
-            return Err(Error::OutOfRange { start: 0, end: rows, bytes: self.rows });
-        }
-        let before = (slices - 1).checked_mul(self.rows).and_then(|n| n.checked_add(rows - 1));
-        let end = before
-            .and_then(|rows| rows.checked_mul(self.row_bytes))
-            .and_then(|start| start.checked_add(region.row_bytes()));
-        match end {
-            Some(end) if end <= bytes => Ok(()),
-            end => Err(Error::OutOfRange { start: 0, end: end.unwrap_or(usize::MAX), bytes }),
         }
     }
 }

@@ -68,10 +68,10 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
-    /// A region does not fit its array.
-    #[error("{size:?} texels from {origin:?} do not fit an array's region of {within:?}")]
+    /// A part does not fit its region.
+    #[error("{size:?} from {origin:?} on do not fit a region of {within:?}")]
     RegionOutOfRange {
-        /// Its first texel in x, y and z.
+        /// Where it starts: x (a byte of memory, a texel of an array), y and z.
         origin: [usize; 3],
         /// Its sizes.
         size: [usize; 3],
@@ -79,11 +79,11 @@ pub enum Error {
         within: [usize; 3],
     },
     /// Two regions of different sizes or formats.
-    #[error("a region of {to} texels cannot be copied from one of {from}")]
+    #[error("a region of {to} cannot be copied from one of {from}")]
     RegionsDiffer {
-        /// Size and format of the region to be written.
+        /// Size and contents of the region to be written.
         to: String,
-        /// Size and format of the other.
+        /// Size and contents of the other.
         from: String,
     },
     /// A fill's range is no multiple of its value's width.

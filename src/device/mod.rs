@@ -23,23 +23,31 @@ mod array;
 pub mod cpu;
 mod error;
 mod event;
+mod host;
 mod info;
 mod launch;
+mod mapped;
 mod memory;
 mod module;
 pub mod nvidia;
 mod pool;
+mod region;
+mod shelf;
 mod stream;
 mod texture;
 
-pub use array::{Array, ArrayDescriptor, ArrayRegion, ArrayShape, Channel, Format, Pitch};
+pub use array::{Array, ArrayDescriptor, ArrayRegion, ArrayShape, Channel, Format};
 pub use error::{Allocation, Call, Error, Fault, FaultKind, Frame, Location, Result};
 pub use event::Event;
+pub use host::{HostFlags, HostMemory, HostPart, HostPool, Transfer};
 pub use info::{Choice, DeviceId, DeviceInfo, DeviceKind, Inventory, MemoryInfo};
 pub use launch::{Arguments, Dim3, LaunchConfig};
+pub use mapped::MappedMemory;
 pub use memory::{Fill, Memory, Readback, Slice};
 pub use module::{Function, FunctionInfo, Module, Parameter};
-pub use pool::{Block, Pool, PoolStatistics};
+pub use pool::{Block, Pool};
+pub use region::{Pitch, Region, Rows};
+pub use shelf::PoolStatistics;
 pub use stream::Stream;
 pub use texture::{
     AddressMode, Filter, ReadMode, Surface, Texture, TextureDescriptor, TextureSource,
@@ -138,6 +146,55 @@ impl Device {
             Self::Nvidia(d) => Memory::Nvidia(d.alloc(bytes)?),
             Self::Cpu(d) => Memory::Cpu(d.alloc(bytes)?),
         })
+    }
+
+    /// Allocates memory for `rows` rows of `row_bytes`, each of which starts where a kernel's accesses to a column of
+    /// elements of `element_bytes` (4, 8 or 16) are fast; with how they lie.
+    ///
+    /// ```
+    /// use warpaint::device::Device;
+    ///
+    /// let (memory, pitch) = Device::cpu()?.alloc_pitch(100, 3, 4)?;
+    /// assert!(pitch.row_bytes >= 100 && memory.slice(..)?.rows(pitch, [100, 3, 1]).is_ok());
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InvalidExtent`] for other elements, [`Error::OutOfMemory`], [`Error::Call`].
+    pub fn alloc_pitch(
+        &self,
+        row_bytes: usize,
+        rows: usize,
+        element_bytes: usize,
+    ) -> Result<(Memory, Pitch)> {
+        if !matches!(element_bytes, 4 | 8 | 16) {
+            return Err(Error::InvalidExtent {
+                object: "pitched memory",
+                limit: "bytes of an element (4, 8 or 16)",
+                requested: element_bytes as u64,
+                allowed: 16,
+            });
+        }
+        let (memory, row_bytes) = match self {
+            Self::Nvidia(d) => {
+                let (memory, pitch) = d.alloc_pitch(row_bytes, rows, element_bytes)?;
+                (Memory::Nvidia(memory), pitch)
+            }
+            Self::Cpu(d) => {
+                let (memory, pitch) = d.alloc_pitch(row_bytes, rows)?;
+                (Memory::Cpu(memory), pitch)
+            }
+        };
+        Ok((memory, Pitch { row_bytes, rows }))
+    }
+
+    /// The allocation that an address of a kernel's lies in; `None` where it lies in none. Memory of a [`Pool`] lies
+    /// in allocations of the pool's sizes.
+    ///
+    /// # Errors
+    /// [`Error::Call`] from the driver.
+    pub fn address_range(&self, address: u64) -> Result<Option<Allocation>> {
+        each!(self, d => d.address_range(address))
     }
 
     /// Allocates an array with undefined content, for textures and surfaces.

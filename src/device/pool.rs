@@ -5,15 +5,14 @@
 //! on the same stream comes behind that work anyway; on another stream the pool puts a wait for it first.
 
 use std::{
-    collections::BTreeMap,
     ops::RangeBounds,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{Device, Error, Memory, Result, Slice, Stream};
-
-/// Smallest size that is handed out, in bytes: less is aligned to it anyway.
-const SMALLEST_BYTES: usize = 256;
+use super::{
+    Device, Error, Memory, PoolStatistics, Result, Slice, Stream,
+    shelf::{Shelf, size_class},
+};
 
 /// Keeps freed memory of one device for later allocations. Clones are the same pool.
 ///
@@ -35,33 +34,14 @@ pub struct Pool(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     device: Device,
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    /// Free memory by size, the stream that used it last beside it.
-    free: BTreeMap<usize, Vec<(Memory, Stream)>>,
-    statistics: PoolStatistics,
-}
-
-/// What a pool holds and has given out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PoolStatistics {
-    /// Blocks in use.
-    pub active_blocks: usize,
-    /// Their bytes, rounded up to the pool's sizes.
-    pub active_bytes: usize,
-    /// Blocks kept for later.
-    pub held_blocks: usize,
-    /// Their bytes.
-    pub held_bytes: usize,
+    /// The stream that used it last beside each.
+    shelf: Shelf<(Memory, Stream)>,
 }
 
 impl Pool {
     /// An empty pool.
     pub fn new(device: &Device) -> Self {
-        Self(Arc::new(Inner { device: device.clone(), state: Mutex::default() }))
+        Self(Arc::new(Inner { device: device.clone(), shelf: Shelf::default() }))
     }
 
     /// The device whose memory it is.
@@ -79,66 +59,29 @@ impl Pool {
         if stream.device().id() != self.0.device.id() {
             return Err(Error::WrongDevice { operation: "allocate from a pool" });
         }
-        let size = size_class(bytes);
-        let memory = match self.take(stream, size)? {
-            Some(memory) => memory,
-            None => self.fresh(size)?,
-        };
-        let mut state = self.0.lock();
-        state.statistics.active_blocks += 1;
-        state.statistics.active_bytes += size;
-        Ok(Block {
-            memory: Some(memory),
-            bytes,
-            size,
-            pool: self.clone(),
-            last: Mutex::new(stream.clone()),
-        })
-    }
-
-    /// A block of this size that is free, ordered behind its last use.
-    fn take(&self, stream: &Stream, size: usize) -> Result<Option<Memory>> {
-        let mut state = self.0.lock();
-        let Some(list) = state.free.get_mut(&size) else { return Ok(None) };
-        let same = list.iter().rposition(|(_, last)| last == stream);
-        let Some(at) = same.or_else(|| list.len().checked_sub(1)) else { return Ok(None) };
-        let (memory, last) = list.swap_remove(at);
-        state.statistics.held_blocks -= 1;
-        state.statistics.held_bytes -= size;
-        drop(state);
-        follow(stream, &last)?;
-        Ok(Some(memory))
-    }
-
-    fn fresh(&self, size: usize) -> Result<Memory> {
-        match self.0.device.alloc(size) {
-            Err(Error::OutOfMemory { .. }) => {
-                self.trim();
-                self.0.device.alloc(size)
-            }
-            allocated => allocated,
-        }
+        let (device, size) = (&self.0.device, size_class(bytes));
+        let same_stream = |(_, last): &(Memory, Stream)| last == stream;
+        let fresh = |size| Ok((device.alloc(size)?, stream.clone()));
+        let (memory, last) = self.0.shelf.take(size, same_stream, fresh)?;
+        let (memory, last) = (Some(memory), Mutex::new(last));
+        let block = Block { memory, bytes, size, pool: self.clone(), last };
+        block.use_on(stream)?;
+        Ok(block)
     }
 
     /// Gives the memory that is kept back to the device. Waits for work that may still use it.
     pub fn trim(&self) {
-        let mut state = self.0.lock();
-        let free = std::mem::take(&mut state.free);
-        state.statistics.held_blocks = 0;
-        state.statistics.held_bytes = 0;
-        drop(state);
-        drop(free);
+        self.0.shelf.trim();
+    }
+
+    /// Gives it back, and from now on keeps nothing: what is dropped is freed at once.
+    pub fn stop_holding(&self) {
+        self.0.shelf.stop_holding();
     }
 
     /// What it holds and has given out, now.
     pub fn statistics(&self) -> PoolStatistics {
-        self.0.lock().statistics
-    }
-}
-
-impl Inner {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.shelf.statistics()
     }
 }
 
@@ -192,12 +135,7 @@ impl Drop for Block {
     fn drop(&mut self) {
         let Some(memory) = self.memory.take() else { return };
         let last = self.last.get_mut().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut state = self.pool.0.lock();
-        state.statistics.active_blocks -= 1;
-        state.statistics.active_bytes -= self.size;
-        state.statistics.held_blocks += 1;
-        state.statistics.held_bytes += self.size;
-        state.free.entry(self.size).or_default().push((memory, last));
+        self.pool.0.shelf.put(self.size, (memory, last));
     }
 }
 
@@ -211,27 +149,9 @@ fn follow(stream: &Stream, earlier: &Stream) -> Result<()> {
     stream.wait(&event)
 }
 
-/// The size that is allocated for `bytes`: the next of 1, 1.25, 1.5, 1.75 times a power of two, so that at most a
-/// fifth is wasted and arrays of nearly the same size share blocks.
-fn size_class(bytes: usize) -> usize {
-    let bytes = bytes.max(SMALLEST_BYTES);
-    let quarter = 1 << (bytes.ilog2().saturating_sub(2));
-    bytes.checked_next_multiple_of(quarter).unwrap_or(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_waste_at_most_a_fifth_and_never_shrink() {
-        for bytes in (0..4000).chain([1 << 20, (1 << 20) + 1, usize::MAX - 7]) {
-            let size = size_class(bytes);
-            assert!(size >= bytes.max(256), "{bytes} -> {size}");
-            assert!(bytes < 256 || size - bytes <= size / 5, "{bytes} -> {size}");
-            assert_eq!(size_class(size), size);
-        }
-    }
 
     #[test]
     fn statistics_count_what_is_out_and_what_is_kept() {
@@ -247,6 +167,10 @@ mod tests {
         drop(second);
         assert_eq!((pool.statistics().active_blocks, pool.statistics().active_bytes), (0, 0));
         pool.trim();
+        assert_eq!(pool.statistics(), PoolStatistics::default());
+        let third = pool.alloc(&stream, 300).unwrap();
+        pool.stop_holding();
+        drop(third);
         assert_eq!(pool.statistics(), PoolStatistics::default());
     }
 

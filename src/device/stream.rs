@@ -1,8 +1,8 @@
 //! Streams: queues of work that a device does in order.
 
 use super::{
-    Arguments, Array, ArrayRegion, Device, Error, Event, Fill, Function, LaunchConfig, Pitch,
-    Readback, Result, Slice, cpu, each, nvidia,
+    Arguments, Device, Error, Event, Fill, Function, LaunchConfig, Readback, Region, Result, Rows,
+    cpu, each, nvidia,
 };
 
 /// A queue of work on a device. Calls return at once; errors of the work itself come from a later call.
@@ -25,137 +25,63 @@ impl Stream {
         }
     }
 
-    /// Copies `bytes` of the host to `to`. The host's bytes are no longer needed when this returns.
+    /// Copies `bytes` of the host to `to`, where they have no gaps. They are no longer needed when this returns.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] when the lengths differ, [`Error::WrongDevice`], [`Error::Call`].
-    pub fn upload(&self, to: Slice<'_>, bytes: &[u8]) -> Result<()> {
+    pub fn upload<'a>(&self, to: impl Into<Region<'a>>, bytes: &[u8]) -> Result<()> {
+        let to = to.into();
         expect_length(to.bytes(), bytes.len())?;
         to.expect_device(self.device().id())?;
-        each!(self, s => s.upload(to, bytes))
+        each!(self, s => s.upload(&to, bytes))
     }
 
-    /// Starts to copy `from` to the host.
+    /// Starts to copy `from` to the host, without the gaps between its rows.
     ///
     /// # Errors
     /// [`Error::WrongDevice`], [`Error::OutOfMemory`] for the host's side, [`Error::Call`].
-    pub fn download(&self, from: Slice<'_>) -> Result<Readback> {
+    pub fn download<'a>(&self, from: impl Into<Region<'a>>) -> Result<Readback> {
+        let from = from.into();
         from.expect_device(self.device().id())?;
         Ok(match self {
-            Self::Nvidia(s) => Readback::Nvidia(s.download(from)?),
-            Self::Cpu(s) => Readback::Cpu(s.download(from)?),
+            Self::Nvidia(s) => Readback::Nvidia(s.download(&from)?),
+            Self::Cpu(s) => Readback::Cpu(s.download(&from)?),
         })
     }
 
-    /// Copies `from` to `to` on the device. The ranges must not overlap.
+    /// Copies `from` to `to` on the device: memory, rows in it, or texels of arrays, in any combination. What lies
+    /// between rows stays. Memory without gaps takes the shape of the other side. They must not overlap.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] when the lengths differ, [`Error::WrongDevice`], [`Error::Call`].
-    pub fn copy(&self, to: Slice<'_>, from: Slice<'_>) -> Result<()> {
-        expect_length(to.bytes(), from.bytes())?;
-        to.expect_device(self.device().id())?;
-        from.expect_device(self.device().id())?;
-        each!(self, s => s.copy(to, from))
-    }
-
-    /// Fills `to` with a value.
-    ///
-    /// # Errors
-    /// [`Error::Misaligned`] when `to` is no multiple of the value's width, [`Error::WrongDevice`],
-    /// [`Error::Call`].
-    pub fn fill(&self, to: Slice<'_>, value: Fill) -> Result<()> {
-        let width = value.width();
-        if !to.bytes().is_multiple_of(width) || !to.address().is_multiple_of(width as u64) {
-            return Err(Error::Misaligned { address: to.address(), bytes: to.bytes(), width });
-        }
-        to.expect_device(self.device().id())?;
-        each!(self, s => s.fill(to, value))
-    }
-
-    /// Copies `bytes` of the host, rows without gaps, to `to`. They are no longer needed when this returns.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`] when the lengths differ, [`Error::WrongDevice`], [`Error::Call`].
-    pub fn upload_array(&self, to: ArrayRegion<'_>, bytes: &[u8]) -> Result<()> {
-        expect_length(to.bytes(), bytes.len())?;
-        to.expect_device(self.device().id())?;
-        match (self, to.array()) {
-            (Self::Nvidia(s), Array::Nvidia(a)) => s.upload_array(a, &to, bytes),
-            (Self::Cpu(s), Array::Cpu(a)) => s.upload_array(a, &to, bytes),
-            _ => Err(Error::WrongDevice { operation: "copy" }),
-        }
-    }
-
-    /// Starts to copy `from` to the host, rows without gaps.
-    ///
-    /// # Errors
-    /// [`Error::WrongDevice`], [`Error::OutOfMemory`] for the host's side, [`Error::Call`].
-    pub fn download_array(&self, from: ArrayRegion<'_>) -> Result<Readback> {
-        from.expect_device(self.device().id())?;
-        match (self, from.array()) {
-            (Self::Nvidia(s), Array::Nvidia(a)) => {
-                Ok(Readback::Nvidia(s.download_array(a, &from)?))
-            }
-            (Self::Cpu(s), Array::Cpu(a)) => Ok(Readback::Cpu(s.download_array(a, &from)?)),
-            _ => Err(Error::WrongDevice { operation: "copy" }),
-        }
-    }
-
-    /// Copies rows in linear memory to `to`.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`] when the rows do not fit `from` or overlap, [`Error::WrongDevice`], [`Error::Call`].
-    pub fn copy_to_array(&self, to: ArrayRegion<'_>, from: Slice<'_>, pitch: Pitch) -> Result<()> {
-        self.expect_rows(&to, from, pitch)?;
-        match (self, to.array()) {
-            (Self::Nvidia(s), Array::Nvidia(a)) => s.copy_to_array(a, &to, from, pitch),
-            (Self::Cpu(s), Array::Cpu(a)) => s.copy_to_array(a, &to, from, pitch),
-            _ => Err(Error::WrongDevice { operation: "copy" }),
-        }
-    }
-
-    /// Copies `from` to rows in linear memory; what lies between them stays.
-    ///
-    /// # Errors
-    /// As [`Stream::copy_to_array`].
-    pub fn copy_from_array(
+    /// [`Error::OutOfRange`] or [`Error::RegionsDiffer`] when their sizes or the bytes of their texels differ,
+    /// [`Error::WrongDevice`], [`Error::Call`].
+    pub fn copy<'a, 'b>(
         &self,
-        to: Slice<'_>,
-        pitch: Pitch,
-        from: ArrayRegion<'_>,
+        to: impl Into<Region<'a>>,
+        from: impl Into<Region<'b>>,
     ) -> Result<()> {
-        self.expect_rows(&from, to, pitch)?;
-        match (self, from.array()) {
-            (Self::Nvidia(s), Array::Nvidia(a)) => s.copy_from_array(to, pitch, a, &from),
-            (Self::Cpu(s), Array::Cpu(a)) => s.copy_from_array(to, pitch, a, &from),
-            _ => Err(Error::WrongDevice { operation: "copy" }),
-        }
-    }
-
-    /// Copies texels between arrays, or within one between regions that do not overlap.
-    ///
-    /// # Errors
-    /// [`Error::RegionsDiffer`] in size or bytes of a texel, [`Error::WrongDevice`], [`Error::Call`].
-    pub fn copy_array(&self, to: ArrayRegion<'_>, from: ArrayRegion<'_>) -> Result<()> {
+        let (to, from) = (to.into(), from.into());
         to.expect_device(self.device().id())?;
         from.expect_device(self.device().id())?;
-        let texel = |region: &ArrayRegion<'_>| region.array().descriptor().format;
-        if to.size() != from.size() || texel(&to).bytes() != texel(&from).bytes() {
-            let describe = |r: &ArrayRegion<'_>| format!("{:?} {}", r.size(), texel(r));
-            return Err(Error::RegionsDiffer { to: describe(&to), from: describe(&from) });
-        }
-        match (self, to.array(), from.array()) {
-            (Self::Nvidia(s), Array::Nvidia(t), Array::Nvidia(f)) => s.copy_array(t, &to, f, &from),
-            (Self::Cpu(s), Array::Cpu(t), Array::Cpu(f)) => s.copy_array(t, &to, f, &from),
-            _ => Err(Error::WrongDevice { operation: "copy" }),
-        }
+        let (to, from) = to.alike(from)?;
+        each!(self, s => s.copy(&to, &from))
     }
 
-    fn expect_rows(&self, region: &ArrayRegion<'_>, memory: Slice<'_>, pitch: Pitch) -> Result<()> {
-        let device = self.device().id();
-        region.expect_device(device)?;
-        memory.expect_device(device)?;
-        pitch.check(region, memory.bytes())
+    /// Fills `to`, memory or rows in it, with a value. What lies between rows stays.
+    ///
+    /// # Errors
+    /// [`Error::Misaligned`] when a row is no multiple of the value's width, or does not start at one;
+    /// [`Error::WrongDevice`], [`Error::Call`].
+    pub fn fill<'a>(&self, to: impl Into<Rows<'a>>, value: Fill) -> Result<()> {
+        let (to, width) = (to.into(), value.width());
+        let ([bytes, ..], address) = (to.extent(), to.address());
+        let rows_fit = bytes.is_multiple_of(width) && address.is_multiple_of(width as u64);
+        let all_alike = to.is_contiguous() || to.pitch().row_bytes.is_multiple_of(width);
+        if !rows_fit || !all_alike {
+            return Err(Error::Misaligned { address, bytes, width });
+        }
+        Region::from(to).expect_device(self.device().id())?;
+        each!(self, s => s.fill(&to, value))
     }
 
     /// Puts a kernel on the stream.

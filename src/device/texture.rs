@@ -246,7 +246,7 @@ fn aligned(what: &str, value: u64, alignment: u64) -> Result<()> {
 /// let device = Device::cpu()?;
 /// let stream = device.stream()?;
 /// let array = device.array(&ArrayDescriptor::new(ArrayShape::D1 { width: 2 }, Format::R32F))?;
-/// stream.upload_array(array.region(), bytemuck::cast_slice(&[10.0f32, 20.0]))?;
+/// stream.upload(array.region(), bytemuck::cast_slice(&[10.0f32, 20.0]))?;
 /// let linear = TextureDescriptor { filter: Filter::Linear, ..TextureDescriptor::default() };
 /// let texture = device.texture(&array, &linear)?;
 ///

@@ -22,7 +22,7 @@ use crate::{
 ///
 /// let stream = device.stream()?;
 /// let mut mapped = picture.map(&stream)?;
-/// stream.upload_array(mapped.region(), &[255, 0, 0, 255, 0, 255, 0, 255])?;
+/// stream.upload(mapped.region(), &[255, 0, 0, 255, 0, 255, 0, 255])?;
 /// let handle = mapped.surface()?; // an argument of kernels
 /// # let _ = handle;
 /// mapped.unmap()?;
@@ -201,7 +201,7 @@ impl SharedTexture {
             }
             (Storage::Copied(copied), stream) if written && copied.access != Access::ReadOnly => {
                 // One that nobody fetched is given up: it is older.
-                copied.on_its_way = Some(stream.download_array(copied.array.region())?);
+                copied.on_its_way = Some(stream.download(copied.array.region())?);
             }
             _ => {}
         }

@@ -3,6 +3,9 @@
 //! stands in `faults.rs`.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may panic, and skip aloud")]
 
+mod host;
+mod region;
+
 use std::thread;
 
 use warpaint::device::{
@@ -384,7 +387,7 @@ const CONTRACT: &[Clause] = &[
 ];
 
 fn hold(device: &Device) {
-    for (name, holds) in CONTRACT {
+    for (name, holds) in [CONTRACT, host::CLAUSES, region::CLAUSES].into_iter().flatten() {
         eprintln!("{}: {name}", device.info());
         holds(device);
     }

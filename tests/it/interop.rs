@@ -125,7 +125,7 @@ fn check_textures(interop: &Interop) {
     let mut texture = interop.texture(format, size).unwrap();
     let start: Vec<u32> = (0..140).collect();
     let mapped = texture.map(&stream).unwrap();
-    stream.upload_array(mapped.region(), bytemuck::cast_slice(&start)).unwrap();
+    stream.upload(mapped.region(), bytemuck::cast_slice(&start)).unwrap();
     mapped.unmap().unwrap();
     for turn in 1..=3u32 {
         let mut mapped = texture.map(&stream).unwrap();
@@ -156,7 +156,7 @@ fn check_textures(interop: &Interop) {
             let pattern: Vec<u8> =
                 (0..bytes).map(|i| if i % 2 == 1 { 0x3e } else { i as u8 }).collect();
             let mapped = texture.map(&stream).unwrap();
-            stream.upload_array(mapped.region(), &pattern).unwrap();
+            stream.upload(mapped.region(), &pattern).unwrap();
             let half = mapped.region().part([1, 1, 0], [2, 1, 1]).unwrap();
             assert_eq!(half.bytes(), 2 * format.texel_bytes());
             drop(mapped);

@@ -1,12 +1,12 @@
 //! Arrays: rows of texels in the arena, without gaps.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::{
-    Device, Readback, Shared, Stream,
-    memory::{Access, Arena, Range},
+    Device, Shared,
+    memory::{Access, Range},
 };
-use crate::device::{ArrayDescriptor, ArrayRegion, ArrayShape, DeviceId, Pitch, Result, Slice};
+use crate::device::{ArrayDescriptor, ArrayRegion, ArrayShape, DeviceId, Pitch, Result};
 
 /// An array; clones are the same one.
 #[derive(Clone, Debug)]
@@ -79,149 +79,13 @@ impl Array {
         &self.0
     }
 
-    fn rows(&self, region: &ArrayRegion<'_>) -> Rows {
+    /// Where a region starts, and how its rows lie.
+    pub(super) fn rows(&self, region: &ArrayRegion<'_>) -> (u64, Pitch) {
         let [width, height, _] = self.0.descriptor.shape.extent();
         let texel = self.0.descriptor.format.bytes();
         let [x, y, z] = region.origin();
         let pitch = Pitch { row_bytes: width * texel, rows: height };
         let offset = (z * height + y) * pitch.row_bytes + x * texel;
-        Rows { address: self.0.range.address + offset as u64, pitch }
-    }
-}
-
-/// Rows of bytes in the arena: where the first one starts, and how the others follow.
-#[derive(Clone, Copy, Debug)]
-struct Rows {
-    address: u64,
-    pitch: Pitch,
-}
-
-impl Rows {
-    fn address(&self, row: usize, slice: usize) -> u64 {
-        self.address + ((slice * self.pitch.rows + row) * self.pitch.row_bytes) as u64
-    }
-}
-
-/// A copy of rows, as a piece of a stream's work.
-#[derive(Debug)]
-pub(super) struct RowCopy {
-    kind: Kind,
-    /// Bytes of a row, rows, slices.
-    size: [usize; 3],
-    /// The arrays that take part.
-    _kept: [Option<Array>; 2],
-}
-
-#[derive(Debug)]
-enum Kind {
-    Upload { to: Rows, bytes: Vec<u8> },
-    Download { from: Rows, to: Arc<Mutex<Option<Vec<u8>>>> },
-    Copy { to: Rows, from: Rows },
-}
-
-impl RowCopy {
-    /// Copies; false where a row does not lie in an allocation.
-    pub(super) fn run(self, arena: &Arena) -> bool {
-        let [row_bytes, rows, slices] = self.size;
-        let mut each = (0..slices).flat_map(|slice| (0..rows).map(move |row| (row, slice)));
-        match self.kind {
-            _ if row_bytes == 0 => true,
-            Kind::Upload { to, bytes } => each
-                .zip(bytes.chunks(row_bytes))
-                .all(|((row, slice), bytes)| arena.write(to.address(row, slice), bytes)),
-            Kind::Copy { to, from } => each.all(|(row, slice)| {
-                arena.copy(to.address(row, slice), from.address(row, slice), row_bytes)
-            }),
-            Kind::Download { from, to } => {
-                let mut bytes = Vec::with_capacity(row_bytes * rows * slices);
-                let fits = each.all(|(row, slice)| {
-                    let read = arena.read(from.address(row, slice), row_bytes);
-                    read.is_some_and(|read| {
-                        bytes.extend_from_slice(&read);
-                        true
-                    })
-                });
-                *to.lock().unwrap_or_else(PoisonError::into_inner) = fits.then_some(bytes);
-                fits
-            }
-        }
-    }
-}
-
-fn size(region: &ArrayRegion<'_>) -> [usize; 3] {
-    [region.row_bytes(), region.size()[1], region.size()[2]]
-}
-
-impl Stream {
-    /// Copies `bytes`, rows without gaps, to a region of `array`.
-    ///
-    /// # Errors
-    /// None that is known before the copy is done.
-    pub fn upload_array(&self, array: &Array, to: &ArrayRegion<'_>, bytes: &[u8]) -> Result<()> {
-        let kind = Kind::Upload { to: array.rows(to), bytes: bytes.to_vec() };
-        self.copy_rows(RowCopy { kind, size: size(to), _kept: [Some(array.clone()), None] });
-        Ok(())
-    }
-
-    /// Starts to copy a region of `array` to the host.
-    ///
-    /// # Errors
-    /// None that is known before the copy is done.
-    pub fn download_array(&self, array: &Array, from: &ArrayRegion<'_>) -> Result<Readback> {
-        let to = Arc::new(Mutex::new(None));
-        let kind = Kind::Download { from: array.rows(from), to: to.clone() };
-        let copy = RowCopy { kind, size: size(from), _kept: [Some(array.clone()), None] };
-        Ok(self.download_rows(copy, to))
-    }
-
-    /// Copies rows in linear memory to a region of `array`.
-    ///
-    /// # Errors
-    /// None that is known before the copy is done.
-    pub fn copy_to_array(
-        &self,
-        array: &Array,
-        to: &ArrayRegion<'_>,
-        from: Slice<'_>,
-        pitch: Pitch,
-    ) -> Result<()> {
-        let from = Rows { address: from.address(), pitch };
-        let kind = Kind::Copy { to: array.rows(to), from };
-        self.copy_rows(RowCopy { kind, size: size(to), _kept: [Some(array.clone()), None] });
-        Ok(())
-    }
-
-    /// Copies a region of `array` to rows in linear memory.
-    ///
-    /// # Errors
-    /// None that is known before the copy is done.
-    pub fn copy_from_array(
-        &self,
-        to: Slice<'_>,
-        pitch: Pitch,
-        array: &Array,
-        from: &ArrayRegion<'_>,
-    ) -> Result<()> {
-        let to = Rows { address: to.address(), pitch };
-        let kind = Kind::Copy { to, from: array.rows(from) };
-        self.copy_rows(RowCopy { kind, size: size(from), _kept: [Some(array.clone()), None] });
-        Ok(())
-    }
-
-    /// Copies a region of one array to one of another.
-    ///
-    /// # Errors
-    /// None that is known before the copy is done.
-    pub fn copy_array(
-        &self,
-        to_array: &Array,
-        to: &ArrayRegion<'_>,
-        from_array: &Array,
-        from: &ArrayRegion<'_>,
-    ) -> Result<()> {
-        let kind = Kind::Copy { to: to_array.rows(to), from: from_array.rows(from) };
-        let kept = [Some(to_array.clone()), Some(from_array.clone())];
-        self.copy_rows(RowCopy { kind, size: size(to), _kept: kept });
-        Ok(())
+        (self.0.range.address + offset as u64, pitch)
     }
 }

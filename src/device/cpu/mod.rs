@@ -6,7 +6,9 @@
 //! launch (`launch`) are shared out among all cores.
 
 mod array;
+mod copy;
 mod event;
+mod host;
 mod interp;
 mod jit;
 mod launch;
@@ -26,6 +28,7 @@ use std::sync::{
 
 pub use array::Array;
 pub use event::Event;
+pub use host::{HostMemory, MappedMemory, Transfer};
 pub use interp::{Action, Canceller, Debugger, Finding, FindingKind, Register, Report, Site, Spot};
 pub use memory::{Memory, Readback};
 pub use module::{Function, Module};
@@ -33,7 +36,7 @@ pub use options::{Check, Engine, LaunchOptions};
 pub use stream::Stream;
 pub use texture::{Surface, Texture};
 
-use super::{DeviceId, DeviceInfo, DeviceKind, MemoryInfo, Result};
+use super::{Allocation, DeviceId, DeviceInfo, DeviceKind, MemoryInfo, Result};
 use launch::{MAX_THREADS, Pool, Printer, Scratch};
 use memory::Arena;
 use stream::Queue;
@@ -129,6 +132,29 @@ impl Device {
     /// [`Error::OutOfMemory`](super::Error::OutOfMemory).
     pub fn alloc(&self, bytes: usize) -> Result<Memory> {
         Memory::new(self.shared.clone(), bytes)
+    }
+
+    /// Allocates memory for rows that start at multiples of 512 bytes, as those of NVIDIA GPUs do; the memory, and the
+    /// bytes from one row to the next.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](super::Error::OutOfMemory).
+    pub fn alloc_pitch(&self, row_bytes: usize, rows: usize) -> Result<(Memory, usize)> {
+        let pitch = row_bytes.checked_next_multiple_of(512).unwrap_or(usize::MAX);
+        Ok((self.alloc(pitch.saturating_mul(rows))?, pitch))
+    }
+
+    /// The allocation that an address lies in.
+    ///
+    /// # Errors
+    /// None on this device.
+    pub fn address_range(&self, address: u64) -> Result<Option<Allocation>> {
+        let nearest = self.shared.arena.nearest(address);
+        let holds = |found: &Allocation| {
+            let offset = address.checked_sub(found.address);
+            offset.is_some_and(|offset| offset < found.bytes)
+        };
+        Ok(nearest.filter(holds))
     }
 
     /// Lets `sink` take what kernels print, the text of one `printf` after the other, instead of the standard output.

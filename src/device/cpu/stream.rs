@@ -13,12 +13,13 @@ use std::{
 };
 
 use super::{
-    Device, Event, Function, LaunchOptions, Readback, Shared,
+    Device, Event, Function, LaunchOptions, Shared,
+    copy::{Copy, Slot},
     event::Mark,
     launch::{self, Launch},
     thread,
 };
-use crate::device::{Arguments, Error, Fill, LaunchConfig, Result, Slice};
+use crate::device::{Arguments, Error, LaunchConfig, Result};
 
 thread_local! {
     /// Whether this thread is doing a queue's work now.
@@ -70,11 +71,7 @@ struct State {
 /// A piece of work.
 #[derive(Debug)]
 enum Work {
-    Upload { to: u64, bytes: Vec<u8> },
-    Download { from: u64, bytes: usize, to: Arc<Mutex<Option<Vec<u8>>>> },
-    Copy { to: u64, from: u64, bytes: usize },
-    Fill { to: u64, bytes: usize, value: Fill },
-    Rows(Box<super::array::RowCopy>),
+    Copy(Box<Copy>),
     Launch(Box<Launch>),
     Record { mark: Arc<Mark>, number: u64 },
     Wait { mark: Arc<Mark>, number: u64 },
@@ -82,18 +79,8 @@ enum Work {
 
 impl Work {
     fn run(self, shared: &Arc<Shared>) -> Result<()> {
-        let arena = &shared.arena;
         let fits = match self {
-            Self::Upload { to, bytes } => arena.write(to, &bytes),
-            Self::Download { from, bytes, to } => {
-                let read = arena.read(from, bytes);
-                let fits = read.is_some();
-                *to.lock().unwrap_or_else(PoisonError::into_inner) = read;
-                fits
-            }
-            Self::Copy { to, from, bytes } => arena.copy(to, from, bytes),
-            Self::Fill { to, bytes, value } => arena.fill(to, bytes, value),
-            Self::Rows(copy) => copy.run(arena),
+            Self::Copy(copy) => copy.run(&shared.arena),
             Self::Launch(launch) => return launch.run(shared),
             Self::Record { mark, number } => {
                 mark.reach(number);
@@ -254,45 +241,6 @@ impl Stream {
         &self.0.device
     }
 
-    /// Copies `bytes` of the host to `to`.
-    ///
-    /// # Errors
-    /// None that is known before the copy is done.
-    pub fn upload(&self, to: Slice<'_>, bytes: &[u8]) -> Result<()> {
-        self.0.queue.push(Work::Upload { to: to.address(), bytes: bytes.to_vec() });
-        Ok(())
-    }
-
-    /// Starts to copy `from` to the host.
-    ///
-    /// # Errors
-    /// None that is known before the copy is done.
-    pub fn download(&self, from: Slice<'_>) -> Result<Readback> {
-        let bytes = Arc::new(Mutex::new(None));
-        let work = Work::Download { from: from.address(), bytes: from.bytes(), to: bytes.clone() };
-        let number = self.0.queue.push(work);
-        Ok(Readback(Pending { stream: self.clone(), number, bytes }))
-    }
-
-    /// Copies `from` to `to` on the device.
-    ///
-    /// # Errors
-    /// None that is known before the copy is done.
-    pub fn copy(&self, to: Slice<'_>, from: Slice<'_>) -> Result<()> {
-        let (to, bytes) = (to.address(), to.bytes());
-        self.0.queue.push(Work::Copy { to, from: from.address(), bytes });
-        Ok(())
-    }
-
-    /// Fills `to` with a value.
-    ///
-    /// # Errors
-    /// None that is known before the fill is done.
-    pub fn fill(&self, to: Slice<'_>, value: Fill) -> Result<()> {
-        self.0.queue.push(Work::Fill { to: to.address(), bytes: to.bytes(), value });
-        Ok(())
-    }
-
     /// Puts a kernel on the stream.
     ///
     /// # Errors
@@ -335,18 +283,14 @@ impl Stream {
         Ok(())
     }
 
-    pub(super) fn copy_rows(&self, copy: super::array::RowCopy) {
-        self.0.queue.push(Work::Rows(Box::new(copy)));
+    /// Puts a copy on the stream; its number.
+    pub(super) fn push_copy(&self, copy: Copy) -> u64 {
+        self.0.queue.push(Work::Copy(Box::new(copy)))
     }
 
-    /// The same, of a copy that leaves its bytes in `to`.
-    pub(super) fn download_rows(
-        &self,
-        copy: super::array::RowCopy,
-        to: Arc<Mutex<Option<Vec<u8>>>>,
-    ) -> Readback {
-        let number = self.0.queue.push(Work::Rows(Box::new(copy)));
-        Readback(Pending { stream: self.clone(), number, bytes: to })
+    /// What the piece of work with this number leaves in `slot`.
+    pub(super) fn pending<T>(&self, number: u64, slot: Slot<T>) -> Pending<T> {
+        Pending { stream: self.clone(), number, slot }
     }
 
     /// Records the moment when all work put on the stream so far has ended.
@@ -413,28 +357,32 @@ impl Stream {
     }
 }
 
-/// A download on its way.
+/// What a piece of work leaves in a slot.
 #[derive(Debug)]
-pub(super) struct Pending {
+pub(super) struct Pending<T> {
     stream: Stream,
     number: u64,
-    bytes: Arc<Mutex<Option<Vec<u8>>>>,
+    slot: Slot<T>,
 }
 
-impl Pending {
+impl<T> Pending<T> {
     pub(super) fn is_ready(&self) -> bool {
         self.stream.0.queue.lock().done >= self.number
     }
 
-    pub(super) fn wait(self) -> Result<Vec<u8>> {
+    /// Waits for it; nothing where the work could not leave it.
+    pub(super) fn wait(self) -> Result<Option<T>> {
+        let (left, ended) = self.end(true);
+        ended.map(|()| left)
+    }
+
+    /// Waits for it; with `report`, the first error up to this work that was not reported yet is reported now.
+    pub(super) fn end(self, report: bool) -> (Option<T>, Result<()>) {
         let mut state = self.stream.0.queue.wait_for(self.number, self.stream.shared());
-        if state.error.as_ref().is_some_and(|(number, _)| *number <= self.number)
-            && let Some((_, error)) = state.error.take()
-        {
-            return Err(error);
-        }
+        let failed = state.error.as_ref().is_some_and(|(number, _)| *number <= self.number);
+        let error = if report && failed { state.error.take() } else { None };
         drop(state);
-        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner).take();
-        Ok(bytes.unwrap_or_default())
+        let left = self.slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        (left, error.map_or(Ok(()), |(_, error)| Err(error)))
     }
 }

@@ -128,7 +128,11 @@ impl Context {
         self.make_current()
     }
 
-    fn make_current(&self) -> Result<()> {
+    /// The same, whatever was dropped since.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub(super) fn make_current(&self) -> Result<()> {
         let mut current = ptr::null_mut();
         // SAFETY: `current` is written before the call returns.
         self.check(unsafe { self.driver.cuCtxGetCurrent(&raw mut current) })?;

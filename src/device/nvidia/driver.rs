@@ -206,9 +206,25 @@ entry_points! {
 
         fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
         fn cuMemAlloc_v2(address: *mut sys::CUdeviceptr, bytes: usize);
+        fn cuMemAllocPitch_v2(
+            address: *mut sys::CUdeviceptr,
+            pitch: *mut usize,
+            row_bytes: usize,
+            rows: usize,
+            element_bytes: c_uint,
+        );
+        fn cuMemAllocManaged(address: *mut sys::CUdeviceptr, bytes: usize, flags: c_uint);
+        fn cuMemGetAddressRange_v2(
+            start: *mut sys::CUdeviceptr, bytes: *mut usize, address: sys::CUdeviceptr
+        );
         fn cuMemFree_v2(address: sys::CUdeviceptr);
         fn cuMemHostAlloc(address: *mut *mut c_void, bytes: usize, flags: c_uint);
         fn cuMemFreeHost(address: *mut c_void);
+        fn cuMemHostRegister_v2(address: *mut c_void, bytes: usize, flags: c_uint);
+        fn cuMemHostUnregister(address: *mut c_void);
+        fn cuMemHostGetDevicePointer_v2(
+            device: *mut sys::CUdeviceptr, host: *mut c_void, flags: c_uint
+        );
         fn cuMemcpyHtoDAsync_v2(
             to: sys::CUdeviceptr, from: *const c_void, bytes: usize, stream: sys::CUstream
         );
@@ -226,6 +242,31 @@ entry_points! {
         );
         fn cuMemsetD32Async(
             to: sys::CUdeviceptr, value: c_uint, count: usize, stream: sys::CUstream
+        );
+
+        fn cuMemsetD2D8Async(
+            to: sys::CUdeviceptr,
+            pitch: usize,
+            value: c_uchar,
+            width: usize,
+            height: usize,
+            stream: sys::CUstream,
+        );
+        fn cuMemsetD2D16Async(
+            to: sys::CUdeviceptr,
+            pitch: usize,
+            value: c_ushort,
+            width: usize,
+            height: usize,
+            stream: sys::CUstream,
+        );
+        fn cuMemsetD2D32Async(
+            to: sys::CUdeviceptr,
+            pitch: usize,
+            value: c_uint,
+            width: usize,
+            height: usize,
+            stream: sys::CUstream,
         );
 
         fn cuArray3DCreate_v2(

@@ -10,7 +10,7 @@ use super::{
     launch::Mark,
     staging::Block,
 };
-use crate::device::{DeviceId, Error, Result};
+use crate::device::{Allocation, DeviceId, Error, Result};
 
 /// An owned allocation.
 #[derive(Debug)]
@@ -38,6 +38,61 @@ impl Device {
             })?;
         }
         Ok(Memory { device: self.clone(), address, bytes })
+    }
+}
+
+impl Device {
+    /// Allocates memory for rows; the memory, and the bytes from one row to the next.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::Call`].
+    pub fn alloc_pitch(
+        &self,
+        row_bytes: usize,
+        rows: usize,
+        element_bytes: usize,
+    ) -> Result<(Memory, usize)> {
+        let context = self.context();
+        context.activate()?;
+        let (mut address, mut pitch) = (0, 0);
+        if row_bytes == 0 || rows == 0 {
+            return Ok((self.alloc(0)?, row_bytes));
+        }
+        // SAFETY: both are written before the call returns.
+        let status = unsafe {
+            context.driver().cuMemAllocPitch_v2(
+                &raw mut address,
+                &raw mut pitch,
+                row_bytes,
+                rows,
+                element_bytes as u32,
+            )
+        };
+        context.check(status).map_err(|error| match status.code {
+            code::OUT_OF_MEMORY => out_of_memory(context, row_bytes.saturating_mul(rows)),
+            _ => error,
+        })?;
+        Ok((Memory { device: self.clone(), address, bytes: pitch * rows }, pitch))
+    }
+
+    /// The allocation that an address lies in.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn address_range(&self, address: u64) -> Result<Option<Allocation>> {
+        let context = self.context();
+        context.activate()?;
+        let (mut start, mut bytes) = (0, 0);
+        // SAFETY: both are written before the call returns.
+        let status = unsafe {
+            context.driver().cuMemGetAddressRange_v2(&raw mut start, &raw mut bytes, address)
+        };
+        match status.code {
+            code::NOT_FOUND | code::INVALID_VALUE => Ok(None),
+            _ => context
+                .check(status)
+                .map(|()| Some(Allocation { address: start, bytes: bytes as u64 })),
+        }
     }
 }
 

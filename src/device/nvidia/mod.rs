@@ -9,9 +9,12 @@
 
 mod array;
 mod context;
+mod copy;
 pub(crate) mod driver;
 mod event;
+mod host;
 mod launch;
+mod mapped;
 mod memory;
 mod module;
 mod ptx;
@@ -26,6 +29,8 @@ pub(crate) use context::Context;
 #[cfg(feature = "gl")]
 pub(crate) use context::ordinal_of;
 pub use event::Event;
+pub use host::{HostMemory, Transfer};
+pub use mapped::MappedMemory;
 pub use memory::{Memory, Readback};
 pub use module::{Function, Module};
 pub use stream::Stream;

@@ -11,10 +11,11 @@ use cudarc::driver::sys;
 
 use super::{
     context::{Context, lock},
-    driver::{Handle, code},
+    driver::Handle,
     event,
+    host::page_lock,
 };
-use crate::device::{Error, Result};
+use crate::device::Result;
 
 /// Blocks that are not in use are kept up to this many bytes in total.
 const KEPT_BYTES: usize = 256 << 20;
@@ -68,21 +69,13 @@ impl Block {
             _ => bytes.next_multiple_of(1 << 20),
         };
         let reached = event::create(context, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
-        let mut address = ptr::null_mut();
-        // SAFETY: `address` is written before the call returns.
-        let status = unsafe { context.driver().cuMemHostAlloc(&raw mut address, capacity, 0) };
-        if let Err(error) = context.check(status) {
-            event::destroy(context, reached)?;
-            return Err(match status.code {
-                code::OUT_OF_MEMORY => Error::OutOfMemory {
-                    device: "the host (page-locked memory)".to_owned(),
-                    requested: capacity as u64,
-                    free: available_bytes(),
-                },
-                _ => error,
-            });
+        match page_lock(context, capacity, 0) {
+            Ok(address) => Ok(Self { address: Handle(address), capacity, reached }),
+            Err(error) => {
+                event::destroy(context, reached)?;
+                Err(error)
+            }
         }
-        Ok(Self { address: Handle(address), capacity, reached })
     }
 
     fn is_reached(&self, context: &Context) -> Result<bool> {
@@ -95,14 +88,6 @@ impl Block {
         // SAFETY: allocated by `cuMemHostAlloc`, and unused.
         context.check(unsafe { context.driver().cuMemFreeHost(self.address.0) })
     }
-}
-
-/// Free memory of the host in bytes, as Linux tells it; 0 elsewhere.
-fn available_bytes() -> u64 {
-    let table = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    kib.unwrap_or(0) * 1024
 }
 
 /// The blocks of a device that nobody holds.

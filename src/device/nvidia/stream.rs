@@ -1,4 +1,4 @@
-//! Streams: copies, fills and order. Launches are in [`launch`](super::launch).
+//! Streams: order. Copies are in [`copy`](super::copy), launches in [`launch`](super::launch).
 
 #![expect(unsafe_code, reason = "the CUDA driver is a C library")]
 
@@ -13,16 +13,13 @@ use std::{
 use cudarc::driver::sys;
 
 use super::{
-    Device, Event, Readback,
+    Device, Event,
     context::{Context, lock},
     driver::{Handle, Status, code},
     launch::Mark,
     staging::Block,
 };
-use crate::device::{Error, Fill, Result, Slice};
-
-/// Uploads are staged in pieces of this size, so that the GPU copies one while the host fills the next.
-pub(super) const STAGING_BYTES: usize = 8 << 20;
+use crate::device::{Error, Result};
 
 /// A queue of work; clones are the same queue. It never waits for the driver's default stream, nor that for it.
 #[derive(Clone, Debug)]
@@ -75,67 +72,6 @@ impl Stream {
         &self.0.device
     }
 
-    /// Copies `bytes` to `to`, which is as long. They are no longer needed when this returns.
-    ///
-    /// Waits only while earlier uploads have a lot of memory under way.
-    ///
-    /// They are staged here and not left to the driver, which only promises to have read them when it finds them
-    /// to be pageable ("API synchronization behavior" in the CUDA driver API), and may wait for the stream then.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`] for the host's side, [`Error::Call`].
-    pub fn upload(&self, to: Slice<'_>, bytes: &[u8]) -> Result<()> {
-        let context = self.context();
-        context.activate()?;
-        let mut address = to.address();
-        for piece in bytes.chunks(STAGING_BYTES) {
-            context.limit_staging()?;
-            let mut block = context.take_block(piece.len())?;
-            // SAFETY: nobody else uses a block that was just taken.
-            unsafe { block.write(piece) };
-            // SAFETY: `to` is alive while the copy is put on the stream and freed behind it; the block is kept
-            // until its event is reached.
-            let status = unsafe {
-                context.driver().cuMemcpyHtoDAsync_v2(
-                    address,
-                    block.address(),
-                    piece.len(),
-                    self.raw(),
-                )
-            };
-            let block = self.recorded(block, status)?;
-            context.give_back_busy(block);
-            address += piece.len() as u64;
-        }
-        Ok(())
-    }
-
-    /// Starts to copy `from` to the host.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`] for the host's side, [`Error::Call`].
-    pub fn download(&self, from: Slice<'_>) -> Result<Readback> {
-        let context = self.context();
-        context.activate()?;
-        let (bytes, mark) = (from.bytes(), self.mark());
-        if bytes == 0 {
-            return Ok(Readback::new(self.device().clone(), None, 0, mark));
-        }
-        let block = context.take_block(bytes)?;
-        // SAFETY: `from` is alive while the copy is put on the stream and freed behind it; the block is kept
-        // until its event is reached.
-        let status = unsafe {
-            context.driver().cuMemcpyDtoHAsync_v2(
-                block.address(),
-                from.address(),
-                bytes,
-                self.raw(),
-            )
-        };
-        let block = self.recorded(block, status)?;
-        Ok(Readback::new(self.device().clone(), Some(block), bytes, mark))
-    }
-
     /// Records the event of `block` behind the copy that was just put on the stream with `status`.
     pub(super) fn recorded(&self, block: Block, status: Status) -> Result<Block> {
         let context = self.context();
@@ -151,52 +87,6 @@ impl Stream {
             return Err(error);
         }
         Ok(block)
-    }
-
-    /// Copies `from` to `to`, which is as long.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn copy(&self, to: Slice<'_>, from: Slice<'_>) -> Result<()> {
-        let context = self.context();
-        context.activate()?;
-        if from.bytes() == 0 {
-            return Ok(());
-        }
-        // SAFETY: both ranges are alive while the copy is put on the stream, and freed behind it.
-        context.check(unsafe {
-            context.driver().cuMemcpyDtoDAsync_v2(
-                to.address(),
-                from.address(),
-                from.bytes(),
-                self.raw(),
-            )
-        })
-    }
-
-    /// Fills `to`, a multiple of the value's width, with a value.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn fill(&self, to: Slice<'_>, value: Fill) -> Result<()> {
-        let context = self.context();
-        context.activate()?;
-        let (address, count, driver) = (to.address(), to.bytes() / value.width(), context.driver());
-        if count == 0 {
-            return Ok(());
-        }
-        context.check(match value {
-            // SAFETY: the range is alive while the fill is put on the stream, and freed behind it.
-            Fill::U8(value) => unsafe { driver.cuMemsetD8Async(address, value, count, self.raw()) },
-            // SAFETY: as above.
-            Fill::U16(value) => unsafe {
-                driver.cuMemsetD16Async(address, value, count, self.raw())
-            },
-            // SAFETY: as above.
-            Fill::U32(value) => unsafe {
-                driver.cuMemsetD32Async(address, value, count, self.raw())
-            },
-        })
     }
 
     /// Records the moment when all work put on the stream so far has ended.

@@ -109,7 +109,7 @@ impl Bench {
 
     pub fn array(&self, descriptor: &ArrayDescriptor, bytes: &[u8]) -> Array {
         let array = self.device.array(descriptor).unwrap();
-        self.stream.upload_array(array.region(), bytes).unwrap();
+        self.stream.upload(array.region(), bytes).unwrap();
         array
     }
 
@@ -123,7 +123,7 @@ impl Bench {
     }
 
     pub fn read(&self, array: &Array) -> Vec<u8> {
-        self.stream.download_array(array.region()).unwrap().wait().unwrap()
+        self.stream.download(array.region()).unwrap().wait().unwrap()
     }
 }
 

@@ -65,10 +65,10 @@ pub fn regions_are_copied(device: &Device) {
         assert_eq!((region.origin(), region.size()), (at, size));
         let expected = part(&bytes, shape.extent(), 8, at, size);
         assert_eq!(region.bytes(), expected.len());
-        assert_eq!(bench.stream.download_array(region).unwrap().wait().unwrap(), expected);
+        assert_eq!(bench.stream.download(region).unwrap().wait().unwrap(), expected);
 
         // What is uploaded to the region changes it alone.
-        bench.stream.upload_array(region, &vec![0xee; expected.len()]).unwrap();
+        bench.stream.upload(region, &vec![0xee; expected.len()]).unwrap();
         for z in 0..size[2] {
             for y in 0..size[1] {
                 let extent = shape.extent();
@@ -91,7 +91,8 @@ pub fn rows_with_a_pitch_are_copied(device: &Device) {
     let all = memory.slice(..).unwrap();
     bench.stream.fill(all, warpaint::device::Fill::U8(0xaa)).unwrap();
     let region = array.region().part([1, 1, 1], [4, 2, 2]).unwrap();
-    bench.stream.copy_from_array(all, pitch, region).unwrap();
+    let spaced = all.rows(pitch, region.extent()).unwrap();
+    bench.stream.copy(spaced, region).unwrap();
     let found = bench.stream.download(all).unwrap().wait().unwrap();
     let mut expected = vec![0xaa; found.len()];
     let rows = part(&bytes, shape.extent(), 4, [1, 1, 1], [4, 2, 2]);
@@ -104,8 +105,8 @@ pub fn rows_with_a_pitch_are_copied(device: &Device) {
     // And back, to another place.
     let other = bench.array(&descriptor, &vec![0; descriptor.bytes()]);
     let place = other.region().part([2, 0, 1], [4, 2, 2]).unwrap();
-    bench.stream.copy_to_array(place, all, pitch).unwrap();
-    assert_eq!(bench.stream.download_array(place).unwrap().wait().unwrap(), rows);
+    bench.stream.copy(place, spaced).unwrap();
+    assert_eq!(bench.stream.download(place).unwrap().wait().unwrap(), rows);
     let sum = |bytes: &[u8]| bytes.iter().map(|b| u64::from(*b)).sum::<u64>();
     assert_eq!(sum(&bench.read(&other)), sum(&rows), "nothing else was written");
 }
@@ -120,7 +121,7 @@ pub fn arrays_are_copied_to_arrays(device: &Device) {
     let bytes = pattern(from.bytes());
     let (from, to) = (bench.array(&from, &bytes), bench.array(&to, &vec![0; to.bytes()]));
     let layer = from.region().part([0, 0, 2], [8, 6, 1]).unwrap();
-    bench.stream.copy_array(to.region(), layer).unwrap();
+    bench.stream.copy(to.region(), layer).unwrap();
     assert_eq!(bench.read(&to), bytes[2 * 192..]);
 }
 
@@ -144,27 +145,28 @@ pub fn wrong_copies_are_errors(device: &Device) {
         assert!(matches!(error, Error::RegionOutOfRange { .. }), "{error}");
     }
     assert!(array.region().part([usize::MAX, 0, 0], [2, 1, 1]).is_err());
-    let short = stream.upload_array(array.region(), &[0; 127]);
+    let short = stream.upload(array.region(), &[0; 127]);
     assert!(matches!(short, Err(Error::OutOfRange { .. })), "{short:?}");
 
     let memory = device.alloc(127).unwrap();
-    let tight = Pitch::tight(&array.region());
-    let copy = stream.copy_from_array(memory.slice(..).unwrap(), tight, array.region());
+    let (all, extent) = (memory.slice(..).unwrap(), array.region().extent());
+    let copy = stream.copy(all, array.region());
     assert!(matches!(copy, Err(Error::OutOfRange { end: 128, bytes: 127, .. })), "{copy:?}");
-    let narrow = Pitch { row_bytes: 16, rows: 4 };
-    let copy = stream.copy_to_array(array.region(), memory.slice(..).unwrap(), narrow);
-    assert!(matches!(copy, Err(Error::OutOfRange { end: 32, bytes: 16, .. })), "{copy:?}");
+    let rows = all.rows(Pitch::tight(extent), extent);
+    assert!(matches!(rows, Err(Error::OutOfRange { end: 128, bytes: 127, .. })), "{rows:?}");
+    let rows = all.rows(Pitch { row_bytes: 16, rows: 4 }, extent);
+    assert!(matches!(rows, Err(Error::OutOfRange { end: 32, bytes: 16, .. })), "{rows:?}");
 
     let other = device.array(&ArrayDescriptor::new(shape, Format::RG32F)).unwrap();
-    let copy = stream.copy_array(other.region(), array.region()).unwrap_err();
+    let copy = stream.copy(other.region(), array.region()).unwrap_err();
     assert!(matches!(copy, Error::RegionsDiffer { .. }), "{copy}");
     assert!(copy.to_string().contains("f32x2"), "{copy}");
 
     let elsewhere = Device::cpu().unwrap().array(&descriptor).unwrap();
     for copy in [
-        stream.upload_array(elsewhere.region(), &[0; 128]),
-        stream.copy_array(elsewhere.region(), array.region()),
-        stream.copy_to_array(elsewhere.region(), memory.slice(..).unwrap(), tight),
+        stream.upload(elsewhere.region(), &[0; 128]),
+        stream.copy(elsewhere.region(), array.region()),
+        stream.copy(elsewhere.region(), all),
     ] {
         assert!(matches!(copy, Err(Error::WrongDevice { .. })), "{copy:?}");
     }

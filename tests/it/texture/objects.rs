@@ -123,8 +123,8 @@ pub fn objects_are_dropped_anywhere(device: &Device) {
             device.array(&ArrayDescriptor::new(shape, Format::RGBA8).with_surface()).unwrap();
         let texture = bench.texture(&array, &TextureDescriptor::default());
         let surface = device.surface(&array).unwrap();
-        bench.stream.upload_array(array.region(), &vec![1; 64 * 64 * 4]).unwrap();
-        let read = bench.stream.download_array(array.region()).unwrap();
+        bench.stream.upload(array.region(), &vec![1; 64 * 64 * 4]).unwrap();
+        let read = bench.stream.download(array.region()).unwrap();
         let threads = [
             thread::spawn(move || drop(array)),
             thread::spawn(move || drop(texture)),

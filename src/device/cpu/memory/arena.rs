@@ -313,20 +313,36 @@ impl Arena {
         fits
     }
 
-    /// The bytes of a range; `None` when they do not lie in one allocation.
-    pub(in crate::device::cpu) fn read(&self, address: u64, bytes: usize) -> Option<Vec<u8>> {
-        if bytes == 0 {
-            return Some(Vec::new());
+    /// Appends the bytes of a range to `out`; false, and nothing done, when they do not lie in one allocation.
+    #[must_use]
+    pub(in crate::device::cpu) fn append(
+        &self,
+        address: u64,
+        bytes: usize,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let fits = bytes == 0 || self.holds(address, bytes as u64);
+        if fits && bytes > 0 {
+            out.reserve(bytes);
+            let end = out.len() + bytes;
+            let room = out.spare_capacity_mut().as_mut_ptr();
+            // SAFETY: the range lies in the arena, whose pages stay mapped; `out` has room for it.
+            unsafe { ptr::copy(address as *const u8, room.cast(), bytes) };
+            // SAFETY: the copy initialised so many bytes.
+            unsafe { out.set_len(end) };
         }
-        if !self.holds(address, bytes as u64) {
-            return None;
+        fits
+    }
+
+    /// Reads a range; false, and nothing done, when it does not lie in one allocation.
+    #[must_use]
+    pub(in crate::device::cpu) fn read(&self, address: u64, out: &mut [u8]) -> bool {
+        let fits = out.is_empty() || self.holds(address, out.len() as u64);
+        if fits {
+            // SAFETY: the range lies in the arena, whose pages stay mapped and of which `out` is no part.
+            unsafe { ptr::copy(address as *const u8, out.as_mut_ptr(), out.len()) };
         }
-        let mut out = Vec::with_capacity(bytes);
-        // SAFETY: the range lies in the arena, whose pages stay mapped; `out` has room for it.
-        unsafe { ptr::copy(address as *const u8, out.as_mut_ptr(), bytes) };
-        // SAFETY: the copy initialised so many bytes.
-        unsafe { out.set_len(bytes) };
-        Some(out)
+        fits
     }
 
     /// Copies between allocations; false, and nothing done, when a range does not fit one.

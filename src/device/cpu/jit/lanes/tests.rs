@@ -36,8 +36,8 @@ fn run(body: &str, config: &LaunchConfig, n: u32, lanes: Lanes) -> (Vec<u8>, Opt
     let [a, b] = [(); 2].map(|()| device.alloc(WORDS * 4).unwrap());
     // Behind the buffers lies nothing: a scratch of the device's own would take the first bytes beyond.
     device.shared.arena.alloc(1, crate::device::cpu::memory::Access::ReadOnly).unwrap();
-    stream.upload(slice(&a), &input).unwrap();
-    stream.fill(slice(&b), Fill::U32(0)).unwrap();
+    stream.upload(&slice(&a).into(), &input).unwrap();
+    stream.fill(&slice(&b).into(), Fill::U32(0)).unwrap();
     let mut arguments = Arguments::new();
     arguments.push(&a.address()).push(&b.address()).push(&n);
     stream.launch(&function, config, &arguments).unwrap();
@@ -53,7 +53,7 @@ fn run(body: &str, config: &LaunchConfig, n: u32, lanes: Lanes) -> (Vec<u8>, Opt
         }
         Err(error) => panic!("{error}"),
     };
-    let bytes = stream.download(slice(&b)).unwrap().wait().unwrap();
+    let bytes = stream.download(&slice(&b).into()).unwrap().wait().unwrap();
     (bytes, fault)
 }
 

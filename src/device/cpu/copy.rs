@@ -1,0 +1,176 @@
+//! Copies and fills: rows of bytes in the arena and on the host, as a piece of a stream's work.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Array, HostMemory, Readback, Stream, memory::Arena};
+use crate::device::{self, Error, Fill, Pitch, Region, Result, Rows, host::HostRows};
+
+/// Where a piece of work leaves its result, or finds what it works with.
+pub(super) type Slot<T> = Arc<Mutex<Option<T>>>;
+
+/// Host memory while a copy owns it.
+pub(super) type HostSlot = Slot<HostMemory>;
+
+/// Rows of bytes in the arena: where the first one starts, and how the others follow.
+#[derive(Clone, Copy, Debug)]
+struct Lines {
+    address: u64,
+    pitch: Pitch,
+}
+
+impl Lines {
+    fn of(region: &Region<'_>) -> Result<(Self, Option<Array>)> {
+        match region {
+            Region::Rows(rows) => Ok((Self { address: rows.address(), pitch: rows.pitch() }, None)),
+            Region::Array(region) => {
+                let device::Array::Cpu(array) = region.array() else {
+                    return Err(Error::WrongDevice { operation: "copy" });
+                };
+                let (address, pitch) = array.rows(region);
+                Ok((Self { address, pitch }, Some(array.clone())))
+            }
+        }
+    }
+
+    /// Bytes from the first row to another.
+    fn offset(pitch: Pitch, (row, slice): (usize, usize)) -> usize {
+        (slice * pitch.rows + row) * pitch.row_bytes
+    }
+
+    fn address(&self, at: (usize, usize)) -> u64 {
+        self.address + Self::offset(self.pitch, at) as u64
+    }
+}
+
+/// A copy or a fill of rows.
+#[derive(Debug)]
+pub(super) struct Copy {
+    kind: Kind,
+    /// Bytes of a row, rows, slices.
+    extent: [usize; 3],
+    /// The arrays that take part.
+    _kept: [Option<Array>; 2],
+}
+
+#[derive(Debug)]
+enum Kind {
+    Upload {
+        to: Lines,
+        bytes: Vec<u8>,
+    },
+    Download {
+        from: Lines,
+        to: Slot<Vec<u8>>,
+    },
+    Copy {
+        to: Lines,
+        from: Lines,
+    },
+    Fill {
+        to: Lines,
+        value: Fill,
+    },
+    /// Between the device and host memory that stays its owner's: to the device if `upload`.
+    Transfer {
+        device: Lines,
+        host: HostSlot,
+        rows: HostRows,
+        upload: bool,
+    },
+}
+
+impl Copy {
+    /// Does it; false where a row does not lie in an allocation.
+    pub(super) fn run(self, arena: &Arena) -> bool {
+        let [row_bytes, rows, slices] = self.extent;
+        let mut each = (0..slices).flat_map(|slice| (0..rows).map(move |row| (row, slice)));
+        match self.kind {
+            Kind::Transfer { device, host, rows, upload } => {
+                let mut slot = host.lock().unwrap_or_else(PoisonError::into_inner);
+                let Some(memory) = slot.as_mut() else { return false };
+                each.all(|at| {
+                    let start = rows.offset + Lines::offset(rows.pitch, at);
+                    let row = memory.get_mut(start..start + row_bytes);
+                    row.is_some_and(|row| match upload {
+                        true => arena.write(device.address(at), row),
+                        false => arena.read(device.address(at), row),
+                    })
+                })
+            }
+            Kind::Upload { .. } | Kind::Copy { .. } | Kind::Fill { .. } if row_bytes == 0 => true,
+            Kind::Upload { to, bytes } => {
+                each.zip(bytes.chunks(row_bytes)).all(|(at, row)| arena.write(to.address(at), row))
+            }
+            Kind::Copy { to, from } => {
+                each.all(|at| arena.copy(to.address(at), from.address(at), row_bytes))
+            }
+            Kind::Fill { to, value } => each.all(|at| arena.fill(to.address(at), row_bytes, value)),
+            Kind::Download { from, to } => {
+                let mut bytes = Vec::with_capacity(row_bytes * rows * slices);
+                let fits = each.all(|at| arena.append(from.address(at), row_bytes, &mut bytes));
+                *to.lock().unwrap_or_else(PoisonError::into_inner) = fits.then_some(bytes);
+                fits
+            }
+        }
+    }
+}
+
+impl Stream {
+    /// Copies `bytes` of the host to `to`.
+    ///
+    /// # Errors
+    /// None that is known before the copy is done.
+    pub fn upload(&self, to: &Region<'_>, bytes: &[u8]) -> Result<()> {
+        let (lines, array) = Lines::of(to)?;
+        let kind = Kind::Upload { to: lines, bytes: bytes.to_vec() };
+        self.push_copy(Copy { kind, extent: to.extent(), _kept: [array, None] });
+        Ok(())
+    }
+
+    /// Starts to copy `from` to the host.
+    ///
+    /// # Errors
+    /// None that is known before the copy is done.
+    pub fn download(&self, from: &Region<'_>) -> Result<Readback> {
+        let (lines, array) = Lines::of(from)?;
+        let slot = Slot::default();
+        let kind = Kind::Download { from: lines, to: slot.clone() };
+        let number = self.push_copy(Copy { kind, extent: from.extent(), _kept: [array, None] });
+        Ok(Readback(self.pending(number, slot)))
+    }
+
+    /// Copies `from` to `to`, which has the same shape.
+    ///
+    /// # Errors
+    /// None that is known before the copy is done.
+    pub fn copy(&self, to: &Region<'_>, from: &Region<'_>) -> Result<()> {
+        let ((to, to_array), (from, from_array), extent) =
+            (Lines::of(to)?, Lines::of(from)?, to.extent());
+        let kind = Kind::Copy { to, from };
+        self.push_copy(Copy { kind, extent, _kept: [to_array, from_array] });
+        Ok(())
+    }
+
+    /// Copies between a region and host memory; the number of this piece of work.
+    pub(super) fn push_transfer(
+        &self,
+        region: &Region<'_>,
+        host: HostSlot,
+        rows: HostRows,
+        upload: bool,
+    ) -> Result<u64> {
+        let (device, array) = Lines::of(region)?;
+        let kind = Kind::Transfer { device, host, rows, upload };
+        Ok(self.push_copy(Copy { kind, extent: rows.extent, _kept: [array, None] }))
+    }
+
+    /// Fills `to` with a value.
+    ///
+    /// # Errors
+    /// None that is known before the fill is done.
+    pub fn fill(&self, to: &Rows<'_>, value: Fill) -> Result<()> {
+        let kind = Kind::Fill { to: Lines { address: to.address(), pitch: to.pitch() }, value };
+        self.push_copy(Copy { kind, extent: to.extent(), _kept: [None, None] });
+        Ok(())
+    }
+}

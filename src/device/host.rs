@@ -1,0 +1,352 @@
+//! Page-locked host memory, from and to which a device copies at full speed while the host goes on.
+//!
+//! A copy that is under way owns the memory: [`Stream::upload_from`] and [`Stream::download_to`] take it, and
+//! [`Transfer::wait`] gives it back. So nobody sees it half written, and nobody frees it meanwhile.
+
+use std::{
+    ops::{Deref, DerefMut},
+    sync::Arc,
+};
+
+use super::{
+    Device, Error, Pitch, PoolStatistics, Region, Result, Stream, cpu, each, nvidia,
+    shelf::{Shelf, size_class},
+};
+
+/// How page-locked memory is allocated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct HostFlags {
+    /// Page-locked for every context of the process, not only for the device's.
+    pub portable: bool,
+    /// Not through the host's caches: the GPU reads it faster, and the host should only write it, for it reads it
+    /// very slowly.
+    pub write_combined: bool,
+}
+
+/// Page-locked memory of the host; on the CPU device, ordinary memory. It starts at a page, unless it was registered.
+///
+/// ```
+/// use warpaint::device::{Device, HostFlags};
+///
+/// let device = Device::cpu()?;
+/// let (stream, memory) = (device.stream()?, device.alloc(4)?);
+/// let mut host = device.alloc_host(8, HostFlags::default())?;
+/// host.copy_from_slice(&[0, 1, 2, 3, 4, 5, 6, 7]);
+///
+/// let upload = stream.upload_from(memory.slice(..)?, host.at(4))?;
+/// // The host may do something else now, but not touch what is being copied.
+/// let mut host = upload.wait()?;
+/// host.fill(0);
+/// let host = stream.download_to(host, memory.slice(..)?)?.wait()?;
+/// assert_eq!(*host, [4, 5, 6, 7, 0, 0, 0, 0]);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct HostMemory {
+    /// Always there until it is dropped or handed on.
+    raw: Option<RawHost>,
+    bytes: usize,
+    /// The pool that it goes back to.
+    home: Option<Arc<Shelf<RawHost>>>,
+}
+
+/// Host memory that knows no pool.
+#[derive(Debug)]
+enum RawHost {
+    Nvidia(nvidia::HostMemory),
+    Cpu(cpu::HostMemory),
+}
+
+impl RawHost {
+    fn new(device: &Device, bytes: usize, flags: HostFlags) -> Result<Self> {
+        Ok(match device {
+            Device::Nvidia(d) => Self::Nvidia(d.alloc_host(bytes, flags)?),
+            Device::Cpu(d) => Self::Cpu(d.alloc_host(bytes)?),
+        })
+    }
+
+    fn bytes(&self) -> usize {
+        each!(self, m => m.len())
+    }
+}
+
+impl Device {
+    /// Page-locks `bytes` of new host memory, whose content is undefined. That takes long: keep it, or take it from
+    /// a [`HostPool`].
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::Call`].
+    pub fn alloc_host(&self, bytes: usize, flags: HostFlags) -> Result<HostMemory> {
+        let raw = RawHost::new(self, bytes, flags)?;
+        Ok(HostMemory { raw: Some(raw), bytes, home: None })
+    }
+
+    /// Page-locks host memory that there is already; [`HostMemory::into_vec`] gives it back.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::Call`].
+    pub fn register_host(&self, bytes: Vec<u8>) -> Result<HostMemory> {
+        let length = bytes.len();
+        let raw = match self {
+            Self::Nvidia(d) => RawHost::Nvidia(d.register_host(bytes)?),
+            Self::Cpu(d) => RawHost::Cpu(d.register_host(bytes)),
+        };
+        Ok(HostMemory { raw: Some(raw), bytes: length, home: None })
+    }
+}
+
+impl HostMemory {
+    /// Its bytes as ordinary memory: without a copy where it was registered.
+    pub fn into_vec(mut self) -> Vec<u8> {
+        match (self.raw.take(), &self.home) {
+            (Some(RawHost::Nvidia(memory)), None) => memory.into_vec(),
+            (Some(RawHost::Cpu(memory)), None) => memory.into_vec(),
+            (raw, _) => {
+                self.raw = raw;
+                self.to_vec()
+            }
+        }
+    }
+
+    /// The part of it that starts at `offset`, for a copy.
+    pub fn at(self, offset: usize) -> HostPart {
+        HostPart { memory: self, offset, pitch: None }
+    }
+}
+
+impl Deref for HostMemory {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        let all: &[u8] = match &self.raw {
+            Some(RawHost::Nvidia(memory)) => memory,
+            Some(RawHost::Cpu(memory)) => memory,
+            None => &[],
+        };
+        all.get(..self.bytes).unwrap_or(all)
+    }
+}
+
+impl DerefMut for HostMemory {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        let all: &mut [u8] = match &mut self.raw {
+            Some(RawHost::Nvidia(memory)) => memory,
+            Some(RawHost::Cpu(memory)) => memory,
+            None => &mut [],
+        };
+        let bytes = self.bytes.min(all.len());
+        &mut all[..bytes]
+    }
+}
+
+impl Drop for HostMemory {
+    fn drop(&mut self) {
+        if let (Some(raw), Some(home)) = (self.raw.take(), &self.home) {
+            home.put(raw.bytes(), raw);
+        }
+    }
+}
+
+/// The host's side of a copy: where it starts, and how its rows lie. [`HostMemory`] itself is one, too: without gaps,
+/// from its first byte.
+#[derive(Debug)]
+pub struct HostPart {
+    memory: HostMemory,
+    offset: usize,
+    pitch: Option<Pitch>,
+}
+
+impl HostPart {
+    /// The same, with its rows so far apart.
+    #[must_use]
+    pub fn pitched(self, pitch: Pitch) -> Self {
+        Self { pitch: Some(pitch), ..self }
+    }
+
+    /// That rows of such an extent lie in it; how they lie.
+    fn check(&self, extent: [usize; 3]) -> Result<HostRows> {
+        let pitch = self.pitch.unwrap_or(Pitch::tight(extent)).of_rows(extent);
+        let bytes = self.memory.len();
+        let Some(rest) = bytes.checked_sub(self.offset) else {
+            return Err(Error::OutOfRange { start: self.offset, end: self.offset, bytes });
+        };
+        pitch.check(extent, rest)?;
+        Ok(HostRows { offset: self.offset, pitch, extent })
+    }
+}
+
+impl From<HostMemory> for HostPart {
+    fn from(memory: HostMemory) -> Self {
+        memory.at(0)
+    }
+}
+
+/// Where rows lie in host memory, which has room for them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HostRows {
+    pub(super) offset: usize,
+    pub(super) pitch: Pitch,
+    /// Bytes of a row, rows, and slices.
+    pub(super) extent: [usize; 3],
+}
+
+/// A copy between page-locked memory and the device that is under way. Dropped, it waits for its end.
+#[derive(Debug)]
+pub struct Transfer {
+    /// Always there until it is dropped.
+    raw: Option<RawTransfer>,
+    bytes: usize,
+    home: Option<Arc<Shelf<RawHost>>>,
+}
+
+#[derive(Debug)]
+enum RawTransfer {
+    Nvidia(nvidia::Transfer),
+    Cpu(cpu::Transfer),
+}
+
+impl Transfer {
+    /// Whether [`Transfer::wait`] would return at once.
+    ///
+    /// # Errors
+    /// An error of the stream before the copy.
+    pub fn is_ready(&self) -> Result<bool> {
+        match &self.raw {
+            Some(RawTransfer::Nvidia(transfer)) => transfer.is_ready(),
+            Some(RawTransfer::Cpu(transfer)) => transfer.is_ready(),
+            None => Ok(true),
+        }
+    }
+
+    /// The host's memory, once the copy has ended.
+    ///
+    /// # Errors
+    /// An error of the stream before the copy; the memory is freed then.
+    pub fn wait(mut self) -> Result<HostMemory> {
+        let (raw, ended) = self.end(true);
+        let memory = HostMemory { raw, bytes: self.bytes, home: self.home.clone() };
+        ended.map(|()| memory)
+    }
+
+    /// Waits; with `report`, the error that the stream has not reported yet.
+    fn end(&mut self, report: bool) -> (Option<RawHost>, Result<()>) {
+        match self.raw.take() {
+            Some(RawTransfer::Nvidia(transfer)) => {
+                let (memory, ended) = transfer.end();
+                (memory.map(RawHost::Nvidia), ended)
+            }
+            Some(RawTransfer::Cpu(transfer)) => {
+                let (memory, ended) = transfer.end(report);
+                (memory.map(RawHost::Cpu), ended)
+            }
+            None => (None, Ok(())),
+        }
+    }
+}
+
+impl Drop for Transfer {
+    fn drop(&mut self) {
+        let (raw, _) = self.end(false);
+        drop(HostMemory { raw, bytes: self.bytes, home: self.home.take() });
+    }
+}
+
+impl Stream {
+    /// Starts to copy page-locked memory to `to`: memory, rows in it, or texels of an array. [`Transfer::wait`]
+    /// gives the memory back.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] when the host's side has not as many bytes, [`Error::WrongDevice`], [`Error::Call`];
+    /// the memory is freed then.
+    pub fn upload_from<'a>(
+        &self,
+        to: impl Into<Region<'a>>,
+        from: impl Into<HostPart>,
+    ) -> Result<Transfer> {
+        self.transfer(to.into(), from.into(), true)
+    }
+
+    /// Starts to copy `from` to page-locked memory; what lies beside it there stays. [`Transfer::wait`] gives the
+    /// memory back.
+    ///
+    /// # Errors
+    /// As [`Stream::upload_from`].
+    pub fn download_to<'a>(
+        &self,
+        to: impl Into<HostPart>,
+        from: impl Into<Region<'a>>,
+    ) -> Result<Transfer> {
+        self.transfer(from.into(), to.into(), false)
+    }
+
+    fn transfer(&self, region: Region<'_>, part: HostPart, upload: bool) -> Result<Transfer> {
+        let rows = part.check(region.extent())?;
+        let id = self.device().id();
+        region.expect_device(id)?;
+        let mut memory = part.memory;
+        let (bytes, home) = (memory.bytes, memory.home.clone());
+        let raw = match (self, memory.raw.take()) {
+            (Self::Nvidia(s), Some(RawHost::Nvidia(m))) if m.device_id() == id => {
+                RawTransfer::Nvidia(s.transfer(&region, m, rows, upload)?)
+            }
+            (Self::Cpu(s), Some(RawHost::Cpu(m))) if m.device_id() == id => {
+                RawTransfer::Cpu(s.transfer(&region, m, rows, upload)?)
+            }
+            (_, raw) => {
+                memory.raw = raw;
+                return Err(Error::WrongDevice { operation: "copy" });
+            }
+        };
+        Ok(Transfer { raw: Some(raw), bytes, home })
+    }
+}
+
+/// Keeps freed page-locked memory of one device for later allocations. Clones are the same pool.
+///
+/// ```
+/// use warpaint::device::{Device, HostFlags, HostPool};
+///
+/// let pool = HostPool::new(&Device::cpu()?, HostFlags::default());
+/// let address = pool.alloc(1000)?.as_ptr();
+/// assert_eq!(pool.alloc(900)?.as_ptr(), address, "the same memory again");
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct HostPool {
+    device: Device,
+    flags: HostFlags,
+    shelf: Arc<Shelf<RawHost>>,
+}
+
+impl HostPool {
+    /// An empty pool.
+    pub fn new(device: &Device, flags: HostFlags) -> Self {
+        Self { device: device.clone(), flags, shelf: Arc::default() }
+    }
+
+    /// `bytes` of page-locked memory, which go back to the pool when they are dropped. Their content is what the
+    /// last user left.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], also once what is kept was given back; [`Error::Call`].
+    pub fn alloc(&self, bytes: usize) -> Result<HostMemory> {
+        let fresh = |size| RawHost::new(&self.device, size, self.flags);
+        let raw = self.shelf.take(size_class(bytes), |_| true, fresh)?;
+        Ok(HostMemory { raw: Some(raw), bytes, home: Some(self.shelf.clone()) })
+    }
+
+    /// Gives the memory that is kept back to the host.
+    pub fn trim(&self) {
+        self.shelf.trim();
+    }
+
+    /// Gives it back, and from now on keeps nothing: what is dropped is freed at once.
+    pub fn stop_holding(&self) {
+        self.shelf.stop_holding();
+    }
+
+    /// What it holds and has given out, now.
+    pub fn statistics(&self) -> PoolStatistics {
+        self.shelf.statistics()
+    }
+}
