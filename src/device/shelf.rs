@@ -144,13 +144,14 @@ mod tests {
     /// A device with room for 1000 bytes: only once what is kept is given back is there room for another size.
     #[test]
     fn what_is_kept_is_given_back_where_memory_runs_out() {
-        let (shelf, room) = (Shelf::default(), std::rc::Rc::new(std::cell::Cell::new(1000)));
-        struct Taken(std::rc::Rc<std::cell::Cell<usize>>, usize);
+        use std::{cell::Cell, rc::Rc};
+        struct Taken(Rc<Cell<usize>>, usize);
         impl Drop for Taken {
             fn drop(&mut self) {
                 self.0.set(self.0.get() + self.1);
             }
         }
+        let (shelf, room) = (Shelf::default(), Rc::new(Cell::new(1000_usize)));
         let fresh = |size| match room.get().checked_sub(size) {
             Some(rest) => {
                 room.set(rest);

@@ -151,17 +151,15 @@ impl HostMemory {
             if !self.reached.0.is_null() {
                 event::destroy(context, self.reached)?;
             }
-            match origin {
-                _ if bytes == 0 => Ok(()),
-                // SAFETY: allocated by `cuMemHostAlloc`, and no copy uses it: one under way would own it.
-                Origin::Allocated => {
-                    context.check(unsafe { context.driver().cuMemFreeHost(address) })
-                }
-                // SAFETY: registered by `cuMemHostRegister`, and no copy uses it.
-                Origin::Registered(_) => {
-                    context.check(unsafe { context.driver().cuMemHostUnregister(address) })
-                }
+            if bytes == 0 {
+                return Ok(());
             }
+            context.check(match origin {
+                // SAFETY: allocated by `cuMemHostAlloc`, and no copy uses it: one under way would own it.
+                Origin::Allocated => unsafe { context.driver().cuMemFreeHost(address) },
+                // SAFETY: registered by `cuMemHostRegister`, and no copy uses it.
+                Origin::Registered(_) => unsafe { context.driver().cuMemHostUnregister(address) },
+            })
         });
         match origin {
             Origin::Allocated => Vec::new(),
@@ -223,10 +221,10 @@ impl Stream {
             // SAFETY: the region is alive while the copy is put on the stream and freed behind it; the transfer keeps
             // the host's memory, which has room for the rows, until the event behind the copy is reached.
             let status = unsafe { self.submit_copy(to, from, extent) };
-            // SAFETY: the event and the stream are alive, and of the same context.
             let recorded = context.check(status).and_then(|()| {
-                context
-                    .check(unsafe { context.driver().cuEventRecord(memory.reached.0, self.raw()) })
+                let reached = memory.reached.0;
+                // SAFETY: the event and the stream are alive, and of the same context.
+                context.check(unsafe { context.driver().cuEventRecord(reached, self.raw()) })
             });
             if let Err(error) = recorded {
                 // The copy may be on its way without an event to tell when it has ended.
