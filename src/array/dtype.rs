@@ -1,6 +1,7 @@
 //! Which Rust types arrays hold, and what CUDA C++ calls them.
 
 use half::{bf16, f16};
+use num_complex::Complex;
 
 use crate::element::{Element, Scalar};
 
@@ -19,9 +20,9 @@ pub struct DType {
 
 /// A Rust type whose values arrays hold.
 ///
-/// Implemented for `bool`, the integers of 8 to 64 bits, [`half::f16`], [`half::bf16`], `f32` and `f64`. For a
-/// structure, give it `#[repr(C)]` and the same definition in CUDA C++; every kernel that uses it checks that size
-/// and alignment agree.
+/// Implemented for `bool`, the integers of 8 to 64 bits, [`half::f16`], [`half::bf16`], `f32`, `f64` and
+/// [`num_complex::Complex`] of the last two. For a structure, give it `#[repr(C)]` and the same definition in CUDA C++;
+/// every kernel that uses it checks that size and alignment agree.
 ///
 /// ```
 /// use warpaint::array::{DType, Data};
@@ -47,7 +48,12 @@ pub trait Data:
 }
 
 /// A type with `+ - * /`.
-pub trait Number: Data {
+pub trait Arithmetic: Data {}
+
+/// A number: an integer, real or complex.
+pub trait Number: Arithmetic + Promote<Self, Output = Self> {
+    /// The type of its real part and of its absolute value: the type itself, or a complex number's parts'.
+    type Real: Real;
     /// The type that sums of it are collected in on the device, one that loses nothing that matters.
     const SUM: DType;
     /// 0.
@@ -57,15 +63,21 @@ pub trait Number: Data {
 }
 
 /// A number with an order.
-pub trait Real: Number {
+pub trait Real: Number<Real = Self> {
     /// The least value: minus infinity, or the least integer.
     const LEAST: Self;
     /// The greatest value: infinity, or the greatest integer.
     const GREATEST: Self;
 }
 
-/// A type with square roots and sines.
-pub trait Float: Number {}
+/// A number with square roots and sines: floating-point, real or complex (numpy's `inexact`).
+pub trait Inexact: Number {}
+
+/// A real floating-point number.
+pub trait Float: Real + Inexact {}
+
+/// An integer.
+pub trait Integer: Real + Bits {}
 
 /// A type with `& | ^ !`.
 pub trait Bits: Data {}
@@ -102,6 +114,13 @@ data! {
     bf16: defined(Scalar::BF16, "#include <cuda_bf16.h>");
     f32: plain(Scalar::F32);
     f64: plain(Scalar::F64);
+    Complex<f32>: complex("warpaint::complex<float>", 8);
+    Complex<f64>: complex("warpaint::complex<double>", 16);
+}
+
+/// Complex numbers, which our header aligns to their size on the device.
+const fn complex(name: &'static str, bytes: usize) -> DType {
+    DType { name, definition: "#include <warpaint/complex.cuh>", bytes, align: bytes }
 }
 
 /// A sum of `f64` that keeps its rounding errors.
@@ -112,9 +131,19 @@ const COMPENSATED: DType = DType {
     align: 8,
 };
 
+/// Its complex counterpart.
+const COMPLEX_COMPENSATED: DType = DType {
+    name: "warpaint::complex<warpaint::Compensated>",
+    definition: concat!("#include <warpaint/complex.cuh>\n", include_str!("compensated.cuh")),
+    bytes: 32,
+    align: 32,
+};
+
 macro_rules! real {
     ($($rust:ty: $zero:expr, $one:expr, $least:expr, $greatest:expr, $sum:expr;)*) => {$(
+        impl Arithmetic for $rust {}
         impl Number for $rust {
+            type Real = Self;
             const SUM: DType = $sum;
             const ZERO: Self = $zero;
             const ONE: Self = $one;
@@ -141,11 +170,30 @@ real! {
     f64: 0.0, 1.0, Self::NEG_INFINITY, Self::INFINITY, COMPENSATED;
 }
 
+macro_rules! complex {
+    ($($part:ty: $sum:expr;)*) => {$(
+        impl Arithmetic for Complex<$part> {}
+        impl Number for Complex<$part> {
+            type Real = $part;
+            const SUM: DType = $sum;
+            const ZERO: Self = Self::new(0.0, 0.0);
+            const ONE: Self = Self::new(1.0, 0.0);
+        }
+    )*};
+}
+
+complex! {
+    f32: <Complex<f64> as Data>::DTYPE;
+    f64: COMPLEX_COMPENSATED;
+}
+
 macro_rules! mark {
     ($as:ident: $($rust:ty),*) => { $(impl $as for $rust {})* };
 }
 
+mark!(Inexact: f16, bf16, f32, f64, Complex<f32>, Complex<f64>);
 mark!(Float: f16, bf16, f32, f64);
+mark!(Integer: i8, u8, i16, u16, i32, u32, i64, u64);
 mark!(Bits: bool, i8, u8, i16, u16, i32, u32, i64, u64);
 
 /// The type that an operation on two types gives, by numpy's rules for arrays.
@@ -154,7 +202,7 @@ mark!(Bits: bool, i8, u8, i16, u16, i32, u32, i64, u64);
 /// numpy. What numpy lacks is as in JAX: `bf16` with an integer stays `bf16`, with `f16` it gives `f32`.
 pub trait Promote<Other: Data>: Data {
     /// The common type.
-    type Output: Number;
+    type Output: Data;
 }
 
 macro_rules! promote {
@@ -166,7 +214,9 @@ macro_rules! promote {
     (into $a:ty: $($b:ty),*) => { promote! { $($a, $b => $a;)* } };
 }
 
-promote!(same i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64);
+promote!(same bool, i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>);
+promote!(into Complex<f64>: bool, i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64, Complex<f32>);
+promote!(into Complex<f32>: bool, i8, u8, i16, u16, f16, bf16, f32);
 promote!(into f64: bool, i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32);
 promote!(into f32: bool, i8, u8, i16, u16, f16, bf16);
 promote!(into f16: bool, i8, u8);
@@ -185,4 +235,6 @@ promote! {
     f16, i16 => f32; f16, u16 => f32; f16, i32 => f64; f16, u32 => f64; f16, i64 => f64; f16, u64 => f64;
     f16, bf16 => f32;
     f32, i32 => f64; f32, u32 => f64; f32, i64 => f64; f32, u64 => f64;
+    Complex<f32>, i32 => Complex<f64>; Complex<f32>, u32 => Complex<f64>; Complex<f32>, i64 => Complex<f64>;
+    Complex<f32>, u64 => Complex<f64>; Complex<f32>, f64 => Complex<f64>;
 }

@@ -3,12 +3,9 @@
 //! `&a * 2.0 + &b` computes nothing; it says what to compute. [`Expr::eval`] turns all of it into one kernel that
 //! reads each array once, and gives a new array; [`GpuArray::assign`] writes into one that is there.
 
-use std::{collections::HashMap, marker::PhantomData, ops, sync::Arc};
+use std::{collections::HashMap, marker::PhantomData, sync::Arc};
 
-use super::{
-    Bits, DType, Data, Error, Float, GpuArray, Layout, Number, Promote, Real, Result, elementwise,
-    layout,
-};
+use super::{DType, Data, Error, GpuArray, Layout, Result, elementwise, layout};
 use crate::{device::Block, kernel::Context};
 
 /// Something to be computed for each element. Cheap to clone.
@@ -113,7 +110,7 @@ impl<T: Data> Expr<T> {
         Self { node: Arc::new(Node::Scalar { dtype: T::DTYPE, bytes }), of: PhantomData }
     }
 
-    fn apply(code: &'static str, arguments: Vec<Arc<Node>>) -> Self {
+    pub(super) fn apply(code: &'static str, arguments: Vec<Arc<Node>>) -> Self {
         let node = Node::Apply { dtype: T::DTYPE, code, arguments };
         Self { node: Arc::new(node), of: PhantomData }
     }
@@ -123,11 +120,11 @@ impl<T: Data> Expr<T> {
         Self::apply("static_cast<$T>(i)", Vec::new())
     }
 
-    fn unary<O: Data>(&self, code: &'static str) -> Expr<O> {
+    pub(super) fn unary<O: Data>(&self, code: &'static str) -> Expr<O> {
         Expr::apply(code, vec![self.node.clone()])
     }
 
-    fn binary<O: Data>(&self, code: &'static str, other: Arc<Node>) -> Expr<O> {
+    pub(super) fn binary<O: Data>(&self, code: &'static str, other: Arc<Node>) -> Expr<O> {
         Expr::apply(code, vec![self.node.clone(), other])
     }
 
@@ -175,9 +172,14 @@ impl<T: Data> Expr<T> {
         Ok(first.context.clone())
     }
 
-    /// Each element as another type, converted as C++ does; floating-point to integer cuts off the fraction.
+    /// Each element as another type, converted as C++ does: floating-point to integer cuts off the fraction, and
+    /// what is not 0 is `true`. Complex to real leaves the real part, as in C; one value becomes all components of
+    /// a vector.
     pub fn cast<U: Data>(&self) -> Expr<U> {
-        self.unary("static_cast<$T>($0)")
+        if T::DTYPE == U::DTYPE {
+            return Expr { node: self.node.clone(), of: PhantomData };
+        }
+        self.unary("warpaint::convert<$T>($0)")
     }
 
     /// This where `condition` holds, `otherwise` elsewhere (`numpy.where`).
@@ -206,145 +208,5 @@ impl<T: Data> From<&Expr<T>> for Expr<T> {
 impl<T: Data> From<T> for Expr<T> {
     fn from(value: T) -> Self {
         Self::scalar(value)
-    }
-}
-
-/// Operators between arrays and expressions of any two types ([`Promote`]), and between them and scalars: these
-/// have the type of the array beside them, so that `&a * 2.0` stays what `a` is.
-macro_rules! arithmetic {
-    ($($trait:ident, $method:ident, $code:literal;)*) => {$(
-        arithmetic!(@left $trait, $method, $code; Expr<A>, &Expr<A>, &GpuArray<A>);
-        arithmetic!(@scalar $trait, $method, $code;
-            i8, u8, i16, u16, i32, u32, i64, u64, half::f16, half::bf16, f32, f64);
-    )*};
-    (@left $trait:ident, $method:ident, $code:literal; $($left:ty),*) => {$(
-        arithmetic!(@right $trait, $method, $code, $left; Expr<B>, &Expr<B>, &GpuArray<B>);
-    )*};
-    (@right $trait:ident, $method:ident, $code:literal, $left:ty; $($right:ty),*) => {$(
-        impl<A: Promote<B>, B: Data> ops::$trait<$right> for $left {
-            type Output = Expr<A::Output>;
-            fn $method(self, right: $right) -> Self::Output {
-                let (left, right) = (Expr::<A>::from(self), Expr::<B>::from(right));
-                left.cast::<A::Output>().binary($code, right.cast::<A::Output>().node)
-            }
-        }
-    )*};
-    (@scalar $trait:ident, $method:ident, $code:literal; $($scalar:ty),*) => {$(
-        arithmetic!(@pair $trait, $method, $code, $scalar;
-            Expr<$scalar>, &Expr<$scalar>, &GpuArray<$scalar>);
-    )*};
-    (@pair $trait:ident, $method:ident, $code:literal, $scalar:ty; $($array:ty),*) => {$(
-        impl ops::$trait<$scalar> for $array {
-            type Output = Expr<$scalar>;
-            fn $method(self, right: $scalar) -> Self::Output {
-                Expr::from(self).binary($code, Expr::scalar(right).node)
-            }
-        }
-        impl ops::$trait<$array> for $scalar {
-            type Output = Expr<$scalar>;
-            fn $method(self, right: $array) -> Self::Output {
-                Expr::scalar(self).binary($code, Expr::from(right).node)
-            }
-        }
-    )*};
-}
-
-arithmetic! {
-    Add, add, "$0 + $1";
-    Sub, sub, "$0 - $1";
-    Mul, mul, "$0 * $1";
-    Div, div, "warpaint::divide($0, $1)";
-    Rem, rem, "warpaint::remainder($0, $1)";
-}
-
-macro_rules! unary_operators {
-    ($($trait:ident, $method:ident, $bound:ident, $code:literal: $($left:ty),*;)*) => {$($(
-        impl<A: $bound> ops::$trait for $left {
-            type Output = Expr<A>;
-            fn $method(self) -> Expr<A> {
-                Expr::from(self).unary($code)
-            }
-        }
-    )*)*};
-}
-
-unary_operators! {
-    Neg, neg, Number, "static_cast<$T>(-$0)": Expr<A>, &Expr<A>, &GpuArray<A>;
-    Not, not, Bits, "warpaint::complement($0)": Expr<A>, &Expr<A>, &GpuArray<A>;
-}
-
-macro_rules! bit_operators {
-    ($($trait:ident, $method:ident, $code:literal: $($left:ty),*;)*) => {$($(
-        impl<A: Bits, R: Into<Expr<A>>> ops::$trait<R> for $left {
-            type Output = Expr<A>;
-            fn $method(self, right: R) -> Expr<A> {
-                Expr::from(self).binary($code, right.into().node)
-            }
-        }
-    )*)*};
-}
-
-bit_operators! {
-    BitAnd, bitand, "static_cast<$T>($0 & $1)": Expr<A>, &Expr<A>, &GpuArray<A>;
-    BitOr, bitor, "static_cast<$T>($0 | $1)": Expr<A>, &Expr<A>, &GpuArray<A>;
-    BitXor, bitxor, "static_cast<$T>($0 ^ $1)": Expr<A>, &Expr<A>, &GpuArray<A>;
-}
-
-/// Methods that arrays and expressions have alike.
-macro_rules! functions {
-    ($($bound:ident { $($(#[$doc:meta])* $name:ident($($argument:ident),*) -> $output:ty = $code:literal;)* })*) => {$(
-        impl<T: $bound> Expr<T> {$(
-            $(#[$doc])*
-            pub fn $name(&self $(, $argument: impl Into<Self>)*) -> Expr<$output> {
-                Expr::apply($code, vec![self.node.clone() $(, $argument.into().node)*])
-            }
-        )*}
-
-        impl<T: $bound> GpuArray<T> {$(
-            $(#[$doc])*
-            pub fn $name(&self $(, $argument: impl Into<Expr<T>>)*) -> Expr<$output> {
-                Expr::from(self).$name($($argument),*)
-            }
-        )*}
-    )*};
-}
-
-functions! {
-    Number {
-        /// Whether it equals `other`.
-        eq(other) -> bool = "$0 == $1";
-        /// Whether it differs from `other`.
-        ne(other) -> bool = "$0 != $1";
-        /// To the power of `exponent`; of integers by multiplication, where a negative exponent gives what
-        /// C's division by the power would: 0, 1 or -1.
-        pow(exponent) -> T = "warpaint::power($0, $1)";
-    }
-    Real {
-        /// Whether it is less than `other`.
-        lt(other) -> bool = "$0 < $1";
-        /// Whether it is at most `other`.
-        le(other) -> bool = "$0 <= $1";
-        /// Whether it is greater than `other`.
-        gt(other) -> bool = "$0 > $1";
-        /// Whether it is at least `other`.
-        ge(other) -> bool = "$0 >= $1";
-        /// The greater of both; NaN where one is NaN (`numpy.maximum`).
-        maximum(other) -> T = "warpaint::maximum($0, $1)";
-        /// The lesser of both; NaN where one is NaN (`numpy.minimum`).
-        minimum(other) -> T = "warpaint::minimum($0, $1)";
-        /// Its absolute value; of the least integer, itself.
-        abs() -> T = "warpaint::absolute($0)";
-    }
-    Float {
-        /// Square root.
-        sqrt() -> T = "warpaint::sqrt($0)";
-        /// Natural exponential.
-        exp() -> T = "warpaint::exp($0)";
-        /// Natural logarithm.
-        log() -> T = "warpaint::log($0)";
-        /// Sine.
-        sin() -> T = "warpaint::sin($0)";
-        /// Cosine.
-        cos() -> T = "warpaint::cos($0)";
     }
 }

@@ -29,6 +29,8 @@ template <> struct Traits<__half> { using Wide = float; static constexpr bool in
 template <> struct Traits<__nv_bfloat16> { using Wide = float; static constexpr bool integer = false; };
 #endif
 
+template <class T> struct complex;  // defined by <warpaint/complex.cuh>, which kernels of complex numbers include
+
 // An array of any layout, indexed as if its elements lay one behind the other.
 template <class T, int RANK> struct Strided {
     T *data;
@@ -47,6 +49,32 @@ template <class T, int RANK> struct Strided {
 };
 
 template <class T> using Wide = typename Traits<T>::Wide;
+
+// Conversions as C++ has them, and those that it lacks: between the types of half precision, and of complex numbers.
+template <class To, class From> struct Conversion {
+    static __device__ To of(From a) { return static_cast<To>(static_cast<Wide<From>>(a)); }
+};
+template <class T> struct Conversion<T, T> {
+    static __device__ T of(T a) { return a; }
+};
+template <class To, class From> struct Conversion<To, complex<From>> {
+    static __device__ To of(complex<From> a) { return static_cast<To>(a.re); }
+};
+template <class To, class From> struct Conversion<complex<To>, complex<From>> {
+    static __device__ complex<To> of(complex<From> a) { return complex<To>(a); }
+};
+template <class T> struct Conversion<complex<T>, complex<T>> {
+    static __device__ complex<T> of(complex<T> a) { return a; }
+};
+template <class From> struct Conversion<bool, complex<From>> {
+    static __device__ bool of(complex<From> a) { return a.re != From(0) || a.im != From(0); }
+};
+template <class To, class From> __device__ To convert(From a) { return Conversion<To, From>::of(a); }
+
+template <class T> __device__ T add(T a, T b) { return a + b; }
+template <class T> __device__ T subtract(T a, T b) { return a - b; }
+template <class T> __device__ T multiply(T a, T b) { return a * b; }
+template <class T> __device__ T negative(T a) { return -a; }
 
 // As in Rust and C for integers, and 0 where the divisor is 0, as numpy's floor_divide has it.
 template <class T> __device__ T divide(T a, T b)
@@ -70,6 +98,34 @@ template <class T> __device__ T remainder(T a, T b)
     }
 }
 
+// With the divisor's sign, as in numpy and Python.
+template <class T> __device__ T modulo(T a, T b)
+{
+    T rest = remainder(a, b);
+    if constexpr (Traits<T>::integer) {
+        return rest != T(0) && (rest < T(0)) != (b < T(0)) ? T(rest + b) : rest;
+    } else {
+        if (rest == T(0)) return T(::copysign(Wide<T>(0), Wide<T>(b)));
+        return (rest < T(0)) != (b < T(0)) ? T(rest + b) : rest;
+    }
+}
+
+// Rounded down, so that it times b plus modulo(a, b) is a; as in numpy and Python.
+template <class T> __device__ T floor_divide(T a, T b)
+{
+    if constexpr (Traits<T>::integer) {
+        T quotient = divide(a, b), rest = remainder(a, b);
+        return rest != T(0) && (rest < T(0)) != (b < T(0)) ? T(quotient - T(1)) : quotient;
+    } else {
+        Wide<T> x = a, y = b, rest = ::fmod(x, y);
+        if (y == Wide<T>(0)) return T(x / y);
+        // Whole but for rounding.
+        Wide<T> quotient = (x - rest) / y;
+        if (rest != Wide<T>(0) && (rest < Wide<T>(0)) != (y < Wide<T>(0))) quotient -= Wide<T>(1);
+        return T(quotient == Wide<T>(0) ? ::copysign(quotient, x / y) : ::rint(quotient));
+    }
+}
+
 // Integers by squaring, modulo 2^bits; a negative exponent gives the power's reciprocal, cut off.
 template <class T> __device__ T power(T base, T exponent)
 {
@@ -89,14 +145,29 @@ template <class T> __device__ T power(T base, T exponent)
         return T(::pow(Wide<T>(base), Wide<T>(exponent)));
     }
 }
+template <class T> __device__ complex<T> power(complex<T> base, complex<T> exponent) { return pow(base, exponent); }
 
 template <class T> __device__ T complement(T a) { return ~a; }
 template <> inline __device__ bool complement(bool a) { return !a; }
 
+// By more than all bits, and by a negative number, which numpy takes for a large one: nothing but the sign is left.
+template <class T> __device__ bool shifts_all(T by) { return (unsigned long long)by >= 8 * sizeof(T); }
+template <class T> __device__ T shift_left(T a, T by) { return shifts_all(by) ? T(0) : T(a << by); }
+template <class T> __device__ T shift_right(T a, T by) { return shifts_all(by) ? T(a < T(0) ? -1 : 0) : T(a >> by); }
+
 template <class T> __device__ bool is_nan(T a) { return a != a; }
+template <class T> __device__ bool is_infinite(T a)
+{
+    if constexpr (Traits<T>::integer) return false;
+    else return ::isinf(Wide<T>(a));
+}
+template <class T> __device__ bool is_infinite(complex<T> a) { return ::isinf(a.re) || ::isinf(a.im); }
+template <class T> __device__ bool is_finite(T a) { return !is_nan(a) && !is_infinite(a); }
 
 template <class T> __device__ T maximum(T a, T b) { return is_nan(a) || a > b ? a : b; }
 template <class T> __device__ T minimum(T a, T b) { return is_nan(a) || a < b ? a : b; }
+template <class T> __device__ T fmax(T a, T b) { return is_nan(b) || a > b ? a : b; }
+template <class T> __device__ T fmin(T a, T b) { return is_nan(b) || a < b ? a : b; }
 
 template <class T> __device__ T absolute(T a)
 {
@@ -106,14 +177,82 @@ template <class T> __device__ T absolute(T a)
         return T(::fabs(Wide<T>(a)));
     }
 }
+template <class T> __device__ T absolute(complex<T> a) { return abs(a); }
+
+template <class T> __device__ T sign(T a) { return is_nan(a) ? a : T(int(a > T(0)) - int(a < T(0))); }
+template <class T> __device__ bool sign_bit(T a)
+{
+    if constexpr (Traits<T>::integer) return a < T(0);
+    else return ::signbit(Wide<T>(a));
+}
+
+// Real numbers as complex ones; complex.cuh has these for the others.
+template <class T> __device__ T real(T a) { return a; }
+template <class T> __device__ T imag(T a) { return T(0); }
+template <class T> __device__ T conj(T a) { return a; }
+template <class T> __device__ T arg(T a) { return T(::atan2(Wide<T>(0), Wide<T>(a))); }
 
 #define WARPAINT_FUNCTION(name) \
     template <class T> __device__ T name(T a) { return T(::name(Wide<T>(a))); }
 WARPAINT_FUNCTION(sqrt)
+WARPAINT_FUNCTION(cbrt)
+WARPAINT_FUNCTION(rsqrt)
 WARPAINT_FUNCTION(exp)
+WARPAINT_FUNCTION(exp2)
+WARPAINT_FUNCTION(exp10)
+WARPAINT_FUNCTION(expm1)
 WARPAINT_FUNCTION(log)
+WARPAINT_FUNCTION(log2)
+WARPAINT_FUNCTION(log10)
+WARPAINT_FUNCTION(log1p)
 WARPAINT_FUNCTION(sin)
 WARPAINT_FUNCTION(cos)
+WARPAINT_FUNCTION(tan)
+WARPAINT_FUNCTION(asin)
+WARPAINT_FUNCTION(acos)
+WARPAINT_FUNCTION(atan)
+WARPAINT_FUNCTION(sinh)
+WARPAINT_FUNCTION(cosh)
+WARPAINT_FUNCTION(tanh)
+WARPAINT_FUNCTION(asinh)
+WARPAINT_FUNCTION(acosh)
+WARPAINT_FUNCTION(atanh)
+WARPAINT_FUNCTION(erf)
+WARPAINT_FUNCTION(erfc)
+WARPAINT_FUNCTION(tgamma)
+WARPAINT_FUNCTION(lgamma)
+WARPAINT_FUNCTION(floor)
+WARPAINT_FUNCTION(ceil)
+WARPAINT_FUNCTION(trunc)
+WARPAINT_FUNCTION(rint)
+WARPAINT_FUNCTION(round)
 #undef WARPAINT_FUNCTION
+
+#define WARPAINT_FUNCTION_OF_TWO(name) \
+    template <class T> __device__ T name(T a, T b) { return T(::name(Wide<T>(a), Wide<T>(b))); }
+WARPAINT_FUNCTION_OF_TWO(atan2)
+WARPAINT_FUNCTION_OF_TWO(hypot)
+WARPAINT_FUNCTION_OF_TWO(copysign)
+#undef WARPAINT_FUNCTION_OF_TWO
+
+template <class T> __device__ T fma(T a, T b, T c) { return T(::fma(Wide<T>(a), Wide<T>(b), Wide<T>(c))); }
+
+template <class T> __device__ T fraction(T a)
+{
+    Wide<T> x = a;
+    return T(::copysign(::isinf(x) ? Wide<T>(0) : x - ::trunc(x), x));
+}
+template <class T> __device__ T significand(T a)
+{
+    int exponent;
+    return is_finite(a) ? T(::frexp(Wide<T>(a), &exponent)) : a;
+}
+template <class T> __device__ int exponent(T a)
+{
+    int exponent = 0;
+    if (is_finite(a)) ::frexp(Wide<T>(a), &exponent);
+    return exponent;
+}
+template <class T> __device__ T ldexp(T a, int exponent) { return T(::ldexp(Wide<T>(a), exponent)); }
 
 }  // namespace warpaint

@@ -32,7 +32,7 @@ const SCENES: &[BuiltIn] = files!(BuiltIn { source } "", "", ".cu": "particles")
 
 const HEADERS: &[BuiltInHeader] = files!(
     BuiltInHeader { text } "include/", "", "":
-    "warpaint/input.cuh", "warpaint/noise.cuh", "warpaint/random.cuh", "warpaint/vector.cuh",
+    "warpaint/complex.cuh", "warpaint/input.cuh", "warpaint/noise.cuh", "warpaint/random.cuh", "warpaint/vector.cuh",
 );
 
 /// The scenes that come with the program; the first is the one to start with.

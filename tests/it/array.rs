@@ -1,5 +1,7 @@
 //! Arrays and expressions against `ndarray`, on each device that this machine has.
 
+mod complex;
+mod functions;
 mod random;
 
 use ndarray::{ArrayD, s};
