@@ -56,6 +56,8 @@ pub trait Number: Arithmetic + Promote<Self, Output = Self> {
     type Real: Real;
     /// The type that sums of it are collected in on the device, one that loses nothing that matters.
     const SUM: DType;
+    /// The type that running sums and products of it are collected in.
+    const RUNNING: DType = Self::DTYPE;
     /// 0.
     const ZERO: Self;
     /// 1.
@@ -140,11 +142,12 @@ const COMPLEX_COMPENSATED: DType = DType {
 };
 
 macro_rules! real {
-    ($($rust:ty: $zero:expr, $one:expr, $least:expr, $greatest:expr, $sum:expr;)*) => {$(
+    ($($rust:ty: $zero:expr, $one:expr, $least:expr, $greatest:expr, $sum:expr $(, $running:expr)?;)*) => {$(
         impl Arithmetic for $rust {}
         impl Number for $rust {
             type Real = Self;
             const SUM: DType = $sum;
+            $(const RUNNING: DType = $running;)?
             const ZERO: Self = $zero;
             const ONE: Self = $one;
         }
@@ -164,8 +167,8 @@ real! {
     u32: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
     i64: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
     u64: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
-    f16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, <f32 as Data>::DTYPE;
-    bf16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, <f32 as Data>::DTYPE;
+    f16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, <f32 as Data>::DTYPE, <f32 as Data>::DTYPE;
+    bf16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, <f32 as Data>::DTYPE, <f32 as Data>::DTYPE;
     f32: 0.0, 1.0, Self::NEG_INFINITY, Self::INFINITY, <f64 as Data>::DTYPE;
     f64: 0.0, 1.0, Self::NEG_INFINITY, Self::INFINITY, COMPENSATED;
 }

@@ -9,7 +9,8 @@ use std::{fmt::Write as _, sync::Arc};
 use super::{
     Error, Layout, Result,
     expression::{Node, Operand},
-    layout::{self, collapse},
+    layout,
+    places::Places,
     source::Code,
 };
 use crate::{
@@ -41,13 +42,13 @@ pub(super) fn evaluate(root: &Arc<Node>, out: Operand) -> Result<()> {
         return Ok(());
     }
     if code.arrays.iter().any(|array| overlap(array, &out)) {
-        return through_another(root, &out);
+        return through_another(&out, |between| evaluate(root, between));
     }
-    Places::new(&code, &out)?.launch(&code, &out)
+    Job { places: places(&code, &out)?, code: &code, out: &out }.launch()
 }
 
 /// Whether `array` shares memory with `out` other than element for element.
-fn overlap(array: &Operand, out: &Operand) -> bool {
+pub(super) fn overlap(array: &Operand, out: &Operand) -> bool {
     if !Arc::ptr_eq(&array.memory, &out.memory)
         || (&array.layout, array.dtype.bytes) == (&out.layout, out.dtype.bytes)
     {
@@ -61,67 +62,55 @@ fn overlap(array: &Operand, out: &Operand) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// Computes into memory of its own first.
-fn through_another(root: &Arc<Node>, out: &Operand) -> Result<()> {
+/// Lets `compute` write to memory of its own, and copies that to `out`.
+pub(super) fn through_another(
+    out: &Operand,
+    compute: impl FnOnce(Operand) -> Result<()>,
+) -> Result<()> {
     let layout = Layout::contiguous(out.layout.shape())?;
     let bytes = layout.count() * out.dtype.bytes;
     let memory = Arc::new(out.context.pool().alloc(out.context.stream(), bytes)?);
     let between = Operand { memory, layout, ..out.clone() };
-    evaluate(root, between.clone())?;
+    compute(between.clone())?;
     evaluate(&Arc::new(Node::Array(between)), out.clone())
 }
 
-/// Where the elements of each array lie, the result's last.
-struct Places {
-    shape: Vec<usize>,
-    strides: Vec<Vec<isize>>,
+/// The places of each array's elements, the result's last.
+fn places(code: &Code<'_>, out: &Operand) -> Result<Places> {
+    let shape = out.layout.shape();
+    let arrays = code.arrays.iter().map(|array| array.layout.broadcast_to(shape));
+    let layouts: Vec<Layout> = arrays.chain([Ok(out.layout.clone())]).collect::<Result<_>>()?;
+    Ok(Places::new(shape, &layouts))
 }
 
-impl Places {
-    fn new(code: &Code<'_>, out: &Operand) -> Result<Self> {
-        let shape = out.layout.shape();
-        let mut layouts = Vec::with_capacity(code.arrays.len() + 1);
-        for array in &code.arrays {
-            layouts.push(array.layout.broadcast_to(shape)?);
-        }
-        layouts.push(out.layout.clone());
-        let strides: Vec<&[isize]> = layouts.iter().map(Layout::strides).collect();
-        let (shape, strides) = collapse(shape, &strides);
-        Ok(Self { shape, strides })
-    }
+/// An expression of which the places are known.
+struct Job<'a> {
+    code: &'a Code<'a>,
+    places: Places,
+    out: &'a Operand,
+}
 
-    fn count(&self) -> u64 {
-        self.shape.iter().map(|&n| n as u64).product()
-    }
-
-    /// Whether there is one axis at most, along which each array goes step by step or stands still.
-    fn is_flat(&self) -> bool {
-        self.shape.len() <= 1 && self.strides.iter().flatten().all(|stride| matches!(stride, 0 | 1))
-    }
-
-    /// Whether array `k` is the same everywhere.
-    fn is_uniform(&self, k: usize) -> bool {
-        self.strides[k].iter().all(|&stride| stride == 0)
-    }
-
-    fn launch(&self, code: &Code<'_>, out: &Operand) -> Result<()> {
-        let (source, elements_a_thread, mut arguments) = if self.is_flat() {
-            let width = self.width(code, out);
-            (self.flat(code, out, width), width, code.arguments())
+impl Job<'_> {
+    fn launch(&self) -> Result<()> {
+        let (code, out) = (self.code, self.out);
+        let (source, elements_a_thread) = if self.places.is_flat() {
+            let width = self.width();
+            (self.flat(width), width)
         } else {
-            let mut arguments = code.arguments();
-            arguments.push_bytes(&self.packed(), 8);
-            (self.strided(code, out), 1, arguments)
+            (self.strided(), 1)
         };
-        let count = self.count();
+        let count = self.places.count();
+        let mut arguments = code.arguments();
+        self.places.push_to(&mut arguments);
         arguments.push(&out.address()).push(&count);
         run(&out.context, code, &source, count.div_ceil(elements_a_thread as u64), &arguments)
     }
 
     /// How many neighbours a thread can take at once: all arrays must lie on whole pieces.
-    fn width(&self, code: &Code<'_>, out: &Operand) -> usize {
-        let moving = code.arrays.iter().enumerate().filter(|(k, _)| !self.is_uniform(*k));
-        let arrays: Vec<&Operand> = moving.map(|(_, array)| *array).chain([out]).collect();
+    fn width(&self) -> usize {
+        let moving =
+            self.code.arrays.iter().enumerate().filter(|(k, _)| !self.places.is_uniform(*k));
+        let arrays: Vec<&Operand> = moving.map(|(_, array)| *array).chain([self.out]).collect();
         let widest = arrays.iter().map(|array| array.dtype.bytes).max().unwrap_or(1);
         if arrays.iter().any(|array| !array.dtype.bytes.is_power_of_two()) {
             return 1;
@@ -139,8 +128,9 @@ impl Places {
         width
     }
 
-    fn flat(&self, code: &Code<'_>, out: &Operand, width: usize) -> String {
-        let uniform = |k: usize| self.is_uniform(k);
+    fn flat(&self, width: usize) -> String {
+        let (code, out) = (self.code, self.out);
+        let uniform = |k: usize| self.places.is_uniform(k);
         let (statements, result, to) = (code.statements(), &code.result, out.dtype.name);
         let mut pieces = String::new();
         for (k, array) in code.arrays.iter().enumerate().filter(|(k, _)| !uniform(*k)) {
@@ -169,53 +159,30 @@ extern \"C\" __global__ void {GENERATED}({parameters}{to} *out, unsigned long lo
 }}
 ",
             parameters = code.parameters(),
-            index = index(self.count()),
+            index = index(self.places.count()),
         )
     }
 
-    /// Shape and strides as the kernel's `Places`.
-    fn packed(&self) -> Vec<u8> {
-        let shape = self.shape.iter().flat_map(|&n| (n as u64).to_ne_bytes());
-        let strides =
-            self.strides.iter().flatten().flat_map(|&stride| (stride as i64).to_ne_bytes());
-        shape.chain(strides).collect()
-    }
-
-    fn strided(&self, code: &Code<'_>, out: &Operand) -> String {
-        let (rank, arrays) = (self.shape.len(), self.strides.len());
-        let last = arrays - 1;
-        let mut places = String::new();
-        for k in 0..arrays {
-            let _ = write!(places, "long long o{k} = 0; ");
-        }
-        for axis in (0..rank).rev() {
-            let _ = if axis == 0 {
-                write!(places, "{{ const Index c = rest; ")
-            } else {
-                write!(places, "{{ const Index n = places.shape[{axis}], c = rest % n; rest /= n; ")
-            };
-            for k in 0..arrays {
-                let _ = write!(places, "o{k} += (long long)c * places.strides[{k}][{axis}]; ");
-            }
-            places.push_str("} ");
-        }
-        let reads = code.reads(|k| format!("a{k}[o{k}]"));
+    fn strided(&self) -> String {
+        let (code, to) = (self.code, self.out.dtype.name);
+        let reads = code.reads(|k| format!("a{k}[{}]", self.places.place(k)));
         format!(
-            "struct Places {{ unsigned long long shape[{rank}]; long long strides[{arrays}][{rank}]; }};
-extern \"C\" __global__ void {GENERATED}({parameters}const Places places, {to} *out, unsigned long long n)
+            "{definition}extern \"C\" __global__ void {GENERATED}({parameters}{places}{to} *out, unsigned long long n)
 {{
     {index}
     for (Index i = first_; i < n; i += threads_) {{
-        Index rest = i;
-        {places}
-        {reads}{statements}out[o{last}] = {result};
+        {locate}
+        {reads}{statements}out[{place}] = {result};
     }}
 }}
 ",
+            definition = self.places.definition(),
             parameters = code.parameters(),
-            to = out.dtype.name,
-            index = index(self.count()),
+            places = self.places.parameter(),
+            index = index(self.places.count()),
+            locate = self.places.locate(),
             statements = code.statements(),
+            place = self.places.place(code.arrays.len()),
             result = code.result,
         )
     }
@@ -223,14 +190,19 @@ extern \"C\" __global__ void {GENERATED}({parameters}const Places places, {to} *
 
 /// The type that counts elements, and this thread's place among all; half as many bits are half the work.
 pub(super) fn index(count: u64) -> &'static str {
-    // Threads step over the end by less than 2^31.
-    if count <= 1 << 31 {
+    if index_type(count) == "unsigned" {
         "using Index = unsigned; \
          const Index threads_ = gridDim.x * blockDim.x, first_ = blockIdx.x * blockDim.x + threadIdx.x;"
     } else {
         "using Index = unsigned long long; const Index threads_ = (Index)gridDim.x * blockDim.x, \
          first_ = (Index)blockIdx.x * blockDim.x + threadIdx.x;"
     }
+}
+
+/// The type that counts elements.
+pub(super) fn index_type(count: u64) -> &'static str {
+    // Threads step over the end by less than 2^31.
+    if count <= 1 << 31 { "unsigned" } else { "unsigned long long" }
 }
 
 /// Launches the generated kernel with a thread for each of `work` pieces, or fewer that stride.
@@ -242,7 +214,7 @@ pub(super) fn run(
     work: u64,
     arguments: &Arguments,
 ) -> Result<()> {
-    let kernel = context.generated(source, || code.preamble() + source)?;
+    let kernel = code.compile(context, source)?;
     let most = u64::from(context.device().info().multiprocessors) * BLOCKS_PER_MULTIPROCESSOR;
     let blocks = work.div_ceil(u64::from(BLOCK)).clamp(1, most.max(1));
     let config = LaunchConfig::new(blocks as u32, BLOCK);

@@ -238,7 +238,7 @@ impl Job<'_> {
         code.define(out.dtype);
         let columns = places.columns(outputs);
         let source = places.source(&code, self.reduction, &steps, out.dtype, columns);
-        let kernel = self.context.generated(&source, || code.preamble() + &source)?;
+        let kernel = code.compile(self.context, &source)?;
         let mut arguments = code.arguments();
         arguments.push_bytes(&places.packed(), 8);
         if let Identity::Value(bytes) = &self.reduction.identity {

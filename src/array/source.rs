@@ -7,7 +7,10 @@ use super::{
     custom::Bound,
     expression::{Node, Operand, in_order},
 };
-use crate::{device::Arguments, kernel::Context};
+use crate::{
+    device::{Arguments, Function},
+    kernel::Context,
+};
 
 /// Most arrays, scalars and operations of one kernel: what fits its parameters (4 KiB) and compiles in good time.
 const MOST_ARRAYS: usize = 24;
@@ -23,6 +26,8 @@ pub(super) struct Code<'a> {
     pub(super) arrays: Vec<&'a Operand>,
     scalars: Vec<(DType, &'a [u8])>,
     statements: String,
+    /// How many nodes there were.
+    operations: usize,
     pub(super) result: String,
     dtypes: Vec<DType>,
     /// What the parameters of a kernel of the user's own come to.
@@ -37,29 +42,42 @@ impl<'a> Code<'a> {
     /// # Errors
     /// [`Error::TooLong`] for more than one kernel can hold.
     pub(super) fn new(root: &'a Arc<Node>) -> Result<Self> {
-        let order = in_order(root);
         let mut code = Self {
             arrays: Vec::new(),
             scalars: Vec::new(),
             statements: String::new(),
+            operations: 0,
             result: String::new(),
             dtypes: Vec::new(),
             custom: Bound::default(),
             user_preamble: "",
         };
-        if order.len() > MOST_OPERATIONS {
-            return Err(Error::TooLong { operations: order.len() });
-        }
-        let mut names: HashMap<*const Node, String> = HashMap::with_capacity(order.len());
-        for (number, &node) in order.iter().enumerate() {
-            let name = code.add(number, node, &names);
-            names.insert(Arc::as_ptr(node), name.clone());
-            code.result = name;
-        }
-        if code.arrays.len() > MOST_ARRAYS || code.scalars.len() > MOST_SCALARS {
-            return Err(Error::TooLong { operations: order.len() });
-        }
+        code.result = code.include(root)?;
         Ok(code)
+    }
+
+    /// Adds the code of a further expression; the name of its value.
+    ///
+    /// # Errors
+    /// As [`Code::new`].
+    pub(super) fn include(&mut self, root: &'a Arc<Node>) -> Result<String> {
+        let order = in_order(root);
+        let first = self.operations;
+        self.operations += order.len();
+        let too_long = Error::TooLong { operations: self.operations };
+        if self.operations > MOST_OPERATIONS {
+            return Err(too_long);
+        }
+        let (mut result, mut names) = (String::new(), HashMap::with_capacity(order.len()));
+        for (number, &node) in (first..).zip(&order) {
+            let name = self.add(number, node, &names);
+            names.insert(Arc::as_ptr(node), name.clone());
+            result = name;
+        }
+        if self.arrays.len() > MOST_ARRAYS || self.scalars.len() > MOST_SCALARS {
+            return Err(too_long);
+        }
+        Ok(result)
     }
 
     /// The code of the user's expression `value` over bound parameters; `i` is the index.
@@ -69,6 +87,7 @@ impl<'a> Code<'a> {
             arrays: Vec::new(),
             scalars: Vec::new(),
             statements: String::new(),
+            operations: 0,
             result: user_code("map expression", &format!("({value})")),
             dtypes,
             custom,
@@ -125,8 +144,25 @@ impl<'a> Code<'a> {
         &self.statements
     }
 
-    /// Definitions of the types, then of what expressions call.
-    pub(super) fn preamble(&self) -> String {
+    /// The kernel that `source` is behind the definitions that it needs, compiled the first time.
+    ///
+    /// # Errors
+    /// As [`Context::generated`].
+    pub(super) fn compile(&self, context: &Context, source: &str) -> Result<Function> {
+        let types = self.types();
+        // The same text means another kernel where a name in it means something else.
+        let key = [&types, self.user_preamble, source].concat();
+        Ok(context.generated(&key, || {
+            let mut text = types + PRELUDE;
+            if !self.user_preamble.is_empty() {
+                text.push_str(&user_code("preamble", self.user_preamble));
+            }
+            text + source
+        })?)
+    }
+
+    /// Definitions of the types.
+    fn types(&self) -> String {
         let mut text = String::new();
         for dtype in &self.dtypes {
             if !dtype.definition.is_empty() && !text.contains(dtype.definition) {
@@ -139,10 +175,6 @@ impl<'a> Code<'a> {
                 "static_assert(sizeof({name}) == {bytes} && alignof({name}) == {align}, \
                  \"{name} is laid out otherwise in Rust\");"
             );
-        }
-        text.push_str(PRELUDE);
-        if !self.user_preamble.is_empty() {
-            text.push_str(&user_code("preamble", self.user_preamble));
         }
         text
     }

@@ -192,8 +192,9 @@ fn doubtful(outcome: &Outcome) -> bool {
         Outcome::Rejected { log, .. } => (log, true),
     };
     let log = log.to_lowercase();
-    let of_headers =
-        ["precompiled header", "pch directory"].iter().any(|words| log.contains(words));
+    // The last says that none can be made of this source.
+    let of_headers = ["precompiled header", "pch directory", "pch creation disabled"];
+    let of_headers = of_headers.iter().any(|words| log.contains(words));
     let fatal =
         ["catastrophic error", "command-line error", "unrecognized option", "internal error"];
     of_headers || (failed && fatal.iter().any(|words| log.contains(words)))
@@ -330,6 +331,7 @@ mod tests {
             "Catastrophic error: invalid precompiled header file",
             "a.h(9): catastrophic error: unable to obtain mapped memory",
             "Command-line error: invalid PCH directory: x",
+            "a.cu(1): warning: PCH creation disabled because #line directive encountered",
         ] {
             let precompiled = Precompiled::new(Some(temp.path().to_owned()));
             let made =

@@ -1,6 +1,9 @@
 //! What can go wrong between a source and its launch.
 
-use crate::{compile, device, diagnostic::Diagnostic};
+use crate::{
+    compile, device,
+    diagnostic::{Diagnostic, Severity},
+};
 
 /// `Result` with this module's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -49,6 +52,8 @@ pub enum Error {
     },
 }
 
+/// The first error; a warning before it does not say why there is no kernel.
 fn first(diagnostics: &[Diagnostic], log: &str) -> String {
-    diagnostics.first().map_or_else(|| log.trim().to_owned(), ToString::to_string)
+    let error = diagnostics.iter().find(|diagnostic| diagnostic.severity >= Severity::Error);
+    error.or(diagnostics.first()).map_or_else(|| log.trim().to_owned(), ToString::to_string)
 }

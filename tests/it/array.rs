@@ -3,6 +3,7 @@
 mod complex;
 mod functions;
 mod random;
+mod scan;
 
 use ndarray::{ArrayD, s};
 use warpaint::{

@@ -160,7 +160,9 @@ fn only_named_places_are_unsafe() {
         "array/elementwise_kernel.rs",
         "array/reduction_kernel.rs",
         "array/reduction.rs",
+        "array/scan_kernel.rs",
         "array/summary.rs",
+        "array/sweep.rs",
         "session/flight.rs",
     ];
     let mut wrong = Vec::new();

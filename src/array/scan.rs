@@ -1,0 +1,279 @@
+//! Scans of expressions: running sums and the like, over all elements or along an axis.
+//!
+//! One pass over memory ([`Sweep`]). A scan along an axis, or of segments, is a scan with another operator, one that
+//! begins anew at heads.
+
+use std::{borrow::Cow, sync::Arc};
+
+use super::{
+    DType, Data, Error, Expr, GpuArray, Layout, Number, Real, Result,
+    elementwise::{overlap, through_another},
+    expression::{Node, Operand},
+    layout::broadcast,
+    places::Places,
+    source::{Code, user_code},
+    sweep::{Parameter, Sweep},
+};
+
+/// What a scan does with values: a type that they are collected in, and CUDA C++ for its steps.
+#[derive(Clone, Debug)]
+pub(super) struct Scan {
+    /// What values are collected in.
+    pub(super) accumulator: DType,
+    /// From a value `x`, with its place `i`, to an accumulator.
+    pub(super) map: Cow<'static, str>,
+    /// From two accumulators `a` and `b` to one; associative.
+    pub(super) combine: Cow<'static, str>,
+    /// The accumulator of no values, which makes the scan exclusive.
+    pub(super) neutral: Option<String>,
+    /// What stands before all this.
+    pub(super) preamble: String,
+}
+
+/// Where a scan begins anew.
+#[derive(Clone, Copy)]
+pub(super) enum Segments<'a> {
+    /// Nowhere.
+    One,
+    /// With each row along this axis.
+    Along(usize),
+    /// Where an expression is true.
+    Heads(&'a Arc<Node>),
+}
+
+impl Scan {
+    fn inclusive(accumulator: DType, combine: &'static str) -> Self {
+        let (map, combine) = ("static_cast<Value>(x)".into(), combine.into());
+        Self { accumulator, map, combine, neutral: None, preamble: String::new() }
+    }
+}
+
+/// The scans of numpy, of expressions and of arrays.
+macro_rules! scans {
+    ($($bound:ident { $(
+        $(#[$doc:meta])* $all:ident; $(#[$doc_along:meta])* $along:ident
+        = $accumulator:ident, $combine:literal;
+    )* })*) => {$(
+        impl<T: $bound> Expr<T> {$(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            /// As [`Expr::eval`].
+            pub fn $all(&self) -> Result<GpuArray<T>> {
+                self.scan_all(&Scan::inclusive(T::$accumulator, $combine))
+            }
+
+            $(#[$doc_along])*
+            ///
+            /// # Errors
+            /// [`Error::Axes`]; as [`Expr::eval`].
+            pub fn $along(&self, axis: usize) -> Result<GpuArray<T>> {
+                self.scan_along(axis, &Scan::inclusive(T::$accumulator, $combine))
+            }
+        )*}
+
+        impl<T: $bound> GpuArray<T> {$(
+            #[doc = concat!("As [`Expr::", stringify!($all), "`].")]
+            ///
+            /// # Errors
+            /// As [`Expr::eval`].
+            pub fn $all(&self) -> Result<GpuArray<T>> {
+                Expr::from(self).$all()
+            }
+
+            #[doc = concat!("As [`Expr::", stringify!($along), "`].")]
+            ///
+            /// # Errors
+            /// [`Error::Axes`]; as [`Expr::eval`].
+            pub fn $along(&self, axis: usize) -> Result<GpuArray<T>> {
+                Expr::from(self).$along(axis)
+            }
+        )*}
+    )*};
+}
+
+scans! {
+    Number {
+        /// The running sums over all elements in C order, with one axis (`numpy.cumsum`).
+        ///
+        /// Integers wrap around. Floating-point sums are rounded in an order that depends on the number of elements
+        /// alone, so they have the same bits each time. Half precision is collected in `f32`. The error of a sum is at
+        /// most `k * u * s`, where `u` is the unit roundoff of the type that sums are collected in (2^-24 of `f32`),
+        /// `s` the sum of the absolute values, and `k = 50 + n / 2^20`: the most additions that a value goes through.
+        ///
+        /// ```
+        /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+        ///
+        /// let context = Context::new(Device::cpu()?)?;
+        /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
+        /// assert_eq!(a.cumsum()?.to_vec()?, [1, 3, 6, 10, 15, 21]);
+        /// assert_eq!(a.cumsum_along(0)?.to_vec()?, [1, 2, 3, 5, 7, 9]);
+        /// assert_eq!((&a * &a).cumsum()?.to_vec()?, [1, 5, 14, 30, 55, 91]);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        cumsum;
+        /// The running sums along `axis`; the shape stays.
+        cumsum_along = RUNNING, "a + b";
+        /// The running products over all elements in C order, with one axis (`numpy.cumprod`). As [`Expr::cumsum`].
+        cumprod;
+        /// The running products along `axis`; the shape stays.
+        cumprod_along = RUNNING, "a * b";
+    }
+    Real {
+        /// The greatest element so far, of all in C order, with one axis; NaN from the first NaN on
+        /// (`numpy.maximum.accumulate`).
+        cummax;
+        /// The greatest element so far along `axis`; the shape stays.
+        cummax_along = DTYPE, "warpaint::maximum(a, b)";
+        /// The least element so far, of all in C order, with one axis; NaN from the first NaN on
+        /// (`numpy.minimum.accumulate`).
+        cummin;
+        /// The least element so far along `axis`; the shape stays.
+        cummin_along = DTYPE, "warpaint::minimum(a, b)";
+    }
+}
+
+impl<T: Data> Expr<T> {
+    fn scan_all<O: Data>(&self, scan: &Scan) -> Result<GpuArray<O>> {
+        let count = Layout::contiguous(&self.shape()?)?.count();
+        let out = GpuArray::empty(&self.context()?, &[count])?;
+        scan.run(&self.node, Segments::One, out.operand())?;
+        Ok(out)
+    }
+
+    fn scan_along<O: Data>(&self, axis: usize, scan: &Scan) -> Result<GpuArray<O>> {
+        let out = GpuArray::empty(&self.context()?, &self.shape()?)?;
+        scan.run(&self.node, Segments::Along(axis), out.operand())?;
+        Ok(out)
+    }
+}
+
+impl Scan {
+    /// Scans `root` into `out`, which has its shape, or one axis and as many elements.
+    pub(super) fn run(
+        &self,
+        root: &Arc<Node>,
+        segments: Segments<'_>,
+        mut out: Operand,
+    ) -> Result<()> {
+        let mut code = Code::new(root)?;
+        let heads = match segments {
+            Segments::Heads(heads) => code.include(heads)?,
+            _ => String::new(),
+        };
+        code.user_preamble = &self.preamble;
+        code.define(self.accumulator);
+        code.define(out.dtype);
+        code.use_on(&out.context, "a scan")?;
+        out.memory.use_on(out.context.stream())?;
+        let shape = broadcast(code.arrays.iter().map(|array| array.layout.shape()))?;
+        out.layout = fit(&out.layout, &shape)?;
+        if code.arrays.iter().any(|array| overlap(array, &out)) {
+            return through_another(&out, |between| self.run(root, segments, between));
+        }
+        let order = order(segments, shape.len())?;
+        let places = places(&code, &out, &shape, &order)?;
+        let (load, is_head) = match segments {
+            Segments::One => ("map_(x_, i)", "i == 0"),
+            Segments::Along(_) => ("Total{map_(x_, i), is_head_}", "i % (Index)length_ == 0"),
+            Segments::Heads(_) => ("Total{map_(x_, i), is_head_}", &*heads),
+        };
+        let total = match segments {
+            Segments::One => DType { name: "Value", ..self.accumulator },
+            _ => segmented(self.accumulator),
+        };
+        let length = order.last().map_or(1, |&axis| shape[axis]);
+        let sweep = Sweep {
+            code: &code,
+            places: &places,
+            total,
+            definitions: self.definitions(out.dtype),
+            combine: if matches!(segments, Segments::One) { "Combine()" } else { BY_HEADS },
+            load: format!(
+                "const bool is_head_ = {is_head}; const auto x_ = {}; return {load};",
+                code.result
+            ),
+            store: self.store(matches!(segments, Segments::One), is_head, &places, &code),
+            parameters: vec![
+                Parameter::pointer("Result", "out_", out.address()),
+                Parameter::number("length_", length as u64),
+            ],
+        };
+        sweep.run(&out.context)
+    }
+
+    /// The steps as functions.
+    fn definitions(&self, out: DType) -> String {
+        let neutral = self.neutral.iter().map(|neutral| {
+            format!("__device__ Value neutral_() {{ return {}; }}\n", user_code("neutral", neutral))
+        });
+        format!(
+            "using Value = {accumulator};
+using Result = {out};
+template <class T> __device__ Value map_(const T &x, Index i) {{ return {map}; }}
+struct Combine {{
+    __device__ Value operator()(const Value &a, const Value &b) const {{ return {combine}; }}
+}};
+{neutral}",
+            accumulator = self.accumulator.name,
+            out = out.name,
+            map = self.map,
+            combine = self.combine,
+            neutral = neutral.collect::<String>(),
+        )
+    }
+
+    /// Statements that write an element of the result.
+    fn store(&self, one: bool, is_head: &str, places: &Places, code: &Code<'_>) -> String {
+        let part = if one { "" } else { ".value" };
+        let value = match self.neutral {
+            None => format!("after{part}"),
+            Some(_) => format!("i == 0 || ({is_head}) ? neutral_() : before{part}"),
+        };
+        let place = places.place(code.arrays.len());
+        format!("out_[{place}] = static_cast<Result>({value});")
+    }
+}
+
+const BY_HEADS: &str = "warpaint::ByHeads<Value, Combine>()";
+
+/// `warpaint::Segmented` of this type.
+fn segmented(of: DType) -> DType {
+    let bytes = (of.bytes + 1).next_multiple_of(of.align);
+    DType { name: "warpaint::Segmented<Value>", bytes, ..of }
+}
+
+/// `out` seen as an array of `shape`.
+fn fit(out: &Layout, shape: &[usize]) -> Result<Layout> {
+    if !out.is_injective() {
+        return Err(Error::NotWritable { shape: out.shape().to_vec() });
+    }
+    let wrong = || Error::Shape {
+        operation: "a scan",
+        expected: shape.to_vec(),
+        found: out.shape().to_vec(),
+    };
+    if out.shape() != shape && out.ndim() != 1 {
+        return Err(wrong());
+    }
+    out.reshape(shape).ok().flatten().ok_or_else(wrong)
+}
+
+/// The axes in the order in which their elements are scanned.
+fn order(segments: Segments<'_>, ndim: usize) -> Result<Vec<usize>> {
+    let Segments::Along(last) = segments else { return Ok((0..ndim).collect()) };
+    if last >= ndim {
+        return Err(Error::Axes { axes: vec![last], ndim });
+    }
+    Ok((0..ndim).filter(|&axis| axis != last).chain([last]).collect())
+}
+
+/// The places of the arrays' elements and the result's, counted along axes in this order.
+fn places(code: &Code<'_>, out: &Operand, shape: &[usize], order: &[usize]) -> Result<Places> {
+    let arrays = code.arrays.iter().map(|array| array.layout.broadcast_to(shape));
+    let layouts = arrays.chain([Ok(out.layout.clone())]);
+    let layouts: Vec<Layout> =
+        layouts.map(|layout| layout?.permute(order)).collect::<Result<_>>()?;
+    let shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+    Ok(Places::new(&shape, &layouts))
+}

@@ -1,0 +1,176 @@
+//! Scans from expressions in C.
+
+use std::marker::PhantomData;
+
+use super::{
+    Data, Expr, GpuArray, Result,
+    scan::{Scan, Segments},
+    source::user_code,
+};
+
+/// What both kinds have alike.
+macro_rules! scan_kernel {
+    ($kind:ident) => {
+        impl<T: Data> $kind<T> {
+            /// An expression in CUDA C++ from an element `x` of whatever is scanned, and its place `i`, to the value
+            /// of type `T` that takes part; `x` where none is given.
+            #[must_use]
+            pub fn map(mut self, map: impl AsRef<str>) -> Self {
+                self.scan.map = user_code("map expression", map.as_ref()).into();
+                self
+            }
+
+            /// Functions, types and includes before the kernel; what the expressions call.
+            #[must_use]
+            pub fn preamble(mut self, text: impl Into<String>) -> Self {
+                self.scan.preamble = text.into();
+                self
+            }
+
+            /// The scan of an array or expression in C order, as an array of its shape.
+            ///
+            /// # Errors
+            /// As [`Expr::eval`]; mistakes in the expressions.
+            pub fn call<I: Data>(&self, input: impl Into<Expr<I>>) -> Result<GpuArray<T>> {
+                let input = input.into();
+                let mut out = GpuArray::empty(&input.context()?, &input.shape()?)?;
+                self.call_into(input, &mut out)?;
+                Ok(out)
+            }
+
+            /// The same into `out`, which has the input's shape, or one axis and as many elements. Where `out` shares
+            /// memory with the input, the result is as if everything was read first.
+            ///
+            /// # Errors
+            /// [`Error::Shape`](super::Error::Shape), [`Error::NotWritable`](super::Error::NotWritable); as for
+            /// `call`.
+            pub fn call_into<I: Data>(
+                &self,
+                input: impl Into<Expr<I>>,
+                out: &mut GpuArray<T>,
+            ) -> Result<()> {
+                self.scan.run(&input.into().node, Segments::One, out.operand())
+            }
+
+            /// Scans `array` into itself.
+            ///
+            /// # Errors
+            /// As for `call_into`.
+            pub fn call_in_place(&self, array: &mut GpuArray<T>) -> Result<()> {
+                self.call_into(Expr::from(&*array), array)
+            }
+
+            /// The same as `call`, begun anew at each element for which `heads` is true (at the first in any case).
+            ///
+            /// # Errors
+            /// As for `call`; [`Error::Broadcast`](super::Error::Broadcast) where the shapes do not fit together.
+            pub fn call_segmented<I: Data>(
+                &self,
+                input: impl Into<Expr<I>>,
+                heads: impl Into<Expr<bool>>,
+            ) -> Result<GpuArray<T>> {
+                let input = input.into();
+                let mut out = GpuArray::empty(&input.context()?, &input.shape()?)?;
+                self.call_segmented_into(input, heads, &mut out)?;
+                Ok(out)
+            }
+
+            /// The same into `out`.
+            ///
+            /// # Errors
+            /// As for `call_into` and `call_segmented`.
+            pub fn call_segmented_into<I: Data>(
+                &self,
+                input: impl Into<Expr<I>>,
+                heads: impl Into<Expr<bool>>,
+                out: &mut GpuArray<T>,
+            ) -> Result<()> {
+                let (input, heads) = (input.into(), heads.into());
+                self.scan.run(&input.node, Segments::Heads(&heads.node), out.operand())
+            }
+        }
+    };
+}
+
+/// A scan with an associative expression in CUDA C++ of two values `a` and `b`: element `i` of the result is that of
+/// the elements up to `i` put together, in this order.
+///
+/// `T` is the type of the values and of the result. It may be a structure ([`Data`]), which needs a default constructor
+/// in CUDA C++. The expression need not be commutative, and nothing neutral is needed. What is put together with what
+/// first depends on the number of elements alone, so the result has the same bits each time.
+///
+/// ```
+/// use warpaint::{array::{GpuArray, InclusiveScanKernel}, device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// // SAFETY: the expression uses nothing but its operands.
+/// let latest = unsafe { InclusiveScanKernel::<i32>::new("b != 0 ? b : a") };
+/// let mut seen = GpuArray::from_slice(&context, &[3, 0, 0, 5, 0])?;
+/// latest.call_in_place(&mut seen)?;
+/// assert_eq!(seen.to_vec()?, [3, 3, 3, 5, 5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct InclusiveScanKernel<T> {
+    scan: Scan,
+    of: PhantomData<T>,
+}
+
+/// As [`InclusiveScanKernel`], but element `i` of the result is that of the elements before `i`; where none are, a
+/// neutral value.
+///
+/// ```
+/// use warpaint::{array::{ExclusiveScanKernel, GpuArray}, device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// // SAFETY: the expressions use nothing but their operands.
+/// let offsets = unsafe { ExclusiveScanKernel::<u64>::new("a + b", "0") };
+/// let lengths = GpuArray::from_slice(&context, &[3u8, 1, 4, 1])?;
+/// assert_eq!(offsets.call(&lengths)?.to_vec()?, [0, 3, 4, 8]);
+///
+/// let heads = GpuArray::from_slice(&context, &[true, false, true, false])?;
+/// assert_eq!(offsets.call_segmented(&lengths, &heads)?.to_vec()?, [0, 3, 0, 4]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ExclusiveScanKernel<T> {
+    scan: Scan,
+    of: PhantomData<T>,
+}
+
+impl<T: Data> InclusiveScanKernel<T> {
+    /// A scan that puts values together by the expression `scan` of `a` and `b`.
+    ///
+    /// # Safety
+    /// As [`ElementwiseKernel::new`](super::ElementwiseKernel::new): the expressions must not touch memory but that of
+    /// their operands.
+    #[expect(unsafe_code, reason = "the caller answers for the expressions")]
+    pub unsafe fn new(scan: &str) -> Self {
+        Self { scan: custom::<T>(scan, None), of: PhantomData }
+    }
+}
+
+impl<T: Data> ExclusiveScanKernel<T> {
+    /// A scan that puts values together by the expression `scan` of `a` and `b`; `neutral` is an expression for the
+    /// value of none.
+    ///
+    /// # Safety
+    /// As [`InclusiveScanKernel::new`].
+    #[expect(unsafe_code, reason = "the caller answers for the expressions")]
+    pub unsafe fn new(scan: &str, neutral: &str) -> Self {
+        Self { scan: custom::<T>(scan, Some(neutral.to_owned())), of: PhantomData }
+    }
+}
+
+scan_kernel!(InclusiveScanKernel);
+scan_kernel!(ExclusiveScanKernel);
+
+fn custom<T: Data>(scan: &str, neutral: Option<String>) -> Scan {
+    Scan {
+        accumulator: T::DTYPE,
+        map: "static_cast<Value>(x)".into(),
+        combine: user_code("scan expression", scan).into(),
+        neutral,
+        preamble: String::new(),
+    }
+}

@@ -1,0 +1,141 @@
+//! One pass over elements with running totals: what scans and compactions are made of.
+
+use super::{DType, Result, elementwise::index_type, places::Places, source::Code};
+use crate::{
+    device::{Fill, LaunchConfig},
+    kernel::{Context, GENERATED},
+};
+
+/// The algorithm.
+const LANES: &str = include_str!("lanes.cuh");
+const SCAN: &str = include_str!("scan.cuh");
+
+/// Tiles whose totals become one, and such groups that become a step of the chain: the lanes of a warp.
+const FAN: usize = 32;
+/// Bytes that a thread holds in registers, and elements at most.
+const BYTES_PER_THREAD: usize = 72;
+const MOST_ITEMS: usize = 31;
+/// Bytes of shared memory that a block's elements may take.
+const SHARED_BYTES: usize = 40 << 10;
+
+/// A pass over the elements of an expression in C order.
+///
+/// Each gives a total of its own; the kernel combines them in order, and for each element runs statements that see the
+/// total before it and with it. `combine` must be associative and needs no neutral element. The order of combination
+/// depends on the number of elements alone.
+pub(super) struct Sweep<'a> {
+    /// What the kernel reads; the text below may use its results.
+    pub(super) code: &'a Code<'a>,
+    /// Where: of the arrays of `code`, and maybe others behind them.
+    pub(super) places: &'a Places,
+    /// The type of totals.
+    pub(super) total: DType,
+    /// What must stand before the kernel.
+    pub(super) definitions: String,
+    /// An object that is called with two totals.
+    pub(super) combine: &'a str,
+    /// Statements that return the total of element `i` alone.
+    pub(super) load: String,
+    /// Statements for element `i`, with the totals `before` (none where `i` is 0) and `after`.
+    pub(super) store: String,
+    /// Further parameters of the kernel.
+    pub(super) parameters: Vec<Parameter>,
+}
+
+/// A parameter of a kernel with its argument.
+pub(super) struct Parameter {
+    declaration: String,
+    bytes: Vec<u8>,
+}
+
+impl Parameter {
+    /// A pointer to the element type `to`.
+    pub(super) fn pointer(to: &str, name: &str, address: u64) -> Self {
+        let declaration = format!("{to} *{name}");
+        Self { declaration, bytes: address.to_ne_bytes().into() }
+    }
+
+    /// A number.
+    pub(super) fn number(name: &str, value: u64) -> Self {
+        let declaration = format!("const unsigned long long {name}");
+        Self { declaration, bytes: value.to_ne_bytes().into() }
+    }
+}
+
+impl Sweep<'_> {
+    /// Puts it on the stream of `context`.
+    #[expect(unsafe_code, reason = "a kernel launch")]
+    pub(super) fn run(&self, context: &Context) -> Result<()> {
+        let n = self.places.count();
+        if n == 0 {
+            return Ok(());
+        }
+        let (block, items) = tile(self.total.bytes);
+        let source = self.source(n, block, items);
+        let kernel = self.code.compile(context, &source)?;
+        let tiles = n.div_ceil((block * items) as u64) as usize;
+        // A counter, and of each level as many totals in words with their flags: see `Mailbox`.
+        let totals = tiles + tiles.div_ceil(FAN) + tiles.div_ceil(FAN * FAN);
+        let words = 1 + totals * self.total.bytes.div_ceil(4);
+        let memory = context.pool().alloc(context.stream(), words * 8)?;
+        context.stream().fill(memory.slice(..)?, Fill::U8(0))?;
+
+        let mut arguments = self.code.arguments();
+        self.places.push_to(&mut arguments);
+        for parameter in &self.parameters {
+            arguments.push_bytes(&parameter.bytes, 8);
+        }
+        arguments.push(&memory.address()).push(&n);
+        let config = LaunchConfig::new(tiles as u32, block as u32);
+        // SAFETY: the kernel reads the elements of the layouts, which lie within their arrays' memory, and `memory`
+        // has room for the totals of its blocks; what `store` writes is its author's to answer for.
+        unsafe { context.stream().launch(&kernel, &config, &arguments)? };
+        Ok(())
+    }
+
+    fn source(&self, n: u64, block: usize, items: usize) -> String {
+        let own = self.parameters.iter().map(|parameter| format!("{}, ", parameter.declaration));
+        let evaluate = format!(
+            "{locate}{reads}{statements}",
+            locate = self.places.locate(),
+            reads = self.code.reads(|k| format!("a{k}[{}]", self.places.place(k))),
+            statements = self.code.statements(),
+        );
+        format!(
+            "{LANES}{SCAN}
+using Index = {index};
+{places}{definitions}
+extern \"C\" __global__ void __launch_bounds__({block}) {GENERATED}({parameters}{places_parameter}{own}
+    unsigned long long *memory_, const unsigned long long n_)
+{{
+    using Total = {total};
+    const auto load_ = [&](const Index i) -> Total {{ {evaluate}{load} }};
+    const auto store_ = [&](const Index i, const Total &before, const Total &after) {{ {evaluate}{store} }};
+    warpaint::scan<{block}, {items}, Total, Index>(memory_, n_, {combine}, load_, store_);
+}}
+",
+            index = index_type(n),
+            places = self.places.definition(),
+            definitions = self.definitions,
+            parameters = self.code.parameters(),
+            places_parameter = self.places.parameter(),
+            own = own.collect::<String>(),
+            total = self.total.name,
+            load = self.load,
+            store = self.store,
+            combine = self.combine,
+        )
+    }
+}
+
+/// Threads of a block, and elements of `bytes` that each takes: an odd number, so that neighbouring threads' elements
+/// lie in different banks of the shared memory.
+fn tile(bytes: usize) -> (usize, usize) {
+    let items = (BYTES_PER_THREAD / bytes.max(1)).clamp(1, MOST_ITEMS);
+    let items = if items.is_multiple_of(2) { items - 1 } else { items };
+    let mut block = 256;
+    while block > FAN && block * (items + 1) * bytes > SHARED_BYTES {
+        block /= 2;
+    }
+    (block, items)
+}

@@ -1,0 +1,257 @@
+//! Scans against loops on the host.
+
+use std::num::Wrapping;
+
+use ndarray::{ArrayD, Axis};
+use warpaint::{
+    array::{DType, Data, Error, ExclusiveScanKernel, Expr, GpuArray, InclusiveScanKernel},
+    device::Device,
+    index,
+    kernel::Context,
+};
+
+use super::{contexts, counted, flat, upload};
+
+/// Elements of 4 bytes in a tile; tiles around it, groups of tiles and the chain have edges of their own.
+const TILE: usize = 256 * 17;
+
+fn random<T>(seed: u64, count: usize, value: impl Fn(&mut fastrand::Rng) -> T) -> Vec<T> {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    (0..count).map(|_| value(&mut rng)).collect()
+}
+
+/// What a scan on the host gives.
+fn scanned<T: Copy>(values: &[T], combine: impl Fn(T, T) -> T) -> Vec<T> {
+    let mut total = None;
+    let step = |&value: &T| *total.insert(total.map_or(value, |total| combine(total, value)));
+    values.iter().map(step).collect()
+}
+
+/// `x -> factor * x + offset` modulo 2^32: to apply one behind the other is associative, exact, and not commutative.
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Affine {
+    factor: Wrapping<u32>,
+    offset: Wrapping<u32>,
+}
+
+impl Data for Affine {
+    const DTYPE: DType = DType {
+        name: "Affine",
+        definition: "struct Affine { unsigned factor, offset; };",
+        bytes: 8,
+        align: 4,
+    };
+}
+
+impl Affine {
+    fn then(self, next: Self) -> Self {
+        Self { factor: next.factor * self.factor, offset: next.factor * self.offset + next.offset }
+    }
+
+    fn random(seed: u64, count: usize) -> Vec<Self> {
+        let number = |rng: &mut fastrand::Rng| Wrapping(rng.u32(..));
+        random(seed, count, |rng| Self { factor: number(rng) | Wrapping(1), offset: number(rng) })
+    }
+}
+
+const THEN: &str = "Affine{b.factor * a.factor, b.factor * a.offset + b.offset}";
+
+#[test]
+fn sizes_around_warps_tiles_and_groups_are_scanned() {
+    for context in contexts() {
+        for n in [0, 1, 2, 31, 32, 33, 255, 256, 257, TILE - 1, TILE, TILE + 1, 40 * TILE + 7] {
+            let values = random(n as u64, n, |rng| rng.i32(..));
+            let a = GpuArray::from_slice(&context, &values).unwrap();
+            let sums = scanned(&values, i32::wrapping_add);
+            assert_eq!(a.cumsum().unwrap().to_vec().unwrap(), sums, "{n}");
+            let most = scanned(&values, i32::max);
+            assert_eq!(a.cummax().unwrap().to_vec().unwrap(), most, "{n}");
+        }
+    }
+}
+
+/// All three levels of totals, with an operator that shows any other order.
+#[test]
+#[expect(unsafe_code, reason = "kernels from expressions")]
+fn structures_are_scanned_in_their_order() {
+    // SAFETY: the expressions use their operands alone.
+    let (inclusive, exclusive) = unsafe {
+        (InclusiveScanKernel::<Affine>::new(THEN), ExclusiveScanKernel::new(THEN, "Affine{1, 0}"))
+    };
+    for context in contexts() {
+        let n = 2_500_000;
+        let values = Affine::random(1, n);
+        let a = GpuArray::from_slice(&context, &values).unwrap();
+        let expected = scanned(&values, Affine::then);
+        let some =
+            |array: &GpuArray<Affine>| array.slice(&index![..; 977]).unwrap().to_vec().unwrap();
+        let result = inclusive.call(&a).unwrap();
+        let all: Vec<_> = expected.iter().step_by(977).copied().collect();
+        assert_eq!(some(&result), all);
+        let last = result.slice(&index![-1]).unwrap().item().unwrap();
+        assert_eq!(last, expected[n - 1]);
+
+        let result: GpuArray<Affine> = exclusive.call(&a).unwrap();
+        let first = Affine { factor: Wrapping(1), offset: Wrapping(0) };
+        assert_eq!(result.slice(&index![0]).unwrap().item().unwrap(), first);
+        let later = result.slice(&index![1..]).unwrap();
+        assert_eq!(some(&later), all[..some(&later).len()]);
+    }
+}
+
+#[test]
+#[expect(unsafe_code, reason = "kernels from expressions")]
+fn segments_begin_anew_at_heads() {
+    // SAFETY: the expressions use their operands alone.
+    let (inclusive, exclusive) = unsafe {
+        (InclusiveScanKernel::<Affine>::new(THEN), ExclusiveScanKernel::new(THEN, "Affine{1, 0}"))
+    };
+    for context in contexts() {
+        for (n, every) in [(1, 1), (33, 5), (5000, 3), (5000, 700), (5000, 100_000)] {
+            let values = Affine::random(n as u64, n);
+            let heads = random(every, n, |rng| rng.u64(..every) == 0);
+            let a = GpuArray::from_slice(&context, &values).unwrap();
+            let h = GpuArray::from_slice(&context, &heads).unwrap();
+            let start = Affine { factor: Wrapping(1), offset: Wrapping(0) };
+            let mut total = start;
+            let (mut with, mut before) = (Vec::new(), Vec::new());
+            for (&value, &head) in values.iter().zip(&heads) {
+                total = if head { start } else { total };
+                before.push(total);
+                total = total.then(value);
+                with.push(total);
+            }
+            let result = inclusive.call_segmented(&a, &h).unwrap();
+            assert_eq!(result.to_vec().unwrap(), with, "{n} {every}");
+            let mut result = a.copy().unwrap();
+            let input = Expr::from(&result);
+            exclusive.call_segmented_into(input, &h, &mut result).unwrap();
+            assert_eq!(result.to_vec().unwrap(), before, "{n} {every}");
+        }
+    }
+}
+
+#[test]
+fn axes_of_every_layout_are_scanned() {
+    for context in contexts() {
+        // Small, so that no sum is rounded.
+        let x = counted(&[5, 33, 70]).mapv(|value| value % 16.0);
+        let a = upload(&context, &x);
+        let along = |x: &ArrayD<f32>, axis: usize| {
+            let mut sums = x.clone();
+            sums.accumulate_axis_inplace(Axis(axis), |before, value| *value += before);
+            flat(&sums)
+        };
+        for axis in 0..3 {
+            assert_eq!(a.cumsum_along(axis).unwrap().to_vec().unwrap(), along(&x, axis), "{axis}");
+            let t = x.t().into_dyn().to_owned();
+            let sums = a.transpose().cumsum_along(axis).unwrap();
+            assert_eq!(sums.to_vec().unwrap(), along(&t, axis), "{axis}");
+            let part = a.slice(&index![..;-2, ..;3, 2..]).unwrap();
+            let of = x.slice(ndarray::s![..;-2, ..;3, 2..]).into_dyn().to_owned();
+            let sums = (&part * 2.0).cumsum_along(axis).unwrap();
+            assert_eq!(sums.to_vec().unwrap(), along(&(of * 2.0), axis), "{axis}");
+        }
+        let all = scanned(&flat(&x.t().into_dyn().to_owned()), |a, b| a + b);
+        let sums = a.transpose().cumsum().unwrap();
+        assert_eq!(sums.shape(), [x.len()]);
+        assert!(sums.to_vec().unwrap() == all);
+        assert!(matches!(a.cumsum_along(3), Err(Error::Axes { .. })));
+        let none = GpuArray::<f32>::zeros(&context, &[3, 0]).unwrap();
+        assert_eq!(none.cumsum_along(1).unwrap().shape(), [3, 0]);
+        assert!(none.cummin().unwrap().is_empty());
+    }
+}
+
+#[test]
+#[expect(unsafe_code, reason = "kernels from expressions")]
+fn results_go_where_they_are_wanted() {
+    // SAFETY: the expression uses its operands alone.
+    let sum = unsafe { InclusiveScanKernel::<i32>::new("a + b") };
+    for context in contexts() {
+        let values = random(9, 6000, |rng| rng.i32(-9..9));
+        let a = GpuArray::from_slice(&context, &values).unwrap();
+        let sums = scanned(&values, |a, b| a + b);
+        let mut same = a.copy().unwrap();
+        sum.call_in_place(&mut same).unwrap();
+        assert_eq!(same.to_vec().unwrap(), sums);
+
+        // Into itself backwards, as if everything was read first.
+        let mut back = same.slice(&index![..;-1]).unwrap();
+        sum.call_into(&same, &mut back).unwrap();
+        assert_eq!(back.to_vec().unwrap(), scanned(&sums, |a, b| a + b));
+
+        let wide = GpuArray::<i32>::zeros(&context, &[60, 200]).unwrap();
+        let mut part = wide.slice(&index![.., ..;2]).unwrap();
+        sum.call_into(&a.reshape(&[60, 100]).unwrap(), &mut part).unwrap();
+        assert_eq!(part.to_vec().unwrap(), sums);
+        let rest = wide.slice(&index![.., 1..;2]).unwrap();
+        assert!(rest.to_vec().unwrap().iter().all(|&value| value == 0));
+
+        let mut short = GpuArray::<i32>::zeros(&context, &[5999]).unwrap();
+        assert!(matches!(sum.call_into(&a, &mut short), Err(Error::Shape { .. })));
+        let mut once = short.slice(&index![0..1]).unwrap().broadcast_to(&[6000]).unwrap();
+        assert!(matches!(sum.call_into(&a, &mut once), Err(Error::NotWritable { .. })));
+        let elsewhere = Context::new(Device::cpu().unwrap()).unwrap();
+        let mut far = GpuArray::<i32>::zeros(&elsewhere, &[6000]).unwrap();
+        assert!(matches!(sum.call_into(&a, &mut far), Err(Error::WrongDevice { .. })));
+    }
+}
+
+/// The documented bound, against sums in `f64`; and the same bits each time.
+#[test]
+fn floating_point_sums_are_near_and_always_the_same() {
+    for context in contexts() {
+        let n = 300_000;
+        let values = random(3, n, |rng| (rng.f32() - 0.5) * 2f32.powi(rng.i32(-10..10)));
+        let a = GpuArray::from_slice(&context, &values).unwrap();
+        let sums = a.cumsum().unwrap().to_vec().unwrap();
+        let wide: Vec<f64> = values.iter().copied().map(f64::from).collect();
+        let exact = scanned(&wide, |a, b| a + b);
+        let magnitude = scanned(&wide, |a, b| a.abs() + b.abs());
+        let k = 50.0 + n as f64 / f64::from(1 << 20);
+        for ((&sum, exact), magnitude) in sums.iter().zip(exact).zip(magnitude) {
+            let bound = k * 2f64.powi(-24) * magnitude;
+            assert!((f64::from(sum) - exact).abs() <= bound, "{sum} {exact} {bound}");
+        }
+        let bits = |sums: &[f32]| sums.iter().map(|sum| sum.to_bits()).collect::<Vec<_>>();
+        for _ in 0..5 {
+            assert!(bits(&a.cumsum().unwrap().to_vec().unwrap()) == bits(&sums));
+        }
+        // 4096 times 1 is more than half precision can count one by one.
+        let halves = GpuArray::full(&context, &[4096], half::f16::ONE).unwrap();
+        let counted = halves.cumsum().unwrap().slice(&index![-1]).unwrap().item().unwrap();
+        assert_eq!(counted, half::f16::from_f32(4096.0));
+        let some = GpuArray::from_slice(&context, &[2.0f64, f64::NAN, 7.0]).unwrap();
+        let most = some.cummax().unwrap().to_vec().unwrap();
+        assert!(most[0] == 2.0 && most[1].is_nan() && most[2].is_nan(), "{most:?}");
+        let products = GpuArray::from_slice(&context, &[100u8, 3, 2]).unwrap().cumprod().unwrap();
+        assert_eq!(products.to_vec().unwrap(), [100, 44, 88]);
+    }
+}
+
+#[test]
+#[expect(unsafe_code, reason = "kernels from expressions")]
+fn maps_preambles_and_mistakes_of_scans() {
+    // SAFETY: the expressions use their operands alone.
+    let with = |preamble: &str| unsafe {
+        InclusiveScanKernel::<u64>::new("join(a, b)").map("x + i").preamble(preamble)
+    };
+    let (sum, or) = (
+        with(
+            "__device__ unsigned long long join(unsigned long long a, unsigned long long b) { return a + b; }",
+        ),
+        with(
+            "__device__ unsigned long long join(unsigned long long a, unsigned long long b) { return a | b; }",
+        ),
+    );
+    let context = Context::new(Device::cpu().unwrap()).unwrap();
+    let a = GpuArray::from_slice(&context, &[1u8, 1, 1]).unwrap();
+    assert_eq!(sum.call(&a).unwrap().to_vec().unwrap(), [1, 3, 6]);
+    assert_eq!(or.call(&a).unwrap().to_vec().unwrap(), [1, 3, 3], "another preamble");
+    // SAFETY: it does not run.
+    let wrong = unsafe { InclusiveScanKernel::<f32>::new("a +\n c") };
+    let error = wrong.call(&a).unwrap_err().to_string();
+    assert!(error.contains("<scan expression>:2") && error.contains("\"c\""), "{error}");
+}
