@@ -58,7 +58,7 @@ fn bench(context: &Context, elements: usize) {
     let mut bench = Bench { context: context.clone(), elements, copy: f64::INFINITY };
     // Bits without order, and numbers between 0 and 1 made of them.
     let counted = GpuArray::<u32>::arange(context, elements).unwrap();
-    let bits = (&counted * 2_654_435_761_u32 ^ 0x5bd1_e995).eval().unwrap();
+    let bits = ((&counted * 2_654_435_761_u32) ^ 0x5bd1_e995).eval().unwrap();
     let numbers = (bits.cast::<f32>() * 2f32.powi(-32)).eval().unwrap();
     drop(counted);
 
