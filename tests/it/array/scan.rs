@@ -55,7 +55,14 @@ impl Affine {
     }
 }
 
-const THEN: &str = "Affine{b.factor * a.factor, b.factor * a.offset + b.offset}";
+#[expect(unsafe_code, reason = "kernels from expressions")]
+fn affine() -> (InclusiveScanKernel<Affine>, ExclusiveScanKernel<Affine>) {
+    let then = "Affine{b.factor * a.factor, b.factor * a.offset + b.offset}";
+    // SAFETY: the expression uses its operands alone.
+    let inclusive = unsafe { InclusiveScanKernel::new(then) };
+    // SAFETY: as above.
+    (inclusive, unsafe { ExclusiveScanKernel::new(then, "Affine{1, 0}") })
+}
 
 #[test]
 fn sizes_around_warps_tiles_and_groups_are_scanned() {
@@ -73,12 +80,8 @@ fn sizes_around_warps_tiles_and_groups_are_scanned() {
 
 /// All three levels of totals, with an operator that shows any other order.
 #[test]
-#[expect(unsafe_code, reason = "kernels from expressions")]
 fn structures_are_scanned_in_their_order() {
-    // SAFETY: the expressions use their operands alone.
-    let (inclusive, exclusive) = unsafe {
-        (InclusiveScanKernel::<Affine>::new(THEN), ExclusiveScanKernel::new(THEN, "Affine{1, 0}"))
-    };
+    let (inclusive, exclusive) = affine();
     for context in contexts() {
         let n = 2_500_000;
         let values = Affine::random(1, n);
@@ -101,12 +104,8 @@ fn structures_are_scanned_in_their_order() {
 }
 
 #[test]
-#[expect(unsafe_code, reason = "kernels from expressions")]
 fn segments_begin_anew_at_heads() {
-    // SAFETY: the expressions use their operands alone.
-    let (inclusive, exclusive) = unsafe {
-        (InclusiveScanKernel::<Affine>::new(THEN), ExclusiveScanKernel::new(THEN, "Affine{1, 0}"))
-    };
+    let (inclusive, exclusive) = affine();
     for context in contexts() {
         for (n, every) in [(1, 1), (33, 5), (5000, 3), (5000, 700), (5000, 100_000)] {
             let values = Affine::random(n as u64, n);
