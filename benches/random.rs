@@ -28,6 +28,20 @@ fn main() {
     bench.run::<f64>("Philox, normal f64", |out| philox.fill_normal(out, 0.0, 1.0));
     bench.run::<u32>("Philox, Poisson of 5, u32", |out| philox.fill_poisson(out, 5.0));
     bench.run::<u32>("Philox, Poisson of 50, u32", |out| philox.fill_poisson(out, 50.0));
+
+    // 4 words of each of 65536 lanes at a time; Sobol in as many dimensions as a renderer uses.
+    let mut xorwow = Generator::xorwow(1);
+    bench.run::<f32>("XORWOW, uniform f32", |out| xorwow.fill_uniform(out));
+    bench.run::<f32>("XORWOW, normal f32", |out| xorwow.fill_normal(out, 0.0, 1.0));
+    let mut mrg = Generator::mrg32k3a(1);
+    bench.run::<f32>("MRG32k3a, uniform f32", |out| mrg.fill_uniform(out));
+    for dimensions in [1, 16] {
+        let sobol = Generator::sobol32(dimensions).unwrap();
+        let name = format!("Sobol in {dimensions}, uniform f32");
+        bench.run::<f32>(&name, |out| sobol.clone().fill_uniform(out));
+        let name = format!("Sobol in {dimensions}, normal f32");
+        bench.run::<f32>(&name, |out| sobol.clone().fill_normal(out, 0.0, 1.0));
+    }
 }
 
 struct Bench {

@@ -141,6 +141,14 @@ pub enum Error {
         /// What is wrong with them.
         problem: String,
     },
+    /// More dimensions than there are direction numbers for, or none.
+    #[error("a Sobol sequence has 1 to {most} dimensions, not {dimensions}")]
+    Dimensions {
+        /// How many were asked for.
+        dimensions: usize,
+        /// How many there can be.
+        most: usize,
+    },
     /// More random numbers than a generator's sequence has.
     #[error("the generator's sequence of {length} random numbers is used up")]
     Exhausted {

@@ -66,6 +66,45 @@ __host__ __device__ inline double2 to_normal(unsigned long long a, unsigned long
     return make_double2(radius * c, radius * s);
 }
 
+// The standard normal number below which lie as many as the word says, from 0 to 2^32: in place of Box and Muller's
+// where a word must not be mixed with another.
+__host__ __device__ inline float normal_quantile(unsigned word)
+{
+    // From the nearer end, so that both tails are as fine.
+    const bool upper = word >> 31;
+    const float z = normcdfinvf(fmaf((float)(upper ? ~word : word), 1.0f / 4294967296.0f, 0.5f / 4294967296.0f));
+    return upper ? -z : z;
+}
+
+__host__ __device__ inline double normal_quantile(unsigned long long word)
+{
+    const bool upper = word >> 63;
+    const double share = fma((double)(upper ? ~word : word), 1.0 / 18446744073709551616.0, 0.5 / 18446744073709551616.0);
+    return upper ? -normcdfinv(share) : normcdfinv(share);
+}
+
+// The Poisson number that belongs to a uniform one in [0, 1): how often something happens that happens `mean` times on
+// average. NaN for a mean that is negative, infinite or NaN. Takes as many turns as the root of the mean.
+__host__ __device__ inline double poisson_of(double uniform, double mean)
+{
+    if (!(mean >= 0.0 && mean <= 1.7976931348623157e308)) return nan("");
+    // Counts take their shares of the unit interval in turn: small ones from 0 on, large ones from the most likely
+    // one to both sides.
+    const double start = mean < 10.0 ? 0.0 : floor(mean);
+    double share = exp(start * log(fmax(mean, 1e-300)) - mean - lgamma(start + 1.0));
+    double above = start, share_above = share, below = start, share_below = share, left = uniform - share;
+    // At the far end what rounding leaves of the number may never be used up.
+    while (left >= 0.0 && share_above + share_below > 0.0) {
+        above += 1.0, share_above *= mean / above;
+        left -= share_above;
+        if (left < 0.0) return above;
+        share_below *= below / mean, below -= 1.0;
+        left -= share_below;
+        if (left < 0.0) return below;
+    }
+    return start;
+}
+
 // A sequence of random numbers of one's own.
 struct Random {
     uint4 counter;
@@ -149,21 +188,8 @@ struct Random {
     // room for all of them. NaN for a mean that is negative, infinite or NaN.
     __host__ __device__ double poisson(double mean)
     {
-        if (!(mean >= 0.0 && mean <= 1.7976931348623157e308)) return nan("");
-        return mean < 10.0 ? poisson_by_inversion(mean) : poisson_by_rejection(mean);
-    }
-
-    // The distribution function is summed up until it passes a uniform number.
-    __host__ __device__ double poisson_by_inversion(double mean)
-    {
-        double left = uniform_double(), share = exp(-mean), count = 0.0;
-        // At the far end what rounding leaves of the number may never be used up.
-        while (left >= share && share > 0.0) {
-            left -= share;
-            count += 1.0;
-            share *= mean / count;
-        }
-        return count;
+        return mean >= 10.0 && mean <= 1.7976931348623157e308 ? poisson_by_rejection(mean)
+                                                              : poisson_of(uniform_double(), mean);
     }
 
     // Transformed rejection with a squeeze: PTRS of Hormann, "The transformed rejection method for generating

@@ -2,8 +2,8 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use super::Integer;
-use crate::array::{DType, Data, Error, Float, Real, Result, expression::Operand};
+use super::{Integer, member::Member};
+use crate::array::{Data, Error, Float, GpuArray, Real, Result};
 
 /// How a kernel makes values from the words of a generator.
 #[derive(Clone, Debug)]
@@ -11,39 +11,16 @@ pub(super) struct Distribution {
     /// Its class in `fill.cuh`.
     pub(super) class: String,
     /// The members of that class.
-    pub(super) members: Members,
+    pub(super) members: Vec<Member>,
     /// Bytes of the words that it takes, one for each element: 4 or 8.
     pub(super) word: u64,
     /// How many neighbours share their words.
     pub(super) together: u64,
 }
 
-/// What a kernel is given for the members of a class.
-#[derive(Clone, Debug)]
-pub(super) enum Members {
-    /// A value for each.
-    Values(Vec<Value>),
-    /// For the only one, an array of a value for each element.
-    Array(Operand),
-}
-
-/// A value of a type of CUDA C++.
-#[derive(Clone, Debug)]
-pub(super) struct Value {
-    pub(super) dtype: DType,
-    pub(super) bytes: Box<[u8]>,
-}
-
-impl Value {
-    pub(super) fn new<T: Data>(value: T) -> Self {
-        Self { dtype: T::DTYPE, bytes: bytemuck::bytes_of(&value).into() }
-    }
-}
-
 impl Distribution {
-    fn new<T: Data>(class: String, members: Vec<Value>) -> Self {
-        let (members, word) = (Members::Values(members), if is_wide::<T>() { 8 } else { 4 });
-        Self { class, members, word, together: 1 }
+    fn new<T: Data>(class: String, members: Vec<Member>) -> Self {
+        Self { class, members, word: if is_wide::<T>() { 8 } else { 4 }, together: 1 }
     }
 
     /// In `[0, 1)`.
@@ -51,11 +28,16 @@ impl Distribution {
         Self::new::<T>(format!("Uniform<{}>", T::DTYPE.name), vec![])
     }
 
-    /// Normal, or the exponential of that.
+    /// Normal, or the exponential of that; `even` from one word each.
     ///
     /// # Errors
     /// [`Error::Distribution`] for a mean that is not finite, a deviation that is negative or not finite.
-    pub(super) fn normal<T: Float>(mean: f64, deviation: f64, logarithmic: bool) -> Result<Self> {
+    pub(super) fn normal<T: Float>(
+        mean: f64,
+        deviation: f64,
+        logarithmic: bool,
+        even: bool,
+    ) -> Result<Self> {
         if !(mean.is_finite() && deviation.is_finite() && deviation >= 0.0) {
             return Err(Error::Distribution {
                 distribution: if logarithmic { "log-normal" } else { "normal" },
@@ -63,10 +45,12 @@ impl Distribution {
             });
         }
         // Half precision is computed in single.
-        let member = |v: f64| if is_wide::<T>() { Value::new(v) } else { Value::new(v as f32) };
-        let class = format!("Normal<{}, {logarithmic}>", T::DTYPE.name);
+        let member =
+            |v: f64| if is_wide::<T>() { Member::value(v) } else { Member::value(v as f32) };
+        let (method, together) = if even { ("Inversion", 1) } else { ("BoxMuller", 2) };
+        let class = format!("Normal<{}, warpaint::{method}, {logarithmic}>", T::DTYPE.name);
         let distribution = Self::new::<T>(class, vec![member(mean), member(deviation)]);
-        Ok(Self { together: 2, ..distribution })
+        Ok(Self { together, ..distribution })
     }
 
     /// The integers of a range, each as likely as the others.
@@ -90,29 +74,33 @@ impl Distribution {
         }
         // Modulo the word, where a count of 0 stands for all.
         let member = |v: i128| {
-            if is_wide::<T>() { Value::new(v as u64) } else { Value::new(v as u32) }
+            if is_wide::<T>() { Member::value(v as u64) } else { Member::value(v as u32) }
         };
         let class = format!("Integers<{}>", T::DTYPE.name);
         Ok(Self::new::<T>(class, vec![member(low), member(end - low)]))
     }
 
-    /// Counts of what happens `mean` times on average.
+    /// Counts of what happens `mean` times on average; `even` from one word each.
     ///
     /// # Errors
     /// [`Error::Distribution`] for a mean that is negative or not finite.
-    pub(super) fn poisson<T: Real>(mean: f64) -> Result<Self> {
+    pub(super) fn poisson<T: Real>(mean: f64, even: bool) -> Result<Self> {
         if !(mean.is_finite() && mean >= 0.0) {
             let problem = format!("mean {mean}");
             return Err(Error::Distribution { distribution: "Poisson", problem });
         }
-        let class = format!("Poisson<{}, warpaint::Constant>", T::DTYPE.name);
-        Ok(Self { word: 8, ..Self::new::<T>(class, vec![Value::new(mean)]) })
+        Ok(Self::poisson_with::<T>("warpaint::Constant", Member::value(mean), even))
     }
 
     /// Counts of what happens as often on average as an array says for each.
-    pub(super) fn poisson_of<T: Real>(means: Operand) -> Self {
-        let class = format!("Poisson<{}, decltype(d0)>", T::DTYPE.name);
-        Self { word: 8, members: Members::Array(means), ..Self::new::<T>(class, vec![]) }
+    pub(super) fn poisson_of<T: Real, M: Real>(means: &GpuArray<M>, even: bool) -> Self {
+        Self::poisson_with::<T>("decltype(d0)", Member::array(means), even)
+    }
+
+    fn poisson_with<T: Real>(class: &str, mean: Member, even: bool) -> Self {
+        let method = if even { "Inversion" } else { "Rejection" };
+        let class = format!("Poisson<{}, warpaint::{method}, {class}>", T::DTYPE.name);
+        Self { word: 8, ..Self::new::<T>(class, vec![mean]) }
     }
 }
 

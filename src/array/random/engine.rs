@@ -1,25 +1,70 @@
 //! Where random words come from.
 
-use super::distribution::Value;
+use super::{lanes::Lanes, member::Member, sobol::Sobol};
+use crate::{array::Result, kernel::Context};
 
 /// A generator's algorithm with its seed.
 #[derive(Clone, Debug)]
 pub(super) enum Engine {
     Philox { seed: u64, stream: u64 },
+    Lanes(Lanes),
+    Sobol32(Sobol<u32>),
+    Sobol64(Sobol<u64>),
 }
 
 impl Engine {
-    /// Its class in `fill.cuh`.
-    pub(super) fn class(&self) -> &'static str {
+    /// Its class.
+    pub(super) fn class(&self) -> String {
         match self {
-            Self::Philox { .. } => "Philox",
+            Self::Philox { .. } => "Philox".into(),
+            Self::Lanes(lanes) => format!("Lanes<warpaint::{}>", lanes.recurrence.class),
+            Self::Sobol32(_) => "Sobol<warpaint::Word32>".into(),
+            Self::Sobol64(_) => "Sobol<warpaint::Word64>".into(),
         }
     }
 
-    /// The members of that class.
-    pub(super) fn members(&self) -> Vec<Value> {
-        match *self {
-            Self::Philox { seed, stream } => vec![Value::new(seed), Value::new(stream)],
+    /// What kernels need before them.
+    pub(super) fn preamble(&self) -> String {
+        match self {
+            Self::Philox { .. } => {
+                concat!(include_str!("fill.cuh"), include_str!("philox.cuh")).into()
+            }
+            Self::Lanes(lanes) => lanes.recurrence.preamble(),
+            Self::Sobol32(_) | Self::Sobol64(_) => {
+                concat!(include_str!("fill.cuh"), include_str!("sobol.cuh")).into()
+            }
         }
+    }
+
+    /// The members of its class, for blocks from `begin` on.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn members(&mut self, context: &Context, begin: u64) -> Result<Vec<Member>> {
+        match self {
+            Self::Philox { seed, stream } => Ok(vec![Member::value(*seed), Member::value(*stream)]),
+            Self::Lanes(lanes) => lanes.members(context, begin),
+            Self::Sobol32(sobol) => sobol.members(context),
+            Self::Sobol64(sobol) => sobol.members(context),
+        }
+    }
+
+    /// Whether its numbers lie evenly and not at random: each value must then come from one of them alone.
+    pub(super) fn is_even(&self) -> bool {
+        matches!(self, Self::Sobol32(_) | Self::Sobol64(_))
+    }
+
+    /// How many numbers it has.
+    pub(super) fn length(&self) -> u64 {
+        match self {
+            Self::Philox { .. } | Self::Lanes(_) => 1 << 63,
+            Self::Sobol32(sobol) => sobol.length(),
+            Self::Sobol64(sobol) => sobol.length(),
+        }
+    }
+
+    /// How many of its numbers a word of this many bytes is made of.
+    pub(super) fn numbers_a_word(&self, bytes: u64) -> u64 {
+        if self.is_even() { 1 } else { bytes / 4 }
     }
 }

@@ -25,28 +25,6 @@ __device__ inline void split(uint4 block, Word64 (&words)[2])
 
 __device__ inline uint2 halves(Word64 word) { return make_uint2((Word32)word, (Word32)(word >> 32)); }
 
-// Philox 4x32-10: block `b` of a stream is the function of the counter (b, stream) under the seed as key.
-struct Philox {
-    Word64 seed, stream;
-
-    struct Blocks {
-        uint2 key, stream;
-        Word64 block, step;
-
-        template <class Word, int N> __device__ void next(Word (&words)[N])
-        {
-            const uint2 place = halves(block);
-            split(philox(make_uint4(place.x, place.y, stream.x, stream.y), key), words);
-            block += step;
-        }
-    };
-
-    // Any block costs the same: there are as many lanes as threads.
-    __device__ Word64 lanes(Word64 threads) const { return threads; }
-    // The blocks from `block` on, every `step`th.
-    __device__ Blocks from(Word64 block, Word64 step) const { return {halves(seed), halves(stream), block, step}; }
-};
-
 // How many bits of a word a number in [0, 1) takes: as many as it has digits, so that all are exact and none is 1.
 template <class T> constexpr int DIGITS = 0;
 template <> constexpr int DIGITS<float> = 24;
@@ -81,8 +59,17 @@ template <class T> struct Uniform {
     }
 };
 
-// Two neighbours share two words.
-template <class T, bool LOGARITHMIC> struct Normal {
+struct BoxMuller {
+    template <class Word> static __device__ auto pair(Word a, Word b) { return to_normal(a, b); }
+};
+
+struct Inversion {
+    static __device__ float2 pair(Word32 a, Word32 b) { return make_float2(normal_quantile(a), normal_quantile(b)); }
+    static __device__ double2 pair(Word64 a, Word64 b) { return make_double2(normal_quantile(a), normal_quantile(b)); }
+    static __device__ double poisson(Word64 word, Word64, double mean) { return poisson_of(to_unit(word), mean); }
+};
+
+template <class T, class Method, bool LOGARITHMIC> struct Normal {
     using Word = typename WordOf<sizeof(T)>::Type;
     using Value = T;
     Wide<T> mean, deviation;
@@ -92,7 +79,7 @@ template <class T, bool LOGARITHMIC> struct Normal {
     {
 #pragma unroll
         for (int at = 0; at < N; at += 2) {
-            const auto pair = to_normal(words[at], words[at + 1]);
+            const auto pair = Method::pair(words[at], words[at + 1]);
             values[at] = value(pair.x);
             values[at + 1] = value(pair.y);
         }
@@ -119,6 +106,13 @@ __device__ inline Random own_sequence(Word64 word, Word64 element)
     return Random(key, make_uint4(0u, 2u, place.x, place.y), make_uint4(key.x, key.y, 0u, 0u), 2);
 }
 
+struct Rejection {
+    static __device__ double poisson(Word64 word, Word64 element, double mean)
+    {
+        return own_sequence(word, element).poisson(mean);
+    }
+};
+
 // `low` and what follows, `count` integers; 0 stands for all that the word has.
 template <class T> struct Integers {
     using Word = typename WordOf<sizeof(T)>::Type;
@@ -140,7 +134,7 @@ struct Constant {
 };
 
 // Counts of what happens `mean[i]` times on average.
-template <class T, class Mean> struct Poisson {
+template <class T, class Method, class Mean> struct Poisson {
     using Word = Word64;
     using Value = T;
     Mean mean;
@@ -150,7 +144,7 @@ template <class T, class Mean> struct Poisson {
     {
         each(values, [&](int at) {
             const double of = double(mean[max(0ll, min(i + at, n - 1))]);
-            const double count = own_sequence(words[at], element + at).poisson(of);
+            const double count = Method::poisson(words[at], element + at, of);
             return T(Traits<T>::integer && is_nan(count) ? 0.0 : count);
         });
     }
@@ -194,7 +188,7 @@ __device__ void fill(const Engine &engine, const Distribution &distribution, con
     const Word64 threads = (Word64)gridDim.x * blockDim.x, thread = (Word64)blockIdx.x * blockDim.x + threadIdx.x;
     const Word64 lanes = engine.lanes(threads);
     for (Word64 lane = thread; lane < lanes && lane < blocks; lane += threads) {
-        auto sequence = engine.from(begin + lane, lanes);
+        auto sequence = engine.template from<N>(begin + lane, lanes);
         for (Word64 block = lane; block < blocks; block += lanes) {
             Word words[N];
             sequence.next(words);

@@ -1,23 +1,17 @@
 //! The kernel that fills an array.
 
-use super::{
-    distribution::{Distribution, Members, Value},
-    engine::Engine,
-};
+use super::{distribution::Distribution, engine::Engine, member::Member};
 use crate::{
     array::{Error, Result, custom::Bound, elementwise::run, expression::Operand, source::Code},
     kernel::GENERATED,
 };
-
-/// Classes and functions of the kernels.
-const FILL: &str = include_str!("fill.cuh");
 
 /// Gives `out` the values that `distribution` makes of `engine`'s sequence from element `first` on.
 ///
 /// # Errors
 /// [`Error::NotWritable`], [`Error::WrongDevice`], the device's.
 pub(super) fn fill(
-    engine: &Engine,
+    engine: &mut Engine,
     distribution: &Distribution,
     first: u64,
     out: &Operand,
@@ -29,22 +23,19 @@ pub(super) fn fill(
     if n == 0 {
         return Ok(());
     }
+    let values_a_block = 16 / distribution.word;
+    let engine_members = engine.members(&out.context, first / values_a_block)?;
     let mut bound = Bound::default();
-    let engine_members = declare(&mut bound, "e", &engine.members());
-    let distribution_members = match &distribution.members {
-        Members::Values(values) => declare(&mut bound, "d", values),
-        Members::Array(array) => {
-            bound.add_array("d0", true, array);
-            "d0".into()
-        }
-    };
+    let engine_names = declare(&mut bound, "e", &engine_members);
+    let distribution_names = declare(&mut bound, "d", &distribution.members);
     bound.add_array("out", false, out);
-    let code = Code::custom(bound, FILL, "0");
+    let preamble = engine.preamble();
+    let code = Code::custom(bound, &preamble, "0");
     code.use_on(&out.context, "random numbers")?;
     let source = format!(
         "extern \"C\" __global__ void {GENERATED}({parameters}const unsigned long long first, const long long n)
 {{
-    warpaint::fill(warpaint::{engine}{{{engine_members}}}, warpaint::{distribution}{{{distribution_members}}}, out, first, n);
+    warpaint::fill(warpaint::{engine}{{{engine_names}}}, warpaint::{distribution}{{{distribution_names}}}, out, first, n);
 }}
 ",
         parameters = code.parameters(),
@@ -53,15 +44,14 @@ pub(super) fn fill(
     );
     let mut arguments = code.arguments();
     arguments.push(&first).push(&n);
-    let values_a_block = 16 / distribution.word;
     run(&out.context, &code, &source, n.div_ceil(values_a_block) + 1, &arguments)
 }
 
-/// Declares a parameter for each value; their names.
-fn declare(bound: &mut Bound, prefix: &str, values: &[Value]) -> String {
-    let names: Vec<_> = (0..values.len()).map(|k| format!("{prefix}{k}")).collect();
-    for (name, value) in names.iter().zip(values) {
-        bound.add_value(value.dtype.name, name, &value.bytes, value.dtype.align);
+/// Declares a parameter for each member; their names.
+fn declare(bound: &mut Bound, prefix: &str, members: &[Member]) -> String {
+    let names: Vec<_> = (0..members.len()).map(|k| format!("{prefix}{k}")).collect();
+    for (name, member) in names.iter().zip(members) {
+        member.declare(name, bound);
     }
     names.join(", ")
 }

@@ -2,7 +2,10 @@
 
 use std::ops::RangeBounds;
 
-use super::{Integer, distribution::Distribution, engine::Engine, fill::fill};
+use super::{
+    Integer, distribution::Distribution, engine::Engine, fill::fill, lanes::Lanes,
+    mrg32k3a::MRG32K3A, sobol::Sobol, xorwow::XORWOW,
+};
 use crate::{
     array::{Data, Error, Float, GpuArray, Real, Result},
     kernel::Context,
@@ -14,8 +17,11 @@ use crate::{
 /// at an even place); the numbers of a call take theirs one behind the other in the array's C order, and the next call
 /// goes on behind them. Normal numbers are made in pairs, and a call begins with a new pair.
 ///
-/// [`Generator::new`] is Philox 4×32-10, a function of a counter (Salmon, Moraes, Dror, Shaw, "Parallel random numbers:
-/// as easy as 1, 2, 3", SC 2011), which any number of threads compute without any state. It passes TestU01's BigCrush.
+/// [`Generator::new`] is the one to take unless there is a reason for another: Philox 4×32-10, a function of a counter
+/// (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011), which any number of threads
+/// compute without any state. It passes TestU01's BigCrush, and is the sequence of cuRAND's
+/// `curand_init(seed, stream, 0, ...)`. In Sobol's sequences a coordinate takes the place of a word, and numbers of all
+/// types take one.
 ///
 /// ```
 /// use warpaint::{array::random::Generator, device::Device, kernel::Context};
@@ -40,9 +46,6 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// How many words a sequence has.
-    const LENGTH: u64 = 1 << 63;
-
     /// Philox 4×32-10 with this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
@@ -52,31 +55,91 @@ impl Generator {
     /// One of 2^64 independent sequences of Philox 4×32-10 with this seed.
     #[must_use]
     pub fn with_stream(seed: u64, stream: u64) -> Self {
-        Self { engine: Engine::Philox { seed, stream }, position: 0 }
+        Self::with(Engine::Philox { seed, stream })
     }
 
-    /// The place in the sequence: how many words were taken or skipped.
+    /// XORWOW (Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003), cuRAND's default: words
+    /// `4 (l + 65536 b)` and the three behind are the next four, for the `b`th time, of the sequence that begins
+    /// `l * 2^67` numbers behind the seed's. They are those of cuRAND's `curand_init(seed, l, 4 * b, ...)`.
+    #[must_use]
+    pub fn xorwow(seed: u64) -> Self {
+        Self::with(Engine::Lanes(Lanes::new(&XORWOW, seed)))
+    }
+
+    /// MRG32k3a (L'Ecuyer, "Good parameters and implementations for combined multiple recursive random number
+    /// generators", Operations Research 47(1), 1999): as [`Generator::xorwow`], with `2^76` in place of `2^67`. Seed 0
+    /// is L'Ecuyer's own. A word is from 1 to 4294967087.
+    #[must_use]
+    pub fn mrg32k3a(seed: u64) -> Self {
+        Self::with(Engine::Lanes(Lanes::new(&MRG32K3A, seed)))
+    }
+
+    /// Sobol's sequence of points in a cube, with Joe and Kuo's direction numbers ("Constructing Sobol sequences with
+    /// better two-dimensional projections", SIAM Journal on Scientific Computing 30, 2008), in up to 1024 dimensions.
+    /// An array of shape `[n, dimensions]` gets `n` points, the first of all being the origin. (In `f64`, too, a coordinate
+    /// has 32 bits.)
+    ///
+    /// Points fill the cube more evenly than random ones. So that they keep that, each value, of any type and
+    /// distribution, is made from one coordinate: normal and Poisson numbers by inversion.
+    ///
+    /// # Errors
+    /// [`Error::Dimensions`].
+    pub fn sobol32(dimensions: usize) -> Result<Self> {
+        Ok(Self::with(Engine::Sobol32(Sobol::new(dimensions, None)?)))
+    }
+
+    /// As [`Generator::sobol32`], with coordinates of 64 bits.
+    ///
+    /// # Errors
+    /// [`Error::Dimensions`].
+    pub fn sobol64(dimensions: usize) -> Result<Self> {
+        Ok(Self::with(Engine::Sobol64(Sobol::new(dimensions, None)?)))
+    }
+
+    /// As [`Generator::sobol32`], scrambled at random but as even: by a triangular matrix and a shift (Matousek, "On the
+    /// L2-discrepancy for anchored boxes", Journal of Complexity 14, 1998).
+    ///
+    /// # Errors
+    /// [`Error::Dimensions`].
+    pub fn scrambled_sobol32(dimensions: usize, seed: u64) -> Result<Self> {
+        Ok(Self::with(Engine::Sobol32(Sobol::new(dimensions, Some(seed))?)))
+    }
+
+    /// As [`Generator::scrambled_sobol32`], with coordinates of 64 bits.
+    ///
+    /// # Errors
+    /// [`Error::Dimensions`].
+    pub fn scrambled_sobol64(dimensions: usize, seed: u64) -> Result<Self> {
+        Ok(Self::with(Engine::Sobol64(Sobol::new(dimensions, Some(seed))?)))
+    }
+
+    fn with(engine: Engine) -> Self {
+        Self { engine, position: 0 }
+    }
+
+    /// The place in the sequence: how many words (coordinates) were taken or skipped.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Leaves out `n` words: as many numbers of up to 32 bits, half as many of 64.
+    /// Leaves out `n` words (coordinates): as many numbers of up to 32 bits, half as many of 64.
     pub fn skip_ahead(&mut self, n: u64) {
         self.position = self.position.saturating_add(n);
     }
 
     /// Overwrites `out` with what `distribution` makes of the next words, and goes on behind them.
     fn fill<T: Data>(&mut self, distribution: &Distribution, out: &mut GpuArray<T>) -> Result<()> {
-        let a_value = distribution.word / 4;
+        let (length, a_value) =
+            (self.engine.length(), self.engine.numbers_a_word(distribution.word));
         let whole = a_value * distribution.together;
         let ends = || {
             let start = self.position.checked_next_multiple_of(whole)?;
             let words = (out.len() as u64).checked_mul(a_value)?;
             let end = start.checked_add(words)?.checked_next_multiple_of(whole)?;
-            (end <= Self::LENGTH).then_some((start, end))
+            (end <= length).then_some((start, end))
         };
-        let (start, end) = ends().ok_or(Error::Exhausted { length: Self::LENGTH })?;
-        fill(&self.engine, distribution, start / a_value, &out.operand())?;
+        let (start, end) = ends().ok_or(Error::Exhausted { length })?;
+        fill(&mut self.engine, distribution, start / a_value, &out.operand())?;
         self.position = end;
         Ok(())
     }
@@ -123,7 +186,11 @@ impl Generator {
         mean: f64,
         deviation: f64,
     ) -> Result<GpuArray<T>> {
-        self.make(&Distribution::normal::<T>(mean, deviation, false)?, context, shape)
+        self.make(
+            &Distribution::normal::<T>(mean, deviation, false, self.engine.is_even())?,
+            context,
+            shape,
+        )
     }
 
     /// As [`Generator::normal`], into an array of any layout.
@@ -137,7 +204,7 @@ impl Generator {
         mean: f64,
         deviation: f64,
     ) -> Result<()> {
-        self.fill(&Distribution::normal::<T>(mean, deviation, false)?, out)
+        self.fill(&Distribution::normal::<T>(mean, deviation, false, self.engine.is_even())?, out)
     }
 
     /// Exponentials of normal numbers with this mean and standard deviation.
@@ -151,7 +218,11 @@ impl Generator {
         mean: f64,
         deviation: f64,
     ) -> Result<GpuArray<T>> {
-        self.make(&Distribution::normal::<T>(mean, deviation, true)?, context, shape)
+        self.make(
+            &Distribution::normal::<T>(mean, deviation, true, self.engine.is_even())?,
+            context,
+            shape,
+        )
     }
 
     /// As [`Generator::log_normal`], into an array of any layout.
@@ -164,7 +235,7 @@ impl Generator {
         mean: f64,
         deviation: f64,
     ) -> Result<()> {
-        self.fill(&Distribution::normal::<T>(mean, deviation, true)?, out)
+        self.fill(&Distribution::normal::<T>(mean, deviation, true, self.engine.is_even())?, out)
     }
 
     /// Integers of a range, each exactly as likely as the others: `0..10`, `-5..=5`, or `..` for all that the type has.
@@ -207,7 +278,7 @@ impl Generator {
         shape: &[usize],
         mean: f64,
     ) -> Result<GpuArray<T>> {
-        self.make(&Distribution::poisson::<T>(mean)?, context, shape)
+        self.make(&Distribution::poisson::<T>(mean, self.engine.is_even())?, context, shape)
     }
 
     /// As [`Generator::poisson`], into an array of any layout.
@@ -215,7 +286,7 @@ impl Generator {
     /// # Errors
     /// [`Error::Distribution`] for a mean that is negative or not finite; as [`Generator::fill_uniform`].
     pub fn fill_poisson<T: Real>(&mut self, out: &mut GpuArray<T>, mean: f64) -> Result<()> {
-        self.fill(&Distribution::poisson::<T>(mean)?, out)
+        self.fill(&Distribution::poisson::<T>(mean, self.engine.is_even())?, out)
     }
 
     /// Poisson numbers with a mean for each. Where a mean is negative, infinite or NaN, the number is NaN (converted to
@@ -224,6 +295,10 @@ impl Generator {
     /// # Errors
     /// As [`Generator::fill_poisson`].
     pub fn poisson_of<T: Real, M: Real>(&mut self, means: &GpuArray<M>) -> Result<GpuArray<T>> {
-        self.make(&Distribution::poisson_of::<T>(means.operand()), means.context(), means.shape())
+        self.make(
+            &Distribution::poisson_of::<T, M>(means, self.engine.is_even()),
+            means.context(),
+            means.shape(),
+        )
     }
 }

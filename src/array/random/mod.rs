@@ -12,7 +12,8 @@
 //! | Poisson | [`Generator::poisson`], [`Generator::poisson_of`] | `poisson` |
 //! | integers of a range | [`Generator::integers`] | `integers` |
 //!
-//! Each has a twin that overwrites an array: `fill_uniform` and so on. Kernels have the same functions one number at a
+//! Sequences are Philox 4×32-10 ([`Generator::new`]), XORWOW, MRG32k3a, and Sobol's evenly distributed points, plain and
+//! scrambled. Each method has a twin that overwrites an array: `fill_uniform` and so on. Kernels have the same functions one number at a
 //! time in `<warpaint/random.cuh>`.
 
 mod distribution;
@@ -20,6 +21,13 @@ mod engine;
 mod fill;
 mod generator;
 mod integer;
+mod lanes;
+mod member;
+mod mrg32k3a;
+mod philox;
+mod sobol;
+mod tables;
+mod xorwow;
 
 pub use generator::Generator;
 pub use integer::Integer;

@@ -390,3 +390,212 @@ fn what_cannot_be_drawn_is_refused() {
     random.skip_ahead(u64::MAX);
     assert!(matches!(random.poisson::<u8>(context, &[1], 1.0), Err(Error::Exhausted { .. })));
 }
+
+/// Words of a generator with lanes: seed, lane, which block of the lane, and its four words.
+type Known = (u64, u64, u64, [u32; 4]);
+
+/// What cuRAND 10.4 gives for `curand_init(seed, lane, 4 * block, ...)`.
+const XORWOW: [Known; 6] = [
+    (0, 0, 0, [3179217846, 1883133293, 2220552389, 674260989]),
+    (0, 1, 0, [3955638199, 1977250130, 1432217238, 1599962988]),
+    (0x0123_4567_89ab_cdef, 0, 0, [440680976, 1070377272, 2893829380, 3932485203]),
+    (0x0123_4567_89ab_cdef, 65535, 0, [3726530077, 1000405771, 1018774682, 2473034638]),
+    (0x0123_4567_89ab_cdef, 12345, 1, [3175319913, 1158661093, 3944200902, 4077020847]),
+    (0x0123_4567_89ab_cdef, 40000, 1_000_003, [1055100692, 4027065645, 2875110245, 479015047]),
+];
+
+/// As above; the first are L'Ecuyer's own 0.1270111, 0.3185276, 0.3091860, 0.8258469, times 4294967088.
+const MRG32K3A: [Known; 6] = [
+    (0, 0, 0, [545508589, 1368065410, 1327943761, 3546985096]),
+    (0, 1, 0, [341016048, 2063042364, 3686465802, 3078677103]),
+    (0x0123_4567_89ab_cdef, 0, 0, [2301419730, 2186294667, 3113353537, 1105608781]),
+    (0x0123_4567_89ab_cdef, 65535, 0, [1347341196, 161408125, 2883634619, 3372065311]),
+    (0x0123_4567_89ab_cdef, 12345, 1, [2554832392, 3656174543, 4129995445, 46683431]),
+    (0x0123_4567_89ab_cdef, 40000, 1_000_003, [1602959013, 2126425452, 4083084485, 3586381614]),
+];
+
+#[test]
+fn xorwow_and_mrg32k3a_give_their_known_answers() {
+    let seeds = [0, 0x0123_4567_89ab_cdef];
+    let xorwow = (seeds.map(Generator::xorwow), XORWOW);
+    let mrg32k3a = (seeds.map(Generator::mrg32k3a), MRG32K3A);
+    for context in contexts() {
+        for ([zero, other], known) in [&xorwow, &mrg32k3a] {
+            for &(seed, lane, block, expected) in known {
+                let mut random = if seed == 0 { zero.clone() } else { other.clone() };
+                random.skip_ahead(4 * (block * 65536 + lane));
+                let words = random.integers::<u32>(&context, &[4], ..).unwrap();
+                assert_eq!(words.to_vec().unwrap(), expected, "{seed:#x}, {lane}, {block}");
+            }
+        }
+    }
+}
+
+/// Dimensions of the points below.
+const DIMENSIONS: [usize; 6] = [0, 1, 2, 9, 99, 1023];
+
+/// Coordinates of points by scipy 1.17 (`scipy.stats.qmc.Sobol` with 32 bits), times 2^32.
+const SOBOL_32: [(u64, [u32; 6]); 5] = [
+    (1, [2147483648; 6]),
+    (2, [3221225472, 1073741824, 1073741824, 3221225472, 3221225472, 3221225472]),
+    (3, [1073741824, 3221225472, 3221225472, 1073741824, 1073741824, 1073741824]),
+    (1000, [943718400, 415236096, 2227175424, 297795584, 801112064, 3066036224]),
+    (1234567, [599644160, 2792044544, 828979200, 2479241216, 2311034880, 2511882240]),
+];
+
+/// As above, from scipy's direction numbers of 64 bits.
+const SOBOL_64: [(u64, [u64; 6]); 2] = [
+    (
+        1234567,
+        [
+            2575452056437391360,
+            11991740005455233024,
+            3560438553064243200,
+            10648259941615271936,
+            9925819229515284480,
+            10788452072203223040,
+        ],
+    ),
+    (
+        0xfedcba9876543,
+        [
+            5182273997619335168,
+            14140111228113580032,
+            17971934073742462976,
+            9700493245243920384,
+            6643740683388547072,
+            1210475908417064960,
+        ],
+    ),
+];
+
+#[test]
+fn sobol_points_are_joe_and_kuos() {
+    for context in contexts() {
+        let narrow = Generator::sobol32(1024).unwrap();
+        for (point, expected) in SOBOL_32 {
+            let mut random = narrow.clone();
+            random.skip_ahead(point * 1024);
+            let given = random.integers::<u32>(&context, &[1024], ..).unwrap().to_vec().unwrap();
+            assert_eq!(DIMENSIONS.map(|d| given[d]), expected, "point {point}");
+        }
+        let wide = Generator::sobol64(1024).unwrap();
+        for (point, expected) in SOBOL_64 {
+            let mut random = wide.clone();
+            random.skip_ahead(point * 1024);
+            let given = random.integers::<u64>(&context, &[1024], ..).unwrap().to_vec().unwrap();
+            assert_eq!(DIMENSIONS.map(|d| given[d]), expected, "point {point}");
+        }
+    }
+}
+
+/// In two dimensions, 2^m points have one in each box of a grid of 2^k by 2^(m - k), for all k.
+#[test]
+fn sobol_points_fill_every_box() {
+    const M: u32 = 12;
+    for context in contexts() {
+        for seed in [None, Some(1), Some(2)] {
+            let mut random = match seed {
+                None => Generator::sobol32(2),
+                Some(seed) => Generator::scrambled_sobol32(2, seed),
+            }
+            .unwrap();
+            let points = random.uniform::<f32>(&context, &[1 << M, 2]).unwrap().to_vec().unwrap();
+            for k in 0..=M {
+                let mut boxes = vec![0; 1 << M];
+                for point in points.chunks(2) {
+                    let cell = |x: f32, bits: u32| (x * (1 << bits) as f32) as usize;
+                    boxes[cell(point[0], k) << (M - k) | cell(point[1], M - k)] += 1;
+                }
+                assert!(boxes.iter().all(|&n| n == 1), "{seed:?}, {k}");
+            }
+        }
+        let first = |seed| {
+            let mut random = Generator::scrambled_sobol64(3, seed).unwrap();
+            random.uniform::<f64>(&context, &[2, 3]).unwrap().to_vec().unwrap()
+        };
+        assert_eq!(first(1), first(1));
+        assert_ne!(first(1), first(2));
+    }
+}
+
+/// One coordinate a value: what is evenly distributed stays so.
+#[test]
+fn values_of_sobol_points_are_quantiles() {
+    const N: usize = 1 << 12;
+    for context in contexts() {
+        let sobol = Generator::sobol64(1).unwrap();
+        let uniform = sobol.clone().uniform::<f64>(&context, &[N]).unwrap().to_vec().unwrap();
+        let normal =
+            sobol.clone().normal::<f64>(&context, &[N], 0.0, 1.0).unwrap().to_vec().unwrap();
+        let below = |bound: f64| normal.iter().filter(|&&z| z < bound).count() as f64;
+        for (k, bound) in DECILES.into_iter().enumerate() {
+            let expected = (k + 1) as f64 * N as f64 / 10.0;
+            assert!((below(bound) - expected).abs() < 1.0, "decile {k}");
+        }
+        assert!(normal.iter().all(|z| z.is_finite()), "the first coordinate is 0");
+
+        let few = sobol.clone().poisson::<u32>(&context, &[N], 3.5).unwrap().to_vec().unwrap();
+        let shares = poisson(3.5, 40);
+        for (u, count) in uniform.iter().zip(&few) {
+            let mut sum = 0.0;
+            let expected = shares
+                .iter()
+                .take_while(|&share| {
+                    sum += share;
+                    sum <= *u
+                })
+                .count();
+            assert_eq!(*count as usize, expected, "of {u}");
+        }
+        let many = sobol.clone().poisson::<u32>(&context, &[N], 50.0).unwrap().to_vec().unwrap();
+        for (k, share) in poisson(50.0, 120).into_iter().enumerate() {
+            let count = many.iter().filter(|&&count| count as usize == k).count() as f64;
+            // An interval holds as many of N even places as it is long, but for one.
+            assert!((count - share * N as f64).abs() <= 1.0, "{count} times {k}");
+        }
+    }
+}
+
+#[test]
+fn every_generator_gives_the_same_in_pieces() {
+    // Beyond the four words of each of 65536 lanes.
+    const N: usize = 300_000;
+    let generators = [
+        Generator::new(3),
+        Generator::xorwow(3),
+        Generator::mrg32k3a(3),
+        Generator::scrambled_sobol32(3, 3).unwrap(),
+    ];
+    for context in contexts() {
+        for generator in &generators {
+            let whole = generator.clone().uniform::<f32>(&context, &[N]).unwrap().to_vec().unwrap();
+            assert!(whole.iter().all(|u| (0.0..1.0).contains(u)));
+            let mut random = generator.clone();
+            random.skip_ahead(1000);
+            let mut at = 1000;
+            for length in [3, 5, 250_001, 40_000] {
+                let piece = random.uniform::<f32>(&context, &[length]).unwrap().to_vec().unwrap();
+                assert_eq!(piece, whole[at..at + length], "{generator:?} from {at}");
+                at += length;
+            }
+        }
+        let mut random = Generator::xorwow(4);
+        let uniform = random.uniform::<f64>(&context, &[1 << 17]).unwrap().to_vec().unwrap();
+        assert!(kolmogorov_smirnov(uniform) < 1.95);
+        let normal = random.normal::<f64>(&context, &[1 << 17], 0.0, 1.0).unwrap();
+        assert_even("XORWOW", &normal.to_vec().unwrap(), &DECILES);
+    }
+}
+
+#[test]
+fn sobol_sequences_end() {
+    let context = &contexts()[0];
+    for dimensions in [0, 1025] {
+        assert!(matches!(Generator::sobol32(dimensions), Err(Error::Dimensions { .. })));
+    }
+    let mut random = Generator::sobol32(3).unwrap();
+    random.skip_ahead((3 << 32) - 2);
+    assert_eq!(random.uniform::<f32>(context, &[2]).unwrap().len(), 2);
+    assert!(matches!(random.uniform::<f32>(context, &[1]), Err(Error::Exhausted { .. })));
+}
