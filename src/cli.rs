@@ -41,6 +41,9 @@ enum Command {
         /// Print JSON
         #[arg(long)]
         json: bool,
+        /// Print every property that the driver tells
+        #[arg(long, short)]
+        verbose: bool,
     },
     /// Show or empty the cache of compiled kernels
     Cache {
@@ -146,7 +149,7 @@ fn execute(cli: Cli) -> Result<()> {
         None => open_studio(cli.scene, cli.run),
         Some(Command::Render(args)) => render(args),
         Some(Command::Check(args)) => check(&args),
-        Some(Command::Devices { json }) => devices(json),
+        Some(Command::Devices { json, verbose }) => devices(json, verbose),
         Some(Command::Cache { action }) => cache(action),
     }
 }
@@ -212,8 +215,8 @@ fn check(args: &CheckArgs) -> Result<()> {
     Ok(())
 }
 
-fn devices(json: bool) -> Result<()> {
-    let report = headless::devices();
+fn devices(json: bool, verbose: bool) -> Result<()> {
+    let report = headless::devices(verbose);
     match json {
         true => match serde_json::to_string_pretty(&report) {
             Ok(text) => print(&format!("{text}\n")),

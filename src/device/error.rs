@@ -162,6 +162,15 @@ pub enum Error {
     /// A kernel was stopped while it ran. The device goes on working.
     #[error(transparent)]
     Fault(#[from] Box<Fault>),
+    /// An event that was made without timing.
+    #[error("the event keeps no time")]
+    NoTiming,
+    /// A function of the host panicked.
+    #[error("a host function panicked: {message}")]
+    Panicked {
+        /// What it said.
+        message: String,
+    },
     /// This device cannot do that.
     #[error("{device} does not support {operation}")]
     Unsupported {
@@ -170,6 +179,15 @@ pub enum Error {
         /// The device.
         device: String,
     },
+}
+
+impl Error {
+    /// A host function's panic.
+    pub(super) fn panicked(payload: &(dyn std::any::Any + Send)) -> Self {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        Self::Panicked { message: text.unwrap_or_default() }
+    }
 }
 
 fn place(location: &Option<Location>) -> String {

@@ -20,12 +20,14 @@
 //! ```
 
 mod array;
+mod attribute;
 pub mod cpu;
 mod error;
 mod event;
 mod host;
 mod info;
 mod launch;
+mod limit;
 mod mapped;
 mod memory;
 mod module;
@@ -37,18 +39,20 @@ mod stream;
 mod texture;
 
 pub use array::{Array, ArrayDescriptor, ArrayRegion, ArrayShape, Channel, Format};
+pub use attribute::Attribute;
 pub use error::{Allocation, Call, Error, Fault, FaultKind, Frame, Location, Result};
-pub use event::Event;
+pub use event::{Event, EventOptions};
 pub use host::{HostFlags, HostMemory, HostPart, HostPool, Transfer};
 pub use info::{Choice, DeviceId, DeviceInfo, DeviceKind, Inventory, MemoryInfo};
 pub use launch::{Arguments, Dim3, LaunchConfig};
+pub use limit::Limit;
 pub use mapped::MappedMemory;
 pub use memory::{Fill, Memory, Readback, Slice};
 pub use module::{Function, FunctionInfo, Module, Parameter};
 pub use pool::{Block, Pool};
 pub use region::{Pitch, Region, Rows};
 pub use shelf::PoolStatistics;
-pub use stream::Stream;
+pub use stream::{Stream, StreamOptions};
 pub use texture::{
     AddressMode, Filter, ReadMode, Surface, Texture, TextureDescriptor, TextureSource,
 };
@@ -257,10 +261,27 @@ impl Device {
     /// # Errors
     /// [`Error::Call`] from the driver.
     pub fn stream(&self) -> Result<Stream> {
+        self.stream_with(StreamOptions::default())
+    }
+
+    /// The same with a priority, or checked.
+    ///
+    /// # Errors
+    /// [`Error::Call`] from the driver.
+    pub fn stream_with(&self, options: StreamOptions) -> Result<Stream> {
         Ok(match self {
-            Self::Nvidia(d) => Stream::Nvidia(d.stream()?),
-            Self::Cpu(d) => Stream::Cpu(d.stream()?),
+            Self::Nvidia(d) => Stream::Nvidia(d.stream(options)?),
+            Self::Cpu(d) => Stream::Cpu(d.stream(options)?),
         })
+    }
+
+    /// The least and the greatest priority that streams can have; a smaller number is a greater priority. Both are 0
+    /// on the CPU device, whose streams have none.
+    ///
+    /// # Errors
+    /// [`Error::Call`] from the driver.
+    pub fn stream_priorities(&self) -> Result<(i32, i32)> {
+        each!(self, d => d.stream_priorities())
     }
 
     /// A new event, not yet recorded, that keeps the time at which it is reached.
@@ -268,9 +289,17 @@ impl Device {
     /// # Errors
     /// [`Error::Call`] from the driver.
     pub fn event(&self) -> Result<Event> {
+        self.event_with(EventOptions::default())
+    }
+
+    /// The same without the time, or for long waits.
+    ///
+    /// # Errors
+    /// [`Error::Call`] from the driver.
+    pub fn event_with(&self, options: EventOptions) -> Result<Event> {
         Ok(match self {
-            Self::Nvidia(d) => Event::Nvidia(d.event()?),
-            Self::Cpu(d) => Event::Cpu(d.event()?),
+            Self::Nvidia(d) => Event::Nvidia(d.event(options)?),
+            Self::Cpu(d) => Event::Cpu(d.event(options)?),
         })
     }
 

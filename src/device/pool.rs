@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    Device, Error, Memory, PoolStatistics, Result, Slice, Stream,
+    Device, Error, EventOptions, Memory, PoolStatistics, Result, Slice, Stream,
     shelf::{Shelf, size_class},
 };
 
@@ -144,7 +144,8 @@ fn follow(stream: &Stream, earlier: &Stream) -> Result<()> {
     if stream == earlier {
         return Ok(());
     }
-    let event = earlier.device().event()?;
+    let options = EventOptions { timing: false, ..EventOptions::default() };
+    let event = earlier.device().event_with(options)?;
     earlier.record(&event)?;
     stream.wait(&event)
 }

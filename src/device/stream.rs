@@ -5,6 +5,17 @@ use super::{
     cpu, each, nvidia,
 };
 
+/// How a stream is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct StreamOptions {
+    /// A smaller number is a greater priority: blocks of its kernels are begun before those of others. What lies
+    /// outside of [`Device::stream_priorities`] counts as the nearest.
+    pub priority: i32,
+    /// Whether every launch waits for its kernel, so that an error comes from the launch that caused it. Slow: for
+    /// finding mistakes.
+    pub checked: bool,
+}
+
 /// A queue of work on a device. Calls return at once; errors of the work itself come from a later call.
 ///
 /// Cloning gives the same queue.
@@ -94,7 +105,8 @@ impl Stream {
     /// that other streams use at the same time. (The CPU device checks every access and faults instead.)
     ///
     /// # Errors
-    /// [`Error::InvalidLaunch`] naming the limit that the shape breaks, [`Error::WrongDevice`], [`Error::Call`].
+    /// [`Error::InvalidLaunch`] naming the limit that the shape breaks, [`Error::WrongDevice`], [`Error::Call`]. On a
+    /// checked stream the kernel's own, too.
     #[expect(unsafe_code, reason = "a kernel's accesses cannot be proved on an NVIDIA device")]
     pub unsafe fn launch(
         &self,
@@ -106,10 +118,11 @@ impl Stream {
         arguments.check(function)?;
         match (self, function) {
             // SAFETY: the caller's duties are passed on unchanged.
-            (Self::Nvidia(s), Function::Nvidia(f)) => unsafe { s.launch(f, config, arguments) },
-            (Self::Cpu(s), Function::Cpu(f)) => s.launch(f, config, arguments),
-            _ => Err(Error::WrongDevice { operation: "launch" }),
+            (Self::Nvidia(s), Function::Nvidia(f)) => unsafe { s.launch(f, config, arguments)? },
+            (Self::Cpu(s), Function::Cpu(f)) => s.launch(f, config, arguments)?,
+            _ => return Err(Error::WrongDevice { operation: "launch" }),
         }
+        if self.is_checked() { self.synchronize() } else { Ok(()) }
     }
 
     /// Records the moment when all work put on the stream so far has ended.
@@ -134,6 +147,39 @@ impl Stream {
             (Self::Cpu(s), Event::Cpu(e)) => s.wait(e),
             _ => Err(Error::WrongDevice { operation: "wait for an event" }),
         }
+    }
+
+    /// Calls a function of the host once all work put on the stream so far has ended; work put on it later waits for
+    /// the function. It runs on a thread of the device's and must not use the device: calls that wait for it are
+    /// errors there.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use warpaint::device::Device;
+    ///
+    /// let (stream, (done, is_done)) = (Device::cpu()?.stream()?, mpsc::channel());
+    /// stream.host_function(move || done.send("done").unwrap_or_default())?;
+    /// assert_eq!(is_done.recv(), Ok("done"));
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Call`]. A panic of the function is [`Error::Panicked`], from a later call.
+    pub fn host_function(&self, function: impl FnOnce() + Send + 'static) -> Result<()> {
+        each!(self, s => s.host_function(Box::new(function)))
+    }
+
+    /// Its priority: that asked for, or the nearest that the device has.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn priority(&self) -> Result<i32> {
+        each!(self, s => s.priority())
+    }
+
+    /// Whether every launch waits for its kernel ([`StreamOptions::checked`]).
+    pub fn is_checked(&self) -> bool {
+        each!(self, s => s.is_checked())
     }
 
     /// Whether all its work has ended, well or not.

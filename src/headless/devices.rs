@@ -1,6 +1,6 @@
 //! `warpaint devices`: what there is to run on, and what it shares with OpenGL.
 
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
 use serde::Serialize;
 
@@ -26,6 +26,12 @@ pub struct Entry {
     pub info: DeviceInfo,
     /// The OpenGL without a window that it would draw with.
     pub opengl: OpenGl,
+    /// Every property that the driver tells, where that was asked for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<&'static str, i32>,
+    /// Its place on the PCI bus, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pci_bus_id: Option<String>,
 }
 
 /// The OpenGL that goes with a device.
@@ -52,12 +58,25 @@ pub enum OpenGl {
     Missing(String),
 }
 
-/// Looks at every device of this machine. Never fails: what is missing is in the report.
-pub fn devices() -> Report {
+/// Looks at every device of this machine, with all of its properties if `verbose`. Never fails: what is missing is in
+/// the report.
+pub fn devices(verbose: bool) -> Report {
     let Inventory { devices, nvidia_missing } = Device::all();
-    let devices =
-        devices.into_iter().map(|info| Entry { opengl: opengl_of(&info), info }).collect();
+    let devices = devices.into_iter().map(|info| entry(info, verbose)).collect();
     Report { devices, nvidia_missing }
+}
+
+fn entry(info: DeviceInfo, verbose: bool) -> Entry {
+    let opened = verbose.then(|| info.selector.parse().ok().and_then(|c| Device::open(c).ok()));
+    let device = opened.flatten();
+    let attributes = device.as_ref().and_then(|device| device.attributes().ok());
+    let attributes = attributes.unwrap_or_default().into_iter();
+    Entry {
+        opengl: opengl_of(&info),
+        info,
+        attributes: attributes.map(|(attribute, value)| (attribute.name(), value)).collect(),
+        pci_bus_id: device.as_ref().and_then(Device::as_nvidia).and_then(|d| d.pci_bus_id().ok()),
+    }
 }
 
 fn opengl_of(info: &DeviceInfo) -> OpenGl {
@@ -89,7 +108,7 @@ impl Report {
         if let Some(reason) = &self.nvidia_missing {
             line(&mut text, format_args!("no NVIDIA device: {reason}"));
         }
-        for Entry { info, opengl } in &self.devices {
+        for Entry { info, opengl, attributes, pci_bus_id } in &self.devices {
             let (major, minor) = info.compute_capability;
             line(&mut text, format_args!("{:<8} {}", info.selector, info.name));
             let gib = info.total_memory_bytes as f64 / f64::from(1 << 30);
@@ -110,6 +129,12 @@ impl Report {
                 line(&mut text, format_args!("         driver for CUDA {major}.{minor}"));
             }
             line(&mut text, format_args!("         {opengl}"));
+            if let Some(bus_id) = pci_bus_id {
+                line(&mut text, format_args!("         PCI bus {bus_id}"));
+            }
+            for (name, value) in attributes {
+                line(&mut text, format_args!("         {name:<57} {value}"));
+            }
         }
         text
     }

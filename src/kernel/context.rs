@@ -8,7 +8,7 @@ use std::{
 use super::{Error, Result, Source, SourceModule};
 use crate::{
     compile::{Cache, Compiler, Outcome, Request, Target},
-    device::{self, Choice, Device, Function, Pool, Stream},
+    device::{self, Choice, Device, Function, Pool, Stream, StreamOptions},
 };
 
 /// A device, a stream on it, a pool of its memory, the compiler, and the generated kernels compiled so far.
@@ -86,6 +86,16 @@ impl Context {
     /// The device's.
     pub fn on_new_stream(&self) -> Result<Self> {
         self.on(&self.device().stream()?)
+    }
+
+    /// The same context with its work on a new stream on which every launch waits for its kernel, so that an error comes
+    /// from the launch that caused it. Slow: for finding mistakes.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn checked(&self) -> Result<Self> {
+        let options = StreamOptions { checked: true, ..StreamOptions::default() };
+        self.on(&self.device().stream_with(options)?)
     }
 
     /// The device.

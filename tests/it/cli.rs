@@ -229,6 +229,8 @@ fn no_cuda_is_one_sentence() {
     devices.expect(0, &[]);
     assert!(devices.out.contains("no CUDA driver"), "{devices:#?}");
     assert!(devices.out.contains("cpu"), "{devices:#?}");
+    assert!(place.run(&["devices", "-v"]).out.contains("MAX_THREADS_PER_BLOCK "));
+    assert!(!devices.out.contains("MAX_THREADS_PER_BLOCK"), "{devices:#?}");
     let json = place.run(&["devices", "--json"]);
     let report: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(report["devices"][0]["selector"], "cpu");

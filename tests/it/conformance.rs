@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may panic, and skip aloud")]
 
 mod host;
+mod order;
 mod region;
 
 use std::thread;
@@ -387,7 +388,9 @@ const CONTRACT: &[Clause] = &[
 ];
 
 fn hold(device: &Device) {
-    for (name, holds) in [CONTRACT, host::CLAUSES, region::CLAUSES].into_iter().flatten() {
+    for (name, holds) in
+        [CONTRACT, host::CLAUSES, order::CLAUSES, region::CLAUSES].into_iter().flatten()
+    {
         eprintln!("{}: {name}", device.info());
         holds(device);
     }

@@ -6,13 +6,14 @@ use std::{
 };
 
 use super::Shared;
-use crate::device::{Error, Result};
+use crate::device::{Error, EventOptions, Result};
 
 /// A moment on a stream.
 #[derive(Debug)]
 pub struct Event {
     pub(super) mark: Arc<Mark>,
     pub(super) shared: Arc<Shared>,
+    timing: bool,
 }
 
 /// What an event and the queues that reach it or wait for it share.
@@ -75,8 +76,8 @@ impl Mark {
 }
 
 impl Event {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { mark: Arc::default(), shared }
+    pub(super) fn new(shared: Arc<Shared>, options: EventOptions) -> Self {
+        Self { mark: Arc::default(), shared, timing: options.timing }
     }
 
     /// Whether the work recorded before it has ended; true for one never recorded.
@@ -91,8 +92,9 @@ impl Event {
     /// Waits on the host until it is reached.
     ///
     /// # Errors
-    /// None on this device.
+    /// [`Error::Unsupported`] in a host function.
     pub fn synchronize(&self) -> Result<()> {
+        super::stream::expect_free()?;
         self.mark.wait(self.mark.latest());
         Ok(())
     }
@@ -100,10 +102,13 @@ impl Event {
     /// Milliseconds from `earlier` to this event.
     ///
     /// # Errors
-    /// [`Error::NotReached`], [`Error::WrongDevice`].
+    /// [`Error::NoTiming`], [`Error::NotReached`], [`Error::WrongDevice`].
     pub fn elapsed_ms(&self, earlier: &Self) -> Result<f32> {
         if self.shared.id != earlier.shared.id {
             return Err(Error::WrongDevice { operation: "event time" });
+        }
+        if !self.timing || !earlier.timing {
+            return Err(Error::NoTiming);
         }
         let (end, start) = (self.mark.time()?, earlier.mark.time()?);
         let ms = |d: Duration| d.as_secs_f32() * 1e3;

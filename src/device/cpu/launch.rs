@@ -23,7 +23,7 @@ pub(super) use context::{
     STOPPED, YIELDED,
 };
 pub(super) use pool::Pool;
-pub(super) use prints::{Printer, Prints};
+pub(super) use prints::{MOST_BYTES as PRINTED_BYTES, Printer, Prints};
 pub(super) use scratch::Scratch;
 
 use super::{

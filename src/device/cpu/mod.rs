@@ -6,6 +6,7 @@
 //! launch (`launch`) are shared out among all cores.
 
 mod array;
+mod attribute;
 mod copy;
 mod event;
 mod host;
@@ -36,7 +37,10 @@ pub use options::{Check, Engine, LaunchOptions};
 pub use stream::Stream;
 pub use texture::{Surface, Texture};
 
-use super::{Allocation, DeviceId, DeviceInfo, DeviceKind, MemoryInfo, Result};
+use super::{
+    Allocation, DeviceId, DeviceInfo, DeviceKind, Error, EventOptions, Limit, MemoryInfo, Result,
+    StreamOptions,
+};
 use launch::{MAX_THREADS, Pool, Printer, Scratch};
 use memory::Arena;
 use stream::Queue;
@@ -176,20 +180,44 @@ impl Device {
         self.shared.deterministic.store(deterministic, Ordering::Relaxed);
     }
 
-    /// A new stream.
+    /// A new stream; its priority does not matter.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](super::Error::OutOfMemory) when the host gives no thread.
-    pub fn stream(&self) -> Result<Stream> {
-        Stream::new(self.clone())
+    pub fn stream(&self, options: StreamOptions) -> Result<Stream> {
+        Stream::new(self.clone(), options)
+    }
+
+    /// The only priority of streams, twice.
+    ///
+    /// # Errors
+    /// None on this device.
+    pub fn stream_priorities(&self) -> Result<(i32, i32)> {
+        Ok((0, 0))
     }
 
     /// A new event, not yet recorded.
     ///
     /// # Errors
     /// None on this device.
-    pub fn event(&self) -> Result<Event> {
-        Ok(Event::new(self.shared.clone()))
+    pub fn event(&self, options: EventOptions) -> Result<Event> {
+        Ok(Event::new(self.shared.clone(), options))
+    }
+
+    /// A limit: that of what a launch prints.
+    ///
+    /// # Errors
+    /// None on this device.
+    pub fn limit(&self, limit: Limit) -> Result<Option<usize>> {
+        Ok((limit == Limit::PrintfBytes).then_some(launch::PRINTED_BYTES as usize))
+    }
+
+    /// Not possible: there is nothing to be set.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`](super::Error::Unsupported).
+    pub fn set_limit(&self, _limit: Limit, _value: usize) -> Result<()> {
+        Err(Error::Unsupported { operation: "setting a limit", device: NAME.into() })
     }
 
     /// Compiles a module.
@@ -206,6 +234,7 @@ impl Device {
     /// # Errors
     /// The first error of any stream that was not reported yet.
     pub fn synchronize(&self) -> Result<()> {
+        stream::expect_free()?;
         let results: Vec<_> =
             self.shared.queues().iter().map(|queue| queue.synchronize(&self.shared)).collect();
         results.into_iter().collect()

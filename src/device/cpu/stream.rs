@@ -6,6 +6,8 @@
 use std::{
     cell::Cell,
     collections::VecDeque,
+    fmt,
+    panic::{self, AssertUnwindSafe},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU32, Ordering},
@@ -19,7 +21,7 @@ use super::{
     launch::{self, Launch},
     thread,
 };
-use crate::device::{Arguments, Error, LaunchConfig, Result};
+use crate::device::{Arguments, Error, LaunchConfig, Result, StreamOptions};
 
 thread_local! {
     /// Whether this thread is doing a queue's work now.
@@ -35,6 +37,7 @@ pub struct Stream(Arc<Handle>);
 struct Handle {
     queue: Arc<Queue>,
     device: Device,
+    checked: bool,
 }
 
 impl Drop for Handle {
@@ -73,8 +76,29 @@ struct State {
 enum Work {
     Copy(Box<Copy>),
     Launch(Box<Launch>),
+    Host(HostFunction),
     Record { mark: Arc<Mark>, number: u64 },
     Wait { mark: Arc<Mark>, number: u64 },
+}
+
+/// A function of the host.
+struct HostFunction(Box<dyn FnOnce() + Send>);
+
+impl fmt::Debug for HostFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HostFunction")
+    }
+}
+
+/// That this thread may wait for a device: the one that does a queue's work would wait for itself.
+pub(super) fn expect_free() -> Result<()> {
+    match WORKING.get() {
+        false => Ok(()),
+        true => Err(Error::Unsupported {
+            operation: "waiting in a host function",
+            device: super::NAME.into(),
+        }),
+    }
 }
 
 impl Work {
@@ -82,6 +106,10 @@ impl Work {
         let fits = match self {
             Self::Copy(copy) => copy.run(&shared.arena),
             Self::Launch(launch) => return launch.run(shared),
+            Self::Host(HostFunction(function)) => {
+                let done = panic::catch_unwind(AssertUnwindSafe(function));
+                return done.map_err(|payload| Error::panicked(payload.as_ref()));
+            }
             Self::Record { mark, number } => {
                 mark.reach(number);
                 true
@@ -106,7 +134,7 @@ impl Work {
     fn needs_own_thread(&self) -> bool {
         match self {
             Self::Launch(launch) => launch.calls(),
-            Self::Wait { .. } => true,
+            Self::Wait { .. } | Self::Host(_) => true,
             _ => false,
         }
     }
@@ -220,7 +248,7 @@ impl Stream {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    pub(super) fn new(device: Device) -> Result<Self> {
+    pub(super) fn new(device: Device, options: StreamOptions) -> Result<Self> {
         let queue = Arc::new(Queue {
             state: Mutex::default(),
             filled: Condvar::new(),
@@ -229,7 +257,7 @@ impl Stream {
         let (served, shared) = (queue.clone(), device.shared.clone());
         thread::spawn("warpaint stream".into(), move || served.serve(&shared))?;
         device.shared.add_queue(&queue);
-        Ok(Self(Arc::new(Handle { queue, device })))
+        Ok(Self(Arc::new(Handle { queue, device, checked: options.checked })))
     }
 
     fn shared(&self) -> &Arc<Shared> {
@@ -332,11 +360,34 @@ impl Stream {
         Ok(state.done == state.queued)
     }
 
+    /// Calls a function of the host behind the work that is on the stream now.
+    ///
+    /// # Errors
+    /// None on this device.
+    pub fn host_function(&self, function: Box<dyn FnOnce() + Send>) -> Result<()> {
+        self.0.queue.push(Work::Host(HostFunction(function)));
+        Ok(())
+    }
+
+    /// Its priority: the only one.
+    ///
+    /// # Errors
+    /// None on this device.
+    pub fn priority(&self) -> Result<i32> {
+        Ok(0)
+    }
+
+    /// Whether it waits for each launch.
+    pub fn is_checked(&self) -> bool {
+        self.0.checked
+    }
+
     /// Waits until all its work has ended.
     ///
     /// # Errors
-    /// The first error of that work that was not reported yet.
+    /// The first error of that work that was not reported yet; [`Error::Unsupported`] in a host function.
     pub fn synchronize(&self) -> Result<()> {
+        expect_free()?;
         self.0.queue.synchronize(self.shared())
     }
 
@@ -377,7 +428,12 @@ impl<T> Pending<T> {
     }
 
     /// Waits for it; with `report`, the first error up to this work that was not reported yet is reported now.
+    ///
+    /// In a host function it does not wait, and leaves the result to whoever comes last.
     pub(super) fn end(self, report: bool) -> (Option<T>, Result<()>) {
+        if let Err(error) = expect_free() {
+            return (None, Err(error));
+        }
         let mut state = self.stream.0.queue.wait_for(self.number, self.stream.shared());
         let failed = state.error.as_ref().is_some_and(|(number, _)| *number <= self.number);
         let error = if report && failed { state.error.take() } else { None };

@@ -15,6 +15,7 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 
 use super::{
     driver::{Driver, Handle, Status, code},
+    host_function,
     launch::Launches,
     staging::Staging,
 };
@@ -23,6 +24,27 @@ use crate::device::{DeviceId, DeviceInfo, DeviceKind, Error, LaunchConfig, Memor
 /// A mutex's content, also where a thread panicked with it: every change to it here is whole or not there.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The first error of a drop, or of a host function, that no call has returned yet, and whether there is one.
+#[derive(Debug, Default)]
+pub(super) struct Late {
+    error: Mutex<Option<Error>>,
+    any: AtomicBool,
+}
+
+impl Late {
+    /// Keeps an error for the next call on the device.
+    pub(super) fn put(&self, error: Error) {
+        lock(&self.error).get_or_insert(error);
+        self.any.store(true, Ordering::Relaxed);
+    }
+
+    #[cold]
+    fn take(&self) -> Result<()> {
+        self.any.store(false, Ordering::Relaxed);
+        lock(&self.error).take().map_or(Ok(()), Err)
+    }
 }
 
 /// An opened GPU: its primary context, retained until the last handle is dropped.
@@ -34,9 +56,7 @@ pub(crate) struct Context {
     uuid: [u8; 16],
     id: DeviceId,
     info: DeviceInfo,
-    /// The first error of a drop that no call has returned yet, and whether there is one.
-    dropped: Mutex<Option<Error>>,
-    has_dropped: AtomicBool,
+    late: Arc<Late>,
     launches: Mutex<Launches>,
     staging: Mutex<Staging>,
 }
@@ -78,8 +98,7 @@ impl Context {
             uuid: uuid.bytes.map(|byte| byte as u8),
             id: DeviceId::next(),
             info,
-            dropped: Mutex::new(None),
-            has_dropped: AtomicBool::new(false),
+            late: Arc::default(),
             launches: Mutex::new(Launches::new()),
             staging: Mutex::new(Staging::default()),
         })
@@ -101,8 +120,16 @@ impl Context {
         self.ordinal
     }
 
+    pub(super) fn raw_device(&self) -> sys::CUdevice {
+        self.device
+    }
+
     pub(super) fn uuid(&self) -> [u8; 16] {
         self.uuid
+    }
+
+    pub(super) fn late(&self) -> &Arc<Late> {
+        &self.late
     }
 
     pub(super) fn launches(&self) -> &Mutex<Launches> {
@@ -122,8 +149,8 @@ impl Context {
     /// The error of an object that was dropped since the last call; [`Error::Call`].
     #[inline]
     pub(crate) fn activate(&self) -> Result<()> {
-        if self.has_dropped.load(Ordering::Relaxed) {
-            self.return_dropped()?;
+        if self.late.any.load(Ordering::Relaxed) {
+            self.late.take()?;
         }
         self.make_current()
     }
@@ -133,6 +160,12 @@ impl Context {
     /// # Errors
     /// [`Error::Call`].
     pub(super) fn make_current(&self) -> Result<()> {
+        if host_function::is_running() {
+            return Err(Error::Unsupported {
+                operation: "calls from a host function",
+                device: self.info.to_string(),
+            });
+        }
         let mut current = ptr::null_mut();
         // SAFETY: `current` is written before the call returns.
         self.check(unsafe { self.driver.cuCtxGetCurrent(&raw mut current) })?;
@@ -143,12 +176,6 @@ impl Context {
         self.check(unsafe { self.driver.cuCtxSetCurrent(self.raw.0) })
     }
 
-    #[cold]
-    fn return_dropped(&self) -> Result<()> {
-        self.has_dropped.store(false, Ordering::Relaxed);
-        lock(&self.dropped).take().map_or(Ok(()), Err)
-    }
-
     /// Runs the end of an object, whose error the next call on this device returns.
     pub(crate) fn on_drop(&self, end: impl FnOnce() -> Result<()>) {
         match self.make_current().and_then(|()| end()) {
@@ -157,8 +184,7 @@ impl Context {
             Err(Error::Call(call)) if call.code == code::DEINITIALIZED => {}
             Err(error) => {
                 tracing::debug!("while dropping: {error}");
-                lock(&self.dropped).get_or_insert(error);
-                self.has_dropped.store(true, Ordering::Relaxed);
+                self.late.put(error);
             }
         }
     }
@@ -187,8 +213,9 @@ impl Context {
     pub(super) fn attribute(&self, attribute: Attribute) -> Result<usize> {
         let mut value = 0;
         // SAFETY: `value` is written before the call returns.
-        let status =
-            unsafe { self.driver.cuDeviceGetAttribute(&raw mut value, attribute, self.device) };
+        let status = unsafe {
+            self.driver.cuDeviceGetAttribute(&raw mut value, attribute as c_int, self.device)
+        };
         self.check(status).map(|()| value.unsigned_abs() as usize)
     }
 
@@ -235,6 +262,10 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
+        if host_function::is_running() {
+            // The last handle was a host function's, which must not call the driver: the GPU stays open.
+            return;
+        }
         let staging = std::mem::take(&mut *lock(&self.staging));
         if self.make_current().is_ok() {
             staging.free(self);
@@ -264,7 +295,6 @@ pub(super) fn describe_all() -> Result<Vec<DeviceInfo>> {
 }
 
 /// The ordinal of a device that the driver named by its handle.
-#[cfg(feature = "gl")]
 pub(crate) fn ordinal_of(driver: &Driver, wanted: sys::CUdevice) -> Result<Option<u32>> {
     for ordinal in 0..count(driver)? {
         if device(driver, ordinal)? == wanted {
@@ -295,10 +325,11 @@ fn device(driver: &Driver, ordinal: u32) -> Result<sys::CUdevice> {
 
 fn describe(driver: &Driver, ordinal: u32, device: sys::CUdevice) -> Result<DeviceInfo> {
     let selector = format!("cuda:{ordinal}");
-    let attribute = |attribute| {
+    let attribute = |attribute: Attribute| {
         let mut value = 0;
         // SAFETY: `value` is written before the call returns.
-        let status = unsafe { driver.cuDeviceGetAttribute(&raw mut value, attribute, device) };
+        let status =
+            unsafe { driver.cuDeviceGetAttribute(&raw mut value, attribute as c_int, device) };
         driver.check(&selector, status).map(|()| value.unsigned_abs())
     };
     let mut name = [0; 256];

@@ -55,6 +55,7 @@ pub(crate) mod code {
     pub(crate) const NO_DEVICE: u32 = CUresult::CUDA_ERROR_NO_DEVICE as u32;
     pub(crate) const INVALID_HANDLE: u32 = CUresult::CUDA_ERROR_INVALID_HANDLE as u32;
     pub(crate) const NOT_FOUND: u32 = CUresult::CUDA_ERROR_NOT_FOUND as u32;
+    pub(crate) const UNSUPPORTED_LIMIT: u32 = CUresult::CUDA_ERROR_UNSUPPORTED_LIMIT as u32;
     pub(crate) const NOT_READY: u32 = CUresult::CUDA_ERROR_NOT_READY as u32;
 
     /// Whether the module itself is what is wrong.
@@ -193,9 +194,8 @@ entry_points! {
         fn cuDeviceGetCount(count: *mut c_int);
         fn cuDeviceGet(device: *mut sys::CUdevice, ordinal: c_int);
         fn cuDeviceGetName(name: *mut c_char, length: c_int, device: sys::CUdevice);
-        fn cuDeviceGetAttribute(
-            value: *mut c_int, attribute: sys::CUdevice_attribute, device: sys::CUdevice
-        );
+        fn cuDeviceGetPCIBusId(text: *mut c_char, length: c_int, device: sys::CUdevice);
+        fn cuDeviceGetByPCIBusId(device: *mut sys::CUdevice, text: *const c_char);
         fn cuDeviceTotalMem_v2(bytes: *mut usize, device: sys::CUdevice);
         fn cuDeviceGetUuid_v2(uuid: *mut sys::CUuuid, device: sys::CUdevice);
         fn cuDevicePrimaryCtxRetain(context: *mut sys::CUcontext, device: sys::CUdevice);
@@ -203,6 +203,12 @@ entry_points! {
         fn cuCtxGetCurrent(context: *mut sys::CUcontext);
         fn cuCtxSetCurrent(context: sys::CUcontext);
         fn cuCtxSynchronize();
+        fn cuCtxGetLimit(value: *mut usize, limit: sys::CUlimit);
+        fn cuCtxSetLimit(limit: sys::CUlimit, value: usize);
+        fn cuCtxSetCacheConfig(config: sys::CUfunc_cache);
+        fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int);
+        fn cuProfilerStart();
+        fn cuProfilerStop();
 
         fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
         fn cuMemAlloc_v2(address: *mut sys::CUdeviceptr, bytes: usize);
@@ -286,7 +292,11 @@ entry_points! {
         );
         fn cuSurfObjectDestroy(surface: sys::CUsurfObject);
 
-        fn cuStreamCreate(stream: *mut sys::CUstream, flags: c_uint);
+        fn cuStreamCreateWithPriority(
+            stream: *mut sys::CUstream, flags: c_uint, priority: c_int
+        );
+        fn cuStreamGetPriority(stream: sys::CUstream, priority: *mut c_int);
+        fn cuLaunchHostFunc(stream: sys::CUstream, function: sys::CUhostFn, data: *mut c_void);
         fn cuStreamDestroy_v2(stream: sys::CUstream);
         fn cuStreamQuery(stream: sys::CUstream);
         fn cuStreamSynchronize(stream: sys::CUstream);
@@ -361,7 +371,8 @@ entry_points! {
     }
 
     unbound {
-        // cudarc takes its enum, which cannot hold a newer driver's code.
+        // cudarc takes its enums, which cannot hold a newer driver's numbers.
+        fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: sys::CUdevice);
         fn cuGetErrorName(code: u32, name: *mut *const c_char);
         fn cuGetErrorString(code: u32, text: *mut *const c_char);
     }

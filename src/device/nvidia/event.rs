@@ -12,27 +12,31 @@ use super::{
     driver::{Handle, code},
     launch::Mark,
 };
-use crate::device::{Error, Result};
+use crate::device::{Error, EventOptions, Result};
 
 /// A moment on a stream. Its times have a resolution of about half a microsecond.
 #[derive(Debug)]
 pub struct Event {
     device: Device,
     raw: Handle<sys::CUevent_st>,
+    timing: bool,
     /// The launches before it, until they are known to have ended.
     mark: Mutex<Option<Mark>>,
 }
 
 impl Device {
-    /// A new event, with timing.
+    /// A new event.
     ///
     /// # Errors
     /// [`Error::Call`].
-    pub fn event(&self) -> Result<Event> {
+    pub fn event(&self, options: EventOptions) -> Result<Event> {
         let context = self.context();
         context.activate()?;
-        let raw = create(context, sys::CUevent_flags::CU_EVENT_DEFAULT)?;
-        Ok(Event { device: self.clone(), raw, mark: Mutex::new(None) })
+        let bit = |wanted, flag: sys::CUevent_flags| if wanted { flag as u32 } else { 0 };
+        let flags = bit(options.blocking_wait, sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC)
+            | bit(!options.timing, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING);
+        let raw = create(context, flags)?;
+        Ok(Event { device: self.clone(), raw, timing: options.timing, mark: Mutex::new(None) })
     }
 }
 
@@ -66,10 +70,13 @@ impl Event {
     /// Milliseconds from `earlier` to this event.
     ///
     /// # Errors
-    /// [`Error::NotReached`], [`Error::WrongDevice`], [`Error::Call`].
+    /// [`Error::NoTiming`], [`Error::NotReached`], [`Error::WrongDevice`], [`Error::Call`].
     pub fn elapsed_ms(&self, earlier: &Self) -> Result<f32> {
         if self.device.id() != earlier.device.id() {
             return Err(Error::WrongDevice { operation: "event time" });
+        }
+        if !self.timing || !earlier.timing {
+            return Err(Error::NoTiming);
         }
         let context = self.device.context();
         context.activate()?;
@@ -113,14 +120,16 @@ impl Drop for Event {
 }
 
 /// A new event; the context is current.
-pub(super) fn create(
-    context: &Context,
-    flags: sys::CUevent_flags,
-) -> Result<Handle<sys::CUevent_st>> {
+fn create(context: &Context, flags: u32) -> Result<Handle<sys::CUevent_st>> {
     let mut raw = ptr::null_mut();
     // SAFETY: `raw` is written before the call returns.
-    context.check(unsafe { context.driver().cuEventCreate(&raw mut raw, flags as u32) })?;
+    context.check(unsafe { context.driver().cuEventCreate(&raw mut raw, flags) })?;
     Ok(Handle(raw))
+}
+
+/// A new event that only says whether it is reached; the context is current.
+pub(super) fn create_untimed(context: &Context) -> Result<Handle<sys::CUevent_st>> {
+    create(context, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32)
 }
 
 /// Ends an event that nothing uses any more; the driver keeps what pending work needs of it.

@@ -86,8 +86,7 @@ impl Device {
         let (address, reached) = (Handle(address), Handle(ptr::null_mut()));
         // From here on the memory is released, also where there is no event.
         let mut memory = HostMemory { device, address, bytes, origin, reached };
-        memory.reached =
-            event::create(self.context(), sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
+        memory.reached = event::create_untimed(self.context())?;
         Ok(memory)
     }
 }

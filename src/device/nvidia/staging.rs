@@ -68,7 +68,7 @@ impl Block {
             ..=0x100_0000 => bytes.next_power_of_two().max(4096),
             _ => bytes.next_multiple_of(1 << 20),
         };
-        let reached = event::create(context, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
+        let reached = event::create_untimed(context)?;
         match page_lock(context, capacity, 0) {
             Ok(address) => Ok(Self { address: Handle(address), capacity, reached }),
             Err(error) => {

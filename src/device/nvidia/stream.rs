@@ -19,7 +19,7 @@ use super::{
     launch::Mark,
     staging::Block,
 };
-use crate::device::{Error, Result};
+use crate::device::{Error, Result, StreamOptions};
 
 /// A queue of work; clones are the same queue. It never waits for the driver's default stream, nor that for it.
 #[derive(Clone, Debug)]
@@ -31,6 +31,7 @@ struct Inner {
     raw: Handle<sys::CUstream_st>,
     /// Tells the launches of this stream from those of others.
     number: u64,
+    checked: bool,
 }
 
 impl Device {
@@ -38,16 +39,34 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Call`].
-    pub fn stream(&self) -> Result<Stream> {
+    pub fn stream(&self, options: StreamOptions) -> Result<Stream> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let context = self.context();
         context.activate()?;
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         let mut raw = ptr::null_mut();
-        // SAFETY: `raw` is written before the call returns.
-        context.check(unsafe { context.driver().cuStreamCreate(&raw mut raw, flags) })?;
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Ok(Stream(Arc::new(Inner { device: self.clone(), raw: Handle(raw), number })))
+        // SAFETY: `raw` is written before the call returns; a priority out of range is clamped to it.
+        context.check(unsafe {
+            context.driver().cuStreamCreateWithPriority(&raw mut raw, flags, options.priority)
+        })?;
+        let (raw, number) = (Handle(raw), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let (device, checked) = (self.clone(), options.checked);
+        Ok(Stream(Arc::new(Inner { device, raw, number, checked })))
+    }
+
+    /// The least and the greatest priority of streams; a smaller number is a greater priority.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn stream_priorities(&self) -> Result<(i32, i32)> {
+        let context = self.context();
+        context.activate()?;
+        let (mut least, mut greatest) = (0, 0);
+        // SAFETY: both are written before the call returns.
+        context.check(unsafe {
+            context.driver().cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest)
+        })?;
+        Ok((least, greatest))
     }
 }
 
@@ -55,7 +74,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         let context = self.device.context();
         context.on_drop(|| {
-            // SAFETY: created by `cuStreamCreate`; its pending work still ends, as the driver's documentation says.
+            // SAFETY: created by `cuStreamCreateWithPriority`; its pending work still ends, as the driver's documentation says.
             context.check(unsafe { context.driver().cuStreamDestroy_v2(self.raw.0) })
         });
     }
@@ -70,6 +89,26 @@ impl Stream {
     /// The device that does the work.
     pub fn device(&self) -> &Device {
         &self.0.device
+    }
+
+    /// Its priority.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn priority(&self) -> Result<i32> {
+        let context = self.context();
+        context.activate()?;
+        let mut priority = 0;
+        // SAFETY: the stream is alive, and `priority` is written before the call returns.
+        context.check(unsafe {
+            context.driver().cuStreamGetPriority(self.raw(), &raw mut priority)
+        })?;
+        Ok(priority)
+    }
+
+    /// Whether it waits for each launch.
+    pub fn is_checked(&self) -> bool {
+        self.0.checked
     }
 
     /// Records the event of `block` behind the copy that was just put on the stream with `status`.

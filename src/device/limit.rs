@@ -1,0 +1,41 @@
+//! Limits of a device's resources that can be set.
+
+use super::{Device, Result, each};
+
+/// A resource of which kernels get a limited amount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// Stack of each thread, in bytes.
+    StackBytes,
+    /// Buffer in which `printf` keeps its text until the device is synchronised, in bytes.
+    PrintfBytes,
+    /// Heap of `malloc` in kernels, in bytes; it cannot be set any more once a kernel that uses it has run.
+    HeapBytes,
+    /// How deep kernels that launch kernels may wait for them.
+    RuntimeSyncDepth,
+    /// How many launches of kernels by kernels may be pending.
+    RuntimePendingLaunches,
+    /// How much the second cache fetches at once, in bytes; a hint.
+    L2FetchBytes,
+    /// How much of the second cache may keep what is marked as persisting, in bytes.
+    L2PersistingBytes,
+}
+
+impl Device {
+    /// A limit; `None` where there is none, as on the CPU device, whose kernels share its memory.
+    ///
+    /// # Errors
+    /// [`Error::Call`](super::Error::Call) from the driver.
+    pub fn limit(&self, limit: Limit) -> Result<Option<usize>> {
+        each!(self, d => d.limit(limit))
+    }
+
+    /// Sets a limit, for all that use the device in this process. The driver may round it.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`](super::Error::Unsupported) on the CPU device, [`Error::Call`](super::Error::Call) where
+    /// it is out of range, or cannot be set any more.
+    pub fn set_limit(&self, limit: Limit, value: usize) -> Result<()> {
+        each!(self, d => d.set_limit(limit, value))
+    }
+}

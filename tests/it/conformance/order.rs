@@ -1,0 +1,168 @@
+//! What streams, events and devices can be asked for: priorities, host functions, checked launches, attributes.
+
+use std::sync::{Arc, Mutex, mpsc};
+
+use warpaint::device::{
+    Arguments, Attribute, Device, Error, EventOptions, Fill, LaunchConfig, Limit, StreamOptions,
+};
+
+use super::{Clause, KERNELS, launch};
+
+pub const CLAUSES: &[Clause] = &[
+    ("priorities are clamped", priorities_are_clamped),
+    ("host functions keep to the stream's order", host_functions_keep_to_the_streams_order),
+    ("host functions must not wait", host_functions_must_not_wait),
+    ("a panic is reported", a_panic_is_reported),
+    ("events may keep no time", events_may_keep_no_time),
+    ("checked streams have nothing left to do", checked_streams_have_nothing_left_to_do),
+    ("attributes agree with the description", attributes_agree_with_the_description),
+    ("limits are told", limits_are_told),
+];
+
+fn priorities_are_clamped(device: &Device) {
+    let (least, greatest) = device.stream_priorities().unwrap();
+    assert!(greatest <= least, "smaller is greater: {least}, {greatest}");
+    for (asked, given) in [(greatest, greatest), (least, least), (-1000, greatest), (1000, least)] {
+        let options = StreamOptions { priority: asked, ..StreamOptions::default() };
+        let stream = device.stream_with(options).unwrap();
+        assert_eq!(stream.priority().unwrap(), given);
+        stream.synchronize().unwrap();
+    }
+}
+
+fn host_functions_keep_to_the_streams_order(device: &Device) {
+    let stream = device.stream().unwrap();
+    let memory = device.alloc(1 << 20).unwrap();
+    let (seen, (end, ended)) = (Arc::new(Mutex::new(Vec::new())), mpsc::channel());
+    for number in 0..20 {
+        stream.fill(memory.slice(..).unwrap(), Fill::U8(number)).unwrap();
+        let seen = seen.clone();
+        stream.host_function(move || seen.lock().unwrap().push(number)).unwrap();
+    }
+    let event = device.event().unwrap();
+    stream.host_function(move || end.send(()).unwrap()).unwrap();
+    stream.record(&event).unwrap();
+    event.synchronize().unwrap();
+    assert!(ended.try_recv().is_ok(), "it ran before the event");
+    assert_eq!(*seen.lock().unwrap(), (0..20).collect::<Vec<_>>());
+}
+
+fn host_functions_must_not_wait(device: &Device) {
+    let (stream, (told, tell)) = (device.stream().unwrap(), mpsc::channel());
+    let inner = (device.clone(), stream.clone());
+    stream
+        .host_function(move || {
+            let (device, stream) = &inner;
+            told.send([stream.synchronize(), device.synchronize()]).unwrap();
+            // What it owns may be the last of its kind, and lives on.
+            std::mem::forget(inner);
+        })
+        .unwrap();
+    for result in tell.recv().unwrap() {
+        assert!(matches!(result, Err(Error::Unsupported { .. })), "{result:?}");
+    }
+    stream.synchronize().unwrap();
+}
+
+fn a_panic_is_reported(device: &Device) {
+    let stream = device.stream().unwrap();
+    stream.host_function(|| std::panic::resume_unwind(Box::new("enough"))).unwrap();
+    // From the call that waits for it, or from the next one.
+    let results = [stream.synchronize(), stream.synchronize(), stream.synchronize()];
+    let errors: Vec<_> = results.into_iter().filter_map(Result::err).collect();
+    assert!(
+        matches!(&errors[..], [Error::Panicked { message }] if message == "enough"),
+        "{errors:?}"
+    );
+}
+
+fn events_may_keep_no_time(device: &Device) {
+    let stream = device.stream().unwrap();
+    let options = EventOptions { timing: false, blocking_wait: true };
+    let (untimed, timed) = (device.event_with(options).unwrap(), device.event().unwrap());
+    stream.record(&untimed).unwrap();
+    stream.record(&timed).unwrap();
+    untimed.synchronize().unwrap();
+    timed.synchronize().unwrap();
+    assert!(untimed.is_reached().unwrap());
+    for (end, start) in [(&untimed, &timed), (&timed, &untimed), (&untimed, &untimed)] {
+        assert!(matches!(end.elapsed_ms(start), Err(Error::NoTiming)));
+    }
+    let other = device.stream().unwrap();
+    other.wait(&untimed).unwrap();
+    other.synchronize().unwrap();
+}
+
+fn checked_streams_have_nothing_left_to_do(device: &Device) {
+    let options = StreamOptions { checked: true, ..StreamOptions::default() };
+    let stream = device.stream_with(options).unwrap();
+    assert!(stream.is_checked() && !device.stream().unwrap().is_checked());
+    let tick = device.load(KERNELS).unwrap().function("tick").unwrap();
+    for _ in 0..10 {
+        let (shape, arguments) = (LaunchConfig::new(500, 64), Arguments::new());
+        // SAFETY: the kernel counts in a variable of its module.
+        #[expect(unsafe_code, reason = "a launch")]
+        unsafe { stream.launch(&tick, &shape, &arguments) }.unwrap();
+        assert!(stream.is_idle().unwrap());
+    }
+    let unchecked = device.stream().unwrap();
+    launch(&unchecked, &tick, LaunchConfig::new(1, 1), &Arguments::new()).unwrap();
+    unchecked.synchronize().unwrap();
+}
+
+fn attributes_agree_with_the_description(device: &Device) {
+    use Attribute::*;
+    let info = device.info();
+    let expected = [
+        (WarpSize, info.warp_size),
+        (MaxThreadsPerBlock, info.max_threads_per_block),
+        (MaxBlockDimZ, info.max_block[2]),
+        (MaxGridDimX, info.max_grid[0]),
+        (MultiprocessorCount, info.multiprocessors),
+        (MaxSharedMemoryPerBlockOptin, info.max_shared_bytes),
+        (ComputeCapabilityMajor, info.compute_capability.0),
+        (ComputeCapabilityMinor, info.compute_capability.1),
+    ];
+    for (attribute, value) in expected {
+        let found = device.attribute(attribute).unwrap();
+        assert_eq!(found, Some(value as i32), "{attribute}");
+    }
+    let all = device.attributes().unwrap();
+    assert!(all.len() > 30 && all.is_sorted_by_key(|(attribute, _)| attribute.number()));
+    assert!(all.contains(&(WarpSize, 32)));
+    assert!(device.attribute(MaximumTexture2dWidth).unwrap().unwrap() >= 16384);
+    assert_eq!(MaximumTexture2dWidth.to_string(), "MAXIMUM_TEXTURE2D_WIDTH");
+}
+
+fn limits_are_told(device: &Device) {
+    assert!(device.limit(Limit::PrintfBytes).unwrap().unwrap() >= 1 << 20);
+    match device.limit(Limit::StackBytes).unwrap() {
+        Some(bytes) => {
+            device.set_limit(Limit::StackBytes, bytes + 512).unwrap();
+            assert!(device.limit(Limit::StackBytes).unwrap() >= Some(bytes + 512));
+            device.set_limit(Limit::StackBytes, bytes).unwrap();
+        }
+        None => {
+            let set = device.set_limit(Limit::StackBytes, 4096);
+            assert!(matches!(set, Err(Error::Unsupported { .. })), "{set:?}");
+        }
+    }
+}
+
+#[test]
+fn a_checked_launch_returns_its_fault() {
+    let device = Device::cpu().unwrap();
+    let options = StreamOptions { checked: true, ..StreamOptions::default() };
+    let stream = device.stream_with(options).unwrap();
+    let scale = device.load(KERNELS).unwrap().function("scale").unwrap();
+    let mut arguments = Arguments::new();
+    arguments.push(&16_u64).push(&1_u32).push(&1.0_f32);
+    // SAFETY: the CPU device checks every access.
+    #[expect(unsafe_code, reason = "a launch")]
+    let launched = unsafe { stream.launch(&scale, &LaunchConfig::new(1, 1), &arguments) };
+    assert!(
+        matches!(&launched, Err(Error::Fault(fault)) if fault.kernel == "scale"),
+        "{launched:?}"
+    );
+    stream.synchronize().unwrap();
+}
