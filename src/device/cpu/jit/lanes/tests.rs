@@ -26,7 +26,7 @@ fn run(body: &str, config: &LaunchConfig, n: u32, lanes: Lanes) -> (Vec<u8>, Opt
     let module = Module::load_with(device.shared.clone(), &module_text(body), lanes).unwrap();
     let function = module.function("k").unwrap();
     assert_eq!(function.kernel().lanes, lanes == Lanes::Always, "{body}");
-    let stream = device.stream().unwrap();
+    let stream = device.stream(crate::device::StreamOptions::default()).unwrap();
     let mut state = 7u32;
     let mut input = Vec::new();
     for _ in 0..WORDS {
