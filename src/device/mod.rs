@@ -32,6 +32,7 @@ mod mapped;
 mod memory;
 mod module;
 pub mod nvidia;
+pub mod occupancy;
 mod pool;
 mod region;
 mod shelf;

@@ -94,7 +94,7 @@ impl Device {
     /// Opens a device of its own.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](super::Error::OutOfMemory) when addresses or threads cannot be had.
+    /// [`Error::OutOfMemory`] when addresses or threads cannot be had.
     pub fn new() -> Result<Self> {
         let info = Self::describe();
         let shared = Shared {
@@ -133,7 +133,7 @@ impl Device {
     /// Allocates device memory, aligned to 64 KiB.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](super::Error::OutOfMemory).
+    /// [`Error::OutOfMemory`].
     pub fn alloc(&self, bytes: usize) -> Result<Memory> {
         Memory::new(self.shared.clone(), bytes)
     }
@@ -142,7 +142,7 @@ impl Device {
     /// bytes from one row to the next.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](super::Error::OutOfMemory).
+    /// [`Error::OutOfMemory`].
     pub fn alloc_pitch(&self, row_bytes: usize, rows: usize) -> Result<(Memory, usize)> {
         let pitch = row_bytes.checked_next_multiple_of(512).unwrap_or(usize::MAX);
         Ok((self.alloc(pitch.saturating_mul(rows))?, pitch))
@@ -183,7 +183,7 @@ impl Device {
     /// A new stream; its priority does not matter.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](super::Error::OutOfMemory) when the host gives no thread.
+    /// [`Error::OutOfMemory`] when the host gives no thread.
     pub fn stream(&self, options: StreamOptions) -> Result<Stream> {
         Stream::new(self.clone(), options)
     }
@@ -215,7 +215,7 @@ impl Device {
     /// Not possible: there is nothing to be set.
     ///
     /// # Errors
-    /// [`Error::Unsupported`](super::Error::Unsupported).
+    /// [`Error::Unsupported`].
     pub fn set_limit(&self, _limit: Limit, _value: usize) -> Result<()> {
         Err(Error::Unsupported { operation: "setting a limit", device: NAME.into() })
     }
@@ -223,8 +223,8 @@ impl Device {
     /// Compiles a module.
     ///
     /// # Errors
-    /// [`Error::Load`](super::Error::Load) when it is no PTX,
-    /// [`Error::UnsupportedPtx`](super::Error::UnsupportedPtx) with the source line.
+    /// [`Error::Load`] when it is no PTX,
+    /// [`Error::UnsupportedPtx`] with the source line.
     pub fn load(&self, ptx: &str) -> Result<Module> {
         Module::load(self.shared.clone(), ptx)
     }

@@ -123,7 +123,7 @@ impl Device {
     /// Opens the GPU at a place on the PCI bus.
     ///
     /// # Errors
-    /// As [`Device::open`]; [`Error::Call`] where there is none.
+    /// As [`Device::open`]; [`Error::Call`](crate::device::Error::Call) where there is none.
     pub fn open_pci(bus_id: &str) -> Result<Self> {
         let driver = Driver::get()?;
         // A text that is no C string is no place either, which the driver says of the empty one.
