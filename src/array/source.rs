@@ -34,6 +34,8 @@ pub(super) struct Code<'a> {
     custom: Bound,
     /// Text of the user's behind all definitions.
     pub(super) user_preamble: &'a str,
+    /// Further classes and functions that the kernel's own text names.
+    pub(super) library: &'static str,
 }
 
 impl<'a> Code<'a> {
@@ -51,6 +53,7 @@ impl<'a> Code<'a> {
             dtypes: Vec::new(),
             custom: Bound::default(),
             user_preamble: "",
+            library: "",
         };
         code.result = code.include(root)?;
         Ok(code)
@@ -92,6 +95,7 @@ impl<'a> Code<'a> {
             dtypes,
             custom,
             user_preamble,
+            library: "",
         }
     }
 
@@ -150,10 +154,11 @@ impl<'a> Code<'a> {
     /// As [`Context::generated`].
     pub(super) fn compile(&self, context: &Context, source: &str) -> Result<Function> {
         let types = self.types();
-        // The same text means another kernel where a name in it means something else.
+        // The same text means another kernel where a name in it means something else; in the prelude and the
+        // libraries, names always mean the same.
         let key = [&types, self.user_preamble, source].concat();
         Ok(context.generated(&key, || {
-            let mut text = types + PRELUDE;
+            let mut text = types + PRELUDE + self.library;
             if !self.user_preamble.is_empty() {
                 text.push_str(&user_code("preamble", self.user_preamble));
             }

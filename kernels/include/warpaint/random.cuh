@@ -90,8 +90,9 @@ __host__ __device__ inline double poisson_of(double uniform, double mean)
     if (!(mean >= 0.0 && mean <= 1.7976931348623157e308)) return nan("");
     // Counts take their shares of the unit interval in turn: small ones from 0 on, large ones from the most likely
     // one to both sides.
-    const double start = mean < 10.0 ? 0.0 : floor(mean);
-    double share = exp(start * log(fmax(mean, 1e-300)) - mean - lgamma(start + 1.0));
+    const bool few = mean < 10.0;
+    const double start = few ? 0.0 : floor(mean);
+    const double share = exp(few ? -mean : start * log(mean) - mean - lgamma(start + 1.0));
     double above = start, share_above = share, below = start, share_below = share, left = uniform - share;
     // At the far end what rounding leaves of the number may never be used up.
     while (left >= 0.0 && share_above + share_below > 0.0) {

@@ -24,14 +24,12 @@ impl Engine {
     }
 
     /// What kernels need before them.
-    pub(super) fn preamble(&self) -> String {
+    pub(super) fn library(&self) -> &'static str {
         match self {
-            Self::Philox { .. } => {
-                concat!(include_str!("fill.cuh"), include_str!("philox.cuh")).into()
-            }
-            Self::Lanes(lanes) => lanes.recurrence.preamble(),
+            Self::Philox { .. } => concat!(include_str!("fill.cuh"), include_str!("philox.cuh")),
+            Self::Lanes(lanes) => lanes.recurrence.library,
             Self::Sobol32(_) | Self::Sobol64(_) => {
-                concat!(include_str!("fill.cuh"), include_str!("sobol.cuh")).into()
+                concat!(include_str!("fill.cuh"), include_str!("sobol.cuh"))
             }
         }
     }

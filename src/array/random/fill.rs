@@ -29,8 +29,8 @@ pub(super) fn fill(
     let engine_names = declare(&mut bound, "e", &engine_members);
     let distribution_names = declare(&mut bound, "d", &distribution.members);
     bound.add_array("out", false, out);
-    let preamble = engine.preamble();
-    let code = Code::custom(bound, &preamble, "0");
+    let mut code = Code::custom(bound, "", "0");
+    code.library = engine.library();
     code.use_on(&out.context, "random numbers")?;
     let source = format!(
         "extern \"C\" __global__ void {GENERATED}({parameters}const unsigned long long first, const long long n)

@@ -268,7 +268,8 @@ impl Generator {
     /// Poisson numbers: how often something happens that happens `mean` times on average. Below a mean of 10 by
     /// inversion, else by transformed rejection (Hörmann, "The transformed rejection method for generating Poisson
     /// random variables", Insurance: Mathematics and Economics 12, 1993), computed in `f64`. Each takes two words; what
-    /// else it needs comes from a sequence of its own.
+    /// else it needs comes from a sequence of its own. `T` must have room for it: 10 deviations, roots of the mean, above
+    /// the mean is enough.
     ///
     /// # Errors
     /// As [`GpuArray::empty`] and [`Generator::fill_poisson`].

@@ -14,9 +14,10 @@ const WORDS: usize = 6;
 /// How a state becomes the next one: a linear map, which can be raised to any power.
 #[derive(Debug)]
 pub(super) struct Recurrence {
-    /// Its class in `source`.
+    /// The class of its state in `library`.
     pub(super) class: &'static str,
-    pub(super) source: &'static str,
+    /// What its kernels need before them.
+    pub(super) library: &'static str,
     /// Lanes are `2^spacing` numbers apart.
     pub(super) spacing: u32,
     /// The state of a seed.
@@ -70,8 +71,8 @@ impl Recurrence {
         let mut bound = Bound::default();
         bound.add_array("states", false, &states.operand());
         bound.add_array("jump", true, &jump.operand());
-        let preamble = self.preamble();
-        let code = Code::custom(bound, &preamble, "0");
+        let mut code = Code::custom(bound, "", "0");
+        code.library = self.library;
         code.use_on(states.context(), "random numbers")?;
         let source = format!(
             "extern \"C\" __global__ void {GENERATED}({parameters}const unsigned long long have)
@@ -85,10 +86,5 @@ impl Recurrence {
         let mut arguments = code.arguments();
         arguments.push(&have);
         run(states.context(), &code, &source, have, &arguments)
-    }
-
-    /// What its kernels need before them.
-    pub(super) fn preamble(&self) -> String {
-        [include_str!("fill.cuh"), self.source, include_str!("lanes.cuh")].concat()
     }
 }

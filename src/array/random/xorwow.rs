@@ -6,8 +6,17 @@ use std::sync::OnceLock;
 use super::lanes::Recurrence;
 
 /// The period is 2^192 - 2^32; lanes are 2^67 numbers apart.
-pub(super) static XORWOW: Recurrence =
-    Recurrence { class: "Xorwow", source: include_str!("xorwow.cuh"), spacing: 67, start, jump };
+pub(super) static XORWOW: Recurrence = Recurrence {
+    class: "Xorwow",
+    library: concat!(
+        include_str!("fill.cuh"),
+        include_str!("xorwow.cuh"),
+        include_str!("lanes.cuh")
+    ),
+    spacing: 67,
+    start,
+    jump,
+};
 
 /// What the counter gains with each number.
 const GAIN: u32 = 362_437;
