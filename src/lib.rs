@@ -46,7 +46,6 @@
 
 pub mod diagnostic;
 pub mod element;
-#[cfg(feature = "gl")]
 mod file;
 
 pub mod scene;

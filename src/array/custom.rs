@@ -1,5 +1,7 @@
 //! Parameters of kernels that users write as expressions: from a list in C to what a generated kernel takes.
 
+use num_complex::Complex;
+
 use super::{DType, Data, Error, GpuArray, Result, expression::Operand, layout::collapse};
 use crate::{
     device::Arguments,
@@ -43,6 +45,7 @@ macro_rules! values {
 }
 
 values!(bool, i8, u8, i16, u16, i32, u32, i64, u64, half::f16, half::bf16, f32, f64);
+values!(Complex<f32>, Complex<f64>);
 
 /// The parameters that a list in C declares.
 #[derive(Clone, Debug)]

@@ -45,6 +45,14 @@ pub trait Data:
 {
     /// What CUDA C++ calls it.
     const DTYPE: DType;
+
+    /// How it is printed, with `precision` digits behind the point where it has one.
+    fn text(&self, precision: Option<usize>) -> String {
+        match precision {
+            Some(digits) => format!("{self:.digits$?}"),
+            None => format!("{self:?}"),
+        }
+    }
 }
 
 /// A type with `+ - * /`.
@@ -70,6 +78,9 @@ pub trait Real: Number<Real = Self> {
     const LEAST: Self;
     /// The greatest value: infinity, or the greatest integer.
     const GREATEST: Self;
+
+    /// How many of `start`, `start + step`, ... come before `stop`; `None` where no number says that.
+    fn steps(start: Self, stop: Self, step: Self) -> Option<usize>;
 }
 
 /// A number with square roots and sines: floating-point, real or complex (numpy's `inexact`).
@@ -116,8 +127,6 @@ data! {
     bf16: defined(Scalar::BF16, "#include <cuda_bf16.h>");
     f32: plain(Scalar::F32);
     f64: plain(Scalar::F64);
-    Complex<f32>: complex("warpaint::complex<float>", 8);
-    Complex<f64>: complex("warpaint::complex<double>", 16);
 }
 
 /// Complex numbers, which our header aligns to their size on the device.
@@ -142,7 +151,7 @@ const COMPLEX_COMPENSATED: DType = DType {
 };
 
 macro_rules! real {
-    ($($rust:ty: $zero:expr, $one:expr, $least:expr, $greatest:expr, $sum:expr $(, $running:expr)?;)*) => {$(
+    ($($steps:ident { $($rust:ty: $zero:expr, $one:expr, $least:expr, $greatest:expr, $sum:expr $(, $running:expr)?;)* })*) => {$($(
         impl Arithmetic for $rust {}
         impl Number for $rust {
             type Real = Self;
@@ -154,27 +163,54 @@ macro_rules! real {
         impl Real for $rust {
             const LEAST: Self = $least;
             const GREATEST: Self = $greatest;
+
+            fn steps(start: Self, stop: Self, step: Self) -> Option<usize> {
+                $steps(start.into(), stop.into(), step.into())
+            }
         }
-    )*};
+    )*)*};
+}
+
+fn whole_steps(start: i128, stop: i128, step: i128) -> Option<usize> {
+    let (distance, step) = if step < 0 { (start - stop, -step) } else { (stop - start, step) };
+    usize::try_from(distance.max(0).checked_add(step - 1)?.checked_div(step)?).ok()
+}
+
+fn real_steps(start: f64, stop: f64, step: f64) -> Option<usize> {
+    let count = ((stop - start) / step).ceil();
+    count.is_finite().then_some(count as usize)
 }
 
 real! {
-    i8: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
-    u8: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
-    i16: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
-    u16: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
-    i32: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
-    u32: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
-    i64: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
-    u64: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
-    f16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, <f32 as Data>::DTYPE, <f32 as Data>::DTYPE;
-    bf16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, <f32 as Data>::DTYPE, <f32 as Data>::DTYPE;
-    f32: 0.0, 1.0, Self::NEG_INFINITY, Self::INFINITY, <f64 as Data>::DTYPE;
-    f64: 0.0, 1.0, Self::NEG_INFINITY, Self::INFINITY, COMPENSATED;
+    whole_steps {
+        i8: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
+        u8: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
+        i16: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
+        u16: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
+        i32: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
+        u32: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
+        i64: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
+        u64: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
+    }
+    real_steps {
+        f16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, <f32 as Data>::DTYPE, <f32 as Data>::DTYPE;
+        bf16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, <f32 as Data>::DTYPE, <f32 as Data>::DTYPE;
+        f32: 0.0, 1.0, Self::NEG_INFINITY, Self::INFINITY, <f64 as Data>::DTYPE;
+        f64: 0.0, 1.0, Self::NEG_INFINITY, Self::INFINITY, COMPENSATED;
+    }
 }
 
 macro_rules! complex {
-    ($($part:ty: $sum:expr;)*) => {$(
+    ($($part:ty: $name:literal, $bytes:literal, $sum:expr;)*) => {$(
+        impl Data for Complex<$part> {
+            const DTYPE: DType = complex($name, $bytes);
+
+            fn text(&self, precision: Option<usize>) -> String {
+                let (re, im) = (self.re.text(precision), self.im.text(precision));
+                let sign = if im.starts_with('-') { "" } else { "+" };
+                format!("{re}{sign}{im}i")
+            }
+        }
         impl Arithmetic for Complex<$part> {}
         impl Number for Complex<$part> {
             type Real = $part;
@@ -186,8 +222,8 @@ macro_rules! complex {
 }
 
 complex! {
-    f32: <Complex<f64> as Data>::DTYPE;
-    f64: COMPLEX_COMPENSATED;
+    f32: "warpaint::complex<float>", 8, <Complex<f64> as Data>::DTYPE;
+    f64: "warpaint::complex<double>", 16, COMPLEX_COMPENSATED;
 }
 
 macro_rules! mark {

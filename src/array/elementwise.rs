@@ -142,8 +142,7 @@ impl Job<'_> {
         let one_by_one =
             code.reads(|k| if uniform(k) { format!("a{k}[0]") } else { format!("a{k}[i]") });
         format!(
-            "template <class T> struct alignas(sizeof(T) * {width} < alignof(T) ? alignof(T) : sizeof(T) * {width}) \
-             Piece {{ T at[{width}]; }};
+            "template <class T> struct alignas({width} > 1 ? sizeof(T) * {width} : alignof(T)) Piece {{ T at[{width}]; }};
 extern \"C\" __global__ void {GENERATED}({parameters}{to} *out, unsigned long long n)
 {{
     {index}

@@ -1,5 +1,7 @@
 //! What can go wrong with arrays.
 
+use std::{io, path::PathBuf};
+
 use crate::{device, kernel};
 
 /// `Result` with this module's [`enum@Error`].
@@ -77,6 +79,30 @@ pub enum Error {
     /// A range of step 0.
     #[error("a range's step must not be 0")]
     ZeroStep,
+    /// Numbers at equal distances of which there are infinitely many.
+    #[error("{range} is no number of elements")]
+    Range {
+        /// From where to where in which steps.
+        range: String,
+    },
+    /// A file cannot be read or written.
+    #[error("cannot {action} {}: {source}", .path.display())]
+    File {
+        /// `read` or `write`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A `.npy` file that is damaged, or holds another type.
+    #[error("{}: {problem}", .path.display())]
+    Npy {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
     /// Arrays of two devices in one operation.
     #[error("{operation}: the arrays belong to different devices")]
     WrongDevice {

@@ -2,7 +2,7 @@
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
-use super::{Data, Error, Expr, Index, Layout, Real, Result, expression::Operand};
+use super::{Data, Error, Expr, Index, Layout, Readback, Result, expression::Operand};
 use crate::{
     device::{Block, Fill, Slice},
     kernel::{Argument, Context},
@@ -145,7 +145,7 @@ impl<T: Data> GpuArray<T> {
         Ok(array)
     }
 
-    /// Overwrites it with `values`, in C order.
+    /// Overwrites it with `values`, in C order, and returns at once: the values are no longer needed.
     ///
     /// # Errors
     /// [`Error::Reshape`] unless there are as many; the device's.
@@ -167,14 +167,28 @@ impl<T: Data> GpuArray<T> {
     /// # Errors
     /// Of earlier work on the stream; [`Error::InvalidBits`].
     pub fn to_vec(&self) -> Result<Vec<T>> {
+        self.download()?.wait()
+    }
+
+    /// Starts to copy its elements to the host, in C order, and returns at once. (So does [`GpuArray::set`].)
+    ///
+    /// ```
+    /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    ///
+    /// let context = Context::new(Device::cpu()?)?;
+    /// let mut a = GpuArray::from_slice(&context, &[1, 2, 3])?;
+    /// let before = a.download()?;
+    /// a.mul_assign(2)?;
+    /// assert_eq!(before.wait()?, [1, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`GpuArray::copy`].
+    pub fn download(&self) -> Result<Readback<T>> {
         let dense = self.to_contiguous()?;
         let bytes = dense.bytes().unwrap_or(0..0);
-        let stream = dense.context.stream();
-        let read = stream.download(dense.memory.slice(bytes)?)?.wait()?;
-        let size = size_of::<T>();
-        let value = |bytes: &[u8]| bytemuck::checked::try_pod_read_unaligned(bytes).ok();
-        let values: Option<Vec<T>> = read.chunks_exact(size).map(value).collect();
-        values.ok_or(Error::InvalidBits { of: T::DTYPE.name })
+        Ok(Readback::new(dense.context.stream().download(dense.memory.slice(bytes)?)?))
     }
 
     /// Its only element. Waits for the work before it.
@@ -272,6 +286,12 @@ impl<T: Data> GpuArray<T> {
         self.with_layout(self.layout.transpose())
     }
 
+    /// A view of its elements from the last to the first, along all axes (`numpy.flip`).
+    #[must_use]
+    pub fn reverse(&self) -> Self {
+        self.with_layout(self.layout.reverse())
+    }
+
     /// A view with its axes in another order: axis `i` of the view is its axis `axes[i]`.
     ///
     /// # Errors
@@ -317,18 +337,6 @@ impl<T: Data> GpuArray<T> {
         let start = self.layout.extent().start * size_of::<T>();
         let memory: Slice<'_> = self.memory.slice(start..)?;
         Ok(Argument::array(memory, crate::element::Element::parse(T::DTYPE.name)))
-    }
-}
-
-impl<T: Real> GpuArray<T> {
-    /// `0, 1, ... n - 1` (up to what the type can count exactly).
-    ///
-    /// # Errors
-    /// As [`GpuArray::empty`].
-    pub fn arange(context: &Context, n: usize) -> Result<Self> {
-        let mut array = Self::empty(context, &[n])?;
-        Expr::<T>::linear_index().eval_into(&mut array)?;
-        Ok(array)
     }
 }
 

@@ -132,6 +132,23 @@ impl Layout {
         })
     }
 
+    /// Its axes in the order in which they lie in memory, the one with the longest steps first.
+    pub(super) fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.ndim()).collect();
+        order.sort_by_key(|&axis| std::cmp::Reverse(self.strides[axis].unsigned_abs()));
+        order
+    }
+
+    /// The same elements, each axis from its end to its front.
+    pub fn reverse(&self) -> Self {
+        let back = |(&n, &stride): (&usize, &isize)| n.saturating_sub(1) as isize * stride;
+        let last = self.shape.iter().zip(&self.strides).map(back).sum::<isize>();
+        let offset =
+            if self.count() == 0 { self.offset } else { self.offset.wrapping_add_signed(last) };
+        let strides = self.strides.iter().map(|stride| -stride).collect();
+        Self { shape: self.shape.clone(), strides, offset }
+    }
+
     /// The axes in reverse order.
     pub fn transpose(&self) -> Self {
         Self {

@@ -4,7 +4,9 @@
 //! to be computed is written as an expression ([`Expr`]) and becomes one kernel, compiled the first time and kept.
 //! Knows no scene, no OpenGL and no window.
 
+mod creation;
 mod custom;
+mod display;
 mod dtype;
 mod elementwise;
 mod elementwise_kernel;
@@ -14,9 +16,13 @@ mod functions;
 mod gpu_array;
 mod index;
 mod layout;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+pub(crate) mod npy;
 mod operators;
 mod places;
 pub mod random;
+mod readback;
 mod reduction;
 mod reduction_kernel;
 mod scan;
@@ -24,6 +30,7 @@ mod scan_kernel;
 mod source;
 mod summary;
 mod sweep;
+pub mod vector;
 
 pub use custom::KernelArgument;
 pub use dtype::{Arithmetic, Bits, DType, Data, Float, Inexact, Integer, Number, Promote, Real};
@@ -35,6 +42,7 @@ pub use gpu_array::GpuArray;
 pub use index::Index;
 pub use layout::{Layout, broadcast};
 pub use operators::Beside;
+pub use readback::Readback;
 pub use reduction_kernel::ReductionKernel;
 pub use scan_kernel::{ExclusiveScanKernel, InclusiveScanKernel};
 pub use summary::{Error as SummaryError, Pending, Statistics, Summary};

@@ -10,8 +10,8 @@ use super::{Arithmetic, Bits, Data, Expr, GpuArray, Integer, Promote, Real, Resu
 /// What may stand beside an array or expression of `T` in an operation on two: arrays and expressions of any type
 /// that has a common one with `T` ([`Promote`]), and scalars.
 ///
-/// Scalars take the type of what they stand beside, so that `&a * 2.0` stays what `a` is; real ones may stand beside
-/// complex numbers and vectors of them.
+/// Scalars take the type of what they stand beside, so that `&a * 2.0` stays what `a` is; a number may stand beside
+/// complex numbers and vectors of its type, and they beside it.
 pub trait Beside<T: Data> {
     /// The type that both become.
     type Common: Data;
@@ -35,18 +35,26 @@ macro_rules! beside {
             }
         }
     )*};
-    (@scalars $($scalar:ty: $($of:ty),*;)*) => {$($(
-        impl Beside<$of> for $scalar {
-            type Common = $of;
-            fn promoted(self) -> Expr<$of> {
+    (@part $($part:ty, $whole:ty;)*) => {$(
+        impl Beside<$whole> for $part {
+            type Common = $whole;
+            fn promoted(self) -> Expr<$whole> {
                 Expr::scalar(self).cast()
             }
         }
-    )*)*};
+
+        impl Beside<$part> for $whole {
+            type Common = $whole;
+            fn promoted(self) -> Expr<$whole> {
+                Expr::scalar(self)
+            }
+        }
+    )*};
 }
+pub(super) use beside;
 
 beside!(Expr<B>, &Expr<B>, &GpuArray<B>);
-beside!(@scalars f32: Complex<f32>; f64: Complex<f64>;);
+beside!(@part f32, Complex<f32>; f64, Complex<f64>;);
 
 impl<T: Data> Expr<T> {
     /// Both sides as their common type, put together by `code`.

@@ -29,6 +29,11 @@ template <> struct Traits<__half> { using Wide = float; static constexpr bool in
 template <> struct Traits<__nv_bfloat16> { using Wide = float; static constexpr bool integer = false; };
 #endif
 
+template <class V> struct VectorTraits;  // defined by <warpaint/vector.cuh>, which kernels of vectors include
+template <class T> __device__ constexpr int components_of(...) { return 1; }
+template <class T> __device__ constexpr int components_of(int (*)[sizeof(VectorTraits<T>)]) { return VectorTraits<T>::lanes; }
+template <class T> constexpr int COMPONENTS = components_of<T>(nullptr);
+
 template <class T> struct complex;  // defined by <warpaint/complex.cuh>, which kernels of complex numbers include
 
 // An array of any layout, indexed as if its elements lay one behind the other.
@@ -50,9 +55,28 @@ template <class T, int RANK> struct Strided {
 
 template <class T> using Wide = typename Traits<T>::Wide;
 
-// Conversions as C++ has them, and those that it lacks: between the types of half precision, and of complex numbers.
+// Conversions as C++ has them, and those that it lacks: between the types of half precision, of complex numbers, of a
+// number to a vector of it, and of vectors by component.
 template <class To, class From> struct Conversion {
-    static __device__ To of(From a) { return static_cast<To>(static_cast<Wide<From>>(a)); }
+    static __device__ To of(From a)
+    {
+        if constexpr (COMPONENTS<To> > 1) {
+            using T = typename VectorTraits<To>::Component;
+            To v;
+            if constexpr (COMPONENTS<From> == 1) {
+                v.x = v.y = static_cast<T>(a);
+                if constexpr (COMPONENTS<To> > 2) v.z = v.x;
+                if constexpr (COMPONENTS<To> > 3) v.w = v.x;
+            } else {
+                v.x = static_cast<T>(a.x), v.y = static_cast<T>(a.y);
+                if constexpr (COMPONENTS<To> > 2) v.z = static_cast<T>(a.z);
+                if constexpr (COMPONENTS<To> > 3) v.w = static_cast<T>(a.w);
+            }
+            return v;
+        } else {
+            return static_cast<To>(static_cast<Wide<From>>(a));
+        }
+    }
 };
 template <class T> struct Conversion<T, T> {
     static __device__ T of(T a) { return a; }
@@ -71,6 +95,21 @@ template <class From> struct Conversion<bool, complex<From>> {
 };
 template <class To, class From> __device__ To convert(From a) { return Conversion<To, From>::of(a); }
 
+// The i-th number from start by step, without an error that grows.
+template <class T> __device__ T step(unsigned long long i, T start, T by)
+{
+    if constexpr (Traits<T>::integer) return T((unsigned long long)start + i * (unsigned long long)by);
+    else return convert<T>(::fma(double(i), convert<double>(by), convert<double>(start)));
+}
+
+// The i-th number at equal distances from start to stop, which is the one called last; from the nearer end.
+inline __device__ double between(double i, double start, double stop, double last)
+{
+    if (last == 0.0) return start;
+    double by = (stop - start) / last;
+    return i < 0.5 * last ? ::fma(i, by, start) : ::fma(i - last, by, stop);
+}
+
 template <class T> __device__ T add(T a, T b) { return a + b; }
 template <class T> __device__ T subtract(T a, T b) { return a - b; }
 template <class T> __device__ T multiply(T a, T b) { return a * b; }
@@ -79,7 +118,12 @@ template <class T> __device__ T negative(T a) { return -a; }
 // As in Rust and C for integers, and 0 where the divisor is 0, as numpy's floor_divide has it.
 template <class T> __device__ T divide(T a, T b)
 {
-    if constexpr (Traits<T>::integer) {
+    if constexpr (COMPONENTS<T> > 1) {
+        a.x = divide(a.x, b.x), a.y = divide(a.y, b.y);
+        if constexpr (COMPONENTS<T> > 2) a.z = divide(a.z, b.z);
+        if constexpr (COMPONENTS<T> > 3) a.w = divide(a.w, b.w);
+        return a;
+    } else if constexpr (Traits<T>::integer) {
         if (b == T(0)) return T(0);
         if (T(-1) < T(0) && b == T(-1)) return T(0) - a;  // the least integer by -1 overflows
         return a / b;

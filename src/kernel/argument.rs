@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use num_complex::Complex;
+
 use crate::{
     device::Slice,
     element::{Element, Scalar},
@@ -105,6 +107,19 @@ scalar_arguments! {
     bool => Bool, i8 => I8, u8 => U8, i16 => I16, u16 => U16, i32 => I32, u32 => U32, i64 => I64, u64 => U64,
     half::f16 => F16, half::bf16 => BF16, f32 => F32, f64 => F64,
 }
+
+macro_rules! complex_arguments {
+    ($($part:ty),*) => {$(
+        /// As `warpaint::complex`, which is aligned to its size.
+        impl From<Complex<$part>> for Argument {
+            fn from(value: Complex<$part>) -> Self {
+                Self { align: size_of_val(&value), ..Self::value(value) }
+            }
+        }
+    )*};
+}
+
+complex_arguments!(f32, f64);
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,9 +1,13 @@
 //! Arrays and expressions against `ndarray`, on each device that this machine has.
 
 mod complex;
+mod creation;
 mod functions;
+mod npy;
 mod random;
 mod scan;
+
+mod vector;
 
 use ndarray::{ArrayD, s};
 use warpaint::{

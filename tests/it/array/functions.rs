@@ -8,6 +8,9 @@ use warpaint::{
 
 use super::contexts;
 
+/// A function of two, what it is in a wider type, and by how much it may be off.
+type OfTwo<T, Wide, Bound> = (&'static str, Expr<T>, fn(Wide, Wide) -> Wide, Bound);
+
 /// All of `functions` on the same arguments as rows of one array: one kernel.
 pub(super) fn rows<T: Data>(context: &Context, functions: Vec<Expr<T>>) -> Vec<Vec<T>> {
     let row = GpuArray::<i32>::arange(context, functions.len()).unwrap();
@@ -173,4 +176,207 @@ fn half_precision_is_rounded_once_more() {
     };
     functions_of_one::<f16>(bound(8192.0));
     functions_of_one::<bf16>(bound(65536.0));
+}
+
+/// numpy's `mod`: the exact remainder, moved to the divisor's side.
+fn modulo(a: f64, b: f64) -> f64 {
+    let rest = a % b;
+    if rest == 0.0 {
+        0.0_f64.copysign(b)
+    } else if (rest < 0.0) != (b < 0.0) {
+        rest + b
+    } else {
+        rest
+    }
+}
+
+fn nan_or(a: f64, b: f64, result: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { result }
+}
+
+#[test]
+fn functions_of_two_are_those_of_numpy() {
+    fn check<T: Compared>(bound: impl Fn(f64) -> f64) {
+        let mut arguments = arguments::<T>();
+        arguments.truncate(150);
+        let (n, other) = (arguments.len(), arguments.iter().rev().copied().collect::<Vec<_>>());
+        for context in contexts() {
+            let (x, y) = (
+                GpuArray::from_slice(&context, &arguments).unwrap(),
+                GpuArray::from_slice(&context, &other).unwrap(),
+            );
+            let table: Vec<OfTwo<T, f64, f64>> = vec![
+                ("atan2", x.atan2(&y), f64::atan2, 3.0),
+                ("hypot", x.hypot(&y), libm::hypot, 3.0),
+                ("pow", x.abs().pow(&y), |a, b| a.abs().powf(b), 9.0),
+                ("fmod", x.fmod(&y), |a, b| a % b, 0.0),
+                ("modulo", x.modulo(&y), modulo, 0.5),
+                ("copysign", x.copysign(&y), f64::copysign, 0.0),
+                ("maximum", x.maximum(&y), |a, b| nan_or(a, b, a.max(b)), 0.0),
+                ("minimum", x.minimum(&y), |a, b| nan_or(a, b, a.min(b)), 0.0),
+                ("fmax", x.fmax(&y), f64::max, 0.0),
+                ("fmin", x.fmin(&y), f64::min, 0.0),
+                ("clip", x.clip(T::of(-0.5), T::of(2.0)), |a, _| a.clamp(-0.5, 2.0), 0.0),
+                ("mul_add", x.mul_add(&y, &x), |a, b| a.mul_add(b, a), 0.5),
+            ];
+            let found = rows(&context, table.iter().map(|(_, expr, ..)| expr.clone()).collect());
+            for ((name, _, reference, units), found) in table.iter().zip(found) {
+                for i in 0..n {
+                    let (a, b) = (arguments[i].wide(), other[i].wide());
+                    let off = ulp(found[i], reference(a, b));
+                    let found = found[i];
+                    assert!(
+                        off <= bound(*units),
+                        "{name}({a:?}, {b:?}) is {found:?}, off by {off} ulp"
+                    );
+                }
+            }
+        }
+    }
+    // Half a unit from the correctly rounded value to the reference; in `f64` a whole one of the reference's, too.
+    check::<f32>(|units| if units > 0.5 { units + 0.5 } else { units });
+    check::<f64>(|units| if units > 0.0 { units + 1.0 } else { units });
+}
+
+/// Python's `//` on floating-point numbers, by its definition: what `divmod` leaves.
+#[test]
+fn quotients_are_rounded_down() {
+    let cases = [
+        (7.0, 2.0, 3.0),
+        (-7.0, 2.0, -4.0),
+        (7.0, -2.0, -4.0),
+        (-7.0, -2.0, 3.0),
+        (1.0, 0.1, 9.0), // 0.1 is a little more than a tenth
+        (6.0, 0.1, 59.0),
+        (-1.0, f64::INFINITY, -1.0),
+        (1.0, 0.0, f64::INFINITY),
+        (1e300, 1e-10, f64::INFINITY),
+    ];
+    for context in contexts() {
+        let a = GpuArray::from_slice(&context, &cases.map(|case| case.0)).unwrap();
+        let b = GpuArray::from_slice(&context, &cases.map(|case| case.1)).unwrap();
+        let found = a.floor_divide(&b).eval().unwrap().to_vec().unwrap();
+        assert_eq!(found, cases.map(|case| case.2));
+    }
+}
+
+/// All pairs of bytes, against arithmetic in wider integers.
+#[test]
+fn integers_are_those_of_numpy() {
+    let all: Vec<i8> = (i8::MIN..=i8::MAX).collect();
+    for context in contexts() {
+        let b = GpuArray::from_slice(&context, &all).unwrap();
+        let a = b.reshape(&[256, 1]).unwrap();
+        let table: Vec<OfTwo<i8, i32, ()>> = vec![
+            ("/", &a / &b, |a, b| a.checked_div(b).unwrap_or(0), ()),
+            ("%", &a % &b, |a, b| a.checked_rem(b).unwrap_or(0), ()),
+            ("modulo", a.modulo(&b), |a, b| if b == 0 { 0 } else { (a % b + b) % b }, ()),
+            (
+                "floor_divide",
+                a.floor_divide(&b),
+                |a, b| {
+                    if b == 0 { 0 } else { (f64::from(a) / f64::from(b)).floor() as i32 }
+                },
+                (),
+            ),
+            ("<<", &a << &b, |a, b| if (0..8).contains(&b) { a << b } else { 0 }, ()),
+            (
+                ">>",
+                &a >> &b,
+                |a, b| if (0..8).contains(&b) { a >> b } else { a.signum().min(0) },
+                (),
+            ),
+            ("maximum", a.maximum(&b), i32::max, ()),
+            ("sign", a.sign() + &b - &b, |a, _| a.signum(), ()),
+            ("abs", a.abs() | (&b & 0), |a, _| a.abs(), ()),
+        ];
+        let row = GpuArray::<i32>::arange(&context, table.len()).unwrap();
+        let row = row.reshape(&[table.len(), 1, 1]).unwrap();
+        let every = table.iter().enumerate().fold(Expr::scalar(0), |every, (i, (_, expr, ..))| {
+            Expr::select(row.eq(i as i32), expr, every)
+        });
+        let every = every.eval().unwrap().to_vec().unwrap();
+        for ((name, _, reference, ()), found) in table.iter().zip(every.chunks(1 << 16)) {
+            let pairs = all.iter().flat_map(|&a| all.iter().map(move |&b| (a, b)));
+            for ((a, b), &found) in pairs.zip(found) {
+                let expected = reference(a.into(), b.into()) as i8;
+                assert_eq!(found, expected, "{a} {name} {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_come_apart_and_together() {
+    let values = [0.0, -0.0, 1.0, -3.75, 1e-310, f64::INFINITY, -f64::INFINITY, f64::NAN, 6.5e10];
+    for context in contexts() {
+        let x = GpuArray::from_slice(&context, &values).unwrap();
+        let (fraction, whole) = x.modf();
+        let (significand, exponent) = x.frexp();
+        let again = significand.ldexp(&exponent);
+        let found = rows(&context, vec![fraction, whole, significand, again, exponent.cast()]);
+        for (i, value) in values.into_iter().enumerate() {
+            let (whole, fraction) =
+                (value.trunc(), if value.is_infinite() { 0.0 } else { value.fract() });
+            let (significand, exponent) = libm::frexp(value);
+            let exponent = if value.is_finite() { f64::from(exponent) } else { 0.0 };
+            let expected = [fraction.copysign(value), whole, significand, value, exponent];
+            let bits = |v: f64| if v.is_nan() { f64::NAN.to_bits() } else { v.to_bits() };
+            let found: Vec<u64> = found.iter().map(|row| bits(row[i])).collect();
+            assert_eq!(found, expected.map(bits), "{value}");
+        }
+    }
+}
+
+#[test]
+fn conditions_hold_where_they_should() {
+    let values = [0.0f32, -0.0, 2.5, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-45];
+    for context in contexts() {
+        let x = GpuArray::from_slice(&context, &values).unwrap();
+        let whole = GpuArray::from_slice(&context, &[0i64, 1, 2, -1, 0, 1, 2, 3]).unwrap();
+        let table: Vec<(Expr<bool>, [u8; 8])> = vec![
+            (x.is_nan(), [0, 0, 0, 0, 1, 0, 0, 0]),
+            (x.is_inf(), [0, 0, 0, 0, 0, 1, 1, 0]),
+            (x.is_finite(), [1, 1, 1, 1, 0, 0, 0, 1]),
+            (x.signbit(), [0, 1, 0, 1, 0, 0, 1, 0]),
+            (x.logical_not(), [1, 1, 0, 0, 0, 0, 0, 0]),
+            (x.logical_and(&whole), [0, 0, 1, 1, 0, 1, 1, 1]),
+            (x.logical_or(&whole), [0, 1, 1, 1, 1, 1, 1, 1]),
+            (x.logical_xor(&whole), [0, 1, 0, 0, 1, 0, 0, 0]),
+            (x.eq(&whole), [1, 0, 0, 1, 0, 0, 0, 0]),
+            (x.lt(&whole), [0, 1, 0, 0, 0, 0, 1, 1]),
+            (whole.ge(&x), [1, 1, 0, 1, 0, 0, 1, 1]),
+            (x.gt(1.0).eq(whole.gt(1)), [1, 1, 1, 1, 1, 0, 0, 0]),
+            (x.if_positive(whole.gt(0), true), [1, 1, 1, 1, 1, 1, 1, 1]),
+        ];
+        let found = rows(&context, table.iter().map(|(expr, _)| expr.clone()).collect());
+        for (row, (found, (_, expected))) in found.iter().zip(&table).enumerate() {
+            assert_eq!(
+                found.iter().map(|&b| u8::from(b)).collect::<Vec<_>>(),
+                expected,
+                "row {row}"
+            );
+        }
+    }
+}
+
+#[test]
+fn integers_divide_truly_and_arrays_change_in_place() {
+    for context in contexts() {
+        let mut a = GpuArray::from_slice(&context, &[1i32, -7, 3]).unwrap();
+        let b = GpuArray::from_slice(&context, &[2u8, 2, 0]).unwrap();
+        let quotient = a.true_divide(&b).eval().unwrap().to_vec().unwrap();
+        assert_eq!(quotient, [0.5, -3.5, f64::INFINITY]);
+        a.add_assign(&b).unwrap();
+        a.mul_assign(10).unwrap();
+        a.sub_assign(&a.clone()).unwrap();
+        a.add_assign(7).unwrap();
+        a.slice(&warpaint::index![1..]).unwrap().div_assign(2).unwrap();
+        assert_eq!(a.to_vec().unwrap(), [7, 3, 3]);
+        let wide = a.reshape(&[1, 3]).unwrap().broadcast_to(&[2, 3]).unwrap();
+        assert!(wide.clone().add_assign(1).is_err(), "a broadcast view cannot be written");
+        let flipped = a.reverse();
+        a.assign(&flipped).unwrap();
+        assert_eq!(a.to_vec().unwrap(), [3, 3, 7], "as if everything was read first");
+    }
 }

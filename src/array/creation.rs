@@ -1,0 +1,146 @@
+//! Arrays of values that follow a rule.
+
+use super::{Data, Error, Expr, Float, GpuArray, Number, Real, Result};
+use crate::kernel::Context;
+
+impl<T: Data> GpuArray<T> {
+    /// An array of the same shape with whatever the memory held. Its axes lie in memory in the order of this one's
+    /// (numpy's order `K`), without gaps.
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`].
+    pub fn empty_like(&self) -> Result<Self> {
+        let order = self.layout().order();
+        let shape: Vec<usize> = order.iter().map(|&axis| self.shape()[axis]).collect();
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, &axis)| places[axis] = place);
+        Self::empty(self.context(), &shape)?.permute(&places)
+    }
+
+    /// An array of the same shape and order of axes with the same value everywhere.
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`].
+    pub fn full_like(&self, value: T) -> Result<Self> {
+        let mut array = self.empty_like()?;
+        array.fill(value)?;
+        Ok(array)
+    }
+}
+
+impl<T: Number> GpuArray<T> {
+    /// An array of ones.
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`].
+    pub fn ones(context: &Context, shape: &[usize]) -> Result<Self> {
+        Self::full(context, shape, T::ONE)
+    }
+
+    /// An array of zeros of the same shape and order of axes.
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`].
+    pub fn zeros_like(&self) -> Result<Self> {
+        self.full_like(T::ZERO)
+    }
+
+    /// An array of ones of the same shape and order of axes.
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`].
+    pub fn ones_like(&self) -> Result<Self> {
+        self.full_like(T::ONE)
+    }
+
+    /// The unit matrix of `n` rows.
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`].
+    pub fn eye(context: &Context, n: usize) -> Result<Self> {
+        let matrix = Self::zeros(context, &[n, n])?;
+        let line = matrix.reshape(&[n * n])?;
+        line.slice(&crate::index![..; n as isize + 1])?.assign(T::ONE)?;
+        Ok(matrix)
+    }
+}
+
+impl<T: Real> GpuArray<T> {
+    /// `0, 1, ... n - 1` (up to what the type can count exactly).
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`].
+    pub fn arange(context: &Context, n: usize) -> Result<Self> {
+        let mut array = Self::empty(context, &[n])?;
+        Expr::<T>::linear_index().eval_into(&mut array)?;
+        Ok(array)
+    }
+
+    /// `start, start + step, ...` up to before `stop` (`numpy.arange`). Each element is computed from its index, in `f64`
+    /// for floating-point types, so that errors do not add up.
+    ///
+    /// ```
+    /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    ///
+    /// let context = Context::new(Device::cpu()?)?;
+    /// assert_eq!(GpuArray::range(&context, 5, 0, -2)?.to_vec()?, [5, 3, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Range`] for a step of 0 and where infinities or NaN leave no number of elements; as
+    /// [`GpuArray::empty`].
+    pub fn range(context: &Context, start: T, stop: T, step: T) -> Result<Self> {
+        let shown = || format!("{start:?} to {stop:?} by {step:?}");
+        let n = T::steps(start, stop, step).ok_or_else(|| Error::Range { range: shown() })?;
+        let mut array = Self::empty(context, &[n])?;
+        let arguments = vec![Expr::scalar(start).node, Expr::scalar(step).node];
+        Expr::<T>::apply("warpaint::step<$T>(i, $0, $1)", arguments).eval_into(&mut array)?;
+        Ok(array)
+    }
+}
+
+impl<T: Float> GpuArray<T> {
+    /// `n` numbers at equal distances from `start` to `stop`, which is the last one if `endpoint` (`numpy.linspace`).
+    /// Computed in `f64` from the nearer end, so that both ends are exact.
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`].
+    pub fn linspace(
+        context: &Context,
+        start: T,
+        stop: T,
+        n: usize,
+        endpoint: bool,
+    ) -> Result<Self> {
+        let mut array = Self::empty(context, &[n])?;
+        between(start, stop, n, endpoint).cast().eval_into(&mut array)?;
+        Ok(array)
+    }
+
+    /// `n` numbers at equal ratios from `base` to the power of `start` to that of `stop`, which is the last one if
+    /// `endpoint` (`numpy.logspace`).
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`].
+    pub fn logspace(
+        context: &Context,
+        base: T,
+        (start, stop): (T, T),
+        n: usize,
+        endpoint: bool,
+    ) -> Result<Self> {
+        let mut array = Self::empty(context, &[n])?;
+        let base = Expr::scalar(base).cast::<f64>();
+        base.pow(between(start, stop, n, endpoint)).cast().eval_into(&mut array)?;
+        Ok(array)
+    }
+}
+
+/// The `i`th of `n` numbers at equal distances.
+fn between<T: Float>(start: T, stop: T, n: usize, endpoint: bool) -> Expr<f64> {
+    let wide = |value: T| Expr::scalar(value).cast::<f64>().node;
+    let last = if endpoint { n.saturating_sub(1) } else { n };
+    let arguments = vec![wide(start), wide(stop), Expr::scalar(last as f64).node];
+    Expr::apply("warpaint::between(i, $0, $1, $2)", arguments)
+}

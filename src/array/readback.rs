@@ -1,0 +1,48 @@
+//! Values on their way from the device.
+
+use std::marker::PhantomData;
+
+use super::{Data, Error, Result};
+use crate::device;
+
+/// The elements of an array on their way to the host, as they were when [`GpuArray::download`] was called.
+///
+/// [`GpuArray::download`]: super::GpuArray::download
+#[derive(Debug)]
+#[must_use = "the values are lost otherwise"]
+pub struct Readback<T> {
+    bytes: device::Readback,
+    of: PhantomData<T>,
+}
+
+impl<T: Data> Readback<T> {
+    pub(super) fn new(bytes: device::Readback) -> Self {
+        Self { bytes, of: PhantomData }
+    }
+
+    /// Whether [`Readback::wait`] would return at once.
+    ///
+    /// # Errors
+    /// Of earlier work on the stream.
+    pub fn is_ready(&self) -> Result<bool> {
+        Ok(self.bytes.is_ready()?)
+    }
+
+    /// The elements in C order, once they are there.
+    ///
+    /// # Errors
+    /// Of earlier work on the stream; [`Error::InvalidBits`].
+    pub fn wait(self) -> Result<Vec<T>> {
+        values(&self.bytes.wait()?)
+    }
+}
+
+/// The values that `bytes` are.
+///
+/// # Errors
+/// [`Error::InvalidBits`] where they are none.
+pub(super) fn values<T: Data>(bytes: &[u8]) -> Result<Vec<T>> {
+    let value = |bytes: &[u8]| bytemuck::checked::try_pod_read_unaligned(bytes).ok();
+    let values: Option<Vec<T>> = bytes.chunks_exact(size_of::<T>()).map(value).collect();
+    values.ok_or(Error::InvalidBits { of: T::DTYPE.name })
+}

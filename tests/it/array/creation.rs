@@ -1,0 +1,134 @@
+//! Arrays that are made by a rule, printed, and exchanged with `ndarray`.
+
+use half::f16;
+use ndarray::{Array, ArrayD, ShapeBuilder, s};
+use num_complex::Complex;
+use warpaint::{
+    array::{Error, GpuArray},
+    index,
+};
+
+use super::{contexts, counted};
+
+#[test]
+fn ranges_are_those_of_numpy() {
+    for context in contexts() {
+        let whole = |start, stop, step| GpuArray::<i32>::range(&context, start, stop, step);
+        assert_eq!(whole(5, -4, -3).unwrap().to_vec().unwrap(), [5, 2, -1]);
+        assert_eq!(whole(0, 7, 3).unwrap().to_vec().unwrap(), [0, 3, 6]);
+        assert!(whole(3, 3, 1).unwrap().is_empty() && whole(3, 0, 1).unwrap().is_empty());
+        assert!(matches!(whole(0, 1, 0), Err(Error::Range { .. })));
+        let bytes = GpuArray::range(&context, i8::MIN, i8::MAX, 85).unwrap().to_vec().unwrap();
+        assert_eq!(bytes, [-128, -43, 42]);
+        let tenths = GpuArray::range(&context, 0.0f32, 1.0, 0.1).unwrap().to_vec().unwrap();
+        let expected: Vec<f32> =
+            (0..10).map(|i| (f64::from(i) * f64::from(0.1f32)) as f32).collect();
+        assert_eq!(tenths, expected, "each as exact as if there were no others");
+        assert!(matches!(GpuArray::range(&context, 0.0, f64::NAN, 1.0), Err(Error::Range { .. })));
+        assert!(matches!(GpuArray::range(&context, 0.0, 1e30, 1.0), Err(Error::TooLarge { .. })));
+    }
+}
+
+#[test]
+fn numbers_at_equal_distances_meet_both_ends() {
+    for context in contexts() {
+        let line = |n, endpoint| {
+            GpuArray::linspace(&context, -0.3f64, 0.7, n, endpoint).unwrap().to_vec().unwrap()
+        };
+        for n in [0, 1, 2, 5, 1001] {
+            let expected = Array::linspace(-0.3, 0.7, n).to_vec();
+            let found = line(n, true);
+            // Two roundings here, three in ndarray, of numbers below 1.
+            let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 2.0 * f64::EPSILON;
+            assert!(found.len() == n && found.iter().zip(&expected).all(near), "{found:?}");
+            assert!(n < 2 || (found[0], found[n - 1]) == (-0.3, 0.7));
+        }
+        assert_eq!(line(1000, true).len(), 1000);
+        let open = GpuArray::linspace(&context, 0.0f32, 1.0, 4, false).unwrap();
+        assert_eq!(open.to_vec().unwrap(), [0.0, 0.25, 0.5, 0.75]);
+        let powers = GpuArray::logspace(&context, 10.0f32, (-3.0, 3.0), 7, true).unwrap();
+        assert_eq!(powers.to_vec().unwrap(), [0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]);
+        let halves = GpuArray::linspace(&context, f16::ZERO, f16::ONE, 3, true).unwrap();
+        assert_eq!(halves.to_vec().unwrap(), [0.0, 0.5, 1.0].map(f16::from_f32));
+    }
+}
+
+#[test]
+fn arrays_like_others_lie_like_them() {
+    for context in contexts() {
+        let a = GpuArray::<f32>::ones(&context, &[2, 3, 4]).unwrap().permute(&[2, 0, 1]).unwrap();
+        let like = a.zeros_like().unwrap();
+        assert_eq!((like.shape(), like.strides()), (a.shape(), a.strides()));
+        assert_eq!(like.to_vec().unwrap(), [0.0; 24]);
+        let part = a.slice(&index![..;-2, ..]).unwrap();
+        assert_eq!(part.full_like(3.0).unwrap().to_vec().unwrap(), [3.0; 12]);
+        assert!(part.empty_like().unwrap().strides().iter().all(|&stride| stride > 0));
+        let unit = GpuArray::<Complex<f32>>::eye(&context, 3).unwrap().real().eval().unwrap();
+        assert_eq!(unit.to_ndarray().unwrap(), Array::<f32, _>::eye(3).into_dyn());
+        assert!(GpuArray::<u8>::eye(&context, 0).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn arrays_of_ndarray_go_there_and_back() {
+    for context in contexts() {
+        let x = counted(&[3, 4, 5]);
+        let fortran = Array::from_shape_fn((4, 3).f(), |(i, j)| (i * 10 + j) as f32).into_dyn();
+        let views = [
+            x.view(),
+            x.view().permuted_axes(&[1, 2, 0][..]),
+            x.slice(s![..;-1, 1..3, ..;2]).into_dyn(),
+            x.slice(s![1..1, .., ..]).into_dyn(),
+            x.slice(s![..1, .., 2]).into_dyn(),
+            fortran.view(),
+        ];
+        for view in views {
+            let there = GpuArray::from_ndarray(&context, &view).unwrap();
+            assert_eq!(there.to_ndarray().unwrap(), view);
+        }
+        let kept = GpuArray::from_ndarray(&context, &fortran).unwrap();
+        assert_eq!(kept.strides(), [1, 4], "the order in memory is kept");
+        let flipped = kept.reverse().to_ndarray().unwrap();
+        assert_eq!(flipped, fortran.slice(s![..;-1, ..;-1]).into_dyn());
+    }
+}
+
+/// As numpy prints the same arrays, but for `1.0` where it leaves out the zero.
+#[test]
+fn arrays_print_as_in_numpy() {
+    for context in contexts() {
+        let text =
+            |array: &ArrayD<f32>| GpuArray::from_ndarray(&context, array).unwrap().to_string();
+        assert_eq!(text(&ArrayD::from_elem(vec![], 2.5)), "2.5");
+        assert_eq!(text(&ArrayD::zeros(vec![0])), "[]");
+        assert_eq!(text(&ArrayD::zeros(vec![2, 0])), "[] of shape [2, 0]");
+        let a = counted(&[2, 2, 3]);
+        let expected = "[[[ -3.0 -2.75  -2.5]\n  [-2.25  -2.0 -1.75]]\n\n [[ -1.5 -1.25  -1.0]\n  [-0.75  -0.5 -0.25]]]";
+        assert_eq!(text(&a), expected);
+        let short = format!("{:.1}", GpuArray::from_slice(&context, &[1.25f64, -10.0]).unwrap());
+        assert_eq!(short, "[  1.2 -10.0]");
+        let long = GpuArray::<i32>::arange(&context, 2000).unwrap();
+        assert_eq!(long.to_string(), "[   0    1    2 ... 1997 1998 1999]");
+        let table = long.reshape(&[1000, 2]).unwrap().transpose();
+        let expected =
+            "[[   0    2    4 ... 1994 1996 1998]\n [   1    3    5 ... 1995 1997 1999]]";
+        assert_eq!(table.to_string(), expected);
+        let z =
+            GpuArray::from_slice(&context, &[Complex::new(1.0f32, -2.0), Complex::new(0.5, 3.0)]);
+        assert_eq!(z.unwrap().to_string(), "[1.0-2.0i 0.5+3.0i]");
+    }
+}
+
+#[test]
+fn a_readback_holds_what_was_there() {
+    for context in contexts() {
+        let mut a = GpuArray::<u32>::arange(&context, 1 << 16).unwrap();
+        let first = a.reverse().download().unwrap();
+        a.set(&vec![7; 1 << 16]).unwrap();
+        let second = a.download().unwrap();
+        context.synchronize().unwrap();
+        assert!(first.is_ready().unwrap() && second.is_ready().unwrap());
+        assert_eq!(second.wait().unwrap(), vec![7; 1 << 16]);
+        assert_eq!(first.wait().unwrap(), (0..1 << 16).rev().collect::<Vec<u32>>());
+    }
+}

@@ -1,0 +1,88 @@
+//! CUDA's vector types as elements of arrays.
+
+use warpaint::{
+    array::{
+        Arithmetic, ElementwiseKernel, Expr, GpuArray, Promote,
+        vector::{Double4, Float3, Float4, Int2, LongLong4, UChar4},
+    },
+    index,
+};
+
+use super::contexts;
+
+/// Component by component, as the same expression over the components alone.
+#[test]
+fn components_are_computed_as_numbers() {
+    for context in contexts() {
+        let vectors = |from: f32| {
+            (0..7)
+                .map(move |i| Float3::new(from + i as f32, from * 0.5 - 1.0, 3.0 * i as f32 - 4.0))
+        };
+        let (p, q): (Vec<_>, Vec<_>) = (vectors(1.5).collect(), vectors(-2.0).collect());
+        let a = GpuArray::from_slice(&context, &p).unwrap();
+        let b = GpuArray::from_slice(&context, &q).unwrap();
+        let s = &GpuArray::<f32>::arange(&context, 7).unwrap() + 0.25;
+        let found = (-&a * &b + &b / &s - &s * 2.0 * Float3::new(1.0, 2.0, 3.0))
+            .eval()
+            .unwrap()
+            .to_vec()
+            .unwrap();
+        for (i, v) in found.into_iter().enumerate() {
+            let s = i as f32 + 0.25;
+            let (p, q) = (p[i], q[i]);
+            let of = |p: f32, q: f32, k: f32| (-p).mul_add(q, q / s) - s * 2.0 * k;
+            let expected = [of(p.x, q.x, 1.0), of(p.y, q.y, 2.0), of(p.z, q.z, 3.0)];
+            // Joined or not, two products and a sum of numbers below 100 differ by this much.
+            let near = |(a, b): (f32, f32)| (a - b).abs() <= 100.0 * f32::EPSILON;
+            assert!([v.x, v.y, v.z].into_iter().zip(expected).all(near), "{v:?} {expected:?}");
+        }
+    }
+}
+
+#[test]
+fn vectors_of_all_kinds_are_laid_out_as_in_cuda() {
+    fn twice<T: Arithmetic + PartialEq + Promote<T, Output = T>>(
+        context: &warpaint::kernel::Context,
+        v: T,
+        expected: T,
+    ) {
+        let a = GpuArray::full(context, &[2, 3], v).unwrap();
+        let part = a.slice(&index![..;-1, 1..]).unwrap();
+        assert_eq!((&part + &part).eval().unwrap().to_vec().unwrap(), [expected; 4].map(|v| v));
+    }
+    for context in contexts() {
+        twice(&context, Float4::new(1.0, 2.0, 3.0, 4.0), Float4::new(2.0, 4.0, 6.0, 8.0));
+        twice(&context, Double4::new(1.0, 2.0, 3.0, 4.0), Double4::new(2.0, 4.0, 6.0, 8.0));
+        twice(&context, LongLong4::new(1 << 40, 2, -3, 4), LongLong4::new(1 << 41, 4, -6, 8));
+        twice(&context, UChar4::new(1, 2, 3, 200), UChar4::new(2, 4, 6, 144));
+        let a =
+            GpuArray::from_slice(&context, &[Int2::new(7, -8), Int2::new(1, i32::MIN)]).unwrap();
+        let b = GpuArray::from_slice(&context, &[Int2::new(2, 0), Int2::new(0, -1)]).unwrap();
+        let quotient = (&a / &b).eval().unwrap().to_vec().unwrap();
+        assert_eq!(quotient, [Int2::new(3, 0), Int2::new(0, i32::MIN)], "as integers divide");
+        assert_eq!(a.to_string(), "[         (7, -8) (1, -2147483648)]");
+        let chosen = Expr::select(&GpuArray::from_slice(&context, &[true, false]).unwrap(), &a, &b);
+        assert_eq!(chosen.eval().unwrap().to_vec().unwrap(), [Int2::new(7, -8), Int2::new(0, -1)]);
+    }
+}
+
+#[test]
+#[expect(unsafe_code, reason = "a kernel from an expression")]
+fn kernels_take_vectors_and_complex_numbers_by_value() {
+    // SAFETY: element `i` alone is used.
+    let kernel = unsafe {
+        ElementwiseKernel::new(
+            "float4 *v, char c, float4 by, warpaint::complex<float> z",
+            "v[i] = v[i] * by + warpaint::dot(v[i], v[i]) * abs(z) * c",
+        )
+    };
+    let kernel =
+        kernel.unwrap().preamble("#include <warpaint/complex.cuh>\nusing namespace warpaint;");
+    for context in contexts() {
+        let v = GpuArray::from_slice(&context, &[Float4::new(1.0, 0.0, 2.0, 0.0)]).unwrap();
+        let by = Float4::new(1.0, 2.0, 3.0, 4.0);
+        let z = num_complex::Complex::new(3.0f32, -4.0);
+        kernel.call(&[(&v).into(), 1i8.into(), by.into(), z.into()]).unwrap();
+        assert_eq!(v.item().unwrap(), Float4::new(26.0, 25.0, 31.0, 25.0));
+    }
+}
