@@ -79,8 +79,8 @@ __host__ __device__ inline float normal_quantile(unsigned word)
 __host__ __device__ inline double normal_quantile(unsigned long long word)
 {
     const bool upper = word >> 63;
-    const double share = fma((double)(upper ? ~word : word), 1.0 / 18446744073709551616.0, 0.5 / 18446744073709551616.0);
-    return upper ? -normcdfinv(share) : normcdfinv(share);
+    const double unit = 1.0 / 18446744073709551616.0, z = normcdfinv(fma((double)(upper ? ~word : word), unit, 0.5 * unit));
+    return upper ? -z : z;
 }
 
 // The Poisson number that belongs to a uniform one in [0, 1): how often something happens that happens `mean` times on

@@ -70,7 +70,7 @@ impl Distribution {
         };
         if end <= low {
             let problem = format!("there is none from {low} to before {end}");
-            return Err(Error::Distribution { distribution: "integers", problem });
+            return Err(Error::Distribution { distribution: "integer", problem });
         }
         // Modulo the word, where a count of 0 stands for all.
         let member = |v: i128| {

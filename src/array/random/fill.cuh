@@ -153,7 +153,8 @@ template <class T, class Method, class Mean> struct Poisson {
 template <class T, int N> struct alignas(sizeof(T) * N) Piece { T at[N]; };
 
 // Writes the values of a block behind element `i`; those that lie within `n` elements.
-template <class Out, class T, int N> __device__ void write_each(const Out &out, long long i, long long n, T (&values)[N])
+template <class Out, class T, int N>
+__device__ void write_each(const Out &out, long long i, long long n, T (&values)[N])
 {
 #pragma unroll
     for (int at = 0; at < N; ++at) {

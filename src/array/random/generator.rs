@@ -76,8 +76,8 @@ impl Generator {
 
     /// Sobol's sequence of points in a cube, with Joe and Kuo's direction numbers ("Constructing Sobol sequences with
     /// better two-dimensional projections", SIAM Journal on Scientific Computing 30, 2008), in up to 1024 dimensions.
-    /// An array of shape `[n, dimensions]` gets `n` points, the first of all being the origin. (In `f64`, too, a coordinate
-    /// has 32 bits.)
+    /// An array of shape `[n, dimensions]` gets `n` points, the first of all being the origin. (In `f64`, too, a
+    /// coordinate has 32 bits.)
     ///
     /// Points fill the cube more evenly than random ones. So that they keep that, each value, of any type and
     /// distribution, is made from one coordinate: normal and Poisson numbers by inversion.
@@ -96,8 +96,8 @@ impl Generator {
         Ok(Self::with(Engine::Sobol64(Sobol::new(dimensions, None)?)))
     }
 
-    /// As [`Generator::sobol32`], scrambled at random but as even: by a triangular matrix and a shift (Matousek, "On the
-    /// L2-discrepancy for anchored boxes", Journal of Complexity 14, 1998).
+    /// As [`Generator::sobol32`], scrambled at random but as even: by a triangular matrix and a shift (Matousek, "On
+    /// the L2-discrepancy for anchored boxes", Journal of Complexity 14, 1998).
     ///
     /// # Errors
     /// [`Error::Dimensions`].
@@ -174,8 +174,8 @@ impl Generator {
     }
 
     /// Normal numbers with this mean and standard deviation, by the transform of Box and Muller ("A note on the
-    /// generation of random normal deviates", Annals of Mathematical Statistics 29, 1958): up to 6.7 deviations from the
-    /// mean, `f64` up to 9.5. Half precision is rounded from single.
+    /// generation of random normal deviates", Annals of Mathematical Statistics 29, 1958): up to 6.7 deviations from
+    /// the mean, `f64` up to 9.5. Half precision is rounded from single.
     ///
     /// # Errors
     /// As [`GpuArray::empty`] and [`Generator::fill_normal`].
@@ -267,9 +267,9 @@ impl Generator {
 
     /// Poisson numbers: how often something happens that happens `mean` times on average. Below a mean of 10 by
     /// inversion, else by transformed rejection (Hörmann, "The transformed rejection method for generating Poisson
-    /// random variables", Insurance: Mathematics and Economics 12, 1993), computed in `f64`. Each takes two words; what
-    /// else it needs comes from a sequence of its own. `T` must have room for it: 10 deviations, roots of the mean, above
-    /// the mean is enough.
+    /// random variables", Insurance: Mathematics and Economics 12, 1993), computed in `f64`. Each takes two words;
+    /// what else it needs comes from a sequence of its own. `T` must have room for it: ten standard
+    /// deviations (roots of the mean) above the mean are enough.
     ///
     /// # Errors
     /// As [`GpuArray::empty`] and [`Generator::fill_poisson`].

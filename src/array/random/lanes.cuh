@@ -1,5 +1,5 @@
-// Generators that have a state as an engine of fill.cuh: block `b` is the next four words of lane `b % COUNT`. Lanes are
-// places far from each other in one sequence.
+// Generators that have a state as an engine of fill.cuh: block `b` is the next four words of lane `b % COUNT`. Lanes
+// are places far from each other in one sequence.
 namespace warpaint {
 
 template <class State> struct Lanes {

@@ -1,8 +1,10 @@
 //! Random numbers: generators whose sequences do not depend on the device.
 //!
-//! A [`Generator`] stands for one infinite sequence, and each number that it gives follows from its seed and the
-//! number's place in that sequence alone. So a seed gives the same numbers on every device, for any layout of the array
-//! they are written to, in one call or in several; and [`Generator::skip_ahead`] costs nothing.
+//! A [`Generator`] stands for one long sequence, and each number that it gives follows from its seed and the number's
+//! place in that sequence alone. So a seed gives the same numbers on every device, for any layout of the array they are
+//! written to, in one call or in several, and [`Generator::skip_ahead`] takes no longer for a longer way. (Uniform
+//! numbers, integers and normal numbers of `f32` are the same to the bit; where `f64` logarithms and exponentials are
+//! taken, devices may differ in the last one.)
 //!
 //! | numbers | here | numpy |
 //! |---|---|---|
@@ -12,9 +14,9 @@
 //! | Poisson | [`Generator::poisson`], [`Generator::poisson_of`] | `poisson` |
 //! | integers of a range | [`Generator::integers`] | `integers` |
 //!
-//! Sequences are Philox 4×32-10 ([`Generator::new`]), XORWOW, MRG32k3a, and Sobol's evenly distributed points, plain and
-//! scrambled. Each method has a twin that overwrites an array: `fill_uniform` and so on. Kernels have the same functions one number at a
-//! time in `<warpaint/random.cuh>`.
+//! Sequences are Philox 4×32-10 ([`Generator::new`]), XORWOW, MRG32k3a, and Sobol's evenly distributed points, plain
+//! and scrambled. Each method has a twin that overwrites an array: `fill_uniform` and so on. Kernels have the same
+//! functions one number at a time in `<warpaint/random.cuh>`.
 
 mod distribution;
 mod engine;

@@ -1,5 +1,5 @@
-//! MRG32k3a: two recurrences of order three combined (L'Ecuyer, "Good parameters and implementations for combined multiple
-//! recursive random number generators", Operations Research 47(1), 1999).
+//! MRG32k3a: two recurrences of order three combined (L'Ecuyer, "Good parameters and implementations for combined
+//! multiple recursive random number generators", Operations Research 47(1), 1999).
 
 use super::lanes::Recurrence;
 

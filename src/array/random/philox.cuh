@@ -20,7 +20,10 @@ struct Philox {
     // Any block costs the same: there are as many lanes as threads.
     __device__ Word64 lanes(Word64 threads) const { return threads; }
     // The blocks from `block` on, every `step`th.
-    template <int N> __device__ Blocks from(Word64 block, Word64 step) const { return {halves(seed), halves(stream), block, step}; }
+    template <int N> __device__ Blocks from(Word64 block, Word64 step) const
+    {
+        return {halves(seed), halves(stream), block, step};
+    }
 };
 
 }  // namespace warpaint

@@ -1,6 +1,7 @@
-// Sobol's sequence as an engine of fill.cuh: element `e` is coordinate `e % dimensions` of point `e / dimensions`. Point
-// `p` is the sum over GF(2) of the directions that the bits of p's Gray code choose (Antonov, Saleev, "An economic method
-// of computing LP-tau sequences", USSR Computational Mathematics and Mathematical Physics 19(1), 1979).
+// Sobol's sequence as an engine of fill.cuh: element `e` is coordinate `e % dimensions` of point `e / dimensions`.
+// Point
+// `p` is the sum over GF(2) of the directions that the bits of p's Gray code choose (Antonov, Saleev, "An economic
+// method of computing LP-tau sequences", USSR Computational Mathematics and Mathematical Physics 19(1), 1979).
 namespace warpaint {
 
 // `Bits` is the type of a coordinate.

@@ -1,5 +1,6 @@
-//! Sobol's sequence: points that fill a cube more evenly than random ones (Sobol, "On the distribution of points in a cube
-//! and the approximate evaluation of integrals", USSR Computational Mathematics and Mathematical Physics 7(4), 1967).
+//! Sobol's sequence: points that fill a cube more evenly than random ones (Sobol, "On the distribution of points in a
+//! cube and the approximate evaluation of integrals", USSR Computational Mathematics and Mathematical Physics 7(4),
+//! 1967).
 
 use super::{member::Member, philox, tables::Tables};
 use crate::{
@@ -109,9 +110,9 @@ fn directions(line: &str) -> Directions {
     result
 }
 
-/// Directions and a shift that a seed scrambles so that the points stay as even: a random lower triangular matrix on the
-/// bits, then a random number added to them (Matousek, "On the L2-discrepancy for anchored boxes", Journal of Complexity
-/// 14, 1998).
+/// Directions and a shift that a seed scrambles so that the points stay as even: a random lower triangular matrix on
+/// the bits, then a random number added to them (Matousek, "On the L2-discrepancy for anchored boxes", Journal of
+/// Complexity 14, 1998).
 fn scrambled(dimension: usize, of: Directions, seed: Option<u64>) -> (Directions, u64) {
     let Some(seed) = seed else { return (of, 0) };
     let random = |place: usize| philox::bits(seed, [place as u32, dimension as u32]);

@@ -72,8 +72,8 @@ fn step([a, b, c, d, e]: Register) -> Register {
     [b, c, d, e, e ^ (e << 4) ^ first ^ (first << 1)]
 }
 
-/// `a` behind `b`. Sums of each four columns of `a` are made first, so that a column takes 40 additions, not 160 (the method
-/// of the four Russians).
+/// `a` behind `b`. Sums of each four columns of `a` are made first, so that a column takes 40 additions, not 160 (the
+/// method of the four Russians).
 fn product_of(a: &Matrix, b: &Matrix) -> Matrix {
     let sums: Vec<[Register; 16]> = a.chunks(4).map(sums_of).collect();
     let column = |column: &Register| {

@@ -380,7 +380,7 @@ fn what_cannot_be_drawn_is_refused() {
     assert_eq!(told(random.poisson(context, &[4], f64::NAN)), "Poisson random numbers: mean NaN");
     #[expect(clippy::reversed_empty_ranges, reason = "what is tested")]
     let empty = random.integers(context, &[4], 3..1).unwrap_err().to_string();
-    assert_eq!(empty, "integers random numbers: there is none from 3 to before 1");
+    assert_eq!(empty, "integer random numbers: there is none from 3 to before 1");
     let wide = GpuArray::<f32>::zeros(context, &[1]).unwrap().broadcast_to(&[9]).unwrap();
     assert!(matches!(random.fill_uniform(&mut wide.clone()), Err(Error::NotWritable { .. })));
     assert_eq!(random.position(), 0, "nothing was drawn");
@@ -598,4 +598,19 @@ fn sobol_sequences_end() {
     random.skip_ahead((3 << 32) - 2);
     assert_eq!(random.uniform::<f32>(context, &[2]).unwrap().len(), 2);
     assert!(matches!(random.uniform::<f32>(context, &[1]), Err(Error::Exhausted { .. })));
+}
+
+/// Needs two devices to say something.
+#[test]
+fn devices_agree_to_the_bit() {
+    const N: usize = 1 << 16;
+    let drawn = contexts().into_iter().map(|context| {
+        let mut random = Generator::new(2027);
+        let integers = random.integers(&context, &[N], 0..3u64 << 62).unwrap().to_vec().unwrap();
+        let uniform = random.uniform::<f64>(&context, &[N]).unwrap().to_vec().unwrap();
+        let normal = random.normal::<f32>(&context, &[N], 0.0, 1.0).unwrap().to_vec().unwrap();
+        (integers, uniform, normal)
+    });
+    let drawn: Vec<_> = drawn.collect();
+    assert!(drawn.windows(2).all(|pair| pair[0] == pair[1]));
 }
