@@ -184,7 +184,6 @@ impl Scan {
         };
         let length = order.last().map_or(1, |&axis| shape[axis]);
         let sweep = Sweep {
-            code: &code,
             places: &places,
             total,
             definitions: self.definitions(out.dtype),
@@ -198,6 +197,7 @@ impl Scan {
                 Parameter::pointer("Result", "out_", out.address()),
                 Parameter::number("length_", length as u64),
             ],
+            code,
         };
         sweep.run(&out.context)
     }

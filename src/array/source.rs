@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     device::{Arguments, Function},
-    kernel::Context,
+    kernel::{Context, GENERATED},
 };
 
 /// Most arrays, scalars and operations of one kernel: what fits its parameters (4 KiB) and compiles in good time.
@@ -148,16 +148,30 @@ impl<'a> Code<'a> {
         &self.statements
     }
 
-    /// The kernel that `source` is behind the definitions that it needs, compiled the first time.
+    /// The only kernel of `source`, as [`Code::compile_kernel`].
     ///
     /// # Errors
     /// As [`Context::generated`].
     pub(super) fn compile(&self, context: &Context, source: &str) -> Result<Function> {
+        self.compile_kernel(context, source, GENERATED)
+    }
+
+    /// The kernel called `kernel` of `source`, which stands behind the definitions that it needs; compiled the first
+    /// time.
+    ///
+    /// # Errors
+    /// As [`Context::generated`].
+    pub(super) fn compile_kernel(
+        &self,
+        context: &Context,
+        source: &str,
+        kernel: &str,
+    ) -> Result<Function> {
         let types = self.types();
         // The same text means another kernel where a name in it means something else; in the prelude and the
         // libraries, names always mean the same.
         let key = [&types, self.user_preamble, source].concat();
-        Ok(context.generated(&key, || {
+        Ok(context.generated(&key, kernel, || {
             let mut text = types + PRELUDE + self.library;
             if !self.user_preamble.is_empty() {
                 text.push_str(&user_code("preamble", self.user_preamble));

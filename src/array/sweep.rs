@@ -7,8 +7,7 @@ use crate::{
 };
 
 /// The algorithm.
-const LANES: &str = include_str!("lanes.cuh");
-const SCAN: &str = include_str!("scan.cuh");
+const SCAN: &str = concat!(include_str!("lanes.cuh"), include_str!("scan.cuh"));
 
 /// Tiles whose totals become one, and such groups that become a step of the chain: the lanes of a warp.
 const FAN: usize = 32;
@@ -25,7 +24,7 @@ const SHARED_BYTES: usize = 40 << 10;
 /// depends on the number of elements alone.
 pub(super) struct Sweep<'a> {
     /// What the kernel reads; the text below may use its results.
-    pub(super) code: &'a Code<'a>,
+    pub(super) code: Code<'a>,
     /// Where: of the arrays of `code`, and maybe others behind them.
     pub(super) places: &'a Places,
     /// The type of totals.
@@ -44,8 +43,8 @@ pub(super) struct Sweep<'a> {
 
 /// A parameter of a kernel with its argument.
 pub(super) struct Parameter {
-    declaration: String,
-    bytes: Vec<u8>,
+    pub(super) declaration: String,
+    pub(super) bytes: Vec<u8>,
 }
 
 impl Parameter {
@@ -65,7 +64,8 @@ impl Parameter {
 impl Sweep<'_> {
     /// Puts it on the stream of `context`.
     #[expect(unsafe_code, reason = "a kernel launch")]
-    pub(super) fn run(&self, context: &Context) -> Result<()> {
+    pub(super) fn run(mut self, context: &Context) -> Result<()> {
+        self.code.library = SCAN;
         let n = self.places.count();
         if n == 0 {
             return Ok(());
@@ -102,8 +102,7 @@ impl Sweep<'_> {
             statements = self.code.statements(),
         );
         format!(
-            "{LANES}{SCAN}
-using Index = {index};
+            "using Index = {index};
 {places}{definitions}
 extern \"C\" __global__ void __launch_bounds__({block}) {GENERATED}({parameters}{places_parameter}{own}
     unsigned long long *memory_, const unsigned long long n_)

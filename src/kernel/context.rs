@@ -8,7 +8,7 @@ use std::{
 use super::{Error, Result, Source, SourceModule};
 use crate::{
     compile::{Cache, Compiler, Outcome, Request, Target},
-    device::{self, Choice, Device, Function, Pool, Stream, StreamOptions},
+    device::{self, Choice, Device, Function, Module, Pool, Stream, StreamOptions},
 };
 
 /// A device, a stream on it, a pool of its memory, the compiler, and the generated kernels compiled so far.
@@ -36,8 +36,8 @@ struct Shared {
     target: Target,
     compiler: Compiler,
     pool: Pool,
-    /// Generated kernels by what they were generated from.
-    kernels: Mutex<HashMap<Box<str>, Function>>,
+    /// Generated sources by what they were generated from.
+    generated: Mutex<HashMap<Box<str>, Generated>>,
 }
 
 impl Context {
@@ -65,7 +65,7 @@ impl Context {
         let (major, minor) = device.info().compute_capability;
         let (stream, pool) = (device.stream()?, Pool::new(&device));
         let target = Target::of_device(major, minor);
-        let shared = Shared { device, target, compiler, pool, kernels: Mutex::default() };
+        let shared = Shared { device, target, compiler, pool, generated: Mutex::default() };
         Ok(Self { shared: Arc::new(shared), stream })
     }
 
@@ -139,20 +139,21 @@ impl Context {
         Ok(self.stream.synchronize()?)
     }
 
-    /// The generated kernel called `kernel` that `key` stands for; `generate` writes its source the first time.
+    /// The kernel called `kernel` of the generated source that `key` stands for; `generate` writes it the first time.
     ///
     /// # Errors
     /// [`Error::Rejected`] where the source holds an expression of the user's that is wrong.
     pub(crate) fn generated(
         &self,
         key: &str,
+        kernel: &str,
         generate: impl FnOnce() -> String,
     ) -> Result<Function> {
-        let kernels = || self.shared.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kernel) = kernels().get(key) {
-            return Ok(kernel.clone());
+        let sources = || self.shared.generated.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(generated) = sources().get_mut(key) {
+            return generated.kernel(kernel);
         }
-        // Not under the lock: a compilation takes long, and two of the same kernel do no harm.
+        // Not under the lock: a compilation takes long, and two of the same source do no harm.
         let mut request = Request::new("generated.cu", generate(), self.target());
         request.headers = super::source::built_in_headers();
         let compiled = match self.compiler().compile(&request)? {
@@ -161,11 +162,32 @@ impl Context {
                 return Err(Error::Rejected { name: request.name, diagnostics, log });
             }
         };
-        let kernel = self.device().load(&compiled.ptx)?.function(GENERATED)?;
-        kernels().insert(key.into(), kernel.clone());
+        let module = self.device().load(&compiled.ptx)?;
+        let mut generated = Generated { module, kernels: HashMap::new() };
+        let found = generated.kernel(kernel);
+        sources().insert(key.into(), generated);
+        found
+    }
+}
+
+/// A generated source, compiled and loaded.
+#[derive(Debug)]
+struct Generated {
+    module: Module,
+    /// Those of its kernels that were asked for.
+    kernels: HashMap<Box<str>, Function>,
+}
+
+impl Generated {
+    fn kernel(&mut self, name: &str) -> Result<Function> {
+        if let Some(kernel) = self.kernels.get(name) {
+            return Ok(kernel.clone());
+        }
+        let kernel = self.module.function(name)?;
+        self.kernels.insert(name.into(), kernel.clone());
         Ok(kernel)
     }
 }
 
-/// The name of every generated kernel.
+/// The name of a generated kernel that is alone in its source.
 pub(crate) const GENERATED: &str = "generated";

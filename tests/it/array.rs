@@ -6,6 +6,7 @@ mod functions;
 mod npy;
 mod random;
 mod scan;
+mod sort;
 
 mod vector;
 

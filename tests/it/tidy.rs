@@ -161,6 +161,7 @@ fn only_named_places_are_unsafe() {
         "array/reduction_kernel.rs",
         "array/reduction.rs",
         "array/scan_kernel.rs",
+        "array/sort.rs",
         "array/summary.rs",
         "array/sweep.rs",
         "session/flight.rs",

@@ -15,7 +15,11 @@ use super::{contexts, counted, flat, upload};
 /// Elements of 4 bytes in a tile; tiles around it, groups of tiles and the chain have edges of their own.
 const TILE: usize = 256 * 17;
 
-fn random<T>(seed: u64, count: usize, value: impl Fn(&mut fastrand::Rng) -> T) -> Vec<T> {
+pub(super) fn random<T>(
+    seed: u64,
+    count: usize,
+    value: impl Fn(&mut fastrand::Rng) -> T,
+) -> Vec<T> {
     let mut rng = fastrand::Rng::with_seed(seed);
     (0..count).map(|_| value(&mut rng)).collect()
 }
