@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use warpaint::{
-    array::{Expr, GpuArray},
+    array::{Expr, GpuArray, Order},
     device::{Choice, Device},
     kernel::Context,
 };
@@ -85,4 +85,19 @@ fn bench(context: &Context, elements: usize) {
     bench.show("cumsum f32 columns of 1024", 8, || drop(rows.transpose().cumsum_along(0).unwrap()));
     let columns = numbers.reshape(&[1024, elements / 1024]).unwrap();
     bench.show("cumsum f32 along axis 0", 8, || drop(columns.cumsum_along(0).unwrap()));
+    drop((rows, columns));
+
+    let mask = numbers.gt(0.5);
+    bench.show("compress half of f32", 4 + 2, || drop(numbers.compress(&mask).unwrap()));
+    bench.show("flatnonzero, half", 4 + 4, || drop(mask.flatnonzero().unwrap()));
+    bench.show("partition f32", 4 + 4, || drop(numbers.partition(&mask).unwrap()));
+    // A key is read once to be counted, and read and written once for each of its bytes.
+    bench.show("sort u32", 4 + 4 * 8, || drop(bits.sort(Order::Ascending).unwrap()));
+    bench.show("sort f32", 4 + 4 * 8, || drop(numbers.sort(Order::Ascending).unwrap()));
+    let wide = bits.cast::<u64>();
+    bench.show("sort u64", 8 + 8 * 16, || drop(wide.sort(Order::Ascending).unwrap()));
+    let pairs = || drop(bits.sort_by_key(&numbers, Order::Ascending).unwrap());
+    bench.show("sort u32 with f32", 4 + 4 * 16, pairs);
+    bench.show("argsort u32", 4 + 4 * 16, || drop(bits.argsort(Order::Ascending).unwrap()));
+    bench.show("unique of u32", 4 + 4 * 8 + 8, || drop(bits.unique().unwrap()));
 }

@@ -4,6 +4,7 @@
 //! to be computed is written as an expression ([`Expr`]) and becomes one kernel, compiled the first time and kept.
 //! Knows no scene, no OpenGL and no window.
 
+mod compact;
 mod creation;
 mod custom;
 mod display;
@@ -33,6 +34,7 @@ mod summary;
 mod sweep;
 pub mod vector;
 
+pub use compact::Chosen;
 pub use custom::KernelArgument;
 pub use dtype::{Arithmetic, Bits, DType, Data, Float, Inexact, Integer, Number, Promote, Real};
 pub use elementwise_kernel::ElementwiseKernel;

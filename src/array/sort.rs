@@ -69,7 +69,7 @@ impl<T: Sortable> Expr<T> {
     pub fn sort(&self, order: Order) -> Result<GpuArray<T>> {
         let rows = Rows::of(self)?;
         let sorted = if rows.count <= 1 {
-            Radix::new(self, order)?.keys(self)?
+            self.sort_all(order)?
         } else {
             let (keys, row) = Radix::new(self, order)?.pairs(self, &rows.row())?;
             rows.sort(&(&row).into(), &(&keys).into())?
@@ -134,6 +134,11 @@ impl<T: Sortable> Expr<T> {
         }
         let (keys, places) = radix.pairs(self, &Expr::<u64>::linear_index())?;
         Ok((keys, fetch(&values.eval()?, &places)?))
+    }
+
+    /// All elements sorted, with one axis.
+    pub(super) fn sort_all(&self, order: Order) -> Result<GpuArray<T>> {
+        Radix::new(self, order)?.keys(self)
     }
 
     fn count(&self) -> Result<usize> {
@@ -251,6 +256,11 @@ impl Radix {
         self.shape.iter().product()
     }
 
+    /// Bytes of what tiles count keys in: two bits of it say what a count means.
+    fn tally_bytes(&self) -> usize {
+        if self.count() < 1 << 30 { 4 } else { 8 }
+    }
+
     /// Keys alone, with one axis.
     fn keys<K: Sortable>(&self, keys: &Expr<K>) -> Result<GpuArray<K>> {
         Ok(self.sort::<K, K>(keys, None)?.0)
@@ -315,7 +325,6 @@ impl<'a> Stage<'a> {
         let value = values.map(|values| code.include(values)).transpose()?;
         code.library = SORT;
         code.use_on(&radix.context, "a sort")?;
-        let n = radix.count();
         // Buffers between passes have one axis.
         let shape = broadcast(code.arrays.iter().map(|array| array.layout.shape()))?;
         let layouts = code.arrays.iter().map(|array| array.layout.broadcast_to(&shape));
@@ -331,8 +340,7 @@ impl<'a> Stage<'a> {
             reads = code.reads(|k| format!("a{k}[{}]", places.place(k))),
             statements = code.statements(),
         );
-        // A count needs two bits for what it means.
-        let index = if n < 1 << 30 { "unsigned" } else { "unsigned long long" };
+        let index = if radix.tally_bytes() == 4 { "unsigned" } else { "unsigned long long" };
         let source = format!(
             "using Index = {index};
 using Key = {key_type};
@@ -420,7 +428,7 @@ extern \"C\" __global__ void __launch_bounds__({block}) sort_digit({parameters}
         let (context, n) = (&self.radix.context, self.radix.count());
         let tiles = n.div_ceil(self.block * self.items);
         // A counter, and of each tile a tally of each digit.
-        let memory = self.zeros(8 + tiles * DIGITS * 8)?;
+        let memory = self.zeros(8 + tiles * DIGITS * self.radix.tally_bytes())?;
         let begins = begins.address() + (digit * DIGITS * 8) as u64;
         let mut arguments = self.arguments();
         arguments.push(&memory.address()).push(&begins).push(&(8 * digit as u32));

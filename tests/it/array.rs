@@ -1,5 +1,6 @@
 //! Arrays and expressions against `ndarray`, on each device that this machine has.
 
+mod compact;
 mod complex;
 mod creation;
 mod functions;

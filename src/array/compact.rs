@@ -1,0 +1,298 @@
+//! Compactions: the elements, or their places, that a mask chooses, in one pass over memory.
+//!
+//! A compaction is a [`Sweep`] that counts what is chosen: an element's total before it is its place in the result.
+
+use std::sync::Arc;
+
+use super::{
+    DType, Data, Error, Expr, GpuArray, Order, Result, Sortable,
+    expression::{Node, Operand},
+    layout::broadcast,
+    places::Places,
+    source::Code,
+    sweep::{Parameter, Sweep},
+};
+use crate::{index, kernel::Context};
+
+/// The elements that were chosen, in memory that has room for all, and how many they are, which is on the device until
+/// it is asked for.
+#[derive(Clone, Debug)]
+pub struct Chosen<T: Data> {
+    elements: GpuArray<T>,
+    count: GpuArray<u64>,
+}
+
+impl<T: Data> Chosen<T> {
+    /// Room for `n` elements, none of them chosen yet.
+    fn new(context: &Context, n: usize) -> Result<Self> {
+        let elements = GpuArray::empty(context, &[n])?;
+        Ok(Self { elements, count: GpuArray::zeros(context, &[])? })
+    }
+
+    /// How many, as an array without axes on the device.
+    pub fn device_count(&self) -> &GpuArray<u64> {
+        &self.count
+    }
+
+    /// How many. Waits for the device.
+    ///
+    /// # Errors
+    /// Of earlier work on the stream.
+    pub fn count(&self) -> Result<usize> {
+        Ok(self.count.item()? as usize)
+    }
+
+    /// The memory that they begin; what follows them means nothing.
+    pub fn capacity(&self) -> &GpuArray<T> {
+        &self.elements
+    }
+
+    /// The elements, as a view with one axis. Waits for their number.
+    ///
+    /// # Errors
+    /// As [`Chosen::count`].
+    pub fn elements(&self) -> Result<GpuArray<T>> {
+        self.elements.slice(&index![..self.count()? as isize])
+    }
+}
+
+impl<T: Data> Expr<T> {
+    /// The elements for which `mask` is true, in C order (`numpy.compress`, and indexing with booleans).
+    ///
+    /// ```
+    /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    ///
+    /// let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[3.0f32, -1.0, 4.0, -1.5])?;
+    /// let positive = a.compress(a.gt(0.0))?;
+    /// assert_eq!(positive.count()?, 2);
+    /// assert_eq!(positive.elements()?.to_vec()?, [3.0, 4.0]);
+    /// assert_eq!(a.partition(a.gt(0.0))?.capacity().to_vec()?, [3.0, 4.0, -1.0, -1.5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless the mask has the same shape; as [`Expr::eval`].
+    pub fn compress(&self, mask: impl Into<Expr<bool>>) -> Result<Chosen<T>> {
+        let mask = mask.into();
+        self.expect_shape("compress", &mask)?;
+        let chosen = Chosen::new(&mask.context()?, mask.shape()?.iter().product())?;
+        Choice::of_mask(&self.node, &mask.node)?.run(&chosen, CHOSEN)?;
+        Ok(chosen)
+    }
+
+    /// All elements in C order, those for which `mask` is true before the others; both keep their order.
+    ///
+    /// # Errors
+    /// As [`Expr::compress`].
+    pub fn partition(&self, mask: impl Into<Expr<bool>>) -> Result<Chosen<T>> {
+        let mask = mask.into();
+        self.expect_shape("partition", &mask)?;
+        let chosen = Chosen::new(&mask.context()?, mask.shape()?.iter().product())?;
+        let chosen = Chosen { count: mask.cast::<u64>().sum()?, ..chosen };
+        Choice::of_mask(&self.node, &mask.node)?.run(&chosen, PARTED)?;
+        Ok(chosen)
+    }
+
+    fn expect_shape(&self, operation: &'static str, mask: &Expr<bool>) -> Result<()> {
+        let (expected, found) = (self.shape()?, mask.shape()?);
+        if expected == found {
+            return Ok(());
+        }
+        Err(Error::Shape { operation, expected, found })
+    }
+}
+
+impl<T: Sortable> Expr<T> {
+    /// The places of the elements that are not 0 (or are true, or NaN), counted in C order (`numpy.flatnonzero`).
+    ///
+    /// # Errors
+    /// As [`Expr::eval`].
+    pub fn flatnonzero(&self) -> Result<Chosen<i64>> {
+        let mask = self.cast::<bool>();
+        let chosen = Chosen::new(&mask.context()?, mask.shape()?.iter().product())?;
+        Choice::of_mask(&Expr::<i64>::linear_index().node, &mask.node)?.run(&chosen, CHOSEN)?;
+        Ok(chosen)
+    }
+
+    /// The indices of the elements that are not 0, an array for each axis (`numpy.nonzero`). Waits for their number.
+    ///
+    /// # Errors
+    /// As [`Expr::eval`].
+    pub fn nonzero(&self) -> Result<Vec<GpuArray<i64>>> {
+        let places = self.flatnonzero()?.elements()?;
+        let (shape, mut step) = (self.shape()?, 1);
+        let mut axes = Vec::with_capacity(shape.len());
+        for &length in shape.iter().rev() {
+            axes.push((&places / step % length as i64).eval()?);
+            step *= length as i64;
+        }
+        axes.reverse();
+        Ok(axes)
+    }
+
+    /// The different values in ascending order (`numpy.unique`); NaN once.
+    ///
+    /// ```
+    /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    ///
+    /// let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[3, 1, 3, 3, 2])?;
+    /// assert_eq!(a.unique()?.elements()?.to_vec()?, [1, 2, 3]);
+    /// let (values, counts) = a.unique_counts()?;
+    /// assert_eq!((values.to_vec()?, counts.to_vec()?), (vec![1, 2, 3], vec![1, 1, 3]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Expr::sort`].
+    pub fn unique(&self) -> Result<Chosen<T>> {
+        let sorted = self.sort_all(Order::Ascending)?;
+        let chosen = Chosen::new(sorted.context(), sorted.len())?;
+        Choice::of_first(&sorted.operand(), &Expr::from(&sorted).node)?.run(&chosen, CHOSEN)?;
+        Ok(chosen)
+    }
+
+    /// The different values as [`Expr::unique`] has them, and how often each occurs. Waits for their number.
+    ///
+    /// # Errors
+    /// As [`Expr::sort`].
+    pub fn unique_counts(&self) -> Result<(GpuArray<T>, GpuArray<i64>)> {
+        let sorted = self.sort_all(Order::Ascending)?;
+        let values = Chosen::new(sorted.context(), sorted.len())?;
+        Choice::of_first(&sorted.operand(), &Expr::from(&sorted).node)?.run(&values, CHOSEN)?;
+        let firsts = Chosen::new(sorted.context(), sorted.len())?;
+        let places = Expr::<i64>::linear_index();
+        Choice::of_first(&sorted.operand(), &places.node)?.run(&firsts, CHOSEN)?;
+        let (values, firsts) = (values.elements()?, firsts.elements()?);
+        // From each first place to the next; from the last to the end.
+        let counts = GpuArray::full(sorted.context(), firsts.shape(), sorted.len() as i64)?;
+        counts.slice(&index![..-1])?.assign(&firsts.slice(&index![1..])?)?;
+        let counts = (&counts - &firsts).eval()?;
+        Ok((values, counts))
+    }
+}
+
+/// What is written for element `i`, which `before` chosen ones precede.
+const CHOSEN: &str = "if (chosen_) out_[before_] = value_;";
+const PARTED: &str = "out_[chosen_ ? before_ : *count_ + (i - before_)] = value_;";
+
+/// Values, and a mask over them.
+struct Choice<'a> {
+    code: Code<'a>,
+    /// CUDA C++ that says whether element `i` is chosen.
+    mask: String,
+    shape: Vec<usize>,
+    parameters: Vec<Parameter>,
+}
+
+impl<'a> Choice<'a> {
+    fn of_mask(value: &'a Arc<Node>, mask: &'a Arc<Node>) -> Result<Self> {
+        let mut code = Code::new(value)?;
+        let mask = code.include(mask)?;
+        let shape = broadcast(code.arrays.iter().map(|array| array.layout.shape()))?;
+        Ok(Self { code, mask, shape, parameters: Vec::new() })
+    }
+
+    /// The first of equal neighbours in `sorted`, which is contiguous.
+    fn of_first(sorted: &Operand, value: &'a Arc<Node>) -> Result<Self> {
+        let to = format!("const {}", sorted.dtype.name);
+        let mut code = Code::new(value)?;
+        code.define(sorted.dtype);
+        let (a, b) = ("sorted_[i - 1]", "sorted_[i]");
+        Ok(Self {
+            code,
+            // NaN equals NaN here, as in numpy.
+            mask: format!("i == 0 || !({a} == {b} || {a} != {a} && {b} != {b})"),
+            shape: sorted.layout.shape().to_vec(),
+            parameters: vec![Parameter::pointer(&to, "sorted_", sorted.address())],
+        })
+    }
+
+    /// Runs it, with `store` for each element.
+    fn run<T: Data>(mut self, chosen: &Chosen<T>, store: &str) -> Result<()> {
+        let (out, count) = (chosen.elements.operand(), chosen.count.operand());
+        self.code.define(out.dtype);
+        self.code.use_on(&out.context, "a compaction")?;
+        let layouts = self.code.arrays.iter().map(|array| array.layout.broadcast_to(&self.shape));
+        let places = Places::new(&self.shape, &layouts.collect::<Result<Vec<_>>>()?);
+        let count_type = if places.count() < 1 << 32 { u32::DTYPE } else { u64::DTYPE };
+        self.parameters.push(Parameter::pointer(out.dtype.name, "out_", out.address()));
+        self.parameters.push(Parameter::pointer(u64::DTYPE.name, "count_", count.address()));
+        let sweep = Sweep {
+            places: &places,
+            total: DType { name: "Count", ..count_type },
+            definitions: format!(
+                "using Count = {};
+struct Plus {{ __device__ Count operator()(Count a, Count b) const {{ return a + b; }} }};
+",
+                count_type.name
+            ),
+            combine: "Plus()",
+            load: format!("return {} ? 1 : 0;", self.mask),
+            store: format!(
+                "const Count before_ = i == 0 ? 0 : before;
+        const bool chosen_ = after != before_;
+        const auto value_ = {value};
+        {store}
+        if (i == n_ - 1) *count_ = after;",
+                value = self.code.result,
+            ),
+            parameters: self.parameters,
+            code: self.code,
+        };
+        sweep.run(&out.context)
+    }
+}
+
+impl<T: Data> GpuArray<T> {
+    /// As [`Expr::compress`].
+    ///
+    /// # Errors
+    /// As [`Expr::compress`].
+    pub fn compress(&self, mask: impl Into<Expr<bool>>) -> Result<Chosen<T>> {
+        Expr::from(self).compress(mask)
+    }
+
+    /// As [`Expr::partition`].
+    ///
+    /// # Errors
+    /// As [`Expr::partition`].
+    pub fn partition(&self, mask: impl Into<Expr<bool>>) -> Result<Chosen<T>> {
+        Expr::from(self).partition(mask)
+    }
+}
+
+impl<T: Sortable> GpuArray<T> {
+    /// As [`Expr::flatnonzero`].
+    ///
+    /// # Errors
+    /// As [`Expr::eval`].
+    pub fn flatnonzero(&self) -> Result<Chosen<i64>> {
+        Expr::from(self).flatnonzero()
+    }
+
+    /// As [`Expr::nonzero`].
+    ///
+    /// # Errors
+    /// As [`Expr::eval`].
+    pub fn nonzero(&self) -> Result<Vec<GpuArray<i64>>> {
+        Expr::from(self).nonzero()
+    }
+
+    /// As [`Expr::unique`].
+    ///
+    /// # Errors
+    /// As [`Expr::sort`].
+    pub fn unique(&self) -> Result<Chosen<T>> {
+        Expr::from(self).unique()
+    }
+
+    /// As [`Expr::unique_counts`].
+    ///
+    /// # Errors
+    /// As [`Expr::sort`].
+    pub fn unique_counts(&self) -> Result<(Self, GpuArray<i64>)> {
+        Expr::from(self).unique_counts()
+    }
+}
