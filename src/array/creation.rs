@@ -125,10 +125,11 @@ impl<T: Float> GpuArray<T> {
     /// As [`GpuArray::empty`].
     pub fn logspace(
         context: &Context,
-        base: T,
-        (start, stop): (T, T),
+        start: T,
+        stop: T,
         n: usize,
         endpoint: bool,
+        base: T,
     ) -> Result<Self> {
         let mut array = Self::empty(context, &[n])?;
         let base = Expr::scalar(base).cast::<f64>();

@@ -7,7 +7,7 @@
 use std::{fmt::Write as _, sync::Arc};
 
 use super::{
-    Error, Layout, Result,
+    DType, Error, Layout, Result,
     expression::{Node, Operand},
     layout,
     places::Places,
@@ -23,6 +23,21 @@ const BLOCK: u32 = 256;
 const BLOCKS_PER_MULTIPROCESSOR: u64 = 32;
 /// Bytes that a thread reads or writes at once.
 const WIDEST_BYTES: usize = 16;
+/// Most bytes of one array that a thread holds.
+const MOST_BYTES: usize = 64;
+
+/// The type of pieces of `width` elements, as aligned as they are.
+fn piece(array: &Operand, width: usize) -> String {
+    let DType { name, bytes, align, .. } = array.dtype;
+    let wide = alignment(width * bytes).max(align);
+    let align = if array.address().is_multiple_of(wide as u64) { wide } else { align };
+    format!("Piece<{name}, {align}>")
+}
+
+/// The alignment of pieces of `bytes`: the greatest power of two that divides them, up to the widest access.
+fn alignment(bytes: usize) -> usize {
+    1 << bytes.trailing_zeros().min(WIDEST_BYTES.trailing_zeros())
+}
 
 /// Computes `root` for each element of `out`.
 pub(super) fn evaluate(root: &Arc<Node>, out: Operand) -> Result<()> {
@@ -111,16 +126,15 @@ impl Job<'_> {
         let moving =
             self.code.arrays.iter().enumerate().filter(|(k, _)| !self.places.is_uniform(*k));
         let arrays: Vec<&Operand> = moving.map(|(_, array)| *array).chain([self.out]).collect();
-        let widest = arrays.iter().map(|array| array.dtype.bytes).max().unwrap_or(1);
-        if arrays.iter().any(|array| !array.dtype.bytes.is_power_of_two()) {
-            return 1;
-        }
-        let mut width = (WIDEST_BYTES / widest).max(1);
+        // Of a type whose size is no power of two, such as `float3`, several make pieces that are aligned.
+        let whole = |array: &&Operand| WIDEST_BYTES / alignment(array.dtype.bytes);
+        let mut width = arrays.iter().map(whole).min().unwrap_or(1);
         let fits = |width: usize| {
-            let aligned = |array: &&Operand| {
-                array.address().is_multiple_of((width * array.dtype.bytes) as u64)
+            let fits = |array: &&Operand| {
+                let bytes = width * array.dtype.bytes;
+                bytes <= MOST_BYTES && array.address().is_multiple_of(alignment(bytes) as u64)
             };
-            arrays.iter().all(aligned)
+            arrays.iter().all(fits)
         };
         while width > 1 && !fits(width) {
             width /= 2;
@@ -134,29 +148,30 @@ impl Job<'_> {
         let (statements, result, to) = (code.statements(), &code.result, out.dtype.name);
         let mut pieces = String::new();
         for (k, array) in code.arrays.iter().enumerate().filter(|(k, _)| !uniform(*k)) {
-            let of = array.dtype.name;
-            let _ = write!(pieces, "const Piece<{of}> p{k} = ((const Piece<{of}> *)a{k})[p]; ");
+            let of = piece(array, width);
+            let _ = write!(pieces, "const {of} p{k} = ((const {of} *)a{k})[p]; ");
         }
         let in_piece =
             code.reads(|k| if uniform(k) { format!("a{k}[0]") } else { format!("p{k}.at[j]") });
         let one_by_one =
             code.reads(|k| if uniform(k) { format!("a{k}[0]") } else { format!("a{k}[i]") });
         format!(
-            "template <class T> struct alignas({width} > 1 ? sizeof(T) * {width} : alignof(T)) Piece {{ T at[{width}]; }};
+            "template <class T, int ALIGNMENT> struct alignas(ALIGNMENT) Piece {{ T at[{width}]; }};
 extern \"C\" __global__ void {GENERATED}({parameters}{to} *out, unsigned long long n)
 {{
     {index}
     for (Index p = first_; p < n / {width}; p += threads_) {{
-        {pieces}Piece<{to}> q;
+        {pieces}{whole} q;
         #pragma unroll
         for (int j = 0; j < {width}; ++j) {{ const Index i = p * {width} + j; {in_piece}{statements}q.at[j] = {result}; }}
-        ((Piece<{to}> *)out)[p] = q;
+        (({whole} *)out)[p] = q;
     }}
     for (Index i = n / {width} * {width} + first_; i < n; i += threads_) {{
         {one_by_one}{statements}out[i] = {result};
     }}
 }}
 ",
+            whole = piece(out, width),
             parameters = code.parameters(),
             index = index(self.places.count()),
         )

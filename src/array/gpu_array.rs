@@ -95,7 +95,8 @@ impl<T> GpuArray<T> {
 }
 
 impl<T: Data> GpuArray<T> {
-    /// An array of this shape with whatever the memory held.
+    /// An array of this shape with whatever the memory held. In C order, as all that are made with a shape; for
+    /// Fortran's order, reverse the shape and take [`GpuArray::transpose`].
     ///
     /// # Errors
     /// [`Error::TooLarge`], [`Error::Device`] when memory runs out.

@@ -46,7 +46,7 @@ fn numbers_at_equal_distances_meet_both_ends() {
         assert_eq!(line(1000, true).len(), 1000);
         let open = GpuArray::linspace(&context, 0.0f32, 1.0, 4, false).unwrap();
         assert_eq!(open.to_vec().unwrap(), [0.0, 0.25, 0.5, 0.75]);
-        let powers = GpuArray::logspace(&context, 10.0f32, (-3.0, 3.0), 7, true).unwrap();
+        let powers = GpuArray::logspace(&context, -3.0f32, 3.0, 7, true, 10.0).unwrap();
         assert_eq!(powers.to_vec().unwrap(), [0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]);
         let halves = GpuArray::linspace(&context, f16::ZERO, f16::ONE, 3, true).unwrap();
         assert_eq!(halves.to_vec().unwrap(), [0.0, 0.5, 1.0].map(f16::from_f32));

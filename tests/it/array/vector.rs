@@ -39,6 +39,23 @@ fn components_are_computed_as_numbers() {
     }
 }
 
+/// Several vectors of three make pieces of 16 bytes; those that begin elsewhere do not, and some are left over.
+#[test]
+fn pieces_of_odd_sizes_are_whole() {
+    for context in contexts() {
+        let numbers = GpuArray::<f32>::arange(&context, 1003).unwrap();
+        let ones = Float3::new(1.0, 1.0, 1.0);
+        let vectors = (&numbers * ones).eval().unwrap();
+        for start in 0..5 {
+            let (part, of) = (&index![start..], |v: f32| Float3::new(v, v, v));
+            let (numbers, vectors) = (numbers.slice(part).unwrap(), vectors.slice(part).unwrap());
+            let found = (&vectors * &numbers).eval().unwrap().to_vec().unwrap();
+            let expected: Vec<_> = (start as usize..1003).map(|i| of((i * i) as f32)).collect();
+            assert_eq!(found, expected, "from {start}");
+        }
+    }
+}
+
 #[test]
 fn vectors_of_all_kinds_are_laid_out_as_in_cuda() {
     fn twice<T: Arithmetic + PartialEq + Promote<T, Output = T>>(
