@@ -1,9 +1,5 @@
-//! The functions of numpy that are applied to each element, as methods of arrays and expressions.
-//!
-//! Bounds on errors are from the correctly rounded value, in units in the last place (ulp) of `f32` and of `f64`. They
-//! are those of NVIDIA's CUDA C++ Programming Guide, "Mathematical Functions"; where none is stated, results are
-//! correctly rounded. `f16` and `bf16` are computed in `f32` and rounded once more. Complex results are within a few ulp
-//! of the larger part, with the branch cuts of C99 and numpy.
+//! The functions of numpy that are applied to each element, as methods of arrays and expressions. [`Expr`] says
+//! by how much they may be off.
 
 use super::{Beside, Data, Expr, Float, GpuArray, Inexact, Integer, Number, Promote, Real};
 
