@@ -1,7 +1,7 @@
-//! How a register's value differs between neighbours: four threads that follow each other in x, the first of them
-//! at a multiple of four, and that take the same way through the code.
+//! How a register's value differs between neighbours: threads that follow each other in x, so many that it is a power
+//! of two, the first of them at a multiple of that, and that take the same way through the code.
 //!
-//! Assumes that the block's size in x is a multiple of four.
+//! Assumes that the block's size in x is a multiple of their number.
 
 use super::ast::Body;
 use super::cfg::RegSet;
@@ -9,9 +9,6 @@ use super::inst::{Instruction, Op};
 use super::modifier::{Carry, Half};
 use super::operand::{Address, Axis, Base, Grid, Operand, Reg, Scalar, Special, Symbol};
 use super::types::{Space, Type};
-
-/// How many threads are neighbours.
-pub const NEIGHBOURS: i64 = 4;
 
 /// How a value differs between neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,13 +41,13 @@ impl Shape {
         matches!(self, Self::Affine { stride: 0, .. })
     }
 
-    /// Whether no neighbour's value lies beyond the end of the numbers of its width, signed or not, where the
-    /// first one's does not.
-    pub const fn never_wraps(self) -> bool {
+    /// Whether the value of none of so many neighbours lies beyond the end of the numbers of its width, signed or
+    /// not, where the first one's does not.
+    pub const fn never_wraps(self, neighbours: u32) -> bool {
         match self {
             Self::Affine { stride: 0, .. } => true,
             Self::Affine { stride, zeros } => {
-                let span = stride.unsigned_abs().saturating_mul(NEIGHBOURS as u64);
+                let span = stride.unsigned_abs().saturating_mul(neighbours as u64);
                 stride > 0 && zeros < 32 && span <= 1 << zeros
             }
             Self::Varying => false,
@@ -75,28 +72,40 @@ impl Shape {
 
 /// The shapes of a body's registers.
 #[derive(Clone, Debug)]
-pub struct Shapes(Vec<Option<Shape>>);
+pub struct Shapes {
+    of: Vec<Option<Shape>>,
+    neighbours: u32,
+}
 
 impl Shapes {
     /// Of all registers of `body`, optimistically: by descending from "unknown" until nothing changes.
-    pub fn new(body: &Body) -> Self {
-        Self::with_varying(body, &RegSet::default())
+    pub fn new(body: &Body, neighbours: u32) -> Self {
+        Self::with_varying(body, neighbours, &RegSet::default())
     }
 
     /// With registers that are known to vary, for whatever reason.
-    pub fn with_varying(body: &Body, varying: &RegSet) -> Self {
-        let mut shapes = Self(vec![None; body.registers.len()]);
-        varying.iter().for_each(|reg| shapes.0[reg.0 as usize] = Some(Shape::Varying));
+    pub fn with_varying(body: &Body, neighbours: u32, varying: &RegSet) -> Self {
+        let mut shapes = Self { of: vec![None; body.registers.len()], neighbours };
+        varying.iter().for_each(|reg| shapes.of[reg.0 as usize] = Some(Shape::Varying));
         while shapes.pass(body) {}
         // What nothing writes reads as zero.
-        shapes.0.iter_mut().filter(|shape| shape.is_none()).for_each(|s| *s = Some(Shape::UNIFORM));
+        shapes
+            .of
+            .iter_mut()
+            .filter(|shape| shape.is_none())
+            .for_each(|s| *s = Some(Shape::UNIFORM));
         while shapes.pass(body) {}
         shapes
     }
 
     /// The shape of a register.
     pub fn of(&self, reg: Reg) -> Shape {
-        self.0.get(reg.0 as usize).copied().flatten().unwrap_or(Shape::UNIFORM)
+        self.of.get(reg.0 as usize).copied().flatten().unwrap_or(Shape::UNIFORM)
+    }
+
+    /// Whether no neighbour's value of a register wraps where the first one's does not.
+    pub fn never_wraps(&self, body: &Body, operand: &Operand) -> bool {
+        self.operand(body, operand).never_wraps(self.neighbours)
     }
 
     /// The shape of an operand.
@@ -115,7 +124,7 @@ impl Shapes {
         for i in body.instructions() {
             let Some(shape) = self.result(body, i) else { continue };
             i.for_each_def(|reg| {
-                let entry = &mut self.0[reg.0 as usize];
+                let entry = &mut self.of[reg.0 as usize];
                 let counts = is_wide(body.registers.ty(reg));
                 let shape = if counts || shape.is_uniform() { shape } else { Shape::Varying };
                 let new = entry.map_or(shape, |old| old.meet(shape));
@@ -127,11 +136,11 @@ impl Shapes {
     }
 
     fn known(&self, body: &Body, operand: &Operand) -> Option<Shape> {
-        let of = |reg: Reg| self.0.get(reg.0 as usize).copied().unwrap_or(Some(Shape::UNIFORM));
+        let of = |reg: Reg| self.of.get(reg.0 as usize).copied().unwrap_or(Some(Shape::UNIFORM));
         match operand {
             Operand::Reg(reg) | Operand::Not(reg) => of(*reg),
             Operand::Int(value) => Some(Shape::constant(*value)),
-            Operand::Special(special) => Some(special_shape(*special)),
+            Operand::Special(special) => Some(special_shape(*special, self.neighbours)),
             Operand::Symbol(symbol, _) => Some(symbol_shape(body, *symbol)),
             Operand::Address(Address { base: Base::Reg(reg), .. }) => of(*reg),
             Operand::Address(Address { base: Base::Symbol(symbol), .. }) => {
@@ -164,7 +173,7 @@ impl Shapes {
         if !guard.is_uniform() {
             return Some(Shape::Varying);
         }
-        Some(linear(i, &shapes).unwrap_or({
+        Some(linear(i, &shapes, self.neighbours).unwrap_or({
             let uniform = shapes.iter().all(|shape| shape.is_uniform());
             if uniform { Shape::UNIFORM } else { Shape::Varying }
         }))
@@ -184,12 +193,13 @@ fn differs_always(op: &Op) -> bool {
     }
 }
 
-fn special_shape(special: Special) -> Shape {
+fn special_shape(special: Special, neighbours: u32) -> Shape {
+    let zeros = neighbours.trailing_zeros();
     match special {
         Special::Axis(Grid::Tid, Axis::X) | Special::Scalar(Scalar::Laneid) => {
-            Shape::Affine { stride: 1, zeros: 2 }
+            Shape::Affine { stride: 1, zeros }
         }
-        Special::Axis(Grid::Ntid, Axis::X) => Shape::Affine { stride: 0, zeros: 2 },
+        Special::Axis(Grid::Ntid, Axis::X) => Shape::Affine { stride: 0, zeros },
         Special::Whole(Grid::Tid) => Shape::Varying,
         Special::Scalar(
             Scalar::LanemaskEq
@@ -222,7 +232,7 @@ fn is_wide(ty: Type) -> bool {
 }
 
 /// The result of integer arithmetic that keeps differences constant.
-fn linear(i: &Instruction, shapes: &[Shape]) -> Option<Shape> {
+fn linear(i: &Instruction, shapes: &[Shape], neighbours: u32) -> Option<Shape> {
     let wide = |ty: &Type| is_wide(*ty);
     match &i.op {
         Op::Mov { ty, lanes: 0 | 1 } if wide(ty) => match (&i.dst[0], &i.src[0]) {
@@ -255,12 +265,12 @@ fn linear(i: &Instruction, shapes: &[Shape]) -> Option<Shape> {
             (shape @ Shape::Affine { zeros, .. }, Operand::Int(by @ 0..=31))
                 if *by as u32 >= *zeros =>
             {
-                shape.never_wraps().then_some(Shape::UNIFORM)
+                shape.never_wraps(neighbours).then_some(Shape::UNIFORM)
             }
             _ => None,
         },
         Op::Logic { op: super::modifier::BoolOp::And, ty } if wide(ty) => {
-            mask(*shapes.first()?, i.src.get(1)?)
+            mask(*shapes.first()?, i.src.get(1)?, neighbours)
         }
         Op::Cvt(cvt) if wide(&cvt.from) && wide(&cvt.to) && !cvt.sat => {
             let shape = *shapes.first()?;
@@ -303,9 +313,9 @@ fn product(i: &Instruction, shapes: &[Shape]) -> Option<Shape> {
 }
 
 /// `and` with a constant that keeps all of the bits in which neighbours differ, or none.
-fn mask(value: Shape, mask: &Operand) -> Option<Shape> {
+fn mask(value: Shape, mask: &Operand, neighbours: u32) -> Option<Shape> {
     let (Shape::Affine { stride, zeros }, Operand::Int(mask)) = (value, mask) else { return None };
-    if stride == 0 || !value.never_wraps() || zeros > 31 {
+    if stride == 0 || !value.never_wraps(neighbours) || zeros > 31 {
         return None;
     }
     let low = (1i64 << zeros) - 1;
@@ -331,7 +341,7 @@ mod tests {
         let function = module.functions.first();
         let body = function.and_then(|f| f.body.as_ref());
         let Some(body) = body else { return Vec::new() };
-        let shapes = Shapes::new(body);
+        let shapes = Shapes::new(body, 4);
         let regs = (0..body.registers.len() as u32).map(crate::ptx::operand::Reg);
         let named: Vec<_> = regs.map(|reg| (body.registers.name(reg), shapes.of(reg))).collect();
         let find =
@@ -363,10 +373,10 @@ mod tests {
     #[test]
     fn multiples_do_not_wrap_between_neighbours() {
         let shape = |stride, zeros| Shape::Affine { stride, zeros };
-        assert!(shape(1, 2).never_wraps());
-        assert!(shape(4, 4).never_wraps());
-        assert!(!shape(1, 1).never_wraps());
-        assert!(!shape(3, 3).never_wraps());
-        assert!(!shape(-1, 2).never_wraps());
+        assert!(shape(1, 2).never_wraps(4));
+        assert!(shape(4, 4).never_wraps(4));
+        assert!(!shape(1, 1).never_wraps(4));
+        assert!(!shape(3, 3).never_wraps(4));
+        assert!(!shape(-1, 2).never_wraps(4));
     }
 }

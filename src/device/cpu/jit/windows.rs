@@ -58,7 +58,7 @@ impl Origin {
 }
 
 /// Accesses of one kind: the argument, whether they write, log2 of their bytes, and how far behind the first one
-/// (of a group's) the last one lies.
+/// (of a group's or a row's) the last one lies.
 type Kind = (u64, bool, u32, i64);
 
 /// The windows of a kernel.
@@ -153,33 +153,29 @@ fn origin(
 }
 
 impl Lower<'_, '_> {
-    /// Checks accesses through a pointer among the arguments: one at `at`, or those of a group, each `stride`
-    /// behind the one before. False, with nothing done, where the address was made from anything else.
-    pub(super) fn check_window(
+    /// Whether accesses through a pointer among the arguments are good: the one at `at`, and those behind it to the
+    /// one `span` bytes further. None, with nothing done, where the address was made from anything else.
+    pub(super) fn is_in_window(
         &mut self,
         address: &Address,
         at: Value,
-        stride: i64,
+        span: i64,
         checked: Checked,
-    ) -> Step<bool> {
+    ) -> Option<Value> {
         let Checked { bytes, write, .. } = checked;
         let is_global = matches!(checked.space, Some(Space::Global) | None);
-        let Some(argument) = self.windows.argument(address.base).filter(|_| is_global) else {
-            return Ok(false);
-        };
+        let argument = self.windows.argument(address.base).filter(|_| is_global)?;
         if !bytes.is_power_of_two() || i64::from(bytes) > ALIGNMENT {
-            return Ok(false);
+            return None;
         }
-        let kind = (argument, write, bytes.trailing_zeros(), stride * (LANES as i64 - 1));
+        let kind = (argument, write, bytes.trailing_zeros(), span);
         let (pointer, end) = self.window(kind);
         let distance = self.b.ins().isub(at, pointer);
         let distance = match kind.2 {
             0 => distance,
             shift => self.b.ins().rotr_imm_u(distance, i64::from(shift)),
         };
-        let fine = self.b.ins().icmp(IntCC::UnsignedLessThan, distance, end);
-        self.stop_unless_placed(fine, at, stride, checked)?;
-        Ok(true)
+        Some(self.b.ins().icmp(IntCC::UnsignedLessThan, distance, end))
     }
 
     fn window(&mut self, kind: Kind) -> (Value, Value) {

@@ -30,6 +30,8 @@ pub(super) struct Loop {
     turn: Block,
     /// A group has ended or waits.
     next: Block,
+    /// The turn of a group whose row was rehearsed begins.
+    rehearsed: Block,
     /// A single thread's turn begins.
     single: Block,
     /// Where single threads end: behind the group they are of, or at the end of all.
@@ -65,8 +67,8 @@ pub(super) fn ways(body: &Body, cfg: &Cfg, run: &[bool]) -> Vec<Way> {
 
 impl Loop {
     pub(super) fn new(b: &mut FunctionBuilder<'_>) -> Self {
-        let [turn, next, single] = [(); 3].map(|()| b.create_block());
-        Self { turn, next, single, stop: b.declare_var(types::I32) }
+        let [turn, next, rehearsed, single] = [(); 4].map(|()| b.create_block());
+        Self { turn, next, rehearsed, single, stop: b.declare_var(types::I32) }
     }
 }
 
@@ -113,6 +115,7 @@ impl Lower<'_, '_> {
     pub(in crate::device::cpu::jit) fn groups(&mut self, done: Block, end: Value) -> Result<()> {
         let Some(groups) = self.groups_loop() else { return Ok(()) };
         self.b.switch_to_block(groups.turn);
+        self.rehearse(groups.rehearsed, end)?;
         self.enter_thread();
         self.be_patient();
         let points = self.plan.points.len();
@@ -129,6 +132,36 @@ impl Lower<'_, '_> {
 
         self.b.switch_to_block(groups.next);
         let last = self.advance(LANES as i64, end);
+        self.b.ins().brif(last, done, &[], groups.turn, &[]);
+        self.rehearsed_groups(groups, done, end)
+    }
+
+    /// The code for groups without the checks that were done for their row.
+    fn rehearsed_groups(&mut self, groups: Loop, done: Block, end: Value) -> Result<()> {
+        if !self.has_rows() {
+            return Ok(());
+        }
+        let [next, behind] = [(); 2].map(|()| self.b.create_block());
+        let fresh: Vec<Block> = self.body.labels.iter().map(|_| self.b.create_block()).collect();
+        let Some(lanes) = &mut self.lanes else { return Ok(()) };
+        let kept = std::mem::replace(&mut lanes.labels, fresh);
+        self.b.switch_to_block(groups.rehearsed);
+        self.enter_thread();
+        self.define_all_registers();
+        self.define_all_vectors();
+        self.set_rehearsed(true);
+        self.exchange_targets(next);
+        self.group_statements(&[])?;
+        self.exchange_targets(groups.next);
+        self.set_rehearsed(false);
+        if let Some(lanes) = &mut self.lanes {
+            lanes.labels = kept;
+        }
+        self.b.switch_to_block(next);
+        self.next_rehearsed(groups.rehearsed, behind, end);
+        self.b.switch_to_block(behind);
+        let index = self.b.use_var(self.thread.index);
+        let last = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, end);
         self.b.ins().brif(last, done, &[], groups.turn, &[]);
         Ok(())
     }
@@ -195,7 +228,9 @@ impl Lower<'_, '_> {
         let mut resumes = resumes.iter().copied();
         for (index, statement) in body.statements.iter().enumerate() {
             self.end_skip(index);
-            self.joined(index);
+            if !self.is_within_rows() {
+                self.joined(index);
+            }
             let waits = self.plan.waits_at(index).then(|| resumes.next()).flatten();
             match (self.way(index), waits) {
                 (Way::Run, _) => {}
@@ -264,7 +299,9 @@ impl Lower<'_, '_> {
         if let Some(resume) = resume {
             return self.group_waits(index, i, resume);
         }
-        let varying_guard = i.guard.is_some_and(|guard| !self.shape(guard.reg).is_uniform());
+        let varying_guard = i.guard.is_some_and(|guard| {
+            !self.shape(guard.reg).is_uniform() && !self.is_decided(guard.reg)
+        });
         match i.op {
             Op::Bra { .. } if self.skips_at(index) => self.begin_skip(index, i),
             Op::Bra { .. } if varying_guard => self.group_branches(index, i),
@@ -281,6 +318,9 @@ impl Lower<'_, '_> {
 
     /// Once for all, or on vectors, or for one thread after the other.
     fn group_operation(&mut self, index: usize, i: &Instruction) -> Step {
+        if self.decide(index, i)? {
+            return Ok(());
+        }
         self.check_widening(index, i);
         let shape = self.lanes.as_ref().and_then(|lanes| lanes.shapes.result(self.body, i));
         let varies = |lower: &Self, reg: Reg| lower.shape(reg) == Shape::Varying;
@@ -305,7 +345,7 @@ impl Lower<'_, '_> {
             }
             return Ok(());
         }
-        if self.vector_memory(i)? || self.vector_arithmetic(i)? {
+        if self.vector_memory(index, i)? || self.vector_arithmetic(i)? {
             return Ok(());
         }
         self.instruction_per_lane(index, i)

@@ -147,7 +147,7 @@ pub(super) fn live_before(
 
 /// Whether a 32-bit value that differs by a constant becomes one of 64 bits, for which it must not wrap between the
 /// threads: the operand, and whether it is signed.
-fn widens(body: &Body, shapes: &Shapes, i: &Instruction) -> Option<(usize, bool)> {
+pub(super) fn widens(body: &Body, shapes: &Shapes, i: &Instruction) -> Option<(usize, bool)> {
     let (operands, ty) = match &i.op {
         Op::Cvt(cvt) if cvt.from.bytes() == 4 && cvt.to.bytes() == 8 => (1, cvt.from),
         Op::Mul { ty, half: Some(Half::Wide), .. } | Op::Mad { ty, half: Some(Half::Wide), .. } => {
@@ -158,10 +158,8 @@ fn widens(body: &Body, shapes: &Shapes, i: &Instruction) -> Option<(usize, bool)
     if ty.is_float() || !matches!(shapes.result(body, i), Some(Shape::Affine { .. })) {
         return None;
     }
-    let at = (0..operands).find(|at| {
-        let shape = i.src.get(*at).map(|operand| shapes.operand(body, operand));
-        shape.is_some_and(|shape| !shape.never_wraps())
-    })?;
+    let at = (0..operands)
+        .find(|at| i.src.get(*at).is_some_and(|operand| !shapes.never_wraps(body, operand)))?;
     Some((at, ty.is_signed()))
 }
 
@@ -364,20 +362,16 @@ impl Lower<'_, '_> {
 
     /// Before a conversion to 64 bits: a value that wraps between the threads makes them part.
     pub(super) fn check_widening(&mut self, index: usize, i: &Instruction) {
+        if self.is_rehearsed(index) {
+            return;
+        }
         let Some(lanes) = &self.lanes else { return };
         let Some((at, signed)) = widens(self.body, &lanes.shapes, i) else { return };
         let Some(point) = lanes.leaves.at(index) else { return };
         let operand = &i.src[at];
         let Some(stride) = lanes.shapes.operand(self.body, operand).stride() else { return };
         let Ok(first) = self.value(operand, Type::B32) else { return };
-        let span = i64::from(stride as i32) * (LANES as i64 - 1);
-        let last = self.b.ins().iadd_imm_s(first, span);
-        let [wide_first, wide_last] = [first, last].map(|v| match signed {
-            true => self.b.ins().sextend(types::I64, v),
-            false => self.b.ins().uextend(types::I64, v),
-        });
-        let expected = self.b.ins().iadd_imm_s(wide_first, span);
-        let fine = self.b.ins().icmp(IntCC::Equal, wide_last, expected);
+        let fine = self.never_wraps(first, stride, LANES as u32, signed);
         let [on, wraps] = [(); 2].map(|()| self.b.create_block());
         self.b.set_cold_block(wraps);
         self.b.ins().brif(fine, on, &[], wraps, &[]);
@@ -385,6 +379,30 @@ impl Lower<'_, '_> {
         let none = self.b.ins().iconst(types::I32, 0);
         self.leave_group(None, point, point, none);
         self.b.switch_to_block(on);
+    }
+
+    /// Whether a value stays among the numbers of its width from the first of so many threads to the last.
+    pub(super) fn never_wraps(
+        &mut self,
+        first: Value,
+        stride: i64,
+        threads: u32,
+        signed: bool,
+    ) -> Value {
+        let bits = self.b.func.dfg.value_type(first).bits();
+        let stride = if bits == 32 { i64::from(stride as i32) } else { stride };
+        let span = stride.checked_mul(i64::from(threads) - 1);
+        let Some(span) = span.filter(|span| span.unsigned_abs() < 1 << (bits - 1)) else {
+            return self.b.ins().iconst(types::I8, 0);
+        };
+        let last = self.b.ins().iadd_imm_s(first, span);
+        let condition = match (signed, span < 0) {
+            (true, false) => IntCC::SignedGreaterThanOrEqual,
+            (true, true) => IntCC::SignedLessThanOrEqual,
+            (false, false) => IntCC::UnsignedGreaterThanOrEqual,
+            (false, true) => IntCC::UnsignedLessThanOrEqual,
+        };
+        self.b.ins().icmp(condition, last, first)
     }
 
     /// Whether local memory of single threads is that of their place in the group.

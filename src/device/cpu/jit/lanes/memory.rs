@@ -3,7 +3,7 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 
 use super::{
     super::lower::{Checked, Lower, Step},
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     device::cpu::{
         launch::{Context, LANES},
-        memory::{CHUNK_BITS, Tables},
+        memory::CHUNK_BITS,
     },
     ptx::{
         inst::{Instruction, Op},
@@ -25,22 +25,22 @@ use crate::{
 
 impl Lower<'_, '_> {
     /// The access for all four; `false`, with nothing done, where they must go one after the other.
-    pub(super) fn vector_memory(&mut self, i: &Instruction) -> Step<bool> {
+    pub(super) fn vector_memory(&mut self, index: usize, i: &Instruction) -> Step<bool> {
         if i.guard.is_some() {
             return Ok(false);
         }
         match &i.op {
-            Op::Ld(access) if is_plain(access) => self.vector_load(i, access),
-            Op::St(access) if is_plain(access) => self.vector_store(i, access),
+            Op::Ld(access) if is_plain(access) => self.vector_load(index, i, access),
+            Op::St(access) if is_plain(access) => self.vector_store(index, i, access),
             _ => Ok(false),
         }
     }
 
-    fn vector_load(&mut self, i: &Instruction, access: &Access) -> Step<bool> {
+    fn vector_load(&mut self, index: usize, i: &Instruction, access: &Access) -> Step<bool> {
         if !i.dst[0].lanes().iter().all(|part| self.holds(part, access.ty)) {
             return Ok(false);
         }
-        let Some((first, stride)) = self.row(i, access, false)? else { return Ok(false) };
+        let Some((first, stride)) = self.run(index, i, access, false)? else { return Ok(false) };
         let elements = self.load_row(first, stride, access);
         for (operand, parts) in i.dst[0].lanes().iter().zip(elements) {
             self.set_vector(operand, access.ty, &parts);
@@ -48,7 +48,7 @@ impl Lower<'_, '_> {
         Ok(true)
     }
 
-    fn vector_store(&mut self, i: &Instruction, access: &Access) -> Step<bool> {
+    fn vector_store(&mut self, index: usize, i: &Instruction, access: &Access) -> Step<bool> {
         let Some(value) = i.src.get(1) else { return Ok(false) };
         let mut elements = Vec::new();
         for part in value.lanes() {
@@ -57,7 +57,7 @@ impl Lower<'_, '_> {
                 None => return Ok(false),
             }
         }
-        let Some((first, stride)) = self.row(i, access, true)? else { return Ok(false) };
+        let Some((first, stride)) = self.run(index, i, access, true)? else { return Ok(false) };
         self.store_row(first, stride, access, &elements);
         Ok(true)
     }
@@ -70,7 +70,13 @@ impl Lower<'_, '_> {
     }
 
     /// The first thread's address and the distance to the next one's, once all are known to be good.
-    fn row(&mut self, i: &Instruction, access: &Access, write: bool) -> Step<Option<(Value, i64)>> {
+    fn run(
+        &mut self,
+        index: usize,
+        i: &Instruction,
+        access: &Access,
+        write: bool,
+    ) -> Step<Option<(Value, i64)>> {
         let Some(Operand::Address(address)) = i.src.first() else { return Ok(None) };
         let Base::Reg(base) = address.base else { return Ok(None) };
         let bytes = access.bytes();
@@ -82,16 +88,22 @@ impl Lower<'_, '_> {
         let checked = Checked { space: access.space, bytes, write };
         match access.space {
             Some(Space::Shared | Space::SharedCta) => {
-                self.shared_row(address, stride, checked).map(Some)
+                self.shared_run(address, stride, checked).map(Some)
             }
             Some(Space::Global | Space::Const) | None => {
-                self.arena_row(address, stride, checked).map(Some)
+                let at = self.address_value(address)?;
+                let at = self.fit(at, types::I64);
+                if !self.is_rehearsed(index) {
+                    let fine = self.is_placed(address, at, stride * (LANES as i64 - 1), checked);
+                    self.stop_unless_placed(fine, at, stride, checked)?;
+                }
+                Ok(Some((at, stride)))
             }
             _ => Ok(None),
         }
     }
 
-    fn shared_row(
+    fn shared_run(
         &mut self,
         address: &Address,
         stride: i64,
@@ -104,63 +116,27 @@ impl Lower<'_, '_> {
         let span = self.b.ins().iconst(types::I64, stride * (LANES as i64 - 1));
         let least = self.b.ins().umin(end, span);
         let end = self.b.ins().isub(end, least);
-        self.check_row(offset, end, 0, stride, checked, offset)?;
+        let fine = self.ends_before(offset, end, 0, checked);
+        self.stop_unless_placed(fine, offset, stride, checked)?;
         let base = self.context_u64(offset_of!(Context, shared_base));
         Ok((self.b.ins().iadd(base, offset), stride))
     }
 
-    fn arena_row(
+    /// Whether the accesses from the one at `at` to the one `span` bytes behind it are good; where that does not
+    /// hold they may be all the same, in more than one allocation.
+    pub(super) fn is_placed(
         &mut self,
         address: &Address,
-        stride: i64,
-        checked: Checked,
-    ) -> Step<(Value, i64)> {
-        let at = self.address_value(address)?;
-        let at = self.fit(at, types::I64);
-        if self.check_window(address, at, stride, checked)? {
-            return Ok((at, stride));
-        }
-        let tables = offset_of!(Context, arena);
-        let base = self.context_u64(tables + offset_of!(Tables, base));
-        let ends = match checked.write {
-            true => offset_of!(Tables, write_ends),
-            false => offset_of!(Tables, read_ends),
-        };
-        let ends = self.context_u64(tables + ends);
-        let offset = self.b.ins().isub(at, base);
-        let entry = self.b.ins().ushr_imm_u(offset, i64::from(CHUNK_BITS));
-        let entry = self.b.ins().band_imm_u(entry, self.unit.tables.chunk_mask as i64);
-        let entry = self.b.ins().ishl_imm_u(entry, 3);
-        let entry = self.b.ins().iadd(ends, entry);
-        let end = self.b.ins().load(types::I64, MemFlagsData::trusted(), entry, 0);
-        // An allocation begins at a chunk, so the first one lies in the allocation whose end its chunk names.
-        let span = stride * (LANES as i64 - 1);
-        self.check_row(offset, end, span, stride, checked, at)?;
-        Ok((at, stride))
-    }
-
-    /// That the access `span` behind the first one, which is at `offset`, ends at or before `end`, and is aligned.
-    ///
-    /// Where that fails the host looks at one after the other: they may lie in two allocations, or all be fine but
-    /// for one, which then is at fault.
-    fn check_row(
-        &mut self,
-        offset: Value,
-        end: Value,
+        at: Value,
         span: i64,
-        stride: i64,
         checked: Checked,
-        shown: Value,
-    ) -> Step {
-        let last = self.b.ins().iadd_imm_s(offset, span);
-        let shift = i64::from(checked.bytes.trailing_zeros());
-        let (last, end) = if shift == 0 {
-            (last, end)
-        } else {
-            (self.b.ins().rotr_imm_u(last, shift), self.b.ins().ushr_imm_u(end, shift))
-        };
-        let fine = self.b.ins().icmp(IntCC::UnsignedLessThan, last, end);
-        self.stop_unless_placed(fine, shown, stride, checked)
+    ) -> Value {
+        if let Some(fine) = self.is_in_window(address, at, span, checked) {
+            return fine;
+        }
+        let (offset, end) = self.end_of_allocation(at, checked.write);
+        // An allocation begins at a chunk, so the first one lies in the allocation whose end its chunk names.
+        self.ends_before(offset, end, span, checked)
     }
 
     /// Each element of the accesses as vectors.
@@ -254,6 +230,6 @@ impl Lower<'_, '_> {
 }
 
 /// Whether it is neither atomic nor narrow.
-fn is_plain(access: &Access) -> bool {
+pub(super) fn is_plain(access: &Access) -> bool {
     matches!(access.order, None | Some(Order::Weak)) && has_form(access.ty)
 }

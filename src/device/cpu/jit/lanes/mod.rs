@@ -21,6 +21,8 @@ mod flow;
 mod join;
 mod leave;
 mod memory;
+mod rehearse;
+mod row;
 mod skip;
 mod value;
 mod wait;
@@ -83,6 +85,8 @@ pub(super) struct Plan {
     skips: Vec<skip::Skip>,
     /// The block that is run instead of gone round.
     within: Option<skip::Within>,
+    /// What is checked for several groups at once.
+    row: Option<row::Row>,
     loop_: flow::Loop,
 }
 
@@ -99,7 +103,7 @@ impl Plan {
         if wish == Lanes::Never || function.kind != FunctionKind::Entry || sync.calls {
             return None;
         }
-        let shapes = Shapes::new(body);
+        let shapes = Shapes::new(body, LANES as u32);
         if !estimate::is_possible(body, cfg, &shapes, sync) {
             return None;
         }
@@ -117,7 +121,7 @@ impl Plan {
                 break regions;
             }
             different.into_iter().for_each(|reg| varying.insert(reg));
-            shapes = Shapes::with_varying(body, &varying);
+            shapes = Shapes::with_varying(body, LANES as u32, &varying);
             run = estimate::blocks(body, cfg, &shapes);
         };
         if !run[0] || !estimate::is_possible(body, cfg, &shapes, sync) {
@@ -130,6 +134,9 @@ impl Plan {
         let points = leave::points(body, cfg, &shapes, &run, &skips)?;
         let kept = leave::live_before(body, cfg, &liveness, &points);
         let leaves = leave::Leaves::new(b, body, points, kept, &joins, sync.spill_bytes)?;
+        let row = row::is_straight(cfg, &run, sync)
+            .then(|| row::Row::new(b, body, cfg, &shapes, &skips, &varying))
+            .flatten();
         let declare = |(index, ty): (usize, &Type)| {
             let reg = Reg(index as u32);
             if shapes.of(reg).stride().is_some() {
@@ -156,6 +163,7 @@ impl Plan {
             joins,
             skips,
             within: None,
+            row,
             loop_,
         })
     }
@@ -172,8 +180,6 @@ impl Lower<'_, '_> {
         self.lanes.is_some()
     }
 }
-
-const _: () = assert!(LANES as i64 == crate::ptx::uniform::NEIGHBOURS);
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests may panic")]

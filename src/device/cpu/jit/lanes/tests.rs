@@ -192,3 +192,51 @@ fn the_thread_at_fault_is_named() {
     let trap = "setp.eq.u32 %p1, %r5, 13; @%p1 trap; st.global.u32 [%rd5], %r5;";
     check(trap, &LaunchConfig::new(1, 64), 0);
 }
+
+#[test]
+fn rows_are_rehearsed() {
+    // A stencil: the first and the last thread return; a fault only where the guard is wrong.
+    let stencil = "add.s32 %r6, %r1, -1; setp.lt.s32 %p1, %r5, 1; setp.ge.s32 %p2, %r5, %r6; or.pred %p3, %p1, %p2; @%p3 bra END;
+        ld.global.u32 %r7, [%rd4+-4]; ld.global.u32 %r8, [%rd4+4]; sub.s32 %r9, %r7, %r8; st.global.u32 [%rd5], %r9; END:";
+    let turned = "setp.gt.s32 %p1, %r5, 0; setp.lt.s32 %p2, %r5, %r1; and.pred %p3, %p1, %p2; not.pred %p4, %p3; xor.pred %p5, %p4, %p4;
+        setp.ge.or.u32 %p6|%p7, %r5, 400, %p4; @!%p6 bra IN; @%p5 exit; bra.uni END; IN: ld.global.u32 %r7, [%rd4]; selp.b32 %r7, %r7, 9, %p1;
+        add.s32 %r7, %r7, 1; st.global.u32 [%rd5], %r7; END:";
+    // Bounds by one comparison that wraps; an index that runs backwards; one thread, and all but one.
+    let wraps = "add.s32 %r6, %r5, -70; setp.gt.u32 %p1, %r6, 100; @%p1 exit; mul.wide.u32 %rd6, %r6, 4; add.s64 %rd7, %rd1, %rd6;
+        ld.global.u32 %r7, [%rd7]; st.global.u32 [%rd5], %r7;";
+    let back = "sub.s32 %r6, %r1, %r5; setp.lt.s32 %p1, %r6, 0; @%p1 exit; add.s32 %r7, %r6, 1; st.global.u32 [%rd5], %r7;";
+    let one = "setp.eq.s32 %p1, %r5, %r1; @%p1 bra ONE; st.global.u32 [%rd5], 5; bra.uni END; ONE: st.global.u32 [%rd5+65536], 6; END:";
+    let but_one = "setp.ne.s32 %p1, %r5, 1000; @!%p1 exit; st.global.u32 [%rd5], 5;";
+    // A few instructions that some threads go round, and what they write.
+    let round = "mov.u32 %r6, 3; setp.lt.s32 %p1, %r5, %r1; @%p1 bra ON; mov.u32 %r6, 4; add.s32 %r6, %r6, %r5; ON: ld.global.u32 %r7, [%rd4];
+        mul.wide.u32 %rd6, %r6, 4; add.s64 %rd7, %rd1, %rd6; ld.global.u32 %r8, [%rd7]; add.s32 %r7, %r7, %r8; st.global.u32 [%rd5], %r7;";
+    // Each with the least `n` with which it writes something.
+    let kernels =
+        [(stencil, 3), (turned, 2), (wraps, 0), (back, 0), (one, 0), (but_one, 0), (round, 0)];
+    for (body, least) in kernels {
+        for n in [0, 3, 32, 33, 100] {
+            if n >= least {
+                check_all(body, n);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_thread_of_a_row_that_is_at_fault_is_named() {
+    let (store, load) =
+        ("st.global.u32 [%rd6], %r5;", "ld.global.u32 %r7, [%rd6]; st.global.u32 [%rd5], %r7;");
+    // In the last row's first thread, its last, in between; behind a fault nothing is written by later threads.
+    for first_bad in [64, 95, 70, 66] {
+        let beyond = format!("add.s64 %rd6, %rd5, {};", WORDS * 4 - first_bad * 4);
+        for access in [store, load] {
+            check(&format!("{beyond} {access}"), &LaunchConfig::new(1, 128), 0);
+        }
+    }
+    let misaligned = "add.s64 %rd6, %rd5, 1; ld.global.u32 %r7, [%rd6]; st.global.u32 [%rd5], %r7;";
+    check(misaligned, &LaunchConfig::new(1, 64), 0);
+    let before = format!("add.s64 %rd6, %rd5, -128; {store}");
+    check(&before, &LaunchConfig::new(1, 64), 0);
+    let trap = "setp.gt.s32 %p1, %r5, 40; @%p1 trap; st.global.u32 [%rd5], %r5;";
+    check(trap, &LaunchConfig::new(1, 64), 0);
+}

@@ -335,15 +335,26 @@ impl Lower<'_, '_> {
             self.check(offset, bytes, checked, at);
             return Ok((at, 0));
         }
-        if self.check_window(address, at, 0, checked)? {
+        if let Some(fine) = self.is_in_window(address, at, 0, checked) {
+            self.stop_unless_placed(fine, at, 0, checked)?;
             return Ok((at, 0));
         }
+        let (offset, end) = self.end_of_allocation(at, checked.write);
+        self.check(offset, end, checked, at);
+        Ok((at, 0))
+    }
+
+    /// Where an address lies in the arena, and where the allocation ends that begins at its chunk or before.
+    pub(in crate::device::cpu::jit) fn end_of_allocation(
+        &mut self,
+        at: Value,
+        write: bool,
+    ) -> (Value, Value) {
         let tables = offset_of!(Context, arena);
         let base = self.context_u64(tables + offset_of!(Tables, base));
-        let ends = if checked.write {
-            offset_of!(Tables, write_ends)
-        } else {
-            offset_of!(Tables, read_ends)
+        let ends = match write {
+            true => offset_of!(Tables, write_ends),
+            false => offset_of!(Tables, read_ends),
         };
         let ends = self.context_u64(tables + ends);
         let offset = self.b.ins().isub(at, base);
@@ -352,21 +363,31 @@ impl Lower<'_, '_> {
         let entry = self.b.ins().band_imm_u(entry, self.unit.tables.chunk_mask as i64);
         let entry = self.b.ins().ishl_imm_u(entry, 3);
         let entry = self.b.ins().iadd(ends, entry);
-        let end = self.b.ins().load(types::I64, MemFlagsData::trusted(), entry, 0);
-        self.check(offset, end, checked, at);
-        Ok((at, 0))
+        (offset, self.b.ins().load(types::I64, MemFlagsData::trusted(), entry, 0))
     }
 
     /// That an access at `offset`, aligned, ends at or before `end`; `shown` is the address for the message.
     fn check(&mut self, offset: Value, end: Value, checked: Checked, shown: Value) {
-        let shift = i64::from(checked.bytes.trailing_zeros());
-        let (offset, end) = if shift == 0 {
-            (offset, end)
-        } else {
-            (self.b.ins().rotr_imm_u(offset, shift), self.b.ins().ushr_imm_u(end, shift))
-        };
-        let fine = self.b.ins().icmp(IntCC::UnsignedLessThan, offset, end);
+        let fine = self.ends_before(offset, end, 0, checked);
         self.stop_unless(fine, checked.site(), shown);
+    }
+
+    /// Whether the access `span` behind the first one, which is at `offset`, ends at or before `end`, and is aligned.
+    pub(in crate::device::cpu::jit) fn ends_before(
+        &mut self,
+        offset: Value,
+        end: Value,
+        span: i64,
+        checked: Checked,
+    ) -> Value {
+        let last = if span == 0 { offset } else { self.b.ins().iadd_imm_s(offset, span) };
+        let shift = i64::from(checked.bytes.trailing_zeros());
+        let (last, end) = if shift == 0 {
+            (last, end)
+        } else {
+            (self.b.ins().rotr_imm_u(last, shift), self.b.ins().ushr_imm_u(end, shift))
+        };
+        self.b.ins().icmp(IntCC::UnsignedLessThan, last, end)
     }
 
     /// The address of a symbol in its own space.

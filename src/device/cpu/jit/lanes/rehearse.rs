@@ -1,0 +1,369 @@
+//! The rehearsal of a row ([`super::row`]): what its first thread computes, what follows from that for all, and which way
+//! its groups take then.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::{
+    Block, InstBuilder, Value,
+    condcodes::{CondCode, IntCC},
+    types,
+};
+
+use super::{
+    super::lower::{Checked, Lower, Step, Unsupported, int_condition},
+    leave::widens,
+    row::{ROW, Row, Verdict},
+};
+use crate::{
+    device::{
+        Result,
+        cpu::launch::{Context, LANES},
+    },
+    ptx::{
+        ast::Statement,
+        inst::{Guard, Instruction, Op},
+        modifier::{Access, BoolOp, Cmp},
+        operand::{Operand, Reg},
+        types::Type,
+        uniform::Shape,
+    },
+};
+
+/// Where a rehearsal leads.
+struct Rehearsal {
+    /// All is known to be good.
+    good: Block,
+    /// Groups look for themselves.
+    doubtful: Block,
+    /// The places of labels.
+    labels: Vec<Block>,
+}
+
+impl Lower<'_, '_> {
+    fn row(&self) -> Option<&Row> {
+        self.lanes.as_ref().and_then(|lanes| lanes.row.as_ref())
+    }
+
+    /// Whether there are rows.
+    pub(super) fn has_rows(&self) -> bool {
+        self.row().is_some()
+    }
+
+    /// Whether what is made is for groups that were rehearsed.
+    pub(super) fn is_within_rows(&self) -> bool {
+        self.row().is_some_and(|row| row.rehearsed)
+    }
+
+    /// Whether what is made is for groups that were rehearsed, and the check at this statement with them.
+    pub(super) fn is_rehearsed(&self, statement: usize) -> bool {
+        self.row().is_some_and(|row| row.rehearsed && row.hoisted[statement])
+    }
+
+    /// Whether the predicate is the same for all groups of a row that was rehearsed.
+    pub(super) fn is_decided(&self, reg: Reg) -> bool {
+        self.row().is_some_and(|row| row.rehearsed && row.decisive.contains(reg))
+    }
+
+    /// Makes predicates of the first thread of which there are verdicts; `false` where the others' are needed too.
+    ///
+    /// What decides is the same for all threads of the row, whoever's predicates it is made of: a verdict on it does not
+    /// depend on those that differ.
+    pub(super) fn decide(&mut self, index: usize, i: &Instruction) -> Step<bool> {
+        let Some(row) = self.row().filter(|row| row.rehearsed) else { return Ok(false) };
+        let (mut has_verdict, mut enough) = (false, !i.dst.is_empty());
+        i.for_each_def(|reg| {
+            has_verdict |= row.verdicts.contains_key(&reg);
+            enough &= row.decisive.contains(reg);
+        });
+        if has_verdict {
+            self.instruction(index, i, None)?;
+        }
+        Ok(enough)
+    }
+
+    /// At a group's turn: goes to `rehearsed` with a row of which all is known, else goes on here.
+    pub(super) fn rehearse(&mut self, rehearsed: Block, end: Value) -> Result<()> {
+        if self.row().is_none() {
+            return Ok(());
+        }
+        let [begin, good, doubtful] = [(); 3].map(|()| self.b.create_block());
+        let index = self.b.use_var(self.thread.index);
+        let width = self.context_u32(offset_of!(Context, ntid));
+        let both = self.b.ins().bor(index, width);
+        let rest = self.b.ins().band_imm_u(both, i64::from(ROW) - 1);
+        let left = self.b.ins().isub(end, index);
+        let enough =
+            self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, left, i64::from(ROW));
+        let whole = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
+        let row = self.b.ins().band(enough, whole);
+        self.b.ins().brif(row, begin, &[], doubtful, &[]);
+
+        self.b.switch_to_block(begin);
+        let labels = self.body.labels.iter().map(|_| self.b.create_block()).collect();
+        self.rehearsal(&Rehearsal { good, doubtful, labels })?;
+
+        self.b.switch_to_block(good);
+        if let Some(row_end) = self.row().map(|row| row.end) {
+            let behind = self.b.ins().iadd_imm_u(index, i64::from(ROW));
+            self.b.def_var(row_end, behind);
+        }
+        self.b.ins().jump(rehearsed, &[]);
+        self.b.switch_to_block(doubtful);
+        Ok(())
+    }
+
+    /// Behind a group that was rehearsed: the next one of its row, or what follows the row.
+    pub(super) fn next_rehearsed(&mut self, rehearsed: Block, behind: Block, end: Value) {
+        self.advance(LANES as i64, end);
+        let Some(row_end) = self.row().map(|row| row.end) else { return };
+        let index = self.b.use_var(self.thread.index);
+        let row_end = self.b.use_var(row_end);
+        let more = self.b.ins().icmp(IntCC::NotEqual, index, row_end);
+        self.b.ins().brif(more, rehearsed, &[], behind, &[]);
+    }
+
+    /// Whether what follows is for groups that were rehearsed.
+    pub(super) fn set_rehearsed(&mut self, rehearsed: bool) {
+        if let Some(row) = self.lanes.as_mut().and_then(|lanes| lanes.row.as_mut()) {
+            row.rehearsed = rehearsed;
+        }
+    }
+
+    fn rehearsal(&mut self, way: &Rehearsal) -> Result<()> {
+        self.define_all_registers();
+        self.define_all_verdicts();
+        let body = self.body;
+        for (at, statement) in body.statements.iter().enumerate() {
+            match statement {
+                Statement::Label(label) => {
+                    let block = way.labels[label.0 as usize];
+                    if !self.is_filled() {
+                        self.b.ins().jump(block, &[]);
+                    }
+                    self.b.switch_to_block(block);
+                }
+                Statement::Instruction(i) => {
+                    if self.is_filled() {
+                        let block = self.b.create_block();
+                        self.b.switch_to_block(block);
+                    }
+                    self.rehearse_instruction(at, i, way)
+                        .map_err(|Unsupported(why)| self.unsupported(i, why))?;
+                }
+                Statement::Pragma(_) => {}
+            }
+        }
+        if !self.is_filled() {
+            self.b.ins().jump(way.good, &[]);
+        }
+        Ok(())
+    }
+
+    /// A predicate that some path leaves unset is false.
+    fn define_all_verdicts(&mut self) {
+        let verdicts: Vec<Verdict> =
+            self.row().into_iter().flat_map(|row| row.verdicts.values().copied()).collect();
+        let [no, yes] = [0, 1].map(|value| self.b.ins().iconst(types::I8, value));
+        for verdict in verdicts {
+            self.b.def_var(verdict.all, no);
+            self.b.def_var(verdict.none, yes);
+        }
+    }
+
+    fn rehearse_instruction(&mut self, at: usize, i: &Instruction, way: &Rehearsal) -> Step {
+        let target = i.branch_target().map(|label| way.labels[label.0 as usize]);
+        match (&i.op, i.guard) {
+            (Op::Bra { .. }, Some(_)) if self.skips_at(at) => Ok(()),
+            (Op::Bra { .. } | Op::Ret { .. } | Op::Exit, guard) => {
+                self.rehearse_branch(guard, target.unwrap_or(way.good), way)
+            }
+            (Op::Trap, _) => {
+                self.b.ins().jump(way.doubtful, &[]);
+                Ok(())
+            }
+            (Op::Ld(access) | Op::St(access), None) if self.is_hoisted(at) => {
+                self.rehearse_access(i, access, way)
+            }
+            _ => {
+                self.rehearse_widening(at, i, way);
+                self.rehearse_value(at, i)
+            }
+        }
+    }
+
+    fn is_hoisted(&self, statement: usize) -> bool {
+        self.row().is_some_and(|row| row.hoisted[statement])
+    }
+
+    /// All threads go there, or none, or groups look for themselves.
+    fn rehearse_branch(&mut self, guard: Option<Guard>, target: Block, way: &Rehearsal) -> Step {
+        let Some(guard) = guard else {
+            self.b.ins().jump(target, &[]);
+            return Ok(());
+        };
+        let [all, none] = self.verdict(guard.reg);
+        let [taken, passed] = if guard.negated { [none, all] } else { [all, none] };
+        let [mixed, on] = [(); 2].map(|()| self.b.create_block());
+        self.b.ins().brif(passed, on, &[], mixed, &[]);
+        self.b.switch_to_block(mixed);
+        self.b.ins().brif(taken, target, &[], way.doubtful, &[]);
+        self.b.switch_to_block(on);
+        Ok(())
+    }
+
+    fn rehearse_access(&mut self, i: &Instruction, access: &Access, way: &Rehearsal) -> Step {
+        let (Some(Operand::Address(address)), Some(row)) = (i.src.first(), self.row()) else {
+            return Err(Unsupported("an access that is not planned"));
+        };
+        let stride = row.row_stride(i, access).unwrap_or(0);
+        let span = stride * (i64::from(ROW) - 1);
+        let write = matches!(i.op, Op::St(_));
+        let checked = Checked { space: access.space, bytes: access.bytes(), write };
+        let at = self.address_value(address)?;
+        let at = self.fit(at, types::I64);
+        let fine = self.is_placed(address, at, span, checked);
+        self.go_on_where(fine, way);
+        Ok(())
+    }
+
+    fn go_on_where(&mut self, fine: Value, way: &Rehearsal) {
+        let on = self.b.create_block();
+        self.b.ins().brif(fine, on, &[], way.doubtful, &[]);
+        self.b.switch_to_block(on);
+    }
+
+    fn rehearse_widening(&mut self, at: usize, i: &Instruction, way: &Rehearsal) {
+        let Some(row) = self.row().filter(|row| row.hoisted[at]) else { return };
+        let Some((operand, signed)) = widens(self.body, &row.shapes, i) else { return };
+        let Some(stride) = row.shapes.operand(self.body, &i.src[operand]).stride() else { return };
+        let Ok(first) = self.value(&i.src[operand], Type::B32) else { return };
+        let fine = self.never_wraps(first, stride, ROW, signed);
+        self.go_on_where(fine, way);
+    }
+
+    fn rehearse_value(&mut self, at: usize, i: &Instruction) -> Step {
+        let Some(row) = self.row() else { return Ok(()) };
+        let known = row.knows_result(i);
+        let mut verdict = false;
+        i.for_each_def(|reg| verdict |= row.verdicts.contains_key(&reg));
+        match (known, verdict) {
+            (true, _) => self.instruction(at, i, None),
+            (false, true) => self.rehearse_predicate(i),
+            (false, false) => Ok(()),
+        }
+    }
+
+    /// Whether all threads hold a predicate, and whether none does.
+    fn verdict(&mut self, reg: Reg) -> [Value; 2] {
+        match self.row().and_then(|row| row.verdicts.get(&reg).copied()) {
+            Some(verdict) => [verdict.all, verdict.none].map(|v| self.b.use_var(v)),
+            None => {
+                let all = self.register(reg, Type::Pred);
+                [all, self.b.ins().bxor_imm_u(all, 1)]
+            }
+        }
+    }
+
+    fn verdict_of(&mut self, operand: &Operand) -> Step<[Value; 2]> {
+        match operand {
+            Operand::Reg(reg) => Ok(self.verdict(*reg)),
+            Operand::Not(reg) => {
+                let [all, none] = self.verdict(*reg);
+                Ok([none, all])
+            }
+            _ => Err(Unsupported("a predicate that is not planned")),
+        }
+    }
+
+    fn rehearse_predicate(&mut self, i: &Instruction) -> Step {
+        let of = |lower: &mut Self, at: usize| {
+            lower.verdict_of(i.src.get(at).ok_or(Unsupported("too few operands"))?)
+        };
+        let (result, inverse) = match &i.op {
+            Op::Setp { cmp, combine, ty, .. } => {
+                let [all, none] = self.compare_row(i, *cmp, *ty)?;
+                match combine {
+                    None => ([all, none], [none, all]),
+                    Some(op) => {
+                        let third = of(self, 2)?;
+                        let with = |lower: &mut Self, v| lower.combine(*op, v, third);
+                        (with(self, [all, none]), with(self, [none, all]))
+                    }
+                }
+            }
+            Op::Logic { op, .. } => {
+                let (a, b) = (of(self, 0)?, of(self, 1)?);
+                let both = self.combine(*op, a, b);
+                (both, both)
+            }
+            Op::Not { .. } => {
+                let [all, none] = of(self, 0)?;
+                ([none, all], [all, none])
+            }
+            _ => {
+                let same = of(self, 0)?;
+                (same, same)
+            }
+        };
+        for (destination, [all, none]) in i.dst.iter().zip([result, inverse]) {
+            let Operand::Reg(reg) = destination else { continue };
+            let Some(verdict) = self.row().and_then(|row| row.verdicts.get(reg).copied()) else {
+                continue;
+            };
+            self.b.def_var(verdict.all, all);
+            self.b.def_var(verdict.none, none);
+        }
+        Ok(())
+    }
+
+    fn combine(&mut self, op: BoolOp, a: [Value; 2], b: [Value; 2]) -> [Value; 2] {
+        let mut and = |x, y| self.b.ins().band(x, y);
+        let [alike, differ] =
+            [[b[0], b[1]], [b[1], b[0]]].map(|b| [and(a[0], b[0]), and(a[1], b[1])]);
+        let mut or = |x, y| self.b.ins().bor(x, y);
+        match op {
+            BoolOp::And => [alike[0], or(a[1], b[1])],
+            BoolOp::Or => [or(a[0], b[0]), alike[1]],
+            BoolOp::Xor => [or(differ[0], differ[1]), or(alike[0], alike[1])],
+        }
+    }
+
+    /// A comparison with an integer that goes up or down along the row: what holds at both ends holds between.
+    fn compare_row(&mut self, i: &Instruction, cmp: Cmp, ty: Type) -> Step<[Value; 2]> {
+        let [a, b] = self.sources(i, ty)?;
+        let stride = |at: usize| {
+            let shape = self.row().map(|row| row.shapes.operand(self.body, &i.src[at]));
+            shape.and_then(Shape::stride).unwrap_or(0)
+        };
+        let (first_moves, by) = (stride(0) != 0, stride(0) + stride(1));
+        let moving = if first_moves { a } else { b };
+        let straight = self.never_wraps(moving, by, ROW, ty.is_signed());
+        let last = self.b.ins().iadd_imm_s(moving, by * (i64::from(ROW) - 1));
+        let (last_a, last_b) = if first_moves { (last, b) } else { (a, last) };
+        let holds = |lower: &mut Self, condition: IntCC| {
+            [(a, b), (last_a, last_b)].map(|(a, b)| lower.b.ins().icmp(condition, a, b))
+        };
+        let [all, none] = match int_condition(cmp, ty) {
+            condition @ (IntCC::Equal | IntCC::NotEqual) => {
+                // Some thread may be the one that is equal, unless both ends lie on one side.
+                let less = match ty.is_signed() {
+                    true => IntCC::SignedLessThan,
+                    false => IntCC::UnsignedLessThan,
+                };
+                let below = holds(self, less);
+                let above = holds(self, less.swap_args());
+                let [below, above] = [below, above].map(|[x, y]| self.b.ins().band(x, y));
+                let differ = self.b.ins().bor(below, above);
+                let never = self.b.ins().iconst(types::I8, 0);
+                if condition == IntCC::Equal { [never, differ] } else { [differ, never] }
+            }
+            condition => {
+                let [first, last] = holds(self, condition);
+                let all = self.b.ins().band(first, last);
+                let some = self.b.ins().bor(first, last);
+                [all, self.b.ins().bxor_imm_u(some, 1)]
+            }
+        };
+        Ok([all, none].map(|verdict| self.b.ins().band(verdict, straight)))
+    }
+}

@@ -1,0 +1,280 @@
+//! Rows: as many threads as share one check of each access.
+//!
+//! A group's checks cost more than its loads and stores. Where a kernel has no loop and no thread waits, a row of
+//! groups is *rehearsed* first ([`rehearse`](super::rehearse)): only what addresses and branches need is computed, for
+//! the row's first thread, and from that it is known for all of them whether each access is good and each branch goes
+//! one way. Then the row's groups run without those checks; else one after the other with them, as ever. What can be
+//! known so is found here.
+
+use std::collections::HashMap;
+
+use cranelift_codegen::ir::types;
+use cranelift_frontend::{FunctionBuilder, Variable};
+
+use super::{
+    super::{Schedule, sync},
+    estimate,
+    leave::widens,
+    memory::is_plain,
+    skip::Skip,
+};
+use crate::ptx::{
+    ast::{Body, Statement},
+    cfg::{Cfg, RegSet},
+    inst::{Instruction, Op},
+    modifier::Access,
+    operand::{Address, Base, Grid, Operand, Reg, Scalar, Special},
+    types::{Space, Type},
+    uniform::Shapes,
+};
+
+/// Threads of a row.
+pub(super) const ROW: u32 = 32;
+
+/// Kernels with more instructions spend their time elsewhere, and translating takes its time.
+const MOST_INSTRUCTIONS: usize = 200;
+
+/// What is known of all threads of a row before they run.
+pub(super) struct Row {
+    /// How registers differ among a row's threads.
+    pub(super) shapes: Shapes,
+    /// Registers that the rehearsal computes for the first thread.
+    pub(super) known: RegSet,
+    /// Predicates of which it finds whether all threads hold it, or none does.
+    pub(super) verdicts: HashMap<Reg, Verdict>,
+    /// Those that nothing but branches reads.
+    pub(super) decisive: RegSet,
+    /// Statements whose checks are done for all.
+    pub(super) hoisted: Vec<bool>,
+    /// The code for groups that were rehearsed is being made.
+    pub(super) rehearsed: bool,
+    /// Index of the thread behind the row.
+    pub(super) end: Variable,
+}
+
+/// Whether all threads of the row hold a predicate, and whether none does; neither where that is not known.
+#[derive(Clone, Copy)]
+pub(super) struct Verdict {
+    pub(super) all: Variable,
+    pub(super) none: Variable,
+}
+
+impl Row {
+    /// What can be rehearsed of a kernel whose registers have these `shapes` in a group, all of whose branches but
+    /// `skips` part groups, and some of whose registers are known to vary. None where that is nothing, or not enough.
+    pub(super) fn new(
+        b: &mut FunctionBuilder<'_>,
+        body: &Body,
+        cfg: &Cfg,
+        shapes: &Shapes,
+        skips: &[Skip],
+        varying: &RegSet,
+    ) -> Option<Self> {
+        if body.instructions().count() > MOST_INSTRUCTIONS {
+            return None;
+        }
+        let row_shapes = Shapes::with_varying(body, ROW, varying);
+        let known = known(body, &row_shapes);
+        let verdicts = verdicts(body, &row_shapes, &known);
+        let mut plan = Self {
+            decisive: decisive(body, &verdicts, skips),
+            shapes: row_shapes,
+            known,
+            verdicts: HashMap::new(),
+            hoisted: vec![false; body.statements.len()],
+            rehearsed: false,
+            end: b.declare_var(types::I32),
+        };
+        for reg in verdicts.iter() {
+            let [all, none] = [(); 2].map(|()| b.declare_var(types::I8));
+            plan.verdicts.insert(reg, Verdict { all, none });
+        }
+        let mut accesses = 0;
+        for (at, i) in cfg.ids().flat_map(|id| cfg.instructions(body, id)) {
+            let skips = skips.iter().any(|skip| skip.at == at);
+            match (&i.op, i.guard) {
+                (Op::Bra { .. } | Op::Ret { .. } | Op::Exit, Some(guard)) if !skips => {
+                    plan.decides_on(guard.reg).then_some(())?;
+                }
+                (Op::BrxIdx { .. }, _) => return None,
+                (Op::Ld(access) | Op::St(access), None) => {
+                    plan.hoisted[at] = plan.row_stride(i, access).is_some();
+                    accesses += usize::from(plan.hoisted[at]);
+                }
+                _ if widens(body, shapes, i).is_some() => {
+                    plan.hoisted[at] = i.guard.is_none() && plan.knows_result(i);
+                    plan.hoisted[at].then_some(())?;
+                }
+                _ => {}
+            }
+        }
+        (accesses > 0).then_some(plan)
+    }
+
+    /// Whether a branch on this predicate goes one way or the rehearsal finds that it does not.
+    fn decides_on(&self, reg: Reg) -> bool {
+        self.verdicts.contains_key(&reg)
+            || self.known.contains(reg) && self.shapes.of(reg).is_uniform()
+    }
+
+    /// Whether the rehearsal computes all that the instruction writes.
+    pub(super) fn knows_result(&self, i: &Instruction) -> bool {
+        let mut known = !i.dst.is_empty();
+        i.for_each_def(|reg| known &= self.known.contains(reg));
+        known
+    }
+
+    /// The distance between the threads of an access that can be checked for the row.
+    pub(super) fn row_stride(&self, i: &Instruction, access: &Access) -> Option<i64> {
+        let Some(Operand::Address(Address { base: Base::Reg(base), .. })) = i.src.first() else {
+            return None;
+        };
+        let global = matches!(access.space, Some(Space::Global) | None);
+        let stride = self.shapes.of(*base).stride().filter(|stride| *stride > 0)?;
+        let fits = stride % i64::from(access.bytes()) == 0 && access.bytes().is_power_of_two();
+        (global && is_plain(access) && fits && self.known.contains(*base)).then_some(stride)
+    }
+}
+
+/// Whether threads run from the kernel's begin to its end without turning back, waiting, or going where groups do not.
+pub(super) fn is_straight(cfg: &Cfg, run: &[bool], sync: &sync::Plan) -> bool {
+    let all_run = cfg.ids().all(|id| run[id.index()] || !cfg.is_reachable(id));
+    let loops = cfg.ids().any(|id| cfg.block(id).is_loop_header);
+    sync.schedule == Schedule::Free && all_run && !loops
+}
+
+/// Registers that come from the launch alone, by arithmetic, and differ by a constant in a row.
+fn known(body: &Body, shapes: &Shapes) -> RegSet {
+    let mut known = RegSet::full(body.registers.len());
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for i in body.instructions() {
+            let affine = shapes.result(body, i).is_some_and(|shape| shape.stride().is_some());
+            let fine = affine && i.guard.is_none() && comes_from_launch(&i.op);
+            if fine && reads_known(&known, i) {
+                continue;
+            }
+            i.for_each_def(|reg| {
+                changed |= known.contains(reg);
+                known.remove(reg);
+            });
+        }
+    }
+    known
+}
+
+fn comes_from_launch(op: &Op) -> bool {
+    match op {
+        Op::Ld(access) => matches!(access.space, Some(Space::Param | Space::ParamEntry)),
+        Op::Cvta { .. } | Op::Div { .. } | Op::Rem { .. } => true,
+        op => estimate::computes(op),
+    }
+}
+
+fn reads_known(known: &RegSet, i: &Instruction) -> bool {
+    i.src.iter().all(|operand| match operand {
+        Operand::Reg(reg) | Operand::Not(reg) => known.contains(*reg),
+        Operand::Int(_) | Operand::F32(_) | Operand::F64(_) | Operand::Symbol(..) => true,
+        Operand::Special(special) => is_of_launch(*special),
+        Operand::Address(Address { base: Base::Reg(reg), .. }) => known.contains(*reg),
+        Operand::Address(_) => true,
+        _ => false,
+    })
+}
+
+/// Whether a special register stays what it is while the kernel runs.
+fn is_of_launch(special: Special) -> bool {
+    matches!(
+        special,
+        Special::Axis(Grid::Tid | Grid::Ntid | Grid::Ctaid | Grid::Nctaid, _)
+            | Special::Scalar(Scalar::Laneid | Scalar::WarpSize)
+    )
+}
+
+/// Predicates that vary in a row, but of which is known whether all or none hold: comparisons of integers that differ
+/// by a constant, and what is made of such.
+fn verdicts(body: &Body, shapes: &Shapes, known: &RegSet) -> RegSet {
+    let is_predicate = |reg: &Reg| body.registers.ty(*reg) == Type::Pred;
+    let mut found = RegSet::new(body.registers.len());
+    let regs = (0..body.registers.len() as u32).map(Reg).filter(is_predicate);
+    regs.filter(|reg| !shapes.of(*reg).is_uniform()).for_each(|reg| found.insert(reg));
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for i in body.instructions() {
+            let holds = |operand: &Operand| match operand {
+                Operand::Reg(reg) | Operand::Not(reg) => {
+                    found.contains(*reg) || known.contains(*reg) && is_predicate(reg)
+                }
+                _ => false,
+            };
+            let fine = match &i.op {
+                Op::Setp { ty, .. } => {
+                    compares_indices(body, shapes, known, i, *ty) && i.src.get(2).is_none_or(&holds)
+                }
+                Op::Logic { ty: Type::Pred, .. } | Op::Not { ty: Type::Pred } => {
+                    i.src.iter().all(&holds)
+                }
+                Op::Mov { ty: Type::Pred, .. } => i.src.iter().all(&holds),
+                _ => false,
+            };
+            if fine && i.guard.is_none() {
+                continue;
+            }
+            i.for_each_def(|reg| {
+                changed |= found.contains(reg);
+                found.remove(reg);
+            });
+        }
+    }
+    found
+}
+
+/// Whether it compares an integer that differs by a constant with one that does not.
+fn compares_indices(
+    body: &Body,
+    shapes: &Shapes,
+    known: &RegSet,
+    i: &Instruction,
+    ty: Type,
+) -> bool {
+    let of_width = |operand: &Operand| match operand {
+        Operand::Reg(reg) => known.contains(*reg) && body.registers.ty(*reg).bytes() == ty.bytes(),
+        Operand::Int(_) => true,
+        _ => false,
+    };
+    let [Some(a), Some(b)] = [i.src.first(), i.src.get(1)] else { return false };
+    let strides = [a, b].map(|operand| shapes.operand(body, operand).stride());
+    let one_moves = matches!(strides, [Some(0), Some(_)] | [Some(_), Some(0)]);
+    !ty.is_float()
+        && matches!(ty.bytes(), 4 | 8)
+        && !ty.is_packed()
+        && one_moves
+        && of_width(a)
+        && of_width(b)
+}
+
+/// The verdicts that nothing reads but branches, and what only branches read.
+fn decisive(body: &Body, verdicts: &RegSet, skips: &[Skip]) -> RegSet {
+    let mut decisive = verdicts.clone();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (at, statement) in body.statements.iter().enumerate() {
+            let Statement::Instruction(i) = statement else { continue };
+            let mut defines = false;
+            i.for_each_def(|reg| defines |= decisive.contains(reg));
+            let branches = matches!(i.op, Op::Bra { .. } | Op::Ret { .. } | Op::Exit)
+                && skips.iter().all(|skip| skip.at != at);
+            if defines || branches {
+                continue;
+            }
+            i.for_each_use(|reg| {
+                changed |= decisive.contains(reg);
+                decisive.remove(reg);
+            });
+        }
+    }
+    decisive
+}
