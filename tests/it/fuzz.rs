@@ -25,6 +25,7 @@ mod mutate;
 mod random;
 mod scene;
 mod spec;
+mod sweep;
 mod values;
 mod zoo;
 
@@ -135,6 +136,22 @@ fn random_ptx_gives_the_same_everywhere() {
         eprintln!("not supported: {}", compare::refused(&engines));
     }
     guard.finish();
+}
+
+/// Every form of every instruction gives the same bits on every engine.
+#[test]
+fn every_instruction_gives_the_same_everywhere() {
+    let mut engines = Engines::new();
+    let mut found = Vec::new();
+    let rounds = if std::env::var_os("WARPAINT_FUZZ_SECONDS").is_some() { 4 } else { 1 };
+    for seed in 0..rounds {
+        for (rows, architecture) in
+            [(spec::INTEGER, 80), (spec::FLOAT, 80), (spec::HALF, 80), (spec::SM90, 90)]
+        {
+            found.extend(sweep::differences(&mut engines, rows, architecture, seed));
+        }
+    }
+    assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
 }
 
 /// Random CUDA C++ gives the same bits on every engine, and when the host's compiler compiles it.

@@ -33,17 +33,54 @@ pub struct Kernel {
 impl Kernel {
     /// Edge values for all threads, room for what they write, and memory for all together.
     pub fn job(&self, text: String, seed: u64) -> Job {
-        let mut rng = Rng::with_seed(seed);
         let threads = (self.grid * self.block) as usize;
-        let mut input = Vec::with_capacity(threads * IN_BYTES);
-        for thread in 0..threads {
-            (0..WORDS).for_each(|_| input.extend(values::word(&mut rng).to_le_bytes()));
-            (0..WIDES).for_each(|_| input.extend(values::wide(&mut rng).to_le_bytes()));
-            (0..HALVES).for_each(|_| input.extend(values::half(&mut rng).to_le_bytes()));
-            input.resize_with((thread + 1) * IN_BYTES, || rng.u8(..));
-        }
+        let input = Pool::new(threads, seed).bytes;
         let buffers = vec![input, vec![0; threads * OUT_BYTES], vec![0x55; SHARED_OUT_BYTES]];
         Job { text, grid: self.grid, block: self.block, buffers }
+    }
+}
+
+/// What the registers of the pool hold at first, for each thread.
+pub struct Pool {
+    pub bytes: Vec<u8>,
+}
+
+impl Pool {
+    pub fn new(threads: usize, seed: u64) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let mut bytes = Vec::with_capacity(threads * IN_BYTES);
+        for thread in 0..threads {
+            (0..WORDS).for_each(|_| bytes.extend(values::word(&mut rng).to_le_bytes()));
+            (0..WIDES).for_each(|_| bytes.extend(values::wide(&mut rng).to_le_bytes()));
+            (0..HALVES).for_each(|_| bytes.extend(values::half(&mut rng).to_le_bytes()));
+            bytes.resize_with((thread + 1) * IN_BYTES, || rng.u8(..));
+        }
+        Self { bytes }
+    }
+
+    /// The registers of the pool that a text names.
+    pub fn registers(&self, text: &str) -> Vec<String> {
+        let (words, wides) = ((0..WORDS).map(|at| format!("%r{at}")), 0..WIDES);
+        let wides = wides.map(|at| format!("%d{at}"));
+        let halves = (0..HALVES).map(|at| format!("%h{at}"));
+        let predicates = (0..PREDICATES).map(|at| format!("%p{at}"));
+        let all = words.chain(wides).chain(halves).chain(predicates);
+        all.filter(|register| text.contains(register.as_str())).collect()
+    }
+
+    /// What a register of a thread holds.
+    pub fn value(&self, register: &str, thread: usize) -> u64 {
+        let at = register[2..].parse::<usize>().unwrap();
+        let (place, bytes) = match &register[..2] {
+            "%r" => (4 * at, 4),
+            "%d" => (32 + 8 * at, 8),
+            "%h" => (80 + 2 * at, 2),
+            _ => (88 + 4 * at + 3, 1),
+        };
+        let start = thread * IN_BYTES + place;
+        let value = self.bytes[start..start + bytes].iter().rev();
+        let value = value.fold(0u64, |value, byte| value << 8 | u64::from(*byte));
+        if register.starts_with("%p") { value >> 7 } else { value }
     }
 }
 
@@ -62,9 +99,9 @@ pub fn place(buffer: usize, at: usize) -> String {
 }
 
 /// What a function's instructions may use.
-struct Writer<'a> {
+pub struct Writer<'a> {
     rng: &'a mut Rng,
-    out: String,
+    pub out: String,
     labels: u32,
     /// Loop counters taken.
     counters: u32,
@@ -107,7 +144,7 @@ fn pick<T: Copy>(rng: &mut Rng, list: &[T]) -> T {
 }
 
 impl<'a> Writer<'a> {
-    fn new(rng: &'a mut Rng, modern: bool, fast: bool) -> Self {
+    pub fn new(rng: &'a mut Rng, modern: bool, fast: bool) -> Self {
         Self {
             rng,
             out: String::new(),
@@ -154,7 +191,7 @@ impl<'a> Writer<'a> {
 
     // Functions ---------------------------------------------------------------------------------
 
-    fn registers(&mut self) {
+    pub fn registers(&mut self) {
         self.line(".reg .pred %p<4>, %tp, %tq;");
         self.line(".reg .b16 %h<4>, %th, %ti, %tj;");
         self.line(".reg .b32 %r<8>, %tr, %ts, %tu, %tn, %c<40>;");
@@ -166,12 +203,33 @@ impl<'a> Writer<'a> {
         self.registers();
         self.line(".shared .align 16 .b8 sh[2048];");
         self.line(".local .align 16 .b8 lo[64];");
+        self.begin_thread(block, OUT_BYTES);
+        let _ = writeln!(self.out, "add.u64 %own, %out, {};", OUT_BYTES - 16);
+        self.load_pool();
+        for at in 0..4 {
+            let _ = writeln!(self.out, "st.local.v2.b64 [lo+{}], {{%d0, %d1}};", 16 * at);
+        }
+        let size = self.rng.u32(4..40);
+        self.statements(size, 0);
+        self.line("DONE:");
+        (0..WORDS).for_each(|at| self.store(&format!("%r{at}"), 4 * at as usize));
+        (0..WIDES).for_each(|at| self.store(&format!("%d{at}"), 32 + 8 * at as usize));
+        (0..HALVES).for_each(|at| self.store(&format!("%h{at}"), 80 + 2 * at as usize));
+        (0..PREDICATES).for_each(|at| self.store(&format!("%p{at}"), 88 + 4 * at as usize));
+        self.line("ret;\n}");
+        std::mem::take(&mut self.out)
+    }
+
+    /// Where the thread's input and its output lie.
+    pub fn begin_thread(&mut self, block: u32, out_bytes: usize) {
         self.line("ld.param.u64 %in, [in];\nld.param.u64 %out, [out];\nld.param.u64 %all, [all];");
         self.line("mov.u32 %tn, %tid.x;\nmov.u32 %tr, %ctaid.x;");
         let _ = writeln!(self.out, "mad.lo.u32 %tr, %tr, {block}, %tn;");
         let _ = writeln!(self.out, "mad.wide.u32 %in, %tr, {IN_BYTES}, %in;");
-        let _ = writeln!(self.out, "mad.wide.u32 %out, %tr, {OUT_BYTES}, %out;");
-        let _ = writeln!(self.out, "add.u64 %own, %out, {};", OUT_BYTES - 16);
+        let _ = writeln!(self.out, "mad.wide.u32 %out, %tr, {out_bytes}, %out;");
+    }
+
+    pub fn load_pool(&mut self) {
         for at in 0..WORDS {
             let _ = writeln!(self.out, "ld.global.b32 %r{at}, [%in+{}];", 4 * at);
         }
@@ -185,27 +243,20 @@ impl<'a> Writer<'a> {
             let _ = writeln!(self.out, "ld.global.b32 %tr, [%in+{}];", 88 + 4 * at);
             let _ = writeln!(self.out, "setp.lt.s32 %p{at}, %tr, 0;");
         }
-        for at in 0..4 {
-            let _ = writeln!(self.out, "st.local.v2.b64 [lo+{}], {{%d0, %d1}};", 16 * at);
-        }
-        let size = self.rng.u32(4..40);
-        self.statements(size, 0);
-        self.line("DONE:");
-        for at in 0..WORDS {
-            let _ = writeln!(self.out, "st.global.b32 [%out+{}], %r{at};", 4 * at);
-        }
-        for at in 0..WIDES {
-            let _ = writeln!(self.out, "st.global.b64 [%out+{}], %d{at};", 32 + 8 * at);
-        }
-        for at in 0..HALVES {
-            let _ = writeln!(self.out, "st.global.b16 [%out+{}], %h{at};", 80 + 2 * at);
-        }
-        for at in 0..PREDICATES {
-            let _ = writeln!(self.out, "selp.b32 %tr, 1, 0, %p{at};");
-            let _ = writeln!(self.out, "st.global.b32 [%out+{}], %tr;", 88 + 4 * at);
-        }
-        self.line("ret;\n}");
-        std::mem::take(&mut self.out)
+    }
+
+    /// Stores a register of the pool in the thread's output.
+    pub fn store(&mut self, register: &str, at: usize) {
+        let (bits, source) = match &register[..2] {
+            "%r" => (32, register),
+            "%d" => (64, register),
+            "%h" => (16, register),
+            _ => {
+                let _ = writeln!(self.out, "selp.b32 %tr, 1, 0, {register};");
+                (32, "%tr")
+            }
+        };
+        let _ = writeln!(self.out, "st.global.b{bits} [%out+{at}], {source};");
     }
 
     /// `b64 f(b32, b64)`.

@@ -25,15 +25,16 @@ impl Writer<'_> {
                 break form;
             }
         };
-        self.write(&form);
-    }
-
-    fn write(&mut self, form: &Form) {
         let guard = match self.rng.u32(0..12) {
             0 => format!("@{} ", self.predicate()),
             1 => format!("@!{} ", self.predicate()),
             _ => String::new(),
         };
+        self.write_guarded(&form, &guard);
+    }
+
+    /// The instruction with registers of the pool; those that it writes.
+    pub fn write_guarded(&mut self, form: &Form, guard: &str) -> Vec<String> {
         let sources: Vec<String> =
             form.sources.iter().enumerate().map(|(at, place)| self.source(at, place)).collect();
         let mut destinations: Vec<String> = Vec::new();
@@ -60,6 +61,7 @@ impl Writer<'_> {
             let ty = if form.mnemonic.contains("tf32") { "tf32" } else { ty };
             self.one_nan(ty, register);
         }
+        destinations
     }
 
     fn register(&mut self, ty: &str) -> String {
@@ -130,16 +132,16 @@ impl Writer<'_> {
     /// The ISA says when a result is NaN, but not which.
     fn one_nan(&mut self, ty: &str, register: &str) {
         let text = match ty {
-            "f32" | "tf32" => {
-                if ty == "tf32" {
-                    // The low bits are not defined.
-                    let _ = writeln!(self.out, "and.b32 {register}, {register}, 0xffffe000;");
-                }
-                format!(
-                    "and.b32 %tr, {register}, 0x7fffffff;\nsetp.gt.u32 %tp, %tr, 0x7f800000;\n\
-                     selp.b32 {register}, 0x7fc00000, {register}, %tp;"
-                )
-            }
+            "f32" => format!(
+                "and.b32 %tr, {register}, 0x7fffffff;\nsetp.gt.u32 %tp, %tr, 0x7f800000;\n\
+                 selp.b32 {register}, 0x7fc00000, {register}, %tp;"
+            ),
+            // The low bits are not defined, and may be those that make a NaN one.
+            "tf32" => format!(
+                "and.b32 %tr, {register}, 0x7fffffff;\nsetp.gt.u32 %tp, %tr, 0x7f800000;\n\
+                 and.b32 {register}, {register}, 0xffffe000;\n\
+                 selp.b32 {register}, 0x7fc00000, {register}, %tp;"
+            ),
             "f64" => format!(
                 "and.b64 %td, {register}, 0x7fffffffffffffff;\n\
                  setp.gt.u64 %tp, %td, 0x7ff0000000000000;\n\
