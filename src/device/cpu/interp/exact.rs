@@ -14,14 +14,26 @@ pub(super) struct Format {
     pub(super) precision: u32,
     /// The exponent of the largest numbers, and the bias.
     pub(super) max_exponent: i32,
+    /// Results that would be subnormal are zeros: those below the least normal number when rounded as if there were
+    /// smaller ones (IEEE 754, 7.5, "after rounding"; so do an H200 and x86).
+    pub(super) flushes: bool,
 }
 
-pub(super) const F16: Format = Format { precision: 11, max_exponent: 15 };
-pub(super) const BF16: Format = Format { precision: 8, max_exponent: 127 };
-pub(super) const F32: Format = Format { precision: 24, max_exponent: 127 };
-pub(super) const F64: Format = Format { precision: 53, max_exponent: 1023 };
+pub(super) const F16: Format = Format::new(11, 15);
+pub(super) const BF16: Format = Format::new(8, 127);
+pub(super) const F32: Format = Format::new(24, 127);
+pub(super) const F64: Format = Format::new(53, 1023);
 
 impl Format {
+    pub(super) const fn new(precision: u32, max_exponent: i32) -> Self {
+        Self { precision, max_exponent, flushes: false }
+    }
+
+    /// The format with `.ftz`, which only these two have.
+    pub(super) fn flushing(self, ftz: bool) -> Self {
+        Self { flushes: ftz && (self == F32 || self == F16), ..self }
+    }
+
     /// The format of a floating-point type (of one value of a packed type).
     pub(super) const fn of(ty: Type) -> Option<Self> {
         Some(match ty.element() {
@@ -238,7 +250,8 @@ impl Exact {
         }
         let precision = format.precision as i32;
         let lowest = 1 - format.max_exponent - (precision - 1);
-        let unit = (self.exponent + self.length() - precision).max(lowest);
+        let own = self.exponent + self.length() - precision;
+        let unit = if format.flushes { own } else { own.max(lowest) };
         let kept = self.aligned(unit);
         let away = kept.more && self.goes_away(unit, kept.mantissa & 1 == 1, rounding);
         let mut mantissa = kept.mantissa as u64 + u64::from(away);
@@ -248,6 +261,9 @@ impl Exact {
             biased += 1;
         }
         let hidden = 1u64 << (precision - 1);
+        if biased < 0 {
+            return 0;
+        }
         if mantissa < hidden {
             return mantissa;
         }

@@ -128,17 +128,39 @@ fn odd(sum: f64, error: f64) -> f64 {
     }
 }
 
+/// With this bit in a rounding, results that would be subnormal become zeros.
+pub(super) const FLUSH: u32 = 8;
+
 /// Rounds a double, itself the result of rounding to odd or exact, to single precision.
 extern "C" fn f64_to_f32(x: f64, rounding: u32) -> f32 {
+    if rounding & FLUSH != 0 && x.abs() < f64::from(f32::MIN_POSITIVE) {
+        return flushed(x, rounding & !FLUSH);
+    }
+    let rounding = rounding & !FLUSH;
     let nearest = x as f32;
     let error =
         overflow_error(f64::from(nearest), x.is_finite()).unwrap_or_else(|| x - f64::from(nearest));
     directed_f32(nearest, error, rounding)
 }
 
+/// Of a number below the least normal one: that, where the number rounds to it when 24 bits are kept, else zero.
+fn flushed(x: f64, rounding: u32) -> f32 {
+    let least = f64::from(f32::MIN_POSITIVE);
+    let below = least * (1.0 - f64::from(f32::EPSILON) / 2.0);
+    let away = rounding == if x.is_sign_negative() { 2 } else { 3 };
+    let is_least = match rounding {
+        0 => x.abs() >= (least + below) / 2.0,
+        _ => away && x.abs() > below,
+    };
+    if is_least { f32::MIN_POSITIVE.copysign(x as f32) } else { 0.0_f32.copysign(x as f32) }
+}
+
 /// A zero sum of numbers of different signs is negative where rounding is down.
 fn signed_zero(sum: f64, a: f64, b: f64, rounding: u32) -> f64 {
-    if sum == 0.0 && rounding == 2 && (a != 0.0 || a.is_sign_negative() != b.is_sign_negative()) {
+    if sum == 0.0
+        && rounding & !FLUSH == 2
+        && (a != 0.0 || a.is_sign_negative() != b.is_sign_negative())
+    {
         -0.0
     } else {
         sum

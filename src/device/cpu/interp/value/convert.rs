@@ -37,12 +37,8 @@ struct Small {
 impl Small {
     fn of(ty: Type) -> Option<Self> {
         match ty {
-            Type::E4m3x2 => {
-                Some(Self { format: Format { precision: 4, max_exponent: 7 }, largest: 0x7e })
-            }
-            Type::E5m2x2 => {
-                Some(Self { format: Format { precision: 3, max_exponent: 15 }, largest: 0x7b })
-            }
+            Type::E4m3x2 => Some(Self { format: Format::new(4, 7), largest: 0x7e }),
+            Type::E5m2x2 => Some(Self { format: Format::new(3, 15), largest: 0x7b }),
             _ => None,
         }
     }
@@ -163,7 +159,8 @@ fn float_to_float(cvt: &Cvt, a: u64) -> Option<u64> {
         None => a,
     };
     let rounding = cvt.rounding.unwrap_or(Rounding::Nearest);
-    let mut value = if from == to { a } else { exact::convert(from, to, a, rounding) };
+    let rounded = if to == F32 { to.flushing(cvt.ftz) } else { to };
+    let mut value = if from == to { a } else { exact::convert(from, rounded, a, rounding) };
     if from == to && from.is_nan(value) && from != F64 {
         value = from.nan();
     }
@@ -193,7 +190,7 @@ fn to_tf32(cvt: &Cvt, a: u64) -> Option<u64> {
     if cvt.from != Type::F32 {
         return None;
     }
-    let tf32 = Format { precision: F16.precision, max_exponent: F32.max_exponent };
+    let tf32 = Format::new(F16.precision, F32.max_exponent);
     let value = exact::convert(F32, tf32, unsigned(a, 32), rounding);
     let value = if cvt.relu { positive(tf32, value) } else { value };
     let finite = cvt.satfinite && tf32.is_infinite(value);

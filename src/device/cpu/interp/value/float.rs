@@ -19,20 +19,22 @@ fn scalar(op: &Op, ty: Type, f: Format, s: &[u64; 5]) -> Option<u64> {
     let [a, b, c, ..] = *s;
     let half = f.width() == 16;
     Some(match op {
-        Op::Add { mode, .. } => finished(f, *mode, [a, b, 0], |r, [a, b, _]| add(f, a, b, r))?,
+        Op::Add { mode, .. } => finished(f, *mode, [a, b, 0], |f, r, [a, b, _]| add(f, a, b, r))?,
         Op::Sub { mode, .. } => {
-            finished(f, *mode, [a, b, 0], |r, [a, b, _]| add(f, a, negated(f, b), r))?
+            finished(f, *mode, [a, b, 0], |f, r, [a, b, _]| add(f, a, negated(f, b), r))?
         }
-        Op::Mul { mode, .. } => finished(f, *mode, [a, b, 0], |r, [a, b, _]| multiply(f, a, b, r))?,
+        Op::Mul { mode, .. } => {
+            finished(f, *mode, [a, b, 0], |f, r, [a, b, _]| multiply(f, a, b, r))?
+        }
         Op::Fma { mode, relu, .. } => {
-            let value = finished(f, *mode, [a, b, c], |r, [a, b, c]| fused(f, a, b, c, r))?;
+            let value = finished(f, *mode, [a, b, c], |f, r, [a, b, c]| fused(f, a, b, c, r))?;
             if *relu { positive(f, value) } else { value }
         }
         Op::Mad { mode, .. } if !half => {
-            finished(f, *mode, [a, b, c], |r, [a, b, c]| fused(f, a, b, c, r))?
+            finished(f, *mode, [a, b, c], |f, r, [a, b, c]| fused(f, a, b, c, r))?
         }
         Op::Div { mode, accuracy, .. } if !half => {
-            let value = finished(f, *mode, [a, b, 0], |r, [a, b, _]| divide(f, a, b, r))?;
+            let value = finished(f, *mode, [a, b, 0], |f, r, [a, b, _]| divide(f, a, b, r))?;
             match accuracy {
                 Accuracy::Approx if f == F32 => approximate_quotient(a, b, mode.ftz, value),
                 _ => value,
@@ -42,10 +44,10 @@ fn scalar(op: &Op, ty: Type, f: Format, s: &[u64; 5]) -> Option<u64> {
             gross(a, mode.ftz, |x| 1.0 / x)
         }
         Op::Rcp { mode, .. } if !half => {
-            finished(f, *mode, [a, 0, 0], |r, [a, ..]| divide(f, f.one(), a, r))?
+            finished(f, *mode, [a, 0, 0], |f, r, [a, ..]| divide(f, f.one(), a, r))?
         }
         Op::Sqrt { mode, .. } if !half => {
-            finished(f, *mode, [a, 0, 0], |r, [a, ..]| root(f, a, r))?
+            finished(f, *mode, [a, 0, 0], |f, r, [a, ..]| root(f, a, r))?
         }
         Op::Abs { ftz, .. } => flushed(f, *ftz, a) & !f.sign_bit(),
         Op::Neg { ftz, .. } => negated(f, flushed(f, *ftz, a)),
@@ -75,14 +77,14 @@ fn finished(
     f: Format,
     mode: Mode,
     operands: [u64; 3],
-    operation: impl Fn(Rounding, [u64; 3]) -> u64,
+    operation: impl Fn(Format, Rounding, [u64; 3]) -> u64,
 ) -> Option<u64> {
     let rounding = mode.rounding.unwrap_or(Rounding::Nearest);
     if rounding == Rounding::NearestAway {
         return None;
     }
-    let value = operation(rounding, operands.map(|value| flushed(f, mode.ftz, value)));
-    let value = flushed(f, mode.ftz, value);
+    let operands = operands.map(|value| flushed(f, mode.ftz, value));
+    let value = operation(f.flushing(mode.ftz), rounding, operands);
     Some(if mode.sat { saturated(f, value) } else { value })
 }
 
@@ -211,13 +213,13 @@ fn order(f: Format, bits: u64) -> i64 {
 }
 
 fn is(f: Format, test: Test, a: u64) -> bool {
-    let normal = !f.is_nan(a) && !f.is_infinite(a) && !f.is_zero(a) && !f.is_subnormal(a);
     match test {
         Test::Finite => !f.is_nan(a) && !f.is_infinite(a),
         Test::Infinite => f.is_infinite(a),
         Test::Number => !f.is_nan(a),
         Test::NotANumber => f.is_nan(a),
-        Test::Normal => normal,
+        // Zeros count among them.
+        Test::Normal => !f.is_nan(a) && !f.is_infinite(a) && !f.is_subnormal(a),
         Test::Subnormal => f.is_subnormal(a),
     }
 }

@@ -83,6 +83,19 @@ impl Lower<'_, '_> {
         if relu || !matches!(mode.rounding, None | Some(Rounding::Nearest)) {
             return None;
         }
+        // Which result is tiny only the code for single threads finds out, where the processor does not flush.
+        let may_be_tiny = !matches!(
+            i.op,
+            Op::Add { .. }
+                | Op::Sub { .. }
+                | Op::Abs { .. }
+                | Op::Neg { .. }
+                | Op::Min(_)
+                | Op::Max(_)
+        );
+        if mode.ftz && ty == Type::F32 && !self.plan.flushes && may_be_tiny {
+            return None;
+        }
         // Where the processor flushes, it does not in what only looks at signs or compares.
         let bits = matches!(i.op, Op::Abs { .. } | Op::Neg { .. } | Op::Min(_) | Op::Max(_));
         let flush = |lower: &mut Self, value: Value| match bits {

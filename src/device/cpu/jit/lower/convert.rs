@@ -180,21 +180,28 @@ impl Lower<'_, '_> {
         };
         let value = self.integral(value, cvt.integer);
         let from = self.b.func.dfg.value_type(value);
-        let directed = !matches!(cvt.rounding, None | Some(Rounding::Nearest));
         let value = match (from, cvt.to) {
             (_, Type::F16 | Type::Bf16 | Type::Tf32) => return self.narrow(value, cvt),
             (types::F32, Type::F32) | (types::F64, Type::F64) => value,
             (types::F32, Type::F64) => self.b.ins().fpromote(types::F64, value),
-            (types::F64, Type::F32) if directed => {
-                let rounding = rounding_code(cvt.rounding.unwrap_or(Rounding::Nearest))?;
-                let rounding = self.b.ins().iconst(types::I32, rounding);
-                self.host("warpaint_f64_to_f32", &[value, rounding], types::F32)?
-            }
-            (types::F64, Type::F32) => self.b.ins().fdemote(types::F32, value),
+            (types::F64, Type::F32) => self.demoted(value, cvt)?,
             _ => return Err(Unsupported("this conversion")),
         };
         let value = self.flushed(value, cvt.to, cvt.ftz);
         Ok(if cvt.sat { self.clamp_unit(value, cvt.to) } else { value })
+    }
+
+    /// A double in single precision.
+    fn demoted(&mut self, double: Value, cvt: &Cvt) -> Step<Value> {
+        let rounding = cvt.rounding.unwrap_or(Rounding::Nearest);
+        if rounding != Rounding::Nearest {
+            return self.directed("cvt", Type::F32, rounding, cvt.ftz, &[double]);
+        }
+        let value = self.b.ins().fdemote(types::F32, double);
+        if cvt.ftz && !self.plan.flushes {
+            return self.flushed_if_least(value, "cvt", &[double]);
+        }
+        Ok(value)
     }
 
     /// A number in one of the formats below single precision.

@@ -1,12 +1,14 @@
 //! Single and double precision.
 
 use cranelift_codegen::ir::{
-    InstBuilder, Value,
+    BlockArg, InstBuilder, Value,
     condcodes::{FloatCC, IntCC},
     types,
 };
 
-use super::{Lower, Step, Unsupported, approximate::approximation, clif_type, int_type};
+use super::{
+    super::math::FLUSH, Lower, Step, Unsupported, approximate::approximation, clif_type, int_type,
+};
 use crate::ptx::{
     inst::{Instruction, Op},
     modifier::{Function, MinMax, Mode, Rounding, Test},
@@ -77,14 +79,18 @@ impl Lower<'_, '_> {
         for operand in &mut operands {
             *operand = self.flushed(*operand, ty, mode.ftz);
         }
+        let flushes = mode.ftz && ty == Type::F32;
         let value = match mode.rounding {
-            None | Some(Rounding::Nearest) => self.nearest(name, ty, &operands)?,
-            Some(rounding) => self.directed(name, ty, rounding, &operands)?,
-        };
-        // What the host rounds it does not flush.
-        let value = match mode.rounding {
-            None | Some(Rounding::Nearest) => self.flushed(value, ty, mode.ftz),
-            Some(_) => self.flushed_bits(value, ty, mode.ftz),
+            None | Some(Rounding::Nearest) => {
+                let value = self.nearest(name, ty, &operands)?;
+                let value = self.flushed(value, ty, mode.ftz);
+                if flushes && !self.plan.flushes && !matches!(name, "add" | "sub" | "sqrt") {
+                    self.flushed_if_least(value, name, &operands)?
+                } else {
+                    value
+                }
+            }
+            Some(rounding) => self.directed(name, ty, rounding, flushes, &operands)?,
         };
         Ok(if mode.sat { self.clamp_unit(value, ty) } else { value })
     }
@@ -112,8 +118,37 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Rounded towards zero, up or down: by the host.
-    fn directed(&mut self, name: &str, ty: Type, r: Rounding, operands: &[Value]) -> Step<Value> {
+    /// The result that the processor rounded to the least normal number is zero where it would lie below that if there
+    /// were smaller ones: the host looks.
+    pub(super) fn flushed_if_least(
+        &mut self,
+        value: Value,
+        name: &str,
+        operands: &[Value],
+    ) -> Step<Value> {
+        let bits = self.bitcast(value, types::I32);
+        let magnitude = self.b.ins().band_imm_u(bits, 0x7fff_ffff);
+        let is_least = self.b.ins().icmp_imm_u(IntCC::Equal, magnitude, 0x0080_0000);
+        let [look, on] = [(); 2].map(|()| self.b.create_block());
+        let result = self.b.append_block_param(on, types::F32);
+        self.b.set_cold_block(look);
+        self.b.ins().brif(is_least, look, &[], on, &[BlockArg::Value(value)]);
+        self.b.switch_to_block(look);
+        let exact = self.directed(name, Type::F32, Rounding::Nearest, true, operands)?;
+        self.b.ins().jump(on, &[BlockArg::Value(exact)]);
+        self.b.switch_to_block(on);
+        Ok(result)
+    }
+
+    /// Rounded towards zero, up or down, and flushed: by the host.
+    pub(super) fn directed(
+        &mut self,
+        name: &str,
+        ty: Type,
+        r: Rounding,
+        flushes: bool,
+        operands: &[Value],
+    ) -> Step<Value> {
         let mut operands = operands.to_vec();
         let name = match (name, ty) {
             ("add", Type::F32) => "warpaint_add_f32",
@@ -126,17 +161,19 @@ impl Lower<'_, '_> {
             ("div", Type::F64) => "warpaint_div_f64",
             ("sqrt", Type::F32) => "warpaint_sqrt_f32",
             ("sqrt", Type::F64) => "warpaint_sqrt_f64",
+            ("cvt", Type::F32) => "warpaint_f64_to_f32",
             ("sub", _) => {
                 operands[1] = self.b.ins().fneg(operands[1]);
-                return self.directed("add", ty, r, &operands);
+                return self.directed("add", ty, r, flushes, &operands);
             }
             ("rcp", _) => {
                 let one = self.one(ty);
-                return self.directed("div", ty, r, &[one, operands[0]]);
+                return self.directed("div", ty, r, flushes, &[one, operands[0]]);
             }
             _ => return Err(Unsupported("this rounding")),
         };
-        let rounding = self.b.ins().iconst(types::I32, rounding_code(r)?);
+        let flush = if flushes { i64::from(FLUSH) } else { 0 };
+        let rounding = self.b.ins().iconst(types::I32, rounding_code(r)? | flush);
         operands.push(rounding);
         self.host(name, &operands, clif_type(ty))
     }
@@ -244,9 +281,12 @@ impl Lower<'_, '_> {
             Test::Number => compare(self, IntCC::UnsignedLessThanOrEqual, magnitude, full),
             Test::NotANumber => compare(self, IntCC::UnsignedGreaterThan, magnitude, full),
             Test::Normal => {
+                // Zeros count among them.
                 let some = compare(self, IntCC::NotEqual, top, zero);
+                let none = compare(self, IntCC::Equal, magnitude, zero);
+                let normal = self.b.ins().bor(some, none);
                 let finite = compare(self, IntCC::NotEqual, top, full);
-                self.b.ins().band(some, finite)
+                self.b.ins().band(normal, finite)
             }
             Test::Subnormal => {
                 let none = compare(self, IntCC::Equal, top, zero);

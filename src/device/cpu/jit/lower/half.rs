@@ -1,7 +1,11 @@
 //! Half precision: 16-bit integers in registers, computed in single precision (fused operations in double)
 //! and rounded once, which gives the correctly rounded result.
 
-use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
+use cranelift_codegen::ir::{
+    InstBuilder, Value,
+    condcodes::{FloatCC, IntCC},
+    types,
+};
 
 use super::{Lower, Step, Unsupported, approximate::approximation};
 use crate::ptx::{
@@ -103,8 +107,25 @@ impl Lower<'_, '_> {
             let ty = if ty == types::F64 { Type::F64 } else { Type::F32 };
             result = self.clamp_unit(result, ty);
         }
-        let result = self.narrow_half(result, ty)?;
-        Ok(self.flushed_half(result, ty, ftz))
+        if ftz && ty == Type::F16 {
+            result = self.flushed_wide(result);
+        }
+        self.narrow_half(result, ty)
+    }
+
+    /// What lies below the least normal half when rounded as if there were smaller ones, as zero of its sign.
+    fn flushed_wide(&mut self, value: Value) -> Value {
+        // Half a unit below it; a tie goes up, to the even one.
+        let least =
+            f64::from(half::f16::MIN_POSITIVE) * (1.0 - f64::from(half::f16::EPSILON) / 4.0);
+        let (least, zero) = match self.b.func.dfg.value_type(value) {
+            types::F64 => (self.b.ins().f64const(least), self.b.ins().f64const(0.0)),
+            _ => (self.b.ins().f32const(least as f32), self.b.ins().f32const(0.0)),
+        };
+        let magnitude = self.b.ins().fabs(value);
+        let tiny = self.b.ins().fcmp(FloatCC::LessThan, magnitude, least);
+        let zero = self.b.ins().fcopysign(zero, value);
+        self.b.ins().select(tiny, zero, value)
     }
 
     /// With `ftz`, subnormal halves are zeros of their sign.
