@@ -46,7 +46,7 @@ struct Slot {
 }
 
 /// A kernel of some instructions, each on fresh registers, and what they are.
-fn kernel(forms: &[Form], rng: &mut Rng, architecture: u32) -> (String, Vec<Slot>) {
+fn kernel(forms: &[Form], guard: &str, rng: &mut Rng, architecture: u32) -> (String, Vec<Slot>) {
     let mut writer = Writer::new(rng, architecture >= 90, false);
     let mut text = format!(".version 8.3\n.target sm_{architecture}\n.address_size 64\n");
     text.push_str(".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 all)\n{\n");
@@ -56,7 +56,7 @@ fn kernel(forms: &[Form], rng: &mut Rng, architecture: u32) -> (String, Vec<Slot
     for (index, form) in forms.iter().enumerate() {
         writer.load_pool();
         let start = writer.out.len();
-        let destinations = writer.write_guarded(form, "");
+        let destinations = writer.write_guarded(form, guard);
         slots.push(Slot { text: writer.out[start..].trim_end().to_owned(), destinations });
         for (at, register) in slots[index].destinations.clone().iter().enumerate() {
             writer.store(register, index * SLOT_BYTES + 8 * at);
@@ -68,16 +68,19 @@ fn kernel(forms: &[Form], rng: &mut Rng, architecture: u32) -> (String, Vec<Slot
 }
 
 /// What the instructions of `rows` that are unlike on two engines are; at most one line each.
+///
+/// With a guard `@%p3 `, say, each does nothing in some threads.
 pub fn differences(
     engines: &mut Engines,
     rows: &[&str],
+    guard: &str,
     architecture: u32,
     seed: u64,
 ) -> Vec<String> {
     let mut rng = Rng::with_seed(seed);
     let mut found = Vec::new();
     for forms in every_form(rows).chunks(SLOTS) {
-        let (text, slots) = kernel(forms, &mut rng, architecture);
+        let (text, slots) = kernel(forms, guard, &mut rng, architecture);
         let (text, module) = match engines.load(&text) {
             Ok(loaded) => loaded,
             Err(error) => {
