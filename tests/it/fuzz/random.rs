@@ -2,7 +2,7 @@
 //! pool, and in the end it is stored. Wherever a NaN can come about it is made one NaN, since the ISA leaves its bits
 //! open; divisors are not zero; threads meet only where all of them are.
 
-mod instruction;
+pub mod instruction;
 
 use std::fmt::Write as _;
 

@@ -6,7 +6,7 @@ use fastrand::Rng;
 
 use super::{
     compare::{Engines, Job, Outcome, Runner},
-    random::{Pool, Writer},
+    random::{Pool, Writer, instruction::is_forgetful},
     spec::{self, Form},
 };
 
@@ -79,7 +79,9 @@ pub fn differences(
 ) -> Vec<String> {
     let mut rng = Rng::with_seed(seed);
     let mut found = Vec::new();
-    for forms in every_form(rows).chunks(SLOTS) {
+    let mut forms = every_form(rows);
+    forms.retain(|form| guard.is_empty() || !is_forgetful(&form.mnemonic));
+    for forms in forms.chunks(SLOTS) {
         let (text, slots) = kernel(forms, guard, &mut rng, architecture);
         let (text, module) = match engines.load(&text) {
             Ok(loaded) => loaded,

@@ -28,10 +28,8 @@ impl Writer<'_> {
                 break form;
             }
         };
-        // And it forgets what was there before where a guard does not hold.
-        let forgets = form.mnemonic.starts_with("set.") || form.mnemonic.starts_with("testp.");
         let guard = match self.rng.u32(0..12) {
-            _ if forgets => String::new(),
+            _ if is_forgetful(&form.mnemonic) => String::new(),
             0 => format!("@{} ", self.predicate()),
             1 => format!("@!{} ", self.predicate()),
             _ => String::new(),
@@ -184,6 +182,12 @@ fn half_nan(ty: &str, register: &str) -> String {
 /// `bfe` of constants beyond the width itself, it has the sign wrong.
 fn allows_constants(mnemonic: &str) -> bool {
     !mnemonic.starts_with('v') && !mnemonic.starts_with("bfe")
+}
+
+/// Whether NVIDIA's assembler (of driver 580, with and without optimisation) forgets what was there before where a guard
+/// does not hold.
+pub fn is_forgetful(mnemonic: &str) -> bool {
+    mnemonic.starts_with("set.") || mnemonic.starts_with("testp.")
 }
 
 /// Whether a kernel of only such instructions may run with subnormals flushed by the processor.
