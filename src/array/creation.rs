@@ -76,8 +76,8 @@ impl<T: Real> GpuArray<T> {
         Ok(array)
     }
 
-    /// `start, start + step, ...` up to before `stop` (`numpy.arange`). Each element is computed from its index, in `f64`
-    /// for floating-point types, so that errors do not add up.
+    /// `start, start + step, ...` up to before `stop` (`numpy.arange`). Each element is computed from its index, in
+    /// `f64` for floating-point types, so that errors do not add up.
     ///
     /// ```
     /// use warpaint::{array::GpuArray, device::Device, kernel::Context};

@@ -204,7 +204,7 @@ impl<T: Data> GpuArray<T> {
     /// has their components. Files in Fortran order give a transposed view.
     ///
     /// # Errors
-    /// [`Error::File`]; [`Error::Npy`] for a damaged file and for one of another type; [`Error::InvalidBits`] for a
+    /// [`Error::File`]; [`Error::Npy`] for a damaged file, one of another type and vectors in Fortran order; [`Error::InvalidBits`] for a
     /// `bool` that is neither 0 nor 1; as [`GpuArray::empty`].
     pub fn read_npy(context: &Context, path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
@@ -230,9 +230,12 @@ impl<T: Data> GpuArray<T> {
             let found = data.len();
             return Err(wrong(path, format!("{found} bytes cannot have the shape {shape:?}")));
         }
-        if lanes > 1 && (shape.pop() != Some(lanes) || header.fortran_order) {
+        if lanes > 1 && shape.pop() != Some(lanes) {
             let name = T::DTYPE.name;
             return Err(wrong(path, format!("its last axis has not the components of `{name}`")));
+        }
+        if lanes > 1 && header.fortran_order {
+            return Err(wrong(path, "vectors are read in C order only"));
         }
         let mut data = Cow::Borrowed(data);
         if header.big_endian {

@@ -2,8 +2,10 @@
 
 mod compact;
 mod complex;
+#[cfg(feature = "ndarray")]
 mod creation;
 mod functions;
+#[cfg(feature = "ndarray")]
 mod npy;
 mod random;
 mod scan;

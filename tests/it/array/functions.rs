@@ -2,7 +2,8 @@
 
 use half::{bf16, f16};
 use warpaint::{
-    array::{Data, Expr, Float, GpuArray},
+    array::{Data, Error, Expr, Float, GpuArray},
+    device::Device,
     kernel::Context,
 };
 
@@ -233,6 +234,12 @@ fn functions_of_two_are_those_of_numpy() {
             }
         }
     }
+    // As for functions of one.
+    let half = |finer: f64| {
+        move |[single, _]: [f64; 2]| if single == 0.0 { 0.0 } else { 0.5 + (single + 0.5) / finer }
+    };
+    check::<f16>(half(8192.0));
+    check::<bf16>(half(65536.0));
     // Half a unit from the correctly rounded value to the reference; in `f64` a whole one of the reference's, too.
     check::<f32>(|[single, _]| if single > 0.5 { single + 0.5 } else { single });
     check::<f64>(|[_, double]| if double > 0.0 { double + 1.0 } else { double });
@@ -379,4 +386,19 @@ fn integers_divide_truly_and_arrays_change_in_place() {
         a.assign(&flipped).unwrap();
         assert_eq!(a.to_vec().unwrap(), [3, 3, 7], "as if everything was read first");
     }
+}
+
+#[test]
+fn functions_keep_to_one_device_and_take_no_elements() {
+    let [here, there] = [(); 2].map(|()| Context::new(Device::cpu().unwrap()).unwrap());
+    let mut a = GpuArray::<f32>::ones(&here, &[3]).unwrap();
+    let b = GpuArray::<f32>::ones(&there, &[3]).unwrap();
+    assert!(matches!(a.maximum(&b).eval(), Err(Error::WrongDevice { .. })));
+    assert!(matches!(a.add_assign(&b), Err(Error::WrongDevice { .. })));
+    assert!(matches!(a.assign(b.hypot(3.0)), Err(Error::WrongDevice { .. })));
+    let short = GpuArray::<f32>::ones(&here, &[2]).unwrap();
+    assert!(matches!(a.atan2(&short).eval(), Err(Error::Broadcast { .. })));
+    let mut none = GpuArray::<f32>::ones(&here, &[0, 3]).unwrap();
+    none.mul_assign(&a).unwrap();
+    assert_eq!(none.reverse().lgamma().eval().unwrap().shape(), [0, 3]);
 }

@@ -89,8 +89,8 @@ fn kernels_take_vectors_and_complex_numbers_by_value() {
     // SAFETY: element `i` alone is used.
     let kernel = unsafe {
         ElementwiseKernel::new(
-            "float4 *v, char c, float4 by, warpaint::complex<float> z",
-            "v[i] = v[i] * by + warpaint::dot(v[i], v[i]) * abs(z) * c",
+            "float4 *v, char c, float4 by, warpaint::complex<float> z, const warpaint::complex<double> *w",
+            "v[i] = v[i] * by + warpaint::dot(v[i], v[i]) * abs(z) * c + float(w[i].im)",
         )
     };
     let kernel =
@@ -99,7 +99,11 @@ fn kernels_take_vectors_and_complex_numbers_by_value() {
         let v = GpuArray::from_slice(&context, &[Float4::new(1.0, 0.0, 2.0, 0.0)]).unwrap();
         let by = Float4::new(1.0, 2.0, 3.0, 4.0);
         let z = num_complex::Complex::new(3.0f32, -4.0);
-        kernel.call(&[(&v).into(), 1i8.into(), by.into(), z.into()]).unwrap();
-        assert_eq!(v.item().unwrap(), Float4::new(26.0, 25.0, 31.0, 25.0));
+        let w = [1.0, 7.0, 2.0, 8.0].map(|im| num_complex::Complex::new(0.0, im));
+        let w = GpuArray::from_slice(&context, &w).unwrap().slice(&index![3..;-2]).unwrap();
+        let (v, w) = (v.broadcast_to(&[2]).unwrap().copy().unwrap(), w);
+        kernel.call(&[(&v).into(), 1i8.into(), by.into(), z.into(), (&w).into()]).unwrap();
+        let expected = |w: f32| Float4::new(26.0 + w, 25.0 + w, 31.0 + w, 25.0 + w);
+        assert_eq!(v.to_vec().unwrap(), [expected(8.0), expected(7.0)]);
     }
 }
