@@ -169,6 +169,14 @@ impl Arguments {
         self
     }
 
+    /// Replaces an argument by bytes of the same length; false, and nothing done, where it has another.
+    pub(super) fn replace(&mut self, index: usize, value: &[u8]) -> bool {
+        let place = self.parameters.get(index).filter(|place| place.bytes == value.len());
+        let bytes =
+            place.and_then(|place| self.bytes.get_mut(place.offset..)?.get_mut(..place.bytes));
+        bytes.map(|bytes| bytes.copy_from_slice(value)).is_some()
+    }
+
     /// The packed bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes

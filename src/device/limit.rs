@@ -21,7 +21,29 @@ pub enum Limit {
     L2PersistingBytes,
 }
 
+/// What a multiprocessor's memory should rather be, where cache and shared memory are one: a wish.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CachePreference {
+    /// No wish.
+    #[default]
+    None,
+    /// Shared memory.
+    Shared,
+    /// First-level cache.
+    L1,
+    /// As much of both.
+    Equal,
+}
+
 impl Device {
+    /// Wishes for all kernels that have no wish of their own. Without effect on the CPU device.
+    ///
+    /// # Errors
+    /// [`Error::Call`](super::Error::Call) from the driver.
+    pub fn set_cache_preference(&self, preference: CachePreference) -> Result<()> {
+        each!(self, d => d.set_cache_preference(preference))
+    }
+
     /// A limit; `None` where there is none, as on the CPU device, whose kernels share its memory.
     ///
     /// # Errors

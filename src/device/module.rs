@@ -1,6 +1,6 @@
 //! Loaded code.
 
-use super::{LaunchConfig, Result, Slice, cpu, each, nvidia};
+use super::{CachePreference, DeviceInfo, LaunchConfig, Result, Slice, cpu, each, nvidia};
 
 /// A module loaded on a device. Its functions keep it loaded.
 #[derive(Clone, Debug)]
@@ -60,6 +60,44 @@ impl Function {
         each!(self, f => f.suggested_block(dynamic_shared_bytes))
     }
 
+    /// How many blocks of so many threads and bytes of dynamic shared memory a multiprocessor holds at once; on the CPU
+    /// device one, for a core does one after the other. [`occupancy`](super::occupancy) computes it without a GPU.
+    ///
+    /// # Errors
+    /// [`Error::InvalidLaunch`](super::Error::InvalidLaunch) for more shared memory than a block can have,
+    /// [`Error::Call`](super::Error::Call) from the driver.
+    pub fn active_blocks(&self, threads: u32, dynamic_shared_bytes: u32) -> Result<u32> {
+        each!(self, f => f.active_blocks(threads, dynamic_shared_bytes))
+    }
+
+    /// Wishes that so much of a multiprocessor's memory, in percent, be shared memory and the rest first-level cache;
+    /// `None` leaves it to the driver. Without effect on the CPU device. (The limit of 48 KiB for dynamic shared memory
+    /// needs no wish: it is lifted by the launch that asks for more.)
+    ///
+    /// # Errors
+    /// [`Error::InvalidExtent`](super::Error::InvalidExtent) for more than 100, [`Error::Call`](super::Error::Call).
+    pub fn prefer_shared_memory(&self, percent: Option<u32>) -> Result<()> {
+        if let Some(requested) = percent.filter(|percent| *percent > 100) {
+            let (object, limit) = ("shared memory", "percent of a multiprocessor's");
+            let requested = requested.into();
+            return Err(super::Error::InvalidExtent { object, limit, requested, allowed: 100 });
+        }
+        each!(self, f => f.prefer_shared_memory(percent))
+    }
+
+    /// Wishes what a multiprocessor's memory should rather be while this kernel runs. Without effect on the CPU device.
+    ///
+    /// # Errors
+    /// [`Error::Call`](super::Error::Call) from the driver.
+    pub fn set_cache_preference(&self, preference: CachePreference) -> Result<()> {
+        each!(self, f => f.set_cache_preference(preference))
+    }
+
+    /// The limits of its device.
+    pub(super) fn device_info(&self) -> &DeviceInfo {
+        each!(self, f => f.device_info())
+    }
+
     /// Most blocks that the grid of a cooperative launch with these blocks may have: so many are there at once.
     ///
     /// # Errors
@@ -81,6 +119,12 @@ pub struct FunctionInfo {
     pub local_bytes: u32,
     /// Registers of a thread; on the CPU device the number of PTX registers.
     pub registers: u32,
+    /// Constant memory of its module in bytes, where the device tells.
+    pub constant_bytes: u32,
+    /// The virtual architecture that its PTX was written for, as in (8, 0); none where the device does not tell.
+    pub ptx_version: Option<(u32, u32)>,
+    /// The architecture of its machine code; none on the CPU device.
+    pub binary_version: Option<(u32, u32)>,
     /// Its parameters in order.
     pub parameters: Vec<Parameter>,
 }

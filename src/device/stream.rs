@@ -1,8 +1,8 @@
 //! Streams: queues of work that a device does in order.
 
 use super::{
-    Arguments, Device, Error, Event, Fill, Function, LaunchConfig, Readback, Region, Result, Rows,
-    cpu, each, nvidia,
+    Arguments, Device, Error, Event, Fill, Function, LaunchConfig, Prepared, Readback, Region,
+    Result, Rows, cpu, each, nvidia,
 };
 
 /// How a stream is made.
@@ -114,12 +114,40 @@ impl Stream {
         config: &LaunchConfig,
         arguments: &Arguments,
     ) -> Result<()> {
-        config.check(function, self.device().info())?;
+        config.check(function, function.device_info())?;
         arguments.check(function)?;
+        // SAFETY: the caller's duties are passed on unchanged.
+        unsafe { self.submit(function, config, arguments) }
+    }
+
+    /// Puts a kernel on the stream whose shape and arguments were checked before.
+    ///
+    /// # Safety
+    /// As [`Stream::launch`].
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`], [`Error::Call`]; on a checked stream the kernel's own, too.
+    #[expect(unsafe_code, reason = "a kernel's accesses cannot be proved on an NVIDIA device")]
+    pub unsafe fn launch_prepared(&self, launch: &Prepared) -> Result<()> {
+        // SAFETY: the caller's duties are passed on unchanged.
+        unsafe { self.submit(launch.function(), launch.config(), launch.arguments()) }
+    }
+
+    /// Puts a kernel on the stream; shape and arguments fit it.
+    ///
+    /// # Safety
+    /// As [`Stream::launch`].
+    #[expect(unsafe_code, reason = "a kernel's accesses cannot be proved on an NVIDIA device")]
+    unsafe fn submit(
+        &self,
+        function: &Function,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+    ) -> Result<()> {
         match (self, function) {
             // SAFETY: the caller's duties are passed on unchanged.
             (Self::Nvidia(s), Function::Nvidia(f)) => unsafe { s.launch(f, config, arguments)? },
-            (Self::Cpu(s), Function::Cpu(f)) => s.launch(f, config, arguments)?,
+            (Self::Cpu(s), Function::Cpu(f)) => s.submit(f, config, arguments)?,
             _ => return Err(Error::WrongDevice { operation: "launch" }),
         }
         if self.is_checked() { self.synchronize() } else { Ok(()) }

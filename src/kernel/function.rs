@@ -60,7 +60,8 @@ impl Kernel {
         Ok(packed)
     }
 
-    fn check(&self, index: usize, argument: &Argument) -> Result<()> {
+    /// That `argument` fits the parameter `index`, which there is.
+    pub(super) fn check(&self, index: usize, argument: &Argument) -> Result<()> {
         let declared = self.signature.as_ref().map(|kernel| &kernel.parameters[index]);
         let bytes = self.function.info().parameters[index].bytes;
         let fits = argument.bytes().len() == bytes

@@ -8,6 +8,7 @@ mod context;
 mod error;
 mod function;
 mod module;
+mod prepared;
 mod source;
 
 pub use argument::{Argument, Kind};
@@ -16,4 +17,5 @@ pub(crate) use context::GENERATED;
 pub use error::{Error, Result};
 pub use function::Kernel;
 pub use module::SourceModule;
+pub use prepared::{PreparedKernel, Timing};
 pub use source::Source;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use warpaint::device::{
     Arguments, Attribute, Choice, Device, Error, Fill, Function, HostFlags, LaunchConfig, Memory,
-    nvidia,
+    Prepared, nvidia, occupancy,
 };
 
 /// Kernels in a PTX that is newer than any driver so far, so that loading it shows that its version is lowered.
@@ -148,14 +148,73 @@ fn a_gpu_has_a_place_limits_and_preferences() {
     assert_eq!(nvidia::Device::open_pci(&bus_id).unwrap().id(), gpu.id());
     assert!(nvidia::Device::open_pci("nowhere").is_err());
     assert!(nvidia::Device::open_pci("\0").is_err());
-    for preference in [nvidia::CachePreference::Shared, nvidia::CachePreference::None] {
-        gpu.set_cache_preference(preference).unwrap();
-    }
     gpu.start_profiler().unwrap();
     gpu.stop_profiler().unwrap();
     // Attributes that no driver knows are none, not errors: the newest of ours are newer than most drivers.
     assert!(device.attributes().unwrap().len() > 100);
     assert_eq!(device.attribute(Attribute::UnifiedAddressing).unwrap(), Some(1));
+}
+
+#[test]
+fn the_occupancy_calculator_agrees_with_the_driver() {
+    let Some(device) = device() else { return };
+    let (major, minor) = device.info().compute_capability;
+    let Some(multiprocessor) = occupancy::Multiprocessor::of(major, minor) else {
+        eprintln!("SKIPPED: compute capability {major}.{minor} is not known");
+        return;
+    };
+    let attribute = |attribute| device.attribute(attribute).unwrap().unwrap() as u32;
+    assert_eq!(multiprocessor.warps, attribute(Attribute::MaxThreadsPerMultiprocessor) / 32);
+    assert_eq!(multiprocessor.blocks, attribute(Attribute::MaxBlocksPerMultiprocessor));
+    assert_eq!(multiprocessor.registers, attribute(Attribute::MaxRegistersPerMultiprocessor));
+    assert_eq!(multiprocessor.block_registers, attribute(Attribute::MaxRegistersPerBlock));
+    let shared = attribute(Attribute::MaxSharedMemoryPerMultiprocessor);
+    assert_eq!(multiprocessor.shared_bytes, shared);
+    let reserved = attribute(Attribute::ReservedSharedMemoryPerBlock);
+    assert_eq!(multiprocessor.reserved_shared_bytes, reserved);
+    assert_eq!(multiprocessor.block_shared_bytes, device.info().max_shared_bytes);
+    for name in ["scale", "nothing", "last_shared"] {
+        let function = function(&device, name);
+        let info = function.info();
+        assert_eq!(info.binary_version, Some((major, minor)));
+        assert!(info.ptx_version.is_some(), "{info:?}");
+        for threads in [1, 32, 100, 256, 512, 1024] {
+            for dynamic in [0, 1000, 20_000, multiprocessor.block_shared_bytes] {
+                let blocks = function.active_blocks(threads, dynamic).unwrap();
+                let shared = info.shared_bytes + dynamic;
+                let computed = multiprocessor.occupancy(threads, info.registers, shared).unwrap();
+                let case = format!("{name}: {threads} threads, {dynamic} bytes: {computed:?}");
+                assert_eq!(computed.blocks, blocks, "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_prepared_launch_takes_little_of_the_host() {
+    let Some(device) = device() else { return };
+    let (stream, nothing) = (device.stream().unwrap(), function(&device, "nothing"));
+    let prepared = Prepared::new(&nothing, &LaunchConfig::new(1, 32), Arguments::new()).unwrap();
+    let launch = |times| {
+        for _ in 0..times {
+            // SAFETY: the kernel does nothing.
+            unsafe { stream.launch_prepared(&prepared) }.unwrap();
+        }
+    };
+    launch(100);
+    stream.synchronize().unwrap();
+    // Fewer than the driver's queue holds, so that no launch waits for an earlier one.
+    let best = (0..20).map(|_| {
+        let start = std::time::Instant::now();
+        launch(200);
+        let took = start.elapsed();
+        stream.synchronize().unwrap();
+        took
+    });
+    let microseconds = best.min().unwrap().as_secs_f64() * 1e6 / 200.0;
+    eprintln!("a prepared launch takes {microseconds:.2} µs of the host");
+    // Built without optimisation it takes longer; the goal is 3.
+    assert!(microseconds < 20.0, "{microseconds} µs");
 }
 
 #[test]

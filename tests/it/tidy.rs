@@ -156,6 +156,7 @@ fn only_named_places_are_unsafe() {
         "interop/registered",
         "compile/nvrtc",
         "kernel/function.rs",
+        "kernel/prepared.rs",
         "array/elementwise.rs",
         "array/elementwise_kernel.rs",
         "array/reduction_kernel.rs",

@@ -38,8 +38,8 @@ pub use stream::Stream;
 pub use texture::{Surface, Texture};
 
 use super::{
-    Allocation, DeviceId, DeviceInfo, DeviceKind, Error, EventOptions, Limit, MemoryInfo, Result,
-    StreamOptions,
+    Allocation, CachePreference, DeviceId, DeviceInfo, DeviceKind, Error, EventOptions, Limit,
+    MemoryInfo, Result, StreamOptions,
 };
 use launch::{MAX_THREADS, Pool, Printer, Scratch};
 use memory::Arena;
@@ -210,6 +210,14 @@ impl Device {
     /// None on this device.
     pub fn limit(&self, limit: Limit) -> Result<Option<usize>> {
         Ok((limit == Limit::PrintfBytes).then_some(launch::PRINTED_BYTES as usize))
+    }
+
+    /// Without effect: there is no such memory here.
+    ///
+    /// # Errors
+    /// None on this device.
+    pub fn set_cache_preference(&self, _preference: CachePreference) -> Result<()> {
+        Ok(())
     }
 
     /// Not possible: there is nothing to be set.

@@ -12,7 +12,9 @@ use super::{
     memory::Range,
 };
 use crate::{
-    device::{DeviceId, Error, FunctionInfo, LaunchConfig, Result, Slice},
+    device::{
+        CachePreference, DeviceId, DeviceInfo, Error, FunctionInfo, LaunchConfig, Result, Slice,
+    },
     diagnostic::{Diagnostic, has_errors},
     ptx,
 };
@@ -165,6 +167,34 @@ impl Function {
     /// What it needs and allows.
     pub fn info(&self) -> &FunctionInfo {
         &self.kernel().info
+    }
+
+    /// A core does one block after the other.
+    ///
+    /// # Errors
+    /// None on this device.
+    pub fn active_blocks(&self, _threads: u32, _dynamic_shared_bytes: u32) -> Result<u32> {
+        Ok(1)
+    }
+
+    /// Without effect: shared memory is no hardware of its own here.
+    ///
+    /// # Errors
+    /// None on this device.
+    pub fn prefer_shared_memory(&self, _percent: Option<u32>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Without effect.
+    ///
+    /// # Errors
+    /// None on this device.
+    pub fn set_cache_preference(&self, _preference: CachePreference) -> Result<()> {
+        Ok(())
+    }
+
+    pub(in crate::device) fn device_info(&self) -> &DeviceInfo {
+        &self.module.shared.info
     }
 
     /// Most blocks of a cooperative launch of this shape: as many as half of the device's memory holds.

@@ -294,13 +294,35 @@ impl Stream {
         arguments: &Arguments,
         options: &LaunchOptions,
     ) -> Result<()> {
-        if function.device_id() != self.shared().id {
-            return Err(Error::WrongDevice { operation: "launch" });
-        }
         let checked = crate::device::Function::Cpu(function.clone());
         config.check(&checked, &self.shared().info)?;
         arguments.check(&checked)?;
-        let mut options = options.clone();
+        self.submit_with(function, config, arguments, options.clone())
+    }
+
+    /// Puts a kernel on the stream whose shape and arguments fit it.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`].
+    pub(in crate::device) fn submit(
+        &self,
+        function: &Function,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+    ) -> Result<()> {
+        self.submit_with(function, config, arguments, LaunchOptions::default())
+    }
+
+    fn submit_with(
+        &self,
+        function: &Function,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+        mut options: LaunchOptions,
+    ) -> Result<()> {
+        if function.device_id() != self.shared().id {
+            return Err(Error::WrongDevice { operation: "launch" });
+        }
         options.deterministic |= self.shared().deterministic.load(Ordering::Relaxed);
         if options.interprets() {
             // What the interpreter lacks is said here.

@@ -329,6 +329,7 @@ entry_points! {
         fn cuFuncGetAttribute(
             value: *mut c_int, attribute: sys::CUfunction_attribute, function: sys::CUfunction
         );
+        fn cuFuncSetCacheConfig(function: sys::CUfunction, config: sys::CUfunc_cache);
         fn cuFuncSetAttribute(
             function: sys::CUfunction, attribute: sys::CUfunction_attribute, value: c_int
         );

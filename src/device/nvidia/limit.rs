@@ -10,30 +10,14 @@ use super::{
     Device, context,
     driver::{Driver, code},
 };
-use crate::device::{Attribute, Limit, Result};
+use crate::device::{Attribute, CachePreference, Limit, Result};
 
-/// What a multiprocessor's memory should rather be, where cache and shared memory are one: a wish.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum CachePreference {
-    /// No wish.
-    #[default]
-    None,
-    /// Shared memory.
-    Shared,
-    /// First-level cache.
-    L1,
-    /// As much of both.
-    Equal,
-}
-
-impl CachePreference {
-    pub(super) fn raw(self) -> CUfunc_cache {
-        match self {
-            Self::None => CUfunc_cache::CU_FUNC_CACHE_PREFER_NONE,
-            Self::Shared => CUfunc_cache::CU_FUNC_CACHE_PREFER_SHARED,
-            Self::L1 => CUfunc_cache::CU_FUNC_CACHE_PREFER_L1,
-            Self::Equal => CUfunc_cache::CU_FUNC_CACHE_PREFER_EQUAL,
-        }
+pub(super) fn raw_preference(preference: CachePreference) -> CUfunc_cache {
+    match preference {
+        CachePreference::None => CUfunc_cache::CU_FUNC_CACHE_PREFER_NONE,
+        CachePreference::Shared => CUfunc_cache::CU_FUNC_CACHE_PREFER_SHARED,
+        CachePreference::L1 => CUfunc_cache::CU_FUNC_CACHE_PREFER_L1,
+        CachePreference::Equal => CUfunc_cache::CU_FUNC_CACHE_PREFER_EQUAL,
     }
 }
 
@@ -102,7 +86,7 @@ impl Device {
         let context = self.context();
         context.activate()?;
         // SAFETY: takes a number alone.
-        context.check(unsafe { context.driver().cuCtxSetCacheConfig(preference.raw()) })
+        context.check(unsafe { context.driver().cuCtxSetCacheConfig(raw_preference(preference)) })
     }
 
     /// Its place on the PCI bus: `0000:17:00.0`.

@@ -32,7 +32,6 @@ pub(crate) use context::Context;
 pub(crate) use context::ordinal_of;
 pub use event::Event;
 pub use host::{HostMemory, Transfer};
-pub use limit::CachePreference;
 pub use mapped::MappedMemory;
 pub use memory::{Memory, Readback};
 pub use module::{Function, Module};

@@ -17,9 +17,12 @@ use super::{
     Device,
     context::Context,
     driver::{Handle, code},
+    limit::raw_preference,
     ptx::{self, Entry},
 };
-use crate::device::{Error, FunctionInfo, LaunchConfig, Parameter, Result, Slice};
+use crate::device::{
+    CachePreference, DeviceInfo, Error, FunctionInfo, LaunchConfig, Parameter, Result, Slice,
+};
 
 /// Room for what the JIT compiler says; it cuts off the rest.
 const LOG_BYTES: usize = 16 << 10;
@@ -196,6 +199,9 @@ impl Function {
             shared_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
             local_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
             registers: attribute(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            constant_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES)?,
+            ptx_version: version(attribute(Attribute::CU_FUNC_ATTRIBUTE_PTX_VERSION)?),
+            binary_version: version(attribute(Attribute::CU_FUNC_ATTRIBUTE_BINARY_VERSION)?),
             parameters: parameters(context, raw)?
                 .or_else(|| written.map(|entry| entry.parameters.clone()))
                 .unwrap_or_default(),
@@ -243,25 +249,64 @@ impl Function {
         Ok(block.unsigned_abs())
     }
 
-    /// Most blocks of a cooperative launch of this shape: as many as all multiprocessors hold at once.
+    /// How many such blocks a multiprocessor holds at once.
     ///
     /// # Errors
     /// [`Error::InvalidLaunch`] for more shared memory than a block can have, [`Error::Call`].
-    pub fn max_cooperative_blocks(&self, config: &LaunchConfig) -> Result<u64> {
+    pub fn active_blocks(&self, threads: u32, dynamic_shared_bytes: u32) -> Result<u32> {
         let context = self.context();
         context.activate()?;
-        self.allow_shared(config.shared_bytes)?;
+        self.allow_shared(dynamic_shared_bytes)?;
         let mut blocks = 0;
         // SAFETY: the function is alive, and `blocks` is written before the call returns.
         context.check(unsafe {
             context.driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(
                 &raw mut blocks,
                 self.raw(),
-                config.block.count() as i32,
-                config.shared_bytes as usize,
+                threads.cast_signed(),
+                dynamic_shared_bytes as usize,
             )
         })?;
-        Ok(u64::from(blocks.unsigned_abs()) * u64::from(context.info().multiprocessors))
+        Ok(blocks.unsigned_abs())
+    }
+
+    /// Wishes how much of a multiprocessor's memory be shared memory.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn prefer_shared_memory(&self, percent: Option<u32>) -> Result<()> {
+        let context = self.context();
+        context.activate()?;
+        let attribute = Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+        let value = percent.map_or(-1, u32::cast_signed);
+        // SAFETY: the function is alive.
+        context.check(unsafe { context.driver().cuFuncSetAttribute(self.raw(), attribute, value) })
+    }
+
+    /// Wishes what a multiprocessor's memory should rather be.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn set_cache_preference(&self, preference: CachePreference) -> Result<()> {
+        let context = self.context();
+        context.activate()?;
+        let config = raw_preference(preference);
+        // SAFETY: the function is alive.
+        context.check(unsafe { context.driver().cuFuncSetCacheConfig(self.raw(), config) })
+    }
+
+    pub(in crate::device) fn device_info(&self) -> &DeviceInfo {
+        self.context().info()
+    }
+
+    /// Most blocks of a cooperative launch of this shape: as many as all multiprocessors hold at once.
+    ///
+    /// # Errors
+    /// [`Error::InvalidLaunch`] for more shared memory than a block can have, [`Error::Call`].
+    pub fn max_cooperative_blocks(&self, config: &LaunchConfig) -> Result<u64> {
+        let threads = u32::try_from(config.block.count()).unwrap_or(u32::MAX);
+        let blocks = self.active_blocks(threads, config.shared_bytes)?;
+        Ok(u64::from(blocks) * u64::from(self.device_info().multiprocessors))
     }
 
     /// Lets launches have `bytes` of dynamic shared memory: more than 48 KiB must be allowed once; the context is
@@ -302,6 +347,11 @@ impl Function {
     pub(super) fn shared_name(&self) -> Arc<str> {
         Arc::clone(&self.0.name)
     }
+}
+
+/// An architecture as the driver tells it: 86 is 8.6.
+fn version(number: u32) -> Option<(u32, u32)> {
+    (number > 0).then_some((number / 10, number % 10))
 }
 
 /// A kernel's parameters, where the driver can tell them.

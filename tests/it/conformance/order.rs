@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex, mpsc};
 
 use warpaint::device::{
-    Arguments, Attribute, Device, Error, EventOptions, Fill, LaunchConfig, Limit, StreamOptions,
+    Arguments, Attribute, CachePreference, Device, Error, EventOptions, Fill, LaunchConfig, Limit,
+    Prepared, StreamOptions,
 };
 
-use super::{Clause, KERNELS, launch};
+use super::{Clause, KERNELS, bytes, floats, launch, scale_arguments};
 
 pub const CLAUSES: &[Clause] = &[
     ("priorities are clamped", priorities_are_clamped),
@@ -15,6 +16,9 @@ pub const CLAUSES: &[Clause] = &[
     ("a panic is reported", a_panic_is_reported),
     ("events may keep no time", events_may_keep_no_time),
     ("checked streams have nothing left to do", checked_streams_have_nothing_left_to_do),
+    ("prepared launches are launches", prepared_launches_are_launches),
+    ("prepared launches are checked once", prepared_launches_are_checked_once),
+    ("functions tell what they need", functions_tell_what_they_need),
     ("attributes agree with the description", attributes_agree_with_the_description),
     ("limits are told", limits_are_told),
 ];
@@ -108,6 +112,64 @@ fn checked_streams_have_nothing_left_to_do(device: &Device) {
     let unchecked = device.stream().unwrap();
     launch(&unchecked, &tick, LaunchConfig::new(1, 1), &Arguments::new()).unwrap();
     unchecked.synchronize().unwrap();
+}
+
+fn prepared_launches_are_launches(device: &Device) {
+    let stream = device.stream().unwrap();
+    let scale = device.load(KERNELS).unwrap().function("scale").unwrap();
+    let memory = device.alloc(400).unwrap();
+    stream.upload(memory.slice(..).unwrap(), &bytes(&[1.0; 100])).unwrap();
+    let (shape, arguments) = (LaunchConfig::over(100, 32), scale_arguments(&memory, 100, 2.0));
+    let mut prepared = Prepared::new(&scale, &shape, arguments).unwrap();
+    let launch = |prepared: &Prepared| {
+        // SAFETY: the kernel changes as many floats as the memory has, which is kept.
+        #[expect(unsafe_code, reason = "a launch")]
+        unsafe { stream.launch_prepared(prepared) }.unwrap();
+    };
+    (0..3).for_each(|_| launch(&prepared));
+    assert!(prepared.set_bytes(1, &50_u32.to_ne_bytes()));
+    assert!(prepared.set_bytes(2, &0.5_f32.to_ne_bytes()));
+    launch(&prepared);
+    let found = floats(&stream.download(memory.slice(..).unwrap()).unwrap().wait().unwrap());
+    assert!(found[..50].iter().all(|value| *value == 4.0), "{found:?}");
+    assert!(found[50..].iter().all(|value| *value == 8.0), "{found:?}");
+    let elsewhere = Device::cpu().unwrap().stream().unwrap();
+    // SAFETY: it is refused.
+    #[expect(unsafe_code, reason = "a launch")]
+    let wrong = unsafe { elsewhere.launch_prepared(&prepared) };
+    assert!(matches!(wrong, Err(Error::WrongDevice { .. })), "{wrong:?}");
+}
+
+fn prepared_launches_are_checked_once(device: &Device) {
+    let scale = device.load(KERNELS).unwrap().function("scale").unwrap();
+    let memory = device.alloc(4).unwrap();
+    let shape = LaunchConfig::new(1, 1);
+    let short = Prepared::new(&scale, &shape, Arguments::new());
+    assert!(matches!(short, Err(Error::WrongArguments { expected: 3, found: 0, .. })), "{short:?}");
+    let wide = Prepared::new(&scale, &LaunchConfig::new(1, 4096), scale_arguments(&memory, 1, 1.0));
+    assert!(
+        matches!(wide, Err(Error::InvalidLaunch { limit: "threads in a block", .. })),
+        "{wide:?}"
+    );
+    let mut prepared = Prepared::new(&scale, &shape, scale_arguments(&memory, 1, 1.0)).unwrap();
+    let before = prepared.arguments().clone();
+    assert!(!prepared.set_bytes(1, &[0; 8]) && !prepared.set_bytes(3, &[0; 4]));
+    assert_eq!(*prepared.arguments(), before, "nothing was replaced");
+}
+
+fn functions_tell_what_they_need(device: &Device) {
+    let sum = device.load(KERNELS).unwrap().function("sum").unwrap();
+    let blocks = sum.active_blocks(64, 0).unwrap();
+    assert!((1..=32).contains(&blocks), "{blocks} blocks");
+    for percent in [Some(0), Some(100), None] {
+        sum.prefer_shared_memory(percent).unwrap();
+    }
+    let much = sum.prefer_shared_memory(Some(101));
+    assert!(matches!(much, Err(Error::InvalidExtent { requested: 101, .. })), "{much:?}");
+    for preference in [CachePreference::Shared, CachePreference::None] {
+        sum.set_cache_preference(preference).unwrap();
+        device.set_cache_preference(preference).unwrap();
+    }
 }
 
 fn attributes_agree_with_the_description(device: &Device) {

@@ -181,6 +181,7 @@ fn kernel(
         local_bytes: lowered.frame_bytes as u32,
         registers: function.body.as_ref().map_or(0, |body| body.registers.len() as u32),
         parameters: parameters.collect(),
+        ..FunctionInfo::default()
     };
     Kernel {
         name: function.name.clone(),
