@@ -225,8 +225,12 @@ fn check(nvrtc: Nvrtc, call: &'static str, code: Code, name: &str) -> Result<()>
 
 /// The compiler's arguments.
 fn options(request: &Request, toolchain: &Toolchain, architecture: u32) -> Vec<CString> {
-    let mut options =
-        vec![c_string(format!("--gpu-architecture=compute_{architecture}")), c_string("-lineinfo")];
+    let mut options = vec![c_string(format!("--gpu-architecture=compute_{architecture}"))];
+    // A build for debuggers has the lines anyway, and NVRTC complains of both.
+    let debugs = |option: &String| option == "--device-debug" || option == "-G";
+    if !request.options.iter().any(debugs) {
+        options.push(c_string("-lineinfo"));
+    }
     let names_standard =
         |option: &String| option.starts_with("--std") || option.starts_with("-std");
     if !request.options.iter().any(names_standard) {

@@ -50,7 +50,7 @@ pub use launch::{Arguments, Dim3, LaunchConfig};
 pub use limit::{CachePreference, Limit};
 pub use mapped::MappedMemory;
 pub use memory::{Fill, Memory, Readback, Slice};
-pub use module::{Function, FunctionInfo, Module, Parameter};
+pub use module::{Function, FunctionInfo, LinkInput, Module, Parameter};
 pub use pool::{Block, Pool};
 pub use prepared::Prepared;
 pub use region::{Pitch, Region, Rows};
@@ -316,6 +316,30 @@ impl Device {
             Self::Nvidia(d) => Module::Nvidia(d.load(ptx)?),
             Self::Cpu(d) => Module::Cpu(d.load(ptx)?),
         })
+    }
+
+    /// Loads a module from machine code: a cubin or a fatbin.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] on the CPU device, which runs PTX; [`Error::Load`] when it is not for this GPU, or not
+    /// whole.
+    pub fn load_binary(&self, bytes: &[u8]) -> Result<Module> {
+        match self {
+            Self::Nvidia(d) => Ok(Module::Nvidia(d.load_binary(bytes)?)),
+            Self::Cpu(d) => d.unsupported("machine code of GPUs"),
+        }
+    }
+
+    /// Links pieces of code, which refer to each other's functions and variables, to one module.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] on the CPU device, which compiles each PTX by itself; [`Error::Load`] with the linker's
+    /// log.
+    pub fn link(&self, inputs: &[LinkInput<'_>]) -> Result<Module> {
+        match self {
+            Self::Nvidia(d) => Ok(Module::Nvidia(d.link(inputs)?)),
+            Self::Cpu(d) => d.unsupported("linking several modules"),
+        }
     }
 
     /// Waits until all work on all of this device's streams has ended.

@@ -32,6 +32,19 @@ impl Module {
     }
 }
 
+/// A piece of code to be linked.
+#[derive(Clone, Copy, Debug)]
+pub enum LinkInput<'a> {
+    /// The text of PTX.
+    Ptx(&'a str),
+    /// Machine code for one architecture.
+    Cubin(&'a [u8]),
+    /// Code for several.
+    Fatbin(&'a [u8]),
+    /// An archive of host objects with device code in them, such as `libcudadevrt.a`.
+    Library(&'a [u8]),
+}
+
 /// A kernel, ready to be launched.
 #[derive(Clone, Debug)]
 pub enum Function {

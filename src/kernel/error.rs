@@ -18,6 +18,9 @@ pub enum Error {
     /// The device refused.
     #[error(transparent)]
     Device(#[from] device::Error),
+    /// What was to be kept cannot be written.
+    #[error("the source cannot be kept: {0}")]
+    Keep(std::io::Error),
     /// The source does not compile.
     #[error("{name} does not compile: {}", first(.diagnostics, .log))]
     Rejected {

@@ -50,12 +50,20 @@ impl SourceModule {
         request.name_expressions.extend(plain.map(|kernel| kernel.name.clone()));
         request.name_expressions.sort();
         request.name_expressions.dedup();
+        let kept = source.write().map_err(Error::Keep)?;
+        let keep = |extension: &str, text: &str| match &kept {
+            Some(path) => std::fs::write(path.with_extension(extension), text).map_err(Error::Keep),
+            None => Ok(()),
+        };
         let compiled = match context.compiler().compile(&request)? {
             Outcome::Compiled(compiled) => compiled,
             Outcome::Rejected { diagnostics, log } => {
+                keep("log", &log)?;
                 return Err(Error::Rejected { name: request.name, diagnostics, log });
             }
         };
+        keep("ptx", &compiled.ptx)?;
+        keep("log", &compiled.log)?;
         Ok(Self {
             module: context.device().load(&compiled.ptx)?,
             ptx: compiled.ptx,

@@ -83,7 +83,8 @@ impl PreparedKernel {
     #[expect(unsafe_code, reason = "a kernel's accesses cannot be proved on an NVIDIA device")]
     pub unsafe fn launch(&self, stream: &Stream) -> Result<()> {
         // SAFETY: the caller's duties are passed on unchanged.
-        Ok(unsafe { stream.launch_prepared(&self.launch)? })
+        unsafe { stream.launch_prepared(&self.launch)? };
+        Ok(())
     }
 
     /// The same between two events.

@@ -1,6 +1,9 @@
 //! What a module is compiled from.
 
-use std::path::PathBuf;
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     compile::{Header, Request, Target},
@@ -20,12 +23,17 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Source {
     request: Request,
+    /// The device's own where there is none.
+    target: Option<Target>,
+    /// Where source, PTX and log are written.
+    kept_in: Option<PathBuf>,
 }
 
 impl Source {
     /// CUDA C++ text. `extern "C"` is not needed: kernels are found by the names that the source gives them.
     pub fn new(text: impl Into<String>) -> Self {
-        Self { request: Request::new("module.cu", text, Target::CPU) }
+        let request = Request::new("module.cu", text, Target::CPU);
+        Self { request, target: None, kept_in: None }
     }
 
     /// The content of a file, which also names it.
@@ -72,8 +80,56 @@ impl Source {
         self
     }
 
+    /// The virtual architecture to compile for, instead of the device's own; a device runs what was compiled for itself
+    /// or an older one.
+    #[must_use]
+    pub fn target(mut self, target: Target) -> Self {
+        self.target = Some(target);
+        self
+    }
+
+    /// Writes what is compiled, its PTX and what the compiler said to `folder`, as files named after the source.
+    #[must_use]
+    pub fn keep(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.kept_in = Some(folder.into());
+        self
+    }
+
+    /// A build for a debugger such as cuda-gdb: not optimised, with all that a debugger asks for, and kept in `folder`,
+    /// where the debugger finds the source.
+    #[must_use]
+    pub fn debug(self, folder: impl Into<PathBuf>) -> Self {
+        let folder = folder.into();
+        let exists = Path::new(&self.request.name).is_file();
+        let named = if exists { self } else { self.named_in(&folder) };
+        named.option("--device-debug").keep(folder)
+    }
+
+    fn named_in(self, folder: &Path) -> Self {
+        let name = folder.join(self.file_name());
+        self.named(name.to_string_lossy())
+    }
+
+    fn file_name(&self) -> OsString {
+        let name = Path::new(&self.request.name).file_name();
+        name.map_or_else(|| "module.cu".into(), OsString::from)
+    }
+
+    /// Writes the source where it is to be kept; the path without its extension.
+    ///
+    /// # Errors
+    /// Whatever writing it gives.
+    pub(super) fn write(&self) -> std::io::Result<Option<PathBuf>> {
+        let Some(folder) = &self.kept_in else { return Ok(None) };
+        std::fs::create_dir_all(folder)?;
+        let path = folder.join(self.file_name());
+        std::fs::write(&path, &self.request.source)?;
+        Ok(Some(path.with_extension("")))
+    }
+
     /// What the compiler is asked for, for a device of this target.
     pub(super) fn request(&self, target: Target) -> Request {
+        let target = self.target.unwrap_or(target);
         let mut request = Request { target, ..self.request.clone() };
         request.headers.extend(built_in_headers());
         request

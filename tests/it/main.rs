@@ -20,6 +20,7 @@ mod golden;
 mod host_functions;
 #[cfg(feature = "gl")]
 mod interop;
+mod kernel;
 mod nvidia;
 mod progress;
 mod ptx;

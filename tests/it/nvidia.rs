@@ -5,8 +5,8 @@
 use std::process::Command;
 
 use warpaint::device::{
-    Arguments, Attribute, Choice, Device, Error, Fill, Function, HostFlags, LaunchConfig, Memory,
-    Prepared, nvidia, occupancy,
+    Arguments, Attribute, Choice, Device, Error, Fill, Function, HostFlags, LaunchConfig,
+    LinkInput, Memory, Prepared, nvidia, occupancy,
 };
 
 /// Kernels in a PTX that is newer than any driver so far, so that loading it shows that its version is lowered.
@@ -215,6 +215,82 @@ fn a_prepared_launch_takes_little_of_the_host() {
     eprintln!("a prepared launch takes {microseconds:.2} µs of the host");
     // Built without optimisation it takes longer; the goal is 3.
     assert!(microseconds < 20.0, "{microseconds} µs");
+}
+
+/// Two modules, each of which needs the other's function or variable.
+const CALLER: &str = "
+.version 7.0
+.target sm_75
+.address_size 64
+
+.extern .func (.param .b32 result) tripled (.param .b32 value);
+.visible .global .align 4 .u32 offset = 5;
+
+.visible .entry store(.param .u64 out, .param .u32 value)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [value];
+    {
+        .param .b32 argument;
+        .param .b32 result;
+        st.param.b32 [argument], %r1;
+        call.uni (result), tripled, (argument);
+        ld.param.b32 %r2, [result];
+    }
+    cvta.to.global.u64 %rd2, %rd1;
+    st.global.u32 [%rd2], %r2;
+    ret;
+}
+";
+const CALLED: &str = "
+.version 7.0
+.target sm_75
+.address_size 64
+
+.extern .global .align 4 .u32 offset;
+
+.visible .func (.param .b32 result) tripled (.param .b32 value)
+{
+    .reg .b32 %r<5>;
+    ld.param.b32 %r1, [value];
+    mul.lo.u32 %r2, %r1, 3;
+    ld.global.u32 %r3, [offset];
+    add.u32 %r4, %r2, %r3;
+    st.param.b32 [result], %r4;
+    ret;
+}
+";
+
+#[test]
+fn modules_are_linked_and_machine_code_is_loaded() {
+    let Some(device) = device() else { return };
+    let (stream, gpu) = (device.stream().unwrap(), device.as_nvidia().unwrap());
+    let inputs = [LinkInput::Ptx(CALLER), LinkInput::Ptx(CALLED)];
+    let code = gpu.link_code(&inputs).unwrap();
+    let linked = [
+        device.link(&inputs).unwrap(),
+        device.load_binary(&code).unwrap(),
+        device.link(&[LinkInput::Cubin(&code)]).unwrap(),
+    ];
+    for module in linked {
+        let store = module.function("store").unwrap();
+        let out = device.alloc(4).unwrap();
+        let mut arguments = Arguments::new();
+        arguments.push(&out.address()).push(&7_u32);
+        // SAFETY: the kernel writes the four bytes of `out`.
+        unsafe { stream.launch(&store, &LaunchConfig::new(1, 1), &arguments) }.unwrap();
+        let read = stream.download(out.slice(..).unwrap()).unwrap().wait().unwrap();
+        assert_eq!(read, 26_u32.to_ne_bytes());
+        let offset = module.global("offset").unwrap();
+        assert_eq!(stream.download(offset).unwrap().wait().unwrap(), 5_u32.to_ne_bytes());
+    }
+    match device.link(&[LinkInput::Ptx(CALLER)]) {
+        Err(Error::Load { log, .. }) => assert!(log.contains("tripled"), "{log}"),
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(device.load_binary(&code[..code.len() / 2]), Err(Error::Load { .. })));
 }
 
 #[test]

@@ -225,7 +225,12 @@ impl Device {
     /// # Errors
     /// [`Error::Unsupported`].
     pub fn set_limit(&self, _limit: Limit, _value: usize) -> Result<()> {
-        Err(Error::Unsupported { operation: "setting a limit", device: NAME.into() })
+        self.unsupported("setting a limit")
+    }
+
+    /// What cannot be done here.
+    pub(super) fn unsupported<T>(&self, operation: &'static str) -> Result<T> {
+        Err(Error::Unsupported { operation, device: NAME.into() })
     }
 
     /// Compiles a module.

@@ -316,6 +316,26 @@ entry_points! {
             options: *mut sys::CUjit_option,
             values: *mut *mut c_void,
         );
+        fn cuLinkCreate_v2(
+            option_count: c_uint,
+            options: *mut sys::CUjit_option,
+            values: *mut *mut c_void,
+            state: *mut sys::CUlinkState,
+        );
+        fn cuLinkAddData_v2(
+            state: sys::CUlinkState,
+            kind: sys::CUjitInputType,
+            data: *mut c_void,
+            bytes: usize,
+            name: *const c_char,
+            option_count: c_uint,
+            options: *mut sys::CUjit_option,
+            values: *mut *mut c_void,
+        );
+        fn cuLinkComplete(
+            state: sys::CUlinkState, code: *mut *mut c_void, bytes: *mut usize
+        );
+        fn cuLinkDestroy(state: sys::CUlinkState);
         fn cuModuleUnload(module: sys::CUmodule);
         fn cuModuleGetFunction(
             function: *mut sys::CUfunction, module: sys::CUmodule, name: *const c_char

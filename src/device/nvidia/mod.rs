@@ -8,6 +8,7 @@
 //! is needed here.
 
 mod array;
+mod binary;
 mod context;
 mod copy;
 pub(crate) mod driver;
@@ -16,6 +17,7 @@ mod host;
 mod host_function;
 mod launch;
 mod limit;
+mod link;
 mod mapped;
 mod memory;
 mod module;

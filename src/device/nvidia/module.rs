@@ -15,8 +15,9 @@ use cudarc::driver::sys::{self, CUfunction_attribute as Attribute, CUjit_option 
 
 use super::{
     Device,
+    binary::Binary,
     context::Context,
-    driver::{Handle, code},
+    driver::{Handle, Status, code},
     limit::raw_preference,
     ptx::{self, Entry},
 };
@@ -47,59 +48,121 @@ impl Device {
     pub fn load(&self, ptx: &str) -> Result<Module> {
         let context = self.context();
         context.activate()?;
-        let text = match context.info().driver_version {
-            Some(cuda) => ptx::lowered(ptx, cuda),
-            None => ptx.into(),
-        };
-        let text = CString::new(text.as_bytes()).map_err(|error| Error::Load {
-            device: context.info().to_string(),
-            log: format!("byte {} of the PTX is zero", error.nul_position()),
-        })?;
+        let text = lowered(context, ptx)?;
         // Asked for lines that the text does not have, driver 580 writes outside its memory for some texts.
-        let lines = ptx::has_lines(ptx);
-        let (raw, log) = jit(context, &text, lines)?;
+        let wish = match ptx::is_for_debuggers(ptx) {
+            true => Some(JitOption::CU_JIT_GENERATE_DEBUG_INFO),
+            false => ptx::has_lines(ptx).then_some(JitOption::CU_JIT_GENERATE_LINE_INFO),
+        };
+        // SAFETY: the text ends with a NUL.
+        let (raw, log) = unsafe { load_image(context, text.as_ptr().cast(), wish)? };
         let entries = ptx::entries(ptx);
+        Ok(Module(Arc::new(Loaded { device: self.clone(), raw, entries, log })))
+    }
+
+    /// Loads a cubin or fatbin.
+    ///
+    /// # Errors
+    /// [`Error::Load`], [`Error::Call`].
+    pub fn load_binary(&self, bytes: &[u8]) -> Result<Module> {
+        let context = self.context();
+        context.activate()?;
+        self.load_code(&whole(context, bytes)?, Vec::new())
+    }
+
+    /// Loads machine code that has these kernels, as far as is known.
+    pub(super) fn load_code(&self, code: &Binary, entries: Vec<Entry>) -> Result<Module> {
+        // SAFETY: the code is whole.
+        let (raw, log) = unsafe { load_image(self.context(), code.bytes().as_ptr().cast(), None)? };
         Ok(Module(Arc::new(Loaded { device: self.clone(), raw, entries, log })))
     }
 }
 
-/// Loads `text`; gives the module and what the compiler said. `lines` says that the text has the source's lines, which
-/// profilers and debuggers then see.
-fn jit(context: &Context, text: &CStr, lines: bool) -> Result<(Handle<sys::CUmod_st>, String)> {
-    let (mut info_log, mut error_log) = (vec![0_u8; LOG_BYTES], vec![0_u8; LOG_BYTES]);
-    let number = ptr::without_provenance_mut::<c_void>;
-    let (mut options, mut values): (Vec<_>, Vec<_>) = [
-        (JitOption::CU_JIT_INFO_LOG_BUFFER, info_log.as_mut_ptr().cast()),
-        (JitOption::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
-        (JitOption::CU_JIT_ERROR_LOG_BUFFER, error_log.as_mut_ptr().cast()),
-        (JitOption::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
-    ]
-    .into_iter()
-    .chain(lines.then(|| (JitOption::CU_JIT_GENERATE_LINE_INFO, number(1))))
-    .unzip();
+/// Machine code that can be given to the driver.
+pub(super) fn whole(context: &Context, bytes: &[u8]) -> Result<Binary> {
+    Binary::new(bytes).ok_or_else(|| Error::Load {
+        device: context.info().to_string(),
+        log: format!("{} bytes that are no cubin or fatbin, or only a part of one", bytes.len()),
+    })
+}
+
+/// PTX as the driver reads it: its version lowered to the driver's where it is newer.
+pub(super) fn lowered(context: &Context, ptx: &str) -> Result<CString> {
+    let text = match context.info().driver_version {
+        Some(cuda) => ptx::lowered(ptx, cuda),
+        None => ptx.into(),
+    };
+    CString::new(text.as_bytes()).map_err(|error| Error::Load {
+        device: context.info().to_string(),
+        log: format!("byte {} of the PTX is zero", error.nul_position()),
+    })
+}
+
+/// Room for what the JIT compiler or the linker says.
+pub(super) struct Log {
+    info: Vec<u8>,
+    error: Vec<u8>,
+}
+
+impl Log {
+    pub(super) fn new() -> Self {
+        Self { info: vec![0; LOG_BYTES], error: vec![0; LOG_BYTES] }
+    }
+
+    /// The options that let the driver write to it, and their values.
+    pub(super) fn options(&mut self) -> [(JitOption, *mut c_void); 4] {
+        let number = ptr::without_provenance_mut::<c_void>;
+        [
+            (JitOption::CU_JIT_INFO_LOG_BUFFER, self.info.as_mut_ptr().cast()),
+            (JitOption::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
+            (JitOption::CU_JIT_ERROR_LOG_BUFFER, self.error.as_mut_ptr().cast()),
+            (JitOption::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
+        ]
+    }
+
+    /// An error where `status` is none of the driver's but the code's.
+    pub(super) fn check(&self, context: &Context, status: Status) -> Result<()> {
+        if !code::is_load_error(status.code) {
+            return context.check(status);
+        }
+        let (name, text) = context.driver().describe(status.code);
+        let log = format!("{name} ({}), {text}\n{}", status.code, said(&self.error));
+        Err(Error::Load { device: context.info().to_string(), log: log.trim().to_owned() })
+    }
+}
+
+fn said(log: &[u8]) -> String {
+    let log = CStr::from_bytes_until_nul(log).unwrap_or_default();
+    log.to_string_lossy().trim().to_owned()
+}
+
+/// Loads an image; gives the module and what the compiler said. `wish` is what is generated beside code, which profilers
+/// or debuggers then see.
+///
+/// # Safety
+/// `image` must be text that ends with a NUL, or whole machine code.
+unsafe fn load_image(
+    context: &Context,
+    image: *const c_void,
+    wish: Option<JitOption>,
+) -> Result<(Handle<sys::CUmod_st>, String)> {
+    let mut log = Log::new();
+    let wish = wish.map(|option| (option, ptr::without_provenance_mut::<c_void>(1)));
+    let (mut options, mut values): (Vec<_>, Vec<_>) = log.options().into_iter().chain(wish).unzip();
     let mut raw = ptr::null_mut();
-    // SAFETY: `text` ends with a NUL; the options and their values are as many and live until the call returns,
-    // as do the logs, whose sizes are given; `raw` is written before that.
+    // SAFETY: the caller answers for the image; the options and their values are as many and live until the call
+    // returns, as do the logs, whose sizes are given; `raw` is written before that.
     let status = unsafe {
         context.driver().cuModuleLoadDataEx(
             &raw mut raw,
-            text.as_ptr().cast(),
+            image,
             options.len() as u32,
             options.as_mut_ptr(),
             values.as_mut_ptr(),
         )
     };
-    let said = |log: &[u8]| {
-        let log = CStr::from_bytes_until_nul(log).unwrap_or_default();
-        log.to_string_lossy().trim().to_owned()
-    };
-    if code::is_load_error(status.code) {
-        let (name, text) = context.driver().describe(status.code);
-        let log = format!("{name} ({}), {text}\n{}", status.code, said(&error_log));
-        return Err(Error::Load { device: context.info().to_string(), log: log.trim().to_owned() });
-    }
-    context.check(status)?;
-    Ok((Handle(raw), said(&info_log)))
+    log.check(context, status)?;
+    Ok((Handle(raw), said(&log.info)))
 }
 
 impl Drop for Loaded {

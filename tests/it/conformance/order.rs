@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use warpaint::device::{
     Arguments, Attribute, CachePreference, Device, Error, EventOptions, Fill, LaunchConfig, Limit,
-    Prepared, StreamOptions,
+    LinkInput, Prepared, StreamOptions,
 };
 
 use super::{Clause, KERNELS, bytes, floats, launch, scale_arguments};
@@ -19,6 +19,7 @@ pub const CLAUSES: &[Clause] = &[
     ("prepared launches are launches", prepared_launches_are_launches),
     ("prepared launches are checked once", prepared_launches_are_checked_once),
     ("functions tell what they need", functions_tell_what_they_need),
+    ("code that is none is refused", code_that_is_none_is_refused),
     ("attributes agree with the description", attributes_agree_with_the_description),
     ("limits are told", limits_are_told),
 ];
@@ -170,6 +171,16 @@ fn functions_tell_what_they_need(device: &Device) {
         sum.set_cache_preference(preference).unwrap();
         device.set_cache_preference(preference).unwrap();
     }
+}
+
+fn code_that_is_none_is_refused(device: &Device) {
+    let refused = |result: Result<_, Error>| {
+        let refused = matches!(result, Err(Error::Load { .. } | Error::Unsupported { .. }));
+        assert!(refused, "{result:?}");
+    };
+    refused(device.load_binary(b"no machine code"));
+    refused(device.link(&[LinkInput::Cubin(b"nor this")]));
+    refused(device.link(&[LinkInput::Ptx("\0")]));
 }
 
 fn attributes_agree_with_the_description(device: &Device) {
