@@ -2,7 +2,7 @@
 
 use super::{
     Arguments, Device, Error, Event, Fill, Function, LaunchConfig, Prepared, Readback, Region,
-    Result, Rows, cpu, each, nvidia,
+    Result, Rows, Slice, cpu, each, nvidia,
 };
 
 /// How a stream is made.
@@ -76,6 +76,26 @@ impl Stream {
         from.expect_device(self.device().id())?;
         let (to, from) = to.alike(from)?;
         each!(self, s => s.copy(&to, &from))
+    }
+
+    /// Copies `from`, memory of another device, to `to`, memory of this one; `peer` is a stream of the other device. The
+    /// copy waits for what is on `peer`, and what is put there later waits for the copy.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] when the lengths differ, [`Error::WrongDevice`] for memory that is not its stream's,
+    /// [`Error::Unsupported`] between a GPU and the CPU device, [`Error::Call`].
+    pub fn copy_from_peer(&self, to: Slice<'_>, peer: &Self, from: Slice<'_>) -> Result<()> {
+        expect_length(to.bytes(), from.bytes())?;
+        to.expect_device(self.device().id())?;
+        from.expect_device(peer.device().id())?;
+        match (self, peer) {
+            (Self::Nvidia(s), Self::Nvidia(peer)) => s.copy_from_peer(to, peer, from),
+            (Self::Cpu(s), Self::Cpu(peer)) => s.copy_from_peer(to, peer, from),
+            _ => Err(Error::Unsupported {
+                operation: "copying from another kind of device",
+                device: self.device().info().to_string(),
+            }),
+        }
     }
 
     /// Fills `to`, memory or rows in it, with a value. What lies between rows stays.

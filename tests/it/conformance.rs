@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may panic, and skip aloud")]
 
 mod host;
-mod order;
+pub mod order;
 mod region;
 
 use std::thread;

@@ -294,6 +294,49 @@ fn modules_are_linked_and_machine_code_is_loaded() {
 }
 
 #[test]
+fn contexts_of_ones_own_are_devices() {
+    let Some(device) = device() else { return };
+    let primary = device.as_nvidia().unwrap();
+    for waiting in [nvidia::Waiting::Automatic, nvidia::Waiting::Block] {
+        let own = nvidia::Device::create(primary.ordinal(), waiting).unwrap();
+        assert!(own.id() != primary.id() && own.uuid() == primary.uuid());
+        let own = Device::Nvidia(own);
+        let (memory, stream) = (own.alloc(16).unwrap(), own.stream().unwrap());
+        stream.fill(memory.slice(..).unwrap(), Fill::U8(3)).unwrap();
+        let elsewhere = device.stream().unwrap().fill(memory.slice(..).unwrap(), Fill::U8(4));
+        assert!(matches!(elsewhere, Err(Error::WrongDevice { .. })), "{elsewhere:?}");
+        // The guard changes what is current for others, not what is here.
+        let guard = primary.push().unwrap();
+        assert_eq!(stream.download(memory.slice(..).unwrap()).unwrap().wait().unwrap(), [3; 16]);
+        drop(guard);
+        super::conformance::order::peers_copy(&device, &own);
+        let launched = own.load(KERNELS).unwrap().function("nothing").unwrap();
+        // SAFETY: the kernel does nothing.
+        unsafe { stream.launch(&launched, &LaunchConfig::new(1, 1), &Arguments::new()) }.unwrap();
+        stream.synchronize().unwrap();
+    }
+    device.synchronize().unwrap();
+}
+
+#[test]
+fn gpus_use_each_others_memory() {
+    let Some(device) = device() else { return };
+    let Ok(other) = Device::open(Choice::Cuda(1)) else {
+        eprintln!("SKIPPED: there is one GPU only");
+        return;
+    };
+    super::conformance::order::peers_copy(&device, &other);
+    let (one, two) = (device.as_nvidia().unwrap(), other.as_nvidia().unwrap());
+    if one.can_access_peer(two).unwrap() {
+        one.enable_peer_access(two).unwrap();
+        one.enable_peer_access(two).unwrap();
+        super::conformance::order::peers_copy(&device, &other);
+        one.disable_peer_access(two).unwrap();
+        one.disable_peer_access(two).unwrap();
+    }
+}
+
+#[test]
 fn page_locked_memory_is_copied_faster_than_it_could_be_staged() {
     let Some(device) = device() else { return };
     let (stream, bytes) = (device.stream().unwrap(), 1_usize << 30);

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Array, HostMemory, Readback, Stream, memory::Arena};
-use crate::device::{self, Error, Fill, Pitch, Region, Result, Rows, host::HostRows};
+use super::{Array, HostMemory, Readback, Shared, Stream, memory::Arena};
+use crate::device::{self, Error, Fill, Pitch, Region, Result, Rows, Slice, host::HostRows};
 
 /// Where a piece of work leaves its result, or finds what it works with.
 pub(super) type Slot<T> = Arc<Mutex<Option<T>>>;
@@ -70,6 +70,12 @@ enum Kind {
         to: Lines,
         value: Fill,
     },
+    /// From another device's memory.
+    Peer {
+        to: Lines,
+        from: u64,
+        device: Arc<Shared>,
+    },
     /// Between the device and host memory that stays its owner's: to the device if `upload`.
     Transfer {
         device: Lines,
@@ -96,6 +102,11 @@ impl Copy {
                         false => arena.read(device.address(at), row),
                     })
                 })
+            }
+            Kind::Peer { to, from, device } => {
+                let mut bytes = Vec::new();
+                let read = device.arena.append(from, row_bytes, &mut bytes);
+                read && arena.write(to.address, &bytes)
             }
             Kind::Upload { .. } | Kind::Copy { .. } | Kind::Fill { .. } if row_bytes == 0 => true,
             Kind::Upload { to, bytes } => {
@@ -148,6 +159,21 @@ impl Stream {
             (Lines::of(to)?, Lines::of(from)?, to.extent());
         let kind = Kind::Copy { to, from };
         self.push_copy(Copy { kind, extent, _kept: [to_array, from_array] });
+        Ok(())
+    }
+
+    /// Copies from the memory of another device, behind what is on `peer`, a stream there; what is put on `peer` later
+    /// waits for the copy, and so does who frees that memory.
+    ///
+    /// # Errors
+    /// None that is known before the copy is done.
+    pub fn copy_from_peer(&self, to: Slice<'_>, peer: &Self, from: Slice<'_>) -> Result<()> {
+        self.wait_for(peer);
+        let (pitch, extent) = (Pitch::tight([to.bytes(), 1, 1]), [to.bytes(), 1, 1]);
+        let to = Lines { address: to.address(), pitch };
+        let kind = Kind::Peer { to, from: from.address(), device: peer.device().shared.clone() };
+        self.push_copy(Copy { kind, extent, _kept: [None, None] });
+        peer.wait_for(self);
         Ok(())
     }
 

@@ -365,6 +365,14 @@ impl Stream {
         Ok(())
     }
 
+    /// Lets work put on the stream from now on wait for what is on another, of whatever CPU device.
+    pub(super) fn wait_for(&self, other: &Self) {
+        let mark = Arc::<Mark>::default();
+        let number = mark.record();
+        other.0.queue.push(Work::Record { mark: mark.clone(), number });
+        self.0.queue.push(Work::Wait { mark, number });
+    }
+
     fn expect_own(&self, event: &Event, operation: &'static str) -> Result<()> {
         if event.shared.id == self.shared().id {
             Ok(())

@@ -47,10 +47,12 @@ impl Late {
     }
 }
 
-/// An opened GPU: its primary context, retained until the last handle is dropped.
+/// An opened GPU: its primary context, retained until the last handle is dropped, or a context of its own.
 pub(crate) struct Context {
     driver: &'static Driver,
     raw: Handle<sys::CUctx_st>,
+    /// Created here; else the primary context, which others in the process may use, too.
+    own: bool,
     device: sys::CUdevice,
     ordinal: u32,
     uuid: [u8; 16],
@@ -82,17 +84,47 @@ impl Context {
 
     fn retain(driver: &'static Driver, ordinal: u32) -> Result<Self> {
         let device = device(driver, ordinal)?;
-        let info = describe(driver, ordinal, device)?;
-        let name = info.to_string();
-        let mut uuid = sys::CUuuid { bytes: [0; 16] };
-        // SAFETY: `uuid` is written before the call returns.
-        driver.check(&name, unsafe { driver.cuDeviceGetUuid_v2(&raw mut uuid, device) })?;
         let mut raw = ptr::null_mut();
         // SAFETY: `raw` is written before the call returns.
-        driver.check(&name, unsafe { driver.cuDevicePrimaryCtxRetain(&raw mut raw, device) })?;
+        let status = unsafe { driver.cuDevicePrimaryCtxRetain(&raw mut raw, device) };
+        driver.check(&format!("cuda:{ordinal}"), status)?;
+        Self::new(driver, ordinal, device, raw, false)
+    }
+
+    /// A new context beside the primary one, with `CU_CTX_*` flags.
+    pub(super) fn create(ordinal: u32, flags: u32) -> Result<Arc<Self>> {
+        let driver = Driver::get()?;
+        let device = device(driver, ordinal)?;
+        let (mut raw, mut popped) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: `raw` is written before the call returns.
+        let status = unsafe { driver.cuCtxCreate_v2(&raw mut raw, flags, device) };
+        let name = format!("cuda:{ordinal}");
+        let operation = "contexts of one's own";
+        let status = status.ok_or(Error::Unsupported { operation, device: name.clone() })?;
+        driver.check(&name, status)?;
+        // It was pushed onto this thread's stack, which stays as it was.
+        // SAFETY: `popped` is written before the call returns.
+        let status = unsafe { driver.cuCtxPopCurrent_v2(&raw mut popped) };
+        let context = Self::new(driver, ordinal, device, raw, true)?;
+        driver.check(&name, status).map(|()| Arc::new(context))
+    }
+
+    fn new(
+        driver: &'static Driver,
+        ordinal: u32,
+        device: sys::CUdevice,
+        raw: sys::CUcontext,
+        own: bool,
+    ) -> Result<Self> {
+        let info = describe(driver, ordinal, device)?;
+        let mut uuid = sys::CUuuid { bytes: [0; 16] };
+        // SAFETY: `uuid` is written before the call returns.
+        let status = unsafe { driver.cuDeviceGetUuid_v2(&raw mut uuid, device) };
+        driver.check(&info.to_string(), status)?;
         Ok(Self {
             driver,
             raw: Handle(raw),
+            own,
             device,
             ordinal,
             uuid: uuid.bytes.map(|byte| byte as u8),
@@ -118,6 +150,10 @@ impl Context {
 
     pub(super) fn ordinal(&self) -> u32 {
         self.ordinal
+    }
+
+    pub(super) fn raw(&self) -> sys::CUcontext {
+        self.raw.0
     }
 
     pub(super) fn raw_device(&self) -> sys::CUdevice {
@@ -270,8 +306,12 @@ impl Drop for Context {
         if self.make_current().is_ok() {
             staging.free(self);
         }
-        // SAFETY: retained once, and everything that lived in it held this context and is gone.
-        let status = unsafe { self.driver.cuDevicePrimaryCtxRelease_v2(self.device) };
+        let status = match self.own {
+            // SAFETY: created once, and everything that lived in it held this context and is gone.
+            true => unsafe { self.driver.cuCtxDestroy_v2(self.raw.0) },
+            // SAFETY: the same, but retained.
+            false => unsafe { self.driver.cuDevicePrimaryCtxRelease_v2(self.device) },
+        };
         if let Err(error) = self.check(status) {
             tracing::debug!("while closing {}: {error}", self.info);
         }

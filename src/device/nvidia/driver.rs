@@ -56,6 +56,10 @@ pub(crate) mod code {
     pub(crate) const INVALID_HANDLE: u32 = CUresult::CUDA_ERROR_INVALID_HANDLE as u32;
     pub(crate) const NOT_FOUND: u32 = CUresult::CUDA_ERROR_NOT_FOUND as u32;
     pub(crate) const UNSUPPORTED_LIMIT: u32 = CUresult::CUDA_ERROR_UNSUPPORTED_LIMIT as u32;
+    pub(crate) const PEER_ACCESS_ALREADY_ENABLED: u32 =
+        CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED as u32;
+    pub(crate) const PEER_ACCESS_NOT_ENABLED: u32 =
+        CUresult::CUDA_ERROR_PEER_ACCESS_NOT_ENABLED as u32;
     pub(crate) const NOT_READY: u32 = CUresult::CUDA_ERROR_NOT_READY as u32;
 
     /// Whether the module itself is what is wrong.
@@ -202,6 +206,14 @@ entry_points! {
         fn cuDevicePrimaryCtxRelease_v2(device: sys::CUdevice);
         fn cuCtxGetCurrent(context: *mut sys::CUcontext);
         fn cuCtxSetCurrent(context: sys::CUcontext);
+        fn cuCtxDestroy_v2(context: sys::CUcontext);
+        fn cuCtxPushCurrent_v2(context: sys::CUcontext);
+        fn cuCtxPopCurrent_v2(context: *mut sys::CUcontext);
+        fn cuDeviceCanAccessPeer(
+            can: *mut c_int, device: sys::CUdevice, peer: sys::CUdevice
+        );
+        fn cuCtxEnablePeerAccess(peer: sys::CUcontext, flags: c_uint);
+        fn cuCtxDisablePeerAccess(peer: sys::CUcontext);
         fn cuCtxSynchronize();
         fn cuCtxGetLimit(value: *mut usize, limit: sys::CUlimit);
         fn cuCtxSetLimit(limit: sys::CUlimit, value: usize);
@@ -239,6 +251,14 @@ entry_points! {
         );
         fn cuMemcpyDtoDAsync_v2(
             to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize, stream: sys::CUstream
+        );
+        fn cuMemcpyPeerAsync(
+            to: sys::CUdeviceptr,
+            to_context: sys::CUcontext,
+            from: sys::CUdeviceptr,
+            from_context: sys::CUcontext,
+            bytes: usize,
+            stream: sys::CUstream,
         );
         fn cuMemsetD8Async(
             to: sys::CUdeviceptr, value: c_uchar, count: usize, stream: sys::CUstream
@@ -399,6 +419,8 @@ entry_points! {
     }
 
     optional {
+        // The signature of before CUDA 13, under which newer drivers have it, too.
+        fn cuCtxCreate_v2(context: *mut sys::CUcontext, flags: c_uint, device: sys::CUdevice);
         // Since CUDA 12.4.
         fn cuFuncGetParamInfo(
             function: sys::CUfunction, index: usize, offset: *mut usize, bytes: *mut usize

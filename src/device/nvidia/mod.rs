@@ -21,6 +21,7 @@ mod link;
 mod mapped;
 mod memory;
 mod module;
+mod peer;
 mod ptx;
 mod staging;
 mod stream;
@@ -37,6 +38,7 @@ pub use host::{HostMemory, Transfer};
 pub use mapped::MappedMemory;
 pub use memory::{Memory, Readback};
 pub use module::{Function, Module};
+pub use peer::{Current, Waiting};
 pub use stream::Stream;
 pub use texture::{Surface, Texture};
 

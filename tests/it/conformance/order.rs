@@ -222,6 +222,53 @@ fn limits_are_told(device: &Device) {
     }
 }
 
+/// Copies from `other` to `device` a hundred times while both change their memory.
+fn peers_keep_order(device: &Device, other: &Device) {
+    let (stream, peer) = (device.stream().unwrap(), other.stream().unwrap());
+    let bytes = 1 << 20;
+    let (to, from) = (device.alloc(bytes).unwrap(), other.alloc(bytes).unwrap());
+    let (to, from) = (to.slice(..).unwrap(), from.slice(..).unwrap());
+    for round in 0..100 {
+        peer.fill(from, Fill::U8(round)).unwrap();
+        stream.copy_from_peer(to, &peer, from).unwrap();
+        peer.fill(from, Fill::U8(0xff)).unwrap();
+        if round % 10 == 0 {
+            let found = stream.download(to).unwrap().wait().unwrap();
+            assert!(found.iter().all(|byte| *byte == round), "round {round}");
+        }
+    }
+    let empty = (to.slice(..0).unwrap(), from.slice(..0).unwrap());
+    stream.copy_from_peer(empty.0, &peer, empty.1).unwrap();
+    let short = stream.copy_from_peer(to, &peer, from.slice(1..).unwrap());
+    assert!(matches!(short, Err(Error::OutOfRange { .. })), "{short:?}");
+    for wrong in [stream.copy_from_peer(from, &peer, from), stream.copy_from_peer(to, &peer, to)] {
+        assert!(matches!(wrong, Err(Error::WrongDevice { .. })), "{wrong:?}");
+    }
+}
+
+/// The memory goes while the copy is on its way.
+fn peers_may_be_dropped(device: &Device, other: &Device) {
+    let (stream, to) = (device.stream().unwrap(), device.alloc(32 << 20).unwrap());
+    let from = other.alloc(to.bytes()).unwrap();
+    let peer = other.stream().unwrap();
+    peer.fill(from.slice(..).unwrap(), Fill::U8(9)).unwrap();
+    stream.copy_from_peer(to.slice(..).unwrap(), &peer, from.slice(..).unwrap()).unwrap();
+    drop((from, peer));
+    let found = stream.download(to.slice(..).unwrap()).unwrap().wait().unwrap();
+    assert!(found.iter().all(|byte| *byte == 9));
+}
+
+pub fn peers_copy(device: &Device, other: &Device) {
+    peers_keep_order(device, other);
+    peers_keep_order(other, device);
+    peers_may_be_dropped(device, other);
+}
+
+#[test]
+fn cpu_devices_copy_from_each_other() {
+    peers_copy(&Device::cpu().unwrap(), &Device::cpu().unwrap());
+}
+
 #[test]
 fn a_checked_launch_returns_its_fault() {
     let device = Device::cpu().unwrap();
