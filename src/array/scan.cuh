@@ -146,10 +146,11 @@ __device__ void scan(unsigned long long *memory, Index n, Combine combine, Load 
     }
 }
 
-// An element of a scan that begins anew at heads.
+// An element of a scan that begins anew at heads. (A `bool` would leave bytes without meaning, which are moved one by
+// one.)
 template <class T> struct Segmented {
     T value;
-    bool head;
+    unsigned head;
 };
 
 template <class T, class Combine> struct ByHeads {

@@ -334,6 +334,8 @@ impl<'a> Stage<'a> {
         let items = (BYTES_PER_THREAD / widest).clamp(1, MOST_ITEMS);
         let serial = radix.context.device().info().kind == DeviceKind::Cpu;
         let (block, items) = if serial { (32, items * BLOCK / 32) } else { (BLOCK, items) };
+        // Three blocks at once: what is computed from keys shall be computed again rather than kept in registers.
+        let bounds = if serial { "32" } else { "256, 3" };
         let evaluate = format!(
             "{locate}{reads}{statements}",
             locate = places.locate(),
@@ -352,7 +354,7 @@ using Value = {value_type};
     warpaint::count_digits<{BLOCK}, Key, Index>(begins_, n_, flip_, load_);
 }}
 extern \"C\" __global__ void begin_digits(unsigned long long *begins_) {{ warpaint::begin_digits(begins_); }}
-extern \"C\" __global__ void __launch_bounds__({block}) sort_digit({parameters}
+extern \"C\" __global__ void __launch_bounds__({bounds}) sort_digit({parameters}
     unsigned long long *memory_, const unsigned long long *begins_, const unsigned shift_,
     const unsigned long long flip_, const unsigned long long n_, Key *keys_, Value *values_)
 {{
