@@ -6,6 +6,7 @@ mod complex;
 mod creation;
 mod functions;
 #[cfg(feature = "ndarray")]
+mod large;
 mod npy;
 mod random;
 mod scan;
