@@ -84,7 +84,8 @@ template <int WARPS, class T, class Combine> __device__ T scan_totals(T *totals,
 
 // Scans `n > 0` elements: `load(i)` gives one, in any order and maybe twice; `store(i, before, after)` gets what comes
 // before it (which means nothing where `i` is 0) and the same with it, once all elements of its tile have been loaded.
-template <int BLOCK, int ITEMS, class T, class Index, class Combine, class Load, class Store>
+// A thread's items are taken `UNROLL` at a time: all, to have them in registers.
+template <int BLOCK, int ITEMS, int UNROLL, class T, class Index, class Combine, class Load, class Store>
 __device__ void scan(unsigned long long *memory, Index n, Combine combine, Load load, Store store)
 {
     constexpr unsigned TILE = BLOCK * ITEMS, WARPS = BLOCK / LANES;
@@ -102,15 +103,15 @@ __device__ void scan(unsigned long long *memory, Index n, Combine combine, Load 
 
     // Neighbours are loaded by neighbouring threads, and scanned by the same. Behind the end the last one is repeated.
     T item[ITEMS];
-#pragma unroll
+#pragma unroll UNROLL
     for (int k = 0; k < ITEMS; ++k) {
         const Index i = start + k * BLOCK + thread;
         item[k] = load(i < n ? i : n - 1);
     }
-#pragma unroll
+#pragma unroll UNROLL
     for (int k = 0; k < ITEMS; ++k) items[k * BLOCK + thread] = item[k];
     __syncthreads();
-#pragma unroll
+#pragma unroll UNROLL
     for (int k = 0; k < ITEMS; ++k) {
         const T &own = items[thread * ITEMS + k];
         item[k] = k == 0 ? own : combine(item[k - 1], own);
@@ -136,10 +137,10 @@ __device__ void scan(unsigned long long *memory, Index n, Combine combine, Load 
     }
     const bool first = tile == 0 && thread == 0;
     if (thread == 0) items[0] = first ? item[0] : before;
-#pragma unroll
+#pragma unroll UNROLL
     for (int k = 0; k < ITEMS; ++k) items[thread * ITEMS + k + 1] = first ? item[k] : combine(before, item[k]);
     __syncthreads();
-#pragma unroll
+#pragma unroll UNROLL
     for (int k = 0; k < ITEMS; ++k) {
         const unsigned place = k * BLOCK + thread;
         if (start + place < n) store(start + place, items[place], items[place + 1]);

@@ -97,7 +97,7 @@ macro_rules! scan_kernel {
 ///
 /// `T` is the type of the values and of the result. It may be a structure ([`Data`]), which needs a default constructor
 /// in CUDA C++. The expression need not be commutative, and nothing neutral is needed. What is put together with what
-/// first depends on the number of elements alone, so the result has the same bits each time.
+/// first depends on the number of elements and the kind of device alone, so the result has the same bits each time.
 ///
 /// ```
 /// use warpaint::{array::{GpuArray, InclusiveScanKernel}, device::Device, kernel::Context};

@@ -83,17 +83,25 @@ template <class Index> struct Tally {
     static constexpr unsigned SHIFT = 8 * sizeof(Index) - 2;
     static constexpr Index OWN = (Index)1 << SHIFT, WITH_PRIOR = (Index)2 << SHIFT, COUNT = OWN - 1;
 
-    // The keys of this digit before `tile` (which is not the first), by looking back.
+    // The keys of this digit before `tile` (which is not the first), by looking back at some tiles at a time.
     __device__ static Index before(const volatile Index *tallies, unsigned tile, unsigned digit)
     {
+        constexpr unsigned AHEAD = 4;
         Index sum = 0;
         for (;;) {
-            --tile;
-            Index found;
-            do found = tallies[(unsigned long long)tile * DIGITS + digit];
-            while (found <= COUNT);
-            sum += found & COUNT;
-            if (found >= WITH_PRIOR) return sum;
+            Index found[AHEAD];
+#pragma unroll
+            for (unsigned k = 0; k < AHEAD; ++k) {
+                const unsigned earlier = tile > k ? tile - 1 - k : 0;
+                found[k] = tallies[(unsigned long long)earlier * DIGITS + digit];
+            }
+#pragma unroll
+            for (unsigned k = 0; k < AHEAD; ++k) {
+                if (found[k] <= COUNT) break;
+                sum += found[k] & COUNT;
+                --tile;
+                if (found[k] >= WITH_PRIOR) return sum;
+            }
         }
     }
 };

@@ -11,9 +11,10 @@ use super::{
     layout::broadcast,
     places::Places,
     source::Code,
+    sweep::is_serial,
 };
 use crate::{
-    device::{Arguments, Block, DeviceKind, Fill, Function, LaunchConfig},
+    device::{Arguments, Block, Fill, Function, LaunchConfig},
     kernel::Context,
 };
 
@@ -332,7 +333,7 @@ impl<'a> Stage<'a> {
         let dtypes = (keys.dtype(), values.map(|values| values.dtype()));
         let widest = dtypes.0.bytes.max(dtypes.1.map_or(0, |value| value.bytes));
         let items = (BYTES_PER_THREAD / widest).clamp(1, MOST_ITEMS);
-        let serial = radix.context.device().info().kind == DeviceKind::Cpu;
+        let serial = is_serial(&radix.context);
         let (block, items) = if serial { (32, items * BLOCK / 32) } else { (BLOCK, items) };
         // Three blocks at once: what is computed from keys shall be computed again rather than kept in registers.
         let bounds = if serial { "32" } else { "256, 3" };

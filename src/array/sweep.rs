@@ -2,7 +2,7 @@
 
 use super::{DType, Result, elementwise::index_type, places::Places, source::Code};
 use crate::{
-    device::{Fill, LaunchConfig},
+    device::{DeviceKind, Fill, LaunchConfig},
     kernel::{Context, GENERATED},
 };
 
@@ -21,7 +21,7 @@ const SHARED_BYTES: usize = 40 << 10;
 ///
 /// Each gives a total of its own; the kernel combines them in order, and for each element runs statements that see the
 /// total before it and with it. `combine` must be associative and needs no neutral element. The order of combination
-/// depends on the number of elements alone.
+/// depends on the number of elements and the kind of device alone.
 pub(super) struct Sweep<'a> {
     /// What the kernel reads; the text below may use its results.
     pub(super) code: Code<'a>,
@@ -70,8 +70,9 @@ impl Sweep<'_> {
         if n == 0 {
             return Ok(());
         }
-        let (block, items) = tile(self.total.bytes);
-        let source = self.source(n, block, items);
+        let (block, items) = tile(self.total.bytes, context);
+        let unrolled = if is_serial(context) { 1 } else { items };
+        let source = self.source(n, (block, items, unrolled));
         let kernel = self.code.compile(context, &source)?;
         let tiles = n.div_ceil((block * items) as u64) as usize;
         // A counter, and of each level as many totals in words with their flags: see `Mailbox`.
@@ -93,7 +94,7 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    fn source(&self, n: u64, block: usize, items: usize) -> String {
+    fn source(&self, n: u64, (block, items, unrolled): (usize, usize, usize)) -> String {
         let own = self.parameters.iter().map(|parameter| format!("{}, ", parameter.declaration));
         let evaluate = format!(
             "{locate}{reads}{statements}",
@@ -110,7 +111,7 @@ extern \"C\" __global__ void __launch_bounds__({block}) {GENERATED}({parameters}
     using Total = {total};
     const auto load_ = [&](const Index i) -> Total {{ {evaluate}{load} }};
     const auto store_ = [&](const Index i, const Total &before, const Total &after) {{ {evaluate}{store} }};
-    warpaint::scan<{block}, {items}, Total, Index>(memory_, n_, {combine}, load_, store_);
+    warpaint::scan<{block}, {items}, {unrolled}, Total, Index>(memory_, n_, {combine}, load_, store_);
 }}
 ",
             index = index_type(n),
@@ -127,14 +128,19 @@ extern \"C\" __global__ void __launch_bounds__({block}) {GENERATED}({parameters}
     }
 }
 
+/// Whether threads of a block take turns on one core: then fewer of them, each with more to do, are faster.
+pub(super) fn is_serial(context: &Context) -> bool {
+    context.device().info().kind == DeviceKind::Cpu
+}
+
 /// Threads of a block, and elements of `bytes` that each takes: an odd number, so that neighbouring threads' elements
-/// lie in different banks of the shared memory.
-fn tile(bytes: usize) -> (usize, usize) {
+/// lie in different banks of the shared memory. A tile has the same size on all devices.
+fn tile(bytes: usize, context: &Context) -> (usize, usize) {
     let items = (BYTES_PER_THREAD / bytes.max(1)).clamp(1, MOST_ITEMS);
     let items = if items.is_multiple_of(2) { items - 1 } else { items };
     let mut block = 256;
     while block > FAN && block * (items + 1) * bytes > SHARED_BYTES {
         block /= 2;
     }
-    (block, items)
+    if is_serial(context) { (FAN, items * block / FAN) } else { (block, items) }
 }
