@@ -23,7 +23,8 @@ pub struct HostFlags {
     pub write_combined: bool,
 }
 
-/// Page-locked memory of the host; on the CPU device, ordinary memory. It starts at a page, unless it was registered.
+/// Page-locked memory of the host; on the CPU device, ordinary memory. What was not registered starts at a multiple of
+/// 256 bytes.
 ///
 /// ```
 /// use warpaint::device::{Device, HostFlags};

@@ -212,7 +212,7 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Call`]. A panic of the function is [`Error::Panicked`], from a later call.
+    /// [`Error::Call`]. A panic of the function is [`Error::Panicked`], from [`Stream::synchronize`].
     pub fn host_function(&self, function: impl FnOnce() + Send + 'static) -> Result<()> {
         each!(self, s => s.host_function(Box::new(function)))
     }

@@ -26,7 +26,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The first error of a drop, or of a host function, that no call has returned yet, and whether there is one.
+/// The first error of a drop, or of a stream's host functions, that no call has returned yet, and whether there is one.
 #[derive(Debug, Default)]
 pub(super) struct Late {
     error: Mutex<Option<Error>>,
@@ -34,10 +34,16 @@ pub(super) struct Late {
 }
 
 impl Late {
-    /// Keeps an error for the next call on the device.
+    /// Keeps an error for a later call.
     pub(super) fn put(&self, error: Error) {
         lock(&self.error).get_or_insert(error);
         self.any.store(true, Ordering::Relaxed);
+    }
+
+    /// The error, once.
+    #[inline]
+    pub(super) fn check(&self) -> Result<()> {
+        if self.any.load(Ordering::Relaxed) { self.take() } else { Ok(()) }
     }
 
     #[cold]
@@ -185,9 +191,7 @@ impl Context {
     /// The error of an object that was dropped since the last call; [`Error::Call`].
     #[inline]
     pub(crate) fn activate(&self) -> Result<()> {
-        if self.late.any.load(Ordering::Relaxed) {
-            self.late.take()?;
-        }
+        self.late.check()?;
         self.make_current()
     }
 

@@ -26,7 +26,7 @@ pub(super) fn is_running() -> bool {
 /// What the driver's thread is given.
 struct Call {
     function: Box<dyn FnOnce() + Send>,
-    /// Takes a panic. Not the context, which must not end on that thread.
+    /// The stream's, for a panic. Not the stream itself, which must not end on that thread.
     late: Arc<Late>,
 }
 
@@ -38,7 +38,7 @@ impl Stream {
     pub fn host_function(&self, function: Box<dyn FnOnce() + Send>) -> Result<()> {
         let context = self.context();
         context.activate()?;
-        let call = Box::into_raw(Box::new(Call { function, late: context.late().clone() }));
+        let call = Box::into_raw(Box::new(Call { function, late: self.late().clone() }));
         let data = call.cast::<c_void>();
         // SAFETY: the stream is alive; `run` gets `data` once, on whatever thread, which its parts may go to.
         let status = unsafe { context.driver().cuLaunchHostFunc(self.raw(), Some(run), data) };

@@ -120,9 +120,10 @@ impl Log {
         ]
     }
 
-    /// An error where `status` is none of the driver's but the code's.
+    /// An error where `status` is one: the code's, where it is of that kind or the driver says what is wrong with it.
     pub(super) fn check(&self, context: &Context, status: Status) -> Result<()> {
-        if !code::is_load_error(status.code) {
+        let of_code = code::is_load_error(status.code) || !said(&self.error).is_empty();
+        if status.code == code::SUCCESS || !of_code {
             return context.check(status);
         }
         let (name, text) = context.driver().describe(status.code);

@@ -14,7 +14,7 @@ use cudarc::driver::sys;
 
 use super::{
     Device, Event,
-    context::{Context, lock},
+    context::{Context, Late, lock},
     driver::{Handle, Status, code},
     launch::Mark,
     staging::Block,
@@ -32,6 +32,8 @@ struct Inner {
     /// Tells the launches of this stream from those of others.
     number: u64,
     checked: bool,
+    /// Of its host functions.
+    late: Arc<Late>,
 }
 
 impl Device {
@@ -51,7 +53,7 @@ impl Device {
         })?;
         let (raw, number) = (Handle(raw), NUMBER.fetch_add(1, Ordering::Relaxed));
         let (device, checked) = (self.clone(), options.checked);
-        Ok(Stream(Arc::new(Inner { device, raw, number, checked })))
+        Ok(Stream(Arc::new(Inner { device, raw, number, checked, late: Arc::default() })))
     }
 
     /// The least and the greatest priority of streams; a smaller number is a greater priority.
@@ -104,6 +106,10 @@ impl Stream {
             context.driver().cuStreamGetPriority(self.raw(), &raw mut priority)
         })?;
         Ok(priority)
+    }
+
+    pub(super) fn late(&self) -> &Arc<Late> {
+        &self.0.late
     }
 
     /// Whether it waits for each launch.
@@ -187,7 +193,7 @@ impl Stream {
         // SAFETY: the stream is alive.
         context.check(unsafe { context.driver().cuStreamSynchronize(self.raw()) })?;
         lock(context.launches()).ended(mark);
-        Ok(())
+        self.0.late.check()
     }
 
     /// Not possible: the driver cannot stop a kernel.
