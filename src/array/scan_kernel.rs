@@ -96,8 +96,9 @@ macro_rules! scan_kernel {
 /// the elements up to `i` put together, in this order.
 ///
 /// `T` is the type of the values and of the result. It may be a structure ([`Data`]), which needs a default constructor
-/// in CUDA C++. The expression need not be commutative, and nothing neutral is needed. What is put together with what
-/// first depends on the number of elements and the kind of device alone, so the result has the same bits each time.
+/// in CUDA C++; one of hundreds of bytes may be too large for a kernel. The expression need not be commutative, and
+/// nothing neutral is needed. What is put together with what first depends on the number of elements and the kind of
+/// device alone, so the result has the same bits each time.
 ///
 /// ```
 /// use warpaint::{array::{GpuArray, InclusiveScanKernel}, device::Device, kernel::Context};

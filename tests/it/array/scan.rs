@@ -107,6 +107,45 @@ fn structures_are_scanned_in_their_order() {
     }
 }
 
+/// Larger than what a thread otherwise takes at once.
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Counts {
+    of: [u32; 24],
+}
+
+impl Data for Counts {
+    const DTYPE: DType = DType {
+        name: "Counts",
+        definition: "struct Counts { unsigned of[24]; };",
+        bytes: 96,
+        align: 4,
+    };
+}
+
+#[test]
+#[expect(unsafe_code, reason = "kernels from expressions")]
+fn large_structures_are_scanned() {
+    // SAFETY: the expression uses its operands alone.
+    let histogram = unsafe { InclusiveScanKernel::<Counts>::new("add(a, b)") };
+    let histogram = histogram.map("one(x)").preamble(
+        "__device__ Counts add(Counts a, const Counts &b)
+        { for (int k = 0; k < 24; ++k) a.of[k] += b.of[k]; return a; }
+        __device__ Counts one(int x) { Counts c{}; c.of[x] = 1; return c; }",
+    );
+    for context in contexts() {
+        let n = 500;
+        let values = random(6, n, |rng| rng.i32(0..24));
+        let a = GpuArray::from_slice(&context, &values).unwrap();
+        let all = histogram.call(&a).unwrap().to_vec().unwrap();
+        let mut expected = Counts { of: [0; 24] };
+        for (value, found) in values.iter().zip(all) {
+            expected.of[*value as usize] += 1;
+            assert!(found == expected);
+        }
+    }
+}
+
 #[test]
 fn segments_begin_anew_at_heads() {
     let (inclusive, exclusive) = affine();
