@@ -299,9 +299,10 @@ impl Lower<'_, '_> {
         if let Some(resume) = resume {
             return self.group_waits(index, i, resume);
         }
-        let varying_guard = i.guard.is_some_and(|guard| {
-            !self.shape(guard.reg).is_uniform() && !self.is_decided(guard.reg)
-        });
+        if let Some(taken) = self.decision(index) {
+            return self.go_as_decided(i, taken);
+        }
+        let varying_guard = i.guard.is_some_and(|guard| !self.shape(guard.reg).is_uniform());
         match i.op {
             Op::Bra { .. } if self.skips_at(index) => self.begin_skip(index, i),
             Op::Bra { .. } if varying_guard => self.group_branches(index, i),
@@ -318,7 +319,7 @@ impl Lower<'_, '_> {
 
     /// Once for all, or on vectors, or for one thread after the other.
     fn group_operation(&mut self, index: usize, i: &Instruction) -> Step {
-        if self.decide(index, i)? {
+        if self.is_needless(i) {
             return Ok(());
         }
         self.check_widening(index, i);
@@ -365,6 +366,20 @@ impl Lower<'_, '_> {
         }
         let next = self.next_block();
         self.b.ins().jump(next, &[]);
+    }
+
+    /// A branch or an end that is known to be for all threads of the row, or for none.
+    fn go_as_decided(&mut self, i: &Instruction, taken: Value) -> Step {
+        let after = self.b.create_block();
+        let target = i.branch_target().map(|label| self.labels[label.0 as usize]);
+        let then = target.unwrap_or_else(|| self.b.create_block());
+        self.b.ins().brif(taken, then, &[], after, &[]);
+        if target.is_none() {
+            self.b.switch_to_block(then);
+            self.group_ends();
+        }
+        self.b.switch_to_block(after);
+        Ok(())
     }
 
     fn group_ends_where(&mut self, i: &Instruction) -> Step {

@@ -9,6 +9,8 @@ use cranelift_codegen::ir::{
     types,
 };
 
+use cranelift_frontend::Variable;
+
 use super::{
     super::lower::{Checked, Lower, Step, Unsupported, int_condition},
     leave::widens,
@@ -59,26 +61,19 @@ impl Lower<'_, '_> {
         self.row().is_some_and(|row| row.rehearsed && row.hoisted[statement])
     }
 
-    /// Whether the predicate is the same for all groups of a row that was rehearsed.
-    pub(super) fn is_decided(&self, reg: Reg) -> bool {
-        self.row().is_some_and(|row| row.rehearsed && row.decisive.contains(reg))
+    /// In the code for groups that were rehearsed: the way that their row goes at a branch or an end.
+    pub(super) fn decision(&mut self, statement: usize) -> Option<Value> {
+        let row = self.row().filter(|row| row.rehearsed)?;
+        let decision = *row.decisions.get(&statement)?;
+        Some(self.b.use_var(decision))
     }
 
-    /// Makes predicates of the first thread of which there are verdicts; `false` where the others' are needed too.
-    ///
-    /// What decides is the same for all threads of the row, whoever's predicates it is made of: a verdict on it does not
-    /// depend on those that differ.
-    pub(super) fn decide(&mut self, index: usize, i: &Instruction) -> Step<bool> {
-        let Some(row) = self.row().filter(|row| row.rehearsed) else { return Ok(false) };
-        let (mut has_verdict, mut enough) = (false, !i.dst.is_empty());
-        i.for_each_def(|reg| {
-            has_verdict |= row.verdicts.contains_key(&reg);
-            enough &= row.decisive.contains(reg);
-        });
-        if has_verdict {
-            self.instruction(index, i, None)?;
-        }
-        Ok(enough)
+    /// Whether only branches read what the instruction gives, and they were decided for the row.
+    pub(super) fn is_needless(&self, i: &Instruction) -> bool {
+        let Some(row) = self.row().filter(|row| row.rehearsed) else { return false };
+        let mut needless = !i.dst.is_empty();
+        i.for_each_def(|reg| needless &= row.decisive.contains(reg));
+        needless
     }
 
     /// At a group's turn: goes to `rehearsed` with a row of which all is known, else goes on here.
@@ -114,12 +109,25 @@ impl Lower<'_, '_> {
 
     /// Behind a group that was rehearsed: the next one of its row, or what follows the row.
     pub(super) fn next_rehearsed(&mut self, rehearsed: Block, behind: Block, end: Value) {
-        self.advance(LANES as i64, end);
         let Some(row_end) = self.row().map(|row| row.end) else { return };
         let index = self.b.use_var(self.thread.index);
+        let next = self.b.ins().iadd_imm_u(index, LANES as i64);
         let row_end = self.b.use_var(row_end);
-        let more = self.b.ins().icmp(IntCC::NotEqual, index, row_end);
-        self.b.ins().brif(more, rehearsed, &[], behind, &[]);
+        let more = self.b.ins().icmp(IntCC::NotEqual, next, row_end);
+        let [within, last] = [(); 2].map(|()| self.b.create_block());
+        self.b.ins().brif(more, within, &[], last, &[]);
+        // No row goes on in another one of the block.
+        self.b.switch_to_block(within);
+        self.b.def_var(self.thread.index, next);
+        if self.plan.axes > 0 {
+            let x = self.b.use_var(self.thread.x);
+            let x = self.b.ins().iadd_imm_u(x, LANES as i64);
+            self.b.def_var(self.thread.x, x);
+        }
+        self.b.ins().jump(rehearsed, &[]);
+        self.b.switch_to_block(last);
+        self.advance(LANES as i64, end);
+        self.b.ins().jump(behind, &[]);
     }
 
     /// Whether what follows is for groups that were rehearsed.
@@ -159,11 +167,16 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    /// A predicate that some path leaves unset is false.
+    /// A predicate that some path leaves unset is false; a branch that it does not come to leads nowhere.
     fn define_all_verdicts(&mut self) {
         let verdicts: Vec<Verdict> =
             self.row().into_iter().flat_map(|row| row.verdicts.values().copied()).collect();
+        let decisions: Vec<Variable> =
+            self.row().into_iter().flat_map(|row| row.decisions.values().copied()).collect();
         let [no, yes] = [0, 1].map(|value| self.b.ins().iconst(types::I8, value));
+        for decision in decisions {
+            self.b.def_var(decision, no);
+        }
         for verdict in verdicts {
             self.b.def_var(verdict.all, no);
             self.b.def_var(verdict.none, yes);
@@ -175,7 +188,7 @@ impl Lower<'_, '_> {
         match (&i.op, i.guard) {
             (Op::Bra { .. }, Some(_)) if self.skips_at(at) => Ok(()),
             (Op::Bra { .. } | Op::Ret { .. } | Op::Exit, guard) => {
-                self.rehearse_branch(guard, target.unwrap_or(way.good), way)
+                self.rehearse_branch(at, guard, target.unwrap_or(way.good), way)
             }
             (Op::Trap, _) => {
                 self.b.ins().jump(way.doubtful, &[]);
@@ -196,13 +209,22 @@ impl Lower<'_, '_> {
     }
 
     /// All threads go there, or none, or groups look for themselves.
-    fn rehearse_branch(&mut self, guard: Option<Guard>, target: Block, way: &Rehearsal) -> Step {
+    fn rehearse_branch(
+        &mut self,
+        at: usize,
+        guard: Option<Guard>,
+        target: Block,
+        way: &Rehearsal,
+    ) -> Step {
         let Some(guard) = guard else {
             self.b.ins().jump(target, &[]);
             return Ok(());
         };
         let [all, none] = self.verdict(guard.reg);
         let [taken, passed] = if guard.negated { [none, all] } else { [all, none] };
+        if let Some(decision) = self.row().and_then(|row| row.decisions.get(&at).copied()) {
+            self.b.def_var(decision, taken);
+        }
         let [mixed, on] = [(); 2].map(|()| self.b.create_block());
         self.b.ins().brif(passed, on, &[], mixed, &[]);
         self.b.switch_to_block(mixed);

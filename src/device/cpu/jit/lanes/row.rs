@@ -44,6 +44,8 @@ pub(super) struct Row {
     pub(super) verdicts: HashMap<Reg, Verdict>,
     /// Those that nothing but branches reads.
     pub(super) decisive: RegSet,
+    /// Whether all threads of the row go where a branch leads, by its statement.
+    pub(super) decisions: HashMap<usize, Variable>,
     /// Statements whose checks are done for all.
     pub(super) hoisted: Vec<bool>,
     /// The code for groups that were rehearsed is being made.
@@ -81,6 +83,7 @@ impl Row {
             shapes: row_shapes,
             known,
             verdicts: HashMap::new(),
+            decisions: HashMap::new(),
             hoisted: vec![false; body.statements.len()],
             rehearsed: false,
             end: b.declare_var(types::I32),
@@ -95,6 +98,7 @@ impl Row {
             match (&i.op, i.guard) {
                 (Op::Bra { .. } | Op::Ret { .. } | Op::Exit, Some(guard)) if !skips => {
                     plan.decides_on(guard.reg).then_some(())?;
+                    plan.decisions.insert(at, b.declare_var(types::I8));
                 }
                 (Op::BrxIdx { .. }, _) => return None,
                 (Op::Ld(access) | Op::St(access), None) => {
