@@ -37,7 +37,7 @@ pub use event::Event;
 pub use host::{HostMemory, Transfer};
 pub use mapped::MappedMemory;
 pub use memory::{Memory, Readback};
-pub use module::{Function, Module};
+pub use module::{Function, JitOptions, Module};
 pub use peer::{Current, Waiting};
 pub use stream::Stream;
 pub use texture::{Surface, Texture};

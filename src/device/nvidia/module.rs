@@ -40,12 +40,43 @@ struct Loaded {
     log: String,
 }
 
+/// What the driver's JIT compiler is told (CUDA driver API, `CUjit_option`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JitOptions {
+    /// How much it optimises, 0 to 4; 4 where nothing is said.
+    pub optimization_level: Option<u32>,
+    /// Most registers of a thread.
+    pub max_registers: Option<u32>,
+    /// Threads that a block has at least, for which registers are to suffice.
+    pub threads_per_block: Option<u32>,
+}
+
+impl JitOptions {
+    fn options(self) -> impl Iterator<Item = (JitOption, u32)> {
+        [
+            (JitOption::CU_JIT_OPTIMIZATION_LEVEL, self.optimization_level),
+            (JitOption::CU_JIT_MAX_REGISTERS, self.max_registers),
+            (JitOption::CU_JIT_THREADS_PER_BLOCK, self.threads_per_block),
+        ]
+        .into_iter()
+        .filter_map(|(option, value)| Some((option, value?)))
+    }
+}
+
 impl Device {
     /// Loads PTX, whose version is lowered to the driver's where it is newer.
     ///
     /// # Errors
     /// [`Error::Load`] with the JIT compiler's log, [`Error::Call`].
     pub fn load(&self, ptx: &str) -> Result<Module> {
+        self.load_with(ptx, JitOptions::default())
+    }
+
+    /// The same, with options for the JIT compiler.
+    ///
+    /// # Errors
+    /// As [`Device::load`].
+    pub fn load_with(&self, ptx: &str, options: JitOptions) -> Result<Module> {
         let context = self.context();
         context.activate()?;
         let text = lowered(context, ptx)?;
@@ -54,8 +85,9 @@ impl Device {
             true => Some(JitOption::CU_JIT_GENERATE_DEBUG_INFO),
             false => ptx::has_lines(ptx).then_some(JitOption::CU_JIT_GENERATE_LINE_INFO),
         };
+        let wishes = wish.map(|option| (option, 1)).into_iter().chain(options.options());
         // SAFETY: the text ends with a NUL.
-        let (raw, log) = unsafe { load_image(context, text.as_ptr().cast(), wish)? };
+        let (raw, log) = unsafe { load_image(context, text.as_ptr().cast(), wishes)? };
         let entries = ptx::entries(ptx);
         Ok(Module(Arc::new(Loaded { device: self.clone(), raw, entries, log })))
     }
@@ -72,8 +104,9 @@ impl Device {
 
     /// Loads machine code that has these kernels, as far as is known.
     pub(super) fn load_code(&self, code: &Binary, entries: Vec<Entry>) -> Result<Module> {
+        let image = code.bytes().as_ptr().cast();
         // SAFETY: the code is whole.
-        let (raw, log) = unsafe { load_image(self.context(), code.bytes().as_ptr().cast(), None)? };
+        let (raw, log) = unsafe { load_image(self.context(), image, [])? };
         Ok(Module(Arc::new(Loaded { device: self.clone(), raw, entries, log })))
     }
 }
@@ -137,19 +170,20 @@ fn said(log: &[u8]) -> String {
     log.to_string_lossy().trim().to_owned()
 }
 
-/// Loads an image; gives the module and what the compiler said. `wish` is what is generated beside code, which profilers
-/// or debuggers then see.
+/// Loads an image; gives the module and what the compiler said. `wishes` are options that are numbers.
 ///
 /// # Safety
 /// `image` must be text that ends with a NUL, or whole machine code.
 unsafe fn load_image(
     context: &Context,
     image: *const c_void,
-    wish: Option<JitOption>,
+    wishes: impl IntoIterator<Item = (JitOption, u32)>,
 ) -> Result<(Handle<sys::CUmod_st>, String)> {
     let mut log = Log::new();
-    let wish = wish.map(|option| (option, ptr::without_provenance_mut::<c_void>(1)));
-    let (mut options, mut values): (Vec<_>, Vec<_>) = log.options().into_iter().chain(wish).unzip();
+    let number = |value: u32| ptr::without_provenance_mut::<c_void>(value as usize);
+    let wishes = wishes.into_iter().map(|(option, value)| (option, number(value)));
+    let (mut options, mut values): (Vec<_>, Vec<_>) =
+        log.options().into_iter().chain(wishes).unzip();
     let mut raw = ptr::null_mut();
     // SAFETY: the caller answers for the image; the options and their values are as many and live until the call
     // returns, as do the logs, whose sizes are given; `raw` is written before that.
