@@ -11,6 +11,7 @@ mod compile;
 mod conformance;
 #[cfg(feature = "gl")]
 mod draw;
+mod examples;
 mod faults;
 mod fuzz;
 #[cfg(feature = "gl")]
