@@ -21,5 +21,18 @@ inline __device__ Compensated operator+(Compensated a, Compensated b)
     return result;
 }
 
+inline __device__ Compensated operator-(Compensated a) { a.high = -a.high, a.low = -a.low; return a; }
+inline __device__ Compensated operator-(Compensated a, Compensated b) { return a + -b; }
+
+// A product with its rounding error (Ogita, Rump and Oishi's dot product, of which these are the terms).
+inline __device__ Compensated operator*(Compensated a, Compensated b)
+{
+    Compensated result(__dmul_rn(a.high, b.high));
+    if (isfinite(result.high)) {
+        result.low = __fma_rn(a.high, b.high, -result.high) + (a.high * b.low + a.low * b.high);
+    }
+    return result;
+}
+
 }  // namespace warpaint
 #endif

@@ -62,6 +62,10 @@ pub trait Arithmetic: Data {}
 pub trait Number: Arithmetic + Promote<Self, Output = Self> {
     /// The type of its real part and of its absolute value: the type itself, or a complex number's parts'.
     type Real: Real;
+    /// The type of its mean: the type itself, or `f64` for integers.
+    type Mean: Inexact;
+    /// The type that means and squares of deviations from them are collected in on the device.
+    const MOMENTS: DType;
     /// The type that sums of it are collected in on the device, one that loses nothing that matters.
     const SUM: DType;
     /// The type that running sums and products of it are collected in.
@@ -150,11 +154,73 @@ const COMPLEX_COMPENSATED: DType = DType {
     align: 32,
 };
 
+/// Moments of real numbers.
+const MOMENTS: DType = DType {
+    name: "warpaint::Moments<double>",
+    definition: include_str!("moments.cuh"),
+    bytes: 32,
+    align: 8,
+};
+
+/// Moments of complex numbers.
+const COMPLEX_MOMENTS: DType = DType {
+    name: "warpaint::Moments<warpaint::complex<double>>",
+    definition: concat!("#include <warpaint/complex.cuh>\n", include_str!("moments.cuh")),
+    bytes: 48,
+    align: 16,
+};
+
+/// The classes of reductions that hold values of any type.
+const PLACED: &str = include_str!("placed.cuh");
+
+/// A name put together when the program is compiled, as names of types have to be: its bytes, and how many they are.
+const fn instance(template: &str, of: &str) -> ([u8; 64], usize) {
+    let (mut name, mut n) = ([0; 64], 0);
+    let parts = [template.as_bytes(), b"<", of.as_bytes(), b">"];
+    let mut part = 0;
+    while part < parts.len() {
+        let mut at = 0;
+        while at < parts[part].len() {
+            name[n] = parts[part][at];
+            (at, n) = (at + 1, n + 1);
+        }
+        part += 1;
+    }
+    (name, n)
+}
+
+const fn text((name, n): &'static ([u8; 64], usize)) -> &'static str {
+    match std::str::from_utf8(name.split_at(*n).0) {
+        Ok(text) => text,
+        Err(_) => "",
+    }
+}
+
+/// Instances for `T` of classes of `placed.cuh`.
+pub(super) struct Instance<T>(std::marker::PhantomData<T>);
+
+impl<T: Real> Instance<T> {
+    const PLACED_NAME: &'static ([u8; 64], usize) = &instance("warpaint::Placed", T::DTYPE.name);
+    const RANGE_NAME: &'static ([u8; 64], usize) = &instance("warpaint::Range", T::DTYPE.name);
+    /// A value and its place.
+    pub(super) const PLACED: DType =
+        DType { name: text(Self::PLACED_NAME), definition: PLACED, bytes: 16, align: 8 };
+    /// Two values.
+    pub(super) const RANGE: DType = DType {
+        name: text(Self::RANGE_NAME),
+        definition: PLACED,
+        bytes: 2 * T::DTYPE.bytes,
+        align: T::DTYPE.align,
+    };
+}
+
 macro_rules! real {
-    ($($steps:ident { $($rust:ty: $zero:expr, $one:expr, $least:expr, $greatest:expr, $sum:expr $(, $running:expr)?;)* })*) => {$($(
+    ($($steps:ident, $mean:ty { $($rust:ty: $zero:expr, $one:expr, $least:expr, $greatest:expr, $sum:expr $(, $running:expr)?;)* })*) => {$($(
         impl Arithmetic for $rust {}
         impl Number for $rust {
             type Real = Self;
+            type Mean = $mean;
+            const MOMENTS: DType = MOMENTS;
             const SUM: DType = $sum;
             $(const RUNNING: DType = $running;)?
             const ZERO: Self = $zero;
@@ -182,7 +248,7 @@ fn real_steps(start: f64, stop: f64, step: f64) -> Option<usize> {
 }
 
 real! {
-    whole_steps {
+    whole_steps, f64 {
         i8: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
         u8: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
         i16: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
@@ -192,7 +258,7 @@ real! {
         i64: 0, 1, Self::MIN, Self::MAX, <i64 as Data>::DTYPE;
         u64: 0, 1, Self::MIN, Self::MAX, <u64 as Data>::DTYPE;
     }
-    real_steps {
+    real_steps, Self {
         f16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, <f32 as Data>::DTYPE, <f32 as Data>::DTYPE;
         bf16: Self::ZERO, Self::ONE, Self::NEG_INFINITY, Self::INFINITY, <f32 as Data>::DTYPE, <f32 as Data>::DTYPE;
         f32: 0.0, 1.0, Self::NEG_INFINITY, Self::INFINITY, <f64 as Data>::DTYPE;
@@ -214,6 +280,8 @@ macro_rules! complex {
         impl Arithmetic for Complex<$part> {}
         impl Number for Complex<$part> {
             type Real = $part;
+            type Mean = Self;
+            const MOMENTS: DType = COMPLEX_MOMENTS;
             const SUM: DType = $sum;
             const ZERO: Self = Self::new(0.0, 0.0);
             const ONE: Self = Self::new(1.0, 0.0);

@@ -27,7 +27,7 @@ const WIDEST_BYTES: usize = 16;
 const MOST_BYTES: usize = 64;
 
 /// The type of pieces of `width` elements, as aligned as they are.
-fn piece(array: &Operand, width: usize) -> String {
+pub(super) fn piece(array: &Operand, width: usize) -> String {
     let DType { name, bytes, align, .. } = array.dtype;
     let wide = alignment(width * bytes).max(align);
     let align = if array.address().is_multiple_of(wide as u64) { wide } else { align };
@@ -37,6 +37,24 @@ fn piece(array: &Operand, width: usize) -> String {
 /// The alignment of pieces of `bytes`: the greatest power of two that divides them, up to the widest access.
 fn alignment(bytes: usize) -> usize {
     1 << bytes.trailing_zeros().min(WIDEST_BYTES.trailing_zeros())
+}
+
+/// How many neighbours of each array a thread can take at once: all arrays must lie on whole pieces.
+pub(super) fn width(arrays: &[&Operand]) -> usize {
+    // Of a type whose size is no power of two, such as `float3`, several make pieces that are aligned.
+    let whole = |array: &&Operand| WIDEST_BYTES / alignment(array.dtype.bytes);
+    let mut width = arrays.iter().map(whole).min().unwrap_or(1);
+    let fits = |width: usize| {
+        let fits = |array: &&Operand| {
+            let bytes = width * array.dtype.bytes;
+            bytes <= MOST_BYTES && array.address().is_multiple_of(alignment(bytes) as u64)
+        };
+        arrays.iter().all(fits)
+    };
+    while width > 1 && !fits(width) {
+        width /= 2;
+    }
+    width
 }
 
 /// Computes `root` for each element of `out`.
@@ -121,25 +139,12 @@ impl Job<'_> {
         run(&out.context, code, &source, count.div_ceil(elements_a_thread as u64), &arguments)
     }
 
-    /// How many neighbours a thread can take at once: all arrays must lie on whole pieces.
+    /// How many neighbours a thread can take at once.
     fn width(&self) -> usize {
         let moving =
             self.code.arrays.iter().enumerate().filter(|(k, _)| !self.places.is_uniform(*k));
         let arrays: Vec<&Operand> = moving.map(|(_, array)| *array).chain([self.out]).collect();
-        // Of a type whose size is no power of two, such as `float3`, several make pieces that are aligned.
-        let whole = |array: &&Operand| WIDEST_BYTES / alignment(array.dtype.bytes);
-        let mut width = arrays.iter().map(whole).min().unwrap_or(1);
-        let fits = |width: usize| {
-            let fits = |array: &&Operand| {
-                let bytes = width * array.dtype.bytes;
-                bytes <= MOST_BYTES && array.address().is_multiple_of(alignment(bytes) as u64)
-            };
-            arrays.iter().all(fits)
-        };
-        while width > 1 && !fits(width) {
-            width /= 2;
-        }
-        width
+        width(&arrays)
     }
 
     fn flat(&self, width: usize) -> String {

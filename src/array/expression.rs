@@ -153,8 +153,14 @@ impl<T: Data> Expr<T> {
         Expr::apply(code, vec![self.node.clone(), other])
     }
 
+    /// The same where the code's value has a type that no Rust type stands for.
+    pub(super) fn binary_as(&self, dtype: DType, code: &'static str, other: Arc<Node>) -> Self {
+        let node = Node::Apply { dtype, code, arguments: vec![self.node.clone(), other] };
+        Self { node: Arc::new(node), of: PhantomData }
+    }
+
     /// The arrays in it.
-    fn operands(&self) -> impl Iterator<Item = &Operand> {
+    pub(super) fn operands(&self) -> impl Iterator<Item = &Operand> {
         in_order(&self.node).into_iter().filter_map(|node| match &**node {
             Node::Array(operand) => Some(operand),
             _ => None,

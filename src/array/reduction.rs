@@ -1,42 +1,60 @@
-//! Reductions of expressions: over all elements, or along axes.
+//! How reductions run: over all elements, or along axes.
 //!
-//! Each output is reduced by the threads of a block in a fixed tree, or by one thread where outputs lie side by side
-//! in memory and are many; long ones are split among blocks, and a second launch of the same kind reduces their
-//! results. Which elements meet in which order depends on shape and device alone, so a result has the same bits each
-//! time.
+//! Each output is reduced by a fixed number of threads of a block, whose results meet in a fixed tree; long ones are
+//! split among blocks, and a second launch of the same kind reduces their results. Memory is read in order: where
+//! neighbouring outputs lie side by side, so do the threads that reduce them; else the threads of one output do, with
+//! the widest accesses there are and several of them on their way at once. Which elements meet in which order depends on
+//! shapes, layouts and device alone, so a result has the same bits each time.
 
 use std::{borrow::Cow, fmt::Write as _, sync::Arc};
 
 use super::{
-    DType, Data, Error, Expr, GpuArray, Layout, Number, Real, Result,
+    DType, Error, Layout, Result,
+    elementwise::{index_type, piece, width},
     expression::{Node, Operand},
     layout::collapse,
-    source::{Code, user_code},
+    source::Code,
 };
 use crate::{
     device::LaunchConfig,
     kernel::{Context, GENERATED},
 };
 
-const BLOCK: u32 = 256;
-/// Blocks for each multiprocessor that a long reduction is split among.
-const BLOCKS_PER_MULTIPROCESSOR: usize = 8;
+const BLOCK: usize = 256;
+/// Blocks for each multiprocessor that long reductions are split among: several rounds of those that run at once, so
+/// that the last ones end at about the same time.
+const BLOCKS_PER_MULTIPROCESSOR: usize = 16;
 /// Elements that are not worth a second block.
 const SMALLEST_CHUNK: usize = 4096;
+/// Bytes that a thread has on their way to it: with half of all threads there, more than memory's latency takes.
+const BYTES_IN_FLIGHT: usize = 64;
+/// Most elements between two looks at the loop's end.
+const MOST_UNROLLED: usize = 32;
+/// Operations that are too many to be written more than once.
+const MANY_OPERATIONS: usize = 64;
+
+/// Functions that reductions call.
+const LIBRARY: &str = include_str!("reduce.cuh");
 
 /// What a reduction does with values: an accumulator type, and CUDA C++ for its three steps.
 #[derive(Clone, Debug)]
 pub(super) struct Reduction {
     /// What values are collected in.
     pub(super) accumulator: DType,
+    /// Another type that the code names.
+    pub(super) of: DType,
     /// The accumulator of no values.
     pub(super) identity: Identity,
-    /// From a value `x` (with its place among those reduced, `r`) to an accumulator.
-    pub(super) map: Cow<'static, str>,
+    /// From an accumulator `a` and a value `x` (with its place among those reduced, `r`) to an accumulator.
+    pub(super) absorb: Cow<'static, str>,
     /// From two accumulators `a` and `b` to one; associative.
     pub(super) combine: Cow<'static, str>,
-    /// From an accumulator `a` to the result.
+    /// From an accumulator `a` of `n` values to the result.
     pub(super) finish: Cow<'static, str>,
+    /// Whether the order of values means something; else it is memory's.
+    pub(super) ordered: bool,
+    /// What it is called, where no values have no result.
+    pub(super) needs_values: Option<&'static str>,
 }
 
 /// The accumulator of no values.
@@ -48,122 +66,11 @@ pub(super) enum Identity {
     Code(String),
 }
 
-impl Reduction {
-    fn sum<T: Number>() -> Self {
-        let accumulator = T::SUM;
-        Self {
-            accumulator,
-            identity: Identity::Value(vec![0; accumulator.bytes].into()),
-            map: "static_cast<Accumulator>(x)".into(),
-            combine: "a + b".into(),
-            finish: "static_cast<Result>(a)".into(),
-        }
-    }
-
-    fn extreme<T: Data>(identity: T, combine: &'static str) -> Self {
-        Self {
-            accumulator: T::DTYPE,
-            identity: Identity::Value(bytemuck::bytes_of(&identity).into()),
-            map: "x".into(),
-            combine: combine.into(),
-            finish: "a".into(),
-        }
-    }
-}
-
-impl<T: Number> Expr<T> {
-    /// The sum of all elements, as an array without axes; 0 of none.
-    ///
-    /// Integers wrap around. Floating-point numbers are collected in the next wider type (`f64` with its rounding
-    /// errors kept), so that the result is the exact sum but for a few units in the last place.
-    ///
-    /// # Errors
-    /// As [`Expr::eval`].
-    pub fn sum(&self) -> Result<GpuArray<T>> {
-        self.reduce(None, &Reduction::sum::<T>())
-    }
-
-    /// The sums along `axes`, which go.
-    ///
-    /// # Errors
-    /// [`Error::Axes`]; as [`Expr::eval`].
-    pub fn sum_along(&self, axes: &[usize]) -> Result<GpuArray<T>> {
-        self.reduce(Some(axes), &Reduction::sum::<T>())
-    }
-}
-
-impl<T: Real> Expr<T> {
-    /// The greatest element, as an array without axes; NaN where one is NaN.
-    ///
-    /// # Errors
-    /// [`Error::Empty`] for no elements; as [`Expr::eval`].
-    pub fn max(&self) -> Result<GpuArray<T>> {
-        self.extreme(None, "max", T::LEAST, "warpaint::maximum(a, b)")
-    }
-
-    /// The greatest elements along `axes`, which go.
-    ///
-    /// # Errors
-    /// [`Error::Empty`] where there are none; [`Error::Axes`]; as [`Expr::eval`].
-    pub fn max_along(&self, axes: &[usize]) -> Result<GpuArray<T>> {
-        self.extreme(Some(axes), "max", T::LEAST, "warpaint::maximum(a, b)")
-    }
-
-    /// The least element, as an array without axes; NaN where one is NaN.
-    ///
-    /// # Errors
-    /// [`Error::Empty`] for no elements; as [`Expr::eval`].
-    pub fn min(&self) -> Result<GpuArray<T>> {
-        self.extreme(None, "min", T::GREATEST, "warpaint::minimum(a, b)")
-    }
-
-    /// The least elements along `axes`, which go.
-    ///
-    /// # Errors
-    /// [`Error::Empty`] where there are none; [`Error::Axes`]; as [`Expr::eval`].
-    pub fn min_along(&self, axes: &[usize]) -> Result<GpuArray<T>> {
-        self.extreme(Some(axes), "min", T::GREATEST, "warpaint::minimum(a, b)")
-    }
-
-    fn extreme(
-        &self,
-        axes: Option<&[usize]>,
-        operation: &'static str,
-        identity: T,
-        combine: &'static str,
-    ) -> Result<GpuArray<T>> {
-        let shape = self.shape()?;
-        let reduced = |axis: &usize| axes.is_none_or(|axes| axes.contains(axis));
-        let none = (0..shape.len()).filter(reduced).any(|axis| shape[axis] == 0);
-        let kept = (0..shape.len()).filter(|axis| !reduced(axis)).all(|axis| shape[axis] > 0);
-        if none && kept {
-            return Err(Error::Empty { operation });
-        }
-        self.reduce(axes, &Reduction::extreme(identity, combine))
-    }
-}
-
-impl<T: Data> Expr<T> {
-    /// Reduces along `axes`, or all, to values of type `O`.
-    pub(super) fn reduce<O: Data>(
-        &self,
-        axes: Option<&[usize]>,
-        reduction: &Reduction,
-    ) -> Result<GpuArray<O>> {
-        let context = self.context()?;
-        let shape = self.shape()?;
-        let (kept, reduced) = split(shape.len(), axes)?;
-        let lengths: Vec<usize> = kept.iter().map(|&axis| shape[axis]).collect();
-        let out = GpuArray::<O>::empty(&context, &lengths)?;
-        let job =
-            Job { context: &context, shape: &shape, kept: &kept, reduced: &reduced, reduction };
-        job.run(Code::new(&self.node)?, &out.operand())?;
-        Ok(out)
-    }
-}
-
 /// The axes that stay and those that go.
-fn split(ndim: usize, axes: Option<&[usize]>) -> Result<(Vec<usize>, Vec<usize>)> {
+///
+/// # Errors
+/// [`Error::Axes`].
+pub(super) fn split(ndim: usize, axes: Option<&[usize]>) -> Result<(Vec<usize>, Vec<usize>)> {
     let Some(axes) = axes else { return Ok((Vec::new(), (0..ndim).collect())) };
     let mut sorted = axes.to_vec();
     sorted.sort_unstable();
@@ -183,8 +90,16 @@ pub(super) struct Job<'a> {
     pub(super) reduction: &'a Reduction,
 }
 
+/// What differs between a launch over values and one over accumulators.
+struct Steps<'a> {
+    absorb: &'a str,
+    finish: &'a str,
+    /// How many values each result stands for.
+    count: usize,
+}
+
 impl Job<'_> {
-    /// Reduces to `out`.
+    /// Reduces to `out`, which is contiguous.
     pub(super) fn run(&self, code: Code<'_>, out: &Operand) -> Result<()> {
         code.use_on(self.context, "a reduction")?;
         out.memory.use_on(self.context.stream())?;
@@ -193,36 +108,32 @@ impl Job<'_> {
             return Ok(());
         }
         let places = Places::new(&code, self)?;
-        let length = places.reduced.iter().product::<usize>();
-        let splits = self.splits(outputs, length);
-        if splits == 1 {
-            let steps = Steps { map: &self.reduction.map, finish: &self.reduction.finish };
-            return self.launch(code, &places, steps, out, (outputs, length, 1));
+        let count = places.length();
+        if let (0, Some(operation)) = (count, self.reduction.needs_values) {
+            return Err(Error::Empty { operation });
+        }
+        let (absorb, finish) = (&*self.reduction.absorb, &*self.reduction.finish);
+        let plan = Plan::new(self.context, &code, &places, outputs);
+        if plan.splits == 1 {
+            return self.launch(code, &places, &plan, Steps { absorb, finish, count }, out);
         }
         let accumulator = self.reduction.accumulator;
-        let layout = Layout::contiguous(&[outputs, splits])?;
+        let layout = Layout::contiguous(&[outputs, plan.splits])?;
         let bytes = layout.count() * accumulator.bytes;
         let memory = Arc::new(self.context.pool().alloc(self.context.stream(), bytes)?);
         let context = self.context.clone();
         let partial = Operand { context, memory, layout, dtype: accumulator };
-        let steps = Steps { map: &self.reduction.map, finish: "a" };
         let user_preamble = code.user_preamble;
-        self.launch(code, &places, steps, &partial, (outputs, length, splits))?;
+        self.launch(code, &places, &plan, Steps { absorb, finish: "a", count }, &partial)?;
 
         let root = Arc::new(Node::Array(partial));
-        let again = Job { shape: &[outputs, splits], kept: &[0], reduced: &[1], ..*self };
+        let again = Job { shape: &[outputs, plan.splits], kept: &[0], reduced: &[1], ..*self };
         let mut code = Code::new(&root)?;
         code.user_preamble = user_preamble;
         let places = Places::new(&code, &again)?;
-        let steps = Steps { map: "x", finish: &self.reduction.finish };
-        again.launch(code, &places, steps, out, (outputs, splits, 1))
-    }
-
-    /// Among how many blocks each output is split: as many as keep the device busy, none too small.
-    fn splits(&self, outputs: usize, length: usize) -> usize {
-        let multiprocessors = self.context.device().info().multiprocessors as usize;
-        let wanted = (multiprocessors * BLOCKS_PER_MULTIPROCESSOR).div_ceil(outputs);
-        wanted.min(length.div_ceil(SMALLEST_CHUNK)).max(1)
+        let plan = Plan { splits: 1, ..Plan::new(self.context, &code, &places, outputs) };
+        let steps = Steps { absorb: "combine(a, x)", finish, count };
+        again.launch(code, &places, &plan, steps, out)
     }
 
     #[expect(unsafe_code, reason = "a kernel launch")]
@@ -230,40 +141,31 @@ impl Job<'_> {
         &self,
         mut code: Code<'_>,
         places: &Places,
+        plan: &Plan,
         steps: Steps<'_>,
         out: &Operand,
-        (outputs, length, splits): (usize, usize, usize),
     ) -> Result<()> {
+        code.library = LIBRARY;
+        code.define(self.reduction.of);
         code.define(self.reduction.accumulator);
         code.define(out.dtype);
-        let columns = places.columns(outputs);
-        let source = places.source(&code, self.reduction, &steps, out.dtype, columns);
-        let kernel = code.compile(self.context, &source)?;
+        let source = Source { code: &code, places, plan, reduction: self.reduction, steps: &steps };
+        let kernel = code.compile(self.context, &source.text(out.dtype))?;
         let mut arguments = code.arguments();
         arguments.push_bytes(&places.packed(), 8);
         if let Identity::Value(bytes) = &self.reduction.identity {
             arguments.push_bytes(bytes, self.reduction.accumulator.align);
         }
-        let chunk = length.div_ceil(splits) as u64;
-        arguments.push(&out.address()).push(&(outputs as u64)).push(&(length as u64)).push(&chunk);
-        let most = 1 << 16;
-        let config = if columns {
-            let blocks = outputs.div_ceil(BLOCK as usize).min(i32::MAX as usize);
-            LaunchConfig::new([blocks as u32, splits as u32], BLOCK)
-        } else {
-            LaunchConfig::new([splits as u32, outputs.min(most - 1) as u32], BLOCK)
-        };
+        let numbers = [plan.outputs, plan.length, plan.chunk(), steps.count].map(|n| n as u64);
+        arguments.push(&out.address()).push(&numbers[0]).push(&numbers[1]);
+        arguments.push(&numbers[2]).push(&numbers[3]);
+        let blocks = plan.blocks().min(i32::MAX as usize) as u32;
+        let config = LaunchConfig::new([blocks, plan.splits as u32], BLOCK as u32);
         // SAFETY: the kernel reads the elements of the layouts, which lie within their arrays' memory, and writes one
         // value for each output and split, for which `out` has room.
         unsafe { self.context.stream().launch(&kernel, &config, &arguments)? };
         Ok(())
     }
-}
-
-/// CUDA C++ of one launch.
-struct Steps<'a> {
-    map: &'a str,
-    finish: &'a str,
 }
 
 /// Where the elements of each array lie, by the axes that stay and those that go.
@@ -285,19 +187,44 @@ impl Places {
             let strides: Vec<&[isize]> = strides.iter().map(Vec::as_slice).collect();
             collapse(&shape, &strides)
         };
-        let ((kept, outer), (reduced, inner)) = (part(job.kept), part(job.reduced));
+        let mut axes = job.reduced.to_vec();
+        if let (false, Some(layout)) = (job.reduction.ordered, layouts.first()) {
+            axes.sort_by_key(|&axis| std::cmp::Reverse(layout.strides()[axis].unsigned_abs()));
+        }
+        let ((kept, outer), (reduced, inner)) = (part(job.kept), part(&axes));
         Ok(Self { kept, reduced, strides: outer.into_iter().zip(inner).collect() })
     }
 
-    /// Whether neighbouring outputs lie nearer in memory than neighbours that are reduced: then a thread an output
-    /// reads memory in order.
+    /// How many elements each output is reduced from.
+    fn length(&self) -> usize {
+        self.reduced.iter().product()
+    }
+
+    /// Whether neighbouring outputs lie nearer in memory than neighbours that are reduced.
     fn columns(&self, outputs: usize) -> bool {
         let nearer = |(outer, inner): &(Vec<isize>, Vec<isize>)| match (outer.last(), inner.last())
         {
-            (Some(outer), Some(inner)) => outer.abs() < inner.abs(),
+            (Some(outer), Some(inner)) => outer.unsigned_abs() < inner.unsigned_abs(),
             _ => false,
         };
         outputs >= 32 && self.strides.iter().any(nearer)
+    }
+
+    /// Whether array `k` is the same for all that are reduced.
+    fn is_uniform(&self, k: usize) -> bool {
+        self.strides[k].1.iter().all(|&stride| stride == 0)
+    }
+
+    /// How many neighbours that are reduced lie one behind the other in pieces that can be read at once.
+    fn width(&self, code: &Code<'_>) -> usize {
+        let moving = (0..self.strides.len()).filter(|&k| !self.is_uniform(k));
+        let arrays: Vec<&Operand> = moving.clone().map(|k| code.arrays[k]).collect();
+        let width = width(&arrays);
+        let whole = |k: usize| {
+            let (outer, inner) = &self.strides[k];
+            inner[..] == [1] && outer.iter().all(|stride| stride % width as isize == 0)
+        };
+        if !arrays.is_empty() && moving.clone().all(whole) { width } else { 1 }
     }
 
     fn packed(&self) -> Vec<u8> {
@@ -311,116 +238,270 @@ impl Places {
         [lengths(&self.kept), lengths(&self.reduced), strides.collect()].concat()
     }
 
-    /// Statements that add to the places `from<k>` of all arrays what index `of` means along `lengths`.
-    fn walk(&self, name: &str, rank: usize, first: usize, of: &str, add_to: &str) -> String {
+    /// The definition of `Places`, which is what [`Places::packed`] gives.
+    fn definition(&self) -> String {
+        let (outer, inner, arrays) = (self.kept.len(), self.reduced.len(), self.strides.len());
+        let strides = match arrays {
+            0 => String::new(),
+            _ => format!("long long strides[{arrays}][{outer} + {inner} + 1]; "),
+        };
+        format!("struct Places {{ long long kept[{outer} + 1], reduced[{inner} + 1]; {strides}}};")
+    }
+
+    /// Statements that add to the places `to<k>_` of all arrays what index `of` means along the axes that stay.
+    fn to_output(&self, of: &str) -> String {
+        let step = |k: usize, axis: usize| format!("places_.strides[{k}][{axis}]");
+        self.walk("kept", self.kept.len(), of, "b", &step)
+    }
+
+    /// The same along the axes that go. Neighbours are the rule, which saves a multiplication.
+    fn to_element(&self, of: &str) -> String {
+        let first = self.kept.len();
+        let step = |k: usize, axis: usize| match self.strides[k].1[axis] {
+            1 => "1".to_owned(),
+            _ => format!("places_.strides[{k}][{}]", first + axis),
+        };
+        self.walk("reduced", self.reduced.len(), of, "o", &step)
+    }
+
+    fn walk(
+        &self,
+        lengths: &str,
+        rank: usize,
+        of: &str,
+        to: &str,
+        step: &dyn Fn(usize, usize) -> String,
+    ) -> String {
         let mut text = format!("{{ Index rest_ = {of}; ");
         for axis in (0..rank).rev() {
-            let _ = if axis == 0 {
-                text.write_str("{ const Index c_ = rest_; ")
-            } else {
-                write!(
-                    text,
-                    "{{ const Index n_ = places_.{name}[{axis}], c_ = rest_ % n_; rest_ /= n_; "
-                )
+            text += &match axis {
+                0 => "{ const Index c_ = rest_; ".to_owned(),
+                _ => format!(
+                    "{{ const Index n_ = places_.{lengths}[{axis}], c_ = rest_ % n_; rest_ /= n_; "
+                ),
             };
             for k in 0..self.strides.len() {
-                let _ = write!(
-                    text,
-                    "{add_to}{k}_ += (long long)c_ * places_.strides[{k}][{}]; ",
-                    first + axis
-                );
+                let _ = write!(text, "{to}{k}_ += (long long)c_ * {}; ", step(k, axis));
             }
             text.push_str("} ");
         }
         text + "} "
     }
+}
 
-    fn source(
-        &self,
-        code: &Code<'_>,
-        reduction: &Reduction,
-        steps: &Steps<'_>,
-        out: DType,
-        columns: bool,
-    ) -> String {
-        let (outer, inner) = (self.kept.len(), self.reduced.len());
-        let arrays = self.strides.len();
-        let each = |text: &dyn Fn(usize) -> String| (0..arrays).map(text).collect::<String>();
-        let bases = each(&|k| format!("long long b{k}_ = 0; "));
-        let starts = each(&|k| format!("long long o{k}_ = b{k}_; "));
-        let visit = format!(
-            "const Index i = r_; {starts}{walk}{reads}{statements}const auto value_ = {result}; total_ = combine(total_, map(value_, r_));",
-            walk = self.walk("reduced", inner, outer, "r_", "o"),
-            reads = code.reads(|k| format!("a{k}[o{k}_]")),
-            statements = code.statements(),
-            result = code.result,
-        );
-        let to_output = self.walk("kept", outer, 0, "k_", "b");
-        let body = if columns {
-            format!(
-                "const Index splits_ = gridDim.y, split_ = blockIdx.y;
-    const Index begin_ = split_ * chunk_, end_ = begin_ + chunk_ < length_ ? begin_ + chunk_ : length_;
-    for (Index k_ = blockIdx.x * (Index)blockDim.x + threadIdx.x; k_ < outputs_; k_ += gridDim.x * (Index)blockDim.x) {{
-        {bases}{to_output}
-        Accumulator total_ = identity_;
-        for (Index r_ = begin_; r_ < end_; ++r_) {{ {visit} }}
-        out_[k_ * splits_ + split_] = finish(total_);
-    }}"
-            )
-        } else {
-            format!(
-                "__shared__ alignas(Accumulator) unsigned char memory_[sizeof(Accumulator) * {BLOCK}];
-    Accumulator *const shared_ = (Accumulator *)memory_;
-    const Index splits_ = gridDim.x, split_ = blockIdx.x;
-    const Index begin_ = split_ * chunk_, end_ = begin_ + chunk_ < length_ ? begin_ + chunk_ : length_;
-    for (Index k_ = blockIdx.y; k_ < outputs_; k_ += gridDim.y) {{
-        {bases}{to_output}
-        Accumulator total_ = identity_;
-        for (Index r_ = begin_ + threadIdx.x; r_ < end_; r_ += {BLOCK}) {{ {visit} }}
-        shared_[threadIdx.x] = total_;
-        for (unsigned half_ = {BLOCK} / 2; half_ > 0; half_ /= 2) {{
-            __syncthreads();
-            if (threadIdx.x < half_) shared_[threadIdx.x] = combine(shared_[threadIdx.x], shared_[threadIdx.x + half_]);
-        }}
-        if (threadIdx.x == 0) out_[k_ * splits_ + split_] = finish(shared_[0]);
-        __syncthreads();
-    }}"
-            )
+/// How the work is shared out.
+struct Plan {
+    outputs: usize,
+    /// Elements that each output is reduced from.
+    length: usize,
+    /// Whether neighbouring threads reduce neighbouring outputs, rather than one output.
+    columns: bool,
+    /// Threads of a block that reduce one output together: a power of two.
+    lanes: usize,
+    /// Elements that a thread reads at once.
+    width: usize,
+    /// How many such reads it has on their way.
+    unroll: usize,
+    /// Among how many blocks each output is split.
+    splits: usize,
+}
+
+impl Plan {
+    fn new(context: &Context, code: &Code<'_>, places: &Places, outputs: usize) -> Self {
+        let (length, columns) = (places.length(), places.columns(outputs));
+        let multiprocessors = context.device().info().multiprocessors as usize;
+        let width = if columns { 1 } else { places.width(code) };
+        let lanes = match columns {
+            // Whole lines of memory; no more threads an output than are needed.
+            true if outputs >= multiprocessors * BLOCK * 8 => 1,
+            true => BLOCK / 32,
+            false => match length.div_ceil(width) {
+                ..=8 => 8,
+                9..=BLOCK => 32,
+                _ => BLOCK,
+            },
         };
+        let unroll = unroll(code, places, width);
+        let mut plan = Self { outputs, length, columns, lanes, width, unroll, splits: 1 };
+        let wanted = (multiprocessors * BLOCKS_PER_MULTIPROCESSOR).div_ceil(plan.blocks());
+        let smallest = SMALLEST_CHUNK * lanes / BLOCK;
+        plan.splits = wanted.min(length.div_ceil(smallest)).max(1);
+        // Chunks are rounded up, so that there may be fewer.
+        plan.splits = length.div_ceil(plan.chunk()).max(1);
+        plan
+    }
+
+    /// Outputs of a block.
+    fn slots(&self) -> usize {
+        BLOCK / self.lanes
+    }
+
+    /// Blocks that all outputs need, each once.
+    fn blocks(&self) -> usize {
+        self.outputs.div_ceil(self.slots())
+    }
+
+    /// Elements of one split: whole pieces for all threads.
+    fn chunk(&self) -> usize {
+        let round = self.lanes * self.width;
+        self.length.div_ceil(self.splits).next_multiple_of(round).max(round)
+    }
+}
+
+/// How many reads a thread should have on their way.
+fn unroll(code: &Code<'_>, places: &Places, width: usize) -> usize {
+    if code.operations() > MANY_OPERATIONS || places.reduced.len() > 1 {
+        return 1;
+    }
+    let moving = (0..code.arrays.len()).filter(|&k| !places.is_uniform(k));
+    let bytes = moving.map(|k| code.arrays[k].dtype.bytes * width).sum::<usize>();
+    // Kernels of the user's own read whatever they read.
+    let reads = BYTES_IN_FLIGHT.checked_div(bytes).unwrap_or(4);
+    reads.clamp(1, (MOST_UNROLLED / width).max(1))
+}
+
+/// CUDA C++ of one launch.
+struct Source<'a> {
+    code: &'a Code<'a>,
+    places: &'a Places,
+    plan: &'a Plan,
+    reduction: &'a Reduction,
+    steps: &'a Steps<'a>,
+}
+
+impl Source<'_> {
+    fn text(&self, out: DType) -> String {
+        let (parameter, identity) = match &self.reduction.identity {
+            Identity::Value(_) => ("const Accumulator identity_, ", String::new()),
+            Identity::Code(code) => ("", format!("const Accumulator identity_ = {code}; ")),
+        };
+        let elements = (self.plan.outputs as u64).saturating_mul(self.plan.length.max(1) as u64);
         format!(
             "using Accumulator = {accumulator};
 using Result = {result};
-using Index = unsigned long long;
-template <class T> __device__ Accumulator map(const T &x, Index r) {{ return {map}; }}
+using Index = {index};
 __device__ Accumulator combine(const Accumulator &a, const Accumulator &b) {{ return {combine}; }}
-__device__ Result finish(const Accumulator &a) {{ return {finish}; }}
-struct Places {{ long long kept[{outer} + 1], reduced[{inner} + 1]; {strides}}};
-extern \"C\" __global__ void {GENERATED}({parameters}const Places places_, {identity}Result *out_,
-    Index outputs_, Index length_, Index chunk_)
+template <class T> __device__ Accumulator absorb(const Accumulator &a, const T &x, const Index r) {{ return {absorb}; }}
+__device__ Result finish(const Accumulator &a, const double n) {{ return {finish}; }}
+template <class T, int ALIGNMENT> struct alignas(ALIGNMENT) Piece {{ T at[{width}]; }};
+{places}
+extern \"C\" __global__ void __launch_bounds__({BLOCK}) {GENERATED}({parameters}const Places places_,
+    {parameter}Result *out_, const unsigned long long outputs_, const unsigned long long length_,
+    const unsigned long long chunk_, const unsigned long long count_)
 {{
-    {identity_code}{body}
+    {identity}{body}
 }}
 ",
-            strides = match arrays {
-                0 => String::new(),
-                _ => format!("long long strides[{arrays}][{outer} + {inner} + 1]; "),
-            },
-            accumulator = reduction.accumulator.name,
+            accumulator = self.reduction.accumulator.name,
             result = out.name,
-            map = steps.map,
-            combine = reduction.combine,
-            finish = steps.finish,
-            parameters = code.parameters(),
-            identity = match reduction.identity {
-                Identity::Value(_) => "const Accumulator identity_, ",
-                Identity::Code(_) => "",
-            },
-            identity_code = match &reduction.identity {
-                Identity::Value(_) => String::new(),
-                Identity::Code(code) => {
-                    format!("const Accumulator identity_ = {}; ", user_code("neutral", code))
-                }
-            },
+            index = index_type(elements),
+            combine = self.reduction.combine,
+            absorb = self.steps.absorb,
+            finish = self.steps.finish,
+            width = self.plan.width,
+            places = self.places.definition(),
+            parameters = self.code.parameters(),
+            body = self.body(),
         )
+    }
+
+    fn body(&self) -> String {
+        let (lanes, slots) = (self.plan.lanes, self.plan.slots());
+        // Threads of one output are neighbours, or those of neighbouring outputs are.
+        let (thread, step) = if self.plan.columns {
+            (format!("lane_ = threadIdx.x / {slots}, slot_ = threadIdx.x % {slots}"), slots)
+        } else {
+            (format!("lane_ = threadIdx.x % {lanes}, slot_ = threadIdx.x / {lanes}"), 1)
+        };
+        let bases = self.each(|k| format!("long long b{k}_ = 0; "));
+        format!(
+            "__shared__ alignas(Accumulator) unsigned char memory_[sizeof(Accumulator) * {BLOCK}];
+    Accumulator *const shared_ = (Accumulator *)memory_;
+    const unsigned {thread};
+    const Index begin_ = blockIdx.y * chunk_, end_ = begin_ + chunk_ < length_ ? begin_ + chunk_ : length_;
+    for (unsigned long long first_ = blockIdx.x * {slots}ull; first_ < outputs_; first_ += gridDim.x * {slots}ull) {{
+        const Index k_ = first_ + slot_;
+        Accumulator total_ = identity_;
+        if (k_ < outputs_) {{
+            {bases}{to_output}
+            {elements}
+        }}
+        shared_[threadIdx.x] = total_;
+        for (unsigned half_ = {lanes} / 2; half_ > 0; half_ /= 2) {{
+            __syncthreads();
+            if (lane_ < half_) shared_[threadIdx.x] = combine(shared_[threadIdx.x], shared_[threadIdx.x + half_ * {step}]);
+        }}
+        if (lane_ == 0 && k_ < outputs_) out_[(unsigned long long)k_ * gridDim.y + blockIdx.y] = finish(shared_[threadIdx.x], count_);
+        __syncthreads();
+    }}",
+            to_output = self.places.to_output("k_"),
+            elements = self.elements(),
+        )
+    }
+
+    /// The loops over the elements of one output from `begin_` to `end_`.
+    fn elements(&self) -> String {
+        let Plan { width, unroll, .. } = *self.plan;
+        if width == 1 {
+            return self.looped(1, unroll, "begin_", "end_");
+        }
+        let whole = format!("end_ / {width}");
+        let pieces = self.looped(width, unroll, &format!("begin_ / {width}"), &whole);
+        pieces + &self.looped(1, 1, &format!("{whole} * {width}"), "end_")
+    }
+
+    /// A loop over pieces of `width` elements, `unroll` at a time where there are as many.
+    fn looped(&self, width: usize, unroll: usize, from: &str, to: &str) -> String {
+        let lanes = self.plan.lanes;
+        let mut text = format!("{{ Index p_ = {from} + lane_; const Index to_ = {to};\n");
+        if unroll > 1 {
+            let (reach, step) = ((unroll - 1) * lanes, unroll * lanes);
+            let pieces = self.pieces(width, unroll);
+            let _ = writeln!(text, "for (; p_ + {reach} < to_; p_ += {step}) {{ {pieces} }}");
+        }
+        let _ =
+            writeln!(text, "for (; p_ < to_; p_ += {lanes}) {{ {} }} }}", self.pieces(width, 1));
+        text
+    }
+
+    /// Reads `unroll` pieces of `width` elements, and then takes their elements into `total_`.
+    fn pieces(&self, width: usize, unroll: usize) -> String {
+        let lanes = self.plan.lanes;
+        let in_pieces = |k: usize| width > 1 && !self.places.is_uniform(k);
+        let arrays = &self.code.arrays;
+        let held = self.each(|k| match in_pieces(k) {
+            true => format!("{} q{k}_[{unroll}]; ", piece(arrays[k], width)),
+            false => format!("{} q{k}_[{unroll}]; ", arrays[k].dtype.name),
+        });
+        let read = self.each(|k| match in_pieces(k) {
+            true => {
+                let piece = piece(arrays[k], width);
+                format!("q{k}_[u_] = ((const {piece} *)(a{k} + b{k}_))[at_]; ")
+            }
+            false => format!("q{k}_[u_] = a{k}[o{k}_]; "),
+        });
+        let starts = self.each(|k| format!("long long o{k}_ = b{k}_; "));
+        let values = self.code.reads(|k| match in_pieces(k) {
+            true => format!("q{k}_[u_].at[j_]"),
+            false => format!("q{k}_[u_]"),
+        });
+        // Of pieces, only what is the same for all elements is read by itself.
+        let walk = if width == 1 { self.places.to_element("at_") } else { String::new() };
+        format!(
+            "{held}
+#pragma unroll
+for (unsigned u_ = 0; u_ < {unroll}; ++u_) {{ const Index at_ = p_ + u_ * {lanes}; {starts}{walk}{read}}}
+#pragma unroll
+for (unsigned u_ = 0; u_ < {unroll}; ++u_) {{
+#pragma unroll
+for (unsigned j_ = 0; j_ < {width}; ++j_) {{ const Index r_ = (p_ + u_ * {lanes}) * {width} + j_, i = r_; {values}{statements}const auto value_ = {result}; total_ = absorb(total_, value_, r_); }} }}
+",
+            statements = self.code.statements(),
+            result = self.code.result,
+        )
+    }
+
+    fn each(&self, text: impl Fn(usize) -> String) -> String {
+        (0..self.code.arrays.len()).map(text).collect()
     }
 }

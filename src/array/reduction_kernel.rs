@@ -53,10 +53,13 @@ impl<T: Data> ReductionKernel<T> {
     ) -> Result<Self> {
         let reduction = Reduction {
             accumulator: T::DTYPE,
-            identity: Identity::Code(neutral.to_owned()),
-            map: "x".into(),
+            of: T::DTYPE,
+            identity: Identity::Code(user_code("neutral", neutral)),
+            absorb: "combine(a, x)".into(),
             combine: user_code("reduce expression", reduce).into(),
             finish: "a".into(),
+            ordered: true,
+            needs_values: None,
         };
         Ok(Self {
             name: "reduction kernel".into(),

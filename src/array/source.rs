@@ -137,6 +137,11 @@ impl<'a> Code<'a> {
         }
     }
 
+    /// How many nodes its expressions have.
+    pub(super) fn operations(&self) -> usize {
+        self.operations
+    }
+
     pub(super) fn define(&mut self, dtype: DType) {
         if !self.dtypes.contains(&dtype) {
             self.dtypes.push(dtype);

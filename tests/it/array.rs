@@ -9,6 +9,7 @@ mod functions;
 mod large;
 mod npy;
 mod random;
+mod reduce;
 mod scan;
 mod sort;
 

@@ -1,0 +1,390 @@
+//! Reductions by name: sums, means, extremes, of all elements or along axes.
+
+use std::marker::PhantomData;
+
+use super::{
+    DType, Data, Error, Expr, GpuArray, Layout, Number, Promote, Real, Result,
+    dtype::Instance,
+    elementwise::{overlap, through_another},
+    expression::Operand,
+    reduction::{Identity, Job, Reduction, split},
+    source::Code,
+};
+use crate::index;
+
+/// An expression that is to be reduced, and along which axes: all, unless [`Reduce::along`] names them.
+///
+/// The reductions themselves have the names that [`Expr`] and [`GpuArray`] have them under; here they compute nothing
+/// yet, so that axes may be kept and the result written to an array that is there.
+///
+/// ```
+/// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let a = GpuArray::from_shape(&context, &[2, 3], &[1.0f32, 2.0, 3.0, 5.0, 7.0, 9.0])?;
+/// let mut means = GpuArray::zeros(&context, &[2, 1])?;
+/// a.reduce().along(&[1]).keep_axes().mean().eval_into(&mut means)?;
+/// assert_eq!(means.to_vec()?, [2.0, 7.0]);
+/// assert_eq!((&a - &means).var(0)?.item()?, 10.0 / 6.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Reduce<T> {
+    value: Expr<T>,
+    axes: Option<Vec<usize>>,
+    keep_axes: bool,
+}
+
+/// A reduction of values of type `T` to values of type `O`, computed by [`Reduced::eval`] or [`Reduced::eval_into`].
+#[derive(Clone, Debug)]
+pub struct Reduced<T, O> {
+    of: Reduce<T>,
+    reduction: Reduction,
+    to: PhantomData<O>,
+}
+
+impl<T: Data> Reduce<T> {
+    /// Along these axes alone, which go. Their order does not matter.
+    #[must_use]
+    pub fn along(self, axes: &[usize]) -> Self {
+        Self { axes: Some(axes.to_vec()), ..self }
+    }
+
+    /// The axes stay, with length 1 (numpy's `keepdims`), so that the result can be broadcast against what was reduced.
+    #[must_use]
+    pub fn keep_axes(self) -> Self {
+        Self { keep_axes: true, ..self }
+    }
+
+    fn map<U>(self, value: impl FnOnce(&Expr<T>) -> Expr<U>) -> Reduce<U> {
+        Reduce { value: value(&self.value), axes: self.axes, keep_axes: self.keep_axes }
+    }
+
+    fn by<O>(self, reduction: Reduction) -> Reduced<T, O> {
+        Reduced { of: self, reduction, to: PhantomData }
+    }
+}
+
+impl<T: Data, O: Data> Reduced<T, O> {
+    /// The shape of the result.
+    ///
+    /// # Errors
+    /// [`Error::Broadcast`], [`Error::Axes`].
+    pub fn shape(&self) -> Result<Vec<usize>> {
+        let mut shape = self.of.value.shape()?;
+        let (kept, reduced) = split(shape.len(), self.of.axes.as_deref())?;
+        if self.of.keep_axes {
+            reduced.iter().for_each(|&axis| shape[axis] = 1);
+            return Ok(shape);
+        }
+        Ok(kept.into_iter().map(|axis| shape[axis]).collect())
+    }
+
+    /// Computes it into a new array, on the stream of the expression's first array.
+    ///
+    /// # Errors
+    /// [`Error::Axes`] for axes that are not there or not each once,
+    /// [`Error::Empty`] where no values have no result; as [`Expr::eval`].
+    pub fn eval(&self) -> Result<GpuArray<O>> {
+        let out = GpuArray::empty(&self.of.value.context()?, &self.shape()?)?;
+        self.compute(&out.operand())?;
+        Ok(out)
+    }
+
+    /// Computes it into `out`, on the stream of `out`, which may have any layout and share memory with what is reduced.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless `out` has the shape of the result,
+    /// [`Error::NotWritable`] for a broadcast view; as [`Reduced::eval`].
+    pub fn eval_into(&self, out: &mut GpuArray<O>) -> Result<()> {
+        let expected = self.shape()?;
+        if out.shape() != expected {
+            let (operation, found) = ("a reduction", out.shape().to_vec());
+            return Err(Error::Shape { operation, expected, found });
+        }
+        let out = out.operand();
+        if !out.layout.is_injective() {
+            return Err(Error::NotWritable { shape: expected });
+        }
+        let shares = self.of.value.operands().any(|array| overlap(array, &out));
+        if shares || !out.layout.is_contiguous() {
+            return through_another(&out, |between| self.compute(&between));
+        }
+        self.compute(&out)
+    }
+
+    fn compute(&self, out: &Operand) -> Result<()> {
+        let shape = self.of.value.shape()?;
+        let (kept, reduced) = split(shape.len(), self.of.axes.as_deref())?;
+        let reduction = &self.reduction;
+        let job =
+            Job { context: &out.context, shape: &shape, kept: &kept, reduced: &reduced, reduction };
+        job.run(Code::new(&self.of.value.node)?, out)
+    }
+}
+
+impl Reduction {
+    /// One whose accumulator of nothing is the number `identity`.
+    fn new(
+        accumulator: DType,
+        identity: &str,
+        absorb: &'static str,
+        combine: &'static str,
+    ) -> Self {
+        Self {
+            accumulator,
+            of: accumulator,
+            identity: Identity::Code(format!("Accumulator({identity})")),
+            absorb: absorb.into(),
+            combine: combine.into(),
+            finish: "static_cast<Result>(a)".into(),
+            ordered: false,
+            needs_values: None,
+        }
+    }
+
+    /// One of values that have no result where there are none.
+    fn of_values<T: Data, A: bytemuck::NoUninit>(
+        operation: &'static str,
+        accumulator: DType,
+        identity: &[A],
+        absorb: &'static str,
+        combine: &'static str,
+    ) -> Self {
+        Self {
+            of: T::DTYPE,
+            identity: Identity::Value(bytemuck::cast_slice(identity).into()),
+            finish: "a".into(),
+            needs_values: Some(operation),
+            ..Self::new(accumulator, "", absorb, combine)
+        }
+    }
+
+    /// The place of an extreme, where `identity` is the value that any other one beats.
+    fn placed<T: Real>(operation: &'static str, identity: T, combine: &'static str) -> Self {
+        // Laid out as `Placed` is; no place is the last one.
+        let mut bytes = [u8::MAX; 16];
+        bytes[..8].fill(0);
+        bytes.iter_mut().zip(bytemuck::bytes_of(&identity)).for_each(|(to, from)| *to = *from);
+        let place = Self::of_values::<T, u8>(operation, Instance::<T>::PLACED, &bytes, "", combine);
+        Self {
+            absorb: "combine(a, Accumulator{x, r})".into(),
+            finish: "static_cast<Result>(a.place)".into(),
+            ordered: true,
+            ..place
+        }
+    }
+
+    /// The variance with `freedom` degrees of freedom fewer than values, through `finish`.
+    fn moments<T: Number>(freedom: usize, root: &str) -> Self {
+        let variance = format!("{root}(warpaint::variance(a, n - {freedom}.0))");
+        Self {
+            of: T::Mean::DTYPE,
+            identity: Identity::Code("Accumulator{}".into()),
+            finish: format!("warpaint::convert<Result>({variance})").into(),
+            ..Self::new(
+                T::MOMENTS,
+                "",
+                "warpaint::absorb_moment(a, warpaint::convert<Accumulator::Value>(x))",
+                "warpaint::combine_moments(a, b)",
+            )
+        }
+    }
+}
+
+/// Each reduction by its name: of all elements, along axes, and through [`Reduce`].
+macro_rules! reductions {
+    ($($bound:path {$(
+        $(#[$doc:meta])* $name:ident, $along:ident($($argument:ident: $type:ty),*) -> $from:ty => $to:ty
+            = |$of:ident| $reduction:expr;
+    )*})*) => {$(
+        impl<T: $bound> Reduce<T> {$(
+            #[doc = concat!("As [`Expr::", stringify!($name), "`].")]
+            pub fn $name(self $(, $argument: $type)*) -> Reduced<$from, $to> {
+                let $of = self;
+                $reduction
+            }
+        )*}
+
+        impl<T: $bound> Expr<T> {$(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            /// As [`Reduced::eval`].
+            pub fn $name(&self $(, $argument: $type)*) -> Result<GpuArray<$to>> {
+                self.reduce().$name($($argument),*).eval()
+            }
+
+            #[doc = concat!("As [`Expr::", stringify!($name), "`], along `axes`, which go.")]
+            ///
+            /// # Errors
+            /// As [`Reduced::eval`].
+            pub fn $along(&self, axes: &[usize] $(, $argument: $type)*) -> Result<GpuArray<$to>> {
+                self.reduce().along(axes).$name($($argument),*).eval()
+            }
+        )*}
+
+        impl<T: $bound> GpuArray<T> {$(
+            #[doc = concat!("As [`Expr::", stringify!($name), "`].")]
+            ///
+            /// # Errors
+            /// As [`Reduced::eval`].
+            pub fn $name(&self $(, $argument: $type)*) -> Result<GpuArray<$to>> {
+                self.reduce().$name($($argument),*).eval()
+            }
+
+            #[doc = concat!("As [`Expr::", stringify!($name), "`], along `axes`, which go.")]
+            ///
+            /// # Errors
+            /// As [`Reduced::eval`].
+            pub fn $along(&self, axes: &[usize] $(, $argument: $type)*) -> Result<GpuArray<$to>> {
+                self.reduce().along(axes).$name($($argument),*).eval()
+            }
+        )*}
+    )*};
+}
+
+reductions! {
+    Number {
+        /// The sum of all elements, as an array without axes; 0 of none.
+        ///
+        /// Integers wrap around. Floating-point numbers are collected in the next wider type (`f64` with its rounding
+        /// errors kept), so that the result is the exact sum but for a few units in the last place.
+        sum, sum_along() -> T => T = |of| of.by(Reduction::new(T::SUM, "0", "a + static_cast<Accumulator>(x)", "a + b"));
+        /// The product of all elements, as an array without axes; 1 of none. Collected as sums are.
+        prod, prod_along() -> T => T
+            = |of| of.by(Reduction::new(T::SUM, "1", "a * static_cast<Accumulator>(x)", "a * b"));
+        /// The mean of all elements, as an array without axes, `f64` for integers; NaN of none. Collected as sums are,
+        /// those of integers in `f64` with its rounding errors.
+        mean, mean_along() -> T => T::Mean = |of| of.by(Reduction {
+            of: T::Mean::DTYPE,
+            absorb: format!(
+                "a + static_cast<Accumulator>(warpaint::convert<{}>(x))",
+                T::Mean::DTYPE.name
+            ).into(),
+            finish: "warpaint::convert<Result>(warpaint::divided(a, n))".into(),
+            ..Reduction::new(T::Mean::SUM, "0", "", "a + b")
+        });
+        /// The variance of all elements, as an array without axes: the squares of their deviations from their mean,
+        /// summed up and divided by `ddof` less than there are (0 for numpy's default, 1 for a sample). NaN where that
+        /// is 0 of 0. Of complex numbers the squares of the deviations' absolute values.
+        ///
+        /// Computed in one pass in `f64`, for all types, from deviations: large means do not harm. (Chan, Golub and
+        /// LeVeque, "Algorithms for computing the sample variance", 1983.)
+        var, var_along(ddof: usize) -> T => <T::Mean as Number>::Real = |of| of.by(Reduction::moments::<T>(ddof, ""));
+        /// The standard deviation: the root of [`Expr::var`].
+        std, std_along(ddof: usize) -> T => <T::Mean as Number>::Real
+            = |of| of.by(Reduction::moments::<T>(ddof, "::sqrt"));
+        /// The inner product with `other`, broadcast together: the sum of products, which are exact before they are
+        /// collected as [`Expr::sum`] does it. (`numpy.dot` of two arrays with one axis.)
+        dot, dot_along(other: impl Into<Expr<T>>) -> T => T = |of| {
+            let other = other.into().node;
+            let product = "static_cast<$T>($0) * static_cast<$T>($1)";
+            of.map(|value| value.binary_as(T::SUM, product, other))
+                .by(Reduction::new(T::SUM, "0", "a + x", "a + b"))
+        };
+        /// As [`Expr::dot`] of its complex conjugate (`numpy.vdot`).
+        vdot, vdot_along(other: impl Into<Expr<T>>) -> T => T = |of| of.map(Expr::conj).dot(other);
+        /// How many are NaN, or have a part that is.
+        count_nan, count_nan_along() -> u64 => u64 = |of| of.map(|value| value.is_nan().cast()).sum();
+        /// How many are infinite, or have a part that is.
+        count_inf, count_inf_along() -> u64 => u64 = |of| of.map(|value| value.is_inf().cast()).sum();
+    }
+    Promote<bool> {
+        /// Whether one is not 0; `false` of none. NaN is not 0.
+        any, any_along() -> bool => bool
+            = |of| of.map(Expr::cast).by(Reduction::new(bool::DTYPE, "false", "a || x", "a || b"));
+        /// Whether none is 0; `true` of none.
+        all, all_along() -> bool => bool
+            = |of| of.map(Expr::cast).by(Reduction::new(bool::DTYPE, "true", "a && x", "a && b"));
+        /// How many are not 0.
+        count_nonzero, count_nonzero_along() -> u64 => u64 = |of| of.map(|value| value.cast::<bool>().cast()).sum();
+    }
+    Real {
+        /// The greatest element, as an array without axes; NaN where one is NaN.
+        /// [`Error::Empty`] for no elements.
+        max, max_along() -> T => T = |of| of.by(Reduction::of_values::<T, T>(
+            "max", T::DTYPE, &[T::LEAST], "warpaint::maximum(a, x)", "warpaint::maximum(a, b)"
+        ));
+        /// The least element, as an array without axes; NaN where one is NaN.
+        /// [`Error::Empty`] for no elements.
+        min, min_along() -> T => T = |of| of.by(Reduction::of_values::<T, T>(
+            "min", T::DTYPE, &[T::GREATEST], "warpaint::minimum(a, x)", "warpaint::minimum(a, b)"
+        ));
+        /// The place of the greatest element, counted in C order over the axes that go; the first of several, and of a
+        /// NaN where there is one. [`Error::Empty`] for no elements.
+        argmax, argmax_along() -> T => i64
+            = |of| of.by(Reduction::placed("argmax", T::LEAST, "warpaint::first_maximum(a, b)"));
+        /// The place of the least element, counted in C order over the axes that go; the first of several, and of a
+        /// NaN where there is one. [`Error::Empty`] for no elements.
+        argmin, argmin_along() -> T => i64
+            = |of| of.by(Reduction::placed("argmin", T::GREATEST, "warpaint::first_minimum(a, b)"));
+    }
+}
+
+impl<T: Data> Expr<T> {
+    /// It, to be reduced: see [`Reduce`].
+    pub fn reduce(&self) -> Reduce<T> {
+        Reduce { value: self.clone(), axes: None, keep_axes: false }
+    }
+}
+
+impl<T: Data> GpuArray<T> {
+    /// It, to be reduced: see [`Reduce`].
+    pub fn reduce(&self) -> Reduce<T> {
+        Expr::from(self).reduce()
+    }
+}
+
+impl<T: Real> Reduce<T> {
+    fn minmax(self) -> Result<(GpuArray<T>, GpuArray<T>)> {
+        let (pair, none) = (Instance::<T>::RANGE, [T::GREATEST, T::LEAST]);
+        let (absorb, combine) = ("warpaint::both(a, Accumulator{x, x})", "warpaint::both(a, b)");
+        let both: Reduced<T, T> =
+            self.by(Reduction::of_values::<T, T>("minmax", pair, &none, absorb, combine));
+        let shape = both.shape()?;
+        let out = GpuArray::empty(&both.of.value.context()?, &[&shape[..], &[2]].concat())?;
+        both.compute(&Operand {
+            dtype: pair,
+            layout: Layout::contiguous(&shape)?,
+            ..out.operand()
+        })?;
+        Ok((out.slice(&index![..., 0])?, out.slice(&index![..., 1])?))
+    }
+}
+
+impl<T: Real> Expr<T> {
+    /// The least and the greatest element in one pass, as [`Expr::min`] and [`Expr::max`] have them.
+    ///
+    /// # Errors
+    /// As [`Expr::min`].
+    pub fn minmax(&self) -> Result<(GpuArray<T>, GpuArray<T>)> {
+        self.reduce().minmax()
+    }
+
+    /// As [`Expr::minmax`], along `axes`, which go.
+    ///
+    /// # Errors
+    /// As [`Expr::min`].
+    pub fn minmax_along(&self, axes: &[usize]) -> Result<(GpuArray<T>, GpuArray<T>)> {
+        self.reduce().along(axes).minmax()
+    }
+}
+
+impl<T: Real> GpuArray<T> {
+    /// As [`Expr::minmax`].
+    ///
+    /// # Errors
+    /// As [`Expr::min`].
+    pub fn minmax(&self) -> Result<(Self, Self)> {
+        self.reduce().minmax()
+    }
+
+    /// As [`Expr::minmax`], along `axes`, which go.
+    ///
+    /// # Errors
+    /// As [`Expr::min`].
+    pub fn minmax_along(&self, axes: &[usize]) -> Result<(Self, Self)> {
+        self.reduce().along(axes).minmax()
+    }
+}
