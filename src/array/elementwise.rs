@@ -74,25 +74,36 @@ pub(super) fn evaluate(root: &Arc<Node>, out: Operand) -> Result<()> {
     if out.layout.count() == 0 {
         return Ok(());
     }
-    if code.arrays.iter().any(|array| overlap(array, &out)) {
+    if overlap(&code, &out) {
         return through_another(&out, |between| evaluate(root, between));
     }
     Job { places: places(&code, &out)?, code: &code, out: &out }.launch()
 }
 
-/// Whether `array` shares memory with `out` other than element for element.
-pub(super) fn overlap(array: &Operand, out: &Operand) -> bool {
-    if !Arc::ptr_eq(&array.memory, &out.memory)
-        || (&array.layout, array.dtype.bytes) == (&out.layout, out.dtype.bytes)
-    {
-        return false;
-    }
+/// Whether the code reads memory of `out` other than element for element.
+pub(super) fn overlap(code: &Code<'_>, out: &Operand) -> bool {
+    let apart = |array: &&Operand| {
+        (&array.layout, array.dtype.bytes) != (&out.layout, out.dtype.bytes)
+            || !Arc::ptr_eq(&array.memory, &out.memory)
+    };
+    let other = code.arrays.iter().copied().filter(apart);
+    other.chain(code.indexed_arrays()).any(|array| shares_memory(array, out))
+}
+
+/// Whether the code reads memory of `out`.
+pub(super) fn reads(code: &Code<'_>, out: &Operand) -> bool {
+    let mut arrays = code.arrays.iter().copied().chain(code.indexed_arrays());
+    arrays.any(|array| shares_memory(array, out))
+}
+
+/// Whether `array` and `out` have bytes in common, as far as their ends say.
+fn shares_memory(array: &Operand, out: &Operand) -> bool {
     let bytes = |operand: &Operand| {
         let extent = operand.layout.extent();
         extent.start * operand.dtype.bytes..extent.end * operand.dtype.bytes
     };
     let (a, b) = (bytes(array), bytes(out));
-    a.start < b.end && b.start < a.end
+    Arc::ptr_eq(&array.memory, &out.memory) && a.start < b.end && b.start < a.end
 }
 
 /// Lets `compute` write to memory of its own, and copies that to `out`.

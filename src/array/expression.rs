@@ -55,6 +55,11 @@ pub(super) enum Node {
         code: &'static str,
         arguments: Vec<Arc<Node>>,
     },
+    /// The elements of an array whose numbers in C order the only argument gives; it must give no others.
+    Gather {
+        source: Operand,
+        arguments: Vec<Arc<Node>>,
+    },
 }
 
 /// An array in an expression.
@@ -76,15 +81,15 @@ impl Operand {
 impl Node {
     pub(super) fn dtype(&self) -> DType {
         match self {
-            Self::Array(operand) => operand.dtype,
+            Self::Array(operand) | Self::Gather { source: operand, .. } => operand.dtype,
             Self::Scalar { dtype, .. } | Self::Apply { dtype, .. } => *dtype,
         }
     }
 
     fn arguments(&self) -> &[Arc<Self>] {
         match self {
-            Self::Apply { arguments, .. } => arguments,
-            _ => &[],
+            Self::Apply { arguments, .. } | Self::Gather { arguments, .. } => arguments,
+            Self::Array(_) | Self::Scalar { .. } => &[],
         }
     }
 }
@@ -93,11 +98,15 @@ impl Node {
 impl Drop for Node {
     fn drop(&mut self) {
         let mut left = match self {
-            Self::Apply { arguments, .. } => std::mem::take(arguments),
-            _ => return,
+            Self::Apply { arguments, .. } | Self::Gather { arguments, .. } => {
+                std::mem::take(arguments)
+            }
+            Self::Array(_) | Self::Scalar { .. } => return,
         };
         while let Some(node) = left.pop() {
-            if let Some(Self::Apply { arguments, .. }) = Arc::into_inner(node).as_mut() {
+            if let Some(Self::Apply { arguments, .. } | Self::Gather { arguments, .. }) =
+                Arc::into_inner(node).as_mut()
+            {
                 left.append(arguments);
             }
         }
@@ -159,7 +168,13 @@ impl<T: Data> Expr<T> {
         Self { node: Arc::new(node), of: PhantomData }
     }
 
-    /// The arrays in it.
+    /// The elements of `source` with the numbers `at`, of which each must be one of its elements'.
+    pub(super) fn gather(source: Operand, at: &Expr<i64>) -> Self {
+        let node = Node::Gather { source, arguments: vec![at.node.clone()] };
+        Self { node: Arc::new(node), of: PhantomData }
+    }
+
+    /// The arrays in it that give it its shape: all but those of which elements are gathered.
     pub(super) fn operands(&self) -> impl Iterator<Item = &Operand> {
         in_order(&self.node).into_iter().filter_map(|node| match &**node {
             Node::Array(operand) => Some(operand),

@@ -293,6 +293,14 @@ impl<T: Data> GpuArray<T> {
         self.with_layout(self.layout.reverse())
     }
 
+    /// A view of its elements with the same index along both axes, which become one, the last.
+    ///
+    /// # Errors
+    /// As [`Layout::diagonal`].
+    pub fn diagonal(&self, first: usize, second: usize) -> Result<Self> {
+        Ok(self.with_layout(self.layout.diagonal(first, second)?))
+    }
+
     /// A view with its axes in another order: axis `i` of the view is its axis `axes[i]`.
     ///
     /// # Errors

@@ -149,6 +149,25 @@ impl Layout {
         Self { shape: self.shape.clone(), strides, offset }
     }
 
+    /// The elements with the same index along both axes, which become one, the last.
+    ///
+    /// # Errors
+    /// [`Error::Axes`] unless these are two of its axes.
+    pub fn diagonal(&self, first: usize, second: usize) -> Result<Self> {
+        if first == second || first.max(second) >= self.ndim() {
+            return Err(Error::Axes { axes: vec![first, second], ndim: self.ndim() });
+        }
+        let mut part = Self { shape: Vec::new(), strides: Vec::new(), offset: self.offset };
+        (0..self.ndim())
+            .filter(|axis| ![first, second].contains(axis))
+            .for_each(|axis| part.push(self.shape[axis], self.strides[axis]));
+        part.push(
+            self.shape[first].min(self.shape[second]),
+            self.strides[first] + self.strides[second],
+        );
+        Ok(part)
+    }
+
     /// The axes in reverse order.
     pub fn transpose(&self) -> Self {
         Self {

@@ -110,6 +110,19 @@ inline __device__ double between(double i, double start, double stop, double las
     return i < 0.5 * last ? ::fma(i, by, start) : ::fma(i - last, by, stop);
 }
 
+// An index along n elements, whatever it is as one of them: counted from the end where it is negative, modulo n, or
+// moved to the nearer end.
+inline __device__ long long clipped(long long i, long long n) { return i < 0 ? 0 : i < n ? i : n - 1; }
+inline __device__ long long wrapped(long long i, long long n) { return i % n < 0 ? i % n + n : i % n; }
+inline __device__ long long counted(long long i, long long n) { return clipped(i < 0 ? i + n : i, n); }
+
+// The number in C order of the i-th element of what is taken from along an axis of n elements: m for each place outside
+// that axis, of which each stands for `inner` inside it.
+inline __device__ long long taken(long long i, long long at, long long m, long long n, long long inner)
+{
+    return (i / (m * inner) * n + at) * inner + i % inner;
+}
+
 template <class T> __device__ T add(T a, T b) { return a + b; }
 template <class T> __device__ T subtract(T a, T b) { return a - b; }
 template <class T> __device__ T multiply(T a, T b) { return a * b; }

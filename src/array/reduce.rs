@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::{
     DType, Data, Error, Expr, GpuArray, Layout, Number, Promote, Real, Result,
     dtype::Instance,
-    elementwise::{overlap, through_another},
+    elementwise::{reads, through_another},
     expression::Operand,
     reduction::{Identity, Job, Reduction, split},
     source::Code,
@@ -106,8 +106,7 @@ impl<T: Data, O: Data> Reduced<T, O> {
         if !out.layout.is_injective() {
             return Err(Error::NotWritable { shape: expected });
         }
-        let shares = self.of.value.operands().any(|array| overlap(array, &out));
-        if shares || !out.layout.is_contiguous() {
+        if reads(&Code::new(&self.of.value.node)?, &out) || !out.layout.is_contiguous() {
             return through_another(&out, |between| self.compute(&between));
         }
         self.compute(&out)

@@ -169,7 +169,7 @@ impl Scan {
         out.memory.use_on(out.context.stream())?;
         let shape = broadcast(code.arrays.iter().map(|array| array.layout.shape()))?;
         out.layout = fit(&out.layout, &shape)?;
-        if code.arrays.iter().any(|array| overlap(array, &out)) {
+        if overlap(&code, &out) {
             return through_another(&out, |between| self.run(root, segments, between));
         }
         let order = order(segments, shape.len())?;

@@ -77,7 +77,9 @@ impl<'a> Code<'a> {
             names.insert(Arc::as_ptr(node), name.clone());
             result = name;
         }
-        if self.arrays.len() > MOST_ARRAYS || self.scalars.len() > MOST_SCALARS {
+        if self.arrays.len() + self.custom.arrays.len() > MOST_ARRAYS
+            || self.scalars.len() > MOST_SCALARS
+        {
             return Err(too_long);
         }
         Ok(result)
@@ -119,6 +121,11 @@ impl<'a> Code<'a> {
                 });
                 format!("x{at}")
             }
+            Node::Gather { source, arguments } => {
+                let at = arguments.first().and_then(|node| names.get(&Arc::as_ptr(node)));
+                let array = self.indexed(source, true);
+                format!("{array}[{}]", at.map_or("0", String::as_str))
+            }
             Node::Scalar { dtype, bytes } => {
                 self.scalars.push((*dtype, bytes));
                 format!("s{}", self.scalars.len() - 1)
@@ -135,6 +142,18 @@ impl<'a> Code<'a> {
                 format!("v{number}")
             }
         }
+    }
+
+    /// Adds an array of which the code indexes elements by their numbers in C order; its name.
+    pub(super) fn indexed(&mut self, array: &Operand, constant: bool) -> String {
+        let name = format!("g{}", self.custom.arrays.len());
+        self.custom.add_array(&name, constant, array);
+        name
+    }
+
+    /// The arrays of which elements are indexed by their numbers.
+    pub(super) fn indexed_arrays(&self) -> &[Operand] {
+        &self.custom.arrays
     }
 
     /// How many nodes its expressions have.

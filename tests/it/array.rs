@@ -5,6 +5,8 @@ mod complex;
 #[cfg(feature = "ndarray")]
 mod creation;
 mod functions;
+mod gather;
+mod join;
 #[cfg(feature = "ndarray")]
 mod large;
 mod npy;

@@ -1,0 +1,236 @@
+//! Elements by lists of their numbers: read, written, and as part of expressions.
+
+use super::{
+    Data, Error, Expr, GpuArray, Integer, Layout, Result,
+    elementwise::{index, reads, run},
+    expression::Operand,
+    layout::broadcast,
+    places::Places,
+    source::Code,
+};
+use crate::kernel::GENERATED;
+
+/// What an index outside its axis means (the `mode` of `numpy.take`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bounds {
+    /// Negative ones count from the end; others are an error. The indices are looked through first, which waits for the
+    /// device.
+    #[default]
+    Check,
+    /// Modulo the axis' length.
+    Wrap,
+    /// The nearer end, which is 0 for all negative ones.
+    Clip,
+}
+
+impl Bounds {
+    /// `indices` along `axis` of `length` elements as places on it.
+    fn apply<I: Integer + Into<i64>>(
+        self,
+        indices: &Expr<I>,
+        axis: usize,
+        length: usize,
+    ) -> Result<Expr<i64>> {
+        let some = indices.shape()?.iter().all(|&n| n > 0);
+        if self == Self::Check && some {
+            let (least, greatest) = indices.minmax()?;
+            let ends = [least.item()?.into(), greatest.item()?.into()];
+            let inside = -(length as i64)..length as i64;
+            if let Some(&index) = ends.iter().find(|index| !inside.contains(index)) {
+                return Err(Error::IndexOutOfRange { index: index as isize, axis, length });
+            }
+        } else if some && length == 0 {
+            return Err(Error::Empty { operation: "taking elements" });
+        }
+        // Checked ones are moved, too: who changes them meanwhile gets another element and no memory of others.
+        let code = match self {
+            Self::Check => "warpaint::counted($0, $1)",
+            Self::Wrap => "warpaint::wrapped($0, $1)",
+            Self::Clip => "warpaint::clipped($0, $1)",
+        };
+        Ok(indices.cast::<i64>().binary(code, Expr::scalar(length as i64).node))
+    }
+}
+
+/// Writes `values` to the elements of `out` with the numbers `places`, of which each must be one of its elements'. Reads
+/// nothing of `out`.
+fn scatter<T: Data>(
+    values: &Expr<T>,
+    places: &Expr<i64>,
+    shape: &[usize],
+    out: &Operand,
+) -> Result<()> {
+    let mut code = Code::new(&values.node)?;
+    let at = code.include(&places.node)?;
+    let to = code.indexed(out, false);
+    code.use_on(&out.context, "put")?;
+    let layouts = code.arrays.iter().map(|array| array.layout.broadcast_to(shape));
+    let of = Places::new(shape, &layouts.collect::<Result<Vec<Layout>>>()?);
+    let count = of.count();
+    if count == 0 {
+        return Ok(());
+    }
+    let source = format!(
+        "{definition}extern \"C\" __global__ void {GENERATED}({parameters}{places}const unsigned long long n)
+{{
+    {index}
+    for (Index i = first_; i < n; i += threads_) {{ {locate}{reads}{statements}{to}[{at}] = {value}; }}
+}}
+",
+        definition = of.definition(),
+        parameters = code.parameters(),
+        places = of.parameter(),
+        index = index(count),
+        locate = of.locate(),
+        reads = code.reads(|k| format!("a{k}[{}]", of.place(k))),
+        statements = code.statements(),
+        value = code.result,
+    );
+    let mut arguments = code.arguments();
+    of.push_to(&mut arguments);
+    arguments.push(&count);
+    run(&out.context, &code, &source, count, &arguments)
+}
+
+impl<T: Data> GpuArray<T> {
+    /// Its elements with these numbers, counted in C order, as an expression of the shape of `indices`; negative ones
+    /// count from the end. No memory is used for them: sums over a subset are `a.at(&indices)?.sum()`, and so on.
+    ///
+    /// ```
+    /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    ///
+    /// let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[2.0f32, 3.0, 5.0, 7.0])?;
+    /// let subset = GpuArray::from_slice(&context, &[0, 2, -1])?;
+    /// assert_eq!(a.at(&subset)?.sum()?.item()?, 14.0);
+    /// assert_eq!(a.at(&subset)?.dot(a.at(&subset)?)?.item()?, 78.0);
+    /// assert!(a.at(&(&subset * 2).eval()?).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::IndexOutOfRange`]; as [`Expr::eval`].
+    pub fn at<I: Integer + Into<i64>>(&self, indices: impl Into<Expr<I>>) -> Result<Expr<T>> {
+        self.at_with(indices, Bounds::Check)
+    }
+
+    /// As [`GpuArray::at`], and what indices outside mean. The places are computed when the expression is.
+    ///
+    /// # Errors
+    /// As [`GpuArray::at`]; [`Error::Empty`] for elements of an array that has none.
+    pub fn at_with<I: Integer + Into<i64>>(
+        &self,
+        indices: impl Into<Expr<I>>,
+        bounds: Bounds,
+    ) -> Result<Expr<T>> {
+        let places = bounds.apply(&indices.into(), 0, self.len())?;
+        Ok(Expr::gather(self.operand(), &places))
+    }
+
+    /// Its parts at `indices` along `axis`, whose place the axes of `indices` take (`numpy.take`). Negative indices count
+    /// from the end.
+    ///
+    /// ```
+    /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    ///
+    /// let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
+    /// let columns = GpuArray::from_slice(&context, &[-1, 0])?;
+    /// assert_eq!(a.take(&columns, 1)?.to_vec()?, [3, 1, 6, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Axes`], [`Error::IndexOutOfRange`]; as [`Expr::eval`].
+    pub fn take<I: Integer + Into<i64>>(
+        &self,
+        indices: impl Into<Expr<I>>,
+        axis: usize,
+    ) -> Result<Self> {
+        self.take_with(indices, axis, Bounds::Check)
+    }
+
+    /// As [`GpuArray::take`], and what indices outside mean.
+    ///
+    /// # Errors
+    /// As [`GpuArray::take`]; [`Error::Empty`] for parts of an axis that has none.
+    pub fn take_with<I: Integer + Into<i64>>(
+        &self,
+        indices: impl Into<Expr<I>>,
+        axis: usize,
+        bounds: Bounds,
+    ) -> Result<Self> {
+        let Some(&length) = self.shape().get(axis) else {
+            return Err(Error::Axes { axes: vec![axis], ndim: self.ndim() });
+        };
+        let (outer, inner) = (&self.shape()[..axis], &self.shape()[axis + 1..]);
+        let indices = bounds.apply(&indices.into(), axis, length)?.eval()?;
+        let shape = [outer, indices.shape(), inner].concat();
+        let mut out = Self::empty(self.context(), &shape)?;
+        if out.is_empty() {
+            return Ok(out);
+        }
+        let count: usize = inner.iter().product();
+        let numbers = [indices.len(), length, count].map(|n| Expr::scalar(n as i64).node);
+        let spread = indices.reshape(&[indices.shape(), &vec![1; inner.len()]].concat())?;
+        let arguments = [Expr::from(&spread).node].into_iter().chain(numbers).collect();
+        let places = Expr::apply("warpaint::taken(i, $0, $1, $2, $3)", arguments);
+        Expr::gather(self.operand(), &places).eval_into(&mut out)?;
+        Ok(out)
+    }
+
+    /// Overwrites its elements with the numbers `indices`, counted in C order, by `values`, broadcast to the shape of
+    /// `indices` (`numpy.put`). Negative indices count from the end. Of several values for one element one is kept;
+    /// which, is not said.
+    ///
+    /// # Errors
+    /// [`Error::IndexOutOfRange`], [`Error::Broadcast`], [`Error::NotWritable`]; as [`Expr::eval`].
+    pub fn put<I: Integer + Into<i64>>(
+        &mut self,
+        indices: impl Into<Expr<I>>,
+        values: impl Into<Expr<T>>,
+    ) -> Result<()> {
+        self.put_with(indices, values, Bounds::Check)
+    }
+
+    /// As [`GpuArray::put`], and what indices outside mean.
+    ///
+    /// # Errors
+    /// As [`GpuArray::put`]; [`Error::Empty`] for elements of an array that has none.
+    pub fn put_with<I: Integer + Into<i64>>(
+        &mut self,
+        indices: impl Into<Expr<I>>,
+        values: impl Into<Expr<T>>,
+        bounds: Bounds,
+    ) -> Result<()> {
+        let out = self.operand();
+        if !out.layout.is_injective() {
+            return Err(Error::NotWritable { shape: self.shape().to_vec() });
+        }
+        let places = bounds.apply(&indices.into(), 0, self.len())?;
+        let mut values = values.into();
+        let shape = places.shape()?;
+        if broadcast([&shape[..], &values.shape()?])? != shape {
+            return Err(Error::Broadcast { shapes: vec![shape, values.shape()?] });
+        }
+        if reads(&Code::new(&values.node)?, &out) {
+            values = Expr::from(&values.eval()?);
+        }
+        // Places may be computed from the array, too.
+        scatter(&values, &Expr::from(&places.eval()?), &shape, &out)
+    }
+
+    /// Overwrites its elements for which `mask` is true by those of `values` (`numpy.copyto` with `where`), both
+    /// broadcast to its shape.
+    ///
+    /// # Errors
+    /// As [`Expr::eval_into`].
+    pub fn put_mask(
+        &mut self,
+        mask: impl Into<Expr<bool>>,
+        values: impl Into<Expr<T>>,
+    ) -> Result<()> {
+        let merged = Expr::select(mask, values, &*self);
+        self.assign(merged)
+    }
+}
