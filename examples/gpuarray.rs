@@ -38,10 +38,9 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(table.slice(&index![1])?.to_vec()?, [4.0, 3.0, 2.0, 1.0, 0.0]);
 
     // Reductions along axes, scans and sorts take expressions of any layout.
-    let columns = Expr::from(&table).sum_along(&[0])?;
+    let columns = table.sum_along(&[0])?;
     assert_eq!(columns.to_vec()?, [2.0, 2.0, 2.0, 2.0, 2.0]);
-    let (greatest, norm) =
-        (Expr::from(&table).max()?.item()?, (&table * &table).sum()?.item()?.sqrt());
+    let (greatest, norm) = (table.max()?.item()?, (&table * &table).sum()?.item()?.sqrt());
     println!("sums of columns = {columns}, greatest = {greatest}, norm = {norm}");
     println!("sorted = {}", x.abs().sort(Order::Descending)?);
     println!("running sums = {}", (&steps * &steps).cumsum()?);

@@ -23,6 +23,7 @@ mod host_functions;
 mod interop;
 mod kernel;
 mod nvidia;
+mod parity;
 mod progress;
 mod ptx;
 #[cfg(feature = "studio")]

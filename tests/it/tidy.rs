@@ -5,13 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-fn root() -> PathBuf {
-    std::env::var_os("WARPAINT_ROOT")
-        .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
-}
+use crate::support::root;
 
 /// Every Rust file below `src`, with its path from there.
-fn sources() -> Vec<(String, String)> {
+pub fn sources() -> Vec<(String, String)> {
     fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -34,7 +31,7 @@ fn sources() -> Vec<(String, String)> {
 }
 
 /// The lines that are code: no comments, no unit tests.
-fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let tests = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
     text[..tests]
         .lines()

@@ -128,3 +128,15 @@ fn extents_cover_negative_strides() {
     assert_eq!(back.extent(), 1..12);
     assert!(back.is_injective());
 }
+
+#[test]
+fn squeezing_drops_axes_of_length_one_alone() {
+    let layout = Layout::contiguous(&[1, 4, 1, 6]).unwrap().index(&index![.., 1.., ..]).unwrap();
+    let squeezed = layout.squeeze();
+    assert_eq!(
+        (squeezed.shape(), squeezed.strides(), squeezed.offset()),
+        (&[3, 6][..], &[6, 1][..], 6)
+    );
+    assert_eq!(places(&squeezed), places(&layout));
+    assert_eq!(Layout::contiguous(&[1, 0, 3]).unwrap().squeeze().shape(), [0, 3]);
+}

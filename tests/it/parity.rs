@@ -1,0 +1,208 @@
+//! `docs/pycuda.md` against the inventory of PyCUDA's features, the sources and the tests.
+
+use std::{collections::BTreeSet, fs, ops::RangeInclusive};
+
+use crate::{
+    support::root,
+    tidy::{code, sources},
+};
+
+/// The inventory: its IDs are these prefixes with these numbers. Sparse matrices (`SPA`) are left out.
+const INVENTORY: [(&str, &[RangeInclusive<u32>]); 13] = [
+    (
+        "DRV",
+        &[
+            1..=15,
+            20..=34,
+            40..=57,
+            60..=70,
+            80..=94,
+            100..=111,
+            120..=129,
+            140..=145,
+            150..=167,
+            170..=190,
+            195..=196,
+        ],
+    ),
+    ("CMP", &[1..=21]),
+    ("GPA", &[1..=22, 30..=48, 60..=75, 80..=86]),
+    ("CUM", &[1..=10]),
+    ("ELW", &[1..=11]),
+    ("RED", &[1..=8]),
+    ("SCN", &[1..=7]),
+    ("RND", &[1..=23]),
+    ("TLS", &[1..=26]),
+    ("GL", &[1..=17]),
+    ("INI", &[1..=4]),
+    ("HDR", &[1..=3]),
+    ("DBG", &[1..=12]),
+];
+
+fn inventory() -> BTreeSet<String> {
+    let numbered = |(prefix, ranges): &(&str, &[RangeInclusive<u32>])| {
+        let numbers = ranges.iter().flat_map(Clone::clone);
+        numbers.map(|number| format!("{prefix}-{number:03}")).collect::<Vec<_>>()
+    };
+    INVENTORY.iter().flat_map(numbered).collect()
+}
+
+/// The document; `None` where there are no sources beside the tests.
+fn document() -> Option<String> {
+    let there = root().join("src").is_dir();
+    there.then(|| fs::read_to_string(root().join("docs/pycuda.md")).unwrap())
+}
+
+/// A row of one of its tables.
+struct Row<'a> {
+    id: &'a str,
+    here: &'a str,
+    shown: &'a str,
+}
+
+fn rows(document: &str) -> impl Iterator<Item = Row<'_>> {
+    document.lines().filter(|line| line.starts_with("| ")).filter_map(|line| {
+        let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [id, _, here, shown] = cells[..] else { panic!("not four cells: {line}") };
+        (id != "ID").then_some(Row { id, here, shown })
+    })
+}
+
+/// What stands in backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// The file and the function of a test, of `array/scan.rs: results_go_where_they_are_wanted`.
+fn test_name(quoted: &str) -> Option<(&str, &str)> {
+    quoted.split_once(": ").filter(|(file, _)| file.ends_with(".rs"))
+}
+
+#[test]
+fn every_feature_of_pycuda_has_its_row() {
+    let Some(document) = document() else { return };
+    let mut missing = inventory();
+    assert_eq!(missing.len(), 349, "the inventory's size without sparse matrices");
+    for Row { id, here, shown } in rows(&document) {
+        assert!(missing.remove(id), "{id} stands twice, or is no ID");
+        let tested = |quoted| quoted == "doc" || test_name(quoted).is_some();
+        let reason = shown.split('`').step_by(2).any(|text| !text.trim().is_empty());
+        assert!(quoted(shown).any(tested) || reason, "{id} has neither a test nor a reason");
+        assert!(!here.is_empty() || reason, "{id} is not there, and no reason is given");
+    }
+    assert!(missing.is_empty(), "without a row: {missing:?}");
+}
+
+#[test]
+fn what_the_rows_name_is_there() {
+    let Some(document) = document() else { return };
+    let sources = sources();
+    let files: Vec<_> = sources.iter().map(|(path, text)| File::new(path, text)).collect();
+    let missing = |name: &&str| !is_there(&files, name);
+    let missing: Vec<_> = document.lines().flat_map(quoted).filter(missing).collect();
+    assert!(missing.is_empty(), "nothing public is called {missing:?}");
+
+    let documented = rows(&document).filter(|row| quoted(row.shown).any(|name| name == "doc"));
+    for Row { id, here, .. } in documented {
+        let name = quoted(here).next().unwrap();
+        let shown = |file: &File<'_>| file.has_example && file.holds(name);
+        assert!(files.iter().any(shown), "{id}: the documentation of {name} has no example");
+    }
+}
+
+#[test]
+fn tests_that_rows_name_are_there() {
+    let Some(document) = document() else { return };
+    let mut seen = 0;
+    for (file, function) in document.lines().flat_map(quoted).filter_map(test_name) {
+        let folder = if file.starts_with("src/") { root() } else { root().join("tests/it") };
+        let text =
+            fs::read_to_string(folder.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let mut defined = text.lines().filter_map(defined);
+        assert!(defined.any(|name| name == function), "{file} has no `{function}`");
+        seen += 1;
+    }
+    assert!(seen > 200, "{seen} tests are named");
+}
+
+/// The modules of which the document names parts.
+const MODULES: [&str; 8] =
+    ["array", "compile", "device", "diagnostic", "element", "gl", "interop", "kernel"];
+
+/// Whether `name` is no name of ours, or one that there is.
+fn is_there(files: &[File<'_>], name: &str) -> bool {
+    if let Some(header) = name.strip_prefix('<').and_then(|name| name.strip_suffix('>')) {
+        return root().join("kernels/include").join(header).is_file();
+    }
+    if let Some(name) = name.strip_suffix('!') {
+        return files.iter().any(|file| file.defined.contains(name));
+    }
+    let word = |part: &str| part.chars().all(in_word);
+    let mut parts = name.split("::");
+    let ours = parts.next().is_some_and(|first| MODULES.contains(&first)) && parts.all(word);
+    !ours || files.iter().any(|file| file.holds(name))
+}
+
+/// What a file of the sources defines, as far as its lines tell.
+struct File<'a> {
+    /// Its module below the crate: `device::nvidia::peer`.
+    module: String,
+    /// Items that are public, fields, variants, and what stands in macros' tables.
+    defined: BTreeSet<&'a str>,
+    words: BTreeSet<&'a str>,
+    has_example: bool,
+}
+
+impl<'a> File<'a> {
+    fn new(path: &'a str, text: &'a str) -> Self {
+        let lines = || code(text).map(|(_, line)| line);
+        let private = ["fn ", "const fn ", "unsafe fn ", "struct ", "enum ", "trait ", "type "];
+        let hidden = |line: &&str| private.iter().any(|kind| line.trim_start().starts_with(kind));
+        Self {
+            module: path.trim_end_matches(".rs").trim_end_matches("/mod").replace('/', "::"),
+            defined: lines().filter(|line| !hidden(line)).filter_map(defined).collect(),
+            words: lines().flat_map(|line| line.split(|c| !in_word(c))).collect(),
+            has_example: text.contains("/// ```\n") || text.contains("//! ```\n"),
+        }
+    }
+
+    /// Whether it holds what a path such as `array`, `array::Expr` or `array::GpuArray::cumsum` names: it lies in that
+    /// module, has the item, and where that is a type's, mentions the type.
+    fn holds(&self, name: &str) -> bool {
+        let mut module = &self.module[..];
+        loop {
+            if let Some(item) = name.strip_prefix(module) {
+                match item.strip_prefix("::").map(|item| item.split_once("::")) {
+                    None if item.is_empty() => return true,
+                    Some(None) => return self.defined.contains(&item[2..]),
+                    Some(Some((of, member))) => {
+                        return self.words.contains(of) && self.defined.contains(member);
+                    }
+                    None => {}
+                }
+            }
+            let Some((outer, _)) = module.rsplit_once("::") else { return false };
+            module = outer;
+        }
+    }
+}
+
+fn in_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The name that a line defines, of an item or a macro's, or begins with as fields, variants and entries of tables do.
+fn defined(line: &str) -> Option<&str> {
+    let mut rest = line.trim_start();
+    let kinds = ["pub", "const", "unsafe", "fn", "struct", "enum", "trait", "type", "mod"];
+    let mut item = false;
+    while let Some((first, others)) = rest.split_once(' ')
+        && (kinds.contains(&first) || first == "macro_rules!")
+    {
+        (rest, item) = (others, true);
+    }
+    let name = &rest[..rest.find(|c| !in_word(c)).unwrap_or(rest.len())];
+    let entry = ["(", ": ", ";", ",", " =", " \"", " {"];
+    let ends = item || entry.iter().any(|end| rest[name.len()..].starts_with(end));
+    (ends && !name.is_empty()).then_some(name)
+}
