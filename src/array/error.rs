@@ -85,6 +85,16 @@ pub enum Error {
         /// From where to where in which steps.
         range: String,
     },
+    /// Bins of a histogram that there cannot be.
+    #[error("there are no {bins} equal bins from {low} to {high}")]
+    Bins {
+        /// How many were asked for.
+        bins: usize,
+        /// The lower end of the first.
+        low: f64,
+        /// The upper end of the last.
+        high: f64,
+    },
     /// A file cannot be read or written.
     #[error("cannot {action} {}: {source}", .path.display())]
     File {

@@ -16,6 +16,7 @@ mod expression;
 mod functions;
 mod gather;
 mod gpu_array;
+mod histogram;
 mod index;
 mod join;
 mod layout;

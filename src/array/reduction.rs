@@ -457,7 +457,10 @@ extern \"C\" __global__ void __launch_bounds__({BLOCK}) {GENERATED}({parameters}
         if unroll > 1 {
             let (reach, step) = ((unroll - 1) * lanes, unroll * lanes);
             let pieces = self.pieces(width, unroll);
-            let _ = writeln!(text, "for (; p_ + {reach} < to_; p_ += {step}) {{ {pieces} }}");
+            let _ = writeln!(
+                text,
+                "#pragma unroll 1\nfor (; p_ + {reach} < to_; p_ += {step}) {{ {pieces} }}\n#pragma unroll 1"
+            );
         }
         let _ =
             writeln!(text, "for (; p_ < to_; p_ += {lanes}) {{ {} }} }}", self.pieces(width, 1));

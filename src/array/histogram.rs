@@ -1,0 +1,141 @@
+//! Histograms: how many elements fall into each of equal bins.
+
+use super::{
+    Error, Expr, GpuArray, Layout, Real, Result, elementwise::index, places::Places, source::Code,
+};
+use crate::{
+    device::{Arguments, LaunchConfig},
+    kernel::{Context, GENERATED},
+};
+
+const BLOCK: u32 = 256;
+const BLOCKS_PER_MULTIPROCESSOR: u64 = 8;
+/// Elements that a thread has on their way to it.
+const UNROLL: u64 = 8;
+/// Counters of a block in its shared memory: so many that all blocks of a multiprocessor still fit.
+const MOST_SHARED: usize = 4096;
+/// Warps of a block, each of which may have counters of its own.
+const WARPS: usize = 8;
+
+impl<T: Real> Expr<T> {
+    /// How many elements lie in each of `bins` equal parts of `low` to `high` (`numpy.histogram`): in each from its lower
+    /// end on and below its upper one, which belongs to the last part alone. Elements outside and NaN are not counted.
+    ///
+    /// The ends of the parts are those that [`GpuArray::linspace`] gives in `f64`, and elements are compared with them in
+    /// `f64`.
+    ///
+    /// ```
+    /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    ///
+    /// let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[0.0f32, 0.5, 1.0, 1.5, 4.0, 5.0])?;
+    /// assert_eq!(a.histogram(4, 0.0, 4.0)?.to_vec()?, [2, 2, 0, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Bins`] for none, and unless `low` is less than `high` and both are finite; as [`Expr::eval`].
+    pub fn histogram(&self, bins: usize, low: f64, high: f64) -> Result<GpuArray<u64>> {
+        if bins == 0 || low >= high || !(high - low).is_finite() {
+            return Err(Error::Bins { bins, low, high });
+        }
+        let context = self.context()?;
+        let counts = GpuArray::zeros(&context, &[bins])?;
+        let code = Code::new(&self.node)?;
+        code.use_on(&context, "a histogram")?;
+        let shape = self.shape()?;
+        let layouts = code.arrays.iter().map(|array| array.layout.broadcast_to(&shape));
+        let places = Places::new(&shape, &layouts.collect::<Result<Vec<Layout>>>()?);
+        if places.count() > 0 {
+            let mut arguments = code.arguments();
+            places.push_to(&mut arguments);
+            arguments.push(&counts.operand().address()).push(&low).push(&high);
+            count(&context, &code, &places, bins, arguments)?;
+        }
+        Ok(counts)
+    }
+}
+
+impl<T: Real> GpuArray<T> {
+    /// As [`Expr::histogram`].
+    ///
+    /// # Errors
+    /// As [`Expr::histogram`].
+    pub fn histogram(&self, bins: usize, low: f64, high: f64) -> Result<GpuArray<u64>> {
+        Expr::from(self).histogram(bins, low, high)
+    }
+}
+
+#[expect(unsafe_code, reason = "a kernel launch")]
+fn count(
+    context: &Context,
+    code: &Code<'_>,
+    places: &Places,
+    bins: usize,
+    mut arguments: Arguments,
+) -> Result<()> {
+    // Warps that do not share counters do not wait for each other where many elements are alike.
+    let copies = (MOST_SHARED / bins).min(WARPS);
+    let kernel = code.compile(context, &source(code, places))?;
+    let n = places.count();
+    arguments.push(&(bins as u64)).push(&(copies as u64)).push(&n);
+    let most = u64::from(context.device().info().multiprocessors) * BLOCKS_PER_MULTIPROCESSOR;
+    let blocks = n.div_ceil(u64::from(BLOCK) * UNROLL).clamp(1, most.max(1));
+    let shared_bytes = (copies * bins * size_of::<u32>()) as u32;
+    let config = LaunchConfig { shared_bytes, ..LaunchConfig::new(blocks as u32, BLOCK) };
+    // SAFETY: the kernel reads the elements of the layouts, which lie within their arrays' memory, and adds to `bins`
+    // counters, in memory that has room for them.
+    unsafe { context.stream().launch(&kernel, &config, &arguments)? };
+    Ok(())
+}
+
+/// The kernel. Where a block's counters fit its shared memory, it adds them to those of all when it ends.
+fn source(code: &Code<'_>, places: &Places) -> String {
+    format!(
+        "{definition}extern \"C\" __global__ void __launch_bounds__({BLOCK}) {GENERATED}({parameters}{places}
+    unsigned long long *counts_, const double low_, const double high_, const unsigned long long bins_,
+    const unsigned long long copies_, const unsigned long long n_)
+{{
+    extern __shared__ unsigned own_[];
+    {index}
+    for (unsigned long long k = threadIdx.x; k < copies_ * bins_; k += {BLOCK}) own_[k] = 0;
+    __syncthreads();
+    unsigned *const mine_ = own_ + (copies_ > 0 ? threadIdx.x / 32 % copies_ * bins_ : 0);
+    const auto value_ = [&](const Index i) {{ {locate}{reads}{statements}return warpaint::convert<double>({result}); }};
+    const double scale_ = bins_ / (high_ - low_);
+    const auto add_ = [&](const double x) {{
+        if (!(x >= low_ && x <= high_)) return;
+        unsigned long long k = (x - low_) * scale_;
+        if (k >= bins_) k = bins_ - 1;
+        // Rounding may be off by one.
+        if (k > 0 && x < warpaint::between(k, low_, high_, bins_)) --k;
+        else if (k + 1 < bins_ && x >= warpaint::between(k + 1, low_, high_, bins_)) ++k;
+        if (copies_ > 0) atomicAdd(&mine_[k], 1u);
+        else atomicAdd(&counts_[k], 1ull);
+    }};
+    for (Index start_ = first_; start_ < n_; start_ += {UNROLL} * threads_) {{
+        double x_[{UNROLL}];
+        #pragma unroll
+        for (int u = 0; u < {UNROLL}; ++u) x_[u] = start_ + u * threads_ < n_ ? value_(start_ + u * threads_) : NAN;
+        #pragma unroll
+        for (int u = 0; u < {UNROLL}; ++u) add_(x_[u]);
+    }}
+    __syncthreads();
+    if (copies_ == 0) return;
+    for (unsigned long long k = threadIdx.x; k < bins_; k += {BLOCK}) {{
+        unsigned long long total = 0;
+        for (unsigned long long copy = 0; copy < copies_; ++copy) total += own_[copy * bins_ + k];
+        if (total > 0) atomicAdd(&counts_[k], total);
+    }}
+}}
+",
+        definition = places.definition(),
+        parameters = code.parameters(),
+        places = places.parameter(),
+        index = index(places.count()),
+        locate = places.locate(),
+        reads = code.reads(|k| format!("a{k}[{}]", places.place(k))),
+        statements = code.statements(),
+        result = code.result,
+    )
+}
