@@ -2,7 +2,10 @@
 
 #![expect(unsafe_code, reason = "the CUDA driver is a C library")]
 
-use std::{ffi::CString, ptr, slice};
+use std::{
+    ffi::{CString, c_void},
+    ptr, slice,
+};
 
 use cudarc::driver::sys::{self, CUjitInputType as RawKind};
 
@@ -21,6 +24,8 @@ struct Linker<'a> {
     raw: Handle<sys::CUlinkState_st>,
     /// Written by the driver for as long as the state lives.
     log: Log,
+    /// The options' values, to which it writes how long the log is (CUDA driver API, `cuLinkCreate`).
+    _values: Vec<*mut c_void>,
 }
 
 impl Drop for Linker<'_> {
@@ -36,8 +41,9 @@ impl<'a> Linker<'a> {
         let mut log = Log::new();
         let (mut options, mut values): (Vec<_>, Vec<_>) = log.options().into_iter().unzip();
         let mut raw = ptr::null_mut();
-        // SAFETY: the options and their values are as many and live until the call returns, the log's buffers, whose
-        // sizes are given, until the state is destroyed; `raw` is written before the call returns.
+        // SAFETY: the options and their values are as many; the options live until the call returns, the values and
+        // the log's buffers, whose sizes are given, until the state is destroyed; `raw` is written before the call
+        // returns.
         context.check(unsafe {
             context.driver().cuLinkCreate_v2(
                 options.len() as u32,
@@ -46,7 +52,7 @@ impl<'a> Linker<'a> {
                 &raw mut raw,
             )
         })?;
-        Ok(Self { context, raw: Handle(raw), log })
+        Ok(Self { context, raw: Handle(raw), log, _values: values })
     }
 
     /// Adds one piece; `name` is what messages call it.
