@@ -323,6 +323,8 @@ fn mistakes_in_kernels_from_expressions_are_named() {
     let add = kernel("float *x, const float *y", "x[i] += y[i]").unwrap();
     let short = x.slice(&index![..3]).unwrap();
     assert!(matches!(add.call(&[(&x).into(), (&short).into()]), Err(Error::Shape { .. })));
+    let no_arrays = kernel("float a", "a").unwrap();
+    assert!(matches!(no_arrays.call(&[1.0f32.into()]), Err(Error::Empty { .. })));
     let wrong = kernel("float *x", "x[i] = 1;\nx[i] = y").unwrap();
     let error = told(wrong.call(&[(&x).into()]));
     assert!(error.contains("<operation>:2") && error.contains("\"y\""), "{error}");
