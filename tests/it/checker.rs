@@ -171,6 +171,86 @@ fn atomics_race_with_plain_accesses() {
     assert_eq!(bench.report(1, 128).findings, []);
 }
 
+/// The last block adds up what all wrote: each writes, has a fence, and counts itself.
+const LAST_BLOCK: &str = "__device__ unsigned done;
+__global__ void k(unsigned *x, unsigned *y) {
+    __shared__ bool last;
+    x[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicAdd(&done, 1u) == gridDim.x - 1;
+    __syncthreads();
+    if (last && threadIdx.x < gridDim.x) y[threadIdx.x] = x[threadIdx.x * blockDim.x];
+}";
+
+#[test]
+fn fences_order_blocks() {
+    let Some(bench) = Bench::new(LAST_BLOCK) else { return };
+    let report = bench.report(4, 64);
+    assert_eq!(report.findings, [], "{}", report.findings[0]);
+
+    let without = LAST_BLOCK.replace("__threadfence();", "");
+    let Some(bench) = Bench::new(&without) else { return };
+    let report = bench.report(4, 64);
+    let race = report.findings.iter().find(|finding| finding.kind == FindingKind::Race).unwrap();
+    assert_eq!(lines(race), [4, 9], "{race}");
+}
+
+#[test]
+fn a_flag_behind_a_fence_hands_data_on() {
+    // One thread writes data and raises a flag; another waits for it.
+    let source = "__global__ void k(unsigned *x, unsigned *y) {
+    volatile unsigned *flag = x + 64;
+    if (threadIdx.x != 0) return;
+    if (blockIdx.x == 0) {
+        x[0] = 7;
+        __threadfence();
+        *flag = 1;
+    } else {
+        while (*flag == 0) {}
+        __threadfence();
+        y[0] = x[0];
+    }
+}";
+    let Some(bench) = Bench::new(source) else { return };
+    assert_eq!(bench.report(2, 32).findings, []);
+    let broken = [
+        source.replacen("__threadfence();", "", 1),
+        // The reader's.
+        source.replace("{}\n        __threadfence();", "{}\n"),
+        // What is written behind the fence is not handed on.
+        source.replace("*flag = 1;", "x[0] = 8; *flag = 1;"),
+    ];
+    for source in broken {
+        let Some(bench) = Bench::new(&source) else { return };
+        let report = bench.report(2, 32);
+        let race = report.findings.iter().find(|finding| finding.kind == FindingKind::Race);
+        assert!(race.is_some(), "{source}");
+    }
+}
+
+#[test]
+fn acquire_and_release_order_threads() {
+    let source = "#include <cuda/atomic>
+__global__ void k(unsigned *x, unsigned *y) {
+    cuda::atomic_ref<unsigned, cuda::thread_scope_device> flag(x[64]);
+    if (threadIdx.x != 0) return;
+    if (blockIdx.x == 0) {
+        x[0] = 7;
+        flag.store(1, cuda::memory_order_release);
+    } else {
+        while (flag.load(cuda::memory_order_acquire) == 0) {}
+        y[0] = x[0];
+    }
+}";
+    let Some(bench) = Bench::new(source) else { return };
+    assert_eq!(bench.report(2, 32).findings, []);
+    let relaxed = source.replace("memory_order_release", "memory_order_relaxed");
+    let Some(bench) = Bench::new(&relaxed) else { return };
+    let report = bench.report(2, 32);
+    assert_eq!(lines(&report.findings[0]), [6, 10], "{}", report.findings[0]);
+}
+
 #[test]
 fn memory_that_nobody_has_written_is_named() {
     let source = "__global__ void k(unsigned *x, unsigned *y) {

@@ -48,8 +48,13 @@ impl Clocks {
         self.common[of].max(warp).max(other)
     }
 
+    /// What a thread does from now on is later than what it did.
+    pub(super) fn advance(&mut self, thread: u32) {
+        self.now[thread as usize] += 1;
+    }
+
     /// Everything that a thread knows, of itself the present.
-    fn knowledge(&self, thread: usize) -> Vec<u32> {
+    pub(super) fn knowledge(&self, thread: usize) -> Vec<u32> {
         let mut known: Vec<u32> = (0..self.now.len()).map(|of| self.known(thread, of)).collect();
         known[thread] = self.now[thread];
         known

@@ -295,6 +295,7 @@ impl<'a> Decoder<'a> {
                 into: Box::default(),
                 from: Box::default(),
                 strong: !matches!(access.order, None | Some(Order::Weak)),
+                ordering: Ordering::of(access.order),
             },
         ))
     }
@@ -322,7 +323,11 @@ impl<'a> Decoder<'a> {
             Op::Prefetch { .. } | Op::CpAsyncCommit | Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll => {
                 Ok(())
             }
-            Op::Membar { .. } | Op::Fence { .. } | Op::Brkpt | Op::Pmevent { .. } => Ok(()),
+            Op::Membar { .. } | Op::Fence { .. } => {
+                inst.action = Action::Fence;
+                Ok(())
+            }
+            Op::Brkpt | Op::Pmevent { .. } => Ok(()),
             Op::Hint { .. } => Ok(()),
             Op::Mbarrier(mbarrier) => self.mbarrier(i, mbarrier, inst),
             Op::Nanosleep => {

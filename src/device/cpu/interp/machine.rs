@@ -239,6 +239,11 @@ impl Machine {
                 thread.pc += 1;
                 return Ok(false);
             }
+            Action::Fence => {
+                if let Some(watch) = &mut self.watch {
+                    watch.fenced(env, thread.index);
+                }
+            }
             Action::Barrier(kind) => return Ok(Self::arrive(thread, *kind, &s)),
             Action::Warp(op) => {
                 let [value, mask, lane, clamp, _] = s;

@@ -3,7 +3,7 @@
 use super::{
     block::Env,
     machine::{Machine, Step, Trouble},
-    program::{Inst, Place},
+    program::{Inst, Ordering, Place},
     thread::Thread,
     value,
     watch::{Region, Touch},
@@ -82,7 +82,7 @@ impl Machine {
         let (address, bytes) = (address(base, place.offset, place.narrow), place.ty.bytes());
         let access = Access { space: place.space, bytes: place.bytes(), write: false };
         let at = self.locate(env, thread, address, access)?;
-        self.touch(env, thread, inst, place.space, (at, access.bytes), Touch::read(place.strong));
+        self.touch(env, thread, inst, place.how(), (at, access.bytes), Touch::read(place.strong));
         thread.strong |= place.strong;
         for (lane, dst) in (0..).zip(&place.into) {
             let value = self.shared.arena.load(at + lane * u64::from(bytes), bytes);
@@ -103,7 +103,7 @@ impl Machine {
         let (address, bytes) = (address(base, place.offset, place.narrow), place.ty.bytes());
         let access = Access { space: place.space, bytes: place.bytes(), write: true };
         let at = self.locate(env, thread, address, access)?;
-        self.touch(env, thread, inst, place.space, (at, access.bytes), Touch::write(place.strong));
+        self.touch(env, thread, inst, place.how(), (at, access.bytes), Touch::write(place.strong));
         for (lane, slot) in (0..).zip(&place.from) {
             let value = thread.slot(*slot);
             if !self.shared.arena.store(at + lane * u64::from(bytes), bytes, value) {
@@ -125,7 +125,7 @@ impl Machine {
         let (address, bytes) = (address(s[0], place.offset, place.narrow), place.ty.bytes());
         let access = Access { space: place.space, bytes: place.bytes(), write: true };
         let at = self.locate(env, thread, address, access)?;
-        self.touch(env, thread, inst, place.space, (at, access.bytes), Touch::Atomic);
+        self.touch(env, thread, inst, place.how(), (at, access.bytes), Touch::Atomic);
         thread.strong = true;
         if atomic.ty == Type::B128 {
             let new = [0, 1].map(|half| thread.slot(inst.src[1] + half));
@@ -228,12 +228,12 @@ impl Machine {
         if read > 0 {
             let global = Access { space: Some(Space::Global), bytes, write: false };
             let from_at = self.locate(env, thread, from, global)?;
-            self.touch(env, thread, inst, global.space, (from_at, read), Touch::Read);
+            self.touch(env, thread, inst, (global.space, None), (from_at, read), Touch::Read);
             for (at, byte) in (from_at..).zip(&mut content[..read as usize]) {
                 *byte = self.shared.arena.load(at, 1).ok_or_else(|| global.refused(from))? as u8;
             }
         }
-        self.touch(env, thread, inst, shared.space, (to_at, bytes), Touch::Write);
+        self.touch(env, thread, inst, (shared.space, None), (to_at, bytes), Touch::Write);
         for (at, byte) in (to_at..).zip(content) {
             if !self.shared.arena.store(at, 1, byte.into()) {
                 return Err(shared.refused(to));
@@ -248,7 +248,7 @@ impl Machine {
         env: &Env,
         thread: &Thread,
         inst: &Inst,
-        space: Option<Space>,
+        (space, ordering): (Option<Space>, Option<Ordering>),
         (at, bytes): (u64, u32),
         touch: Touch,
     ) {
@@ -265,6 +265,9 @@ impl Machine {
             Region::Global
         };
         watch.touch(env, thread.index, inst.site, region, (at, bytes), touch);
+        if let Some(ordering) = ordering {
+            watch.strong(env, thread.index, at, touch, ordering);
+        }
     }
 
     // Memory that the caller has laid out itself ---------------------------------------------------

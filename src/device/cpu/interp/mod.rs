@@ -17,6 +17,7 @@ mod layout;
 mod machine;
 mod memory;
 mod program;
+mod release;
 mod report;
 mod shadow;
 mod thread;

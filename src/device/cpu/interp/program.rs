@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+pub(super) use super::release::Ordering;
 use crate::{
     device::cpu::texture::{Fetch, Query, SurfaceAccess},
     ptx::{
@@ -156,6 +157,7 @@ pub(super) enum Action {
     Nothing,
     /// Lets others go on.
     Yield,
+    Fence,
     Barrier(BarKind),
     Warp(WarpOp),
     Jump(u32),
@@ -180,6 +182,7 @@ pub(super) struct Place {
     pub(super) from: Box<[Slot]>,
     /// Volatile, relaxed or stronger: two such accesses do not race.
     pub(super) strong: bool,
+    pub(super) ordering: Ordering,
 }
 
 impl Place {
@@ -193,7 +196,13 @@ impl Place {
             into: Box::default(),
             from: Box::default(),
             strong: false,
+            ordering: Ordering::default(),
         }
+    }
+
+    /// The space, and how a strong access orders others.
+    pub(super) fn how(&self) -> (Option<Space>, Option<Ordering>) {
+        (self.space, self.strong.then_some(self.ordering))
     }
 
     pub(super) fn lanes(&self) -> u32 {

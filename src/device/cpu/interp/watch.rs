@@ -9,6 +9,7 @@ use super::{
     block::Env,
     clock::Clocks,
     program::Program,
+    release::{Ordering, Releases},
     report::{self, Action, Finding, FindingKind, Report},
     shadow::{Accesses, Bytes, Kind, Seen},
 };
@@ -78,6 +79,7 @@ pub(super) struct Watch {
     config: LaunchConfig,
     counts: Vec<u64>,
     clocks: HashMap<u64, Clocks>,
+    releases: Releases,
     accesses: Accesses,
     /// Bytes that the launch wrote.
     written: Bytes,
@@ -103,6 +105,7 @@ impl Watch {
             kernel,
             config,
             clocks: HashMap::new(),
+            releases: Releases::default(),
             accesses: Accesses::default(),
             written: Bytes::default(),
             unwritten,
@@ -127,12 +130,46 @@ impl Watch {
 
     pub(super) fn end_block(&mut self, env: &Env) {
         self.clocks.remove(&env.index);
+        self.releases.forget(env.index as u32);
+    }
+
+    /// A thread has a fence.
+    pub(super) fn fenced(&mut self, env: &Env, thread: u32) {
+        if let Some(clocks) = self.clocks.get_mut(&env.index).filter(|_| self.check.races) {
+            self.releases.fence(clocks, (env.index as u32, thread));
+        }
+    }
+
+    /// A thread accesses what others may access at the same time.
+    pub(super) fn strong(
+        &mut self,
+        env: &Env,
+        thread: u32,
+        address: u64,
+        touch: Touch,
+        ordering: Ordering,
+    ) {
+        let Some(clocks) = self.clocks.get_mut(&env.index).filter(|_| self.check.races) else {
+            return;
+        };
+        let thread = (env.index as u32, thread);
+        if matches!(touch, Kind::StrongRead | Kind::Atomic) {
+            self.releases.read(thread, address, ordering);
+        }
+        if matches!(touch, Kind::StrongWrite | Kind::Atomic) {
+            self.releases.write(clocks, thread, address, ordering, touch == Kind::Atomic);
+        }
     }
 
     /// Threads of a block met; `all` that are left, or some, at a barrier or in their warp.
     pub(super) fn joined(&mut self, env: &Env, threads: &[u32], all: bool, barrier: Option<usize>) {
         if let Some(clocks) = self.clocks.get_mut(&env.index) {
-            if all { clocks.join_all() } else { clocks.join(threads, barrier) }
+            if all {
+                clocks.join_all()
+            } else {
+                clocks.join(threads, barrier)
+            }
+            self.releases.meet(env.index as u32, threads);
         }
     }
 
@@ -213,7 +250,9 @@ impl Watch {
             kind: touch,
         };
         let ordered = |other: &Seen| {
-            other.block == block && clocks.is_before(other.thread.into(), other.time, own)
+            let there = (other.block, u32::from(other.thread));
+            other.block == block && clocks.is_before(there.1, other.time, own)
+                || self.releases.is_known((block, own), there, other.time)
         };
         let mut conflicts: Vec<Seen> = Vec::new();
         self.accesses.record(address, bytes, seen, ordered, |other| {

@@ -134,7 +134,7 @@ impl Decoder<'_> {
             let new = i.src.get(2).ok_or("too few operands")?;
             inst.src[1] = self.source(new, atomic.ty)?;
         }
-        place.strong = true;
+        (place.strong, place.ordering) = (true, Ordering::of(atomic.order));
         inst.src[0] = base;
         inst.action = Action::Atomic(Box::new(place), Box::new(atomic.clone()));
         Ok(())
@@ -161,6 +161,7 @@ impl Decoder<'_> {
             inst.src[1] = self.source(new, atomic.ty)?;
         }
         (place.ty, place.strong) = (Type::B64, true);
+        place.ordering = Ordering::of(atomic.order);
         inst.src[0] = base;
         inst.action = Action::Atomic(Box::new(place), Box::new(atomic.clone()));
         Ok(())
