@@ -72,7 +72,7 @@ impl RawHost {
 }
 
 impl Device {
-    /// Page-locks `bytes` of new host memory, whose content is undefined. That takes long: keep it, or take it from
+    /// Page-locks `bytes` of new host memory, full of zeros. That takes long: keep it, or take it from
     /// a [`HostPool`].
     ///
     /// # Errors

@@ -97,15 +97,18 @@ pub(super) fn raw_flags(flags: HostFlags) -> u32 {
         | bit(flags.write_combined, sys::CU_MEMHOSTALLOC_WRITECOMBINED)
 }
 
-/// New page-locked memory, at least one byte; the context is current.
+/// New page-locked memory full of zeros, at least one byte; the context is current.
 pub(super) fn page_lock(context: &Context, bytes: usize, flags: u32) -> Result<*mut c_void> {
     let mut address = ptr::null_mut();
     // SAFETY: `address` is written before the call returns.
     let status = unsafe { context.driver().cuMemHostAlloc(&raw mut address, bytes, flags) };
-    match context.check(status) {
-        Ok(()) => Ok(address),
-        Err(error) => Err(locking_failed(status.code, error, bytes)),
+    if let Err(error) = context.check(status) {
+        return Err(locking_failed(status.code, error, bytes));
     }
+    // It will be read as a slice, all of whose bytes must have been written.
+    // SAFETY: the driver has just given so many bytes, to nobody else.
+    unsafe { ptr::write_bytes(address.cast::<u8>(), 0, bytes) };
+    Ok(address)
 }
 
 fn locking_failed(code: u32, error: Error, bytes: usize) -> Error {
