@@ -109,10 +109,10 @@ fn overflow_error(nearest: f64, operands_finite: bool) -> Option<f64> {
     (nearest.is_infinite() && operands_finite).then_some(-nearest)
 }
 
-/// The exact error of a sum (Knuth's two-sum).
+/// The exact error of a sum (Dekker's fast two-sum, which does not overflow where the sum does not).
 fn sum_error(a: f64, b: f64, sum: f64) -> f64 {
-    let b_part = sum - a;
-    (a - (sum - b_part)) + (b - b_part)
+    let (large, small) = if a.abs() >= b.abs() { (a, b) } else { (b, a) };
+    small - (sum - large)
 }
 
 /// `a + b + c` in double precision, rounded to odd where it is inexact: a later rounding to few bits is then
