@@ -144,6 +144,16 @@ impl Generator {
         Ok(())
     }
 
+    /// Normal numbers, or exponentials of such.
+    fn normal_of<T: Float>(
+        &self,
+        mean: f64,
+        deviation: f64,
+        exponentials: bool,
+    ) -> Result<Distribution> {
+        Distribution::normal::<T>(mean, deviation, exponentials, self.engine.is_even())
+    }
+
     /// As [`Generator::fill`], a new array.
     fn make<T: Data>(
         &mut self,
@@ -186,11 +196,7 @@ impl Generator {
         mean: f64,
         deviation: f64,
     ) -> Result<GpuArray<T>> {
-        self.make(
-            &Distribution::normal::<T>(mean, deviation, false, self.engine.is_even())?,
-            context,
-            shape,
-        )
+        self.make(&self.normal_of::<T>(mean, deviation, false)?, context, shape)
     }
 
     /// As [`Generator::normal`], into an array of any layout.
@@ -204,7 +210,7 @@ impl Generator {
         mean: f64,
         deviation: f64,
     ) -> Result<()> {
-        self.fill(&Distribution::normal::<T>(mean, deviation, false, self.engine.is_even())?, out)
+        self.fill(&self.normal_of::<T>(mean, deviation, false)?, out)
     }
 
     /// Exponentials of normal numbers with this mean and standard deviation.
@@ -218,11 +224,7 @@ impl Generator {
         mean: f64,
         deviation: f64,
     ) -> Result<GpuArray<T>> {
-        self.make(
-            &Distribution::normal::<T>(mean, deviation, true, self.engine.is_even())?,
-            context,
-            shape,
-        )
+        self.make(&self.normal_of::<T>(mean, deviation, true)?, context, shape)
     }
 
     /// As [`Generator::log_normal`], into an array of any layout.
@@ -235,7 +237,7 @@ impl Generator {
         mean: f64,
         deviation: f64,
     ) -> Result<()> {
-        self.fill(&Distribution::normal::<T>(mean, deviation, true, self.engine.is_even())?, out)
+        self.fill(&self.normal_of::<T>(mean, deviation, true)?, out)
     }
 
     /// Integers of a range, each exactly as likely as the others: `0..10`, `-5..=5`, or `..` for all that the type has.
