@@ -3,8 +3,11 @@ title   = "Particles"
 summary = "Sparks carried by curl noise: they stream out of the points of a sphere and fold into filaments"
 
 [constant]
-n        = 262144          # particles
+n        = 1048576         # particles
 emitters = 1024            # points on the sphere that they stream out of
+
+[constant.cpu]
+n = 262144
 
 [buffer.position]          # x, y, z, and seconds left to live
 type  = "float4"

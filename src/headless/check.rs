@@ -24,7 +24,7 @@ pub fn check(
     target: Target,
     compiler: &Compiler,
 ) -> Result<Vec<Diagnostic>> {
-    let overrides = Overrides { constants: constants.clone() };
+    let overrides = Overrides { constants: constants.clone(), cpu: target == Target::CPU };
     let mut remarks = Vec::new();
     for name in names {
         remarks.extend(check_one(SceneSource::find(name)?, &overrides, target, compiler)?);

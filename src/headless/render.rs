@@ -124,7 +124,7 @@ fn next_stop(done: u64, request: &Render) -> u64 {
 
 /// What can be known to be wrong before anything runs.
 fn check_names(request: &Render) -> Result<()> {
-    let overrides = Overrides { constants: request.constants.clone() };
+    let overrides = Overrides { constants: request.constants.clone(), ..Overrides::default() };
     let scene = Scene::parse(&request.scene.name, &request.scene.text, &overrides)
         .map_err(Error::Rejected)?;
     for (name, text) in &request.parameters {
@@ -171,7 +171,7 @@ fn open(
         name: request.scene.name.clone(),
         path: request.scene.path.clone(),
         source: request.scene.text.clone(),
-        overrides: Overrides { constants: request.constants.clone() },
+        overrides: Overrides { constants: request.constants.clone(), ..Overrides::default() },
         parameters: request.parameters.clone(),
         seed: request.seed,
         step_timeout: request.step_timeout,

@@ -59,11 +59,14 @@ pub struct Scene {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What the command line says over the file.
+/// What a scene's constants depend on beside its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Constants by name: a number or an expression over the other constants.
+    /// Constants that the command line gives by name: a number or an expression over the other constants.
     pub constants: BTreeMap<String, String>,
+    /// Whether the scene is read for the CPU device, for which `[constant.cpu]` stands over `[constant]`; a
+    /// [`Session`](crate::session::Session) sets it for its device.
+    pub cpu: bool,
 }
 
 impl Scene {

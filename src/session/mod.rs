@@ -32,7 +32,7 @@ pub use program::requests_of_built_ins;
 
 use crate::{
     compile::Compiler,
-    device::{Device, Stream},
+    device::{Device, DeviceKind, Stream},
     diagnostic::Diagnostic,
     gl,
     interop::{self, Interop},
@@ -152,7 +152,10 @@ impl Session {
         let recipe = Recipe {
             name: options.name.clone(),
             path: options.path.clone(),
-            overrides: options.overrides.clone(),
+            overrides: Overrides {
+                cpu: device.info().kind == DeviceKind::Cpu,
+                ..options.overrides.clone()
+            },
             device: device.clone(),
             compiler,
         };

@@ -202,10 +202,11 @@ fn request(scene: &Scene, target: Target, name_expressions: Vec<String>) -> Requ
 
 /// What the built-in scenes ask the compiler for, statistics included: the seed of its cache is made from these.
 pub fn requests_of_built_ins(target: Target) -> Vec<Request> {
+    let overrides = scene::Overrides { cpu: target == Target::CPU, ..scene::Overrides::default() };
     let mut requests = Vec::new();
     for built_in in scene::built_ins() {
         let name = format!("{}.cu", built_in.name);
-        let Ok(scene) = Scene::parse(&name, built_in.source, &scene::Overrides::default()) else {
+        let Ok(scene) = Scene::parse(&name, built_in.source, &overrides) else {
             continue;
         };
         requests.push(request(&scene, target, scene.name_expressions()));

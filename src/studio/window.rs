@@ -550,7 +550,7 @@ fn new_session(
         name: document.name.clone(),
         path: document.path.clone(),
         source: document.text.clone(),
-        overrides: Overrides { constants: options.constants.clone() },
+        overrides: Overrides { constants: options.constants.clone(), ..Overrides::default() },
         parameters: options.parameters.clone(),
         seed: options.seed,
         step_timeout: options.step_timeout,

@@ -14,7 +14,11 @@ use crate::scene::{Constant, Number, Overrides, expression::evaluate};
 /// Constants that refer to one another in a row; each takes its share of the stack.
 const LONGEST_CHAIN: usize = 32;
 
+/// The table of `[constant]` whose values are for the CPU device.
+const CPU: &str = "cpu";
+
 /// A constant before it is computed.
+#[derive(Clone)]
 struct Declared {
     name: String,
     at: Range<usize>,
@@ -24,64 +28,123 @@ struct Declared {
 }
 
 /// What a constant is declared as.
+#[derive(Clone)]
 enum Definition {
     Number(Number),
     Expression(String),
 }
 
-/// Reads `[constant]` and what the command line says over it.
+/// Reads `[constant]`, `[constant.cpu]`, and what the command line says over both.
 pub(super) fn decode(
     report: &Report<'_>,
     table: &DeTable<'_>,
     overrides: &Overrides,
 ) -> Vec<Constant> {
-    let mut declared = declarations(report, table);
-    if overrides.constants.is_empty() {
-        return compute(report, &declared);
+    let Some(table) = constant_table(report, table) else {
+        return resolve(report, &[], &[], overrides);
+    };
+    let (declared, mut for_cpu) = (declarations(report, table), Vec::new());
+    if let Some(value) = table.get(CPU).and_then(|value| value.get_ref().as_table()) {
+        for_cpu = declarations(report, value);
+        for_cpu.retain(|replacement| known(report, &declared, replacement));
+        // Whichever device it is read for, a fault in what is for the other one is told.
+        resolve(
+            report,
+            &declared,
+            &for_cpu,
+            &Overrides { cpu: !overrides.cpu, ..Overrides::default() },
+        );
     }
-    // What the file itself says decides of which kind each is; its faults are reported below.
-    let before = compute(&report.clone_empty(), &declared);
+    resolve(report, &declared, &for_cpu, overrides)
+}
+
+/// The constants as they are for one device and one command line.
+fn resolve(
+    report: &Report<'_>,
+    declared: &[Declared],
+    for_cpu: &[Declared],
+    overrides: &Overrides,
+) -> Vec<Constant> {
+    let replacements: &[Declared] = if overrides.cpu { for_cpu } else { &[] };
+    if overrides.constants.is_empty() && replacements.is_empty() {
+        return compute(report, declared);
+    }
+    // What `[constant]` says decides of which kind each is; its faults are reported below.
+    let before = compute(&report.clone_empty(), declared);
+    let mut declared = declared.to_vec();
+    for replacement in replacements {
+        for constant in declared.iter_mut().filter(|c| c.name == replacement.name) {
+            (constant.value, constant.span) = (replacement.value.clone(), replacement.span.clone());
+        }
+    }
     for (name, text) in &overrides.constants {
         if let Some(constant) = declared.iter_mut().find(|c| c.name == *name) {
-            constant.value = Definition::Expression(text.clone());
-            constant.span = None;
+            (constant.value, constant.span) = (Definition::Expression(text.clone()), None);
         } else {
             let hint = suggestion(name, before.iter().map(|c| c.name.as_str()));
             report.error_anywhere(format!("--const {name}: the scene has no such constant{hint}"));
         }
     }
     let mut after = compute(report, &declared);
-    for (new, old) in after.iter_mut().zip(&before) {
-        keep_kind(report, new, old, overrides.constants.get(&new.name));
+    for ((new, old), declared) in after.iter_mut().zip(&before).zip(&declared) {
+        keep_kind(report, new, old, declared);
     }
     after
 }
 
-/// An overridden constant stays what it is: an `int` an `int`; a `float` takes integers too.
-fn keep_kind(report: &Report<'_>, new: &mut Constant, old: &Constant, text: Option<&String>) {
+/// A replaced constant stays what it is: an `int` an `int`; a `float` takes integers too.
+fn keep_kind(report: &Report<'_>, new: &mut Constant, old: &Constant, declared: &Declared) {
     match (old.value, new.value) {
         (Number::Float(_), Number::Int(value)) => new.value = Number::Float(value as f64),
         (old, found) if old.kind() != found.kind() => {
-            if let Some(text) = text {
-                let name = &new.name;
-                let (is, not) = (old.kind(), found.kind());
-                let text = format!("--const {name}={text}: `{name}` is of kind {is}, not {not}");
-                report.error_anywhere(text);
-            }
+            let text = format!("`{}` is of kind {}, not {}", new.name, old.kind(), found.kind());
+            declared.fault(report, text);
         }
         _ => {}
     }
 }
 
-fn declarations(report: &Report<'_>, table: &DeTable<'_>) -> Vec<Declared> {
-    let Some(value) = table.get("constant") else { return Vec::new() };
-    let Some(table) = value.get_ref().as_table() else {
+impl Declared {
+    /// Reports what is wrong with its value where that stands: in the file, or on the command line.
+    fn fault(&self, report: &Report<'_>, text: String) {
+        match (&self.span, &self.value) {
+            (Some(span), _) => report.error(span.clone(), text),
+            (None, Definition::Expression(value)) => {
+                report.error_anywhere(format!("--const {}={value}: {text}", self.name));
+            }
+            (None, Definition::Number(_)) => report.error_anywhere(text),
+        }
+    }
+}
+
+/// Whether `[constant]` has what `[constant.cpu]` wants to replace.
+fn known(report: &Report<'_>, declared: &[Declared], replacement: &Declared) -> bool {
+    let name = &replacement.name;
+    let found = declared.iter().any(|constant| constant.name == *name);
+    if !found {
+        let hint = suggestion(name, declared.iter().map(|c| c.name.as_str()));
+        let text = format!("[constant] has no `{name}` to be replaced for the CPU device{hint}");
+        report.error(replacement.at.clone(), text);
+    }
+    found
+}
+
+fn constant_table<'t, 's>(report: &Report<'_>, table: &'t DeTable<'s>) -> Option<&'t DeTable<'s>> {
+    let value = table.get("constant")?;
+    let found = value.get_ref().as_table();
+    if found.is_none() {
         let found = describe(value.get_ref());
         report.error(value.span(), format!("`constant` must be a table: [constant], not {found}"));
-        return Vec::new();
-    };
+    }
+    found
+}
+
+fn declarations(report: &Report<'_>, table: &DeTable<'_>) -> Vec<Declared> {
     let mut declared = Vec::new();
     for (key, value) in sorted(table) {
+        if key.get_ref() == CPU && value.get_ref().as_table().is_some() {
+            continue;
+        }
         let definition = match (value.get_ref(), literal(value.get_ref())) {
             (DeValue::String(text), _) => Ok(Definition::Expression(text.to_string())),
             (_, Ok(number)) => Ok(Definition::Number(number)),
@@ -125,10 +188,7 @@ fn check_float(report: &Report<'_>, constant: &Constant, declared: &Declared) {
     {
         let name = &constant.name;
         let text = format!("the constant `{name}` is {value}, beyond the range of a float");
-        match &declared.span {
-            Some(span) => report.error(span.clone(), text),
-            None => report.error_anywhere(format!("--const {name}: {text}")),
-        }
+        declared.fault(report, text);
     }
 }
 

@@ -10,7 +10,7 @@ fn told(manifest: &str) -> Vec<String> {
 
 fn told_with(manifest: &str, constants: &[(&str, &str)]) -> Vec<String> {
     let pairs = constants.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
-    let overrides = Overrides { constants: pairs.collect() };
+    let overrides = Overrides { constants: pairs.collect(), ..Overrides::default() };
     let found = match decode("t.cu", &format!("/*---\n{manifest}\n---*/"), &overrides) {
         Ok((_, found)) | Err(found) => found,
     };
@@ -232,7 +232,11 @@ fn constants_of_the_command_line() {
         "[constant]\nn = 8\nm = \"n * 2\"\nr = 0.5\n[buffer.a]\ntype = \"int\"\ncount = \"m\"";
     let with = |name: &str, text_: &str| {
         let constants = [(name.to_owned(), text_.to_owned())].into();
-        decode("t.cu", &format!("/*---\n{text}\n---*/"), &Overrides { constants })
+        decode(
+            "t.cu",
+            &format!("/*---\n{text}\n---*/"),
+            &Overrides { constants, ..Overrides::default() },
+        )
     };
     let (manifest, _) = with("n", "100").expect("good");
     assert_eq!(manifest.resources()[0].count(), 200);
@@ -247,6 +251,41 @@ fn constants_of_the_command_line() {
     ] {
         let found = told_with(text, &[(name, value)]);
         assert!(found.iter().any(|text| text.contains(part)), "{found:?}");
+    }
+}
+
+#[test]
+fn constants_for_the_cpu_device() {
+    let text = "[constant]\nn = 4096\nm = \"n * 2\"\nr = 0.5\n[constant.cpu]\nn = 64\nr = 2";
+    let with = |cpu: bool, constants: &[(&str, &str)]| {
+        let constants =
+            constants.iter().map(|(name, text)| (String::from(*name), String::from(*text)));
+        let overrides = Overrides { constants: constants.collect(), cpu };
+        let source = format!("/*---\n{text}\n---*/");
+        let (manifest, _) = decode("t.cu", &source, &overrides).expect("good");
+        let value = |name| manifest.find_constant(name).expect("there");
+        assert_eq!(manifest.constants.len(), 3);
+        [value("n"), value("m"), value("r")]
+    };
+    let (int, float) = (Number::Int, Number::Float);
+    assert_eq!(with(false, &[]), [int(4096), int(8192), float(0.5)]);
+    assert_eq!(with(true, &[]), [int(64), int(128), float(2.0)]);
+    assert_eq!(
+        with(true, &[("n", "8")]),
+        [int(8), int(16), float(2.0)],
+        "the command line stands above"
+    );
+    assert_eq!(with(false, &[("n", "8")]), [int(8), int(16), float(0.5)]);
+    // Whatever device it is read for.
+    let faults =
+        "[constant]\nn = 1\n[constant.cpu]\nm = 2\nn = 0.5\n[[pass]]\nkernel = \"f\"\nover = 1";
+    for cpu in [false, true] {
+        let overrides = Overrides { cpu, ..Overrides::default() };
+        let found =
+            decode("t.cu", &format!("/*---\n{faults}\n---*/"), &overrides).expect_err("bad");
+        let told: Vec<_> = found.iter().map(|d| (d.line, d.text.as_str())).collect();
+        let unknown = "[constant] has no `m` to be replaced for the CPU device; known are `n`";
+        assert_eq!(told, [(Some(5), unknown), (Some(6), "`n` is of kind int, not float")]);
     }
 }
 
