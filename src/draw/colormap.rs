@@ -86,23 +86,23 @@ impl Colormap {
         self.srgb(scalar).map(|channel| (channel * 255.0).round() as u8)
     }
 
-    /// The colour of a scalar in linear light, as shaders mix it.
+    /// The colour of a scalar in linear light.
     pub fn linear(self, scalar: f32) -> [f32; 3] {
         self.srgb(scalar).map(to_linear)
     }
 
-    /// A texture of 256 x 1 half float colours in linear light: a scalar's is texel `scalar * 255 + 0.5`.
+    /// A texture of 256 x 1 sRGB colours: a scalar's is texel `scalar * 255 + 0.5`.
     ///
     /// # Errors
     /// What [`gl::Texture::new`] returns.
     pub fn texture(self, gl: &gl::Gl) -> gl::Result<gl::Texture> {
-        let texture = gl::Texture::new(gl, gl::Format::Rgba16f, gl::Size::Flat([256, 1]))?;
+        let texture = gl::Texture::new(gl, gl::Format::Rgba8, gl::Size::Flat([256, 1]))?;
         let texel = |i: u8| {
-            let [r, g, b] = self.linear(f32::from(i) / 255.0);
-            [r, g, b, 1.0].map(half::f16::from_f32)
+            let [r, g, b] = self.srgb8(f32::from(i) / 255.0);
+            [r, g, b, u8::MAX]
         };
         let texels: Vec<_> = (0..=255).map(texel).collect();
-        texture.write(bytemuck::cast_slice(texels.as_flattened()))?;
+        texture.write(texels.as_flattened())?;
         Ok(texture)
     }
 

@@ -1,6 +1,6 @@
-//! Draws what kernels made: points today; image, surface and volume are to join [`Content`].
+//! Draws what kernels made: points and images; surface and volume are to join [`Content`].
 //!
-//! Enters: buffers on the GPU, a camera, a colour map, a size in pixels. Leaves: a picture, in a framebuffer
+//! Enters: buffers and textures on the GPU, a camera, a colour map, a size in pixels. Leaves: a picture, in a framebuffer
 //! of its own. It knows neither CUDA, nor scenes, nor windows, and calls OpenGL only through [`crate::gl`].
 //!
 //! A [`View`] draws every kind of content into its own picture, so a window and a headless run do the same:
@@ -18,15 +18,21 @@
 //! ```
 
 mod camera;
+mod coloring;
 mod colormap;
 mod glow;
+mod image;
+mod pan_zoom;
 mod picture;
 mod points;
 mod splat;
 mod view;
 
 pub use camera::Camera;
+pub use coloring::{Coloring, Paint};
 pub use colormap::Colormap;
+pub use image::Image;
+pub use pan_zoom::PanZoom;
 pub use picture::Background;
-pub use points::{Blend, Cloud, Paint, Values};
+pub use points::{Blend, Cloud, Values};
 pub use view::{Content, Frame, View};

@@ -1,9 +1,7 @@
 //! Points: round sprites whose light adds up, or balls that hide each other.
 
-use std::collections::HashMap;
-
 use super::{
-    Camera, Colormap,
+    Camera, Coloring,
     picture::Development,
     splat::{self, Splat},
 };
@@ -20,8 +18,8 @@ pub struct Cloud<'a> {
     pub position: Values<'a>,
     /// What their colour is made from; `None`: one colour out of the map.
     pub color: Option<Values<'a>>,
-    /// How.
-    pub paint: Paint,
+    /// How; alpha scales a point's light.
+    pub coloring: Coloring,
     /// How many; at most as many as the buffers hold are drawn.
     pub count: usize,
     /// Diameter in pixels of a picture 720 pixels high, at the start camera's distance
@@ -31,10 +29,6 @@ pub struct Cloud<'a> {
     pub perspective: bool,
     /// How they meet.
     pub blend: Blend,
-    /// From scalars to colours.
-    pub colormap: Colormap,
-    /// The scalars at the colour map's ends.
-    pub range: [f32; 2],
 }
 
 /// A buffer of tightly packed vectors of 1 to 4 floats.
@@ -44,18 +38,6 @@ pub struct Values<'a> {
     pub buffer: &'a Buffer,
     /// Floats of a vector, 1 to 4.
     pub components: u8,
-}
-
-/// How values become colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Paint {
-    /// The length of a value's first three components, through the colour map.
-    #[default]
-    Magnitude,
-    /// One component (0 to 3), through the colour map.
-    Component(u8),
-    /// The value is the colour itself: sRGB in [0, 1], and alpha, which scales its light.
-    Rgba,
 }
 
 /// How points meet.
@@ -74,13 +56,11 @@ impl<'a> Cloud<'a> {
         Self {
             position: Values { buffer: position, components: 4 },
             color: None,
-            paint: Paint::Magnitude,
+            coloring: Coloring::default(),
             count,
             size_px: 2.0,
             perspective: true,
             blend: Blend::Additive,
-            colormap: Colormap::Inferno,
-            range: [0.0, 1.0],
         }
     }
 }
@@ -91,13 +71,13 @@ pub(super) struct Points {
     gl: Gl,
     sprites: Program,
     splat: Option<Splat>,
-    colormaps: HashMap<Colormap, Texture>,
 }
 
 const VERTEX: Source = Source {
     name: "shaders/points.vert",
     text: concat!(
         "#version 330 core\n",
+        include_str!("../../shaders/coloring.glsl"),
         include_str!("../../shaders/points.glsl"),
         include_str!("../../shaders/points.vert")
     ),
@@ -105,6 +85,8 @@ const VERTEX: Source = Source {
 const FRAGMENT: Source =
     Source { name: "shaders/points.frag", text: include_str!("../../shaders/points.frag") };
 
+/// For points that have no values, in `shaders/coloring.glsl`.
+const NO_PAINT: i32 = 6;
 /// A sprite's diameter over its diameter at half light: (1 - r²)² is 1/2 at r = 0.54.
 const SPRITE: f32 = 1.85;
 /// A sprite's light over that of a full square of its diameter: (π/3) / 4.
@@ -124,20 +106,17 @@ impl Points {
     pub(super) fn new(gl: &Gl) -> Result<Self> {
         let sprites = Program::new(gl, VERTEX, FRAGMENT)?;
         let splat = Splat::new(gl)?;
-        Ok(Self { gl: gl.clone(), sprites, splat, colormaps: HashMap::new() })
+        Ok(Self { gl: gl.clone(), sprites, splat })
     }
 
     /// Draws into `light`; how to develop it.
     pub(super) fn draw(
         &mut self,
         light: &Framebuffer,
+        colormap: &Texture,
         camera: &Camera,
         cloud: &Cloud<'_>,
     ) -> Result<Development> {
-        if !self.colormaps.contains_key(&cloud.colormap) {
-            self.colormaps.insert(cloud.colormap, cloud.colormap.texture(&self.gl)?);
-        }
-        let colormap = &self.colormaps[&cloud.colormap];
         let size = light.size();
         let diameter = diameter_at_target(camera, cloud, size);
         if cloud.blend == Blend::Additive
@@ -200,8 +179,6 @@ impl Points {
 /// What `shaders/points.glsl` needs.
 fn set_uniforms(program: &Program, camera: &Camera, cloud: &Cloud<'_>, size: [u32; 2]) {
     let [w, h] = size.map(|n| n as f32);
-    let [low, high] = cloud.range;
-    let width = if high > low { high - low } else { 1.0 };
     let reference = if cloud.perspective { reference(camera) } else { 0.0 };
     let near_far = [camera.distance - 1.2, camera.distance + 1.6];
     let view_projection = camera.view_projection(w / h).to_cols_array();
@@ -210,17 +187,9 @@ fn set_uniforms(program: &Program, camera: &Camera, cloud: &Cloud<'_>, size: [u3
     program.set("largest", Uniform::F32(LARGEST));
     program.set("reference", Uniform::F32(reference));
     program.set("depth_range", Uniform::Vec2(near_far));
-    program.set("paint", Uniform::I32(paint(cloud)));
-    program.set("range", Uniform::Vec2([low, 1.0 / width]));
-    program.set("colormap", Uniform::I32(0));
-}
-
-fn paint(cloud: &Cloud<'_>) -> i32 {
-    match (cloud.color, cloud.paint) {
-        (None, _) => 6,
-        (Some(_), Paint::Rgba) => 5,
-        (Some(_), Paint::Magnitude) => 4,
-        (Some(_), Paint::Component(component)) => i32::from(component.min(3)),
+    cloud.coloring.set_uniforms(program, 0);
+    if cloud.color.is_none() {
+        program.set("paint", Uniform::I32(NO_PAINT));
     }
 }
 

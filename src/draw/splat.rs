@@ -25,6 +25,7 @@ const SPLAT: Source = Source {
     name: "shaders/splat.comp",
     text: concat!(
         "#version 430 core\n",
+        include_str!("../../shaders/coloring.glsl"),
         include_str!("../../shaders/points.glsl"),
         include_str!("../../shaders/splat.comp")
     ),

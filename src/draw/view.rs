@@ -1,7 +1,9 @@
 //! One face for all kinds of content.
 
 use super::{
-    Background, Camera,
+    Background, Camera, PanZoom,
+    coloring::Palette,
+    image::{Image, Images},
     picture::{Development, Picture},
     points::{Cloud, Points},
 };
@@ -12,14 +14,18 @@ use crate::gl::{Framebuffer, Gl, Result};
 pub struct View {
     gl: Gl,
     picture: Picture,
+    palette: Palette,
     points: Option<Points>,
+    images: Option<Images>,
 }
 
 /// What one frame shows.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// From where.
+    /// From where; images have no depth and are seen through `part`.
     pub camera: &'a Camera,
+    /// Which part of an image.
+    pub part: PanZoom,
     /// Behind it.
     pub background: Background,
     /// Brightness of light that adds up; 1 suits every count, size and resolution.
@@ -36,12 +42,15 @@ pub enum Content<'a> {
     Nothing,
     /// Points.
     Points(Cloud<'a>),
+    /// A texture as a picture.
+    Image(Image<'a>),
 }
 
 impl<'a> Frame<'a> {
     /// A frame on the dark background at the usual brightness.
     pub fn new(camera: &'a Camera, content: Content<'a>) -> Self {
-        Self { camera, background: Background::default(), exposure: 1.0, content }
+        let part = PanZoom::default();
+        Self { camera, part, background: Background::default(), exposure: 1.0, content }
     }
 }
 
@@ -52,7 +61,13 @@ impl View {
     /// [`Error::Size`](crate::gl::Error::Size) beyond the driver's limit, [`crate::gl::Error::Call`] when
     /// memory is out.
     pub fn new(gl: &Gl, size: [u32; 2]) -> Result<Self> {
-        Ok(Self { gl: gl.clone(), picture: Picture::new(gl, size)?, points: None })
+        Ok(Self {
+            gl: gl.clone(),
+            picture: Picture::new(gl, size)?,
+            palette: Palette::new(gl),
+            points: None,
+            images: None,
+        })
     }
 
     /// Changes the picture's size in pixels; nothing if it is the same. Zero counts as one.
@@ -79,21 +94,35 @@ impl View {
     /// [`Error::WrongContext`](crate::gl::Error::WrongContext) for buffers of another context;
     /// [`Error::Shader`](crate::gl::Error::Shader) when the driver does not take a shader.
     pub fn draw(&mut self, frame: &Frame<'_>) -> Result<&Framebuffer> {
+        let (light, camera) = (self.picture.light(), frame.camera);
         let mut development = match &frame.content {
             Content::Nothing => {
-                self.picture.light().clear([0.0; 4]);
+                light.clear([0.0; 4]);
                 Development::default()
             }
             Content::Points(cloud) => {
-                let points = match &mut self.points {
-                    Some(points) => points,
-                    none => none.insert(Points::new(&self.gl)?),
-                };
-                points.draw(self.picture.light(), frame.camera, cloud)?
+                let points = made(&mut self.points, || Points::new(&self.gl))?;
+                let colormap = self.palette.texture(cloud.coloring.colormap)?;
+                points.draw(light, colormap, camera, cloud)?
+            }
+            Content::Image(image) => {
+                let images = made(&mut self.images, || Images::new(&self.gl))?;
+                let colormap = self.palette.texture(image.coloring.colormap)?;
+                let picture = self.picture.developed();
+                images.draw(picture, colormap, frame.part, &frame.background, image)?;
+                return Ok(picture);
             }
         };
         development.exposure *= frame.exposure;
         self.picture.develop(&frame.background, development)?;
         Ok(self.picture.developed())
     }
+}
+
+/// What is in `slot`, made if it is not there yet.
+fn made<T>(slot: &mut Option<T>, make: impl FnOnce() -> Result<T>) -> Result<&mut T> {
+    Ok(match slot {
+        Some(there) => there,
+        none => none.insert(make()?),
+    })
 }

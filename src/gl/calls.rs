@@ -63,6 +63,7 @@ impl Gl {
         bind_framebuffer(target: u32, name: Option<glow::NativeFramebuffer>);
         get_parameter_framebuffer(parameter: u32) -> Option<glow::NativeFramebuffer>;
         framebuffer_texture_2d(target: u32, attachment: u32, kind: u32, name: Option<glow::NativeTexture>, level: i32);
+        framebuffer_texture_layer(target: u32, attachment: u32, name: Option<glow::NativeTexture>, level: i32, layer: i32);
         check_framebuffer_status(target: u32) -> u32;
         delete_renderbuffer(name: glow::NativeRenderbuffer);
         bind_renderbuffer(target: u32, name: Option<glow::NativeRenderbuffer>);

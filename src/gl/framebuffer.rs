@@ -211,6 +211,29 @@ impl Drop for Framebuffer {
     }
 }
 
+/// Reads a rectangle of one layer of a texture, bottom row first, tightly packed.
+pub(super) fn read_layer(
+    texture: &Texture,
+    layer: u32,
+    [x, y, w, h]: [u32; 4],
+    bytes: &mut [u8],
+) -> Result<()> {
+    let gl = texture.gl();
+    let name = gl.create_framebuffer()?;
+    let _bound = Bound::read(gl, Some(name));
+    let (target, attachment) = (glow::READ_FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
+    let raw = Some(texture.raw());
+    match texture.size() {
+        Size::Flat(_) => gl.framebuffer_texture_2d(target, attachment, texture.target(), raw, 0),
+        Size::Solid(_) => {
+            gl.framebuffer_texture_layer(target, attachment, raw, 0, layer.cast_signed());
+        }
+    }
+    let read = gl.read_pixels([x, y, w, h].map(u32::cast_signed), texture.format(), bytes);
+    gl.delete_framebuffer(name);
+    read
+}
+
 impl Renderbuffer {
     fn new(gl: &Gl, format: u32, [w, h]: [u32; 2], samples: i32) -> Result<Self> {
         let limit = gl.get_parameter_i32(glow::MAX_RENDERBUFFER_SIZE).cast_unsigned();

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::{Error, Gl, Result};
+use super::{Error, Gl, Result, framebuffer};
 
 /// A texture with one level, 2-D or 3-D.
 ///
@@ -73,6 +73,21 @@ impl Format {
             Self::Rgba8 => glow::UNSIGNED_BYTE,
             Self::Rgba16f => glow::HALF_FLOAT,
             Self::Rgba32f | Self::Rg32f | Self::R32f => glow::FLOAT,
+        }
+    }
+
+    /// The components of texels in native byte order.
+    fn floats(self, texels: &[u8]) -> Vec<f32> {
+        let native = bytemuck::pod_read_unaligned::<f32>;
+        match self {
+            Self::Rgba8 => texels.iter().map(|&byte| f32::from(byte)).collect(),
+            Self::Rgba16f => {
+                let half = |bytes: &[u8]| half::f16::from_ne_bytes([bytes[0], bytes[1]]).to_f32();
+                texels.chunks_exact(2).map(half).collect()
+            }
+            Self::Rgba32f | Self::Rg32f | Self::R32f => {
+                texels.chunks_exact(4).map(native).collect()
+            }
         }
     }
 
@@ -228,6 +243,25 @@ impl Texture {
         self.bind_to_edit();
         self.gl.get_tex_image(self.target(), self.format, self.extents(), bytes)?;
         self.gl.check("glGetTexImage")
+    }
+
+    /// The components of one texel as they are stored: floats, or bytes from 0 to 255. Waits for what writes it.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] beyond the texture; [`Error::Call`].
+    pub fn read_texel(&self, [x, y, z]: [u32; 3]) -> Result<Vec<f32>> {
+        let [w, h, d] = self.size.extents();
+        if x >= w || y >= h || z >= d {
+            let texel = self.format.texel_bytes();
+            let start = ((z as usize * h as usize + y as usize) * w as usize + x as usize) * texel;
+            let (end, bytes) = (start + texel, self.bytes());
+            return Err(Error::OutOfRange { what: "a texture", start, end, bytes });
+        }
+        let mut bytes = vec![0; self.format.texel_bytes()];
+        self.gl.forget_errors();
+        framebuffer::read_layer(self, z, [x, y, 1, 1], &mut bytes)?;
+        self.gl.check("glReadPixels")?;
+        Ok(self.format.floats(&bytes))
     }
 
     fn extents(&self) -> [i32; 3] {

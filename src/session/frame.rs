@@ -3,8 +3,8 @@
 use super::Session;
 use crate::{
     array::Statistics,
-    draw::{Blend, Camera, Cloud, Colormap, Content, Frame, Paint, Values},
-    scene::{self, ColorBy, Coloring, ResourceId, ViewKind},
+    draw::{Blend, Camera, Cloud, Coloring, Colormap, Content, Frame, Paint, Values},
+    scene::{self, ColorBy, ResourceId, ViewKind},
 };
 
 impl Session {
@@ -37,16 +37,13 @@ impl Session {
             return None;
         };
         let (position, count) = self.values(position)?;
-        let paint = paint(&view.coloring);
         Some(Content::Points(Cloud {
             position,
             color: color.and_then(|id| self.values(id)).map(|(values, _)| values),
-            paint,
+            coloring: self.coloring(&view.coloring, color),
             count,
             size_px,
             blend: if additive { Blend::Additive } else { Blend::Opaque },
-            colormap: Colormap::parse(&view.coloring.colormap).unwrap_or_default(),
-            range: view.coloring.range.unwrap_or_else(|| self.range(color, paint)),
             ..Cloud::new(position.buffer, count)
         }))
     }
@@ -55,6 +52,16 @@ impl Session {
         let components = self.program.as_ref()?.scene.manifest.resource(id).element().lanes;
         let (buffer, count) = self.drawn(id)?;
         Some((Values { buffer, components }, count as usize))
+    }
+
+    /// How a view colours the values of a resource.
+    fn coloring(&self, declared: &scene::Coloring, of: Option<ResourceId>) -> Coloring {
+        let paint = paint(declared.by);
+        Coloring {
+            paint,
+            colormap: Colormap::parse(&declared.colormap).unwrap_or_default(),
+            range: declared.range.unwrap_or_else(|| self.range(of, paint)),
+        }
     }
 
     /// The range of the data, from the latest statistics.
@@ -71,8 +78,8 @@ impl Session {
     }
 }
 
-fn paint(coloring: &Coloring) -> Paint {
-    match coloring.by {
+fn paint(by: ColorBy) -> Paint {
+    match by {
         ColorBy::Magnitude => Paint::Magnitude,
         ColorBy::X => Paint::Component(0),
         ColorBy::Y => Paint::Component(1),

@@ -4,11 +4,15 @@
 
 use glam::{DMat4, DVec3, DVec4, Vec3, dcamera::rh};
 use warpaint::{
-    draw::{Background, Blend, Camera, Cloud, Colormap, Content, Frame, Paint, Values, View},
+    draw::{
+        Background, Blend, Camera, Cloud, Coloring, Colormap, Content, Frame, Paint, Values, View,
+    },
     gl::{Buffer, Context, Error},
 };
 
 use crate::gl::context;
+
+mod image;
 
 const BLACK: Background = Background { middle: [0.0; 3], rim: [0.0; 3] };
 
@@ -25,7 +29,7 @@ impl Pixels {
         if let Ok(folder) = std::env::var("WARPAINT_PICTURES") {
             let path = std::path::Path::new(&folder).join(format!("{name}.png"));
             let [w, h] = pixels.size;
-            image::save_buffer(path, &pixels.rgba, w, h, image::ColorType::Rgba8).unwrap();
+            ::image::save_buffer(path, &pixels.rgba, w, h, ::image::ColorType::Rgba8).unwrap();
         }
         pixels
     }
@@ -141,11 +145,9 @@ fn colour_of(context: &Context, value: [f32; 4], paint: Paint, blend: Blend) -> 
     let color = Buffer::with_data(context.gl(), &[value]).unwrap();
     let cloud = Cloud {
         color: Some(Values { buffer: &color, components: 4 }),
-        paint,
+        coloring: Coloring { paint, colormap: Colormap::Viridis, range: [1.0, 5.0] },
         blend,
         size_px: 300.0,
-        colormap: Colormap::Viridis,
-        range: [1.0, 5.0],
         ..Cloud::new(&position, 1)
     };
     Pixels::draw(&mut view, &frame(&camera, cloud), "colour").at(32, 32)
@@ -252,7 +254,7 @@ fn the_nearer_ball_hides_the_farther_one() {
         let color = Buffer::with_data(context.gl(), &colors).unwrap();
         let cloud = Cloud {
             color: Some(Values { buffer: &color, components: 4 }),
-            paint: Paint::Rgba,
+            coloring: Coloring { paint: Paint::Rgba, ..Coloring::default() },
             blend: Blend::Opaque,
             size_px: 200.0,
             ..Cloud::new(&position, 2)

@@ -86,6 +86,31 @@ fn textures_of_every_format_return_what_was_written() {
 }
 
 #[test]
+fn a_texel_is_read_as_it_is_stored() {
+    let Some(context) = context() else { return };
+    let of = |format, size, bytes: &[u8], at| {
+        let texture = Texture::new(context.gl(), format, size).unwrap();
+        texture.write(bytes).unwrap();
+        texture.read_texel(at)
+    };
+    let bytes: Vec<u8> = (0..24).collect();
+    let flat = Size::Flat([3, 2]);
+    assert_eq!(of(Format::Rgba8, flat, &bytes, [1, 1, 0]).unwrap(), [16.0, 17.0, 18.0, 19.0]);
+    let floats: Vec<f32> = (0..24).map(|i| i as f32 * 1.0e9 - 7.0).collect();
+    let solid = Size::Solid([3, 2, 2]);
+    let texel = of(Format::Rg32f, solid, bytemuck::cast_slice(&floats), [2, 0, 1]).unwrap();
+    assert_eq!(texel, floats[16..18]);
+    let halves: Vec<_> = floats[..12].iter().map(|f| half::f16::from_f32(f * 1.0e-9)).collect();
+    let size = Size::Flat([1, 3]);
+    let texel = of(Format::Rgba16f, size, bytemuck::cast_slice(&halves), [0, 2, 0]).unwrap();
+    assert_eq!(texel, [8.0, 9.0, 10.0, 11.0]);
+    for at in [[3, 0, 0], [0, 2, 0], [0, 0, 1]] {
+        let error = of(Format::Rgba8, flat, &bytes, at).unwrap_err();
+        assert!(matches!(error, Error::OutOfRange { .. }), "{error}");
+    }
+}
+
+#[test]
 fn impossible_textures_are_errors() {
     let Some(context) = context() else { return };
     for size in [Size::Flat([0, 4]), Size::Flat([1 << 20, 4]), Size::Solid([4, 4, 1 << 20])] {

@@ -1,0 +1,31 @@
+// From values to colours, in sRGB and with alpha; `linear` makes light of them.
+#line 3
+
+// What the colour is made from: 0 to 3 a component, 4 the length of xyz, 5 rgba itself, 6 nothing.
+uniform int paint;
+// Smallest value and 1 / (largest - smallest).
+uniform vec2 range;
+// 256 colours.
+uniform sampler2D colormap;
+
+// What is not a number has a colour that no map has.
+const vec4 NO_NUMBER = vec4(1.0, 0.0, 1.0, 1.0);
+
+vec4 mapped(float scalar) {
+    bool number = !isnan(scalar);
+    float place = number ? clamp((scalar - range.x) * range.y, 0.0, 1.0) : 0.0;
+    return !number ? NO_NUMBER : texelFetch(colormap, ivec2(place * 255.0 + 0.5, 0), 0);
+}
+
+// All ways are gone at once, without branches: software renderers go them anyway.
+vec4 painted(vec4 value) {
+    float scalar = paint < 4 ? value[paint & 3] : length(value.xyz);
+    if (paint == 6) scalar = range.x + 0.72 / range.y;
+    vec4 itself = any(isnan(value)) ? NO_NUMBER : clamp(value, 0.0, 1.0);
+    return paint == 5 ? itself : mapped(scalar);
+}
+
+// A close fit of the sRGB curve ("sRGB Approximations for HLSL", I. Taylor, 2012).
+vec3 linear(vec3 c) {
+    return c * (c * (c * 0.305306011 + 0.682171111) + 0.012522878);
+}
