@@ -12,6 +12,7 @@ use super::{
     layout,
     places::Places,
     source::Code,
+    sweep::is_serial,
 };
 use crate::{
     device::{Arguments, LaunchConfig},
@@ -19,8 +20,10 @@ use crate::{
 };
 
 const BLOCK: u32 = 256;
-/// Blocks for each multiprocessor: enough to hide memory latency; threads stride over the rest.
-const BLOCKS_PER_MULTIPROCESSOR: u64 = 32;
+/// Blocks for each multiprocessor where threads stride: as many as run at once, and as many again.
+const STRIDING_BLOCKS: u64 = 16;
+/// Most blocks of a launch.
+const MOST_BLOCKS: u64 = i32::MAX as u64;
 /// Bytes that a thread reads or writes at once.
 const WIDEST_BYTES: usize = 16;
 /// Most bytes of one array that a thread holds.
@@ -147,7 +150,8 @@ impl Job<'_> {
         let mut arguments = code.arguments();
         self.places.push_to(&mut arguments);
         arguments.push(&out.address()).push(&count);
-        run(&out.context, code, &source, count.div_ceil(elements_a_thread as u64), &arguments)
+        let pieces = count.div_ceil(elements_a_thread as u64);
+        run(&out.context, code, &source, (pieces, Threads::ForEach), &arguments)
     }
 
     /// How many neighbours a thread can take at once.
@@ -235,19 +239,37 @@ pub(super) fn index_type(count: u64) -> &'static str {
     if count <= 1 << 31 { "unsigned" } else { "unsigned long long" }
 }
 
-/// Launches the generated kernel with a thread for each of `work` pieces, or fewer that stride.
+/// How the work is shared out to threads, all of which could stride over the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Threads {
+    /// A thread for each piece: a GPU's scheduler keeps its memory busier than loops do. (A CPU's cores would only
+    /// begin more blocks; they stride.)
+    ForEach,
+    /// Fewer, because each has something to set up.
+    Stride,
+}
+
+impl Threads {
+    fn blocks(self, work: u64, context: &Context) -> u64 {
+        let most = match self {
+            Self::ForEach if !is_serial(context) => MOST_BLOCKS,
+            _ => u64::from(context.device().info().multiprocessors) * STRIDING_BLOCKS,
+        };
+        work.div_ceil(u64::from(BLOCK)).clamp(1, most.max(1))
+    }
+}
+
+/// Launches the generated kernel for `work` pieces.
 #[expect(unsafe_code, reason = "a kernel launch")]
 pub(super) fn run(
     context: &Context,
     code: &Code<'_>,
     source: &str,
-    work: u64,
+    (work, threads): (u64, Threads),
     arguments: &Arguments,
 ) -> Result<()> {
     let kernel = code.compile(context, source)?;
-    let most = u64::from(context.device().info().multiprocessors) * BLOCKS_PER_MULTIPROCESSOR;
-    let blocks = work.div_ceil(u64::from(BLOCK)).clamp(1, most.max(1));
-    let config = LaunchConfig::new(blocks as u32, BLOCK);
+    let config = LaunchConfig::new(threads.blocks(work, context) as u32, BLOCK);
     // SAFETY: the kernel visits the elements of the layouts, which lie within their arrays' memory; the pool
     // hands that memory to nobody else before this stream's work has ended.
     unsafe { context.stream().launch(&kernel, &config, arguments)? };

@@ -3,7 +3,7 @@
 use super::{
     Error, Index, KernelArgument, Layout, Result,
     custom::{Bound, Parameters},
-    elementwise::{index, run},
+    elementwise::{Threads, index, run},
     source::{Code, user_code},
 };
 use crate::kernel::{Context, GENERATED};
@@ -153,6 +153,6 @@ impl ElementwiseKernel {
             .push(&(step as i64))
             .push(&(count as u64))
             .push(&(n as i64));
-        run(&context, &code, &source, count as u64, &arguments)
+        run(&context, &code, &source, (count as u64, Threads::ForEach), &arguments)
     }
 }

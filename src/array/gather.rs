@@ -2,7 +2,7 @@
 
 use super::{
     Data, Error, Expr, GpuArray, Integer, Layout, Result,
-    elementwise::{index, reads, run},
+    elementwise::{Threads, index, reads, run},
     expression::Operand,
     layout::broadcast,
     places::Places,
@@ -89,7 +89,7 @@ fn scatter<T: Data>(
     let mut arguments = code.arguments();
     of.push_to(&mut arguments);
     arguments.push(&count);
-    run(&out.context, &code, &source, count, &arguments)
+    run(&out.context, &code, &source, (count, Threads::ForEach), &arguments)
 }
 
 impl<T: Data> GpuArray<T> {

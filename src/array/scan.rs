@@ -100,7 +100,7 @@ scans! {
         /// and the kind of device alone, so they have the same bits each time. Half precision is collected in `f32`.
         /// The error of a sum is at most `k * u * s`, where `u` is the unit roundoff of the type that sums are
         /// collected in (2^-24 of `f32`), `s` the sum of the absolute values, and `k` the most additions that a value
-        /// goes through: `50 + n / 2^20` on a GPU, 150 more on the CPU device.
+        /// goes through: `64 + n / 2^20` on a GPU, 220 more on the CPU device.
         ///
         /// ```
         /// use warpaint::{array::GpuArray, device::Device, kernel::Context};

@@ -12,8 +12,10 @@ const SCAN: &str = concat!(include_str!("lanes.cuh"), include_str!("scan.cuh"));
 /// Tiles whose totals become one, and such groups that become a step of the chain: the lanes of a warp.
 const FAN: usize = 32;
 /// Bytes that a thread holds in registers, and elements at most.
-const BYTES_PER_THREAD: usize = 72;
+const BYTES_PER_THREAD: usize = 124;
 const MOST_ITEMS: usize = 31;
+/// Threads that a multiprocessor should have room for: it limits the registers that the compiler gives them.
+const THREADS_AT_ONCE: usize = 1024;
 /// Bytes of shared memory that a block's elements may take.
 const SHARED_BYTES: usize = 40 << 10;
 
@@ -105,7 +107,7 @@ impl Sweep<'_> {
         format!(
             "using Index = {index};
 {places}{definitions}
-extern \"C\" __global__ void __launch_bounds__({block}) {GENERATED}({parameters}{places_parameter}{own}
+extern \"C\" __global__ void __launch_bounds__({block}, {blocks}) {GENERATED}({parameters}{places_parameter}{own}
     unsigned long long *memory_, const unsigned long long n_)
 {{
     using Total = {total};
@@ -115,6 +117,7 @@ extern \"C\" __global__ void __launch_bounds__({block}) {GENERATED}({parameters}
 }}
 ",
             index = index_type(n),
+            blocks = THREADS_AT_ONCE / block,
             places = self.places.definition(),
             definitions = self.definitions,
             parameters = self.code.parameters(),

@@ -152,52 +152,55 @@ template <class T, class Method, class Mean> struct Poisson {
 
 template <class T, int N> struct alignas(sizeof(T) * N) Piece { T at[N]; };
 
-// Writes the values of a block behind element `i`; those that lie within `n` elements.
-template <class Out, class T, int N>
-__device__ void write_each(const Out &out, long long i, long long n, T (&values)[N])
-{
-#pragma unroll
-    for (int at = 0; at < N; ++at) {
-        if (i + at >= 0 && i + at < n) out[i + at] = values[at];
-    }
-}
+// Where the values of blocks go that begin `skipped` elements before `out`: each in one piece, if they `are_aligned`.
+template <class T, int N> struct Pieces {
+    Piece<T, N> *at;
+    bool are_aligned;
 
-template <class T, int RANK, int N>
-__device__ void write(const Strided<T, RANK> &out, long long i, long long n, T (&values)[N])
-{
-    write_each(out, i, n, values);
-}
-
-template <class T, int N> __device__ void write(T *const &out, long long i, long long n, T (&values)[N])
-{
-    auto *place = reinterpret_cast<Piece<T, N> *>(out + i);
-    if (i < 0 || i + N > n || reinterpret_cast<Word64>(place) % sizeof(Piece<T, N>) != 0) {
-        return write_each(out, i, n, values);
+    __device__ Pieces(T *out, unsigned skipped) : at(reinterpret_cast<Piece<T, N> *>(out - skipped))
+    {
+        are_aligned = reinterpret_cast<Word64>(at) % sizeof(*at) == 0;
     }
-    Piece<T, N> piece;
-    each(piece.at, [&](int at) { return values[at]; });
-    *place = piece;
-}
+    template <int RANK> __device__ Pieces(const Strided<T, RANK> &, unsigned) : at(nullptr), are_aligned(false) {}
+
+    __device__ void write(Word64 block, const T (&values)[N]) const
+    {
+        Piece<T, N> piece;
+        each(piece.at, [&](int k) { return values[k]; });
+        at[block] = piece;
+    }
+};
 
 // Gives `out` the elements of the generator's sequence from `first` on.
 template <class Engine, class Distribution, class Out>
 __device__ void fill(const Engine &engine, const Distribution &distribution, const Out &out, Word64 first, long long n)
 {
     using Word = typename Distribution::Word;
+    using Value = typename Distribution::Value;
     constexpr int N = 16 / sizeof(Word);
-    const Word64 begin = first / N, blocks = (first + n - 1) / N + 1 - begin;
+    const unsigned skipped = first % N;
+    const Word64 begin = first / N, blocks = (skipped + n - 1) / N + 1;
     const Word64 threads = (Word64)gridDim.x * blockDim.x, thread = (Word64)blockIdx.x * blockDim.x + threadIdx.x;
     const Word64 lanes = engine.lanes(threads);
+    // The blocks of which all elements are wanted, one after the other.
+    const Pieces<Value, N> pieces(out, skipped);
+    const Word64 first_whole = skipped > 0, whole = pieces.are_aligned ? (skipped + n) / N - first_whole : 0;
     for (Word64 lane = thread; lane < lanes && lane < blocks; lane += threads) {
         auto sequence = engine.template from<N>(begin + lane, lanes);
         for (Word64 block = lane; block < blocks; block += lanes) {
             Word words[N];
             sequence.next(words);
-            const Word64 element = (begin + block) * N;
-            const long long i = (long long)(element - first);
-            typename Distribution::Value values[N];
-            distribution.values(words, element, i, n, values);
-            write(out, i, n, values);
+            const long long i = (long long)(block * N) - skipped;
+            Value values[N];
+            distribution.values(words, first + i, i, n, values);
+            if (block - first_whole < whole) {
+                pieces.write(block, values);
+                continue;
+            }
+#pragma unroll
+            for (int at = 0; at < N; ++at) {
+                if (i + at >= 0 && i + at < n) out[i + at] = values[at];
+            }
         }
     }
 }

@@ -2,7 +2,13 @@
 
 use super::{distribution::Distribution, engine::Engine, member::Member};
 use crate::{
-    array::{Error, Result, custom::Bound, elementwise::run, expression::Operand, source::Code},
+    array::{
+        Error, Result,
+        custom::Bound,
+        elementwise::{Threads, run},
+        expression::Operand,
+        source::Code,
+    },
     kernel::GENERATED,
 };
 
@@ -44,7 +50,8 @@ pub(super) fn fill(
     );
     let mut arguments = code.arguments();
     arguments.push(&first).push(&n);
-    run(&out.context, &code, &source, n.div_ceil(values_a_block) + 1, &arguments)
+    let blocks = n.div_ceil(values_a_block) + 1;
+    run(&out.context, &code, &source, (blocks, Threads::Stride), &arguments)
 }
 
 /// Declares a parameter for each member; their names.

@@ -2,7 +2,12 @@
 
 use super::{member::Member, tables::Tables};
 use crate::{
-    array::{GpuArray, Result, custom::Bound, elementwise::run, source::Code},
+    array::{
+        GpuArray, Result,
+        custom::Bound,
+        elementwise::{Threads, run},
+        source::Code,
+    },
     kernel::{Context, GENERATED},
 };
 
@@ -85,6 +90,6 @@ impl Recurrence {
         );
         let mut arguments = code.arguments();
         arguments.push(&have);
-        run(states.context(), &code, &source, have, &arguments)
+        run(states.context(), &code, &source, (have, Threads::Stride), &arguments)
     }
 }
