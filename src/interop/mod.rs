@@ -33,12 +33,14 @@ mod mapped;
 mod registered;
 mod registered_image;
 mod texture;
+mod twin;
 
 use std::fmt;
 
 pub use mapped::{Mapped, MappedAll, map_all};
 pub use registered::cuda_devices_of;
 pub use texture::{MappedTexture, SharedTexture};
+pub use twin::TextureTwin;
 
 use crate::{
     device::{self, Device, Memory, Slice, Stream},

@@ -110,8 +110,8 @@ impl Interop {
     }
 }
 
-/// The array that an OpenGL texture is to CUDA.
-fn descriptor(format: gl::Format, size: gl::Size) -> ArrayDescriptor {
+/// The array that an OpenGL texture of this format and size is to CUDA.
+pub(super) fn descriptor(format: gl::Format, size: gl::Size) -> ArrayDescriptor {
     let format = match format {
         gl::Format::Rgba8 => device::Format::RGBA8,
         gl::Format::Rgba16f => device::Format::RGBA16F,

@@ -2,7 +2,7 @@
 
 use super::{
     Argument, Builtin, CType, Control, Element, Manifest, Number, Pass, Plan, PlannedPass, Pointee,
-    ResourceId, Scalar, Scene, Source, Value,
+    Resource, ResourceId, Scalar, Scene, Source, Texture, Value, Wrap,
     decode::{derived_names, suggestion},
     signature::{Kernel, KernelParameter},
 };
@@ -189,9 +189,22 @@ fn check_resource(
         let write = format!("{element} *");
         return if fits { Ok(()) } else { Err(mismatch(parameter, &what, &write)) };
     }
-    match parameter.ctype {
-        CType::Surface | CType::Texture => Ok(()),
+    match (&parameter.ctype, resource.texture()) {
+        (CType::Texture, Some(texture)) => check_sampling(resource, texture),
+        (CType::Surface, _) => Ok(()),
         _ => Err(mismatch(parameter, &what, "cudaSurfaceObject_t ")),
+    }
+}
+
+/// That a texture object can read the texture as the manifest says.
+fn check_sampling(resource: &Resource, texture: &Texture) -> Result<(), String> {
+    match texture.wrap {
+        Wrap::Repeat | Wrap::Mirror if !texture.normalized => Err(format!(
+            "the {resource} cannot `{}` where coordinates count texels: give it `normalized = true`, and \
+             coordinates from 0 to 1",
+            texture.wrap.name()
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -15,7 +15,7 @@ pub struct Resource {
     pub name: String,
     /// What it is.
     pub kind: ResourceKind,
-    /// Whether OpenGL draws it: every buffer and texture, and an array that the view names.
+    /// Whether OpenGL sees it: every buffer, and an array or texture that the view draws.
     pub shared: bool,
     /// Where it is declared.
     pub at: Position,
@@ -28,7 +28,7 @@ pub enum ResourceKind {
     Buffer(Elements),
     /// Device memory that kernels see as a pointer.
     Array(Elements),
-    /// An OpenGL texture that kernels see as a surface or texture object.
+    /// Texels that kernels see as a surface or texture object, and OpenGL as a texture.
     Texture(Texture),
 }
 

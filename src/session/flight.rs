@@ -2,11 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Error, Phase, Reset, Session, program::Pass};
+use super::{
+    Error, Phase, Reset, Session,
+    program::Pass,
+    resources::{Lent, linear},
+};
 use crate::{
-    device::{self, Arguments, DeviceKind, Fault, Slice, Stream},
+    device::{self, Arguments, DeviceKind, Fault, Stream},
     diagnostic::{Diagnostic, Severity},
-    scene::{Inputs, Manifest, ResourceId, When},
+    scene::{Inputs, Manifest, Wanted, When},
 };
 
 /// Even a scene whose step is long in its own time is stepped so often in real time.
@@ -95,17 +99,18 @@ impl Session {
         let every = self.options.statistics_every;
         let measure = every.is_some() && (work != Work::Step || self.statistics.is_due(every));
         let board = &mut self.statistics;
-        resources.write(stream, |slices| {
+        resources.write(stream, |lent| {
             stopwatch.restart();
             stopwatch.mark(device, stream)?;
             let manifest = &program.scene.manifest;
             for pass in program.passes(when).filter(|pass| concerns(pass, &work, manifest)) {
-                launch_pass(stream, pass, inputs, slices)?;
+                launch_pass(stream, pass, inputs, lent)?;
                 stopwatch.mark(device, stream)?;
             }
             if measure {
                 let step = inputs.step + u64::from(work == Work::Step);
-                board.enqueue(&program.summary, stream, &program.elements, slices, step)?;
+                let slices = linear(lent, stream)?;
+                board.enqueue(&program.summary, stream, &program.elements, &slices, step)?;
             }
             Ok(())
         })?;
@@ -173,6 +178,7 @@ impl Session {
             Ok(()) => {}
             Err(device::Error::Fault(fault)) => {
                 self.statistics.abandon();
+                self.resources.abandon();
                 self.fault = Some(self.fault_diagnostic(*fault));
                 if let Work::Reset(reset) = flight.work {
                     // It is still to be done, by a program that can.
@@ -182,7 +188,7 @@ impl Session {
             }
             Err(error) => return Err(error.into()),
         }
-        self.resources.swap()?;
+        self.resources.show(&self.stream)?;
         self.picture += 1;
         if flight.work == Work::Step {
             self.inputs.step += 1;
@@ -213,8 +219,9 @@ impl Session {
     pub(super) fn start_statistics(&mut self) -> Result<(), Error> {
         let Some(program) = &self.program else { return Ok(()) };
         let (stream, board, step) = (&self.stream, &mut self.statistics, self.inputs.step);
-        self.resources.read(stream, |slices| {
-            board.enqueue(&program.summary, stream, &program.elements, slices, step)
+        self.resources.read(stream, |lent| {
+            let slices = linear(lent, stream)?;
+            board.enqueue(&program.summary, stream, &program.elements, &slices, step)
         })
     }
 }
@@ -229,25 +236,32 @@ fn concerns(pass: &Pass, work: &Work, manifest: &Manifest) -> bool {
     }
 }
 
-/// Puts a pass on the stream, as often as its `repeat` says.
+/// Puts a pass on the stream, as often as its `repeat` says. Double textures of which it writes the other half change
+/// their halves after each launch.
 #[expect(unsafe_code, reason = "a kernel launch")]
 fn launch_pass(
     stream: &Stream,
     pass: &Pass,
     inputs: &Inputs,
-    slices: &[Slice<'_>],
+    lent: &mut [Lent<'_>],
 ) -> Result<(), Error> {
-    let address = |id: ResourceId| slices.get(id.0).map_or(0, Slice::address);
-    let mut arguments = Arguments::new();
-    for argument in &pass.plan.arguments {
-        let packed = argument.pack(inputs, |wanted| address(wanted.resource));
-        arguments.push_bytes(packed.bytes(), packed.align);
-    }
     for _ in 0..pass.plan.launches(inputs) {
-        // SAFETY: the addresses are those of the scene's resources, which outlive the step: they are kept
+        let mut arguments = Arguments::new();
+        for argument in &pass.plan.arguments {
+            let handle =
+                |wanted: Wanted| lent.get(wanted.resource.0).map_or(0, |l| l.handle(wanted));
+            let packed = argument.pack(inputs, handle);
+            arguments.push_bytes(packed.bytes(), packed.align);
+        }
+        // SAFETY: the addresses and objects are those of the scene's resources, which outlive the step: they are kept
         // until the stream has passed the event after it. What the kernel does beyond them is its author's
         // risk on an NVIDIA device, as it is in any CUDA program; the CPU device checks every access.
         unsafe { stream.launch(&pass.function, &pass.config, &arguments)? };
+        for swapped in &pass.plan.swaps {
+            if let Some(texture) = lent.get_mut(swapped.0).and_then(Lent::texture) {
+                texture.swap();
+            }
+        }
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ mod program;
 mod resources;
 mod snapshot;
 mod statistics;
+mod texture;
 mod timing;
 mod worker;
 
@@ -290,7 +291,8 @@ impl Session {
             available: self.resources.iter().map(|r| r.name.clone()).collect(),
         })?;
         let stream = &self.stream;
-        let readback = self.resources.read(stream, |slices| Ok(stream.download(slices[index])?))?;
+        let readback =
+            self.resources.read(stream, |lent| Ok(stream.download(lent[index].region())?))?;
         Ok(readback.wait()?)
     }
 
@@ -364,6 +366,11 @@ impl Session {
         Some((resource.drawn()?, resource.count))
     }
 
+    /// The OpenGL texture with the last finished step of a texture that the view draws.
+    pub fn texture(&self, resource: ResourceId) -> Option<&gl::Texture> {
+        self.resources.iter().nth(resource.0)?.drawn_texture()
+    }
+
     /// The latest statistics of a resource, a component each; empty until they were taken.
     pub fn statistics(&self, resource: ResourceId) -> &[Statistics] {
         self.statistics.of(resource)
@@ -426,7 +433,7 @@ impl Session {
                 element: r.type_name.clone(),
                 count: r.count,
                 bytes: r.bytes as u64,
-                shared: r.drawn().is_some(),
+                shared: r.is_drawn(),
                 step: self.statistics.step(),
                 components: self.statistics.of(ResourceId(index)).to_vec(),
             })

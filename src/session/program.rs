@@ -236,26 +236,10 @@ fn undrawn(scene: &Scene) -> Option<Diagnostic> {
     })
 }
 
-/// The textures that kernels take: no device has them yet, and an address in place of a texture's handle would
-/// be a wild access.
-fn textures(scene: &Scene, plan: &Plan) -> Vec<Diagnostic> {
-    let arguments = plan.passes.iter().flat_map(|pass| &pass.arguments);
-    let ids: BTreeSet<_> = arguments.filter_map(|argument| argument.source.resource()).collect();
-    let declared = ids.into_iter().map(|id| scene.manifest.resource(id));
-    let remark = |resource: &scene::Resource| {
-        let text = format!("kernels cannot use textures yet, so not the {resource} either");
-        Diagnostic::error(&scene.name, text).at(resource.at.line, resource.at.column)
-    };
-    declared.filter(|resource| resource.texture().is_some()).map(remark).collect()
-}
-
 type Loaded = Result<Vec<Pass>, Vec<Diagnostic>>;
 
 fn load(scene: &Scene, plan: Plan, compiled: &Compiled, device: &Device) -> Result<Loaded, Error> {
-    let mut diagnostics = textures(scene, &plan);
-    if !diagnostics.is_empty() {
-        return Ok(Err(diagnostics));
-    }
+    let mut diagnostics = Vec::new();
     let module = match device.load(&compiled.ptx) {
         Ok(module) => module,
         Err(error) => return refusal(scene, error).map(|diagnostic| Err(vec![diagnostic])),

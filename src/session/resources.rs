@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::Error;
+use super::{Error, texture::Texture};
 use crate::{
-    device::{self, Device, Fill, Memory, Slice, Stream},
+    device::{self, Device, Fill, Memory, Region, Slice, Stream},
     gl,
     interop::{self, Interop, SharedBuffer},
-    scene::{Change, Manifest, Position, ResourceId},
+    scene::{Change, Manifest, Position, ResourceId, Wanted},
 };
 
 /// The resources of the running scene, in the manifest's order.
@@ -30,6 +30,54 @@ enum Storage {
     Device(Memory),
     /// OpenGL draws `buffers[front]` while a step writes the other one.
     Shared { buffers: Box<[SharedBuffer; 2]>, front: usize },
+    /// Kernels use it through objects, OpenGL draws its twin.
+    Texture(Box<Texture>),
+}
+
+/// A resource while work that uses it is put on the stream.
+pub(super) enum Lent<'a> {
+    /// A buffer or an array.
+    Memory(Slice<'a>),
+    /// A texture.
+    Texture(&'a mut Texture),
+}
+
+impl Lent<'_> {
+    /// What a kernel takes of it.
+    pub(super) fn handle(&self, wanted: Wanted) -> u64 {
+        match self {
+            Self::Memory(slice) => slice.address(),
+            Self::Texture(texture) => texture.handle(wanted.next, wanted.handle),
+        }
+    }
+
+    /// The texture, where it is one.
+    pub(super) fn texture(&mut self) -> Option<&mut Texture> {
+        match self {
+            Self::Memory(_) => None,
+            Self::Texture(texture) => Some(texture),
+        }
+    }
+
+    /// Its content, for copies.
+    pub(super) fn region(&self) -> Region<'_> {
+        match self {
+            Self::Memory(slice) => (*slice).into(),
+            Self::Texture(texture) => texture.region().into(),
+        }
+    }
+}
+
+/// The contents of all of them in linear memory, for work that is put on `stream` now.
+pub(super) fn linear<'a>(
+    lent: &'a mut [Lent<'_>],
+    stream: &Stream,
+) -> Result<Vec<Slice<'a>>, Error> {
+    let slice = |one: &'a mut Lent<'_>| match one {
+        Lent::Memory(slice) => Ok(*slice),
+        Lent::Texture(texture) => texture.linear(stream),
+    };
+    lent.iter_mut().map(slice).collect()
 }
 
 /// A resource that memory, or OpenGL, is too small for: the manifest's fault.
@@ -43,10 +91,11 @@ pub(super) struct TooLarge {
 impl TooLarge {
     /// What `error` means where `declared` was to be allocated, if it means that.
     fn of(declared: &crate::scene::Resource, error: &Error) -> Option<Self> {
-        use device::Error::OutOfMemory;
+        use device::Error::{InvalidExtent, OutOfMemory};
         let too_large = match error {
-            Error::Device(OutOfMemory { .. })
-            | Error::Interop(interop::Error::Device(OutOfMemory { .. })) => true,
+            Error::Device(error) | Error::Interop(interop::Error::Device(error)) => {
+                matches!(error, OutOfMemory { .. } | InvalidExtent { .. })
+            }
             Error::Interop(interop::Error::Gl(error)) => error.is_for_want_of_memory(),
             _ => false,
         };
@@ -90,6 +139,13 @@ impl Resources {
                 Change::New | Change::Moved(_) => made,
             });
         }
+        for (resource, declared) in self.list.iter_mut().zip(new.resources()) {
+            if let (Storage::Texture(texture), Some(declared)) =
+                (&mut resource.storage, declared.texture())
+            {
+                texture.sample_as(declared, &stream.device())?;
+            }
+        }
         let fresh = self.list.iter().zip(&changes).filter(|(_, change)| **change == Change::New);
         Ok(Ok(fresh.map(|(resource, _)| resource.name.clone()).collect()))
     }
@@ -101,11 +157,12 @@ impl Resources {
         mut to: Resource,
         stream: &Stream,
     ) -> Result<Resource, Error> {
-        let content = self.read(stream, |slices| Ok(stream.download(slices[from.0])?))?.wait()?;
+        let content =
+            self.read(stream, |lent| Ok(stream.download(lent[from.0].region())?))?.wait()?;
         let alone = std::slice::from_mut(&mut to);
-        write(alone, stream, |slices| Ok(stream.upload(slices[0], &content)?))?;
+        write(alone, stream, |lent| Ok(stream.upload(lent[0].region(), &content)?))?;
         stream.synchronize()?;
-        to.swap()?;
+        to.show(stream)?;
         Ok(to)
     }
 
@@ -116,11 +173,11 @@ impl Resources {
 
     /// Runs `work` on memory that a step may write: what it finds there is the content after the last step.
     ///
-    /// OpenGL goes on drawing that last step until [`Resources::swap`].
+    /// OpenGL goes on drawing that last step until [`Resources::show`].
     pub(super) fn write<R>(
         &mut self,
         stream: &Stream,
-        work: impl FnOnce(&[Slice<'_>]) -> Result<R, Error>,
+        work: impl FnOnce(&mut [Lent<'_>]) -> Result<R, Error>,
     ) -> Result<R, Error> {
         write(&mut self.list, stream, work)
     }
@@ -129,14 +186,23 @@ impl Resources {
     pub(super) fn read<R>(
         &mut self,
         stream: &Stream,
-        work: impl FnOnce(&[Slice<'_>]) -> Result<R, Error>,
+        work: impl FnOnce(&mut [Lent<'_>]) -> Result<R, Error>,
     ) -> Result<R, Error> {
         read(&mut self.list, stream, work)
     }
 
     /// Shows what the finished step wrote.
-    pub(super) fn swap(&mut self) -> Result<(), Error> {
-        self.list.iter_mut().try_for_each(Resource::swap)
+    pub(super) fn show(&mut self, stream: &Stream) -> Result<(), Error> {
+        self.list.iter_mut().try_for_each(|resource| resource.show(stream))
+    }
+
+    /// Forgets the step that a fault ended, as far as its results lie beside those of the one before.
+    pub(super) fn abandon(&mut self) {
+        for resource in &mut self.list {
+            if let Storage::Texture(texture) = &mut resource.storage {
+                texture.abandon();
+            }
+        }
     }
 }
 
@@ -147,12 +213,17 @@ impl Resource {
         interop: &Interop,
     ) -> Result<Self, Error> {
         let bytes = declared.bytes() as usize;
-        let storage = match declared.shared && *interop.path() != interop::Path::None {
-            true => Storage::Shared {
+        let drawn = declared.shared && *interop.path() != interop::Path::None;
+        let storage = match declared.texture() {
+            Some(texture) => {
+                let interop = drawn.then_some(interop);
+                Storage::Texture(Box::new(Texture::allocate(texture, stream, interop)?))
+            }
+            None if drawn => Storage::Shared {
                 buffers: Box::new(zeroed_pair(interop, stream, bytes)?),
                 front: 0,
             },
-            false => Storage::Device(zeroed(&stream.device(), stream, bytes)?),
+            None => Storage::Device(zeroed(&stream.device(), stream, bytes)?),
         };
         Ok(Self {
             name: declared.name.clone(),
@@ -163,20 +234,37 @@ impl Resource {
         })
     }
 
-    fn swap(&mut self) -> Result<(), Error> {
-        if let Storage::Shared { buffers, front } = &mut self.storage {
-            *front = 1 - *front;
-            // The event behind the unmap was reached, so whatever is copied has arrived.
-            buffers[*front].present()?;
+    fn show(&mut self, stream: &Stream) -> Result<(), Error> {
+        match &mut self.storage {
+            Storage::Device(_) => {}
+            Storage::Shared { buffers, front } => {
+                *front = 1 - *front;
+                // The event behind the unmap was reached, so whatever is copied has arrived.
+                buffers[*front].present()?;
+            }
+            Storage::Texture(texture) => texture.show(stream)?,
         }
         Ok(())
+    }
+
+    /// Whether OpenGL draws it.
+    pub(super) fn is_drawn(&self) -> bool {
+        self.drawn().is_some() || self.drawn_texture().is_some()
     }
 
     /// The OpenGL buffer that holds the last finished step, where it is shared.
     pub(super) fn drawn(&self) -> Option<&gl::Buffer> {
         match &self.storage {
-            Storage::Device(_) => None,
+            Storage::Device(_) | Storage::Texture(_) => None,
             Storage::Shared { buffers, front } => buffers[*front].gl(),
+        }
+    }
+
+    /// The OpenGL texture that shows the last finished step, where it is a texture that is drawn.
+    pub(super) fn drawn_texture(&self) -> Option<&gl::Texture> {
+        match &self.storage {
+            Storage::Device(_) | Storage::Shared { .. } => None,
+            Storage::Texture(texture) => texture.gl(),
         }
     }
 }
@@ -204,13 +292,14 @@ fn zeroed(device: &Device, stream: &Stream, bytes: usize) -> Result<Memory, Erro
 fn write<R>(
     list: &mut [Resource],
     stream: &Stream,
-    work: impl FnOnce(&[Slice<'_>]) -> Result<R, Error>,
+    work: impl FnOnce(&mut [Lent<'_>]) -> Result<R, Error>,
 ) -> Result<R, Error> {
-    let mut slices = Vec::new();
+    let mut lent = Vec::new();
     let (mut drawn, mut spare, mut shared) = (Vec::new(), Vec::new(), Vec::new());
     for (index, resource) in list.iter_mut().enumerate() {
         match &mut resource.storage {
-            Storage::Device(memory) => slices.push((index, memory.slice(..)?)),
+            Storage::Device(memory) => lent.push((index, Lent::Memory(memory.slice(..)?))),
+            Storage::Texture(texture) => lent.push((index, Lent::Texture(texture))),
             Storage::Shared { buffers, front } => {
                 let [first, second] = &mut **buffers;
                 let (front, back) = if *front == 0 { (first, second) } else { (second, first) };
@@ -227,8 +316,13 @@ fn write<R>(
         stream.copy(to, from)?;
     }
     drawn.unmap_unchanged()?;
-    slices.extend(shared.into_iter().zip(spare.slices()));
-    let result = work(&in_order(slices))?;
+    lent.extend(shared.into_iter().zip(spare.slices().map(Lent::Memory)));
+    let mut lent = in_order(lent);
+    let result = work(&mut lent)?;
+    for texture in lent.iter_mut().filter_map(Lent::texture) {
+        texture.send(stream)?;
+    }
+    drop(lent);
     spare.unmap()?;
     Ok(result)
 }
@@ -237,13 +331,14 @@ fn write<R>(
 fn read<R>(
     list: &mut [Resource],
     stream: &Stream,
-    work: impl FnOnce(&[Slice<'_>]) -> Result<R, Error>,
+    work: impl FnOnce(&mut [Lent<'_>]) -> Result<R, Error>,
 ) -> Result<R, Error> {
-    let mut slices = Vec::new();
+    let mut lent = Vec::new();
     let (mut drawn, mut shared) = (Vec::new(), Vec::new());
     for (index, resource) in list.iter_mut().enumerate() {
         match &mut resource.storage {
-            Storage::Device(memory) => slices.push((index, memory.slice(..)?)),
+            Storage::Device(memory) => lent.push((index, Lent::Memory(memory.slice(..)?))),
+            Storage::Texture(texture) => lent.push((index, Lent::Texture(texture))),
             Storage::Shared { buffers, front } => {
                 drawn.push(&mut buffers[*front]);
                 shared.push(index);
@@ -251,14 +346,14 @@ fn read<R>(
         }
     }
     let drawn = interop::map_all(&mut drawn, stream)?;
-    slices.extend(shared.into_iter().zip(drawn.slices()));
-    let result = work(&in_order(slices))?;
+    lent.extend(shared.into_iter().zip(drawn.slices().map(Lent::Memory)));
+    let result = work(&mut in_order(lent))?;
     drawn.unmap_unchanged()?;
     Ok(result)
 }
 
-/// The slices in the order of their resources.
-fn in_order(mut slices: Vec<(usize, Slice<'_>)>) -> Vec<Slice<'_>> {
-    slices.sort_by_key(|(index, _)| *index);
-    slices.into_iter().map(|(_, slice)| slice).collect()
+/// Them in the order of their resources.
+fn in_order(mut lent: Vec<(usize, Lent<'_>)>) -> Vec<Lent<'_>> {
+    lent.sort_by_key(|(index, _)| *index);
+    lent.into_iter().map(|(_, lent)| lent).collect()
 }

@@ -1,5 +1,7 @@
 //! Running scenes: hot swap, what survives an edit, and that OpenGL sees what the kernels wrote.
 
+mod texture;
+
 use std::time::{Duration, Instant};
 
 use warpaint::{
@@ -250,19 +252,6 @@ fn a_resource_that_is_too_large_is_told_on_its_line() {
         told.iter()
             .any(|text| text.starts_with("scene.cu:5:9: error: the buffer value (200000000")
                 && text.contains("too large")),
-        "{told:#?}"
-    );
-}
-
-#[test]
-fn a_kernel_that_takes_a_texture_is_refused() {
-    let text =
-        edited("[param.gain]", "[texture.dye]\nformat = \"r32f\"\nsize = [8, 8]\n[param.gain]")
-            .replace("advance(float4 *value,", "advance(cudaSurfaceObject_t dye, float4 *value,");
-    let told = told_and_still_running(&mut open(COUNTER), text);
-    assert_eq!(told.len(), 1, "{told:#?}");
-    assert!(
-        told[0].starts_with("scene.cu:8:10: error: kernels cannot use textures yet"),
         "{told:#?}"
     );
 }

@@ -23,7 +23,7 @@ pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
     }
     for (name, mut table) in fields.tables("texture") {
         let texture = texture(&mut table);
-        found.push(resource(name, ResourceKind::Texture(texture), true, table));
+        found.push(resource(name, ResourceKind::Texture(texture), false, table));
     }
     found.sort_by_key(|resource| resource.at);
     manifest.resources = found;

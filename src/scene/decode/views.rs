@@ -43,12 +43,17 @@ pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
     share(manifest);
 }
 
-/// An array that is drawn must be one that OpenGL sees.
+/// An array or a texture that is drawn must be one that OpenGL sees.
 fn share(manifest: &mut Manifest) {
-    if let Some(View { kind: ViewKind::Points { position, color, .. }, .. }) = manifest.view {
-        for id in [Some(position), color].into_iter().flatten() {
-            manifest.resources[id.0].shared = true;
-        }
+    let Some(view) = &manifest.view else { return };
+    let drawn = match view.kind {
+        ViewKind::Points { position, color, .. } => [Some(position), color],
+        ViewKind::Image { texture, .. }
+        | ViewKind::Surface { texture, .. }
+        | ViewKind::Volume { texture, .. } => [Some(texture), None],
+    };
+    for id in drawn.into_iter().flatten() {
+        manifest.resources[id.0].shared = true;
     }
 }
 

@@ -1,0 +1,116 @@
+//! OpenGL's twin of an array that kernels alone write: what is drawn while they go on.
+
+use super::{Access, Interop, Path, Result, registered_image::RegisteredImage};
+use crate::{
+    device::{self, Array, ArrayRegion, Device, Readback, Stream},
+    gl,
+};
+
+/// An OpenGL texture that shows what an array of the device held at a moment.
+///
+/// Kernels keep the array, and with it what they wrote: nothing is carried over from a texture that OpenGL draws.
+/// The twin is brought up to date by one copy, on the device where it is registered with CUDA, else through the host.
+///
+/// ```no_run
+/// use warpaint::{device::{ArrayDescriptor, ArrayShape, Choice, Device, Format}, gl, interop::Interop};
+///
+/// let device = Device::open(Choice::Auto)?;
+/// let context = gl::Context::headless(gl::Headless::default())?;
+/// let interop = Interop::new(context.gl(), &device);
+/// let shape = ArrayShape::D2 { width: 64, height: 64 };
+/// let array = device.array(&ArrayDescriptor::new(shape, Format::R32F).with_surface())?;
+/// let twin = interop.texture_twin(gl::Format::R32f, gl::Size::Flat([64, 64]))?;
+///
+/// let stream = device.stream()?;
+/// if let Some(mut twin) = twin {
+///     // ... kernels that write the array ...
+///     twin.send(&stream, array.region())?;
+///     stream.synchronize()?;
+///     twin.present(&stream, array.region())?; // now OpenGL may draw from `twin.gl()`
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct TextureTwin {
+    storage: Storage,
+}
+
+#[derive(Debug)]
+enum Storage {
+    Registered(RegisteredImage),
+    Copied {
+        texture: gl::Texture,
+        /// What was sent, until OpenGL has it.
+        on_its_way: Option<Readback>,
+    },
+}
+
+impl Interop {
+    /// An OpenGL texture of zeros for arrays of this format and size; `None` where nothing is drawn.
+    ///
+    /// # Errors
+    /// [`Error::Gl`](super::Error::Gl) where memory is short, or the texture larger than OpenGL allows;
+    /// [`Error::Device`](super::Error::Device) where CUDA does not register it.
+    pub fn texture_twin(&self, format: gl::Format, size: gl::Size) -> Result<Option<TextureTwin>> {
+        let Some(gl) = &self.gl else { return Ok(None) };
+        let texture = gl::Texture::new(gl, format, size)?;
+        texture.write(&vec![0; texture.bytes()])?;
+        let storage = match (&self.device, &self.path) {
+            (Device::Nvidia(device), Path::Registered) => {
+                Storage::Registered(RegisteredImage::new(device, texture, Access::WriteDiscard)?)
+            }
+            _ => Storage::Copied { texture, on_its_way: None },
+        };
+        Ok(Some(TextureTwin { storage }))
+    }
+}
+
+impl TextureTwin {
+    /// OpenGL's texture, as it was [presented](Self::present) last.
+    pub fn gl(&self) -> &gl::Texture {
+        match &self.storage {
+            Storage::Registered(registered) => registered.gl(),
+            Storage::Copied { texture, .. } => texture,
+        }
+    }
+
+    /// Puts what can be done for [`present`](Self::present) behind the work on `stream` that writes `from`. OpenGL
+    /// may go on drawing what it has.
+    ///
+    /// # Errors
+    /// [`Error::Device`](super::Error::Device).
+    pub fn send(&mut self, stream: &Stream, from: ArrayRegion<'_>) -> Result<()> {
+        match &mut self.storage {
+            // To map it now would make OpenGL wait for all that work.
+            Storage::Registered(_) => {}
+            // What nobody presented is given up: it is older.
+            Storage::Copied { on_its_way, .. } => *on_its_way = Some(stream.download(from)?),
+        }
+        Ok(())
+    }
+
+    /// Shows OpenGL what was sent, once the stream has come so far: what it draws from now on has the content of
+    /// `from`.
+    ///
+    /// # Errors
+    /// [`Error::Device`](super::Error::Device), [`Error::Gl`](super::Error::Gl).
+    pub fn present(&mut self, stream: &Stream, from: ArrayRegion<'_>) -> Result<()> {
+        match (&mut self.storage, stream) {
+            (Storage::Registered(registered), Stream::Nvidia(nvidia)) => {
+                let array = Array::Nvidia(registered.map(nvidia, from.descriptor())?);
+                let copied = stream.copy(array.region(), from);
+                registered.unmap(nvidia)?;
+                copied?;
+            }
+            (Storage::Registered(_), Stream::Cpu(_)) => {
+                return Err(device::Error::WrongDevice { operation: "show an array" }.into());
+            }
+            (Storage::Copied { texture, on_its_way }, _) => {
+                if let Some(readback) = on_its_way.take() {
+                    texture.write(&readback.wait()?)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

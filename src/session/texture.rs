@@ -1,0 +1,210 @@
+//! A texture of the scene: arrays that kernels reach through objects, and the twin that OpenGL draws.
+
+use super::Error;
+use crate::{
+    device::{
+        self, AddressMode, Array, ArrayDescriptor, ArrayRegion, ArrayShape, Device, Fill, Memory,
+        ReadMode, Slice, Stream, Surface, TextureDescriptor,
+    },
+    gl,
+    interop::{Interop, TextureTwin},
+    scene::{self, Filter, Format, Handle, Wrap},
+};
+
+/// A texture: one array, or two that take turns where it is double.
+pub(super) struct Texture {
+    halves: Vec<Half>,
+    /// The half that holds the content once the work put on the stream has ended.
+    last: usize,
+    /// The half that holds the content after the last finished step.
+    finished: usize,
+    /// What OpenGL draws, where it does.
+    twin: Option<TextureTwin>,
+    /// The content in linear memory, once somebody wanted it.
+    linear: Option<Memory>,
+}
+
+/// An array, and the objects through which kernels reach it.
+struct Half {
+    surface: Surface,
+    sampler: device::Texture,
+    sampled_as: TextureDescriptor,
+    array: Array,
+}
+
+impl Texture {
+    /// One full of zeros; OpenGL draws it where `interop` is given.
+    pub(super) fn allocate(
+        declared: &scene::Texture,
+        stream: &Stream,
+        interop: Option<&Interop>,
+    ) -> Result<Self, Error> {
+        let device = stream.device();
+        let halves = if declared.double { 2 } else { 1 };
+        let halves: Vec<Half> =
+            (0..halves).map(|_| Half::new(&device, declared)).collect::<Result<_, _>>()?;
+        for half in &halves {
+            clear(&half.array, stream)?;
+        }
+        let (format, size) = (gl_format(declared.format), gl_size(declared));
+        let twin = match interop {
+            Some(interop) => interop.texture_twin(format, size)?,
+            None => None,
+        };
+        Ok(Self { halves, last: 0, finished: 0, twin, linear: None })
+    }
+
+    /// From now on texture objects read it as `declared`.
+    pub(super) fn sample_as(
+        &mut self,
+        declared: &scene::Texture,
+        device: &Device,
+    ) -> Result<(), Error> {
+        let descriptor = sampling(declared);
+        for half in self.halves.iter_mut().filter(|half| half.sampled_as != descriptor) {
+            half.sampler = device.texture(&half.array, &descriptor)?;
+            half.sampled_as = descriptor;
+        }
+        Ok(())
+    }
+
+    /// What a kernel takes of it, or of the half that is being written.
+    pub(super) fn handle(&self, next: bool, handle: Handle) -> u64 {
+        let half = &self.halves[(self.last + usize::from(next)) % self.halves.len()];
+        match handle {
+            Handle::Surface => half.surface.handle(),
+            Handle::Texture => half.sampler.handle(),
+            // No kernel takes the address of a texture: there is none.
+            Handle::Address => 0,
+        }
+    }
+
+    /// What was being written has been written.
+    pub(super) fn swap(&mut self) {
+        self.last = (self.last + 1) % self.halves.len();
+    }
+
+    /// Its texels.
+    pub(super) fn region(&self) -> ArrayRegion<'_> {
+        self.halves[self.last].array.region()
+    }
+
+    /// Its texels in linear memory, for work that is put on `stream` now.
+    pub(super) fn linear(&mut self, stream: &Stream) -> Result<Slice<'_>, Error> {
+        let region = self.halves[self.last].array.region();
+        let memory = match self.linear.take() {
+            Some(memory) => memory,
+            None => stream.device().alloc(region.bytes())?,
+        };
+        let slice = self.linear.insert(memory).slice(..)?;
+        stream.copy(slice, region)?;
+        Ok(slice)
+    }
+
+    /// All work on it has been put on `stream`: what can be done for OpenGL comes behind.
+    pub(super) fn send(&mut self, stream: &Stream) -> Result<(), Error> {
+        let region = self.halves[self.last].array.region();
+        if let Some(twin) = &mut self.twin {
+            twin.send(stream, region)?;
+        }
+        Ok(())
+    }
+
+    /// That work has ended: OpenGL is to see what it made.
+    pub(super) fn show(&mut self, stream: &Stream) -> Result<(), Error> {
+        self.finished = self.last;
+        let region = self.halves[self.last].array.region();
+        if let Some(twin) = &mut self.twin {
+            twin.present(stream, region)?;
+        }
+        Ok(())
+    }
+
+    /// That work has faulted: a double texture still has what was there before.
+    pub(super) fn abandon(&mut self) {
+        self.last = self.finished;
+    }
+
+    /// What OpenGL draws.
+    pub(super) fn gl(&self) -> Option<&gl::Texture> {
+        self.twin.as_ref().map(TextureTwin::gl)
+    }
+}
+
+impl Half {
+    fn new(device: &Device, declared: &scene::Texture) -> Result<Self, Error> {
+        let array = device.array(&array_descriptor(declared))?;
+        let sampled_as = sampling(declared);
+        let (surface, sampler) = (device.surface(&array)?, device.texture(&array, &sampled_as)?);
+        Ok(Self { surface, sampler, sampled_as, array })
+    }
+}
+
+/// Fills it with zeros, slice by slice.
+fn clear(array: &Array, stream: &Stream) -> Result<(), Error> {
+    let region = array.region();
+    let [width, height, depth] = region.size();
+    let slice = region.part([0; 3], [width, height, 1])?;
+    let zeros = stream.device().alloc(slice.bytes())?;
+    stream.fill(zeros.slice(..)?, Fill::U8(0))?;
+    for z in 0..depth {
+        stream.copy(region.part([0, 0, z], [width, height, 1])?, zeros.slice(..)?)?;
+    }
+    Ok(())
+}
+
+fn array_descriptor(declared: &scene::Texture) -> ArrayDescriptor {
+    let [width, height, depth] = declared.size.map(|n| n as usize);
+    let shape = match declared.dimensions {
+        3 => ArrayShape::D3 { width, height, depth },
+        _ => ArrayShape::D2 { width, height },
+    };
+    let format = match declared.format {
+        Format::Rgba8 => device::Format::RGBA8,
+        Format::Rgba16f => device::Format::RGBA16F,
+        Format::Rgba32f => device::Format::RGBA32F,
+        Format::Rg32f => device::Format::RG32F,
+        Format::R32f => device::Format::R32F,
+    };
+    ArrayDescriptor::new(shape, format).with_surface()
+}
+
+fn sampling(declared: &scene::Texture) -> TextureDescriptor {
+    // Coordinates that count texels are clamped; a kernel that wants more was refused.
+    let address = match declared.wrap {
+        Wrap::Repeat if declared.normalized => AddressMode::Wrap,
+        Wrap::Mirror if declared.normalized => AddressMode::Mirror,
+        Wrap::Clamp | Wrap::Repeat | Wrap::Mirror => AddressMode::Clamp,
+    };
+    TextureDescriptor {
+        address: [address; 3],
+        filter: match declared.filter {
+            Filter::Nearest => device::Filter::Point,
+            Filter::Linear => device::Filter::Linear,
+        },
+        read: match declared.format {
+            Format::Rgba8 => ReadMode::NormalizedFloat,
+            Format::Rgba16f | Format::Rgba32f | Format::Rg32f | Format::R32f => ReadMode::Element,
+        },
+        normalized: declared.normalized,
+        ..TextureDescriptor::default()
+    }
+}
+
+fn gl_format(format: Format) -> gl::Format {
+    match format {
+        Format::Rgba8 => gl::Format::Rgba8,
+        Format::Rgba16f => gl::Format::Rgba16f,
+        Format::Rgba32f => gl::Format::Rgba32f,
+        Format::Rg32f => gl::Format::Rg32f,
+        Format::R32f => gl::Format::R32f,
+    }
+}
+
+fn gl_size(declared: &scene::Texture) -> gl::Size {
+    let [width, height, depth] = declared.size;
+    match declared.dimensions {
+        3 => gl::Size::Solid([width, height, depth]),
+        _ => gl::Size::Flat([width, height]),
+    }
+}

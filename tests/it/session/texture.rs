@@ -1,0 +1,138 @@
+//! Textures in running scenes: what kernels write through objects, what OpenGL sees of it, and what an edit keeps.
+
+use warpaint::{device::Device, scene::ResourceId, session::Session};
+
+use super::{floats, nvidia, open, open_on, open_with_gl, told_and_still_running};
+
+const DYE: &str = include_str!("../../scenes/dye.cu");
+const SOLID: &str = include_str!("../../scenes/solid.cu");
+const W: usize = 48;
+const H: usize = 32;
+
+/// Runs a test on each device that there is.
+fn on_each_device(test: impl Fn(&Device)) {
+    for device in nvidia().into_iter().chain([Device::cpu().unwrap()]) {
+        test(&device);
+    }
+}
+
+/// The dye after so many rounds. All of it is exact: a round needs three bits more, and there are few.
+fn dye_after(rounds: usize) -> Vec<f32> {
+    let mut dye: Vec<f32> = (0..W * H).map(|i| ((7 * (i % W) + 3 * (i / W)) % 16) as f32).collect();
+    for _ in 0..rounds {
+        let at = |x: usize, y: usize| dye[y % H * W + x % W];
+        let spread = |i: usize| {
+            let (x, y) = (i % W + W, i / W + H);
+            let around = at(x - 1, y) + at(x + 1, y) + at(x, y - 1) + at(x, y + 1);
+            (around + 4.0 * at(x, y)) / 8.0
+        };
+        dye = (0..W * H).map(spread).collect();
+    }
+    dye
+}
+
+fn read(session: &mut Session, name: &str) -> Vec<f32> {
+    floats(&session.read(name).unwrap())
+}
+
+/// What OpenGL has of a texture.
+fn seen_by_gl(session: &Session, resource: usize) -> Vec<f32> {
+    let texture = session.texture(ResourceId(resource)).unwrap();
+    let mut bytes = vec![0; texture.bytes()];
+    texture.read(&mut bytes).unwrap();
+    floats(&bytes)
+}
+
+#[test]
+fn halves_change_places_after_each_launch_that_writes_the_next() {
+    on_each_device(|device| {
+        let mut session = open_on(device, DYE);
+        session.run_steps(1, |_| {}).unwrap();
+        // Three launches: an odd number, so that the halves have changed places at the step's end.
+        assert_eq!(read(&mut session, "dye"), dye_after(3));
+        assert_eq!(read(&mut session, "shown"), dye_after(3), "passes of the same step see it");
+        session.run_steps(1, |_| {}).unwrap();
+        assert_eq!(read(&mut session, "dye"), dye_after(6));
+
+        let (rounds, dimmed) = (0, 1);
+        session.set_parameter(rounds, warpaint::session::Value::Int(0));
+        session.set_parameter(dimmed, warpaint::session::Value::Toggle(true));
+        session.run_steps(1, |_| {}).unwrap();
+        let half: Vec<f32> = dye_after(6).iter().map(|v| v / 2.0).collect();
+        assert_eq!(read(&mut session, "dye"), half, "in place, where `only_if` says so");
+        assert_eq!(read(&mut session, "shown"), half);
+
+        session.reset();
+        session.run_steps(0, |_| {}).unwrap();
+        assert_eq!(read(&mut session, "dye"), dye_after(0), "poured anew");
+    });
+}
+
+#[test]
+fn opengl_sees_each_step_of_a_texture() {
+    on_each_device(|device| {
+        let Some((_context, mut session)) = open_with_gl(device, "dye.cu", DYE) else { return };
+        for step in 1..=2 {
+            session.run_steps(1, |_| {}).unwrap();
+            assert_eq!(seen_by_gl(&session, 0), dye_after(3 * step));
+        }
+        assert_eq!(read(&mut session, "dye"), dye_after(6));
+    });
+}
+
+#[test]
+fn a_texture_of_three_dimensions_is_counted_up_in_place() {
+    on_each_device(|device| {
+        let Some((_context, mut session)) = open_with_gl(device, "solid.cu", SOLID) else { return };
+        session.run_steps(3, |_| {}).unwrap();
+        let texel = |i: usize| [i % 20, i / 20 % 12, i / 240, 1].map(|v| 3.0 * v as f32);
+        let expected: Vec<f32> = (0..20 * 12 * 7).flat_map(texel).collect();
+        assert_eq!(read(&mut session, "block"), expected);
+        assert_eq!(seen_by_gl(&session, 0), expected);
+        let slab = read(&mut session, "slab");
+        assert_eq!(slab[28..], [3.0 * 1680.0, 3.0]);
+        assert!(slab[..28].iter().all(|v| *v == 0.0), "it began as zeros");
+        assert!(session.texture(ResourceId(1)).is_none(), "the view draws the other one");
+    });
+}
+
+#[test]
+fn an_edit_keeps_a_texture_whose_size_it_leaves() {
+    let mut session = open(DYE);
+    session.run_steps(1, |_| {}).unwrap();
+    session.set_source(DYE.replace("double = true", "double = true\nfilter = \"linear\""));
+    assert!(session.wait_for_program().unwrap());
+    session.run_steps(1, |_| {}).unwrap();
+    assert_eq!(read(&mut session, "dye"), dye_after(6), "how it is sampled is no matter");
+
+    session.set_source(DYE.replace("h = 32", "h = 33"));
+    assert!(session.wait_for_program().unwrap());
+    session.run_steps(0, |_| {}).unwrap();
+    let poured: Vec<f32> =
+        (0..48 * 33).map(|i| ((7 * (i % 48) + 3 * (i / 48)) % 16) as f32).collect();
+    assert_eq!(read(&mut session, "dye"), poured, "of another size it is poured anew");
+}
+
+#[test]
+fn what_textures_cannot_be_is_told_on_its_line() {
+    let mut session = open(DYE);
+    let mut told = |from: &str, to: &str| {
+        assert!(DYE.contains(from));
+        let told = told_and_still_running(&mut session, DYE.replace(from, to));
+        let mut errors = told.into_iter().filter(|line| line.contains(": error: "));
+        errors.next().filter(|_| errors.next().is_none()).unwrap()
+    };
+    let size = "size   = [\"w\", \"h\"]";
+    for (huge, why) in [
+        ("[65536, 65536, 60]", "the array has 65536 texels in x, where"),
+        ("[16384, 16384, 1000]", "out of memory on"),
+    ] {
+        let line = told(size, &format!("size = {huge}"));
+        assert!(line.starts_with("scene.cu:9:10: error: the texture dye ("), "{line}");
+        assert!(line.contains(" is too large: ") && line.contains(why), "{line}");
+    }
+    let single = told("double = true", "double = false");
+    assert!(single.contains("error: `dye_next` of the kernel `spread` is no resource"), "{single}");
+    let wrapped = told("double = true", "double = true\nwrap = \"mirror\"");
+    assert!(wrapped.contains("cannot `mirror` where coordinates count texels"), "{wrapped}");
+}
