@@ -8,7 +8,7 @@ use super::{
     resources::{Lent, linear},
 };
 use crate::{
-    device::{self, Arguments, DeviceKind, Fault, Stream},
+    device::{self, Arguments, DeviceKind, Fault, Location, Stream},
     diagnostic::{Diagnostic, Severity},
     scene::{Inputs, Manifest, Wanted, When},
 };
@@ -206,7 +206,7 @@ impl Session {
         if let Some(pass) = passes.into_iter().find(|pass| pass.function.name() == fault.kernel) {
             fault.kernel.clone_from(&pass.plan.declared.kernel);
         }
-        let place = fault.location.as_ref();
+        let place = place(&fault);
         let file = place.map_or(self.options.name.as_str(), |l| l.file.as_str());
         let remark = Diagnostic::error(file, fault.summary()).with_severity(Severity::Fault);
         match place {
@@ -224,6 +224,13 @@ impl Session {
             board.enqueue(&program.summary, stream, &program.elements, &slices, step)
         })
     }
+}
+
+/// Where the fault happened, as its author sees it: the functions of surfaces stand in a header of the compiler's own.
+fn place(fault: &Fault) -> Option<&Location> {
+    let calls = fault.inlined.iter().map(|frame| &frame.call_site);
+    let mut places = fault.location.iter().chain(calls);
+    places.find(|place| !place.file.starts_with("__nv_nvrtc")).or(fault.location.as_ref())
 }
 
 /// Whether a pass has something to do in this work: after an edit, only the passes of new resources.

@@ -3,8 +3,10 @@
 use super::Session;
 use crate::{
     array::Statistics,
-    draw::{Blend, Camera, Cloud, Coloring, Colormap, Content, Frame, Paint, Values},
-    scene::{self, ColorBy, ResourceId, ViewKind},
+    draw::{Blend, Camera, Cloud, Coloring, Colormap, Content, Frame, Image, Paint, Values},
+    element::Scalar,
+    gl,
+    scene::{self, ColorBy, ResourceId, View, ViewKind},
 };
 
 impl Session {
@@ -28,24 +30,36 @@ impl Session {
 
     /// Whether the picture depends on statistics, because the manifest gives no range for the colours.
     pub fn needs_statistics_to_draw(&self) -> bool {
-        self.view().is_some_and(|view| view.coloring.range.is_none())
+        let depends =
+            |view: &View| view.coloring.range.is_none() && view.coloring.by != ColorBy::Rgba;
+        self.view().is_some_and(depends)
     }
 
     fn content(&self) -> Option<Content<'_>> {
         let view = self.view()?;
-        let ViewKind::Points { position, color, size_px, additive } = view.kind else {
-            return None;
-        };
-        let (position, count) = self.values(position)?;
-        Some(Content::Points(Cloud {
-            position,
-            color: color.and_then(|id| self.values(id)).map(|(values, _)| values),
-            coloring: self.coloring(&view.coloring, color),
-            count,
-            size_px,
-            blend: if additive { Blend::Additive } else { Blend::Opaque },
-            ..Cloud::new(position.buffer, count)
-        }))
+        match view.kind {
+            ViewKind::Points { position, color, size_px, additive } => {
+                let (position, count) = self.values(position)?;
+                Some(Content::Points(Cloud {
+                    position,
+                    color: color.and_then(|id| self.values(id)).map(|(values, _)| values),
+                    coloring: self.coloring(&view.coloring, color),
+                    count,
+                    size_px,
+                    blend: if additive { Blend::Additive } else { Blend::Opaque },
+                    ..Cloud::new(position.buffer, count)
+                }))
+            }
+            ViewKind::Image { texture, filter } => Some(Content::Image(Image {
+                texture: self.texture(texture)?,
+                coloring: self.coloring(&view.coloring, Some(texture)),
+                filter: match filter {
+                    scene::Filter::Nearest => gl::Filter::Nearest,
+                    scene::Filter::Linear => gl::Filter::Linear,
+                },
+            })),
+            ViewKind::Surface { .. } | ViewKind::Volume { .. } => None,
+        }
     }
 
     fn values(&self, id: ResourceId) -> Option<(Values<'_>, usize)> {
@@ -67,14 +81,23 @@ impl Session {
     /// The range of the data, from the latest statistics.
     fn range(&self, color: Option<ResourceId>, paint: Paint) -> [f32; 2] {
         let statistics = color.map_or(&[][..], |id| self.statistics(id));
-        match paint {
+        let range = match paint {
             Paint::Magnitude if statistics.len() == 1 => range_of(&statistics[0]),
             Paint::Magnitude => [0.0, greatest_length(statistics)],
             Paint::Component(index) => {
                 statistics.get(usize::from(index)).map_or([0.0, 1.0], range_of)
             }
-            Paint::Rgba => [0.0, 1.0],
-        }
+            Paint::Rgba => return [0.0, 1.0],
+        };
+        range.map(|value| value * color.map_or(1.0, |id| self.unit(id)))
+    }
+
+    /// What the number 1 of a resource is to a view: OpenGL shows the bytes of a texture as 0 to 1.
+    fn unit(&self, id: ResourceId) -> f32 {
+        let resource = self.program.iter().map(|p| p.scene.manifest.resource(id)).next();
+        let bytes =
+            |r: &&scene::Resource| r.texture().is_some() && r.element().scalar == Scalar::U8;
+        resource.filter(bytes).map_or(1.0, |_| 1.0 / 255.0)
     }
 }
 

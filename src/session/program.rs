@@ -223,12 +223,11 @@ fn elements_of(scene: &Scene) -> BTreeSet<Element> {
 fn undrawn(scene: &Scene) -> Option<Diagnostic> {
     let view = scene.manifest.view.as_ref()?;
     let kind = match view.kind {
-        ViewKind::Points { .. } => return None,
-        ViewKind::Image { .. } => "image",
+        ViewKind::Points { .. } | ViewKind::Image { .. } => return None,
         ViewKind::Surface { .. } => "surface",
         ViewKind::Volume { .. } => "volume",
     };
-    let text = format!("the view `{kind}` is not drawn yet; `points` is");
+    let text = format!("the view `{kind}` is not drawn yet; `points` and `image` are");
     let remark = Diagnostic::error(&scene.name, text).with_severity(Severity::Warning);
     Some(match view.at {
         Some(at) => remark.at(at.line, at.column),

@@ -343,3 +343,36 @@ fn a_full_disk_loses_nothing() {
         .run(&["render", "scene.cu", "--device", "cpu", "--npy", "value=/dev/full"])
         .expect_one_line(2, &["cannot write /dev/full"]);
 }
+
+#[test]
+fn textures_are_dumped_row_by_row() {
+    let place = Workplace::new();
+    place.file("dye.cu", include_str!("../scenes/dye.cu"));
+    place.file("solid.cu", include_str!("../scenes/solid.cu"));
+    let render = |arguments: &[&str]| {
+        place.run(&[&["render", "--device", "cpu"], arguments].concat()).expect(0, &[]);
+    };
+    render(&["dye.cu", "--steps", "0", "--npy", "dye=dye.npy"]);
+    let (shape, values) = read_npy_f32(&place.path("dye.npy"));
+    assert_eq!((shape.as_slice(), values[48 + 5]), (&[32, 48][..], ((7 * 5 + 3) % 16) as f32));
+    render(&["solid.cu", "--steps", "1", "--npy", "block=block.npy"]);
+    let (shape, values) = read_npy_f32(&place.path("block.npy"));
+    assert_eq!(shape, [7, 12, 20, 4]);
+    assert_eq!(values[4 * ((2 * 12 + 3) * 20 + 5)..][..4], [5.0, 3.0, 2.0, 1.0], "x, y, z, steps");
+}
+
+#[test]
+fn a_write_beyond_a_texture_is_a_fault_with_its_place() {
+    let text = include_str!("../scenes/bad/surface_write_outside.cu");
+    let (line, _) = place_of(text, "surf2Dwrite");
+    render(text).expect(4, &[&format!("scene.cu:{line}:"), "fault:", "advance"]);
+}
+
+#[test]
+fn files_that_include_one_another_are_an_error_of_the_source() {
+    let place = Workplace::new();
+    place.file("scene.cu", &format!("#include \"a.cuh\"\n{COUNTER}"));
+    place.file("a.cuh", "#include \"b.cuh\"\n");
+    place.file("b.cuh", "#include \"a.cuh\"\n");
+    place.run(&["check", "scene.cu"]).expect(1, &["cuh:1", "error: "]);
+}

@@ -136,3 +136,112 @@ fn what_textures_cannot_be_is_told_on_its_line() {
     let wrapped = told("double = true", "double = true\nwrap = \"mirror\"");
     assert!(wrapped.contains("cannot `mirror` where coordinates count texels"), "{wrapped}");
 }
+
+#[test]
+fn texels_of_every_format_are_as_they_were_stored() {
+    let source = include_str!("../../scenes/formats.cu");
+    on_each_device(|device| {
+        let mut session = open_on(device, source);
+        session.run_steps(1, |_| {}).unwrap();
+        let counted = || (0..96).map(|i| i as f32);
+        let bytes: Vec<u8> = (0..96).collect();
+        assert_eq!(session.read("bytes").unwrap(), bytes);
+        let halves: Vec<u16> = (0..96).map(|i| 0x3c00 + i).collect();
+        assert_eq!(session.read("halves").unwrap(), bytemuck::cast_slice::<u16, u8>(&halves));
+        assert_eq!(read(&mut session, "quads"), counted().collect::<Vec<_>>());
+
+        let expected = [
+            counted().map(|v| v / 255.0).collect(),
+            counted().map(|v| 1.0 + v / 1024.0).collect(),
+            counted().collect(),
+            counted().map(|v| if v % 4.0 < 2.0 { v } else { 0.0 }).collect::<Vec<_>>(),
+            counted().map(|v| if v % 4.0 < 1.0 { v } else { 0.0 }).collect(),
+        ]
+        .concat();
+        assert_eq!(read(&mut session, "seen"), expected);
+    });
+}
+
+#[test]
+fn texture_objects_read_between_and_beyond_texels_as_declared() {
+    let source = include_str!("../../scenes/sampled.cu");
+    on_each_device(|device| {
+        let mut session = open_on(device, source);
+        session.run_steps(1, |_| {}).unwrap();
+        // A texel is x + 10 y + 100 z; its middle is at a half.
+        let nearest = [12.0, 30.0];
+        let others = [6.5, 32.0, 1.5, 2.0, 0.0, 3.0, 55.5];
+        assert_eq!(read(&mut session, "seen"), [&nearest[..], &others].concat());
+
+        let smooth =
+            source.replacen("size   = [4, 4]\n", "size   = [4, 4]\nfilter = \"linear\"\n", 1);
+        session.set_source(smooth);
+        assert!(session.wait_for_program().unwrap());
+        session.run_steps(1, |_| {}).unwrap();
+        assert_eq!(
+            read(&mut session, "seen")[0],
+            6.5,
+            "no reset pass ran: the ramp is still there"
+        );
+    });
+}
+
+#[test]
+fn textures_have_statistics_of_each_component() {
+    on_each_device(|device| {
+        let mut session = open_on(device, SOLID);
+        session.run_steps(2, |_| {}).unwrap();
+        session.measure().unwrap();
+        let of = |component: usize| session.statistics(ResourceId(0))[component];
+        for (component, most) in [(0, 38.0), (1, 22.0), (2, 12.0)] {
+            let found = of(component);
+            assert_eq!((found.count, found.min, found.max), (1680, 0.0, most));
+            assert_eq!((found.mean, found.nan, found.inf), (most / 2.0, 0, 0));
+        }
+        assert_eq!((of(3).min, of(3).max), (2.0, 2.0));
+    });
+}
+
+#[test]
+fn a_fault_leaves_a_double_texture_as_the_step_before_left_it() {
+    // In the middle of a step, after an odd number of launches.
+    let faulty = DYE.replace("shown[y * w + x]", "shown[y * w + x + (1 << 20)]");
+    let mut session = open(DYE);
+    session.run_steps(1, |_| {}).unwrap();
+    session.set_source(faulty.clone());
+    assert!(session.wait_for_program().unwrap());
+    session.run_steps(1, |_| {}).unwrap();
+    let fault = session.snapshot().fault.unwrap();
+    let line = faulty.lines().position(|line| line.contains("1 << 20")).unwrap() + 1;
+    assert_eq!(fault.line, Some(line as u32), "{fault}");
+    assert_eq!(read(&mut session, "dye").len(), W * H);
+}
+
+#[test]
+fn an_image_of_bytes_is_drawn_as_it_is() {
+    let source = "/*---
+[texture.picture]
+format = \"rgba8\"
+size   = [8, 8]
+[[pass]]
+kernel = \"paint\"
+over   = \"picture\"
+---*/
+__global__ void paint(cudaSurfaceObject_t picture) {
+    int x = threadIdx.x, y = threadIdx.y;
+    if (x < 8 && y < 8) surf2Dwrite(make_uchar4(30 * x, 30 * y, x + y, 255), picture, x * 4, y);
+}
+";
+    on_each_device(|device| {
+        let Some((context, mut session)) = open_with_gl(device, "image.cu", source) else { return };
+        assert!(session.snapshot().compile.diagnostics.is_empty());
+        session.run_steps(1, |_| {}).unwrap();
+        let mut view = warpaint::draw::View::new(context.gl(), [8, 8]).unwrap();
+        let camera = session.start_camera();
+        let drawn = view.draw(&session.frame(&camera)).unwrap().read_rgba8().unwrap();
+        // The first row of a texture is the lowest of the picture.
+        let texel = |i: usize| [30 * (i % 8), 30 * (7 - i / 8), i % 8 + 7 - i / 8, 255];
+        let expected: Vec<u8> = (0..64).flat_map(texel).map(|v| v as u8).collect();
+        assert_eq!(drawn, expected);
+    });
+}
