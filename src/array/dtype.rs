@@ -138,37 +138,27 @@ const fn complex(name: &'static str, bytes: usize) -> DType {
     DType { name, definition: "#include <warpaint/complex.cuh>", bytes, align: bytes }
 }
 
-/// A sum of `f64` that keeps its rounding errors.
-const COMPENSATED: DType = DType {
-    name: "warpaint::Compensated",
-    definition: include_str!("compensated.cuh"),
-    bytes: 16,
-    align: 8,
-};
+/// A class that values are collected in on the device.
+const fn class(name: &'static str, definition: &'static str, bytes: usize, align: usize) -> DType {
+    DType { name, definition, bytes, align }
+}
 
-/// Its complex counterpart.
-const COMPLEX_COMPENSATED: DType = DType {
-    name: "warpaint::complex<warpaint::Compensated>",
-    definition: concat!("#include <warpaint/complex.cuh>\n", include_str!("compensated.cuh")),
-    bytes: 32,
-    align: 32,
-};
+/// A definition that names complex numbers.
+macro_rules! with_complex {
+    ($file:literal) => {
+        concat!("#include <warpaint/complex.cuh>\n", include_str!($file))
+    };
+}
 
-/// Moments of real numbers.
-const MOMENTS: DType = DType {
-    name: "warpaint::Moments<double>",
-    definition: include_str!("moments.cuh"),
-    bytes: 32,
-    align: 8,
-};
+/// A sum of `f64` that keeps its rounding errors, and its complex counterpart.
+const COMPENSATED: DType = class("warpaint::Compensated", include_str!("compensated.cuh"), 16, 8);
+const COMPLEX_COMPENSATED: DType =
+    class("warpaint::complex<warpaint::Compensated>", with_complex!("compensated.cuh"), 32, 32);
 
-/// Moments of complex numbers.
-const COMPLEX_MOMENTS: DType = DType {
-    name: "warpaint::Moments<warpaint::complex<double>>",
-    definition: concat!("#include <warpaint/complex.cuh>\n", include_str!("moments.cuh")),
-    bytes: 48,
-    align: 16,
-};
+/// Moments of real and of complex numbers.
+const MOMENTS: DType = class("warpaint::Moments<double>", include_str!("moments.cuh"), 32, 8);
+const COMPLEX_MOMENTS: DType =
+    class("warpaint::Moments<warpaint::complex<double>>", with_complex!("moments.cuh"), 48, 16);
 
 /// The classes of reductions that hold values of any type.
 const PLACED: &str = include_str!("placed.cuh");

@@ -12,6 +12,7 @@ use crate::{device::Block, kernel::Context};
 ///
 /// Operators and functions are numpy's, and so are the types of their results: `i32` with `f32` gives `f64`
 /// ([`Promote`](super::Promote)), and a scalar takes the type of the array beside it ([`Beside`](super::Beside)).
+/// Integers wrap around, and divided by 0 they are 0.
 ///
 /// ```
 /// use num_complex::Complex;

@@ -64,9 +64,9 @@ functions! {
         cos() -> T = "warpaint::cos($0)";
         /// Tangent. 4 ulp, 2 ulp.
         tan() -> T = "warpaint::tan($0)";
-        /// Arc sine. 4 ulp, 2 ulp.
+        /// Arc sine. 2 ulp (4 with older CUDA), 2 ulp.
         asin() -> T = "warpaint::asin($0)";
-        /// Arc cosine. 3 ulp, 2 ulp.
+        /// Arc cosine. 2 ulp (3 with older CUDA), 2 ulp.
         acos() -> T = "warpaint::acos($0)";
         /// Arc tangent. 2 ulp, 2 ulp.
         atan() -> T = "warpaint::atan($0)";

@@ -1,6 +1,6 @@
 //! Arrays put together, repeated and turned round.
 
-use super::{Data, Error, GpuArray, Index, Result};
+use super::{Data, Error, GpuArray, Index, Result, reduction::split};
 
 /// The arrays one behind the other along `axis` (`numpy.concatenate`), on the stream of the first one.
 ///
@@ -31,7 +31,9 @@ pub fn concatenate<T: Data>(arrays: &[&GpuArray<T>], axis: usize) -> Result<GpuA
             let found = array.shape().to_vec();
             return Err(Error::Shape { operation: "concatenate", expected, found });
         }
-        shape[axis] += expected[axis];
+        shape[axis] = shape[axis]
+            .checked_add(expected[axis])
+            .ok_or_else(|| Error::TooLarge { shape: expected.clone() })?;
     }
     let out = GpuArray::empty(first.context(), &shape)?;
     let mut start = 0;
@@ -88,10 +90,11 @@ impl<T: Data> GpuArray<T> {
     /// A view in which these axes go from their end to their front (`numpy.flip`).
     ///
     /// # Errors
-    /// [`Error::Axes`].
+    /// [`Error::Axes`] for axes that are not there or not each once.
     pub fn flip(&self, axes: &[usize]) -> Result<Self> {
-        axes.iter()
-            .try_fold(self.clone(), |array, &axis| array.part(axis, Index::from(..).step(-1)))
+        let (_, axes) = split(self.ndim(), Some(axes))?;
+        axes.into_iter()
+            .try_fold(self.clone(), |array, axis| array.part(axis, Index::from(..).step(-1)))
     }
 
     /// Its elements moved by `shift` along `axis`; what leaves one end comes in at the other (`numpy.roll`).

@@ -2,6 +2,9 @@
 
 use super::{Error, Index, Result};
 
+/// Most elements: their places, and the steps between them, are counted with a sign.
+const COUNTABLE: usize = isize::MAX as usize;
+
 /// The shape of an array and where each of its elements lies.
 ///
 /// The element at `[i, j, ...]` is at `offset + i * strides[0] + j * strides[1] + ...`. A stride may be negative,
@@ -19,10 +22,7 @@ impl Layout {
     /// # Errors
     /// [`Error::TooLarge`] when the elements cannot be counted.
     pub fn contiguous(shape: &[usize]) -> Result<Self> {
-        let too_large = || Error::TooLarge { shape: shape.to_vec() };
-        // As numpy: axes of length 0 do not excuse the others.
-        let count = shape.iter().try_fold(1_usize, |count, &n| count.checked_mul(n.max(1)));
-        count.filter(|&count| count <= isize::MAX as usize).ok_or_else(too_large)?;
+        expect_countable(shape)?;
         let mut strides = vec![1; shape.len()];
         for axis in (1..shape.len()).rev() {
             strides[axis - 1] = strides[axis] * shape[axis].max(1) as isize;
@@ -99,8 +99,9 @@ impl Layout {
     /// broadcasting).
     ///
     /// # Errors
-    /// [`Error::Broadcast`].
+    /// [`Error::Broadcast`], [`Error::TooLarge`] when the elements cannot be counted.
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
+        expect_countable(shape)?;
         let mismatch = || Error::Broadcast { shapes: vec![self.shape.clone(), shape.to_vec()] };
         let front = shape.len().checked_sub(self.ndim()).ok_or_else(mismatch)?;
         let mut strides = vec![0; shape.len()];
@@ -206,6 +207,10 @@ impl Layout {
             }
         }
         self.keep(axis..self.ndim(), &mut part);
+        if part.count() == 0 {
+            // Where no element is, steps lead out of the memory.
+            part.offset = self.offset;
+        }
         Ok(part)
     }
 
@@ -230,7 +235,8 @@ impl Layout {
             }
             Index::Range { start, stop, step } => {
                 let (start, count) = resolve(start, stop, step, n)?;
-                part.push(count, stride * step);
+                // Of a single element, a step of any size leads nowhere.
+                part.push(count, if count > 1 { stride * step } else { stride });
                 start
             }
             Index::NewAxis | Index::Ellipsis => 0,
@@ -267,6 +273,15 @@ impl Layout {
         let axes = self.shape.iter().zip(&self.strides).filter(|(n, _)| **n != 1);
         let (shape, strides) = axes.map(|(n, s)| (*n, *s)).unzip();
         Self { shape, strides, offset: self.offset }
+    }
+}
+
+/// Whether a shape's elements can be counted. As in numpy, axes of length 0 do not excuse the others.
+fn expect_countable(shape: &[usize]) -> Result<()> {
+    let count = shape.iter().try_fold(1_usize, |count, &n| count.checked_mul(n.max(1)));
+    match count {
+        Some(0..=COUNTABLE) => Ok(()),
+        _ => Err(Error::TooLarge { shape: shape.to_vec() }),
     }
 }
 
@@ -314,7 +329,7 @@ fn resolve(
 /// The shape that arrays of these shapes have together, by numpy's broadcasting.
 ///
 /// # Errors
-/// [`Error::Broadcast`].
+/// [`Error::Broadcast`], [`Error::TooLarge`] when the elements cannot be counted.
 pub fn broadcast<'a>(shapes: impl IntoIterator<Item = &'a [usize]> + Clone) -> Result<Vec<usize>> {
     let ndim = shapes.clone().into_iter().map(<[usize]>::len).max().unwrap_or(0);
     let mut result = vec![1; ndim];
@@ -331,6 +346,7 @@ pub fn broadcast<'a>(shapes: impl IntoIterator<Item = &'a [usize]> + Clone) -> R
             }
         }
     }
+    expect_countable(&result)?;
     Ok(result)
 }
 

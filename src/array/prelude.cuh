@@ -9,24 +9,26 @@
 
 namespace warpaint {
 
-template <class T> struct Traits { using Wide = T; static constexpr bool integer = false; };
-#define WARPAINT_INTEGER(T) \
-    template <> struct Traits<T> { using Wide = T; static constexpr bool integer = true; }
-WARPAINT_INTEGER(bool);
-WARPAINT_INTEGER(signed char);
-WARPAINT_INTEGER(unsigned char);
-WARPAINT_INTEGER(short);
-WARPAINT_INTEGER(unsigned short);
-WARPAINT_INTEGER(int);
-WARPAINT_INTEGER(unsigned);
-WARPAINT_INTEGER(long long);
-WARPAINT_INTEGER(unsigned long long);
+// Wide: what half precision is computed in. Modular: what integers are added and multiplied in, modulo 2^bits. Of signed
+// ones, and of short ones, which become `int`, a compiler takes for granted that they do not overflow.
+template <class T> struct Traits { using Wide = T; using Modular = T; static constexpr bool integer = false; };
+#define WARPAINT_INTEGER(T, M) \
+    template <> struct Traits<T> { using Wide = T; using Modular = M; static constexpr bool integer = true; }
+WARPAINT_INTEGER(bool, unsigned);
+WARPAINT_INTEGER(signed char, unsigned);
+WARPAINT_INTEGER(unsigned char, unsigned);
+WARPAINT_INTEGER(short, unsigned);
+WARPAINT_INTEGER(unsigned short, unsigned);
+WARPAINT_INTEGER(int, unsigned);
+WARPAINT_INTEGER(unsigned, unsigned);
+WARPAINT_INTEGER(long long, unsigned long long);
+WARPAINT_INTEGER(unsigned long long, unsigned long long);
 #undef WARPAINT_INTEGER
 #ifdef __CUDA_FP16_TYPES_EXIST__
-template <> struct Traits<__half> { using Wide = float; static constexpr bool integer = false; };
+template <> struct Traits<__half> { using Wide = float; using Modular = __half; static constexpr bool integer = false; };
 #endif
 #ifdef __CUDA_BF16_TYPES_EXIST__
-template <> struct Traits<__nv_bfloat16> { using Wide = float; static constexpr bool integer = false; };
+template <> struct Traits<__nv_bfloat16> { using Wide = float; using Modular = __nv_bfloat16; static constexpr bool integer = false; };
 #endif
 
 template <class V> struct VectorTraits;  // defined by <warpaint/vector.cuh>, which kernels of vectors include
@@ -54,6 +56,7 @@ template <class T, int RANK> struct Strided {
 };
 
 template <class T> using Wide = typename Traits<T>::Wide;
+template <class T> using Modular = typename Traits<T>::Modular;
 
 // Conversions as C++ has them, and those that it lacks: between the types of half precision, of complex numbers, of a
 // number to a vector of it, and of vectors by component.
@@ -123,22 +126,42 @@ inline __device__ long long taken(long long i, long long at, long long m, long l
     return (i / (m * inner) * n + at) * inner + i % inner;
 }
 
-template <class T> __device__ T add(T a, T b) { return a + b; }
-template <class T> __device__ T subtract(T a, T b) { return a - b; }
-template <class T> __device__ T multiply(T a, T b) { return a * b; }
-template <class T> __device__ T negative(T a) { return -a; }
+// f of each component of a and b.
+template <class V, class F> __device__ V each(V a, V b, F f)
+{
+    a.x = f(a.x, b.x), a.y = f(a.y, b.y);
+    if constexpr (COMPONENTS<V> > 2) a.z = f(a.z, b.z);
+    if constexpr (COMPONENTS<V> > 3) a.w = f(a.w, b.w);
+    return a;
+}
+
+#define WARPAINT_OPERATION(name, op) \
+    template <class T> __device__ T name(T a, T b) \
+    { \
+        if constexpr (COMPONENTS<T> > 1) return each(a, b, [](auto x, auto y) { return name(x, y); }); \
+        else if constexpr (Traits<T>::integer) return T(Modular<T>(a) op Modular<T>(b)); \
+        else return a op b; \
+    }
+WARPAINT_OPERATION(add, +)
+WARPAINT_OPERATION(subtract, -)
+WARPAINT_OPERATION(multiply, *)
+#undef WARPAINT_OPERATION
+
+template <class T> __device__ T negative(T a)
+{
+    if constexpr (COMPONENTS<T> > 1) return each(a, a, [](auto x, auto) { return negative(x); });
+    else if constexpr (Traits<T>::integer) return T(Modular<T>(0) - Modular<T>(a));
+    else return -a;
+}
 
 // As in Rust and C for integers, and 0 where the divisor is 0, as numpy's floor_divide has it.
 template <class T> __device__ T divide(T a, T b)
 {
     if constexpr (COMPONENTS<T> > 1) {
-        a.x = divide(a.x, b.x), a.y = divide(a.y, b.y);
-        if constexpr (COMPONENTS<T> > 2) a.z = divide(a.z, b.z);
-        if constexpr (COMPONENTS<T> > 3) a.w = divide(a.w, b.w);
-        return a;
+        return each(a, b, [](auto x, auto y) { return divide(x, y); });
     } else if constexpr (Traits<T>::integer) {
         if (b == T(0)) return T(0);
-        if (T(-1) < T(0) && b == T(-1)) return T(0) - a;  // the least integer by -1 overflows
+        if (T(-1) < T(0) && b == T(-1)) return negative(a);  // the least integer by -1 overflows
         return a / b;
     } else {
         return T(Wide<T>(a) / Wide<T>(b));
@@ -194,8 +217,8 @@ template <class T> __device__ T power(T base, T exponent)
         }
         T result = T(1);
         for (T left = exponent; left != T(0); left >>= 1) {
-            if (left & T(1)) result *= base;
-            base *= base;
+            if (left & T(1)) result = multiply(result, base);
+            base = multiply(base, base);
         }
         return result;
     } else {
@@ -209,7 +232,7 @@ template <> inline __device__ bool complement(bool a) { return !a; }
 
 // By more than all bits, and by a negative number, which numpy takes for a large one: nothing but the sign is left.
 template <class T> __device__ bool shifts_all(T by) { return (unsigned long long)by >= 8 * sizeof(T); }
-template <class T> __device__ T shift_left(T a, T by) { return shifts_all(by) ? T(0) : T(a << by); }
+template <class T> __device__ T shift_left(T a, T by) { return shifts_all(by) ? T(0) : T(Modular<T>(a) << by); }
 template <class T> __device__ T shift_right(T a, T by) { return shifts_all(by) ? T(a < T(0) ? -1 : 0) : T(a >> by); }
 
 template <class T> __device__ bool is_nan(T a) { return a != a; }
@@ -229,7 +252,7 @@ template <class T> __device__ T fmin(T a, T b) { return is_nan(b) || a < b ? a :
 template <class T> __device__ T absolute(T a)
 {
     if constexpr (Traits<T>::integer) {
-        return a < T(0) ? T(T(0) - a) : a;
+        return a < T(0) ? negative(a) : a;
     } else {
         return T(::fabs(Wide<T>(a)));
     }

@@ -20,8 +20,9 @@ use crate::{
     kernel::Argument,
 };
 
-macro_rules! vectors {
-    ($($component:ident $scalar:ident { $($name:ident $cuda:literal align $align:literal: $($field:ident)*;)* })*) => {$($(
+/// A vector type of these components.
+macro_rules! vector {
+    ($component:ident $scalar:ident $name:ident $cuda:tt $align:tt: $($field:ident)*) => {
         #[doc = concat!("CUDA's `", $cuda, "`.")]
         #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
         #[repr(C, align($align))]
@@ -78,58 +79,29 @@ macro_rules! vectors {
                 Argument::from(value).into()
             }
         }
-    )*)*};
+    };
+}
+
+/// The vectors of two, three and four components: names in Rust and CUDA C++, and alignments.
+macro_rules! vectors {
+    ($($component:ident $scalar:ident:
+        $two:ident $cuda_two:tt $align_two:tt, $three:ident $cuda_three:tt $align_three:tt,
+        $four:ident $cuda_four:tt $align_four:tt;)*) => {$(
+        vector!($component $scalar $two $cuda_two $align_two: x y);
+        vector!($component $scalar $three $cuda_three $align_three: x y z);
+        vector!($component $scalar $four $cuda_four $align_four: x y z w);
+    )*};
 }
 
 vectors! {
-    i8 I8 {
-        Char2 "char2" align 2: x y;
-        Char3 "char3" align 1: x y z;
-        Char4 "char4" align 4: x y z w;
-    }
-    u8 U8 {
-        UChar2 "uchar2" align 2: x y;
-        UChar3 "uchar3" align 1: x y z;
-        UChar4 "uchar4" align 4: x y z w;
-    }
-    i16 I16 {
-        Short2 "short2" align 4: x y;
-        Short3 "short3" align 2: x y z;
-        Short4 "short4" align 8: x y z w;
-    }
-    u16 U16 {
-        UShort2 "ushort2" align 4: x y;
-        UShort3 "ushort3" align 2: x y z;
-        UShort4 "ushort4" align 8: x y z w;
-    }
-    i32 I32 {
-        Int2 "int2" align 8: x y;
-        Int3 "int3" align 4: x y z;
-        Int4 "int4" align 16: x y z w;
-    }
-    u32 U32 {
-        UInt2 "uint2" align 8: x y;
-        UInt3 "uint3" align 4: x y z;
-        UInt4 "uint4" align 16: x y z w;
-    }
-    i64 I64 {
-        LongLong2 "longlong2" align 16: x y;
-        LongLong3 "longlong3" align 8: x y z;
-        LongLong4 "longlong4" align 16: x y z w;
-    }
-    u64 U64 {
-        ULongLong2 "ulonglong2" align 16: x y;
-        ULongLong3 "ulonglong3" align 8: x y z;
-        ULongLong4 "ulonglong4" align 16: x y z w;
-    }
-    f32 F32 {
-        Float2 "float2" align 8: x y;
-        Float3 "float3" align 4: x y z;
-        Float4 "float4" align 16: x y z w;
-    }
-    f64 F64 {
-        Double2 "double2" align 16: x y;
-        Double3 "double3" align 8: x y z;
-        Double4 "double4" align 16: x y z w;
-    }
+    i8 I8: Char2 "char2" 2, Char3 "char3" 1, Char4 "char4" 4;
+    u8 U8: UChar2 "uchar2" 2, UChar3 "uchar3" 1, UChar4 "uchar4" 4;
+    i16 I16: Short2 "short2" 4, Short3 "short3" 2, Short4 "short4" 8;
+    u16 U16: UShort2 "ushort2" 4, UShort3 "ushort3" 2, UShort4 "ushort4" 8;
+    i32 I32: Int2 "int2" 8, Int3 "int3" 4, Int4 "int4" 16;
+    u32 U32: UInt2 "uint2" 8, UInt3 "uint3" 4, UInt4 "uint4" 16;
+    i64 I64: LongLong2 "longlong2" 16, LongLong3 "longlong3" 8, LongLong4 "longlong4" 16;
+    u64 U64: ULongLong2 "ulonglong2" 16, ULongLong3 "ulonglong3" 8, ULongLong4 "ulonglong4" 16;
+    f32 F32: Float2 "float2" 8, Float3 "float3" 4, Float4 "float4" 16;
+    f64 F64: Double2 "double2" 16, Double3 "double3" 8, Double4 "double4" 16;
 }

@@ -11,6 +11,7 @@ mod join;
 #[cfg(feature = "ndarray")]
 mod large;
 mod npy;
+mod property;
 mod random;
 mod reduce;
 mod scan;

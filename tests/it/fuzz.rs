@@ -39,18 +39,35 @@ use corpus::Corpus;
 use guard::Guard;
 
 /// How many cases are tried.
-struct Budget {
+pub struct Budget {
     next: u64,
-    end: Instant,
+    end: End,
+}
+
+enum End {
+    At(Instant),
+    Before(u64),
 }
 
 impl Budget {
     /// As long as the user says, else `seconds`.
     fn new(seconds: f64) -> Self {
         let seconds = number("WARPAINT_FUZZ_SECONDS").unwrap_or(seconds);
-        let next = number("WARPAINT_FUZZ_SEED").unwrap_or(0.0) as u64;
-        Self { next, end: Instant::now() + Duration::from_secs_f64(seconds) }
+        Self { next: first(), end: End::At(Instant::now() + Duration::from_secs_f64(seconds)) }
     }
+
+    /// As long as the user says, else so many: the same ones each time.
+    pub fn cases(count: u64) -> Self {
+        match number("WARPAINT_FUZZ_SECONDS") {
+            Some(seconds) => Self::new(seconds),
+            None => Self { next: first(), end: End::Before(first() + count) },
+        }
+    }
+}
+
+/// The first case's number.
+fn first() -> u64 {
+    number("WARPAINT_FUZZ_SEED").unwrap_or(0.0) as u64
 }
 
 /// The cases' numbers.
@@ -60,7 +77,11 @@ impl Iterator for Budget {
     fn next(&mut self) -> Option<u64> {
         let case = self.next;
         self.next += 1;
-        (Instant::now() < self.end).then_some(case)
+        let goes_on = match self.end {
+            End::At(end) => Instant::now() < end,
+            End::Before(end) => case < end,
+        };
+        goes_on.then_some(case)
     }
 }
 
@@ -69,7 +90,7 @@ fn number(variable: &str) -> Option<f64> {
 }
 
 /// A generator for case `case` of the test `test`.
-fn generator(test: &str, case: u64) -> Rng {
+pub fn generator(test: &str, case: u64) -> Rng {
     let salt = test.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });

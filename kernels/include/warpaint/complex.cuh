@@ -43,38 +43,33 @@ template <class T> struct alignas(2 * sizeof(T)) complex {
 
 constexpr double LOG_2 = 0.6931471805599453;
 
-// What the functions below need to know about their parts.
+// What the functions below need to know about their parts. UP lifts numbers from among the subnormal ones to where
+// nothing is lost; it is the square of ROOT_OF_UP. The exponential function is finite up to LOG_GREATEST, and from
+// TANH_IS_ONE on the hyperbolic tangent rounds to 1.
 template <class T> struct Part;
-template <> struct Part<float> {
-    static __host__ __device__ constexpr float greatest() { return 3.402823466e38f; }
-    static __host__ __device__ constexpr float least_normal() { return 1.175494351e-38f; }
-    // 2^48 and its root: from among the subnormal numbers to where nothing is lost.
-    static __host__ __device__ constexpr float up() { return 281474976710656.0f; }
-    static __host__ __device__ constexpr float root_of_up() { return 16777216.0f; }
-    // The exponential function is finite to here, and from there on the hyperbolic tangent rounds to 1.
-    static __host__ __device__ constexpr float log_greatest() { return 88.72f; }
-    static __host__ __device__ constexpr float tanh_is_one() { return 11.0f; }
-    static __host__ __device__ float product(float a, float b);
-    static __host__ __device__ void sine_and_cosine(float x, float *s, float *c) { ::sincosf(x, s, c); }
-};
-template <> struct Part<double> {
-    static __host__ __device__ constexpr double greatest() { return 1.7976931348623157e308; }
-    static __host__ __device__ constexpr double least_normal() { return 2.2250738585072014e-308; }
-    // 2^108 and its root.
-    static __host__ __device__ constexpr double up() { return 324518553658426726783156020576256.0; }
-    static __host__ __device__ constexpr double root_of_up() { return 18014398509481984.0; }
-    static __host__ __device__ constexpr double log_greatest() { return 709.78; }
-    static __host__ __device__ constexpr double tanh_is_one() { return 22.0; }
-    static __host__ __device__ double product(double a, double b);
-    static __host__ __device__ void sine_and_cosine(double x, double *s, double *c) { ::sincos(x, s, c); }
-};
+#define WARPAINT_PART(T, GREATEST, LEAST_NORMAL, UP, ROOT_OF_UP, LOG_GREATEST, TANH_IS_ONE, sincos)     \
+    template <> struct Part<T> {                                                                          \
+        static __host__ __device__ constexpr T greatest() { return GREATEST; }                            \
+        static __host__ __device__ constexpr T least_normal() { return LEAST_NORMAL; }                    \
+        static __host__ __device__ constexpr T up() { return UP; }                                        \
+        static __host__ __device__ constexpr T root_of_up() { return ROOT_OF_UP; }                        \
+        static __host__ __device__ constexpr T log_greatest() { return LOG_GREATEST; }                    \
+        static __host__ __device__ constexpr T tanh_is_one() { return TANH_IS_ONE; }                      \
+        static __host__ __device__ void sine_and_cosine(T x, T *s, T *c) { ::sincos(x, s, c); }           \
+    }
+// 2^48 and 2^108.
+WARPAINT_PART(float, 3.402823466e38f, 1.175494351e-38f, 281474976710656.0f, 16777216.0f, 88.72f, 11.0f, sincosf);
+WARPAINT_PART(double, 1.7976931348623157e308, 2.2250738585072014e-308, 324518553658426726783156020576256.0,
+              18014398509481984.0, 709.78, 22.0, sincos);
+#undef WARPAINT_PART
+
 // Products that no compiler joins with an addition: their rounding errors are computed from them.
 #ifdef __CUDA_ARCH__
-inline __device__ float Part<float>::product(float a, float b) { return __fmul_rn(a, b); }
-inline __device__ double Part<double>::product(double a, double b) { return __dmul_rn(a, b); }
+inline __device__ float product(float a, float b) { return __fmul_rn(a, b); }
+inline __device__ double product(double a, double b) { return __dmul_rn(a, b); }
 #else
-inline float Part<float>::product(float a, float b) { return a * b; }
-inline double Part<double>::product(double a, double b) { return a * b; }
+inline float product(float a, float b) { return a * b; }
+inline double product(double a, double b) { return a * b; }
 #endif
 
 template <class T> __host__ __device__ T real(complex<T> z) { return z.re; }
@@ -174,7 +169,7 @@ template <class T> __host__ __device__ T log_abs(complex<T> z)
         b = a, a = larger;
     }
     if (T(0.7) < a && a < T(1.5)) {
-        T aa = Part<T>::product(a, a), bb = Part<T>::product(b, b);
+        T aa = product(a, a), bb = product(b, b);
         T rest = ::fma(a, a, -aa) + ::fma(b, b, -bb);
         return ::log1p(((aa - T(1)) + bb) + rest) * T(0.5);
     }

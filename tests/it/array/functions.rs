@@ -12,17 +12,18 @@ use super::contexts;
 /// A function of two, what it is in a wider type, and by how much it may be off.
 type OfTwo<T, Wide, Bound> = (&'static str, Expr<T>, fn(Wide, Wide) -> Wide, Bound);
 
-/// All of `functions` on the same arguments as rows of one array: one kernel.
+/// All of `functions`, which have one shape, as rows of one array: one kernel.
 pub(super) fn rows<T: Data>(context: &Context, functions: Vec<Expr<T>>) -> Vec<Vec<T>> {
-    let row = GpuArray::<i32>::arange(context, functions.len()).unwrap();
-    let row = row.reshape(&[functions.len(), 1]).unwrap();
-    let n = functions[0].shape().unwrap()[0];
+    let (count, shape) = (functions.len(), functions[0].shape().unwrap());
+    let row = GpuArray::<i32>::arange(context, count).unwrap();
+    let row = row.reshape(&[&[count], &vec![1; shape.len()][..]].concat()).unwrap();
     let all = functions
         .into_iter()
         .enumerate()
         .reduce(|(_, all), (i, function)| (i, Expr::select(row.eq(i as i32), function, all)));
     let values = all.unwrap().1.eval().unwrap().to_vec().unwrap();
-    values.chunks(n).map(<[T]>::to_vec).collect()
+    let n = values.len() / count;
+    (0..count).map(|row| values[row * n..(row + 1) * n].to_vec()).collect()
 }
 
 /// A type whose values are compared by units in the last place.
