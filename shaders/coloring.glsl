@@ -17,12 +17,16 @@ vec4 mapped(float scalar) {
     return !number ? NO_NUMBER : texelFetch(colormap, ivec2(place * 255.0 + 0.5, 0), 0);
 }
 
-// All ways are gone at once, without branches: software renderers go them anyway.
-vec4 painted(vec4 value) {
+// What counts of a value; of a colour its alpha. All ways are gone at once here, without branches: software renderers
+// go them anyway.
+float counted(vec4 value) {
     float scalar = paint < 4 ? value[paint & 3] : length(value.xyz);
-    if (paint == 6) scalar = range.x + 0.72 / range.y;
+    return paint == 5 ? value.a : paint == 6 ? range.x + 0.72 / range.y : scalar;
+}
+
+vec4 painted(vec4 value) {
     vec4 itself = any(isnan(value)) ? NO_NUMBER : clamp(value, 0.0, 1.0);
-    return paint == 5 ? itself : mapped(scalar);
+    return paint == 5 ? itself : mapped(counted(value));
 }
 
 // A close fit of the sRGB curve ("sRGB Approximations for HLSL", I. Taylor, 2012).

@@ -1,4 +1,4 @@
-//! Draws what kernels made: points and images; surface and volume are to join [`Content`].
+//! Draws what kernels made: points, images, surfaces and volumes.
 //!
 //! Enters: buffers and textures on the GPU, a camera, a colour map, a size in pixels. Leaves: a picture, in a framebuffer
 //! of its own. It knows neither CUDA, nor scenes, nor windows, and calls OpenGL only through [`crate::gl`].
@@ -26,7 +26,9 @@ mod pan_zoom;
 mod picture;
 mod points;
 mod splat;
+mod surface;
 mod view;
+mod volume;
 
 pub use camera::Camera;
 pub use coloring::{Coloring, Paint};
@@ -35,4 +37,6 @@ pub use image::Image;
 pub use pan_zoom::PanZoom;
 pub use picture::Background;
 pub use points::{Blend, Cloud, Values};
+pub use surface::Surface;
 pub use view::{Content, Frame, View};
+pub use volume::Volume;

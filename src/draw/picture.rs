@@ -11,6 +11,8 @@ use crate::gl::{
 #[derive(Debug)]
 pub(super) struct Picture {
     light: Framebuffer,
+    /// Light in fewer pixels, for less than full detail.
+    coarse: Option<Framebuffer>,
     developed: Framebuffer,
     glow: Glow,
     // Two, because software renderers go both ways of a branch.
@@ -70,7 +72,8 @@ impl Picture {
         let size = size.map(|n| n.max(1));
         let [light, developed] = framebuffers(gl, size)?;
         let glow = Glow::new(gl, size)?;
-        Ok(Self { light, developed, glow, sharp, soft, nothing: VertexArray::new(gl, &[])? })
+        let nothing = VertexArray::new(gl, &[])?;
+        Ok(Self { light, coarse: None, developed, glow, sharp, soft, nothing })
     }
 
     pub(super) fn resize(&mut self, gl: &Gl, size: [u32; 2]) -> Result<()> {
@@ -90,6 +93,27 @@ impl Picture {
 
     pub(super) fn light(&self) -> &Framebuffer {
         &self.light
+    }
+
+    /// Lets `draw` gather light in fewer pixels, by a factor of `detail` along each side, and enlarges what it drew.
+    pub(super) fn light_with_detail(
+        &mut self,
+        detail: f32,
+        draw: impl FnOnce(&Framebuffer) -> Result<()>,
+    ) -> Result<()> {
+        let [w, h] = self.light.size();
+        let size = [w, h].map(|n| ((n as f32 * detail).ceil() as u32).clamp(1, n));
+        if size == [w, h] {
+            return draw(&self.light);
+        }
+        let kept = self.coarse.take().filter(|coarse| coarse.size() == size);
+        let coarse = match kept {
+            Some(coarse) => coarse,
+            None => Framebuffer::new(self.light.gl(), self.light.format(), size, true)?,
+        };
+        let coarse = self.coarse.insert(coarse);
+        draw(coarse)?;
+        coarse.blit_to(Target::Framebuffer(&self.light), [0, 0, w, h])
     }
 
     pub(super) fn developed(&self) -> &Framebuffer {

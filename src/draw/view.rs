@@ -6,6 +6,8 @@ use super::{
     image::{Image, Images},
     picture::{Development, Picture},
     points::{Cloud, Points},
+    surface::{Surface, Surfaces},
+    volume::{Volume, Volumes},
 };
 use crate::gl::{Framebuffer, Gl, Result};
 
@@ -17,6 +19,8 @@ pub struct View {
     palette: Palette,
     points: Option<Points>,
     images: Option<Images>,
+    surfaces: Option<Surfaces>,
+    volumes: Option<Volumes>,
 }
 
 /// What one frame shows.
@@ -30,6 +34,8 @@ pub struct Frame<'a> {
     pub background: Background,
     /// Brightness of light that adds up; 1 suits every count, size and resolution.
     pub exposure: f32,
+    /// How finely surfaces and volumes are drawn, up to 1: what costs time on a slow renderer goes with its square.
+    pub detail: f32,
     /// What.
     pub content: Content<'a>,
 }
@@ -44,13 +50,17 @@ pub enum Content<'a> {
     Points(Cloud<'a>),
     /// A texture as a picture.
     Image(Image<'a>),
+    /// A texture as a lit height field.
+    Surface(Surface<'a>),
+    /// A texture as a glowing cloud.
+    Volume(Volume<'a>),
 }
 
 impl<'a> Frame<'a> {
     /// A frame on the dark background at the usual brightness.
     pub fn new(camera: &'a Camera, content: Content<'a>) -> Self {
-        let part = PanZoom::default();
-        Self { camera, part, background: Background::default(), exposure: 1.0, content }
+        let (part, background) = (PanZoom::default(), Background::default());
+        Self { camera, part, background, exposure: 1.0, detail: 1.0, content }
     }
 }
 
@@ -67,6 +77,8 @@ impl View {
             palette: Palette::new(gl),
             points: None,
             images: None,
+            surfaces: None,
+            volumes: None,
         })
     }
 
@@ -95,6 +107,7 @@ impl View {
     /// [`Error::Shader`](crate::gl::Error::Shader) when the driver does not take a shader.
     pub fn draw(&mut self, frame: &Frame<'_>) -> Result<&Framebuffer> {
         let (light, camera) = (self.picture.light(), frame.camera);
+        let detail = frame.detail.clamp(LEAST_DETAIL, 1.0);
         let mut development = match &frame.content {
             Content::Nothing => {
                 light.clear([0.0; 4]);
@@ -112,12 +125,29 @@ impl View {
                 images.draw(picture, colormap, frame.part, &frame.background, image)?;
                 return Ok(picture);
             }
+            Content::Surface(surface) => {
+                let surfaces = made(&mut self.surfaces, || Surfaces::new(&self.gl))?;
+                let colormap = self.palette.texture(surface.coloring.colormap)?;
+                let draw = |light: &_| surfaces.draw(light, colormap, camera, surface);
+                self.picture.light_with_detail(detail, draw)?;
+                Development::default()
+            }
+            Content::Volume(volume) => {
+                let volumes = made(&mut self.volumes, || Volumes::new(&self.gl))?;
+                let colormap = self.palette.texture(volume.coloring.colormap)?;
+                let draw = |light: &_| volumes.draw(light, colormap, camera, volume);
+                self.picture.light_with_detail(detail, draw)?;
+                Development::default()
+            }
         };
         development.exposure *= frame.exposure;
         self.picture.develop(&frame.background, development)?;
         Ok(self.picture.developed())
     }
 }
+
+/// A picture is drawn at least so finely.
+const LEAST_DETAIL: f32 = 0.1;
 
 /// What is in `slot`, made if it is not there yet.
 fn made<T>(slot: &mut Option<T>, make: impl FnOnce() -> Result<T>) -> Result<&mut T> {

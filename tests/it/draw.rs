@@ -13,8 +13,13 @@ use warpaint::{
 use crate::gl::context;
 
 mod image;
+mod surface;
+mod volume;
 
 const BLACK: Background = Background { middle: [0.0; 3], rim: [0.0; 3] };
+
+/// Three channels of a sprite's pixels add up to more.
+const LIT: f64 = 96.0;
 
 /// A picture's pixels, top row first.
 struct Pixels {
@@ -41,18 +46,28 @@ impl Pixels {
 
     /// Pixels of sprites: brighter than dither and glow.
     fn lit(&self) -> Vec<([f64; 2], f64)> {
+        self.brighter(LIT)
+    }
+
+    /// Pixels whose channels add up to more than `least`.
+    fn brighter(&self, least: f64) -> Vec<([f64; 2], f64)> {
         let [w, h] = self.size;
         let pixels = (0..h).flat_map(|y| (0..w).map(move |x| (x, y)));
         pixels
             .map(|(x, y)| (x, y, self.at(x, y).into_iter().map(f64::from).sum::<f64>()))
-            .filter(|&(_, _, light)| light > 96.0)
+            .filter(|&(_, _, light)| light > least)
             .map(|(x, y, light)| ([f64::from(x) + 0.5, f64::from(y) + 0.5], light))
             .collect()
     }
 
     /// Centre of the light, in pixels from the top left corner.
     fn centre(&self) -> [f64; 2] {
-        let lit = self.lit();
+        self.centre_of(LIT)
+    }
+
+    /// Centre of the pixels whose channels add up to more than `least`.
+    fn centre_of(&self, least: f64) -> [f64; 2] {
+        let lit = self.brighter(least);
         let total: f64 = lit.iter().map(|(_, light)| light).sum();
         [0, 1].map(|axis| lit.iter().map(|(at, light)| at[axis] * light).sum::<f64>() / total)
     }
