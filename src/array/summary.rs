@@ -17,7 +17,7 @@ const BLOCK: u32 = 256;
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
 
 /// The kernel that combines the blocks' results.
-const COMBINE: &str = "warpaint::summarize_partials";
+const COMBINE: &str = "warpaint::summary::summarize_partials";
 
 /// Why statistics cannot be taken.
 #[derive(Debug, thiserror::Error)]
@@ -51,12 +51,46 @@ pub struct Statistics {
     pub min: f64,
     /// Greatest finite value; minus infinity when there is none.
     pub max: f64,
+    /// Sum of the finite values.
+    pub sum: f64,
     /// Mean of the finite values; NaN when there is none.
     pub mean: f64,
+    /// Standard deviation of the finite values, all of them being there are; NaN when there is none.
+    pub std: f64,
     /// How many are NaN.
     pub nan: u64,
     /// How many are infinite.
     pub inf: u64,
+}
+
+impl Statistics {
+    /// Those of all values of `parts` together; of nothing where there are none.
+    pub fn of_all(parts: &[Self]) -> Self {
+        let total = |of: fn(&Self) -> u64| parts.iter().map(of).sum::<u64>();
+        let (count, nan, inf) = (total(|s| s.count), total(|s| s.nan), total(|s| s.inf));
+        let finite = (count - nan - inf) as f64;
+        let sum = parts.iter().map(|s| s.sum).sum::<f64>();
+        let mean = sum / finite;
+        // The squares about the common mean: those within each part, and those of the parts' means.
+        let squares = parts.iter().filter(|s| s.finite() > 0);
+        let squares =
+            squares.map(|s| s.finite() as f64 * (s.std.powi(2) + (s.mean - mean).powi(2)));
+        Self {
+            count,
+            min: parts.iter().map(|s| s.min).fold(f64::INFINITY, f64::min),
+            max: parts.iter().map(|s| s.max).fold(f64::NEG_INFINITY, f64::max),
+            sum,
+            mean,
+            std: (squares.sum::<f64>() / finite).sqrt(),
+            nan,
+            inf,
+        }
+    }
+
+    /// How many are neither NaN nor infinite.
+    pub fn finite(&self) -> u64 {
+        self.count - self.nan - self.inf
+    }
 }
 
 /// The reduction kernels for a set of element types, loaded on a device.
@@ -78,6 +112,9 @@ struct Scratch {
 type ScratchPool = Arc<Mutex<Vec<Scratch>>>;
 
 impl Summary {
+    /// Device functions for kernels of the caller's own: see [`Summary::enqueue_kernel`].
+    pub const LIBRARY: &str = include_str!("summary.cuh");
+
     /// Whether there are statistics of such elements: of all but half precision, which needs a header that
     /// not every NVRTC comes with.
     pub fn supports(element: Element) -> bool {
@@ -118,7 +155,8 @@ impl Summary {
 
     /// What the kernels for `elements` ask the compiler for.
     pub fn request(elements: impl IntoIterator<Item = Element>, target: Target) -> Request {
-        let mut request = Request::new("summary.cu", include_str!("summary.cu"), target);
+        let source = concat!(include_str!("summary.cuh"), include_str!("summary.cu"));
+        let mut request = Request::new("summary.cu", source, target);
         request.name_expressions =
             elements.into_iter().map(kernel_name).chain([COMBINE.to_owned()]).collect();
         request
@@ -139,18 +177,41 @@ impl Summary {
             .kernels
             .get(&element)
             .ok_or_else(|| Error::NoKernel { element: element.to_string() })?;
-        let count = data.bytes() / element.bytes();
-        let lanes = u32::from(element.lanes);
-        let blocks = count.div_ceil(BLOCK as usize).clamp(1, self.blocks as usize) as u32;
-        let scratch = self.take_scratch(&stream.device())?;
-        let results = scratch.results.slice(..element.lanes as usize * size_of::<Partial>())?;
-
+        let count = (data.bytes() / element.bytes()) as u64;
         let mut arguments = Arguments::new();
-        arguments.push(&data.address()).push(&(count as u64)).push(&scratch.partials.address());
-        // SAFETY: the kernel reads `count` elements of `data` and writes one partial result a block and lane,
-        // for which `partials` has room; the caller's borrow and `Pending` keep both until it has ended.
+        arguments.push(&data.address());
+        // SAFETY: the kernel reads `count` elements of `data`, which the caller's borrow keeps.
+        unsafe { self.enqueue_kernel(stream, kernel, arguments, count, element.lanes) }
+    }
+
+    /// Puts a reduction by another kernel on `stream`: one that takes `arguments`, a count (`unsigned long long`) and a
+    /// `warpaint::summary::Partial *`, and hands the last two to [`Summary::LIBRARY`]'s `summarize_values` for `lanes`
+    /// components.
+    ///
+    /// # Safety
+    /// As for [`Stream::launch`]: what the kernel reads through `arguments` must be there until it has ended.
+    ///
+    /// # Errors
+    /// The device's.
+    #[expect(unsafe_code, reason = "kernel launches")]
+    pub unsafe fn enqueue_kernel(
+        &self,
+        stream: &Stream,
+        kernel: &Function,
+        mut arguments: Arguments,
+        count: u64,
+        lanes: u8,
+    ) -> Result<Pending, Error> {
+        let blocks = count.div_ceil(BLOCK.into()).clamp(1, self.blocks.into()) as u32;
+        let scratch = self.take_scratch(&stream.device())?;
+        let results = scratch.results.slice(..usize::from(lanes) * size_of::<Partial>())?;
+
+        arguments.push(&count).push(&scratch.partials.address());
+        // SAFETY: the kernel writes one partial result a block and lane, for which `partials` has room; `Pending` keeps
+        // them until it has ended. The caller answers for the rest.
         unsafe { stream.launch(kernel, &LaunchConfig::new(blocks, BLOCK), &arguments)? };
 
+        let lanes = u32::from(lanes);
         let mut arguments = Arguments::new();
         arguments
             .push(&scratch.partials.address())
@@ -211,13 +272,15 @@ impl Pending {
     }
 }
 
-/// `warpaint::Partial` of `summary.cu`.
+/// `warpaint::summary::Partial` of `summary.cuh`.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Partial {
     least: f64,
     greatest: f64,
     sum: f64,
+    shift: f64,
+    squares: f64,
     count: u64,
     nan: u64,
     inf: u64,
@@ -225,12 +288,17 @@ struct Partial {
 
 impl From<Partial> for Statistics {
     fn from(p: Partial) -> Self {
-        let finite = p.count - p.nan - p.inf;
+        let finite = (p.count - p.nan - p.inf) as f64;
+        let mean = p.sum / finite;
+        let variance = p.squares / finite - (mean - p.shift).powi(2);
         Self {
             count: p.count,
             min: p.least,
             max: p.greatest,
-            mean: p.sum / finite as f64,
+            sum: p.sum,
+            mean,
+            // Rounding may take what is hardly above 0 below it; NaN, of no values, stays.
+            std: if variance < 0.0 { 0.0 } else { variance.sqrt() },
             nan: p.nan,
             inf: p.inf,
         }
@@ -238,5 +306,5 @@ impl From<Partial> for Statistics {
 }
 
 fn kernel_name(element: Element) -> String {
-    format!("warpaint::summarize<{}, {}>", element.scalar, element.lanes)
+    format!("warpaint::summary::summarize<{}, {}>", element.scalar, element.lanes)
 }

@@ -113,11 +113,15 @@ fn source(manifest: &Manifest, kernel: &Kernel, name: &str) -> Result<Source, St
             "this parameter of `{kernel}` has no name, so nothing can be bound to it"
         ));
     }
+    meaning(manifest, name).ok_or_else(|| unknown(manifest, kernel, name))
+}
+
+/// What `name` means in the scene.
+pub(super) fn meaning(manifest: &Manifest, name: &str) -> Option<Source> {
     resource_source(manifest, name)
         .or_else(|| manifest.find_constant(name).map(Source::Constant))
         .or_else(|| manifest.find_parameter(name).map(Source::Parameter))
         .or_else(|| Builtin::parse(name).map(Source::Builtin))
-        .ok_or_else(|| unknown(manifest, kernel, name))
 }
 
 fn resource_source(manifest: &Manifest, name: &str) -> Option<Source> {

@@ -25,6 +25,15 @@ pub struct Inputs {
     pub parameters: Vec<Value>,
 }
 
+impl Inputs {
+    /// These after the step that they enter.
+    #[must_use]
+    pub fn after_step(&self) -> Self {
+        let step = self.step + 1;
+        Self { step, frame: self.frame + 1, time: step as f64 * self.dt, ..self.clone() }
+    }
+}
+
 /// Keys held: bit `k % 32` of word `k / 32` for the key with code `k`.
 ///
 /// The code of a key that types an ASCII character is that character's, letters in upper case; the others

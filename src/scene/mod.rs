@@ -10,6 +10,7 @@ mod decode;
 mod expression;
 mod inputs;
 mod manifest;
+mod mapping;
 mod parameter;
 mod plan;
 mod resource;

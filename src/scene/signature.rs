@@ -5,9 +5,9 @@
 
 mod token;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
-use self::token::{Kind, Token};
+use self::token::{Kind, Token, tokens};
 use super::{CType, Position, source::Lines};
 
 /// A `__global__` function.
@@ -42,7 +42,7 @@ pub struct KernelParameter {
 
 /// The kernels that `text`, called `file`, declares, in its order.
 pub fn scan(file: &str, text: &str) -> Vec<Kernel> {
-    let tokens = token::tokens(text);
+    let tokens = tokens(text);
     let lines = Lines::new(text);
     let mut scanner = Scanner { tokens: &tokens, at: 0, depth: 0, scopes: Vec::new() };
     let mut kernels = Vec::new();
@@ -59,6 +59,12 @@ pub fn scan(file: &str, text: &str) -> Vec<Kernel> {
         });
     }
     kernels
+}
+
+/// The identifiers of `text`, keywords too, each once.
+pub(super) fn words(text: &str) -> BTreeSet<&str> {
+    let words = tokens(text).into_iter().filter(|token| token.kind == Kind::Word);
+    words.map(|token| token.text).collect()
 }
 
 /// A kernel as tokens.

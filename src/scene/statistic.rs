@@ -9,8 +9,10 @@ pub struct Stat {
     pub name: String,
     /// The resource reduced.
     pub of: ResourceId,
-    /// A CUDA C++ expression of the element `x`; empty: the element itself.
+    /// A CUDA C++ expression of the element `x` and its place `i`.
     pub map: String,
+    /// Where the expression starts; in the quotes, where it is the manifest's own.
+    pub map_at: Position,
     /// How the mapped values are brought together.
     pub reduce: Reduce,
     /// Where it is declared.

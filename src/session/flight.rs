@@ -108,9 +108,9 @@ impl Session {
                 stopwatch.mark(device, stream)?;
             }
             if measure {
-                let step = inputs.step + u64::from(work == Work::Step);
+                let after = if work == Work::Step { inputs.after_step() } else { inputs.clone() };
                 let slices = linear(lent, stream)?;
-                board.enqueue(&program.summary, stream, &program.elements, &slices, step)?;
+                board.enqueue(program, stream, &slices, &after)?;
             }
             Ok(())
         })?;
@@ -191,9 +191,7 @@ impl Session {
         self.resources.show(&self.stream)?;
         self.picture += 1;
         if flight.work == Work::Step {
-            self.inputs.step += 1;
-            self.inputs.frame += 1;
-            self.inputs.time = self.inputs.step as f64 * self.inputs.dt;
+            self.inputs = self.inputs.after_step();
             self.rate.count();
             self.history.push(&self.stopwatch.laps_ms()?);
         }
@@ -218,10 +216,10 @@ impl Session {
     /// Puts statistics of the present state on the stream.
     pub(super) fn start_statistics(&mut self) -> Result<(), Error> {
         let Some(program) = &self.program else { return Ok(()) };
-        let (stream, board, step) = (&self.stream, &mut self.statistics, self.inputs.step);
+        let (stream, board, inputs) = (&self.stream, &mut self.statistics, &self.inputs);
         self.resources.read(stream, |lent| {
             let slices = linear(lent, stream)?;
-            board.enqueue(&program.summary, stream, &program.elements, &slices, step)
+            board.enqueue(program, stream, &slices, inputs)
         })
     }
 }

@@ -14,6 +14,7 @@ mod frame;
 mod program;
 mod resources;
 mod snapshot;
+mod stat;
 mod statistics;
 mod texture;
 mod timing;
@@ -403,6 +404,7 @@ impl Session {
             },
             parameters: self.parameter_snapshots(),
             resources: self.resource_snapshots(),
+            stats: self.stat_snapshots(),
             passes: self.history.timings(),
             compile: self.compile.clone(),
             fault: self.fault.clone(),
@@ -436,6 +438,28 @@ impl Session {
                 shared: r.is_drawn(),
                 step: self.statistics.step(),
                 components: self.statistics.of(ResourceId(index)).to_vec(),
+            })
+            .collect()
+    }
+
+    fn stat_snapshots(&self) -> Vec<Stat> {
+        let resources = self
+            .program
+            .iter()
+            .flat_map(|program| program.stats.iter().map(|stat| (stat, &program.scene.manifest)));
+        resources
+            .enumerate()
+            .map(|(index, (stat, manifest))| {
+                let (declared, values) = (stat.declared(), self.statistics.of_stat(index));
+                Stat {
+                    name: declared.name.clone(),
+                    of: manifest.resource(declared.of).name.clone(),
+                    map: declared.map.clone(),
+                    reduce: declared.reduce.name(),
+                    step: self.statistics.step(),
+                    value: values.map(|values| stat.value(values)),
+                    values: values.copied(),
+                }
             })
             .collect()
     }

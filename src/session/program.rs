@@ -7,7 +7,11 @@ use std::{
     sync::Arc,
 };
 
-use super::{Error, worker::Built};
+use super::{
+    Error,
+    stat::{self, Stat},
+    worker::Built,
+};
 use crate::{
     array::Summary,
     compile::{self, Compiled, Compiler, Header, Outcome, Request, Target},
@@ -24,6 +28,8 @@ pub(super) struct Program {
     pub(super) summary: Arc<Summary>,
     /// What statistics read each resource as, where they can.
     pub(super) elements: Vec<Option<Element>>,
+    /// The manifest's own statistics.
+    pub(super) stats: Vec<Stat>,
     pub(super) ptx: Arc<str>,
 }
 
@@ -92,11 +98,11 @@ impl Builder {
         if let (Some(plan), Some(compiled)) = (plan, compiled) {
             diagnostics.extend(undrawn(&scene));
             match load(&scene, plan, &compiled, &self.device)? {
-                Ok(passes) => {
+                Ok((passes, stats)) => {
                     let summary = self.summary(&scene, target)?;
                     let elements = scene.manifest.resources().iter().map(element_of).collect();
                     let ptx = compiled.ptx;
-                    program = Some(Program { scene, passes, summary, elements, ptx });
+                    program = Some(Program { scene, passes, summary, elements, stats, ptx });
                 }
                 Err(errors) => diagnostics.extend(errors),
             }
@@ -150,7 +156,7 @@ pub(crate) fn examine(
     let names = if plan.is_some() { scene.name_expressions() } else { Vec::new() };
     let mut request = request(scene, target, names);
     request.options = options;
-    let (compiled, log) = match compiler.compile(&request)? {
+    let (compiled, log) = match compile(scene, &mut request, compiler)? {
         Outcome::Compiled(compiled) => {
             diagnostics.extend(compiled.diagnostics.iter().cloned());
             let log = Arc::from(compiled.log.as_str());
@@ -162,6 +168,20 @@ pub(crate) fn examine(
         }
     };
     Ok(Examined { plan, compiled, diagnostics, log })
+}
+
+/// Compiles `scene`; where its own text is wrong, what the compiler says of that alone: an open brace in it would show as a
+/// mistake in its statistics.
+fn compile(scene: &Scene, request: &mut Request, compiler: &Compiler) -> compile::Result<Outcome> {
+    let outcome = compiler.compile(request)?;
+    if scene.manifest.stats.is_empty() || matches!(outcome, Outcome::Compiled(_)) {
+        return Ok(outcome);
+    }
+    request.source = scene.source.to_string();
+    Ok(match compiler.compile(request)? {
+        Outcome::Compiled(_) => outcome,
+        rejected @ Outcome::Rejected { .. } => rejected,
+    })
 }
 
 /// Reads the kernels of the files beside the scene that it includes, directly or by way of one another. What cannot
@@ -189,7 +209,7 @@ fn read_included(scene: &mut Scene) {
 
 /// What the compiler is asked to do for a scene.
 fn request(scene: &Scene, target: Target, name_expressions: Vec<String>) -> Request {
-    let mut request = Request::new(&*scene.name, &*scene.source, target);
+    let mut request = Request::new(&*scene.name, stat::with_stats(scene), target);
     request.prelude = scene.prelude();
     request.headers = scene::headers()
         .iter()
@@ -235,7 +255,7 @@ fn undrawn(scene: &Scene) -> Option<Diagnostic> {
     })
 }
 
-type Loaded = Result<Vec<Pass>, Vec<Diagnostic>>;
+type Loaded = Result<(Vec<Pass>, Vec<Stat>), Vec<Diagnostic>>;
 
 fn load(scene: &Scene, plan: Plan, compiled: &Compiled, device: &Device) -> Result<Loaded, Error> {
     let mut diagnostics = Vec::new();
@@ -259,7 +279,10 @@ fn load(scene: &Scene, plan: Plan, compiled: &Compiled, device: &Device) -> Resu
         let config = launch_config(&pass, &function)?;
         passes.push(Pass { plan: pass, function, config });
     }
-    Ok(if diagnostics.is_empty() { Ok(passes) } else { Err(diagnostics) })
+    if !diagnostics.is_empty() {
+        return Ok(Err(diagnostics));
+    }
+    Ok(Ok((passes, Stat::load(scene, &module)?)))
 }
 
 /// The name of a kernel in the PTX: that of a template's instance is mangled.

@@ -30,6 +30,9 @@ pub struct Snapshot {
     pub parameters: Vec<Parameter>,
     /// Statistics of each resource, in the manifest's order.
     pub resources: Vec<Resource>,
+    /// The manifest's own statistics, in its order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stats: Vec<Stat>,
     /// Device time of each step pass of the last finished step, in order.
     pub passes: Vec<PassTiming>,
     /// What became of the latest source.
@@ -99,6 +102,25 @@ pub struct Resource {
     pub step: u64,
     /// Statistics of each component (`x`, `y`, `z`, `w`; one without name for scalars); empty until taken.
     pub components: Vec<Statistics>,
+}
+
+/// A statistic that the manifest asks for.
+#[derive(Clone, Debug, Serialize)]
+pub struct Stat {
+    /// The name to show.
+    pub name: String,
+    /// The resource reduced.
+    pub of: String,
+    /// The expression of each element.
+    pub map: String,
+    /// How the mapped values are brought together: `sum`, `min`, `max` or `mean`.
+    pub reduce: &'static str,
+    /// The step after which it was taken.
+    pub step: u64,
+    /// The number; `None` until taken, NaN where a mapped value is NaN or infinite.
+    pub value: Option<f64>,
+    /// Statistics of the mapped values.
+    pub values: Option<Statistics>,
 }
 
 /// Device time of one pass.

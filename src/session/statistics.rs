@@ -2,18 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Error, snapshot::Statistics};
+use super::{Error, program::Program, snapshot::Statistics};
 use crate::{
-    array::{Pending, Summary},
+    array::Pending,
     device::{self, Slice, Stream},
-    element::Element,
-    scene::ResourceId,
+    scene::{Inputs, ResourceId},
 };
 
 /// The latest statistics of every resource.
 #[derive(Debug, Default)]
 pub(super) struct Board {
     latest: Vec<Vec<Statistics>>,
+    /// Of the mapped values of each of the manifest's own statistics.
+    stats: Vec<Statistics>,
     step: u64,
     pending: Option<Round>,
     last_start: Option<Instant>,
@@ -24,6 +25,14 @@ pub(super) struct Board {
 struct Round {
     step: u64,
     of: Vec<Option<Pending>>,
+    stats: Vec<Pending>,
+}
+
+impl Round {
+    fn is_ready(&self) -> device::Result<bool> {
+        let mut all = self.of.iter().flatten().chain(&self.stats);
+        all.try_fold(true, |all, one| Ok(all && one.is_ready()?))
+    }
 }
 
 impl Board {
@@ -43,20 +52,22 @@ impl Board {
         self.pending = None;
     }
 
-    /// Puts the reductions of all `slices`, whose contents are those after `step`, on the stream.
+    /// Puts the reductions of all `slices`, the contents after the step that `inputs` describes, on the stream.
     pub(super) fn enqueue(
         &mut self,
-        summary: &Summary,
+        program: &Program,
         stream: &Stream,
-        resources: &[Option<Element>],
         slices: &[Slice<'_>],
-        step: u64,
+        inputs: &Inputs,
     ) -> Result<(), Error> {
-        let reductions = resources.iter().zip(slices);
+        let Program { summary, elements, stats, .. } = program;
+        let reductions = elements.iter().zip(slices);
         let of = reductions
             .map(|(element, &slice)| element.map(|e| summary.enqueue(stream, slice, e)).transpose())
             .collect::<Result<_, _>>()?;
-        self.pending = Some(Round { step, of });
+        let stats = stats.iter().map(|stat| stat.enqueue(summary, stream, slices, inputs));
+        let stats = stats.collect::<Result<_, _>>()?;
+        self.pending = Some(Round { step: inputs.step, of, stats });
         self.last_start = Some(Instant::now());
         Ok(())
     }
@@ -68,11 +79,8 @@ impl Board {
 
     /// Takes over what has arrived, without waiting. Returns whether something has.
     pub(super) fn collect(&mut self) -> Result<bool, Error> {
-        let ready = |round: &Round| -> device::Result<bool> {
-            round.of.iter().flatten().try_fold(true, |all, one| Ok(all && one.is_ready()?))
-        };
         match &self.pending {
-            Some(round) if ready(round)? => self.wait().map(|()| true),
+            Some(round) if round.is_ready()? => self.wait().map(|()| true),
             _ => Ok(false),
         }
     }
@@ -86,7 +94,19 @@ impl Board {
             .into_iter()
             .map(|pending| pending.map_or(Ok(Vec::new()), Pending::wait))
             .collect::<device::Result<_>>()?;
+        let stats = round.stats.into_iter().map(Pending::wait);
+        self.stats = stats
+            .map(|one| Ok(one?.into_iter().next()))
+            .collect::<device::Result<Vec<_>>>()?
+            .into_iter()
+            .flatten()
+            .collect();
         Ok(())
+    }
+
+    /// The latest statistics of the mapped values of one of the manifest's own.
+    pub(super) fn of_stat(&self, index: usize) -> Option<&Statistics> {
+        self.stats.get(index)
     }
 
     /// The step after which [`Board::of`] was taken.

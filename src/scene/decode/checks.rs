@@ -1,7 +1,9 @@
 //! `[[stat]]` and `[[check]]`.
 
 use super::{fields::Fields, suggestion};
-use crate::scene::{Bound, Check, Manifest, Measured, Reduce, ResourceId, Stat, Statistic};
+use crate::scene::{
+    Bound, Check, Manifest, Measured, Position, Reduce, ResourceId, Stat, Statistic,
+};
 
 /// Difference that `equals` allows where the manifest does not say.
 const DEFAULT_TOLERANCE: f64 = 0.0;
@@ -38,11 +40,13 @@ fn stat(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Stat> {
         }
         found
     });
-    let map = table.text("map").unwrap_or_default();
+    let map = table.text("map");
+    let map_at = table.report.position(&table.span_of("map"));
+    let map_at = Position { column: map_at.column + u32::from(map.is_some()), ..map_at };
     let reduce = table.named("reduce", Reduce::ALL);
     let at = table.at();
     if let Some(of) = of
-        && map.is_empty()
+        && map.is_none()
         && manifest.resource(of).element().lanes > 1
     {
         let element = manifest.resource(of).element();
@@ -50,7 +54,8 @@ fn stat(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Stat> {
             .complain(&format!("needs `map`, such as `map = \"x.x\"`: its elements are {element}"));
     }
     table.finish();
-    Some(Stat { name: name?, of: of?, map, reduce: reduce?, at })
+    let map = map.unwrap_or_else(|| "x".to_owned());
+    Some(Stat { name: name?, of: of?, map, map_at, reduce: reduce?, at })
 }
 
 fn check(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Check> {

@@ -1,0 +1,83 @@
+// Statistics of values in one pass: the count, the number of NaN and infinite ones, and of the finite ones the least, the
+// greatest, the sum and the deviations from one of them. Two launches: one partial result a block, then one block that
+// combines them, so that the result is the same from run to run (no floating-point atomics).
+
+namespace warpaint::summary {
+
+struct Partial {
+    double least, greatest, sum;
+    // A sum of squared distances from `shift`, one of the values, so that nothing cancels where the values are far from 0
+    // (T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for computing the sample variance", 1983: shifted data).
+    double shift, squares;
+    unsigned long long count, nan, inf;
+};
+
+// `first` is a value of those to come, the same for all partial results that are to be combined.
+__device__ inline Partial empty(double first)
+{
+    const double infinity = __longlong_as_double(0x7ff0000000000000ll);
+    return {infinity, -infinity, 0.0, isfinite(first) ? first : 0.0, 0.0, 0, 0, 0};
+}
+
+__device__ inline Partial combine(const Partial &a, const Partial &b)
+{
+    return {fmin(a.least, b.least), fmax(a.greatest, b.greatest), a.sum + b.sum, a.shift, a.squares + b.squares,
+            a.count + b.count,      a.nan + b.nan,                a.inf + b.inf};
+}
+
+__device__ inline void take(Partial &p, double value)
+{
+    p.count += 1;
+    if (isnan(value)) {
+        p.nan += 1;
+    } else if (isinf(value)) {
+        p.inf += 1;
+    } else {
+        p.least = fmin(p.least, value);
+        p.greatest = fmax(p.greatest, value);
+        p.sum += value;
+        p.squares += (value - p.shift) * (value - p.shift);
+    }
+}
+
+__device__ inline Partial from_lane_above(const Partial &p, int distance)
+{
+    const unsigned all = 0xffffffffu;
+    return {__shfl_down_sync(all, p.least, distance), __shfl_down_sync(all, p.greatest, distance),
+            __shfl_down_sync(all, p.sum, distance),   p.shift,
+            __shfl_down_sync(all, p.squares, distance),
+            __shfl_down_sync(all, p.count, distance), __shfl_down_sync(all, p.nan, distance),
+            __shfl_down_sync(all, p.inf, distance)};
+}
+
+// The block's result, in thread 0. The block has whole warps.
+__device__ inline Partial combine_block(Partial p)
+{
+    __shared__ Partial of_warp[32];
+    for (int distance = 16; distance > 0; distance /= 2) p = combine(p, from_lane_above(p, distance));
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    __syncthreads();
+    if (lane == 0) of_warp[warp] = p;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        for (int other = 1; other < blockDim.x / 32; ++other) p = combine(p, of_warp[other]);
+    return p;
+}
+
+// The values of `lanes` components, of which `value(i, lane)` is number `i` of `count`; `partials` has one entry for each
+// block and lane.
+template <int lanes, class Value>
+__device__ void summarize_values(unsigned long long count, Partial *partials, const Value &value)
+{
+    Partial p[lanes];
+    for (int lane = 0; lane < lanes; ++lane) p[lane] = empty(count > 0 ? value(0, lane) : 0.0);
+    const unsigned long long stride = (unsigned long long)gridDim.x * blockDim.x;
+    for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
+        for (int lane = 0; lane < lanes; ++lane) take(p[lane], value(i, lane));
+    for (int lane = 0; lane < lanes; ++lane) {
+        const Partial block = combine_block(p[lane]);
+        if (threadIdx.x == 0) partials[blockIdx.x * lanes + lane] = block;
+    }
+}
+
+}  // namespace warpaint::summary
