@@ -13,7 +13,10 @@ use warpaint::{
     compile::{Cache, Compiler, Target},
     device::Choice,
     diagnostic::{Diagnostic, has_errors},
-    headless::{self, Dump, Error, ExitStatus, Render, Result, SceneSource},
+    headless::{
+        self, Case, Dump, Error, ExitStatus, Outcome, Render, Result, Run, SceneSource, Test,
+    },
+    scene::built_ins,
     studio,
 };
 
@@ -34,6 +37,9 @@ enum Command {
     /// Run a scene without a window and write pictures, arrays, statistics
     #[command(after_help = "Without --out nothing is drawn and no OpenGL is needed.")]
     Render(RenderArgs),
+    /// Run scenes and look whether their checks hold, a line each
+    #[command(after_help = "Exit code: 0 all hold, 1 some do not, 4 a kernel faulted.")]
+    Test(TestArgs),
     /// Compile scenes and say what is wrong with them, as file:line:column: error: text
     Check(CheckArgs),
     /// List the devices, with their properties and the OpenGL that each can share with
@@ -119,6 +125,20 @@ struct RenderArgs {
 }
 
 #[derive(Debug, Args)]
+struct TestArgs {
+    /// Files, or names of built-in scenes [default: all that are built in]
+    scenes: Vec<String>,
+    /// Steps after which checks without `after` are looked at [default: the scene's last `after`, or 100]
+    #[arg(long)]
+    steps: Option<u64>,
+    /// Write the results as JUnit's XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+#[derive(Debug, Args)]
 struct CheckArgs {
     /// Files, or names of built-in scenes
     #[arg(required = true)]
@@ -148,6 +168,7 @@ fn execute(cli: Cli) -> Result<()> {
     match cli.command {
         None => open_studio(cli.scene, cli.run),
         Some(Command::Render(args)) => render(args),
+        Some(Command::Test(args)) => test(args),
         Some(Command::Check(args)) => check(&args),
         Some(Command::Devices { json, verbose }) => devices(json, verbose),
         Some(Command::Cache { action }) => cache(action),
@@ -178,12 +199,25 @@ fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
     })
 }
 
-fn render(args: RenderArgs) -> Result<()> {
-    if args.run.gl == GlChoice::Window {
-        return Err(Error::Usage(
-            "render draws without a window: --gl window is for the studio".to_owned(),
-        ));
+impl RunArgs {
+    /// What a command without a window does with it.
+    fn headless(self) -> Result<Run> {
+        if self.gl == GlChoice::Window {
+            let text = "there is no window to draw in: --gl window is for the studio";
+            return Err(Error::Usage(text.to_owned()));
+        }
+        Ok(Run {
+            device: self.device,
+            constants: self.constants.into_iter().collect(),
+            parameters: self.parameters,
+            seed: self.seed,
+            step_timeout: self.step_timeout.unwrap_or(Duration::from_secs(60)),
+        })
     }
+}
+
+fn render(args: RenderArgs) -> Result<()> {
+    let run = args.run.headless()?;
     let dumps = args.npy.into_iter().map(|(resource, file)| Dump { resource, path: file.into() });
     let request = Render {
         scene: SceneSource::find(&args.scene)?,
@@ -193,15 +227,31 @@ fn render(args: RenderArgs) -> Result<()> {
         every: args.every,
         dumps: dumps.collect(),
         json: args.json,
-        device: args.run.device,
-        constants: args.run.constants.into_iter().collect(),
-        parameters: args.run.parameters,
-        seed: args.run.seed,
-        step_timeout: args.run.step_timeout.unwrap_or(Duration::from_secs(60)),
+        run,
     };
     let remarks = headless::render(&request, &Compiler::new(Cache::user()))?;
     remark(&remarks);
     Ok(())
+}
+
+fn test(args: TestArgs) -> Result<()> {
+    let run = args.run.headless()?;
+    let names = match args.scenes {
+        names if names.is_empty() => built_ins().iter().map(|s| s.name.to_owned()).collect(),
+        names => names,
+    };
+    let scenes = names.iter().map(|name| SceneSource::find(name)).collect::<Result<_>>()?;
+    let request = Test { scenes, run, steps: args.steps, junit: args.junit };
+    let mut printed = Ok(());
+    let tested = headless::test(&request, &Compiler::new(Cache::user()), |case: &Case| {
+        if let (Outcome::Error(_), None) = (case.outcome, case.line) {
+            complain(format_args!("{}", case.told));
+        }
+        if printed.is_ok() {
+            printed = print(&format!("{}\n", case.line()));
+        }
+    });
+    tested.and(printed)
 }
 
 fn check(args: &CheckArgs) -> Result<()> {

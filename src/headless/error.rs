@@ -43,6 +43,16 @@ pub enum Error {
     /// A kernel was stopped.
     #[error("{0}")]
     Fault(Box<Diagnostic>),
+    /// Not all checks of the test mode hold.
+    #[error("{failed} of {of} checks {}", if *.status == ExitStatus::Failed { "failed" } else { "failed or could not be made" })]
+    Tests {
+        /// How many.
+        failed: usize,
+        /// Of how many.
+        of: usize,
+        /// The worst reason.
+        status: ExitStatus,
+    },
     /// A file cannot be read or written.
     #[error("cannot {action} {}: {source}", .path.display())]
     File {
@@ -77,6 +87,7 @@ impl Error {
             Self::Usage(_) | Self::File { .. } => ExitStatus::Usage,
             Self::Rejected(_) => ExitStatus::Failed,
             Self::Fault(_) => ExitStatus::Fault,
+            Self::Tests { status, .. } => *status,
             Self::Session(session::Error::Stuck { .. }) => ExitStatus::Fault,
             Self::Session(session::Error::NoSuchResource { .. }) => ExitStatus::Usage,
             Self::Session(session::Error::Device(device::Error::Call(call)))

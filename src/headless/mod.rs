@@ -1,4 +1,4 @@
-//! Scenes without a window: rendering, dumping, checking, listing devices.
+//! Scenes without a window: rendering, dumping, testing, checking, listing devices.
 //!
 //! Takes what the command line said; gives files, lines on standard output and an exit code. Drives
 //! [`session`](crate::session) exactly as the studio does.
@@ -6,12 +6,18 @@
 mod check;
 mod devices;
 mod error;
+mod junit;
+mod measured;
 mod npy;
 mod render;
+mod run;
 mod source;
+mod test;
 
 pub use check::check;
 pub use devices::devices;
 pub use error::{Error, ExitStatus, Result};
 pub use render::{Dump, Render, render};
+pub use run::Run;
 pub use source::SceneSource;
+pub use test::{Case, Outcome, Test, test};

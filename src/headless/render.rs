@@ -1,22 +1,19 @@
 //! `warpaint render`: runs a scene for some steps and writes down what came out.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::path::{Path, PathBuf};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::{Error, Result, SceneSource, npy};
+use super::{
+    Error, Result, Run, SceneSource, npy,
+    run::{progress_bar, run_to},
+};
 use crate::{
     compile::Compiler,
-    device::{Choice, Device, DeviceInfo},
-    diagnostic::{Diagnostic, has_errors},
+    device::{Device, DeviceInfo},
+    diagnostic::Diagnostic,
     draw, gl,
     interop::Interop,
-    scene::{Overrides, Scene},
     session::{self, Session, Snapshot},
 };
 
@@ -37,16 +34,8 @@ pub struct Render {
     pub dumps: Vec<Dump>,
     /// Statistics, timings and device, as JSON.
     pub json: Option<PathBuf>,
-    /// The device.
-    pub device: Choice,
-    /// Constants to replace.
-    pub constants: BTreeMap<String, String>,
-    /// Parameters to replace.
-    pub parameters: Vec<(String, String)>,
-    /// The run's seed.
-    pub seed: u64,
-    /// A step that takes longer is stopped.
-    pub step_timeout: Duration,
+    /// How it runs.
+    pub run: Run,
 }
 
 /// A resource to write as `.npy`.
@@ -78,42 +67,34 @@ struct Report<'a> {
 pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> {
     let pattern =
         request.out.as_deref().map(|out| FramePattern::new(out, request.every)).transpose()?;
-    check_names(request)?;
     check_folders(request)?;
-    let device = Device::open(request.device)?;
+    let device = Device::open(request.run.device)?;
+    check_names(request, &device)?;
     let mut stage = pattern.as_ref().map(|_| Stage::new(&device, request.size_px)).transpose()?;
-    let mut session = open(request, &device, compiler, stage.as_ref())?;
-    let remarks = await_program(&mut session)?;
-
-    let bar = progress_bar(request.steps);
-    let mut done = 0;
-    while done < request.steps {
-        let stop = next_stop(done, request);
-        let ran = session.run_steps(stop - done, |step| bar.set_position(step));
-        if let Err(stuck @ session::Error::Stuck { .. }) = ran {
-            // To close the device would mean to wait for the kernel, which may run forever.
-            std::mem::forget(session);
-            return Err(stuck.into());
+    let interop = match &stage {
+        Some(stage) => Interop::new(stage.context.gl(), &device),
+        None => Interop::none(&device),
+    };
+    request.run.session(&request.scene, &device, compiler, interop, |session, remarks| {
+        let bar = progress_bar(request.steps);
+        let mut done = 0;
+        loop {
+            let stop = next_stop(done, request);
+            run_to(session, stop, &bar)?;
+            done = stop;
+            if let (Some(pattern), Some(stage)) = (&pattern, &mut stage)
+                && (done == request.steps || request.every.is_some())
+            {
+                pattern.write(done, stage, session)?;
+            }
+            if done == request.steps {
+                break;
+            }
         }
-        ran?;
-        check_fault(&session)?;
-        done = stop;
-        if let (Some(pattern), Some(stage)) = (&pattern, &mut stage)
-            && (done == request.steps || request.every.is_some())
-        {
-            pattern.write(done, stage, &mut session)?;
-        }
-    }
-    if request.steps == 0 {
-        session.run_steps(0, |_| {})?;
-        check_fault(&session)?;
-        if let (Some(pattern), Some(stage)) = (&pattern, &mut stage) {
-            pattern.write(0, stage, &mut session)?;
-        }
-    }
-    bar.finish_and_clear();
-    write_data(request, &mut session)?;
-    Ok(remarks)
+        bar.finish_and_clear();
+        write_data(request, session)?;
+        Ok(remarks)
+    })
 }
 
 /// The step after which something is to be written next.
@@ -123,13 +104,8 @@ fn next_stop(done: u64, request: &Render) -> u64 {
 }
 
 /// What can be known to be wrong before anything runs.
-fn check_names(request: &Render) -> Result<()> {
-    let overrides = Overrides { constants: request.constants.clone(), ..Overrides::default() };
-    let scene = Scene::parse(&request.scene.name, &request.scene.text, &overrides)
-        .map_err(Error::Rejected)?;
-    for (name, text) in &request.parameters {
-        scene.manifest.parse_parameter(name, text).map_err(Error::Usage)?;
-    }
+fn check_names(request: &Render, device: &Device) -> Result<()> {
+    let scene = request.run.parse(&request.scene, device.info().kind)?;
     for dump in &request.dumps {
         if scene.manifest.find_resource(&dump.resource).is_none() {
             let available = scene.manifest.resources().iter().map(|r| r.name.clone()).collect();
@@ -161,47 +137,6 @@ fn check_folders(request: &Render) -> Result<()> {
     Ok(())
 }
 
-fn open(
-    request: &Render,
-    device: &Device,
-    compiler: &Compiler,
-    stage: Option<&Stage>,
-) -> Result<Session> {
-    let options = session::Options {
-        name: request.scene.name.clone(),
-        path: request.scene.path.clone(),
-        source: request.scene.text.clone(),
-        overrides: Overrides { constants: request.constants.clone(), ..Overrides::default() },
-        parameters: request.parameters.clone(),
-        seed: request.seed,
-        step_timeout: request.step_timeout,
-        real_time: false,
-        statistics_every: None,
-    };
-    let interop = match stage {
-        Some(stage) => Interop::new(stage.context.gl(), device),
-        None => Interop::none(device),
-    };
-    Ok(Session::open(options, device.clone(), compiler.clone(), interop, || {})?)
-}
-
-/// Waits for the first program. Returns the warnings.
-fn await_program(session: &mut Session) -> Result<Vec<Diagnostic>> {
-    let runs = session.wait_for_program()?;
-    let remarks = session.snapshot().compile.diagnostics;
-    if !runs || has_errors(&remarks) {
-        return Err(Error::Rejected(remarks));
-    }
-    Ok(remarks)
-}
-
-fn check_fault(session: &Session) -> Result<()> {
-    match session.snapshot().fault {
-        Some(fault) => Err(Error::Fault(Box::new(fault))),
-        None => Ok(()),
-    }
-}
-
 fn write_data(request: &Render, session: &mut Session) -> Result<()> {
     for dump in &request.dumps {
         let bytes = session.read(&dump.resource)?;
@@ -215,7 +150,7 @@ fn write_data(request: &Render, session: &mut Session) -> Result<()> {
         let report = Report {
             version: env!("CARGO_PKG_VERSION"),
             scene: &request.scene.name,
-            seed: request.seed,
+            seed: request.run.seed,
             steps: request.steps,
             device: session.device().info(),
             snapshot,
@@ -308,16 +243,6 @@ impl FramePattern {
             |error| Error::Usage(format!("{} cannot be encoded: {error}", path.display())),
         )?;
         Error::write(&path, png)
-    }
-}
-
-/// A bar on a terminal, nothing elsewhere.
-fn progress_bar(steps: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} step {pos} of {len}, {per_sec}, {eta} left");
-    let bar = ProgressBar::new(steps);
-    match style {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
     }
 }
 

@@ -264,6 +264,19 @@ impl<'s> Report<'s> {
         self.lines.position(self.base + span.start)
     }
 
+    /// Where the text of the string at `span` starts, behind its quotes.
+    fn inside_string(&self, span: &Range<usize>) -> super::Position {
+        let literal = self.lines.from(self.base + span.start);
+        let quotes = match literal.strip_prefix("\"\"\"").or(literal.strip_prefix("'''")) {
+            // A line's end right behind them is no part of the string.
+            Some(rest) if rest.starts_with('\n') => 4,
+            Some(rest) if rest.starts_with("\r\n") => 5,
+            Some(_) => 3,
+            None => usize::from(literal.starts_with(['"', '\''])),
+        };
+        self.lines.position(self.base + span.start + quotes)
+    }
+
     fn add(&self, severity: Severity, span: Range<usize>, text: impl Into<String>) {
         let at = self.position(&span);
         let diagnostic = Diagnostic::error(self.file, text).at(at.line, at.column);

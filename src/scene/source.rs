@@ -26,6 +26,11 @@ impl<'s> Lines<'s> {
         Self { text, starts }
     }
 
+    /// The text from the byte at `offset` on.
+    pub fn from(&self, offset: usize) -> &'s str {
+        self.text.get(offset..).unwrap_or_default()
+    }
+
     /// Where the byte at `offset` is; the end of the text for offsets beyond it.
     pub fn position(&self, offset: usize) -> Position {
         let offset = self.text.floor_char_boundary(offset.min(self.text.len()));

@@ -38,6 +38,8 @@ named! {
     Statistic {
         /// Values looked at.
         Count = "count",
+        /// Sum of the finite values.
+        Sum = "sum",
         /// Least finite value.
         Min = "min",
         /// Greatest finite value.

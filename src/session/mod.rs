@@ -382,6 +382,22 @@ impl Session {
         self.program.as_ref()?.scene.manifest.resources().iter().find(|r| r.name == name)
     }
 
+    /// Where the scene stands.
+    pub fn clock(&self) -> Clock {
+        Clock {
+            step: self.inputs.step,
+            time: self.inputs.time,
+            dt: self.inputs.dt,
+            playing: self.playing,
+            steps_per_second: self.rate.per_second(),
+        }
+    }
+
+    /// The last fault, until the next good program or a reset.
+    pub fn fault(&self) -> Option<&Diagnostic> {
+        self.fault.as_ref()
+    }
+
     /// The state of everything, as plain values.
     pub fn snapshot(&self) -> Snapshot {
         let manifest = self.program.as_ref().map(|p| &p.scene.manifest);
@@ -395,13 +411,7 @@ impl Session {
                 interop::Path::Registered => Sharing::Registered,
                 interop::Path::Copied(reason) => Sharing::Copied(reason.clone()),
             },
-            clock: Clock {
-                step: self.inputs.step,
-                time: self.inputs.time,
-                dt: self.inputs.dt,
-                playing: self.playing,
-                steps_per_second: self.rate.per_second(),
-            },
+            clock: self.clock(),
             parameters: self.parameter_snapshots(),
             resources: self.resource_snapshots(),
             stats: self.stat_snapshots(),

@@ -114,7 +114,7 @@ extern \"C\" __global__ void {name}(const {element} *elements_, {parameters}cons
 {{
     warpaint::summary::summarize_values<1>(count_, partials_, [&](const unsigned long long i, int) {{
         const {element} x = elements_[i];
-        const double value_ =
+        double value_ =
 #line {line} {file}
 {indent}{expression}
 #line {line} {file}

@@ -6,6 +6,8 @@
 mod array;
 mod checker;
 #[cfg(feature = "studio")]
+mod checks;
+#[cfg(feature = "studio")]
 mod cli;
 mod compile;
 mod conformance;

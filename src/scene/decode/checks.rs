@@ -1,9 +1,7 @@
 //! `[[stat]]` and `[[check]]`.
 
 use super::{fields::Fields, suggestion};
-use crate::scene::{
-    Bound, Check, Manifest, Measured, Position, Reduce, ResourceId, Stat, Statistic,
-};
+use crate::scene::{Bound, Check, Manifest, Measured, Reduce, ResourceId, Stat, Statistic};
 
 /// Difference that `equals` allows where the manifest does not say.
 const DEFAULT_TOLERANCE: f64 = 0.0;
@@ -41,8 +39,7 @@ fn stat(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Stat> {
         found
     });
     let map = table.text("map");
-    let map_at = table.report.position(&table.span_of("map"));
-    let map_at = Position { column: map_at.column + u32::from(map.is_some()), ..map_at };
+    let map_at = table.report.inside_string(&table.span_of("map"));
     let reduce = table.named("reduce", Reduce::ALL);
     let at = table.at();
     if let Some(of) = of

@@ -1,16 +1,16 @@
-//! The statistics of every resource, a row a component.
+//! The manifest's own statistics, and those of every resource, a row a component.
 
 use egui::{Align, Align2, Color32, FontId, Layout, RichText, Ui};
 use egui_extras::{Column, TableBody, TableBuilder};
 
 use crate::{
-    session::{Resource, Snapshot, Statistics},
+    session::{Resource, Snapshot, Stat, Statistics},
     studio::{number, theme},
 };
 
 const ROW: f32 = 20.0;
 const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
-const HEADERS: [&str; 7] = ["count", "min", "max", "mean", "NaN", "Inf", "range"];
+const HEADERS: [&str; 8] = ["count", "min", "max", "mean", "std", "NaN", "Inf", "range"];
 
 /// The table.
 pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
@@ -21,8 +21,38 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
         ui.label(RichText::new(text).color(theme::WEAK));
         return;
     }
+    if !snapshot.stats.is_empty() {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = egui::vec2(6.0, 2.0);
+            snapshot.stats.iter().for_each(|stat| own(ui, stat));
+        });
+        ui.add_space(6.0);
+    }
     let scroll = egui::ScrollArea::horizontal().id_salt("statistics across").auto_shrink(false);
     scroll.show(ui, |ui| table(ui, snapshot));
+}
+
+/// One of the manifest's own: its name and its value.
+fn own(ui: &mut Ui, stat: &Stat) {
+    let told = || {
+        let Stat { reduce, map, of, .. } = stat;
+        let mut text = format!("{reduce} of {map} over {of}");
+        if let Some(values) = &stat.values {
+            let (min, max) = (number::value(values.min), number::value(values.max));
+            let (count, step) = (number::count(values.count), number::count(stat.step));
+            text += &format!("\n{count} values from {min} to {max}, after step {step}");
+            if values.nan + values.inf > 0 {
+                let (nan, inf) = (number::count(values.nan), number::count(values.inf));
+                text += &format!("\n{nan} NaN, {inf} infinite");
+            }
+        }
+        text
+    };
+    let value = stat.value.map_or_else(|| "\u{2013}".to_owned(), number::value);
+    let color = if stat.value.is_some_and(f64::is_nan) { theme::ERROR } else { theme::STRONG };
+    ui.label(RichText::new(&stat.name).color(theme::TEXT)).on_hover_text(told());
+    ui.label(ui_text(value).color(color)).on_hover_text(told());
+    ui.add_space(12.0);
 }
 
 fn table(ui: &mut Ui, snapshot: &Snapshot) {
@@ -34,7 +64,7 @@ fn table(ui: &mut Ui, snapshot: &Snapshot) {
         .max_scroll_height(height)
         .cell_layout(Layout::right_to_left(Align::Center))
         .column(Column::initial(134.0).at_least(90.0).clip(true))
-        .columns(Column::initial(66.0).at_least(48.0), 4)
+        .columns(Column::initial(66.0).at_least(48.0), 5)
         .columns(Column::initial(40.0).at_least(32.0), 2)
         .column(Column::initial(84.0).at_least(60.0))
         .header(22.0, |mut row| {
@@ -74,6 +104,7 @@ fn rows(body: &mut TableBody<'_>, resource: &Resource) {
             row.col(|ui| cell(ui, number::value(statistics.min), theme::TEXT));
             row.col(|ui| cell(ui, number::value(statistics.max), theme::TEXT));
             row.col(|ui| cell(ui, number::value(statistics.mean), theme::STRONG));
+            row.col(|ui| cell(ui, number::value(statistics.std), theme::TEXT));
             row.col(|ui| alarm(ui, statistics.nan));
             row.col(|ui| alarm(ui, statistics.inf));
             row.col(|ui| range(ui, statistics));

@@ -1,0 +1,115 @@
+//! What every command that runs a scene does: open it, wait for its program, step it.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{Error, Result, SceneSource};
+use crate::{
+    compile::Compiler,
+    device::{Choice, Device, DeviceKind},
+    diagnostic::{Diagnostic, has_errors},
+    interop::Interop,
+    scene::{Overrides, Scene},
+    session::{self, Session},
+};
+
+/// What the command line says about how scenes run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The device.
+    pub device: Choice,
+    /// Constants to replace.
+    pub constants: BTreeMap<String, String>,
+    /// Parameters to replace.
+    pub parameters: Vec<(String, String)>,
+    /// The run's seed.
+    pub seed: u64,
+    /// A step that takes longer is stopped.
+    pub step_timeout: Duration,
+}
+
+impl Run {
+    /// Reads `scene` as it will be run on a device of this kind.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] for its mistakes, [`Error::Usage`] for a parameter that it lacks.
+    pub(super) fn parse(&self, scene: &SceneSource, kind: DeviceKind) -> Result<Scene> {
+        let scene = Scene::parse(&scene.name, &scene.text, &self.overrides(kind))
+            .map_err(Error::Rejected)?;
+        for (name, text) in &self.parameters {
+            scene.manifest.parse_parameter(name, text).map_err(Error::Usage)?;
+        }
+        Ok(scene)
+    }
+
+    fn overrides(&self, kind: DeviceKind) -> Overrides {
+        Overrides { constants: self.constants.clone(), cpu: kind == DeviceKind::Cpu }
+    }
+
+    /// Opens a session for `scene`, waits for its program and does `work` with it, which is told the warnings.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] for a scene that does not compile; those of the session and of `work`.
+    pub(super) fn session<T>(
+        &self,
+        scene: &SceneSource,
+        device: &Device,
+        compiler: &Compiler,
+        interop: Interop,
+        work: impl FnOnce(&mut Session, Vec<Diagnostic>) -> Result<T>,
+    ) -> Result<T> {
+        let options = session::Options {
+            name: scene.name.clone(),
+            path: scene.path.clone(),
+            source: scene.text.clone(),
+            overrides: self.overrides(device.info().kind),
+            parameters: self.parameters.clone(),
+            seed: self.seed,
+            step_timeout: self.step_timeout,
+            real_time: false,
+            statistics_every: None,
+        };
+        let mut session = Session::open(options, device.clone(), compiler.clone(), interop, || {})?;
+        let remarks = await_program(&mut session)?;
+        let done = work(&mut session, remarks);
+        if let Err(Error::Session(session::Error::Stuck { .. })) = done {
+            // To close the device would mean to wait for the kernel, which may run forever.
+            std::mem::forget(session);
+        }
+        done
+    }
+}
+
+/// Waits for the first program. Returns the warnings.
+fn await_program(session: &mut Session) -> Result<Vec<Diagnostic>> {
+    let runs = session.wait_for_program()?;
+    let remarks = session.snapshot().compile.diagnostics;
+    if !runs || has_errors(&remarks) {
+        return Err(Error::Rejected(remarks));
+    }
+    Ok(remarks)
+}
+
+/// Steps until `step` steps have been done since the reset, which comes first where none was done.
+///
+/// # Errors
+/// [`Error::Fault`] for a kernel's fault; the session's.
+pub(super) fn run_to(session: &mut Session, step: u64, bar: &ProgressBar) -> Result<()> {
+    let done = session.clock().step;
+    session.run_steps(step.saturating_sub(done), |step| bar.set_position(step))?;
+    match session.fault() {
+        Some(fault) => Err(Error::Fault(Box::new(fault.clone()))),
+        None => Ok(()),
+    }
+}
+
+/// A bar on a terminal, nothing elsewhere.
+pub(super) fn progress_bar(steps: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} step {pos} of {len}, {per_sec}, {eta} left");
+    let bar = ProgressBar::new(steps);
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

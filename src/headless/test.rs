@@ -1,0 +1,260 @@
+//! `warpaint test`: runs scenes and looks whether what their checks demand is so.
+
+use std::{
+    collections::BTreeSet,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use super::{
+    Error, ExitStatus, Result, Run, SceneSource, junit,
+    measured::{self, Number},
+    run::{progress_bar, run_to},
+};
+use crate::{
+    compile::Compiler,
+    device::Device,
+    interop::Interop,
+    scene::{Bound, Check, Manifest},
+    session::{self, Session},
+};
+
+/// Steps of a scene that does not say after how many its checks hold.
+const DEFAULT_STEPS: u64 = 100;
+
+/// What to test.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// The scenes.
+    pub scenes: Vec<SceneSource>,
+    /// How they run.
+    pub run: Run,
+    /// Steps after which checks without `after` are looked at; by default the last `after` of the scene, or 100.
+    pub steps: Option<u64>,
+    /// Results as JUnit's XML.
+    pub junit: Option<PathBuf>,
+}
+
+/// What came of one check.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The scene's name.
+    pub scene: String,
+    /// The check's line in it.
+    pub line: Option<u32>,
+    /// What is checked.
+    pub name: String,
+    /// What came out, in words; for an error all that is to be said about it.
+    pub told: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Time from the check before.
+    pub elapsed: Duration,
+}
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// As demanded.
+    Passed,
+    /// Otherwise.
+    Failed,
+    /// It could not be found out, because of what this exit code tells.
+    Error(ExitStatus),
+}
+
+impl Case {
+    /// The case as a line: `ok      scene.cu:12: position.nan = 0 after 100 steps (equals 0)`.
+    pub fn line(&self) -> String {
+        let word = match self.outcome {
+            Outcome::Passed => "ok",
+            Outcome::Failed => "FAILED",
+            Outcome::Error(_) => "ERROR",
+        };
+        let place = self.line.map_or_else(String::new, |line| format!(":{line}"));
+        // What was wrong with the whole scene is told in its own lines.
+        let told = if self.line.is_some() || self.outcome == Outcome::Passed {
+            &self.told
+        } else {
+            &self.name
+        };
+        format!("{word:<7} {}{place}: {told}", self.scene)
+    }
+}
+
+/// Runs the scenes and hands over what came of each check, scene after scene.
+///
+/// # Errors
+/// [`Error::Tests`] where not all checks held; what is wrong with the request.
+pub fn test(request: &Test, compiler: &Compiler, mut tell: impl FnMut(&Case)) -> Result<()> {
+    let device = Device::open(request.run.device)?;
+    let mut cases: Vec<Case> = Vec::new();
+    for scene in &request.scenes {
+        let trial = Trial { request, scene, device: &device, compiler };
+        let (found, stuck) = trial.cases();
+        found.iter().for_each(&mut tell);
+        cases.extend(found);
+        if stuck {
+            break;
+        }
+    }
+    if let Some(path) = &request.junit {
+        Error::write(path, junit::to_xml(&cases))?;
+    }
+    let status = cases.iter().filter_map(Case::status).max_by_key(|status| *status as u8);
+    match status {
+        None => Ok(()),
+        Some(status) => {
+            let failed = cases.iter().filter(|case| case.outcome != Outcome::Passed).count();
+            Err(Error::Tests { failed, of: cases.len(), status })
+        }
+    }
+}
+
+impl Case {
+    fn status(&self) -> Option<ExitStatus> {
+        match self.outcome {
+            Outcome::Passed => None,
+            Outcome::Failed => Some(ExitStatus::Failed),
+            Outcome::Error(status) => Some(status),
+        }
+    }
+}
+
+/// One scene under test.
+struct Trial<'a> {
+    request: &'a Test,
+    scene: &'a SceneSource,
+    device: &'a Device,
+    compiler: &'a Compiler,
+}
+
+/// What was measured of a check.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    /// After the first step.
+    first: Option<f64>,
+    /// When it is to hold.
+    value: Option<f64>,
+}
+
+impl Trial<'_> {
+    /// All cases of the scene, and whether a kernel runs on that cannot be stopped.
+    fn cases(&self) -> (Vec<Case>, bool) {
+        let start = Instant::now();
+        let mut cases = Vec::new();
+        let run = &self.request.run;
+        let ran = run.parse(self.scene, self.device.info().kind).and_then(|scene| {
+            let interop = Interop::none(self.device);
+            run.session(self.scene, self.device, self.compiler, interop, |session, _| {
+                self.run(&scene.manifest, session, &mut cases)
+            })
+        });
+        let Err(error) = ran else { return (cases, false) };
+        let stuck = matches!(error, Error::Session(session::Error::Stuck { .. }));
+        cases.push(Case {
+            scene: self.scene.name.clone(),
+            line: None,
+            name: "the scene runs".to_owned(),
+            outcome: Outcome::Error(error.exit_status()),
+            told: error.to_string(),
+            elapsed: start.elapsed(),
+        });
+        (cases, stuck)
+    }
+
+    /// Steps the scene and measures what its checks ask for on the way.
+    fn run(&self, manifest: &Manifest, session: &mut Session, cases: &mut Vec<Case>) -> Result<()> {
+        let (checks, end) = (&manifest.checks, self.end(manifest));
+        let mut found = vec![Found::default(); checks.len()];
+        let mut clock = Instant::now();
+        let bar = progress_bar(end);
+        for step in stops(checks, end) {
+            run_to(session, step, &bar)?;
+            session.measure()?;
+            let snapshot = session.snapshot();
+            for (check, found) in checks.iter().zip(&mut found) {
+                let value = measured::value(check.of, &snapshot);
+                if step == 1 {
+                    found.first = value;
+                }
+                if step == check.after.unwrap_or(end) {
+                    found.value = value;
+                    let case = self.case(manifest, check, *found, step, clock.elapsed());
+                    cases.push(case);
+                    clock = Instant::now();
+                }
+            }
+        }
+        run_to(session, end, &bar)?;
+        bar.finish_and_clear();
+        if checks.is_empty() {
+            cases.push(self.smoke(end, clock.elapsed()));
+        }
+        cases.sort_by_key(|case| case.line);
+        Ok(())
+    }
+
+    /// The step at which the run ends.
+    fn end(&self, manifest: &Manifest) -> u64 {
+        let last = manifest.checks.iter().filter_map(|check| check.after).max();
+        let asked = self.request.steps.or(last).unwrap_or(DEFAULT_STEPS);
+        asked.max(last.unwrap_or(0))
+    }
+
+    fn case(
+        &self,
+        manifest: &Manifest,
+        check: &Check,
+        found: Found,
+        step: u64,
+        elapsed: Duration,
+    ) -> Case {
+        let name = measured::name(check.of, manifest);
+        let steps = steps(step);
+        let (outcome, told) = match found.value {
+            Some(value) => {
+                let holds = measured::holds(check, value, found.first.unwrap_or(f64::NAN));
+                let demand = measured::demand(check, found.value, found.first);
+                let told = format!("{name} = {} after {steps} ({demand})", Number(value));
+                (if holds { Outcome::Passed } else { Outcome::Failed }, told)
+            }
+            None => {
+                let told = format!("{name} cannot be measured: such elements have no statistics");
+                (Outcome::Error(ExitStatus::Failed), told)
+            }
+        };
+        let demand = measured::demand(check, None, None);
+        Case {
+            scene: self.scene.name.clone(),
+            line: Some(check.at.line),
+            name: format!("{name} after {steps}: {demand}"),
+            told,
+            outcome,
+            elapsed,
+        }
+    }
+
+    /// That a scene without checks has run is something, too.
+    fn smoke(&self, end: u64, elapsed: Duration) -> Case {
+        Case {
+            scene: self.scene.name.clone(),
+            line: None,
+            name: "the scene runs".to_owned(),
+            told: format!("{} without a fault; no checks", steps(end)),
+            outcome: Outcome::Passed,
+            elapsed,
+        }
+    }
+}
+
+/// The steps after which something is to be measured.
+fn stops(checks: &[Check], end: u64) -> BTreeSet<u64> {
+    let drifts = |check: &Check| check.bounds.iter().any(|b| matches!(b, Bound::Drift(_)));
+    let first = checks.iter().any(drifts).then_some(1);
+    checks.iter().map(|check| check.after.unwrap_or(end)).chain(first).collect()
+}
+
+fn steps(step: u64) -> String {
+    if step == 1 { "1 step".to_owned() } else { format!("{step} steps") }
+}

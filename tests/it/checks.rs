@@ -1,0 +1,192 @@
+//! The test mode: statistics that manifests ask for, and what is demanded of them.
+
+use std::fs;
+
+use super::support::{COUNTER, Ended, Workplace, root};
+
+/// The counter scene with more at the end of its manifest.
+fn counter_with(manifest: &str) -> String {
+    COUNTER.replacen("---*/", &format!("{manifest}\n---*/"), 1)
+}
+
+/// Tests the counter scene with more at the end of its manifest.
+fn tested(manifest: &str, arguments: &[&str]) -> Ended {
+    let place = Workplace::new();
+    place.file("scene.cu", &counter_with(manifest));
+    place.run(&[&["test", "scene.cu", "--device", "cpu"], arguments].concat())
+}
+
+/// The line of `needle` in the counter scene with `manifest`.
+fn line_of(manifest: &str, needle: &str) -> usize {
+    let text = counter_with(manifest);
+    let at = text.find(needle).unwrap();
+    text[..at].matches('\n').count() + 1
+}
+
+#[test]
+fn statistics_may_name_what_kernels_may() {
+    let place = Workplace::new();
+    let scene = root().join("tests/scenes/statistics.cu");
+    let ended = place.run(&["test", scene.to_str().unwrap(), "--device", "auto"]);
+    ended.expect(0, &[]);
+    assert_eq!(ended.out.lines().count(), 10, "{ended:#?}");
+    for line in ended.out.lines() {
+        assert!(line.starts_with("ok      "), "{line}");
+    }
+}
+
+#[test]
+fn a_check_is_told_with_its_value_and_its_bound() {
+    let checks = "[[check]]
+stat = \"value.y.mean\"
+after = 3
+min = 2
+max = 3.5
+[[check]]
+stat = \"value.y.max\"
+equals = 4
+tolerance = 0.5
+after = 5
+[[check]]
+stat = \"value.y.max\"
+after = 2
+drift = 0.5
+[[check]]
+stat = \"value.nan\"
+equals = 0
+[[check]]
+stat = \"value.x.max\"
+max = 10";
+    let ended = tested(checks, &[]);
+    ended.expect_one_line(1, &["warpaint: 3 of 5 checks failed"]);
+    let line = line_of(checks, "[[check]]");
+    let expected = [
+        format!("ok      scene.cu:{line}: value.y.mean = 3 after 3 steps (min 2, max 3.5)"),
+        format!(
+            "FAILED  scene.cu:{}: value.y.max = 5 after 5 steps (equals 4 within 0.5)",
+            line + 5
+        ),
+        format!(
+            "FAILED  scene.cu:{}: value.y.max = 2 after 2 steps (drift 1 from 1, max 0.5)",
+            line + 10
+        ),
+        format!("ok      scene.cu:{}: value.nan = 0 after 5 steps (equals 0)", line + 14),
+        format!("FAILED  scene.cu:{}: value.x.max = 999 after 5 steps (max 10)", line + 17),
+    ];
+    assert_eq!(ended.out.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn the_end_is_the_last_step_that_a_check_names_or_what_is_asked_for() {
+    let told =
+        |checks: &str, arguments: &[&str]| tested(checks, arguments).expect(0, &[]).out.clone();
+    let check = "[[check]]\nstat = \"value.y.max\"\nmin = 0";
+    assert!(told(check, &[]).contains("value.y.max = 100 after 100 steps"));
+    assert!(told(check, &["--steps", "7"]).contains("value.y.max = 7 after 7 steps"));
+    assert!(
+        told("", &["--steps", "2"])
+            .contains("ok      scene.cu: 2 steps without a fault; no checks")
+    );
+    let arguments = ["--steps", "2", "--param", "gain=3", "--const", "n=5"];
+    assert!(told(check, &arguments).contains("value.y.max = 6 after 2 steps"));
+}
+
+#[test]
+fn what_a_check_is_about_must_exist() {
+    for (stat, told) in [
+        ("vlaue.nan", "there is no statistic \"vlaue.nan\"; did you mean `value.nan`"),
+        ("value.median", "a resource has no statistic `median`; did you mean `mean`"),
+        ("value.q.max", "`value` has no component `q`: its elements are float4"),
+        ("energy", "there is no statistic \"energy\""),
+    ] {
+        let checks = format!("[[check]]\nstat = \"{stat}\"\nmax = 1");
+        let place = format!("scene.cu:{}:8: error: {told}", line_of(&checks, "stat = "));
+        let ended = tested(&checks, &[]);
+        ended.expect(1, &[&place]);
+        assert_eq!(ended.out, "ERROR   scene.cu: the scene runs\n");
+    }
+}
+
+#[test]
+fn a_wrong_expression_is_told_on_its_line() {
+    for (map, column, told) in [
+        ("x.q", 10, "has no member \"q\""),
+        ("x.x + radius", 14, "identifier \"radius\" is undefined"),
+        ("x.x *", 0, "expected an expression"),
+        ("x", 8, "no suitable conversion function from \"const float4\" to \"double\" exists"),
+        ("(x.x", 0, "expected a \")\""),
+    ] {
+        let manifest =
+            format!("[[stat]]\nname = \"e\"\nof = \"value\"\nmap = \"{map}\"\nreduce = \"sum\"");
+        let line = line_of(&manifest, "map = ");
+        let place = match column {
+            0 => format!("scene.cu:{line}"),
+            column => format!("scene.cu:{line}:{column}: error: "),
+        };
+        tested(&manifest, &[]).expect(1, &[&place, told]);
+    }
+}
+
+#[test]
+fn a_mistake_in_the_source_is_not_told_of_its_statistics() {
+    let manifest = "[[stat]]\nname = \"e\"\nof = \"value\"\nmap = \"x.x\"\nreduce = \"sum\"";
+    let text = counter_with(manifest);
+    let open = text.trim_end().trim_end_matches('}').to_owned();
+    let place = Workplace::new();
+    place.file("scene.cu", &open);
+    let ended = place.run(&["test", "scene.cu", "--device", "cpu"]);
+    let last = open.trim_end().lines().count();
+    ended.expect(1, &[&format!("scene.cu:{last}"), "expected a \"}\""]);
+    assert!(
+        !ended.err.contains(&format!("scene.cu:{}:", line_of(manifest, "map = "))),
+        "{ended:#?}"
+    );
+}
+
+#[test]
+fn a_statistic_of_values_that_are_no_numbers_is_none() {
+    let manifest = "[[stat]]
+name = \"e\"
+of = \"value\"
+map = \"1.0f / (x.x - 5.0f)\"
+reduce = \"max\"
+[[check]]
+stat = \"e\"
+max = 1000";
+    tested(manifest, &["--steps", "1"]).expect(1, &["1 of 1 checks failed"]);
+    assert!(tested(manifest, &["--steps", "1"]).out.contains("e = NaN after 1 step (max 1000)"));
+}
+
+#[test]
+fn a_fault_is_told_and_the_other_scenes_are_tested() {
+    let place = Workplace::new();
+    let fault = root().join("tests/scenes/bad/out_of_bounds_write.cu");
+    place.file("scene.cu", &counter_with("[[check]]\nstat = \"value.nan\"\nequals = 0"));
+    let scenes = ["test", fault.to_str().unwrap(), "scene.cu", "--device", "cpu", "--steps", "2"];
+    let ended = place.run(&[&scenes[..], &["--junit", "results.xml"]].concat());
+    ended.expect(4, &["fault: ", "1 of 2 checks failed or could not be made"]);
+    assert!(ended.out.contains("ok      scene.cu:"), "{ended:#?}");
+    let xml = fs::read_to_string(place.path("results.xml")).unwrap();
+    assert!(
+        xml.contains("<testsuites name=\"warpaint\" tests=\"2\" failures=\"0\" errors=\"1\""),
+        "{xml}"
+    );
+    assert_eq!(xml.matches("<testcase ").count(), 2);
+    assert_eq!(xml.matches("<error message=").count(), 1);
+    assert!(xml.contains("name=\"value.nan after 2 steps: equals 0\" file=\"scene.cu\""), "{xml}");
+}
+
+#[test]
+fn wrong_usage_of_the_test_mode_is_told() {
+    let place = Workplace::new();
+    place.file("scene.cu", COUNTER);
+    let run = |arguments: &[&str]| place.run(&[&["test"], arguments].concat());
+    run(&["nowhere.cu"]).expect_one_line(2, &["there is no file nowhere.cu"]);
+    run(&["scene.cu", "--param", "gian=1", "--device", "cpu"])
+        .expect(2, &["no parameter `gian`; did you mean `gain`"]);
+    run(&["scene.cu", "--const", "m=1", "--device", "cpu"])
+        .expect(1, &["the scene has no such constant"]);
+    run(&["scene.cu", "--device", "cpu", "--junit", "no/such/r.xml"])
+        .expect_one_line(2, &["r.xml"]);
+    run(&["scene.cu", "--gl", "window"]).expect_one_line(2, &["no window"]);
+}
