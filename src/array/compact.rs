@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::{
     DType, Data, Error, Expr, GpuArray, Order, Result, Sortable,
+    custom::Declaration,
     expression::{Node, Operand},
-    layout::broadcast,
     places::Places,
     source::Code,
-    sweep::{Parameter, Sweep},
+    sweep::{Steps, Sweep},
 };
 use crate::{index, kernel::Context};
 
@@ -180,33 +180,47 @@ const PARTED: &str = "out_[chosen_ ? before_ : *count_ + (i - before_)] = value_
 /// Values, and a mask over them.
 struct Choice<'a> {
     code: Code<'a>,
-    /// CUDA C++ that says whether element `i` is chosen.
-    mask: String,
+    mask: Mask,
     shape: Vec<usize>,
-    parameters: Vec<Parameter>,
+    parameters: Vec<(Declaration<'static>, u64)>,
+}
+
+/// Which elements are chosen.
+#[derive(Clone, Copy, Hash)]
+enum Mask {
+    /// Those for which the expression with this number is true.
+    Step(usize),
+    /// The first of equal neighbours in `sorted_`.
+    First,
+}
+
+impl Mask {
+    /// CUDA C++ that says whether element `i` is chosen.
+    fn text(self, code: &Code<'_>) -> String {
+        let (a, b) = ("sorted_[i - 1]", "sorted_[i]");
+        match self {
+            Self::Step(step) => code.name(step),
+            // NaN equals NaN here, as in numpy.
+            Self::First => format!("i == 0 || !({a} == {b} || {a} != {a} && {b} != {b})"),
+        }
+    }
 }
 
 impl<'a> Choice<'a> {
     fn of_mask(value: &'a Arc<Node>, mask: &'a Arc<Node>) -> Result<Self> {
         let mut code = Code::new(value)?;
-        let mask = code.include(mask)?;
-        let shape = broadcast(code.arrays.iter().map(|array| array.layout.shape()))?;
+        let mask = Mask::Step(code.include(mask)?);
+        let shape = code.shape()?;
         Ok(Self { code, mask, shape, parameters: Vec::new() })
     }
 
     /// The first of equal neighbours in `sorted`, which is contiguous.
     fn of_first(sorted: &Operand, value: &'a Arc<Node>) -> Result<Self> {
-        let to = format!("const {}", sorted.dtype.name);
+        let declaration = Declaration::pointer(sorted.dtype.name, "sorted_", true);
+        let parameters = vec![(declaration, sorted.address())];
         let mut code = Code::new(value)?;
         code.define(sorted.dtype);
-        let (a, b) = ("sorted_[i - 1]", "sorted_[i]");
-        Ok(Self {
-            code,
-            // NaN equals NaN here, as in numpy.
-            mask: format!("i == 0 || !({a} == {b} || {a} != {a} && {b} != {b})"),
-            shape: sorted.layout.shape().to_vec(),
-            parameters: vec![Parameter::pointer(&to, "sorted_", sorted.address())],
-        })
+        Ok(Self { code, mask: Mask::First, shape: sorted.layout.shape().to_vec(), parameters })
     }
 
     /// Runs it, with `store` for each element.
@@ -214,14 +228,19 @@ impl<'a> Choice<'a> {
         let (out, count) = (chosen.elements.operand(), chosen.count.operand());
         self.code.define(out.dtype);
         self.code.use_on(&out.context, "a compaction")?;
-        let layouts = self.code.arrays.iter().map(|array| array.layout.broadcast_to(&self.shape));
-        let places = Places::new(&self.shape, &layouts.collect::<Result<Vec<_>>>()?);
+        let places = Places::new(&self.shape, &self.code.layouts(&self.shape)?);
         let count_type = if places.count() < 1 << 32 { u32::DTYPE } else { u64::DTYPE };
-        self.parameters.push(Parameter::pointer(out.dtype.name, "out_", out.address()));
-        self.parameters.push(Parameter::pointer(u64::DTYPE.name, "count_", count.address()));
+        for (name, of) in [("out_", &out), ("count_", &count)] {
+            self.parameters.push((Declaration::pointer(of.dtype.name, name, false), of.address()));
+        }
+        let mask = self.mask;
         let sweep = Sweep {
-            places: &places,
+            places,
             total: DType { name: "Count", ..count_type },
+            parameters: self.parameters,
+            code: self.code,
+        };
+        sweep.run(&out.context, (mask, store, count_type.name), |code, _| Steps {
             definitions: format!(
                 "using Count = {};
 struct Plus {{ __device__ Count operator()(Count a, Count b) const {{ return a + b; }} }};
@@ -229,19 +248,16 @@ struct Plus {{ __device__ Count operator()(Count a, Count b) const {{ return a +
                 count_type.name
             ),
             combine: "Plus()",
-            load: format!("return {} ? 1 : 0;", self.mask),
+            load: format!("return {} ? 1 : 0;", mask.text(code)),
             store: format!(
                 "const Count before_ = i == 0 ? 0 : before;
         const bool chosen_ = after != before_;
         const auto value_ = {value};
         {store}
         if (i == n_ - 1) *count_ = after;",
-                value = self.code.result,
+                value = code.result(),
             ),
-            parameters: self.parameters,
-            code: self.code,
-        };
-        sweep.run(&out.context)
+        })
     }
 }
 

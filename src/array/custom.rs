@@ -1,5 +1,7 @@
 //! Parameters of kernels that users write as expressions: from a list in C to what a generated kernel takes.
 
+use std::{borrow::Cow, fmt};
+
 use num_complex::Complex;
 
 use super::{DType, Data, Error, GpuArray, Result, expression::Operand, layout::collapse};
@@ -53,20 +55,63 @@ pub(super) struct Parameters(Vec<signature::KernelParameter>);
 
 /// Parameters with their arguments.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Bound {
-    /// Declarations, each with a comma behind it.
-    pub(super) parameters: Vec<String>,
+pub(super) struct Bound<'a> {
+    pub(super) parameters: Vec<Declaration<'a>>,
     pub(super) arguments: Arguments,
-    pub(super) arrays: Vec<Operand>,
+    pub(super) arrays: Vec<&'a Operand>,
     pub(super) dtypes: Vec<DType>,
 }
 
-impl Bound {
+/// How a kernel declares a parameter, with a comma behind it.
+#[derive(Clone, Debug, Hash)]
+pub(super) struct Declaration<'a> {
+    form: Form,
+    /// The type of values or elements.
+    of: &'a str,
+    name: Cow<'a, str>,
+    constant: bool,
+}
+
+#[derive(Clone, Copy, Debug, Hash)]
+enum Form {
+    Value,
+    Pointer,
+    /// A `Strided` of so many axes.
+    Strided(usize),
+}
+
+impl<'a> Declaration<'a> {
+    /// A pointer to elements of type `of`, which are only read if `constant`.
+    pub(super) fn pointer(of: &'a str, name: &'a str, constant: bool) -> Self {
+        Self { form: Form::Pointer, of, name: name.into(), constant }
+    }
+
+    /// A 64-bit number.
+    pub(super) fn number(name: &'a str) -> Self {
+        Self { form: Form::Value, of: "unsigned long long", name: name.into(), constant: true }
+    }
+}
+
+impl fmt::Display for Declaration<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { of, name, .. } = self;
+        let qualifier = if self.constant { "const " } else { "" };
+        match self.form {
+            Form::Value => write!(f, "{qualifier}{of} {name}, "),
+            Form::Pointer => write!(f, "{qualifier}{of} *{name}, "),
+            Form::Strided(rank) => {
+                write!(f, "const warpaint::Strided<{qualifier}{of}, {rank}> {name}, ")
+            }
+        }
+    }
+}
+
+impl<'a> Bound<'a> {
     /// Context and length of the first array.
     ///
     /// # Errors
     /// [`Error::Empty`] where there is none.
-    pub(super) fn first(&self) -> Result<(&Context, usize)> {
+    pub(super) fn first(&self) -> Result<(&'a Context, usize)> {
         let first =
             self.arrays.first().ok_or(Error::Empty { operation: "a kernel without arrays" })?;
         Ok((&first.context, first.layout.count()))
@@ -93,7 +138,11 @@ impl Parameters {
     ///
     /// # Errors
     /// [`Error::ArgumentCount`], [`Error::Argument`].
-    pub(super) fn bind(&self, kernel: &str, arguments: &[KernelArgument]) -> Result<Bound> {
+    pub(super) fn bind<'a>(
+        &'a self,
+        kernel: &str,
+        arguments: &'a [KernelArgument],
+    ) -> Result<Bound<'a>> {
         if self.0.len() != arguments.len() {
             let (expected, found) = (self.0.len(), arguments.len());
             return Err(Error::ArgumentCount { kernel: kernel.to_owned(), expected, found });
@@ -126,9 +175,9 @@ impl KernelArgument {
     }
 }
 
-impl Bound {
+impl<'a> Bound<'a> {
     /// Adds an array; whether the parameter can take it.
-    fn array(&mut self, parameter: &signature::KernelParameter, operand: &Operand) -> bool {
+    fn array(&mut self, parameter: &'a signature::KernelParameter, operand: &'a Operand) -> bool {
         let CType::Pointer { to, constant } = &parameter.ctype else { return false };
         let name = operand.dtype.name;
         let same = match to {
@@ -139,42 +188,54 @@ impl Bound {
         if !same || !*constant && !operand.layout.is_injective() {
             return false;
         }
-        self.add_array(&parameter.name, *constant, operand);
+        self.add_array(&*parameter.name, *constant, operand);
         true
     }
 
     /// Declares `name` as a pointer, or as a `Strided` where the elements do not lie one behind the other.
-    pub(super) fn add_array(&mut self, name: &str, constant: bool, operand: &Operand) {
-        let (of, qualifier) = (operand.dtype.name, if constant { "const " } else { "" });
-        let (shape, strides) = collapse(operand.layout.shape(), &[operand.layout.strides()]);
-        let mut packed = operand.address().to_ne_bytes().to_vec();
-        if operand.layout.is_contiguous() {
-            self.parameters.push(format!("{qualifier}{of} *{name}, "));
+    pub(super) fn add_array(
+        &mut self,
+        name: impl Into<Cow<'a, str>>,
+        constant: bool,
+        operand: &'a Operand,
+    ) {
+        let (of, name) = (operand.dtype.name, name.into());
+        let form = if operand.layout.is_contiguous() {
+            self.arguments.push(&operand.address());
+            Form::Pointer
         } else {
-            let rank = shape.len();
-            self.parameters
-                .push(format!("const warpaint::Strided<{qualifier}{of}, {rank}> {name}, "));
+            let (shape, strides) = collapse(operand.layout.shape(), &[operand.layout.strides()]);
+            let mut packed = operand.address().to_ne_bytes().to_vec();
             let lengths = shape.iter().map(|&n| n as i64);
             let strides = strides.iter().flatten().map(|&stride| stride as i64);
             packed.extend(lengths.chain(strides).flat_map(i64::to_ne_bytes));
-        }
-        self.arguments.push_bytes(&packed, 8);
-        self.arrays.push(operand.clone());
+            self.arguments.push_bytes(&packed, 8);
+            Form::Strided(shape.len())
+        };
+        self.parameters.push(Declaration { form, of, name, constant });
+        self.arrays.push(operand);
         self.dtypes.push(operand.dtype);
     }
 
     /// Adds a value; whether the parameter can take it.
-    fn value(&mut self, parameter: &signature::KernelParameter, value: &Argument) -> bool {
+    fn value(&mut self, parameter: &'a signature::KernelParameter, value: &Argument) -> bool {
         if matches!(value.kind(), Kind::Array(_)) || !value.fits(&parameter.ctype) {
             return false;
         }
-        self.add_value(&parameter.text, &parameter.name, value.bytes(), value.align());
+        self.add_value(&parameter.text, &*parameter.name, value.bytes(), value.align());
         true
     }
 
     /// Declares `name` as a value of type `of`.
-    pub(super) fn add_value(&mut self, of: &str, name: &str, bytes: &[u8], align: usize) {
-        self.parameters.push(format!("const {of} {name}, "));
+    pub(super) fn add_value(
+        &mut self,
+        of: &'a str,
+        name: impl Into<Cow<'a, str>>,
+        bytes: &[u8],
+        align: usize,
+    ) {
+        let (form, name) = (Form::Value, name.into());
+        self.parameters.push(Declaration { form, of, name, constant: true });
         self.arguments.push_bytes(bytes, align);
     }
 }

@@ -4,7 +4,11 @@
 //! memory is read and written in the widest pieces. Otherwise axes are joined where they can be, and each thread
 //! computes its elements' places.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::{
+    fmt::{self, Write as _},
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
 
 use super::{
     DType, Error, Layout, Result,
@@ -15,7 +19,7 @@ use super::{
     sweep::is_serial,
 };
 use crate::{
-    device::{Arguments, LaunchConfig},
+    device::{Arguments, Function, LaunchConfig},
     kernel::{Context, GENERATED},
 };
 
@@ -29,12 +33,27 @@ const WIDEST_BYTES: usize = 16;
 /// Most bytes of one array that a thread holds.
 const MOST_BYTES: usize = 64;
 
-/// The type of pieces of `width` elements, as aligned as they are.
-pub(super) fn piece(array: &Operand, width: usize) -> String {
-    let DType { name, bytes, align, .. } = array.dtype;
-    let wide = alignment(width * bytes).max(align);
-    let align = if array.address().is_multiple_of(wide as u64) { wide } else { align };
-    format!("Piece<{name}, {align}>")
+/// The type of pieces of some neighbouring elements.
+#[derive(Hash)]
+pub(super) struct Piece {
+    of: &'static str,
+    align: usize,
+}
+
+impl Piece {
+    /// That of pieces of `width` elements of an array, as aligned as they are.
+    pub(super) fn new(array: &Operand, width: usize) -> Self {
+        let DType { name: of, bytes, align, .. } = array.dtype;
+        let wide = alignment(width * bytes).max(align);
+        let align = if array.address().is_multiple_of(wide as u64) { wide } else { align };
+        Self { of, align }
+    }
+}
+
+impl fmt::Display for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Piece<{}, {}>", self.of, self.align)
+    }
 }
 
 /// The alignment of pieces of `bytes`: the greatest power of two that divides them, up to the widest access.
@@ -60,16 +79,15 @@ pub(super) fn width(arrays: &[&Operand]) -> usize {
     width
 }
 
-/// Computes `root` for each element of `out`.
-pub(super) fn evaluate(root: &Arc<Node>, out: Operand) -> Result<()> {
-    let mut code = Code::new(root)?;
+/// Computes the expression of `code` for each element of `out`.
+pub(super) fn compute(mut code: Code<'_>, out: &Operand) -> Result<()> {
     code.define(out.dtype);
     code.use_on(&out.context, "an expression")?;
     out.memory.use_on(out.context.stream())?;
     if !out.layout.is_injective() {
         return Err(Error::NotWritable { shape: out.layout.shape().to_vec() });
     }
-    let shape = layout::broadcast(code.arrays.iter().map(|array| array.layout.shape()))?;
+    let shape = code.shape()?;
     if layout::broadcast([&shape[..], out.layout.shape()])? != out.layout.shape() {
         let shapes = vec![shape, out.layout.shape().to_vec()];
         return Err(Error::Broadcast { shapes });
@@ -77,25 +95,25 @@ pub(super) fn evaluate(root: &Arc<Node>, out: Operand) -> Result<()> {
     if out.layout.count() == 0 {
         return Ok(());
     }
-    if overlap(&code, &out) {
-        return through_another(&out, |between| evaluate(root, between));
+    if overlap(&code, out) {
+        return through_another(out, |between| compute(code, &between));
     }
-    Job { places: places(&code, &out)?, code: &code, out: &out }.launch()
+    Job::new(&code, out)?.launch()
 }
 
 /// Whether the code reads memory of `out` other than element for element.
 pub(super) fn overlap(code: &Code<'_>, out: &Operand) -> bool {
-    let apart = |array: &&Operand| {
+    let apart = |array: &Operand| {
         (&array.layout, array.dtype.bytes) != (&out.layout, out.dtype.bytes)
             || !Arc::ptr_eq(&array.memory, &out.memory)
     };
-    let other = code.arrays.iter().copied().filter(apart);
+    let other = code.arrays.iter().filter(|array| apart(array));
     other.chain(code.indexed_arrays()).any(|array| shares_memory(array, out))
 }
 
 /// Whether the code reads memory of `out`.
 pub(super) fn reads(code: &Code<'_>, out: &Operand) -> bool {
-    let mut arrays = code.arrays.iter().copied().chain(code.indexed_arrays());
+    let mut arrays = code.arrays.iter().chain(code.indexed_arrays());
     arrays.any(|array| shares_memory(array, out))
 }
 
@@ -117,58 +135,62 @@ pub(super) fn through_another(
     let layout = Layout::contiguous(out.layout.shape())?;
     let bytes = layout.count() * out.dtype.bytes;
     let memory = Arc::new(out.context.pool().alloc(out.context.stream(), bytes)?);
-    let between = Operand { memory, layout, ..out.clone() };
+    let between = Operand { memory, layout: Arc::new(layout), ..out.clone() };
     compute(between.clone())?;
-    evaluate(&Arc::new(Node::Array(between)), out.clone())
-}
-
-/// The places of each array's elements, the result's last.
-fn places(code: &Code<'_>, out: &Operand) -> Result<Places> {
-    let shape = out.layout.shape();
-    let arrays = code.arrays.iter().map(|array| array.layout.broadcast_to(shape));
-    let layouts: Vec<Layout> = arrays.chain([Ok(out.layout.clone())]).collect::<Result<_>>()?;
-    Ok(Places::new(shape, &layouts))
+    self::compute(Code::new(&Arc::new(Node::Array(between)))?, out)
 }
 
 /// An expression of which the places are known.
 struct Job<'a> {
     code: &'a Code<'a>,
+    /// Of each array's elements, the result's last.
     places: Places,
     out: &'a Operand,
+    /// How many neighbours a thread takes at once.
+    width: usize,
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
+    fn new(code: &'a Code<'a>, out: &'a Operand) -> Result<Self> {
+        let shape = out.layout.shape();
+        let mut layouts = code.layouts(shape)?;
+        layouts.push(Layout::clone(&out.layout));
+        let job = Self { code, places: Places::new(shape, &layouts), out, width: 1 };
+        Ok(Self { width: if job.places.is_flat() { job.widest() } else { 1 }, ..job })
+    }
+
     fn launch(&self) -> Result<()> {
-        let (code, out) = (self.code, self.out);
-        let (source, elements_a_thread) = if self.places.is_flat() {
-            let width = self.width();
-            (self.flat(width), width)
-        } else {
-            (self.strided(), 1)
-        };
-        let count = self.places.count();
+        let (code, out, count) = (self.code, self.out, self.places.count());
         let mut arguments = code.arguments();
         self.places.push_to(&mut arguments);
         arguments.push(&out.address()).push(&count);
-        let pieces = count.div_ceil(elements_a_thread as u64);
-        run(&out.context, code, &source, (pieces, Threads::ForEach), &arguments)
+        let kernel = code.compile(&out.context, ("expression", self), || self.source())?;
+        let pieces = count.div_ceil(self.width as u64);
+        run(&out.context, &kernel, (pieces, Threads::ForEach), &arguments)
+    }
+
+    fn source(&self) -> String {
+        if self.places.is_flat() { self.flat() } else { self.strided() }
+    }
+
+    /// The arrays whose elements differ from place to place, the result last, with their numbers.
+    fn moving(&self) -> impl Iterator<Item = (usize, &Operand)> {
+        let arrays = self.code.arrays.iter().copied().chain([self.out]).enumerate();
+        arrays.filter(|(k, _)| !self.places.is_uniform(*k))
     }
 
     /// How many neighbours a thread can take at once.
-    fn width(&self) -> usize {
-        let moving =
-            self.code.arrays.iter().enumerate().filter(|(k, _)| !self.places.is_uniform(*k));
-        let arrays: Vec<&Operand> = moving.map(|(_, array)| *array).chain([self.out]).collect();
-        width(&arrays)
+    fn widest(&self) -> usize {
+        width(&self.moving().map(|(_, array)| array).collect::<Vec<_>>())
     }
 
-    fn flat(&self, width: usize) -> String {
-        let (code, out) = (self.code, self.out);
+    fn flat(&self) -> String {
+        let (code, out, width) = (self.code, self.out, self.width);
         let uniform = |k: usize| self.places.is_uniform(k);
-        let (statements, result, to) = (code.statements(), &code.result, out.dtype.name);
+        let (statements, result, to) = (code.statements(), code.result(), out.dtype.name);
         let mut pieces = String::new();
         for (k, array) in code.arrays.iter().enumerate().filter(|(k, _)| !uniform(*k)) {
-            let of = piece(array, width);
+            let of = Piece::new(array, width);
             let _ = write!(pieces, "const {of} p{k} = ((const {of} *)a{k})[p]; ");
         }
         let in_piece =
@@ -191,7 +213,7 @@ extern \"C\" __global__ void {GENERATED}({parameters}{to} *out, unsigned long lo
     }}
 }}
 ",
-            whole = piece(out, width),
+            whole = Piece::new(out, width),
             parameters = code.parameters(),
             index = index(self.places.count()),
         )
@@ -217,8 +239,19 @@ extern \"C\" __global__ void {GENERATED}({parameters}{to} *out, unsigned long lo
             locate = self.places.locate(),
             statements = code.statements(),
             place = self.places.place(code.arrays.len()),
-            result = code.result,
+            result = code.result(),
         )
+    }
+}
+
+/// What its text depends on.
+impl Hash for Job<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.places, self.width, index_type(self.places.count()), self.out.dtype.name)
+            .hash(state);
+        if self.places.is_flat() {
+            self.moving().for_each(|(_, array)| Piece::new(array, self.width).hash(state));
+        }
     }
 }
 
@@ -259,19 +292,17 @@ impl Threads {
     }
 }
 
-/// Launches the generated kernel for `work` pieces.
+/// Launches a generated kernel for `work` pieces.
 #[expect(unsafe_code, reason = "a kernel launch")]
 pub(super) fn run(
     context: &Context,
-    code: &Code<'_>,
-    source: &str,
+    kernel: &Function,
     (work, threads): (u64, Threads),
     arguments: &Arguments,
 ) -> Result<()> {
-    let kernel = code.compile(context, source)?;
     let config = LaunchConfig::new(threads.blocks(work, context) as u32, BLOCK);
     // SAFETY: the kernel visits the elements of the layouts, which lie within their arrays' memory; the pool
     // hands that memory to nobody else before this stream's work has ended.
-    unsafe { context.stream().launch(&kernel, &config, arguments)? };
+    unsafe { context.stream().launch(kernel, &config, arguments)? };
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::{
     elementwise::{Threads, index, run},
     source::{Code, user_code},
 };
-use crate::kernel::{Context, GENERATED};
+use crate::kernel::GENERATED;
 
 /// A statement in CUDA C++ that runs for each index `i` of its first array, as a kernel.
 ///
@@ -118,17 +118,28 @@ impl ElementwiseKernel {
         self.run(bound, (taken.offset(), step, taken.count()))
     }
 
-    fn run(&self, bound: Bound, (start, step, count): (usize, isize, usize)) -> Result<()> {
-        let (context, n): (Context, usize) = {
-            let (context, n) = bound.first()?;
-            (context.clone(), n)
-        };
+    fn run(&self, bound: Bound<'_>, (start, step, count): (usize, isize, usize)) -> Result<()> {
+        let (context, n) = bound.first()?;
         if count == 0 {
             return Ok(());
         }
         let code = Code::custom(bound, &self.preamble, "0");
-        code.use_on(&context, "an elementwise kernel")?;
-        let source = format!(
+        code.use_on(context, "an elementwise kernel")?;
+        let mut arguments = code.arguments();
+        arguments
+            .push(&(start as i64))
+            .push(&(step as i64))
+            .push(&(count as u64))
+            .push(&(n as i64));
+        let index = index(count as u64);
+        let text = (&self.loop_prepare, &self.operation, &self.after_loop);
+        let facts = ("elementwise kernel", index, text);
+        let kernel = code.compile(context, facts, || self.source(&code, index))?;
+        run(context, &kernel, (count as u64, Threads::ForEach), &arguments)
+    }
+
+    fn source(&self, code: &Code<'_>, index: &str) -> String {
+        format!(
             "extern \"C\" __global__ void {GENERATED}({parameters}const long long start_, const long long step_, \
              const unsigned long long count_, const long long n)
 {{
@@ -142,17 +153,9 @@ impl ElementwiseKernel {
 }}
 ",
             parameters = code.parameters(),
-            index = index(count as u64),
             prepare = user_code("loop_prepare", &self.loop_prepare),
             operation = user_code("operation", &self.operation),
             after = user_code("after_loop", &self.after_loop),
-        );
-        let mut arguments = code.arguments();
-        arguments
-            .push(&(start as i64))
-            .push(&(step as i64))
-            .push(&(count as u64))
-            .push(&(n as i64));
-        run(&context, &code, &source, (count as u64, Threads::ForEach), &arguments)
+        )
     }
 }

@@ -3,9 +3,14 @@
 //! `&a * 2.0 + &b` computes nothing; it says what to compute. [`Expr::eval`] turns all of it into one kernel that
 //! reads each array once, and gives a new array; [`GpuArray::assign`] writes into one that is there.
 
-use std::{collections::HashMap, marker::PhantomData, sync::Arc};
+use std::{
+    collections::HashMap,
+    hash::{BuildHasherDefault, Hasher},
+    marker::PhantomData,
+    sync::Arc,
+};
 
-use super::{DType, Data, Error, GpuArray, Layout, Result, elementwise, layout};
+use super::{DType, Data, Error, GpuArray, Layout, Result, elementwise, layout, source::Code};
 use crate::{device::Block, kernel::Context};
 
 /// Something to be computed for each element. Cheap to clone.
@@ -68,7 +73,7 @@ pub(super) enum Node {
 pub(super) struct Operand {
     pub(super) context: Context,
     pub(super) memory: Arc<Block>,
-    pub(super) layout: Layout,
+    pub(super) layout: Arc<Layout>,
     pub(super) dtype: DType,
 }
 
@@ -114,24 +119,54 @@ impl Drop for Node {
     }
 }
 
-/// The nodes that `root` needs, each once and behind its arguments.
-pub(super) fn in_order(root: &Arc<Node>) -> Vec<&Arc<Node>> {
-    let mut done: HashMap<*const Node, ()> = HashMap::new();
-    let mut order = Vec::new();
-    let mut stack = vec![(root, false)];
-    while let Some((node, ready)) = stack.pop() {
-        if done.contains_key(&Arc::as_ptr(node)) {
-            continue;
+/// The nodes that an expression needs, each once and behind its arguments.
+pub(super) struct Order<'a> {
+    pub(super) nodes: Vec<&'a Arc<Node>>,
+    numbers: HashMap<*const Node, usize, BuildHasherDefault<OfPointers>>,
+}
+
+impl<'a> Order<'a> {
+    pub(super) fn of(root: &'a Arc<Node>) -> Self {
+        let mut order = Self { nodes: Vec::new(), numbers: HashMap::default() };
+        let mut stack = vec![(root, false)];
+        while let Some((node, ready)) = stack.pop() {
+            if order.numbers.contains_key(&Arc::as_ptr(node)) {
+                continue;
+            }
+            if ready {
+                order.numbers.insert(Arc::as_ptr(node), order.nodes.len());
+                order.nodes.push(node);
+            } else {
+                stack.push((node, true));
+                stack.extend(node.arguments().iter().rev().map(|argument| (argument, false)));
+            }
         }
-        if ready {
-            done.insert(Arc::as_ptr(node), ());
-            order.push(node);
-        } else {
-            stack.push((node, true));
-            stack.extend(node.arguments().iter().rev().map(|argument| (argument, false)));
-        }
+        order
     }
-    order
+
+    /// The place of a node that is among them.
+    pub(super) fn number(&self, node: &Arc<Node>) -> usize {
+        self.numbers.get(&Arc::as_ptr(node)).copied().unwrap_or(0)
+    }
+}
+
+/// A hash for addresses, which nobody chooses to make them collide.
+#[derive(Default)]
+struct OfPointers(u64);
+
+impl Hasher for OfPointers {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_usize(byte.into()));
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        // Knuth's multiplicative hash; maps look at the high and at the low bits.
+        self.0 = (self.0 ^ value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 impl<T: Data> Expr<T> {
@@ -177,7 +212,7 @@ impl<T: Data> Expr<T> {
 
     /// The arrays in it that give it its shape: all but those of which elements are gathered.
     pub(super) fn operands(&self) -> impl Iterator<Item = &Operand> {
-        in_order(&self.node).into_iter().filter_map(|node| match &**node {
+        Order::of(&self.node).nodes.into_iter().filter_map(|node| match &**node {
             Node::Array(operand) => Some(operand),
             _ => None,
         })
@@ -198,9 +233,9 @@ impl<T: Data> Expr<T> {
     /// [`Error::Broadcast`], [`Error::WrongDevice`], [`Error::Empty`] for an expression without any array, the
     /// device's.
     pub fn eval(&self) -> Result<GpuArray<T>> {
-        let context = self.context()?;
-        let mut out = GpuArray::empty(&context, &self.shape()?)?;
-        self.eval_into(&mut out)?;
+        let code = Code::new(&self.node)?;
+        let out = GpuArray::empty(code.context()?, &code.shape()?)?;
+        elementwise::compute(code, &out.operand())?;
         Ok(out)
     }
 
@@ -210,7 +245,7 @@ impl<T: Data> Expr<T> {
     /// # Errors
     /// As [`Expr::eval`], and [`Error::NotWritable`] for a broadcast view.
     pub fn eval_into(&self, out: &mut GpuArray<T>) -> Result<()> {
-        elementwise::evaluate(&self.node, out.operand())
+        elementwise::compute(Code::new(&self.node)?, &out.operand())
     }
 
     /// The context of the first array.

@@ -1,7 +1,7 @@
 //! Elements by lists of their numbers: read, written, and as part of expressions.
 
 use super::{
-    Data, Error, Expr, GpuArray, Integer, Layout, Result,
+    Data, Error, Expr, GpuArray, Integer, Result,
     elementwise::{Threads, index, reads, run},
     expression::Operand,
     layout::broadcast,
@@ -64,32 +64,35 @@ fn scatter<T: Data>(
     let at = code.include(&places.node)?;
     let to = code.indexed(out, false);
     code.use_on(&out.context, "put")?;
-    let layouts = code.arrays.iter().map(|array| array.layout.broadcast_to(shape));
-    let of = Places::new(shape, &layouts.collect::<Result<Vec<Layout>>>()?);
+    let of = Places::new(shape, &code.layouts(shape)?);
     let count = of.count();
     if count == 0 {
         return Ok(());
     }
-    let source = format!(
-        "{definition}extern \"C\" __global__ void {GENERATED}({parameters}{places}const unsigned long long n)
+    let mut arguments = code.arguments();
+    of.push_to(&mut arguments);
+    arguments.push(&count);
+    let source = || {
+        format!(
+            "{definition}extern \"C\" __global__ void {GENERATED}({parameters}{places}const unsigned long long n)
 {{
     {index}
     for (Index i = first_; i < n; i += threads_) {{ {locate}{reads}{statements}{to}[{at}] = {value}; }}
 }}
 ",
-        definition = of.definition(),
-        parameters = code.parameters(),
-        places = of.parameter(),
-        index = index(count),
-        locate = of.locate(),
-        reads = code.reads(|k| format!("a{k}[{}]", of.place(k))),
-        statements = code.statements(),
-        value = code.result,
-    );
-    let mut arguments = code.arguments();
-    of.push_to(&mut arguments);
-    arguments.push(&count);
-    run(&out.context, &code, &source, (count, Threads::ForEach), &arguments)
+            definition = of.definition(),
+            parameters = code.parameters(),
+            places = of.parameter(),
+            index = index(count),
+            locate = of.locate(),
+            reads = code.reads(|k| format!("a{k}[{}]", of.place(k))),
+            statements = code.statements(),
+            at = code.name(at),
+            value = code.result(),
+        )
+    };
+    let kernel = code.compile(&out.context, ("put", &of, index(count), at), source)?;
+    run(&out.context, &kernel, (count, Threads::ForEach), &arguments)
 }
 
 impl<T: Data> GpuArray<T> {

@@ -30,7 +30,7 @@ use crate::{
 pub struct GpuArray<T> {
     context: Context,
     memory: Arc<Block>,
-    layout: Layout,
+    layout: Arc<Layout>,
     of: PhantomData<T>,
 }
 
@@ -42,8 +42,8 @@ impl<T> Clone for GpuArray<T> {
 
 impl<T> GpuArray<T> {
     /// Another view of its memory; `layout` must lie within it.
-    fn with_layout(&self, layout: Layout) -> Self {
-        let (context, memory) = (self.context.clone(), self.memory.clone());
+    fn with_layout(&self, layout: impl Into<Arc<Layout>>) -> Self {
+        let (context, memory, layout) = (self.context.clone(), self.memory.clone(), layout.into());
         Self { context, memory, layout, of: PhantomData }
     }
 
@@ -105,7 +105,7 @@ impl<T: Data> GpuArray<T> {
         let bytes = layout.count().checked_mul(T::DTYPE.bytes);
         let bytes = bytes.ok_or_else(|| Error::TooLarge { shape: shape.to_vec() })?;
         let memory = Arc::new(context.pool().alloc(context.stream(), bytes)?);
-        Ok(Self { context: context.clone(), memory, layout, of: PhantomData })
+        Ok(Self { context: context.clone(), memory, layout: Arc::new(layout), of: PhantomData })
     }
 
     /// An array of zero bytes: 0, 0.0, `false`.

@@ -1,7 +1,7 @@
 //! Histograms: how many elements fall into each of equal bins.
 
 use super::{
-    Error, Expr, GpuArray, Layout, Real, Result, elementwise::index, places::Places, source::Code,
+    Error, Expr, GpuArray, Real, Result, elementwise::index, places::Places, source::Code,
 };
 use crate::{
     device::{Arguments, LaunchConfig},
@@ -43,9 +43,8 @@ impl<T: Real> Expr<T> {
         let counts = GpuArray::zeros(&context, &[bins])?;
         let code = Code::new(&self.node)?;
         code.use_on(&context, "a histogram")?;
-        let shape = self.shape()?;
-        let layouts = code.arrays.iter().map(|array| array.layout.broadcast_to(&shape));
-        let places = Places::new(&shape, &layouts.collect::<Result<Vec<Layout>>>()?);
+        let shape = code.shape()?;
+        let places = Places::new(&shape, &code.layouts(&shape)?);
         if places.count() > 0 {
             let mut arguments = code.arguments();
             places.push_to(&mut arguments);
@@ -76,8 +75,9 @@ fn count(
 ) -> Result<()> {
     // Warps that do not share counters do not wait for each other where many elements are alike.
     let copies = (MOST_SHARED / bins).min(WARPS);
-    let kernel = code.compile(context, &source(code, places))?;
     let n = places.count();
+    let facts = ("histogram", places, index(n));
+    let kernel = code.compile(context, facts, || source(code, places))?;
     arguments.push(&(bins as u64)).push(&(copies as u64)).push(&n);
     let most = u64::from(context.device().info().multiprocessors) * BLOCKS_PER_MULTIPROCESSOR;
     let blocks = n.div_ceil(u64::from(BLOCK) * UNROLL).clamp(1, most.max(1));
@@ -136,6 +136,6 @@ fn source(code: &Code<'_>, places: &Places) -> String {
         locate = places.locate(),
         reads = code.reads(|k| format!("a{k}[{}]", places.place(k))),
         statements = code.statements(),
-        result = code.result,
+        result = code.result(),
     )
 }

@@ -1,6 +1,9 @@
 //! Where the elements of several arrays lie, as generated kernels compute it from one index.
 
-use std::fmt::Write as _;
+use std::{
+    fmt::Write as _,
+    hash::{Hash, Hasher},
+};
 
 use super::layout::{Layout, collapse};
 use crate::device::Arguments;
@@ -92,5 +95,14 @@ impl Places {
             true => "i".to_owned(),
             false => format!("o{k}"),
         }
+    }
+}
+
+/// What the text of all its methods depends on: not how long axes and strides are, but how many.
+impl Hash for Places {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let arrays = self.strides.len();
+        (self.is_flat(), self.shape.len(), arrays).hash(state);
+        (0..arrays).for_each(|k| self.is_uniform(k).hash(state));
     }
 }

@@ -345,7 +345,7 @@ impl<T: Real> Reduce<T> {
         let out = GpuArray::empty(&both.of.value.context()?, &[&shape[..], &[2]].concat())?;
         both.compute(&Operand {
             dtype: pair,
-            layout: Layout::contiguous(&shape)?,
+            layout: Layout::contiguous(&shape)?.into(),
             ..out.operand()
         })?;
         Ok((out.slice(&index![..., 0])?, out.slice(&index![..., 1])?))

@@ -6,11 +6,16 @@
 //! the widest accesses there are and several of them on their way at once. Which elements meet in which order depends on
 //! shapes, layouts and device alone, so a result has the same bits each time.
 
-use std::{borrow::Cow, fmt::Write as _, sync::Arc};
+use std::{
+    borrow::Cow,
+    fmt::Write as _,
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
 
 use super::{
     DType, Error, Layout, Result,
-    elementwise::{index_type, piece, width},
+    elementwise::{Piece, index_type, width},
     expression::{Node, Operand},
     layout::collapse,
     source::Code,
@@ -58,7 +63,7 @@ pub(super) struct Reduction {
 }
 
 /// The accumulator of no values.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub(super) enum Identity {
     /// Its bytes, given to the kernel as an argument.
     Value(Box<[u8]>),
@@ -122,7 +127,7 @@ impl Job<'_> {
         let bytes = layout.count() * accumulator.bytes;
         let memory = Arc::new(self.context.pool().alloc(self.context.stream(), bytes)?);
         let context = self.context.clone();
-        let partial = Operand { context, memory, layout, dtype: accumulator };
+        let partial = Operand { context, memory, layout: layout.into(), dtype: accumulator };
         let user_preamble = code.user_preamble;
         self.launch(code, &places, &plan, Steps { absorb, finish: "a", count }, &partial)?;
 
@@ -149,8 +154,9 @@ impl Job<'_> {
         code.define(self.reduction.of);
         code.define(self.reduction.accumulator);
         code.define(out.dtype);
-        let source = Source { code: &code, places, plan, reduction: self.reduction, steps: &steps };
-        let kernel = code.compile(self.context, &source.text(out.dtype))?;
+        let (reduction, out_type) = (self.reduction, out.dtype.name);
+        let source = Source { code: &code, places, plan, reduction, steps: &steps, out: out_type };
+        let kernel = code.compile(self.context, ("reduction", &source), || source.text())?;
         let mut arguments = code.arguments();
         arguments.push_bytes(&places.packed(), 8);
         if let Identity::Value(bytes) = &self.reduction.identity {
@@ -178,8 +184,7 @@ struct Places {
 
 impl Places {
     fn new(code: &Code<'_>, job: &Job<'_>) -> Result<Self> {
-        let layouts = code.arrays.iter().map(|array| array.layout.broadcast_to(job.shape));
-        let layouts: Vec<Layout> = layouts.collect::<Result<_>>()?;
+        let layouts = code.layouts(job.shape)?;
         let part = |axes: &[usize]| {
             let shape: Vec<usize> = axes.iter().map(|&axis| job.shape[axis]).collect();
             let of = |layout: &Layout| axes.iter().map(|&axis| layout.strides()[axis]).collect();
@@ -289,6 +294,18 @@ impl Places {
     }
 }
 
+/// What the text of its methods depends on.
+impl Hash for Places {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.kept.len(), self.reduced.len()).hash(state);
+        self.strides.len().hash(state);
+        for (k, (_, inner)) in self.strides.iter().enumerate() {
+            self.is_uniform(k).hash(state);
+            inner.iter().for_each(|&stride| (stride == 1).hash(state));
+        }
+    }
+}
+
 /// How the work is shared out.
 struct Plan {
     outputs: usize,
@@ -367,15 +384,33 @@ struct Source<'a> {
     plan: &'a Plan,
     reduction: &'a Reduction,
     steps: &'a Steps<'a>,
+    /// The type of the results.
+    out: &'static str,
+}
+
+/// What its text depends on.
+impl Hash for Source<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Plan { columns, lanes, width, unroll, .. } = *self.plan;
+        (columns, lanes, width, unroll, index_type(self.elements()), self.out).hash(state);
+        let Reduction { accumulator, identity, combine, .. } = self.reduction;
+        (accumulator.name, identity, combine, self.steps.absorb, self.steps.finish).hash(state);
+        self.places.hash(state);
+        self.code.arrays.iter().for_each(|array| Piece::new(array, width).hash(state));
+    }
 }
 
 impl Source<'_> {
-    fn text(&self, out: DType) -> String {
+    /// How many elements there are in all.
+    fn elements(&self) -> u64 {
+        (self.plan.outputs as u64).saturating_mul(self.plan.length.max(1) as u64)
+    }
+
+    fn text(&self) -> String {
         let (parameter, identity) = match &self.reduction.identity {
             Identity::Value(_) => ("const Accumulator identity_, ", String::new()),
             Identity::Code(code) => ("", format!("const Accumulator identity_ = {code}; ")),
         };
-        let elements = (self.plan.outputs as u64).saturating_mul(self.plan.length.max(1) as u64);
         format!(
             "using Accumulator = {accumulator};
 using Result = {result};
@@ -393,8 +428,8 @@ extern \"C\" __global__ void __launch_bounds__({BLOCK}) {GENERATED}({parameters}
 }}
 ",
             accumulator = self.reduction.accumulator.name,
-            result = out.name,
-            index = index_type(elements),
+            result = self.out,
+            index = index_type(self.elements()),
             combine = self.reduction.combine,
             absorb = self.steps.absorb,
             finish = self.steps.finish,
@@ -435,12 +470,12 @@ extern \"C\" __global__ void __launch_bounds__({BLOCK}) {GENERATED}({parameters}
         __syncthreads();
     }}",
             to_output = self.places.to_output("k_"),
-            elements = self.elements(),
+            elements = self.loops(),
         )
     }
 
     /// The loops over the elements of one output from `begin_` to `end_`.
-    fn elements(&self) -> String {
+    fn loops(&self) -> String {
         let Plan { width, unroll, .. } = *self.plan;
         if width == 1 {
             return self.looped(1, unroll, "begin_", "end_");
@@ -473,12 +508,12 @@ extern \"C\" __global__ void __launch_bounds__({BLOCK}) {GENERATED}({parameters}
         let in_pieces = |k: usize| width > 1 && !self.places.is_uniform(k);
         let arrays = &self.code.arrays;
         let held = self.each(|k| match in_pieces(k) {
-            true => format!("{} q{k}_[{unroll}]; ", piece(arrays[k], width)),
+            true => format!("{} q{k}_[{unroll}]; ", Piece::new(arrays[k], width)),
             false => format!("{} q{k}_[{unroll}]; ", arrays[k].dtype.name),
         });
         let read = self.each(|k| match in_pieces(k) {
             true => {
-                let piece = piece(arrays[k], width);
+                let piece = Piece::new(arrays[k], width);
                 format!("q{k}_[u_] = ((const {piece} *)(a{k} + b{k}_))[at_]; ")
             }
             false => format!("q{k}_[u_] = a{k}[o{k}_]; "),
@@ -500,7 +535,7 @@ for (unsigned u_ = 0; u_ < {unroll}; ++u_) {{
 for (unsigned j_ = 0; j_ < {width}; ++j_) {{ const Index r_ = (p_ + u_ * {lanes}) * {width} + j_, i = r_; {values}{statements}const auto value_ = {result}; total_ = absorb(total_, value_, r_); }} }}
 ",
             statements = self.code.statements(),
-            result = self.code.result,
+            result = self.code.result(),
         )
     }
 

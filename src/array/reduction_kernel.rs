@@ -91,8 +91,7 @@ impl<T: Data> ReductionKernel<T> {
     /// As [`ElementwiseKernel::call`](super::ElementwiseKernel::call).
     pub fn call(&self, arguments: &[KernelArgument]) -> Result<GpuArray<T>> {
         let bound = self.parameters.bind(&self.name, arguments)?;
-        let context = bound.first()?.0.clone();
-        let mut out = GpuArray::empty(&context, &[])?;
+        let mut out = GpuArray::empty(bound.first()?.0, &[])?;
         self.call_into(arguments, &mut out)?;
         Ok(out)
     }
@@ -104,14 +103,13 @@ impl<T: Data> ReductionKernel<T> {
     pub fn call_into(&self, arguments: &[KernelArgument], out: &mut GpuArray<T>) -> Result<()> {
         let bound = self.parameters.bind(&self.name, arguments)?;
         let (context, n) = bound.first()?;
-        let context = context.clone();
         if out.len() != 1 {
             let (operation, found) = ("a reduction", out.shape().to_vec());
             return Err(super::Error::Shape { operation, expected: vec![], found });
         }
         let code = Code::custom(bound, &self.preamble, &self.map);
         let (shape, reduction) = ([n], &self.reduction);
-        let job = Job { context: &context, shape: &shape, kept: &[], reduced: &[0], reduction };
+        let job = Job { context, shape: &shape, kept: &[], reduced: &[0], reduction };
         job.run(code, &out.operand())
     }
 }

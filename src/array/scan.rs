@@ -7,16 +7,16 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{
     DType, Data, Error, Expr, GpuArray, Layout, Number, Real, Result,
+    custom::Declaration,
     elementwise::{index_type, overlap, through_another},
     expression::{Node, Operand},
-    layout::broadcast,
     places::Places,
     source::{Code, user_code},
-    sweep::{Parameter, Sweep},
+    sweep::{Steps, Sweep},
 };
 
 /// What a scan does with values: a type that they are collected in, and CUDA C++ for its steps.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub(super) struct Scan {
     /// What values are collected in.
     pub(super) accumulator: DType,
@@ -159,49 +159,62 @@ impl Scan {
     ) -> Result<()> {
         let mut code = Code::new(root)?;
         let heads = match segments {
-            Segments::Heads(heads) => code.include(heads)?,
-            _ => String::new(),
+            Segments::Heads(heads) => Some(code.include(heads)?),
+            _ => None,
         };
         code.user_preamble = &self.preamble;
         code.define(self.accumulator);
         code.define(out.dtype);
         code.use_on(&out.context, "a scan")?;
         out.memory.use_on(out.context.stream())?;
-        let shape = broadcast(code.arrays.iter().map(|array| array.layout.shape()))?;
-        out.layout = fit(&out.layout, &shape)?;
+        let shape = code.shape()?;
+        out.layout = fit(&out.layout, &shape)?.into();
         if overlap(&code, &out) {
             return through_another(&out, |between| self.run(root, segments, between));
         }
         let order = order(segments, shape.len())?;
         let places = places(&code, &out, &shape, &order)?;
-        let (load, is_head) = match segments {
-            Segments::One => ("map_(x_, i)", "i == 0"),
-            Segments::Along(_) => ("Total{map_(x_, i), is_head_}", begins_row(places.count())),
-            Segments::Heads(_) => ("Total{map_(x_, i), is_head_}", &*heads),
-        };
         let total = match segments {
             Segments::One => DType { name: "Value", ..self.accumulator },
             _ => segmented(self.accumulator),
         };
         let length = order.last().map_or(1, |&axis| shape[axis]);
-        let sweep = Sweep {
-            places: &places,
-            total,
-            definitions: self.definitions(out.dtype),
-            combine: if matches!(segments, Segments::One) { "Combine()" } else { BY_HEADS },
+        let reciprocal = (u64::MAX / length.max(1) as u64).wrapping_add(1);
+        let parameters = vec![
+            (Declaration::pointer("Result", "out_", false), out.address()),
+            (Declaration::number("length_"), length as u64),
+            (Declaration::number("reciprocal_"), reciprocal),
+        ];
+        let facts = (self, std::mem::discriminant(&segments), heads, out.dtype.name);
+        Sweep { code, places, total, parameters }.run(&out.context, facts, |code, places| {
+            self.steps(segments, heads.map(|heads| code.name(heads)), out.dtype, code, places)
+        })
+    }
+
+    fn steps(
+        &self,
+        segments: Segments<'_>,
+        heads: Option<String>,
+        out: DType,
+        code: &Code<'_>,
+        places: &Places,
+    ) -> Steps {
+        let one = matches!(segments, Segments::One);
+        let is_head = match (segments, &heads) {
+            (Segments::Along(_), _) => begins_row(places.count()),
+            (_, Some(heads)) => heads,
+            (_, None) => "i == 0",
+        };
+        let load = if one { "map_(x_, i)" } else { "Total{map_(x_, i), is_head_}" };
+        Steps {
+            definitions: self.definitions(out),
+            combine: if one { "Combine()" } else { BY_HEADS },
             load: format!(
                 "const bool is_head_ = {is_head}; const auto x_ = {}; return {load};",
-                code.result
+                code.result()
             ),
-            store: self.store(matches!(segments, Segments::One), is_head, &places, &code),
-            parameters: vec![
-                Parameter::pointer("Result", "out_", out.address()),
-                Parameter::number("length_", length as u64),
-                Parameter::number("reciprocal_", (u64::MAX / length.max(1) as u64).wrapping_add(1)),
-            ],
-            code,
-        };
-        sweep.run(&out.context)
+            store: self.store(one, is_head, places, code),
+        }
     }
 
     /// The steps as functions.
@@ -283,10 +296,10 @@ fn order(segments: Segments<'_>, ndim: usize) -> Result<Vec<usize>> {
 
 /// The places of the arrays' elements and the result's, counted along axes in this order.
 fn places(code: &Code<'_>, out: &Operand, shape: &[usize], order: &[usize]) -> Result<Places> {
-    let arrays = code.arrays.iter().map(|array| array.layout.broadcast_to(shape));
-    let layouts = arrays.chain([Ok(out.layout.clone())]);
+    let mut layouts = code.layouts(shape)?;
+    layouts.push(Layout::clone(&out.layout));
     let layouts: Vec<Layout> =
-        layouts.map(|layout| layout?.permute(order)).collect::<Result<_>>()?;
+        layouts.iter().map(|layout| layout.permute(order)).collect::<Result<_>>()?;
     let shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
     Ok(Places::new(&shape, &layouts))
 }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use super::{
     DType, Data, ElementwiseKernel, Error, Expr, GpuArray, Layout, Real, Result,
     expression::{Node, Operand},
-    layout::broadcast,
     places::Places,
     source::Code,
     sweep::is_serial,
@@ -240,8 +239,11 @@ struct Radix {
 struct Stage<'a> {
     radix: &'a Radix,
     code: Code<'a>,
+    /// The types of keys and values.
+    dtypes: (DType, Option<DType>),
+    /// The number of the values' result.
+    value: Option<usize>,
     places: Places,
-    source: String,
     block: usize,
     items: usize,
 }
@@ -327,14 +329,24 @@ impl<'a> Stage<'a> {
         code.library = SORT;
         code.use_on(&radix.context, "a sort")?;
         // Buffers between passes have one axis.
-        let shape = broadcast(code.arrays.iter().map(|array| array.layout.shape()))?;
-        let layouts = code.arrays.iter().map(|array| array.layout.broadcast_to(&shape));
-        let places = Places::new(&shape, &layouts.collect::<Result<Vec<_>>>()?);
+        let shape = code.shape()?;
+        let places = Places::new(&shape, &code.layouts(&shape)?);
         let dtypes = (keys.dtype(), values.map(|values| values.dtype()));
         let widest = dtypes.0.bytes.max(dtypes.1.map_or(0, |value| value.bytes));
         let items = (BYTES_PER_THREAD / widest).clamp(1, MOST_ITEMS);
         let serial = is_serial(&radix.context);
         let (block, items) = if serial { (32, items * BLOCK / 32) } else { (BLOCK, items) };
+        Ok(Self { radix, code, dtypes, value, places, block, items })
+    }
+
+    /// The type that counts elements.
+    fn index(&self) -> &'static str {
+        if self.radix.tally_bytes() == 4 { "unsigned" } else { "unsigned long long" }
+    }
+
+    fn source(&self) -> String {
+        let Self { code, places, block, items, .. } = self;
+        let serial = is_serial(&self.radix.context);
         // Three blocks at once: what is computed from keys shall be computed again rather than kept in registers.
         let bounds = if serial { "32" } else { "256, 3" };
         let evaluate = format!(
@@ -343,8 +355,7 @@ impl<'a> Stage<'a> {
             reads = code.reads(|k| format!("a{k}[{}]", places.place(k))),
             statements = code.statements(),
         );
-        let index = if radix.tally_bytes() == 4 { "unsigned" } else { "unsigned long long" };
-        let source = format!(
+        format!(
             "using Index = {index};
 using Key = {key_type};
 using Value = {value_type};
@@ -365,18 +376,21 @@ extern \"C\" __global__ void __launch_bounds__({bounds}) sort_digit({parameters}
         value_, keys_, values_);
 }}
 ",
-            key_type = dtypes.0.name,
-            value_type = dtypes.1.map_or("warpaint::Nothing", |value| value.name),
+            index = self.index(),
+            key_type = self.dtypes.0.name,
+            value_type = self.dtypes.1.map_or("warpaint::Nothing", |value| value.name),
             definition = places.definition(),
             parameters = code.parameters() + places.parameter(),
-            key = code.result,
-            value = value.as_deref().unwrap_or("Value()"),
-        );
-        Ok(Self { radix, code, places, source, block, items })
+            key = code.result(),
+            value = self.value.map_or("Value()".to_owned(), |value| code.name(value)),
+        )
     }
 
-    fn kernel(&self, name: &str) -> Result<Function> {
-        self.code.compile_kernel(&self.radix.context, &self.source, name)
+    fn kernel(&self, name: &'static str) -> Result<Function> {
+        let types = (self.dtypes.0.name, self.dtypes.1.map(|value| value.name));
+        let tile = (self.block, self.items, self.index());
+        let facts = ("sort", types, self.value, tile, &self.places);
+        self.code.compile_kernel(&self.radix.context, facts, name, || self.source())
     }
 
     fn arguments(&self) -> Arguments {

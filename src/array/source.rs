@@ -1,15 +1,20 @@
 //! CUDA C++ for an expression: the part that all generated kernels share.
 
-use std::{collections::HashMap, fmt::Write as _, sync::Arc};
+use std::{
+    fmt::Write as _,
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
 
 use super::{
-    DType, Error, Result,
+    DType, Error, Layout, Result,
     custom::Bound,
-    expression::{Node, Operand, in_order},
+    expression::{Node, Operand, Order},
+    layout::broadcast,
 };
 use crate::{
     device::{Arguments, Function},
-    kernel::{Context, GENERATED},
+    kernel::{Context, GENERATED, Key},
 };
 
 /// Most arrays, scalars and operations of one kernel: what fits its parameters (4 KiB) and compiles in good time.
@@ -22,92 +27,98 @@ const PRELUDE: &str = include_str!("prelude.cuh");
 
 /// An expression as statements: each array `k` is read into `x<k>`, each scalar is `s<k>`, and the value is in
 /// [`Code::result`].
+///
+/// What text depends on is collected first; text is written only for a kernel that is not there yet.
 pub(super) struct Code<'a> {
     pub(super) arrays: Vec<&'a Operand>,
     scalars: Vec<(DType, &'a [u8])>,
-    statements: String,
-    /// How many nodes there were.
-    operations: usize,
-    pub(super) result: String,
+    steps: Vec<Step>,
+    value: Value<'a>,
     dtypes: Vec<DType>,
     /// What the parameters of a kernel of the user's own come to.
-    custom: Bound,
+    custom: Bound<'a>,
     /// Text of the user's behind all definitions.
     pub(super) user_preamble: &'a str,
     /// Further classes and functions that the kernel's own text names.
     pub(super) library: &'static str,
 }
 
+/// What a node of an expression comes to; others are named by their numbers.
+#[derive(Hash)]
+enum Step {
+    /// An element of [`Code::arrays`].
+    Array(usize),
+    /// One of [`Code::scalars`].
+    Scalar(usize),
+    /// The element of an indexed array whose number the other step gives.
+    Gather { array: usize, at: usize },
+    /// A value computed by `code`.
+    Apply { of: &'static str, code: &'static str, arguments: Vec<usize> },
+}
+
+/// What [`Code::result`] is.
+#[derive(Hash)]
+enum Value<'a> {
+    Step(usize),
+    /// CUDA C++ of the user's.
+    Custom(&'a str),
+}
+
 impl<'a> Code<'a> {
-    /// The code of `root`.
-    ///
-    /// # Errors
-    /// [`Error::TooLong`] for more than one kernel can hold.
-    pub(super) fn new(root: &'a Arc<Node>) -> Result<Self> {
-        let mut code = Self {
-            arrays: Vec::new(),
-            scalars: Vec::new(),
-            statements: String::new(),
-            operations: 0,
-            result: String::new(),
-            dtypes: Vec::new(),
-            custom: Bound::default(),
-            user_preamble: "",
-            library: "",
-        };
-        code.result = code.include(root)?;
-        Ok(code)
-    }
-
-    /// Adds the code of a further expression; the name of its value.
-    ///
-    /// # Errors
-    /// As [`Code::new`].
-    pub(super) fn include(&mut self, root: &'a Arc<Node>) -> Result<String> {
-        let order = in_order(root);
-        let first = self.operations;
-        self.operations += order.len();
-        let too_long = Error::TooLong { operations: self.operations };
-        if self.operations > MOST_OPERATIONS {
-            return Err(too_long);
-        }
-        let (mut result, mut names) = (String::new(), HashMap::with_capacity(order.len()));
-        for (number, &node) in (first..).zip(&order) {
-            let name = self.add(number, node, &names);
-            names.insert(Arc::as_ptr(node), name.clone());
-            result = name;
-        }
-        if self.arrays.len() + self.custom.arrays.len() > MOST_ARRAYS
-            || self.scalars.len() > MOST_SCALARS
-        {
-            return Err(too_long);
-        }
-        Ok(result)
-    }
-
-    /// The code of the user's expression `value` over bound parameters; `i` is the index.
-    pub(super) fn custom(custom: Bound, user_preamble: &'a str, value: &str) -> Self {
-        let dtypes = custom.dtypes.clone();
+    fn empty(custom: Bound<'a>, user_preamble: &'a str, value: Value<'a>) -> Self {
         Self {
             arrays: Vec::new(),
             scalars: Vec::new(),
-            statements: String::new(),
-            operations: 0,
-            result: user_code("map expression", &format!("({value})")),
-            dtypes,
+            steps: Vec::new(),
+            value,
+            dtypes: custom.dtypes.clone(),
             custom,
             user_preamble,
             library: "",
         }
     }
 
-    /// Adds a node; the name of its value.
-    fn add(
-        &mut self,
-        number: usize,
-        node: &'a Node,
-        names: &HashMap<*const Node, String>,
-    ) -> String {
+    /// The code of `root`.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`] for more than one kernel can hold.
+    pub(super) fn new(root: &'a Arc<Node>) -> Result<Self> {
+        let mut code = Self::empty(Bound::default(), "", Value::Step(0));
+        code.value = Value::Step(code.include(root)?);
+        Ok(code)
+    }
+
+    /// The code of the user's expression `value` over bound parameters; `i` is the index.
+    pub(super) fn custom(custom: Bound<'a>, user_preamble: &'a str, value: &'a str) -> Self {
+        Self::empty(custom, user_preamble, Value::Custom(value))
+    }
+
+    /// Adds the code of a further expression; the number of its value, for [`Code::name`].
+    ///
+    /// # Errors
+    /// As [`Code::new`].
+    pub(super) fn include(&mut self, root: &'a Arc<Node>) -> Result<usize> {
+        let order = Order::of(root);
+        let first = self.steps.len();
+        let operations = first + order.nodes.len();
+        let too_long = Error::TooLong { operations };
+        if operations > MOST_OPERATIONS {
+            return Err(too_long);
+        }
+        for &node in &order.nodes {
+            let step = self.step(node, |argument| first + order.number(argument));
+            self.steps.push(step);
+        }
+        if self.arrays.len() + self.custom.arrays.len() > MOST_ARRAYS
+            || self.scalars.len() > MOST_SCALARS
+        {
+            return Err(too_long);
+        }
+        Ok(operations - 1)
+    }
+
+    /// What `node` comes to; `number` tells the steps of its arguments.
+    fn step(&mut self, node: &'a Node, number: impl Fn(&Arc<Node>) -> usize) -> Step {
         self.define(node.dtype());
         match node {
             Node::Array(operand) => {
@@ -119,46 +130,40 @@ impl<'a> Code<'a> {
                     self.arrays.push(operand);
                     self.arrays.len() - 1
                 });
-                format!("x{at}")
+                Step::Array(at)
             }
             Node::Gather { source, arguments } => {
-                let at = arguments.first().and_then(|node| names.get(&Arc::as_ptr(node)));
-                let array = self.indexed(source, true);
-                format!("{array}[{}]", at.map_or("0", String::as_str))
+                let array = self.custom.arrays.len();
+                self.indexed(source, true);
+                Step::Gather { array, at: arguments.first().map_or(0, number) }
             }
             Node::Scalar { dtype, bytes } => {
                 self.scalars.push((*dtype, bytes));
-                format!("s{}", self.scalars.len() - 1)
+                Step::Scalar(self.scalars.len() - 1)
             }
-            Node::Apply { dtype, code, arguments } => {
-                let name = |at: usize| {
-                    arguments
-                        .get(at)
-                        .and_then(|node| names.get(&Arc::as_ptr(node)))
-                        .map_or("", String::as_str)
-                };
-                let value = fill_in(code, dtype.name, &name);
-                let _ = write!(self.statements, "const {} v{number} = {value}; ", dtype.name);
-                format!("v{number}")
-            }
+            Node::Apply { dtype, code, arguments } => Step::Apply {
+                of: dtype.name,
+                code,
+                arguments: arguments.iter().map(number).collect(),
+            },
         }
     }
 
     /// Adds an array of which the code indexes elements by their numbers in C order; its name.
-    pub(super) fn indexed(&mut self, array: &Operand, constant: bool) -> String {
+    pub(super) fn indexed(&mut self, array: &'a Operand, constant: bool) -> String {
         let name = format!("g{}", self.custom.arrays.len());
-        self.custom.add_array(&name, constant, array);
+        self.custom.add_array(name.clone(), constant, array);
         name
     }
 
     /// The arrays of which elements are indexed by their numbers.
-    pub(super) fn indexed_arrays(&self) -> &[Operand] {
+    pub(super) fn indexed_arrays(&self) -> &[&'a Operand] {
         &self.custom.arrays
     }
 
     /// How many nodes its expressions have.
     pub(super) fn operations(&self) -> usize {
-        self.operations
+        self.steps.len()
     }
 
     pub(super) fn define(&mut self, dtype: DType) {
@@ -167,40 +172,67 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// The statements that compute [`Code::result`].
-    pub(super) fn statements(&self) -> &str {
-        &self.statements
+    /// What the value of a step is called.
+    pub(super) fn name(&self, step: usize) -> String {
+        match self.steps.get(step) {
+            Some(Step::Array(array)) => format!("x{array}"),
+            Some(Step::Scalar(scalar)) => format!("s{scalar}"),
+            Some(Step::Gather { array, at }) => format!("g{array}[{}]", self.name(*at)),
+            Some(Step::Apply { .. }) => format!("v{step}"),
+            None => String::new(),
+        }
     }
 
-    /// The only kernel of `source`, as [`Code::compile_kernel`].
+    /// The value of its expression, in CUDA C++.
+    pub(super) fn result(&self) -> String {
+        match self.value {
+            Value::Step(step) => self.name(step),
+            Value::Custom(value) => user_code("map expression", &format!("({value})")),
+        }
+    }
+
+    /// The statements that compute [`Code::result`].
+    pub(super) fn statements(&self) -> String {
+        let mut text = String::new();
+        for (number, step) in self.steps.iter().enumerate() {
+            let Step::Apply { of, code, arguments } = step else { continue };
+            let name = |at: usize| arguments.get(at).map_or(String::new(), |&step| self.name(step));
+            let _ = write!(text, "const {of} v{number} = {}; ", fill_in(code, of, &name));
+        }
+        text
+    }
+
+    /// The only kernel of a source, as [`Code::compile_kernel`].
     ///
     /// # Errors
     /// As [`Context::generated`].
-    pub(super) fn compile(&self, context: &Context, source: &str) -> Result<Function> {
-        self.compile_kernel(context, source, GENERATED)
+    pub(super) fn compile(
+        &self,
+        context: &Context,
+        facts: impl Hash,
+        source: impl Fn() -> String,
+    ) -> Result<Function> {
+        self.compile_kernel(context, facts, GENERATED, source)
     }
 
-    /// The kernel called `kernel` of `source`, which stands behind the definitions that it needs; compiled the first
-    /// time.
+    /// The kernel called `kernel` of the source that `source` writes the first time, which stands behind the definitions
+    /// that it needs. The source must be the same wherever the code and the `facts` are the same.
     ///
     /// # Errors
     /// As [`Context::generated`].
     pub(super) fn compile_kernel(
         &self,
         context: &Context,
-        source: &str,
-        kernel: &str,
+        facts: impl Hash,
+        kernel: &'static str,
+        source: impl Fn() -> String,
     ) -> Result<Function> {
-        let types = self.types();
-        // The same text means another kernel where a name in it means something else; in the prelude and the
-        // libraries, names always mean the same.
-        let key = [&types, self.user_preamble, source].concat();
-        Ok(context.generated(&key, kernel, || {
-            let mut text = types + PRELUDE + self.library;
+        Ok(context.generated(Key::of(&(facts, self)), kernel, || {
+            let mut text = self.types() + PRELUDE + self.library;
             if !self.user_preamble.is_empty() {
                 text.push_str(&user_code("preamble", self.user_preamble));
             }
-            text + source
+            text + &source()
         })?)
     }
 
@@ -229,7 +261,8 @@ impl<'a> Code<'a> {
         let scalars = self.scalars.iter().enumerate();
         let scalars = scalars.map(|(k, (dtype, _))| format!("const {} s{k}", dtype.name));
         let own = arrays.chain(scalars).map(|parameter| parameter + ", ");
-        self.custom.parameters.iter().cloned().chain(own).collect()
+        let custom = self.custom.parameters.iter().map(ToString::to_string);
+        custom.chain(own).collect()
     }
 
     /// What [`Code::parameters`] get.
@@ -253,13 +286,38 @@ impl<'a> Code<'a> {
         arrays.map(read).collect()
     }
 
+    /// The context of the first array of its expressions.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] where there is none.
+    pub(super) fn context(&self) -> Result<&'a Context> {
+        let first = self.arrays.first().ok_or(Error::Empty { operation: "an expression" })?;
+        Ok(&first.context)
+    }
+
+    /// The shape of its expressions: that of their arrays, broadcast together.
+    ///
+    /// # Errors
+    /// [`Error::Broadcast`].
+    pub(super) fn shape(&self) -> Result<Vec<usize>> {
+        broadcast(self.arrays.iter().map(|array| array.layout.shape()))
+    }
+
+    /// The layouts of its arrays, broadcast to `shape`.
+    ///
+    /// # Errors
+    /// [`Error::Broadcast`].
+    pub(super) fn layouts(&self, shape: &[usize]) -> Result<Vec<Layout>> {
+        self.arrays.iter().map(|array| array.layout.broadcast_to(shape)).collect()
+    }
+
     /// Says that the arrays are used on the stream of `context`.
     ///
     /// # Errors
     /// [`Error::WrongDevice`] for an array of another device.
     pub(super) fn use_on(&self, context: &Context, operation: &'static str) -> Result<()> {
         let device = context.device().id();
-        for array in self.arrays.iter().copied().chain(&self.custom.arrays) {
+        for array in self.arrays.iter().chain(&self.custom.arrays) {
             if array.context.device().id() != device {
                 return Err(Error::WrongDevice { operation });
             }
@@ -269,13 +327,25 @@ impl<'a> Code<'a> {
     }
 }
 
+/// What the text of all its methods depends on: not which arrays and which scalars there are, but of which types.
+impl Hash for Code<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // By its address, as what it never changes: it is long.
+        (self.library.as_ptr(), self.library.len(), self.user_preamble).hash(state);
+        (&self.dtypes, &self.steps, &self.value, &self.custom.parameters).hash(state);
+        self.arrays.len().hash(state);
+        self.arrays.iter().for_each(|array| array.dtype.name.hash(state));
+        self.scalars.iter().for_each(|(dtype, _)| dtype.name.hash(state));
+    }
+}
+
 /// `text` on lines of its own, counted from 1 in a file called `<what>` in diagnostics.
 pub(super) fn user_code(what: &str, text: &str) -> String {
     format!("\n#line 1 \"<{what}>\"\n{text}\n#line 1 \"generated.cu\"\n")
 }
 
 /// `code` with `$0`, `$1`, ... and `$T` replaced.
-fn fill_in<'n>(code: &str, of: &str, name: &dyn Fn(usize) -> &'n str) -> String {
+fn fill_in(code: &str, of: &str, name: &dyn Fn(usize) -> String) -> String {
     let mut text = String::with_capacity(code.len() + 16);
     let mut rest = code;
     while let Some((before, after)) = rest.split_once('$') {
@@ -283,7 +353,7 @@ fn fill_in<'n>(code: &str, of: &str, name: &dyn Fn(usize) -> &'n str) -> String 
         let mut characters = after.chars();
         match characters.next() {
             Some('T') => text.push_str(of),
-            Some(digit) => text.push_str(name(digit.to_digit(10).unwrap_or(0) as usize)),
+            Some(digit) => text.push_str(&name(digit.to_digit(10).unwrap_or(0) as usize)),
             None => {}
         }
         rest = characters.as_str();

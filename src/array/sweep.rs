@@ -1,6 +1,10 @@
 //! One pass over elements with running totals: what scans and compactions are made of.
 
-use super::{DType, Result, elementwise::index_type, places::Places, source::Code};
+use std::hash::Hash;
+
+use super::{
+    DType, Result, custom::Declaration, elementwise::index_type, places::Places, source::Code,
+};
 use crate::{
     device::{DeviceKind, Fill, LaunchConfig},
     kernel::{Context, GENERATED},
@@ -22,51 +26,39 @@ const SHARED_BYTES: usize = 40 << 10;
 /// A pass over the elements of an expression in C order.
 ///
 /// Each gives a total of its own; the kernel combines them in order, and for each element runs statements that see the
-/// total before it and with it. `combine` must be associative and needs no neutral element. The order of combination
-/// depends on the number of elements and the kind of device alone.
+/// total before it and with it. The order of combination depends on the number of elements and the kind of device alone.
 pub(super) struct Sweep<'a> {
-    /// What the kernel reads; the text below may use its results.
+    /// What the kernel reads; the text of its [`Steps`] may use its results.
     pub(super) code: Code<'a>,
     /// Where: of the arrays of `code`, and maybe others behind them.
-    pub(super) places: &'a Places,
+    pub(super) places: Places,
     /// The type of totals.
     pub(super) total: DType,
+    /// Further parameters of the kernel, with addresses and numbers for them.
+    pub(super) parameters: Vec<(Declaration<'static>, u64)>,
+}
+
+/// What a pass does, in CUDA C++.
+pub(super) struct Steps {
     /// What must stand before the kernel.
     pub(super) definitions: String,
-    /// An object that is called with two totals.
-    pub(super) combine: &'a str,
+    /// An object that is called with two totals; associative, and needs no neutral element.
+    pub(super) combine: &'static str,
     /// Statements that return the total of element `i` alone.
     pub(super) load: String,
     /// Statements for element `i`, with the totals `before` (none where `i` is 0) and `after`.
     pub(super) store: String,
-    /// Further parameters of the kernel.
-    pub(super) parameters: Vec<Parameter>,
-}
-
-/// A parameter of a kernel with its argument.
-pub(super) struct Parameter {
-    pub(super) declaration: String,
-    pub(super) bytes: Vec<u8>,
-}
-
-impl Parameter {
-    /// A pointer to the element type `to`.
-    pub(super) fn pointer(to: &str, name: &str, address: u64) -> Self {
-        let declaration = format!("{to} *{name}");
-        Self { declaration, bytes: address.to_ne_bytes().into() }
-    }
-
-    /// A number.
-    pub(super) fn number(name: &str, value: u64) -> Self {
-        let declaration = format!("const unsigned long long {name}");
-        Self { declaration, bytes: value.to_ne_bytes().into() }
-    }
 }
 
 impl Sweep<'_> {
-    /// Puts it on the stream of `context`.
+    /// Puts it on the stream of `context`. Where the `facts` and the fields of this are the same, `steps` must be.
     #[expect(unsafe_code, reason = "a kernel launch")]
-    pub(super) fn run(mut self, context: &Context) -> Result<()> {
+    pub(super) fn run(
+        mut self,
+        context: &Context,
+        facts: impl Hash,
+        steps: impl Fn(&Code<'_>, &Places) -> Steps,
+    ) -> Result<()> {
         self.code.library = SCAN;
         let n = self.places.count();
         if n == 0 {
@@ -74,8 +66,12 @@ impl Sweep<'_> {
         }
         let (block, items) = tile(self.total.bytes, context);
         let unrolled = if is_serial(context) { 1 } else { items };
-        let source = self.source(n, (block, items, unrolled));
-        let kernel = self.code.compile(context, &source)?;
+        let tile = (block, items, unrolled);
+        let source = || self.source(&steps(&self.code, &self.places), tile);
+        let declarations = self.parameters.iter().map(|(declaration, _)| declaration);
+        let declarations: Vec<_> = declarations.collect();
+        let facts = (facts, tile, index_type(n), self.total.name, &self.places, declarations);
+        let kernel = self.code.compile(context, ("sweep", facts), source)?;
         let tiles = n.div_ceil((block * items) as u64) as usize;
         // A counter, and of each level as many totals in words with their flags: see `Mailbox`.
         let totals = tiles + tiles.div_ceil(FAN) + tiles.div_ceil(FAN * FAN);
@@ -85,8 +81,8 @@ impl Sweep<'_> {
 
         let mut arguments = self.code.arguments();
         self.places.push_to(&mut arguments);
-        for parameter in &self.parameters {
-            arguments.push_bytes(&parameter.bytes, 8);
+        for (_, value) in &self.parameters {
+            arguments.push(value);
         }
         arguments.push(&memory.address()).push(&n);
         let config = LaunchConfig::new(tiles as u32, block as u32);
@@ -96,8 +92,8 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    fn source(&self, n: u64, (block, items, unrolled): (usize, usize, usize)) -> String {
-        let own = self.parameters.iter().map(|parameter| format!("{}, ", parameter.declaration));
+    fn source(&self, steps: &Steps, (block, items, unrolled): (usize, usize, usize)) -> String {
+        let own = self.parameters.iter().map(|(declaration, _)| declaration.to_string());
         let evaluate = format!(
             "{locate}{reads}{statements}",
             locate = self.places.locate(),
@@ -116,17 +112,17 @@ extern \"C\" __global__ void __launch_bounds__({block}, {blocks}) {GENERATED}({p
     warpaint::scan<{block}, {items}, {unrolled}, Total, Index>(memory_, n_, {combine}, load_, store_);
 }}
 ",
-            index = index_type(n),
+            index = index_type(self.places.count()),
             blocks = THREADS_AT_ONCE / block,
             places = self.places.definition(),
-            definitions = self.definitions,
+            definitions = steps.definitions,
             parameters = self.code.parameters(),
             places_parameter = self.places.parameter(),
             own = own.collect::<String>(),
             total = self.total.name,
-            load = self.load,
-            store = self.store,
-            combine = self.combine,
+            load = steps.load,
+            store = steps.store,
+            combine = steps.combine,
         )
     }
 }

@@ -2,10 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Error, Result, Source, SourceModule};
+use super::{Error, Key, Result, Source, SourceModule};
 use crate::{
     compile::{Cache, Compiler, Outcome, Request, Target},
     device::{self, Choice, Device, Function, Module, Pool, Stream, StreamOptions},
@@ -36,8 +36,7 @@ struct Shared {
     target: Target,
     compiler: Compiler,
     pool: Pool,
-    /// Generated sources by what they were generated from.
-    generated: Mutex<HashMap<Box<str>, Generated>>,
+    generated: Mutex<GeneratedSources>,
 }
 
 impl Context {
@@ -139,19 +138,23 @@ impl Context {
         Ok(self.stream.synchronize()?)
     }
 
+    /// How often kernels of array operations were found, and how often their source had to be written.
+    pub fn generated_statistics(&self) -> GeneratedStatistics {
+        self.generated_sources().statistics
+    }
+
     /// The kernel called `kernel` of the generated source that `key` stands for; `generate` writes it the first time.
     ///
     /// # Errors
     /// [`Error::Rejected`] where the source holds an expression of the user's that is wrong.
     pub(crate) fn generated(
         &self,
-        key: &str,
-        kernel: &str,
-        generate: impl FnOnce() -> String,
+        key: Key,
+        kernel: &'static str,
+        generate: impl Fn() -> String,
     ) -> Result<Function> {
-        let sources = || self.shared.generated.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(generated) = sources().get_mut(key) {
-            return generated.kernel(kernel);
+        if let Some(found) = self.generated_sources().find(&key, kernel, &generate) {
+            return found;
         }
         // Not under the lock: a compilation takes long, and two of the same source do no harm.
         let mut request = Request::new("generated.cu", generate(), self.target());
@@ -163,10 +166,49 @@ impl Context {
             }
         };
         let module = self.device().load(&compiled.ptx)?;
-        let mut generated = Generated { module, kernels: HashMap::new() };
+        let mut generated = Generated { module, kernels: Vec::new(), source: request.source };
         let found = generated.kernel(kernel);
-        sources().insert(key.into(), generated);
+        self.generated_sources().insert(key, generated);
         found
+    }
+
+    fn generated_sources(&self) -> MutexGuard<'_, GeneratedSources> {
+        self.shared.generated.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How often kernels of array operations were looked for in a context.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GeneratedStatistics {
+    /// Those that were there: nothing was written, compiled or loaded.
+    pub found: u64,
+    /// Those whose source was written, compiled (or taken from the compiler's cache) and loaded.
+    pub written: u64,
+}
+
+/// Generated sources by what they depend on.
+#[derive(Debug, Default)]
+struct GeneratedSources {
+    sources: HashMap<Key, Generated>,
+    statistics: GeneratedStatistics,
+}
+
+impl GeneratedSources {
+    fn find(
+        &mut self,
+        key: &Key,
+        kernel: &'static str,
+        generate: impl Fn() -> String,
+    ) -> Option<Result<Function>> {
+        let generated = self.sources.get_mut(key)?;
+        debug_assert_eq!(generated.source, generate(), "its key leaves something out");
+        self.statistics.found += 1;
+        Some(generated.kernel(kernel))
+    }
+
+    fn insert(&mut self, key: Key, generated: Generated) {
+        self.statistics.written += 1;
+        self.sources.insert(key, generated);
     }
 }
 
@@ -174,17 +216,19 @@ impl Context {
 #[derive(Debug)]
 struct Generated {
     module: Module,
-    /// Those of its kernels that were asked for.
-    kernels: HashMap<Box<str>, Function>,
+    /// Those of its kernels that were asked for: one, or a few.
+    kernels: Vec<(&'static str, Function)>,
+    /// As it was written: keys that leave something out show where it is compared, in debug builds.
+    source: String,
 }
 
 impl Generated {
-    fn kernel(&mut self, name: &str) -> Result<Function> {
-        if let Some(kernel) = self.kernels.get(name) {
+    fn kernel(&mut self, name: &'static str) -> Result<Function> {
+        if let Some((_, kernel)) = self.kernels.iter().find(|(known, _)| *known == name) {
             return Ok(kernel.clone());
         }
         let kernel = self.module.function(name)?;
-        self.kernels.insert(name.into(), kernel.clone());
+        self.kernels.push((name, kernel.clone()));
         Ok(kernel)
     }
 }

@@ -7,15 +7,17 @@ mod argument;
 mod context;
 mod error;
 mod function;
+mod key;
 mod module;
 mod prepared;
 mod source;
 
 pub use argument::{Argument, Kind};
-pub use context::Context;
 pub(crate) use context::GENERATED;
+pub use context::{Context, GeneratedStatistics};
 pub use error::{Error, Result};
 pub use function::Kernel;
+pub(crate) use key::Key;
 pub use module::SourceModule;
 pub use prepared::{PreparedKernel, Timing};
 pub use source::Source;

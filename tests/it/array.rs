@@ -6,6 +6,7 @@ mod complex;
 mod creation;
 mod functions;
 mod gather;
+mod generated;
 mod histogram;
 mod join;
 #[cfg(feature = "ndarray")]

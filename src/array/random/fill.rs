@@ -38,24 +38,27 @@ pub(super) fn fill(
     let mut code = Code::custom(bound, "", "0");
     code.library = engine.library();
     code.use_on(&out.context, "random numbers")?;
-    let source = format!(
-        "extern \"C\" __global__ void {GENERATED}({parameters}const unsigned long long first, const long long n)
+    let mut arguments = code.arguments();
+    arguments.push(&first).push(&n);
+    let (engine, distribution) = (engine.class(), &distribution.class);
+    let source = || {
+        format!(
+            "extern \"C\" __global__ void {GENERATED}({parameters}const unsigned long long first, const long long n)
 {{
     warpaint::fill(warpaint::{engine}{{{engine_names}}}, warpaint::{distribution}{{{distribution_names}}}, out, first, n);
 }}
 ",
-        parameters = code.parameters(),
-        engine = engine.class(),
-        distribution = distribution.class,
-    );
-    let mut arguments = code.arguments();
-    arguments.push(&first).push(&n);
+            parameters = code.parameters(),
+        )
+    };
+    let facts = ("random numbers", &*engine, distribution, &*engine_names, &*distribution_names);
+    let kernel = code.compile(&out.context, facts, source)?;
     let blocks = n.div_ceil(values_a_block) + 1;
-    run(&out.context, &code, &source, (blocks, Threads::Stride), &arguments)
+    run(&out.context, &kernel, (blocks, Threads::Stride), &arguments)
 }
 
 /// Declares a parameter for each member; their names.
-fn declare(bound: &mut Bound, prefix: &str, members: &[Member]) -> String {
+fn declare<'a>(bound: &mut Bound<'a>, prefix: &str, members: &'a [Member]) -> String {
     let names: Vec<_> = (0..members.len()).map(|k| format!("{prefix}{k}")).collect();
     for (name, member) in names.iter().zip(members) {
         member.declare(name, bound);

@@ -73,23 +73,27 @@ impl Recurrence {
 
     /// Makes as many lanes again as there are.
     fn grow(&self, states: &GpuArray<u32>, jump: &GpuArray<u32>, have: u64) -> Result<()> {
+        let (context, states, jump) = (states.context(), states.operand(), jump.operand());
         let mut bound = Bound::default();
-        bound.add_array("states", false, &states.operand());
-        bound.add_array("jump", true, &jump.operand());
+        bound.add_array("states", false, &states);
+        bound.add_array("jump", true, &jump);
         let mut code = Code::custom(bound, "", "0");
         code.library = self.library;
-        code.use_on(states.context(), "random numbers")?;
-        let source = format!(
-            "extern \"C\" __global__ void {GENERATED}({parameters}const unsigned long long have)
+        code.use_on(context, "random numbers")?;
+        let mut arguments = code.arguments();
+        arguments.push(&have);
+        let source = || {
+            format!(
+                "extern \"C\" __global__ void {GENERATED}({parameters}const unsigned long long have)
 {{
     warpaint::Lanes<warpaint::{class}>::grow(states, jump, have);
 }}
 ",
-            parameters = code.parameters(),
-            class = self.class,
-        );
-        let mut arguments = code.arguments();
-        arguments.push(&have);
-        run(states.context(), &code, &source, (have, Threads::Stride), &arguments)
+                parameters = code.parameters(),
+                class = self.class,
+            )
+        };
+        let kernel = code.compile(context, ("lanes of random numbers", self.class), source)?;
+        run(context, &kernel, (have, Threads::Stride), &arguments)
     }
 }

@@ -21,7 +21,8 @@ impl Member {
     }
 
     /// Declares a parameter for it.
-    pub(super) fn declare(&self, name: &str, bound: &mut Bound) {
+    pub(super) fn declare<'a>(&'a self, name: &str, bound: &mut Bound<'a>) {
+        let name = name.to_owned();
         match self {
             Self::Value { dtype, bytes } => bound.add_value(dtype.name, name, bytes, dtype.align),
             Self::Array(array) => bound.add_array(name, true, array),
