@@ -6,9 +6,9 @@
 use std::{collections::HashMap, path::PathBuf, process::Command, time::Instant};
 
 use warpaint::{
-    array::{ElementwiseKernel, Expr, GpuArray, Order, random::Generator},
-    device::{Choice, Device, Fill, LaunchConfig},
-    kernel::{Context, Source},
+    array::{Expr, GpuArray, Order, random::Generator},
+    device::{Choice, Device, Fill},
+    kernel::Context,
 };
 
 /// Calls one behind the other, of which the time is shared out.
@@ -28,7 +28,6 @@ fn main() {
     let peers = if device.as_nvidia().is_some() { peers(elements) } else { HashMap::new() };
     let bench = Bench { context: Context::new(device).unwrap(), peers };
     bench.bandwidth(elements);
-    bench.latency();
 }
 
 /// Builds and runs CUB's part.
@@ -110,58 +109,5 @@ impl Bench {
         self.show("sin (peer: copy)", Some(copy), || z.assign(x.sin()).unwrap());
         let mut philox = Generator::new(1);
         self.show("uniform f32 (peer: fill)", Some(fill), || philox.fill_uniform(&mut y).unwrap());
-    }
-
-    /// What a single call costs.
-    fn latency(&self) {
-        println!("{:<44}{:>10}", "", "µs");
-        let few = GpuArray::<f32>::arange(&self.context, 4096).unwrap();
-        let sum = Expr::from(&few);
-        let us = |name: &str, work: &mut dyn FnMut()| {
-            (0..100).for_each(|_| work());
-            self.context.synchronize().unwrap();
-            let mut times: Vec<f64> = Vec::new();
-            for _ in 0..2000 {
-                let start = Instant::now();
-                work();
-                times.push(start.elapsed().as_secs_f64() * 1e6);
-            }
-            times.sort_by(f64::total_cmp);
-            println!("{name:<44}{:>10.2}", times[times.len() / 2]);
-        };
-        us("sum of 4096, read on the host", &mut || {
-            std::hint::black_box(sum.sum().unwrap().item().unwrap());
-        });
-        let mut out = few.copy().unwrap();
-        us("an expression of 4096, put on the stream", &mut || {
-            out.assign(&few * 2.0 + 1.0).unwrap();
-        });
-        self.context.synchronize().unwrap();
-        // SAFETY: only the element `i` of each array is used.
-        #[expect(unsafe_code, reason = "a kernel of our own making")]
-        let axpy = unsafe {
-            ElementwiseKernel::new("float a, const float *x, float *y", "y[i] += a * x[i]").unwrap()
-        };
-        us("an elementwise kernel, put on the stream", &mut || {
-            axpy.call(&[2f32.into(), (&few).into(), (&out).into()]).unwrap();
-        });
-        self.context.synchronize().unwrap();
-        let text = "extern \"C\" __global__ void k(float *x) { x[threadIdx.x] += 1.0f; }";
-        let source = Source::new(text);
-        let module = self.context.module(&source).unwrap();
-        us("a module from the memory cache, loaded", &mut || {
-            drop(self.context.module(&source).unwrap());
-        });
-        let kernel = module.kernel("k").unwrap();
-        let prepared =
-            kernel.prepare(&LaunchConfig::new(1, 32), &[few.argument().unwrap()]).unwrap();
-        us("a prepared launch", &mut || {
-            // SAFETY: 32 threads write 32 of 4096 elements.
-            #[expect(unsafe_code, reason = "a kernel launch")]
-            unsafe {
-                prepared.launch(self.context.stream()).unwrap();
-            }
-        });
-        self.context.synchronize().unwrap();
     }
 }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::{Data, Error, Result};
-use crate::device;
+use crate::{device, kernel::Context};
 
 /// The elements of an array on their way to the host, as they were when [`GpuArray::download`] was called.
 ///
@@ -35,6 +35,20 @@ impl<T: Data> Readback<T> {
     pub fn wait(self) -> Result<Vec<T>> {
         values(&self.bytes.wait()?)
     }
+}
+
+/// The value that kernels write to the address which `put_on` gets, once the stream of `context` has done all that is on
+/// it. The address is that of memory of the host's.
+///
+/// # Errors
+/// Of earlier work on the stream; [`Error::InvalidBits`].
+pub(super) fn written<T: Data>(
+    context: &Context,
+    put_on: impl FnOnce(u64) -> Result<()>,
+) -> Result<T> {
+    let bytes = context.written_by_kernels(size_of::<T>(), put_on)?;
+    bytemuck::checked::try_pod_read_unaligned(&bytes)
+        .map_err(|_| Error::InvalidBits { of: T::DTYPE.name })
 }
 
 /// The values that `bytes` are.

@@ -7,10 +7,11 @@ use super::{
     dtype::Instance,
     elementwise::{reads, through_another},
     expression::Operand,
-    reduction::{Identity, Job, Reduction, split},
+    readback::written,
+    reduction::{Identity, Job, Reduction, Results, split},
     source::Code,
 };
-use crate::index;
+use crate::{index, kernel::Context};
 
 /// An expression that is to be reduced, and along which axes: all, unless [`Reduce::along`] names them.
 ///
@@ -71,7 +72,11 @@ impl<T: Data, O: Data> Reduced<T, O> {
     /// # Errors
     /// [`Error::Broadcast`], [`Error::Axes`].
     pub fn shape(&self) -> Result<Vec<usize>> {
-        let mut shape = self.of.value.shape()?;
+        self.shape_of(self.of.value.shape()?)
+    }
+
+    /// The shape of the result for values of this shape.
+    fn shape_of(&self, mut shape: Vec<usize>) -> Result<Vec<usize>> {
         let (kept, reduced) = split(shape.len(), self.of.axes.as_deref())?;
         if self.of.keep_axes {
             reduced.iter().for_each(|&axis| shape[axis] = 1);
@@ -80,15 +85,47 @@ impl<T: Data, O: Data> Reduced<T, O> {
         Ok(kept.into_iter().map(|axis| shape[axis]).collect())
     }
 
+    fn code(&self) -> Result<Code<'_>> {
+        Code::new(&self.of.value.node)
+    }
+
     /// Computes it into a new array, on the stream of the expression's first array.
     ///
     /// # Errors
     /// [`Error::Axes`] for axes that are not there or not each once,
     /// [`Error::Empty`] where no values have no result; as [`Expr::eval`].
     pub fn eval(&self) -> Result<GpuArray<O>> {
-        let out = GpuArray::empty(&self.of.value.context()?, &self.shape()?)?;
-        self.compute(&out.operand())?;
+        let code = self.code()?;
+        let out = GpuArray::empty(code.context()?, &self.shape_of(code.shape()?)?)?;
+        self.compute(code, &out.operand())?;
         Ok(out)
+    }
+
+    /// The only result, on the host. Waits for the work before it.
+    ///
+    /// The fastest way there: kernels write it to memory of the host's, so nothing is copied, and one launch does for
+    /// some thousand values.
+    ///
+    /// ```
+    /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    ///
+    /// let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[1.0f32, 2.0, 4.5])?;
+    /// assert_eq!(a.reduce().sum().item()?, 7.5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there is exactly one result; as [`Reduced::eval`].
+    pub fn item(&self) -> Result<O> {
+        let code = self.code()?;
+        let (context, found) = (code.context()?, self.shape_of(code.shape()?)?);
+        if found.iter().any(|&length| length != 1) {
+            return Err(Error::Shape { operation: "item", expected: vec![], found });
+        }
+        written(context, |address| {
+            self.run(code, context, Results { dtype: O::DTYPE, address, count: 1 })
+        })
     }
 
     /// Computes it into `out`, on the stream of `out`, which may have any layout and share memory with what is reduced.
@@ -102,23 +139,27 @@ impl<T: Data, O: Data> Reduced<T, O> {
             let (operation, found) = ("a reduction", out.shape().to_vec());
             return Err(Error::Shape { operation, expected, found });
         }
-        let out = out.operand();
+        let (code, out) = (self.code()?, out.operand());
         if !out.layout.is_injective() {
             return Err(Error::NotWritable { shape: expected });
         }
-        if reads(&Code::new(&self.of.value.node)?, &out) || !out.layout.is_contiguous() {
-            return through_another(&out, |between| self.compute(&between));
+        if reads(&code, &out) || !out.layout.is_contiguous() {
+            return through_another(&out, |between| self.compute(code, &between));
         }
-        self.compute(&out)
+        self.compute(code, &out)
     }
 
-    fn compute(&self, out: &Operand) -> Result<()> {
-        let shape = self.of.value.shape()?;
+    /// Computes it into `out`, which is contiguous.
+    fn compute(&self, code: Code<'_>, out: &Operand) -> Result<()> {
+        out.memory.use_on(out.context.stream())?;
+        self.run(code, &out.context, out.into())
+    }
+
+    fn run(&self, code: Code<'_>, context: &Context, out: Results) -> Result<()> {
+        let shape = code.shape()?;
         let (kept, reduced) = split(shape.len(), self.of.axes.as_deref())?;
         let reduction = &self.reduction;
-        let job =
-            Job { context: &out.context, shape: &shape, kept: &kept, reduced: &reduced, reduction };
-        job.run(Code::new(&self.of.value.node)?, out)
+        Job { context, shape: &shape, kept: &kept, reduced: &reduced, reduction }.run(code, out)
     }
 }
 
@@ -341,13 +382,11 @@ impl<T: Real> Reduce<T> {
         let (absorb, combine) = ("warpaint::both(a, Accumulator{x, x})", "warpaint::both(a, b)");
         let both: Reduced<T, T> =
             self.by(Reduction::of_values::<T, T>("minmax", pair, &none, absorb, combine));
-        let shape = both.shape()?;
-        let out = GpuArray::empty(&both.of.value.context()?, &[&shape[..], &[2]].concat())?;
-        both.compute(&Operand {
-            dtype: pair,
-            layout: Layout::contiguous(&shape)?.into(),
-            ..out.operand()
-        })?;
+        let code = both.code()?;
+        let shape = both.shape_of(code.shape()?)?;
+        let out = GpuArray::empty(code.context()?, &[&shape[..], &[2]].concat())?;
+        let pairs = Layout::contiguous(&shape)?.into();
+        both.compute(code, &Operand { dtype: pair, layout: pairs, ..out.operand() })?;
         Ok((out.slice(&index![..., 0])?, out.slice(&index![..., 1])?))
     }
 }

@@ -21,7 +21,7 @@ use super::{
     source::Code,
 };
 use crate::{
-    device::LaunchConfig,
+    device::{Arguments, LaunchConfig},
     kernel::{Context, GENERATED},
 };
 
@@ -95,6 +95,20 @@ pub(super) struct Job<'a> {
     pub(super) reduction: &'a Reduction,
 }
 
+/// Where results are written, one behind the other: memory that is there until the kernels have ended.
+#[derive(Clone, Copy)]
+pub(super) struct Results {
+    pub(super) dtype: DType,
+    pub(super) address: u64,
+    pub(super) count: usize,
+}
+
+impl From<&Operand> for Results {
+    fn from(out: &Operand) -> Self {
+        Self { dtype: out.dtype, address: out.address(), count: out.layout.count() }
+    }
+}
+
 /// What differs between a launch over values and one over accumulators.
 struct Steps<'a> {
     absorb: &'a str,
@@ -104,11 +118,10 @@ struct Steps<'a> {
 }
 
 impl Job<'_> {
-    /// Reduces to `out`, which is contiguous.
-    pub(super) fn run(&self, code: Code<'_>, out: &Operand) -> Result<()> {
+    /// Puts kernels that reduce to `out` on the context's stream.
+    pub(super) fn run(&self, code: Code<'_>, out: Results) -> Result<()> {
         code.use_on(self.context, "a reduction")?;
-        out.memory.use_on(self.context.stream())?;
-        let outputs = out.layout.count();
+        let outputs = out.count;
         if outputs == 0 {
             return Ok(());
         }
@@ -129,7 +142,8 @@ impl Job<'_> {
         let context = self.context.clone();
         let partial = Operand { context, memory, layout: layout.into(), dtype: accumulator };
         let user_preamble = code.user_preamble;
-        self.launch(code, &places, &plan, Steps { absorb, finish: "a", count }, &partial)?;
+        let steps = Steps { absorb, finish: "a", count };
+        self.launch(code, &places, &plan, steps, Results::from(&partial))?;
 
         let root = Arc::new(Node::Array(partial));
         let again = Job { shape: &[outputs, plan.splits], kept: &[0], reduced: &[1], ..*self };
@@ -148,7 +162,7 @@ impl Job<'_> {
         places: &Places,
         plan: &Plan,
         steps: Steps<'_>,
-        out: &Operand,
+        out: Results,
     ) -> Result<()> {
         code.library = LIBRARY;
         code.define(self.reduction.of);
@@ -158,13 +172,15 @@ impl Job<'_> {
         let source = Source { code: &code, places, plan, reduction, steps: &steps, out: out_type };
         let kernel = code.compile(self.context, ("reduction", &source), || source.text())?;
         let mut arguments = code.arguments();
-        arguments.push_bytes(&places.packed(), 8);
+        places.push_to(&mut arguments);
         if let Identity::Value(bytes) = &self.reduction.identity {
             arguments.push_bytes(bytes, self.reduction.accumulator.align);
         }
         let numbers = [plan.outputs, plan.length, plan.chunk(), steps.count].map(|n| n as u64);
-        arguments.push(&out.address()).push(&numbers[0]).push(&numbers[1]);
-        arguments.push(&numbers[2]).push(&numbers[3]);
+        arguments.push(&out.address);
+        for number in &numbers {
+            arguments.push(number);
+        }
         let blocks = plan.blocks().min(i32::MAX as usize) as u32;
         let config = LaunchConfig::new([blocks, plan.splits as u32], BLOCK as u32);
         // SAFETY: the kernel reads the elements of the layouts, which lie within their arrays' memory, and writes one
@@ -232,18 +248,17 @@ impl Places {
         if !arrays.is_empty() && moving.clone().all(whole) { width } else { 1 }
     }
 
-    fn packed(&self) -> Vec<u8> {
-        let lengths = |lengths: &[usize]| {
-            let lengths = lengths.iter().map(|&n| n as i64);
-            lengths.chain([1]).flat_map(i64::to_ne_bytes).collect::<Vec<u8>>()
-        };
-        let strides = self.strides.iter().flat_map(|(outer, inner)| {
-            outer.iter().chain(inner).chain(&[0]).flat_map(|&stride| (stride as i64).to_ne_bytes())
-        });
-        [lengths(&self.kept), lengths(&self.reduced), strides.collect()].concat()
+    /// Gives the parameter `places_` its value.
+    fn push_to(&self, arguments: &mut Arguments) {
+        let lengths = self.kept.iter().chain(&[1]).chain(&self.reduced).chain(&[1]);
+        let mut packed: Vec<i64> = lengths.map(|&length| length as i64).collect();
+        for (outer, inner) in &self.strides {
+            packed.extend(outer.iter().chain(inner).chain(&[0]).map(|&stride| stride as i64));
+        }
+        arguments.push_bytes(bytemuck::cast_slice(&packed), 8);
     }
 
-    /// The definition of `Places`, which is what [`Places::packed`] gives.
+    /// The definition of `Places`, which is what [`Places::push_to`] gives.
     fn definition(&self) -> String {
         let (outer, inner, arrays) = (self.kept.len(), self.reduced.len(), self.strides.len());
         let strides = match arrays {

@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 
 use super::{
     Data, GpuArray, KernelArgument, Result,
-    custom::Parameters,
-    reduction::{Identity, Job, Reduction},
+    custom::{Bound, Parameters},
+    readback::written,
+    reduction::{Identity, Job, Reduction, Results},
     source::{Code, user_code},
 };
 
@@ -91,25 +92,40 @@ impl<T: Data> ReductionKernel<T> {
     /// As [`ElementwiseKernel::call`](super::ElementwiseKernel::call).
     pub fn call(&self, arguments: &[KernelArgument]) -> Result<GpuArray<T>> {
         let bound = self.parameters.bind(&self.name, arguments)?;
-        let mut out = GpuArray::empty(bound.first()?.0, &[])?;
-        self.call_into(arguments, &mut out)?;
+        let out = GpuArray::empty(bound.first()?.0, &[])?;
+        self.run(bound, Results::from(&out.operand()))?;
         Ok(out)
     }
 
-    /// The same into `out`, which may be an element of an array.
+    /// The result for these arguments on the host, as [`Reduced::item`](super::Reduced::item).
+    ///
+    /// # Errors
+    /// As [`ReductionKernel::call`]; of earlier work on the stream.
+    pub fn item(&self, arguments: &[KernelArgument]) -> Result<T> {
+        let bound = self.parameters.bind(&self.name, arguments)?;
+        let (context, _) = bound.first()?;
+        written(context, |address| self.run(bound, Results { dtype: T::DTYPE, address, count: 1 }))
+    }
+
+    /// The same as [`ReductionKernel::call`] into `out`, which may be an element of an array.
     ///
     /// # Errors
     /// [`Error::Shape`](super::Error::Shape) unless `out` is one element; as [`ReductionKernel::call`].
     pub fn call_into(&self, arguments: &[KernelArgument], out: &mut GpuArray<T>) -> Result<()> {
         let bound = self.parameters.bind(&self.name, arguments)?;
-        let (context, n) = bound.first()?;
+        let (context, _) = bound.first()?;
         if out.len() != 1 {
             let (operation, found) = ("a reduction", out.shape().to_vec());
             return Err(super::Error::Shape { operation, expected: vec![], found });
         }
+        let out = out.operand();
+        out.memory.use_on(context.stream())?;
+        self.run(bound, Results::from(&out))
+    }
+
+    fn run(&self, bound: Bound<'_>, out: Results) -> Result<()> {
+        let ((context, n), reduction) = (bound.first()?, &self.reduction);
         let code = Code::custom(bound, &self.preamble, &self.map);
-        let (shape, reduction) = ([n], &self.reduction);
-        let job = Job { context, shape: &shape, kept: &[], reduced: &[0], reduction };
-        job.run(code, &out.operand())
+        Job { context, shape: &[n], kept: &[], reduced: &[0], reduction }.run(code, out)
     }
 }

@@ -282,7 +282,7 @@ impl Stream {
 
     fn transfer(&self, region: Region<'_>, part: HostPart, upload: bool) -> Result<Transfer> {
         let rows = part.check(region.extent())?;
-        let id = self.device().id();
+        let id = self.device_id();
         region.expect_device(id)?;
         let mut memory = part.memory;
         let (bytes, home) = (memory.bytes, memory.home.clone());

@@ -55,6 +55,7 @@ pub use pool::{Block, Pool};
 pub use prepared::Prepared;
 pub use region::{Pitch, Region, Rows};
 pub use shelf::PoolStatistics;
+pub(crate) use shelf::{Shelf, size_class};
 pub use stream::{Stream, StreamOptions};
 pub use texture::{
     AddressMode, Filter, ReadMode, Surface, Texture, TextureDescriptor, TextureSource,

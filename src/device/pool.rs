@@ -56,7 +56,7 @@ impl Pool {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::WrongDevice`].
     pub fn alloc(&self, stream: &Stream, bytes: usize) -> Result<Block> {
-        if stream.device().id() != self.0.device.id() {
+        if stream.device_id() != self.0.device.id() {
             return Err(Error::WrongDevice { operation: "allocate from a pool" });
         }
         let (device, size) = (&self.0.device, size_class(bytes));

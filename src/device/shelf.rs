@@ -23,9 +23,16 @@ pub struct PoolStatistics {
     pub held_bytes: usize,
 }
 
+impl PoolStatistics {
+    fn take(&mut self, size: usize) {
+        self.active_blocks += 1;
+        self.active_bytes += size;
+    }
+}
+
 /// Memory of kind `T` that is kept, by size.
 #[derive(Debug)]
-pub(super) struct Shelf<T>(Mutex<State<T>>);
+pub(crate) struct Shelf<T>(Mutex<State<T>>);
 
 #[derive(Debug)]
 struct State<T> {
@@ -46,25 +53,23 @@ impl<T> Shelf<T> {
     /// Memory of exactly `size` bytes, which [`size_class`] gave: what is kept, and of that one that `prefer` likes
     /// where there is such; else `fresh` memory. Where there is no more of that, all that is kept is given back and
     /// it is tried once more.
-    pub(super) fn take(
+    pub(crate) fn take(
         &self,
         size: usize,
         prefer: impl Fn(&T) -> bool,
         fresh: impl Fn(usize) -> Result<T>,
     ) -> Result<T> {
-        let memory = match self.take_kept(size, prefer) {
-            Some(memory) => memory,
-            None => match fresh(size) {
-                Err(Error::OutOfMemory { .. }) => {
-                    self.trim();
-                    fresh(size)?
-                }
-                allocated => allocated?,
-            },
+        if let Some(memory) = self.take_kept(size, prefer) {
+            return Ok(memory);
+        }
+        let memory = match fresh(size) {
+            Err(Error::OutOfMemory { .. }) => {
+                self.trim();
+                fresh(size)?
+            }
+            allocated => allocated?,
         };
-        let mut state = self.lock();
-        state.statistics.active_blocks += 1;
-        state.statistics.active_bytes += size;
+        self.lock().statistics.take(size);
         Ok(memory)
     }
 
@@ -75,11 +80,12 @@ impl<T> Shelf<T> {
         let memory = list.swap_remove(at);
         state.statistics.held_blocks -= 1;
         state.statistics.held_bytes -= size;
+        state.statistics.take(size);
         Some(memory)
     }
 
     /// Takes back what [`Shelf::take`] gave for `size`.
-    pub(super) fn put(&self, size: usize, memory: T) {
+    pub(crate) fn put(&self, size: usize, memory: T) {
         let mut state = self.lock();
         state.statistics.active_blocks -= 1;
         state.statistics.active_bytes -= size;
@@ -121,7 +127,7 @@ impl<T> Shelf<T> {
 
 /// The size that is allocated for `bytes`: the next of 1, 1.25, 1.5, 1.75 times a power of two, so that at most a
 /// fifth is wasted and arrays of nearly the same size share blocks.
-pub(super) fn size_class(bytes: usize) -> usize {
+pub(crate) fn size_class(bytes: usize) -> usize {
     let bytes = bytes.max(SMALLEST_BYTES);
     let quarter = 1 << (bytes.ilog2().saturating_sub(2));
     bytes.checked_next_multiple_of(quarter).unwrap_or(bytes)

@@ -1,8 +1,8 @@
 //! Streams: queues of work that a device does in order.
 
 use super::{
-    Arguments, Device, Error, Event, Fill, Function, LaunchConfig, Prepared, Readback, Region,
-    Result, Rows, Slice, cpu, each, nvidia,
+    Arguments, Device, DeviceId, Error, Event, Fill, Function, LaunchConfig, Prepared, Readback,
+    Region, Result, Rows, Slice, cpu, each, nvidia,
 };
 
 /// How a stream is made.
@@ -36,6 +36,11 @@ impl Stream {
         }
     }
 
+    /// Tells the handles of its device from another's.
+    pub(crate) fn device_id(&self) -> DeviceId {
+        each!(self, s => s.device().id())
+    }
+
     /// Copies `bytes` of the host to `to`, where they have no gaps. They are no longer needed when this returns.
     ///
     /// # Errors
@@ -43,7 +48,7 @@ impl Stream {
     pub fn upload<'a>(&self, to: impl Into<Region<'a>>, bytes: &[u8]) -> Result<()> {
         let to = to.into();
         expect_length(to.bytes(), bytes.len())?;
-        to.expect_device(self.device().id())?;
+        to.expect_device(self.device_id())?;
         each!(self, s => s.upload(&to, bytes))
     }
 
@@ -53,7 +58,7 @@ impl Stream {
     /// [`Error::WrongDevice`], [`Error::OutOfMemory`] for the host's side, [`Error::Call`].
     pub fn download<'a>(&self, from: impl Into<Region<'a>>) -> Result<Readback> {
         let from = from.into();
-        from.expect_device(self.device().id())?;
+        from.expect_device(self.device_id())?;
         Ok(match self {
             Self::Nvidia(s) => Readback::Nvidia(s.download(&from)?),
             Self::Cpu(s) => Readback::Cpu(s.download(&from)?),
@@ -72,8 +77,8 @@ impl Stream {
         from: impl Into<Region<'b>>,
     ) -> Result<()> {
         let (to, from) = (to.into(), from.into());
-        to.expect_device(self.device().id())?;
-        from.expect_device(self.device().id())?;
+        to.expect_device(self.device_id())?;
+        from.expect_device(self.device_id())?;
         let (to, from) = to.alike(from)?;
         each!(self, s => s.copy(&to, &from))
     }
@@ -86,8 +91,8 @@ impl Stream {
     /// [`Error::Unsupported`] between a GPU and the CPU device, [`Error::Call`].
     pub fn copy_from_peer(&self, to: Slice<'_>, peer: &Self, from: Slice<'_>) -> Result<()> {
         expect_length(to.bytes(), from.bytes())?;
-        to.expect_device(self.device().id())?;
-        from.expect_device(peer.device().id())?;
+        to.expect_device(self.device_id())?;
+        from.expect_device(peer.device_id())?;
         match (self, peer) {
             (Self::Nvidia(s), Self::Nvidia(peer)) => s.copy_from_peer(to, peer, from),
             (Self::Cpu(s), Self::Cpu(peer)) => s.copy_from_peer(to, peer, from),
@@ -111,7 +116,7 @@ impl Stream {
         if !rows_fit || !all_alike {
             return Err(Error::Misaligned { address, bytes, width });
         }
-        Region::from(to).expect_device(self.device().id())?;
+        Region::from(to).expect_device(self.device_id())?;
         each!(self, s => s.fill(&to, value))
     }
 

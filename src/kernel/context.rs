@@ -8,7 +8,10 @@ use std::{
 use super::{Error, Key, Result, Source, SourceModule};
 use crate::{
     compile::{Cache, Compiler, Outcome, Request, Target},
-    device::{self, Choice, Device, Function, Module, Pool, Stream, StreamOptions},
+    device::{
+        self, Choice, Device, Function, HostFlags, MappedMemory, Module, Pool, Shelf, Stream,
+        StreamOptions, size_class,
+    },
 };
 
 /// A device, a stream on it, a pool of its memory, the compiler, and the generated kernels compiled so far.
@@ -36,6 +39,9 @@ struct Shared {
     target: Target,
     compiler: Compiler,
     pool: Pool,
+    /// Memory of the host's that kernels see, for what they write to be read at once.
+    mapped: Shelf<MappedMemory>,
+    /// Generated sources, compiled and loaded.
     generated: Mutex<GeneratedSources>,
 }
 
@@ -64,7 +70,8 @@ impl Context {
         let (major, minor) = device.info().compute_capability;
         let (stream, pool) = (device.stream()?, Pool::new(&device));
         let target = Target::of_device(major, minor);
-        let shared = Shared { device, target, compiler, pool, generated: Mutex::default() };
+        let (mapped, generated) = (Shelf::default(), Mutex::default());
+        let shared = Shared { device, target, compiler, pool, mapped, generated };
         Ok(Self { shared: Arc::new(shared), stream })
     }
 
@@ -73,7 +80,7 @@ impl Context {
     /// # Errors
     /// [`device::Error::WrongDevice`] for a stream of another device.
     pub fn on(&self, stream: &Stream) -> Result<Self> {
-        if stream.device().id() != self.device().id() {
+        if stream.device_id() != self.device().id() {
             return Err(device::Error::WrongDevice { operation: "use a stream" }.into());
         }
         Ok(Self { shared: self.shared.clone(), stream: stream.clone() })
@@ -136,6 +143,27 @@ impl Context {
     /// The first error of that work which was not reported yet.
     pub fn synchronize(&self) -> Result<()> {
         Ok(self.stream.synchronize()?)
+    }
+
+    /// The `bytes` that kernels write to the address which `put_on` gets, once the stream has done all that is on it. They
+    /// lie in memory of the host's that the device sees, so that nothing is copied.
+    ///
+    /// # Errors
+    /// Of `put_on`; of earlier work on the stream. What kernels may still write to is not used again.
+    pub(crate) fn written_by_kernels<E: From<device::Error>>(
+        &self,
+        bytes: usize,
+        put_on: impl FnOnce(u64) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Vec<u8>, E> {
+        let (shelf, size) = (&self.shared.mapped, size_class(bytes));
+        let fresh = |size| self.device().alloc_mapped(size, HostFlags::default());
+        let memory = shelf.take(size, |_| true, fresh)?;
+        put_on(memory.address())?;
+        self.stream.synchronize()?;
+        let mut written = vec![0; bytes];
+        memory.read(0, &mut written)?;
+        shelf.put(size, memory);
+        Ok(written)
     }
 
     /// How often kernels of array operations were found, and how often their source had to be written.

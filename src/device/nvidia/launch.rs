@@ -32,7 +32,7 @@ impl Stream {
         // SAFETY: as here.
         let status = unsafe { self.submit(function, config, arguments) };
         context.check_launch(status, function.name(), config)?;
-        lock(context.launches()).push(self.number(), function.shared_name(), *config);
+        lock(context.launches()).push(self.number(), function.shared_name(), config);
         Ok(())
     }
 
@@ -152,12 +152,22 @@ impl Launches {
         Self { running: VecDeque::with_capacity(Self::CAPACITY), sequence: 0 }
     }
 
-    fn push(&mut self, stream: u64, kernel: Arc<str>, config: LaunchConfig) {
+    fn push(&mut self, stream: u64, kernel: &Arc<str>, config: &LaunchConfig) {
+        self.sequence += 1;
+        // The same launch again takes the last one's place: where that one failed, so it seems did this one.
+        if let Some(last) = self.running.back_mut()
+            && last.stream == stream
+            && Arc::ptr_eq(&last.kernel, kernel)
+            && last.config == *config
+        {
+            last.sequence = self.sequence;
+            return;
+        }
         if self.running.len() == Self::CAPACITY {
             self.running.pop_front();
         }
-        self.sequence += 1;
-        self.running.push_back(Launched { stream, sequence: self.sequence, kernel, config });
+        let (sequence, kernel, config) = (self.sequence, kernel.clone(), *config);
+        self.running.push_back(Launched { stream, sequence, kernel, config });
     }
 
     /// All launches on `stream` so far.
@@ -205,15 +215,19 @@ mod tests {
     fn suspects_are_the_kernels_not_known_to_have_ended() {
         let shape = LaunchConfig::new(1, 32);
         let mut launches = Launches::new();
-        launches.push(0, "first".into(), shape);
+        let (first, second) = ("first".into(), "second".into());
+        launches.push(0, &first, &shape);
         let mark = launches.mark(0);
-        launches.push(1, "other stream".into(), shape);
-        launches.push(0, "second".into(), shape);
-        launches.push(0, "second".into(), shape);
+        launches.push(1, &"other stream".into(), &shape);
+        launches.push(0, &second, &shape);
+        let between = launches.mark(0);
+        launches.push(0, &second, &shape);
         assert_eq!(names(&launches), ["second", "other stream", "first"]);
 
         launches.ended(mark);
         assert_eq!(names(&launches), ["second", "other stream"]);
+        launches.ended(between);
+        assert_eq!(names(&launches), ["second", "other stream"], "it was launched again");
         launches.ended(launches.mark(1));
         assert_eq!(names(&launches), ["second"]);
         launches.all_ended(launches.sequence());
@@ -224,7 +238,7 @@ mod tests {
     fn only_the_latest_launches_are_remembered() {
         let mut launches = Launches::new();
         for number in 0..100 {
-            launches.push(0, format!("k{number}").into(), LaunchConfig::new(1, 1));
+            launches.push(0, &format!("k{number}").into(), &LaunchConfig::new(1, 1));
         }
         assert_eq!(launches.suspects().len(), Launches::CAPACITY);
         assert_eq!(names(&launches)[0], "k99");

@@ -442,8 +442,8 @@ impl Function {
         self.0.raw.0
     }
 
-    pub(super) fn shared_name(&self) -> Arc<str> {
-        Arc::clone(&self.0.name)
+    pub(super) fn shared_name(&self) -> &Arc<str> {
+        &self.0.name
     }
 }
 

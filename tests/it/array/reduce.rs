@@ -3,8 +3,8 @@
 use ndarray::{ArrayD, Axis, Slice};
 use num_complex::Complex;
 use warpaint::{
-    array::{Data, Error, Expr, GpuArray},
-    device::Device,
+    array::{Data, Error, Expr, GpuArray, ReductionKernel},
+    device::{self, Device},
     index,
     kernel::Context,
 };
@@ -242,4 +242,59 @@ fn long_rows_are_reduced_whole() {
             }
         }
     }
+}
+
+#[test]
+fn results_are_read_on_the_host_without_an_array() {
+    for context in contexts() {
+        let shape = |error: Result<f32, Error>| match error {
+            Err(Error::Shape { operation: "item", found, .. }) => found,
+            other => panic!("{other:?}"),
+        };
+        for n in [1, 31, 4096, 100_000] {
+            let x: Vec<f32> = (0..n).map(|i| (i % 9) as f32 - 2.0).collect();
+            let a = GpuArray::from_slice(&context, &x).unwrap();
+            let sum: f64 = x.iter().map(|&v| f64::from(v)).sum();
+            assert_eq!(f64::from(a.reduce().sum().item().unwrap()), sum);
+            assert_eq!(
+                a.reverse().reduce().sum().item().unwrap(),
+                a.sum().unwrap().item().unwrap()
+            );
+            assert_eq!(
+                a.reduce().along(&[0]).keep_axes().max().item().unwrap(),
+                x[x.len().min(9) - 1].max(x[0])
+            );
+            assert_eq!(a.reduce().argmin().item().unwrap(), 0);
+            assert!(!a.reduce().all().item().unwrap() || n == 1);
+        }
+        let none = GpuArray::<f32>::zeros(&context, &[0]).unwrap();
+        assert_eq!(none.reduce().sum().item().unwrap(), 0.0);
+        assert!(matches!(none.reduce().max().item(), Err(Error::Empty { operation: "max" })));
+        let rows = GpuArray::<f32>::zeros(&context, &[2, 3]).unwrap();
+        assert_eq!(shape(rows.reduce().along(&[0]).sum().item()), [3]);
+        let gone = GpuArray::<f32>::zeros(&context, &[0, 3]).unwrap();
+        assert_eq!(shape(gone.reduce().along(&[1]).sum().item()), [0]);
+        assert!(matches!(rows.reduce().along(&[2]).sum().item(), Err(Error::Axes { .. })));
+        assert!(matches!(Expr::scalar(1f32).reduce().sum().item(), Err(Error::Empty { .. })));
+        // Work that is still under way comes first, also that of another stream.
+        let other = GpuArray::<f32>::zeros(&context.on_new_stream().unwrap(), &[1 << 20]).unwrap();
+        let ones = (&other + 1.0).eval().unwrap().on(&context).unwrap();
+        assert_eq!(ones.reduce().sum().item().unwrap(), (1 << 20) as f32);
+    }
+}
+
+#[test]
+#[expect(unsafe_code, reason = "a kernel of our own making")]
+fn a_fault_before_a_result_is_reported_and_the_next_result_is_right() {
+    let context = Context::new(Device::cpu().unwrap()).unwrap();
+    let a = GpuArray::from_slice(&context, &[1i32, 2, 3]).unwrap();
+    // SAFETY: on the CPU device an access outside the array is a fault.
+    let outside = unsafe { ReductionKernel::<i32>::new("const int *x", "0", "a + b", "x[i - 9]") };
+    let outside = outside.unwrap();
+    let fault = outside.item(&[(&a).into()]).unwrap_err();
+    assert!(matches!(fault, Error::Device(device::Error::Fault(_))), "{fault}");
+    assert_eq!(a.reduce().sum().item().unwrap(), 6);
+    // SAFETY: only the element `i` is read.
+    let inside = unsafe { ReductionKernel::<i32>::new("const int *x", "0", "a + b", "2 * x[i]") };
+    assert_eq!(inside.unwrap().item(&[(&a).into()]).unwrap(), 12);
 }
