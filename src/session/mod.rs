@@ -495,6 +495,9 @@ impl Session {
         self.compile.diagnostics = built.diagnostics;
         self.compile.log = built.log;
         self.compile.cached = built.cached;
+        if let Some(included) = built.included {
+            self.compile.included = included;
+        }
         self.compile.elapsed = verdict.elapsed;
         let latest = verdict.generation == self.compile.generation;
         match built.program {

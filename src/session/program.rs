@@ -87,7 +87,7 @@ impl Builder {
     pub(super) fn build(&mut self, mut scene: Scene, effort: Effort) -> Result<Built, Error> {
         let target = target_of(&self.device);
         let options = if effort == Effort::Draft { vec![DRAFT.to_owned()] } else { Vec::new() };
-        let Examined { plan, compiled, mut diagnostics, log } =
+        let Examined { plan, compiled, mut diagnostics, log, included } =
             examine(&mut scene, target, options, &self.compiler)?;
         if effort == Effort::Draft {
             // What has no line is about the option for drafts: NVRTC 13.5 remarks on one of its own.
@@ -107,7 +107,7 @@ impl Builder {
                 Err(errors) => diagnostics.extend(errors),
             }
         }
-        Ok(Built { program, diagnostics, log, cached })
+        Ok(Built { program, diagnostics, log, cached, included: Some(included) })
     }
 
     fn summary(&mut self, scene: &Scene, target: Target) -> Result<Arc<Summary>, Error> {
@@ -139,6 +139,8 @@ pub(crate) struct Examined {
     /// All that is to be said about the scene: the manifest's, the binding's and the compiler's remarks.
     pub(crate) diagnostics: Vec<Diagnostic>,
     log: Arc<str>,
+    /// The files beside the scene that it includes, or would if they were there.
+    included: Vec<PathBuf>,
 }
 
 /// Binds and compiles `scene` for `target`, with `options` for the compiler.
@@ -148,7 +150,7 @@ pub(crate) fn examine(
     options: Vec<String>,
     compiler: &Compiler,
 ) -> compile::Result<Examined> {
-    read_included(scene);
+    let included = read_included(scene);
     let mut diagnostics = scene.warnings.clone();
     let plan = scene.plan().map_err(|errors| diagnostics.extend(errors)).ok();
     // A kernel that does not exist would be an error inside the compiler's own text: ask only for those of a
@@ -167,7 +169,7 @@ pub(crate) fn examine(
             (None, Arc::from(log))
         }
     };
-    Ok(Examined { plan, compiled, diagnostics, log })
+    Ok(Examined { plan, compiled, diagnostics, log, included })
 }
 
 /// Compiles `scene`; where its own text is wrong, what the compiler says of that alone: an open brace in it would show as a
@@ -184,15 +186,15 @@ fn compile(scene: &Scene, request: &mut Request, compiler: &Compiler) -> compile
     })
 }
 
-/// Reads the kernels of the files beside the scene that it includes, directly or by way of one another. What cannot
-/// be read is for the compiler to say.
-fn read_included(scene: &mut Scene) {
+/// Reads the kernels of the files beside the scene that it includes, directly or by way of one another, and names the
+/// files. What cannot be read is for the compiler to say.
+fn read_included(scene: &mut Scene) -> Vec<PathBuf> {
     let beside = |text: &str, path: &Path| {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let names = compile::included_names(text.as_bytes()).unwrap_or_default();
         names.into_iter().map(move |name| folder.join(name))
     };
-    let Some(path) = scene.path.clone() else { return };
+    let Some(path) = scene.path.clone() else { return Vec::new() };
     let mut seen = BTreeSet::new();
     let mut open: Vec<PathBuf> = beside(&scene.source, &path).collect();
     while let Some(path) = open.pop() {
@@ -205,6 +207,7 @@ fn read_included(scene: &mut Scene) {
         }
         seen.insert(path);
     }
+    seen.into_iter().collect()
 }
 
 /// What the compiler is asked to do for a scene.

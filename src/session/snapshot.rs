@@ -1,6 +1,6 @@
 //! What a session shows of itself: plain values, no device, no GL. Panels and `--json` read it.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use serde::Serialize;
 
@@ -151,6 +151,9 @@ pub struct CompileState {
     pub elapsed: Duration,
     /// Whether the compiler's cache had it.
     pub cached: bool,
+    /// The files beside the scene that it includes, directly or by way of one another, or would if they were there.
+    #[serde(skip)]
+    pub included: Vec<PathBuf>,
     /// The compiler's log, also on success.
     #[serde(skip)]
     pub log: Arc<str>,

@@ -120,7 +120,7 @@ impl Texture {
         Ok(())
     }
 
-    /// That work has faulted: a double texture still has what was there before.
+    /// That work has faulted: what a double texture held before is there still, if it was launched for once.
     pub(super) fn abandon(&mut self) {
         self.last = self.finished;
     }

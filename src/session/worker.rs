@@ -47,6 +47,15 @@ pub(super) struct Built {
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) log: Arc<str>,
     pub(super) cached: bool,
+    /// The files beside the scene that it includes, or would if they were there; `None` where that is not known.
+    pub(super) included: Option<Vec<PathBuf>>,
+}
+
+impl Built {
+    /// What became of a source that did not come to the compiler.
+    fn rejected(diagnostics: Vec<Diagnostic>) -> Self {
+        Self { program: None, diagnostics, log: Arc::from(""), cached: false, included: None }
+    }
 }
 
 struct Job {
@@ -151,8 +160,7 @@ fn build_or_say(
         panic::catch_unwind(panic::AssertUnwindSafe(|| build(builder, recipe, text, effort)));
     attempt.unwrap_or_else(|_| {
         let text = "warpaint itself failed on this source; please report it with the file";
-        let diagnostics = vec![Diagnostic::error(&recipe.name, text)];
-        Ok(Built { program: None, diagnostics, log: Arc::from(""), cached: false })
+        Ok(Built::rejected(vec![Diagnostic::error(&recipe.name, text)]))
     })
 }
 
@@ -162,10 +170,9 @@ fn build(
     text: &str,
     effort: Effort,
 ) -> Result<Built, Error> {
-    let rejected = |diagnostics, log| Ok(Built { program: None, diagnostics, log, cached: false });
     let mut scene = match Scene::parse(&recipe.name, text, &recipe.overrides) {
         Ok(scene) => scene,
-        Err(diagnostics) => return rejected(diagnostics, Arc::from("")),
+        Err(diagnostics) => return Ok(Built::rejected(diagnostics)),
     };
     scene.path.clone_from(&recipe.path);
     builder.build(scene, effort)

@@ -125,12 +125,16 @@ impl Desk {
         self.notices.retain(|notice| notice.answers.iter().all(|(_, action)| action != answer));
     }
 
-    /// Looks whether another program has changed the file.
-    pub fn poll(&mut self) {
-        let disk = self.watch.as_ref().and_then(FileWatch::poll);
+    /// Looks whether another program has changed the file, or one of those that it includes: `included`. Gives the text
+    /// that is to be compiled anew for their sake.
+    pub fn poll(&mut self, included: &[PathBuf]) -> Option<String> {
+        let watch = self.watch.as_mut()?;
+        watch.follow(included);
+        let (disk, stale) = (watch.poll(), watch.poll_included());
         if let Some(disk) = disk {
             self.on_disk(disk);
         }
+        stale.then(|| self.document.submit())
     }
 
     fn on_disk(&mut self, disk: String) -> DiskChange {

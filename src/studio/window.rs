@@ -315,9 +315,11 @@ impl Studio {
 
     fn redraw(&mut self) -> Result<()> {
         self.pace.frame(Instant::now(), self.timer.latest());
-        self.desk.poll();
         if let Some(session) = &self.session {
             self.snapshot = session.snapshot();
+        }
+        if let Some(text) = self.desk.poll(&self.snapshot.compile.included) {
+            self.compile(text);
         }
         self.place_camera();
         self.context.make_current()?;

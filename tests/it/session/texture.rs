@@ -1,6 +1,10 @@
 //! Textures in running scenes: what kernels write through objects, what OpenGL sees of it, and what an edit keeps.
 
-use warpaint::{device::Device, scene::ResourceId, session::Session};
+use warpaint::{
+    device::Device,
+    scene::ResourceId,
+    session::{Session, Value},
+};
 
 use super::{floats, nvidia, open, open_on, open_with_gl, told_and_still_running};
 
@@ -55,8 +59,8 @@ fn halves_change_places_after_each_launch_that_writes_the_next() {
         assert_eq!(read(&mut session, "dye"), dye_after(6));
 
         let (rounds, dimmed) = (0, 1);
-        session.set_parameter(rounds, warpaint::session::Value::Int(0));
-        session.set_parameter(dimmed, warpaint::session::Value::Toggle(true));
+        session.set_parameter(rounds, Value::Int(0));
+        session.set_parameter(dimmed, Value::Toggle(true));
         session.run_steps(1, |_| {}).unwrap();
         let half: Vec<f32> = dye_after(6).iter().map(|v| v / 2.0).collect();
         assert_eq!(read(&mut session, "dye"), half, "in place, where `only_if` says so");
@@ -204,9 +208,9 @@ fn textures_have_statistics_of_each_component() {
 
 #[test]
 fn a_fault_leaves_a_double_texture_as_the_step_before_left_it() {
-    // In the middle of a step, after an odd number of launches.
     let faulty = DYE.replace("shown[y * w + x]", "shown[y * w + x + (1 << 20)]");
     let mut session = open(DYE);
+    session.set_parameter(0, Value::Int(1));
     session.run_steps(1, |_| {}).unwrap();
     session.set_source(faulty.clone());
     assert!(session.wait_for_program().unwrap());
@@ -214,7 +218,11 @@ fn a_fault_leaves_a_double_texture_as_the_step_before_left_it() {
     let fault = session.snapshot().fault.unwrap();
     let line = faulty.lines().position(|line| line.contains("1 << 20")).unwrap() + 1;
     assert_eq!(fault.line, Some(line as u32), "{fault}");
-    assert_eq!(read(&mut session, "dye").len(), W * H);
+    assert_eq!(read(&mut session, "dye"), dye_after(1), "the fault came after the launch");
+    session.set_source(DYE.to_owned());
+    assert!(session.wait_for_program().unwrap());
+    session.run_steps(1, |_| {}).unwrap();
+    assert_eq!(read(&mut session, "dye"), dye_after(2), "and it goes on from there");
 }
 
 #[test]
