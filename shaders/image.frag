@@ -1,9 +1,9 @@
 // Shows a part of a texture as it is.
 #line 3
 
-in vec2 uv;
-
 uniform sampler2D image;
+// In pixels.
+uniform vec2 size;
 // What is in the picture's middle, and how much of the image the picture spans; 0 to 1 is all of it.
 uniform vec2 centre;
 uniform vec2 span;
@@ -56,7 +56,7 @@ vec3 around(float pixels_away) {
 }
 
 void main() {
-    vec2 place = centre + (uv - 0.5) * span;
+    vec2 place = centre + (gl_FragCoord.xy / size - 0.5) * span;
     vec2 pixel = vec2(dFdx(place.x), dFdy(place.y));
     vec2 away = (abs(place - 0.5) - 0.5) / pixel;
     float outside = max(away.x, away.y);

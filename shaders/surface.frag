@@ -11,9 +11,9 @@ uniform vec3 eye;
 
 out vec4 light;
 
-const vec3 SUN = vec3(-0.492, 0.615, 0.615);
-const vec3 SUNLIGHT = vec3(1.0, 0.94, 0.84) * 1.05;
-const vec3 SKY = vec3(0.30, 0.36, 0.46);
+const vec3 SUN = vec3(-0.64, 0.60, -0.48);
+const vec3 SUNLIGHT = vec3(1.0, 0.93, 0.82) * 1.3;
+const vec3 SKY = vec3(0.24, 0.30, 0.40);
 const vec3 GROUND = vec3(0.10, 0.095, 0.09);
 
 float raised(vec2 at) {
@@ -33,7 +33,7 @@ vec3 normal(vec2 span) {
 float shine(float facing) {
     float f4 = facing * facing * facing * facing, f12 = f4 * f4 * f4;
     float f24 = f12 * f12, f96 = f24 * f24 * f24 * f24;
-    return 0.35 * f96 + 0.05 * f12;
+    return 0.6 * f96 + 0.08 * f12;
 }
 
 void main() {
@@ -48,7 +48,7 @@ void main() {
     vec3 ambient = mix(GROUND, SKY, n.y * 0.5 + 0.5);
     float facing = max(dot(n, normalize(SUN + to_eye)), 0.0);
     float grazing = 1.0 - max(dot(n, to_eye), 0.0), grazing2 = grazing * grazing;
-    float fresnel = 0.03 + 0.5 * grazing2 * grazing2 * grazing;
+    float fresnel = 0.03 + 0.7 * grazing2 * grazing2 * grazing;
     vec3 lit = base * (ambient + SUNLIGHT * diffuse);
     lit += SUNLIGHT * shine(facing) * step(0.0, dot(n, SUN));
     lit += SKY * fresnel * (0.5 + 0.5 * reflect(-to_eye, n).y);

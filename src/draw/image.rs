@@ -68,6 +68,7 @@ impl Images {
         let program = &self.program;
         image.coloring.set_uniforms(program, 1);
         program.set("image", Uniform::I32(0));
+        program.set("size", Uniform::Vec2(target.size().map(|n| n as f32)));
         program.set("centre", Uniform::Vec2(part.centre().to_array()));
         program.set("span", Uniform::Vec2(span.to_array()));
         program.set("nearest", Uniform::I32(i32::from(nearest)));

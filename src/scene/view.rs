@@ -52,6 +52,18 @@ pub enum ViewKind {
     },
 }
 
+impl ViewKind {
+    /// Its name in manifests.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Points { .. } => "points",
+            Self::Image { .. } => "image",
+            Self::Surface { .. } => "surface",
+            Self::Volume { .. } => "volume",
+        }
+    }
+}
+
 /// How values become colours.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coloring {

@@ -1,13 +1,19 @@
 //! What a scene shows, as what `draw` draws.
 
-use super::Session;
+use super::{Legend, Session, ViewState};
 use crate::{
     array::Statistics,
-    draw::{Blend, Camera, Cloud, Coloring, Colormap, Content, Frame, Image, Paint, Values},
+    draw::{
+        Blend, Camera, Cloud, Coloring, Colormap, Content, Frame, Image, Paint, Surface, Values,
+        Volume,
+    },
     element::Scalar,
     gl,
-    scene::{self, ColorBy, ResourceId, View, ViewKind},
+    scene::{self, Builtin, ColorBy, ResourceId, Source, View, ViewKind},
 };
+
+/// Colours of a legend, but one.
+const LEGEND_STEPS: u8 = 64;
 
 impl Session {
     /// The last finished step, seen by `camera`; the background alone where there is nothing to draw.
@@ -18,7 +24,7 @@ impl Session {
     /// Where the scene wants its camera to start.
     pub fn start_camera(&self) -> Camera {
         let start = self.view().map_or_else(scene::Camera::default, |view| view.camera);
-        let usual = Camera::default();
+        let usual = self.usual_camera();
         Camera {
             target: start.target.map_or(usual.target, Into::into),
             distance: start.distance.unwrap_or(usual.distance),
@@ -26,6 +32,62 @@ impl Session {
             pitch: start.pitch_deg.map_or(usual.pitch, f32::to_radians),
             fov: start.fov_deg.map_or(usual.fov, f32::to_radians),
         }
+    }
+
+    /// Where the camera starts if the scene does not mind.
+    fn usual_camera(&self) -> Camera {
+        let usual = Camera::default();
+        let Some(view) = self.view() else { return usual };
+        match view.kind {
+            // Fields are seen from above, their middle in the middle.
+            ViewKind::Surface { height, .. } => {
+                let middle = view.coloring.range.map_or(0.0, |[low, high]| (low + high) / 2.0);
+                let shown = if view.coloring.by == ColorBy::X { middle * height } else { 0.0 };
+                Camera { target: [0.0, shown, 0.0].into(), pitch: 0.55, distance: 3.2, ..usual }
+            }
+            // All corners of the box.
+            ViewKind::Volume { .. } => Camera { distance: 5.0, ..usual },
+            ViewKind::Points { .. } | ViewKind::Image { .. } => usual,
+        }
+    }
+
+    /// The texture that is shown as a flat image, where one is.
+    pub fn image(&self) -> Option<&gl::Texture> {
+        match self.view()?.kind {
+            ViewKind::Image { texture, .. } => self.texture(texture),
+            _ => None,
+        }
+    }
+
+    pub(super) fn view_state(&self) -> Option<ViewState> {
+        let program = self.program.as_ref()?;
+        let view = self.view()?;
+        let arguments = program.passes.iter().flat_map(|pass| &pass.plan.arguments);
+        let mouse = Source::Builtin(Builtin::Mouse);
+        let takes_mouse = arguments.map(|argument| &argument.source).any(|s| *s == mouse);
+        Some(ViewState { kind: view.kind.name(), takes_mouse, legend: self.legend(view) })
+    }
+
+    /// What the view's colours stand for; `None` where they are nothing but colours.
+    fn legend(&self, view: &View) -> Option<Legend> {
+        let of = match view.kind {
+            ViewKind::Points { color, .. } => color?,
+            ViewKind::Image { texture, .. }
+            | ViewKind::Surface { texture, .. }
+            | ViewKind::Volume { texture, .. } => texture,
+        };
+        let Coloring { paint, colormap, range } = self.coloring(&view.coloring, Some(of));
+        let resource = self.program.as_ref()?.scene.manifest.resource(of);
+        let name = &resource.name;
+        let title = match (paint, resource.element().lanes) {
+            (Paint::Rgba, _) => return None,
+            (_, 1) => name.clone(),
+            (Paint::Magnitude, _) => format!("|{name}|"),
+            (Paint::Component(_), _) => format!("{name}.{}", view.coloring.by.name()),
+        };
+        let colors = (0..=LEGEND_STEPS).map(|i| f32::from(i) / f32::from(LEGEND_STEPS));
+        let colors = colors.map(|scalar| colormap.srgb8(scalar)).collect();
+        Some(Legend { title, unit: view.coloring.unit.clone(), range, colormap, colors })
     }
 
     /// Whether the picture depends on statistics, because the manifest gives no range for the colours.
@@ -58,7 +120,16 @@ impl Session {
                     scene::Filter::Linear => gl::Filter::Linear,
                 },
             })),
-            ViewKind::Surface { .. } | ViewKind::Volume { .. } => None,
+            ViewKind::Surface { texture, height } => Some(Content::Surface(Surface {
+                texture: self.texture(texture)?,
+                coloring: self.coloring(&view.coloring, Some(texture)),
+                height,
+            })),
+            ViewKind::Volume { texture, density } => Some(Content::Volume(Volume {
+                texture: self.texture(texture)?,
+                coloring: self.coloring(&view.coloring, Some(texture)),
+                density,
+            })),
         }
     }
 

@@ -412,6 +412,7 @@ impl Session {
                 interop::Path::Copied(reason) => Sharing::Copied(reason.clone()),
             },
             clock: self.clock(),
+            view: self.view_state(),
             parameters: self.parameter_snapshots(),
             resources: self.resource_snapshots(),
             stats: self.stat_snapshots(),

@@ -18,7 +18,7 @@ use crate::{
     device::{self, Device, DeviceKind, Function, LaunchConfig},
     diagnostic::{Diagnostic, Severity},
     element::Element,
-    scene::{self, Plan, Scene, ViewKind, When},
+    scene::{self, Plan, Scene, When},
 };
 
 /// A loaded scene.
@@ -96,7 +96,6 @@ impl Builder {
         let cached = compiled.as_ref().is_some_and(|c| c.cached);
         let mut program = None;
         if let (Some(plan), Some(compiled)) = (plan, compiled) {
-            diagnostics.extend(undrawn(&scene));
             match load(&scene, plan, &compiled, &self.device)? {
                 Ok((passes, stats)) => {
                     let summary = self.summary(&scene, target)?;
@@ -240,22 +239,6 @@ pub fn requests_of_built_ins(target: Target) -> Vec<Request> {
 
 fn elements_of(scene: &Scene) -> BTreeSet<Element> {
     scene.manifest.resources().iter().filter_map(element_of).collect()
-}
-
-/// That the view is one which nothing draws yet.
-fn undrawn(scene: &Scene) -> Option<Diagnostic> {
-    let view = scene.manifest.view.as_ref()?;
-    let kind = match view.kind {
-        ViewKind::Points { .. } | ViewKind::Image { .. } => return None,
-        ViewKind::Surface { .. } => "surface",
-        ViewKind::Volume { .. } => "volume",
-    };
-    let text = format!("the view `{kind}` is not drawn yet; `points` and `image` are");
-    let remark = Diagnostic::error(&scene.name, text).with_severity(Severity::Warning);
-    Some(match view.at {
-        Some(at) => remark.at(at.line, at.column),
-        None => remark,
-    })
 }
 
 type Loaded = Result<(Vec<Pass>, Vec<Stat>), Vec<Diagnostic>>;

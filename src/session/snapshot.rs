@@ -4,11 +4,11 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use serde::Serialize;
 
-use crate::diagnostic::Diagnostic;
 pub use crate::{
     array::Statistics,
     scene::{Control, Value},
 };
+use crate::{diagnostic::Diagnostic, draw::Colormap};
 
 /// The state of a session at one moment.
 #[derive(Clone, Debug, Serialize)]
@@ -26,6 +26,8 @@ pub struct Snapshot {
     pub sharing: Sharing,
     /// Where the scene stands.
     pub clock: Clock,
+    /// What is drawn, where anything is.
+    pub view: Option<ViewState>,
     /// The parameters with their present values, in the manifest's order.
     pub parameters: Vec<Parameter>,
     /// Statistics of each resource, in the manifest's order.
@@ -66,6 +68,41 @@ pub struct Clock {
     pub playing: bool,
     /// Finished steps a second, averaged over the last second; 0 when paused.
     pub steps_per_second: f32,
+}
+
+/// What is drawn, and what its colours stand for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ViewState {
+    /// `points`, `image`, `surface` or `volume`.
+    pub kind: &'static str,
+    /// Whether kernels take `mouse`.
+    #[serde(skip)]
+    pub takes_mouse: bool,
+    /// `None` where colours stand for themselves.
+    pub legend: Option<Legend>,
+}
+
+impl ViewState {
+    /// Whether it lies flat on the picture and has no depth.
+    pub fn is_flat(&self) -> bool {
+        self.kind == "image"
+    }
+}
+
+/// What colours stand for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Legend {
+    /// What has the values, such as `dye.x` or `|velocity|`.
+    pub title: String,
+    /// The values' unit; may be empty.
+    pub unit: String,
+    /// The values at both ends.
+    pub range: [f32; 2],
+    /// The colour map.
+    pub colormap: Colormap,
+    /// sRGB colours at equal distances from one end to the other.
+    #[serde(skip)]
+    pub colors: Vec<[u8; 3]>,
 }
 
 /// A parameter of the scene.

@@ -8,8 +8,8 @@ use egui::{
 use super::{
     desk::Desk,
     panels::{
-        Action, FrameTimes, banner, compiler, diagnostics, editor, parameters, statistics, status,
-        timings, transport, view,
+        Action, FrameTimes, Probe, banner, compiler, diagnostics, editor, parameters, statistics,
+        status, timings, transport, view,
     },
     state::{State, Tab},
     theme,
@@ -46,6 +46,8 @@ pub struct Shown<'a> {
     pub snapshot: &'a Snapshot,
     /// The window's own times.
     pub frames: &'a FrameTimes,
+    /// What an image has under the pointer.
+    pub probe: Option<&'a Probe>,
     /// The names of the built-in scenes.
     pub built_ins: &'a [&'a str],
 }
@@ -79,7 +81,7 @@ pub fn show(
     let view = CentralPanel::no_frame().show(ui, |ui| {
         ui.spacing_mut().item_spacing = Vec2::ZERO;
         actions.extend(banner::show(ui, snapshot, &desk.document.name, desk.notices()));
-        view::show(ui, snapshot, &mut locals.view)
+        view::show(ui, snapshot, shown.probe, &mut locals.view)
     });
     let (rect, from_view) = view.inner;
     actions.extend(from_view);
@@ -253,6 +255,9 @@ fn keys(ui: &Ui, snapshot: &Snapshot) -> Vec<Action> {
     }
     if pressed(Modifiers::NONE, Key::Period) {
         actions.push(Action::Step);
+    }
+    if pressed(Modifiers::NONE, Key::Home) {
+        actions.push(Action::ResetCamera);
     }
     actions
 }

@@ -6,6 +6,7 @@
 
 mod code_buffer;
 mod desk;
+mod detail;
 mod document;
 mod error;
 mod highlight;

@@ -20,10 +20,11 @@ use winit::{
 use super::{
     Error, Options, Result,
     desk::{Desk, Wake},
+    detail::Detail,
     document::Document,
     keyboard, layout,
     pace::{Next, Pace},
-    panels::{Action, Pointer},
+    panels::{Action, Pointer, Probe},
     recovery::Recovery,
     state::{Folders, State},
     theme,
@@ -194,15 +195,30 @@ struct Studio {
     folders: Option<Folders>,
     state: State,
     camera: draw::Camera,
-    /// The camera and the session's picture that the view was drawn from.
-    drawn_from: Option<(draw::Camera, u64)>,
+    /// Which part of an image is seen.
+    part: draw::PanZoom,
+    detail: Detail,
+    /// What the view was drawn from, and with how much detail.
+    drawn: Option<(Drawn, f32)>,
     /// Where the camera started; another start in the manifest moves it.
     start: Option<draw::Camera>,
+    pointer: Pointer,
+    probe: Option<Probe>,
+    /// What kernels get.
     mouse: [f32; 4],
     pace: Pace,
     title: String,
     /// In pixels, as the last event said: winit panics when asked for the size of a window that is gone.
     size: PhysicalSize<u32>,
+}
+
+/// What makes a picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Drawn {
+    camera: draw::Camera,
+    part: draw::PanZoom,
+    /// [`Session::picture`].
+    picture: u64,
 }
 
 impl Studio {
@@ -251,8 +267,12 @@ impl Studio {
             folders,
             state,
             camera: draw::Camera::default(),
-            drawn_from: None,
+            part: draw::PanZoom::default(),
+            detail: Detail::new(Instant::now()),
+            drawn: None,
             start: None,
+            pointer: Pointer::default(),
+            probe: None,
             mouse: [0.0; 4],
             pace,
             title: String::new(),
@@ -314,7 +334,11 @@ impl Studio {
     }
 
     fn redraw(&mut self) -> Result<()> {
-        self.pace.frame(Instant::now(), self.timer.latest());
+        let draw_time = self.timer.latest();
+        if let (Some(took), Some((_, detail))) = (draw_time, self.drawn) {
+            self.detail.note(took, detail);
+        }
+        self.pace.frame(Instant::now(), draw_time);
         if let Some(session) = &self.session {
             self.snapshot = session.snapshot();
         }
@@ -323,6 +347,7 @@ impl Studio {
         }
         self.place_camera();
         self.context.make_current()?;
+        self.probe = self.probed();
         let (actions, view) = self.panels();
         for action in actions {
             self.act(action);
@@ -335,8 +360,12 @@ impl Studio {
 
     fn panels(&mut self) -> (Vec<Action>, egui::Rect) {
         let names: Vec<&str> = built_ins().iter().map(|scene| scene.name).collect();
-        let shown =
-            layout::Shown { snapshot: &self.snapshot, frames: &self.pace.times, built_ins: &names };
+        let shown = layout::Shown {
+            snapshot: &self.snapshot,
+            frames: &self.pace.times,
+            probe: self.probe.as_ref(),
+            built_ins: &names,
+        };
         let (desk, state, locals) = (&mut self.desk, &mut self.state, &mut self.locals);
         let mut shown_at = (Vec::new(), egui::Rect::NOTHING);
         self.egui.run(&self.window, |ui| {
@@ -365,18 +394,71 @@ impl Studio {
     /// Draws the view's picture, unless it would be the one that is there.
     fn draw_view(&mut self, size: [u32; 2]) -> Result<()> {
         let picture = self.session.as_ref().map_or(0, Session::picture);
-        let from = Some((self.camera, picture));
-        if self.view.size() == size && self.drawn_from == from {
-            return Ok(());
-        }
+        let from = Drawn { camera: self.camera, part: self.part, picture };
+        let now = Instant::now();
+        let detail = match self.drawn {
+            Some((drawn, detail)) if drawn == from && self.view.size() == size => {
+                match self.detail.still(now, detail) {
+                    Some(finer) => finer,
+                    None => return Ok(()),
+                }
+            }
+            _ => self.detail.moving(now),
+        };
         self.view.resize(size)?;
         let frame = match &self.session {
             Some(session) => session.frame(&self.camera),
             None => draw::Frame::new(&self.camera, draw::Content::Nothing),
         };
+        let frame = draw::Frame { part: self.part, detail, ..frame };
         self.timer.measure(|| self.view.draw(&frame).map(|_| ()))?;
-        self.drawn_from = from;
+        self.drawn = Some((from, detail));
+        if let Some(moment) = self.detail.look_again(detail) {
+            self.pace.want(moment);
+        }
         Ok(())
+    }
+
+    /// The texture that is shown flat, and its size.
+    fn image(&self) -> Option<(&gl::Texture, [u32; 2])> {
+        let texture = self.session.as_ref()?.image()?;
+        let [width, height, _] = texture.size().extents();
+        Some((texture, [width, height]))
+    }
+
+    /// What the image has under the pointer.
+    fn probed(&self) -> Option<Probe> {
+        let (texture, size) = self.image().filter(|_| self.pointer.inside)?;
+        let at = centred(self.pointer.position).into();
+        let texel @ [x, y] = self.part.texel(at, size, self.view.size())?;
+        match texture.read_texel([x, y, 0]) {
+            Ok(values) => Some(Probe { texel, values }),
+            Err(error) => {
+                tracing::debug!("the texel under the pointer is not known: {error}");
+                None
+            }
+        }
+    }
+
+    fn pan(&mut self, [x, y]: [f32; 2]) {
+        let (aspect, picture) = (self.aspect(), self.view.size());
+        match self.image().map(|(_, size)| size) {
+            Some(image) => self.part.pan([x / aspect, y].into(), image, picture),
+            None => self.camera.pan([x, y].into(), aspect),
+        }
+    }
+
+    fn zoom(&mut self, factor: f32, at: [f32; 2]) {
+        let picture = self.view.size();
+        match self.image().map(|(_, size)| size) {
+            Some(image) => self.part.zoom_at(factor, at.into(), image, picture),
+            None => self.camera.zoom(factor),
+        }
+    }
+
+    fn reset_camera(&mut self) {
+        self.start = None;
+        self.part = draw::PanZoom::default();
     }
 
     /// Puts the camera where the manifest starts it, when that is new.
@@ -422,9 +504,9 @@ impl Studio {
             Action::Discard => self.desk.discard(),
             Action::Dismiss(number) => self.desk.dismiss(number),
             Action::Orbit(drag) => self.camera.orbit(drag.into()),
-            Action::Pan(drag) => self.camera.pan(drag.into(), self.aspect()),
-            Action::Zoom(factor) => self.camera.zoom(factor),
-            Action::ResetCamera => self.start = None,
+            Action::Pan(drag) => self.pan(drag),
+            Action::Zoom { factor, at } => self.zoom(factor, at),
+            Action::ResetCamera => self.reset_camera(),
             Action::Pointer(pointer) => self.point(pointer),
             Action::Reset if self.session.is_none() => self.restart(),
             other => self.tell_session(other),
@@ -461,7 +543,15 @@ impl Studio {
     }
 
     fn point(&mut self, pointer: Pointer) {
-        let [x, y] = pointer.position;
+        let picture = self.view.size();
+        // Over an image kernels get the place in the image, however it is shown.
+        let [x, y] = match self.image() {
+            Some((_, size)) => {
+                self.part.at(centred(pointer.position).into(), size, picture).to_array()
+            }
+            None => pointer.position,
+        };
+        self.pointer = pointer;
         self.mouse = [x, y, pointer.buttons as f32, self.mouse[3] + pointer.wheel];
     }
 
@@ -489,14 +579,14 @@ impl Studio {
     fn open_document(&mut self, document: Document) {
         self.desk.open(document);
         self.locals.editor.opened();
-        self.start = None;
+        self.reset_camera();
         self.restart();
     }
 
     /// A new session for the document on the desk. The old one's memory is free before the new one's is taken.
     fn restart(&mut self) {
         self.session = None;
-        self.drawn_from = None;
+        self.drawn = None;
         let document = &self.desk.document;
         let session =
             new_session(document, &self.options, &self.context, &self.device, &self.proxy);
@@ -624,6 +714,11 @@ fn built_in(name: &str) -> Option<Document> {
     let name = name.strip_suffix(".cu").unwrap_or(name);
     let text = Scene::built_in(name)?;
     Some(Document::new(format!("{name}.cu"), None, text))
+}
+
+/// A place from 0 to 1 as one from -1 to 1.
+fn centred(place: [f32; 2]) -> [f32; 2] {
+    place.map(|part| part * 2.0 - 1.0)
 }
 
 /// A rectangle in points, y downwards, as `[x, y, width, height]` in pixels of the screen, y upwards.

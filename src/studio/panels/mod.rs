@@ -8,6 +8,7 @@ pub mod banner;
 pub mod compiler;
 pub mod diagnostics;
 pub mod editor;
+pub mod legend;
 pub mod parameters;
 pub mod statistics;
 pub mod status;
@@ -60,9 +61,14 @@ pub enum Action {
     Orbit([f32; 2]),
     /// Move the camera sideways, by a part of the view's height.
     Pan([f32; 2]),
-    /// Come nearer by this factor (more than 1) or go farther.
-    Zoom(f32),
-    /// The camera's first place again.
+    /// Come nearer by a factor (more than 1) or go farther.
+    Zoom {
+        /// How much.
+        factor: f32,
+        /// Where the pointer is, from -1 at the view's lower left corner to 1 at its upper right one.
+        at: [f32; 2],
+    },
+    /// The camera's first place again, or all of an image.
     ResetCamera,
     /// The pointer over the view changed: what kernels get as `mouse`.
     Pointer(Pointer),
@@ -77,6 +83,17 @@ pub struct Pointer {
     pub buttons: u32,
     /// Wheel notches since the last one.
     pub wheel: f32,
+    /// Whether it is over the view.
+    pub inside: bool,
+}
+
+/// What an image has under the pointer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    /// Column and row of the texel; row 0 is the lowest one.
+    pub texel: [u32; 2],
+    /// Its components as they are stored.
+    pub values: Vec<f32>,
 }
 
 /// Times of the window's own frames, oldest first.

@@ -1,11 +1,11 @@
 //! The view: the scene's picture, which the window draws, and what the pointer does over it.
 
-use egui::{Align2, FontId, PointerButton, Rect, Response, Sense, Ui, vec2};
+use egui::{Align2, FontId, PointerButton, Pos2, Rect, Response, Sense, Ui, vec2};
 
-use super::{Action, Pointer};
+use super::{Action, Pointer, Probe, legend};
 use crate::{
     session::{Phase, Snapshot},
-    studio::{icons, theme},
+    studio::{icons, number, theme},
 };
 
 /// What the view remembers from frame to frame.
@@ -15,46 +15,96 @@ pub struct Local {
 }
 
 /// Takes all the space there is; gives its place in points.
-pub fn show(ui: &mut Ui, snapshot: &Snapshot, local: &mut Local) -> (Rect, Vec<Action>) {
+pub fn show(
+    ui: &mut Ui,
+    snapshot: &Snapshot,
+    probe: Option<&Probe>,
+    local: &mut Local,
+) -> (Rect, Vec<Action>) {
     let rect = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(rect, Sense::click_and_drag());
-    let mut actions = camera(ui, &response);
-    if let Some(pointer) = pointer(ui, &response)
-        && (pointer != local.pointer || pointer.wheel != 0.0)
-    {
+    let hand = Hand::of(snapshot);
+    let mut actions = camera(ui, &response, hand);
+    let gone = Pointer { inside: false, wheel: 0.0, ..local.pointer };
+    let pointer = pointer(ui, &response).unwrap_or(gone);
+    if pointer != local.pointer || pointer.wheel != 0.0 {
         local.pointer = pointer;
         actions.push(Action::Pointer(pointer));
     }
-    overlay(ui, rect, snapshot, response.hovered());
+    overlay(ui, rect, snapshot, response.hovered().then_some(hand));
+    corners(ui, rect, snapshot, probe.filter(|_| response.hovered()));
     (rect, actions)
 }
 
-fn camera(ui: &Ui, response: &Response) -> Vec<Action> {
+/// What a drag with the first button does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hand {
+    /// It turns the camera.
+    Turns,
+    /// It moves the image.
+    Moves,
+    /// It is for the kernels, which take `mouse`; other drags move the image.
+    Touches,
+}
+
+impl Hand {
+    fn of(snapshot: &Snapshot) -> Self {
+        match &snapshot.view {
+            Some(view) if view.is_flat() && view.takes_mouse => Self::Touches,
+            Some(view) if view.is_flat() => Self::Moves,
+            _ => Self::Turns,
+        }
+    }
+
+    fn hint(self) -> &'static str {
+        match self {
+            Self::Turns => "drag: turn    right drag: move    wheel: zoom    double click: reset",
+            Self::Moves => "drag: move    wheel: zoom    double click: all of it",
+            Self::Touches => {
+                "drag: the kernels' mouse    right drag: move    wheel: zoom    Home: all of it"
+            }
+        }
+    }
+}
+
+fn camera(ui: &Ui, response: &Response, hand: Hand) -> Vec<Action> {
     let mut actions = Vec::new();
     let height = response.rect.height().max(1.0);
     let moved = response.drag_delta() / height;
     let shift = ui.input(|input| input.modifiers.shift);
     if moved != egui::Vec2::ZERO {
-        let turn = response.dragged_by(PointerButton::Primary) && !shift;
+        let first = response.dragged_by(PointerButton::Primary) && !shift;
         let by = [moved.x, moved.y];
-        actions.push(if turn { Action::Orbit(by) } else { Action::Pan(by) });
+        match hand {
+            Hand::Turns if first => actions.push(Action::Orbit(by)),
+            Hand::Touches if first => {}
+            _ => actions.push(Action::Pan(by)),
+        }
     }
-    if response.hovered() {
+    if let Some(place) = response.hover_pos() {
         let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
         let factor = (scroll / 240.0).exp() * pinch;
         if (factor - 1.0).abs() > 1e-4 {
-            actions.push(Action::Zoom(factor));
+            let at = within(response.rect, place).map(|part| part * 2.0 - 1.0);
+            actions.push(Action::Zoom { factor, at });
         }
     }
-    if response.double_clicked() {
+    if response.double_clicked() && hand != Hand::Touches {
         actions.push(Action::ResetCamera);
     }
     actions
 }
 
+/// A place as parts of a rectangle, from its lower left corner.
+fn within(rect: Rect, place: Pos2) -> [f32; 2] {
+    [
+        (place.x - rect.left()) / rect.width().max(1.0),
+        (rect.bottom() - place.y) / rect.height().max(1.0),
+    ]
+}
+
 fn pointer(ui: &Ui, response: &Response) -> Option<Pointer> {
     let place = response.hover_pos().or_else(|| response.interact_pointer_pos())?;
-    let rect = response.rect;
     let buttons = [PointerButton::Primary, PointerButton::Secondary, PointerButton::Middle];
     let held = response.is_pointer_button_down_on();
     let pressed = ui.input(|input| {
@@ -64,21 +114,19 @@ fn pointer(ui: &Ui, response: &Response) -> Option<Pointer> {
         buttons.iter().enumerate().map(down).sum()
     });
     Some(Pointer {
-        position: [
-            (place.x - rect.left()) / rect.width().max(1.0),
-            (rect.bottom() - place.y) / rect.height().max(1.0),
-        ],
+        position: within(response.rect, place),
         buttons: pressed,
         wheel: if response.hovered() {
             ui.input(|i| i.smooth_scroll_delta().y) / 50.0
         } else {
             0.0
         },
+        inside: response.hovered(),
     })
 }
 
 /// What stands in the picture's corners: that an older version is shown, and how to move.
-fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hovered: bool) {
+fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hand: Option<Hand>) {
     let painter = ui.painter_at(rect);
     let compile = &snapshot.compile;
     if compile.phase == Phase::Rejected {
@@ -109,13 +157,30 @@ fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hovered: bool) {
         let font = FontId::proportional(15.0);
         painter.text(rect.center(), Align2::CENTER_CENTER, "compiling\u{2026}", font, theme::WEAK);
     }
-    if hovered {
-        let text =
-            "drag: turn    right drag: move    wheel: zoom    double click: reset".to_owned();
+    if let Some(hand) = hand {
         let color = theme::faded(theme::WEAK, 0.9);
         let width = (rect.width() - 2.0 * 14.0).max(1.0);
-        let galley = painter.layout(text, FontId::proportional(12.0), color, width);
+        let galley =
+            painter.layout(hand.hint().to_owned(), FontId::proportional(12.0), color, width);
         let place = rect.left_bottom() + vec2(14.0, -12.0 - galley.size().y);
         painter.galley(place, galley, color);
+    }
+}
+
+/// The legend, and above it what is under the pointer.
+fn corners(ui: &Ui, rect: Rect, snapshot: &Snapshot, probe: Option<&Probe>) {
+    let painter = ui.painter_at(rect);
+    let mut corner = rect.right_bottom() - vec2(14.0, 38.0);
+    let legend = snapshot.view.as_ref().and_then(|view| view.legend.as_ref());
+    if let Some(legend) = legend {
+        corner.y = legend::show(&painter, corner, legend).top() - 6.0;
+    }
+    if let Some(Probe { texel: [x, y], values }) = probe {
+        let values: Vec<_> = values.iter().map(|v| number::value(f64::from(*v))).collect();
+        let text = format!("[{x}, {y}]  {}", values.join("  "));
+        let galley = painter.layout_no_wrap(text, FontId::monospace(12.0), theme::STRONG);
+        let frame = Rect::from_min_max(corner - galley.size() - vec2(20.0, 10.0), corner);
+        painter.rect_filled(frame, 6.0, theme::faded(theme::BAR, 0.78));
+        painter.galley(frame.min + vec2(10.0, 5.0), galley, theme::STRONG);
     }
 }

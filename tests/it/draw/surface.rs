@@ -40,15 +40,15 @@ fn above() -> Camera {
 
 /// The light that `shaders/surface.frag` describes, in f64, on a surface of this normal.
 fn lit(base: f64, normal: DVec3, to_eye: DVec3) -> DVec3 {
-    let sun = DVec3::new(-0.492, 0.615, 0.615);
-    let sunlight = DVec3::new(1.0, 0.94, 0.84) * 1.05;
-    let (sky, ground) = (DVec3::new(0.30, 0.36, 0.46), DVec3::new(0.10, 0.095, 0.09));
+    let sun = DVec3::new(-0.64, 0.60, -0.48);
+    let sunlight = DVec3::new(1.0, 0.93, 0.82) * 1.3;
+    let (sky, ground) = (DVec3::new(0.24, 0.30, 0.40), DVec3::new(0.10, 0.095, 0.09));
     let ambient = ground.lerp(sky, normal.y * 0.5 + 0.5);
     let facing = normal.dot((sun + to_eye).normalize()).max(0.0);
-    let fresnel = 0.03 + 0.5 * (1.0 - normal.dot(to_eye).max(0.0)).powi(5);
+    let fresnel = 0.03 + 0.7 * (1.0 - normal.dot(to_eye).max(0.0)).powi(5);
     let mirrored = 2.0 * normal.dot(to_eye) * normal - to_eye;
     let shine =
-        if normal.dot(sun) >= 0.0 { 0.35 * facing.powi(96) + 0.05 * facing.powi(12) } else { 0.0 };
+        if normal.dot(sun) >= 0.0 { 0.6 * facing.powi(96) + 0.08 * facing.powi(12) } else { 0.0 };
     base * (ambient + sunlight * normal.dot(sun).max(0.0))
         + sunlight * shine
         + sky * fresnel * (0.5 + 0.5 * mirrored.y)
