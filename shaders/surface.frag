@@ -33,7 +33,7 @@ vec3 normal(vec2 span) {
 float shine(float facing) {
     float f4 = facing * facing * facing * facing, f12 = f4 * f4 * f4;
     float f24 = f12 * f12, f96 = f24 * f24 * f24 * f24;
-    return 0.6 * f96 + 0.08 * f12;
+    return 0.35 * f96 + 0.04 * f12;
 }
 
 void main() {

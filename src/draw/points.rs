@@ -6,8 +6,8 @@ use super::{
     splat::{self, Splat},
 };
 use crate::gl::{
-    self, Attribute, Buffer, Depth, DrawCall, Framebuffer, Gl, Primitive, Program, Result, Source,
-    Target, Texture, Uniform, VertexArray,
+    self, Attribute, Buffer, Component, Depth, DrawCall, Framebuffer, Gl, Primitive, Program,
+    Result, Source, Target, Texture, Uniform, VertexArray,
 };
 
 /// Points to draw.
@@ -31,13 +31,15 @@ pub struct Cloud<'a> {
     pub blend: Blend,
 }
 
-/// A buffer of tightly packed vectors of 1 to 4 floats.
+/// A buffer of tightly packed vectors of 1 to 4 numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
     /// The buffer.
     pub buffer: &'a Buffer,
-    /// Floats of a vector, 1 to 4.
+    /// Numbers of a vector, 1 to 4.
     pub components: u8,
+    /// What a number is.
+    pub kind: Component,
 }
 
 /// How points meet.
@@ -54,7 +56,7 @@ impl<'a> Cloud<'a> {
     /// Points of four floats each as a scene without further wishes shows them.
     pub fn new(position: &'a Buffer, count: usize) -> Self {
         Self {
-            position: Values { buffer: position, components: 4 },
+            position: Values { buffer: position, components: 4, kind: Component::F32 },
             color: None,
             coloring: Coloring::default(),
             count,
@@ -169,8 +171,9 @@ impl Points {
     // Made anew each time: it costs microseconds, and the buffers change with each step (there are two).
     fn vertices(&self, cloud: &Cloud<'_>) -> Result<VertexArray> {
         let color = cloud.color.unwrap_or(cloud.position);
-        let attributes = [(0, cloud.position), (1, color)].map(|(location, values)| {
-            Attribute::packed(location, values.buffer, values.components)
+        let attributes = [(0, cloud.position), (1, color)].map(|(location, values)| Attribute {
+            kind: values.kind,
+            ..Attribute::packed(location, values.buffer, values.components)
         });
         VertexArray::new(&self.gl, &attributes)
     }

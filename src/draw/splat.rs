@@ -6,7 +6,7 @@ use super::{
     points::{Cloud, LIGHT, Values},
 };
 use crate::gl::{
-    Blend, Buffer, Dispatch, Framebuffer, Gl, Program, Result, Source, Texture, Uniform,
+    Blend, Buffer, Component, Dispatch, Framebuffer, Gl, Program, Result, Source, Texture, Uniform,
     VertexArray,
 };
 
@@ -63,13 +63,16 @@ impl Splat {
         &self.splat
     }
 
-    /// Whether shaders can read the cloud's buffers, all of them in one dispatch, and write as many sums as the
-    /// picture has pixels.
+    /// Whether shaders can read the cloud's buffers, which are of floats, all of them in one dispatch, and write as many
+    /// sums as the picture has pixels.
     pub(super) fn fits(&self, light: &Framebuffer, cloud: &Cloud<'_>) -> bool {
         let buffers = [cloud.position, cloud.color.unwrap_or(cloud.position)];
         let largest = buffers.iter().map(|values| values.buffer.bytes()).max().unwrap_or(0);
         let most = GROUP * EACH * Dispatch::MAX_GROUPS as usize;
-        cloud.count <= most && largest.max(sums_bytes(light)) <= self.gl.max_storage_bytes()
+        let floats = buffers.iter().all(|values| values.kind == Component::F32);
+        floats
+            && cloud.count <= most
+            && largest.max(sums_bytes(light)) <= self.gl.max_storage_bytes()
     }
 
     /// Draws a cloud whose points have this diameter in pixels at the target.

@@ -32,4 +32,4 @@ pub use framebuffer::{Framebuffer, Samples};
 pub use program::{Program, Source, Uniform};
 pub use texture::{Filter, Format, Size, Texture, Wrap};
 pub use timer::TimerQuery;
-pub use vertex_array::{Attribute, VertexArray};
+pub use vertex_array::{Attribute, Component, VertexArray};

@@ -13,29 +13,64 @@ pub struct VertexArray {
     capacity: usize,
 }
 
-/// One input: tightly packed floats in a buffer.
+/// One input: tightly packed numbers in a buffer, which the shader gets as floats.
 #[derive(Clone, Copy, Debug)]
 pub struct Attribute<'a> {
     /// `layout(location = …)` in the shader.
     pub location: u32,
     /// Where the values are.
     pub buffer: &'a Buffer,
-    /// Floats of a vertex: 1 to 4.
+    /// Numbers of a vertex: 1 to 4.
     pub components: u8,
+    /// What a number is.
+    pub kind: Component,
     /// Bytes from one vertex to the next; 0: tightly packed.
     pub stride: u32,
     /// Byte of the first value.
     pub offset: u32,
 }
 
+/// A number of an input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Component {
+    /// A float.
+    #[default]
+    F32,
+    /// A signed integer of 32 bits.
+    I32,
+    /// An unsigned integer of 32 bits.
+    U32,
+    /// A byte that counts from 0 to 1.
+    U8,
+}
+
+impl Component {
+    /// Its length.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::F32 | Self::I32 | Self::U32 => 4,
+            Self::U8 => 1,
+        }
+    }
+
+    fn constant(self) -> u32 {
+        match self {
+            Self::F32 => glow::FLOAT,
+            Self::I32 => glow::INT,
+            Self::U32 => glow::UNSIGNED_INT,
+            Self::U8 => glow::UNSIGNED_BYTE,
+        }
+    }
+}
+
 impl<'a> Attribute<'a> {
     /// Tightly packed vertices of `components` floats from the buffer's start on.
     pub fn packed(location: u32, buffer: &'a Buffer, components: u8) -> Self {
-        Self { location, buffer, components, stride: 0, offset: 0 }
+        Self { location, buffer, components, kind: Component::F32, stride: 0, offset: 0 }
     }
 
     fn bytes(&self) -> usize {
-        usize::from(self.components) * size_of::<f32>()
+        usize::from(self.components) * self.kind.bytes()
     }
 
     fn stride(&self) -> usize {
@@ -61,10 +96,10 @@ impl VertexArray {
                 return Err(Error::Size {
                     what: "a vertex attribute",
                     asked: format!(
-                        "{} floats every {} bytes",
+                        "{} numbers every {} bytes",
                         attribute.components, attribute.stride
                     ),
-                    limit: "1 to 4 floats, at most 2048 bytes apart".into(),
+                    limit: "1 to 4 numbers, at most 2048 bytes apart".into(),
                 });
             }
         }
@@ -97,7 +132,9 @@ fn enable(gl: &Gl, attribute: &Attribute<'_>) {
     attribute.buffer.bind_as_array();
     let components = i32::from(attribute.components);
     let (stride, offset) = (attribute.stride.cast_signed(), attribute.offset.cast_signed());
-    gl.vertex_attrib_pointer(attribute.location, components, glow::FLOAT, false, stride, offset);
+    let kind = attribute.kind.constant();
+    let normalized = attribute.kind == Component::U8;
+    gl.vertex_attrib_pointer(attribute.location, components, kind, normalized, stride, offset);
     gl.enable_vertex_attrib_array(attribute.location);
     gl.bind_buffer(glow::ARRAY_BUFFER, None);
 }

@@ -134,9 +134,16 @@ impl Session {
     }
 
     fn values(&self, id: ResourceId) -> Option<(Values<'_>, usize)> {
-        let components = self.program.as_ref()?.scene.manifest.resource(id).element().lanes;
+        let element = self.program.as_ref()?.scene.manifest.resource(id).element();
+        let kind = match element.scalar {
+            Scalar::F32 => gl::Component::F32,
+            Scalar::I32 => gl::Component::I32,
+            Scalar::U32 => gl::Component::U32,
+            Scalar::U8 => gl::Component::U8,
+            _ => return None,
+        };
         let (buffer, count) = self.drawn(id)?;
-        Some((Values { buffer, components }, count as usize))
+        Some((Values { buffer, components: element.lanes, kind }, count as usize))
     }
 
     /// How a view colours the values of a resource.
@@ -163,12 +170,10 @@ impl Session {
         range.map(|value| value * color.map_or(1.0, |id| self.unit(id)))
     }
 
-    /// What the number 1 of a resource is to a view: OpenGL shows the bytes of a texture as 0 to 1.
+    /// What the number 1 of a resource is to a view: bytes count from 0 to 1 there.
     fn unit(&self, id: ResourceId) -> f32 {
-        let resource = self.program.iter().map(|p| p.scene.manifest.resource(id)).next();
-        let bytes =
-            |r: &&scene::Resource| r.texture().is_some() && r.element().scalar == Scalar::U8;
-        resource.filter(bytes).map_or(1.0, |_| 1.0 / 255.0)
+        let element = self.program.as_ref().map(|p| p.scene.manifest.resource(id).element());
+        if element.is_some_and(|e| e.scalar == Scalar::U8) { 1.0 / 255.0 } else { 1.0 }
     }
 }
 

@@ -57,6 +57,9 @@ pub const SERIES: [Color32; 8] = [
     Color32::from_rgb(0xb0, 0xb6, 0xc2),
 ];
 
+/// How much of the view a ground behind text over it hides.
+pub const VEIL: f32 = 0.84;
+
 /// Space between the edge of a panel and what is in it.
 pub const PADDING: i8 = 10;
 

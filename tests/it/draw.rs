@@ -7,7 +7,7 @@ use warpaint::{
     draw::{
         Background, Blend, Camera, Cloud, Coloring, Colormap, Content, Frame, Paint, Values, View,
     },
-    gl::{Buffer, Context, Error},
+    gl::{Buffer, Component, Context, Error},
 };
 
 use crate::gl::context;
@@ -159,7 +159,7 @@ fn colour_of(context: &Context, value: [f32; 4], paint: Paint, blend: Blend) -> 
     let position = Buffer::with_data(context.gl(), &[[0.0_f32, 0.0, 0.0, 1.0]]).unwrap();
     let color = Buffer::with_data(context.gl(), &[value]).unwrap();
     let cloud = Cloud {
-        color: Some(Values { buffer: &color, components: 4 }),
+        color: Some(Values { buffer: &color, components: 4, kind: Component::F32 }),
         coloring: Coloring { paint, colormap: Colormap::Viridis, range: [1.0, 5.0] },
         blend,
         size_px: 300.0,
@@ -197,6 +197,35 @@ fn colours_come_from_the_map() {
     assert!((hue(rgba) - hue([255, 128, 0])).abs() < 12.0, "{rgba:?}");
     let nan = colour_of(&context, [f32::NAN; 4], Paint::Magnitude, Blend::Opaque);
     assert!(nan[0] > 100 && nan[1] < 60 && nan[2] > 100, "NaN is magenta, not {nan:?}");
+}
+
+#[test]
+fn colours_of_bytes_and_integers_are_those_of_floats() {
+    let Some(context) = context() else { return };
+    let camera = Camera::front();
+    let mut view = View::new(context.gl(), [65, 65]).unwrap();
+    let position = Buffer::with_data(context.gl(), &[[0.0_f32, 0.0, 0.0, 1.0]]).unwrap();
+    let mut of = |color: &Buffer, components, kind, paint| {
+        let cloud = Cloud {
+            color: Some(Values { buffer: color, components, kind }),
+            coloring: Coloring { paint, colormap: Colormap::Viridis, range: [-4.0, 4.0] },
+            blend: Blend::Opaque,
+            size_px: 300.0,
+            ..Cloud::new(&position, 1)
+        };
+        Pixels::draw(&mut view, &frame(&camera, cloud), "kinds").at(32, 32)
+    };
+    let gl = context.gl();
+    let floats = Buffer::with_data(gl, &[[1.0_f32, 0.2, 0.6, 1.0]]).unwrap();
+    let bytes = Buffer::with_data(gl, &[[255_u8, 51, 153, 255]]).unwrap();
+    let expected = of(&floats, 4, Component::F32, Paint::Rgba);
+    assert_eq!(of(&bytes, 4, Component::U8, Paint::Rgba), expected);
+    let float = Buffer::with_data(gl, &[-3.0_f32, 3.0]).unwrap();
+    let int = Buffer::with_data(gl, &[-3_i32, 3]).unwrap();
+    let expected = of(&float, 2, Component::F32, Paint::Component(0));
+    assert_eq!(of(&int, 2, Component::I32, Paint::Component(0)), expected);
+    let expected = of(&float, 2, Component::F32, Paint::Component(1));
+    assert_eq!(of(&int, 2, Component::U32, Paint::Component(1)), expected);
 }
 
 #[test]
@@ -268,7 +297,7 @@ fn the_nearer_ball_hides_the_farther_one() {
         let position = Buffer::with_data(context.gl(), &positions).unwrap();
         let color = Buffer::with_data(context.gl(), &colors).unwrap();
         let cloud = Cloud {
-            color: Some(Values { buffer: &color, components: 4 }),
+            color: Some(Values { buffer: &color, components: 4, kind: Component::F32 }),
             coloring: Coloring { paint: Paint::Rgba, ..Coloring::default() },
             blend: Blend::Opaque,
             size_px: 200.0,

@@ -12,7 +12,7 @@ const BAR: egui::Vec2 = vec2(190.0, 9.0);
 /// Puts it into the corner whose lower right end is at `corner`; gives the room that it takes.
 pub fn show(painter: &Painter, corner: Pos2, legend: &Legend) -> Rect {
     let frame = Rect::from_min_max(corner - BAR - vec2(20.0, 42.0), corner);
-    painter.rect_filled(frame, 6.0, theme::faded(theme::BAR, 0.78));
+    painter.rect_filled(frame, 6.0, theme::faded(theme::BAR, theme::VEIL));
     let bar = Rect::from_min_size(frame.min + vec2(10.0, 24.0), BAR);
     painter.add(colors(bar, &legend.colors));
     painter.rect_stroke(bar, 0.0, Stroke::new(1.0, theme::LINE), StrokeKind::Outside);

@@ -160,9 +160,11 @@ fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hand: Option<Hand>) {
     if let Some(hand) = hand {
         let color = theme::faded(theme::WEAK, 0.9);
         let width = (rect.width() - 2.0 * 14.0).max(1.0);
-        let galley =
-            painter.layout(hand.hint().to_owned(), FontId::proportional(12.0), color, width);
+        let text = hand.hint().to_owned();
+        let galley = painter.layout(text, FontId::proportional(12.0), color, width);
         let place = rect.left_bottom() + vec2(14.0, -12.0 - galley.size().y);
+        let behind = Rect::from_min_size(place, galley.size()).expand2(vec2(7.0, 4.0));
+        painter.rect_filled(behind, 6.0, theme::faded(theme::BAR, theme::VEIL));
         painter.galley(place, galley, color);
     }
 }
@@ -180,7 +182,7 @@ fn corners(ui: &Ui, rect: Rect, snapshot: &Snapshot, probe: Option<&Probe>) {
         let text = format!("[{x}, {y}]  {}", values.join("  "));
         let galley = painter.layout_no_wrap(text, FontId::monospace(12.0), theme::STRONG);
         let frame = Rect::from_min_max(corner - galley.size() - vec2(20.0, 10.0), corner);
-        painter.rect_filled(frame, 6.0, theme::faded(theme::BAR, 0.78));
+        painter.rect_filled(frame, 6.0, theme::faded(theme::BAR, theme::VEIL));
         painter.galley(frame.min + vec2(10.0, 5.0), galley, theme::STRONG);
     }
 }

@@ -48,7 +48,7 @@ fn lit(base: f64, normal: DVec3, to_eye: DVec3) -> DVec3 {
     let fresnel = 0.03 + 0.7 * (1.0 - normal.dot(to_eye).max(0.0)).powi(5);
     let mirrored = 2.0 * normal.dot(to_eye) * normal - to_eye;
     let shine =
-        if normal.dot(sun) >= 0.0 { 0.6 * facing.powi(96) + 0.08 * facing.powi(12) } else { 0.0 };
+        if normal.dot(sun) >= 0.0 { 0.35 * facing.powi(96) + 0.04 * facing.powi(12) } else { 0.0 };
     base * (ambient + sunlight * normal.dot(sun).max(0.0))
         + sunlight * shine
         + sky * fresnel * (0.5 + 0.5 * mirrored.y)
