@@ -102,7 +102,8 @@ impl<T: Real> GpuArray<T> {
 
 impl<T: Float> GpuArray<T> {
     /// `n` numbers at equal distances from `start` to `stop`, which is the last one if `endpoint` (`numpy.linspace`).
-    /// Computed in `f64` from the nearer end, so that both ends are exact.
+    /// Computed in `f64` from the nearer end, so that both ends are exact. (Where their distance overflows, the numbers
+    /// are infinite or NaN, as in numpy.)
     ///
     /// # Errors
     /// As [`GpuArray::empty`].

@@ -106,7 +106,7 @@ functions! {
         /// The gamma function. 5 ulp (11 before CUDA 12), 10 ulp.
         gamma() -> T = "warpaint::tgamma($0)";
         /// The logarithm of the absolute value of the gamma function. 6 ulp outside (-10.001, -2.264), 4 ulp outside
-        /// (-23.0001, -2.2637); absolutely small between.
+        /// (-23.0001, -2.2637); more between, where it passes through 0.
         lgamma() -> T = "warpaint::lgamma($0)";
         /// The greatest whole number that is not greater.
         floor() -> T = "warpaint::floor($0)";

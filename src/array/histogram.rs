@@ -34,9 +34,11 @@ impl<T: Real> Expr<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Bins`] for none, and unless `low` is less than `high` and both are finite; as [`Expr::eval`].
+    /// [`Error::Bins`] for none, unless `low` is less than `high` and both are finite, and for bins so narrow that their
+    /// number in a unit is none; as [`Expr::eval`].
     pub fn histogram(&self, bins: usize, low: f64, high: f64) -> Result<GpuArray<u64>> {
-        if bins == 0 || low >= high || !(high - low).is_finite() {
+        let width = high - low;
+        if bins == 0 || low >= high || !width.is_finite() || !(bins as f64 / width).is_finite() {
             return Err(Error::Bins { bins, low, high });
         }
         let context = self.context()?;

@@ -10,7 +10,7 @@ use warpaint::{
 use super::contexts;
 
 /// A function of two, what it is in a wider type, and by how much it may be off.
-type OfTwo<T, Wide, Bound> = (&'static str, Expr<T>, fn(Wide, Wide) -> Wide, Bound);
+pub(super) type OfTwo<T, Wide, Bound> = (&'static str, Expr<T>, fn(Wide, Wide) -> Wide, Bound);
 
 /// All of `functions`, which have one shape, as rows of one array: one kernel.
 pub(super) fn rows<T: Data>(context: &Context, functions: Vec<Expr<T>>) -> Vec<Vec<T>> {
@@ -135,7 +135,14 @@ fn arguments<T: Compared>() -> Vec<T> {
     };
     let corners = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, f64::INFINITY, -f64::INFINITY];
     let corners = corners.into_iter().chain([f64::NAN, 88.7, 709.7, -0.49999997, 8388609.0]);
-    corners.map(T::of).chain((0..400).map(|_| magnitude(&mut random))).collect()
+    let some: Vec<T> = (0..400).map(|_| magnitude(&mut random)).collect();
+    // Of any exponent, down to the least subnormal number.
+    let any = (0..300).map(|_| {
+        let exponent = random.i32(T::LEAST_EXPONENT - T::DIGITS..=1 - T::LEAST_EXPONENT);
+        let sign = if random.bool() { 1.0 } else { -1.0 };
+        T::of(libm::ldexp(sign * (1.0 + random.f64()), exponent))
+    });
+    corners.map(T::of).chain(some).chain(any).collect()
 }
 
 /// `bound` from what is documented, for `f32` and `f64`.

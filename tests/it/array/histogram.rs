@@ -53,9 +53,13 @@ fn what_is_no_number_of_a_bin_is_not_counted() {
         assert_eq!(a.histogram(2, 0.0, 1.0).unwrap().to_vec().unwrap(), [1, 1]);
         let none = GpuArray::<i32>::zeros(&context, &[0]).unwrap();
         assert_eq!(none.histogram(3, 0.0, 1.0).unwrap().to_vec().unwrap(), [0; 3]);
-        for (bins, low, high) in
-            [(0, 0.0, 1.0), (1, 1.0, 1.0), (1, 0.0, f64::NAN), (1, 0.0, f64::INFINITY)]
-        {
+        for (bins, low, high) in [
+            (0, 0.0, 1.0),
+            (1, 1.0, 1.0),
+            (1, 0.0, f64::NAN),
+            (1, 0.0, f64::INFINITY),
+            (4, 0.0, 2e-323),
+        ] {
             assert!(
                 matches!(a.histogram(bins, low, high), Err(Error::Bins { .. })),
                 "{bins} {low} {high}"

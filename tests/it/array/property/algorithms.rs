@@ -118,6 +118,28 @@ fn scans_of_views_are_what_the_host_computes() {
     });
 }
 
+/// The error of each running sum keeps to the documented bound, and its bits are the same each time.
+#[test]
+fn running_sums_are_within_their_bound() {
+    cases("running sums", 4, |context, rng, _| {
+        let n = [1023, 1025, 40_000, 100_000][rng.usize(..4)];
+        let values: Vec<f32> =
+            (0..n).map(|_| (rng.f32() - 0.4) * 10.0_f32.powi(rng.i32(-3..4))).collect();
+        let a = GpuArray::from_slice(context, &values).unwrap();
+        let found = a.cumsum().unwrap().to_vec().unwrap();
+        // The larger number of additions, that of the CPU device; `n` is less than 2^20.
+        let (k, unit) = (64.0 + 220.0, 2.0_f64.powi(-24));
+        let (mut sum, mut size) = (0.0, 0.0);
+        for (i, (&value, &found)) in values.iter().zip(&found).enumerate() {
+            sum += f64::from(value);
+            size += f64::from(value).abs();
+            let off = (f64::from(found) - sum).abs();
+            assert!(off <= k * unit * size, "element {i} of {n} is off by {off:e}");
+        }
+        assert_eq!(a.cumsum().unwrap().to_vec().unwrap(), found);
+    });
+}
+
 /// numpy's order, with NaN last.
 fn compare<T: PartialOrd>(a: &T, b: &T) -> Ordering {
     let is_nan = |value: &T| value.partial_cmp(value).is_none();

@@ -8,7 +8,7 @@ use warpaint::{
 };
 
 use super::{
-    super::functions::rows,
+    super::functions::{OfTwo, rows},
     cases,
     value::{Value, assert_same},
     view::{Sample, View, shape},
@@ -172,5 +172,97 @@ fn operations_on_two_views_are_what_the_host_computes() {
         11 => two(context, rng, |a: i64| a, |b: i64| b),
         12 => two(context, rng, |a: u64| a, |b: u64| b),
         _ => two(context, rng, |a: u32| a, |b: u32| b),
+    });
+}
+
+/// Conditions and bits of two views, as their common type.
+#[test]
+fn bits_and_conditions_of_views_are_what_the_host_computes() {
+    cases("bits", 3, |context, rng, _| {
+        let shape = shape(rng);
+        let a: Sample<u8> = View::of_shape(rng, &shape).sample(context, rng);
+        let b: Sample<i16> = View::beside(rng, &shape).sample(context, rng);
+        let (x, y) = (&a.device, &b.device);
+        let table: Vec<OfTwo<i16, i16, ()>> = vec![
+            ("&", x & y, |a, b| a & b, ()),
+            ("|", x | y, |a, b| a | b, ()),
+            ("^", x ^ y, |a, b| a ^ b, ()),
+            ("<<", x << y, |a, b| if (0..16).contains(&b) { a << b } else { 0 }, ()),
+            (">>", y >> x, |a, b| if (0..16).contains(&a) { b >> a } else { b >> 15 }, ()),
+            ("!", !(x | y), |a, b| !(a | b), ()),
+            ("and", x.logical_and(y).cast(), |a, b| i16::from(a != 0 && b != 0), ()),
+            ("or", x.logical_or(y).cast(), |a, b| i16::from(a != 0 || b != 0), ()),
+            ("xor", x.logical_xor(y).cast(), |a, b| i16::from((a != 0) != (b != 0)), ()),
+            (
+                "if_positive",
+                y.if_positive(x.cast::<i16>(), y),
+                |a, b| if b > 0 { a } else { b },
+                (),
+            ),
+        ];
+        let found = rows(context, table.iter().map(|(_, expr, ..)| expr.clone()).collect());
+        for ((name, _, reference, ()), found) in table.iter().zip(found) {
+            let pairs = a.flat().into_iter().zip(b.spread(&shape));
+            let expected: Vec<i16> = pairs.map(|(a, b)| reference(a.into(), b)).collect();
+            assert_same(&found, &expected, || format!("{} {name} {}", a.name(), b.name()));
+        }
+    });
+}
+
+/// The nearest number with so many digits and at least this exponent, the even one of two.
+fn nearest(value: f64, digits: i32, least: i32, greatest: f64) -> f64 {
+    let (_, exponent) = libm::frexp(value);
+    let unit = libm::ldexp(1.0, exponent.max(least + 1) - digits);
+    let rounded = (value / unit).round_ties_even() * unit;
+    if rounded.abs() > greatest { f64::INFINITY.copysign(value) } else { rounded }
+}
+
+/// Numbers become other types rounded once, to the even one of two. (The crate `half` looks at the upper half of an
+/// `f64` only.)
+#[test]
+fn conversions_round_once() {
+    cases("conversions", 1, |context, rng, _| {
+        // Halfway between two numbers of half precision, and a little beside.
+        let real = |rng: &mut Rng| {
+            let digits = f64::from(rng.u32(..1 << 12) * 2 + 1);
+            let beside = [0.0, 1e-9, -1e-9][rng.usize(..3)];
+            (digits + beside) * 2.0_f64.powi(rng.i32(-30..4))
+        };
+        let reals: Vec<f64> = (0..2000).map(|_| real(rng)).collect();
+        let whole: Vec<i64> = (0..2000).map(|_| rng.i64(..) >> rng.u8(..63)).collect();
+        let x = GpuArray::from_slice(context, &reals).unwrap();
+        let n = GpuArray::from_slice(context, &whole).unwrap();
+        let found = rows(
+            context,
+            vec![
+                x.cast::<f16>().cast::<f64>(),
+                x.cast::<bf16>().cast(),
+                x.cast::<f32>().cast(),
+                n.cast::<f16>().cast(),
+                n.cast::<f32>().cast(),
+                n.cast(),
+                n.cast::<i32>().cast::<bf16>().cast(),
+                n.cast::<i8>().cast(),
+                n.cast::<u16>().cast(),
+                n.cast::<u64>().cast(),
+            ],
+        );
+        for (i, (&x, &n)) in reals.iter().zip(&whole).enumerate() {
+            let expected = [
+                nearest(x, 11, -14, 65504.0),
+                nearest(x, 8, -126, f64::MAX),
+                f64::from(x as f32),
+                // Beyond 2^53, where `f64` rounds, all are infinite.
+                nearest(n as f64, 11, -14, 65504.0),
+                f64::from(n as f32),
+                n as f64,
+                nearest((n as i32).into(), 8, -126, f64::MAX),
+                f64::from(n as i8),
+                f64::from(n as u16),
+                n as u64 as f64,
+            ];
+            let found: Vec<f64> = found.iter().map(|row| row[i]).collect();
+            assert_same(&found, &expected, || format!("{x:?} and {n}"));
+        }
     });
 }

@@ -63,6 +63,11 @@ fn views_of_one_array_are_read_before_they_are_written() {
         to.places().iter().zip(values).for_each(|(&place, value)| expected[place] = value);
         assert_same(&array.to_vec().unwrap(), &expected, || format!("{from:?} into {to:?}"));
 
+        // Element for element, a view may be written while it is read.
+        out.add_assign(1).unwrap();
+        to.places().iter().for_each(|&place| expected[place] += 1);
+        assert_same(&array.to_vec().unwrap(), &expected, || format!("{to:?} in place"));
+
         let array = base_array(context, &base);
         let (a, out) = (from.of(&array), to.of(&array));
         let mut row = out.slice(&index![..1]).unwrap();

@@ -10,7 +10,7 @@ use warpaint::{
 
 use super::{
     cases,
-    value::Value,
+    value::{Value, assert_same},
     view::{Sample, View},
 };
 
@@ -22,26 +22,33 @@ trait Rounded: Value + Real {
     const UNIT: f64;
     const WIDE_UNIT: f64;
     const WIDE_GREATEST: f64;
+    /// 2 where rounding errors are kept, so that only theirs count.
+    const POWER: i32;
     fn of(value: f64) -> Self;
+
+    /// What collecting `n` values may add to the error, for each unit of their absolute values' sum.
+    fn gathered(n: usize) -> f64 {
+        (n as f64 * Self::WIDE_UNIT).powi(Self::POWER)
+    }
 }
 
 macro_rules! rounded {
-    ($($rust:ty: $digits:literal, $wide:literal, $greatest:expr, $of:expr;)*) => {$(
+    ($($rust:ty: $digits:literal, $wide:literal, $power:literal, $greatest:expr, $of:expr;)*) => {$(
         impl Rounded for $rust {
             const UNIT: f64 = 1.0 / (1_u64 << $digits) as f64;
             const WIDE_UNIT: f64 = 1.0 / (1_u128 << $wide) as f64;
             const WIDE_GREATEST: f64 = $greatest;
+            const POWER: i32 = $power;
             fn of(value: f64) -> Self { $of(value) }
         }
     )*};
 }
 
 rounded! {
-    f16: 11, 24, 1e38, f16::from_f64;
-    bf16: 8, 24, 1e38, bf16::from_f64;
-    f32: 24, 53, 1e300, |value| value as f32;
-    // Sums of `f64` keep their rounding errors: they are as exact as if computed with twice the digits.
-    f64: 53, 105, 1e300, |value| value;
+    f16: 11, 24, 1, 1e38, f16::from_f64;
+    bf16: 8, 24, 1, 1e38, bf16::from_f64;
+    f32: 24, 53, 1, 1e300, |value| value as f32;
+    f64: 53, 53, 2, 1e300, |value| value;
 }
 
 /// Sums and products on the host.
@@ -80,9 +87,9 @@ trait Wide: Value + Real {
 
 /// The sum of `terms` as a type of floating-point numbers, by the bound that is documented for it.
 fn sum<T: Rounded>(terms: impl Iterator<Item = f64> + Clone) -> Expected<T> {
-    let (n, exact) = (terms.clone().count() as f64, exact(terms.clone()));
+    let (n, exact) = (terms.clone().count(), exact(terms.clone()));
     let size: f64 = terms.map(f64::abs).sum();
-    (T::of(exact), 2.0 * T::UNIT * exact.abs() + n * T::WIDE_UNIT * size)
+    (T::of(exact), 2.0 * T::UNIT * exact.abs() + T::gathered(n) * size)
 }
 
 /// A sum with its rounding errors (Neumaier's).
@@ -111,7 +118,7 @@ macro_rules! floats {
                 };
                 let safe = part(|v| v > 1.0) < Self::WIDE_GREATEST && part(|v| v < 1.0 && v > 0.0) > 1.0 / Self::WIDE_GREATEST;
                 let product: f64 = values.iter().map(|v| v.wide()).product();
-                let error = values.len() as f64 * if Self::UNIT < 1e-15 { Self::UNIT } else { Self::WIDE_UNIT };
+                let error = values.len() as f64 * Self::WIDE_UNIT;
                 // Below the least normal number, units are absolute.
                 let least = f64::from(Self::MIN_POSITIVE) * Self::UNIT * 2.0;
                 safe.then(|| (Self::of(product), product.abs() * (error + 2.0 * Self::UNIT) + least))
@@ -137,8 +144,14 @@ macro_rules! complex {
                     <$part>::sum(&values.iter().map(|z| z.im).collect::<Vec<_>>()));
                 (Self::new(re.0, im.0), re.1.max(im.1))
             }
-            fn prod(_: &[Self]) -> Option<Expected<Self>> {
-                None
+            fn prod(values: &[Self]) -> Option<Expected<Self>> {
+                let wide = values.iter().map(|z| Complex64::new(z.re.into(), z.im.into()));
+                let size: f64 = wide.clone().map(|z| z.norm().max(1.0)).product();
+                let product: Complex64 = wide.product();
+                let expected = Self::new(product.re as $part, product.im as $part);
+                // Each product is off by a few units of its size.
+                let error = size * (values.len() as f64 * 2.0_f64.powi(-50) + 2.0 * <$part>::UNIT);
+                (size < 1e30).then_some((expected, error))
             }
             fn dot(a: &[Self], b: &[Self]) -> Expected<Self> {
                 let terms = a.iter().zip(b).map(|(a, b)| {
@@ -230,7 +243,8 @@ fn sums<T: Summed>(context: &Context, rng: &mut Rng, which: u64) {
     match which % 3 {
         0 => check(rng, &a, "sum", Reduce::sum, |v| Some(T::sum(v))),
         1 => check(rng, &a, "prod", Reduce::prod, |v| {
-            T::prod(v).or((!v.is_empty()).then_some((v[0], f64::INFINITY)))
+            // Where it depends on the order, anything is right.
+            T::prod(v).or_else(|| v.first().map(|&any| (any, f64::INFINITY)))
         }),
         _ => {
             let b: Sample<T> = View::beside(rng, a.shape()).sample(context, rng);
@@ -269,12 +283,15 @@ where
     match which % 11 {
         0 => check(rng, &a, "mean", Reduce::mean, |v| {
             let n = v.len() as f64;
+            // Of integers up to 2^63, which `f64` rounds here and there.
             let (sum, error) = sum::<f64>(wide(v).into_iter());
-            let mean = sum / n;
+            let (mean, error) = (sum / n, error / n.max(1.0));
             let size: f64 = wide(v).iter().map(|v| v.abs()).sum();
             Some((
                 T::Mean::of(mean),
-                error + 3.0 * T::Mean::UNIT * mean.abs() + T::Mean::WIDE_UNIT * size,
+                error
+                    + 3.0 * T::Mean::UNIT * mean.abs()
+                    + T::Mean::gathered(v.len()) * size / n.max(1.0),
             ))
         }),
         // Squares of deviations are collected in `f64`, and the result is rounded.
@@ -320,6 +337,34 @@ where
             });
         }
     }
+}
+
+/// Counts of an expression of a view; edges are those of `numpy.linspace`, to which elements are compared.
+fn histogram<T: Wide>(context: &Context, rng: &mut Rng) {
+    let a: Sample<T> = Sample::random(context, rng);
+    let (bins, low) = ([1_usize, 7, 33, 5000][rng.usize(..4)], f64::from(rng.i8(-9..3)) * 0.5);
+    let high = low + f64::from(rng.u8(1..19)) * 0.25;
+    let step = (high - low) / bins as f64;
+    let edge = |k: usize| match k < bins.div_ceil(2) {
+        true => (k as f64).mul_add(step, low),
+        false => (k as f64 - bins as f64).mul_add(step, high),
+    };
+    let edges: Vec<f64> = (0..=bins).map(edge).collect();
+    let mut expected = vec![0; bins];
+    for value in a.flat().iter().map(|v| v.wide()).filter(|v| (low..=high).contains(v)) {
+        expected[edges.partition_point(|&edge| edge <= value).min(bins) - 1] += 1;
+    }
+    let found = a.device.histogram(bins, low, high).unwrap().to_vec().unwrap();
+    assert_same(&found, &expected, || format!("{bins} bins from {low} to {high} of {}", a.name()));
+}
+
+#[test]
+fn histograms_of_views_count_what_lies_between_edges() {
+    cases("histograms", 6, |context, rng, case| match case % 3 {
+        0 => histogram::<i8>(context, rng),
+        1 => histogram::<f32>(context, rng),
+        _ => histogram::<f64>(context, rng),
+    });
 }
 
 #[test]
