@@ -137,7 +137,7 @@ fn resource_source(manifest: &Manifest, name: &str) -> Option<Source> {
             ("width", Some(_)) => Some(extent(0)),
             ("height", Some(_)) => Some(extent(1)),
             ("depth", Some(_)) => Some(extent(2)),
-            ("next", Some(texture)) if texture.double => Some(Source::Next(id)),
+            ("next", _) if resource.double() => Some(Source::Next(id)),
             _ => None,
         }
     })

@@ -224,10 +224,10 @@ fn names(report: &Report<'_>, manifest: &Manifest) {
 pub(super) fn derived_names(manifest: &Manifest, id: ResourceId) -> Vec<String> {
     let resource = manifest.resource(id);
     let mut endings = vec!["count"];
-    if let Some(texture) = resource.texture() {
+    if resource.texture().is_some() {
         endings.extend(["width", "height", "depth"]);
-        endings.extend(texture.double.then_some("next"));
     }
+    endings.extend(resource.double().then_some("next"));
     endings.iter().map(|ending| format!("{}_{ending}", resource.name)).collect()
 }
 

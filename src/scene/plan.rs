@@ -16,7 +16,7 @@ pub struct PlannedPass {
     pub declared: Pass,
     /// One for each parameter of the kernel.
     pub arguments: Vec<Argument>,
-    /// Double textures whose two halves change places after each launch: those whose `_next` it takes.
+    /// Double resources whose halves change places after each launch: those whose `_next` it takes.
     pub swaps: Vec<ResourceId>,
 }
 
@@ -36,7 +36,7 @@ pub struct Argument {
 pub enum Source {
     /// The address, surface or texture object of a resource.
     Resource(ResourceId),
-    /// That of the half of a double texture which is being written.
+    /// That of the half of a double resource which is being written.
     Next(ResourceId),
     /// How many elements or texels a resource has.
     Count(ResourceId, u64),
@@ -101,7 +101,7 @@ impl Packed {
     }
 }
 
-/// A resource, or the half of a double texture which is being written, whose address or object is asked for.
+/// A resource, or the half of a double one which is being written, whose address or object is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Wanted {
     /// Which resource.

@@ -39,6 +39,8 @@ pub struct Elements {
     pub element: Element,
     /// How many; at least 1.
     pub count: u64,
+    /// Whether kernels see two of it: the last one, and `<name>_next`, which is being written.
+    pub double: bool,
 }
 
 /// A texture's declaration.
@@ -69,7 +71,7 @@ impl Resource {
         }
     }
 
-    /// Elements or texels (of one of the two textures where it is double).
+    /// Elements or texels (of one of its halves where it is double).
     pub fn count(&self) -> u64 {
         self.extent().into_iter().product()
     }
@@ -84,7 +86,7 @@ impl Resource {
         }
     }
 
-    /// Its size in bytes (of one of the two textures where it is double).
+    /// Its size in bytes (of one of its halves where it is double).
     pub fn bytes(&self) -> u64 {
         self.count() * self.element().bytes() as u64
     }
@@ -97,14 +99,24 @@ impl Resource {
         }
     }
 
+    /// Whether kernels see two of it: the last one, and `<name>_next`, which is being written.
+    pub fn double(&self) -> bool {
+        match &self.kind {
+            ResourceKind::Buffer(elements) | ResourceKind::Array(elements) => elements.double,
+            ResourceKind::Texture(texture) => texture.double,
+        }
+    }
+
     /// Whether its contents can be kept when `newer` takes its place: same kind of thing, type and size.
     ///
     /// How a texture is sampled may differ, and so may whether OpenGL draws it.
     pub fn keeps_contents(&self, newer: &Self) -> bool {
+        if self.double() != newer.double() {
+            return false;
+        }
         match (self.texture(), newer.texture()) {
             (Some(old), Some(new)) => {
-                (old.format, old.size, old.dimensions, old.double)
-                    == (new.format, new.size, new.dimensions, new.double)
+                (old.format, old.size, old.dimensions) == (new.format, new.size, new.dimensions)
             }
             (None, None) => self.element() == newer.element() && self.count() == newer.count(),
             _ => false,

@@ -241,7 +241,7 @@ fn concerns(pass: &Pass, work: &Work, manifest: &Manifest) -> bool {
     }
 }
 
-/// Puts a pass on the stream, as often as its `repeat` says. Double textures of which it writes the other half change
+/// Puts a pass on the stream, as often as its `repeat` says. Double resources of which it writes the other half change
 /// their halves after each launch.
 #[expect(unsafe_code, reason = "a kernel launch")]
 fn launch_pass(
@@ -263,8 +263,8 @@ fn launch_pass(
         // risk on an NVIDIA device, as it is in any CUDA program; the CPU device checks every access.
         unsafe { stream.launch(&pass.function, &pass.config, &arguments)? };
         for swapped in &pass.plan.swaps {
-            if let Some(texture) = lent.get_mut(swapped.0).and_then(Lent::texture) {
-                texture.swap();
+            if let Some(lent) = lent.get_mut(swapped.0) {
+                lent.swap();
             }
         }
     }

@@ -18,6 +18,7 @@ mod stat;
 mod statistics;
 mod texture;
 mod timing;
+mod turn;
 mod worker;
 
 use std::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Error, texture::Texture};
+use super::{Error, texture::Texture, turn::Turn};
 use crate::{
     device::{self, Device, Fill, Memory, Region, Slice, Stream},
     gl,
@@ -26,8 +26,8 @@ pub(super) struct Resource {
 }
 
 enum Storage {
-    /// Kernels alone use it.
-    Device(Memory),
+    /// Kernels alone use it: one memory, or two that take turns.
+    Device { halves: Vec<Memory>, turn: Turn },
     /// OpenGL draws `buffers[front]` while a step writes the other one.
     Shared { buffers: Box<[SharedBuffer; 2]>, front: usize },
     /// Kernels use it through objects, OpenGL draws its twin.
@@ -36,8 +36,10 @@ enum Storage {
 
 /// A resource while work that uses it is put on the stream.
 pub(super) enum Lent<'a> {
-    /// A buffer or an array.
+    /// A buffer, or an array that is drawn.
     Memory(Slice<'a>),
+    /// An array: one slice, or two that take turns.
+    Array { halves: Vec<Slice<'a>>, turn: &'a mut Turn },
     /// A texture.
     Texture(&'a mut Texture),
 }
@@ -47,14 +49,24 @@ impl Lent<'_> {
     pub(super) fn handle(&self, wanted: Wanted) -> u64 {
         match self {
             Self::Memory(slice) => slice.address(),
+            Self::Array { halves, turn } => halves[turn.half(wanted.next)].address(),
             Self::Texture(texture) => texture.handle(wanted.next, wanted.handle),
+        }
+    }
+
+    /// The half that was being written has been written, where there are two.
+    pub(super) fn swap(&mut self) {
+        match self {
+            Self::Memory(_) => {}
+            Self::Array { turn, .. } => turn.swap(),
+            Self::Texture(texture) => texture.swap(),
         }
     }
 
     /// The texture, where it is one.
     pub(super) fn texture(&mut self) -> Option<&mut Texture> {
         match self {
-            Self::Memory(_) => None,
+            Self::Memory(_) | Self::Array { .. } => None,
             Self::Texture(texture) => Some(texture),
         }
     }
@@ -63,6 +75,7 @@ impl Lent<'_> {
     pub(super) fn region(&self) -> Region<'_> {
         match self {
             Self::Memory(slice) => (*slice).into(),
+            Self::Array { halves, turn } => halves[turn.half(false)].into(),
             Self::Texture(texture) => texture.region().into(),
         }
     }
@@ -75,6 +88,7 @@ pub(super) fn linear<'a>(
 ) -> Result<Vec<Slice<'a>>, Error> {
     let slice = |one: &'a mut Lent<'_>| match one {
         Lent::Memory(slice) => Ok(*slice),
+        Lent::Array { halves, turn } => Ok(halves[turn.half(false)]),
         Lent::Texture(texture) => texture.linear(stream),
     };
     lent.iter_mut().map(slice).collect()
@@ -199,8 +213,10 @@ impl Resources {
     /// Forgets the step that a fault ended, as far as its results lie beside those of the one before.
     pub(super) fn abandon(&mut self) {
         for resource in &mut self.list {
-            if let Storage::Texture(texture) = &mut resource.storage {
-                texture.abandon();
+            match &mut resource.storage {
+                Storage::Device { turn, .. } => turn.abandon(),
+                Storage::Shared { .. } => {}
+                Storage::Texture(texture) => texture.abandon(),
             }
         }
     }
@@ -223,7 +239,11 @@ impl Resource {
                 buffers: Box::new(zeroed_pair(interop, stream, bytes)?),
                 front: 0,
             },
-            None => Storage::Device(zeroed(&stream.device(), stream, bytes)?),
+            None => {
+                let turn = Turn::new(declared.double());
+                let half = |_| zeroed(&stream.device(), stream, bytes);
+                Storage::Device { halves: turn.halves().map(half).collect::<Result<_, _>>()?, turn }
+            }
         };
         Ok(Self {
             name: declared.name.clone(),
@@ -236,7 +256,7 @@ impl Resource {
 
     fn show(&mut self, stream: &Stream) -> Result<(), Error> {
         match &mut self.storage {
-            Storage::Device(_) => {}
+            Storage::Device { turn, .. } => turn.finish(),
             Storage::Shared { buffers, front } => {
                 *front = 1 - *front;
                 // The event behind the unmap was reached, so whatever is copied has arrived.
@@ -255,7 +275,7 @@ impl Resource {
     /// The OpenGL buffer that holds the last finished step, where it is shared.
     pub(super) fn drawn(&self) -> Option<&gl::Buffer> {
         match &self.storage {
-            Storage::Device(_) | Storage::Texture(_) => None,
+            Storage::Device { .. } | Storage::Texture(_) => None,
             Storage::Shared { buffers, front } => buffers[*front].gl(),
         }
     }
@@ -263,7 +283,7 @@ impl Resource {
     /// The OpenGL texture that shows the last finished step, where it is a texture that is drawn.
     pub(super) fn drawn_texture(&self) -> Option<&gl::Texture> {
         match &self.storage {
-            Storage::Device(_) | Storage::Shared { .. } => None,
+            Storage::Device { .. } | Storage::Shared { .. } => None,
             Storage::Texture(texture) => texture.gl(),
         }
     }
@@ -298,7 +318,7 @@ fn write<R>(
     let (mut drawn, mut spare, mut shared) = (Vec::new(), Vec::new(), Vec::new());
     for (index, resource) in list.iter_mut().enumerate() {
         match &mut resource.storage {
-            Storage::Device(memory) => lent.push((index, Lent::Memory(memory.slice(..)?))),
+            Storage::Device { halves, turn } => lent.push((index, lend(halves, turn)?)),
             Storage::Texture(texture) => lent.push((index, Lent::Texture(texture))),
             Storage::Shared { buffers, front } => {
                 let [first, second] = &mut **buffers;
@@ -337,7 +357,7 @@ fn read<R>(
     let (mut drawn, mut shared) = (Vec::new(), Vec::new());
     for (index, resource) in list.iter_mut().enumerate() {
         match &mut resource.storage {
-            Storage::Device(memory) => lent.push((index, Lent::Memory(memory.slice(..)?))),
+            Storage::Device { halves, turn } => lent.push((index, lend(halves, turn)?)),
             Storage::Texture(texture) => lent.push((index, Lent::Texture(texture))),
             Storage::Shared { buffers, front } => {
                 drawn.push(&mut buffers[*front]);
@@ -350,6 +370,12 @@ fn read<R>(
     let result = work(&mut in_order(lent))?;
     drawn.unmap_unchanged()?;
     Ok(result)
+}
+
+/// An array, for work that uses it.
+fn lend<'a>(halves: &'a [Memory], turn: &'a mut Turn) -> Result<Lent<'a>, Error> {
+    let halves = halves.iter().map(|half| half.slice(..)).collect::<Result<_, _>>()?;
+    Ok(Lent::Array { halves, turn })
 }
 
 /// Them in the order of their resources.

@@ -1,6 +1,6 @@
 //! A texture of the scene: arrays that kernels reach through objects, and the twin that OpenGL draws.
 
-use super::Error;
+use super::{Error, turn::Turn};
 use crate::{
     device::{
         self, AddressMode, Array, ArrayDescriptor, ArrayRegion, ArrayShape, Device, Fill, Memory,
@@ -14,10 +14,7 @@ use crate::{
 /// A texture: one array, or two that take turns where it is double.
 pub(super) struct Texture {
     halves: Vec<Half>,
-    /// The half that holds the content once the work put on the stream has ended.
-    last: usize,
-    /// The half that holds the content after the last finished step.
-    finished: usize,
+    turn: Turn,
     /// What OpenGL draws, where it does.
     twin: Option<TextureTwin>,
     /// The content in linear memory, once somebody wanted it.
@@ -40,9 +37,9 @@ impl Texture {
         interop: Option<&Interop>,
     ) -> Result<Self, Error> {
         let device = stream.device();
-        let halves = if declared.double { 2 } else { 1 };
+        let turn = Turn::new(declared.double);
         let halves: Vec<Half> =
-            (0..halves).map(|_| Half::new(&device, declared)).collect::<Result<_, _>>()?;
+            turn.halves().map(|_| Half::new(&device, declared)).collect::<Result<_, _>>()?;
         for half in &halves {
             clear(&half.array, stream)?;
         }
@@ -51,7 +48,7 @@ impl Texture {
             Some(interop) => interop.texture_twin(format, size)?,
             None => None,
         };
-        Ok(Self { halves, last: 0, finished: 0, twin, linear: None })
+        Ok(Self { halves, turn, twin, linear: None })
     }
 
     /// From now on texture objects read it as `declared`.
@@ -70,7 +67,7 @@ impl Texture {
 
     /// What a kernel takes of it, or of the half that is being written.
     pub(super) fn handle(&self, next: bool, handle: Handle) -> u64 {
-        let half = &self.halves[(self.last + usize::from(next)) % self.halves.len()];
+        let half = &self.halves[self.turn.half(next)];
         match handle {
             Handle::Surface => half.surface.handle(),
             Handle::Texture => half.sampler.handle(),
@@ -81,17 +78,17 @@ impl Texture {
 
     /// What was being written has been written.
     pub(super) fn swap(&mut self) {
-        self.last = (self.last + 1) % self.halves.len();
+        self.turn.swap();
     }
 
     /// Its texels.
     pub(super) fn region(&self) -> ArrayRegion<'_> {
-        self.halves[self.last].array.region()
+        self.halves[self.turn.half(false)].array.region()
     }
 
     /// Its texels in linear memory, for work that is put on `stream` now.
     pub(super) fn linear(&mut self, stream: &Stream) -> Result<Slice<'_>, Error> {
-        let region = self.halves[self.last].array.region();
+        let region = self.halves[self.turn.half(false)].array.region();
         let memory = match self.linear.take() {
             Some(memory) => memory,
             None => stream.device().alloc(region.bytes())?,
@@ -103,7 +100,7 @@ impl Texture {
 
     /// All work on it has been put on `stream`: what can be done for OpenGL comes behind.
     pub(super) fn send(&mut self, stream: &Stream) -> Result<(), Error> {
-        let region = self.halves[self.last].array.region();
+        let region = self.halves[self.turn.half(false)].array.region();
         if let Some(twin) = &mut self.twin {
             twin.send(stream, region)?;
         }
@@ -112,8 +109,8 @@ impl Texture {
 
     /// That work has ended: OpenGL is to see what it made.
     pub(super) fn show(&mut self, stream: &Stream) -> Result<(), Error> {
-        self.finished = self.last;
-        let region = self.halves[self.last].array.region();
+        self.turn.finish();
+        let region = self.halves[self.turn.half(false)].array.region();
         if let Some(twin) = &mut self.twin {
             twin.present(stream, region)?;
         }
@@ -122,7 +119,7 @@ impl Texture {
 
     /// That work has faulted: what a double texture held before is there still, if it was launched for once.
     pub(super) fn abandon(&mut self) {
-        self.last = self.finished;
+        self.turn.abandon();
     }
 
     /// What OpenGL draws.

@@ -1,5 +1,6 @@
 //! Running scenes: hot swap, what survives an edit, and that OpenGL sees what the kernels wrote.
 
+mod array;
 mod texture;
 mod view;
 

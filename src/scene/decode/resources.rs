@@ -18,7 +18,9 @@ pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
         found.push(resource(name, kind, true, table));
     }
     for (name, mut table) in fields.tables("array") {
-        let kind = ResourceKind::Array(elements(&mut table));
+        let mut elements = elements(&mut table);
+        elements.double = table.boolean("double").unwrap_or(false);
+        let kind = ResourceKind::Array(elements);
         found.push(resource(name, kind, false, table));
     }
     for (name, mut table) in fields.tables("texture") {
@@ -59,6 +61,7 @@ fn elements(table: &mut Fields<'_, '_, '_>) -> Elements {
     Elements {
         element: element.unwrap_or(Element::vector(Scalar::F32, 4)),
         count: count.map_or(1, i64::unsigned_abs),
+        double: false,
     }
 }
 

@@ -176,6 +176,12 @@ fn elements(
         let hint = suggestion(&name, buffers.map(|r| r.name.as_str()));
         table.complain_about(key, format!("there is no buffer or array `{name}`{hint}"));
     }
+    if found.is_some_and(|id| manifest.resource(id).double()) {
+        let text = format!(
+            "`{name}` is double, which OpenGL does not see: draw a buffer that a pass fills from it"
+        );
+        table.complain_about(key, text);
+    }
     found
 }
 
