@@ -28,7 +28,7 @@ macro_rules! files {
     };
 }
 
-const SCENES: &[BuiltIn] = files!(BuiltIn { source } "", "", ".cu": "particles");
+const SCENES: &[BuiltIn] = files!(BuiltIn { source } "", "", ".cu": "particles", "gray-scott");
 
 const HEADERS: &[BuiltInHeader] = files!(
     BuiltInHeader { text } "include/", "", "":
