@@ -28,6 +28,8 @@ mod nvidia;
 mod parity;
 mod progress;
 mod ptx;
+#[cfg(feature = "gl")]
+mod scenes;
 #[cfg(feature = "studio")]
 mod seed;
 #[cfg(feature = "gl")]

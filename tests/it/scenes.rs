@@ -1,0 +1,46 @@
+//! What the built-in scenes compute, against references in double precision. Their own `[[check]]`s are run elsewhere.
+
+mod gray_scott;
+
+use std::time::Duration;
+
+use bytemuck::Pod;
+use warpaint::{
+    compile::{Cache, Compiler},
+    device::{Choice, Device},
+    interop::Interop,
+    scene::{Overrides, Scene},
+    session::{Options, Session},
+};
+
+/// The CPU device, and the NVIDIA device where there is one.
+fn devices() -> Vec<Device> {
+    let nvidia = Device::open(Choice::Cuda(0)).ok();
+    [Some(Device::cpu().unwrap()), nvidia].into_iter().flatten().collect()
+}
+
+/// A built-in scene with these constants, ready to take its first step.
+fn open(device: &Device, name: &str, constants: &[(&str, &str)]) -> Session {
+    let constants = constants.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+    let options = Options {
+        name: format!("{name}.cu"),
+        path: None,
+        source: Scene::built_in(name).unwrap().to_owned(),
+        overrides: Overrides { constants: constants.collect(), ..Overrides::default() },
+        parameters: Vec::new(),
+        seed: 1,
+        step_timeout: Duration::from_secs(60),
+        real_time: false,
+        statistics_every: None,
+    };
+    let (interop, compiler) = (Interop::none(device), Compiler::new(Cache::user()));
+    let mut session = Session::open(options, device.clone(), compiler, interop, || {}).unwrap();
+    assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile.diagnostics);
+    session.run_steps(0, |_| {}).unwrap();
+    session
+}
+
+/// What a resource holds.
+fn read<T: Pod>(session: &mut Session, name: &str) -> Vec<T> {
+    bytemuck::pod_collect_to_vec(&session.read(name).unwrap())
+}
