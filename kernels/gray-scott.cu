@@ -86,15 +86,24 @@ reduce = "mean"
 
 [[check]]
 stat   = "cells.nan"
+after  = "1200 / speed"
 equals = 0
 
+[[check]]                  # after 1200 steps the corals have grown so far, whatever the seed
+stat  = "eater"
+after = "1200 / speed"
+min   = 0.06
+max   = 0.11
+
 [[check]]                  # concentrations: never negative, never more of u than is fed
-stat = "cells.min"
-min  = 0.0
+stat  = "cells.min"
+after = "1200 / speed"
+min   = 0.0
 
 [[check]]
-stat = "cells.x.max"
-max  = 1.0
+stat  = "cells.x.max"
+after = "1200 / speed"
+max   = 1.0
 ---*/
 #include <warpaint/random.cuh>
 #include <warpaint/vector.cuh>

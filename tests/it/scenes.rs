@@ -1,6 +1,7 @@
 //! What the built-in scenes compute, against references in double precision. Their own `[[check]]`s are run elsewhere.
 
 mod gray_scott;
+mod mutation;
 
 use std::time::Duration;
 
