@@ -18,6 +18,14 @@ pub struct DType {
     pub align: usize,
 }
 
+impl DType {
+    /// Whether its values are whole numbers; `bool` is no number.
+    pub(super) fn is_integer(&self) -> bool {
+        let element = Element::parse(self.name).filter(|element| element.lanes == 1);
+        element.is_some_and(|element| element.scalar.is_integer())
+    }
+}
+
 /// A Rust type whose values arrays hold.
 ///
 /// Implemented for `bool`, the integers of 8 to 64 bits, [`half::f16`], [`half::bf16`], `f32`, `f64` and
@@ -58,18 +66,22 @@ pub trait Data:
 /// A type with `+ - * /`.
 pub trait Arithmetic: Data {}
 
+/// A type with sums: numbers, and vectors of them.
+pub trait Additive: Arithmetic {
+    /// The type that sums of it are collected in on the device, one that loses nothing that matters.
+    const SUM: DType;
+    /// The type that running sums and products of it are collected in.
+    const RUNNING: DType = Self::DTYPE;
+}
+
 /// A number: an integer, real or complex.
-pub trait Number: Arithmetic + Promote<Self, Output = Self> {
+pub trait Number: Additive + Promote<Self, Output = Self> {
     /// The type of its real part and of its absolute value: the type itself, or a complex number's parts'.
     type Real: Real;
     /// The type of its mean: the type itself, or `f64` for integers.
     type Mean: Inexact;
     /// The type that means and squares of deviations from them are collected in on the device.
     const MOMENTS: DType;
-    /// The type that sums of it are collected in on the device, one that loses nothing that matters.
-    const SUM: DType;
-    /// The type that running sums and products of it are collected in.
-    const RUNNING: DType = Self::DTYPE;
     /// 0.
     const ZERO: Self;
     /// 1.
@@ -207,12 +219,14 @@ impl<T: Real> Instance<T> {
 macro_rules! real {
     ($($steps:ident, $mean:ty { $($rust:ty: $zero:expr, $one:expr, $least:expr, $greatest:expr, $sum:expr $(, $running:expr)?;)* })*) => {$($(
         impl Arithmetic for $rust {}
+        impl Additive for $rust {
+            const SUM: DType = $sum;
+            $(const RUNNING: DType = $running;)?
+        }
         impl Number for $rust {
             type Real = Self;
             type Mean = $mean;
             const MOMENTS: DType = MOMENTS;
-            const SUM: DType = $sum;
-            $(const RUNNING: DType = $running;)?
             const ZERO: Self = $zero;
             const ONE: Self = $one;
         }
@@ -268,11 +282,13 @@ macro_rules! complex {
             }
         }
         impl Arithmetic for Complex<$part> {}
+        impl Additive for Complex<$part> {
+            const SUM: DType = $sum;
+        }
         impl Number for Complex<$part> {
             type Real = $part;
             type Mean = Self;
             const MOMENTS: DType = COMPLEX_MOMENTS;
-            const SUM: DType = $sum;
             const ZERO: Self = Self::new(0.0, 0.0);
             const ONE: Self = Self::new(1.0, 0.0);
         }

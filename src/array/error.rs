@@ -47,6 +47,18 @@ pub enum Error {
         /// The shape asked for.
         to: Vec<usize>,
     },
+    /// Bytes that are no whole elements of another type.
+    #[error("an array of `{from}` of shape {shape:?} and strides {strides:?} cannot be seen as `{to}`")]
+    View {
+        /// Its shape.
+        shape: Vec<usize>,
+        /// Its strides, in elements.
+        strides: Vec<isize>,
+        /// Its type.
+        from: &'static str,
+        /// The type asked for.
+        to: &'static str,
+    },
     /// Axes that are not there, or not each once.
     #[error("{axes:?} are not the axes of an array of {ndim} dimensions, each once")]
     Axes {

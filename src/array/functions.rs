@@ -144,26 +144,12 @@ macro_rules! functions_of_two {
 }
 
 functions_of_two! {
-    Data {
-        /// Whether it equals `other`.
-        eq: Equal -> bool = "$0 == $1";
-        /// Whether it differs from `other`.
-        ne: Equal -> bool = "$0 != $1";
-    }
     Number {
         /// To the power of `other`; of integers by multiplication, where a negative exponent gives what C's division by
         /// the power would: 0, 1 or -1. 4 ulp, 2 ulp.
         pow: Number -> R::Common = "warpaint::power($0, $1)";
     }
     Real {
-        /// Whether it is less than `other`.
-        lt: Real -> bool = "$0 < $1";
-        /// Whether it is at most `other`.
-        le: Real -> bool = "$0 <= $1";
-        /// Whether it is greater than `other`.
-        gt: Real -> bool = "$0 > $1";
-        /// Whether it is at least `other`.
-        ge: Real -> bool = "$0 >= $1";
         /// The greater of both; NaN where one is NaN (`numpy.maximum`).
         maximum: Real -> R::Common = "warpaint::maximum($0, $1)";
         /// The lesser of both; NaN where one is NaN (`numpy.minimum`).
@@ -188,6 +174,44 @@ functions_of_two! {
     Integer {
         /// The quotient of integers as a floating-point number (`numpy.true_divide`), where `/` cuts off the fraction.
         true_divide: Integer -> f64 = "static_cast<double>($0) / static_cast<double>($1)";
+    }
+}
+
+/// Comparisons, exact between integers of all types.
+macro_rules! comparisons {
+    ($($of:ident, $bound:ident { $($(#[$doc:meta])* $name:ident = $code:literal;)* })*) => {$(
+        impl<T: $of> Expr<T> {$(
+            $(#[$doc])*
+            pub fn $name<R: Beside<T, Common: $bound>>(&self, other: R) -> Expr<bool> {
+                self.compared(other, $code)
+            }
+        )*}
+
+        impl<T: $of> GpuArray<T> {$(
+            $(#[$doc])*
+            pub fn $name<R: Beside<T, Common: $bound>>(&self, other: R) -> Expr<bool> {
+                Expr::from(self).$name(other)
+            }
+        )*}
+    )*};
+}
+
+comparisons! {
+    Data, Equal {
+        /// Whether it equals `other`.
+        eq = "warpaint::equal($0, $1)";
+        /// Whether it differs from `other`.
+        ne = "!warpaint::equal($0, $1)";
+    }
+    Real, Real {
+        /// Whether it is less than `other`.
+        lt = "warpaint::less($0, $1)";
+        /// Whether it is at most `other`.
+        le = "warpaint::at_most($0, $1)";
+        /// Whether it is greater than `other`.
+        gt = "warpaint::less($1, $0)";
+        /// Whether it is at least `other`.
+        ge = "warpaint::at_most($1, $0)";
     }
 }
 

@@ -323,6 +323,39 @@ impl<T: Data> GpuArray<T> {
         Ok(self.with_layout(self.layout.broadcast_to(shape)?))
     }
 
+    /// A view of its bytes as elements of another type (`numpy.ndarray.view`). Where the sizes of both differ, the last
+    /// axis becomes longer or shorter; its elements must lie one behind the other then.
+    ///
+    /// Bits that are no value of `U` are found when they are read on the host ([`Error::InvalidBits`]).
+    ///
+    /// ```
+    /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    ///
+    /// let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 2], &[1.0f32, -2.0, 0.5, 0.0])?;
+    /// assert_eq!(a.view_as::<u32>()?.to_vec()?, [0x3f80_0000, 0xc000_0000, 0x3f00_0000, 0]);
+    /// assert_eq!(a.view_as::<u16>()?.shape(), [2, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::View`] where whole elements of `U` do not lie at its places.
+    pub fn view_as<U: Data>(&self) -> Result<GpuArray<U>> {
+        let (from, to) = (T::DTYPE, U::DTYPE);
+        let layout = match self.memory.address().is_multiple_of(to.align as u64) {
+            true => self.layout.reinterpret(from.bytes, to.bytes),
+            false => None,
+        };
+        let layout = layout.ok_or_else(|| Error::View {
+            shape: self.shape().to_vec(),
+            strides: self.strides().to_vec(),
+            from: from.name,
+            to: to.name,
+        })?;
+        let (context, memory) = (self.context.clone(), self.memory.clone());
+        Ok(GpuArray { context, memory, layout, of: PhantomData })
+    }
+
     /// Each element converted to another type, as C++ does.
     pub fn cast<U: Data>(&self) -> Expr<U> {
         Expr::from(self).cast()

@@ -133,6 +133,31 @@ impl Layout {
         })
     }
 
+    /// The same bytes as elements of `to` bytes, where these are of `from`: the last axis becomes longer or shorter.
+    /// `None` where elements would not be whole.
+    pub(super) fn reinterpret(&self, from: usize, to: usize) -> Option<Self> {
+        if from == to {
+            return Some(self.clone());
+        }
+        let whole = |elements: isize| {
+            let bytes = elements.checked_mul(from as isize)?;
+            (bytes.checked_rem(to as isize)? == 0).then(|| bytes / to as isize)
+        };
+        let (&length, lengths) = self.shape.split_last()?;
+        let (&step, steps) = self.strides.split_last()?;
+        if length > 1 && step != 1 {
+            return None;
+        }
+        let offset = whole(self.offset as isize)? as usize;
+        let mut view = Self { shape: Vec::new(), strides: Vec::new(), offset };
+        for (&n, &stride) in lengths.iter().zip(steps) {
+            // Along one element or none, nothing is stepped.
+            view.push(n, if n > 1 { whole(stride)? } else { whole(stride).unwrap_or(1) });
+        }
+        view.push(whole(length as isize)? as usize, 1);
+        Some(view)
+    }
+
     /// Its axes in the order in which they lie in memory, the one with the longest steps first.
     pub(super) fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.ndim()).collect();

@@ -12,16 +12,25 @@ use super::{Arithmetic, Bits, Data, Expr, GpuArray, Integer, Promote, Real, Resu
 ///
 /// Scalars take the type of what they stand beside, so that `&a * 2.0` stays what `a` is; a number may stand beside
 /// complex numbers and vectors of its type, and they beside it.
-pub trait Beside<T: Data> {
+pub trait Beside<T: Data>: Sized {
+    /// The type of this side.
+    type Own: Data;
     /// The type that both become.
     type Common: Data;
-    /// This side, as that type.
-    fn promoted(self) -> Expr<Self::Common>;
+
+    /// This side.
+    fn own(self) -> Expr<Self::Own>;
+
+    /// This side, as the common type.
+    fn promoted(self) -> Expr<Self::Common> {
+        self.own().cast()
+    }
 }
 
 impl<T: Data> Beside<T> for T {
+    type Own = T;
     type Common = T;
-    fn promoted(self) -> Expr<T> {
+    fn own(self) -> Expr<T> {
         Expr::scalar(self)
     }
 }
@@ -29,23 +38,26 @@ impl<T: Data> Beside<T> for T {
 macro_rules! beside {
     ($($array:ty),*) => {$(
         impl<T: Promote<B>, B: Data> Beside<T> for $array {
+            type Own = B;
             type Common = T::Output;
-            fn promoted(self) -> Expr<T::Output> {
-                Expr::<B>::from(self).cast()
+            fn own(self) -> Expr<B> {
+                Expr::from(self)
             }
         }
     )*};
     (@part $($part:ty, $whole:ty;)*) => {$(
         impl Beside<$whole> for $part {
+            type Own = $part;
             type Common = $whole;
-            fn promoted(self) -> Expr<$whole> {
-                Expr::scalar(self).cast()
+            fn own(self) -> Expr<$part> {
+                Expr::scalar(self)
             }
         }
 
         impl Beside<$part> for $whole {
+            type Own = $whole;
             type Common = $whole;
-            fn promoted(self) -> Expr<$whole> {
+            fn own(self) -> Expr<$whole> {
                 Expr::scalar(self)
             }
         }
@@ -62,28 +74,23 @@ impl<T: Data> Expr<T> {
         let right = right.promoted();
         self.cast::<R::Common>().binary(code, right.node)
     }
+
+    /// Both sides compared by `code`: integers of different types as what they are, for which some have no common type
+    /// that holds both; others as their common type.
+    pub(super) fn compared<R: Beside<T>>(&self, right: R, code: &'static str) -> Expr<bool> {
+        if T::DTYPE.is_integer() && R::Own::DTYPE.is_integer() {
+            return self.binary(code, right.own().node);
+        }
+        self.with(right, code)
+    }
 }
 
-macro_rules! operators {
-    ($($bound:ident { $($trait:ident, $method:ident, $code:literal;)* })*) => {$($(
-        operators!(@left $bound, $trait, $method, $code; Expr<A>, &Expr<A>, &GpuArray<A>);
-        operators!(@scalars $trait, $method, $code;
-            i8: i8; u8: u8; i16: i16; u16: u16; i32: i32; u32: u32; i64: i64; u64: u64;
-            f16: f16; bf16: bf16; f32: f32, Complex<f32>; f64: f64, Complex<f64>;
-            Complex<f32>: Complex<f32>; Complex<f64>: Complex<f64>;);
+/// Scalars on the left, of arrays whose elements are numbers of their type, or made of them.
+macro_rules! scalars_left {
+    ($trait:ident, $method:ident, $code:expr; $($scalar:ty: $($of:ty),*;)*) => {$($(
+        scalars_left!(@pair $trait, $method, $code, $scalar, $of; Expr<$of>, &Expr<$of>, &GpuArray<$of>);
     )*)*};
-    (@left $bound:ident, $trait:ident, $method:ident, $code:literal; $($left:ty),*) => {$(
-        impl<A: Data, R: Beside<A, Common: $bound>> ops::$trait<R> for $left {
-            type Output = Expr<R::Common>;
-            fn $method(self, right: R) -> Self::Output {
-                Expr::from(self).with(right, $code)
-            }
-        }
-    )*};
-    (@scalars $trait:ident, $method:ident, $code:literal; $($scalar:ty: $($of:ty),*;)*) => {$($(
-        operators!(@pair $trait, $method, $code, $scalar, $of; Expr<$of>, &Expr<$of>, &GpuArray<$of>);
-    )*)*};
-    (@pair $trait:ident, $method:ident, $code:literal, $scalar:ty, $of:ty; $($array:ty),*) => {$(
+    (@pair $trait:ident, $method:ident, $code:expr, $scalar:ty, $of:ty; $($array:ty),*) => {$(
         impl ops::$trait<$array> for $scalar {
             type Output = Expr<$of>;
             fn $method(self, right: $array) -> Self::Output {
@@ -92,13 +99,37 @@ macro_rules! operators {
         }
     )*};
 }
+pub(super) use scalars_left;
+
+pub(super) const ADD: &str = "warpaint::add($0, $1)";
+pub(super) const SUBTRACT: &str = "warpaint::subtract($0, $1)";
+pub(super) const MULTIPLY: &str = "warpaint::multiply($0, $1)";
+pub(super) const DIVIDE: &str = "warpaint::divide($0, $1)";
+
+macro_rules! operators {
+    ($($bound:ident { $($trait:ident, $method:ident, $code:expr;)* })*) => {$($(
+        operators!(@left $bound, $trait, $method, $code; Expr<A>, &Expr<A>, &GpuArray<A>);
+        scalars_left!($trait, $method, $code;
+            i8: i8; u8: u8; i16: i16; u16: u16; i32: i32; u32: u32; i64: i64; u64: u64;
+            f16: f16; bf16: bf16; f32: f32, Complex<f32>; f64: f64, Complex<f64>;
+            Complex<f32>: Complex<f32>; Complex<f64>: Complex<f64>;);
+    )*)*};
+    (@left $bound:ident, $trait:ident, $method:ident, $code:expr; $($left:ty),*) => {$(
+        impl<A: Data, R: Beside<A, Common: $bound>> ops::$trait<R> for $left {
+            type Output = Expr<R::Common>;
+            fn $method(self, right: R) -> Self::Output {
+                Expr::from(self).with(right, $code)
+            }
+        }
+    )*};
+}
 
 operators! {
     Arithmetic {
-        Add, add, "warpaint::add($0, $1)";
-        Sub, sub, "warpaint::subtract($0, $1)";
-        Mul, mul, "warpaint::multiply($0, $1)";
-        Div, div, "warpaint::divide($0, $1)";
+        Add, add, ADD;
+        Sub, sub, SUBTRACT;
+        Mul, mul, MULTIPLY;
+        Div, div, DIVIDE;
     }
     Real {
         Rem, rem, "warpaint::remainder($0, $1)";

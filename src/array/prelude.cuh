@@ -126,6 +126,34 @@ inline __device__ long long taken(long long i, long long at, long long m, long l
     return (i / (m * inner) * n + at) * inner + i % inner;
 }
 
+// Comparisons, exact between integers of which one has a sign.
+template <class A, class B> __device__ constexpr bool one_has_a_sign()
+{
+    if constexpr (Traits<A>::integer && Traits<B>::integer) return (A(-1) < A(0)) != (B(-1) < B(0));
+    else return false;
+}
+template <class A, class B> __device__ bool equal(A a, B b)
+{
+    if constexpr (one_has_a_sign<A, B>()) {
+        return !(a < A(0)) && !(b < B(0)) && (unsigned long long)a == (unsigned long long)b;
+    } else {
+        return a == b;
+    }
+}
+template <class A, class B> __device__ bool less(A a, B b)
+{
+    if constexpr (one_has_a_sign<A, B>()) {
+        return a < A(0) || (!(b < B(0)) && (unsigned long long)a < (unsigned long long)b);
+    } else {
+        return a < b;
+    }
+}
+template <class A, class B> __device__ bool at_most(A a, B b)
+{
+    if constexpr (one_has_a_sign<A, B>()) return !less(b, a);
+    else return a <= b;
+}
+
 // f of each component of a and b.
 template <class V, class F> __device__ V each(V a, V b, F f)
 {

@@ -7,6 +7,13 @@ template <class T> __device__ complex<double> divided(complex<T> a, double n)
     return complex<double>(static_cast<double>(a.re) / n, static_cast<double>(a.im) / n);
 }
 
+template <class A, class T> __device__ A squared(T x)
+{
+    A wide = static_cast<A>(x);
+    return wide * wide;
+}
+template <class A, class T> __device__ A squared(complex<T> x) { return squared<A>(x.re) + squared<A>(x.im); }
+
 template <class T> struct Placed;
 template <class T> struct Range;
 

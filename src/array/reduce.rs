@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::{
-    DType, Data, Error, Expr, GpuArray, Layout, Number, Promote, Real, Result,
+    Additive, DType, Data, Error, Expr, GpuArray, Layout, Number, Promote, Real, Result,
     dtype::Instance,
     elementwise::{reads, through_another},
     expression::Operand,
@@ -285,15 +285,17 @@ macro_rules! reductions {
 }
 
 reductions! {
-    Number {
+    Additive {
         /// The sum of all elements, as an array without axes; 0 of none.
         ///
         /// Integers wrap around. Floating-point numbers are collected in the next wider type and rounded in the end, in an
         /// order that depends on shape, layout and device alone. The error is at most half a unit in the last place of
         /// the result and `n u s`: of `n` numbers whose absolute values have the sum `s`, where `u` is the unit roundoff
         /// of the wider type (2^-24 for half precision, 2^-53 for `f32`). `f64` is collected with its rounding errors,
-        /// which leaves `(n u)^2 s` with `u` = 2^-53.
+        /// which leaves `(n u)^2 s` with `u` = 2^-53. Vectors are added component by component.
         sum, sum_along() -> T => T = |of| of.by(Reduction::new(T::SUM, "0", "a + static_cast<Accumulator>(x)", "a + b"));
+    }
+    Number {
         /// The product of all elements, as an array without axes; 1 of none. Collected as sums are.
         prod, prod_along() -> T => T
             = |of| of.by(Reduction::new(T::SUM, "1", "a * static_cast<Accumulator>(x)", "a * b"));
@@ -328,6 +330,18 @@ reductions! {
         };
         /// As [`Expr::dot`] of its complex conjugate (`numpy.vdot`).
         vdot, vdot_along(other: impl Into<Expr<T>>) -> T => T = |of| of.map(Expr::conj).dot(other);
+        /// The Euclidean norm: the root of the sum of the squares of absolute values, collected as sums are
+        /// (`numpy.linalg.norm`). Squares of `f64` beyond its range are infinite or 0.
+        norm, norm_along() -> T => <T::Mean as Number>::Real = |of| of.by(Reduction {
+            of: <<T::Mean as Number>::Real as Data>::DTYPE,
+            finish: "warpaint::convert<Result>(::sqrt(static_cast<double>(a)))".into(),
+            ..Reduction::new(
+                <<T::Mean as Number>::Real as Additive>::SUM,
+                "0",
+                "a + warpaint::squared<Accumulator>(x)",
+                "a + b",
+            )
+        });
         /// How many are NaN, or have a part that is.
         count_nan, count_nan_along() -> u64 => u64 = |of| of.map(|value| value.is_nan().cast()).sum();
         /// How many are infinite, or have a part that is.

@@ -6,7 +6,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use super::{
-    DType, Data, Error, Expr, GpuArray, Layout, Number, Real, Result,
+    Additive, DType, Data, Error, Expr, GpuArray, Layout, Number, Real, Result,
     custom::Declaration,
     elementwise::{index_type, overlap, through_another},
     expression::{Node, Operand},
@@ -93,7 +93,7 @@ macro_rules! scans {
 }
 
 scans! {
-    Number {
+    Additive {
         /// The running sums over all elements in C order, with one axis (`numpy.cumsum`).
         ///
         /// Integers wrap around. Floating-point sums are rounded in an order that depends on the number of elements
@@ -114,7 +114,9 @@ scans! {
         /// ```
         cumsum;
         /// The running sums along `axis`; the shape stays.
-        cumsum_along = RUNNING, "a + b";
+        cumsum_along = RUNNING, "warpaint::add(a, b)";
+    }
+    Number {
         /// The running products over all elements in C order, with one axis (`numpy.cumprod`). As [`Expr::cumsum`].
         cumprod;
         /// The running products along `axis`; the shape stays.

@@ -14,15 +14,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::{Arithmetic, Beside, DType, Data, Expr, KernelArgument, Promote, operators::beside};
+use std::ops;
+
+use super::{
+    Additive, Arithmetic, Beside, DType, Data, Expr, GpuArray, KernelArgument, Promote,
+    operators::{ADD, DIVIDE, MULTIPLY, SUBTRACT, beside, scalars_left},
+};
 use crate::{
     element::{Element, Scalar},
     kernel::Argument,
 };
 
-/// A vector type of these components.
+/// What sums of vectors are collected in, and what that needs.
+const SUM: &str = concat!(
+    "#include <warpaint/vector.cuh>\n",
+    include_str!("compensated.cuh"),
+    include_str!("vector_sum.cuh"),
+);
+
+/// A vector type of these components, of which each is collected in a type of so many bytes.
 macro_rules! vector {
-    ($component:ident $scalar:ident $name:ident $cuda:tt $align:tt: $($field:ident)*) => {
+    ($component:ident $scalar:ident $collected:tt $bytes:tt $name:ident $cuda:tt $align:tt: $($field:ident)*) => {
         #[doc = concat!("CUDA's `", $cuda, "`.")]
         #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
         #[repr(C, align($align))]
@@ -54,6 +66,15 @@ macro_rules! vector {
 
         impl Arithmetic for $name {}
 
+        impl Additive for $name {
+            const SUM: DType = DType {
+                name: concat!("warpaint::VectorSum<", $cuda, ", ", $collected, ">"),
+                definition: SUM,
+                bytes: $bytes * Self::ELEMENT.lanes as usize,
+                align: 8,
+            };
+        }
+
         impl Promote<Self> for $name {
             type Output = Self;
         }
@@ -67,6 +88,10 @@ macro_rules! vector {
         }
 
         beside!(@part $component, $name;);
+        scalars_left!(Add, add, ADD; $component: $name; $name: $name;);
+        scalars_left!(Sub, sub, SUBTRACT; $component: $name; $name: $name;);
+        scalars_left!(Mul, mul, MULTIPLY; $component: $name; $name: $name;);
+        scalars_left!(Div, div, DIVIDE; $component: $name; $name: $name;);
 
         impl From<$name> for Argument {
             fn from(value: $name) -> Self {
@@ -82,26 +107,26 @@ macro_rules! vector {
     };
 }
 
-/// The vectors of two, three and four components: names in Rust and CUDA C++, and alignments.
+/// The vectors of two, three and four components: what sums are collected in, names in Rust and CUDA C++, alignments.
 macro_rules! vectors {
-    ($($component:ident $scalar:ident:
+    ($($component:ident $scalar:ident in $collected:tt of $bytes:tt:
         $two:ident $cuda_two:tt $align_two:tt, $three:ident $cuda_three:tt $align_three:tt,
         $four:ident $cuda_four:tt $align_four:tt;)*) => {$(
-        vector!($component $scalar $two $cuda_two $align_two: x y);
-        vector!($component $scalar $three $cuda_three $align_three: x y z);
-        vector!($component $scalar $four $cuda_four $align_four: x y z w);
+        vector!($component $scalar $collected $bytes $two $cuda_two $align_two: x y);
+        vector!($component $scalar $collected $bytes $three $cuda_three $align_three: x y z);
+        vector!($component $scalar $collected $bytes $four $cuda_four $align_four: x y z w);
     )*};
 }
 
 vectors! {
-    i8 I8: Char2 "char2" 2, Char3 "char3" 1, Char4 "char4" 4;
-    u8 U8: UChar2 "uchar2" 2, UChar3 "uchar3" 1, UChar4 "uchar4" 4;
-    i16 I16: Short2 "short2" 4, Short3 "short3" 2, Short4 "short4" 8;
-    u16 U16: UShort2 "ushort2" 4, UShort3 "ushort3" 2, UShort4 "ushort4" 8;
-    i32 I32: Int2 "int2" 8, Int3 "int3" 4, Int4 "int4" 16;
-    u32 U32: UInt2 "uint2" 8, UInt3 "uint3" 4, UInt4 "uint4" 16;
-    i64 I64: LongLong2 "longlong2" 16, LongLong3 "longlong3" 8, LongLong4 "longlong4" 16;
-    u64 U64: ULongLong2 "ulonglong2" 16, ULongLong3 "ulonglong3" 8, ULongLong4 "ulonglong4" 16;
-    f32 F32: Float2 "float2" 8, Float3 "float3" 4, Float4 "float4" 16;
-    f64 F64: Double2 "double2" 16, Double3 "double3" 8, Double4 "double4" 16;
+    i8 I8 in "long long" of 8: Char2 "char2" 2, Char3 "char3" 1, Char4 "char4" 4;
+    u8 U8 in "unsigned long long" of 8: UChar2 "uchar2" 2, UChar3 "uchar3" 1, UChar4 "uchar4" 4;
+    i16 I16 in "long long" of 8: Short2 "short2" 4, Short3 "short3" 2, Short4 "short4" 8;
+    u16 U16 in "unsigned long long" of 8: UShort2 "ushort2" 4, UShort3 "ushort3" 2, UShort4 "ushort4" 8;
+    i32 I32 in "long long" of 8: Int2 "int2" 8, Int3 "int3" 4, Int4 "int4" 16;
+    u32 U32 in "unsigned long long" of 8: UInt2 "uint2" 8, UInt3 "uint3" 4, UInt4 "uint4" 16;
+    i64 I64 in "long long" of 8: LongLong2 "longlong2" 16, LongLong3 "longlong3" 8, LongLong4 "longlong4" 16;
+    u64 U64 in "unsigned long long" of 8: ULongLong2 "ulonglong2" 16, ULongLong3 "ulonglong3" 8, ULongLong4 "ulonglong4" 16;
+    f32 F32 in "double" of 8: Float2 "float2" 8, Float3 "float3" 4, Float4 "float4" 16;
+    f64 F64 in "warpaint::Compensated" of 16: Double2 "double2" 16, Double3 "double3" 8, Double4 "double4" 16;
 }

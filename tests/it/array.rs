@@ -17,8 +17,8 @@ mod random;
 mod reduce;
 mod scan;
 mod sort;
-
 mod vector;
+mod view;
 
 use ndarray::{ArrayD, s};
 use warpaint::{

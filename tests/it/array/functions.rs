@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 use warpaint::{
-    array::{Data, Error, Expr, Float, GpuArray},
+    array::{Data, Equal, Error, Expr, Float, GpuArray, Integer, Promote, Real},
     device::Device,
     kernel::Context,
 };
@@ -409,4 +409,42 @@ fn functions_keep_to_one_device_and_take_no_elements() {
     let mut none = GpuArray::<f32>::ones(&here, &[0, 3]).unwrap();
     none.mul_assign(&a).unwrap();
     assert_eq!(none.reverse().lgamma().eval().unwrap().shape(), [0, 3]);
+}
+
+/// Of integers that have no common type, too: `f64` does not hold all of 64 bits.
+#[test]
+fn integers_of_all_types_compare_exactly() {
+    fn check<A, B>(context: &Context, a: &[A], b: &[B])
+    where
+        A: Integer + Promote<B, Output: Real + Equal> + Into<i128>,
+        B: Integer + Into<i128>,
+    {
+        let of = |x: &[A], y: &[B]| {
+            let (x, y): (i128, i128) = (x[0].into(), y[0].into());
+            [x == y, x != y, x < y, x <= y, x > y, x >= y]
+        };
+        let expected: Vec<bool> =
+            a.chunks(1).flat_map(|x| b.chunks(1).flat_map(move |y| of(x, y))).collect();
+        let a = GpuArray::from_shape(context, &[a.len(), 1], a).unwrap();
+        let b = GpuArray::from_slice(context, b).unwrap();
+        let all = [a.eq(&b), a.ne(&b), a.lt(&b), a.le(&b), a.gt(&b), a.ge(&b)];
+        let all = all.map(|each| each.eval().unwrap());
+        let found = warpaint::array::stack(&all.each_ref(), 2).unwrap();
+        assert_eq!(found.to_vec().unwrap(), expected, "{} {}", A::DTYPE.name, B::DTYPE.name);
+    }
+    for context in contexts() {
+        let signed = [i64::MIN, -1, 0, 1, (1 << 53) + 1, i64::MAX - 1, i64::MAX];
+        let unsigned =
+            [0, 1, 1 << 53, (1 << 53) + 1, i64::MAX as u64, 1 << 63, u64::MAX - 1, u64::MAX];
+        check(&context, &signed, &unsigned);
+        check(&context, &unsigned, &signed);
+        check(&context, &[i8::MIN, -1, 0, 127], &unsigned);
+        check(&context, &[-1i32, 0, i32::MAX], &[0u32, u32::MAX, i32::MAX as u32]);
+        check(&context, &[-1i8, 0, 127], &[0u8, 127, 128, 255]);
+        check(&context, &signed, &[-1i16, 0, 1]);
+        // Beside floating-point numbers the common type is numpy's.
+        let wide = GpuArray::from_slice(&context, &[(1i64 << 53) + 1]).unwrap();
+        let float = GpuArray::from_slice(&context, &[(1u64 << 53) as f64]).unwrap();
+        assert!(wide.eq(&float).eval().unwrap().item().unwrap());
+    }
 }

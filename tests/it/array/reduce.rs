@@ -3,7 +3,7 @@
 use ndarray::{ArrayD, Axis, Slice};
 use num_complex::Complex;
 use warpaint::{
-    array::{Data, Error, Expr, GpuArray, ReductionKernel},
+    array::{Data, Error, Expr, GpuArray, Index, ReductionKernel},
     device::{self, Device},
     index,
     kernel::Context,
@@ -19,7 +19,21 @@ fn views<T: Data>(context: &Context, array: &ArrayD<T>) -> Vec<(GpuArray<T>, Arr
     other.slice_axis_inplace(last, Slice::new(1, None, 1));
     let mut thinned = array.clone();
     thinned.slice_axis_inplace(Axis(0), Slice::new(0, None, -2));
+    // Broadcast: the same elements all along an axis, or one for all.
+    let repeated = |axis: usize| {
+        let mut kept = vec![Index::from(..); array.ndim()];
+        kept[axis] = (..1).into();
+        let device = device.slice(&kept).unwrap().broadcast_to(array.shape()).unwrap();
+        let mut one = array.clone();
+        one.slice_axis_inplace(Axis(axis), Slice::new(0, Some(1), 1));
+        (device, one.broadcast(array.shape()).unwrap().to_owned())
+    };
+    let one = device.slice(&vec![Index::At(1); array.ndim()]).unwrap();
+    let value = array[ndarray::IxDyn(&vec![1; array.ndim()])];
     vec![
+        repeated(0),
+        repeated(array.ndim() - 1),
+        (one.broadcast_to(array.shape()).unwrap(), ArrayD::from_elem(array.shape(), value)),
         (device.clone(), array.clone()),
         (device.transpose(), array.t().to_owned()),
         (device.slice(&index![..., 1..]).unwrap(), other),
@@ -297,4 +311,26 @@ fn a_fault_before_a_result_is_reported_and_the_next_result_is_right() {
     // SAFETY: only the element `i` is read.
     let inside = unsafe { ReductionKernel::<i32>::new("const int *x", "0", "a + b", "2 * x[i]") };
     assert_eq!(inside.unwrap().item(&[(&a).into()]).unwrap(), 12);
+}
+
+/// Of every type, in the type of means; the squares of large numbers do not overflow on the way.
+#[test]
+fn norms_are_roots_of_sums_of_squares() {
+    for context in contexts() {
+        let x = small(&[7, 300]);
+        let square = |v: &[f32]| v.iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>();
+        let a = upload(&context, &x);
+        let norms = a.norm_along(&[1]).unwrap().to_vec().unwrap();
+        assert_eq!(norms, lanes(&x, 1, |v| square(v).sqrt() as f32));
+        let wide = (&a * 1e30).norm().unwrap().item().unwrap();
+        assert!((f64::from(wide) / (square(&flat(&x)).sqrt() * 1e30) - 1.0).abs() < 1e-6);
+        let whole = GpuArray::from_slice(&context, &[3i8, -4]).unwrap();
+        assert_eq!(whole.norm().unwrap().item().unwrap(), 5.0f64);
+        let z = GpuArray::from_slice(&context, &[Complex::new(2.0f32, -3.0), Complex::new(6.0, 0.0)]);
+        assert_eq!(z.unwrap().norm().unwrap().item().unwrap(), 7.0f32);
+        let halves = GpuArray::full(&context, &[4], half::f16::from_f32(300.0)).unwrap();
+        assert_eq!(halves.norm().unwrap().item().unwrap().to_f32(), 600.0);
+        let none = GpuArray::<f64>::zeros(&context, &[0]).unwrap();
+        assert_eq!(none.norm().unwrap().item().unwrap(), 0.0);
+    }
 }

@@ -194,7 +194,14 @@ fn axes_of_every_layout_are_scanned() {
             let of = x.slice(ndarray::s![..;-2, ..;3, 2..]).into_dyn().to_owned();
             let sums = (&part * 2.0).cumsum_along(axis).unwrap();
             assert_eq!(sums.to_vec().unwrap(), along(&(of * 2.0), axis), "{axis}");
+            let row = a.slice(&index![2..3, 5..6]).unwrap().broadcast_to(&[5, 33, 70]).unwrap();
+            let of = x.slice(ndarray::s![2..3, 5..6, ..]).into_dyn();
+            let of = of.broadcast(x.shape()).unwrap().to_owned();
+            assert_eq!(row.cumsum_along(axis).unwrap().to_vec().unwrap(), along(&of, axis));
         }
+        let sevens = GpuArray::full(&context, &[], 7.0f32).unwrap().broadcast_to(&[9000]).unwrap();
+        let multiples: Vec<f32> = (1..=9000).map(|i| i as f32 * 7.0).collect();
+        assert_eq!(sevens.cumsum().unwrap().to_vec().unwrap(), multiples);
         let all = scanned(&flat(&x.t().into_dyn().to_owned()), |a, b| a + b);
         let sums = a.transpose().cumsum().unwrap();
         assert_eq!(sums.shape(), [x.len()]);

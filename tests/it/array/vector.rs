@@ -3,7 +3,7 @@
 use warpaint::{
     array::{
         Arithmetic, ElementwiseKernel, Expr, GpuArray, Promote,
-        vector::{Double4, Float3, Float4, Int2, LongLong4, UChar4},
+        vector::{Double4, Float2, Float3, Float4, Int2, LongLong4, UChar4},
     },
     index,
 };
@@ -105,5 +105,60 @@ fn kernels_take_vectors_and_complex_numbers_by_value() {
         kernel.call(&[(&v).into(), 1i8.into(), by.into(), z.into(), (&w).into()]).unwrap();
         let expected = |w: f32| Float4::new(26.0 + w, 25.0 + w, 31.0 + w, 25.0 + w);
         assert_eq!(v.to_vec().unwrap(), [expected(8.0), expected(7.0)]);
+    }
+}
+
+/// Scalars and vectors stand on either side, beside arrays, their views and expressions.
+#[test]
+fn scalars_stand_left_of_vectors() {
+    for context in contexts() {
+        let a = GpuArray::from_slice(&context, &[Float2::new(1.0, 2.0), Float2::new(-4.0, 8.0)]);
+        let a = a.unwrap();
+        let turned = a.slice(&index![..;-1]).unwrap();
+        let found = (8.0 / &a - 1.0 * &turned).eval().unwrap();
+        assert_eq!(found.to_vec().unwrap(), [Float2::new(12.0, -4.0), Float2::new(-3.0, -1.0)]);
+        let found = (Float2::new(1.0, 0.0) - (Float2::new(0.5, 1.0) + &a)).eval().unwrap();
+        assert_eq!(found.to_vec().unwrap(), [Float2::new(-0.5, -3.0), Float2::new(4.5, -9.0)]);
+        let bytes = GpuArray::from_slice(&context, &[UChar4::new(1, 2, 3, 200)]).unwrap();
+        assert_eq!((2u8 * &bytes).eval().unwrap().item().unwrap(), UChar4::new(2, 4, 6, 144));
+    }
+}
+
+/// Sums of vectors are those of their components, which have tests of their own.
+#[test]
+fn vectors_are_summed_by_component() {
+    for context in contexts() {
+        let of = |i: i32| (i * 37 % 101) as f32 * 0.1 - 3.0;
+        let values: Vec<_> =
+            (0..9000).map(|i| Float3::new(of(i), of(i + 7), 1e7 * of(2 * i))).collect();
+        let a = GpuArray::from_shape(&context, &[30, 300], &values).unwrap();
+        let parts = a.view_as::<f32>().unwrap().reshape(&[30, 300, 3]).unwrap();
+        let as_vectors = |sums: GpuArray<f32>| {
+            let numbers = sums.to_vec().unwrap();
+            numbers.chunks(3).map(|v| Float3::new(v[0], v[1], v[2])).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            [a.sum().unwrap().item().unwrap()][..],
+            as_vectors(parts.sum_along(&[0, 1]).unwrap())
+        );
+        for axis in 0..2 {
+            let expected = as_vectors(parts.sum_along(&[axis]).unwrap());
+            assert_eq!(a.sum_along(&[axis]).unwrap().to_vec().unwrap(), expected);
+        }
+        let none = GpuArray::<Float3>::zeros(&context, &[0]).unwrap();
+        assert_eq!(none.sum().unwrap().item().unwrap(), Float3::default());
+
+        let doubles = [1e300, 1.0, -1e300].map(|x| Double4::new(x, 0.5, 1.0, -x));
+        let sum = GpuArray::from_slice(&context, &doubles).unwrap().sum().unwrap();
+        assert_eq!(sum.item().unwrap(), Double4::new(1.0, 1.5, 3.0, -1.0), "errors are kept");
+        let bytes = GpuArray::full(&context, &[300], UChar4::new(1, 2, 255, 0)).unwrap();
+        let wrapped = [300_i32, 600, 300 * 255, 0].map(|x| x as u8);
+        let [x, y, z, w] = wrapped;
+        assert_eq!(bytes.sum().unwrap().item().unwrap(), UChar4::new(x, y, z, w));
+
+        let steps = GpuArray::full(&context, &[5000], Int2::new(1, -3)).unwrap();
+        let running = steps.cumsum().unwrap().to_vec().unwrap();
+        let expected = (1..=5000).map(|i| Int2::new(i, -3 * i));
+        assert!(running.into_iter().eq(expected));
     }
 }
