@@ -48,7 +48,9 @@ pub enum Error {
         to: Vec<usize>,
     },
     /// Bytes that are no whole elements of another type.
-    #[error("an array of `{from}` of shape {shape:?} and strides {strides:?} cannot be seen as `{to}`")]
+    #[error(
+        "an array of `{from}` of shape {shape:?} and strides {strides:?} cannot be seen as `{to}`"
+    )]
     View {
         /// Its shape.
         shape: Vec<usize>,

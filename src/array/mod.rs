@@ -40,7 +40,9 @@ pub mod vector;
 
 pub use compact::Chosen;
 pub use custom::KernelArgument;
-pub use dtype::{Additive, Arithmetic, Bits, DType, Data, Float, Inexact, Integer, Number, Promote, Real};
+pub use dtype::{
+    Additive, Arithmetic, Bits, DType, Data, Float, Inexact, Integer, Number, Promote, Real,
+};
 pub use elementwise_kernel::ElementwiseKernel;
 pub use error::{Error, Result};
 pub use expression::Expr;

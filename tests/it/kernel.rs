@@ -1,9 +1,10 @@
 //! Modules from source, and kernels that check what they are given.
 
 use warpaint::{
+    array::vector::Int2,
     compile::Target,
     device::{self, Choice, Device, LaunchConfig},
-    kernel::{Context, Error, Source},
+    kernel::{Context, Error, In, InOut, Out, Source},
 };
 
 const SOURCE: &str = "__global__ void fill(float *x, int n, float v) {
@@ -104,4 +105,54 @@ fn a_checked_context_launches_as_any_other() {
         assert!(checked.stream().is_checked() && !context.stream().is_checked());
         expect_it_fills(&checked, &Source::new(SOURCE));
     }
+}
+
+const MIX: &str = "__global__ void mix(double *sum, float *kept, const int2 *a, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) sum[i] = kept[i] + a[i].x, kept[i] = a[i].y;
+}";
+
+#[test]
+#[expect(unsafe_code, reason = "launches")]
+fn slices_of_the_host_are_copied_around_a_call() {
+    for context in contexts() {
+        let mix = context.module(&Source::new(MIX)).unwrap().kernel("mix").unwrap();
+        let config = LaunchConfig::over(1000, 128);
+        let (mut sum, mut kept) = (vec![0.0_f64; 1000], vec![0.5_f32; 1000]);
+        let a: Vec<_> = (0..1000).map(|i| Int2::new(i, -i)).collect();
+        for turn in 0..2 {
+            let arguments =
+                &mut [Out(&mut sum).into(), InOut(&mut kept).into(), In(&a).into(), 1000.into()];
+            // SAFETY: the kernel uses a thousand elements of each.
+            unsafe { mix.call(&context, &config, arguments) }.unwrap();
+            let before = |i: i32| if turn == 0 { 0.5 } else { -f64::from(i) };
+            assert!(sum.iter().copied().eq((0..1000).map(|i| before(i) + f64::from(i))));
+            assert!(kept.iter().copied().eq((0..1000).map(|i| -i as f32)));
+        }
+
+        // Memory of the device stands beside it, and no elements are some, too.
+        let x = context.pool().alloc(context.stream(), 4).unwrap();
+        let arguments = &mut [
+            Out::<f64>(&mut []).into(),
+            x.slice(..).unwrap().into(),
+            In::<Int2>(&[]).into(),
+            0.into(),
+        ];
+        // SAFETY: the kernel uses no element.
+        unsafe { mix.call(&context, &config, arguments) }.unwrap();
+    }
+}
+
+#[test]
+#[expect(unsafe_code, reason = "a launch that is refused")]
+fn slices_of_the_wrong_type_are_refused() {
+    let context = &contexts()[0];
+    let mix = context.module(&Source::new(MIX)).unwrap().kernel("mix").unwrap();
+    let (mut sum, mut kept, a) = ([7.0_f32; 4], [0.0_f32; 4], [Int2::new(1, 2); 4]);
+    let arguments = &mut [Out(&mut sum).into(), InOut(&mut kept).into(), In(&a).into(), 4.into()];
+    // SAFETY: it does not run.
+    let refused = unsafe { mix.call(context, &LaunchConfig::new(1, 4), arguments) };
+    let Err(Error::Argument { parameter, found, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!((&*parameter, &*found), ("sum", "an array of `float`"));
+    assert_eq!(sum, [7.0; 4], "the host's values stay");
 }

@@ -153,6 +153,7 @@ fn only_named_places_are_unsafe() {
         "interop/registered",
         "compile/nvrtc",
         "kernel/function.rs",
+        "kernel/host_argument.rs",
         "kernel/prepared.rs",
         "array/elementwise.rs",
         "array/elementwise_kernel.rs",

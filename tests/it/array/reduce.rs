@@ -326,7 +326,8 @@ fn norms_are_roots_of_sums_of_squares() {
         assert!((f64::from(wide) / (square(&flat(&x)).sqrt() * 1e30) - 1.0).abs() < 1e-6);
         let whole = GpuArray::from_slice(&context, &[3i8, -4]).unwrap();
         assert_eq!(whole.norm().unwrap().item().unwrap(), 5.0f64);
-        let z = GpuArray::from_slice(&context, &[Complex::new(2.0f32, -3.0), Complex::new(6.0, 0.0)]);
+        let z =
+            GpuArray::from_slice(&context, &[Complex::new(2.0f32, -3.0), Complex::new(6.0, 0.0)]);
         assert_eq!(z.unwrap().norm().unwrap().item().unwrap(), 7.0f32);
         let halves = GpuArray::full(&context, &[4], half::f16::from_f32(300.0)).unwrap();
         assert_eq!(halves.norm().unwrap().item().unwrap().to_f32(), 600.0);
