@@ -71,9 +71,9 @@ enum CacheAction {
 /// What every command that runs a scene takes.
 #[derive(Debug, Args)]
 struct RunArgs {
-    /// Where kernels run: auto, cuda, cuda:N or cpu
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    device: Choice,
+    /// Where kernels run: auto, cuda, cuda:N or cpu [default: WARPAINT_DEVICE or CUDA_DEVICE, else auto]
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<Choice>,
     /// Set a parameter of the scene
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = assignment)]
     parameters: Vec<(String, String)>,
@@ -185,7 +185,7 @@ fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
     let document = scene.map(|found| studio::Document::new(found.name, found.path, &found.text));
     let opened = studio::run(studio::Options {
         scene: document,
-        device: run.device,
+        device: run.device()?,
         constants: run.constants.into_iter().collect(),
         parameters: run.parameters,
         seed: run.seed,
@@ -200,6 +200,11 @@ fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
 }
 
 impl RunArgs {
+    /// The device asked for, or the one that the user wants for all programs.
+    fn device(&self) -> Result<Choice> {
+        Ok(self.device.map_or_else(Choice::of_user, Ok)?)
+    }
+
     /// What a command without a window does with it.
     fn headless(self) -> Result<Run> {
         if self.gl == GlChoice::Window {
@@ -207,7 +212,7 @@ impl RunArgs {
             return Err(Error::Usage(text.to_owned()));
         }
         Ok(Run {
-            device: self.device,
+            device: self.device()?,
             constants: self.constants.into_iter().collect(),
             parameters: self.parameters,
             seed: self.seed,

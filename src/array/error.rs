@@ -61,6 +61,12 @@ pub enum Error {
         /// The type asked for.
         to: &'static str,
     },
+    /// An array of another library that cannot be one here.
+    #[error("not an array that can be used here: {problem}")]
+    Interface {
+        /// What is wrong with it.
+        problem: String,
+    },
     /// Axes that are not there, or not each once.
     #[error("{axes:?} are not the axes of an array of {ndim} dimensions, each once")]
     Axes {

@@ -361,6 +361,16 @@ impl<T: Data> GpuArray<T> {
         Expr::from(self).cast()
     }
 
+    /// An array over `memory`, in which `layout` must lie.
+    pub(super) fn from_parts(context: &Context, memory: Arc<Block>, layout: Layout) -> Self {
+        Self { context: context.clone(), memory, layout, of: PhantomData }
+    }
+
+    /// Says that work put on its stream from now on uses its memory.
+    pub(super) fn use_on_stream(&self) -> Result<()> {
+        Ok(self.memory.use_on(self.context.stream())?)
+    }
+
     pub(super) fn operand(&self) -> Operand {
         Operand {
             context: self.context.clone(),

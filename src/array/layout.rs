@@ -30,6 +30,21 @@ impl Layout {
         Ok(Self { shape: shape.to_vec(), strides, offset: 0 })
     }
 
+    /// Elements of so many bytes at these steps from each other, of which the lowest is at place 0. `None` where their
+    /// bytes cannot be counted.
+    pub(super) fn strided(shape: &[usize], strides: Vec<isize>, bytes: usize) -> Option<Self> {
+        let (mut lowest, mut highest) = (0_isize, 0_isize);
+        for (&n, &stride) in shape.iter().zip(&strides) {
+            let reach = isize::try_from(n.max(1) - 1).ok()?.checked_mul(stride)?;
+            let end = if reach < 0 { &mut lowest } else { &mut highest };
+            *end = end.checked_add(reach)?;
+        }
+        highest.checked_sub(lowest)?.checked_add(1)?.checked_mul(bytes as isize)?;
+        let empty = shape.contains(&0);
+        let offset = if empty { 0 } else { lowest.unsigned_abs() };
+        Some(Self { shape: shape.to_vec(), strides, offset })
+    }
+
     /// Lengths of the axes.
     pub fn shape(&self) -> &[usize] {
         &self.shape

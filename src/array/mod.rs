@@ -18,6 +18,7 @@ mod gather;
 mod gpu_array;
 mod histogram;
 mod index;
+mod interface;
 mod join;
 mod layout;
 #[cfg(feature = "ndarray")]
@@ -50,6 +51,7 @@ pub use functions::Equal;
 pub use gather::Bounds;
 pub use gpu_array::GpuArray;
 pub use index::Index;
+pub use interface::ArrayInterface;
 pub use join::{concatenate, stack};
 pub use layout::{Layout, broadcast};
 pub use operators::Beside;

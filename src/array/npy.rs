@@ -172,6 +172,12 @@ impl Stored {
     }
 }
 
+/// numpy's name of a type; `None` for those that it lacks.
+pub(super) fn type_name(dtype: DType) -> Option<&'static str> {
+    let stored = Stored::of(dtype).filter(|stored| stored.lanes == 1 && dtype != bf16::DTYPE);
+    stored.map(|stored| stored.descriptor)
+}
+
 fn wrong(path: &Path, problem: impl Into<String>) -> Error {
     Error::Npy { path: path.to_owned(), problem: problem.into() }
 }

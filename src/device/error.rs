@@ -25,6 +25,14 @@ pub enum Error {
         /// How many there are.
         found: u32,
     },
+    /// What the user set to choose a device names none.
+    #[error("{place} names no device: {problem}")]
+    Choice {
+        /// The variable or the file.
+        place: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A call of the CUDA driver failed.
     #[error(transparent)]
     Call(#[from] Box<Call>),

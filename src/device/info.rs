@@ -6,6 +6,8 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
+use super::Error;
+
 /// Tells one opened device's handles from another's, within this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DeviceId(u64);
@@ -38,6 +40,43 @@ pub enum Choice {
     Cuda(u32),
     /// The CPU device.
     Cpu,
+}
+
+impl Choice {
+    /// What the user chose for all programs: the variable `WARPAINT_DEVICE` (`auto`, `cuda`, `cuda:N` or `cpu`), or else
+    /// what PyCUDA reads, an ordinal in the variable `CUDA_DEVICE` or in the file `.cuda-device` in the home folder.
+    /// [`Choice::Auto`] where there is none of them.
+    ///
+    /// # Errors
+    /// [`Error::Choice`] where one of them holds something else.
+    pub fn of_user() -> super::Result<Self> {
+        let file = || {
+            let home = directories::BaseDirs::new()?.home_dir().join(".cuda-device");
+            std::fs::read_to_string(home).ok()
+        };
+        Self::chosen(|name| std::env::var(name).ok(), file)
+    }
+
+    fn chosen(
+        variable: impl Fn(&str) -> Option<String>,
+        file: impl FnOnce() -> Option<String>,
+    ) -> super::Result<Self> {
+        let given = |text: &String| !text.trim().is_empty();
+        if let Some(text) = variable("WARPAINT_DEVICE").filter(given) {
+            let wrong = |problem| Error::Choice { place: "WARPAINT_DEVICE", problem };
+            return text.trim().parse().map_err(wrong);
+        }
+        let (place, text) = match variable("CUDA_DEVICE").filter(given) {
+            Some(text) => ("CUDA_DEVICE", text),
+            None => match file().filter(given) {
+                Some(text) => ("~/.cuda-device", text),
+                None => return Ok(Self::Auto),
+            },
+        };
+        let wrong =
+            |_| Error::Choice { place, problem: format!("`{}` is no ordinal", text.trim()) };
+        text.trim().parse().map(Self::Cuda).map_err(wrong)
+    }
 }
 
 impl FromStr for Choice {
@@ -106,4 +145,28 @@ pub struct MemoryInfo {
     pub free: u64,
     /// All of it.
     pub total: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_choice_has_an_order() {
+        let chosen = |ours: Option<&str>, pycuda: Option<&str>, file: Option<&str>| {
+            let variable = |name: &str| match name {
+                "WARPAINT_DEVICE" => ours.map(str::to_owned),
+                _ => pycuda.map(str::to_owned),
+            };
+            Choice::chosen(variable, || file.map(str::to_owned))
+        };
+        assert_eq!(chosen(None, None, None).unwrap(), Choice::Auto);
+        assert_eq!(chosen(None, None, Some("2\n")).unwrap(), Choice::Cuda(2));
+        assert_eq!(chosen(None, Some("1"), Some("2")).unwrap(), Choice::Cuda(1));
+        assert_eq!(chosen(Some("cpu"), Some("1"), Some("2")).unwrap(), Choice::Cpu);
+        assert_eq!(chosen(Some(""), Some(" "), None).unwrap(), Choice::Auto);
+        let wrong = chosen(None, Some("first"), None).unwrap_err().to_string();
+        assert_eq!(wrong, "CUDA_DEVICE names no device: `first` is no ordinal");
+        assert!(matches!(chosen(Some("gpu"), None, None), Err(Error::Choice { .. })));
+    }
 }

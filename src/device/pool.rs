@@ -5,16 +5,19 @@
 //! on the same stream comes behind that work anyway; on another stream the pool puts a wait for it first.
 
 use std::{
+    any::Any,
     ops::RangeBounds,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use super::{
-    Device, Error, EventOptions, Memory, PoolStatistics, Result, Slice, Stream,
+    Device, DeviceId, Error, EventOptions, Memory, PoolStatistics, Result, Slice, Stream,
     shelf::{Shelf, size_class},
 };
 
 /// Keeps freed memory of one device for later allocations. Clones are the same pool.
+///
+/// What it gives out and gets back it says to `tracing`, as events of the target `warpaint::pool` at level `TRACE`.
 ///
 /// ```
 /// use warpaint::device::{Device, Pool};
@@ -63,9 +66,11 @@ impl Pool {
         let same_stream = |(_, last): &(Memory, Stream)| last == stream;
         let fresh = |size| Ok((device.alloc(size)?, stream.clone()));
         let (memory, last) = self.0.shelf.take(size, same_stream, fresh)?;
-        let (memory, last) = (Some(memory), Mutex::new(last));
-        let block = Block { memory, bytes, size, pool: self.clone(), last };
+        let (address, last) = (memory.address(), Mutex::new(last));
+        let owner = Owner::Pool { memory: Some(memory), size, pool: self.clone() };
+        let block = Block { address, bytes, owner, last };
         block.use_on(stream)?;
+        tracing::trace!(target: "warpaint::pool", bytes, size, address = block.address(), "given out");
         Ok(block)
     }
 
@@ -85,19 +90,42 @@ impl Pool {
     }
 }
 
-/// Memory from a [`Pool`], which gets it back when it is dropped.
+/// Memory from a [`Pool`], which gets it back when it is dropped, or memory of somebody else's.
 #[derive(Debug)]
 pub struct Block {
-    /// Always there until it is dropped.
-    memory: Option<Memory>,
+    address: u64,
     bytes: usize,
-    size: usize,
-    pool: Pool,
+    owner: Owner,
     /// The stream that used it last.
     last: Mutex<Stream>,
 }
 
+/// Who has the memory of a block.
+#[derive(Debug)]
+enum Owner {
+    /// The memory is there until the block is dropped.
+    Pool { memory: Option<Memory>, size: usize, pool: Pool },
+    /// Kept for as long as the block is used.
+    Foreign { _kept: Box<dyn Any + Send + Sync> },
+}
+
 impl Block {
+    /// A block of memory that was not allocated here: `bytes` at `address` on the device of `stream`, for work that is
+    /// put on the stream from now on. `kept` is dropped once no work uses the memory any more.
+    ///
+    /// # Safety
+    /// The memory must stay there, and be nobody else's to write, until `kept` is dropped.
+    #[expect(unsafe_code, reason = "nothing tells how long foreign memory lives")]
+    pub unsafe fn foreign(
+        stream: &Stream,
+        address: u64,
+        bytes: usize,
+        kept: impl Any + Send + Sync,
+    ) -> Self {
+        let owner = Owner::Foreign { _kept: Box::new(kept) };
+        Self { address, bytes, owner, last: Mutex::new(stream.clone()) }
+    }
+
     /// Size in bytes, as asked for.
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -105,7 +133,7 @@ impl Block {
 
     /// Where a kernel sees it.
     pub fn address(&self) -> u64 {
-        self.memory.as_ref().map_or(0, Memory::address)
+        self.address
     }
 
     /// A range of its bytes.
@@ -113,7 +141,19 @@ impl Block {
     /// # Errors
     /// [`Error::OutOfRange`] when the range ends behind it.
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Slice<'_>> {
-        Slice::new(self.pool.device().id(), self.address(), self.bytes).slice(range)
+        Slice::new(self.device_id(), self.address, self.bytes).slice(range)
+    }
+
+    fn device_id(&self) -> DeviceId {
+        match &self.owner {
+            Owner::Pool { pool, .. } => pool.device().id(),
+            // All streams that use it are of one device.
+            Owner::Foreign { .. } => self.last().device().id(),
+        }
+    }
+
+    fn last(&self) -> MutexGuard<'_, Stream> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says that work put on `stream` from now on uses the block: where another stream used it last, that work
@@ -122,7 +162,7 @@ impl Block {
     /// # Errors
     /// [`Error::WrongDevice`], [`Error::Call`].
     pub fn use_on(&self, stream: &Stream) -> Result<()> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last();
         if *last != *stream {
             follow(stream, &last)?;
             *last = stream.clone();
@@ -133,19 +173,40 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let Some(memory) = self.memory.take() else { return };
         let last = self.last.get_mut().unwrap_or_else(PoisonError::into_inner).clone();
-        self.pool.0.shelf.put(self.size, (memory, last));
+        match &mut self.owner {
+            Owner::Pool { memory, size, pool } => {
+                let (size, address) = (*size, self.address);
+                tracing::trace!(target: "warpaint::pool", size, address, "given back");
+                if let Some(memory) = memory.take() {
+                    pool.0.shelf.put(size, (memory, last));
+                }
+            }
+            Owner::Foreign { .. } => wait_for_work(&last),
+        }
     }
 }
+
+/// Waits until the work that is on `stream` has ended; errors of that work stay there for who asks for them.
+fn wait_for_work(stream: &Stream) {
+    let ended = || {
+        let event = stream.device().event_with(UNTIMED)?;
+        stream.record(&event)?;
+        event.synchronize()
+    };
+    if let Err(error) = ended() {
+        tracing::debug!("while giving back foreign memory: {error}");
+    }
+}
+
+const UNTIMED: EventOptions = EventOptions { timing: false, blocking_wait: false };
 
 /// Lets work put on `stream` from now on wait for all that is on `earlier`.
 fn follow(stream: &Stream, earlier: &Stream) -> Result<()> {
     if stream == earlier {
         return Ok(());
     }
-    let options = EventOptions { timing: false, ..EventOptions::default() };
-    let event = earlier.device().event_with(options)?;
+    let event = earlier.device().event_with(UNTIMED)?;
     earlier.record(&event)?;
     stream.wait(&event)
 }
@@ -173,6 +234,35 @@ mod tests {
         pool.stop_holding();
         drop(third);
         assert_eq!(pool.statistics(), PoolStatistics::default());
+    }
+
+    #[test]
+    fn what_a_pool_does_can_be_traced() {
+        #[derive(Clone, Default)]
+        struct Lines(Arc<Mutex<Vec<u8>>>);
+        impl std::io::Write for Lines {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                self.0.lock().unwrap().write(bytes)
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let (lines, device) = (Lines::default(), Device::cpu().unwrap());
+        let to = lines.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_env_filter("warpaint::pool=trace")
+            .with_writer(move || to.clone())
+            .with_ansi(false)
+            .finish();
+        tracing::subscriber::with_default(subscriber, || {
+            let (pool, stream) = (Pool::new(&device), device.stream().unwrap());
+            drop(pool.alloc(&stream, 300).unwrap());
+        });
+        let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        let [given, back] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
+        assert!(given.contains("given out bytes=300 size=320 address="), "{given}");
+        assert!(back.contains("given back size=320 address="), "{back}");
     }
 
     /// A kernel-less race: the other stream's fill must not overtake the first one's long copy.

@@ -83,19 +83,26 @@ impl Stream {
         each!(self, s => s.copy(&to, &from))
     }
 
-    /// Copies `from`, memory of another device, to `to`, memory of this one; `peer` is a stream of the other device. The
-    /// copy waits for what is on `peer`, and what is put there later waits for the copy.
+    /// Copies `from`, of another device, to `to`, of this one: memory, rows in it, or texels of arrays, as
+    /// [`Stream::copy`] does; `peer` is a stream of the other device. The copy waits for what is on `peer`, and what is
+    /// put there later waits for the copy.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] when the lengths differ, [`Error::WrongDevice`] for memory that is not its stream's,
-    /// [`Error::Unsupported`] between a GPU and the CPU device, [`Error::Call`].
-    pub fn copy_from_peer(&self, to: Slice<'_>, peer: &Self, from: Slice<'_>) -> Result<()> {
-        expect_length(to.bytes(), from.bytes())?;
+    /// As [`Stream::copy`]: [`Error::WrongDevice`] for a side that is not its stream's; [`Error::Unsupported`] between a
+    /// GPU and the CPU device.
+    pub fn copy_from_peer<'a, 'b>(
+        &self,
+        to: impl Into<Region<'a>>,
+        peer: &Self,
+        from: impl Into<Region<'b>>,
+    ) -> Result<()> {
+        let (to, from) = (to.into(), from.into());
         to.expect_device(self.device_id())?;
         from.expect_device(peer.device_id())?;
+        let (to, from) = to.alike(from)?;
         match (self, peer) {
-            (Self::Nvidia(s), Self::Nvidia(peer)) => s.copy_from_peer(to, peer, from),
-            (Self::Cpu(s), Self::Cpu(peer)) => s.copy_from_peer(to, peer, from),
+            (Self::Nvidia(s), Self::Nvidia(peer)) => s.copy_from_peer(&to, peer, &from),
+            (Self::Cpu(s), Self::Cpu(peer)) => s.copy_from_peer(&to, peer, &from),
             _ => Err(Error::Unsupported {
                 operation: "copying from another kind of device",
                 device: self.device().info().to_string(),

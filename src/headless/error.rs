@@ -84,7 +84,9 @@ impl Error {
     /// The exit code that tells of this error.
     pub fn exit_status(&self) -> ExitStatus {
         match self {
-            Self::Usage(_) | Self::File { .. } => ExitStatus::Usage,
+            Self::Usage(_) | Self::File { .. } | Self::Device(device::Error::Choice { .. }) => {
+                ExitStatus::Usage
+            }
             Self::Rejected(_) => ExitStatus::Failed,
             Self::Fault(_) => ExitStatus::Fault,
             Self::Tests { status, .. } => *status,

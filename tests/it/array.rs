@@ -8,6 +8,7 @@ mod functions;
 mod gather;
 mod generated;
 mod histogram;
+mod interface;
 mod join;
 #[cfg(feature = "ndarray")]
 mod large;

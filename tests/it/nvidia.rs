@@ -2,11 +2,14 @@
 
 #![expect(unsafe_code, reason = "launches")]
 
-use std::process::Command;
+use std::{
+    process::Command,
+    sync::{Arc, Mutex},
+};
 
 use warpaint::device::{
-    Arguments, Attribute, Choice, Device, Error, Fill, Function, HostFlags, LaunchConfig,
-    LinkInput, Memory, Prepared, nvidia, occupancy,
+    Arguments, Attribute, Choice, Device, Error, Event, Fill, Function, HostFlags, LaunchConfig,
+    LinkInput, Memory, Prepared, Stream, nvidia, occupancy,
 };
 
 /// Kernels in a PTX that is newer than any driver so far, so that loading it shows that its version is lowered.
@@ -589,4 +592,98 @@ fn stray_in_a_process_of_its_own() {
         device.alloc(16).is_err() && stream.upload(memory.slice(..).unwrap(), &[0; 1024]).is_err()
     );
     drop((memory, stray, stream, device));
+}
+
+/// A process of its own opens an allocation and an event of this one, and writes behind the event.
+#[test]
+fn another_process_uses_memory_and_events() {
+    let Some(device) = device() else { return };
+    let gpu = device.as_nvidia().unwrap();
+    let (memory, stream) = (gpu.alloc(1 << 20).unwrap(), device.stream().unwrap());
+    let shared = Memory::Nvidia(memory);
+    let Memory::Nvidia(memory) = &shared else { unreachable!() };
+    stream.fill(shared.slice(..).unwrap(), Fill::U8(3)).unwrap();
+    let event = gpu.ipc_event().unwrap();
+    let handles = match (gpu.ipc_handle(memory), event.ipc_handle()) {
+        (Ok(memory), Ok(event)) => [memory, event],
+        (Err(error), _) | (_, Err(error)) => {
+            eprintln!("SKIPPED: {error}");
+            return;
+        }
+    };
+    stream.record(&Event::Nvidia(event)).unwrap();
+    let hex: String =
+        handles.iter().flat_map(|handle| handle.0).map(|byte| format!("{byte:02x}")).collect();
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "nvidia::what_another_process_does", "--nocapture"])
+        .env("WARPAINT_TEST_IPC", hex)
+        .output()
+        .unwrap();
+    assert!(child.status.success(), "{child:?}");
+    let found = stream.download(shared.slice(..).unwrap()).unwrap().wait().unwrap();
+    assert!(found.iter().all(|&byte| byte == 4));
+    // Its own memory a process cannot open.
+    // SAFETY: it is refused.
+    assert!(unsafe { gpu.open_ipc_memory(&handles[0], 1 << 20) }.is_err());
+}
+
+/// The other process of the test above; else it does nothing.
+#[test]
+fn what_another_process_does() {
+    let Ok(hex) = std::env::var("WARPAINT_TEST_IPC") else { return };
+    let byte = |at: usize| u8::from_str_radix(&hex[2 * at..][..2], 16).unwrap();
+    let handle = |at: usize| nvidia::IpcHandle(std::array::from_fn(|i| byte(64 * at + i)));
+    let device = device().unwrap();
+    let gpu = device.as_nvidia().unwrap();
+    // SAFETY: the first process keeps it until this one has ended.
+    let memory = unsafe { gpu.open_ipc_memory(&handle(0), 1 << 20) }.unwrap();
+    let (stream, event) = (device.stream().unwrap(), gpu.open_ipc_event(&handle(1)).unwrap());
+    stream.wait(&Event::Nvidia(event)).unwrap();
+    let found = stream.download(memory.slice(..).unwrap()).unwrap().wait().unwrap();
+    assert!(memory.bytes() == 1 << 20 && found.iter().all(|&byte| byte == 3));
+    stream.fill(memory.slice(..).unwrap(), Fill::U8(4)).unwrap();
+    stream.synchronize().unwrap();
+}
+
+/// Handles are for other libraries; here the stream of one device waits for the handle of another's.
+#[test]
+fn handles_are_for_other_libraries() {
+    let Some(device) = device() else { return };
+    let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
+    let (Stream::Nvidia(stream), Stream::Nvidia(other)) = (&stream, &other) else { unreachable!() };
+    assert!(stream.handle() != 0 && stream.handle() != other.handle());
+    assert_ne!(device.as_nvidia().unwrap().handle(), 0);
+    // SAFETY: both are streams that live.
+    unsafe {
+        stream.wait_for_handle(other.handle()).unwrap();
+        stream.wait_for_handle(1).unwrap();
+    }
+    stream.synchronize().unwrap();
+}
+
+#[test]
+fn calls_of_the_driver_can_be_traced() {
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+    impl std::io::Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let Some(device) = device() else { return };
+    let lines = Lines::default();
+    let to = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter("warpaint::driver=trace")
+        .with_writer(move || to.clone())
+        .with_ansi(false)
+        .finish();
+    tracing::subscriber::with_default(subscriber, || drop(device.alloc(16).unwrap()));
+    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    for call in ["cuMemAlloc_v2", "cuMemFree_v2"] {
+        assert!(text.contains(&format!("call=\"{call}\" code=0")), "{text}");
+    }
 }

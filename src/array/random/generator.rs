@@ -3,8 +3,14 @@
 use std::ops::RangeBounds;
 
 use super::{
-    Integer, distribution::Distribution, engine::Engine, fill::fill, lanes::Lanes,
-    mrg32k3a::MRG32K3A, sobol::Sobol, xorwow::XORWOW,
+    Integer,
+    distribution::Distribution,
+    engine::Engine,
+    fill::fill,
+    lanes::Lanes,
+    mrg32k3a::MRG32K3A,
+    sobol::{Directions, Sobol},
+    xorwow::XORWOW,
 };
 use crate::{
     array::{Data, Error, Float, GpuArray, Real, Result},
@@ -85,7 +91,7 @@ impl Generator {
     /// # Errors
     /// [`Error::Dimensions`].
     pub fn sobol32(dimensions: usize) -> Result<Self> {
-        Ok(Self::with(Engine::Sobol32(Sobol::new(dimensions, None)?)))
+        Self::sobol32_of(Directions::<u32>::joe_kuo(dimensions)?)
     }
 
     /// As [`Generator::sobol32`], with coordinates of 64 bits.
@@ -93,16 +99,15 @@ impl Generator {
     /// # Errors
     /// [`Error::Dimensions`].
     pub fn sobol64(dimensions: usize) -> Result<Self> {
-        Ok(Self::with(Engine::Sobol64(Sobol::new(dimensions, None)?)))
+        Self::sobol64_of(Directions::<u64>::joe_kuo(dimensions)?)
     }
 
-    /// As [`Generator::sobol32`], scrambled at random but as even: by a triangular matrix and a shift (Matousek, "On
-    /// the L2-discrepancy for anchored boxes", Journal of Complexity 14, 1998).
+    /// As [`Generator::sobol32`], scrambled ([`Directions::scrambled`]).
     ///
     /// # Errors
     /// [`Error::Dimensions`].
     pub fn scrambled_sobol32(dimensions: usize, seed: u64) -> Result<Self> {
-        Ok(Self::with(Engine::Sobol32(Sobol::new(dimensions, Some(seed))?)))
+        Self::sobol32_of(Directions::<u32>::scrambled(dimensions, seed)?)
     }
 
     /// As [`Generator::scrambled_sobol32`], with coordinates of 64 bits.
@@ -110,7 +115,23 @@ impl Generator {
     /// # Errors
     /// [`Error::Dimensions`].
     pub fn scrambled_sobol64(dimensions: usize, seed: u64) -> Result<Self> {
-        Ok(Self::with(Engine::Sobol64(Sobol::new(dimensions, Some(seed))?)))
+        Self::sobol64_of(Directions::<u64>::scrambled(dimensions, seed)?)
+    }
+
+    /// As [`Generator::sobol32`], with direction numbers and shifts of one's own.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there are 32 direction numbers for each shift, [`Error::Dimensions`] for none.
+    pub fn sobol32_of(directions: Directions<u32>) -> Result<Self> {
+        Ok(Self::with(Engine::Sobol32(Sobol::new(directions)?)))
+    }
+
+    /// As [`Generator::sobol32_of`], with coordinates of 64 bits.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there are 64 direction numbers for each shift, [`Error::Dimensions`] for none.
+    pub fn sobol64_of(directions: Directions<u64>) -> Result<Self> {
+        Ok(Self::with(Engine::Sobol64(Sobol::new(directions)?)))
     }
 
     fn with(engine: Engine) -> Self {

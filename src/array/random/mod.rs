@@ -33,3 +33,4 @@ mod xorwow;
 
 pub use generator::Generator;
 pub use integer::Integer;
+pub use sobol::Directions;

@@ -2,6 +2,8 @@
 //! cube and the approximate evaluation of integrals", USSR Computational Mathematics and Mathematical Physics 7(4),
 //! 1967).
 
+use std::sync::Arc;
+
 use super::{member::Member, philox, tables::Tables};
 use crate::{
     array::{Data, Error, GpuArray, Result},
@@ -15,15 +17,37 @@ const MOST_DIMENSIONS: usize = 1024;
 const BITS: usize = 64;
 
 /// Directions of one dimension, the bits of 64-bit numbers from the top.
-type Directions = [u64; BITS];
+type Column = [u64; BITS];
+
+/// The numbers that make a Sobol sequence: for coordinates of 32 bits (`u32`) or of 64 (`u64`).
+///
+/// Bit `k` of the number of a point (in Gray code) adds direction `k` to each coordinate, without carries; the shift is
+/// added to all of them.
+///
+/// ```
+/// use warpaint::array::random::Directions;
+///
+/// let plain = Directions::<u32>::joe_kuo(2)?;
+/// assert_eq!(plain.numbers[..3], [1 << 31, 1 << 30, 1 << 29]);
+/// assert_eq!(plain.shifts, [0, 0]);
+/// # Ok::<(), warpaint::array::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Directions<T> {
+    /// Direction numbers, one dimension behind the other: as many as a coordinate has bits, that of the lowest bit of a
+    /// point's number first.
+    pub numbers: Vec<T>,
+    /// What is added to all points, a number for each dimension: cuRAND's scramble constants.
+    pub shifts: Vec<T>,
+}
 
 /// A sequence of points whose coordinates have the bits of a `T`: `u32` or `u64`.
 #[derive(Clone, Debug)]
 pub(super) struct Sobol<T: Data> {
     pub(super) dimensions: u64,
-    /// What scrambles it.
-    seed: Option<u64>,
     /// Directions of each dimension, and its shift.
+    directions: Arc<Directions<T>>,
+    /// The same on devices.
     tables: Tables<T>,
 }
 
@@ -49,15 +73,22 @@ impl Coordinate for u64 {
 }
 
 impl<T: Coordinate> Sobol<T> {
-    /// In this many dimensions; with a seed, scrambled.
+    /// The sequence that these make.
     ///
     /// # Errors
-    /// [`Error::Dimensions`].
-    pub(super) fn new(dimensions: usize, seed: Option<u64>) -> Result<Self> {
-        if !(1..=MOST_DIMENSIONS).contains(&dimensions) {
+    /// [`Error::Shape`] unless there are as many directions as the shifts' dimensions need; [`Error::Dimensions`] for
+    /// none.
+    pub(super) fn new(directions: Directions<T>) -> Result<Self> {
+        let (dimensions, numbers) = (directions.shifts.len(), directions.numbers.len());
+        if dimensions == 0 {
             return Err(Error::Dimensions { dimensions, most: MOST_DIMENSIONS });
         }
-        Ok(Self { dimensions: dimensions as u64, seed, tables: Tables::default() })
+        if dimensions.checked_mul(T::BITS) != Some(numbers) {
+            let (expected, found) = (vec![dimensions, T::BITS], vec![numbers]);
+            return Err(Error::Shape { operation: "direction numbers", expected, found });
+        }
+        let (dimensions, directions) = (dimensions as u64, Arc::new(directions));
+        Ok(Self { dimensions, directions, tables: Tables::default() })
     }
 
     /// How many coordinates there are: as many points as coordinates can tell apart.
@@ -70,19 +101,52 @@ impl<T: Coordinate> Sobol<T> {
     /// # Errors
     /// The device's.
     pub(super) fn members(&mut self, context: &Context) -> Result<Vec<Member>> {
-        let (dimensions, seed) = (self.dimensions as usize, self.seed);
-        let table = self.tables.on(context, || {
-            let of = lines().take(dimensions).map(directions).enumerate();
-            let of: Vec<_> = of.map(|(dimension, of)| scrambled(dimension, of, seed)).collect();
-            let directions = of.iter().flat_map(|(directions, _)| &directions[..T::BITS]);
-            let shifts = of.iter().map(|(_, shift)| shift);
-            let words: Vec<T> = directions.chain(shifts).map(|&word| T::upper(word)).collect();
-            GpuArray::from_slice(context, &words)
-        })?;
-        let end_of_directions = (dimensions * T::BITS) as isize;
+        let Directions { numbers, shifts } = &*self.directions;
+        let words = || [&numbers[..], shifts].concat();
+        let table = self.tables.on(context, || GpuArray::from_slice(context, &words()))?;
+        let end_of_directions = numbers.len() as isize;
         let shifts = table.slice(&crate::index![end_of_directions..])?;
         Ok(vec![Member::array(&table), Member::array(&shifts), Member::value(self.dimensions)])
     }
+}
+
+macro_rules! directions {
+    ($($bits:ty),*) => {$(
+        impl Directions<$bits> {
+            /// Joe and Kuo's, in up to 1024 dimensions, without shifts.
+            ///
+            /// # Errors
+            /// [`Error::Dimensions`].
+            pub fn joe_kuo(dimensions: usize) -> Result<Self> {
+                table(dimensions, None)
+            }
+
+            /// Joe and Kuo's, scrambled at random but as even: by a triangular matrix and a shift (Matousek, "On the
+            /// L2-discrepancy for anchored boxes", Journal of Complexity 14, 1998).
+            ///
+            /// # Errors
+            /// [`Error::Dimensions`].
+            pub fn scrambled(dimensions: usize, seed: u64) -> Result<Self> {
+                table(dimensions, Some(seed))
+            }
+        }
+    )*};
+}
+
+directions!(u32, u64);
+
+/// The numbers of so many dimensions; with a seed, scrambled.
+fn table<T: Coordinate>(dimensions: usize, seed: Option<u64>) -> Result<Directions<T>> {
+    if !(1..=MOST_DIMENSIONS).contains(&dimensions) {
+        return Err(Error::Dimensions { dimensions, most: MOST_DIMENSIONS });
+    }
+    let (mut numbers, mut shifts) = (Vec::new(), Vec::new());
+    for (dimension, column) in lines().take(dimensions).map(directions).enumerate() {
+        let (column, shift) = scrambled(dimension, column, seed);
+        numbers.extend(column.iter().take(T::BITS).map(|&word| T::upper(word)));
+        shifts.push(T::upper(shift));
+    }
+    Ok(Directions { numbers, shifts })
 }
 
 /// The lines of Joe and Kuo's table; the first dimension's is empty.
@@ -91,7 +155,7 @@ fn lines() -> impl Iterator<Item = &'static str> {
 }
 
 /// The directions of a dimension, by Sobol's recurrence from Joe and Kuo's numbers.
-fn directions(line: &str) -> Directions {
+fn directions(line: &str) -> Column {
     let mut numbers = line.split(' ').filter_map(|word| word.parse::<u64>().ok()).skip(1);
     let mut result = std::array::from_fn(|k| 1 << (BITS - 1 - k));
     // Without a polynomial each direction is a bit of its own.
@@ -111,14 +175,13 @@ fn directions(line: &str) -> Directions {
 }
 
 /// Directions and a shift that a seed scrambles so that the points stay as even: a random lower triangular matrix on
-/// the bits, then a random number added to them (Matousek, "On the L2-discrepancy for anchored boxes", Journal of
-/// Complexity 14, 1998).
-fn scrambled(dimension: usize, of: Directions, seed: Option<u64>) -> (Directions, u64) {
+/// the bits, then a random number added to them.
+fn scrambled(dimension: usize, of: Column, seed: Option<u64>) -> (Column, u64) {
     let Some(seed) = seed else { return (of, 0) };
     let random = |place: usize| philox::bits(seed, [place as u32, dimension as u32]);
     // Each bit, from the top, is itself and a random choice of those above it.
     let row = |bit: usize| (random(bit) | 1 << (BITS - 1 - bit)) & (u64::MAX << (BITS - 1 - bit));
-    let rows: Directions = std::array::from_fn(row);
+    let rows: Column = std::array::from_fn(row);
     let scramble = |direction: u64| {
         let parity = |row: &u64| u64::from((row & direction).count_ones() & 1);
         rows.iter().fold(0, |bits, row| bits << 1 | parity(row))

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Array, HostMemory, Readback, Shared, Stream, memory::Arena};
-use crate::device::{self, Error, Fill, Pitch, Region, Result, Rows, Slice, host::HostRows};
+use crate::device::{self, Error, Fill, Pitch, Region, Result, Rows, host::HostRows};
 
 /// Where a piece of work leaves its result, or finds what it works with.
 pub(super) type Slot<T> = Arc<Mutex<Option<T>>>;
@@ -73,7 +73,7 @@ enum Kind {
     /// From another device's memory.
     Peer {
         to: Lines,
-        from: u64,
+        from: Lines,
         device: Arc<Shared>,
     },
     /// Between the device and host memory that stays its owner's: to the device if `upload`.
@@ -104,9 +104,12 @@ impl Copy {
                 })
             }
             Kind::Peer { to, from, device } => {
-                let mut bytes = Vec::new();
-                let read = device.arena.append(from, row_bytes, &mut bytes);
-                read && arena.write(to.address, &bytes)
+                let mut row = Vec::with_capacity(row_bytes);
+                each.all(|at| {
+                    row.clear();
+                    let read = device.arena.append(from.address(at), row_bytes, &mut row);
+                    read && arena.write(to.address(at), &row)
+                })
             }
             Kind::Upload { .. } | Kind::Copy { .. } | Kind::Fill { .. } if row_bytes == 0 => true,
             Kind::Upload { to, bytes } => {
@@ -167,12 +170,12 @@ impl Stream {
     ///
     /// # Errors
     /// None that is known before the copy is done.
-    pub fn copy_from_peer(&self, to: Slice<'_>, peer: &Self, from: Slice<'_>) -> Result<()> {
+    pub fn copy_from_peer(&self, to: &Region<'_>, peer: &Self, from: &Region<'_>) -> Result<()> {
+        let ((to, to_array), (from, from_array), extent) =
+            (Lines::of(to)?, Lines::of(from)?, to.extent());
         self.wait_for(peer);
-        let (pitch, extent) = (Pitch::tight([to.bytes(), 1, 1]), [to.bytes(), 1, 1]);
-        let to = Lines { address: to.address(), pitch };
-        let kind = Kind::Peer { to, from: from.address(), device: peer.device().shared.clone() };
-        self.push_copy(Copy { kind, extent, _kept: [None, None] });
+        let kind = Kind::Peer { to, from, device: peer.device().shared.clone() };
+        self.push_copy(Copy { kind, extent, _kept: [to_array, from_array] });
         peer.wait_for(self);
         Ok(())
     }

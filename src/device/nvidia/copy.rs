@@ -61,7 +61,7 @@ impl Side {
 }
 
 /// A copy of `extent`: bytes of a row, rows and slices.
-fn structured(to: Side, from: Side, extent: [usize; 3]) -> sys::CUDA_MEMCPY3D {
+pub(super) fn structured(to: Side, from: Side, extent: [usize; 3]) -> sys::CUDA_MEMCPY3D {
     use sys::CUmemorytype::{CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST};
     let mut copy = sys::CUDA_MEMCPY3D {
         srcXInBytes: 0,

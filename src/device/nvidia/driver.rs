@@ -44,6 +44,15 @@ pub(crate) struct Status {
     pub(crate) code: u32,
 }
 
+impl Status {
+    /// What `call` returned, which whoever traces driver calls is told.
+    #[inline]
+    pub(crate) fn of(call: &'static str, code: u32) -> Self {
+        tracing::trace!(target: "warpaint::driver", call, code);
+        Self { call, code }
+    }
+}
+
 /// The codes that are told apart.
 pub(crate) mod code {
     use cudarc::driver::sys::CUresult;
@@ -149,7 +158,7 @@ macro_rules! entry_points {
             {
                 // SAFETY: the caller's duties are the function's own.
                 let code = unsafe { (self.$bound)($($bound_name),*) };
-                $crate::device::nvidia::driver::Status { call: stringify!($bound), code }
+                $crate::device::nvidia::driver::Status::of(stringify!($bound), code)
             })*
 
             $(#[inline]
@@ -158,7 +167,7 @@ macro_rules! entry_points {
             {
                 // SAFETY: the caller's duties are the function's own.
                 let code = unsafe { (self.$unbound)($($unbound_name),*) };
-                $crate::device::nvidia::driver::Status { call: stringify!($unbound), code }
+                $crate::device::nvidia::driver::Status::of(stringify!($unbound), code)
             })*
 
             $(#[inline]
@@ -167,7 +176,7 @@ macro_rules! entry_points {
             {
                 // SAFETY: the caller's duties are the function's own.
                 let code = unsafe { (self.$optional?)($($optional_name),*) };
-                Some($crate::device::nvidia::driver::Status { call: stringify!($optional), code })
+                Some($crate::device::nvidia::driver::Status::of(stringify!($optional), code))
             })*
         }
     };
@@ -236,6 +245,13 @@ entry_points! {
             start: *mut sys::CUdeviceptr, bytes: *mut usize, address: sys::CUdeviceptr
         );
         fn cuMemFree_v2(address: sys::CUdeviceptr);
+        fn cuIpcGetMemHandle(handle: *mut sys::CUipcMemHandle, address: sys::CUdeviceptr);
+        fn cuIpcOpenMemHandle_v2(
+            address: *mut sys::CUdeviceptr, handle: sys::CUipcMemHandle, flags: c_uint
+        );
+        fn cuIpcCloseMemHandle(address: sys::CUdeviceptr);
+        fn cuIpcGetEventHandle(handle: *mut sys::CUipcEventHandle, event: sys::CUevent);
+        fn cuIpcOpenEventHandle(event: *mut sys::CUevent, handle: sys::CUipcEventHandle);
         fn cuMemHostAlloc(address: *mut *mut c_void, bytes: usize, flags: c_uint);
         fn cuMemFreeHost(address: *mut c_void);
         fn cuMemHostRegister_v2(address: *mut c_void, bytes: usize, flags: c_uint);
@@ -300,6 +316,7 @@ entry_points! {
         );
         fn cuArrayDestroy(array: sys::CUarray);
         fn cuMemcpy3DAsync_v2(copy: *const sys::CUDA_MEMCPY3D, stream: sys::CUstream);
+        fn cuMemcpy3DPeerAsync(copy: *const sys::CUDA_MEMCPY3D_PEER, stream: sys::CUstream);
         fn cuTexObjectCreate(
             texture: *mut sys::CUtexObject,
             resource: *const sys::CUDA_RESOURCE_DESC,

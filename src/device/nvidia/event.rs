@@ -30,17 +30,32 @@ impl Device {
     /// # Errors
     /// [`Error::Call`].
     pub fn event(&self, options: EventOptions) -> Result<Event> {
-        let context = self.context();
-        context.activate()?;
         let bit = |wanted, flag: sys::CUevent_flags| if wanted { flag as u32 } else { 0 };
         let flags = bit(options.blocking_wait, sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC)
             | bit(!options.timing, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING);
+        self.event_of(flags, options.timing)
+    }
+
+    /// A new event with these flags of the driver.
+    pub(super) fn event_of(&self, flags: u32, timing: bool) -> Result<Event> {
+        let context = self.context();
+        context.activate()?;
         let raw = create(context, flags)?;
-        Ok(Event { device: self.clone(), raw, timing: options.timing, mark: Mutex::new(None) })
+        Ok(Event { device: self.clone(), raw, timing, mark: Mutex::new(None) })
     }
 }
 
 impl Event {
+    /// One that came from elsewhere, without timing; it is destroyed as any other.
+    pub(super) fn untimed(device: &Device, raw: Handle<sys::CUevent_st>) -> Self {
+        Self { device: device.clone(), raw, timing: false, mark: Mutex::new(None) }
+    }
+
+    /// The driver's handle of it (`CUevent`), for other libraries; it is valid for as long as the event.
+    pub fn handle(&self) -> u64 {
+        self.raw().addr() as u64
+    }
+
     /// Whether the work recorded before it has ended; true for one never recorded.
     ///
     /// # Errors

@@ -4,10 +4,15 @@
 
 use std::{marker::PhantomData, ptr};
 
-use cudarc::driver::sys::CUctx_flags as Flags;
+use cudarc::driver::sys::{self, CUctx_flags as Flags};
 
-use super::{Device, Stream, context::Context, driver::code};
-use crate::device::{EventOptions, Result, Slice};
+use super::{
+    Device, Stream,
+    context::Context,
+    copy::{Side, structured},
+    driver::{Status, code},
+};
+use crate::device::{EventOptions, Region, Result};
 
 /// What a thread does while it waits for the GPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -49,6 +54,12 @@ impl Device {
         // SAFETY: the context is alive.
         context.check(unsafe { context.driver().cuCtxPushCurrent_v2(context.raw()) })?;
         Ok(Current { device: self, thread: PhantomData })
+    }
+
+    /// The driver's handle of its context (`CUcontext`), for other libraries; it is valid for as long as a clone of the
+    /// device.
+    pub fn handle(&self) -> u64 {
+        self.context().raw().addr() as u64
     }
 
     /// Whether kernels on this GPU can be allowed to use the memory of another.
@@ -121,7 +132,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::WrongDevice`](crate::device::Error::WrongDevice), [`Error::Call`](crate::device::Error::Call).
-    pub fn copy_from_peer(&self, to: Slice<'_>, peer: &Self, from: Slice<'_>) -> Result<()> {
+    pub fn copy_from_peer(&self, to: &Region<'_>, peer: &Self, from: &Region<'_>) -> Result<()> {
         let options = EventOptions { timing: false, ..EventOptions::default() };
         let before = peer.device().event(options)?;
         peer.record(&before)?;
@@ -132,22 +143,74 @@ impl Stream {
         // SAFETY: the stream and the event are alive; the event may be of another context.
         context.check(unsafe { driver.cuStreamWaitEvent(self.raw(), reached, 0) })?;
         if to.bytes() > 0 {
-            // SAFETY: both ranges are alive while the copy is put on the stream. `to` is freed behind it; `from` behind
-            // all work of its own context, which waits for the copy below.
-            context.check(unsafe {
-                context.driver().cuMemcpyPeerAsync(
-                    to.address(),
-                    context.raw(),
-                    from.address(),
-                    other.raw(),
-                    from.bytes(),
-                    self.raw(),
-                )
-            })?;
+            // SAFETY: both sides are alive while the copy is put on the stream, and the seam checked that they have the
+            // same shape. `to` is freed behind the copy; `from` behind all work of its own context, which waits for it
+            // below.
+            context.check(unsafe { self.submit_peer_copy(to, other, from)? })?;
         }
         self.record(&after)?;
         other.activate()?;
         // SAFETY: as above.
         other.check(unsafe { other.driver().cuStreamWaitEvent(peer.raw(), after.raw(), 0) })
+    }
+
+    /// Puts a copy of at least one byte from another context on the stream.
+    ///
+    /// # Safety
+    /// Both sides must have the same extent and stay until the copy has ended; the stream's context is current.
+    unsafe fn submit_peer_copy(
+        &self,
+        to: &Region<'_>,
+        other: &Context,
+        from: &Region<'_>,
+    ) -> Result<Status> {
+        let (context, stream) = (self.context(), self.raw());
+        if let (Some(to), Some(from)) = (to.linear(), from.linear()) {
+            let (to, from, bytes) = (to.address(), from.address(), from.bytes());
+            // SAFETY: the caller's duties are those of the call.
+            return Ok(unsafe {
+                let driver = context.driver();
+                driver.cuMemcpyPeerAsync(to, context.raw(), from, other.raw(), bytes, stream)
+            });
+        }
+        let plain = structured(Side::shaped(to)?, Side::shaped(from)?, from.extent());
+        let copy = between_contexts(&plain, context.raw(), other.raw());
+        // SAFETY: as above; `copy` lives until the call returns.
+        Ok(unsafe { context.driver().cuMemcpy3DPeerAsync(&raw const copy, stream) })
+    }
+}
+
+/// The same copy with the contexts of both sides.
+fn between_contexts(
+    copy: &sys::CUDA_MEMCPY3D,
+    to: sys::CUcontext,
+    from: sys::CUcontext,
+) -> sys::CUDA_MEMCPY3D_PEER {
+    sys::CUDA_MEMCPY3D_PEER {
+        srcXInBytes: copy.srcXInBytes,
+        srcY: copy.srcY,
+        srcZ: copy.srcZ,
+        srcLOD: copy.srcLOD,
+        srcMemoryType: copy.srcMemoryType,
+        srcHost: copy.srcHost,
+        srcDevice: copy.srcDevice,
+        srcArray: copy.srcArray,
+        srcContext: from,
+        srcPitch: copy.srcPitch,
+        srcHeight: copy.srcHeight,
+        dstXInBytes: copy.dstXInBytes,
+        dstY: copy.dstY,
+        dstZ: copy.dstZ,
+        dstLOD: copy.dstLOD,
+        dstMemoryType: copy.dstMemoryType,
+        dstHost: copy.dstHost,
+        dstDevice: copy.dstDevice,
+        dstArray: copy.dstArray,
+        dstContext: to,
+        dstPitch: copy.dstPitch,
+        dstHeight: copy.dstHeight,
+        WidthInBytes: copy.WidthInBytes,
+        Height: copy.Height,
+        Depth: copy.Depth,
     }
 }

@@ -16,6 +16,7 @@ use super::{
     Device, Event,
     context::{Context, Late, lock},
     driver::{Handle, Status, code},
+    event::{create_untimed, destroy},
     launch::Mark,
     staging::Block,
 };
@@ -86,6 +87,32 @@ impl Stream {
     /// Whether `other` is the same queue.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// The driver's handle of it (`CUstream`), for other libraries; it is valid for as long as a clone of the stream.
+    pub fn handle(&self) -> u64 {
+        self.raw().addr() as u64
+    }
+
+    /// Lets work put on the stream from now on wait for all that is on another library's stream now.
+    ///
+    /// # Safety
+    /// `handle` must be a living stream's, or 1 or 2, the driver's default streams.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub unsafe fn wait_for_handle(&self, handle: u64) -> Result<()> {
+        let context = self.context();
+        context.activate()?;
+        let event = create_untimed(context)?;
+        let foreign = ptr::without_provenance_mut(handle as usize);
+        // SAFETY: the event is alive, and the caller answers for the handle.
+        let recorded = context.check(unsafe { context.driver().cuEventRecord(event.0, foreign) });
+        // SAFETY: the stream and the event are alive.
+        let waits = recorded.and_then(|()| {
+            context.check(unsafe { context.driver().cuStreamWaitEvent(self.raw(), event.0, 0) })
+        });
+        waits.and(destroy(context, event))
     }
 
     /// The device that does the work.

@@ -1,7 +1,10 @@
 //! Random numbers: published values, distributions, and that they depend on nothing but seed and place.
 
 use warpaint::{
-    array::{ElementwiseKernel, Error, GpuArray, random::Generator},
+    array::{
+        ElementwiseKernel, Error, GpuArray,
+        random::{Directions, Generator},
+    },
     index,
 };
 
@@ -487,6 +490,36 @@ fn sobol_points_are_joe_and_kuos() {
             assert_eq!(DIMENSIONS.map(|d| given[d]), expected, "point {point}");
         }
     }
+}
+
+/// Direction numbers of one's own: some of Joe and Kuo's dimensions alone, shifted.
+#[test]
+fn sobol_sequences_are_made_of_given_directions() {
+    let all = Directions::<u32>::joe_kuo(1024).unwrap();
+    let chosen = [3, 700];
+    let numbers = chosen.iter().flat_map(|d| &all.numbers[d * 32..][..32]).copied().collect();
+    let given = Directions { numbers, shifts: vec![0, 0xdead_beef] };
+    for context in contexts() {
+        let points = |mut random: Generator, dimensions: usize| {
+            let points = random.integers::<u32>(&context, &[100, dimensions], ..).unwrap();
+            points.to_vec().unwrap()
+        };
+        let whole = points(Generator::sobol32(1024).unwrap(), 1024);
+        let found = points(Generator::sobol32_of(given.clone()).unwrap(), 2);
+        let expected = whole.chunks(1024).flat_map(|p| [p[3], p[700] ^ 0xdead_beef]);
+        assert!(found.into_iter().eq(expected));
+        let scrambled = Directions::<u64>::scrambled(3, 5).unwrap();
+        let bits = |mut random: Generator| {
+            random.integers::<u64>(&context, &[64, 3], ..).unwrap().to_vec().unwrap()
+        };
+        let known = bits(Generator::scrambled_sobol64(3, 5).unwrap());
+        assert_eq!(bits(Generator::sobol64_of(scrambled).unwrap()), known);
+    }
+    let none = Directions::<u32> { numbers: vec![], shifts: vec![] };
+    assert!(matches!(Generator::sobol32_of(none), Err(Error::Dimensions { .. })));
+    let few = Directions { shifts: vec![0], ..given };
+    assert!(matches!(Generator::sobol32_of(few), Err(Error::Shape { .. })));
+    assert!(matches!(Directions::<u64>::joe_kuo(1025), Err(Error::Dimensions { .. })));
 }
 
 /// In two dimensions, 2^m points have one in each box of a grid of 2^k by 2^(m - k), for all k.

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, mpsc};
 
 use warpaint::device::{
-    Arguments, Attribute, CachePreference, Device, Error, EventOptions, Fill, LaunchConfig, Limit,
-    LinkInput, Prepared, StreamOptions,
+    Arguments, ArrayDescriptor, ArrayShape, Attribute, CachePreference, Device, Error,
+    EventOptions, Fill, Format, LaunchConfig, Limit, LinkInput, Pitch, Prepared, StreamOptions,
 };
 
 use super::{Clause, KERNELS, bytes, floats, launch, scale_arguments};
@@ -257,7 +257,42 @@ fn peers_may_be_dropped(device: &Device, other: &Device) {
     assert!(found.iter().all(|byte| *byte == 9));
 }
 
+/// A box within rows of one pitch to one of another pitch, and to and from texels.
+fn peers_copy_boxes(device: &Device, other: &Device) {
+    let (stream, peer) = (device.stream().unwrap(), other.stream().unwrap());
+    let (wide, narrow) = (Pitch { row_bytes: 64, rows: 6 }, Pitch { row_bytes: 48, rows: 5 });
+    let source: Vec<u8> = (0..64 * 6 * 3).map(|i| (i % 251) as u8).collect();
+    let (from, to) = (other.alloc(source.len()).unwrap(), device.alloc(48 * 5 * 3).unwrap());
+    peer.upload(from.slice(..).unwrap(), &source).unwrap();
+    stream.fill(to.slice(..).unwrap(), Fill::U8(0xff)).unwrap();
+    let rows = from.slice(..).unwrap().rows(wide, [64, 6, 3]).unwrap();
+    let part = rows.part([8, 1, 1], [32, 4, 2]).unwrap();
+    let place = to.slice(..).unwrap().rows(narrow, [48, 5, 3]).unwrap();
+    let place = place.part([4, 0, 1], [32, 4, 2]).unwrap();
+    stream.copy_from_peer(place, &peer, part).unwrap();
+    let found = stream.download(to.slice(..).unwrap()).unwrap().wait().unwrap();
+    for (at, &byte) in found.iter().enumerate() {
+        let (x, y, z) = (at % 48, at / 48 % 5, at / 240);
+        let inside = (4..36).contains(&x) && y < 4 && z >= 1;
+        // As `z - 1 + 1` and `y + 1` of the source.
+        let expected = if inside { source[(z * 6 + y + 1) * 64 + x + 4] } else { 0xff };
+        assert_eq!(byte, expected, "byte {x} of row {y} of slice {z}");
+    }
+
+    let shape = ArrayShape::D2 { width: 8, height: 8 };
+    let texels = device.array(&ArrayDescriptor::new(shape, Format::R32F)).unwrap();
+    let square = rows.part([0, 0, 0], [32, 6, 1]).unwrap();
+    let window = texels.region().part([0, 2, 0], [8, 6, 1]).unwrap();
+    stream.copy_from_peer(window, &peer, square).unwrap();
+    let found = stream.download(window).unwrap().wait().unwrap();
+    let expected: Vec<u8> = source.chunks(64).take(6).flat_map(|row| &row[..32]).copied().collect();
+    assert_eq!(found, expected);
+    let differ = stream.copy_from_peer(window, &peer, rows.part([0, 0, 0], [32, 5, 1]).unwrap());
+    assert!(matches!(differ, Err(Error::RegionsDiffer { .. })), "{differ:?}");
+}
+
 pub fn peers_copy(device: &Device, other: &Device) {
+    peers_copy_boxes(device, other);
     peers_keep_order(device, other);
     peers_keep_order(other, device);
     peers_may_be_dropped(device, other);
