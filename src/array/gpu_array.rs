@@ -352,8 +352,7 @@ impl<T: Data> GpuArray<T> {
             from: from.name,
             to: to.name,
         })?;
-        let (context, memory) = (self.context.clone(), self.memory.clone());
-        Ok(GpuArray { context, memory, layout, of: PhantomData })
+        Ok(GpuArray::from_parts(&self.context, self.memory.clone(), layout))
     }
 
     /// Each element converted to another type, as C++ does.
@@ -363,7 +362,7 @@ impl<T: Data> GpuArray<T> {
 
     /// An array over `memory`, in which `layout` must lie.
     pub(super) fn from_parts(context: &Context, memory: Arc<Block>, layout: Layout) -> Self {
-        Self { context: context.clone(), memory, layout, of: PhantomData }
+        Self { context: context.clone(), memory, layout: layout.into(), of: PhantomData }
     }
 
     /// Says that work put on its stream from now on uses its memory.

@@ -2,7 +2,7 @@
 
 use super::{
     Arguments, Device, DeviceId, Error, Event, Fill, Function, LaunchConfig, Prepared, Readback,
-    Region, Result, Rows, Slice, cpu, each, nvidia,
+    Region, Result, Rows, cpu, each, nvidia,
 };
 
 /// How a stream is made.

@@ -87,6 +87,12 @@ fn views_are_read_and_written_in_place() {
         let expected = &x + &x.slice(s![2, ..]);
         assert_eq!(sum.to_vec().unwrap(), flat(&expected.into_dyn()));
 
+        let dense = a.slice(&index![1..3]).unwrap();
+        assert_eq!(dense.to_contiguous().unwrap().address(), dense.address(), "as it is");
+        let columns = a.slice(&index![.., 1..3]).unwrap().to_contiguous().unwrap();
+        assert_eq!(columns.strides(), [2, 1]);
+        assert_eq!(columns.to_vec().unwrap(), flat(&x.slice(s![.., 1..3]).to_owned().into_dyn()));
+
         let flipped = a.slice(&index![..;-1]).unwrap();
         a.slice(&index![...]).unwrap().assign(&flipped).unwrap();
         x.invert_axis(ndarray::Axis(0));
@@ -257,6 +263,10 @@ fn kernels_from_expressions_take_arrays_of_any_layout() {
     let scale = "const float *x, double a, float *z";
     // SAFETY: the operation uses element `i` alone.
     let scale = unsafe { ElementwiseKernel::new(scale, "z[i] = a * x[i]") }.unwrap();
+    // SAFETY: element `i` of `x` and the first of `sum` alone are used.
+    let totals = unsafe { ElementwiseKernel::new("const float *x, float *sum", "mine += x[i]") };
+    let totals =
+        totals.unwrap().loop_prepare("float mine = 0;").after_loop("atomicAdd(&sum[0], mine);");
     let (neutral, each) = ("Range{INFINITY, -INFINITY}", "Range{x[i], x[i]}");
     // SAFETY: the expressions use element `i` alone.
     let range =
@@ -294,6 +304,11 @@ fn kernels_from_expressions_take_arrays_of_any_layout() {
             )
             .unwrap();
         assert_eq!(out.to_vec().unwrap(), [0.0, 0.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 8.0, 0.0]);
+
+        // What stands before and behind the loop runs once a thread.
+        let sums = GpuArray::<f32>::zeros(&context, &[10]).unwrap();
+        totals.call(&[(&line).into(), (&sums).into()]).unwrap();
+        assert_eq!(sums.to_vec().unwrap()[..2], [45.0, 0.0]);
     }
 }
 
@@ -307,6 +322,7 @@ fn mistakes_in_kernels_from_expressions_are_named() {
     let kernel =
         |parameters, operation: &str| unsafe { ElementwiseKernel::new(parameters, operation) };
     let told = |result: Result<(), Error>| result.unwrap_err().to_string();
+    assert!(matches!(kernel("float *", "x"), Err(Error::Parameters { .. })));
     assert_eq!(
         kernel("float *", "x").unwrap_err().to_string(),
         "`float *` is no list of kernel parameters: a parameter has no name"

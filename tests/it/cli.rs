@@ -2,6 +2,8 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
+use warpaint::device::Choice;
+
 use super::support::{COUNTER, Ended, Workplace, read_npy_f32};
 
 /// `COUNTER` with `from` replaced.
@@ -375,4 +377,21 @@ fn files_that_include_one_another_are_an_error_of_the_source() {
     place.file("a.cuh", "#include \"b.cuh\"\n");
     place.file("b.cuh", "#include \"a.cuh\"\n");
     place.run(&["check", "scene.cu"]).expect(1, &["cuh:1", "error: "]);
+}
+
+/// The command line's `--device` comes first, then our variable, then PyCUDA's.
+#[test]
+fn the_users_device_is_taken() {
+    assert!(Choice::of_user().is_ok(), "of the tests' own environment");
+    let place = Workplace::new();
+    place.file("scene.cu", COUNTER);
+    let run = |more: &[&str], ours: &str, pycuda: &str| {
+        let mut command = place.command(&[&["render", "scene.cu", "--steps", "1"], more].concat());
+        command.env("WARPAINT_DEVICE", ours).env("CUDA_DEVICE", pycuda);
+        Ended::new(command.output().unwrap())
+    };
+    run(&[], "", "first").expect_one_line(2, &["CUDA_DEVICE names no device: `first`"]);
+    run(&[], "gpu", "0").expect_one_line(2, &["WARPAINT_DEVICE names no device: `gpu`"]);
+    run(&[], "cpu", "first").expect(0, &[]);
+    run(&["--device", "cpu"], "gpu", "first").expect(0, &[]);
 }

@@ -2,7 +2,7 @@
 
 use warpaint::{
     array::vector::Int2,
-    compile::Target,
+    compile::{Cache, Compiler, Target},
     device::{self, Choice, Device, LaunchConfig},
     kernel::{Context, Error, In, InOut, Out, Source},
 };
@@ -47,6 +47,42 @@ fn what_is_compiled_is_kept() {
     std::fs::write(&file, "").unwrap();
     let refused = contexts()[0].module(&Source::new(SOURCE).keep(file.join("below")));
     assert!(matches!(refused, Err(Error::Keep(_))), "{refused:?}");
+}
+
+#[test]
+fn headers_come_from_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let below = folder.path().join("below");
+    std::fs::create_dir(&below).unwrap();
+    std::fs::write(below.join("filling.cuh"), SOURCE).unwrap();
+    for context in contexts() {
+        let compiler = Compiler::new(Cache::disabled());
+        let context = Context::with_compiler(context.device().clone(), compiler).unwrap();
+        let source = Source::new("#include <filling.cuh>\n#include <half.cuh>\n");
+        let source = source.header("half.cuh", "__global__ void half() {}");
+        let without = context.module(&source);
+        assert!(matches!(without, Err(Error::Rejected { .. })), "{without:?}");
+        let source = source.include_dir(&below).instance("fill").instance("half");
+        expect_it_fills(&context, &source);
+        assert_eq!(context.module(&source).unwrap().kernel("half").unwrap().name(), "half");
+    }
+}
+
+#[test]
+fn modules_tell_what_they_have() {
+    for context in contexts() {
+        let text = "__device__ int answer = 42;
+            __global__ void k(int *p, double d) { int unused; p[0] = answer; }";
+        let module = context.module(&Source::new(text)).unwrap();
+        let k = module.kernel("k").unwrap();
+        let sizes: Vec<_> = k.info().parameters.iter().map(|parameter| parameter.bytes).collect();
+        assert_eq!(sizes, [8, 8]);
+        let answer = context.stream().download(module.global("answer").unwrap()).unwrap();
+        assert_eq!(answer.wait().unwrap(), 42_i32.to_ne_bytes());
+        let [warning] = module.warnings() else { panic!("{:?}", module.warnings()) };
+        assert!(warning.text.contains("never referenced") && module.log().contains("#177-D"));
+        assert!(module.kernel("answer").is_err() && module.global("k").is_err());
+    }
 }
 
 #[test]

@@ -125,6 +125,87 @@ fn tests_that_rows_name_are_there() {
     assert!(seen > 200, "{seen} tests are named");
 }
 
+/// A test shows what it mentions, or what the functions and tables of its file that it uses do. Types need no mention:
+/// they are there wherever a value of theirs is.
+#[test]
+fn tests_mention_what_their_rows_name() {
+    let Some(document) = document() else { return };
+    let mut missing = Vec::new();
+    for Row { id, here, shown } in rows(&document) {
+        let tests: Vec<_> = quoted(shown).filter_map(test_name).collect();
+        if tests.is_empty() {
+            continue;
+        }
+        let mentioned: BTreeSet<String> =
+            tests.iter().flat_map(|(file, function)| mentions(file, function)).collect();
+        let name = |path: &str| path.rsplit("::").next().unwrap_or(path).to_owned();
+        let unseen =
+            quoted(here).filter(|path| is_member(path) && !mentioned.contains(&name(path)));
+        missing.extend(unseen.map(|path| format!("{id}: {path}")));
+    }
+    assert!(missing.is_empty(), "no test of their rows mentions {missing:#?}");
+}
+
+/// Whether a path names a function, or a variant or a constant of a type.
+fn is_member(path: &str) -> bool {
+    let mut parts = path.rsplit("::");
+    let upper = |part: Option<&str>| part.is_some_and(|part| part.starts_with(char::is_uppercase));
+    let last = parts.next();
+    let source = root().join("src").join(path.replace("::", "/"));
+    let module = source.is_dir() || source.with_extension("rs").is_file();
+    path.contains("::") && !module && (!upper(last) || upper(parts.next()))
+}
+
+/// The words of a test and of all that it uses of its file.
+fn mentions(file: &str, test: &str) -> BTreeSet<String> {
+    let read = |path: String| fs::read_to_string(root().join(path)).unwrap();
+    let words = |text: &str| text.split(|c| !in_word(c)).map(str::to_owned).collect();
+    let text = match file {
+        "examples.rs" => return words(&read(format!("examples/{test}.rs"))),
+        file if file.starts_with("src/") => read(file.to_owned()),
+        file => read(format!("tests/it/{file}")),
+    };
+    let items = items(&text);
+    let (mut found, mut left) = (BTreeSet::new(), vec![test.to_owned()]);
+    while let Some(name) = left.pop() {
+        for (_, item) in items.iter().filter(|(item, _)| *item == name) {
+            let of_item: BTreeSet<String> = words(item);
+            left.extend(of_item.difference(&found).cloned().collect::<Vec<_>>());
+            found.extend(of_item);
+        }
+    }
+    found
+}
+
+/// The functions, constants and statics of a file, each with its text: a line, or what is up to the brace below its
+/// beginning.
+fn items(text: &str) -> Vec<(&str, String)> {
+    let lines: Vec<_> = text.lines().collect();
+    let all = lines.iter().enumerate().filter_map(|(at, line)| {
+        let name = item_name(line.trim_start())?;
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let closes = |other: &&str| {
+            let closing = ["}", "};", "];", ");"];
+            other.strip_prefix(indent).is_some_and(|rest| closing.contains(&rest.trim_end()))
+        };
+        let whole = line.ends_with(['}', ';']);
+        let end = if whole { Some(0) } else { lines[at..].iter().position(closes) };
+        let body = &lines[at..=at + end.unwrap_or(0)];
+        Some((name, body.join("\n")))
+    });
+    all.collect()
+}
+
+/// The name of the function, constant or static that a line begins.
+fn item_name(line: &str) -> Option<&str> {
+    let words = ["pub ", "pub(super) ", "pub(crate) ", "unsafe "];
+    let item = words.iter().fold(line, |line, word| line.trim_start_matches(word));
+    let kinds = ["fn ", "const fn ", "const ", "static "];
+    let name = kinds.iter().find_map(|kind| item.strip_prefix(kind))?;
+    let name = &name[..name.find(|c| !in_word(c)).unwrap_or(name.len())];
+    (!name.is_empty()).then_some(name)
+}
+
 /// The modules of which the document names parts.
 const MODULES: [&str; 8] =
     ["array", "compile", "device", "diagnostic", "element", "gl", "interop", "kernel"];

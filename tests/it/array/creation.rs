@@ -62,6 +62,7 @@ fn arrays_like_others_lie_like_them() {
         assert_eq!(like.to_vec().unwrap(), [0.0; 24]);
         let part = a.slice(&index![..;-2, ..]).unwrap();
         assert_eq!(part.full_like(3.0).unwrap().to_vec().unwrap(), [3.0; 12]);
+        assert_eq!(part.ones_like().unwrap().to_vec().unwrap(), [1.0; 12]);
         assert!(part.empty_like().unwrap().strides().iter().all(|&stride| stride > 0));
         let unit = GpuArray::<Complex<f32>>::eye(&context, 3).unwrap().real().eval().unwrap();
         assert_eq!(unit.to_ndarray().unwrap(), Array::<f32, _>::eye(3).into_dyn());

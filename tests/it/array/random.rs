@@ -130,9 +130,10 @@ fn normal_numbers_are_box_and_mullers() {
 
 /// Calls that fill an array of `f32`, and by how many numbers each may be cut.
 type Fill = fn(&mut Generator, &mut GpuArray<f32>) -> Result<(), Error>;
-const FILLS: [(&str, Fill, usize); 3] = [
+const FILLS: [(&str, Fill, usize); 4] = [
     ("uniform", |random, out| random.fill_uniform(out), 1),
     ("normal", |random, out| random.fill_normal(out, 0.0, 1.0), 2),
+    ("log-normal", |random, out| random.fill_log_normal(out, 0.0, 1.0), 2),
     ("Poisson", |random, out| random.fill_poisson(out, 3.5), 1),
 ];
 

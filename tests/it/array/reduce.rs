@@ -335,3 +335,32 @@ fn norms_are_roots_of_sums_of_squares() {
         assert_eq!(none.norm().unwrap().item().unwrap(), 0.0);
     }
 }
+
+#[test]
+#[expect(unsafe_code, reason = "a kernel from expressions")]
+fn kernels_reduce_into_elements() {
+    // SAFETY: element `i` alone is used.
+    let sum = unsafe { ReductionKernel::<f32>::new("const float *x", "0", "a + b", "x[i]") };
+    let sum = sum.unwrap();
+    for context in contexts() {
+        let table = upload(&context, &small(&[5, 40]));
+        let sums = GpuArray::full(&context, &[7], -1.0).unwrap();
+        for row in 0..5 {
+            let mut place = sums.slice(&index![row + 1]).unwrap();
+            sum.call_into(&[(&table.slice(&index![row]).unwrap()).into()], &mut place).unwrap();
+        }
+        let rows = table.sum_along(&[1]).unwrap().to_vec().unwrap();
+        assert_eq!(sums.to_vec().unwrap(), [&[-1.0], &rows[..], &[-1.0]].concat());
+    }
+}
+
+#[test]
+fn extremes_of_subsets_are_those_of_their_elements() {
+    for context in contexts() {
+        let a = GpuArray::from_slice(&context, &[5.0f32, -7.0, 9.0, 2.0]).unwrap();
+        let subset = GpuArray::from_slice(&context, &[3, 0, -4]).unwrap();
+        let chosen = a.at(&subset).unwrap();
+        assert_eq!(chosen.max().unwrap().item().unwrap(), 5.0);
+        assert_eq!(chosen.min().unwrap().item().unwrap(), 2.0);
+    }
+}
