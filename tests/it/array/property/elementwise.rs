@@ -138,7 +138,18 @@ where
     let a: Sample<A> = View::of_shape(rng, &shape).sample(context, rng);
     let b: Sample<B> = View::beside(rng, &shape).sample(context, rng);
     let (x, y) = (a.flat(), b.spread(&shape));
-    let expected: Vec<_> = x.iter().zip(&y).map(|(&x, &y)| C::results(left(x), right(y))).collect();
+    let results = |(&x, &y): (&A, &B)| {
+        let mut results = C::results(left(x), right(y));
+        // Integers are compared as what they are, though their common type may not hold them.
+        if let (Some(a), Some(b)) = (x.exact(), y.exact()) {
+            let truth = |truth| if truth { C::ONE } else { C::ZERO };
+            let compared = [truth(a < b), truth(a <= b), truth(a == b), truth(a != b)];
+            results[11..15].copy_from_slice(&compared);
+            results[15] = if a > b { left(x) } else { C::ONE };
+        }
+        results
+    };
+    let expected: Vec<_> = x.iter().zip(&y).map(results).collect();
     let name = |k: usize| format!("{} {} {}", a.name(), OPERATIONS[k], b.name());
     let of = |k: usize| expected.iter().map(|results| results[k]).collect::<Vec<C>>();
 

@@ -11,6 +11,10 @@ pub(super) trait Value: Data + Copy + PartialEq {
     fn random(rng: &mut Rng) -> Self;
     /// How far they are from each other: 0 where they are equal, or both NaN in the same parts.
     fn off(self, other: Self) -> f64;
+    /// It as an integer, where its type is one.
+    fn exact(self) -> Option<i128> {
+        None
+    }
     fn same(self, other: Self) -> bool {
         self.off(other) == 0.0
     }
@@ -28,6 +32,9 @@ macro_rules! integers {
             }
             fn off(self, other: Self) -> f64 {
                 i128::from(self).abs_diff(other.into()) as f64
+            }
+            fn exact(self) -> Option<i128> {
+                Some(self.into())
             }
         }
     )*};
