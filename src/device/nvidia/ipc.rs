@@ -97,9 +97,10 @@ impl Event {
         let context = self.device().context();
         context.activate()?;
         let mut handle = sys::CUipcEventHandle { reserved: [0; 64] };
+        let driver = context.driver();
         // SAFETY: the event is alive, and `handle` is written before the call returns.
-        context
-            .check(unsafe { context.driver().cuIpcGetEventHandle(&raw mut handle, self.raw()) })?;
+        let status = unsafe { driver.cuIpcGetEventHandle(&raw mut handle, self.raw()) };
+        context.check(status)?;
         Ok(IpcHandle(handle.reserved.map(|byte| byte as u8)))
     }
 }

@@ -108,8 +108,8 @@ impl Stream {
         let foreign = ptr::without_provenance_mut(handle as usize);
         // SAFETY: the event is alive, and the caller answers for the handle.
         let recorded = context.check(unsafe { context.driver().cuEventRecord(event.0, foreign) });
-        // SAFETY: the stream and the event are alive.
         let waits = recorded.and_then(|()| {
+            // SAFETY: the stream and the event are alive.
             context.check(unsafe { context.driver().cuStreamWaitEvent(self.raw(), event.0, 0) })
         });
         waits.and(destroy(context, event))
