@@ -653,10 +653,9 @@ fn handles_are_for_other_libraries() {
     let (Stream::Nvidia(stream), Stream::Nvidia(other)) = (&stream, &other) else { unreachable!() };
     assert!(stream.handle() != 0 && stream.handle() != other.handle());
     assert_ne!(device.as_nvidia().unwrap().handle(), 0);
-    // SAFETY: both are streams that live.
-    unsafe {
-        stream.wait_for_handle(other.handle()).unwrap();
-        stream.wait_for_handle(1).unwrap();
+    for handle in [other.handle(), 1] {
+        // SAFETY: both are streams that live.
+        unsafe { stream.wait_for_handle(handle) }.unwrap();
     }
     stream.synchronize().unwrap();
 }
