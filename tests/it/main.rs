@@ -24,6 +24,8 @@ mod host_functions;
 #[cfg(feature = "gl")]
 mod interop;
 mod kernel;
+#[cfg(feature = "gl")]
+mod manual;
 mod nvidia;
 mod parity;
 mod progress;

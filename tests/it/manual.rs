@@ -1,0 +1,171 @@
+//! The manual of scenes, `docs/scenes.md`: every example runs, and every key has one.
+
+use std::{collections::BTreeSet, fs, time::Duration};
+
+use warpaint::{
+    compile::{Cache, Compiler},
+    device::Device,
+    diagnostic::has_errors,
+    interop::Interop,
+    scene::Overrides,
+    session::{Options, Session},
+};
+
+use super::support::root;
+
+/// What a fragment of a manifest is completed with: the tables that it does not declare itself.
+const TABLES: &[&str] = &[
+    "[constant]\nn = 1024",
+    "[buffer.position]\ntype = \"float4\"\ncount = \"n\"",
+    "[array.velocity]\ntype = \"float4\"\ncount = \"n\"",
+    "[texture.dye]\nformat = \"rgba32f\"\nsize = [64, 64]\ndouble = true",
+    "[texture.smoke]\nformat = \"r32f\"\nsize = [8, 8, 8]",
+    "[param.rounds]\nvalue = 3\nmax = 8",
+    "[param.fast]\nvalue = true",
+    "[[pass]]\nkernel = \"advance\"\nover = \"position\"",
+];
+
+/// The kernels that fragments name.
+const KERNELS: &str = "
+__global__ void scatter(float4 *position, int position_count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < position_count) position[i] = make_float4(i, 0.0f, 0.0f, 1.0f);
+}
+__global__ void advance(float4 *position, const float4 *velocity, int position_count, float dt) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < position_count) position[i].x += dt * velocity[i].x;
+}
+template <int N>
+__global__ void relax(cudaTextureObject_t dye, cudaSurfaceObject_t dye_next, int dye_width, int dye_height) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= dye_width || y >= dye_height) return;
+    surf2Dwrite(tex2D<float4>(dye, x + 0.5f, y + 0.5f), dye_next, x * 16, y);
+}
+__global__ void total(const float4 *position) {
+    extern __shared__ float sums[];
+    sums[threadIdx.x] = position[threadIdx.x].x;
+}
+";
+
+/// A fenced example, and the line of the manual that it begins on.
+struct Example<'a> {
+    language: &'a str,
+    line: usize,
+    text: String,
+}
+
+impl Example<'_> {
+    /// A whole scene.
+    fn scene(&self) -> String {
+        match self.language {
+            "cuda" if self.text.contains("/*---") => self.text.clone(),
+            "cuda" => format!("/*---\n{}\n---*/\n{}{KERNELS}", completed(""), self.text),
+            _ => format!("/*---\n{}\n---*/\n{KERNELS}", completed(&self.text)),
+        }
+    }
+}
+
+/// A fragment with the tables that it lacks.
+fn completed(fragment: &str) -> String {
+    let declared = |table: &&&str| {
+        let header = table.lines().next();
+        // Behind it there may be a remark.
+        fragment.lines().any(|line| line.split('#').next().map(str::trim_end) == header)
+    };
+    let missing = TABLES.iter().filter(|table| !declared(table)).copied();
+    [fragment].into_iter().chain(missing).collect::<Vec<_>>().join("\n")
+}
+
+fn manual() -> String {
+    fs::read_to_string(root().join("docs/scenes.md")).unwrap()
+}
+
+fn examples(text: &str) -> Vec<Example<'_>> {
+    let mut found: Vec<Example<'_>> = Vec::new();
+    let mut open = false;
+    for (line, text) in (1..).zip(text.lines()) {
+        match (open, text.strip_prefix("```")) {
+            (false, Some(language)) => {
+                found.push(Example { language, line, text: String::new() });
+                open = true;
+            }
+            (true, Some(_)) => open = false,
+            (true, None) => {
+                let example = found.last_mut().unwrap();
+                example.text.push_str(text);
+                example.text.push('\n');
+            }
+            (false, None) => {}
+        }
+    }
+    found.retain(|example| ["cuda", "toml"].contains(&example.language));
+    found
+}
+
+#[test]
+fn every_example_runs() {
+    let text = manual();
+    let examples = examples(&text);
+    assert!(examples.len() > 10, "{}", examples.len());
+    for example in examples {
+        let device = Device::cpu().unwrap();
+        let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
+        let options = Options {
+            name: format!("example of line {}", example.line),
+            path: None,
+            source: example.scene(),
+            overrides: Overrides::default(),
+            parameters: Vec::new(),
+            seed: 1,
+            step_timeout: Duration::from_secs(60),
+            real_time: false,
+            statistics_every: None,
+        };
+        let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
+        let runs = session.wait_for_program().unwrap();
+        let remarks = session.snapshot().compile.diagnostics;
+        assert!(runs && !has_errors(&remarks), "{remarks:#?}\n{}", example.scene());
+        session.run_steps(1, |_| {}).unwrap();
+        session.measure().unwrap();
+        assert!(session.snapshot().fault.is_none(), "{:#?}", session.snapshot().fault);
+    }
+}
+
+/// The keys that a section's tables explain: what stands in backticks in the first column.
+fn explained(section: &str) -> BTreeSet<String> {
+    let mut keys = BTreeSet::new();
+    let mut in_keys = false;
+    for line in section.lines() {
+        let Some(row) = line.strip_prefix("| ") else {
+            in_keys &= line.starts_with('|');
+            continue;
+        };
+        let first = row.split(" | ").next().unwrap();
+        if first.starts_with("Key") {
+            in_keys = true;
+        } else if in_keys {
+            keys.extend(first.split('`').skip(1).step_by(2).map(str::to_owned));
+        }
+    }
+    keys
+}
+
+#[test]
+fn every_key_has_an_example_in_its_section() {
+    let text = manual();
+    let mut seen = 0;
+    for section in text.split("\n### ").skip(1) {
+        let title = section.lines().next().unwrap();
+        let examples: String = examples(section).into_iter().map(|example| example.text).collect();
+        for key in explained(section) {
+            let shown = examples.lines().any(|line| {
+                line.trim_start()
+                    .strip_prefix(&key)
+                    .is_some_and(|rest| rest.trim_start().starts_with('='))
+            });
+            assert!(shown, "`{key}` of {title} has no example");
+            seen += 1;
+        }
+    }
+    assert!(seen > 45, "{seen} keys: are the tables what they were?");
+}
