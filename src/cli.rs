@@ -35,7 +35,9 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a scene without a window and write pictures, arrays, statistics
-    #[command(after_help = "Without --out nothing is drawn and no OpenGL is needed.")]
+    #[command(
+        after_help = "Without --out nothing is drawn and no OpenGL is needed. MP4 and WebM need ffmpeg."
+    )]
     Render(RenderArgs),
     /// Run scenes and look whether their checks hold, a line each
     #[command(after_help = "Exit code: 0 all hold, 1 some do not, 4 a kernel faulted.")]
@@ -108,12 +110,15 @@ struct RenderArgs {
     /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = size)]
     size: [u32; 2],
-    /// Picture after the last step; with --every, a name such as frame_%04d.png
-    #[arg(long, value_name = "FILE.png")]
+    /// Picture after the last step; frame_%04d.png with --every; or a clip: .gif, .apng, .mp4, .webm
+    #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// A picture every K steps
-    #[arg(long, value_name = "K", requires = "out")]
+    /// A picture, and a sample of the statistics for --json, every K steps
+    #[arg(long, value_name = "K")]
     every: Option<u64>,
+    /// Pictures of a clip that are shown in a second [default: as many as the scene's own time asks for]
+    #[arg(long, value_name = "N", value_parser = rate)]
+    fps: Option<f64>,
     /// Write a resource as a numpy array
     #[arg(long, value_name = "NAME=FILE", value_parser = assignment)]
     npy: Vec<(String, String)>,
@@ -134,6 +139,12 @@ struct TestArgs {
     /// Write the results as JUnit's XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+    /// Keep what comes out as the files of [[golden]], instead of comparing with them
+    #[arg(long)]
+    update_golden: bool,
+    /// Where pictures and arrays go that differ from those files
+    #[arg(long, value_name = "FOLDER", default_value = "warpaint-failed")]
+    failed: PathBuf,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -230,6 +241,7 @@ fn render(args: RenderArgs) -> Result<()> {
         size_px: args.size,
         out: args.out,
         every: args.every,
+        per_second: args.fps,
         dumps: dumps.collect(),
         json: args.json,
         run,
@@ -246,7 +258,14 @@ fn test(args: TestArgs) -> Result<()> {
         names => names,
     };
     let scenes = names.iter().map(|name| SceneSource::find(name)).collect::<Result<_>>()?;
-    let request = Test { scenes, run, steps: args.steps, junit: args.junit };
+    let request = Test {
+        scenes,
+        run,
+        steps: args.steps,
+        junit: args.junit,
+        update_golden: args.update_golden,
+        failed: args.failed,
+    };
     let mut printed = Ok(());
     let tested = headless::test(&request, &Compiler::new(Cache::user()), |case: &Case| {
         if let (Outcome::Error(_), None) = (case.outcome, case.line) {
@@ -359,6 +378,11 @@ fn size(text: &str) -> std::result::Result<[u32; 2], String> {
     let parse = |side: &str| side.parse().ok().filter(|n| (1..=16384).contains(n));
     let sides = text.split_once('x').and_then(|(w, h)| Some([parse(w)?, parse(h)?]));
     sides.ok_or_else(|| "expected WIDTHxHEIGHT, each from 1 to 16384, such as 1280x720".to_owned())
+}
+
+fn rate(text: &str) -> std::result::Result<f64, String> {
+    let value = text.parse().ok().filter(|rate| (0.01..=1000.0).contains(rate));
+    value.ok_or_else(|| "expected a number from 0.01 to 1000, such as 30".to_owned())
 }
 
 fn seconds(text: &str) -> std::result::Result<Duration, String> {

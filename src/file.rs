@@ -4,6 +4,8 @@
 use std::path::PathBuf;
 use std::{fs, io, io::Write, path::Path};
 
+use tempfile::NamedTempFile;
+
 /// Replaces the file at `path` by `content`, or leaves it as it was.
 ///
 /// The content goes to a temporary file in the same folder, which then takes the old file's place and
@@ -32,6 +34,27 @@ pub(crate) fn replace(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> 
     Ok(())
 }
 
+/// A new file beside `path`, with its ending, for content that comes bit by bit; gone when it is dropped before
+/// [`persist`].
+///
+/// # Errors
+/// Whatever the system says about writing there.
+#[cfg(feature = "gl")]
+pub(crate) fn draft(path: &Path) -> io::Result<NamedTempFile> {
+    let ending = path.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
+    temporary(path, ending.as_deref().unwrap_or(".tmp"))
+}
+
+/// Puts a draft whose content is complete in the place of `path`.
+///
+/// # Errors
+/// Whatever the system says about it; what was there is there still.
+#[cfg(feature = "gl")]
+pub(crate) fn persist(draft: NamedTempFile, path: &Path) -> io::Result<()> {
+    draft.as_file().sync_all()?;
+    draft.persist(path).map(drop).map_err(|error| error.error)
+}
+
 /// Writes `content` to a new file at `path`.
 ///
 /// # Errors
@@ -56,16 +79,21 @@ pub(crate) fn free_name(folder: &Path, stem: &str) -> PathBuf {
     name(n)
 }
 
-fn written(path: &Path, content: &[u8]) -> io::Result<tempfile::NamedTempFile> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".warpaint-").suffix(".tmp");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+fn written(path: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
+    let mut file = temporary(path, ".tmp")?;
     file.write_all(content)?;
     file.as_file().sync_all()?;
     Ok(file)
+}
+
+/// A new file in the folder of `path`.
+fn temporary(path: &Path, ending: &str) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".warpaint-").suffix(ending);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A live CUDA studio, and the library below it.
 //!
 //! ```text
-//! scene -> compile -> ptx -> device { nvidia | cpu } -> kernel -> array -> gl -> interop -> draw -> session -> { studio | headless }
+//! scene -> compile -> ptx -> device { nvidia | cpu } -> kernel -> array -> gl -> interop -> draw -> record -> session -> { studio | headless }
 //! ```
 //!
 //! A *scene* is a `.cu` file that says in its first comment what it needs. NVRTC *compiles* it to *PTX*, which runs
@@ -68,6 +68,9 @@ pub mod interop;
 
 #[cfg(feature = "gl")]
 pub mod draw;
+
+#[cfg(feature = "gl")]
+pub mod record;
 
 #[cfg(feature = "gl")]
 pub mod session;

@@ -69,6 +69,40 @@ fn file_of(descriptor: &str, shape: &[usize], data: &[u8]) -> Vec<u8> {
     [MAGIC, &version, length, text.as_bytes(), data].concat()
 }
 
+/// The shape and the numbers of a file in C order, 64-bit integers rounded to the nearest `f64`.
+///
+/// # Errors
+/// What is wrong with the file, in words.
+#[cfg(feature = "gl")]
+pub(crate) fn numbers(content: &[u8]) -> std::result::Result<(Vec<usize>, Vec<f64>), String> {
+    let (Header { kind, big_endian, fortran_order, shape }, data) = decode(content)?;
+    if big_endian || fortran_order {
+        return Err("it is big-endian or in Fortran order".to_owned());
+    }
+    fn each<T: bytemuck::AnyBitPattern>(data: &[u8], number: fn(T) -> f64) -> Vec<f64> {
+        data.chunks_exact(size_of::<T>()).map(|b| number(bytemuck::pod_read_unaligned(b))).collect()
+    }
+    let numbers = match kind.as_str() {
+        "b1" | "u1" => each::<u8>(data, f64::from),
+        "i1" => each::<i8>(data, f64::from),
+        "i2" => each::<i16>(data, f64::from),
+        "u2" => each::<u16>(data, f64::from),
+        "i4" => each::<i32>(data, f64::from),
+        "u4" => each::<u32>(data, f64::from),
+        "i8" => each::<i64>(data, |n| n as f64),
+        "u8" => each::<u64>(data, |n| n as f64),
+        "f2" => each::<half::f16>(data, f64::from),
+        "f4" => each::<f32>(data, f64::from),
+        "f8" => each::<f64>(data, |n| n),
+        other => return Err(format!("it holds `{other}`")),
+    };
+    let count = shape.iter().try_fold(1_usize, |count, &n| count.checked_mul(n));
+    if count != Some(numbers.len()) {
+        return Err(format!("{} numbers cannot have the shape {shape:?}", numbers.len()));
+    }
+    Ok((shape, numbers))
+}
+
 /// What a header says.
 #[derive(Debug, PartialEq, Eq)]
 struct Header {

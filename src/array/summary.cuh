@@ -4,6 +4,21 @@
 
 namespace warpaint::summary {
 
+// Half precision as its bits: CUDA's own headers for it do not come with every compiler.
+struct Half {
+    unsigned short bits;
+    __device__ operator float() const
+    {
+        float value;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+        return value;
+    }
+};
+struct BFloat16 {
+    unsigned short bits;
+    __device__ operator float() const { return __uint_as_float((unsigned)bits << 16); }
+};
+
 struct Partial {
     double least, greatest, sum;
     // A sum of squared distances from `shift`, one of the values, so that nothing cancels where the values are far from 0

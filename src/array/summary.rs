@@ -115,10 +115,13 @@ impl Summary {
     /// Device functions for kernels of the caller's own: see [`Summary::enqueue_kernel`].
     pub const LIBRARY: &str = include_str!("summary.cuh");
 
-    /// Whether there are statistics of such elements: of all but half precision, which needs a header that
-    /// not every NVRTC comes with.
-    pub fn supports(element: Element) -> bool {
-        !matches!(element.scalar, Scalar::F16 | Scalar::BF16)
+    /// What kernels that use [`Summary::LIBRARY`] read `scalar` as: half precision is a structure of the library's.
+    pub fn scalar_name(scalar: Scalar) -> &'static str {
+        match scalar {
+            Scalar::F16 => "warpaint::summary::Half",
+            Scalar::BF16 => "warpaint::summary::BFloat16",
+            other => other.name(),
+        }
     }
 
     /// Compiles (or takes from the cache) and loads the kernels for `elements`.
@@ -306,5 +309,6 @@ impl From<Partial> for Statistics {
 }
 
 fn kernel_name(element: Element) -> String {
-    format!("warpaint::summary::summarize<{}, {}>", element.scalar, element.lanes)
+    let scalar = Summary::scalar_name(element.scalar);
+    format!("warpaint::summary::summarize<{scalar}, {}>", element.lanes)
 }

@@ -8,7 +8,7 @@ use std::{
 use crate::{
     compile, device,
     diagnostic::{Diagnostic, Severity},
-    file, gl, interop, session,
+    file, gl, interop, record, session,
 };
 
 /// `Result` with a headless [`enum@Error`].
@@ -43,6 +43,12 @@ pub enum Error {
     /// A kernel was stopped.
     #[error("{0}")]
     Fault(Box<Diagnostic>),
+    /// There is nowhere to draw.
+    #[error("{0}")]
+    NoStage(String),
+    /// Pictures could not be recorded.
+    #[error(transparent)]
+    Record(#[from] record::Error),
     /// Not all checks of the test mode hold.
     #[error("{failed} of {of} checks {}", if *.status == ExitStatus::Failed { "failed" } else { "failed or could not be made" })]
     Tests {
@@ -56,7 +62,7 @@ pub enum Error {
     /// A file cannot be read or written.
     #[error("cannot {action} {}: {source}", .path.display())]
     File {
-        /// `read`, `write` or `clear`.
+        /// `read`, `write`, `make` or `clear`.
         action: &'static str,
         /// The file.
         path: PathBuf,
@@ -84,9 +90,10 @@ impl Error {
     /// The exit code that tells of this error.
     pub fn exit_status(&self) -> ExitStatus {
         match self {
-            Self::Usage(_) | Self::File { .. } | Self::Device(device::Error::Choice { .. }) => {
-                ExitStatus::Usage
-            }
+            Self::Usage(_)
+            | Self::File { .. }
+            | Self::Record(_)
+            | Self::Device(device::Error::Choice { .. }) => ExitStatus::Usage,
             Self::Rejected(_) => ExitStatus::Failed,
             Self::Fault(_) => ExitStatus::Fault,
             Self::Tests { status, .. } => *status,

@@ -6,12 +6,15 @@
 mod check;
 mod devices;
 mod error;
+mod golden;
 mod junit;
 mod measured;
 mod npy;
 mod render;
+mod report;
 mod run;
 mod source;
+mod stage;
 mod test;
 
 pub use check::check;

@@ -13,8 +13,15 @@ use crate::{
 /// # Errors
 /// [`Error::File`].
 pub(super) fn write(path: &Path, resource: &Resource, bytes: &[u8]) -> Result<()> {
-    Error::write(path, npy::encode(resource.element().scalar, &shape(resource), bytes))
+    Error::write(path, encode(resource, bytes))
 }
+
+/// The file's content.
+pub(super) fn encode(resource: &Resource, bytes: &[u8]) -> Vec<u8> {
+    npy::encode(resource.element().scalar, &shape(resource), bytes)
+}
+
+pub(super) use npy::numbers;
 
 /// The shape of a resource's array: `(count,)`, `(height, width)` or `(depth, height, width)`, and a last axis
 /// for the components where there are several.

@@ -1,21 +1,24 @@
 //! `warpaint render`: runs a scene for some steps and writes down what came out.
 
-use std::path::{Path, PathBuf};
-
-use serde::Serialize;
+use std::path::PathBuf;
 
 use super::{
     Error, Result, Run, SceneSource, npy,
+    report::{self, Sample},
     run::{progress_bar, run_to},
+    stage::Stage,
 };
 use crate::{
     compile::Compiler,
-    device::{Device, DeviceInfo},
+    device::Device,
     diagnostic::Diagnostic,
-    draw, gl,
-    interop::Interop,
-    session::{self, Session, Snapshot},
+    record::{Film, Recorder, Target},
+    scene::Scene,
+    session::{self, Session},
 };
+
+/// Pictures a second of a clip, about, where nobody says.
+const CLIP_RATE: f64 = 30.0;
 
 /// What to render, and where to.
 #[derive(Clone, Debug)]
@@ -26,10 +29,12 @@ pub struct Render {
     pub steps: u64,
     /// Width and height of the picture in pixels.
     pub size_px: [u32; 2],
-    /// The picture; `None`: nothing is drawn and no OpenGL is needed.
+    /// The pictures: see [`Target`]; `None`: nothing is drawn and no OpenGL is needed.
     pub out: Option<PathBuf>,
-    /// A picture every so many steps, too; the file name has a `%d` or `%04d` for the step.
+    /// A picture, and a sample of the statistics, every so many steps.
     pub every: Option<u64>,
+    /// Pictures of a clip that are shown in a second.
+    pub per_second: Option<f64>,
     /// Resources to dump.
     pub dumps: Vec<Dump>,
     /// Statistics, timings and device, as JSON.
@@ -47,64 +52,114 @@ pub struct Dump {
     pub path: PathBuf,
 }
 
-/// What `--json` writes.
-#[derive(Debug, Serialize)]
-struct Report<'a> {
-    version: &'static str,
-    scene: &'a str,
-    seed: u64,
-    steps: u64,
-    device: &'a DeviceInfo,
-    #[serde(flatten)]
-    snapshot: Snapshot,
-}
-
 /// Runs the scene and writes the files. Returns the compiler's warnings.
 ///
 /// # Errors
 /// See [`Error`]: everything that is wrong with the request or the source comes before the first step, and
 /// each file is written whole or not at all.
 pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> {
-    let pattern =
-        request.out.as_deref().map(|out| FramePattern::new(out, request.every)).transpose()?;
+    let target = request.out.as_deref().map(Target::of).transpose()?;
+    check_rhythm(request, target.as_ref())?;
     check_folders(request)?;
     let device = Device::open(request.run.device)?;
-    check_names(request, &device)?;
-    let mut stage = pattern.as_ref().map(|_| Stage::new(&device, request.size_px)).transpose()?;
-    let interop = match &stage {
-        Some(stage) => Interop::new(stage.context.gl(), &device),
-        None => Interop::none(&device),
-    };
+    let scene = check_names(request, &device)?;
+    let rhythm = Rhythm::new(request, target.as_ref(), scene.manifest.dt)?;
+    let mut stage = target.as_ref().map(|_| Stage::new(&device, request.size_px)).transpose()?;
+    let mut recorder =
+        target.map(|target| Recorder::new(target, rhythm.film(request))).transpose()?;
+    let interop = Stage::interop(stage.as_ref(), &device);
     request.run.session(&request.scene, &device, compiler, interop, |session, remarks| {
         let bar = progress_bar(request.steps);
-        let mut done = 0;
-        loop {
-            let stop = next_stop(done, request);
-            run_to(session, stop, &bar)?;
-            done = stop;
-            if let (Some(pattern), Some(stage)) = (&pattern, &mut stage)
-                && (done == request.steps || request.every.is_some())
+        let mut samples = Vec::new();
+        for step in rhythm.stops() {
+            run_to(session, step, &bar)?;
+            if let (Some(recorder), Some(stage), true) =
+                (&mut recorder, &mut stage, rhythm.has_picture(step))
             {
-                pattern.write(done, stage, session)?;
+                recorder.add(step, &stage.picture(session, request.size_px)?)?;
             }
-            if done == request.steps {
-                break;
+            if request.json.is_some() && request.every.is_some() {
+                samples.push(Sample::take(session)?);
             }
         }
+        recorder.map(Recorder::finish).transpose()?;
         bar.finish_and_clear();
-        write_data(request, session)?;
+        write_dumps(request, session)?;
+        if let Some(path) = &request.json {
+            report::write(path, request, compiler, &samples, session)?;
+        }
         Ok(remarks)
     })
 }
 
-/// The step after which something is to be written next.
-fn next_stop(done: u64, request: &Render) -> u64 {
-    let every = request.every.filter(|_| request.out.is_some());
-    every.map_or(request.steps, |every| (done + every).min(request.steps))
+/// When something is written.
+struct Rhythm {
+    steps: u64,
+    every: Option<u64>,
+    /// Whether pictures follow one another in equal distances, so that one out of turn is none of them.
+    clip: bool,
+    /// Pictures shown in a second.
+    per_second: f64,
+}
+
+impl Rhythm {
+    /// A clip shows the scene in its own time, unless it is asked for otherwise.
+    fn new(request: &Render, target: Option<&Target>, dt: f64) -> Result<Self> {
+        let clip = matches!(target, Some(Target::Clip(..)));
+        let usual = || (1.0 / (CLIP_RATE * dt)).round().max(1.0) as u64;
+        let every = request.every.or_else(|| clip.then(usual));
+        let per_second = request.per_second.unwrap_or(1.0 / (dt * every.unwrap_or(1) as f64));
+        if let Some(every) = every.filter(|&every| clip && every > request.steps) {
+            let text = format!("{} steps are too few for a picture every {every}", request.steps);
+            return Err(Error::Usage(text));
+        }
+        Ok(Self { steps: request.steps, every, clip, per_second })
+    }
+
+    /// The steps after which something is to be written; the last one at the end.
+    fn stops(&self) -> impl Iterator<Item = u64> + use<> {
+        let (steps, every) = (self.steps, self.every.unwrap_or(u64::MAX));
+        let regular = (1..=steps / every).map(move |k| k * every);
+        regular.chain((!steps.is_multiple_of(every) || steps == 0).then_some(steps))
+    }
+
+    fn has_picture(&self, step: u64) -> bool {
+        match self.every {
+            Some(every) if self.clip => step.is_multiple_of(every),
+            Some(_) => true,
+            None => step == self.steps,
+        }
+    }
+
+    fn film(&self, request: &Render) -> Film {
+        let frames = self.steps / self.every.unwrap_or(1);
+        let frames = u32::try_from(frames).unwrap_or(u32::MAX);
+        Film { size_px: request.size_px, per_second: self.per_second, frames }
+    }
+}
+
+/// What `--every` and `--fps` can mean for the files that are asked for.
+fn check_rhythm(request: &Render, target: Option<&Target>) -> Result<()> {
+    let usage = |message: String| Err(Error::Usage(message));
+    match (request.every, target) {
+        (Some(0), _) => return usage("--every needs a number of steps above 0".to_owned()),
+        (Some(_), Some(Target::Picture(path))) => {
+            let path = path.display();
+            return usage(format!("--every writes many pictures: give {path} a %04d for the step"));
+        }
+        (Some(_), None) if request.json.is_none() => {
+            return usage("--every needs --out or --json: something to write".to_owned());
+        }
+        _ => {}
+    }
+    match (request.per_second, target) {
+        (None, _) | (Some(_), Some(Target::Clip(..))) => Ok(()),
+        (Some(_), _) => usage("--fps is for clips: .gif, .apng, .mp4, .webm".to_owned()),
+    }
 }
 
 /// What can be known to be wrong before anything runs.
-fn check_names(request: &Render, device: &Device) -> Result<()> {
+fn check_names(request: &Render, device: &Device) -> Result<Scene> {
     let scene = request.run.parse(&request.scene, device.info().kind)?;
     for dump in &request.dumps {
         if scene.manifest.find_resource(&dump.resource).is_none() {
@@ -119,7 +174,7 @@ fn check_names(request: &Render, device: &Device) -> Result<()> {
             request.scene.name
         )));
     }
-    Ok(())
+    Ok(scene)
 }
 
 /// That the folders of all files are there: not to be found out after the last step.
@@ -137,113 +192,14 @@ fn check_folders(request: &Render) -> Result<()> {
     Ok(())
 }
 
-fn write_data(request: &Render, session: &mut Session) -> Result<()> {
+fn write_dumps(request: &Render, session: &mut Session) -> Result<()> {
     for dump in &request.dumps {
         let bytes = session.read(&dump.resource)?;
         if let Some(resource) = session.resource(&dump.resource) {
             npy::write(&dump.path, resource, &bytes)?;
         }
     }
-    if let Some(path) = &request.json {
-        session.measure()?;
-        let snapshot = session.snapshot();
-        let report = Report {
-            version: env!("CARGO_PKG_VERSION"),
-            scene: &request.scene.name,
-            seed: request.run.seed,
-            steps: request.steps,
-            device: session.device().info(),
-            snapshot,
-        };
-        let mut text = serde_json::to_vec_pretty(&report).map_err(|error| {
-            Error::Usage(format!("the report cannot be written as JSON: {error}"))
-        })?;
-        text.push(b'\n');
-        Error::write(path, text)?;
-    }
     Ok(())
-}
-
-/// An OpenGL context without a window and the picture drawn there.
-struct Stage {
-    context: gl::Context,
-    view: draw::View,
-}
-
-impl Stage {
-    fn new(device: &Device, size_px: [u32; 2]) -> Result<Self> {
-        let cuda_ordinal = device.as_nvidia().map(crate::device::nvidia::Device::ordinal);
-        let context = gl::Context::headless(gl::Headless { cuda_ordinal })?;
-        let view = draw::View::new(context.gl(), size_px)?;
-        Ok(Self { context, view })
-    }
-
-    /// The picture as rows of RGBA, top row first.
-    fn picture(&mut self, session: &mut Session) -> Result<Vec<u8>> {
-        if session.needs_statistics_to_draw() {
-            session.measure()?;
-        }
-        let camera = session.start_camera();
-        Ok(self.view.draw(&session.frame(&camera))?.read_rgba8()?)
-    }
-}
-
-/// Where pictures go.
-enum FramePattern {
-    /// Into one file.
-    One(PathBuf),
-    /// Into one for each step, whose number stands between, with so many digits.
-    Numbered { before: String, digits: usize, after: String },
-}
-
-impl FramePattern {
-    /// `shot.png`, or `frame_%04d.png` for several.
-    fn new(out: &Path, every: Option<u64>) -> Result<Self> {
-        let text = out.to_string_lossy();
-        let usage = |message: String| Err(Error::Usage(message));
-        if every == Some(0) {
-            return usage("--every needs a number of steps above 0".to_owned());
-        }
-        let Some((before, rest)) = text.split_once('%') else {
-            return match every {
-                Some(_) => {
-                    usage(format!("--every writes many pictures: give {text} a %04d for the step"))
-                }
-                None => Ok(Self::One(out.to_owned())),
-            };
-        };
-        match rest.split_once('d') {
-            Some((digits, after))
-                if digits.chars().all(|c| c.is_ascii_digit()) && digits.len() < 3 =>
-            {
-                let digits = digits.parse().unwrap_or(0);
-                Ok(Self::Numbered { before: before.to_owned(), digits, after: after.to_owned() })
-            }
-            _ => usage(format!("{text}: only %d and %04d stand for the step")),
-        }
-    }
-
-    fn path(&self, step: u64) -> PathBuf {
-        match self {
-            Self::One(path) => path.clone(),
-            Self::Numbered { before, digits, after } => {
-                format!("{before}{step:0digits$}{after}").into()
-            }
-        }
-    }
-
-    fn write(&self, step: u64, stage: &mut Stage, session: &mut Session) -> Result<()> {
-        let pixels = stage.picture(session)?;
-        let [width, height] = stage.view.size();
-        let path = self.path(step);
-        let mut png = Vec::new();
-        let encoder = image::codecs::png::PngEncoder::new(&mut png);
-        let rgba = image::ExtendedColorType::Rgba8;
-        image::ImageEncoder::write_image(encoder, &pixels, width, height, rgba).map_err(
-            |error| Error::Usage(format!("{} cannot be encoded: {error}", path.display())),
-        )?;
-        Error::write(&path, png)
-    }
 }
 
 #[cfg(test)]
@@ -251,23 +207,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_have_the_names_that_were_asked_for() {
-        let path = |out: &Path, every| FramePattern::new(out, every).map(|p| p.path(12));
-        assert_eq!(path("a.png".as_ref(), None).unwrap(), Path::new("a.png"));
-        assert_eq!(path("a_%04d_b.png".as_ref(), Some(2)).unwrap(), Path::new("a_0012_b.png"));
-        assert_eq!(path("%d.png".as_ref(), None).unwrap(), Path::new("12.png"));
-        for (out, every) in
-            [("a.png", Some(2)), ("a%d.png", Some(0)), ("a%s.png", None), ("a%123d", None)]
-        {
-            assert!(matches!(path(out.as_ref(), every), Err(Error::Usage(_))), "{out} {every:?}");
-        }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_name_that_is_no_unicode_is_kept() {
-        use std::os::unix::ffi::OsStrExt;
-        let out = Path::new(std::ffi::OsStr::from_bytes(b"b\xff.png"));
-        assert_eq!(FramePattern::new(out, None).unwrap().path(1), out);
+    fn pictures_come_at_equal_distances_and_the_last_step_too() {
+        let stops = |steps, every, clip| {
+            let rhythm = Rhythm { steps, every, clip, per_second: 30.0 };
+            let all: Vec<u64> = rhythm.stops().collect();
+            let pictures = all.iter().copied().filter(|&step| rhythm.has_picture(step)).collect();
+            (all, pictures)
+        };
+        let [none, few]: [Vec<u64>; 2] = [vec![0], vec![2, 4, 5]];
+        assert_eq!(stops(0, None, false), (none.clone(), none.clone()));
+        assert_eq!(stops(0, Some(2), false), (none.clone(), none));
+        assert_eq!(stops(5, None, false), (vec![5], vec![5]));
+        assert_eq!(stops(5, Some(2), false), (few.clone(), few.clone()));
+        assert_eq!(stops(5, Some(2), true), (few, vec![2, 4]));
+        assert_eq!(stops(4, Some(2), false), (vec![2, 4], vec![2, 4]));
     }
 }

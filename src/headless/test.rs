@@ -1,4 +1,4 @@
-//! `warpaint test`: runs scenes and looks whether what their checks demand is so.
+//! `warpaint test`: runs scenes and looks whether what their checks demand is so, and whether they look as they did.
 
 use std::{
     collections::BTreeSet,
@@ -7,15 +7,18 @@ use std::{
 };
 
 use super::{
-    Error, ExitStatus, Result, Run, SceneSource, junit,
+    Error, ExitStatus, Result, Run, SceneSource,
+    golden::{Actual, Comparison},
+    junit,
     measured::{self, Number},
+    npy,
     run::{progress_bar, run_to},
+    stage::Stage,
 };
 use crate::{
     compile::Compiler,
     device::Device,
-    interop::Interop,
-    scene::{Bound, Check, Manifest},
+    scene::{Bound, Check, Golden, Kept, Manifest},
     session::{self, Session},
 };
 
@@ -33,6 +36,10 @@ pub struct Test {
     pub steps: Option<u64>,
     /// Results as JUnit's XML.
     pub junit: Option<PathBuf>,
+    /// Whether what comes out takes the place of what was kept, instead of being compared with it.
+    pub update_golden: bool,
+    /// The folder for what differs from what was kept.
+    pub failed: PathBuf,
 }
 
 /// What came of one check.
@@ -145,9 +152,10 @@ impl Trial<'_> {
         let mut cases = Vec::new();
         let run = &self.request.run;
         let ran = run.parse(self.scene, self.device.info().kind).and_then(|scene| {
-            let interop = Interop::none(self.device);
+            let mut stage = self.stage(&scene.manifest);
+            let interop = Stage::interop(stage.as_ref().and_then(|s| s.as_ref().ok()), self.device);
             run.session(self.scene, self.device, self.compiler, interop, |session, _| {
-                self.run(&scene.manifest, session, &mut cases)
+                self.run(&scene.manifest, session, stage.as_mut(), &mut cases)
             })
         });
         let Err(error) = ran else { return (cases, false) };
@@ -163,13 +171,29 @@ impl Trial<'_> {
         (cases, stuck)
     }
 
+    /// Where pictures are drawn, where the scene keeps some.
+    fn stage(&self, manifest: &Manifest) -> Option<Result<Stage>> {
+        let size = |golden: &Golden| match golden.of {
+            Kept::Image { size_px, .. } => Some(size_px),
+            Kept::Array { .. } => None,
+        };
+        let size_px = manifest.goldens.iter().find_map(size)?;
+        Some(Stage::new(self.device, size_px))
+    }
+
     /// Steps the scene and measures what its checks ask for on the way.
-    fn run(&self, manifest: &Manifest, session: &mut Session, cases: &mut Vec<Case>) -> Result<()> {
+    fn run(
+        &self,
+        manifest: &Manifest,
+        session: &mut Session,
+        mut stage: Option<&mut Result<Stage>>,
+        cases: &mut Vec<Case>,
+    ) -> Result<()> {
         let (checks, end) = (&manifest.checks, self.end(manifest));
         let mut found = vec![Found::default(); checks.len()];
         let mut clock = Instant::now();
         let bar = progress_bar(end);
-        for step in stops(checks, end) {
+        for step in stops(manifest, end) {
             run_to(session, step, &bar)?;
             session.measure()?;
             let snapshot = session.snapshot();
@@ -185,19 +209,68 @@ impl Trial<'_> {
                     clock = Instant::now();
                 }
             }
+            let due = |golden: &&Golden| step == golden.after.unwrap_or(end);
+            for golden in manifest.goldens.iter().filter(due) {
+                let stage = stage.as_deref_mut();
+                cases.push(self.golden(golden, manifest, session, stage, step, clock)?);
+                clock = Instant::now();
+            }
         }
         run_to(session, end, &bar)?;
         bar.finish_and_clear();
-        if checks.is_empty() {
+        if cases.is_empty() {
             cases.push(self.smoke(end, clock.elapsed()));
         }
         cases.sort_by_key(|case| case.line);
         Ok(())
     }
 
+    /// Compares what a golden keeps, or keeps it.
+    fn golden(
+        &self,
+        golden: &Golden,
+        manifest: &Manifest,
+        session: &mut Session,
+        stage: Option<&mut Result<Stage>>,
+        step: u64,
+        start: Instant,
+    ) -> Result<Case> {
+        let name = match golden.of {
+            Kept::Image { .. } => "picture",
+            Kept::Array { of, .. } => &manifest.resource(of).name,
+        };
+        let name = format!("{name} as {} after {}", golden.file, steps(step));
+        let (outcome, told) = match actual(golden, manifest, session, stage) {
+            Ok(actual) => {
+                let Comparison { holds, told } = self.compare_or_keep(golden, &actual)?;
+                (if holds { Outcome::Passed } else { Outcome::Failed }, told)
+            }
+            Err(error) => (Outcome::Error(error.exit_status()), error.to_string()),
+        };
+        Ok(Case {
+            scene: self.scene.name.clone(),
+            line: Some(golden.at.line),
+            told: format!("{name}: {told}"),
+            name,
+            outcome,
+            elapsed: start.elapsed(),
+        })
+    }
+
+    fn compare_or_keep(&self, golden: &Golden, actual: &Actual) -> Result<Comparison> {
+        let folder = self.scene.path.as_ref().and_then(|path| path.parent());
+        let path = folder.map_or_else(|| PathBuf::from(&golden.file), |f| f.join(&golden.file));
+        if !self.request.update_golden {
+            return actual.compare(golden, &path, &self.request.failed);
+        }
+        actual.write(&path)?;
+        Ok(Comparison { holds: true, told: format!("wrote {}", path.display()) })
+    }
+
     /// The step at which the run ends.
     fn end(&self, manifest: &Manifest) -> u64 {
-        let last = manifest.checks.iter().filter_map(|check| check.after).max();
+        let checks = manifest.checks.iter().filter_map(|check| check.after);
+        let last = checks.chain(manifest.goldens.iter().filter_map(|golden| golden.after)).max();
         let asked = self.request.steps.or(last).unwrap_or(DEFAULT_STEPS);
         asked.max(last.unwrap_or(0))
     }
@@ -249,10 +322,32 @@ impl Trial<'_> {
 }
 
 /// The steps after which something is to be measured.
-fn stops(checks: &[Check], end: u64) -> BTreeSet<u64> {
+fn stops(manifest: &Manifest, end: u64) -> BTreeSet<u64> {
     let drifts = |check: &Check| check.bounds.iter().any(|b| matches!(b, Bound::Drift(_)));
-    let first = checks.iter().any(drifts).then_some(1);
-    checks.iter().map(|check| check.after.unwrap_or(end)).chain(first).collect()
+    let first = manifest.checks.iter().any(drifts).then_some(1);
+    let checks = manifest.checks.iter().map(|check| check.after);
+    let goldens = manifest.goldens.iter().map(|golden| golden.after);
+    checks.chain(goldens).map(|after| after.unwrap_or(end)).chain(first).collect()
+}
+
+/// What there is today of what a golden keeps.
+fn actual(
+    golden: &Golden,
+    manifest: &Manifest,
+    session: &mut Session,
+    stage: Option<&mut Result<Stage>>,
+) -> Result<Actual> {
+    match (golden.of, stage) {
+        (Kept::Array { of, .. }, _) => {
+            let resource = manifest.resource(of);
+            Ok(Actual::Array(npy::encode(resource, &session.read(&resource.name)?)))
+        }
+        (Kept::Image { size_px, .. }, Some(Ok(stage))) => {
+            Ok(Actual::Picture { size_px, rgba: stage.picture(session, size_px)? })
+        }
+        (Kept::Image { .. }, Some(Err(error))) => Err(Error::NoStage(error.to_string())),
+        (Kept::Image { .. }, None) => Err(Error::NoStage("there is no OpenGL".to_owned())),
+    }
 }
 
 fn steps(step: u64) -> String {

@@ -1,7 +1,8 @@
 //! The manifest of a scene, typed and checked.
 
 use super::{
-    Check, Number, Parameter, Position, Resource, ResourceId, Stat, Value, View, decode::suggestion,
+    Check, Golden, Number, Parameter, Position, Resource, ResourceId, Stat, Value, View,
+    decode::suggestion,
 };
 
 /// What a scene consists of, as its first comment says.
@@ -27,6 +28,8 @@ pub struct Manifest {
     pub stats: Vec<Stat>,
     /// Checks of the test mode.
     pub checks: Vec<Check>,
+    /// What the test mode compares with files.
+    pub goldens: Vec<Golden>,
 }
 
 /// A constant of the compilation: `constexpr` in the prelude.

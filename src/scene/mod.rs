@@ -39,7 +39,7 @@ pub use self::{
     plan::{Argument, Builtin, Handle, Packed, Plan, PlannedPass, Source, Wanted},
     resource::{Elements, Filter, Format, Resource, ResourceId, ResourceKind, Texture, Wrap},
     source::{CLOSE, OPEN, Position},
-    statistic::{Bound, Check, Measured, Reduce, Stat, Statistic},
+    statistic::{Bound, Check, Golden, Kept, Measured, Reduce, Stat, Statistic},
     view::{COLORMAPS, Camera, ColorBy, Coloring, View, ViewKind},
 };
 

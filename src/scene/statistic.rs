@@ -68,6 +68,40 @@ pub struct Check {
     pub at: Position,
 }
 
+/// What came out once, was looked at and kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Golden {
+    /// What is compared.
+    pub of: Kept,
+    /// The file, from the scene's folder.
+    pub file: String,
+    /// The step after which it is compared; `None`: the last one.
+    pub after: Option<u64>,
+    /// Greatest difference allowed: of a picture the mean of its channels, of 255; of an array that of each number.
+    pub tolerance: f64,
+    /// Where it is declared.
+    pub at: Position,
+}
+
+/// What a [`Golden`] keeps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kept {
+    /// What the scene shows.
+    Image {
+        /// Width and height in pixels.
+        size_px: [u32; 2],
+        /// Greatest share of pixels that may be quite different.
+        outliers: f64,
+    },
+    /// A resource's contents.
+    Array {
+        /// Which.
+        of: ResourceId,
+        /// Difference allowed beside `tolerance`, relative to the number expected.
+        relative: f64,
+    },
+}
+
 /// A number that a check is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measured {

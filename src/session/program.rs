@@ -26,8 +26,8 @@ pub(super) struct Program {
     pub(super) scene: Scene,
     pub(super) passes: Vec<Pass>,
     pub(super) summary: Arc<Summary>,
-    /// What statistics read each resource as, where they can.
-    pub(super) elements: Vec<Option<Element>>,
+    /// What statistics read each resource as.
+    pub(super) elements: Vec<Element>,
     /// The manifest's own statistics.
     pub(super) stats: Vec<Stat>,
     pub(super) ptx: Arc<str>,
@@ -99,7 +99,8 @@ impl Builder {
             match load(&scene, plan, &compiled, &self.device)? {
                 Ok((passes, stats)) => {
                     let summary = self.summary(&scene, target)?;
-                    let elements = scene.manifest.resources().iter().map(element_of).collect();
+                    let elements =
+                        scene.manifest.resources().iter().map(scene::Resource::element).collect();
                     let ptx = compiled.ptx;
                     program = Some(Program { scene, passes, summary, elements, stats, ptx });
                 }
@@ -238,7 +239,7 @@ pub fn requests_of_built_ins(target: Target) -> Vec<Request> {
 }
 
 fn elements_of(scene: &Scene) -> BTreeSet<Element> {
-    scene.manifest.resources().iter().filter_map(element_of).collect()
+    scene.manifest.resources().iter().map(scene::Resource::element).collect()
 }
 
 type Loaded = Result<(Vec<Pass>, Vec<Stat>), Vec<Diagnostic>>;
@@ -324,9 +325,4 @@ fn launch_config(pass: &scene::PlannedPass, function: &Function) -> Result<Launc
     let mut config = LaunchConfig::new(grid, block);
     config.shared_bytes = shared_bytes;
     Ok(config)
-}
-
-/// The element type of a buffer or array, where statistics know it.
-pub(super) fn element_of(resource: &scene::Resource) -> Option<Element> {
-    Some(resource.element()).filter(|&element| Summary::supports(element))
 }

@@ -7,6 +7,7 @@ use super::Error;
 use crate::{
     array::{Pending, Statistics, Summary},
     device::{self, Arguments, Function, Module, Slice, Stream},
+    element::{Element, Scalar},
     scene::{self, Inputs, Reduce, ResourceId, Scene},
 };
 
@@ -96,7 +97,7 @@ pub(super) fn with_stats(scene: &Scene) -> String {
 }
 
 fn kernel(text: &mut String, scene: &Scene, index: usize, stat: &scene::Stat) {
-    let element = scene.manifest.resource(stat.of).element();
+    let (pointee, element, x) = of_element(scene.manifest.resource(stat.of).element());
     let parameters: String = stat
         .arguments(&scene.manifest)
         .iter()
@@ -109,11 +110,11 @@ fn kernel(text: &mut String, scene: &Scene, index: usize, stat: &scene::Stat) {
         text,
         "
 #line 1 \"<statistics>\"
-extern \"C\" __global__ void {name}(const {element} *elements_, {parameters}const unsigned long long count_,
+extern \"C\" __global__ void {name}(const {pointee} *elements_, {parameters}const unsigned long long count_,
     warpaint::summary::Partial *partials_)
 {{
     warpaint::summary::summarize_values<1>(count_, partials_, [&](const unsigned long long i, int) {{
-        const {element} x = elements_[i];
+        const {element} x = {x};
         double value_ =
 #line {line} {file}
 {indent}{expression}
@@ -126,6 +127,22 @@ extern \"C\" __global__ void {name}(const {element} *elements_, {parameters}cons
         name = kernel_name(index),
         expression = stat.map,
     );
+}
+
+/// What the kernel takes a pointer to, the type of `x`, and how `x` is read. Half precision becomes `float`.
+fn of_element(element: Element) -> (String, String, String) {
+    let Element { scalar, lanes } = element;
+    if !matches!(scalar, Scalar::F16 | Scalar::BF16) {
+        return (element.to_string(), element.to_string(), "elements_[i]".to_owned());
+    }
+    let wide = Element::vector(Scalar::F32, lanes).to_string();
+    let lane = |lane| format!("elements_[{lanes} * i + {lane}]");
+    let components: Vec<String> = (0..lanes).map(lane).collect();
+    let x = match lanes {
+        1 => components.concat(),
+        _ => format!("make_{wide}({})", components.join(", ")),
+    };
+    (Summary::scalar_name(scalar).to_owned(), wide, x)
 }
 
 fn kernel_name(index: usize) -> String {

@@ -20,17 +20,17 @@ pub(super) struct Board {
     last_start: Option<Instant>,
 }
 
-/// The reductions of one moment; `None` for resources that have no statistics.
+/// The reductions of one moment.
 #[derive(Debug)]
 struct Round {
     step: u64,
-    of: Vec<Option<Pending>>,
+    of: Vec<Pending>,
     stats: Vec<Pending>,
 }
 
 impl Round {
     fn is_ready(&self) -> device::Result<bool> {
-        let mut all = self.of.iter().flatten().chain(&self.stats);
+        let mut all = self.of.iter().chain(&self.stats);
         all.try_fold(true, |all, one| Ok(all && one.is_ready()?))
     }
 }
@@ -63,7 +63,7 @@ impl Board {
         let Program { summary, elements, stats, .. } = program;
         let reductions = elements.iter().zip(slices);
         let of = reductions
-            .map(|(element, &slice)| element.map(|e| summary.enqueue(stream, slice, e)).transpose())
+            .map(|(&element, &slice)| summary.enqueue(stream, slice, element))
             .collect::<Result<_, _>>()?;
         let stats = stats.iter().map(|stat| stat.enqueue(summary, stream, slices, inputs));
         let stats = stats.collect::<Result<_, _>>()?;
@@ -89,18 +89,10 @@ impl Board {
     pub(super) fn wait(&mut self) -> Result<(), Error> {
         let Some(round) = self.pending.take() else { return Ok(()) };
         self.step = round.step;
-        self.latest = round
-            .of
-            .into_iter()
-            .map(|pending| pending.map_or(Ok(Vec::new()), Pending::wait))
-            .collect::<device::Result<_>>()?;
-        let stats = round.stats.into_iter().map(Pending::wait);
-        self.stats = stats
-            .map(|one| Ok(one?.into_iter().next()))
-            .collect::<device::Result<Vec<_>>>()?
-            .into_iter()
-            .flatten()
-            .collect();
+        let wait = |all: Vec<Pending>| all.into_iter().map(Pending::wait).collect();
+        self.latest = wait(round.of)?;
+        let stats: device::Result<Vec<Vec<Statistics>>> = wait(round.stats);
+        self.stats = stats?.into_iter().flatten().collect();
         Ok(())
     }
 

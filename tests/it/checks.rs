@@ -190,3 +190,132 @@ fn wrong_usage_of_the_test_mode_is_told() {
         .expect_one_line(2, &["r.xml"]);
     run(&["scene.cu", "--gl", "window"]).expect_one_line(2, &["no window"]);
 }
+
+#[test]
+fn half_precision_and_textures_have_statistics() {
+    let scene = r#"/*---
+[texture.field]
+format = "rgba16f"
+size = [8, 4]
+[texture.bytes]
+format = "rgba8"
+size = [8, 4]
+[array.halves]
+type = "half"
+count = 3
+[[pass]]
+kernel = "fill"
+over = 32
+[[stat]]
+name = "of texels"
+of = "field"
+map = "x.x + 10.0f * x.w + 100.0f * (i % 8)"
+reduce = "max"
+[[stat]]
+name = "of bytes"
+of = "bytes"
+map = "x.y"
+reduce = "sum"
+[[stat]]
+name = "of halves"
+of = "halves"
+reduce = "sum"
+[[check]]
+stat = "of texels"
+equals = 706.5
+[[check]]
+stat = "of bytes"
+equals = 496
+[[check]]
+stat = "of halves"
+equals = 3.75
+[[check]]
+stat = "field.x.max"
+equals = 6.5
+[[check]]
+stat = "halves.std"
+equals = 0.0
+---*/
+__global__ void fill(cudaSurfaceObject_t field, cudaSurfaceObject_t bytes, unsigned short *halves)
+{
+    int i = threadIdx.x + blockIdx.x * blockDim.x;
+    if (i >= 32) return;
+    // 6.5, 0, 0, 0 and 1.25 in half precision.
+    surf2Dwrite(make_ushort4(0x4680, 0, 0, 0), field, i % 8 * 8, i / 8);
+    surf2Dwrite(make_uchar4(0, i, 0, 0), bytes, i % 8 * 4, i / 8);
+    if (i < 3) halves[i] = 0x3d00;
+}
+"#;
+    let place = Workplace::new();
+    // The kernel writes bits: the manifest's `half` would need a header that not every compiler has.
+    place.file(
+        "scene.cu",
+        &scene
+            .replace("unsigned short *halves", "void *halves")
+            .replace("halves[i] = 0x3d00", "((unsigned short *)halves)[i] = 0x3d00"),
+    );
+    let ended = place.run(&["test", "scene.cu", "--steps", "1"]);
+    ended.expect(0, &[]);
+    assert_eq!(ended.out.matches("ok ").count(), 5, "{ended:#?}");
+}
+
+const GOLDENS: &str = "[[golden]]
+of = \"value\"
+file = \"kept/value.npy\"
+after = 2
+tolerance = 0.25
+[[golden]]
+image = \"kept/picture.png\"
+size = [64, 36]
+after = 3";
+
+#[test]
+fn what_was_kept_is_compared() {
+    let place = Workplace::new();
+    place.file("scene.cu", &counter_with(GOLDENS));
+    let run = |arguments: &[&str]| {
+        place.run(&[&["test", "scene.cu", "--device", "cpu"], arguments].concat())
+    };
+    let missing = run(&[]);
+    if missing.out.contains("EGL") {
+        eprintln!("skipped: no OpenGL: {}", missing.out);
+        return;
+    }
+    missing.expect(1, &["2 of 2 checks failed"]);
+    assert_eq!(missing.out.matches("--update-golden writes it").count(), 2, "{missing:#?}");
+
+    let kept = run(&["--update-golden"]);
+    kept.expect(0, &[]);
+    assert_eq!(kept.out.matches(": wrote kept/").count(), 2, "{kept:#?}");
+    run(&[]).expect(0, &[]);
+    // The array differs by 0.2 at most, and then by 0.4.
+    run(&["--param", "gain=1.1"]).expect(0, &[]);
+    let off = run(&["--param", "gain=1.2"]);
+    off.expect(1, &["1 of 2 checks failed"]);
+    let told =
+        "1000 of 4000 numbers differ, the first at [0, 1]: 2.4000001, not 2 (tolerance 0.25)";
+    assert!(off.out.contains(told), "{off:#?}");
+    assert!(place.path("warpaint-failed/value.actual.npy").exists());
+
+    let other = run(&["--const", "n=5", "--failed", "elsewhere"]);
+    other.expect(1, &[]);
+    assert!(other.out.contains("its shape is [1000, 4], that of the array [5, 4]"), "{other:#?}");
+    assert!(place.path("elsewhere/value.actual.npy").exists());
+    fs::write(place.path("kept/value.npy"), "no array").unwrap();
+    assert!(run(&[]).out.contains("cannot be compared: it does not start as `.npy` files do"));
+}
+
+#[test]
+fn what_is_wrong_with_a_golden_is_told_on_its_line() {
+    for (golden, told) in [
+        ("of = \"vlaue\"\nfile = \"a.npy\"", "there is no resource `vlaue`; did you mean `value`"),
+        ("of = \"value\"", "[[golden]] needs `file`"),
+        ("image = \"a.png\"\nsize = [0, 4]", "`size` is 0, but must be at least 1"),
+        ("image = \"a.png\"\nsize = [4]", "`size` must be two numbers"),
+        ("image = \"a.png\"\ntolerance = -1", "`tolerance` must be at least 0"),
+        ("image = \"a.png\"\nrelative = 1", "[[golden]] has no key `relative`"),
+    ] {
+        let manifest = format!("[[golden]]\n{golden}");
+        tested(&manifest, &[]).expect(1, &["scene.cu:", "error: ", told]);
+    }
+}

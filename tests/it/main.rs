@@ -30,6 +30,8 @@ mod nvidia;
 mod parity;
 mod progress;
 mod ptx;
+#[cfg(feature = "studio")]
+mod record;
 #[cfg(feature = "gl")]
 mod scenes;
 #[cfg(feature = "studio")]

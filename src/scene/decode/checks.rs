@@ -1,12 +1,24 @@
-//! `[[stat]]` and `[[check]]`.
+//! `[[stat]]`, `[[check]]` and `[[golden]]`.
 
 use super::{fields::Fields, suggestion};
-use crate::scene::{Bound, Check, Manifest, Measured, Reduce, ResourceId, Stat, Statistic};
+use crate::scene::{
+    Bound, Check, Golden, Kept, Manifest, Measured, Reduce, ResourceId, Stat, Statistic,
+};
 
 /// Difference that `equals` allows where the manifest does not say.
 const DEFAULT_TOLERANCE: f64 = 0.0;
 
-/// Reads both, in the file's order.
+/// Mean difference of a channel that pictures may have where the manifest does not say: another version of a software
+/// renderer rounds sums of light otherwise, by one or two steps.
+const DEFAULT_IMAGE_TOLERANCE: f64 = 2.0;
+/// Share of pixels that may be quite different: a processor without fused multiply-add moves single points by a pixel.
+const DEFAULT_OUTLIERS: f64 = 0.02;
+/// Size of pictures where the manifest does not say.
+const DEFAULT_SIZE: [u32; 2] = [320, 180];
+/// Longest side of a picture.
+const MOST_PIXELS: i64 = 4096;
+
+/// Reads them, in the file's order.
 pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
     for table in fields.array_of_tables("stat") {
         if let Some(stat) = stat(table, manifest) {
@@ -18,6 +30,69 @@ pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
             manifest.checks.push(check);
         }
     }
+    for table in fields.array_of_tables("golden") {
+        if let Some(golden) = golden(table, manifest) {
+            manifest.goldens.push(golden);
+        }
+    }
+}
+
+fn golden(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Golden> {
+    let (image, of) = (table.text("image"), resource(&mut table, manifest));
+    let after = table.integer("after", 1, i64::MAX).map(i64::unsigned_abs);
+    let tolerance = amount(&mut table, "tolerance");
+    let at = table.at();
+    let found = if table.has("image") {
+        let size_px = size(&mut table).unwrap_or(DEFAULT_SIZE);
+        let outliers = amount(&mut table, "outliers").unwrap_or(DEFAULT_OUTLIERS);
+        if manifest.view.is_none() {
+            table.complain_about("image", "the scene has nothing to draw: it needs a [view]");
+        }
+        let tolerance = tolerance.unwrap_or(DEFAULT_IMAGE_TOLERANCE);
+        image.map(|file| (Kept::Image { size_px, outliers }, file, tolerance))
+    } else {
+        for (key, example) in [("of", "\"position\""), ("file", "\"position.npy\"")] {
+            table.require(key, example);
+        }
+        let relative = amount(&mut table, "relative").unwrap_or(0.0);
+        let file = table.text("file");
+        let tolerance = tolerance.unwrap_or(DEFAULT_TOLERANCE);
+        of.zip(file).map(|(of, file)| (Kept::Array { of, relative }, file, tolerance))
+    };
+    table.finish();
+    let (of, file, tolerance) = found?;
+    Some(Golden { of, file, after, tolerance, at })
+}
+
+/// A number that is at least 0.
+fn amount(table: &mut Fields<'_, '_, '_>, key: &'static str) -> Option<f64> {
+    let found = table.float(key)?;
+    if found < 0.0 {
+        table.complain_about(key, format!("`{key}` must be at least 0"));
+    }
+    Some(found)
+}
+
+/// `size = [w, h]`.
+fn size(table: &mut Fields<'_, '_, '_>) -> Option<[u32; 2]> {
+    let list = table.list("size")?;
+    let [width, height] = list else {
+        table.complain_about("size", "`size` must be two numbers: [width, height]");
+        return None;
+    };
+    let side = |value| table.integer_in("size", value, 1, MOST_PIXELS);
+    Some([side(width)? as u32, side(height)? as u32])
+}
+
+/// The resource that `of` names.
+fn resource(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<ResourceId> {
+    let name = table.text("of")?;
+    let found = manifest.find_resource(&name);
+    if found.is_none() {
+        let hint = suggestion(&name, manifest.resources.iter().map(|r| r.name.as_str()));
+        table.complain_about("of", format!("there is no resource `{name}`{hint}"));
+    }
+    found
 }
 
 fn stat(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Stat> {
@@ -30,14 +105,7 @@ fn stat(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Stat> {
     {
         table.complain_about("name", format!("there is another statistic \"{name}\" already"));
     }
-    let of = table.text("of").and_then(|name| {
-        let found = manifest.find_resource(&name);
-        if found.is_none() {
-            let hint = suggestion(&name, manifest.resources.iter().map(|r| r.name.as_str()));
-            table.complain_about("of", format!("there is no resource `{name}`{hint}"));
-        }
-        found
-    });
+    let of = resource(&mut table, manifest);
     let map = table.text("map");
     let map_at = table.report.inside_string(&table.span_of("map"));
     let reduce = table.named("reduce", Reduce::ALL);
@@ -75,7 +143,7 @@ fn bounds(table: &mut Fields<'_, '_, '_>) -> Vec<Bound> {
     let mut bounds = Vec::new();
     bounds.extend(table.float("min").map(Bound::Min));
     bounds.extend(table.float("max").map(Bound::Max));
-    let tolerance = table.float("tolerance");
+    let tolerance = amount(table, "tolerance");
     if let Some(value) = table.float("equals") {
         let tolerance = tolerance.unwrap_or(DEFAULT_TOLERANCE);
         bounds.push(Bound::Equals { value, tolerance });
@@ -83,9 +151,6 @@ fn bounds(table: &mut Fields<'_, '_, '_>) -> Vec<Bound> {
         table.complain_about("tolerance", "`tolerance` needs `equals` beside it");
     }
     bounds.extend(table.float("drift").map(Bound::Drift));
-    if tolerance.is_some_and(|tolerance| tolerance < 0.0) {
-        table.complain_about("tolerance", "`tolerance` must be at least 0");
-    }
     if !["min", "max", "equals", "drift"].iter().any(|key| table.has(key)) {
         table.complain("needs `min`, `max`, `equals` or `drift`");
     }

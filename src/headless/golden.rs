@@ -1,0 +1,251 @@
+//! What was looked at once and kept, compared with what comes out today.
+
+use std::path::{Path, PathBuf};
+
+use super::{Error, Result, measured::Number, npy};
+use crate::{
+    record,
+    scene::{Golden, Kept},
+};
+
+/// A channel that differs by more than this makes its pixel an outlier.
+const FAR: u8 = 32;
+/// How many times differences are brightened to be seen.
+const BRIGHTER: u8 = 8;
+
+/// What came out of a comparison.
+#[derive(Clone, Debug)]
+pub(super) struct Comparison {
+    pub(super) holds: bool,
+    /// In words.
+    pub(super) told: String,
+}
+
+/// What came out of a run: the content of a golden's file.
+#[derive(Debug)]
+pub(super) enum Actual {
+    /// Rows of RGBA.
+    Picture { size_px: [u32; 2], rgba: Vec<u8> },
+    /// A `.npy` file.
+    Array(Vec<u8>),
+}
+
+impl Actual {
+    /// Writes it to `path`, whose folder is made where it is missing.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub(super) fn write(&self, path: &Path) -> Result<()> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|source| Error::File {
+                action: "make",
+                path: folder.to_owned(),
+                source,
+            })?;
+        }
+        match self {
+            Self::Picture { size_px, rgba } => Ok(record::png(path, *size_px, rgba)?),
+            Self::Array(npy) => Error::write(path, npy),
+        }
+    }
+
+    /// Compares it with the file at `path`. Where they differ too much, this and the difference are written to the folder
+    /// `failed`.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub(super) fn compare(
+        &self,
+        golden: &Golden,
+        path: &Path,
+        failed: &Path,
+    ) -> Result<Comparison> {
+        if !path.exists() {
+            let told = format!("there is no {}: --update-golden writes it", path.display());
+            return Ok(Comparison { holds: false, told });
+        }
+        let found = match self {
+            Self::Picture { size_px, rgba } => picture(golden, path, *size_px, rgba),
+            Self::Array(npy) => array(golden, path, npy),
+        };
+        let (comparison, difference) = match found {
+            Ok(found) => found,
+            Err(problem) => {
+                let told = format!("{} cannot be compared: {problem}", path.display());
+                (Comparison { holds: false, told }, None)
+            }
+        };
+        if comparison.holds {
+            return Ok(comparison);
+        }
+        let actual = beside(failed, path, "actual");
+        self.write(&actual)?;
+        if let Some(difference) = difference {
+            difference.write(&beside(failed, path, "difference"))?;
+        }
+        let told = format!("{}; see {}", comparison.told, actual.display());
+        Ok(Comparison { told, ..comparison })
+    }
+}
+
+/// `folder/name.what.png` for `name.png`.
+fn beside(folder: &Path, path: &Path, what: &str) -> PathBuf {
+    let part =
+        |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    folder.join(format!("{}.{what}.{}", part(path.file_stem()), part(path.extension())))
+}
+
+type Compared = std::result::Result<(Comparison, Option<Actual>), String>;
+
+/// Compares red, green and blue.
+fn picture(golden: &Golden, path: &Path, size_px: [u32; 2], rgba: &[u8]) -> Compared {
+    let expected = image::open(path).map_err(|error| error.to_string())?.into_rgba8();
+    let [width, height] = size_px;
+    if expected.dimensions() != (width, height) {
+        let (w, h) = expected.dimensions();
+        return Err(format!("it is {w}x{h}, the picture {width}x{height}"));
+    }
+    let apart = |(a, b): (&[u8], &[u8])| [0, 1, 2].map(|at| a[at].abs_diff(b[at]));
+    let pixels = rgba.chunks_exact(4).zip(expected.chunks_exact(4));
+    let differences: Vec<[u8; 3]> = pixels.map(apart).collect();
+    let count = differences.len().max(1) as f64;
+    let mean = differences.iter().flatten().copied().map(f64::from).sum::<f64>() / (3.0 * count);
+    let far = differences.iter().filter(|pixel| pixel.iter().any(|d| *d > FAR)).count();
+    let share = far as f64 / count;
+    let most = match golden.of {
+        Kept::Image { outliers, .. } => outliers,
+        Kept::Array { .. } => 0.0,
+    };
+    let told = format!(
+        "mean difference {}, outliers {} (tolerance {}, outliers {})",
+        Number(mean),
+        Number(share),
+        Number(golden.tolerance),
+        Number(most)
+    );
+    let bright = differences.iter().flat_map(|pixel| {
+        let [r, g, b] = pixel.map(|d| d.saturating_mul(BRIGHTER));
+        [r, g, b, 255]
+    });
+    let difference = Actual::Picture { size_px, rgba: bright.collect() };
+    let holds = mean <= golden.tolerance && share <= most;
+    Ok((Comparison { holds, told }, Some(difference)))
+}
+
+/// Compares number by number, as numpy's `allclose` does, but NaN is as NaN was.
+fn array(golden: &Golden, path: &Path, npy: &[u8]) -> Compared {
+    let content = std::fs::read(path).map_err(|error| error.to_string())?;
+    let (shape, expected) = npy::numbers(&content)?;
+    let (found_shape, found) = npy::numbers(npy)?;
+    if shape != found_shape {
+        return Err(format!("its shape is {shape:?}, that of the array {found_shape:?}"));
+    }
+    let relative = match golden.of {
+        Kept::Array { relative, .. } => relative,
+        Kept::Image { .. } => 0.0,
+    };
+    let apart =
+        |a: f64, b: f64| if a == b || a.is_nan() && b.is_nan() { 0.0 } else { (a - b).abs() };
+    // Comparisons with NaN are false: what is no number is near nothing.
+    let near = |a: f64, b: f64| apart(a, b) <= golden.tolerance + relative * b.abs();
+    let far = |a: f64, b: f64| !near(a, b);
+    let pairs = || found.iter().copied().zip(expected.iter().copied());
+    let off = pairs().filter(|(a, b)| far(*a, *b)).count();
+    let demand = match relative {
+        0.0 => format!("tolerance {}", Number(golden.tolerance)),
+        _ => format!("tolerance {}, relative {}", Number(golden.tolerance), Number(relative)),
+    };
+    let greatest = pairs().map(|(a, b)| apart(a, b)).fold(0.0, f64::max);
+    let told = match pairs().position(|(a, b)| far(a, b)) {
+        None => format!("greatest difference {} ({demand})", Number(greatest)),
+        Some(at) => format!(
+            "{off} of {} numbers differ, the first at {:?}: {}, not {} ({demand})",
+            expected.len(),
+            place(at, &shape),
+            Number(found[at]),
+            Number(expected[at]),
+        ),
+    };
+    Ok((Comparison { holds: off == 0, told }, None))
+}
+
+/// The indices of element number `at` in C order.
+fn place(mut at: usize, shape: &[usize]) -> Vec<usize> {
+    let mut indices: Vec<usize> = shape
+        .iter()
+        .rev()
+        .map(|&length| {
+            let index = at % length.max(1);
+            at /= length.max(1);
+            index
+        })
+        .collect();
+    indices.reverse();
+    indices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        array::npy::encode,
+        scene::{Position, ResourceId, Scalar},
+    };
+
+    fn golden(of: Kept, tolerance: f64) -> Golden {
+        Golden { of, file: String::new(), after: None, tolerance, at: Position::default() }
+    }
+
+    fn file(values: &[f32]) -> Vec<u8> {
+        encode(Scalar::F32, &[values.len() / 2, 2], bytemuck::cast_slice(values))
+    }
+
+    #[test]
+    fn arrays_are_compared_number_by_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.npy");
+        std::fs::write(&path, file(&[1.0, 2.0, f32::NAN, 100.0])).unwrap();
+        let compared = |values: &[f32], tolerance, relative| {
+            let golden = golden(Kept::Array { of: ResourceId(0), relative }, tolerance);
+            let actual = Actual::Array(file(values));
+            actual.compare(&golden, &path, &folder.path().join("failed")).unwrap()
+        };
+        assert!(compared(&[1.0, 2.0, f32::NAN, 100.0], 0.0, 0.0).holds);
+        assert!(compared(&[1.5, 2.5, f32::NAN, 100.5], 0.5, 0.0).holds);
+        assert!(compared(&[1.0, 2.0, f32::NAN, 101.0], 0.0, 0.01).holds);
+        let wrong = compared(&[1.0, 2.0, f32::NAN, 101.0], 0.5, 0.0);
+        assert!(!wrong.holds);
+        assert!(wrong.told.contains("1 of 4 numbers differ, the first at [1, 1]: 101, not 100"));
+        assert!(folder.path().join("failed/a.actual.npy").exists());
+        for values in [[1.0, 2.0, 3.0, 100.0], [1.0, f32::NAN, f32::NAN, 100.0]] {
+            assert!(!compared(&values, 1e9, 1e9).holds, "NaN is near nothing: {values:?}");
+        }
+        assert!(
+            compared(&[1.0, 2.0], 0.0, 0.0)
+                .told
+                .contains("its shape is [2, 2], that of the array [1, 2]")
+        );
+    }
+
+    #[test]
+    fn pictures_are_compared_by_mean_and_outliers() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.png");
+        let grey = |level: u8| [level, level, level, 255].repeat(100);
+        record::png(&path, [10, 10], &grey(100)).unwrap();
+        let compared = |rgba: Vec<u8>, tolerance, outliers| {
+            let golden = golden(Kept::Image { size_px: [10, 10], outliers }, tolerance);
+            let actual = Actual::Picture { size_px: [10, 10], rgba };
+            actual.compare(&golden, &path, folder.path()).unwrap()
+        };
+        assert!(compared(grey(100), 0.0, 0.0).holds);
+        assert!(compared(grey(102), 2.0, 0.0).holds);
+        assert!(!compared(grey(103), 2.0, 0.0).holds);
+        let mut one = grey(100);
+        one[..3].fill(255);
+        assert!(compared(one.clone(), 2.0, 0.01).holds, "one pixel of a hundred");
+        assert!(!compared(one, 2.0, 0.009).holds);
+        let difference = image::open(folder.path().join("a.difference.png")).unwrap().into_rgba8();
+        assert_eq!((difference.get_pixel(0, 0)[0], difference.get_pixel(1, 0)[0]), (255, 0));
+    }
+}

@@ -1,0 +1,42 @@
+//! Where pictures are drawn without a window.
+
+use super::Result;
+use crate::{
+    device::{self, Device},
+    draw, gl,
+    interop::Interop,
+    session::Session,
+};
+
+/// An OpenGL context without a window and the picture drawn there.
+pub(super) struct Stage {
+    context: gl::Context,
+    view: draw::View,
+}
+
+impl Stage {
+    /// A stage for pictures of this size, of what runs on `device`.
+    pub(super) fn new(device: &Device, size_px: [u32; 2]) -> Result<Self> {
+        let cuda_ordinal = device.as_nvidia().map(device::nvidia::Device::ordinal);
+        let context = gl::Context::headless(gl::Headless { cuda_ordinal })?;
+        let view = draw::View::new(context.gl(), size_px)?;
+        Ok(Self { context, view })
+    }
+
+    /// How results of `device` get to the stage, if there is one.
+    pub(super) fn interop(stage: Option<&Self>, device: &Device) -> Interop {
+        stage.map_or_else(|| Interop::none(device), |s| Interop::new(s.context.gl(), device))
+    }
+
+    /// The picture of the last finished step as rows of RGBA, top row first.
+    pub(super) fn picture(&mut self, session: &mut Session, size_px: [u32; 2]) -> Result<Vec<u8>> {
+        if self.view.size() != size_px {
+            self.view.resize(size_px)?;
+        }
+        if session.needs_statistics_to_draw() {
+            session.measure()?;
+        }
+        let camera = session.start_camera();
+        Ok(self.view.draw(&session.frame(&camera))?.read_rgba8()?)
+    }
+}
