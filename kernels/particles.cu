@@ -86,10 +86,18 @@ equals = 0
 stat = "position.x.max"
 max  = 6.0
 
+[[check]]                  # who has lived his life starts anew
+stat = "position.w.min"
+min  = 0.0
+
+[[check]]
+stat = "position.w.max"
+max  = 5.0
+
 [[check]]                  # about 0.6 of the speed along each axis
 stat = "velocity.x.std"
 min  = 0.1
-max  = 0.4
+max  = 0.3
 ---*/
 #include <warpaint/noise.cuh>
 #include <warpaint/random.cuh>

@@ -28,11 +28,12 @@ macro_rules! files {
     };
 }
 
-const SCENES: &[BuiltIn] = files!(BuiltIn { source } "", "", ".cu": "particles", "gray-scott");
+const SCENES: &[BuiltIn] = files!(BuiltIn { source } "", "", ".cu": "particles", "nbody", "spheres", "boids", "gray-scott");
 
 const HEADERS: &[BuiltInHeader] = files!(
     BuiltInHeader { text } "include/", "", "":
-    "warpaint/complex.cuh", "warpaint/input.cuh", "warpaint/noise.cuh", "warpaint/random.cuh", "warpaint/vector.cuh",
+    "warpaint/colour.cuh", "warpaint/complex.cuh", "warpaint/fft.cuh", "warpaint/grid.cuh", "warpaint/input.cuh",
+    "warpaint/noise.cuh", "warpaint/random.cuh", "warpaint/scan.cuh", "warpaint/vector.cuh",
 );
 
 /// The scenes that come with the program; the first is the one to start with.

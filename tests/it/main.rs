@@ -20,6 +20,7 @@ mod fuzz;
 mod gl;
 #[cfg(feature = "studio")]
 mod golden;
+mod headers;
 mod host_functions;
 #[cfg(feature = "gl")]
 mod interop;

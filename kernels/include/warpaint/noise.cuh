@@ -4,8 +4,10 @@
 //     float4 g = warpaint::noise_gradient(p, seed);               // its gradient (x, y, z) and value (w)
 //     float3 v = warpaint::curl_noise(p, seed);                   // a divergence-free field, RMS length 1
 //     float3 w = warpaint::curl_noise(p, seed, phase, octaves);   // finer and finer, changing with phase
+//     float  c = warpaint::perlin_noise(p);                       // the classic on a cubic lattice
+//     float2 f = warpaint::worley_noise(p, seed);                 // how far the nearest and the second point are
 //
-// Features are about 1 across: multiply p by a frequency. All fields are on the simplex lattice (Perlin,
+// Features are about 1 across: multiply p by a frequency. The first four are on the simplex lattice (Perlin,
 // "Noise hardware", 2001; Gustavson, "Simplex noise demystified", 2005), four corners a point in 3-D.
 #pragma once
 
@@ -134,6 +136,87 @@ __host__ __device__ inline float3 curl_noise(float3 p, unsigned seed, float phas
         c = turned;
     }
     return sum;
+}
+
+// Perlin's own order of the numbers from 0 to 255, from his reference implementation.
+__device__ const unsigned char PERLIN_ORDER[256] = {
+    151, 160, 137, 91, 90, 15, 131, 13, 201, 95, 96, 53, 194, 233, 7, 225, 140, 36, 103, 30, 69, 142,
+    8, 99, 37, 240, 21, 10, 23, 190, 6, 148, 247, 120, 234, 75, 0, 26, 197, 62, 94, 252, 219, 203,
+    117, 35, 11, 32, 57, 177, 33, 88, 237, 149, 56, 87, 174, 20, 125, 136, 171, 168, 68, 175, 74, 165,
+    71, 134, 139, 48, 27, 166, 77, 146, 158, 231, 83, 111, 229, 122, 60, 211, 133, 230, 220, 105, 92, 41,
+    55, 46, 245, 40, 244, 102, 143, 54, 65, 25, 63, 161, 1, 216, 80, 73, 209, 76, 132, 187, 208, 89,
+    18, 169, 200, 196, 135, 130, 116, 188, 159, 86, 164, 100, 109, 198, 173, 186, 3, 64, 52, 217, 226, 250,
+    124, 123, 5, 202, 38, 147, 118, 126, 255, 82, 85, 212, 207, 206, 59, 227, 47, 16, 58, 17, 182, 189,
+    28, 42, 223, 183, 170, 213, 119, 248, 152, 2, 44, 154, 163, 70, 221, 153, 101, 155, 167, 43, 172, 9,
+    129, 22, 39, 253, 19, 98, 108, 110, 79, 113, 224, 232, 178, 185, 112, 104, 218, 246, 97, 228, 251, 34,
+    242, 193, 238, 210, 144, 12, 191, 179, 162, 241, 81, 51, 145, 235, 249, 14, 239, 107, 49, 192, 214, 31,
+    181, 199, 106, 157, 184, 84, 204, 176, 115, 121, 50, 45, 127, 4, 150, 254, 138, 236, 205, 93, 222, 114,
+    67, 29, 24, 72, 243, 141, 128, 195, 78, 66, 215, 61, 156, 180};
+
+__device__ inline int perlin_order(int i) { return PERLIN_ORDER[i & 255]; }
+
+// What a corner of the lattice adds: one of twelve gradients, along the way from it.
+__device__ inline float perlin_corner(int bits, float3 way)
+{
+    bits &= 15;
+    const float u = bits < 8 ? way.x : way.y, v = bits < 4 ? way.y : bits == 12 || bits == 14 ? way.x : way.z;
+    return (bits & 1 ? -u : u) + (bits & 2 ? -v : v);
+}
+
+// Perlin, "Improving noise", SIGGRAPH 2002: about -1 to 1, 0 at whole numbers, the same again after 256 in each
+// direction. Seed 0 is the field that was published.
+__device__ inline float perlin_noise(float3 p, unsigned seed = 0)
+{
+    const float3 floor = make_float3(floorf(p.x), floorf(p.y), floorf(p.z)), x = p - floor;
+    // A quintic from 0 to 1 that is level at both ends, twice.
+    const float3 s = x * x * x * (x * (x * 6.0f - make_float3(15.0f, 15.0f, 15.0f)) + make_float3(10.0f, 10.0f, 10.0f));
+    const int i = (int)floor.x + (int)(seed & 255u), j = (int)floor.y, k = (int)floor.z;
+    float layers[2];
+    for (int layer = 0; layer < 2; ++layer) {
+        float rows[2];
+        for (int row = 0; row < 2; ++row) {
+            float corners[2];
+            for (int corner = 0; corner < 2; ++corner) {
+                const int bits = perlin_order(perlin_order(perlin_order(i + corner) + j + row) + k + layer);
+                corners[corner] = perlin_corner(bits, x - make_float3((float)corner, (float)row, (float)layer));
+            }
+            rows[row] = mix(corners[0], corners[1], s.x);
+        }
+        layers[layer] = mix(rows[0], rows[1], s.y);
+    }
+    return mix(layers[0], layers[1], s.z);
+}
+
+// The point of a cell of the cubic lattice, one in each.
+__host__ __device__ inline float3 worley_point(int3 cell, unsigned seed)
+{
+    const float3 in = to_vector(hash(cell, seed)) * 0.5f + make_float3(0.5f, 0.5f, 0.5f);
+    return make_float3((float)cell.x, (float)cell.y, (float)cell.z) + in;
+}
+
+// The distances to the nearest (x) and to the second nearest (y) of points that lie about, one in each cell of size 1:
+// Worley, "A cellular texture basis function", SIGGRAPH 1996. Both are exact.
+__host__ __device__ inline float2 worley_noise(float3 p, unsigned seed)
+{
+    const int3 home = make_int3((int)floorf(p.x), (int)floorf(p.y), (int)floorf(p.z));
+    float nearest = 1e30f, second = 1e30f;
+    // Beyond the 27 cells around, points are at least 1 away, and beyond the 125 at least 2. The second ring is needed for
+    // few points.
+    for (int ring = 1; ring <= 2 && second > 1.0f; ++ring) {
+        for (int z = -ring; z <= ring; ++z) {
+            for (int y = -ring; y <= ring; ++y) {
+                for (int x = -ring; x <= ring; ++x) {
+                    const bool inner = ring == 2 && x * x <= 1 && y * y <= 1 && z * z <= 1;
+                    if (inner) continue;
+                    const float3 way = worley_point(make_int3(home.x + x, home.y + y, home.z + z), seed) - p;
+                    const float distance2 = dot(way, way);
+                    second = fminf(second, fmaxf(nearest, distance2));
+                    nearest = fminf(nearest, distance2);
+                }
+            }
+        }
+    }
+    return make_float2(sqrtf(nearest), sqrtf(second));
 }
 
 }  // namespace warpaint

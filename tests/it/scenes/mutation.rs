@@ -28,3 +28,51 @@ fn gray_and_scotts_reactions() {
         is_noticed("gray-scott", &small, from, to);
     }
 }
+
+#[test]
+fn the_life_of_particles() {
+    for (from, to) in [
+        ("if (p.w <= 0.0f) {", "if (p.w <= -9.0f) {"),
+        ("xyz(p) + w * dt", "xyz(p) * 1.05f + w * dt"),
+    ] {
+        is_noticed("particles", &["--const", "n=4096"], from, to);
+    }
+}
+
+#[test]
+fn gravity_of_galaxies() {
+    for (from, to) in [
+        ("field.x = fmaf(x, strength", "field.x = fmaf(-x, strength"),
+        ("b.w * inverse, strength", "a.w * inverse, strength"),
+        ("xyz(field) * (0.5f * dt)", "xyz(field) * (0.6f * dt)"),
+        ("xyzw(xyz(p) + v * dt, p.w)", "xyzw(xyz(p) - v * dt, p.w)"),
+    ] {
+        is_noticed("nbody", &["--const", "n=1000"], from, to);
+    }
+}
+
+#[test]
+fn contacts_of_spheres() {
+    let small = ["n=2000", "radius=0.0376", "wide=26", "high=13"];
+    let small: Vec<_> = small.into_iter().flat_map(|constant| ["--const", constant]).collect();
+    for (from, to) in [
+        ("push += normal *", "push -= normal *"),
+        ("stiffness * overlap / dt + damping", "stiffness * overlap / dt - damping"),
+        ("if (fabsf(x) <= limit) return;", "return;"),
+    ] {
+        is_noticed("spheres", &small, from, to);
+    }
+}
+
+#[test]
+fn wishes_of_boids() {
+    let small = ["n=2000", "sight=0.2", "cells=10"];
+    let small: Vec<_> = small.into_iter().flat_map(|constant| ["--const", constant]).collect();
+    for (from, to) in [
+        ("(theirs / seen - v) * alignment", "(v - theirs / seen) * alignment"),
+        ("kept = clamp(speed, slowest, fastest)", "kept = speed"),
+        ("wish -= p * (8.0f", "wish += p * (8.0f"),
+    ] {
+        is_noticed("boids", &small, from, to);
+    }
+}

@@ -83,11 +83,14 @@ impl Lower<'_, '_> {
         if relu || !matches!(mode.rounding, None | Some(Rounding::Nearest)) {
             return None;
         }
-        // Which result is tiny only the code for single threads finds out, where the processor does not flush.
+        // Which result is tiny only the code for single threads finds out, where the processor does not flush. Sums are
+        // so exactly, roots never.
         let may_be_tiny = !matches!(
             i.op,
             Op::Add { .. }
                 | Op::Sub { .. }
+                | Op::Sqrt { .. }
+                | Op::Approx { function: Function::Rsqrt, .. }
                 | Op::Abs { .. }
                 | Op::Neg { .. }
                 | Op::Min(_)

@@ -152,6 +152,15 @@ fn arithmetic_has_the_same_bits() {
 }
 
 #[test]
+fn roots_of_numbers_that_are_flushed() {
+    // Subnormal and just normal ones, among operations that do not flush.
+    let body = "ld.global.u32 %r6, [%rd4]; and.b32 %r6, %r6, 0x80ffffff; mov.b32 %f1, %r6; rsqrt.approx.ftz.f32 %f2, %f1;
+        sqrt.rn.ftz.f32 %f3, %f1; sqrt.rn.f32 %f4, %f1; mov.b32 %r7, %f2; mov.b32 %r8, %f3; mov.b32 %r9, %f4; xor.b32 %r7, %r7, %r8;
+        add.s32 %r7, %r7, %r9; st.global.u32 [%rd5], %r7;";
+    check_all(body, 0);
+}
+
+#[test]
 fn rows_of_vectors_gathers_and_local_arrays() {
     let body = "mul.wide.s32 %rd6, %r5, 16; add.s64 %rd7, %rd1, %rd6; add.s64 %rd8, %rd2, %rd6; ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%rd7];
         ld.global.v2.f32 {%f5,%f6}, [%rd7+8]; ld.global.v2.f64 {%d1,%d2}, [%rd7]; ld.global.f32 %f7, [%rd7+4]; ld.global.u8 %r6, [%rd7+3];
