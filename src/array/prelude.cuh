@@ -35,6 +35,7 @@ template <class V> struct VectorTraits;  // defined by <warpaint/vector.cuh>, wh
 template <class T> __device__ constexpr int components_of(...) { return 1; }
 template <class T> __device__ constexpr int components_of(int (*)[sizeof(VectorTraits<T>)]) { return VectorTraits<T>::lanes; }
 template <class T> constexpr int COMPONENTS = components_of<T>(nullptr);
+template <class V> using Component = typename VectorTraits<V>::Component;
 
 template <class T> struct complex;  // defined by <warpaint/complex.cuh>, which kernels of complex numbers include
 
@@ -154,7 +155,7 @@ template <class A, class B> __device__ bool at_most(A a, B b)
     else return a <= b;
 }
 
-// f of each component of a and b.
+// f of each component of a and b. (A lambda with parameters of type `auto` would belong to the host, for NVRTC 13.0.)
 template <class V, class F> __device__ V each(V a, V b, F f)
 {
     a.x = f(a.x, b.x), a.y = f(a.y, b.y);
@@ -166,7 +167,7 @@ template <class V, class F> __device__ V each(V a, V b, F f)
 #define WARPAINT_OPERATION(name, op) \
     template <class T> __device__ T name(T a, T b) \
     { \
-        if constexpr (COMPONENTS<T> > 1) return each(a, b, [](auto x, auto y) { return name(x, y); }); \
+        if constexpr (COMPONENTS<T> > 1) return each(a, b, [](Component<T> x, Component<T> y) { return name(x, y); }); \
         else if constexpr (Traits<T>::integer) return T(Modular<T>(a) op Modular<T>(b)); \
         else return a op b; \
     }
@@ -177,7 +178,7 @@ WARPAINT_OPERATION(multiply, *)
 
 template <class T> __device__ T negative(T a)
 {
-    if constexpr (COMPONENTS<T> > 1) return each(a, a, [](auto x, auto) { return negative(x); });
+    if constexpr (COMPONENTS<T> > 1) return each(a, a, [](Component<T> x, Component<T>) { return negative(x); });
     else if constexpr (Traits<T>::integer) return T(Modular<T>(0) - Modular<T>(a));
     else return -a;
 }
@@ -186,7 +187,7 @@ template <class T> __device__ T negative(T a)
 template <class T> __device__ T divide(T a, T b)
 {
     if constexpr (COMPONENTS<T> > 1) {
-        return each(a, b, [](auto x, auto y) { return divide(x, y); });
+        return each(a, b, [](Component<T> x, Component<T> y) { return divide(x, y); });
     } else if constexpr (Traits<T>::integer) {
         if (b == T(0)) return T(0);
         if (T(-1) < T(0) && b == T(-1)) return negative(a);  // the least integer by -1 overflows

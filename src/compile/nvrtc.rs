@@ -85,6 +85,22 @@ macro_rules! function {
     };
 }
 
+/// Loads what NVRTC `major.minor` at `path` will ask the loader for by name while it compiles. Some versions do not look
+/// beside themselves for it, and a wheel's folder is on nobody's path.
+fn load_builtins(path: &Path, (major, minor): (u32, u32)) {
+    let name = format!("libnvrtc-builtins.so.{major}.{minor}");
+    let Some(beside) = path.parent().map(|folder| folder.join(name)).filter(|file| file.is_file())
+    else {
+        return;
+    };
+    // SAFETY: the library holds data and functions for NVRTC alone; its initialisers have no preconditions.
+    match unsafe { libloading::Library::new(&beside) } {
+        // Kept for the rest of the process, as NVRTC is.
+        Ok(library) => std::mem::forget(library),
+        Err(error) => tracing::debug!(%error, "NVRTC's builtins do not load"),
+    }
+}
+
 /// Makes room for large precompiled headers, where the library knows them.
 fn reserve_for_precompiled(library: &'static libloading::Library) {
     type Reserve = unsafe extern "C" fn(usize) -> Code;
@@ -115,6 +131,7 @@ impl Nvrtc {
         let version = version
             .filter(|(major, _)| code == SUCCESS && *major >= 12)
             .ok_or_else(|| format!("is NVRTC {major}.{minor}, and 12.0 or newer is needed"))?;
+        load_builtins(path, version);
         reserve_for_precompiled(library);
         Ok(Self {
             version,
