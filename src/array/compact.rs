@@ -228,7 +228,7 @@ impl<'a> Choice<'a> {
         let (out, count) = (chosen.elements.operand(), chosen.count.operand());
         self.code.define(out.dtype);
         self.code.use_on(&out.context, "a compaction")?;
-        let places = Places::new(&self.shape, &self.code.layouts(&self.shape)?);
+        let places = Places::new(&self.shape, &self.code.strides(&self.shape)?);
         let count_type = if places.count() < 1 << 32 { u32::DTYPE } else { u64::DTYPE };
         for (name, of) in [("out_", &out), ("count_", &count)] {
             self.parameters.push((Declaration::pointer(of.dtype.name, name, false), of.address()));

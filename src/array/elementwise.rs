@@ -153,9 +153,9 @@ struct Job<'a> {
 impl<'a> Job<'a> {
     fn new(code: &'a Code<'a>, out: &'a Operand) -> Result<Self> {
         let shape = out.layout.shape();
-        let mut layouts = code.layouts(shape)?;
-        layouts.push(Layout::clone(&out.layout));
-        let job = Self { code, places: Places::new(shape, &layouts), out, width: 1 };
+        let mut strides = code.strides(shape)?;
+        strides.push(out.layout.strides().to_vec());
+        let job = Self { code, places: Places::new(shape, &strides), out, width: 1 };
         Ok(Self { width: if job.places.is_flat() { job.widest() } else { 1 }, ..job })
     }
 

@@ -119,6 +119,9 @@ impl Drop for Node {
     }
 }
 
+/// Nodes of a usual expression, for which room is allocated once.
+const USUAL_NODES: usize = 14;
+
 /// The nodes that an expression needs, each once and behind its arguments.
 pub(super) struct Order<'a> {
     pub(super) nodes: Vec<&'a Arc<Node>>,
@@ -127,8 +130,10 @@ pub(super) struct Order<'a> {
 
 impl<'a> Order<'a> {
     pub(super) fn of(root: &'a Arc<Node>) -> Self {
-        let mut order = Self { nodes: Vec::new(), numbers: HashMap::default() };
-        let mut stack = vec![(root, false)];
+        let numbers = HashMap::with_capacity_and_hasher(USUAL_NODES, BuildHasherDefault::default());
+        let mut order = Self { nodes: Vec::with_capacity(USUAL_NODES), numbers };
+        let mut stack = Vec::with_capacity(USUAL_NODES);
+        stack.push((root, false));
         while let Some((node, ready)) = stack.pop() {
             if order.numbers.contains_key(&Arc::as_ptr(node)) {
                 continue;

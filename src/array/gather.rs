@@ -64,7 +64,7 @@ fn scatter<T: Data>(
     let at = code.include(&places.node)?;
     let to = code.indexed(out, false);
     code.use_on(&out.context, "put")?;
-    let of = Places::new(shape, &code.layouts(shape)?);
+    let of = Places::new(shape, &code.strides(shape)?);
     let count = of.count();
     if count == 0 {
         return Ok(());

@@ -46,7 +46,7 @@ impl<T: Real> Expr<T> {
         let code = Code::new(&self.node)?;
         code.use_on(&context, "a histogram")?;
         let shape = code.shape()?;
-        let places = Places::new(&shape, &code.layouts(&shape)?);
+        let places = Places::new(&shape, &code.strides(&shape)?);
         if places.count() > 0 {
             let mut arguments = code.arguments();
             places.push_to(&mut arguments);

@@ -84,17 +84,19 @@ impl Layout {
     /// Whether no two indices mean the same element, so that it can be written in any order. (Broadcast axes
     /// break this; views made by slicing never do.)
     pub fn is_injective(&self) -> bool {
+        if self.is_contiguous() {
+            return true;
+        }
         let axes = self.shape.iter().zip(&self.strides);
         let mut axes: Vec<_> =
             axes.filter(|(n, _)| **n > 1).map(|(&n, s)| (s.unsigned_abs(), n)).collect();
         axes.sort_unstable();
         let mut reach = 0;
-        self.count() == 0
-            || axes.into_iter().all(|(stride, n)| {
-                let free = stride > reach;
-                reach += stride * (n - 1);
-                free
-            })
+        axes.into_iter().all(|(stride, n)| {
+            let free = stride > reach;
+            reach += stride * (n - 1);
+            free
+        })
     }
 
     /// The places of its elements: the first used, and the one behind the last used.
@@ -116,6 +118,12 @@ impl Layout {
     /// # Errors
     /// [`Error::Broadcast`], [`Error::TooLarge`] when the elements cannot be counted.
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
+        let strides = self.strides_over(shape)?;
+        Ok(Self { shape: shape.to_vec(), strides, offset: self.offset })
+    }
+
+    /// The strides of [`Layout::broadcast_to`], with its errors.
+    pub(super) fn strides_over(&self, shape: &[usize]) -> Result<Vec<isize>> {
         expect_countable(shape)?;
         let mismatch = || Error::Broadcast { shapes: vec![self.shape.clone(), shape.to_vec()] };
         let front = shape.len().checked_sub(self.ndim()).ok_or_else(mismatch)?;
@@ -127,7 +135,7 @@ impl Layout {
                 _ => return Err(mismatch()),
             };
         }
-        Ok(Self { shape: shape.to_vec(), strides, offset: self.offset })
+        Ok(strides)
     }
 
     /// The axes in another order: axis `i` of the result is axis `axes[i]`.
@@ -392,12 +400,15 @@ pub fn broadcast<'a>(shapes: impl IntoIterator<Item = &'a [usize]> + Clone) -> R
 
 /// Drops axes of length 1 and joins neighbouring axes that are one run in all of `strides` alike: the fewer axes,
 /// the less a kernel computes for each index. Of each operand the strides come back in the same order.
-pub(super) fn collapse(shape: &[usize], strides: &[&[isize]]) -> (Vec<usize>, Vec<Vec<isize>>) {
+pub(super) fn collapse<S: AsRef<[isize]>>(
+    shape: &[usize],
+    strides: &[S],
+) -> (Vec<usize>, Vec<Vec<isize>>) {
     let mut lengths: Vec<usize> = Vec::new();
     let mut joined: Vec<Vec<isize>> = vec![Vec::new(); strides.len()];
     for (axis, &n) in shape.iter().enumerate().filter(|(_, n)| **n != 1) {
-        let is_run = |(of, joined): (&&[isize], &Vec<isize>)| {
-            joined.last().is_some_and(|&outer| outer == of[axis] * n as isize)
+        let is_run = |(of, joined): (&S, &Vec<isize>)| {
+            joined.last().is_some_and(|&outer| outer == of.as_ref()[axis] * n as isize)
         };
         let runs_on = !lengths.is_empty() && strides.iter().zip(&joined).all(is_run);
         if runs_on && let Some(last) = lengths.last_mut() {
@@ -409,7 +420,7 @@ pub(super) fn collapse(shape: &[usize], strides: &[&[isize]]) -> (Vec<usize>, Ve
             if runs_on {
                 joined.pop();
             }
-            joined.push(of[axis]);
+            joined.push(of.as_ref()[axis]);
         }
     }
     (lengths, joined)

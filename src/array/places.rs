@@ -5,7 +5,7 @@ use std::{
     hash::{Hash, Hasher},
 };
 
-use super::layout::{Layout, collapse};
+use super::layout::collapse;
 use crate::device::Arguments;
 
 /// The places of arrays' elements by an index in C order over one shape. Axes are joined where they are one run in all
@@ -16,10 +16,9 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Those of arrays with these layouts, which have one shape.
-    pub(super) fn new(shape: &[usize], layouts: &[Layout]) -> Self {
-        let strides: Vec<&[isize]> = layouts.iter().map(Layout::strides).collect();
-        let (shape, strides) = collapse(shape, &strides);
+    /// Those of arrays with these strides along the axes of one shape.
+    pub(super) fn new(shape: &[usize], strides: &[Vec<isize>]) -> Self {
+        let (shape, strides) = collapse(shape, strides);
         Self { shape, strides }
     }
 

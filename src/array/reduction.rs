@@ -200,17 +200,16 @@ struct Places {
 
 impl Places {
     fn new(code: &Code<'_>, job: &Job<'_>) -> Result<Self> {
-        let layouts = code.layouts(job.shape)?;
+        let strides = code.strides(job.shape)?;
         let part = |axes: &[usize]| {
             let shape: Vec<usize> = axes.iter().map(|&axis| job.shape[axis]).collect();
-            let of = |layout: &Layout| axes.iter().map(|&axis| layout.strides()[axis]).collect();
-            let strides: Vec<Vec<isize>> = layouts.iter().map(of).collect();
-            let strides: Vec<&[isize]> = strides.iter().map(Vec::as_slice).collect();
+            let of = |strides: &Vec<isize>| axes.iter().map(|&axis| strides[axis]).collect();
+            let strides: Vec<Vec<isize>> = strides.iter().map(of).collect();
             collapse(&shape, &strides)
         };
         let mut axes = job.reduced.to_vec();
-        if let (false, Some(layout)) = (job.reduction.ordered, layouts.first()) {
-            axes.sort_by_key(|&axis| std::cmp::Reverse(layout.strides()[axis].unsigned_abs()));
+        if let (false, Some(strides)) = (job.reduction.ordered, strides.first()) {
+            axes.sort_by_key(|&axis| std::cmp::Reverse(strides[axis].unsigned_abs()));
         }
         let ((kept, outer), (reduced, inner)) = (part(job.kept), part(&axes));
         Ok(Self { kept, reduced, strides: outer.into_iter().zip(inner).collect() })

@@ -298,10 +298,11 @@ fn order(segments: Segments<'_>, ndim: usize) -> Result<Vec<usize>> {
 
 /// The places of the arrays' elements and the result's, counted along axes in this order.
 fn places(code: &Code<'_>, out: &Operand, shape: &[usize], order: &[usize]) -> Result<Places> {
-    let mut layouts = code.layouts(shape)?;
-    layouts.push(Layout::clone(&out.layout));
-    let layouts: Vec<Layout> =
-        layouts.iter().map(|layout| layout.permute(order)).collect::<Result<_>>()?;
+    let mut strides = code.strides(shape)?;
+    strides.push(out.layout.strides().to_vec());
+    for strides in &mut strides {
+        *strides = order.iter().map(|&axis| strides[axis]).collect();
+    }
     let shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-    Ok(Places::new(&shape, &layouts))
+    Ok(Places::new(&shape, &strides))
 }

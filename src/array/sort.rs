@@ -330,7 +330,7 @@ impl<'a> Stage<'a> {
         code.use_on(&radix.context, "a sort")?;
         // Buffers between passes have one axis.
         let shape = code.shape()?;
-        let places = Places::new(&shape, &code.layouts(&shape)?);
+        let places = Places::new(&shape, &code.strides(&shape)?);
         let dtypes = (keys.dtype(), values.map(|values| values.dtype()));
         let widest = dtypes.0.bytes.max(dtypes.1.map_or(0, |value| value.bytes));
         let items = (BYTES_PER_THREAD / widest).clamp(1, MOST_ITEMS);

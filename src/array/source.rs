@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    DType, Error, Layout, Result,
+    DType, Error, Result,
     custom::Bound,
     expression::{Node, Operand, Order},
     layout::broadcast,
@@ -105,6 +105,7 @@ impl<'a> Code<'a> {
         if operations > MOST_OPERATIONS {
             return Err(too_long);
         }
+        self.steps.reserve(order.nodes.len());
         for &node in &order.nodes {
             let step = self.step(node, |argument| first + order.number(argument));
             self.steps.push(step);
@@ -303,12 +304,12 @@ impl<'a> Code<'a> {
         broadcast(self.arrays.iter().map(|array| array.layout.shape()))
     }
 
-    /// The layouts of its arrays, broadcast to `shape`.
+    /// The strides of its arrays, broadcast to `shape`.
     ///
     /// # Errors
     /// [`Error::Broadcast`].
-    pub(super) fn layouts(&self, shape: &[usize]) -> Result<Vec<Layout>> {
-        self.arrays.iter().map(|array| array.layout.broadcast_to(shape)).collect()
+    pub(super) fn strides(&self, shape: &[usize]) -> Result<Vec<Vec<isize>>> {
+        self.arrays.iter().map(|array| array.layout.strides_over(shape)).collect()
     }
 
     /// Says that the arrays are used on the stream of `context`.

@@ -133,6 +133,9 @@ impl fmt::Display for LaunchConfig {
     }
 }
 
+/// What most kernels' arguments take, allocated once.
+const USUAL_BYTES: usize = 96;
+
 /// Kernel arguments, packed as the PTX ABI lays parameters out: each at the next multiple of its alignment.
 ///
 /// ```
@@ -162,6 +165,10 @@ impl Arguments {
 
     /// Appends raw bytes at the next multiple of `align` (a power of two).
     pub fn push_bytes(&mut self, value: &[u8], align: usize) -> &mut Self {
+        if self.parameters.is_empty() {
+            self.bytes.reserve(USUAL_BYTES);
+            self.parameters.reserve(USUAL_BYTES / 8);
+        }
         let offset = self.bytes.len().next_multiple_of(align.max(1));
         self.bytes.resize(offset, 0);
         self.bytes.extend_from_slice(value);
