@@ -32,13 +32,17 @@ mod copied;
 mod mapped;
 mod registered;
 mod registered_image;
+mod registered_object;
 mod texture;
 mod twin;
 
 use std::fmt;
 
 pub use mapped::{Mapped, MappedAll, map_all};
-pub use registered::cuda_devices_of;
+pub use registered::{Drawing, cuda_devices_drawing, cuda_devices_of};
+pub use registered_object::{
+    GlObject, ImageObject, ImageTarget, ImageUse, MappedImage, MappedObjects, map_objects,
+};
 pub use texture::{MappedTexture, SharedTexture};
 pub use twin::TextureTwin;
 
@@ -94,7 +98,7 @@ impl fmt::Display for Path {
 }
 
 /// What the device does with a shared buffer while it is mapped; a hint, by which the driver may save copies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Access {
     /// Reads and writes.
     #[default]

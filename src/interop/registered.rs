@@ -41,6 +41,7 @@ entry_points! {
             level: c_uint,
         );
         fn cuGraphicsUnregisterResource(resource: sys::CUgraphicsResource);
+        fn cuGraphicsResourceSetMapFlags_v2(resource: sys::CUgraphicsResource, flags: c_uint);
     }
 
     unbound {
@@ -50,12 +51,26 @@ entry_points! {
         fn cuGraphicsGLRegisterImage(
             resource: *mut sys::CUgraphicsResource, texture: c_uint, target: c_uint, flags: c_uint
         );
+        // cudarc has an enum in it, which cannot hold a newer driver's numbers.
+        fn cuArray3DGetDescriptor_v2(described: *mut Described, array: sys::CUarray);
         fn cuGLGetDevices_v2(
             count: *mut c_uint, devices: *mut sys::CUdevice, capacity: c_uint, list: c_uint
         );
     }
 
     optional {}
+}
+
+/// `CUDA_ARRAY3D_DESCRIPTOR`, with numbers in place of enums.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Described {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) depth: usize,
+    pub(super) format: c_uint,
+    pub(super) channels: c_uint,
+    pub(super) flags: c_uint,
 }
 
 impl Graphics {
@@ -71,13 +86,36 @@ impl Graphics {
     }
 }
 
+/// Which of the devices that draw for an OpenGL context, of which several may take turns (`CUGLDeviceList`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Drawing {
+    /// All of them.
+    #[default]
+    AnyFrame,
+    /// Those that draw the current frame.
+    CurrentFrame,
+    /// Those that draw the next one.
+    NextFrame,
+}
+
 /// The ordinals of the CUDA devices that draw for `gl`, and so can share memory with it.
 ///
 /// # Errors
 /// [`Error::Device`]: there is no CUDA driver, or it does not know this OpenGL, such as Mesa's.
 pub fn cuda_devices_of(gl: &Gl) -> Result<Vec<u32>> {
-    /// `CU_GL_DEVICE_LIST_ALL`
-    const ALL: c_uint = 1;
+    cuda_devices_drawing(gl, Drawing::AnyFrame)
+}
+
+/// As [`cuda_devices_of`], of certain frames.
+///
+/// # Errors
+/// As [`cuda_devices_of`].
+pub fn cuda_devices_drawing(gl: &Gl, frames: Drawing) -> Result<Vec<u32>> {
+    let list: c_uint = match frames {
+        Drawing::AnyFrame => 1,
+        Drawing::CurrentFrame => 2,
+        Drawing::NextFrame => 3,
+    };
     let (driver, graphics) = (Driver::get()?, Graphics::get()?);
     gl.make_current()?;
     let (mut count, mut devices) = (0, [0; 64]);
@@ -87,7 +125,7 @@ pub fn cuda_devices_of(gl: &Gl) -> Result<Vec<u32>> {
             &raw mut count,
             devices.as_mut_ptr(),
             devices.len() as c_uint,
-            ALL,
+            list,
         )
     };
     driver.check(&gl.info().renderer, status)?;

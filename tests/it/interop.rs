@@ -5,7 +5,10 @@ use warpaint::{
         Arguments, Device, Error as DeviceError, Fill, LaunchConfig, Stream, TextureDescriptor,
     },
     gl::{Buffer, Context, Format, Headless, Size, Texture},
-    interop::{Access, Error, Interop, Path, SharedBuffer, cuda_devices_of, map_all},
+    interop::{
+        Access, Drawing, Error, GlObject, ImageTarget, ImageUse, Interop, Path, SharedBuffer,
+        cuda_devices_drawing, cuda_devices_of, map_all, map_objects,
+    },
 };
 
 use crate::{gl::context, nvidia};
@@ -242,6 +245,61 @@ fn a_stream_of_another_device_is_refused() {
     let mut buffer = Interop::none(&device).buffer(64).unwrap();
     let refused = buffer.map(&other.stream().unwrap()).map(drop);
     assert!(matches!(refused, Err(Error::Device(DeviceError::WrongDevice { .. }))), "{refused:?}");
+}
+
+/// Objects of other libraries: whatever has a name.
+#[test]
+#[expect(unsafe_code, reason = "the objects outlive their registration")]
+fn objects_are_registered_by_their_names() {
+    let Some((device, context, _)) = registered() else { return };
+    let (gl, stream) = (context.gl(), device.stream().unwrap());
+    let buffer = Buffer::new(gl, 64).unwrap();
+    let texture = Texture::new(gl, Format::Rgba8, Size::Flat([4, 2])).unwrap();
+    let used = ImageUse { surface: true, gather: false, access: Access::ReadWrite };
+    // SAFETY: the buffer lives until the end of the test.
+    let memory = unsafe { GlObject::buffer(gl, &device, buffer.name(), Access::ReadWrite) };
+    let target = ImageTarget::Texture2d;
+    // SAFETY: the texture lives until the end of the test.
+    let image = unsafe { GlObject::image(gl, &device, texture.name(), target, used) };
+    let (mut memory, mut image) = (memory.unwrap(), image.unwrap());
+    memory.set_access(Access::WriteDiscard).unwrap();
+    for value in 1..4 {
+        let mut objects = [&mut memory, &mut image];
+        let mapped = map_objects(&mut objects, &stream).unwrap();
+        stream.fill(mapped.memory(0).unwrap(), Fill::U8(value)).unwrap();
+        let level = mapped.image(1, 0, 0).unwrap();
+        assert_eq!(level.descriptor().shape.extent(), [4, 2, 1]);
+        stream.upload(level.region(), &[value + 1; 32]).unwrap();
+        assert_ne!(level.surface().unwrap().handle(), 0);
+        assert_ne!(level.texture(&TextureDescriptor::default()).unwrap().handle(), 0);
+        assert!(mapped.image(1, 0, 1).is_err() && mapped.image(0, 0, 0).is_err());
+        assert!(mapped.memory(1).is_err() && mapped.memory(2).is_err());
+        match value {
+            1 => mapped.unmap().unwrap(),
+            _ => drop(mapped),
+        }
+        stream.synchronize().unwrap();
+        assert_eq!(read(&buffer), [value; 64]);
+        assert_eq!(texels(&texture), [value + 1; 32]);
+    }
+    // SAFETY: it is refused.
+    let none = unsafe { GlObject::buffer(gl, &device, u32::MAX, Access::ReadWrite) };
+    assert!(matches!(none, Err(Error::Device(_))), "{none:?}");
+    assert!(cuda_devices_drawing(gl, Drawing::CurrentFrame).unwrap().contains(&0));
+}
+
+#[test]
+#[expect(unsafe_code, reason = "the object outlives the attempt")]
+fn objects_are_not_registered_with_the_cpu_device() {
+    let Some(context) = context() else { return };
+    let (device, buffer) = (Device::cpu().unwrap(), Buffer::new(context.gl(), 64).unwrap());
+    // SAFETY: the buffer lives.
+    let refused =
+        unsafe { GlObject::buffer(context.gl(), &device, buffer.name(), Access::ReadWrite) };
+    let unsupported = matches!(refused, Err(Error::Device(DeviceError::Unsupported { .. })));
+    assert!(unsupported, "{refused:?}");
+    let nothing = map_objects(&mut [], &device.stream().unwrap()).map(drop);
+    assert!(matches!(nothing, Err(Error::Device(DeviceError::WrongDevice { .. }))));
 }
 
 #[test]
