@@ -92,23 +92,30 @@ template <int N, bool inverse> __device__ inline void fft(float2 *line, int t)
     else fft_pass<N, 4, inverse>(line, t, done, scale);
 }
 
+// Copies this block's lines to shared memory or back: neighbours in `data` by neighbouring threads.
+template <int N, int LINES, bool back>
+__device__ inline void fft_copy(float2 *shared, float2 *data, long long step, long long next, int count)
+{
+    const int first = blockIdx.x * LINES;
+    const bool along = step < next;
+    for (int e = threadIdx.x; e < N * LINES; e += LINES * fft_threads(N)) {
+        const int i = along ? e % N : e / LINES, l = along ? e / N : e % LINES;
+        if (first + l >= count) continue;
+        float2 &here = shared[l * fft_line(N) + fft_place(i)], &there = data[i * step + (first + l) * next];
+        if (back) there = here;
+        else here = there;
+    }
+}
+
 // Transforms `count` lines of `data` in place, LINES of them by this block, which has LINES * fft_threads(N) threads in
 // x: element i of line l is data[i * step + l * next]. `shared` has LINES * fft_line(N) elements.
 template <int N, int LINES, bool inverse>
 __device__ inline void fft_lines(float2 *shared, float2 *data, long long step, long long next, int count)
 {
-    const int first = blockIdx.x * LINES;
-    const bool along = step < next;
-    auto each = [&](auto visit) {
-        for (int e = threadIdx.x; e < N * LINES; e += LINES * fft_threads(N)) {
-            const int i = along ? e % N : e / LINES, l = along ? e / N : e % LINES;
-            if (first + l < count) visit(shared[l * fft_line(N) + fft_place(i)], data[i * step + (first + l) * next]);
-        }
-    };
-    each([](float2 &here, float2 &there) { here = there; });
+    fft_copy<N, LINES, false>(shared, data, step, next, count);
     __syncthreads();
     fft<N, inverse>(shared + threadIdx.x / fft_threads(N) * fft_line(N), threadIdx.x % fft_threads(N));
-    each([](float2 &here, float2 &there) { there = here; });
+    fft_copy<N, LINES, true>(shared, data, step, next, count);
 }
 
 }  // namespace warpaint
