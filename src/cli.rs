@@ -14,7 +14,7 @@ use warpaint::{
     device::Choice,
     diagnostic::{Diagnostic, has_errors},
     headless::{
-        self, Case, Dump, Error, ExitStatus, Outcome, Render, Result, Run, SceneSource, Test,
+        self, Bench, Case, Dump, Error, ExitStatus, Outcome, Render, Result, Run, SceneSource, Test,
     },
     scene::built_ins,
     studio,
@@ -42,6 +42,8 @@ enum Command {
     /// Run scenes and look whether their checks hold, a line each
     #[command(after_help = "Exit code: 0 all hold, 1 some do not, 4 a kernel faulted.")]
     Test(TestArgs),
+    /// Measure the passes of scenes, and what of the device's ceilings they reach
+    Bench(BenchArgs),
     /// Compile scenes and say what is wrong with them, as file:line:column: error: text
     Check(CheckArgs),
     /// List the devices, with their properties and the OpenGL that each can share with
@@ -150,6 +152,23 @@ struct TestArgs {
 }
 
 #[derive(Debug, Args)]
+struct BenchArgs {
+    /// Files, or names of built-in scenes [default: all that are built in]
+    scenes: Vec<String>,
+    /// Measure the array library's main operations
+    #[arg(long)]
+    library: bool,
+    /// Steps to measure, at most; a scene that is slow is given 20 seconds
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=240))]
+    steps: u64,
+    /// Write the figures
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+#[derive(Debug, Args)]
 struct CheckArgs {
     /// Files, or names of built-in scenes
     #[arg(required = true)]
@@ -180,6 +199,7 @@ fn execute(cli: Cli) -> Result<()> {
         None => open_studio(cli.scene, cli.run),
         Some(Command::Render(args)) => render(args),
         Some(Command::Test(args)) => test(args),
+        Some(Command::Bench(args)) => bench(args),
         Some(Command::Check(args)) => check(&args),
         Some(Command::Devices { json, verbose }) => devices(json, verbose),
         Some(Command::Cache { action }) => cache(action),
@@ -253,11 +273,7 @@ fn render(args: RenderArgs) -> Result<()> {
 
 fn test(args: TestArgs) -> Result<()> {
     let run = args.run.headless()?;
-    let names = match args.scenes {
-        names if names.is_empty() => built_ins().iter().map(|s| s.name.to_owned()).collect(),
-        names => names,
-    };
-    let scenes = names.iter().map(|name| SceneSource::find(name)).collect::<Result<_>>()?;
+    let scenes = scenes(args.scenes)?;
     let request = Test {
         scenes,
         run,
@@ -276,6 +292,27 @@ fn test(args: TestArgs) -> Result<()> {
         }
     });
     tested.and(printed)
+}
+
+fn bench(args: BenchArgs) -> Result<()> {
+    let run = args.run.headless()?;
+    let only_library = args.library && args.scenes.is_empty();
+    let scenes = if only_library { Vec::new() } else { scenes(args.scenes)? };
+    let request = Bench { scenes, library: args.library, run, steps: args.steps, json: args.json };
+    let mut printed = Ok(());
+    let measured = headless::bench(&request, &Compiler::new(Cache::user()), |line| {
+        if printed.is_ok() {
+            printed = print(&format!("{line}\n"));
+        }
+    });
+    measured.and(printed)
+}
+
+/// The scenes with these names; all that are built in where there is none.
+fn scenes(names: Vec<String>) -> Result<Vec<SceneSource>> {
+    let built_in = || built_ins().iter().map(|scene| scene.name.to_owned()).collect();
+    let names: Vec<String> = if names.is_empty() { built_in() } else { names };
+    names.iter().map(|name| SceneSource::find(name)).collect()
 }
 
 fn check(args: &CheckArgs) -> Result<()> {

@@ -6,9 +6,9 @@ use std::{
 };
 
 use crate::{
-    compile, device,
+    array, compile, device,
     diagnostic::{Diagnostic, Severity},
-    file, gl, interop, record, session,
+    file, gl, interop, kernel, record, session,
 };
 
 /// `Result` with a headless [`enum@Error`].
@@ -49,6 +49,12 @@ pub enum Error {
     /// Pictures could not be recorded.
     #[error(transparent)]
     Record(#[from] record::Error),
+    /// A kernel of our own was refused.
+    #[error(transparent)]
+    Kernel(#[from] kernel::Error),
+    /// The array library failed.
+    #[error(transparent)]
+    Array(#[from] array::Error),
     /// Not all checks of the test mode hold.
     #[error("{failed} of {of} checks {}", if *.status == ExitStatus::Failed { "failed" } else { "failed or could not be made" })]
     Tests {

@@ -3,11 +3,14 @@
 //! Takes what the command line said; gives files, lines on standard output and an exit code. Drives
 //! [`session`](crate::session) exactly as the studio does.
 
+mod bench;
+mod ceilings;
 mod check;
 mod devices;
 mod error;
 mod golden;
 mod junit;
+mod library;
 mod measured;
 mod npy;
 mod render;
@@ -15,8 +18,10 @@ mod report;
 mod run;
 mod source;
 mod stage;
+mod stopwatch;
 mod test;
 
+pub use bench::{Bench, bench};
 pub use check::check;
 pub use devices::devices;
 pub use error::{Error, ExitStatus, Result};

@@ -1,4 +1,4 @@
-//! What `render --json` writes.
+//! What `render --json` writes, and how.
 
 use std::path::Path;
 
@@ -104,7 +104,15 @@ pub(super) fn write(
         samples,
         snapshot: session.snapshot(),
     };
-    let mut text = serde_json::to_vec_pretty(&report)
+    write_json(path, &report)
+}
+
+/// Writes `report` to a file, to be read by people, too.
+///
+/// # Errors
+/// [`Error::File`].
+pub(super) fn write_json(path: &Path, report: &impl Serialize) -> Result<()> {
+    let mut text = serde_json::to_vec_pretty(report)
         .map_err(|error| Error::Usage(format!("the report cannot be written as JSON: {error}")))?;
     text.push(b'\n');
     Error::write(path, text)

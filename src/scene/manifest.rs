@@ -56,6 +56,10 @@ pub struct Pass {
     pub shared_bytes: u32,
     /// How often it is launched in a row.
     pub repeat: Repeat,
+    /// Bytes that a launch must read and write, for benchmarks.
+    pub bytes: Option<f64>,
+    /// Operations in floating point that a launch must do.
+    pub flops: Option<f64>,
     /// The parameter (an index) that must be on, or not 0, for it to run.
     pub only_if: Option<usize>,
     /// Where the kernel is named.

@@ -417,10 +417,21 @@ impl Session {
             parameters: self.parameter_snapshots(),
             resources: self.resource_snapshots(),
             stats: self.stat_snapshots(),
-            passes: self.history.timings(),
+            passes: self.pass_timings(),
             compile: self.compile.clone(),
             fault: self.fault.clone(),
         }
+    }
+
+    fn pass_timings(&self) -> Vec<PassTiming> {
+        let mut timings = self.history.timings();
+        let passes = self.program.iter().flat_map(|program| program.passes(When::Step));
+        for (timing, pass) in timings.iter_mut().zip(passes) {
+            let launches = f64::from(pass.plan.launches(&self.inputs));
+            timing.bytes = pass.plan.declared.bytes.map(|bytes| bytes * launches);
+            timing.flops = pass.plan.declared.flops.map(|flops| flops * launches);
+        }
+        timings
     }
 
     fn parameter_snapshots(&self) -> Vec<Parameter> {

@@ -169,6 +169,12 @@ pub struct PassTiming {
     pub last_ms: f32,
     /// Milliseconds of the last steps, oldest first.
     pub history_ms: Vec<f32>,
+    /// Bytes that the manifest says a step's launches move, with the present parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<f64>,
+    /// Operations that it says they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flops: Option<f64>,
 }
 
 /// What became of the latest source.

@@ -82,6 +82,8 @@ impl History {
                 name: name.clone(),
                 last_ms: history.back().copied().unwrap_or(0.0),
                 history_ms: history.iter().copied().collect(),
+                bytes: None,
+                flops: None,
             })
             .collect()
     }

@@ -4,6 +4,8 @@
 #![allow(clippy::print_stderr, reason = "what is skipped is said aloud")]
 
 mod array;
+#[cfg(feature = "studio")]
+mod bench;
 mod checker;
 #[cfg(feature = "studio")]
 mod checks;

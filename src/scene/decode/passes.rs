@@ -31,6 +31,8 @@ pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
             shape: shape(&mut table, manifest),
             shared_bytes: table.integer("shared", 0, MOST_SHARED_BYTES).unwrap_or(0) as u32,
             repeat: repeat(&mut table, manifest),
+            bytes: table.positive("bytes"),
+            flops: table.positive("flops"),
             only_if: only_if(&mut table, manifest),
             at,
         };
