@@ -28,7 +28,7 @@ macro_rules! files {
     };
 }
 
-const SCENES: &[BuiltIn] = files!(BuiltIn { source } "", "", ".cu": "particles", "nbody", "spheres", "boids", "gray-scott");
+const SCENES: &[BuiltIn] = files!(BuiltIn { source } "", "", ".cu": "particles", "nbody", "spheres", "boids", "gray-scott", "fluid", "karman", "smoke");
 
 const HEADERS: &[BuiltInHeader] = files!(
     BuiltInHeader { text } "include/", "", "":

@@ -76,3 +76,50 @@ fn wishes_of_boids() {
         is_noticed("boids", &small, from, to);
     }
 }
+
+/// Whether `warpaint test` finds that the check on `stat` holds, in a scene that `arguments` make small.
+fn holds(source: &str, stat: &str, arguments: &[&str]) -> bool {
+    let place = Workplace::new();
+    place.file("scene.cu", source);
+    let ended = place.run(&[&["test", "scene.cu", "--device", "cpu"], arguments].concat());
+    let line = ended.out.lines().find(|line| line.contains(&format!(": {stat} = ")));
+    line.unwrap_or_else(|| panic!("{stat}: {ended:#?}")).starts_with("ok ")
+}
+
+/// That the check on `stat` holds, but not where the first of each pair of texts is replaced by the second.
+fn is_noticed_by(stat: &str, scene: &str, arguments: &[&str], mutations: &[(&str, &str)]) {
+    let source = Scene::built_in(scene).unwrap();
+    assert!(holds(source, stat, arguments), "{scene}: {stat}");
+    for (from, to) in mutations {
+        assert_eq!(source.matches(from).count(), 1, "{scene}: {from}");
+        assert!(!holds(&source.replace(from, to), stat, arguments), "{scene}: {stat}: {to}");
+    }
+}
+
+#[test]
+fn pressure_by_fourier_transforms() {
+    let mutations = [
+        ("a -= divergence * sine_x", "a += divergence * sine_x"),
+        ("value.y - mirrored.y", "value.y + mirrored.y"),
+    ];
+    let small = ["--const", "w=64", "--const", "h=64", "--steps", "20"];
+    is_noticed_by("divergence", "fluid", &small, &mutations);
+}
+
+#[test]
+fn pressure_by_multigrid() {
+    let mutations = [
+        ("v.y -= pressure[i]", "v.y += pressure[i]"),
+        ("= (sum.x - source[i]) / sum.y;", "= (sum.x + source[i]) / sum.y;"),
+    ];
+    is_noticed_by("divergence", "smoke", &["--const", "n=32", "--steps", "30"], &mutations);
+}
+
+#[test]
+fn collisions_and_the_inlet() {
+    let mutations = [
+        ("- even_rate * same", "+ even_rate * same"),
+        ("+ 6.0f * share[i] * inflow", "- 6.0f * share[i] * inflow"),
+    ];
+    is_noticed_by("velocity.x.mean", "karman", &["--steps", "100"], &mutations);
+}
