@@ -62,6 +62,7 @@ kernel = "react"
 grid   = ["(w / 2 + 31) / 32", "(h / rows + 7) / 8"]
 block  = [32, 8]
 repeat = "steps"
+bytes  = "16 * w * h"      # of a launch: each cell is read and written once
 
 [[pass]]
 kernel = "paint"

@@ -69,6 +69,7 @@ kernel = "flow"
 over   = "picture"
 block  = [128, 2]
 repeat = "steps"
+bytes  = "72 * w * h"      # of a launch: nine populations are read and written once
 
 [[pass]]
 kernel = "look"

@@ -4,9 +4,9 @@ summary = "Two galaxies of stars and dark matter fall past each other and merge:
 
 [constant]
 n      = 65536             # bodies
-bodies = 4                 # that a thread works on at a time
-lanes  = 64                # threads of a block side by side over the bodies, in whole warps ...
-slices = 4                 # ... and so many times over the others that pull
+bodies = 8                 # that a thread works on at a time
+lanes  = 32                # threads of a block side by side over the bodies, in whole warps ...
+slices = 8                 # ... and so many times over the others that pull
 tile   = "lanes * slices"  # others in shared memory at a time, and threads in a block
 
 [constant.cpu]
@@ -83,6 +83,7 @@ over   = "n"
 kernel = "kick<true>"
 grid   = "(n + lanes * bodies - 1) / (lanes * bodies)"
 block  = "tile"
+flops  = "20 * n * n"      # as the CUDA sample counts a pair
 
 [[pass]]
 kernel = "measure"

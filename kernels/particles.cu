@@ -69,6 +69,7 @@ over   = "position"
 [[pass]]
 kernel = "advance"
 over   = "position"
+bytes  = "64 * n"          # position and velocity, read and written
 
 [view]
 kind     = "points"

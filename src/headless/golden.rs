@@ -146,8 +146,11 @@ fn array(golden: &Golden, path: &Path, npy: &[u8]) -> Compared {
     };
     let apart =
         |a: f64, b: f64| if a == b || a.is_nan() && b.is_nan() { 0.0 } else { (a - b).abs() };
-    // Comparisons with NaN are false: what is no number is near nothing.
-    let near = |a: f64, b: f64| apart(a, b) <= golden.tolerance + relative * b.abs();
+    // Comparisons with NaN are false: what is no number is near nothing else. (A part of what has no end is none.)
+    let near = |a: f64, b: f64| match apart(a, b) {
+        0.0 => true,
+        apart => apart <= golden.tolerance + relative * b.abs(),
+    };
     let far = |a: f64, b: f64| !near(a, b);
     let pairs = || found.iter().copied().zip(expected.iter().copied());
     let off = pairs().filter(|(a, b)| far(*a, *b)).count();
@@ -211,6 +214,7 @@ mod tests {
             actual.compare(&golden, &path, &folder.path().join("failed")).unwrap()
         };
         assert!(compared(&[1.0, 2.0, f32::NAN, 100.0], 0.0, 0.0).holds);
+        assert!(!compared(&[1.0, 2.0, f32::NAN, f32::INFINITY], 0.5, 0.5).holds);
         assert!(compared(&[1.5, 2.5, f32::NAN, 100.5], 0.5, 0.0).holds);
         assert!(compared(&[1.0, 2.0, f32::NAN, 101.0], 0.0, 0.01).holds);
         let wrong = compared(&[1.0, 2.0, f32::NAN, 101.0], 0.5, 0.0);

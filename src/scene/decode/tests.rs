@@ -354,24 +354,6 @@ fn the_prelude_gives_constants_their_types() {
     assert_eq!(scene.prelude(), expected);
 }
 
-/// The manual's examples: whole scenes bind, and its pieces make one manifest together.
-#[test]
-fn the_manual_shows_what_works() {
-    let manual = include_str!("../../../docs/scenes.md");
-    let fenced = |language: &str| {
-        let fence = format!("```{language}\n");
-        let blocks = manual.split(&fence).skip(1);
-        blocks.filter_map(|block| block.split("```").next()).map(str::to_owned).collect::<Vec<_>>()
-    };
-    for scene in fenced("cuda").iter().filter(|block| block.starts_with(source::OPEN)) {
-        let scene = Scene::parse("manual.cu", scene, &Overrides::default()).expect("parses");
-        scene.plan().expect("binds");
-    }
-    let pieces = fenced("toml");
-    assert!(pieces.len() >= 7, "{pieces:#?}");
-    assert_eq!(told(&pieces.join("\n")), Vec::<String>::new());
-}
-
 /// Whatever is typed into a scene, reading it ends in a value or in diagnostics.
 #[test]
 fn no_text_makes_it_panic() {
