@@ -114,7 +114,7 @@ extern \"C\" __global__ void {name}(const {pointee} *elements_, {parameters}cons
     warpaint::summary::Partial *partials_)
 {{
     warpaint::summary::summarize_values<1>(count_, partials_, [&](const unsigned long long i, int) {{
-        const {element} x = {x};
+        [[maybe_unused]] const {element} x = {x};
         double value_ =
 #line {line} {file}
 {indent}{expression}
