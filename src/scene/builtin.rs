@@ -28,7 +28,11 @@ macro_rules! files {
     };
 }
 
-const SCENES: &[BuiltIn] = files!(BuiltIn { source } "", "", ".cu": "particles", "nbody", "spheres", "boids", "gray-scott", "fluid", "karman", "smoke");
+const SCENES: &[BuiltIn] = files!(
+    BuiltIn { source } "", "", ".cu":
+    "particles", "nbody", "spheres", "boids", "fluid", "karman", "smoke", "gray-scott", "gaussian-field", "noise",
+    "ising", "life", "mandelbrot",
+);
 
 const HEADERS: &[BuiltInHeader] = files!(
     BuiltInHeader { text } "include/", "", "":

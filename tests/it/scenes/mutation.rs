@@ -77,6 +77,22 @@ fn wishes_of_boids() {
     }
 }
 
+#[test]
+fn spins_and_cells() {
+    // Large enough for the checks to hold without the mutation.
+    let small = ["--const", "w=256", "--const", "h=256"];
+    is_noticed("ising", &small, "expf(-cost / temperature)", "expf(cost / temperature)");
+    is_noticed("life", &[], "nine == 4 && age >= 128", "nine == 5 && age >= 128");
+}
+
+#[test]
+fn numbers_and_waves() {
+    is_noticed("mandelbrot", &[], "fma(2.0 * x, y, c.y)", "fma(2.0 * x, -y, c.y)");
+    is_noticed("noise", &[], "make_uint4(i, step, 0, 0)", "make_uint4(i / 2, step, 0, 0)");
+    is_noticed("gaussian-field", &[], "powf(k2, -0.5f *", "powf(k2, -0.4f *");
+    is_noticed("gaussian-field", &[], "0.5f * (c.y - d.y)", "0.5f * (c.y + d.y)");
+}
+
 /// Whether `warpaint test` finds that the check on `stat` holds, in a scene that `arguments` make small.
 fn holds(source: &str, stat: &str, arguments: &[&str]) -> bool {
     let place = Workplace::new();
