@@ -31,7 +31,7 @@ macro_rules! files {
 const SCENES: &[BuiltIn] = files!(
     BuiltIn { source } "", "", ".cu":
     "particles", "nbody", "spheres", "boids", "fluid", "karman", "smoke", "gray-scott", "gaussian-field", "noise",
-    "ising", "life", "mandelbrot",
+    "ising", "life", "wave", "mandelbrot",
 );
 
 const HEADERS: &[BuiltInHeader] = files!(
