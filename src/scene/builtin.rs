@@ -30,8 +30,8 @@ macro_rules! files {
 
 const SCENES: &[BuiltIn] = files!(
     BuiltIn { source } "", "", ".cu":
-    "particles", "nbody", "spheres", "boids", "fluid", "karman", "smoke", "gray-scott", "gaussian-field", "noise",
-    "ising", "life", "wave", "mandelbrot",
+    "particles", "nbody", "spheres", "boids", "fluid", "karman", "smoke", "gray-scott", "gaussian-field", "ocean",
+    "noise", "ising", "life", "wave", "mandelbrot",
 );
 
 const HEADERS: &[BuiltInHeader] = files!(

@@ -91,6 +91,8 @@ fn numbers_and_waves() {
     is_noticed("noise", &[], "make_uint4(i, step, 0, 0)", "make_uint4(i / 2, step, 0, 0)");
     is_noticed("gaussian-field", &[], "powf(k2, -0.5f *", "powf(k2, -0.4f *");
     is_noticed("gaussian-field", &[], "0.5f * (c.y - d.y)", "0.5f * (c.y + d.y)");
+    is_noticed("ocean", &[], "slower = 0.5f * sqrtf(g / k)", "slower = 0.4f * sqrtf(g / k)");
+    is_noticed("ocean", &[], "(a.y * c - a.x * s) - there", "(a.y * c - a.x * s) + there");
     is_noticed("wave", &[], "above - 4.0f * here.x", "above - 3.9f * here.x");
     is_noticed("wave", &[], "make_float2(here.x + v, v)", "make_float2(here.x - v, v)");
 }

@@ -1,0 +1,273 @@
+/*---
+title   = "Ocean"
+summary = "A sea under a wind: every wave of its spectrum runs at its own speed, brought together by Fourier transforms"
+
+[constant]
+n     = 512                # cells along x and y, a power of two
+lines = 4                  # of a transform, in a block
+
+[constant.cpu]
+n = 128
+
+[array.noise]              # of each wave: two independent normal numbers
+type  = "float2"
+count = "n * n"
+
+[array.waves]              # of the moment, then the surface: its real part, in metres
+type  = "float2"
+count = "n * n"
+
+[array.row]                # sums over rows of waves: the variance that is expected, and that is there
+type  = "float2"
+count = "n"
+
+[array.measured]           # these for all waves, and what the spectrum's integral is
+type  = "float4"
+count = 1
+
+[texture.height]
+format = "r32f"
+size   = ["n", "n"]
+
+[param.wind]
+value = 14.0
+min   = 3.0
+max   = 30.0
+unit  = "m/s"
+
+[param.fetch]
+label = "water that the wind blew over"
+value = 40.0
+min   = 1.0
+max   = 300.0
+log   = true
+unit  = "km"
+
+[param.direction]
+label = "where the wind blows to"
+value = 30.0
+min   = -180.0
+max   = 180.0
+unit  = "deg"
+
+[[pass]]
+kernel = "scatter"
+on     = "reset"
+over   = "noise"
+
+[[pass]]
+kernel = "evolve"
+over   = "height"
+
+[[pass]]
+kernel = "add_rows"
+grid   = "n"
+block  = 128
+
+[[pass]]
+kernel = "add_all"
+grid   = 1
+block  = 128
+
+[[pass]]
+kernel = "rows"
+grid   = "n / lines"
+block  = "n / 8 * lines"
+
+[[pass]]
+kernel = "columns"
+grid   = "n / lines"
+block  = "n / 8 * lines"
+
+[[pass]]
+kernel = "show"
+over   = "height"
+
+[view]
+kind     = "surface"
+texture  = "height"
+height   = 0.018           # where the patch, 250 m, is 2 wide: twice as steep as it is
+colormap = "cividis"
+range    = [-1.5, 6.0]
+unit     = "m"
+
+[view.camera]
+distance = 2.2
+yaw      = -30.0
+pitch    = 20.0
+
+[[stat]]
+name   = "variance / power"
+of     = "waves"
+map    = "x.x * x.x / measured[0].y"
+reduce = "mean"
+
+[[stat]]
+name   = "variance / expected"
+of     = "waves"
+map    = "x.x * x.x / measured[0].x"
+reduce = "mean"
+
+[[stat]]
+name   = "expected / integral"
+of     = "measured"
+map    = "x.x / x.z"
+reduce = "mean"
+
+[[stat]]
+name   = "significant height expected"
+of     = "measured"
+map    = "4.0f * sqrtf(x.z)"
+reduce = "mean"
+
+[[stat]]
+name   = "imaginary part"
+of     = "waves"
+map    = "fabsf(x.y)"
+reduce = "max"
+
+[[check]]                  # Parseval
+stat      = "variance / power"
+after     = 60
+equals    = 1.0
+tolerance = 1e-4
+
+[[check]]                  # one sea of many: some hundred waves near the peak hold most of it
+stat      = "variance / expected"
+after     = 60
+equals    = 1.0
+tolerance = 0.4
+
+[[check]]                  # the grid has all but the shortest and the longest waves
+stat = "expected / integral"
+after = 60
+min   = 0.85
+max   = 1.05
+
+[[check]]                  # the waves of k and -k make a real surface
+stat  = "imaginary part"
+after = 60
+max   = 1e-4
+
+[[check]]
+stat  = "height.nan"
+after = 60
+max   = 0
+---*/
+#include <warpaint/fft.cuh>
+#include <warpaint/random.cuh>
+
+// J. Tessendorf, "Simulating ocean water", SIGGRAPH course notes, 2001: a surface whose waves have random phases and the
+// power of a measured spectrum. That of JONSWAP: K. Hasselmann and others, "Measurements of wind-wave growth and swell
+// decay during the Joint North Sea Wave Project", Ergaenzungsheft zur Deutschen Hydrographischen Zeitschrift 8(12), 1973.
+// On deep water waves of wave number k have the frequency sqrt(g k). They spread about the wind as cos^2.
+
+using namespace warpaint;
+
+constexpr float g = 9.81f, patch = 250.0f, dk = 6.2831853f / patch;
+
+__device__ int wave_number(int i) { return i < n / 2 ? i : i - n; }
+
+// JONSWAP's spectrum: variance, in square metres, for each rad/s. Fetch in km.
+__device__ float jonswap(float omega, float wind, float fetch)
+{
+    const float far = 1000.0f * fetch, peak = 22.0f * cbrtf(g * g / (wind * far));
+    const float alpha = 0.076f * powf(wind * wind / (far * g), 0.22f);
+    const float off = (omega - peak) / ((omega <= peak ? 0.07f : 0.09f) * peak), r = peak / omega;
+    return alpha * g * g * powf(omega, -5.0f) * expf(-1.25f * r * r * r * r) * powf(3.3f, expf(-0.5f * off * off));
+}
+
+// The variance that the waves about a wave vector have.
+__device__ float variance_of(int x, int y, float wind, float fetch, float direction)
+{
+    const float kx = wave_number(x) * dk, ky = wave_number(y) * dk, k = sqrtf(kx * kx + ky * ky);
+    float s, c;
+    sincospif(direction / 180.0f, &s, &c);
+    const float along = kx * c + ky * s;
+    // The mean is no wave, and those of the highest wave number have no opposite ones.
+    if (along <= 0.0f || x == n / 2 || y == n / 2) return 0.0f;
+    const float spread = 0.63661977f * (along / k) * (along / k), slower = 0.5f * sqrtf(g / k);
+    return jonswap(sqrtf(g * k), wind, fetch) * slower * spread / k * dk * dk;
+}
+
+__global__ void scatter(float2 *noise, unsigned seed)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n * n) return;
+    Random random(seed, i);
+    const float a = random.normal();
+    noise[i] = make_float2(a, random.normal());
+}
+
+// h(k) = h0(k) exp(-i omega t) + conjugate of h0(-k), turning the other way. |h0|^2 is half the variance on average.
+__global__ void evolve(const float2 *noise, float2 *waves, float wind, float fetch, float direction, float time)
+{
+    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= n || y >= n) return;
+    const int opposite_x = (n - x) % n, opposite_y = (n - y) % n;
+    const float here = 0.5f * sqrtf(variance_of(x, y, wind, fetch, direction));
+    const float there = 0.5f * sqrtf(variance_of(opposite_x, opposite_y, wind, fetch, direction));
+    const float2 a = noise[y * n + x], b = noise[opposite_y * n + opposite_x];
+    const float k = dk * hypotf((float)wave_number(x), (float)wave_number(y));
+    float s, c;
+    sincosf(sqrtf(g * k) * time, &s, &c);
+    const float scale = (float)n * n;
+    waves[y * n + x] = make_float2(scale * (here * (a.x * c + a.y * s) + there * (b.x * c + b.y * s)),
+                                   scale * (here * (a.y * c - a.x * s) - there * (b.y * c - b.x * s)));
+}
+
+__global__ void rows(float2 *waves)
+{
+    __shared__ float2 shared[lines * fft_line(n)];
+    fft_lines<n, lines, true>(shared, waves, 1, n, n);
+}
+
+__global__ void columns(float2 *waves)
+{
+    __shared__ float2 shared[lines * fft_line(n)];
+    fft_lines<n, lines, true>(shared, waves, n, 1, n);
+}
+
+// The sums over a block of 128 threads, for its first one; always in the same order.
+__device__ float3 block_sum(float3 mine)
+{
+    __shared__ float3 shared[128];
+    shared[threadIdx.x] = mine;
+    for (int half = 64; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x >= half) continue;
+        const float3 a = shared[threadIdx.x], b = shared[threadIdx.x + half];
+        shared[threadIdx.x] = make_float3(a.x + b.x, a.y + b.y, a.z + b.z);
+    }
+    return shared[0];
+}
+
+__global__ void add_rows(const float2 *waves, float2 *row, float wind, float fetch, float direction)
+{
+    constexpr float scale = 1.0f / ((float)n * n) / ((float)n * n);
+    float3 sum = make_float3(0.0f, 0.0f, 0.0f);
+    for (int x = threadIdx.x; x < n; x += blockDim.x) {
+        const float2 wave = waves[blockIdx.x * n + x];
+        sum.x += variance_of(x, blockIdx.x, wind, fetch, direction);
+        sum.y += (wave.x * wave.x + wave.y * wave.y) * scale;
+    }
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) row[blockIdx.x] = make_float2(sum.x, sum.y);
+}
+
+// All rows, and the integral of the spectrum over frequencies from a quarter of the peak's to sixteen times it.
+__global__ void add_all(const float2 *row, float4 *measured, float wind, float fetch)
+{
+    const float peak = 22.0f * cbrtf(g * g / (wind * 1000.0f * fetch)), step = peak / 256.0f;
+    float3 sum = make_float3(0.0f, 0.0f, 0.0f);
+    for (int y = threadIdx.x; y < n; y += blockDim.x) sum.x += row[y].x, sum.y += row[y].y;
+    for (int i = 64 + threadIdx.x; i < 16 * 256; i += blockDim.x) sum.z += jonswap((i + 0.5f) * step, wind, fetch) * step;
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) measured[0] = make_float4(sum.x, sum.y, sum.z, 0.0f);
+}
+
+__global__ void show(const float2 *waves, cudaSurfaceObject_t height)
+{
+    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < n && y < n) surf2Dwrite(waves[y * n + x].x, height, x * 4, y);
+}
