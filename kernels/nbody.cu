@@ -10,7 +10,7 @@ slices = 8                 # ... and so many times over the others that pull
 tile   = "lanes * slices"  # others in shared memory at a time, and threads in a block
 
 [constant.cpu]
-n      = 8192
+n      = 6144
 bodies = 1
 lanes  = 256
 slices = 1
