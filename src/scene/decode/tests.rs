@@ -1,6 +1,7 @@
 use super::*;
 use crate::scene::{
-    Bound, Control, Measured, Number, Repeat, Scene, Shape, Statistic, Value, ViewKind, When,
+    Bound, ColorBy, Control, Measured, Number, Repeat, Scene, Shape, Statistic, Value, ViewKind,
+    When,
 };
 
 /// What a manifest of these lines (from line 2 on) is told, as `line:column: text`.
@@ -199,6 +200,20 @@ fn faults_of_views() {
         "[view]\nkind=\"points\"\nposition=\"position\"\ncolormap=\"infreno\"\nrange=[2,1]\nsize=0",
         &[("11:10", "`inferno`"), ("12:7", "not below"), ("13:6", "greater than 0")],
     );
+}
+
+#[test]
+fn what_becomes_a_colour_without_color_by() {
+    let by = |format: &str| {
+        let text = format!(
+            "/*---\n[texture.t]\nformat = \"{format}\"\nsize = [8, 8]\n[view]\nkind = \"image\"\ntexture = \"t\"\n---*/"
+        );
+        let (manifest, _) = decode("t.cu", &text, &Overrides::default()).expect("good");
+        manifest.view.expect("has one").coloring.by
+    };
+    assert_eq!(by("r32f"), ColorBy::X);
+    assert_eq!(by("rg32f"), ColorBy::Magnitude);
+    assert_eq!(by("rgba8"), ColorBy::Rgba);
 }
 
 #[test]

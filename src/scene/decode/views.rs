@@ -113,7 +113,8 @@ fn view(table: &mut Fields<'_, '_, '_>, manifest: &Manifest, kind: Kind) -> Opti
     Some(View { kind: kind?, coloring, camera, at: Some(table.at()) })
 }
 
-/// 8-bit colours and four-channel textures are colours; anything else goes through the colour map.
+/// 8-bit colours and four-channel textures are colours; anything else goes through the colour map: a scalar with its
+/// sign, a vector by its length.
 fn default_by(manifest: &Manifest, kind: &ViewKind) -> ColorBy {
     let (id, texture) = match *kind {
         ViewKind::Points { position, color, .. } => (color.unwrap_or(position), false),
@@ -121,8 +122,11 @@ fn default_by(manifest: &Manifest, kind: &ViewKind) -> ColorBy {
         ViewKind::Surface { .. } | ViewKind::Volume { .. } => return ColorBy::X,
     };
     let element = manifest.resource(id).element();
-    let color = element.lanes == 4 && (texture || element.scalar == Scalar::U8);
-    if color { ColorBy::Rgba } else { ColorBy::Magnitude }
+    match element.lanes {
+        4 if texture || element.scalar == Scalar::U8 => ColorBy::Rgba,
+        1 => ColorBy::X,
+        _ => ColorBy::Magnitude,
+    }
 }
 
 fn points(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<ViewKind> {
