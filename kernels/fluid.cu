@@ -5,7 +5,10 @@ summary = "An incompressible fluid that jets stir and dye: drag the mouse throug
 [constant]
 w       = 2048             # cells along x and y: powers of two, periodic
 h       = 1024
-lines   = 2                # rows, or pairs of columns, that a block transforms side by side
+rows    = 1                # that a block transforms side by side
+columns = 2                # ... of pairs of numbers
+tile_w  = 32               # cells of a block that moves
+tile_h  = 8
 
 [constant.cpu]
 w = 256
@@ -80,25 +83,25 @@ over   = "dye"
 [[pass]]
 kernel = "move"
 over   = "dye"
-block  = [32, 8]
+block  = ["tile_w", "tile_h"]
 
 [[pass]]
-kernel = "transform_rows<false>"
-grid   = "h / lines"
-block  = "lines * w / 8"
-shared = "lines * (w + w / 16) * 8"
+kernel = "transform_rows"
+grid   = "h / rows"
+block  = "rows * w / 8"
+shared = "rows * (w + w / 16 + 4) * 8"
 
 [[pass]]
 kernel = "project_columns"
-grid   = "w / 2 / lines"
-block  = "lines * h / 8"
-shared = "lines * 2 * (h + h / 16) * 8"
+grid   = "w / 2 / columns"
+block  = "columns * h / 8"
+shared = "columns * 2 * (h + h / 16 + 4) * 8"
 
 [[pass]]
-kernel = "transform_rows<true>"
-grid   = "h / lines"
-block  = "lines * w / 8"
-shared = "lines * (w + w / 8 + 8) * 8"
+kernel = "restore_rows"
+grid   = "h / rows"
+block  = "rows * w / 8"
+shared = "rows * (w + w / 16 + 4) * 8"
 
 [view]
 kind    = "image"
@@ -175,16 +178,29 @@ __device__ float2 sample(const float2 *velocity, float x, float y)
     return low + (high - low) * (y - from_y);
 }
 
-// What pulls a whirl together: towards where vorticity is greater, turned by a quarter.
-__device__ float2 confined(const float2 *velocity, int x, int y, float confinement)
-{
-    const float right = derivatives(velocity, x + 1, y).y, left = derivatives(velocity, x - 1, y).y;
-    const float above = derivatives(velocity, x, y + 1).y, below = derivatives(velocity, x, y - 1).y;
-    float2 towards = make_float2(fabsf(right) - fabsf(left), fabsf(above) - fabsf(below));
-    towards = towards / (length(towards) + 1e-3f);
-    const float here = 0.25f * (right + left + above + below);
-    return make_float2(towards.y, -towards.x) * (here * confinement / h);
-}
+// The vorticity of a block's cells and of those around them, for `confined`.
+struct Whirls {
+    float of[tile_h + 2][tile_w + 2];
+
+    __device__ void measure(const float2 *velocity, int rank)
+    {
+        constexpr int across = tile_w + 2, all = across * (tile_h + 2);
+        for (int i = rank; i < all; i += tile_w * tile_h) {
+            const int x = blockIdx.x * tile_w + i % across - 1, y = blockIdx.y * tile_h + i / across - 1;
+            of[i / across][i % across] = derivatives(velocity, x, y).y;
+        }
+    }
+
+    // What pulls a whirl together: towards where vorticity is greater, turned by a quarter.
+    __device__ float2 confined(float confinement) const
+    {
+        constexpr int across = tile_w + 2;
+        const float *here = &of[threadIdx.y + 1][threadIdx.x + 1], *above = here + across, *below = here - across;
+        const float2 towards = make_float2(fabsf(here[1]) - fabsf(here[-1]), fabsf(*above) - fabsf(*below));
+        const float strength = *here * confinement / h * rsqrtf(dot(towards, towards) + 1e-6f);
+        return make_float2(towards.y, -towards.x) * strength;
+    }
+};
 
 // A bright colour; hues go round from 0 to 1.
 __device__ float3 colored(float hue)
@@ -198,19 +214,20 @@ struct Source {
     float3 color;
 };
 
-// A jet goes round the middle, blows forwards and sways.
+// A jet goes round the middle, blows forwards and sways; angles are in half turns.
 __device__ Source jet(int index, float speed, float time)
 {
-    const float angle = tau * index / jet_count + 0.12f * time, sway = angle + 1.9f + 0.9f * sinf(0.8f * time + 2.0f * index);
-    const float2 place = make_float2(0.5f * aspect + 0.33f * cosf(angle) * aspect, 0.5f + 0.33f * sinf(angle));
-    return {place, make_float2(cosf(sway), sinf(sway)) * speed, colored((float)index / jet_count + 0.02f * time)};
+    const float turn = 2.0f * index / jet_count, angle = turn + 0.04f * time;
+    const float sway = angle + 0.6f + 0.3f * sinpif(0.25f * time + 0.64f * index);
+    const float2 place = make_float2((0.5f + 0.33f * cospif(angle)) * aspect, 0.5f + 0.33f * sinpif(angle));
+    return {place, make_float2(cospif(sway), sinpif(sway)) * speed, colored(0.5f * turn + 0.02f * time)};
 }
 
 // How much of a source there is at a distance from it, of 1.
-__device__ float near(float2 from_source, float radius)
+__device__ float near(float2 from_source, float sharpness)
 {
-    const float distance = dot(from_source, from_source) / (radius * radius);
-    return distance < 16.0f ? expf(-distance) : 0.0f;
+    const float distance = dot(from_source, from_source) * sharpness;
+    return distance < 16.0f ? __expf(-distance) : 0.0f;
 }
 
 __device__ unsigned short to_half(float x)
@@ -220,7 +237,11 @@ __device__ unsigned short to_half(float x)
     return bits;
 }
 
-__device__ unsigned char to_byte(float x) { return (unsigned char)(255.0f * sqrtf(clamp(x, 0.0f, 1.0f)) + 0.5f); }
+__device__ unsigned char to_byte(float light)
+{
+    const float x = clamp(light, 1e-9f, 1.0f);
+    return (unsigned char)(255.0f * x * rsqrtf(x) + 0.5f);
+}
 
 __global__ void clear(float2 *velocity, cudaSurfaceObject_t dye, float4 *pointer)
 {
@@ -239,26 +260,28 @@ __global__ void move(const float2 *__restrict__ velocity, float2 *__restrict__ v
     const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     const int rank = threadIdx.y * blockDim.x + threadIdx.x;
     __shared__ Source sources[jet_count];
+    __shared__ Whirls whirls;
     if (rank < jet_count) sources[rank] = jet(rank, jets, time);
+    whirls.measure(velocity, rank);
     __syncthreads();
-    if (x >= w || y >= h) return;
     const float2 here = velocity[y * w + x];
     const float from_x = x - here.x * (h * dt), from_y = y - here.y * (h * dt);
-    float2 v = sample(velocity, from_x, from_y) + confined(velocity, x, y, confinement) * dt;
+    float2 v = sample(velocity, from_x, from_y) + whirls.confined(confinement) * dt;
     const float4 carried = tex2D<float4>(dye, (from_x + 0.5f) / w, (from_y + 0.5f) / h);
-    float3 color = xyz(carried) * expf(-fade * dt);
+    float3 color = xyz(carried) * __expf(-fade * dt);
 
     const float2 place = make_float2((x + 0.5f) / h, (y + 0.5f) / h);
-    const float haste = 1.0f - expf(-20.0f * dt);  // how far a step goes towards what a source wants
+    const float haste = 1.0f - __expf(-20.0f * dt);  // how far a step goes towards what a source wants
     for (int i = 0; i < jet_count; ++i) {
-        const Source source = sources[i];
-        const float amount = near(place - source.place, 0.03f) * haste;
-        v += (source.velocity - v) * amount;
-        color += (source.color * 1.5f - color) * amount;
+        const float amount = near(place - sources[i].place, 1.0f / (0.03f * 0.03f)) * haste;
+        if (amount > 0.0f) {
+            v += (sources[i].velocity - v) * amount;
+            color += (sources[i].color * 1.5f - color) * amount;
+        }
     }
     if ((int)mouse.z & 1 && (int)pointer->z & 1) {
         const float2 now = make_float2(mouse.x * aspect, mouse.y), before = make_float2(pointer->x * aspect, pointer->y);
-        const float amount = near(place - now, brush);
+        const float amount = near(place - now, 1.0f / (brush * brush));
         v += ((now - before) / dt - v) * amount;
         color += (colored(0.3f * time) * 2.0f - color) * (amount * haste);
     }
@@ -266,77 +289,125 @@ __global__ void move(const float2 *__restrict__ velocity, float2 *__restrict__ v
     surf2Dwrite(make_ushort4(to_half(color.x), to_half(color.y), to_half(color.z), 0), dye_next, x * 8, y);
 
     const float3 light = color * (-1.5f * exposure);
-    const float3 seen = make_float3(1.0f - expf(light.x), 1.0f - expf(light.y), 1.0f - expf(light.z));
+    const float3 seen = make_float3(1.0f - __expf(light.x), 1.0f - __expf(light.y), 1.0f - __expf(light.z));
     const float3 dark = make_float3(0.004f, 0.006f, 0.014f);
     surf2Dwrite(make_uchar4(to_byte(seen.x + dark.x), to_byte(seen.y + dark.y), to_byte(seen.z + dark.z), 255), picture, x * 4, y);
 }
 
-// Rows to frequencies along x, or back. The last kernel of a step: it also keeps where the mouse is.
-template <bool back> __global__ void transform_rows(float2 *velocity, float4 *pointer, float4 mouse)
+// Two real signals u and v are transformed as one, z = u + iv; `mirrored` is z at the opposite frequency.
+struct Pair {
+    float2 u, v;
+
+    __device__ static Pair of(float2 z, float2 mirrored)
+    {
+        const float2 u = make_float2(z.x + mirrored.x, z.y - mirrored.y);
+        const float2 v = make_float2(z.y + mirrored.y, mirrored.x - z.x);
+        return {u * 0.5f, v * 0.5f};
+    }
+    __device__ float2 z() const { return make_float2(u.x - v.y, u.y + v.x); }
+    __device__ float2 mirrored() const { return make_float2(u.x + v.y, v.x - u.y); }
+};
+
+// What goes between the threads of a line, each of which has eight of its elements.
+extern __shared__ float2 scratch[];
+constexpr int row_threads = fft_threads(w), column_threads = fft_threads(h);
+
+// Where the partner of frequency k < w / 2 of a row lies. Frequencies 0 and w / 2, which mirror themselves, are so.
+__device__ int partner(int k) { return fft_place(k > 0 ? w - k : w / 2); }
+
+// Rows to frequencies along x, of each component for itself: a row becomes w / 2 pairs. Only frequencies 0 and w / 2
+// stay joined, as if they were the two components of the first pair.
+__global__ void transform_rows(float2 *velocity)
 {
-    extern __shared__ float2 scratch[];
-    fft_lines<w, lines, back>(scratch, velocity, 1, w, h);
-    if (back && blockIdx.x == 0 && threadIdx.x == 0) *pointer = mouse;
+    const int t = threadIdx.x % row_threads, l = threadIdx.x / row_threads;
+    float2 z[1][8], *line = scratch + l * fft_line(w), *row = velocity + (blockIdx.x * rows + l) * (long long)w;
+#pragma unroll
+    for (int e = 0; e < 8; ++e) z[0][e] = row[t + e * row_threads];
+    fft<w, false>(z, line, t);
+#pragma unroll
+    for (int e = 4; e < 8; ++e) line[fft_place(t + e * row_threads)] = z[0][e];
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+        const int k = t + e * row_threads;
+        const float2 other = line[partner(k)];
+        const Pair pair = k > 0 ? Pair::of(z[0][e], other) : Pair{z[0][e], other};
+        reinterpret_cast<float4 *>(row)[k] = make_float4(pair.u.x, pair.u.y, pair.v.x, pair.v.y);
+    }
 }
 
-// The part of a frequency that is free of divergence, a little worn by viscosity. `mirrored` is the value at the
-// opposite frequency: with it the transforms of both components are taken apart. In frequencies a central difference
-// is a product with i sin(k), so that exactly what `derivatives` sees of divergence goes.
-__device__ float2 projected(float2 value, float2 mirrored, int x, int y, float viscosity, float dt)
+// And back. The last kernel of a step: it also keeps where the mouse is.
+__global__ void restore_rows(float2 *velocity, float4 *pointer, float4 mouse)
 {
-    float2 a = make_float2(value.x + mirrored.x, value.y - mirrored.y);
-    float2 b = make_float2(value.y + mirrored.y, mirrored.x - value.x);
-    const float sine_x = sinpif(2.0f * x / w), sine_y = sinpif(2.0f * y / h), sum = sine_x * sine_x + sine_y * sine_y;
-    const float along_x = tau * min(x, w - x) / aspect, along_y = tau * min(y, h - y);
-    float scale = 0.5f * expf(-viscosity * dt * (along_x * along_x + along_y * along_y));
-    if (sum > 0.0f) {
-        const float2 divergence = (a * sine_x + b * sine_y) / sum;
-        a -= divergence * sine_x;
-        b -= divergence * sine_y;
-    } else if (x + y > 0) {
-        scale = 0.0f;  // what changes its sign from cell to cell, and no difference sees
+    const int t = threadIdx.x % row_threads, l = threadIdx.x / row_threads;
+    float2 z[1][8], *line = scratch + l * fft_line(w), *row = velocity + (blockIdx.x * rows + l) * (long long)w;
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+        const int k = t + e * row_threads;
+        const float4 p = reinterpret_cast<const float4 *>(row)[k];
+        const Pair pair = {make_float2(p.x, p.y), make_float2(p.z, p.w)};
+        z[0][e] = k > 0 ? pair.z() : pair.u;
+        line[partner(k)] = k > 0 ? pair.mirrored() : pair.v;
     }
-    return make_float2(a.x - b.y, a.y + b.x) * scale;
+    __syncthreads();
+#pragma unroll
+    for (int e = 4; e < 8; ++e) z[0][e] = line[fft_place(t + e * row_threads)];
+    __syncthreads();
+    fft<w, true>(z, line, t);
+#pragma unroll
+    for (int e = 0; e < 8; ++e) row[t + e * row_threads] = z[0][e];
+    if (blockIdx.x == 0 && threadIdx.x == 0) *pointer = mouse;
 }
 
-// Columns to frequencies along y, the projection, and back. Columns k and w - k mirror each other and are done
-// together; the first pair is of the two columns that mirror themselves.
-__global__ void project_columns(float2 *velocity, float viscosity, float dt)
+// How much of frequency x, y viscosity leaves in a step.
+__device__ float worn(int x, int y, float viscosity, float dt)
 {
-    extern __shared__ float2 scratch[];
-    constexpr int threads = fft_threads(h), each = h / threads;
-    const int j = threadIdx.x / lines, pair = blockIdx.x * lines + threadIdx.x % lines;
-    const int columns[2] = {pair, pair > 0 ? w - pair : w / 2};
-    float2 *one = scratch + threadIdx.x % lines * 2 * fft_line(h), *other = one + fft_line(h);
+    const float along_x = tau * x / aspect, along_y = tau * min(y, h - y);
+    return __expf(-viscosity * dt * (along_x * along_x + along_y * along_y));
+}
+
+// Columns to frequencies along y, the projection, and back. In frequencies a central difference is a product with
+// i sin(k), so that exactly what `derivatives` sees of divergence goes.
+//
+// The first column has frequencies 0 and w / 2, where differences along x see nothing: of u all is free of divergence,
+// of v nothing but its mean. Both are joined there, as real and imaginary part, and part again on the way back. What
+// changes its sign from cell to cell, and no difference sees, goes too.
+__global__ void __launch_bounds__(columns * column_threads) project_columns(float2 *velocity, float viscosity, float dt)
+{
+    __shared__ float mean_v;
+    const int t = threadIdx.x / columns, l = threadIdx.x % columns, x = blockIdx.x * columns + l;
+    float2 uv[2][8], (&u)[8] = uv[0], (&v)[8] = uv[1], *lines = scratch + l * 2 * fft_line(h);
+    float4 *first = reinterpret_cast<float4 *>(velocity) + t * (w / 2) + x;
+    constexpr int step = column_threads * (w / 2);
 #pragma unroll
-    for (int k = 0; k < each; ++k) {
-        const int y = j + k * threads;
-        one[fft_place(y)] = velocity[y * w + columns[0]];
-        other[fft_place(y)] = velocity[y * w + columns[1]];
+    for (int e = 0; e < 8; ++e) {
+        const float4 p = first[e * step];
+        u[e] = make_float2(p.x, p.y);
+        v[e] = make_float2(p.z, p.w);
     }
-    __syncthreads();
-    fft<h, false>(one, j);
-    fft<h, false>(other, j);
-    float2 a[each], b[each];
+    fft<h, false>(uv, lines, t);
+    if (x == 0 && t == 0) mean_v = u[0].y / h;
+    const float sine_x = sinpif(2.0f / w * x);
+    float2 root;
+    sincospif(2.0f / h * t, &root.y, &root.x);
 #pragma unroll
-    for (int k = 0; k < each; ++k) {
-        const int y = j + k * threads, here = fft_place(y), mirrored = fft_place(wrapped_y(h - y));
-        a[k] = projected(one[here], (pair > 0 ? other : one)[mirrored], columns[0], y, viscosity, dt);
-        b[k] = projected(other[here], (pair > 0 ? one : other)[mirrored], columns[1], y, viscosity, dt);
+    for (int e = 0; e < 8; ++e) {
+        const int y = t + e * column_threads;
+        if (x > 0) {
+            const float sine_y = fft_turned<true>(root, e % 4).y * (e < 4 ? 1.0f : -1.0f);
+            const float left = worn(x, y, viscosity, dt), squares = sine_x * sine_x + sine_y * sine_y;
+            const float2 divergence = (u[e] * sine_x + v[e] * sine_y) * __fdividef(1.0f, squares);
+            u[e] = (u[e] - divergence * sine_x) * left;
+            v[e] = (v[e] - divergence * sine_y) * left;
+        } else {
+            u[e] = u[e] * (y == h / 2 ? 0.0f : worn(0, y, viscosity, dt));
+            v[e] = v[e] * (y == h / 2 || y == 0 ? 0.0f : worn(w / 2, y, viscosity, dt));
+        }
     }
-    __syncthreads();
+    fft<h, true>(uv, lines, t);
 #pragma unroll
-    for (int k = 0; k < each; ++k) {
-        one[fft_place(j + k * threads)] = a[k];
-        other[fft_place(j + k * threads)] = b[k];
-    }
-    __syncthreads();
-    fft<h, true>(one, j);
-    fft<h, true>(other, j);
-#pragma unroll
-    for (int k = 0; k < each; ++k) {
-        const int y = j + k * threads;
-        velocity[y * w + columns[0]] = one[fft_place(y)];
-        velocity[y * w + columns[1]] = other[fft_place(y)];
+    for (int e = 0; e < 8; ++e) {
+        first[e * step] = x > 0 ? make_float4(u[e].x, u[e].y, v[e].x, v[e].y)
+                                : make_float4(u[e].x, mean_v, v[e].x, 0.0f);
     }
 }

@@ -13,19 +13,21 @@
 // Neighbouring threads read neighbouring numbers in both cases; of columns, four or more in a block fill the pieces in
 // which memory is read. `fft` is the transform alone, for kernels that compute what they transform.
 //
-// Stockham's passes of radix 4, and one of radix 2 where needed, which sort as they go: Govindaraju, Lloyd, Dotsenko,
-// Smith, Manferdelli, "High performance discrete Fourier transforms on graphics processors", SC 2008.
+// A thread has eight elements of its line in registers, which go through shared memory between Stockham's passes of
+// radix 8, the last of 2, 4 or 8; these sort as they go: Govindaraju, Lloyd, Dotsenko, Smith, Manferdelli, "High
+// performance discrete Fourier transforms on graphics processors", SC 2008.
 #pragma once
 
 namespace warpaint {
 
-// Threads for a line: each has eight elements.
-__host__ __device__ constexpr int fft_threads(int n) { return n < 8 ? 1 : n / 8; }
+// Elements of a line that a thread has, and threads for a line.
+__host__ __device__ constexpr int fft_each(int n) { return n < 8 ? n : 8; }
+__host__ __device__ constexpr int fft_threads(int n) { return n / fft_each(n); }
 
-// Where element i of a line lies, and elements of shared memory that a line takes: there is a gap after each 16, so that
-// strides that are powers of two do not meet in one bank.
+// Where element i of a line lies, and elements of shared memory that a line takes: there is a gap after each 16, and
+// one after a line, so that strides that are powers of two do not meet in one bank.
 __host__ __device__ constexpr int fft_place(int i) { return i + i / 16; }
-__host__ __device__ constexpr int fft_line(int n) { return n + n / 16; }
+__host__ __device__ constexpr int fft_line(int n) { return n + n / 16 + 4; }
 
 __device__ inline float2 complex_product(float2 a, float2 b)
 {
@@ -40,71 +42,115 @@ __device__ inline void butterfly(float2 &a, float2 &b)
     a = sum;
 }
 
-// One pass of R = 2 or 4 over lines of which pieces of `done` elements are transformed already; then R times as large.
-template <int N, int R, bool inverse> __device__ inline void fft_pass(float2 *line, int t, int done, float scale)
+// A number turned by 0 to 3 eighths of a circle: clockwise, the other way round for the inverse.
+template <bool inverse> __device__ inline float2 fft_turned(float2 a, int eighths)
 {
-    constexpr int threads = fft_threads(N), each = N / R / threads;
-    float2 x[each][R];
-    for (int b = 0; b < each; ++b) {
-        for (int r = 0; r < R; ++r) x[b][r] = line[fft_place(t + b * threads + r * (N / R))];
-    }
-    __syncthreads();
-    for (int b = 0; b < each; ++b) {
-        const int j = t + b * threads, k = j & (done - 1);
-        float2 w, turn = make_float2(scale, 0.0f);
-        sincospif((inverse ? 2.0f : -2.0f) * (float)k / (float)(done * R), &w.y, &w.x);
-        for (int r = 0; r < R; ++r) {
-            x[b][r] = complex_product(x[b][r], turn);
-            turn = complex_product(turn, w);
-        }
-        int order[R];
-        for (int r = 0; r < R; ++r) order[r] = r;
-        if constexpr (R == 2) {
-            butterfly(x[b][0], x[b][1]);
-        } else {
-            butterfly(x[b][0], x[b][2]);
-            butterfly(x[b][1], x[b][3]);
-            const float2 d = x[b][3];
-            x[b][3] = inverse ? make_float2(-d.y, d.x) : make_float2(d.y, -d.x);
-            butterfly(x[b][0], x[b][1]);
-            butterfly(x[b][2], x[b][3]);
-            order[1] = 2, order[2] = 1;
-        }
-        const int first = (j - k) * R + k;
-        for (int r = 0; r < R; ++r) line[fft_place(first + r * done)] = x[b][order[r]];
-    }
-    __syncthreads();
+    constexpr float half_root = 0.707106781f, sign = inverse ? -1.0f : 1.0f;
+    if (eighths & 1) a = make_float2((a.x + sign * a.y) * half_root, (a.y - sign * a.x) * half_root);
+    if (eighths & 2) a = make_float2(sign * a.y, -sign * a.x);
+    return a;
 }
 
-// Transforms a line in shared memory, in place, by fft_threads(N) threads with t from 0: element i is at
-// line[fft_place(i)]. For all threads of the block together, each with its own line or as its t says; what was written to
-// the line before must be followed by __syncthreads().
-template <int N, bool inverse> __device__ inline void fft(float2 *line, int t)
+__device__ inline void fft_swap(float2 &a, float2 &b)
+{
+    const float2 was = a;
+    a = b;
+    b = was;
+}
+
+// The transform of the R = 2, 4 or 8 numbers x[0], x[gap], x[2 gap] ..., in place.
+template <int R, int gap, bool inverse> __device__ inline void fft_small(float2 *x)
+{
+#pragma unroll
+    for (int half = R / 2; half > 0; half /= 2) {
+#pragma unroll
+        for (int i = 0; i < R / 2; ++i) {
+            const int first = i / half * 2 * half + i % half;
+            float2 &far = x[(first + half) * gap];
+            butterfly(x[first * gap], far);
+            far = fft_turned<inverse>(far, i % half * 4 / half);
+        }
+    }
+    if constexpr (R > 2) fft_swap(x[gap], x[R / 2 * gap]);
+    if constexpr (R == 8) fft_swap(x[3 * gap], x[6 * gap]);
+}
+
+// Transforms the pieces that R times as large ones are made of: a thread's elements are threads apart, as everywhere.
+template <int N, int R, int done, bool inverse, int M>
+__device__ inline void fft_pass(float2 (&x)[M][fft_each(N)], int t)
+{
+    constexpr int gap = fft_each(N) / R;
+#pragma unroll
+    for (int b = 0; b < gap; ++b) {
+        float2 turn[R];
+        if constexpr (done > 1) {
+            const int k = (t + b * fft_threads(N)) & (done - 1);
+            sincospif((inverse ? 2.0f : -2.0f) / (done * R) * k, &turn[1].y, &turn[1].x);
+#pragma unroll
+            for (int r = 2; r < R; ++r) turn[r] = complex_product(turn[r / 2], turn[r - r / 2]);
+        }
+#pragma unroll
+        for (int m = 0; m < M; ++m) {
+#pragma unroll
+            for (int r = 1; done > 1 && r < R; ++r) x[m][b + r * gap] = complex_product(x[m][b + r * gap], turn[r]);
+            fft_small<R, gap, inverse>(x[m] + b);
+        }
+    }
+}
+
+// All passes from the one on whose pieces of `done` elements are transformed.
+template <int N, bool inverse, int done, int M>
+__device__ inline void fft_passes(float2 (&x)[M][fft_each(N)], float2 *line, int t)
+{
+    constexpr int threads = fft_threads(N), each = fft_each(N), left = N / done, R = left < 8 ? left : 8;
+    fft_pass<N, R, done, inverse>(x, t);
+    if constexpr (R < left) {
+#pragma unroll
+        for (int e = 0; e < each; ++e) {
+            const int j = t + e % (each / R) * threads, k = j & (done - 1);
+            const int place = fft_place((j - k) * R + k + e / (each / R) * done);
+#pragma unroll
+            for (int m = 0; m < M; ++m) line[m * fft_line(N) + place] = x[m][e];
+        }
+        __syncthreads();
+#pragma unroll
+        for (int e = 0; e < each; ++e) {
+#pragma unroll
+            for (int m = 0; m < M; ++m) x[m][e] = line[m * fft_line(N) + fft_place(t + e * threads)];
+        }
+        __syncthreads();
+        fft_passes<N, inverse, done * R>(x, line, t);
+    }
+}
+
+// Transforms M lines that fft_threads(N) threads, with t from 0, have in registers: x[m][e] is element t + e *
+// fft_threads(N) of line m, before and after. `line` is shared memory for them, of M * fft_line(N) elements, which
+// nobody may still read. For all threads of the block together, each with its own lines or as its t says.
+template <int N, bool inverse, int M> __device__ inline void fft(float2 (&x)[M][fft_each(N)], float2 *line, int t)
 {
     static_assert(N >= 2 && N <= 4096 && (N & (N - 1)) == 0, "a power of two from 2 to 4096");
-    int done = 1;
-    if constexpr (N > 4) {
-        for (; done * 4 < N; done *= 4) fft_pass<N, 4, inverse>(line, t, done, 1.0f);
+    fft_passes<N, inverse, 1>(x, line, t);
+    if constexpr (inverse) {
+#pragma unroll
+        for (int e = 0; e < M * fft_each(N); ++e) {
+            float2 &value = x[e / fft_each(N)][e % fft_each(N)];
+            value = make_float2(value.x * (1.0f / N), value.y * (1.0f / N));
+        }
     }
-    const float scale = inverse ? 1.0f / N : 1.0f;
-    constexpr bool odd = (N & 0xAAAAAAAA) != 0;
-    if constexpr (odd) fft_pass<N, 2, inverse>(line, t, done, scale);
-    else fft_pass<N, 4, inverse>(line, t, done, scale);
 }
 
-// Copies this block's lines to shared memory or back: neighbours in `data` by neighbouring threads.
-template <int N, int LINES, bool back>
-__device__ inline void fft_copy(float2 *shared, float2 *data, long long step, long long next, int count)
+// The same of a line in shared memory, in place: element i is at line[fft_place(i)]. What was written there before must
+// be followed by __syncthreads().
+template <int N, bool inverse> __device__ inline void fft(float2 *line, int t)
 {
-    const int first = blockIdx.x * LINES;
-    const bool along = step < next;
-    for (int e = threadIdx.x; e < N * LINES; e += LINES * fft_threads(N)) {
-        const int i = along ? e % N : e / LINES, l = along ? e / N : e % LINES;
-        if (first + l >= count) continue;
-        float2 &here = shared[l * fft_line(N) + fft_place(i)], &there = data[i * step + (first + l) * next];
-        if (back) there = here;
-        else here = there;
-    }
+    float2 x[1][fft_each(N)];
+#pragma unroll
+    for (int e = 0; e < fft_each(N); ++e) x[0][e] = line[fft_place(t + e * fft_threads(N))];
+    __syncthreads();
+    fft<N, inverse>(x, line, t);
+#pragma unroll
+    for (int e = 0; e < fft_each(N); ++e) line[fft_place(t + e * fft_threads(N))] = x[0][e];
+    __syncthreads();
 }
 
 // Transforms `count` lines of `data` in place, LINES of them by this block, which has LINES * fft_threads(N) threads in
@@ -112,10 +158,17 @@ __device__ inline void fft_copy(float2 *shared, float2 *data, long long step, lo
 template <int N, int LINES, bool inverse>
 __device__ inline void fft_lines(float2 *shared, float2 *data, long long step, long long next, int count)
 {
-    fft_copy<N, LINES, false>(shared, data, step, next, count);
-    __syncthreads();
-    fft<N, inverse>(shared + threadIdx.x / fft_threads(N) * fft_line(N), threadIdx.x % fft_threads(N));
-    fft_copy<N, LINES, true>(shared, data, step, next, count);
+    constexpr int threads = fft_threads(N);
+    const bool along = step < next;  // neighbouring threads have neighbours in `data`
+    const int t = along ? threadIdx.x % threads : threadIdx.x / LINES;
+    const int l = along ? threadIdx.x / threads : threadIdx.x % LINES, line = blockIdx.x * LINES + l;
+    float2 x[1][fft_each(N)], *const first = data + t * step + line * next;
+#pragma unroll
+    for (int e = 0; e < fft_each(N); ++e) x[0][e] = line < count ? first[e * threads * step] : make_float2(0.0f, 0.0f);
+    fft<N, inverse>(x, shared + l * fft_line(N), t);
+    if (line >= count) return;
+#pragma unroll
+    for (int e = 0; e < fft_each(N); ++e) first[e * threads * step] = x[0][e];
 }
 
 }  // namespace warpaint

@@ -119,8 +119,9 @@ fn is_noticed_by(stat: &str, scene: &str, arguments: &[&str], mutations: &[(&str
 #[test]
 fn pressure_by_fourier_transforms() {
     let mutations = [
-        ("a -= divergence * sine_x", "a += divergence * sine_x"),
-        ("value.y - mirrored.y", "value.y + mirrored.y"),
+        ("u[e] - divergence * sine_x", "u[e] + divergence * sine_x"),
+        ("v.x - u.y", "v.x + u.y"),
+        ("make_float4(u[e].x, mean_v,", "make_float4(u[e].x, v[e].y,"),
     ];
     let small = ["--const", "w=64", "--const", "h=64", "--steps", "20"];
     is_noticed_by("divergence", "fluid", &small, &mutations);
