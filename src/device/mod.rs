@@ -50,7 +50,7 @@ pub use launch::{Arguments, Dim3, LaunchConfig};
 pub use limit::{CachePreference, Limit};
 pub use mapped::MappedMemory;
 pub use memory::{Fill, Memory, Readback, Slice};
-pub use module::{Function, FunctionInfo, LinkInput, Module, Parameter};
+pub use module::{Function, FunctionInfo, LinkCode, LinkInput, Module, Parameter};
 pub use pool::{Block, Pool};
 pub use prepared::Prepared;
 pub use region::{Pitch, Region, Rows};
@@ -331,16 +331,38 @@ impl Device {
         }
     }
 
-    /// Links pieces of code, which refer to each other's functions and variables, to one module.
+    /// Links pieces of code, which refer to each other's functions and variables, to one module: what NVRTC makes with
+    /// `--relocatable-device-code=true`.
+    ///
+    /// ```
+    /// use warpaint::device::{Device, LinkInput};
+    ///
+    /// let head = ".version 7.0 .target sm_75 .address_size 64";
+    /// let one = format!("{head} .visible .global .u32 x = 5;");
+    /// let other = format!("{head} .extern .global .u32 x; .visible .global .u64 p = x;");
+    /// let inputs = [LinkInput::ptx("one", &one), LinkInput::ptx("other", &other)];
+    /// let (device, x) = (Device::cpu()?, 5u32.to_le_bytes());
+    /// let module = device.link(&inputs)?;
+    /// assert_eq!(device.stream()?.download(module.global("x")?)?.wait()?, x);
+    ///
+    /// let error = device.link(&inputs[1..]).unwrap_err().to_string();
+    /// assert!(error.contains("`x` is used in `other`, but nothing defines it"), "{error}");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] on the CPU device, which compiles each PTX by itself; [`Error::Load`] with the linker's
-    /// log.
+    /// [`Error::Load`] with the linker's log: where nothing or several pieces define a name, or where they disagree
+    /// about it; [`Error::Unsupported`] on the CPU device for what is no PTX, [`Error::UnsupportedPtx`] as
+    /// [`Device::load`].
     pub fn link(&self, inputs: &[LinkInput<'_>]) -> Result<Module> {
-        match self {
-            Self::Nvidia(d) => Ok(Module::Nvidia(d.link(inputs)?)),
-            Self::Cpu(d) => d.unsupported("linking several modules"),
+        if inputs.is_empty() {
+            let (device, log) = (self.info().to_string(), "there is nothing to link".to_owned());
+            return Err(Error::Load { device, log });
         }
+        Ok(match self {
+            Self::Nvidia(d) => Module::Nvidia(d.link(inputs)?),
+            Self::Cpu(d) => Module::Cpu(d.link(inputs)?),
+        })
     }
 
     /// Waits until all work on all of this device's streams has ended.

@@ -34,7 +34,23 @@ impl Module {
 
 /// A piece of code to be linked.
 #[derive(Clone, Copy, Debug)]
-pub enum LinkInput<'a> {
+pub struct LinkInput<'a> {
+    /// What the linker's messages call it.
+    pub name: &'a str,
+    /// The code.
+    pub code: LinkCode<'a>,
+}
+
+impl<'a> LinkInput<'a> {
+    /// The text of PTX.
+    pub fn ptx(name: &'a str, text: &'a str) -> Self {
+        Self { name, code: LinkCode::Ptx(text) }
+    }
+}
+
+/// Code that can be linked; on the CPU device only PTX.
+#[derive(Clone, Copy, Debug)]
+pub enum LinkCode<'a> {
     /// The text of PTX.
     Ptx(&'a str),
     /// Machine code for one architecture.

@@ -9,8 +9,8 @@ use super::{Error, Key, Result, Source, SourceModule};
 use crate::{
     compile::{Cache, Compiler, Outcome, Request, Target},
     device::{
-        self, Choice, Device, Function, HostFlags, MappedMemory, Module, Pool, Shelf, Stream,
-        StreamOptions, size_class,
+        self, Choice, Device, Function, HostFlags, LinkInput, MappedMemory, Module, Pool, Shelf,
+        Stream, StreamOptions, size_class,
     },
 };
 
@@ -135,6 +135,29 @@ impl Context {
     /// [`Error::Rejected`] for mistakes in the source; the compiler's and the device's.
     pub fn module(&self, source: &Source) -> Result<SourceModule> {
         SourceModule::new(self, source)
+    }
+
+    /// Compiles sources that use each other's functions and variables, and links them, with other code too, to one
+    /// module.
+    ///
+    /// ```
+    /// use warpaint::{device::Device, kernel::{Context, Source}};
+    ///
+    /// let twice = "__device__ int twice(int x) { return 2 * x; }";
+    /// let kernel = "__device__ int twice(int x); __global__ void run(int *x) { *x = twice(*x); }";
+    /// let sources = [Source::new(twice).named("twice.cu"), Source::new(kernel).named("run.cu")];
+    /// let context = Context::new(Device::cpu()?)?;
+    /// assert!(context.link(&sources, &[])?.kernel("run").is_ok());
+    ///
+    /// let error = context.link(&sources[1..], &[]).unwrap_err().to_string();
+    /// assert!(error.contains("`_Z5twicei` is used in `run.cu`, but nothing defines it"), "{error}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] for mistakes in a source; the compiler's; the device's, as of [`Device::link`].
+    pub fn link(&self, sources: &[Source], code: &[LinkInput<'_>]) -> Result<SourceModule> {
+        SourceModule::linked(self, sources, code)
     }
 
     /// Waits until the work on its stream has ended.

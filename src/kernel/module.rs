@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Context, Error, Kernel, Result, Source};
 use crate::{
-    compile::Outcome,
-    device::{Module, Slice},
+    compile::{Compiled, Outcome},
+    device::{LinkInput, Module, Slice},
     diagnostic::Diagnostic,
     scene::signature,
 };
@@ -42,8 +42,18 @@ pub struct SourceModule {
     kernels: Arc<[signature::Kernel]>,
 }
 
-impl SourceModule {
-    pub(super) fn new(context: &Context, source: &Source) -> Result<Self> {
+/// Compiled source.
+struct Piece {
+    name: String,
+    ptx: Arc<str>,
+    names: BTreeMap<String, String>,
+    log: String,
+    warnings: Vec<Diagnostic>,
+    kernels: Vec<signature::Kernel>,
+}
+
+impl Piece {
+    fn compile(context: &Context, source: &Source) -> Result<Self> {
         let kernels = signature::scan(source.name(), source.text());
         let mut request = source.request(context.target());
         let plain = kernels.iter().filter(|kernel| kernel.defined && !kernel.template);
@@ -64,14 +74,49 @@ impl SourceModule {
         };
         keep("ptx", &compiled.ptx)?;
         keep("log", &compiled.log)?;
-        Ok(Self {
-            module: context.device().load(&compiled.ptx)?,
-            ptx: compiled.ptx,
-            names: Arc::new(compiled.names),
-            log: compiled.log.into(),
-            warnings: compiled.diagnostics.into(),
+        let Compiled { ptx, names, log, diagnostics: warnings, .. } = compiled;
+        Ok(Self { name: request.name, ptx, names, log, warnings, kernels })
+    }
+}
+
+impl SourceModule {
+    pub(super) fn new(context: &Context, source: &Source) -> Result<Self> {
+        let piece = Piece::compile(context, source)?;
+        let module = context.device().load(&piece.ptx)?;
+        Ok(Self::of(module, piece.ptx.clone(), vec![piece]))
+    }
+
+    pub(super) fn linked(
+        context: &Context,
+        sources: &[Source],
+        code: &[LinkInput<'_>],
+    ) -> Result<Self> {
+        let compile = |source: &Source| Piece::compile(context, &source.clone().relocatable());
+        let pieces: Vec<_> = sources.iter().map(compile).collect::<Result<_>>()?;
+        let inputs = pieces.iter().map(|piece| LinkInput::ptx(&piece.name, &piece.ptx));
+        let inputs: Vec<_> = inputs.chain(code.iter().copied()).collect();
+        let module = context.device().link(&inputs)?;
+        let texts: Vec<_> = pieces.iter().map(|piece| &*piece.ptx).collect();
+        Ok(Self::of(module, texts.join("\n").into(), pieces))
+    }
+
+    fn of(module: Module, ptx: Arc<str>, pieces: Vec<Piece>) -> Self {
+        let (mut names, mut log) = (BTreeMap::new(), String::new());
+        let (mut warnings, mut kernels) = (Vec::new(), Vec::new());
+        for piece in pieces {
+            names.extend(piece.names);
+            log.push_str(&piece.log);
+            warnings.extend(piece.warnings);
+            kernels.extend(piece.kernels);
+        }
+        Self {
+            module,
+            ptx,
+            names: Arc::new(names),
+            log: log.into(),
+            warnings: warnings.into(),
             kernels: kernels.into(),
-        })
+        }
     }
 
     /// The kernel that the source calls so: `advance`, `field::advance`, or the instance of a template that
@@ -96,7 +141,7 @@ impl SourceModule {
         Ok(self.module.global(name)?)
     }
 
-    /// The PTX.
+    /// The PTX; where several sources were linked, that of all of them.
     pub fn ptx(&self) -> &str {
         &self.ptx
     }

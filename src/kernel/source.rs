@@ -115,6 +115,11 @@ impl Source {
         name.map_or_else(|| "module.cu".into(), OsString::from)
     }
 
+    /// To be linked with others.
+    pub(super) fn relocatable(self) -> Self {
+        self.option("--relocatable-device-code=true")
+    }
+
     /// Writes the source where it is to be kept; the path without its extension.
     ///
     /// # Errors

@@ -47,7 +47,7 @@ pub enum Item {
 }
 
 /// One `.file`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct File {
     /// Its name as the compiler was told.
     pub name: String,

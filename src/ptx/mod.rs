@@ -12,6 +12,7 @@ pub mod inline;
 pub mod inst;
 mod keyword;
 mod lexer;
+pub mod link;
 pub mod modifier;
 pub mod operand;
 mod parser;

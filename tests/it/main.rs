@@ -27,6 +27,7 @@ mod host_functions;
 #[cfg(feature = "gl")]
 mod interop;
 mod kernel;
+mod link;
 #[cfg(feature = "gl")]
 mod manual;
 mod nvidia;

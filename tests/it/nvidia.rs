@@ -270,7 +270,7 @@ const CALLED: &str = "
 fn modules_are_linked_and_machine_code_is_loaded() {
     let Some(device) = device() else { return };
     let (stream, gpu) = (device.stream().unwrap(), device.as_nvidia().unwrap());
-    let inputs = [LinkInput::Ptx(CALLER), LinkInput::Ptx(CALLED)];
+    let inputs = [LinkInput::ptx("caller", CALLER), LinkInput::ptx("called", CALLED)];
     let code = gpu.link_code(&inputs).unwrap();
     for module in [device.link(&inputs).unwrap(), device.load_binary(&code).unwrap()] {
         let store = module.function("store").unwrap();
@@ -284,7 +284,7 @@ fn modules_are_linked_and_machine_code_is_loaded() {
         let offset = module.global("offset").unwrap();
         assert_eq!(stream.download(offset).unwrap().wait().unwrap(), 5_u32.to_ne_bytes());
     }
-    match device.link(&[LinkInput::Ptx(CALLER)]) {
+    match device.link(&inputs[..1]) {
         Err(Error::Load { log, .. }) => assert!(log.contains("tripled"), "{log}"),
         other => panic!("{other:?}"),
     }

@@ -13,6 +13,7 @@ mod host;
 mod interp;
 mod jit;
 mod launch;
+mod link;
 mod mbarrier;
 mod memory;
 mod module;
@@ -41,6 +42,7 @@ use super::{
     Allocation, CachePreference, DeviceId, DeviceInfo, DeviceKind, Error, EventOptions, Limit,
     MemoryInfo, Result, StreamOptions,
 };
+use crate::ptx;
 use launch::{MAX_THREADS, Pool, Printer, Scratch};
 use memory::Arena;
 use stream::Queue;
@@ -238,8 +240,9 @@ impl Device {
     /// # Errors
     /// [`Error::Load`] when it is no PTX,
     /// [`Error::UnsupportedPtx`] with the source line.
-    pub fn load(&self, ptx: &str) -> Result<Module> {
-        Module::load(self.shared.clone(), ptx)
+    pub fn load(&self, text: &str) -> Result<Module> {
+        let pieces = [(ptx::FILE, text)];
+        Module::link(self.shared.clone(), &pieces, jit::Lanes::of_environment())
     }
 
     /// Waits until all work on all streams has ended.

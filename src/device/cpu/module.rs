@@ -9,13 +9,14 @@ use super::{
     Shared, interp,
     jit::{self, Kernel},
     launch,
+    link::Linked,
     memory::Range,
 };
 use crate::{
     device::{
         CachePreference, DeviceId, DeviceInfo, Error, FunctionInfo, LaunchConfig, Result, Slice,
     },
-    diagnostic::{Diagnostic, has_errors},
+    diagnostic::Diagnostic,
     ptx,
 };
 
@@ -66,28 +67,23 @@ impl Drop for Loaded {
     }
 }
 
-fn refused(diagnostics: &[Diagnostic]) -> Error {
-    let lines: Vec<_> = diagnostics.iter().map(ToString::to_string).collect();
+pub(super) fn refused(diagnostics: impl IntoIterator<Item = Diagnostic>) -> Error {
+    let lines: Vec<_> = diagnostics.into_iter().map(|found| found.to_string()).collect();
     Error::Load { device: super::NAME.into(), log: lines.join("\n") }
 }
 
 impl Module {
-    pub(super) fn load(shared: Arc<Shared>, text: &str) -> Result<Self> {
-        Self::load_with(shared, text, jit::Lanes::of_environment())
-    }
-
-    /// With groups of threads side by side or not.
-    pub(super) fn load_with(shared: Arc<Shared>, text: &str, lanes: jit::Lanes) -> Result<Self> {
-        let mut ptx = ptx::parse(text).map_err(|diagnostics| refused(&diagnostics))?;
-        let diagnostics = ptx::verify(&ptx);
-        if has_errors(&diagnostics) {
-            return Err(refused(&diagnostics));
-        }
-        ptx::inline::lift_shared(&mut ptx);
+    /// Loads pieces of PTX, linked, with groups of threads side by side or not.
+    pub(super) fn link(
+        shared: Arc<Shared>,
+        pieces: &[(&str, &str)],
+        lanes: jit::Lanes,
+    ) -> Result<Self> {
+        let Linked { ptx, text } = Linked::new(pieces)?;
         // From here on memory is given back with the module, also when a kernel does not compile.
         let source = Source {
             ptx: Arc::new(ptx),
-            text: text.to_owned(),
+            text,
             globals: jit::Globals::default(),
             program: OnceLock::new(),
         };
@@ -107,7 +103,7 @@ impl Module {
         if !globals.contents.iter().all(|(address, bytes)| arena.write(*address, bytes)) {
             return Err(jit::internal("a variable lies outside its memory"));
         }
-        loaded.kernels = jit::compile(&ptx, text, &globals, arena.tables(), lanes)?;
+        loaded.kernels = jit::compile(&ptx, &loaded.source.text, &globals, arena.tables(), lanes)?;
         loaded.source.globals = globals;
         Ok(Self(Arc::new(loaded)))
     }

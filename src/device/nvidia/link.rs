@@ -16,7 +16,7 @@ use super::{
     module::{Log, lowered, whole},
     ptx,
 };
-use crate::device::{LinkInput, Result};
+use crate::device::{LinkCode, LinkInput, Result};
 
 /// A linker's state.
 struct Linker<'a> {
@@ -95,8 +95,8 @@ impl Device {
     /// [`Error::Load`](crate::device::Error::Load) with the linker's log, [`Error::Call`](crate::device::Error::Call).
     pub fn link(&self, inputs: &[LinkInput<'_>]) -> Result<Module> {
         let code = self.link_code(inputs)?;
-        let texts = inputs.iter().filter_map(|input| match input {
-            LinkInput::Ptx(text) => Some(*text),
+        let texts = inputs.iter().filter_map(|input| match input.code {
+            LinkCode::Ptx(text) => Some(text),
             _ => None,
         });
         self.load_code(&whole(self.context(), &code)?, texts.flat_map(ptx::entries).collect())
@@ -110,27 +110,23 @@ impl Device {
         let context = self.context();
         context.activate()?;
         let linker = Linker::new(context)?;
-        for (number, input) in inputs.iter().enumerate() {
-            let name = format!("input {number}");
-            match *input {
-                LinkInput::Ptx(text) => {
+        for LinkInput { name, code } in inputs {
+            match *code {
+                LinkCode::Ptx(text) => {
                     // The driver wants the NUL, and counts it.
                     let text = lowered(context, text)?;
-                    linker.add(RawKind::CU_JIT_INPUT_PTX, text.as_bytes_with_nul(), &name)?;
+                    linker.add(RawKind::CU_JIT_INPUT_PTX, text.as_bytes_with_nul(), name)?;
                 }
-                LinkInput::Cubin(bytes) => {
-                    linker.add(
-                        RawKind::CU_JIT_INPUT_CUBIN,
-                        whole(context, bytes)?.bytes(),
-                        &name,
-                    )?;
-                }
-                LinkInput::Fatbin(bytes) => {
+                LinkCode::Cubin(bytes) => {
                     let code = whole(context, bytes)?;
-                    linker.add(RawKind::CU_JIT_INPUT_FATBINARY, code.bytes(), &name)?;
+                    linker.add(RawKind::CU_JIT_INPUT_CUBIN, code.bytes(), name)?;
                 }
-                LinkInput::Library(bytes) => {
-                    linker.add(RawKind::CU_JIT_INPUT_LIBRARY, bytes, &name)?;
+                LinkCode::Fatbin(bytes) => {
+                    let code = whole(context, bytes)?;
+                    linker.add(RawKind::CU_JIT_INPUT_FATBINARY, code.bytes(), name)?;
+                }
+                LinkCode::Library(bytes) => {
+                    linker.add(RawKind::CU_JIT_INPUT_LIBRARY, bytes, name)?;
                 }
             }
         }

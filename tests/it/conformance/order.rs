@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use warpaint::device::{
     Arguments, ArrayDescriptor, ArrayShape, Attribute, CachePreference, Device, Error,
-    EventOptions, Fill, Format, LaunchConfig, Limit, LinkInput, Pitch, Prepared, StreamOptions,
+    EventOptions, Fill, Format, LaunchConfig, Limit, LinkCode, LinkInput, Pitch, Prepared,
+    StreamOptions,
 };
 
 use super::{Clause, KERNELS, bytes, floats, launch, scale_arguments};
@@ -178,8 +179,10 @@ fn code_that_is_none_is_refused(device: &Device) {
         assert!(refused, "{result:?}");
     };
     refused(device.load_binary(b"no machine code"));
-    refused(device.link(&[LinkInput::Cubin(b"nor this")]));
-    refused(device.link(&[LinkInput::Ptx("\0")]));
+    let code = LinkCode::Cubin(b"nor this");
+    refused(device.link(&[LinkInput { name: "no cubin", code }]));
+    refused(device.link(&[LinkInput::ptx("no text", "\0")]));
+    refused(device.link(&[]));
 }
 
 fn attributes_agree_with_the_description(device: &Device) {

@@ -26,6 +26,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{Linkage, Module as _};
 
+pub(in crate::device::cpu) use call::PROVIDED;
 pub(super) use float::is_simple_bound;
 pub(super) use integer::{condition as int_condition, float_condition};
 pub(super) use memory::Checked;

@@ -40,6 +40,7 @@ pub(super) use format::{MAX_STRING, formatted};
 pub(super) use globals::{Globals, Place as Placed};
 pub(super) use kernel::{Kernel, Reduce, Resume, Schedule, WarpOp};
 pub(super) use lanes::Lanes;
+pub(super) use lower::PROVIDED;
 pub(super) use output::take_assertion;
 
 use super::{NAME, launch::Entry, memory::Tables};

@@ -23,7 +23,7 @@ fn module_text(body: &str) -> String {
 /// What the second buffer holds afterwards, or the fault.
 fn run(body: &str, config: &LaunchConfig, n: u32, lanes: Lanes) -> (Vec<u8>, Option<String>) {
     let device = Device::new().unwrap();
-    let module = Module::load_with(device.shared.clone(), &module_text(body), lanes).unwrap();
+    let module = Module::link(device.shared.clone(), &[("", &module_text(body))], lanes).unwrap();
     let function = module.function("k").unwrap();
     assert_eq!(function.kernel().lanes, lanes == Lanes::Always, "{body}");
     let stream = device.stream(crate::device::StreamOptions::default()).unwrap();

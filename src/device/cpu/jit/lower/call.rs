@@ -27,6 +27,10 @@ use crate::{
     },
 };
 
+/// The functions that CUDA itself provides.
+pub(in crate::device::cpu) const PROVIDED: [&str; 4] =
+    ["vprintf", "__assertfail", "malloc", "free"];
+
 /// Stack that a frame of compiled code may take beyond what was checked.
 const MARGIN_BYTES: i64 = 64 << 10;
 
@@ -259,7 +263,7 @@ impl Lower<'_, '_> {
         self.b.ins().stack_addr(types::I64, slot, 0)
     }
 
-    /// The functions that CUDA itself provides.
+    /// Calls one of [`PROVIDED`].
     fn call_host(&mut self, i: &Instruction, name: &str) -> Step {
         match name {
             "vprintf" => {

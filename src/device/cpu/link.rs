@@ -1,0 +1,69 @@
+//! Linking several pieces of PTX into one module.
+
+use super::{Device, Module, jit, module::refused};
+use crate::{
+    device::{LinkCode, LinkInput, Result},
+    diagnostic::{Diagnostic, has_errors},
+    ptx::{self, link::Input},
+};
+
+/// A module without faults, and the text whose lines its instructions name.
+pub(super) struct Linked {
+    pub(super) ptx: ptx::ast::Module,
+    pub(super) text: String,
+}
+
+impl Linked {
+    /// Links pieces, each a name for messages and the text of PTX.
+    ///
+    /// # Errors
+    /// [`Error::Load`](crate::device::Error::Load) with all that is wrong.
+    pub(super) fn new(pieces: &[(&str, &str)]) -> Result<Self> {
+        let (mut inputs, mut text, mut lines_before) = (Vec::new(), String::new(), 0);
+        for (name, piece) in pieces {
+            let named = |found: Diagnostic| Diagnostic { file: (*name).to_owned(), ..found };
+            let parsed = ptx::parse(piece);
+            let module = parsed.map_err(|found| refused(found.into_iter().map(named)))?;
+            inputs.push(Input { name: (*name).to_owned(), module, lines_before });
+            text.push_str(piece);
+            text.push('\n');
+            lines_before += 1 + piece.matches('\n').count() as u32;
+        }
+        let starts: Vec<_> = inputs.iter().map(|i| (i.name.clone(), i.lines_before)).collect();
+        let mut ptx = ptx::link::link(inputs, &jit::PROVIDED).map_err(refused)?;
+        let found = ptx::verify(&ptx);
+        if has_errors(&found) {
+            return Err(refused(found.into_iter().map(|found| in_its_piece(found, &starts))));
+        }
+        ptx::inline::lift_shared(&mut ptx);
+        Ok(Self { ptx, text })
+    }
+}
+
+/// The same remark with the name and the line of the piece that it is about.
+fn in_its_piece(found: Diagnostic, starts: &[(String, u32)]) -> Diagnostic {
+    let Some(line) = found.line else { return found };
+    match starts.iter().rev().find(|(_, before)| *before < line) {
+        Some((name, before)) => {
+            Diagnostic { file: name.clone(), line: Some(line - before), ..found }
+        }
+        None => found,
+    }
+}
+
+impl Device {
+    /// Links pieces of PTX to one module.
+    ///
+    /// # Errors
+    /// [`Error::Load`](crate::device::Error::Load) with all that is wrong,
+    /// [`Error::UnsupportedPtx`](crate::device::Error::UnsupportedPtx) with the source line,
+    /// [`Error::Unsupported`](crate::device::Error::Unsupported) for code that is no PTX.
+    pub fn link<'a>(&self, inputs: &[LinkInput<'a>]) -> Result<Module> {
+        let piece = |input: &LinkInput<'a>| match input.code {
+            LinkCode::Ptx(text) => Ok((input.name, text)),
+            _ => self.unsupported("machine code of GPUs"),
+        };
+        let pieces: Vec<_> = inputs.iter().map(piece).collect::<Result<_>>()?;
+        Module::link(self.shared.clone(), &pieces, jit::Lanes::of_environment())
+    }
+}
