@@ -410,12 +410,15 @@ __global__ void k(unsigned *x) {
     }
     let options = LaunchOptions { deterministic: true, ..LaunchOptions::default() };
     for round in 0..6 {
-        // Of this launch, or of all launches of the device.
-        let options = if round < 3 { options.clone() } else { LaunchOptions::default() };
-        stream.device().set_deterministic(round >= 3);
         bench.stream.fill(bench.memory.slice(..).unwrap(), Fill::U32(0)).unwrap();
-        let config = LaunchConfig::new(300, 64);
-        stream.launch_with(function, &config, &bench.arguments(), &options).unwrap();
+        let (config, arguments) = (LaunchConfig::new(300, 64), bench.arguments());
+        // Of this launch, or of all launches of the device.
+        if round < 3 {
+            stream.launch_with(function, &config, &arguments, &options).unwrap();
+        } else {
+            stream.device().set_launch_options(options.clone());
+            stream.launch(function, &config, &arguments).unwrap();
+        }
         bench.stream.synchronize().unwrap();
         assert_eq!(bench.words()[..7], due.map(f32::to_bits));
     }

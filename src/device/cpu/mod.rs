@@ -23,10 +23,7 @@ mod stream;
 mod texture;
 mod thread;
 
-use std::sync::{
-    Arc, Mutex, OnceLock, PoisonError, Weak,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 pub use array::Array;
 pub use event::Event;
@@ -66,8 +63,8 @@ struct Shared {
     arena: Arena,
     pool: Pool,
     printer: Arc<Printer>,
-    /// Whether all launches are deterministic.
-    deterministic: AtomicBool,
+    /// How launches run that do not say so themselves.
+    options: Mutex<LaunchOptions>,
     queues: Mutex<Vec<Weak<Queue>>>,
     objects: texture::Objects,
     /// Memory of threads that run blocks, while they do not.
@@ -104,7 +101,7 @@ impl Device {
             arena: Arena::new(info.total_memory_bytes)?,
             pool: Pool::new(cores())?,
             printer: Arc::default(),
-            deterministic: AtomicBool::new(false),
+            options: Mutex::default(),
             queues: Mutex::default(),
             objects: texture::Objects::default(),
             scratch: Mutex::default(),
@@ -176,10 +173,22 @@ impl Device {
         self.shared.printer.redirect(None);
     }
 
-    /// Whether launches from now on are deterministic even where their options do not ask for it
-    /// ([`LaunchOptions::deterministic`]).
-    pub fn set_deterministic(&self, deterministic: bool) {
-        self.shared.deterministic.store(deterministic, Ordering::Relaxed);
+    /// How launches run from now on that do not say so themselves, as those of scenes and arrays: interpreted, say, or
+    /// watched by a [`Check`].
+    ///
+    /// ```
+    /// use warpaint::{array::GpuArray, device::{Device, cpu}, kernel::Context};
+    ///
+    /// let (device, check) = (cpu::Device::new()?, cpu::Check::all());
+    /// device.set_launch_options(cpu::LaunchOptions::checked(&check));
+    /// let context = Context::new(Device::Cpu(device))?;
+    /// let x = GpuArray::<f32>::arange(&context, 100)?;
+    /// assert_eq!(x.sum()?, 4950.0);
+    /// assert!(check.report().findings.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_launch_options(&self, options: LaunchOptions) {
+        *self.shared.options.lock().unwrap_or_else(PoisonError::into_inner) = options;
     }
 
     /// A new stream; its priority does not matter.
@@ -272,6 +281,11 @@ impl Shared {
     /// Waits until all work that is on streams now has ended, well or not.
     fn drain(self: &Arc<Self>) {
         self.queues().iter().for_each(|queue| queue.drain(self));
+    }
+
+    /// How launches run that do not say so themselves.
+    fn options(&self) -> LaunchOptions {
+        self.options.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn take_scratch(&self) -> Result<Scratch> {

@@ -8,10 +8,7 @@ use std::{
     collections::VecDeque,
     fmt,
     panic::{self, AssertUnwindSafe},
-    sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
 };
 
 use super::{
@@ -269,7 +266,7 @@ impl Stream {
         &self.0.device
     }
 
-    /// Puts a kernel on the stream.
+    /// Puts a kernel on the stream, to be run as the device's [options](Device::set_launch_options) say.
     ///
     /// # Errors
     /// Those of [`Stream::launch_with`].
@@ -279,7 +276,7 @@ impl Stream {
         config: &LaunchConfig,
         arguments: &Arguments,
     ) -> Result<()> {
-        self.launch_with(function, config, arguments, &LaunchOptions::default())
+        self.launch_with(function, config, arguments, &self.shared().options())
     }
 
     /// Puts a kernel on the stream, to be run as `options` say. Safe, since the device checks every access.
@@ -310,7 +307,7 @@ impl Stream {
         config: &LaunchConfig,
         arguments: &Arguments,
     ) -> Result<()> {
-        self.submit_with(function, config, arguments, LaunchOptions::default())
+        self.submit_with(function, config, arguments, self.shared().options())
     }
 
     fn submit_with(
@@ -318,12 +315,11 @@ impl Stream {
         function: &Function,
         config: &LaunchConfig,
         arguments: &Arguments,
-        mut options: LaunchOptions,
+        options: LaunchOptions,
     ) -> Result<()> {
         if function.device_id() != self.shared().id {
             return Err(Error::WrongDevice { operation: "launch" });
         }
-        options.deterministic |= self.shared().deterministic.load(Ordering::Relaxed);
         if options.interprets() {
             // What the interpreter lacks is said here.
             function.program()?;
