@@ -161,6 +161,7 @@ impl Session {
             },
             device: device.clone(),
             compiler,
+            measures: options.statistics_every.is_some(),
         };
         let mut session = Self {
             stream: device.stream()?,

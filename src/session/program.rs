@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use super::{
@@ -25,7 +25,7 @@ use crate::{
 pub(super) struct Program {
     pub(super) scene: Scene,
     pub(super) passes: Vec<Pass>,
-    pub(super) summary: Arc<Summary>,
+    pub(super) summary: Arc<Summaries>,
     /// What statistics read each resource as.
     pub(super) elements: Vec<Element>,
     /// The manifest's own statistics.
@@ -66,13 +66,39 @@ const FIRST_TO_DRAFT: (u32, u32) = (13, 0);
 pub(super) struct Builder {
     device: Device,
     compiler: Compiler,
+    /// Whether statistics are taken all the time, so that their kernels are to be there with the program.
+    measures: bool,
     /// The statistics kernels of the last scene: most edits leave its element types alone.
-    summary: Option<(BTreeSet<Element>, Arc<Summary>)>,
+    summary: Option<Arc<Summaries>>,
+}
+
+/// The statistics kernels of some element types. To translate them takes as long as a scene, so they are made when they
+/// are needed first.
+pub(super) struct Summaries {
+    device: Device,
+    compiler: Compiler,
+    elements: BTreeSet<Element>,
+    made: OnceLock<Summary>,
+}
+
+impl Summaries {
+    /// The kernels.
+    ///
+    /// # Errors
+    /// The compiler's and the device's, when they are made.
+    pub(super) fn get(&self) -> Result<&Summary, Error> {
+        if let Some(made) = self.made.get() {
+            return Ok(made);
+        }
+        let (target, elements) = (target_of(&self.device), self.elements.iter().copied());
+        let made = Summary::new(&self.compiler, &self.device, target, elements)?;
+        Ok(self.made.get_or_init(|| made))
+    }
 }
 
 impl Builder {
-    pub(super) fn new(device: Device, compiler: Compiler) -> Self {
-        Self { device, compiler, summary: None }
+    pub(super) fn new(device: Device, compiler: Compiler, measures: bool) -> Self {
+        Self { device, compiler, measures, summary: None }
     }
 
     /// Whether a draft is there sooner than the real thing: on the CPU device, whose translation is quick, the
@@ -98,7 +124,7 @@ impl Builder {
         if let (Some(plan), Some(compiled)) = (plan, compiled) {
             match load(&scene, plan, &compiled, &self.device)? {
                 Ok((passes, stats)) => {
-                    let summary = self.summary(&scene, target)?;
+                    let summary = self.summary(&scene)?;
                     let elements =
                         scene.manifest.resources().iter().map(scene::Resource::element).collect();
                     let ptx = compiled.ptx;
@@ -110,16 +136,17 @@ impl Builder {
         Ok(Built { program, diagnostics, log, cached, included: Some(included) })
     }
 
-    fn summary(&mut self, scene: &Scene, target: Target) -> Result<Arc<Summary>, Error> {
+    fn summary(&mut self, scene: &Scene) -> Result<Arc<Summaries>, Error> {
         let elements = elements_of(scene);
-        if let Some((known, summary)) = &self.summary
-            && *known == elements
-        {
-            return Ok(summary.clone());
+        let known = self.summary.take().filter(|known| known.elements == elements);
+        let summary = known.unwrap_or_else(|| {
+            let (device, compiler) = (self.device.clone(), self.compiler.clone());
+            Arc::new(Summaries { device, compiler, elements, made: OnceLock::new() })
+        });
+        if self.measures {
+            summary.get()?;
         }
-        let summary =
-            Arc::new(Summary::new(&self.compiler, &self.device, target, elements.iter().copied())?);
-        self.summary = Some((elements, summary.clone()));
+        self.summary = Some(summary.clone());
         Ok(summary)
     }
 }

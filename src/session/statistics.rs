@@ -60,7 +60,8 @@ impl Board {
         slices: &[Slice<'_>],
         inputs: &Inputs,
     ) -> Result<(), Error> {
-        let Program { summary, elements, stats, .. } = program;
+        let Program { elements, stats, .. } = program;
+        let summary = program.summary.get()?;
         let reductions = elements.iter().zip(slices);
         let of = reductions
             .map(|(&element, &slice)| summary.enqueue(stream, slice, element))

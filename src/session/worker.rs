@@ -30,6 +30,8 @@ pub(super) struct Recipe {
     pub(super) overrides: Overrides,
     pub(super) device: Device,
     pub(super) compiler: Compiler,
+    /// Whether statistics are taken all the time.
+    pub(super) measures: bool,
 }
 
 /// What became of one source.
@@ -119,7 +121,7 @@ fn work(
     outgoing: &mpsc::Sender<Verdict>,
     wake: &dyn Fn(),
 ) {
-    let mut builder = Builder::new(recipe.device.clone(), recipe.compiler.clone());
+    let mut builder = Builder::new(recipe.device.clone(), recipe.compiler.clone(), recipe.measures);
     let mut drafts = None;
     let mut next = incoming.recv().ok();
     while let Some(job) = next.take() {
