@@ -215,7 +215,7 @@ template <bool inverse> __global__ void columns(float2 *waves, float2 *field)
     fft_lines<n, lines, inverse>(shared, inverse ? field : waves, n, 1, n);
 }
 
-// The sum over a block of 128 threads, for its first one; always in the same order.
+// The sum over a block of 128 threads; always in the same order.
 __device__ float4 block_sum(float4 mine)
 {
     __shared__ float4 shared[128];
@@ -226,6 +226,7 @@ __device__ float4 block_sum(float4 mine)
         const float4 a = shared[threadIdx.x], b = shared[threadIdx.x + half];
         shared[threadIdx.x] = make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
     }
+    __syncthreads();
     return shared[0];
 }
 

@@ -228,7 +228,7 @@ __global__ void columns(float2 *waves)
     fft_lines<n, lines, true>(shared, waves, n, 1, n);
 }
 
-// The sums over a block of 128 threads, for its first one; always in the same order.
+// The sums over a block of 128 threads; always in the same order.
 __device__ float3 block_sum(float3 mine)
 {
     __shared__ float3 shared[128];
@@ -239,6 +239,7 @@ __device__ float3 block_sum(float3 mine)
         const float3 a = shared[threadIdx.x], b = shared[threadIdx.x + half];
         shared[threadIdx.x] = make_float3(a.x + b.x, a.y + b.y, a.z + b.z);
     }
+    __syncthreads();
     return shared[0];
 }
 

@@ -1,5 +1,6 @@
 //! What the built-in scenes compute, against references in double precision. Their own `[[check]]`s are run elsewhere.
 
+mod devices;
 mod gray_scott;
 mod mutation;
 mod nbody;
@@ -23,23 +24,45 @@ fn devices() -> Vec<Device> {
 
 /// A built-in scene with these constants, ready to take its first step.
 fn open(device: &Device, name: &str, constants: &[(&str, &str)]) -> Session {
-    let constants = constants.iter().map(|(name, value)| (name.to_string(), value.to_string()));
-    let options = Options {
-        name: format!("{name}.cu"),
-        path: None,
-        source: Scene::built_in(name).unwrap().to_owned(),
-        overrides: Overrides { constants: constants.collect(), ..Overrides::default() },
-        parameters: Vec::new(),
-        seed: 1,
-        step_timeout: Duration::from_secs(60),
-        real_time: false,
-        statistics_every: None,
-    };
-    let (interop, compiler) = (Interop::none(device), Compiler::new(Cache::user()));
-    let mut session = Session::open(options, device.clone(), compiler, interop, || {}).unwrap();
-    assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile.diagnostics);
-    session.run_steps(0, |_| {}).unwrap();
-    session
+    Run { constants, ..Run::of(Scene::built_in(name).unwrap()) }.open(device)
+}
+
+/// How a scene is run.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    source: &'a str,
+    constants: &'a [(&'a str, &'a str)],
+    parameters: &'a [(&'a str, &'a str)],
+    seed: u64,
+}
+
+impl<'a> Run<'a> {
+    fn of(source: &'a str) -> Self {
+        Self { source, constants: &[], parameters: &[], seed: 1 }
+    }
+
+    /// The scene, ready to take its first step.
+    fn open(self, device: &Device) -> Session {
+        let owned = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
+        let constants = self.constants.iter().map(owned).collect();
+        let options = Options {
+            name: "scene.cu".to_owned(),
+            path: None,
+            source: self.source.to_owned(),
+            overrides: Overrides { constants, ..Overrides::default() },
+            parameters: self.parameters.iter().map(owned).collect(),
+            seed: self.seed,
+            step_timeout: Duration::from_secs(60),
+            real_time: false,
+            statistics_every: None,
+        };
+        let (interop, compiler) = (Interop::none(device), Compiler::new(Cache::user()));
+        let mut session = Session::open(options, device.clone(), compiler, interop, || {}).unwrap();
+        let runs = session.wait_for_program().unwrap();
+        assert!(runs, "{:#?}", session.snapshot().compile.diagnostics);
+        session.run_steps(0, |_| {}).unwrap();
+        session
+    }
 }
 
 /// What a resource holds.
