@@ -23,6 +23,8 @@ out vec4 light;
 const int MOST_STEPS = 1024;
 // What is behind so much is not seen.
 const float OPAQUE = 0.996;
+// So little opacity of a step is not seen, nor that of all steps.
+const float CLEAR = 1.0e-6;
 const vec4 EDGE = vec4(0.10, 0.11, 0.13, 1.0);
 
 // Interleaved gradient noise (J. Jimenez, 2014): steps that begin at different places leave no bands.
@@ -61,8 +63,7 @@ float shade(float here, vec3 at) {
 }
 
 // Linear colour, times opacity, and opacity of a step.
-vec4 emitted(vec3 at, float length) {
-    vec4 value = texture(volume, at);
+vec4 emitted(vec3 at, vec4 value, float length) {
     float here = thickness(value);
     float opacity = 1.0 - exp(-here * density * length);
     return vec4(linear(painted(value).rgb) * shade(here, at), 1.0) * opacity;
@@ -81,8 +82,15 @@ void main() {
     float length = path / float(steps);
     vec3 step_by = ray * length / extent * 0.5;
     vec3 at = (eye + ray * begin) / extent * 0.5 + 0.5 + step_by * noise(gl_FragCoord.xy);
-    for (int i = 0; i < steps && sum.a < OPAQUE; ++i) {
-        sum += emitted(at, length) * (1.0 - sum.a);
+    float nothing = CLEAR / max(density * length, 1.0e-9);
+    for (int i = 1; i <= steps && sum.a < OPAQUE; ++i) {
+        vec4 value = texture(volume, at);
+        // Where all is clear the rest need not be known. In a loop, because software renderers go both ways of a branch.
+        for (; i < steps && thickness(value) < nothing; ++i) {
+            at += step_by;
+            value = texture(volume, at);
+        }
+        sum += emitted(at, value, length) * (1.0 - sum.a);
         at += step_by;
     }
     light = sum + edge(eye + ray * span.y, span.y) * (1.0 - sum.a);

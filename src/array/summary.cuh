@@ -55,27 +55,20 @@ __device__ inline void take(Partial &p, double value)
     }
 }
 
-__device__ inline Partial from_lane_above(const Partial &p, int distance)
-{
-    const unsigned all = 0xffffffffu;
-    return {__shfl_down_sync(all, p.least, distance), __shfl_down_sync(all, p.greatest, distance),
-            __shfl_down_sync(all, p.sum, distance),   p.shift,
-            __shfl_down_sync(all, p.squares, distance),
-            __shfl_down_sync(all, p.count, distance), __shfl_down_sync(all, p.nan, distance),
-            __shfl_down_sync(all, p.inf, distance)};
-}
+// Threads of a block.
+constexpr int BLOCK = 256;
 
-// The block's result, in thread 0. The block has whole warps.
+// The block's result, in thread 0. A tree in shared memory: a barrier for each level costs a CPU less than a shuffle for
+// each number of a partial result, and a GPU no more.
 __device__ inline Partial combine_block(Partial p)
 {
-    __shared__ Partial of_warp[32];
-    for (int distance = 16; distance > 0; distance /= 2) p = combine(p, from_lane_above(p, distance));
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    __syncthreads();
-    if (lane == 0) of_warp[warp] = p;
-    __syncthreads();
-    if (threadIdx.x == 0)
-        for (int other = 1; other < blockDim.x / 32; ++other) p = combine(p, of_warp[other]);
+    // Each level has places of its own, so that it need not wait until those before it have been read.
+    __shared__ Partial of[BLOCK];
+    for (int half = BLOCK / 2; half > 0; half /= 2) {
+        if (threadIdx.x >= half && threadIdx.x < 2 * half) of[threadIdx.x] = p;
+        __syncthreads();
+        if (threadIdx.x < half) p = combine(p, of[threadIdx.x + half]);
+    }
     return p;
 }
 

@@ -11,8 +11,10 @@ use crate::{
     element::{Element, Scalar},
 };
 
-/// Threads of a block: whole warps, as the kernel's block reduction needs.
+/// Threads of a block, as in `summary.cuh`.
 const BLOCK: u32 = 256;
+/// Values of a thread, where there are so many: to combine those of a block's threads costs as much as some more of them.
+const EACH: u64 = 4;
 /// Blocks for each multiprocessor: enough to hide memory latency, few enough to combine in one block.
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
 
@@ -205,7 +207,7 @@ impl Summary {
         count: u64,
         lanes: u8,
     ) -> Result<Pending, Error> {
-        let blocks = count.div_ceil(BLOCK.into()).clamp(1, self.blocks.into()) as u32;
+        let blocks = count.div_ceil(u64::from(BLOCK) * EACH).clamp(1, self.blocks.into()) as u32;
         let scratch = self.take_scratch(&stream.device())?;
         let results = scratch.results.slice(..usize::from(lanes) * size_of::<Partial>())?;
 

@@ -2,9 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-/// A picture that takes longer holds up the window; one that takes less than the other leaves room for more.
-const SLOW: Duration = Duration::from_millis(70);
-const QUICK: Duration = Duration::from_millis(20);
+/// A frame, all of it, that takes longer holds up the window.
+const FRAME: Duration = Duration::from_millis(85);
+/// What the view's picture gets of that, at least and at most.
+const SHARE: [Duration; 2] = [Duration::from_millis(12), Duration::from_millis(70)];
+/// Of its time, what a picture is made for, and below what there is room for more.
+const AIM: f32 = 0.65;
+const QUICK: f32 = 0.3;
 /// Less is not worth looking at.
 const LEAST: f32 = 0.2;
 /// How long nothing must have moved before a picture is drawn anew with more detail, and what that may take.
@@ -44,12 +48,14 @@ impl Detail {
         (drawn < 1.0).then_some(self.moved + STILL)
     }
 
-    /// Notes that a picture with `drawn` detail took so long.
-    pub fn note(&mut self, took: Duration, drawn: f32) {
+    /// Notes that a picture with `drawn` detail took so long, and the `rest` of its frame so long: the step, the panels.
+    pub fn note(&mut self, took: Duration, drawn: f32, rest: Duration) {
         self.full = took.div_f32(drawn * drawn);
+        let [least, most] = SHARE;
+        let time = FRAME.saturating_sub(rest).clamp(least, most);
         let now = self.full.mul_f32(self.level * self.level);
-        if now > SLOW || now < QUICK {
-            self.level = affordable(self.full, (SLOW + QUICK) / 2);
+        if now > time || now < time.mul_f32(QUICK) {
+            self.level = affordable(self.full, time.mul_f32(AIM));
         }
     }
 }
@@ -70,20 +76,34 @@ mod tests {
         assert!((detail.moving(start) - 1.0).abs() < 1e-6);
         // All of it takes 720 ms.
         let took = |level: f32| Duration::from_secs_f32(0.72 * level * level);
-        detail.note(took(1.0), 1.0);
+        for rest in [0, 40, 60].map(Duration::from_millis) {
+            detail.note(took(1.0), 1.0, rest);
+            let level = detail.moving(start);
+            assert!(took(level) + rest < FRAME, "{level} beside {rest:?}");
+            assert!(took(level) * 2 + rest > FRAME / 2, "{level} beside {rest:?}");
+            detail.note(took(level), level, rest);
+            assert!((detail.moving(start) - level).abs() < 1e-6, "it does not waver");
+        }
         let level = detail.moving(start);
-        assert!(took(level) < SLOW && took(level) > QUICK, "{level}");
-        detail.note(took(level), level);
-        assert!((detail.moving(start) - level).abs() < 1e-6, "it does not waver");
-        detail.note(Duration::from_millis(1), level);
+        detail.note(Duration::from_millis(1), level, Duration::ZERO);
         assert!((detail.moving(start) - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_slow_step_leaves_the_picture_something() {
+        let start = Instant::now();
+        let mut detail = Detail::new(start);
+        detail.note(Duration::from_millis(100), 1.0, Duration::from_secs(3));
+        let level = detail.moving(start);
+        let took = Duration::from_millis(100).mul_f32(level * level);
+        assert!(took < SHARE[0] && took > SHARE[0] / 2, "{took:?}");
     }
 
     #[test]
     fn what_stands_still_is_drawn_anew_once() {
         let start = Instant::now();
         let mut detail = Detail::new(start);
-        detail.note(Duration::from_millis(500), 1.0);
+        detail.note(Duration::from_millis(500), 1.0, Duration::ZERO);
         let level = detail.moving(start);
         assert_eq!(detail.still(start + STILL / 2, level), None);
         assert_eq!(detail.look_again(level), Some(start + STILL));
@@ -92,7 +112,7 @@ mod tests {
         assert_eq!(detail.still(start + STILL, finer), None);
         assert_eq!(detail.look_again(finer), None);
         // What would take minutes stays coarse.
-        detail.note(Duration::from_secs(60), 1.0);
+        detail.note(Duration::from_secs(60), 1.0, Duration::ZERO);
         assert!((detail.moving(start) - LEAST).abs() < 1e-6);
         assert_eq!(detail.still(start + STILL, LEAST), None);
     }

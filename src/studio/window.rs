@@ -198,6 +198,8 @@ struct Studio {
     /// Which part of an image is seen.
     part: draw::PanZoom,
     detail: Detail,
+    /// What the last frame took: its step, the panels, the picture.
+    frame_time: Duration,
     /// What the view was drawn from, and with how much detail.
     drawn: Option<(Drawn, f32)>,
     /// Where the camera started; another start in the manifest moves it.
@@ -269,6 +271,7 @@ impl Studio {
             camera: draw::Camera::default(),
             part: draw::PanZoom::default(),
             detail: Detail::new(Instant::now()),
+            frame_time: Duration::ZERO,
             drawn: None,
             start: None,
             pointer: Pointer::default(),
@@ -334,11 +337,12 @@ impl Studio {
     }
 
     fn redraw(&mut self) -> Result<()> {
+        let start = Instant::now();
         let draw_time = self.timer.latest();
         if let (Some(took), Some((_, detail))) = (draw_time, self.drawn) {
-            self.detail.note(took, detail);
+            self.detail.note(took, detail, self.frame_time.saturating_sub(took));
         }
-        self.pace.frame(Instant::now(), draw_time);
+        self.pace.frame(start, draw_time);
         if let Some(session) = &self.session {
             self.snapshot = session.snapshot();
         }
@@ -355,6 +359,8 @@ impl Studio {
         self.give_input();
         self.paint(view)?;
         self.set_title();
+        let step_ms: f32 = self.snapshot.passes.iter().map(|pass| pass.last_ms).sum();
+        self.frame_time = start.elapsed() + Duration::from_secs_f32(step_ms.max(0.0) / 1e3);
         Ok(())
     }
 
@@ -676,7 +682,8 @@ fn egui(
     egui_glow::Painter::new(context.glow(), "", None, true)
         .map_err(|error| gl::Error::Window { reason: format!("no panels: {error}") })?
         .destroy();
-    let egui = EguiGlow::new(event_loop, context.glow(), None, Some(scale), true);
+    // Without dithering: panels are of few colours, and where a CPU draws it costs a quarter of their time.
+    let egui = EguiGlow::new(event_loop, context.glow(), None, Some(scale), false);
     theme::apply(&egui.egui_ctx);
     let proxy = Mutex::new(proxy.clone());
     egui.egui_ctx.set_request_repaint_callback(move |request| {
