@@ -8,6 +8,7 @@ use super::{
     DType, Data, Error, Expr, GpuArray, Order, Result, Sortable,
     custom::Declaration,
     expression::{Node, Operand},
+    layout::Axes,
     places::Places,
     source::Code,
     sweep::{Steps, Sweep},
@@ -76,7 +77,7 @@ impl<T: Data> Expr<T> {
     pub fn compress(&self, mask: impl Into<Expr<bool>>) -> Result<Chosen<T>> {
         let mask = mask.into();
         self.expect_shape("compress", &mask)?;
-        let chosen = Chosen::new(&mask.context()?, mask.shape()?.iter().product())?;
+        let chosen = Chosen::new(mask.context()?, mask.shape()?.iter().product())?;
         Choice::of_mask(&self.node, &mask.node)?.run(&chosen, CHOSEN)?;
         Ok(chosen)
     }
@@ -88,7 +89,7 @@ impl<T: Data> Expr<T> {
     pub fn partition(&self, mask: impl Into<Expr<bool>>) -> Result<Chosen<T>> {
         let mask = mask.into();
         self.expect_shape("partition", &mask)?;
-        let chosen = Chosen::new(&mask.context()?, mask.shape()?.iter().product())?;
+        let chosen = Chosen::new(mask.context()?, mask.shape()?.iter().product())?;
         let chosen = Chosen { count: mask.cast::<u64>().sum()?, ..chosen };
         Choice::of_mask(&self.node, &mask.node)?.run(&chosen, PARTED)?;
         Ok(chosen)
@@ -110,7 +111,7 @@ impl<T: Sortable> Expr<T> {
     /// As [`Expr::eval`].
     pub fn flatnonzero(&self) -> Result<Chosen<i64>> {
         let mask = self.cast::<bool>();
-        let chosen = Chosen::new(&mask.context()?, mask.shape()?.iter().product())?;
+        let chosen = Chosen::new(mask.context()?, mask.shape()?.iter().product())?;
         Choice::of_mask(&Expr::<i64>::linear_index().node, &mask.node)?.run(&chosen, CHOSEN)?;
         Ok(chosen)
     }
@@ -181,7 +182,7 @@ const PARTED: &str = "out_[chosen_ ? before_ : *count_ + (i - before_)] = value_
 struct Choice<'a> {
     code: Code<'a>,
     mask: Mask,
-    shape: Vec<usize>,
+    shape: Axes<usize>,
     parameters: Vec<(Declaration<'static>, u64)>,
 }
 
@@ -220,7 +221,7 @@ impl<'a> Choice<'a> {
         let parameters = vec![(declaration, sorted.address())];
         let mut code = Code::new(value)?;
         code.define(sorted.dtype);
-        Ok(Self { code, mask: Mask::First, shape: sorted.layout.shape().to_vec(), parameters })
+        Ok(Self { code, mask: Mask::First, shape: sorted.layout.shape().into(), parameters })
     }
 
     /// Runs it, with `store` for each element.

@@ -1,5 +1,7 @@
 //! Arrays of values that follow a rule.
 
+use smallvec::smallvec;
+
 use super::{Data, Error, Expr, Float, GpuArray, Number, Real, Result};
 use crate::kernel::Context;
 
@@ -94,7 +96,7 @@ impl<T: Real> GpuArray<T> {
         let shown = || format!("{start:?} to {stop:?} by {step:?}");
         let n = T::steps(start, stop, step).ok_or_else(|| Error::Range { range: shown() })?;
         let mut array = Self::empty(context, &[n])?;
-        let arguments = vec![Expr::scalar(start).node, Expr::scalar(step).node];
+        let arguments = smallvec![Expr::scalar(start).node, Expr::scalar(step).node];
         Expr::<T>::apply("warpaint::step<$T>(i, $0, $1)", arguments).eval_into(&mut array)?;
         Ok(array)
     }
@@ -143,6 +145,6 @@ impl<T: Float> GpuArray<T> {
 fn between<T: Float>(start: T, stop: T, n: usize, endpoint: bool) -> Expr<f64> {
     let wide = |value: T| Expr::scalar(value).cast::<f64>().node;
     let last = if endpoint { n.saturating_sub(1) } else { n };
-    let arguments = vec![wide(start), wide(stop), Expr::scalar(last as f64).node];
+    let arguments = smallvec![wide(start), wide(stop), Expr::scalar(last as f64).node];
     Expr::apply("warpaint::between(i, $0, $1, $2)", arguments)
 }

@@ -1,10 +1,15 @@
 //! Parameters of kernels that users write as expressions: from a list in C to what a generated kernel takes.
 
-use std::{borrow::Cow, fmt};
+use std::fmt;
 
 use num_complex::Complex;
+use smallvec::SmallVec;
 
-use super::{DType, Data, Error, GpuArray, Result, expression::Operand, layout::collapse};
+use super::{
+    Data, Error, GpuArray, Result,
+    expression::Operand,
+    layout::{Arrays, Axes, collapse},
+};
 use crate::{
     device::Arguments,
     element::Element,
@@ -56,20 +61,42 @@ pub(super) struct Parameters(Vec<signature::KernelParameter>);
 /// Parameters with their arguments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bound<'a> {
-    pub(super) parameters: Vec<Declaration<'a>>,
+    pub(super) parameters: SmallVec<[Declaration<'a>; 4]>,
     pub(super) arguments: Arguments,
-    pub(super) arrays: Vec<&'a Operand>,
-    pub(super) dtypes: Vec<DType>,
+    pub(super) arrays: Arrays<&'a Operand>,
 }
 
 /// How a kernel declares a parameter, with a comma behind it.
-#[derive(Clone, Debug, Hash)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Declaration<'a> {
     form: Form,
     /// The type of values or elements.
     of: &'a str,
-    name: Cow<'a, str>,
+    name: Name<'a>,
     constant: bool,
+}
+
+/// What a parameter is called.
+#[derive(Clone, Copy, Debug, Hash)]
+pub(super) enum Name<'a> {
+    Text(&'a str),
+    /// A letter or some, and a number.
+    Numbered(&'a str, usize),
+}
+
+impl<'a> From<&'a str> for Name<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Numbered(letters, number) => write!(f, "{letters}{number}"),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Hash)]
@@ -195,7 +222,7 @@ impl<'a> Bound<'a> {
     /// Declares `name` as a pointer, or as a `Strided` where the elements do not lie one behind the other.
     pub(super) fn add_array(
         &mut self,
-        name: impl Into<Cow<'a, str>>,
+        name: impl Into<Name<'a>>,
         constant: bool,
         operand: &'a Operand,
     ) {
@@ -205,16 +232,15 @@ impl<'a> Bound<'a> {
             Form::Pointer
         } else {
             let (shape, strides) = collapse(operand.layout.shape(), &[operand.layout.strides()]);
-            let mut packed = operand.address().to_ne_bytes().to_vec();
             let lengths = shape.iter().map(|&n| n as i64);
             let strides = strides.iter().flatten().map(|&stride| stride as i64);
-            packed.extend(lengths.chain(strides).flat_map(i64::to_ne_bytes));
-            self.arguments.push_bytes(&packed, 8);
+            let address = operand.address().cast_signed();
+            let packed: Axes<i64> = [address].into_iter().chain(lengths).chain(strides).collect();
+            self.arguments.push_bytes(bytemuck::cast_slice(&packed), 8);
             Form::Strided(shape.len())
         };
         self.parameters.push(Declaration { form, of, name, constant });
         self.arrays.push(operand);
-        self.dtypes.push(operand.dtype);
     }
 
     /// Adds a value; whether the parameter can take it.
@@ -230,7 +256,7 @@ impl<'a> Bound<'a> {
     pub(super) fn add_value(
         &mut self,
         of: &'a str,
-        name: impl Into<Cow<'a, str>>,
+        name: impl Into<Name<'a>>,
         bytes: &[u8],
         align: usize,
     ) {

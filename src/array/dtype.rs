@@ -1,5 +1,7 @@
 //! Which Rust types arrays hold, and what CUDA C++ calls them.
 
+use std::hash::Hash;
+
 use half::{bf16, f16};
 use num_complex::Complex;
 
@@ -23,6 +25,13 @@ impl DType {
     pub(super) fn is_integer(&self) -> bool {
         let element = Element::parse(self.name).filter(|element| element.lanes == 1);
         element.is_some_and(|element| element.scalar.is_integer())
+    }
+
+    /// What tells it from all others in the key of a generated source: its definition by its address, as what it never
+    /// changes, for it may be long.
+    pub(super) fn facts(&self) -> impl Hash {
+        let Self { name, definition, bytes, align } = *self;
+        (name, definition.as_ptr(), definition.len(), bytes, align)
     }
 }
 

@@ -13,7 +13,7 @@ use std::{
 use super::{
     DType, Error, Layout, Result,
     expression::{Node, Operand},
-    layout,
+    layout::common_shape,
     places::Places,
     source::Code,
     sweep::is_serial,
@@ -62,16 +62,16 @@ fn alignment(bytes: usize) -> usize {
 }
 
 /// How many neighbours of each array a thread can take at once: all arrays must lie on whole pieces.
-pub(super) fn width(arrays: &[&Operand]) -> usize {
+pub(super) fn width<'a>(arrays: impl Iterator<Item = &'a Operand> + Clone) -> usize {
     // Of a type whose size is no power of two, such as `float3`, several make pieces that are aligned.
-    let whole = |array: &&Operand| WIDEST_BYTES / alignment(array.dtype.bytes);
-    let mut width = arrays.iter().map(whole).min().unwrap_or(1);
+    let whole = |array: &Operand| WIDEST_BYTES / alignment(array.dtype.bytes);
+    let mut width = arrays.clone().map(whole).min().unwrap_or(1);
     let fits = |width: usize| {
-        let fits = |array: &&Operand| {
+        let fits = |array: &Operand| {
             let bytes = width * array.dtype.bytes;
             bytes <= MOST_BYTES && array.address().is_multiple_of(alignment(bytes) as u64)
         };
-        arrays.iter().all(fits)
+        arrays.clone().all(fits)
     };
     while width > 1 && !fits(width) {
         width /= 2;
@@ -80,7 +80,7 @@ pub(super) fn width(arrays: &[&Operand]) -> usize {
 }
 
 /// Computes the expression of `code` for each element of `out`.
-pub(super) fn compute(mut code: Code<'_>, out: &Operand) -> Result<()> {
+pub(super) fn compute(code: &mut Code<'_>, out: &Operand) -> Result<()> {
     code.define(out.dtype);
     code.use_on(&out.context, "an expression")?;
     out.memory.use_on(out.context.stream())?;
@@ -88,17 +88,17 @@ pub(super) fn compute(mut code: Code<'_>, out: &Operand) -> Result<()> {
         return Err(Error::NotWritable { shape: out.layout.shape().to_vec() });
     }
     let shape = code.shape()?;
-    if layout::broadcast([&shape[..], out.layout.shape()])? != out.layout.shape() {
-        let shapes = vec![shape, out.layout.shape().to_vec()];
+    if common_shape([&shape[..], out.layout.shape()])?[..] != *out.layout.shape() {
+        let shapes = vec![shape.into_vec(), out.layout.shape().to_vec()];
         return Err(Error::Broadcast { shapes });
     }
     if out.layout.count() == 0 {
         return Ok(());
     }
-    if overlap(&code, out) {
+    if overlap(code, out) {
         return through_another(out, |between| compute(code, &between));
     }
-    Job::new(&code, out)?.launch()
+    Job::new(code, out)?.launch()
 }
 
 /// Whether the code reads memory of `out` other than element for element.
@@ -137,12 +137,12 @@ pub(super) fn through_another(
     let memory = Arc::new(out.context.pool().alloc(out.context.stream(), bytes)?);
     let between = Operand { memory, layout: Arc::new(layout), ..out.clone() };
     compute(between.clone())?;
-    self::compute(Code::new(&Arc::new(Node::Array(between)))?, out)
+    self::compute(&mut Code::new(&Arc::new(Node::Array(between)))?, out)
 }
 
 /// An expression of which the places are known.
-struct Job<'a> {
-    code: &'a Code<'a>,
+struct Job<'a, 'c> {
+    code: &'a Code<'c>,
     /// Of each array's elements, the result's last.
     places: Places,
     out: &'a Operand,
@@ -150,11 +150,11 @@ struct Job<'a> {
     width: usize,
 }
 
-impl<'a> Job<'a> {
-    fn new(code: &'a Code<'a>, out: &'a Operand) -> Result<Self> {
+impl<'a, 'c> Job<'a, 'c> {
+    fn new(code: &'a Code<'c>, out: &'a Operand) -> Result<Self> {
         let shape = out.layout.shape();
         let mut strides = code.strides(shape)?;
-        strides.push(out.layout.strides().to_vec());
+        strides.push(out.layout.strides().into());
         let job = Self { code, places: Places::new(shape, &strides), out, width: 1 };
         Ok(Self { width: if job.places.is_flat() { job.widest() } else { 1 }, ..job })
     }
@@ -174,14 +174,14 @@ impl<'a> Job<'a> {
     }
 
     /// The arrays whose elements differ from place to place, the result last, with their numbers.
-    fn moving(&self) -> impl Iterator<Item = (usize, &Operand)> {
+    fn moving(&self) -> impl Iterator<Item = (usize, &Operand)> + Clone {
         let arrays = self.code.arrays.iter().copied().chain([self.out]).enumerate();
         arrays.filter(|(k, _)| !self.places.is_uniform(*k))
     }
 
     /// How many neighbours a thread can take at once.
     fn widest(&self) -> usize {
-        width(&self.moving().map(|(_, array)| array).collect::<Vec<_>>())
+        width(self.moving().map(|(_, array)| array))
     }
 
     fn flat(&self) -> String {
@@ -245,7 +245,7 @@ extern \"C\" __global__ void {GENERATED}({parameters}{to} *out, unsigned long lo
 }
 
 /// What its text depends on.
-impl Hash for Job<'_> {
+impl Hash for Job<'_, '_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (&self.places, self.width, index_type(self.places.count()), self.out.dtype.name)
             .hash(state);

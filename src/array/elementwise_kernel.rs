@@ -118,7 +118,11 @@ impl ElementwiseKernel {
         self.run(bound, (taken.offset(), step, taken.count()))
     }
 
-    fn run(&self, bound: Bound<'_>, (start, step, count): (usize, isize, usize)) -> Result<()> {
+    fn run<'a>(
+        &'a self,
+        bound: Bound<'a>,
+        (start, step, count): (usize, isize, usize),
+    ) -> Result<()> {
         let (context, n) = bound.first()?;
         if count == 0 {
             return Ok(());

@@ -3,15 +3,19 @@
 //! `&a * 2.0 + &b` computes nothing; it says what to compute. [`Expr::eval`] turns all of it into one kernel that
 //! reads each array once, and gives a new array; [`GpuArray::assign`] writes into one that is there.
 
-use std::{
-    collections::HashMap,
-    hash::{BuildHasherDefault, Hasher},
-    marker::PhantomData,
-    sync::Arc,
-};
+use std::{collections::HashMap, hash::BuildHasherDefault, marker::PhantomData, sync::Arc};
 
-use super::{DType, Data, Error, GpuArray, Layout, Result, elementwise, layout, source::Code};
-use crate::{device::Block, kernel::Context};
+use smallvec::{SmallVec, smallvec};
+
+use super::{
+    DType, Data, Error, GpuArray, Layout, Result, elementwise,
+    layout::{self, Arrays},
+    source::Code,
+};
+use crate::{
+    device::Block,
+    kernel::{Context, Key},
+};
 
 /// Something to be computed for each element. Cheap to clone.
 ///
@@ -50,22 +54,34 @@ pub struct Expr<T> {
 #[derive(Debug)]
 pub(super) enum Node {
     Array(Operand),
-    /// A value that is given to the kernel as an argument, so that another one needs no other kernel.
-    Scalar {
-        dtype: DType,
-        bytes: Box<[u8]>,
-    },
+    Scalar(Constant),
     /// CUDA C++ with `$0`, `$1`, ... for the arguments.
     Apply {
         dtype: DType,
         code: &'static str,
-        arguments: Vec<Arc<Node>>,
+        arguments: Nodes,
     },
     /// The elements of an array whose numbers in C order the only argument gives; it must give no others.
     Gather {
         source: Operand,
-        arguments: Vec<Arc<Node>>,
+        arguments: Nodes,
     },
+}
+
+/// What an operation is applied to.
+pub(super) type Nodes = SmallVec<[Arc<Node>; 3]>;
+
+/// A value that is given to the kernel as an argument, so that another one needs no other kernel.
+#[derive(Clone, Debug)]
+pub(super) struct Constant {
+    pub(super) dtype: DType,
+    pub(super) bytes: SmallVec<[u8; 16]>,
+}
+
+impl Constant {
+    pub(super) fn new<T: Data>(value: T) -> Self {
+        Self { dtype: T::DTYPE, bytes: bytemuck::bytes_of(&value).into() }
+    }
 }
 
 /// An array in an expression.
@@ -88,14 +104,15 @@ impl Node {
     pub(super) fn dtype(&self) -> DType {
         match self {
             Self::Array(operand) | Self::Gather { source: operand, .. } => operand.dtype,
-            Self::Scalar { dtype, .. } | Self::Apply { dtype, .. } => *dtype,
+            Self::Scalar(constant) => constant.dtype,
+            Self::Apply { dtype, .. } => *dtype,
         }
     }
 
     fn arguments(&self) -> &[Arc<Self>] {
         match self {
             Self::Apply { arguments, .. } | Self::Gather { arguments, .. } => arguments,
-            Self::Array(_) | Self::Scalar { .. } => &[],
+            Self::Array(_) | Self::Scalar(_) => &[],
         }
     }
 }
@@ -107,7 +124,7 @@ impl Drop for Node {
             Self::Apply { arguments, .. } | Self::Gather { arguments, .. } => {
                 std::mem::take(arguments)
             }
-            Self::Array(_) | Self::Scalar { .. } => return,
+            Self::Array(_) | Self::Scalar(_) => return,
         };
         while let Some(node) = left.pop() {
             if let Some(Self::Apply { arguments, .. } | Self::Gather { arguments, .. }) =
@@ -119,28 +136,26 @@ impl Drop for Node {
     }
 }
 
-/// Nodes of a usual expression, for which room is allocated once.
-const USUAL_NODES: usize = 14;
+/// So few nodes that to look at each is the fastest way to find one.
+const FEW_NODES: usize = 16;
 
 /// The nodes that an expression needs, each once and behind its arguments.
 pub(super) struct Order<'a> {
-    pub(super) nodes: Vec<&'a Arc<Node>>,
-    numbers: HashMap<*const Node, usize, BuildHasherDefault<OfPointers>>,
+    pub(super) nodes: SmallVec<[&'a Arc<Node>; FEW_NODES]>,
+    /// Their places, where they are many.
+    numbers: HashMap<*const Node, usize, BuildHasherDefault<Key>>,
 }
 
 impl<'a> Order<'a> {
     pub(super) fn of(root: &'a Arc<Node>) -> Self {
-        let numbers = HashMap::with_capacity_and_hasher(USUAL_NODES, BuildHasherDefault::default());
-        let mut order = Self { nodes: Vec::with_capacity(USUAL_NODES), numbers };
-        let mut stack = Vec::with_capacity(USUAL_NODES);
-        stack.push((root, false));
+        let mut order = Self { nodes: SmallVec::new(), numbers: HashMap::default() };
+        let mut stack: SmallVec<[_; FEW_NODES]> = smallvec![(root, false)];
         while let Some((node, ready)) = stack.pop() {
-            if order.numbers.contains_key(&Arc::as_ptr(node)) {
+            if order.number(node).is_some() {
                 continue;
             }
             if ready {
-                order.numbers.insert(Arc::as_ptr(node), order.nodes.len());
-                order.nodes.push(node);
+                order.push(node);
             } else {
                 stack.push((node, true));
                 stack.extend(node.arguments().iter().rev().map(|argument| (argument, false)));
@@ -149,28 +164,20 @@ impl<'a> Order<'a> {
         order
     }
 
-    /// The place of a node that is among them.
-    pub(super) fn number(&self, node: &Arc<Node>) -> usize {
-        self.numbers.get(&Arc::as_ptr(node)).copied().unwrap_or(0)
-    }
-}
-
-/// A hash for addresses, which nobody chooses to make them collide.
-#[derive(Default)]
-struct OfPointers(u64);
-
-impl Hasher for OfPointers {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_usize(byte.into()));
+    fn push(&mut self, node: &'a Arc<Node>) {
+        self.nodes.push(node);
+        if self.nodes.len() > FEW_NODES {
+            let unlisted = self.nodes.iter().enumerate().skip(self.numbers.len());
+            self.numbers.extend(unlisted.map(|(place, node)| (Arc::as_ptr(node), place)));
+        }
     }
 
-    fn write_usize(&mut self, value: usize) {
-        // Knuth's multiplicative hash; maps look at the high and at the low bits.
-        self.0 = (self.0 ^ value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
+    /// The place of a node, if it is among them.
+    pub(super) fn number(&self, node: &Arc<Node>) -> Option<usize> {
+        match self.nodes.len() {
+            ..=FEW_NODES => self.nodes.iter().position(|known| Arc::ptr_eq(known, node)),
+            _ => self.numbers.get(&Arc::as_ptr(node)).copied(),
+        }
     }
 }
 
@@ -181,37 +188,36 @@ impl<T: Data> Expr<T> {
 
     /// The same value everywhere.
     pub fn scalar(value: T) -> Self {
-        let bytes = bytemuck::bytes_of(&value).into();
-        Self { node: Arc::new(Node::Scalar { dtype: T::DTYPE, bytes }), of: PhantomData }
+        Self { node: Arc::new(Node::Scalar(Constant::new(value))), of: PhantomData }
     }
 
-    pub(super) fn apply(code: &'static str, arguments: Vec<Arc<Node>>) -> Self {
+    pub(super) fn apply(code: &'static str, arguments: Nodes) -> Self {
         let node = Node::Apply { dtype: T::DTYPE, code, arguments };
         Self { node: Arc::new(node), of: PhantomData }
     }
 
     /// The place of each element in C order, from 0.
     pub(super) fn linear_index() -> Self {
-        Self::apply("static_cast<$T>(i)", Vec::new())
+        Self::apply("static_cast<$T>(i)", Nodes::new())
     }
 
     pub(super) fn unary<O: Data>(&self, code: &'static str) -> Expr<O> {
-        Expr::apply(code, vec![self.node.clone()])
+        Expr::apply(code, smallvec![self.node.clone()])
     }
 
     pub(super) fn binary<O: Data>(&self, code: &'static str, other: Arc<Node>) -> Expr<O> {
-        Expr::apply(code, vec![self.node.clone(), other])
+        Expr::apply(code, smallvec![self.node.clone(), other])
     }
 
     /// The same where the code's value has a type that no Rust type stands for.
     pub(super) fn binary_as(&self, dtype: DType, code: &'static str, other: Arc<Node>) -> Self {
-        let node = Node::Apply { dtype, code, arguments: vec![self.node.clone(), other] };
+        let node = Node::Apply { dtype, code, arguments: smallvec![self.node.clone(), other] };
         Self { node: Arc::new(node), of: PhantomData }
     }
 
     /// The elements of `source` with the numbers `at`, of which each must be one of its elements'.
     pub(super) fn gather(source: Operand, at: &Expr<i64>) -> Self {
-        let node = Node::Gather { source, arguments: vec![at.node.clone()] };
+        let node = Node::Gather { source, arguments: smallvec![at.node.clone()] };
         Self { node: Arc::new(node), of: PhantomData }
     }
 
@@ -228,7 +234,7 @@ impl<T: Data> Expr<T> {
     /// # Errors
     /// [`Error::Broadcast`].
     pub fn shape(&self) -> Result<Vec<usize>> {
-        let operands: Vec<_> = self.operands().collect();
+        let operands: Arrays<_> = self.operands().collect();
         layout::broadcast(operands.iter().map(|operand| operand.layout.shape()))
     }
 
@@ -238,9 +244,9 @@ impl<T: Data> Expr<T> {
     /// [`Error::Broadcast`], [`Error::WrongDevice`], [`Error::Empty`] for an expression without any array, the
     /// device's.
     pub fn eval(&self) -> Result<GpuArray<T>> {
-        let code = Code::new(&self.node)?;
+        let mut code = Code::new(&self.node)?;
         let out = GpuArray::empty(code.context()?, &code.shape()?)?;
-        elementwise::compute(code, &out.operand())?;
+        elementwise::compute(&mut code, &out.operand())?;
         Ok(out)
     }
 
@@ -250,13 +256,13 @@ impl<T: Data> Expr<T> {
     /// # Errors
     /// As [`Expr::eval`], and [`Error::NotWritable`] for a broadcast view.
     pub fn eval_into(&self, out: &mut GpuArray<T>) -> Result<()> {
-        elementwise::compute(Code::new(&self.node)?, &out.operand())
+        elementwise::compute(&mut Code::new(&self.node)?, &out.operand())
     }
 
     /// The context of the first array.
-    pub(super) fn context(&self) -> Result<Context> {
+    pub(super) fn context(&self) -> Result<&Context> {
         let first = self.operands().next().ok_or(Error::Empty { operation: "an expression" })?;
-        Ok(first.context.clone())
+        Ok(&first.context)
     }
 
     /// Each element as another type, converted as C++ does: floating-point to integer cuts off the fraction, and
@@ -275,7 +281,7 @@ impl<T: Data> Expr<T> {
         then: impl Into<Self>,
         otherwise: impl Into<Self>,
     ) -> Self {
-        let arguments = vec![condition.into().node, then.into().node, otherwise.into().node];
+        let arguments = smallvec![condition.into().node, then.into().node, otherwise.into().node];
         Self::apply("$0 ? $1 : $2", arguments)
     }
 }

@@ -9,7 +9,7 @@ macro_rules! functions {
         impl<T: $bound> Expr<T> {$(
             $(#[$doc])*
             pub fn $name(&self $(, $argument: impl Into<Self>)*) -> Expr<$output> {
-                Expr::apply($code, vec![self.node.clone() $(, $argument.into().node)*])
+                Expr::apply($code, smallvec::smallvec![self.node.clone() $(, $argument.into().node)*])
             }
         )*}
 

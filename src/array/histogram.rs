@@ -42,16 +42,16 @@ impl<T: Real> Expr<T> {
             return Err(Error::Bins { bins, low, high });
         }
         let context = self.context()?;
-        let counts = GpuArray::zeros(&context, &[bins])?;
+        let counts = GpuArray::zeros(context, &[bins])?;
         let code = Code::new(&self.node)?;
-        code.use_on(&context, "a histogram")?;
+        code.use_on(context, "a histogram")?;
         let shape = code.shape()?;
         let places = Places::new(&shape, &code.strides(&shape)?);
         if places.count() > 0 {
             let mut arguments = code.arguments();
             places.push_to(&mut arguments);
             arguments.push(&counts.operand().address()).push(&low).push(&high);
-            count(&context, &code, &places, bins, arguments)?;
+            count(context, &code, &places, bins, arguments)?;
         }
         Ok(counts)
     }

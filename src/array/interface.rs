@@ -139,7 +139,7 @@ fn layout_of(interface: &ArrayInterface, dtype: DType) -> Result<(Layout, u64)> 
             let steps: Option<Vec<isize>> = strides.iter().map(whole).collect();
             let steps = steps.filter(|steps| steps.len() == interface.shape.len());
             let layout =
-                steps.and_then(|steps| Layout::strided(&interface.shape, steps, dtype.bytes));
+                steps.and_then(|steps| Layout::strided(&interface.shape, &steps, dtype.bytes));
             layout.ok_or_else(|| {
                 let (shape, bytes) = (&interface.shape, dtype.bytes);
                 wrong(format!("strides {strides:?} for {shape:?} elements of {bytes} bytes"))

@@ -1,9 +1,17 @@
 //! Where the elements of an array lie: shape, strides and offset, counted in elements, and numpy's rules for them.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::{Error, Index, Result};
 
 /// Most elements: their places, and the steps between them, are counted with a sign.
 const COUNTABLE: usize = isize::MAX as usize;
+
+/// One number for each axis: mostly so few that they need no memory of their own, which each operation would allocate.
+pub(super) type Axes<N> = SmallVec<[N; 4]>;
+
+/// One thing for each array of an operation.
+pub(super) type Arrays<T> = SmallVec<[T; 4]>;
 
 /// The shape of an array and where each of its elements lies.
 ///
@@ -11,8 +19,8 @@ const COUNTABLE: usize = isize::MAX as usize;
 /// or 0 where an axis was broadcast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    shape: Vec<usize>,
-    strides: Vec<isize>,
+    shape: Axes<usize>,
+    strides: Axes<isize>,
     offset: usize,
 }
 
@@ -23,18 +31,18 @@ impl Layout {
     /// [`Error::TooLarge`] when the elements cannot be counted.
     pub fn contiguous(shape: &[usize]) -> Result<Self> {
         expect_countable(shape)?;
-        let mut strides = vec![1; shape.len()];
+        let mut strides: Axes<isize> = smallvec![1; shape.len()];
         for axis in (1..shape.len()).rev() {
             strides[axis - 1] = strides[axis] * shape[axis].max(1) as isize;
         }
-        Ok(Self { shape: shape.to_vec(), strides, offset: 0 })
+        Ok(Self { shape: shape.into(), strides, offset: 0 })
     }
 
     /// Elements of so many bytes at these steps from each other, of which the lowest is at place 0. `None` where their
     /// bytes cannot be counted.
-    pub(super) fn strided(shape: &[usize], strides: Vec<isize>, bytes: usize) -> Option<Self> {
+    pub(super) fn strided(shape: &[usize], strides: &[isize], bytes: usize) -> Option<Self> {
         let (mut lowest, mut highest) = (0_isize, 0_isize);
-        for (&n, &stride) in shape.iter().zip(&strides) {
+        for (&n, &stride) in shape.iter().zip(strides) {
             let reach = isize::try_from(n.max(1) - 1).ok()?.checked_mul(stride)?;
             let end = if reach < 0 { &mut lowest } else { &mut highest };
             *end = end.checked_add(reach)?;
@@ -42,7 +50,7 @@ impl Layout {
         highest.checked_sub(lowest)?.checked_add(1)?.checked_mul(bytes as isize)?;
         let empty = shape.contains(&0);
         let offset = if empty { 0 } else { lowest.unsigned_abs() };
-        Some(Self { shape: shape.to_vec(), strides, offset })
+        Some(Self { shape: shape.into(), strides: strides.into(), offset })
     }
 
     /// Lengths of the axes.
@@ -88,7 +96,7 @@ impl Layout {
             return true;
         }
         let axes = self.shape.iter().zip(&self.strides);
-        let mut axes: Vec<_> =
+        let mut axes: Axes<(usize, usize)> =
             axes.filter(|(n, _)| **n > 1).map(|(&n, s)| (s.unsigned_abs(), n)).collect();
         axes.sort_unstable();
         let mut reach = 0;
@@ -119,15 +127,15 @@ impl Layout {
     /// [`Error::Broadcast`], [`Error::TooLarge`] when the elements cannot be counted.
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
         let strides = self.strides_over(shape)?;
-        Ok(Self { shape: shape.to_vec(), strides, offset: self.offset })
+        Ok(Self { shape: shape.into(), strides, offset: self.offset })
     }
 
     /// The strides of [`Layout::broadcast_to`], with its errors.
-    pub(super) fn strides_over(&self, shape: &[usize]) -> Result<Vec<isize>> {
+    pub(super) fn strides_over(&self, shape: &[usize]) -> Result<Axes<isize>> {
         expect_countable(shape)?;
-        let mismatch = || Error::Broadcast { shapes: vec![self.shape.clone(), shape.to_vec()] };
+        let mismatch = || Error::Broadcast { shapes: vec![self.shape.to_vec(), shape.to_vec()] };
         let front = shape.len().checked_sub(self.ndim()).ok_or_else(mismatch)?;
-        let mut strides = vec![0; shape.len()];
+        let mut strides: Axes<isize> = smallvec![0; shape.len()];
         for (axis, (&n, &stride)) in self.shape.iter().zip(&self.strides).enumerate() {
             strides[front + axis] = match n {
                 _ if n == shape[front + axis] => stride,
@@ -172,7 +180,7 @@ impl Layout {
             return None;
         }
         let offset = whole(self.offset as isize)? as usize;
-        let mut view = Self { shape: Vec::new(), strides: Vec::new(), offset };
+        let mut view = Self { shape: Axes::new(), strides: Axes::new(), offset };
         for (&n, &stride) in lengths.iter().zip(steps) {
             // Along one element or none, nothing is stepped.
             view.push(n, if n > 1 { whole(stride)? } else { whole(stride).unwrap_or(1) });
@@ -206,7 +214,7 @@ impl Layout {
         if first == second || first.max(second) >= self.ndim() {
             return Err(Error::Axes { axes: vec![first, second], ndim: self.ndim() });
         }
-        let mut part = Self { shape: Vec::new(), strides: Vec::new(), offset: self.offset };
+        let mut part = Self { shape: Axes::new(), strides: Axes::new(), offset: self.offset };
         (0..self.ndim())
             .filter(|axis| ![first, second].contains(axis))
             .for_each(|axis| part.push(self.shape[axis], self.strides[axis]));
@@ -233,12 +241,12 @@ impl Layout {
     pub fn index(&self, indices: &[Index]) -> Result<Self> {
         let used = indices.iter().filter(|index| index.takes_axis()).count();
         if used > self.ndim() {
-            return Err(Error::TooManyIndices { indices: used, shape: self.shape.clone() });
+            return Err(Error::TooManyIndices { indices: used, shape: self.shape.to_vec() });
         }
         if indices.iter().filter(|index| **index == Index::Ellipsis).count() > 1 {
             return Err(Error::TwoEllipses);
         }
-        let mut part = Self { shape: Vec::new(), strides: Vec::new(), offset: self.offset };
+        let mut part = Self { shape: Axes::new(), strides: Axes::new(), offset: self.offset };
         let mut axis = 0;
         let rest = self.ndim() - used;
         for &index in indices {
@@ -300,18 +308,18 @@ impl Layout {
     pub fn reshape(&self, shape: &[usize]) -> Result<Option<Self>> {
         let target = Self::contiguous(shape)?;
         if target.count() != self.count() {
-            return Err(Error::Reshape { from: self.shape.clone(), to: shape.to_vec() });
+            return Err(Error::Reshape { from: self.shape.to_vec(), to: shape.to_vec() });
         }
         if self.is_contiguous() {
             return Ok(Some(Self { offset: self.offset, ..target }));
         }
         let strides = split_axes(&self.collapsed(), shape);
-        let shape = shape.to_vec();
+        let shape = shape.into();
         Ok(strides.map(|strides| Self { shape, strides, offset: self.offset }))
     }
 
     /// Its axes longer than 1, neighbours joined where they are one run: lengths and strides.
-    fn collapsed(&self) -> Vec<(usize, isize)> {
+    fn collapsed(&self) -> Axes<(usize, isize)> {
         let (shape, strides) = collapse(&self.shape, &[&self.strides]);
         shape.into_iter().zip(strides.into_iter().flatten()).collect()
     }
@@ -334,8 +342,8 @@ fn expect_countable(shape: &[usize]) -> Result<()> {
 }
 
 /// The strides of `shape` over axes that were collapsed, if each of its axes lies within one of them.
-fn split_axes(runs: &[(usize, isize)], shape: &[usize]) -> Option<Vec<isize>> {
-    let mut strides = vec![0; shape.len()];
+fn split_axes(runs: &[(usize, isize)], shape: &[usize]) -> Option<Axes<isize>> {
+    let mut strides: Axes<isize> = smallvec![0; shape.len()];
     let mut axis = shape.len();
     for &(length, stride) in runs.iter().rev() {
         let (mut left, mut step) = (length, stride);
@@ -379,8 +387,18 @@ fn resolve(
 /// # Errors
 /// [`Error::Broadcast`], [`Error::TooLarge`] when the elements cannot be counted.
 pub fn broadcast<'a>(shapes: impl IntoIterator<Item = &'a [usize]> + Clone) -> Result<Vec<usize>> {
+    common_shape(shapes).map(Axes::into_vec)
+}
+
+/// As [`broadcast`].
+///
+/// # Errors
+/// As [`broadcast`].
+pub(super) fn common_shape<'a>(
+    shapes: impl IntoIterator<Item = &'a [usize]> + Clone,
+) -> Result<Axes<usize>> {
     let ndim = shapes.clone().into_iter().map(<[usize]>::len).max().unwrap_or(0);
-    let mut result = vec![1; ndim];
+    let mut result: Axes<usize> = smallvec![1; ndim];
     for shape in shapes.clone() {
         for (common, &n) in result[ndim - shape.len()..].iter_mut().zip(shape) {
             match (*common, n) {
@@ -403,11 +421,11 @@ pub fn broadcast<'a>(shapes: impl IntoIterator<Item = &'a [usize]> + Clone) -> R
 pub(super) fn collapse<S: AsRef<[isize]>>(
     shape: &[usize],
     strides: &[S],
-) -> (Vec<usize>, Vec<Vec<isize>>) {
-    let mut lengths: Vec<usize> = Vec::new();
-    let mut joined: Vec<Vec<isize>> = vec![Vec::new(); strides.len()];
+) -> (Axes<usize>, Arrays<Axes<isize>>) {
+    let mut lengths = Axes::new();
+    let mut joined: Arrays<Axes<isize>> = smallvec![Axes::new(); strides.len()];
     for (axis, &n) in shape.iter().enumerate().filter(|(_, n)| **n != 1) {
-        let is_run = |(of, joined): (&S, &Vec<isize>)| {
+        let is_run = |(of, joined): (&S, &Axes<isize>)| {
             joined.last().is_some_and(|&outer| outer == of.as_ref()[axis] * n as isize)
         };
         let runs_on = !lengths.is_empty() && strides.iter().zip(&joined).all(is_run);

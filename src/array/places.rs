@@ -5,19 +5,24 @@ use std::{
     hash::{Hash, Hasher},
 };
 
-use super::layout::collapse;
+use smallvec::SmallVec;
+
+use super::layout::{Arrays, Axes, collapse};
 use crate::device::Arguments;
+
+/// Lengths and strides that need no allocation.
+const USUAL_NUMBERS: usize = 16;
 
 /// The places of arrays' elements by an index in C order over one shape. Axes are joined where they are one run in all
 /// arrays, so that less is computed for each index.
 pub(super) struct Places {
-    pub(super) shape: Vec<usize>,
-    pub(super) strides: Vec<Vec<isize>>,
+    pub(super) shape: Axes<usize>,
+    pub(super) strides: Arrays<Axes<isize>>,
 }
 
 impl Places {
     /// Those of arrays with these strides along the axes of one shape.
-    pub(super) fn new(shape: &[usize], strides: &[Vec<isize>]) -> Self {
+    pub(super) fn new(shape: &[usize], strides: &[Axes<isize>]) -> Self {
         let (shape, strides) = collapse(shape, strides);
         Self { shape, strides }
     }
@@ -25,6 +30,11 @@ impl Places {
     /// How many elements.
     pub(super) fn count(&self) -> u64 {
         self.shape.iter().map(|&n| n as u64).product()
+    }
+
+    /// How many axes.
+    pub(super) fn rank(&self) -> usize {
+        self.shape.len()
     }
 
     /// Whether there is one axis at most, along which each array goes step by step or stands still.
@@ -56,10 +66,10 @@ impl Places {
     /// Gives that parameter its value.
     pub(super) fn push_to(&self, arguments: &mut Arguments) {
         if !self.is_flat() {
-            let shape = self.shape.iter().flat_map(|&n| (n as u64).to_ne_bytes());
-            let strides =
-                self.strides.iter().flatten().flat_map(|&stride| (stride as i64).to_ne_bytes());
-            arguments.push_bytes(&shape.chain(strides).collect::<Vec<u8>>(), 8);
+            let shape = self.shape.iter().map(|&n| n as i64);
+            let strides = self.strides.iter().flatten().map(|&stride| stride as i64);
+            let packed: SmallVec<[i64; USUAL_NUMBERS]> = shape.chain(strides).collect();
+            arguments.push_bytes(bytemuck::cast_slice(&packed), 8);
         }
     }
 

@@ -7,6 +7,7 @@ use super::{
     dtype::Instance,
     elementwise::{reads, through_another},
     expression::Operand,
+    layout::Axes,
     readback::written,
     reduction::{Identity, Job, Reduction, Results, split},
     source::Code,
@@ -72,13 +73,14 @@ impl<T: Data, O: Data> Reduced<T, O> {
     /// # Errors
     /// [`Error::Broadcast`], [`Error::Axes`].
     pub fn shape(&self) -> Result<Vec<usize>> {
-        self.shape_of(self.of.value.shape()?)
+        Ok(self.shape_of(&self.of.value.shape()?)?.into_vec())
     }
 
     /// The shape of the result for values of this shape.
-    fn shape_of(&self, mut shape: Vec<usize>) -> Result<Vec<usize>> {
+    fn shape_of(&self, shape: &[usize]) -> Result<Axes<usize>> {
         let (kept, reduced) = split(shape.len(), self.of.axes.as_deref())?;
         if self.of.keep_axes {
+            let mut shape = Axes::from(shape);
             reduced.iter().for_each(|&axis| shape[axis] = 1);
             return Ok(shape);
         }
@@ -95,9 +97,10 @@ impl<T: Data, O: Data> Reduced<T, O> {
     /// [`Error::Axes`] for axes that are not there or not each once,
     /// [`Error::Empty`] where no values have no result; as [`Expr::eval`].
     pub fn eval(&self) -> Result<GpuArray<O>> {
-        let code = self.code()?;
-        let out = GpuArray::empty(code.context()?, &self.shape_of(code.shape()?)?)?;
-        self.compute(code, &out.operand())?;
+        let mut code = self.code()?;
+        let shape = code.shape()?;
+        let out = GpuArray::empty(code.context()?, &self.shape_of(&shape)?)?;
+        self.compute(&mut code, &shape, &out.operand())?;
         Ok(out)
     }
 
@@ -118,13 +121,16 @@ impl<T: Data, O: Data> Reduced<T, O> {
     /// # Errors
     /// [`Error::Shape`] unless there is exactly one result; as [`Reduced::eval`].
     pub fn item(&self) -> Result<O> {
-        let code = self.code()?;
-        let (context, found) = (code.context()?, self.shape_of(code.shape()?)?);
+        let mut code = self.code()?;
+        let (context, shape) = (code.context()?, code.shape()?);
+        let found = self.shape_of(&shape)?;
         if found.iter().any(|&length| length != 1) {
+            let found = found.into_vec();
             return Err(Error::Shape { operation: "item", expected: vec![], found });
         }
         written(context, |address| {
-            self.run(code, context, Results { dtype: O::DTYPE, address, count: 1 })
+            let out = Results { dtype: O::DTYPE, address, count: 1 };
+            self.run(&mut code, &shape, context, out)
         })
     }
 
@@ -134,47 +140,54 @@ impl<T: Data, O: Data> Reduced<T, O> {
     /// [`Error::Shape`] unless `out` has the shape of the result,
     /// [`Error::NotWritable`] for a broadcast view; as [`Reduced::eval`].
     pub fn eval_into(&self, out: &mut GpuArray<O>) -> Result<()> {
-        let expected = self.shape()?;
-        if out.shape() != expected {
-            let (operation, found) = ("a reduction", out.shape().to_vec());
-            return Err(Error::Shape { operation, expected, found });
+        let mut code = self.code()?;
+        let shape = code.shape()?;
+        let expected = self.shape_of(&shape)?;
+        if *out.shape() != expected[..] {
+            let (expected, found) = (expected.into_vec(), out.shape().to_vec());
+            return Err(Error::Shape { operation: "a reduction", expected, found });
         }
-        let (code, out) = (self.code()?, out.operand());
+        let out = out.operand();
         if !out.layout.is_injective() {
-            return Err(Error::NotWritable { shape: expected });
+            return Err(Error::NotWritable { shape: expected.into_vec() });
         }
         if reads(&code, &out) || !out.layout.is_contiguous() {
-            return through_another(&out, |between| self.compute(code, &between));
+            return through_another(&out, |between| self.compute(&mut code, &shape, &between));
         }
-        self.compute(code, &out)
+        self.compute(&mut code, &shape, &out)
     }
 
-    /// Computes it into `out`, which is contiguous.
-    fn compute(&self, code: Code<'_>, out: &Operand) -> Result<()> {
+    /// Computes it into `out`, which is contiguous; `shape` is that of `code`.
+    fn compute(&self, code: &mut Code<'_>, shape: &[usize], out: &Operand) -> Result<()> {
         out.memory.use_on(out.context.stream())?;
-        self.run(code, &out.context, out.into())
+        self.run(code, shape, &out.context, out.into())
     }
 
-    fn run(&self, code: Code<'_>, context: &Context, out: Results) -> Result<()> {
-        let shape = code.shape()?;
+    fn run(
+        &self,
+        code: &mut Code<'_>,
+        shape: &[usize],
+        context: &Context,
+        out: Results,
+    ) -> Result<()> {
         let (kept, reduced) = split(shape.len(), self.of.axes.as_deref())?;
         let reduction = &self.reduction;
-        Job { context, shape: &shape, kept: &kept, reduced: &reduced, reduction }.run(code, out)
+        Job { context, shape, kept: &kept, reduced: &reduced, reduction }.run(code, out)
     }
 }
 
 impl Reduction {
-    /// One whose accumulator of nothing is the number `identity`.
+    /// One whose accumulator of nothing is `identity`, in CUDA C++.
     fn new(
         accumulator: DType,
-        identity: &str,
+        identity: &'static str,
         absorb: &'static str,
         combine: &'static str,
     ) -> Self {
         Self {
             accumulator,
             of: accumulator,
-            identity: Identity::Code(format!("Accumulator({identity})")),
+            identity: Identity::Code(identity.into()),
             absorb: absorb.into(),
             combine: combine.into(),
             finish: "static_cast<Result>(a)".into(),
@@ -220,11 +233,10 @@ impl Reduction {
         let variance = format!("{root}(warpaint::variance(a, n - {freedom}.0))");
         Self {
             of: T::Mean::DTYPE,
-            identity: Identity::Code("Accumulator{}".into()),
             finish: format!("warpaint::convert<Result>({variance})").into(),
             ..Self::new(
                 T::MOMENTS,
-                "",
+                "Accumulator{}",
                 "warpaint::absorb_moment(a, warpaint::convert<Accumulator::Value>(x))",
                 "warpaint::combine_moments(a, b)",
             )
@@ -293,12 +305,12 @@ reductions! {
         /// the result and `n u s`: of `n` numbers whose absolute values have the sum `s`, where `u` is the unit roundoff
         /// of the wider type (2^-24 for half precision, 2^-53 for `f32`). `f64` is collected with its rounding errors,
         /// which leaves `(n u)^2 s` with `u` = 2^-53. Vectors are added component by component.
-        sum, sum_along() -> T => T = |of| of.by(Reduction::new(T::SUM, "0", "a + static_cast<Accumulator>(x)", "a + b"));
+        sum, sum_along() -> T => T = |of| of.by(Reduction::new(T::SUM, "Accumulator(0)", "a + static_cast<Accumulator>(x)", "a + b"));
     }
     Number {
         /// The product of all elements, as an array without axes; 1 of none. Collected as sums are.
         prod, prod_along() -> T => T
-            = |of| of.by(Reduction::new(T::SUM, "1", "a * static_cast<Accumulator>(x)", "a * b"));
+            = |of| of.by(Reduction::new(T::SUM, "Accumulator(1)", "a * static_cast<Accumulator>(x)", "a * b"));
         /// The mean of all elements, as an array without axes, `f64` for integers; NaN of none. Collected as sums are,
         /// those of integers in `f64` with its rounding errors.
         mean, mean_along() -> T => T::Mean = |of| of.by(Reduction {
@@ -308,7 +320,7 @@ reductions! {
                 T::Mean::DTYPE.name
             ).into(),
             finish: "warpaint::convert<Result>(warpaint::divided(a, n))".into(),
-            ..Reduction::new(T::Mean::SUM, "0", "", "a + b")
+            ..Reduction::new(T::Mean::SUM, "Accumulator(0)", "", "a + b")
         });
         /// The variance of all elements, as an array without axes: the squares of their deviations from their mean,
         /// summed up and divided by `ddof` less than there are (0 for numpy's default, 1 for a sample). NaN where that
@@ -326,7 +338,7 @@ reductions! {
             let other = other.into().node;
             let product = "static_cast<$T>($0) * static_cast<$T>($1)";
             of.map(|value| value.binary_as(T::SUM, product, other))
-                .by(Reduction::new(T::SUM, "0", "a + x", "a + b"))
+                .by(Reduction::new(T::SUM, "Accumulator(0)", "a + x", "a + b"))
         };
         /// As [`Expr::dot`] of its complex conjugate (`numpy.vdot`).
         vdot, vdot_along(other: impl Into<Expr<T>>) -> T => T = |of| of.map(Expr::conj).dot(other);
@@ -337,7 +349,7 @@ reductions! {
             finish: "warpaint::convert<Result>(::sqrt(static_cast<double>(a)))".into(),
             ..Reduction::new(
                 <<T::Mean as Number>::Real as Additive>::SUM,
-                "0",
+                "Accumulator(0)",
                 "a + warpaint::squared<Accumulator>(x)",
                 "a + b",
             )
@@ -350,10 +362,10 @@ reductions! {
     Promote<bool> {
         /// Whether one is not 0; `false` of none. NaN is not 0.
         any, any_along() -> bool => bool
-            = |of| of.map(Expr::cast).by(Reduction::new(bool::DTYPE, "false", "a || x", "a || b"));
+            = |of| of.map(Expr::cast).by(Reduction::new(bool::DTYPE, "Accumulator(false)", "a || x", "a || b"));
         /// Whether none is 0; `true` of none.
         all, all_along() -> bool => bool
-            = |of| of.map(Expr::cast).by(Reduction::new(bool::DTYPE, "true", "a && x", "a && b"));
+            = |of| of.map(Expr::cast).by(Reduction::new(bool::DTYPE, "Accumulator(true)", "a && x", "a && b"));
         /// How many are not 0.
         count_nonzero, count_nonzero_along() -> u64 => u64 = |of| of.map(|value| value.cast::<bool>().cast()).sum();
     }
@@ -399,11 +411,12 @@ impl<T: Real> Reduce<T> {
         let (absorb, combine) = ("warpaint::both(a, Accumulator{x, x})", "warpaint::both(a, b)");
         let both: Reduced<T, T> =
             self.by(Reduction::of_values::<T, T>("minmax", pair, &none, absorb, combine));
-        let code = both.code()?;
-        let shape = both.shape_of(code.shape()?)?;
-        let out = GpuArray::empty(code.context()?, &[&shape[..], &[2]].concat())?;
-        let pairs = Layout::contiguous(&shape)?.into();
-        both.compute(code, &Operand { dtype: pair, layout: pairs, ..out.operand() })?;
+        let mut code = both.code()?;
+        let shape = code.shape()?;
+        let pairs = both.shape_of(&shape)?;
+        let out = GpuArray::empty(code.context()?, &[&pairs[..], &[2]].concat())?;
+        let pairs = Layout::contiguous(&pairs)?.into();
+        both.compute(&mut code, &shape, &Operand { dtype: pair, layout: pairs, ..out.operand() })?;
         Ok((out.slice(&index![..., 0])?, out.slice(&index![..., 1])?))
     }
 }

@@ -13,11 +13,14 @@ use std::{
     sync::Arc,
 };
 
+use smallvec::SmallVec;
+
 use super::{
     DType, Error, Layout, Result,
     elementwise::{Piece, index_type, width},
     expression::{Node, Operand},
-    layout::collapse,
+    layout::{Arrays, Axes},
+    places,
     source::Code,
 };
 use crate::{
@@ -37,6 +40,9 @@ const BYTES_IN_FLIGHT: usize = 64;
 const MOST_UNROLLED: usize = 32;
 /// Operations that are too many to be written more than once.
 const MANY_OPERATIONS: usize = 64;
+
+/// Lengths and strides that need no allocation.
+const USUAL_NUMBERS: usize = 16;
 
 /// Functions that reductions call.
 const LIBRARY: &str = include_str!("reduce.cuh");
@@ -66,18 +72,18 @@ pub(super) struct Reduction {
 #[derive(Clone, Debug, Hash)]
 pub(super) enum Identity {
     /// Its bytes, given to the kernel as an argument.
-    Value(Box<[u8]>),
+    Value(SmallVec<[u8; 16]>),
     /// CUDA C++.
-    Code(String),
+    Code(Cow<'static, str>),
 }
 
 /// The axes that stay and those that go.
 ///
 /// # Errors
 /// [`Error::Axes`].
-pub(super) fn split(ndim: usize, axes: Option<&[usize]>) -> Result<(Vec<usize>, Vec<usize>)> {
-    let Some(axes) = axes else { return Ok((Vec::new(), (0..ndim).collect())) };
-    let mut sorted = axes.to_vec();
+pub(super) fn split(ndim: usize, axes: Option<&[usize]>) -> Result<(Axes<usize>, Axes<usize>)> {
+    let Some(axes) = axes else { return Ok((Axes::new(), (0..ndim).collect())) };
+    let mut sorted = Axes::from(axes);
     sorted.sort_unstable();
     sorted.dedup();
     if sorted.len() != axes.len() || sorted.last().is_some_and(|&last| last >= ndim) {
@@ -119,19 +125,19 @@ struct Steps<'a> {
 
 impl Job<'_> {
     /// Puts kernels that reduce to `out` on the context's stream.
-    pub(super) fn run(&self, code: Code<'_>, out: Results) -> Result<()> {
+    pub(super) fn run(&self, code: &mut Code<'_>, out: Results) -> Result<()> {
         code.use_on(self.context, "a reduction")?;
         let outputs = out.count;
         if outputs == 0 {
             return Ok(());
         }
-        let places = Places::new(&code, self)?;
+        let places = Places::new(code, self)?;
         let count = places.length();
         if let (0, Some(operation)) = (count, self.reduction.needs_values) {
             return Err(Error::Empty { operation });
         }
         let (absorb, finish) = (&*self.reduction.absorb, &*self.reduction.finish);
-        let plan = Plan::new(self.context, &code, &places, outputs);
+        let plan = Plan::new(self.context, code, &places, outputs);
         if plan.splits == 1 {
             return self.launch(code, &places, &plan, Steps { absorb, finish, count }, out);
         }
@@ -152,13 +158,13 @@ impl Job<'_> {
         let places = Places::new(&code, &again)?;
         let plan = Plan { splits: 1, ..Plan::new(self.context, &code, &places, outputs) };
         let steps = Steps { absorb: "combine(a, x)", finish, count };
-        again.launch(code, &places, &plan, steps, out)
+        again.launch(&mut code, &places, &plan, steps, out)
     }
 
     #[expect(unsafe_code, reason = "a kernel launch")]
     fn launch(
         &self,
-        mut code: Code<'_>,
+        code: &mut Code<'_>,
         places: &Places,
         plan: &Plan,
         steps: Steps<'_>,
@@ -169,7 +175,8 @@ impl Job<'_> {
         code.define(self.reduction.accumulator);
         code.define(out.dtype);
         let (reduction, out_type) = (self.reduction, out.dtype.name);
-        let source = Source { code: &code, places, plan, reduction, steps: &steps, out: out_type };
+        let code = &*code;
+        let source = Source { code, places, plan, reduction, steps: &steps, out: out_type };
         let kernel = code.compile(self.context, ("reduction", &source), || source.text())?;
         let mut arguments = code.arguments();
         places.push_to(&mut arguments);
@@ -192,66 +199,69 @@ impl Job<'_> {
 
 /// Where the elements of each array lie, by the axes that stay and those that go.
 struct Places {
-    kept: Vec<usize>,
-    reduced: Vec<usize>,
-    /// Of each array: strides along the axes that stay, then those that go.
-    strides: Vec<(Vec<isize>, Vec<isize>)>,
+    kept: places::Places,
+    reduced: places::Places,
 }
 
 impl Places {
     fn new(code: &Code<'_>, job: &Job<'_>) -> Result<Self> {
         let strides = code.strides(job.shape)?;
         let part = |axes: &[usize]| {
-            let shape: Vec<usize> = axes.iter().map(|&axis| job.shape[axis]).collect();
-            let of = |strides: &Vec<isize>| axes.iter().map(|&axis| strides[axis]).collect();
-            let strides: Vec<Vec<isize>> = strides.iter().map(of).collect();
-            collapse(&shape, &strides)
+            let shape: Axes<usize> = axes.iter().map(|&axis| job.shape[axis]).collect();
+            let of = |strides: &Axes<isize>| axes.iter().map(|&axis| strides[axis]).collect();
+            let strides: Arrays<Axes<isize>> = strides.iter().map(of).collect();
+            places::Places::new(&shape, &strides)
         };
-        let mut axes = job.reduced.to_vec();
+        let mut axes = Axes::from(job.reduced);
         if let (false, Some(strides)) = (job.reduction.ordered, strides.first()) {
             axes.sort_by_key(|&axis| std::cmp::Reverse(strides[axis].unsigned_abs()));
         }
-        let ((kept, outer), (reduced, inner)) = (part(job.kept), part(&axes));
-        Ok(Self { kept, reduced, strides: outer.into_iter().zip(inner).collect() })
+        Ok(Self { kept: part(job.kept), reduced: part(&axes) })
+    }
+
+    /// How many arrays there are.
+    fn arrays(&self) -> usize {
+        self.reduced.strides.len()
     }
 
     /// How many elements each output is reduced from.
     fn length(&self) -> usize {
-        self.reduced.iter().product()
+        self.reduced.shape.iter().product()
     }
 
     /// Whether neighbouring outputs lie nearer in memory than neighbours that are reduced.
     fn columns(&self, outputs: usize) -> bool {
-        let nearer = |(outer, inner): &(Vec<isize>, Vec<isize>)| match (outer.last(), inner.last())
-        {
-            (Some(outer), Some(inner)) => outer.unsigned_abs() < inner.unsigned_abs(),
-            _ => false,
-        };
-        outputs >= 32 && self.strides.iter().any(nearer)
+        let nearer =
+            |(outer, inner): (&Axes<isize>, &Axes<isize>)| match (outer.last(), inner.last()) {
+                (Some(outer), Some(inner)) => outer.unsigned_abs() < inner.unsigned_abs(),
+                _ => false,
+            };
+        outputs >= 32 && self.kept.strides.iter().zip(&self.reduced.strides).any(nearer)
     }
 
     /// Whether array `k` is the same for all that are reduced.
     fn is_uniform(&self, k: usize) -> bool {
-        self.strides[k].1.iter().all(|&stride| stride == 0)
+        self.reduced.is_uniform(k)
     }
 
     /// How many neighbours that are reduced lie one behind the other in pieces that can be read at once.
     fn width(&self, code: &Code<'_>) -> usize {
-        let moving = (0..self.strides.len()).filter(|&k| !self.is_uniform(k));
-        let arrays: Vec<&Operand> = moving.clone().map(|k| code.arrays[k]).collect();
-        let width = width(&arrays);
+        let moving = (0..self.arrays()).filter(|&k| !self.is_uniform(k));
+        let width = width(moving.clone().map(|k| code.arrays[k]));
         let whole = |k: usize| {
-            let (outer, inner) = &self.strides[k];
+            let (outer, inner) = (&self.kept.strides[k], &self.reduced.strides[k]);
             inner[..] == [1] && outer.iter().all(|stride| stride % width as isize == 0)
         };
-        if !arrays.is_empty() && moving.clone().all(whole) { width } else { 1 }
+        if moving.clone().next().is_some() && moving.clone().all(whole) { width } else { 1 }
     }
 
     /// Gives the parameter `places_` its value.
     fn push_to(&self, arguments: &mut Arguments) {
-        let lengths = self.kept.iter().chain(&[1]).chain(&self.reduced).chain(&[1]);
-        let mut packed: Vec<i64> = lengths.map(|&length| length as i64).collect();
-        for (outer, inner) in &self.strides {
+        let (kept, reduced) = (&self.kept, &self.reduced);
+        let lengths = kept.shape.iter().chain(&[1]).chain(&reduced.shape).chain(&[1]);
+        let mut packed: SmallVec<[i64; USUAL_NUMBERS]> =
+            lengths.map(|&length| length as i64).collect();
+        for (outer, inner) in kept.strides.iter().zip(&reduced.strides) {
             packed.extend(outer.iter().chain(inner).chain(&[0]).map(|&stride| stride as i64));
         }
         arguments.push_bytes(bytemuck::cast_slice(&packed), 8);
@@ -259,7 +269,7 @@ impl Places {
 
     /// The definition of `Places`, which is what [`Places::push_to`] gives.
     fn definition(&self) -> String {
-        let (outer, inner, arrays) = (self.kept.len(), self.reduced.len(), self.strides.len());
+        let (outer, inner, arrays) = (self.kept.rank(), self.reduced.rank(), self.arrays());
         let strides = match arrays {
             0 => String::new(),
             _ => format!("long long strides[{arrays}][{outer} + {inner} + 1]; "),
@@ -270,17 +280,17 @@ impl Places {
     /// Statements that add to the places `to<k>_` of all arrays what index `of` means along the axes that stay.
     fn to_output(&self, of: &str) -> String {
         let step = |k: usize, axis: usize| format!("places_.strides[{k}][{axis}]");
-        self.walk("kept", self.kept.len(), of, "b", &step)
+        self.walk("kept", self.kept.rank(), of, "b", &step)
     }
 
     /// The same along the axes that go. Neighbours are the rule, which saves a multiplication.
     fn to_element(&self, of: &str) -> String {
-        let first = self.kept.len();
-        let step = |k: usize, axis: usize| match self.strides[k].1[axis] {
+        let first = self.kept.rank();
+        let step = |k: usize, axis: usize| match self.reduced.strides[k][axis] {
             1 => "1".to_owned(),
             _ => format!("places_.strides[{k}][{}]", first + axis),
         };
-        self.walk("reduced", self.reduced.len(), of, "o", &step)
+        self.walk("reduced", self.reduced.rank(), of, "o", &step)
     }
 
     fn walk(
@@ -299,7 +309,7 @@ impl Places {
                     "{{ const Index n_ = places_.{lengths}[{axis}], c_ = rest_ % n_; rest_ /= n_; "
                 ),
             };
-            for k in 0..self.strides.len() {
+            for k in 0..self.arrays() {
                 let _ = write!(text, "{to}{k}_ += (long long)c_ * {}; ", step(k, axis));
             }
             text.push_str("} ");
@@ -311,11 +321,10 @@ impl Places {
 /// What the text of its methods depends on.
 impl Hash for Places {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.kept.len(), self.reduced.len()).hash(state);
-        self.strides.len().hash(state);
-        for (k, (_, inner)) in self.strides.iter().enumerate() {
+        (self.kept.rank(), self.reduced.rank(), self.arrays()).hash(state);
+        for (k, strides) in self.reduced.strides.iter().enumerate() {
             self.is_uniform(k).hash(state);
-            inner.iter().for_each(|&stride| (stride == 1).hash(state));
+            strides.iter().for_each(|&stride| (stride == 1).hash(state));
         }
     }
 }
@@ -381,7 +390,7 @@ impl Plan {
 
 /// How many reads a thread should have on their way.
 fn unroll(code: &Code<'_>, places: &Places, width: usize) -> usize {
-    if code.operations() > MANY_OPERATIONS || places.reduced.len() > 1 {
+    if code.operations() > MANY_OPERATIONS || places.reduced.rank() > 1 {
         return 1;
     }
     let moving = (0..code.arrays.len()).filter(|&k| !places.is_uniform(k));
@@ -392,8 +401,8 @@ fn unroll(code: &Code<'_>, places: &Places, width: usize) -> usize {
 }
 
 /// CUDA C++ of one launch.
-struct Source<'a> {
-    code: &'a Code<'a>,
+struct Source<'a, 'c> {
+    code: &'a Code<'c>,
     places: &'a Places,
     plan: &'a Plan,
     reduction: &'a Reduction,
@@ -403,7 +412,7 @@ struct Source<'a> {
 }
 
 /// What its text depends on.
-impl Hash for Source<'_> {
+impl Hash for Source<'_, '_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Plan { columns, lanes, width, unroll, .. } = *self.plan;
         (columns, lanes, width, unroll, index_type(self.elements()), self.out).hash(state);
@@ -414,7 +423,7 @@ impl Hash for Source<'_> {
     }
 }
 
-impl Source<'_> {
+impl Source<'_, '_> {
     /// How many elements there are in all.
     fn elements(&self) -> u64 {
         (self.plan.outputs as u64).saturating_mul(self.plan.length.max(1) as u64)

@@ -55,7 +55,7 @@ impl<T: Data> ReductionKernel<T> {
         let reduction = Reduction {
             accumulator: T::DTYPE,
             of: T::DTYPE,
-            identity: Identity::Code(user_code("neutral", neutral)),
+            identity: Identity::Code(user_code("neutral", neutral).into()),
             absorb: "combine(a, x)".into(),
             combine: user_code("reduce expression", reduce).into(),
             finish: "a".into(),
@@ -123,9 +123,9 @@ impl<T: Data> ReductionKernel<T> {
         self.run(bound, Results::from(&out))
     }
 
-    fn run(&self, bound: Bound<'_>, out: Results) -> Result<()> {
+    fn run<'a>(&'a self, bound: Bound<'a>, out: Results) -> Result<()> {
         let ((context, n), reduction) = (bound.first()?, &self.reduction);
-        let code = Code::custom(bound, &self.preamble, &self.map);
-        Job { context, shape: &[n], kept: &[], reduced: &[0], reduction }.run(code, out)
+        let mut code = Code::custom(bound, &self.preamble, &self.map);
+        Job { context, shape: &[n], kept: &[], reduced: &[0], reduction }.run(&mut code, out)
     }
 }

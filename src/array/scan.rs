@@ -10,6 +10,7 @@ use super::{
     custom::Declaration,
     elementwise::{index_type, overlap, through_another},
     expression::{Node, Operand},
+    layout::Axes,
     places::Places,
     source::{Code, user_code},
     sweep::{Steps, Sweep},
@@ -139,13 +140,13 @@ scans! {
 impl<T: Data> Expr<T> {
     fn scan_all<O: Data>(&self, scan: &Scan) -> Result<GpuArray<O>> {
         let count = Layout::contiguous(&self.shape()?)?.count();
-        let out = GpuArray::empty(&self.context()?, &[count])?;
+        let out = GpuArray::empty(self.context()?, &[count])?;
         scan.run(&self.node, Segments::One, out.operand())?;
         Ok(out)
     }
 
     fn scan_along<O: Data>(&self, axis: usize, scan: &Scan) -> Result<GpuArray<O>> {
-        let out = GpuArray::empty(&self.context()?, &self.shape()?)?;
+        let out = GpuArray::empty(self.context()?, &self.shape()?)?;
         scan.run(&self.node, Segments::Along(axis), out.operand())?;
         Ok(out)
     }
@@ -288,7 +289,7 @@ fn fit(out: &Layout, shape: &[usize]) -> Result<Layout> {
 }
 
 /// The axes in the order in which their elements are scanned.
-fn order(segments: Segments<'_>, ndim: usize) -> Result<Vec<usize>> {
+fn order(segments: Segments<'_>, ndim: usize) -> Result<Axes<usize>> {
     let Segments::Along(last) = segments else { return Ok((0..ndim).collect()) };
     if last >= ndim {
         return Err(Error::Axes { axes: vec![last], ndim });
@@ -299,10 +300,10 @@ fn order(segments: Segments<'_>, ndim: usize) -> Result<Vec<usize>> {
 /// The places of the arrays' elements and the result's, counted along axes in this order.
 fn places(code: &Code<'_>, out: &Operand, shape: &[usize], order: &[usize]) -> Result<Places> {
     let mut strides = code.strides(shape)?;
-    strides.push(out.layout.strides().to_vec());
+    strides.push(out.layout.strides().into());
     for strides in &mut strides {
         *strides = order.iter().map(|&axis| strides[axis]).collect();
     }
-    let shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+    let shape: Axes<usize> = order.iter().map(|&axis| shape[axis]).collect();
     Ok(Places::new(&shape, &strides))
 }

@@ -33,7 +33,7 @@ macro_rules! scan_kernel {
             /// As [`Expr::eval`]; mistakes in the expressions.
             pub fn call<I: Data>(&self, input: impl Into<Expr<I>>) -> Result<GpuArray<T>> {
                 let input = input.into();
-                let mut out = GpuArray::empty(&input.context()?, &input.shape()?)?;
+                let mut out = GpuArray::empty(input.context()?, &input.shape()?)?;
                 self.call_into(input, &mut out)?;
                 Ok(out)
             }
@@ -70,7 +70,7 @@ macro_rules! scan_kernel {
                 heads: impl Into<Expr<bool>>,
             ) -> Result<GpuArray<T>> {
                 let input = input.into();
-                let mut out = GpuArray::empty(&input.context()?, &input.shape()?)?;
+                let mut out = GpuArray::empty(input.context()?, &input.shape()?)?;
                 self.call_segmented_into(input, heads, &mut out)?;
                 Ok(out)
             }

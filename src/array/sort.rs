@@ -250,7 +250,7 @@ struct Stage<'a> {
 
 impl Radix {
     fn new<T: Sortable>(keys: &Expr<T>, order: Order) -> Result<Self> {
-        let (context, shape) = (keys.context()?, keys.shape()?);
+        let (context, shape) = (keys.context()?.clone(), keys.shape()?);
         Layout::contiguous(&shape)?;
         Ok(Self { context, shape, order, digits: T::DTYPE.bytes })
     }

@@ -3,14 +3,17 @@
 use std::{
     fmt::Write as _,
     hash::{Hash, Hasher},
+    ops::Range,
     sync::Arc,
 };
 
+use smallvec::SmallVec;
+
 use super::{
     DType, Error, Result,
-    custom::Bound,
-    expression::{Node, Operand, Order},
-    layout::broadcast,
+    custom::{Bound, Name},
+    expression::{Constant, Node, Operand, Order},
+    layout::{Arrays, Axes, common_shape},
 };
 use crate::{
     device::{Arguments, Function},
@@ -30,11 +33,14 @@ const PRELUDE: &str = include_str!("prelude.cuh");
 ///
 /// What text depends on is collected first; text is written only for a kernel that is not there yet.
 pub(super) struct Code<'a> {
-    pub(super) arrays: Vec<&'a Operand>,
-    scalars: Vec<(DType, &'a [u8])>,
-    steps: Vec<Step>,
+    pub(super) arrays: Arrays<&'a Operand>,
+    scalars: SmallVec<[&'a Constant; 4]>,
+    steps: SmallVec<[Step<'a>; 4]>,
+    /// The numbers of the steps' arguments, one step's behind the other's.
+    arguments: SmallVec<[u16; 16]>,
     value: Value<'a>,
-    dtypes: Vec<DType>,
+    /// Types that nothing of this has, but the kernel's own text names.
+    defined: SmallVec<[DType; 3]>,
     /// What the parameters of a kernel of the user's own come to.
     custom: Bound<'a>,
     /// Text of the user's behind all definitions.
@@ -44,16 +50,15 @@ pub(super) struct Code<'a> {
 }
 
 /// What a node of an expression comes to; others are named by their numbers.
-#[derive(Hash)]
-enum Step {
+enum Step<'a> {
     /// An element of [`Code::arrays`].
     Array(usize),
     /// One of [`Code::scalars`].
     Scalar(usize),
     /// The element of an indexed array whose number the other step gives.
     Gather { array: usize, at: usize },
-    /// A value computed by `code`.
-    Apply { of: &'static str, code: &'static str, arguments: Vec<usize> },
+    /// A value of type `of` computed by `code`, of this part of [`Code::arguments`].
+    Apply { of: &'a DType, code: &'static str, arguments: Range<usize> },
 }
 
 /// What [`Code::result`] is.
@@ -67,11 +72,12 @@ enum Value<'a> {
 impl<'a> Code<'a> {
     fn empty(custom: Bound<'a>, user_preamble: &'a str, value: Value<'a>) -> Self {
         Self {
-            arrays: Vec::new(),
-            scalars: Vec::new(),
-            steps: Vec::new(),
+            arrays: Arrays::new(),
+            scalars: SmallVec::new(),
+            steps: SmallVec::new(),
+            arguments: SmallVec::new(),
             value,
-            dtypes: custom.dtypes.clone(),
+            defined: SmallVec::new(),
             custom,
             user_preamble,
             library: "",
@@ -107,7 +113,8 @@ impl<'a> Code<'a> {
         }
         self.steps.reserve(order.nodes.len());
         for &node in &order.nodes {
-            let step = self.step(node, |argument| first + order.number(argument));
+            let number = |argument: &Arc<Node>| first + order.number(argument).unwrap_or(0);
+            let step = self.step(node, number);
             self.steps.push(step);
         }
         if self.arrays.len() + self.custom.arrays.len() > MOST_ARRAYS
@@ -119,8 +126,7 @@ impl<'a> Code<'a> {
     }
 
     /// What `node` comes to; `number` tells the steps of its arguments.
-    fn step(&mut self, node: &'a Node, number: impl Fn(&Arc<Node>) -> usize) -> Step {
-        self.define(node.dtype());
+    fn step(&mut self, node: &'a Node, number: impl Fn(&Arc<Node>) -> usize) -> Step<'a> {
         match node {
             Node::Array(operand) => {
                 let same = |other: &&Operand| {
@@ -138,22 +144,23 @@ impl<'a> Code<'a> {
                 self.indexed(source, true);
                 Step::Gather { array, at: arguments.first().map_or(0, number) }
             }
-            Node::Scalar { dtype, bytes } => {
-                self.scalars.push((*dtype, bytes));
+            Node::Scalar(constant) => {
+                self.scalars.push(constant);
                 Step::Scalar(self.scalars.len() - 1)
             }
-            Node::Apply { dtype, code, arguments } => Step::Apply {
-                of: dtype.name,
-                code,
-                arguments: arguments.iter().map(number).collect(),
-            },
+            Node::Apply { dtype, code, arguments } => {
+                let first = self.arguments.len();
+                // As many steps as a kernel can have are counted by 16 bits.
+                self.arguments.extend(arguments.iter().map(|argument| number(argument) as u16));
+                Step::Apply { of: dtype, code, arguments: first..self.arguments.len() }
+            }
         }
     }
 
     /// Adds an array of which the code indexes elements by their numbers in C order; its name.
-    pub(super) fn indexed(&mut self, array: &'a Operand, constant: bool) -> String {
-        let name = format!("g{}", self.custom.arrays.len());
-        self.custom.add_array(name.clone(), constant, array);
+    pub(super) fn indexed(&mut self, array: &'a Operand, constant: bool) -> Name<'static> {
+        let name = Name::Numbered("g", self.custom.arrays.len());
+        self.custom.add_array(name, constant, array);
         name
     }
 
@@ -167,10 +174,9 @@ impl<'a> Code<'a> {
         self.steps.len()
     }
 
+    /// Lets the kernel's own text name a type.
     pub(super) fn define(&mut self, dtype: DType) {
-        if !self.dtypes.contains(&dtype) {
-            self.dtypes.push(dtype);
-        }
+        self.defined.push(dtype);
     }
 
     /// What the value of a step is called.
@@ -197,8 +203,11 @@ impl<'a> Code<'a> {
         let mut text = String::new();
         for (number, step) in self.steps.iter().enumerate() {
             let Step::Apply { of, code, arguments } = step else { continue };
-            let name = |at: usize| arguments.get(at).map_or(String::new(), |&step| self.name(step));
-            let _ = write!(text, "const {of} v{number} = {}; ", fill_in(code, of, &name));
+            let arguments = &self.arguments[arguments.clone()];
+            let argument = |at: usize| arguments.get(at).map(|&step| self.name(step.into()));
+            let name = |at: usize| argument(at).unwrap_or_default();
+            let _ =
+                write!(text, "const {} v{number} = {}; ", of.name, fill_in(code, of.name, &name));
         }
         text
     }
@@ -237,15 +246,32 @@ impl<'a> Code<'a> {
         })?)
     }
 
+    /// All types that it names, each once.
+    fn dtypes(&self) -> Vec<DType> {
+        let arrays = self.arrays.iter().chain(&self.custom.arrays).map(|array| array.dtype);
+        let scalars = self.scalars.iter().map(|constant| constant.dtype);
+        let steps = self.steps.iter().filter_map(|step| match step {
+            Step::Apply { of, .. } => Some(**of),
+            _ => None,
+        });
+        let mut dtypes = Vec::new();
+        for dtype in arrays.chain(scalars).chain(steps).chain(self.defined.iter().copied()) {
+            if !dtypes.contains(&dtype) {
+                dtypes.push(dtype);
+            }
+        }
+        dtypes
+    }
+
     /// Definitions of the types.
     fn types(&self) -> String {
-        let mut text = String::new();
-        for dtype in &self.dtypes {
+        let (mut text, dtypes) = (String::new(), self.dtypes());
+        for dtype in &dtypes {
             if !dtype.definition.is_empty() && !text.contains(dtype.definition) {
                 let _ = writeln!(text, "{}", dtype.definition);
             }
         }
-        for DType { name, bytes, align, .. } in &self.dtypes {
+        for DType { name, bytes, align, .. } in &dtypes {
             let _ = writeln!(
                 text,
                 "static_assert(sizeof({name}) == {bytes} && alignof({name}) == {align}, \
@@ -260,7 +286,7 @@ impl<'a> Code<'a> {
         let arrays = self.arrays.iter().enumerate();
         let arrays = arrays.map(|(k, array)| format!("const {} *a{k}", array.dtype.name));
         let scalars = self.scalars.iter().enumerate();
-        let scalars = scalars.map(|(k, (dtype, _))| format!("const {} s{k}", dtype.name));
+        let scalars = scalars.map(|(k, constant)| format!("const {} s{k}", constant.dtype.name));
         let own = arrays.chain(scalars).map(|parameter| parameter + ", ");
         let custom = self.custom.parameters.iter().map(ToString::to_string);
         custom.chain(own).collect()
@@ -272,8 +298,8 @@ impl<'a> Code<'a> {
         for array in &self.arrays {
             arguments.push(&array.address());
         }
-        for (dtype, bytes) in &self.scalars {
-            arguments.push_bytes(bytes, dtype.align);
+        for constant in &self.scalars {
+            arguments.push_bytes(&constant.bytes, constant.dtype.align);
         }
         arguments
     }
@@ -300,15 +326,15 @@ impl<'a> Code<'a> {
     ///
     /// # Errors
     /// [`Error::Broadcast`].
-    pub(super) fn shape(&self) -> Result<Vec<usize>> {
-        broadcast(self.arrays.iter().map(|array| array.layout.shape()))
+    pub(super) fn shape(&self) -> Result<Axes<usize>> {
+        common_shape(self.arrays.iter().map(|array| array.layout.shape()))
     }
 
     /// The strides of its arrays, broadcast to `shape`.
     ///
     /// # Errors
     /// [`Error::Broadcast`].
-    pub(super) fn strides(&self, shape: &[usize]) -> Result<Vec<Vec<isize>>> {
+    pub(super) fn strides(&self, shape: &[usize]) -> Result<Arrays<Axes<isize>>> {
         self.arrays.iter().map(|array| array.layout.strides_over(shape)).collect()
     }
 
@@ -333,10 +359,27 @@ impl Hash for Code<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // By its address, as what it never changes: it is long.
         (self.library.as_ptr(), self.library.len(), self.user_preamble).hash(state);
-        (&self.dtypes, &self.steps, &self.value, &self.custom.parameters).hash(state);
-        self.arrays.len().hash(state);
-        self.arrays.iter().for_each(|array| array.dtype.name.hash(state));
-        self.scalars.iter().for_each(|(dtype, _)| dtype.name.hash(state));
+        (&self.steps, &self.arguments, &self.value, &self.custom.parameters).hash(state);
+        let arrays = [&self.arrays, &self.custom.arrays];
+        let counts = (arrays.map(|arrays| arrays.len()), self.scalars.len(), self.defined.len());
+        counts.hash(state);
+        arrays.iter().copied().flatten().for_each(|array| array.dtype.facts().hash(state));
+        self.scalars.iter().for_each(|constant| constant.dtype.facts().hash(state));
+        self.defined.iter().for_each(|dtype| dtype.facts().hash(state));
+    }
+}
+
+/// How many arguments a step has is enough: which those are, [`Code::arguments`] say for all.
+impl Hash for Step<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Self::Array(array) => (0_u8, array).hash(state),
+            Self::Scalar(scalar) => (1_u8, scalar).hash(state),
+            Self::Gather { array, at } => (2_u8, array, at).hash(state),
+            Self::Apply { of, code, arguments } => {
+                (3_u8, of.facts(), code, arguments.len()).hash(state);
+            }
+        }
     }
 }
 

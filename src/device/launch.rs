@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use smallvec::SmallVec;
+
 use super::{DeviceInfo, Error, Function, Result};
 
 /// A size in up to three dimensions.
@@ -133,8 +135,10 @@ impl fmt::Display for LaunchConfig {
     }
 }
 
-/// What most kernels' arguments take, allocated once.
-const USUAL_BYTES: usize = 96;
+/// What most kernels' arguments take, which needs no allocation.
+const USUAL_BYTES: usize = 128;
+/// How many those are.
+const USUAL_COUNT: usize = 12;
 
 /// Kernel arguments, packed as the PTX ABI lays parameters out: each at the next multiple of its alignment.
 ///
@@ -147,8 +151,8 @@ const USUAL_BYTES: usize = 96;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
-    bytes: Vec<u8>,
-    parameters: Vec<super::Parameter>,
+    bytes: SmallVec<[u8; USUAL_BYTES]>,
+    parameters: SmallVec<[super::Parameter; USUAL_COUNT]>,
 }
 
 impl Arguments {
@@ -165,10 +169,6 @@ impl Arguments {
 
     /// Appends raw bytes at the next multiple of `align` (a power of two).
     pub fn push_bytes(&mut self, value: &[u8], align: usize) -> &mut Self {
-        if self.parameters.is_empty() {
-            self.bytes.reserve(USUAL_BYTES);
-            self.parameters.reserve(USUAL_BYTES / 8);
-        }
         let offset = self.bytes.len().next_multiple_of(align.max(1));
         self.bytes.resize(offset, 0);
         self.bytes.extend_from_slice(value);
@@ -197,7 +197,7 @@ impl Arguments {
     /// That they fit the parameters of `function` one by one.
     pub(super) fn check(&self, function: &Function) -> Result<()> {
         let expected = &function.info().parameters;
-        if *expected == self.parameters {
+        if expected[..] == self.parameters[..] {
             return Ok(());
         }
         let index = expected.iter().zip(&self.parameters).position(|(a, b)| a != b);

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use num_complex::Complex;
+use smallvec::SmallVec;
 
 use crate::{
     device::Slice,
@@ -26,7 +27,7 @@ pub enum Kind {
 /// Made by `From` of slices of device memory and of scalars, and by [`Argument::value`] for structures.
 #[derive(Clone, Debug)]
 pub struct Argument {
-    bytes: Box<[u8]>,
+    bytes: SmallVec<[u8; 16]>,
     align: usize,
     kind: Kind,
 }
@@ -40,14 +41,14 @@ impl Argument {
 
     /// A value of a `#[repr(C)]` type that the kernel declares alike.
     pub fn value<T: bytemuck::NoUninit>(value: T) -> Self {
-        let bytes: Box<[u8]> = bytemuck::bytes_of(&value).into();
+        let bytes: SmallVec<[u8; 16]> = bytemuck::bytes_of(&value).into();
         let kind = Kind::Bytes(bytes.len());
         Self { bytes, align: align_of::<T>(), kind }
     }
 
     /// Device memory that holds `element`s, where that is known.
     pub fn array(memory: Slice<'_>, element: Option<Element>) -> Self {
-        let bytes = memory.address().to_ne_bytes().into();
+        let bytes = SmallVec::from_slice(&memory.address().to_ne_bytes());
         Self { bytes, align: 8, kind: Kind::Array(element) }
     }
 

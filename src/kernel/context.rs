@@ -2,8 +2,11 @@
 
 use std::{
     collections::HashMap,
+    hash::BuildHasherDefault,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+
+use smallvec::{SmallVec, smallvec};
 
 use super::{Error, Key, Result, Source, SourceModule};
 use crate::{
@@ -177,13 +180,13 @@ impl Context {
         &self,
         bytes: usize,
         put_on: impl FnOnce(u64) -> std::result::Result<(), E>,
-    ) -> std::result::Result<Vec<u8>, E> {
+    ) -> std::result::Result<SmallVec<[u8; 16]>, E> {
         let (shelf, size) = (&self.shared.mapped, size_class(bytes));
         let fresh = |size| self.device().alloc_mapped(size, HostFlags::default());
         let memory = shelf.take(size, |_| true, fresh)?;
         put_on(memory.address())?;
         self.stream.synchronize()?;
-        let mut written = vec![0; bytes];
+        let mut written = smallvec![0; bytes];
         memory.read(0, &mut written)?;
         shelf.put(size, memory);
         Ok(written)
@@ -204,7 +207,7 @@ impl Context {
         kernel: &'static str,
         generate: impl Fn() -> String,
     ) -> Result<Function> {
-        if let Some(found) = self.generated_sources().find(&key, kernel, &generate) {
+        if let Some(found) = self.generated_sources().find(key, kernel, &generate) {
             return found;
         }
         // Not under the lock: a compilation takes long, and two of the same source do no harm.
@@ -240,18 +243,18 @@ pub struct GeneratedStatistics {
 /// Generated sources by what they depend on.
 #[derive(Debug, Default)]
 struct GeneratedSources {
-    sources: HashMap<Key, Generated>,
+    sources: HashMap<Key, Generated, BuildHasherDefault<Key>>,
     statistics: GeneratedStatistics,
 }
 
 impl GeneratedSources {
     fn find(
         &mut self,
-        key: &Key,
+        key: Key,
         kernel: &'static str,
         generate: impl Fn() -> String,
     ) -> Option<Result<Function>> {
-        let generated = self.sources.get_mut(key)?;
+        let generated = self.sources.get_mut(&key)?;
         debug_assert_eq!(generated.source, generate(), "its key leaves something out");
         self.statistics.found += 1;
         Some(generated.kernel(kernel))

@@ -115,10 +115,10 @@ fn runs_are_joined_only_where_all_operands_allow_it() {
     let b = a.permute(&[0, 1, 2, 3]).unwrap().index(&index![..;2]).unwrap();
     let shape = [2, 1, 6, 5];
     let c = Layout::contiguous(&shape).unwrap();
-    assert_eq!(collapse(&shape, &[c.strides()]), (vec![60], vec![vec![1]]));
+    assert_eq!(collapse(&shape, &[c.strides()]), (smallvec![60], smallvec![smallvec![1]]));
     let both = collapse(&shape, &[c.strides(), b.strides()]);
-    assert_eq!(both, (vec![2, 30], vec![vec![30, 1], vec![60, 1]]));
-    assert_eq!(collapse(&[1, 1], &[&[7, 7]]), (Vec::new(), vec![Vec::new()]));
+    assert_eq!(both, (smallvec![2, 30], smallvec![smallvec![30, 1], smallvec![60, 1]]));
+    assert_eq!(collapse(&[1, 1], &[&[7, 7]]), (Axes::new(), smallvec![Axes::new()]));
 }
 
 #[test]

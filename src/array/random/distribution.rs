@@ -2,16 +2,22 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use super::{Integer, member::Member};
+use smallvec::smallvec;
+
+use super::{
+    Integer,
+    class::Class,
+    member::{Member, Members},
+};
 use crate::array::{Data, Error, Float, GpuArray, Real, Result};
 
 /// How a kernel makes values from the words of a generator.
 #[derive(Clone, Debug)]
 pub(super) struct Distribution {
     /// Its class in `fill.cuh`.
-    pub(super) class: String,
+    pub(super) class: Class,
     /// The members of that class.
-    pub(super) members: Vec<Member>,
+    pub(super) members: Members,
     /// Bytes of the words that it takes, one for each element: 4 or 8.
     pub(super) word: u64,
     /// How many neighbours share their words.
@@ -19,13 +25,15 @@ pub(super) struct Distribution {
 }
 
 impl Distribution {
-    fn new<T: Data>(class: String, members: Vec<Member>) -> Self {
+    /// That of a class template's instance for `T` and what `more` says.
+    fn new<T: Data>(name: &'static str, more: [&'static str; 2], members: Members) -> Self {
+        let class = Class::new(name, [T::DTYPE.name, more[0], more[1]]);
         Self { class, members, word: if is_wide::<T>() { 8 } else { 4 }, together: 1 }
     }
 
     /// In `[0, 1)`.
     pub(super) fn uniform<T: Float>() -> Self {
-        Self::new::<T>(format!("Uniform<{}>", T::DTYPE.name), vec![])
+        Self::new::<T>("Uniform", ["", ""], smallvec![])
     }
 
     /// Normal, or the exponential of that; `even` from one word each.
@@ -47,9 +55,11 @@ impl Distribution {
         // Half precision is computed in single.
         let member =
             |v: f64| if is_wide::<T>() { Member::value(v) } else { Member::value(v as f32) };
-        let (method, together) = if even { ("Inversion", 1) } else { ("BoxMuller", 2) };
-        let class = format!("Normal<{}, warpaint::{method}, {logarithmic}>", T::DTYPE.name);
-        let distribution = Self::new::<T>(class, vec![member(mean), member(deviation)]);
+        let (method, together) =
+            if even { ("warpaint::Inversion", 1) } else { ("warpaint::BoxMuller", 2) };
+        let more = [method, if logarithmic { "true" } else { "false" }];
+        let members = smallvec![member(mean), member(deviation)];
+        let distribution = Self::new::<T>("Normal", more, members);
         Ok(Self { together, ..distribution })
     }
 
@@ -76,8 +86,8 @@ impl Distribution {
         let member = |v: i128| {
             if is_wide::<T>() { Member::value(v as u64) } else { Member::value(v as u32) }
         };
-        let class = format!("Integers<{}>", T::DTYPE.name);
-        Ok(Self::new::<T>(class, vec![member(low), member(end - low)]))
+        let members = smallvec![member(low), member(end - low)];
+        Ok(Self::new::<T>("Integers", ["", ""], members))
     }
 
     /// Counts of what happens `mean` times on average; `even` from one word each.
@@ -97,10 +107,9 @@ impl Distribution {
         Self::poisson_with::<T>("decltype(d0)", Member::array(means), even)
     }
 
-    fn poisson_with<T: Real>(class: &str, mean: Member, even: bool) -> Self {
-        let method = if even { "Inversion" } else { "Rejection" };
-        let class = format!("Poisson<{}, warpaint::{method}, {class}>", T::DTYPE.name);
-        Self { word: 8, ..Self::new::<T>(class, vec![mean]) }
+    fn poisson_with<T: Real>(class: &'static str, mean: Member, even: bool) -> Self {
+        let method = if even { "warpaint::Inversion" } else { "warpaint::Rejection" };
+        Self { word: 8, ..Self::new::<T>("Poisson", [method, class], smallvec![mean]) }
     }
 }
 

@@ -1,6 +1,13 @@
 //! Where random words come from.
 
-use super::{lanes::Lanes, member::Member, sobol::Sobol};
+use smallvec::smallvec;
+
+use super::{
+    class::Class,
+    lanes::Lanes,
+    member::{Member, Members},
+    sobol::Sobol,
+};
 use crate::{array::Result, kernel::Context};
 
 /// A generator's algorithm with its seed.
@@ -14,12 +21,13 @@ pub(super) enum Engine {
 
 impl Engine {
     /// Its class.
-    pub(super) fn class(&self) -> String {
+    pub(super) fn class(&self) -> Class {
+        let of = |name, argument| Class::new(name, [argument, "", ""]);
         match self {
-            Self::Philox { .. } => "Philox".into(),
-            Self::Lanes(lanes) => format!("Lanes<warpaint::{}>", lanes.recurrence.class),
-            Self::Sobol32(_) => "Sobol<warpaint::Word32>".into(),
-            Self::Sobol64(_) => "Sobol<warpaint::Word64>".into(),
+            Self::Philox { .. } => of("Philox", ""),
+            Self::Lanes(lanes) => of("Lanes", lanes.recurrence.class),
+            Self::Sobol32(_) => of("Sobol", "warpaint::Word32"),
+            Self::Sobol64(_) => of("Sobol", "warpaint::Word64"),
         }
     }
 
@@ -38,9 +46,11 @@ impl Engine {
     ///
     /// # Errors
     /// The device's.
-    pub(super) fn members(&mut self, context: &Context, begin: u64) -> Result<Vec<Member>> {
+    pub(super) fn members(&mut self, context: &Context, begin: u64) -> Result<Members> {
         match self {
-            Self::Philox { seed, stream } => Ok(vec![Member::value(*seed), Member::value(*stream)]),
+            Self::Philox { seed, stream } => {
+                Ok(smallvec![Member::value(*seed), Member::value(*stream)])
+            }
             Self::Lanes(lanes) => lanes.members(context, begin),
             Self::Sobol32(sobol) => sobol.members(context),
             Self::Sobol64(sobol) => sobol.members(context),

@@ -4,7 +4,7 @@ use super::{distribution::Distribution, engine::Engine, member::Member};
 use crate::{
     array::{
         Error, Result,
-        custom::Bound,
+        custom::{Bound, Name},
         elementwise::{Threads, run},
         expression::Operand,
         source::Code,
@@ -32,36 +32,43 @@ pub(super) fn fill(
     let values_a_block = 16 / distribution.word;
     let engine_members = engine.members(&out.context, first / values_a_block)?;
     let mut bound = Bound::default();
-    let engine_names = declare(&mut bound, "e", &engine_members);
-    let distribution_names = declare(&mut bound, "d", &distribution.members);
+    declare(&mut bound, "e", &engine_members);
+    declare(&mut bound, "d", &distribution.members);
     bound.add_array("out", false, out);
     let mut code = Code::custom(bound, "", "0");
     code.library = engine.library();
     code.use_on(&out.context, "random numbers")?;
     let mut arguments = code.arguments();
     arguments.push(&first).push(&n);
-    let (engine, distribution) = (engine.class(), &distribution.class);
+    let members = [engine_members.len(), distribution.members.len()];
+    let (engine, distribution) = (engine.class(), distribution.class);
     let source = || {
+        let [of_engine, of_distribution] = members;
         format!(
             "extern \"C\" __global__ void {GENERATED}({parameters}const unsigned long long first, const long long n)
 {{
-    warpaint::fill(warpaint::{engine}{{{engine_names}}}, warpaint::{distribution}{{{distribution_names}}}, out, first, n);
+    warpaint::fill({engine}{{{engine_members}}}, {distribution}{{{distribution_members}}}, out, first, n);
 }}
 ",
             parameters = code.parameters(),
+            engine_members = names("e", of_engine),
+            distribution_members = names("d", of_distribution),
         )
     };
-    let facts = ("random numbers", &*engine, distribution, &*engine_names, &*distribution_names);
+    let facts = ("random numbers", engine, distribution, members);
     let kernel = code.compile(&out.context, facts, source)?;
     let blocks = n.div_ceil(values_a_block) + 1;
     run(&out.context, &kernel, (blocks, Threads::Stride), &arguments)
 }
 
-/// Declares a parameter for each member; their names.
-fn declare<'a>(bound: &mut Bound<'a>, prefix: &str, members: &'a [Member]) -> String {
-    let names: Vec<_> = (0..members.len()).map(|k| format!("{prefix}{k}")).collect();
-    for (name, member) in names.iter().zip(members) {
-        member.declare(name, bound);
+/// Declares a parameter for each member.
+fn declare<'a>(bound: &mut Bound<'a>, letter: &'static str, members: &'a [Member]) {
+    for (number, member) in members.iter().enumerate() {
+        member.declare(Name::Numbered(letter, number), bound);
     }
-    names.join(", ")
+}
+
+/// The names of those parameters.
+fn names(letter: &str, count: usize) -> String {
+    (0..count).map(|number| format!("{},", Name::Numbered(letter, number))).collect()
 }

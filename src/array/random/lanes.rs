@@ -1,6 +1,11 @@
 //! Generators that have a state: one sequence, cut into lanes that run side by side.
 
-use super::{member::Member, tables::Tables};
+use smallvec::smallvec;
+
+use super::{
+    member::{Member, Members},
+    tables::Tables,
+};
 use crate::{
     array::{
         GpuArray, Result,
@@ -49,12 +54,12 @@ impl Lanes {
     ///
     /// # Errors
     /// The device's.
-    pub(super) fn members(&mut self, context: &Context, begin: u64) -> Result<Vec<Member>> {
+    pub(super) fn members(&mut self, context: &Context, begin: u64) -> Result<Members> {
         let (recurrence, seed) = (self.recurrence, self.seed);
         let states = self.states.on(context, || recurrence.states(seed, context))?;
         let passed = begin / COUNT as u64 * 4;
         let jump = GpuArray::from_slice(context, &(recurrence.jump)(passed, 0))?;
-        Ok(vec![Member::array(&states), Member::array(&jump), Member::value(begin)])
+        Ok(smallvec![Member::array(&states), Member::array(&jump), Member::value(begin)])
     }
 }
 
@@ -86,7 +91,7 @@ impl Recurrence {
             format!(
                 "extern \"C\" __global__ void {GENERATED}({parameters}const unsigned long long have)
 {{
-    warpaint::Lanes<warpaint::{class}>::grow(states, jump, have);
+    warpaint::Lanes<{class}>::grow(states, jump, have);
 }}
 ",
                 parameters = code.parameters(),

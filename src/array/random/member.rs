@@ -1,19 +1,28 @@
 //! What the kernel's classes are given.
 
-use crate::array::{DType, Data, GpuArray, custom::Bound, expression::Operand};
+use smallvec::SmallVec;
+
+use crate::array::{
+    Data, GpuArray,
+    custom::{Bound, Name},
+    expression::{Constant, Operand},
+};
 
 /// What a kernel gets for a member of one of its classes.
 #[derive(Clone, Debug)]
 pub(super) enum Member {
     /// A value.
-    Value { dtype: DType, bytes: Box<[u8]> },
+    Value(Constant),
     /// An array to read.
     Array(Operand),
 }
 
+/// Those of a class.
+pub(super) type Members = SmallVec<[Member; 3]>;
+
 impl Member {
     pub(super) fn value<T: Data>(value: T) -> Self {
-        Self::Value { dtype: T::DTYPE, bytes: bytemuck::bytes_of(&value).into() }
+        Self::Value(Constant::new(value))
     }
 
     pub(super) fn array<T: Data>(array: &GpuArray<T>) -> Self {
@@ -21,10 +30,11 @@ impl Member {
     }
 
     /// Declares a parameter for it.
-    pub(super) fn declare<'a>(&'a self, name: &str, bound: &mut Bound<'a>) {
-        let name = name.to_owned();
+    pub(super) fn declare<'a>(&'a self, name: Name<'static>, bound: &mut Bound<'a>) {
         match self {
-            Self::Value { dtype, bytes } => bound.add_value(dtype.name, name, bytes, dtype.align),
+            Self::Value(Constant { dtype, bytes }) => {
+                bound.add_value(dtype.name, name, bytes, dtype.align);
+            }
             Self::Array(array) => bound.add_array(name, true, array),
         }
     }

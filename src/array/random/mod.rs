@@ -18,6 +18,7 @@
 //! and scrambled. Each method has a twin that overwrites an array: `fill_uniform` and so on. Kernels have the same
 //! functions one number at a time in `<warpaint/random.cuh>`.
 
+mod class;
 mod distribution;
 mod engine;
 mod fill;

@@ -5,7 +5,7 @@ use super::lanes::Recurrence;
 
 /// The period is about 2^191; lanes are 2^76 numbers apart, as the substreams of L'Ecuyer's package `RngStreams`.
 pub(super) static MRG32K3A: Recurrence = Recurrence {
-    class: "Mrg32k3a",
+    class: "warpaint::Mrg32k3a",
     library: concat!(
         include_str!("fill.cuh"),
         include_str!("mrg32k3a.cuh"),

@@ -4,7 +4,13 @@
 
 use std::sync::Arc;
 
-use super::{member::Member, philox, tables::Tables};
+use smallvec::smallvec;
+
+use super::{
+    member::{Member, Members},
+    philox,
+    tables::Tables,
+};
 use crate::{
     array::{Data, Error, GpuArray, Result},
     kernel::Context,
@@ -100,13 +106,13 @@ impl<T: Coordinate> Sobol<T> {
     ///
     /// # Errors
     /// The device's.
-    pub(super) fn members(&mut self, context: &Context) -> Result<Vec<Member>> {
+    pub(super) fn members(&mut self, context: &Context) -> Result<Members> {
         let Directions { numbers, shifts } = &*self.directions;
         let words = || [&numbers[..], shifts].concat();
         let table = self.tables.on(context, || GpuArray::from_slice(context, &words()))?;
         let end_of_directions = numbers.len() as isize;
         let shifts = table.slice(&crate::index![end_of_directions..])?;
-        Ok(vec![Member::array(&table), Member::array(&shifts), Member::value(self.dimensions)])
+        Ok(smallvec![Member::array(&table), Member::array(&shifts), Member::value(self.dimensions)])
     }
 }
 

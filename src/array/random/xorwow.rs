@@ -7,7 +7,7 @@ use super::lanes::Recurrence;
 
 /// The period is 2^192 - 2^32; lanes are 2^67 numbers apart.
 pub(super) static XORWOW: Recurrence = Recurrence {
-    class: "Xorwow",
+    class: "warpaint::Xorwow",
     library: concat!(
         include_str!("fill.cuh"),
         include_str!("xorwow.cuh"),
