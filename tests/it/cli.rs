@@ -292,7 +292,9 @@ fn a_damaged_cache_is_compiled_anew() {
     let cache = place.path("cache");
     let run = |file: &str| {
         let dump = format!("value={file}");
-        let mut command = place.command(&["render", "scene.cu", "--device", "cpu", "--npy", &dump]);
+        let arguments =
+            ["render", "scene.cu", "--device", "cpu", "--npy", &dump, "--json", "r.json"];
+        let mut command = place.command(&arguments);
         command.env("WARPAINT_CACHE", &cache);
         Ended::new(command.output().unwrap()).expect(0, &[]);
         fs::read(place.path(file)).unwrap()

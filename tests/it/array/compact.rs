@@ -39,6 +39,10 @@ fn masks_choose_and_part() {
                 assert!(parted.capacity().to_vec().unwrap() == [yes, no].concat(), "{n} {one_in}");
             }
         }
+        let (a, one) = (GpuArray::<f32>::zeros(&context, &[5]), GpuArray::zeros(&context, &[1]));
+        let (a, one) = (a.unwrap(), one.unwrap());
+        assert!(matches!(a.compress(&one), Err(Error::Shape { operation: "compress", .. })));
+        assert!(matches!(a.partition(&one), Err(Error::Shape { operation: "partition", .. })));
     }
 }
 

@@ -151,6 +151,12 @@ fn results_have_the_types_and_values_of_numpy() {
         assert!(a.any().unwrap().item().unwrap() && !a.all().unwrap().item().unwrap());
         let least = GpuArray::full(&context, &[5000], f32::NEG_INFINITY).unwrap();
         assert_eq!(least.argmax().unwrap().item().unwrap(), 0, "of equals the first");
+        let mut values = vec![0.0f32; 9000];
+        (values[10], values[20]) = (3.0, -3.0);
+        (values[900], values[8000]) = (f32::NAN, f32::NAN);
+        let a = GpuArray::from_slice(&context, &values).unwrap();
+        assert_eq!(a.argmax().unwrap().item().unwrap(), 900, "the first NaN");
+        assert_eq!(a.argmin().unwrap().item().unwrap(), 900, "the first NaN");
     }
 }
 

@@ -216,10 +216,12 @@ fn axes_of_every_layout_are_scanned() {
 #[test]
 #[expect(unsafe_code, reason = "kernels from expressions")]
 fn results_go_where_they_are_wanted() {
+    // More tiles than a CPU has cores: some are written before others are read.
+    const COUNT: usize = 60_000;
     // SAFETY: the expression uses its operands alone.
     let sum = unsafe { InclusiveScanKernel::<i32>::new("a + b") };
     for context in contexts() {
-        let values = random(9, 6000, |rng| rng.i32(-9..9));
+        let values = random(9, COUNT, |rng| rng.i32(-9..9));
         let a = GpuArray::from_slice(&context, &values).unwrap();
         let sums = scanned(&values, |a, b| a + b);
         let mut same = a.copy().unwrap();
@@ -231,19 +233,19 @@ fn results_go_where_they_are_wanted() {
         sum.call_into(&same, &mut back).unwrap();
         assert_eq!(back.to_vec().unwrap(), scanned(&sums, |a, b| a + b));
 
-        let wide = GpuArray::<i32>::zeros(&context, &[60, 200]).unwrap();
+        let wide = GpuArray::<i32>::zeros(&context, &[600, 200]).unwrap();
         let mut part = wide.slice(&index![.., ..;2]).unwrap();
-        sum.call_into(&a.reshape(&[60, 100]).unwrap(), &mut part).unwrap();
+        sum.call_into(&a.reshape(&[600, 100]).unwrap(), &mut part).unwrap();
         assert_eq!(part.to_vec().unwrap(), sums);
         let rest = wide.slice(&index![.., 1..;2]).unwrap();
         assert!(rest.to_vec().unwrap().iter().all(|&value| value == 0));
 
-        let mut short = GpuArray::<i32>::zeros(&context, &[5999]).unwrap();
+        let mut short = GpuArray::<i32>::zeros(&context, &[COUNT - 1]).unwrap();
         assert!(matches!(sum.call_into(&a, &mut short), Err(Error::Shape { .. })));
-        let mut once = short.slice(&index![0..1]).unwrap().broadcast_to(&[6000]).unwrap();
+        let mut once = short.slice(&index![0..1]).unwrap().broadcast_to(&[COUNT]).unwrap();
         assert!(matches!(sum.call_into(&a, &mut once), Err(Error::NotWritable { .. })));
         let elsewhere = Context::new(Device::cpu().unwrap()).unwrap();
-        let mut far = GpuArray::<i32>::zeros(&elsewhere, &[6000]).unwrap();
+        let mut far = GpuArray::<i32>::zeros(&elsewhere, &[COUNT]).unwrap();
         assert!(matches!(sum.call_into(&a, &mut far), Err(Error::WrongDevice { .. })));
     }
 }
