@@ -60,7 +60,7 @@ def pycuda():
     text = "__global__ void empty(float *x) {}"
     empty = SourceModule(text).get_function("empty")
     empty.prepare("P")
-    few = gpuarray.arange(0, FEW, dtype=np.float32, allocator=pool.allocate)
+    few = gpuarray.to_gpu(np.arange(FEW, dtype=np.float32), allocator=pool.allocate)
     out = gpuarray.empty_like(few)
     axpy = ElementwiseKernel("float a, float *x, float *y", "y[i] += a * x[i]")
     total = ReductionKernel(np.float32, neutral="0", reduce_expr="a+b", map_expr="x[i]", arguments="float *x")
@@ -68,7 +68,7 @@ def pycuda():
     host("launch", wait, lambda: empty(few, block=(32, 1, 1)))
     host("elementwise kernel", wait, lambda: axpy(np.float32(2), few, out))
     host("expression, new array", wait, lambda: few * np.float32(2) + np.float32(1))
-    host("sum of 4096, read on the host", wait, lambda: gpuarray.sum(few).get())
+    host("sum of 4096, read on the host", wait, lambda: gpuarray.sum(few, allocator=pool.allocate).get())
     host("the same by a reduction kernel", wait, lambda: total(few, allocator=pool.allocate).get())
     host("module from the cache, loaded", wait, lambda: SourceModule(text))
 
