@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use smallvec::smallvec;
+
 use super::{
     DType, Data, Error, Expr, GpuArray, Order, Result, Sortable,
     custom::Declaration,
@@ -11,7 +13,7 @@ use super::{
     layout::Axes,
     places::Places,
     source::Code,
-    sweep::{Steps, Sweep},
+    sweep::{Steps, Sweep, SweepParameters},
 };
 use crate::{index, kernel::Context};
 
@@ -183,7 +185,7 @@ struct Choice<'a> {
     code: Code<'a>,
     mask: Mask,
     shape: Axes<usize>,
-    parameters: Vec<(Declaration<'static>, u64)>,
+    parameters: SweepParameters,
 }
 
 /// Which elements are chosen.
@@ -212,13 +214,13 @@ impl<'a> Choice<'a> {
         let mut code = Code::new(value)?;
         let mask = Mask::Step(code.include(mask)?);
         let shape = code.shape()?;
-        Ok(Self { code, mask, shape, parameters: Vec::new() })
+        Ok(Self { code, mask, shape, parameters: SweepParameters::new() })
     }
 
     /// The first of equal neighbours in `sorted`, which is contiguous.
     fn of_first(sorted: &Operand, value: &'a Arc<Node>) -> Result<Self> {
         let declaration = Declaration::pointer(sorted.dtype.name, "sorted_", true);
-        let parameters = vec![(declaration, sorted.address())];
+        let parameters = smallvec![(declaration, sorted.address())];
         let mut code = Code::new(value)?;
         code.define(sorted.dtype);
         Ok(Self { code, mask: Mask::First, shape: sorted.layout.shape().into(), parameters })
@@ -229,7 +231,7 @@ impl<'a> Choice<'a> {
         let (out, count) = (chosen.elements.operand(), chosen.count.operand());
         self.code.define(out.dtype);
         self.code.use_on(&out.context, "a compaction")?;
-        let places = Places::new(&self.shape, &self.code.strides(&self.shape)?);
+        let places = Places::new(&self.shape, &self.code.layouts())?;
         let count_type = if places.count() < 1 << 32 { u32::DTYPE } else { u64::DTYPE };
         for (name, of) in [("out_", &out), ("count_", &count)] {
             self.parameters.push((Declaration::pointer(of.dtype.name, name, false), of.address()));

@@ -5,11 +5,7 @@ use std::fmt;
 use num_complex::Complex;
 use smallvec::SmallVec;
 
-use super::{
-    Data, Error, GpuArray, Result,
-    expression::Operand,
-    layout::{Arrays, Axes, collapse},
-};
+use super::{Data, Error, GpuArray, Result, expression::Operand, layout::Arrays, places::Packed};
 use crate::{
     device::Arguments,
     element::Element,
@@ -231,13 +227,13 @@ impl<'a> Bound<'a> {
             self.arguments.push(&operand.address());
             Form::Pointer
         } else {
-            let (shape, strides) = collapse(operand.layout.shape(), &[operand.layout.strides()]);
-            let lengths = shape.iter().map(|&n| n as i64);
-            let strides = strides.iter().flatten().map(|&stride| stride as i64);
+            let axes = operand.layout.collapsed();
+            let lengths = axes.iter().map(|&(length, _)| length as i64);
+            let strides = axes.iter().map(|&(_, stride)| stride as i64);
             let address = operand.address().cast_signed();
-            let packed: Axes<i64> = [address].into_iter().chain(lengths).chain(strides).collect();
+            let packed: Packed = [address].into_iter().chain(lengths).chain(strides).collect();
             self.arguments.push_bytes(bytemuck::cast_slice(&packed), 8);
-            Form::Strided(shape.len())
+            Form::Strided(axes.len())
         };
         self.parameters.push(Declaration { form, of, name, constant });
         self.arrays.push(operand);

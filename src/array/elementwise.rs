@@ -153,9 +153,9 @@ struct Job<'a, 'c> {
 impl<'a, 'c> Job<'a, 'c> {
     fn new(code: &'a Code<'c>, out: &'a Operand) -> Result<Self> {
         let shape = out.layout.shape();
-        let mut strides = code.strides(shape)?;
-        strides.push(out.layout.strides().into());
-        let job = Self { code, places: Places::new(shape, &strides), out, width: 1 };
+        let mut layouts = code.layouts();
+        layouts.push(&out.layout);
+        let job = Self { code, places: Places::new(shape, &layouts)?, out, width: 1 };
         Ok(Self { width: if job.places.is_flat() { job.widest() } else { 1 }, ..job })
     }
 
@@ -221,14 +221,12 @@ extern \"C\" __global__ void {GENERATED}({parameters}{to} *out, unsigned long lo
 
     fn strided(&self) -> String {
         let (code, to) = (self.code, self.out.dtype.name);
-        let reads = code.reads(|k| format!("a{k}[{}]", self.places.place(k)));
         format!(
             "{definition}extern \"C\" __global__ void {GENERATED}({parameters}{places}{to} *out, unsigned long long n)
 {{
     {index}
     for (Index i = first_; i < n; i += threads_) {{
-        {locate}
-        {reads}{statements}out[{place}] = {result};
+        {evaluate}out[{place}] = {result};
     }}
 }}
 ",
@@ -236,8 +234,7 @@ extern \"C\" __global__ void {GENERATED}({parameters}{to} *out, unsigned long lo
             parameters = code.parameters(),
             places = self.places.parameter(),
             index = index(self.places.count()),
-            locate = self.places.locate(),
-            statements = code.statements(),
+            evaluate = self.places.evaluate(code),
             place = self.places.place(code.arrays.len()),
             result = code.result(),
         )

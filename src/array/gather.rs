@@ -64,7 +64,7 @@ fn scatter<T: Data>(
     let at = code.include(&places.node)?;
     let to = code.indexed(out, false);
     code.use_on(&out.context, "put")?;
-    let of = Places::new(shape, &code.strides(shape)?);
+    let of = Places::new(shape, &code.layouts())?;
     let count = of.count();
     if count == 0 {
         return Ok(());
@@ -77,16 +77,14 @@ fn scatter<T: Data>(
             "{definition}extern \"C\" __global__ void {GENERATED}({parameters}{places}const unsigned long long n)
 {{
     {index}
-    for (Index i = first_; i < n; i += threads_) {{ {locate}{reads}{statements}{to}[{at}] = {value}; }}
+    for (Index i = first_; i < n; i += threads_) {{ {evaluate}{to}[{at}] = {value}; }}
 }}
 ",
             definition = of.definition(),
             parameters = code.parameters(),
             places = of.parameter(),
             index = index(count),
-            locate = of.locate(),
-            reads = code.reads(|k| format!("a{k}[{}]", of.place(k))),
-            statements = code.statements(),
+            evaluate = of.evaluate(&code),
             at = code.name(at),
             value = code.result(),
         )

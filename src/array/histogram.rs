@@ -8,6 +8,9 @@ use crate::{
     kernel::{Context, GENERATED},
 };
 
+/// The algorithm.
+const HISTOGRAM: &str = include_str!("histogram.cuh");
+
 const BLOCK: u32 = 256;
 const BLOCKS_PER_MULTIPROCESSOR: u64 = 8;
 /// Elements that a thread has on their way to it.
@@ -43,10 +46,11 @@ impl<T: Real> Expr<T> {
         }
         let context = self.context()?;
         let counts = GpuArray::zeros(context, &[bins])?;
-        let code = Code::new(&self.node)?;
+        let mut code = Code::new(&self.node)?;
+        code.library = HISTOGRAM;
         code.use_on(context, "a histogram")?;
         let shape = code.shape()?;
-        let places = Places::new(&shape, &code.strides(&shape)?);
+        let places = Places::new(&shape, &code.layouts())?;
         if places.count() > 0 {
             let mut arguments = code.arguments();
             places.push_to(&mut arguments);
@@ -91,7 +95,6 @@ fn count(
     Ok(())
 }
 
-/// The kernel. Where a block's counters fit its shared memory, it adds them to those of all when it ends.
 fn source(code: &Code<'_>, places: &Places) -> String {
     format!(
         "{definition}extern \"C\" __global__ void __launch_bounds__({BLOCK}) {GENERATED}({parameters}{places}
@@ -100,44 +103,16 @@ fn source(code: &Code<'_>, places: &Places) -> String {
 {{
     extern __shared__ unsigned own_[];
     {index}
-    for (unsigned long long k = threadIdx.x; k < copies_ * bins_; k += {BLOCK}) own_[k] = 0;
-    __syncthreads();
-    unsigned *const mine_ = own_ + (copies_ > 0 ? threadIdx.x / 32 % copies_ * bins_ : 0);
-    const auto value_ = [&](const Index i) {{ {locate}{reads}{statements}return warpaint::convert<double>({result}); }};
-    const double scale_ = bins_ / (high_ - low_);
-    const auto add_ = [&](const double x) {{
-        if (!(x >= low_ && x <= high_)) return;
-        unsigned long long k = (x - low_) * scale_;
-        if (k >= bins_) k = bins_ - 1;
-        // Rounding may be off by one.
-        if (k > 0 && x < warpaint::between(k, low_, high_, bins_)) --k;
-        else if (k + 1 < bins_ && x >= warpaint::between(k + 1, low_, high_, bins_)) ++k;
-        if (copies_ > 0) atomicAdd(&mine_[k], 1u);
-        else atomicAdd(&counts_[k], 1ull);
-    }};
-    for (Index start_ = first_; start_ < n_; start_ += {UNROLL} * threads_) {{
-        double x_[{UNROLL}];
-        #pragma unroll
-        for (int u = 0; u < {UNROLL}; ++u) x_[u] = start_ + u * threads_ < n_ ? value_(start_ + u * threads_) : NAN;
-        #pragma unroll
-        for (int u = 0; u < {UNROLL}; ++u) add_(x_[u]);
-    }}
-    __syncthreads();
-    if (copies_ == 0) return;
-    for (unsigned long long k = threadIdx.x; k < bins_; k += {BLOCK}) {{
-        unsigned long long total = 0;
-        for (unsigned long long copy = 0; copy < copies_; ++copy) total += own_[copy * bins_ + k];
-        if (total > 0) atomicAdd(&counts_[k], total);
-    }}
+    const auto load_ = [&](const Index i) {{ {evaluate}return warpaint::convert<double>({result}); }};
+    warpaint::count_in_bins<{BLOCK}, {UNROLL}>(counts_, own_, warpaint::Bins(low_, high_, bins_), copies_, first_,
+        threads_, n_, load_);
 }}
 ",
         definition = places.definition(),
         parameters = code.parameters(),
         places = places.parameter(),
         index = index(places.count()),
-        locate = places.locate(),
-        reads = code.reads(|k| format!("a{k}[{}]", places.place(k))),
-        statements = code.statements(),
+        evaluate = places.evaluate(code),
         result = code.result(),
     )
 }

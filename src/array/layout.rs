@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Error, Index, Result};
+use super::{Error, Index, Result, places::Places};
 
 /// Most elements: their places, and the steps between them, are counted with a sign.
 const COUNTABLE: usize = isize::MAX as usize;
@@ -126,24 +126,29 @@ impl Layout {
     /// # Errors
     /// [`Error::Broadcast`], [`Error::TooLarge`] when the elements cannot be counted.
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
-        let strides = self.strides_over(shape)?;
+        self.expect_broadcast(shape)?;
+        let strides = (0..shape.len()).map(|axis| self.stride_over(shape, axis)).collect();
         Ok(Self { shape: shape.into(), strides, offset: self.offset })
     }
 
-    /// The strides of [`Layout::broadcast_to`], with its errors.
-    pub(super) fn strides_over(&self, shape: &[usize]) -> Result<Axes<isize>> {
+    /// That it can be broadcast to `shape`, with the errors of [`Layout::broadcast_to`].
+    pub(super) fn expect_broadcast(&self, shape: &[usize]) -> Result<()> {
         expect_countable(shape)?;
-        let mismatch = || Error::Broadcast { shapes: vec![self.shape.to_vec(), shape.to_vec()] };
-        let front = shape.len().checked_sub(self.ndim()).ok_or_else(mismatch)?;
-        let mut strides: Axes<isize> = smallvec![0; shape.len()];
-        for (axis, (&n, &stride)) in self.shape.iter().zip(&self.strides).enumerate() {
-            strides[front + axis] = match n {
-                _ if n == shape[front + axis] => stride,
-                1 => 0,
-                _ => return Err(mismatch()),
-            };
+        let front = shape.len().checked_sub(self.ndim());
+        let own = front.and_then(|front| shape.get(front..)).unwrap_or_default();
+        let fits = front.is_some() && self.shape.iter().zip(own).all(|(&n, &to)| n == to || n == 1);
+        if fits {
+            return Ok(());
         }
-        Ok(strides)
+        Err(Error::Broadcast { shapes: vec![self.shape.to_vec(), shape.to_vec()] })
+    }
+
+    /// The stride along an axis of `shape`, to which it can be broadcast.
+    pub(super) fn stride_over(&self, shape: &[usize], axis: usize) -> isize {
+        match (axis + self.ndim()).checked_sub(shape.len()) {
+            Some(own) if self.shape[own] == shape[axis] => self.strides[own],
+            _ => 0,
+        }
     }
 
     /// The axes in another order: axis `i` of the result is axis `axes[i]`.
@@ -319,9 +324,9 @@ impl Layout {
     }
 
     /// Its axes longer than 1, neighbours joined where they are one run: lengths and strides.
-    fn collapsed(&self) -> Axes<(usize, isize)> {
-        let (shape, strides) = collapse(&self.shape, &[&self.strides]);
-        shape.into_iter().zip(strides.into_iter().flatten()).collect()
+    pub(super) fn collapsed(&self) -> Axes<(usize, isize)> {
+        let joined = Places::joined(0..self.ndim(), &self.shape, &[self]);
+        joined.shape.iter().copied().zip(joined.strides(0)).collect()
     }
 
     /// Without its axes of length 1.
@@ -414,34 +419,6 @@ pub(super) fn common_shape<'a>(
     }
     expect_countable(&result)?;
     Ok(result)
-}
-
-/// Drops axes of length 1 and joins neighbouring axes that are one run in all of `strides` alike: the fewer axes,
-/// the less a kernel computes for each index. Of each operand the strides come back in the same order.
-pub(super) fn collapse<S: AsRef<[isize]>>(
-    shape: &[usize],
-    strides: &[S],
-) -> (Axes<usize>, Arrays<Axes<isize>>) {
-    let mut lengths = Axes::new();
-    let mut joined: Arrays<Axes<isize>> = smallvec![Axes::new(); strides.len()];
-    for (axis, &n) in shape.iter().enumerate().filter(|(_, n)| **n != 1) {
-        let is_run = |(of, joined): (&S, &Axes<isize>)| {
-            joined.last().is_some_and(|&outer| outer == of.as_ref()[axis] * n as isize)
-        };
-        let runs_on = !lengths.is_empty() && strides.iter().zip(&joined).all(is_run);
-        if runs_on && let Some(last) = lengths.last_mut() {
-            *last *= n;
-        } else {
-            lengths.push(n);
-        }
-        for (of, joined) in strides.iter().zip(&mut joined) {
-            if runs_on {
-                joined.pop();
-            }
-            joined.push(of.as_ref()[axis]);
-        }
-    }
-    (lengths, joined)
 }
 
 #[cfg(test)]

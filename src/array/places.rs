@@ -7,24 +7,74 @@ use std::{
 
 use smallvec::SmallVec;
 
-use super::layout::{Arrays, Axes, collapse};
+use super::{Layout, Result, layout::Axes, source::Code};
 use crate::device::Arguments;
 
-/// Lengths and strides that need no allocation.
-const USUAL_NUMBERS: usize = 16;
+/// Lengths or strides that need no allocation.
+const USUAL_NUMBERS: usize = 12;
 
-/// The places of arrays' elements by an index in C order over one shape. Axes are joined where they are one run in all
-/// arrays, so that less is computed for each index.
+/// Numbers of a parameter that says where elements are.
+pub(super) type Packed = SmallVec<[i64; 2 * USUAL_NUMBERS]>;
+
+/// The places of arrays' elements by an index in C order over one shape. Axes of length 1 are left out, and neighbours are
+/// joined where they are one run in all arrays, so that less is computed for each index.
 pub(super) struct Places {
     pub(super) shape: Axes<usize>,
-    pub(super) strides: Arrays<Axes<isize>>,
+    arrays: usize,
+    /// Of all arrays along the first axis, then along the second, and so on.
+    strides: SmallVec<[isize; USUAL_NUMBERS]>,
 }
 
 impl Places {
-    /// Those of arrays with these strides along the axes of one shape.
-    pub(super) fn new(shape: &[usize], strides: &[Axes<isize>]) -> Self {
-        let (shape, strides) = collapse(shape, strides);
-        Self { shape, strides }
+    /// Those of arrays of these layouts, broadcast to `shape`.
+    ///
+    /// # Errors
+    /// [`Error::Broadcast`](super::Error::Broadcast).
+    pub(super) fn new(shape: &[usize], layouts: &[&Layout]) -> Result<Self> {
+        Self::along(0..shape.len(), shape, layouts)
+    }
+
+    /// The same along these axes alone, counted in this order of theirs.
+    ///
+    /// # Errors
+    /// [`Error::Broadcast`](super::Error::Broadcast).
+    pub(super) fn along(
+        axes: impl IntoIterator<Item = usize>,
+        shape: &[usize],
+        layouts: &[&Layout],
+    ) -> Result<Self> {
+        layouts.iter().try_for_each(|layout| layout.expect_broadcast(shape))?;
+        Ok(Self::joined(axes, shape, layouts))
+    }
+
+    /// The same of layouts that can be broadcast to `shape`.
+    pub(super) fn joined(
+        axes: impl IntoIterator<Item = usize>,
+        shape: &[usize],
+        layouts: &[&Layout],
+    ) -> Self {
+        let (arrays, strides) = (layouts.len(), SmallVec::new());
+        let mut places = Self { shape: Axes::new(), arrays, strides };
+        for axis in axes.into_iter().filter(|&axis| shape[axis] != 1) {
+            let strides = layouts.iter().map(|layout| layout.stride_over(shape, axis));
+            places.push(shape[axis], strides);
+        }
+        places
+    }
+
+    /// Adds an axis behind the others, or joins it to the last.
+    fn push(&mut self, length: usize, strides: impl Iterator<Item = isize> + Clone) {
+        let last = self.strides.len().saturating_sub(self.arrays);
+        let is_run = |(outer, inner): (&isize, isize)| *outer == inner * length as isize;
+        let runs_on = self.strides[last..].iter().zip(strides.clone()).all(is_run);
+        match self.shape.last_mut() {
+            Some(joined) if runs_on => {
+                *joined *= length;
+                self.strides.truncate(last);
+            }
+            _ => self.shape.push(length),
+        }
+        self.strides.extend(strides);
     }
 
     /// How many elements.
@@ -37,14 +87,34 @@ impl Places {
         self.shape.len()
     }
 
+    /// How many arrays.
+    pub(super) fn arrays(&self) -> usize {
+        self.arrays
+    }
+
+    /// The stride of array `k` along `axis`.
+    pub(super) fn stride(&self, k: usize, axis: usize) -> isize {
+        self.strides[axis * self.arrays + k]
+    }
+
+    /// The strides of array `k`.
+    pub(super) fn strides(&self, k: usize) -> impl DoubleEndedIterator<Item = isize> {
+        (0..self.rank()).map(move |axis| self.stride(k, axis))
+    }
+
     /// Whether there is one axis at most, along which each array goes step by step or stands still.
     pub(super) fn is_flat(&self) -> bool {
-        self.shape.len() <= 1 && self.strides.iter().flatten().all(|stride| matches!(stride, 0 | 1))
+        self.rank() <= 1 && self.strides.iter().all(|stride| matches!(stride, 0 | 1))
     }
 
     /// Whether array `k` is the same everywhere.
     pub(super) fn is_uniform(&self, k: usize) -> bool {
-        self.strides[k].iter().all(|&stride| stride == 0)
+        self.strides(k).all(|stride| stride == 0)
+    }
+
+    /// All strides as kernels get them: those of all arrays along the first axis, and so on.
+    pub(super) fn packed_strides(&self) -> impl Iterator<Item = i64> {
+        self.strides.iter().map(|&stride| stride as i64)
     }
 
     /// The definition of `Places`, where [`Places::parameter`] needs it.
@@ -52,9 +122,9 @@ impl Places {
         if self.is_flat() {
             return String::new();
         }
-        let (rank, arrays) = (self.shape.len(), self.strides.len());
+        let (rank, arrays) = (self.rank(), self.arrays);
         format!(
-            "struct Places {{ unsigned long long shape[{rank}]; long long strides[{arrays}][{rank}]; }};\n"
+            "struct Places {{ unsigned long long shape[{rank}]; long long strides[{rank}][{arrays}]; }};\n"
         )
     }
 
@@ -67,8 +137,7 @@ impl Places {
     pub(super) fn push_to(&self, arguments: &mut Arguments) {
         if !self.is_flat() {
             let shape = self.shape.iter().map(|&n| n as i64);
-            let strides = self.strides.iter().flatten().map(|&stride| stride as i64);
-            let packed: SmallVec<[i64; USUAL_NUMBERS]> = shape.chain(strides).collect();
+            let packed: Packed = shape.chain(self.packed_strides()).collect();
             arguments.push_bytes(bytemuck::cast_slice(&packed), 8);
         }
     }
@@ -80,8 +149,7 @@ impl Places {
             return text;
         }
         text.push_str("Index rest = i; ");
-        let arrays = self.strides.len();
-        for k in 0..arrays {
+        for k in 0..self.arrays {
             let _ = write!(text, "long long o{k} = 0; ");
         }
         for axis in (0..self.shape.len()).rev() {
@@ -89,12 +157,18 @@ impl Places {
                 0 => "{ const Index c = rest; ".to_owned(),
                 _ => format!("{{ const Index n = places.shape[{axis}], c = rest % n; rest /= n; "),
             });
-            for k in 0..arrays {
-                let _ = write!(text, "o{k} += (long long)c * places.strides[{k}][{axis}]; ");
+            for k in 0..self.arrays {
+                let _ = write!(text, "o{k} += (long long)c * places.strides[{axis}][{k}]; ");
             }
             text.push_str("} ");
         }
         text
+    }
+
+    /// Statements that compute the values of `code` for the elements whose index is `i`.
+    pub(super) fn evaluate(&self, code: &Code<'_>) -> String {
+        let reads = code.reads(|k| format!("a{k}[{}]", self.place(k)));
+        self.locate() + &reads + &code.statements()
     }
 
     /// The place in array `k`, behind [`Places::locate`].
@@ -110,8 +184,32 @@ impl Places {
 /// What the text of all its methods depends on: not how long axes and strides are, but how many.
 impl Hash for Places {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let arrays = self.strides.len();
-        (self.is_flat(), self.shape.len(), arrays).hash(state);
-        (0..arrays).for_each(|k| self.is_uniform(k).hash(state));
+        (self.is_flat(), self.rank(), self.arrays).hash(state);
+        (0..self.arrays).for_each(|k| self.is_uniform(k).hash(state));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index;
+
+    #[test]
+    fn runs_are_joined_only_where_all_arrays_allow_it() {
+        let a = Layout::contiguous(&[4, 1, 6, 5]).unwrap();
+        let b = a.permute(&[0, 1, 2, 3]).unwrap().index(&index![..;2]).unwrap();
+        let shape = [2, 1, 6, 5];
+        let c = Layout::contiguous(&shape).unwrap();
+        let one = Places::new(&shape, &[&c]).unwrap();
+        assert_eq!((&one.shape[..], &one.strides[..]), (&[60][..], &[1][..]));
+        let both = Places::new(&shape, &[&c, &b]).unwrap();
+        assert_eq!((&both.shape[..], &both.strides[..]), (&[2, 30][..], &[30, 60, 1, 1][..]));
+        assert!(both.strides(1).eq([60, 1]));
+        let point = Places::new(&[1, 1], &[&Layout::contiguous(&[1, 1]).unwrap()]).unwrap();
+        assert_eq!((point.rank(), point.count(), point.is_flat()), (0, 1, true));
+        let none = Places::new(&shape, &[]).unwrap();
+        assert_eq!((&none.shape[..], none.arrays()), (&[60][..], 0));
+        let turned = Places::along([3, 2], &shape, &[&c]).unwrap();
+        assert_eq!((&turned.shape[..], &turned.strides[..]), (&[5, 6][..], &[1, 5][..]));
     }
 }

@@ -8,6 +8,7 @@
 
 use std::{
     borrow::Cow,
+    cmp::Reverse,
     fmt::Write as _,
     hash::{Hash, Hasher},
     sync::Arc,
@@ -19,8 +20,8 @@ use super::{
     DType, Error, Layout, Result,
     elementwise::{Piece, index_type, width},
     expression::{Node, Operand},
-    layout::{Arrays, Axes},
-    places,
+    layout::Axes,
+    places::{self, Packed},
     source::Code,
 };
 use crate::{
@@ -40,9 +41,6 @@ const BYTES_IN_FLIGHT: usize = 64;
 const MOST_UNROLLED: usize = 32;
 /// Operations that are too many to be written more than once.
 const MANY_OPERATIONS: usize = 64;
-
-/// Lengths and strides that need no allocation.
-const USUAL_NUMBERS: usize = 16;
 
 /// Functions that reductions call.
 const LIBRARY: &str = include_str!("reduce.cuh");
@@ -205,23 +203,19 @@ struct Places {
 
 impl Places {
     fn new(code: &Code<'_>, job: &Job<'_>) -> Result<Self> {
-        let strides = code.strides(job.shape)?;
-        let part = |axes: &[usize]| {
-            let shape: Axes<usize> = axes.iter().map(|&axis| job.shape[axis]).collect();
-            let of = |strides: &Axes<isize>| axes.iter().map(|&axis| strides[axis]).collect();
-            let strides: Arrays<Axes<isize>> = strides.iter().map(of).collect();
-            places::Places::new(&shape, &strides)
-        };
+        let (shape, layouts) = (job.shape, code.layouts());
+        let part = |axes: &[usize]| places::Places::along(axes.iter().copied(), shape, &layouts);
+        let kept = part(job.kept)?;
         let mut axes = Axes::from(job.reduced);
-        if let (false, Some(strides)) = (job.reduction.ordered, strides.first()) {
-            axes.sort_by_key(|&axis| std::cmp::Reverse(strides[axis].unsigned_abs()));
+        if let (false, Some(first)) = (job.reduction.ordered, layouts.first()) {
+            axes.sort_by_key(|&axis| Reverse(first.stride_over(shape, axis).unsigned_abs()));
         }
-        Ok(Self { kept: part(job.kept), reduced: part(&axes) })
+        Ok(Self { kept, reduced: part(&axes)? })
     }
 
     /// How many arrays there are.
     fn arrays(&self) -> usize {
-        self.reduced.strides.len()
+        self.reduced.arrays()
     }
 
     /// How many elements each output is reduced from.
@@ -231,12 +225,12 @@ impl Places {
 
     /// Whether neighbouring outputs lie nearer in memory than neighbours that are reduced.
     fn columns(&self, outputs: usize) -> bool {
-        let nearer =
-            |(outer, inner): (&Axes<isize>, &Axes<isize>)| match (outer.last(), inner.last()) {
-                (Some(outer), Some(inner)) => outer.unsigned_abs() < inner.unsigned_abs(),
-                _ => false,
-            };
-        outputs >= 32 && self.kept.strides.iter().zip(&self.reduced.strides).any(nearer)
+        let last = |places: &places::Places, k| places.strides(k).next_back();
+        let nearer = |k: usize| match (last(&self.kept, k), last(&self.reduced, k)) {
+            (Some(outer), Some(inner)) => outer.unsigned_abs() < inner.unsigned_abs(),
+            _ => false,
+        };
+        outputs >= 32 && (0..self.arrays()).any(nearer)
     }
 
     /// Whether array `k` is the same for all that are reduced.
@@ -249,8 +243,8 @@ impl Places {
         let moving = (0..self.arrays()).filter(|&k| !self.is_uniform(k));
         let width = width(moving.clone().map(|k| code.arrays[k]));
         let whole = |k: usize| {
-            let (outer, inner) = (&self.kept.strides[k], &self.reduced.strides[k]);
-            inner[..] == [1] && outer.iter().all(|stride| stride % width as isize == 0)
+            let mut outer = self.kept.strides(k);
+            self.reduced.strides(k).eq([1]) && outer.all(|stride| stride % width as isize == 0)
         };
         if moving.clone().next().is_some() && moving.clone().all(whole) { width } else { 1 }
     }
@@ -259,36 +253,34 @@ impl Places {
     fn push_to(&self, arguments: &mut Arguments) {
         let (kept, reduced) = (&self.kept, &self.reduced);
         let lengths = kept.shape.iter().chain(&[1]).chain(&reduced.shape).chain(&[1]);
-        let mut packed: SmallVec<[i64; USUAL_NUMBERS]> =
-            lengths.map(|&length| length as i64).collect();
-        for (outer, inner) in kept.strides.iter().zip(&reduced.strides) {
-            packed.extend(outer.iter().chain(inner).chain(&[0]).map(|&stride| stride as i64));
-        }
+        let strides = kept.packed_strides().chain(reduced.packed_strides());
+        let lengths = lengths.map(|&length| length as i64);
+        let packed: Packed = lengths.chain(strides).collect();
         arguments.push_bytes(bytemuck::cast_slice(&packed), 8);
     }
 
     /// The definition of `Places`, which is what [`Places::push_to`] gives.
     fn definition(&self) -> String {
         let (outer, inner, arrays) = (self.kept.rank(), self.reduced.rank(), self.arrays());
-        let strides = match arrays {
+        let strides = match arrays * (outer + inner) {
             0 => String::new(),
-            _ => format!("long long strides[{arrays}][{outer} + {inner} + 1]; "),
+            _ => format!("long long strides[{outer} + {inner}][{arrays}]; "),
         };
         format!("struct Places {{ long long kept[{outer} + 1], reduced[{inner} + 1]; {strides}}};")
     }
 
     /// Statements that add to the places `to<k>_` of all arrays what index `of` means along the axes that stay.
     fn to_output(&self, of: &str) -> String {
-        let step = |k: usize, axis: usize| format!("places_.strides[{k}][{axis}]");
+        let step = |k: usize, axis: usize| format!("places_.strides[{axis}][{k}]");
         self.walk("kept", self.kept.rank(), of, "b", &step)
     }
 
     /// The same along the axes that go. Neighbours are the rule, which saves a multiplication.
     fn to_element(&self, of: &str) -> String {
         let first = self.kept.rank();
-        let step = |k: usize, axis: usize| match self.reduced.strides[k][axis] {
+        let step = |k: usize, axis: usize| match self.reduced.stride(k, axis) {
             1 => "1".to_owned(),
-            _ => format!("places_.strides[{k}][{}]", first + axis),
+            _ => format!("places_.strides[{}][{k}]", first + axis),
         };
         self.walk("reduced", self.reduced.rank(), of, "o", &step)
     }
@@ -322,9 +314,9 @@ impl Places {
 impl Hash for Places {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.kept.rank(), self.reduced.rank(), self.arrays()).hash(state);
-        for (k, strides) in self.reduced.strides.iter().enumerate() {
+        for k in 0..self.arrays() {
             self.is_uniform(k).hash(state);
-            strides.iter().for_each(|&stride| (stride == 1).hash(state));
+            self.reduced.strides(k).for_each(|stride| (stride == 1).hash(state));
         }
     }
 }

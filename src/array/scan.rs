@@ -5,6 +5,8 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use smallvec::smallvec;
+
 use super::{
     Additive, DType, Data, Error, Expr, GpuArray, Layout, Number, Real, Result,
     custom::Declaration,
@@ -160,14 +162,7 @@ impl Scan {
         segments: Segments<'_>,
         mut out: Operand,
     ) -> Result<()> {
-        let mut code = Code::new(root)?;
-        let heads = match segments {
-            Segments::Heads(heads) => Some(code.include(heads)?),
-            _ => None,
-        };
-        code.user_preamble = &self.preamble;
-        code.define(self.accumulator);
-        code.define(out.dtype);
+        let (code, heads) = self.code(root, segments, out.dtype)?;
         code.use_on(&out.context, "a scan")?;
         out.memory.use_on(out.context.stream())?;
         let shape = code.shape()?;
@@ -183,7 +178,7 @@ impl Scan {
         };
         let length = order.last().map_or(1, |&axis| shape[axis]);
         let reciprocal = (u64::MAX / length.max(1) as u64).wrapping_add(1);
-        let parameters = vec![
+        let parameters = smallvec![
             (Declaration::pointer("Result", "out_", false), out.address()),
             (Declaration::number("length_"), length as u64),
             (Declaration::number("reciprocal_"), reciprocal),
@@ -192,6 +187,24 @@ impl Scan {
         Sweep { code, places, total, parameters }.run(&out.context, facts, |code, places| {
             self.steps(segments, heads.map(|heads| code.name(heads)), out.dtype, code, places)
         })
+    }
+
+    /// What the kernel reads, with the number of the heads' value where it has one.
+    fn code<'a>(
+        &'a self,
+        root: &'a Arc<Node>,
+        segments: Segments<'a>,
+        out: DType,
+    ) -> Result<(Code<'a>, Option<usize>)> {
+        let mut code = Code::new(root)?;
+        let heads = match segments {
+            Segments::Heads(heads) => Some(code.include(heads)?),
+            _ => None,
+        };
+        code.user_preamble = &self.preamble;
+        code.define(self.accumulator);
+        code.define(out);
+        Ok((code, heads))
     }
 
     fn steps(
@@ -299,11 +312,7 @@ fn order(segments: Segments<'_>, ndim: usize) -> Result<Axes<usize>> {
 
 /// The places of the arrays' elements and the result's, counted along axes in this order.
 fn places(code: &Code<'_>, out: &Operand, shape: &[usize], order: &[usize]) -> Result<Places> {
-    let mut strides = code.strides(shape)?;
-    strides.push(out.layout.strides().into());
-    for strides in &mut strides {
-        *strides = order.iter().map(|&axis| strides[axis]).collect();
-    }
-    let shape: Axes<usize> = order.iter().map(|&axis| shape[axis]).collect();
-    Ok(Places::new(&shape, &strides))
+    let mut layouts = code.layouts();
+    layouts.push(&out.layout);
+    Places::along(order.iter().copied(), shape, &layouts)
 }

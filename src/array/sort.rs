@@ -330,7 +330,7 @@ impl<'a> Stage<'a> {
         code.use_on(&radix.context, "a sort")?;
         // Buffers between passes have one axis.
         let shape = code.shape()?;
-        let places = Places::new(&shape, &code.strides(&shape)?);
+        let places = Places::new(&shape, &code.layouts())?;
         let dtypes = (keys.dtype(), values.map(|values| values.dtype()));
         let widest = dtypes.0.bytes.max(dtypes.1.map_or(0, |value| value.bytes));
         let items = (BYTES_PER_THREAD / widest).clamp(1, MOST_ITEMS);
@@ -344,22 +344,21 @@ impl<'a> Stage<'a> {
         if self.radix.tally_bytes() == 4 { "unsigned" } else { "unsigned long long" }
     }
 
+    fn types(&self) -> String {
+        let (key, value) = self.dtypes;
+        let value = value.map_or("warpaint::Nothing", |value| value.name);
+        let (index, key) = (self.index(), key.name);
+        format!("using Index = {index};\nusing Key = {key};\nusing Value = {value};\n")
+    }
+
     fn source(&self) -> String {
         let Self { code, places, block, items, .. } = self;
         let serial = is_serial(&self.radix.context);
         // Three blocks at once: what is computed from keys shall be computed again rather than kept in registers.
         let bounds = if serial { "32" } else { "256, 3" };
-        let evaluate = format!(
-            "{locate}{reads}{statements}",
-            locate = places.locate(),
-            reads = code.reads(|k| format!("a{k}[{}]", places.place(k))),
-            statements = code.statements(),
-        );
+        let evaluate = places.evaluate(code);
         format!(
-            "using Index = {index};
-using Key = {key_type};
-using Value = {value_type};
-{definition}extern \"C\" __global__ void __launch_bounds__({BLOCK}) count_digits({parameters}
+            "{types}{definition}extern \"C\" __global__ void __launch_bounds__({BLOCK}) count_digits({parameters}
     unsigned long long *begins_, const unsigned long long flip_, const unsigned long long n_)
 {{
     const auto load_ = [&](const Index i) -> Key {{ {evaluate}return {key}; }};
@@ -376,9 +375,7 @@ extern \"C\" __global__ void __launch_bounds__({bounds}) sort_digit({parameters}
         value_, keys_, values_);
 }}
 ",
-            index = self.index(),
-            key_type = self.dtypes.0.name,
-            value_type = self.dtypes.1.map_or("warpaint::Nothing", |value| value.name),
+            types = self.types(),
             definition = places.definition(),
             parameters = code.parameters() + places.parameter(),
             key = code.result(),

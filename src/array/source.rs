@@ -10,7 +10,7 @@ use std::{
 use smallvec::SmallVec;
 
 use super::{
-    DType, Error, Result,
+    DType, Error, Layout, Result,
     custom::{Bound, Name},
     expression::{Constant, Node, Operand, Order},
     layout::{Arrays, Axes, common_shape},
@@ -330,12 +330,9 @@ impl<'a> Code<'a> {
         common_shape(self.arrays.iter().map(|array| array.layout.shape()))
     }
 
-    /// The strides of its arrays, broadcast to `shape`.
-    ///
-    /// # Errors
-    /// [`Error::Broadcast`].
-    pub(super) fn strides(&self, shape: &[usize]) -> Result<Arrays<Axes<isize>>> {
-        self.arrays.iter().map(|array| array.layout.strides_over(shape)).collect()
+    /// The layouts of its arrays.
+    pub(super) fn layouts(&self) -> Arrays<&Layout> {
+        self.arrays.iter().map(|array| &*array.layout).collect()
     }
 
     /// Says that the arrays are used on the stream of `context`.

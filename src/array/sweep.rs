@@ -2,6 +2,8 @@
 
 use std::hash::Hash;
 
+use smallvec::SmallVec;
+
 use super::{
     DType, Result, custom::Declaration, elementwise::index_type, places::Places, source::Code,
 };
@@ -23,6 +25,9 @@ const THREADS_AT_ONCE: usize = 1024;
 /// Bytes of shared memory that a block's elements may take.
 const SHARED_BYTES: usize = 40 << 10;
 
+/// Parameters of a kernel's own, with addresses and numbers for them.
+pub(super) type SweepParameters = SmallVec<[(Declaration<'static>, u64); 4]>;
+
 /// A pass over the elements of an expression in C order.
 ///
 /// Each gives a total of its own; the kernel combines them in order, and for each element runs statements that see the
@@ -35,7 +40,7 @@ pub(super) struct Sweep<'a> {
     /// The type of totals.
     pub(super) total: DType,
     /// Further parameters of the kernel, with addresses and numbers for them.
-    pub(super) parameters: Vec<(Declaration<'static>, u64)>,
+    pub(super) parameters: SweepParameters,
 }
 
 /// What a pass does, in CUDA C++.
@@ -68,8 +73,8 @@ impl Sweep<'_> {
         let unrolled = if is_serial(context) { 1 } else { items };
         let tile = (block, items, unrolled);
         let source = || self.source(&steps(&self.code, &self.places), tile);
-        let declarations = self.parameters.iter().map(|(declaration, _)| declaration);
-        let declarations: Vec<_> = declarations.collect();
+        let declarations = self.parameters.iter().map(|(declaration, _)| *declaration);
+        let declarations: SmallVec<[_; 4]> = declarations.collect();
         let facts = (facts, tile, index_type(n), self.total.name, &self.places, declarations);
         let kernel = self.code.compile(context, ("sweep", facts), source)?;
         let tiles = n.div_ceil((block * items) as u64) as usize;
@@ -94,12 +99,7 @@ impl Sweep<'_> {
 
     fn source(&self, steps: &Steps, (block, items, unrolled): (usize, usize, usize)) -> String {
         let own = self.parameters.iter().map(|(declaration, _)| declaration.to_string());
-        let evaluate = format!(
-            "{locate}{reads}{statements}",
-            locate = self.places.locate(),
-            reads = self.code.reads(|k| format!("a{k}[{}]", self.places.place(k))),
-            statements = self.code.statements(),
-        );
+        let evaluate = self.places.evaluate(&self.code);
         format!(
             "using Index = {index};
 {places}{definitions}

@@ -110,18 +110,6 @@ fn broadcasting_follows_numpy() {
 }
 
 #[test]
-fn runs_are_joined_only_where_all_operands_allow_it() {
-    let a = Layout::contiguous(&[4, 1, 6, 5]).unwrap();
-    let b = a.permute(&[0, 1, 2, 3]).unwrap().index(&index![..;2]).unwrap();
-    let shape = [2, 1, 6, 5];
-    let c = Layout::contiguous(&shape).unwrap();
-    assert_eq!(collapse(&shape, &[c.strides()]), (smallvec![60], smallvec![smallvec![1]]));
-    let both = collapse(&shape, &[c.strides(), b.strides()]);
-    assert_eq!(both, (smallvec![2, 30], smallvec![smallvec![30, 1], smallvec![60, 1]]));
-    assert_eq!(collapse(&[1, 1], &[&[7, 7]]), (Axes::new(), smallvec![Axes::new()]));
-}
-
-#[test]
 fn extents_cover_negative_strides() {
     let back = Layout::contiguous(&[3, 4]).unwrap().index(&index![..;-1, 1..;2]).unwrap();
     assert_eq!(places(&back), [9, 11, 5, 7, 1, 3]);

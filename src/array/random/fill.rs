@@ -1,6 +1,6 @@
 //! The kernel that fills an array.
 
-use super::{distribution::Distribution, engine::Engine, member::Member};
+use super::{class::Class, distribution::Distribution, engine::Engine, member::Member};
 use crate::{
     array::{
         Error, Result,
@@ -40,23 +40,10 @@ pub(super) fn fill(
     code.use_on(&out.context, "random numbers")?;
     let mut arguments = code.arguments();
     arguments.push(&first).push(&n);
-    let members = [engine_members.len(), distribution.members.len()];
-    let (engine, distribution) = (engine.class(), distribution.class);
-    let source = || {
-        let [of_engine, of_distribution] = members;
-        format!(
-            "extern \"C\" __global__ void {GENERATED}({parameters}const unsigned long long first, const long long n)
-{{
-    warpaint::fill({engine}{{{engine_members}}}, {distribution}{{{distribution_members}}}, out, first, n);
-}}
-",
-            parameters = code.parameters(),
-            engine_members = names("e", of_engine),
-            distribution_members = names("d", of_distribution),
-        )
-    };
-    let facts = ("random numbers", engine, distribution, members);
-    let kernel = code.compile(&out.context, facts, source)?;
+    let engine = ("e", engine.class(), engine_members.len());
+    let distribution = ("d", distribution.class, distribution.members.len());
+    let facts = ("random numbers", engine, distribution);
+    let kernel = code.compile(&out.context, facts, || source(&code, engine, distribution))?;
     let blocks = n.div_ceil(values_a_block) + 1;
     run(&out.context, &kernel, (blocks, Threads::Stride), &arguments)
 }
@@ -68,7 +55,22 @@ fn declare<'a>(bound: &mut Bound<'a>, letter: &'static str, members: &'a [Member
     }
 }
 
-/// The names of those parameters.
-fn names(letter: &str, count: usize) -> String {
-    (0..count).map(|number| format!("{},", Name::Numbered(letter, number))).collect()
+/// A class with the letter of its members' parameters, and how many those are.
+type Of = (&'static str, Class, usize);
+
+fn source(code: &Code<'_>, engine: Of, distribution: Of) -> String {
+    let object = |(letter, class, members): Of| {
+        let members = (0..members).map(|number| format!("{}, ", Name::Numbered(letter, number)));
+        format!("{class}{{{}}}", members.collect::<String>())
+    };
+    format!(
+        "extern \"C\" __global__ void {GENERATED}({parameters}const unsigned long long first, const long long n)
+{{
+    warpaint::fill({engine}, {distribution}, out, first, n);
+}}
+",
+        parameters = code.parameters(),
+        engine = object(engine),
+        distribution = object(distribution),
+    )
 }
