@@ -50,6 +50,21 @@ macro_rules! values {
 values!(bool, i8, u8, i16, u16, i32, u32, i64, u64, half::f16, half::bf16, f32, f64);
 values!(Complex<f32>, Complex<f64>);
 
+/// What may be said about a kernel in text, by a method for each field that holds it.
+macro_rules! texts {
+    ($kernel:ident $(<$of:ident>)? { $($(#[$doc:meta])* $name:ident => $field:ident;)* }) => {
+        impl $(<$of>)? $kernel $(<$of>)? {$(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(mut self, text: impl Into<String>) -> Self {
+                self.$field = text.into();
+                self
+            }
+        )*}
+    };
+}
+pub(super) use texts;
+
 /// The parameters that a list in C declares.
 #[derive(Clone, Debug)]
 pub(super) struct Parameters(Vec<signature::KernelParameter>);

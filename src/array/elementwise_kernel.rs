@@ -2,7 +2,7 @@
 
 use super::{
     Error, Index, KernelArgument, Layout, Result,
-    custom::{Bound, Parameters},
+    custom::{Bound, Parameters, texts},
     elementwise::{Threads, index, run},
     source::{Code, user_code},
 };
@@ -38,6 +38,19 @@ pub struct ElementwiseKernel {
     after_loop: String,
 }
 
+texts! {
+    ElementwiseKernel {
+        /// The name that errors use.
+        named => name;
+        /// Functions, types and includes before the kernel.
+        preamble => preamble;
+        /// Statements of each thread before its first index.
+        loop_prepare => loop_prepare;
+        /// Statements of each thread behind its last index.
+        after_loop => after_loop;
+    }
+}
+
 impl ElementwiseKernel {
     /// A kernel that runs `operation` for each index.
     ///
@@ -57,34 +70,6 @@ impl ElementwiseKernel {
             loop_prepare: String::new(),
             after_loop: String::new(),
         })
-    }
-
-    /// The name that errors use.
-    #[must_use]
-    pub fn named(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
-        self
-    }
-
-    /// Functions, types and includes before the kernel.
-    #[must_use]
-    pub fn preamble(mut self, text: impl Into<String>) -> Self {
-        self.preamble = text.into();
-        self
-    }
-
-    /// Statements of each thread before its first index.
-    #[must_use]
-    pub fn loop_prepare(mut self, text: impl Into<String>) -> Self {
-        self.loop_prepare = text.into();
-        self
-    }
-
-    /// Statements of each thread behind its last index.
-    #[must_use]
-    pub fn after_loop(mut self, text: impl Into<String>) -> Self {
-        self.after_loop = text.into();
-        self
     }
 
     /// Runs it for each index of the first array, on that array's stream.

@@ -246,19 +246,10 @@ impl Reduction {
 
 /// Each reduction by its name: of all elements, along axes, and through [`Reduce`].
 macro_rules! reductions {
-    ($($bound:path {$(
-        $(#[$doc:meta])* $name:ident, $along:ident($($argument:ident: $type:ty),*) -> $from:ty => $to:ty
-            = |$of:ident| $reduction:expr;
-    )*})*) => {$(
-        impl<T: $bound> Reduce<T> {$(
-            #[doc = concat!("As [`Expr::", stringify!($name), "`].")]
-            pub fn $name(self $(, $argument: $type)*) -> Reduced<$from, $to> {
-                let $of = self;
-                $reduction
-            }
-        )*}
-
-        impl<T: $bound> Expr<T> {$(
+    (@methods $of:ident, $bound:path {$(
+        $(#[$doc:meta])* $name:ident, $along:ident($($argument:ident: $type:ty),*) => $to:ty;
+    )*}) => {
+        impl<T: $bound> $of<T> {$(
             $(#[$doc])*
             ///
             /// # Errors
@@ -275,24 +266,25 @@ macro_rules! reductions {
                 self.reduce().along(axes).$name($($argument),*).eval()
             }
         )*}
-
-        impl<T: $bound> GpuArray<T> {$(
+    };
+    ($($bound:path {$(
+        $(#[$doc:meta])* $name:ident, $along:ident($($argument:ident: $type:ty),*) -> $from:ty => $to:ty
+            = |$of:ident| $reduction:expr;
+    )*})*) => {$(
+        impl<T: $bound> Reduce<T> {$(
             #[doc = concat!("As [`Expr::", stringify!($name), "`].")]
-            ///
-            /// # Errors
-            /// As [`Reduced::eval`].
-            pub fn $name(&self $(, $argument: $type)*) -> Result<GpuArray<$to>> {
-                self.reduce().$name($($argument),*).eval()
-            }
-
-            #[doc = concat!("As [`Expr::", stringify!($name), "`], along `axes`, which go.")]
-            ///
-            /// # Errors
-            /// As [`Reduced::eval`].
-            pub fn $along(&self, axes: &[usize] $(, $argument: $type)*) -> Result<GpuArray<$to>> {
-                self.reduce().along(axes).$name($($argument),*).eval()
+            pub fn $name(self $(, $argument: $type)*) -> Reduced<$from, $to> {
+                let $of = self;
+                $reduction
             }
         )*}
+
+        reductions! { @methods Expr, $bound {$(
+            $(#[$doc])* $name, $along($($argument: $type),*) => $to;
+        )*}}
+        reductions! { @methods GpuArray, $bound {$(
+            #[doc = concat!("As [`Expr::", stringify!($name), "`].")] $name, $along($($argument: $type),*) => $to;
+        )*}}
     )*};
 }
 

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::{
     Data, GpuArray, KernelArgument, Result,
-    custom::{Bound, Parameters},
+    custom::{Bound, Parameters, texts},
     readback::written,
     reduction::{Identity, Job, Reduction, Results},
     source::{Code, user_code},
@@ -35,6 +35,15 @@ pub struct ReductionKernel<T> {
     preamble: String,
     reduction: Reduction,
     of: PhantomData<T>,
+}
+
+texts! {
+    ReductionKernel<T> {
+        /// The name that errors use.
+        named => name;
+        /// Functions, types and includes before the kernel; what the expressions call.
+        preamble => preamble;
+    }
 }
 
 impl<T: Data> ReductionKernel<T> {
@@ -70,20 +79,6 @@ impl<T: Data> ReductionKernel<T> {
             reduction,
             of: PhantomData,
         })
-    }
-
-    /// The name that errors use.
-    #[must_use]
-    pub fn named(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
-        self
-    }
-
-    /// Functions, types and includes before the kernel; what the expressions call.
-    #[must_use]
-    pub fn preamble(mut self, text: impl Into<String>) -> Self {
-        self.preamble = text.into();
-        self
     }
 
     /// The result for these arguments, as an array without axes, on the stream of the first array.

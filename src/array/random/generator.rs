@@ -175,154 +175,93 @@ impl Generator {
         Distribution::normal::<T>(mean, deviation, exponentials, self.engine.is_even())
     }
 
-    /// As [`Generator::fill`], a new array.
-    fn make<T: Data>(
-        &mut self,
-        distribution: &Distribution,
-        context: &Context,
-        shape: &[usize],
-    ) -> Result<GpuArray<T>> {
-        let mut out = GpuArray::empty(context, shape)?;
-        self.fill(distribution, &mut out)?;
-        Ok(out)
-    }
-
-    /// Numbers uniform in `[0, 1)`: multiples of 2^-24 (`f32`), 2^-53 (`f64`), 2^-11 (`f16`) and 2^-8 (`bf16`), as in
-    /// numpy; never 1. (cuRAND, and PyCUDA with it, has the interval `(0, 1]`.)
-    ///
-    /// # Errors
-    /// As [`GpuArray::empty`] and [`Generator::fill_uniform`].
-    pub fn uniform<T: Float>(&mut self, context: &Context, shape: &[usize]) -> Result<GpuArray<T>> {
-        self.make(&Distribution::uniform::<T>(), context, shape)
-    }
-
-    /// As [`Generator::uniform`], into an array of any layout.
-    ///
-    /// # Errors
-    /// [`Error::NotWritable`] for a broadcast view, [`Error::Exhausted`], the device's.
-    pub fn fill_uniform<T: Float>(&mut self, out: &mut GpuArray<T>) -> Result<()> {
-        self.fill(&Distribution::uniform::<T>(), out)
-    }
-
-    /// Normal numbers with this mean and standard deviation, by the transform of Box and Muller ("A note on the
-    /// generation of random normal deviates", Annals of Mathematical Statistics 29, 1958): up to 6.7 deviations from
-    /// the mean, `f64` up to 9.5. Half precision is rounded from single.
-    ///
-    /// # Errors
-    /// As [`GpuArray::empty`] and [`Generator::fill_normal`].
-    pub fn normal<T: Float>(
-        &mut self,
-        context: &Context,
-        shape: &[usize],
-        mean: f64,
-        deviation: f64,
-    ) -> Result<GpuArray<T>> {
-        self.make(&self.normal_of::<T>(mean, deviation, false)?, context, shape)
-    }
-
-    /// As [`Generator::normal`], into an array of any layout.
-    ///
-    /// # Errors
-    /// [`Error::Distribution`] unless both are finite and the deviation is not negative; as
-    /// [`Generator::fill_uniform`].
-    pub fn fill_normal<T: Float>(
-        &mut self,
-        out: &mut GpuArray<T>,
-        mean: f64,
-        deviation: f64,
-    ) -> Result<()> {
-        self.fill(&self.normal_of::<T>(mean, deviation, false)?, out)
-    }
-
-    /// Exponentials of normal numbers with this mean and standard deviation.
-    ///
-    /// # Errors
-    /// As [`GpuArray::empty`] and [`Generator::fill_normal`].
-    pub fn log_normal<T: Float>(
-        &mut self,
-        context: &Context,
-        shape: &[usize],
-        mean: f64,
-        deviation: f64,
-    ) -> Result<GpuArray<T>> {
-        self.make(&self.normal_of::<T>(mean, deviation, true)?, context, shape)
-    }
-
-    /// As [`Generator::log_normal`], into an array of any layout.
-    ///
-    /// # Errors
-    /// As [`Generator::fill_normal`].
-    pub fn fill_log_normal<T: Float>(
-        &mut self,
-        out: &mut GpuArray<T>,
-        mean: f64,
-        deviation: f64,
-    ) -> Result<()> {
-        self.fill(&self.normal_of::<T>(mean, deviation, true)?, out)
-    }
-
-    /// Integers of a range, each exactly as likely as the others: `0..10`, `-5..=5`, or `..` for all that the type has.
-    /// (Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019. An integer that is rejected
-    /// is drawn again from a sequence of the element's own, so that no other element depends on it.)
-    ///
-    /// # Errors
-    /// As [`GpuArray::empty`] and [`Generator::fill_integers`].
-    pub fn integers<T: Integer>(
-        &mut self,
-        context: &Context,
-        shape: &[usize],
-        range: impl RangeBounds<T>,
-    ) -> Result<GpuArray<T>> {
-        self.make(&Distribution::integers(&range)?, context, shape)
-    }
-
-    /// As [`Generator::integers`], into an array of any layout.
-    ///
-    /// # Errors
-    /// [`Error::Distribution`] for an empty range; as [`Generator::fill_uniform`].
-    pub fn fill_integers<T: Integer>(
-        &mut self,
-        out: &mut GpuArray<T>,
-        range: impl RangeBounds<T>,
-    ) -> Result<()> {
-        self.fill(&Distribution::integers(&range)?, out)
-    }
-
-    /// Poisson numbers: how often something happens that happens `mean` times on average. Below a mean of 10 by
-    /// inversion, else by transformed rejection (Hörmann, "The transformed rejection method for generating Poisson
-    /// random variables", Insurance: Mathematics and Economics 12, 1993), computed in `f64`. Each takes two words;
-    /// what else it needs comes from a sequence of its own. `T` must have room for it: ten standard
-    /// deviations (roots of the mean) above the mean are enough.
-    ///
-    /// # Errors
-    /// As [`GpuArray::empty`] and [`Generator::fill_poisson`].
-    pub fn poisson<T: Real>(
-        &mut self,
-        context: &Context,
-        shape: &[usize],
-        mean: f64,
-    ) -> Result<GpuArray<T>> {
-        self.make(&Distribution::poisson::<T>(mean, self.engine.is_even())?, context, shape)
-    }
-
-    /// As [`Generator::poisson`], into an array of any layout.
-    ///
-    /// # Errors
-    /// [`Error::Distribution`] for a mean that is negative or not finite; as [`Generator::fill_uniform`].
-    pub fn fill_poisson<T: Real>(&mut self, out: &mut GpuArray<T>, mean: f64) -> Result<()> {
-        self.fill(&Distribution::poisson::<T>(mean, self.engine.is_even())?, out)
-    }
-
     /// Poisson numbers with a mean for each. Where a mean is negative, infinite or NaN, the number is NaN (converted to
     /// an integer: 0).
     ///
     /// # Errors
     /// As [`Generator::fill_poisson`].
     pub fn poisson_of<T: Real, M: Real>(&mut self, means: &GpuArray<M>) -> Result<GpuArray<T>> {
-        self.make(
-            &Distribution::poisson_of::<T, M>(means, self.engine.is_even()),
-            means.context(),
-            means.shape(),
-        )
+        let mut out = GpuArray::empty(means.context(), means.shape())?;
+        self.fill(&Distribution::poisson_of::<T, M>(means, self.engine.is_even()), &mut out)?;
+        Ok(out)
     }
+}
+
+/// Each distribution by its name: as a new array, and into one that is there.
+macro_rules! distributions {
+    ($(
+        $(#[$doc:meta])* $make:ident, $(#[$errors:meta])* $fill:ident($($argument:ident: $type:ty),*)
+            for $of:ident: $bound:ident = |$generator:ident| $distribution:expr;
+    )*) => {
+        impl Generator {$(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            #[doc = concat!("As [`GpuArray::empty`] and [`Generator::", stringify!($fill), "`].")]
+            pub fn $make<$of: $bound>(
+                &mut self,
+                context: &Context,
+                shape: &[usize],
+                $($argument: $type),*
+            ) -> Result<GpuArray<$of>> {
+                let mut out = GpuArray::empty(context, shape)?;
+                self.$fill(&mut out $(, $argument)*)?;
+                Ok(out)
+            }
+
+            #[doc = concat!("As [`Generator::", stringify!($make), "`], into an array of any layout.")]
+            ///
+            /// # Errors
+            $(#[$errors])*
+            pub fn $fill<$of: $bound>(
+                &mut self,
+                out: &mut GpuArray<$of>,
+                $($argument: $type),*
+            ) -> Result<()> {
+                let $generator = &*self;
+                self.fill(&$distribution, out)
+            }
+        )*}
+    };
+}
+
+distributions! {
+    /// Numbers uniform in `[0, 1)`: multiples of 2^-24 (`f32`), 2^-53 (`f64`), 2^-11 (`f16`) and 2^-8 (`bf16`), as in
+    /// numpy; never 1. (cuRAND, and PyCUDA with it, has the interval `(0, 1]`.)
+    uniform,
+    /// [`Error::NotWritable`] for a broadcast view, [`Error::Exhausted`], the device's.
+    fill_uniform() for T: Float = |_generator| Distribution::uniform::<T>();
+
+    /// Normal numbers with this mean and standard deviation, by the transform of Box and Muller ("A note on the
+    /// generation of random normal deviates", Annals of Mathematical Statistics 29, 1958): up to 6.7 deviations from
+    /// the mean, `f64` up to 9.5. Half precision is rounded from single.
+    normal,
+    /// [`Error::Distribution`] unless both are finite and the deviation is not negative; as
+    /// [`Generator::fill_uniform`].
+    fill_normal(mean: f64, deviation: f64) for T: Float
+        = |generator| generator.normal_of::<T>(mean, deviation, false)?;
+
+    /// Exponentials of normal numbers with this mean and standard deviation.
+    log_normal,
+    /// As [`Generator::fill_normal`].
+    fill_log_normal(mean: f64, deviation: f64) for T: Float
+        = |generator| generator.normal_of::<T>(mean, deviation, true)?;
+
+    /// Integers of a range, each exactly as likely as the others: `0..10`, `-5..=5`, or `..` for all that the type has.
+    /// (Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019. An integer that is rejected
+    /// is drawn again from a sequence of the element's own, so that no other element depends on it.)
+    integers,
+    /// [`Error::Distribution`] for an empty range; as [`Generator::fill_uniform`].
+    fill_integers(range: impl RangeBounds<T>) for T: Integer
+        = |_generator| Distribution::integers(&range)?;
+
+    /// Poisson numbers: how often something happens that happens `mean` times on average. Below a mean of 10 by
+    /// inversion, else by transformed rejection (Hörmann, "The transformed rejection method for generating Poisson
+    /// random variables", Insurance: Mathematics and Economics 12, 1993), computed in `f64`. Each takes two words;
+    /// what else it needs comes from a sequence of its own. `T` must have room for it: ten standard
+    /// deviations (roots of the mean) above the mean are enough.
+    poisson,
+    /// [`Error::Distribution`] for a mean that is negative or not finite; as [`Generator::fill_uniform`].
+    fill_poisson(mean: f64) for T: Real
+        = |generator| Distribution::poisson::<T>(mean, generator.engine.is_even())?;
 }
