@@ -1,5 +1,6 @@
 //! What calls cost the host, beside the driver's own launch, in one run: `cargo bench --bench host`. Without a GPU the CPU
-//! device shows its own times.
+//! device shows its own times. What a call allocates is counted, too: on a GPU all of it is this library's, on the CPU
+//! device there is the device's.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may panic")]
 
 use std::{hint::black_box, time::Instant};
@@ -28,7 +29,7 @@ const EMPTY: &str = ".version 6.0
 fn main() {
     let device = Device::open(Choice::Auto).unwrap();
     println!("{}", device.info());
-    println!("{:<44}{:>10}{:>10}", "", "min, µs", "median, µs");
+    println!("{:<44}{:>10}{:>12}{:>13}", "", "min, µs", "median, µs", "allocations");
     let context = Context::new(device).unwrap();
     launches(&context);
     arrays(&context);
@@ -38,22 +39,31 @@ fn main() {
 /// Times calls that put work on the stream of `context`.
 fn time(context: &Context, name: &str, mut work: impl FnMut()) {
     (0..100).for_each(|_| work());
-    let mut times = Vec::with_capacity(CALLS);
+    let (mut times, mut allocations) = (Vec::with_capacity(CALLS), 0);
     for call in 0..CALLS {
         if call % QUEUED == 0 {
             context.synchronize().unwrap();
         }
+        let before = allocations::so_far();
         let start = Instant::now();
         work();
         times.push(start.elapsed().as_secs_f64() * 1e6);
+        allocations += allocations::so_far() - before;
     }
     context.synchronize().unwrap();
-    show(name, times);
+    let (least, median) = least_and_median(times);
+    let allocations = allocations as f64 / CALLS as f64;
+    println!("{name:<44}{least:>10.2}{median:>12.2}{allocations:>13.1}");
 }
 
-fn show(name: &str, mut times: Vec<f64>) {
+fn show(name: &str, times: Vec<f64>) {
+    let (least, median) = least_and_median(times);
+    println!("{name:<44}{least:>10.2}{median:>12.2}");
+}
+
+fn least_and_median(mut times: Vec<f64>) -> (f64, f64) {
     times.sort_by(f64::total_cmp);
-    println!("{name:<44}{:>10.2}{:>10.2}", times[0], times[times.len() / 2]);
+    (times[0], times[times.len() / 2])
 }
 
 fn launches(context: &Context) {
@@ -113,6 +123,8 @@ fn arrays(context: &Context) {
     time(context, "random numbers", || philox.fill_uniform(&mut out).unwrap());
     time(context, "sum, new array", || drop(few.sum().unwrap()));
     let all = Expr::from(&few);
+    let mut one = few.sum().unwrap();
+    time(context, "sum into an array", || all.reduce().sum().eval_into(&mut one).unwrap());
     time(context, "running sums", || drop(all.cumsum().unwrap()));
     time(context, "sum of 4096, read on the host", || {
         black_box(all.reduce().sum().item().unwrap());
@@ -151,6 +163,50 @@ fn compilations() {
         timed(&other, 1)
     };
     show("compiled source from the disk", (0..20).map(from_disk).collect());
+}
+
+/// Counts what each thread allocates.
+mod allocations {
+    #![expect(unsafe_code, reason = "an allocator")]
+
+    use std::{
+        alloc::{GlobalAlloc, Layout, System},
+        cell::Cell,
+    };
+
+    thread_local! {
+        static COUNT: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// How often this thread has asked for memory.
+    pub fn so_far() -> u64 {
+        COUNT.get()
+    }
+
+    struct Counting;
+
+    #[global_allocator]
+    static COUNTING: Counting = Counting;
+
+    // SAFETY: the system's allocator does it.
+    unsafe impl GlobalAlloc for Counting {
+        unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+            COUNT.set(COUNT.get() + 1);
+            // SAFETY: the caller's duties are passed on unchanged.
+            unsafe { System.alloc(layout) }
+        }
+
+        unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+            // SAFETY: as above.
+            unsafe { System.dealloc(memory, layout) }
+        }
+
+        unsafe fn realloc(&self, memory: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+            COUNT.set(COUNT.get() + 1);
+            // SAFETY: as above.
+            unsafe { System.realloc(memory, layout, bytes) }
+        }
+    }
 }
 
 /// The driver's own calls, without anything of this library's.
