@@ -257,6 +257,7 @@ impl Case {
     }
 
     /// What is further apart than it may be, in words.
+    #[expect(clippy::print_stdout, reason = "the table of all differences, with `--nocapture`")]
     fn differences(&self, expected: &[Content], found: &[Content], where_: &str) -> Vec<String> {
         let mut told = Vec::new();
         for ((compared, expected), found) in self.compared.iter().zip(expected).zip(found) {
