@@ -17,6 +17,14 @@ count = "n * n"
 type  = "float2"
 count = "n * n"
 
+[array.shift]              # likewise: how far the water's surface is moved, x and y, as it circles, in metres
+type  = "float2"
+count = "n * n"
+
+[array.sea]                # the surface, and how much water crowds at crests: 1 where they break, below 0 in troughs
+type  = "float2"
+count = "n * n"
+
 [array.row]                # sums over rows of waves: the variance that is expected, and that is there
 type  = "float2"
 count = "n"
@@ -25,8 +33,8 @@ count = "n"
 type  = "float4"
 count = 1
 
-[texture.height]
-format = "r32f"
+[texture.height]           # the same where the water has been moved to
+format = "rg32f"
 size   = ["n", "n"]
 
 [param.wind]
@@ -50,6 +58,11 @@ min   = -180.0
 max   = 180.0
 unit  = "deg"
 
+[param.choppiness]
+value = 1.0
+min   = 0.0
+max   = 1.5
+
 [[pass]]
 kernel = "scatter"
 on     = "reset"
@@ -71,13 +84,19 @@ block  = 128
 
 [[pass]]
 kernel = "rows"
-grid   = "n / lines"
+grid   = ["n / lines", 2]
 block  = "n / 8 * lines"
+bytes  = "2 * 16 * n * n"  # both tables are read and written
 
 [[pass]]
 kernel = "columns"
-grid   = "n / lines"
+grid   = ["n / lines", 2]
 block  = "n / 8 * lines"
+bytes  = "2 * 16 * n * n"
+
+[[pass]]
+kernel = "crowd"
+over   = "height"
 
 [[pass]]
 kernel = "show"
@@ -86,15 +105,16 @@ over   = "height"
 [view]
 kind     = "surface"
 texture  = "height"
-height   = 0.018           # where the patch, 250 m, is 2 wide: twice as steep as it is
-colormap = "cividis"
-range    = [-1.5, 6.0]
-unit     = "m"
+height   = 0.016           # where the patch, 250 m, is 2 wide: twice as steep as it is
+color_by = "y"
+colormap = "viridis"
+range    = [-1.1, 2.0]
 
 [view.camera]
-distance = 2.2
-yaw      = -30.0
-pitch    = 20.0
+target   = [0.0, -0.05, 0.25]
+distance = 1.1
+yaw      = 50.0            # towards the sun
+pitch    = 15.0
 
 [[stat]]
 name   = "variance / power"
@@ -126,6 +146,12 @@ of     = "waves"
 map    = "fabsf(x.y)"
 reduce = "max"
 
+[[stat]]
+name   = "crowded crests"
+of     = "sea"
+map    = "x.x * x.y"
+reduce = "mean"
+
 [[check]]                  # Parseval
 stat      = "variance / power"
 after     = 60
@@ -149,6 +175,17 @@ stat  = "imaginary part"
 after = 60
 max   = 1e-4
 
+[[check]]                  # what is drawn together here is missing there: the area of a periodic sea remains
+stat      = "sea.y.mean"
+after     = 60
+equals    = 0.0
+tolerance = 1e-4
+
+[[check]]                  # at the crests
+stat  = "crowded crests"
+after = 60
+min   = 0.02
+
 [[check]]
 stat  = "height.nan"
 after = 60
@@ -156,11 +193,13 @@ max   = 0
 ---*/
 #include <warpaint/fft.cuh>
 #include <warpaint/random.cuh>
+#include <warpaint/vector.cuh>
 
 // J. Tessendorf, "Simulating ocean water", SIGGRAPH course notes, 2001: a surface whose waves have random phases and the
 // power of a measured spectrum. That of JONSWAP: K. Hasselmann and others, "Measurements of wind-wave growth and swell
 // decay during the Joint North Sea Wave Project", Ergaenzungsheft zur Deutschen Hydrographischen Zeitschrift 8(12), 1973.
-// On deep water waves of wave number k have the frequency sqrt(g k). They spread about the wind as cos^2.
+// The water goes in circles, which moves it towards the crests: the waves are choppy, and break where the Jacobian of that
+// displacement is small (Tessendorf's section 4.6). On deep water waves of wave number k have the frequency sqrt(g k). They spread about the wind as cos^2.
 
 using namespace warpaint;
 
@@ -199,8 +238,10 @@ __global__ void scatter(float2 *noise, unsigned seed)
     noise[i] = make_float2(a, random.normal());
 }
 
+// The displacement is i k / |k| h(k); its parts along x and y are real, and so the two of one complex field.
 // h(k) = h0(k) exp(-i omega t) + conjugate of h0(-k), turning the other way. |h0|^2 is half the variance on average.
-__global__ void evolve(const float2 *noise, float2 *waves, float wind, float fetch, float direction, float time)
+__global__ void evolve(const float2 *noise, float2 *waves, float2 *shift, float wind, float fetch, float direction,
+                       float time)
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= n || y >= n) return;
@@ -208,24 +249,27 @@ __global__ void evolve(const float2 *noise, float2 *waves, float wind, float fet
     const float here = 0.5f * sqrtf(variance_of(x, y, wind, fetch, direction));
     const float there = 0.5f * sqrtf(variance_of(opposite_x, opposite_y, wind, fetch, direction));
     const float2 a = noise[y * n + x], b = noise[opposite_y * n + opposite_x];
-    const float k = dk * hypotf((float)wave_number(x), (float)wave_number(y));
+    const float kx = dk * wave_number(x), ky = dk * wave_number(y), k = hypotf(kx, ky);
     float s, c;
     sincosf(sqrtf(g * k) * time, &s, &c);
     const float scale = (float)n * n;
-    waves[y * n + x] = make_float2(scale * (here * (a.x * c + a.y * s) + there * (b.x * c + b.y * s)),
-                                   scale * (here * (a.y * c - a.x * s) - there * (b.y * c - b.x * s)));
+    const float2 wave = make_float2(scale * (here * (a.x * c + a.y * s) + there * (b.x * c + b.y * s)),
+                                    scale * (here * (a.y * c - a.x * s) - there * (b.y * c - b.x * s)));
+    waves[y * n + x] = wave;
+    const float right = k > 0.0f ? kx / k : 0.0f, up = k > 0.0f ? ky / k : 0.0f;
+    shift[y * n + x] = make_float2(-up * wave.x - right * wave.y, right * wave.x - up * wave.y);
 }
 
-__global__ void rows(float2 *waves)
+__global__ void rows(float2 *waves, float2 *shift)
 {
     __shared__ float2 shared[lines * fft_line(n)];
-    fft_lines<n, lines, true>(shared, waves, 1, n, n);
+    fft_lines<n, lines, true>(shared, blockIdx.y == 0 ? waves : shift, 1, n, n);
 }
 
-__global__ void columns(float2 *waves)
+__global__ void columns(float2 *waves, float2 *shift)
 {
     __shared__ float2 shared[lines * fft_line(n)];
-    fft_lines<n, lines, true>(shared, waves, n, 1, n);
+    fft_lines<n, lines, true>(shared, blockIdx.y == 0 ? waves : shift, n, 1, n);
 }
 
 // The sums over a block of 128 threads; always in the same order.
@@ -267,8 +311,34 @@ __global__ void add_all(const float2 *row, float4 *measured, float wind, float f
     if (threadIdx.x == 0) measured[0] = make_float4(sum.x, sum.y, sum.z, 0.0f);
 }
 
-__global__ void show(const float2 *waves, cudaSurfaceObject_t height)
+__device__ int place(int x, int y) { return ((y + n) % n) * n + (x + n) % n; }
+
+// The surface as it would stand, and what the displacement's Jacobian lacks to 1.
+__global__ void crowd(const float2 *waves, const float2 *shift, float2 *sea, float choppiness)
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (x < n && y < n) surf2Dwrite(waves[y * n + x].x, height, x * 4, y);
+    if (x >= n || y >= n) return;
+    const float scale = 0.5f * choppiness * n / patch;
+    const float2 along = scale * (shift[place(x + 1, y)] - shift[place(x - 1, y)]);
+    const float2 across = scale * (shift[place(x, y + 1)] - shift[place(x, y - 1)]);
+    sea[y * n + x] = make_float2(waves[y * n + x].x, 1.0f - (1.0f + along.x) * (1.0f + across.y) + along.y * across.x);
+}
+
+// Between the four cells about a place.
+__device__ float2 between(const float2 *field, float x, float y)
+{
+    const int left = (int)floorf(x), below = (int)floorf(y);
+    const float right = x - left, up = y - below;
+    return (1.0f - up) * ((1.0f - right) * field[place(left, below)] + right * field[place(left + 1, below)])
+           + up * ((1.0f - right) * field[place(left, below + 1)] + right * field[place(left + 1, below + 1)]);
+}
+
+// The water that is here has come from a place that is here less its displacement.
+__global__ void show(const float2 *sea, const float2 *shift, cudaSurfaceObject_t height, float choppiness)
+{
+    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= n || y >= n) return;
+    float2 from = make_float2(x, y);
+    for (int i = 0; i < 3; ++i) from = make_float2(x, y) - choppiness * n / patch * between(shift, from.x, from.y);
+    surf2Dwrite(between(sea, from.x, from.y), height, x * 8, y);
 }

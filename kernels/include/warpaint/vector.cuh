@@ -127,7 +127,7 @@ __host__ __device__ inline float4 xyzw(float3 a, float w) { return make_float4(a
 
 // From a (t = 0) to b (t = 1).
 __host__ __device__ inline float mix(float a, float b, float t) { return a + (b - a) * t; }
-__host__ __device__ inline float3 mix(float3 a, float3 b, float t) { return a + (b - a) * t; }
+template <class V> __host__ __device__ inline V mix(V a, V b, ComponentOf<V> t) { return a + (b - a) * t; }
 
 // x, at least low and at most high.
 __host__ __device__ inline float clamp(float x, float low, float high) { return fminf(fmaxf(x, low), high); }
