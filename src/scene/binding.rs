@@ -2,7 +2,7 @@
 
 use super::{
     Argument, Builtin, CType, Control, Element, Manifest, Number, Pass, Plan, PlannedPass, Pointee,
-    Resource, ResourceId, Scalar, Scene, Source, Texture, Value, Wrap,
+    Resource, ResourceId, ResourceKind, Scalar, Scene, Source, Texture, Value, Wrap,
     decode::{derived_names, suggestion},
     signature::{Kernel, KernelParameter},
 };
@@ -144,6 +144,15 @@ fn resource_source(manifest: &Manifest, name: &str) -> Option<Source> {
 }
 
 fn unknown(manifest: &Manifest, kernel: &Kernel, name: &str) -> String {
+    let single = |stem: &str| {
+        let halved = |kind: &ResourceKind| !matches!(kind, ResourceKind::Buffer(_));
+        manifest.resources.iter().find(|one| one.name == stem && halved(&one.kind))
+    };
+    if let Some(resource) = name.strip_suffix("_next").and_then(single) {
+        return format!(
+            "there is no `{name}`: the {resource} is a single one; `double = true` gives it two halves"
+        );
+    }
     let mut names: Vec<String> = Vec::new();
     names.extend(manifest.resources.iter().map(|r| r.name.clone()));
     names.extend(manifest.constants.iter().map(|c| c.name.clone()));
