@@ -5,6 +5,7 @@ use std::{
     io::{self, Write},
     path::PathBuf,
     process::ExitCode,
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -265,10 +266,22 @@ fn render(args: RenderArgs) -> Result<()> {
         dumps: dumps.collect(),
         json: args.json,
         run,
+        stop: ctrl_c(),
     };
     let remarks = headless::render(&request, &Compiler::new(Cache::user()))?;
     remark(&remarks);
     Ok(())
+}
+
+/// Becomes true at the first Ctrl-C; the second one ends the process, as does the first where it cannot be watched.
+fn ctrl_c() -> Arc<AtomicBool> {
+    use signal_hook::{consts::SIGINT, flag};
+    let stop = Arc::new(AtomicBool::new(false));
+    let second = flag::register_conditional_default(SIGINT, Arc::clone(&stop));
+    if second.and_then(|_| flag::register(SIGINT, Arc::clone(&stop))).is_err() {
+        tracing::warn!("Ctrl-C may leave an unfinished file behind");
+    }
+    stop
 }
 
 fn test(args: TestArgs) -> Result<()> {

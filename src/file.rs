@@ -1,8 +1,10 @@
 //! Files that are written whole or not at all, so that neither a full disk nor a crash loses what was there.
 
-#[cfg(feature = "studio")]
-use std::path::PathBuf;
-use std::{fs, io, io::Write, path::Path};
+use std::{
+    fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use tempfile::NamedTempFile;
 
@@ -15,44 +17,51 @@ use tempfile::NamedTempFile;
 /// # Errors
 /// Whatever the system says about writing, and `PermissionDenied` for a read-only file.
 pub(crate) fn replace(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let permissions = match fs::metadata(&target) {
-        Ok(metadata) if !metadata.is_file() => {
-            return fs::OpenOptions::new().write(true).open(&target)?.write_all(content.as_ref());
-        }
-        Ok(metadata) if metadata.permissions().readonly() => {
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
-        }
-        Ok(metadata) => Some(metadata.permissions()),
-        Err(_) => None,
-    };
-    let file = written(&target, content.as_ref())?;
-    if let Some(permissions) = permissions {
-        file.as_file().set_permissions(permissions)?;
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return fs::OpenOptions::new().write(true).open(path)?.write_all(content.as_ref());
     }
-    file.persist(&target).map_err(|error| error.error)?;
-    Ok(())
+    let (target, _) = replaceable(path)?;
+    let mut file = temporary(&target, ".tmp")?;
+    file.write_all(content.as_ref())?;
+    persist(file, path)
+}
+
+/// The file that `path` means, behind symbolic links, and its permissions where it is there.
+fn replaceable(path: &Path) -> io::Result<(PathBuf, Option<fs::Permissions>)> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match fs::metadata(&target) {
+        Ok(metadata) if metadata.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(metadata) if metadata.permissions().readonly() => {
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"))
+        }
+        Ok(metadata) => Ok((target, Some(metadata.permissions()))),
+        Err(_) => Ok((target, None)),
+    }
 }
 
 /// A new file beside `path`, with its ending, for content that comes bit by bit; gone when it is dropped before
 /// [`persist`].
 ///
 /// # Errors
-/// Whatever the system says about writing there.
+/// Whatever the system says about writing there, `IsADirectory`, and `PermissionDenied` for a read-only file.
 #[cfg(feature = "gl")]
 pub(crate) fn draft(path: &Path) -> io::Result<NamedTempFile> {
-    let ending = path.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
-    temporary(path, ending.as_deref().unwrap_or(".tmp"))
+    let (target, _) = replaceable(path)?;
+    let ending = target.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
+    temporary(&target, ending.as_deref().unwrap_or(".tmp"))
 }
 
-/// Puts a draft whose content is complete in the place of `path`.
+/// Puts a file whose content is complete in the place of `path`, with the permissions of what was there.
 ///
 /// # Errors
 /// Whatever the system says about it; what was there is there still.
-#[cfg(feature = "gl")]
-pub(crate) fn persist(draft: NamedTempFile, path: &Path) -> io::Result<()> {
-    draft.as_file().sync_all()?;
-    draft.persist(path).map(drop).map_err(|error| error.error)
+pub(crate) fn persist(file: NamedTempFile, path: &Path) -> io::Result<()> {
+    let (target, permissions) = replaceable(path)?;
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions)?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(target).map(drop).map_err(|error| error.error)
 }
 
 /// Writes `content` to a new file at `path`.
@@ -61,8 +70,10 @@ pub(crate) fn persist(draft: NamedTempFile, path: &Path) -> io::Result<()> {
 /// Whatever the system says about writing, and `AlreadyExists` where there is something at `path`.
 #[cfg(feature = "studio")]
 pub(crate) fn create(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
-    written(path, content.as_ref())?.persist_noclobber(path).map_err(|error| error.error)?;
-    Ok(())
+    let mut file = temporary(path, ".tmp")?;
+    file.write_all(content.as_ref())?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path).map(drop).map_err(|error| error.error)
 }
 
 /// The first of `stem.cu`, `stem-2.cu`, `stem-3.cu` ... that `folder` does not have.
@@ -77,13 +88,6 @@ pub(crate) fn free_name(folder: &Path, stem: &str) -> PathBuf {
         n += 1;
     }
     name(n)
-}
-
-fn written(path: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
-    let mut file = temporary(path, ".tmp")?;
-    file.write_all(content)?;
-    file.as_file().sync_all()?;
-    Ok(file)
 }
 
 /// A new file in the folder of `path`.

@@ -28,6 +28,8 @@ pub enum ExitStatus {
     NoDevice = 3,
     /// A kernel faulted or was stopped.
     Fault = 4,
+    /// Ctrl-C, by the shells' convention.
+    Stopped = 130,
 }
 
 /// An error of a headless command.
@@ -40,6 +42,9 @@ pub enum Error {
     /// The source has mistakes; they are all here.
     #[error("{}", lines(.0))]
     Rejected(Vec<Diagnostic>),
+    /// The user wants no more of it.
+    #[error("stopped before its last step")]
+    Stopped,
     /// A kernel was stopped.
     #[error("{0}")]
     Fault(Box<Diagnostic>),
@@ -101,6 +106,7 @@ impl Error {
             | Self::Record(_)
             | Self::Device(device::Error::Choice { .. }) => ExitStatus::Usage,
             Self::Rejected(_) => ExitStatus::Failed,
+            Self::Stopped => ExitStatus::Stopped,
             Self::Fault(_) => ExitStatus::Fault,
             Self::Tests { status, .. } => *status,
             Self::Session(session::Error::Stuck { .. }) => ExitStatus::Fault,

@@ -1,6 +1,14 @@
 //! `warpaint render`: runs a scene for some steps and writes down what came out.
 
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use indicatif::ProgressBar;
 
 use super::{
     Error, Result, Run, SceneSource, npy,
@@ -41,6 +49,8 @@ pub struct Render {
     pub json: Option<PathBuf>,
     /// How it runs.
     pub run: Run,
+    /// Once this is true, it is given up before the next step.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// A resource to write as `.npy`.
@@ -72,7 +82,7 @@ pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> 
         let bar = progress_bar(request.steps);
         let mut samples = Vec::new();
         for step in rhythm.stops() {
-            run_to(session, step, &bar)?;
+            request.step_to(session, step, &bar)?;
             if let (Some(recorder), Some(stage), true) =
                 (&mut recorder, &mut stage, rhythm.has_picture(step))
             {
@@ -90,6 +100,20 @@ pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> 
         }
         Ok(remarks)
     })
+}
+
+impl Render {
+    /// Steps until `step` have been done, or until it is to stop.
+    fn step_to(&self, session: &mut Session, step: u64, bar: &ProgressBar) -> Result<()> {
+        let next = (session.clock().step + 1).min(step);
+        for step in next..=step {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(Error::Stopped);
+            }
+            run_to(session, step, bar)?;
+        }
+        Ok(())
+    }
 }
 
 /// When something is written.
@@ -177,10 +201,13 @@ fn check_names(request: &Render, device: &Device) -> Result<Scene> {
     Ok(scene)
 }
 
-/// That the folders of all files are there: not to be found out after the last step.
+/// That all files can be there and their folders are: not to be found out after the last step.
 fn check_folders(request: &Render) -> Result<()> {
     let dumps = request.dumps.iter().map(|dump| &dump.path);
     for path in request.out.iter().chain(dumps).chain(&request.json) {
+        if path.is_dir() {
+            return Err(Error::Usage(format!("cannot write {}: it is a folder", path.display())));
+        }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         // A folder whose name has the step's number in it is seen when the step has come.
         let known = folder.filter(|folder| !folder.to_string_lossy().contains('%'));

@@ -20,13 +20,13 @@ pub struct SceneSource {
 }
 
 impl SceneSource {
-    /// Finds `name`: a file of that name first, then a built-in scene.
+    /// Finds `name`: a file of that name first, then a built-in scene. A folder of that name hides none.
     ///
     /// # Errors
     /// [`Error::Usage`] when there is neither, [`Error::File`] when the file cannot be read.
     pub fn find(name: &str) -> Result<Self> {
         let path = PathBuf::from(name);
-        if path.exists() {
+        if path.exists() && !path.is_dir() {
             let bytes = fs::read(&path).map_err(Error::reading(&path))?;
             let text = String::from_utf8(bytes)
                 .map_err(|_| Error::Usage(format!("{name} is not a text in UTF-8")))?;
@@ -42,6 +42,9 @@ impl SceneSource {
 }
 
 fn missing(name: &str) -> String {
+    if PathBuf::from(name).is_dir() {
+        return format!("{name} is a folder, and no built-in scene is called so");
+    }
     let names: Vec<_> = built_ins().iter().map(|scene| scene.name).collect();
     if name.ends_with(".cu") || name.contains('/') {
         return format!("there is no file {name}");

@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use tempfile::TempPath;
+use tempfile::NamedTempFile;
 
 use super::{Clip, Error, Film, Result};
 use crate::file;
@@ -54,7 +54,7 @@ const EVEN: &str = "pad=ceil(iw/2)*2:ceil(ih/2)*2";
 pub(super) struct Ffmpeg {
     path: PathBuf,
     /// Until it is in its place.
-    draft: Option<TempPath>,
+    draft: Option<NamedTempFile>,
     child: Child,
     pictures: Option<ChildStdin>,
     /// Gathers what it says.
@@ -63,16 +63,20 @@ pub(super) struct Ffmpeg {
 
 impl Ffmpeg {
     pub(super) fn new(path: &Path, clip: Clip, film: Film) -> Result<Self> {
-        let draft = file::draft(path).map_err(Error::writing(path))?.into_temp_path();
+        let draft = file::draft(path).map_err(Error::writing(path))?;
         let [width, height] = film.size_px;
         let program = std::env::var_os(VARIABLE).unwrap_or_else(|| OsString::from("ffmpeg"));
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        // Ctrl-C on the terminal is for this program, which then ends ffmpeg itself.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command
             .args(["-hide_banner", "-loglevel", "error", "-nostdin", "-y"])
             .args(["-f", "rawvideo", "-pixel_format", "rgba"])
             .args(["-video_size", &format!("{width}x{height}")])
             .args(["-framerate", &film.per_second.to_string(), "-i", "pipe:0", "-an", "-vf", EVEN])
             .args(if clip == Clip::WebM { WEBM } else { MP4 })
-            .arg(&*draft)
+            .arg(draft.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -108,10 +112,8 @@ impl Ffmpeg {
         if !status.success() {
             return Err(self.failure());
         }
-        match self.draft.take().map(|draft| draft.persist(&self.path)) {
-            Some(Err(error)) => Err(Error::writing(&self.path)(error.error)),
-            _ => Ok(()),
-        }
+        let persisted = self.draft.take().map(|draft| file::persist(draft, &self.path));
+        persisted.transpose().map(drop).map_err(Error::writing(&self.path))
     }
 
     /// What ffmpeg said last, or how it ended.

@@ -1,6 +1,11 @@
 //! Clips: what their files say about pictures and times.
 
-use std::fs;
+use std::{
+    ffi::OsStr,
+    fs,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use super::support::{COUNTER, Ended, Workplace};
 
@@ -14,6 +19,10 @@ fn rendered(place: &Workplace, arguments: &[&str]) -> Option<Ended> {
         return None;
     }
     Some(ended)
+}
+
+fn is_draft(name: &OsStr) -> bool {
+    name.to_string_lossy().starts_with(".warpaint")
 }
 
 #[test]
@@ -32,14 +41,8 @@ fn a_gif_has_every_picture_for_its_time() {
     }
     // Four pictures of 2/60 s each: 3.33, 6.67, 10 and 13.33 hundredths of a second.
     assert_eq!(delays, [3, 4, 3, 3]);
-    assert_eq!(
-        fs::read_dir(place.path(""))
-            .unwrap()
-            .flatten()
-            .filter(|e| e.file_name().to_string_lossy().starts_with(".warpaint"))
-            .count(),
-        0
-    );
+    let names = fs::read_dir(place.path("")).unwrap().flatten().map(|entry| entry.file_name());
+    assert_eq!(names.filter(|name| is_draft(name)).count(), 0);
 }
 
 #[test]
@@ -109,6 +112,78 @@ fn ffmpeg_gets_every_picture_and_its_words_are_told() {
     ended.expect_one_line(2, &["a.webm needs ffmpeg, which is not installed"]);
 }
 
+/// What the real ffprobe says of a file: codec, width, height, pictures a second, pictures, without spaces.
+fn probed(path: &std::path::Path) -> String {
+    let entries = "stream=codec_name,width,height,r_frame_rate,nb_read_frames";
+    let output = Command::new("ffprobe")
+        .args(["-v", "error", "-count_frames", "-of", "csv=p=0", "-show_entries", entries])
+        .arg(path)
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// Whether ffmpeg and ffprobe are installed; said aloud where they are not.
+fn has_ffmpeg() -> bool {
+    let runs = |name| Command::new(name).arg("-version").output().is_ok();
+    let both = runs("ffmpeg") && runs("ffprobe");
+    if !both {
+        eprintln!("skipped: ffmpeg is not installed");
+    }
+    both
+}
+
+#[test]
+fn the_real_ffmpeg_makes_films_of_every_picture() {
+    let place = Workplace::new();
+    place.file("scene.cu", COUNTER);
+    for (name, expected) in [("clip.mp4", "h264,34,18,15/1,5"), ("clip.webm", "vp9,34,18,15/1,5")] {
+        if !has_ffmpeg() {
+            return;
+        }
+        // Odd sides are made even: the colours of both films have half the resolution.
+        let command = ["render", "scene.cu", "--device", "cpu", "--size", "33x17", "--out", name];
+        let ended = place.run(&[&command[..], &["--steps", "21", "--every", "4"]].concat());
+        if ended.err.contains("EGL") {
+            eprintln!("skipped: no OpenGL: {}", ended.err);
+            return;
+        }
+        ended.expect(0, &[]);
+        assert_eq!(probed(&place.path(name)), expected);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_interrupted_leaves_no_file() {
+    let place = Workplace::new();
+    place.file("scene.cu", COUNTER);
+    for name in ["clip.gif", "clip.mp4"] {
+        if name.ends_with("mp4") && !has_ffmpeg() {
+            return;
+        }
+        let command = ["render", "scene.cu", "--device", "cpu", "--size", "32x18", "--out", name];
+        let endless = [&command[..], &["--steps", "1000000000", "--every", "1"]].concat();
+        let mut child = place.command(&endless).stderr(Stdio::piped()).spawn().unwrap();
+        let drafts = || {
+            let names = fs::read_dir(place.path("")).unwrap().flatten().map(|e| e.file_name());
+            names.filter(|name| name.to_string_lossy().contains("clip") || is_draft(name)).count()
+        };
+        while drafts() == 0 {
+            if child.try_wait().unwrap().is_some() {
+                eprintln!("skipped: no OpenGL");
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(killed.unwrap().success());
+        let ended = Ended::new(child.wait_with_output().unwrap());
+        ended.expect_one_line(130, &["stopped before its last step"]);
+        assert_eq!(drafts(), 0, "{name}");
+    }
+}
+
 #[test]
 fn what_a_clip_cannot_be_is_told_before_anything_runs() {
     let place = Workplace::new();
@@ -119,6 +194,7 @@ fn what_a_clip_cannot_be_is_told_before_anything_runs() {
         (&["--out", "a%d.png", "--every", "0"], "--every needs a number of steps above 0"),
         (&["--every", "2"], "--every needs --out or --json"),
         (&["--out", "a.png", "--fps", "30"], "--fps is for clips"),
+        (&["--out", "."], "cannot write .: it is a folder"),
         (&["--out", "a.gif", "--every", "5"], "4 steps are too few for a picture every 5"),
         (
             &["--out", "a.gif", "--fps", "60", "--every", "1"],
