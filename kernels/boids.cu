@@ -97,32 +97,39 @@ over   = "position"
 [[pass]]
 kernel = "clear"
 over   = "count"
+bytes  = "4 * cells * cells * cells"
 
 [[pass]]
 kernel = "find_cells"
 over   = "position"
+bytes  = "24 * n + 8 * cells * cells * cells"  # each number that it needs is read or written once; so below
 
 [[pass]]
 kernel = "totals"
 grid   = "(cells * cells * cells + 2047) / 2048"
 block  = 256
+bytes  = "4 * cells * cells * cells"
 
 [[pass]]
 kernel = "starts"
 grid   = "(cells * cells * cells + 2047) / 2048"
 block  = 256
+bytes  = "8 * cells * cells * cells"
 
 [[pass]]
 kernel = "enlist"
 over   = "position"
+bytes  = "12 * n + 4 * cells * cells * cells"
 
 [[pass]]
 kernel = "arrange"
 over   = "position"
+bytes  = "76 * n + 4 * cells * cells * cells"
 
 [[pass]]
 kernel = "flock"
 over   = "position"
+bytes  = "88 * n + 4 * cells * cells * cells"
 
 [view]
 kind     = "points"

@@ -7,8 +7,8 @@ w = 1280
 h = 720
 
 [constant.cpu]
-w = 256
-h = 144
+w = 480
+h = 270
 
 [array.field]
 type  = "float"
@@ -119,23 +119,23 @@ of     = "field"
 map    = "fractal(2, place(i, zoom, speed * time), octaves, lacunarity, gain, seed)"
 reduce = "max"
 
-[[check]]                  # uniform numbers: 1/2, within five standard errors of the CPU's 36864 cells
+[[check]]                  # uniform numbers: 1/2, within five standard errors of the CPU's 129600 cells
 stat      = "white"
 after     = 30
 equals    = 0.5
-tolerance = 0.0075
+tolerance = 0.004
 
 [[check]]                  # 1/12, the square of the standard deviation; five standard errors again
 stat      = "white, square about 1/2"
 after     = 30
 equals    = 0.083333
-tolerance = 0.002
+tolerance = 0.00104
 
 [[check]]
 stat      = "white, correlation"
 after     = 30
 equals    = 0.0
-tolerance = 0.026
+tolerance = 0.014
 
 [[check]]
 stat  = "simplex, greatest"

@@ -179,7 +179,7 @@ max   = 1e-4
 stat      = "sea.y.mean"
 after     = 60
 equals    = 0.0
-tolerance = 1e-4
+tolerance = 1e-5
 
 [[check]]                  # at the crests
 stat  = "crowded crests"

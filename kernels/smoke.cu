@@ -53,26 +53,31 @@ over   = "smoke"
 kernel = "move"
 over   = "smoke"
 block  = [32, 4, 2]
+bytes  = "32 * n * n * n"  # each number that it needs is read or written once; so below
 
 [[pass]]
 kernel = "diverge"
 over   = "smoke"
 block  = [32, 4, 2]
+bytes  = "20 * n * n * n"
 
 [[pass]]
 kernel = "smooth<0, 0>"
 grid   = ["(n / 2 + 15) / 16", "(n / 1 + 3) / 4", "(n / 1 + 3) / 4"]
 block  = [16, 4, 4]
+bytes  = "6 * n * n * n"
 
 [[pass]]
 kernel = "smooth<0, 1>"
 grid   = ["(n / 2 + 15) / 16", "(n / 1 + 3) / 4", "(n / 1 + 3) / 4"]
 block  = [16, 4, 4]
+bytes  = "6 * n * n * n"
 
 [[pass]]
 kernel = "restrict<0>"
 grid   = ["(n / 2 + 15) / 16", "(n / 2 + 3) / 4", "(n / 2 + 3) / 4"]
 block  = [16, 4, 4]
+bytes  = "9 * n * n * n"
 
 [[pass]]
 kernel = "smooth<1, 0>"
@@ -173,21 +178,25 @@ block  = [16, 4, 4]
 kernel = "refine<0>"
 grid   = ["(n / 1 + 15) / 16", "(n / 1 + 3) / 4", "(n / 1 + 3) / 4"]
 block  = [16, 4, 4]
+bytes  = "17 * n * n * n / 2"
 
 [[pass]]
 kernel = "smooth<0, 1>"
 grid   = ["(n / 2 + 15) / 16", "(n / 1 + 3) / 4", "(n / 1 + 3) / 4"]
 block  = [16, 4, 4]
+bytes  = "6 * n * n * n"
 
 [[pass]]
 kernel = "smooth<0, 0>"
 grid   = ["(n / 2 + 15) / 16", "(n / 1 + 3) / 4", "(n / 1 + 3) / 4"]
 block  = [16, 4, 4]
+bytes  = "6 * n * n * n"
 
 [[pass]]
 kernel = "project"
 over   = "smoke"
 block  = [32, 4, 2]
+bytes  = "40 * n * n * n"
 
 [view]
 kind     = "volume"

@@ -90,32 +90,39 @@ over   = "position"
 [[pass]]
 kernel = "clear"
 over   = "count"
+bytes  = "4 * wide * high * high"
 
 [[pass]]
 kernel = "find_cells"
 over   = "position"
+bytes  = "24 * n + 8 * wide * high * high"  # each number that it needs is read or written once; so below
 
 [[pass]]
 kernel = "totals"
 grid   = "(wide * high * high + 2047) / 2048"
 block  = 256
+bytes  = "4 * wide * high * high"
 
 [[pass]]
 kernel = "starts"
 grid   = "(wide * high * high + 2047) / 2048"
 block  = 256
+bytes  = "8 * wide * high * high"
 
 [[pass]]
 kernel = "enlist"
 over   = "position"
+bytes  = "12 * n + 4 * wide * high * high"
 
 [[pass]]
 kernel = "arrange"
 over   = "position"
+bytes  = "76 * n + 4 * wide * high * high"
 
 [[pass]]
 kernel = "collide"
 over   = "position"
+bytes  = "72 * n + 4 * wide * high * high"
 
 [view]
 kind     = "points"

@@ -89,10 +89,19 @@ fn spins_and_cells() {
 fn numbers_and_waves() {
     is_noticed("mandelbrot", &[], "fma(2.0 * x, y, c.y)", "fma(2.0 * x, -y, c.y)");
     is_noticed("noise", &[], "make_uint4(i, step, 0, 0)", "make_uint4(i / 2, step, 0, 0)");
+    let octaves = "strength *= gain) {\n        sum += strength";
+    is_noticed("noise", &[], octaves, &octaves.replace("gain", "0.9f * gain"));
     is_noticed("gaussian-field", &[], "powf(k2, -0.5f *", "powf(k2, -0.4f *");
     is_noticed("gaussian-field", &[], "0.5f * (c.y - d.y)", "0.5f * (c.y + d.y)");
     is_noticed("ocean", &[], "slower = 0.5f * sqrtf(g / k)", "slower = 0.4f * sqrtf(g / k)");
     is_noticed("ocean", &[], "(a.y * c - a.x * s) - there", "(a.y * c - a.x * s) + there");
+    is_noticed(
+        "ocean",
+        &[],
+        "make_float2(-up * wave.x - right",
+        "make_float2(-up * wave.x + right",
+    );
+    is_noticed("ocean", &[], "along.y * across.x);", "along.y * across.y);");
     is_noticed("wave", &[], "above - 4.0f * here.x", "above - 3.9f * here.x");
     is_noticed("wave", &[], "make_float2(here.x + v, v)", "make_float2(here.x - v, v)");
 }
