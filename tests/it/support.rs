@@ -150,6 +150,34 @@ pub fn read_npy_f32(path: &Path) -> (Vec<usize>, Vec<f32>) {
     (array.shape().to_vec(), array.into_raw_vec_and_offset().0)
 }
 
+/// Four random words of a counter and a key: Philox 4x32-10 of Salmon, Moraes, Dror and Shaw.
+pub fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
+    for _ in 0..10 {
+        let product = |a: u32, b: u32| u64::from(a) * u64::from(b);
+        let (a, b) = (product(0xD251_1F53, counter[0]), product(0xCD9E_8D57, counter[2]));
+        let high = |x: u64| (x >> 32) as u32;
+        counter =
+            [high(b) ^ counter[1] ^ key[0], b as u32, high(a) ^ counter[3] ^ key[1], a as u32];
+        key = [key[0].wrapping_add(0x9E37_79B9), key[1].wrapping_add(0xBB67_AE85)];
+    }
+    counter
+}
+
+/// A random word of a word: PCG-RXS-M-XS of Jarzynski and Olano.
+pub fn hash(x: u32) -> u32 {
+    let x = x.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+    let x = ((x >> ((x >> 28) + 4)) ^ x).wrapping_mul(277_803_737);
+    (x >> 22) ^ x
+}
+
+/// The random word of a lattice's cell in `noise.cuh`.
+pub fn hash_of_cell([x, y, z]: [i32; 3], seed: u32) -> u32 {
+    let [x, y, z] = [x, y, z].map(|i| i as u32);
+    let mixed =
+        x.wrapping_mul(0x8DA6_B343) ^ y.wrapping_mul(0xD816_3841) ^ z.wrapping_mul(0xCB1A_B31F);
+    hash(mixed ^ seed)
+}
+
 /// A scene of `n` float4: x is the index, y counts the steps (times `gain`).
 pub const COUNTER: &str = r#"/*---
 title = "Counter"

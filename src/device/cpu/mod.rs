@@ -183,7 +183,7 @@ impl Device {
     /// device.set_launch_options(cpu::LaunchOptions::checked(&check));
     /// let context = Context::new(Device::Cpu(device))?;
     /// let x = GpuArray::<f32>::arange(&context, 100)?;
-    /// assert_eq!(x.sum()?, 4950.0);
+    /// assert_eq!(x.sum()?.item()?, 4950.0);
     /// assert!(check.report().findings.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -9,19 +9,7 @@ use warpaint::{
 };
 
 use super::contexts;
-
-/// Philox 4x32-10, written from the paper.
-fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
-    for _ in 0..10 {
-        let product = |a: u32, b: u32| u64::from(a) * u64::from(b);
-        let (a, b) = (product(0xD251_1F53, counter[0]), product(0xCD9E_8D57, counter[2]));
-        let high = |x: u64| (x >> 32) as u32;
-        counter =
-            [high(b) ^ counter[1] ^ key[0], b as u32, high(a) ^ counter[3] ^ key[1], a as u32];
-        key = [key[0].wrapping_add(0x9E37_79B9), key[1].wrapping_add(0xBB67_AE85)];
-    }
-    counter
-}
+use crate::support::philox;
 
 /// The words of a generator, by the definition in its documentation.
 fn words(seed: u64, stream: u64, first: u64, n: usize) -> Vec<u32> {

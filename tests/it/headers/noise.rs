@@ -1,6 +1,7 @@
 //! Perlin's noise against published values, Worley's against a search of all cells.
 
 use super::{contexts, numbers, run};
+use crate::support::hash_of_cell;
 
 #[test]
 #[expect(clippy::approx_constant, reason = "the published value is for 3.14")]
@@ -27,17 +28,6 @@ fn perlins_noise_has_the_published_values() {
     }
 }
 
-/// The hash of `random.cuh`: PCG-RXS-M-XS, of the cell's coordinates.
-fn hash([x, y, z]: [i32; 3], seed: u32) -> u32 {
-    let word = (x as u32).wrapping_mul(0x8DA6_B343)
-        ^ (y as u32).wrapping_mul(0xD816_3841)
-        ^ (z as u32).wrapping_mul(0xCB1A_B31F)
-        ^ seed;
-    let x = word.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
-    let x = ((x >> ((x >> 28) + 4)) ^ x).wrapping_mul(277_803_737);
-    (x >> 22) ^ x
-}
-
 #[test]
 fn worleys_noise_is_the_distance_to_points() {
     let source = "#include <warpaint/noise.cuh>
@@ -52,7 +42,7 @@ fn worleys_noise_is_the_distance_to_points() {
         for cell in 0..343 {
             let cell =
                 [cell % 7 - 3 + home[0], cell / 7 % 7 - 3 + home[1], cell / 49 - 3 + home[2]];
-            let bits = hash(cell, 5);
+            let bits = hash_of_cell(cell, 5);
             let way = [0, 1, 2].map(|axis| {
                 let part = f64::from((bits >> (10 * axis)) & 1023) / 1023.0;
                 f64::from(cell[axis]) + part - f64::from(p[axis])

@@ -6,11 +6,11 @@ use warpaint::{
         cpu::{self, Check, LaunchOptions},
     },
     element::Scalar,
-    scene::{Scene, built_ins},
+    scene::built_ins,
     session::Session,
 };
 
-use super::Run;
+use super::{Run, bare};
 
 /// How a built-in scene is run, and what is compared then.
 struct Case {
@@ -235,16 +235,8 @@ const CASES: &[Case] = &[
 ];
 
 impl Case {
-    /// The scene without statistics and checks, of which each takes as long to translate as a pass.
-    fn source(&self) -> String {
-        let source = Scene::built_in(self.scene).unwrap();
-        let (manifest, code) = source.split_once("---*/").unwrap();
-        let end = ["\n[[stat]]", "\n[[check]]"].iter().filter_map(|key| manifest.find(key)).min();
-        format!("{}\n---*/{code}", &manifest[..end.unwrap()])
-    }
-
     fn open(&self, device: &Device, seed: u64) -> Session {
-        let source = self.source();
+        let source = bare(self.scene);
         let (constants, parameters) = (self.constants, self.parameters);
         Run { constants, parameters, seed, ..Run::of(&source) }.open(device)
     }
