@@ -100,6 +100,9 @@ impl Session {
         let measure = every.is_some() && (work != Work::Step || self.statistics.is_due(every));
         let board = &mut self.statistics;
         resources.write(stream, |lent| {
+            if work == Work::Reset(Reset::All) {
+                lent.iter().try_for_each(|lent| lent.clear(stream))?;
+            }
             stopwatch.restart();
             stopwatch.mark(device, stream)?;
             let manifest = &program.scene.manifest;

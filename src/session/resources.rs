@@ -63,6 +63,16 @@ impl Lent<'_> {
         }
     }
 
+    /// Fills it with zeros, both halves where there are two.
+    pub(super) fn clear(&self, stream: &Stream) -> Result<(), Error> {
+        let fill = |slice: &Slice<'_>| Ok(stream.fill(*slice, Fill::U8(0))?);
+        match self {
+            Self::Memory(slice) => fill(slice),
+            Self::Array { halves, .. } => halves.iter().try_for_each(fill),
+            Self::Texture(texture) => texture.clear(stream),
+        }
+    }
+
     /// The texture, where it is one.
     pub(super) fn texture(&mut self) -> Option<&mut Texture> {
         match self {

@@ -40,15 +40,19 @@ impl Texture {
         let turn = Turn::new(declared.double);
         let halves: Vec<Half> =
             turn.halves().map(|_| Half::new(&device, declared)).collect::<Result<_, _>>()?;
-        for half in &halves {
-            clear(&half.array, stream)?;
-        }
         let (format, size) = (gl_format(declared.format), gl_size(declared));
         let twin = match interop {
             Some(interop) => interop.texture_twin(format, size)?,
             None => None,
         };
-        Ok(Self { halves, turn, twin, linear: None })
+        let made = Self { halves, turn, twin, linear: None };
+        made.clear(stream)?;
+        Ok(made)
+    }
+
+    /// Fills it with zeros, both halves where there are two.
+    pub(super) fn clear(&self, stream: &Stream) -> Result<(), Error> {
+        self.halves.iter().try_for_each(|half| clear(&half.array, stream))
     }
 
     /// From now on texture objects read it as `declared`.

@@ -1,4 +1,5 @@
-//! A picture of the first scene, against one that was looked at and kept.
+//! Pictures of built-in scenes, one for each kind of view and some for their kernels, against those that were looked at
+//! and kept.
 
 use std::{fs, path::Path};
 
@@ -6,7 +7,7 @@ use super::support::{Workplace, root};
 
 /// Greatest mean difference of a channel, of 255.
 ///
-/// The picture is made of sprites' light in whole-number sums and half-precision passes. Another version of the
+/// Pictures are made of light in whole-number sums, shaded surfaces and half-precision passes. Another version of the
 /// software renderer rounds the latter otherwise, by one or two steps.
 const MEAN_TOLERANCE: f64 = 2.0;
 /// Greatest share of pixels that differ by more than [`PIXEL_TOLERANCE`] in a channel: a processor without fused
@@ -54,8 +55,40 @@ fn check(name: &str, arguments: &[&str]) {
     }
 }
 
+/// A picture of 128 x 96 pixels, after some steps of a scene that these constants make small.
+fn check_small(scene: &str, constants: &[&str], steps: &str) {
+    let constants = constants.iter().flat_map(|constant| ["--const", constant]);
+    let arguments = [scene, "--steps", steps, "--size", "128x96"].into_iter().chain(constants);
+    check(scene, &arguments.collect::<Vec<_>>());
+}
+
 #[test]
 fn particles_look_as_they_did() {
     let arguments = ["particles", "--const", "n=65536", "--steps", "30", "--size", "256x144"];
     check("particles", &arguments);
+}
+
+#[test]
+fn life_looks_as_it_did() {
+    check_small("life", &["w=128", "h=96"], "100");
+}
+
+#[test]
+fn gray_and_scotts_corals_look_as_they_did() {
+    check_small("gray-scott", &["w=128", "h=96"], "150");
+}
+
+#[test]
+fn mandelbrots_set_looks_as_it_did() {
+    check_small("mandelbrot", &["w=128", "h=96"], "8");
+}
+
+#[test]
+fn a_membrane_looks_as_it_did() {
+    check_small("wave", &["w=128", "h=128"], "22");
+}
+
+#[test]
+fn smoke_looks_as_it_did() {
+    check_small("smoke", &["n=32"], "90");
 }

@@ -77,7 +77,8 @@ impl<'a> Run<'a> {
             overrides: Overrides { constants, ..Overrides::default() },
             parameters: self.parameters.iter().map(owned).collect(),
             seed: self.seed,
-            step_timeout: Duration::from_secs(60),
+            // For the interpreter on a machine that has much else to do.
+            step_timeout: Duration::from_secs(600),
             real_time: false,
             statistics_every: None,
         };
