@@ -2,7 +2,7 @@
 
 use std::ops::RangeBounds;
 
-use super::{Device, DeviceId, Error, HostFlags, Result, Slice, cpu, each, nvidia};
+use super::{Device, DeviceId, Error, HostFlags, Result, Slice, Stream, cpu, each, nvidia};
 
 /// Memory that both the host and kernels use without a copy.
 ///
@@ -52,8 +52,53 @@ impl Device {
     pub fn alloc_managed(&self, bytes: usize) -> Result<MappedMemory> {
         Ok(match self {
             Self::Nvidia(d) => MappedMemory::Nvidia(d.alloc_managed(bytes)?),
-            Self::Cpu(d) => MappedMemory::Cpu(d.alloc_mapped(bytes)?),
+            Self::Cpu(d) => MappedMemory::Cpu(d.alloc_managed(bytes)?),
         })
+    }
+}
+
+/// Who uses managed memory, as the driver is told: a hint where to keep it (CUDA driver API, `CUmemAttach_flags`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Attachment {
+    /// All streams and the host: what holds at first.
+    #[default]
+    Global,
+    /// The host alone.
+    Host,
+    /// The stream alone.
+    Stream,
+}
+
+impl Stream {
+    /// Says who uses managed memory from now on, once all work put on the stream so far has ended. Without effect on the
+    /// CPU device, where memory does not move.
+    ///
+    /// Nothing is forbidden by it: [`Device::alloc_managed`] gives memory only where host and kernels may use it at the
+    /// same time. When the stream is dropped, memory that was its own is everyone's again.
+    ///
+    /// ```
+    /// use warpaint::device::{Attachment, Device};
+    ///
+    /// let device = Device::cpu()?;
+    /// let (stream, memory) = (device.stream()?, device.alloc_managed(1 << 10)?);
+    /// stream.attach(&memory, Attachment::Stream)?;
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for memory that is not managed, [`Error::WrongDevice`], [`Error::Call`].
+    pub fn attach(&self, memory: &MappedMemory, to: Attachment) -> Result<()> {
+        if memory.device_id() != self.device_id() {
+            return Err(Error::WrongDevice { operation: "attach memory" });
+        }
+        if !memory.is_managed() {
+            let operation = "attaching memory that is not managed";
+            return Err(Error::Unsupported { operation, device: self.device().info().to_string() });
+        }
+        match (self, memory) {
+            (Self::Nvidia(s), MappedMemory::Nvidia(m)) => s.attach(m, to),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -66,6 +111,11 @@ impl MappedMemory {
     /// Where a kernel sees it.
     pub fn address(&self) -> u64 {
         each!(self, m => m.address())
+    }
+
+    /// Whether it moves to whoever uses it ([`Device::alloc_managed`]).
+    pub fn is_managed(&self) -> bool {
+        each!(self, m => m.is_managed())
     }
 
     /// The device it belongs to.

@@ -48,7 +48,7 @@ pub use host::{HostFlags, HostMemory, HostPart, HostPool, Transfer};
 pub use info::{Choice, DeviceId, DeviceInfo, DeviceKind, Inventory, MemoryInfo};
 pub use launch::{Arguments, Dim3, LaunchConfig};
 pub use limit::{CachePreference, Limit};
-pub use mapped::MappedMemory;
+pub use mapped::{Attachment, MappedMemory};
 pub use memory::{Fill, Memory, Readback, Slice};
 pub use module::{Function, FunctionInfo, LinkCode, LinkInput, Module, Parameter};
 pub use pool::{Block, Pool};

@@ -53,7 +53,15 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn alloc_mapped(&self, bytes: usize) -> Result<MappedMemory> {
-        Ok(MappedMemory { memory: self.alloc(bytes)?, device: self.clone() })
+        Ok(MappedMemory { memory: self.alloc(bytes)?, device: self.clone(), managed: false })
+    }
+
+    /// The same, by another name.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn alloc_managed(&self, bytes: usize) -> Result<MappedMemory> {
+        Ok(MappedMemory { managed: true, ..self.alloc_mapped(bytes)? })
     }
 }
 
@@ -136,9 +144,14 @@ impl Transfer {
 pub struct MappedMemory {
     memory: Memory,
     device: Device,
+    managed: bool,
 }
 
 impl MappedMemory {
+    pub(in crate::device) fn is_managed(&self) -> bool {
+        self.managed
+    }
+
     /// Size in bytes.
     pub fn bytes(&self) -> usize {
         self.memory.bytes()

@@ -241,6 +241,9 @@ entry_points! {
             element_bytes: c_uint,
         );
         fn cuMemAllocManaged(address: *mut sys::CUdeviceptr, bytes: usize, flags: c_uint);
+        fn cuStreamAttachMemAsync(
+            stream: sys::CUstream, address: sys::CUdeviceptr, bytes: usize, flags: c_uint
+        );
         fn cuMemGetAddressRange_v2(
             start: *mut sys::CUdeviceptr, bytes: *mut usize, address: sys::CUdeviceptr
         );

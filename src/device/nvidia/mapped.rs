@@ -7,12 +7,12 @@ use std::{ffi::c_void, ptr};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 
 use super::{
-    Device,
+    Device, Stream,
     driver::{Handle, code},
     host::{page_lock, raw_flags},
     memory::out_of_memory,
 };
-use crate::device::{DeviceId, Error, HostFlags, Result};
+use crate::device::{Attachment, DeviceId, Error, HostFlags, Result};
 
 /// Memory with an address on the host and one on the device.
 #[derive(Debug)]
@@ -81,7 +81,35 @@ impl Device {
     }
 }
 
+impl Stream {
+    /// Says who uses managed memory from now on.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub(in crate::device) fn attach(&self, memory: &MappedMemory, to: Attachment) -> Result<()> {
+        if memory.bytes == 0 {
+            return Ok(());
+        }
+        let context = self.device().context();
+        context.activate()?;
+        let flag = match to {
+            Attachment::Global => sys::CUmemAttach_flags::CU_MEM_ATTACH_GLOBAL,
+            Attachment::Host => sys::CUmemAttach_flags::CU_MEM_ATTACH_HOST,
+            Attachment::Stream => sys::CUmemAttach_flags::CU_MEM_ATTACH_SINGLE,
+        };
+        // SAFETY: the stream is alive and of the device; the memory was allocated by `cuMemAllocManaged`, and a length of
+        // zero is all of it.
+        context.check(unsafe {
+            context.driver().cuStreamAttachMemAsync(self.raw(), memory.address, 0, flag as u32)
+        })
+    }
+}
+
 impl MappedMemory {
+    pub(in crate::device) fn is_managed(&self) -> bool {
+        self.managed
+    }
+
     /// Size in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes

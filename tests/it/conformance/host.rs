@@ -1,8 +1,8 @@
 //! Host memory: page-locked, registered, mapped, managed, and pools of it.
 
 use warpaint::device::{
-    ArrayDescriptor, ArrayShape, Device, Error, Fill, Format, HostFlags, HostPool, LaunchConfig,
-    Pitch, PoolStatistics,
+    ArrayDescriptor, ArrayShape, Attachment, Device, Error, Fill, Format, HostFlags, HostPool,
+    LaunchConfig, Pitch, PoolStatistics,
 };
 
 use super::{Clause, KERNELS, bytes, floats, launch};
@@ -16,6 +16,7 @@ pub const CLAUSES: &[Clause] = &[
     ("transfers may be dropped", transfers_may_be_dropped),
     ("host pools keep what is dropped", host_pools_keep_what_is_dropped),
     ("kernels see mapped memory", kernels_see_mapped_memory),
+    ("managed memory is attached", managed_memory_is_attached),
 ];
 
 fn host_memory_is_copied_both_ways(device: &Device) {
@@ -200,4 +201,32 @@ fn kernels_see_mapped_memory(device: &Device) {
     }
     let empty = device.alloc_mapped(0, HostFlags::default()).unwrap();
     assert_eq!(empty.to_vec(), [0_u8; 0]);
+}
+
+fn managed_memory_is_attached(device: &Device) {
+    let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
+    let scale = device.load(KERNELS).unwrap().function("scale").unwrap();
+    let mapped = device.alloc_mapped(16, HostFlags::default()).unwrap();
+    let refused = stream.attach(&mapped, Attachment::Global);
+    assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
+    let mut memory = match device.alloc_managed(4000) {
+        Err(Error::Unsupported { .. }) => return,
+        memory => memory.unwrap(),
+    };
+    memory.write(0, &bytes(&[1.0; 1000])).unwrap();
+    let attachments = [Attachment::Stream, Attachment::Host, Attachment::Global];
+    for (round, to) in (1..).zip(attachments) {
+        stream.attach(&memory, to).unwrap();
+        stream.synchronize().unwrap();
+        let at = if to == Attachment::Global { &other } else { &stream };
+        let mut arguments = warpaint::device::Arguments::new();
+        arguments.push(&memory.address()).push(&1000_u32).push(&2.0_f32);
+        launch(at, &scale, LaunchConfig::over(1000, 64), &arguments).unwrap();
+        at.synchronize().unwrap();
+        let expected = 2.0_f32.powi(round);
+        assert!(floats(&memory.to_vec()).iter().all(|value| *value == expected), "{to:?}");
+    }
+    stream.attach(&device.alloc_managed(0).unwrap(), Attachment::Stream).unwrap();
+    let elsewhere = Device::cpu().unwrap().stream().unwrap().attach(&memory, Attachment::Host);
+    assert!(matches!(elsewhere, Err(Error::WrongDevice { .. })), "{elsewhere:?}");
 }
