@@ -86,6 +86,11 @@ fn bench(context: &Context, elements: usize) {
     let columns = numbers.reshape(&[1024, elements / 1024]).unwrap();
     bench.show("cumsum f32 along axis 0", 8, || drop(columns.cumsum_along(0).unwrap()));
     drop((rows, columns));
+    for few in [64, 4] {
+        let columns = numbers.reshape(&[elements / few, few]).unwrap();
+        let name = format!("cumsum f32 down {few} columns");
+        bench.show(&name, 8, || drop(columns.cumsum_along(0).unwrap()));
+    }
 
     let mask = numbers.gt(0.5);
     bench.show("compress half of f32", 4 + 2, || drop(numbers.compress(&mask).unwrap()));

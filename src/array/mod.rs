@@ -4,6 +4,7 @@
 //! to be computed is written as an expression ([`Expr`]) and becomes one kernel, compiled the first time and kept.
 //! Knows no scene, no OpenGL and no window.
 
+mod columns;
 mod compact;
 mod creation;
 mod custom;

@@ -60,6 +60,35 @@ macro_rules! scan_kernel {
                 self.call_into(Expr::from(&*array), array)
             }
 
+            /// The scan along `axis`, as an array of the input's shape; in the map expression `i` is the place along the
+            /// axis.
+            ///
+            /// # Errors
+            /// [`Error::Axes`](super::Error::Axes); as for `call`.
+            pub fn call_along<I: Data>(
+                &self,
+                input: impl Into<Expr<I>>,
+                axis: usize,
+            ) -> Result<GpuArray<T>> {
+                let input = input.into();
+                let mut out = GpuArray::empty(input.context()?, &input.shape()?)?;
+                self.call_along_into(input, axis, &mut out)?;
+                Ok(out)
+            }
+
+            /// The same into `out`.
+            ///
+            /// # Errors
+            /// As for `call_into` and `call_along`.
+            pub fn call_along_into<I: Data>(
+                &self,
+                input: impl Into<Expr<I>>,
+                axis: usize,
+                out: &mut GpuArray<T>,
+            ) -> Result<()> {
+                self.scan.run(&input.into().node, Segments::Along(axis), out.operand())
+            }
+
             /// The same as `call`, begun anew at each element for which `heads` is true (at the first in any case).
             ///
             /// # Errors

@@ -21,7 +21,7 @@ const FAN: usize = 32;
 const BYTES_PER_THREAD: usize = 124;
 const MOST_ITEMS: usize = 31;
 /// Threads that a multiprocessor should have room for: it limits the registers that the compiler gives them.
-const THREADS_AT_ONCE: usize = 1024;
+pub(super) const THREADS_AT_ONCE: usize = 1024;
 /// Bytes of shared memory that a block's elements may take.
 const SHARED_BYTES: usize = 40 << 10;
 

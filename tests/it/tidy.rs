@@ -166,6 +166,7 @@ fn only_named_places_are_unsafe() {
         "array/scan_kernel.rs",
         "array/sort.rs",
         "array/summary.rs",
+        "array/columns.rs",
         "array/sweep.rs",
         "headless/ceilings.rs",
         "session/flight.rs",

@@ -3,8 +3,12 @@
 use std::num::Wrapping;
 
 use ndarray::{ArrayD, Axis};
+use num_complex::Complex;
 use warpaint::{
-    array::{DType, Data, Error, ExclusiveScanKernel, Expr, GpuArray, InclusiveScanKernel},
+    array::{
+        Additive, DType, Data, Error, ExclusiveScanKernel, Expr, GpuArray, InclusiveScanKernel,
+        vector::Double4,
+    },
     device::Device,
     index,
     kernel::Context,
@@ -210,6 +214,175 @@ fn axes_of_every_layout_are_scanned() {
         let none = GpuArray::<f32>::zeros(&context, &[3, 0]).unwrap();
         assert_eq!(none.cumsum_along(1).unwrap().shape(), [3, 0]);
         assert!(none.cummin().unwrap().is_empty());
+    }
+}
+
+/// The scans of each column of an array in C order, with its elements before and with them.
+fn columns(values: &[Affine], width: usize) -> (Vec<Affine>, Vec<Affine>) {
+    let start = Affine { factor: Wrapping(1), offset: Wrapping(0) };
+    let mut totals = vec![start; width];
+    let step = |(k, &value): (usize, &Affine)| {
+        let before = totals[k % width];
+        totals[k % width] = before.then(value);
+        (before, totals[k % width])
+    };
+    values.iter().enumerate().map(step).unzip()
+}
+
+/// One tile and several below each other, groups of them and groups of groups; few columns and many, a short axis and a
+/// long one, with an operator that shows any other order.
+#[test]
+fn columns_are_scanned_in_their_order() {
+    let (inclusive, exclusive) = affine();
+    for context in contexts() {
+        let mut shapes = vec![
+            [2, 2],
+            [2, 700],
+            [17, 5],
+            [64, 32],
+            [65, 65],
+            [900, 1],
+            [9000, 3],
+            [4200, 40],
+            [4200, 130],
+        ];
+        if context.device().as_nvidia().is_some() {
+            shapes.extend([
+                [300, 40_000],
+                [40, 200_000],
+                [5, 300_000],
+                [100_000, 32],
+                [300_000, 7],
+            ]);
+        }
+        for shape in shapes {
+            let values = Affine::random(shape[0] as u64, shape[0] * shape[1]);
+            let (before, with) = columns(&values, shape[1]);
+            let a = GpuArray::from_shape(&context, &shape, &values).unwrap();
+            assert!(inclusive.call_along(&a, 0).unwrap().to_vec().unwrap() == with, "{shape:?}");
+            assert!(exclusive.call_along(&a, 0).unwrap().to_vec().unwrap() == before, "{shape:?}");
+            // Read along the axis and written across, and the other way round.
+            let turned = a.transpose().copy().unwrap();
+            let sums = exclusive.call_along(&turned.transpose(), 0).unwrap();
+            assert!(sums.to_vec().unwrap() == before, "{shape:?}");
+            let mut sums = turned.transpose();
+            inclusive.call_along_into(&a, 0, &mut sums).unwrap();
+            assert!(sums.to_vec().unwrap() == with, "{shape:?}");
+            let mut sums = turned.transpose();
+            exclusive.call_along_into(&a, 0, &mut sums).unwrap();
+            assert!(sums.to_vec().unwrap() == before, "{shape:?}");
+            let mut same = a;
+            let input = Expr::from(&same);
+            inclusive.call_along_into(input, 0, &mut same).unwrap();
+            assert!(same.to_vec().unwrap() == with, "in place, {shape:?}");
+        }
+    }
+}
+
+/// Sizes of elements from one byte to more than columns are scanned with.
+#[test]
+fn columns_of_all_types_are_scanned() {
+    fn check<T>(context: &Context, of: impl Fn(u8) -> T, add: impl Fn(T, T) -> T)
+    where
+        T: Additive + Copy + PartialEq + std::fmt::Debug,
+    {
+        let (rows, width) = (300, 35);
+        let values = random(11, rows * width, |rng| of(rng.u8(0..3)));
+        let mut sums = values.clone();
+        for k in width..sums.len() {
+            sums[k] = add(sums[k - width], sums[k]);
+        }
+        let a = GpuArray::from_shape(context, &[rows, width], &values).unwrap();
+        assert!(a.cumsum_along(0).unwrap().to_vec().unwrap() == sums, "{:?}", T::DTYPE);
+    }
+    for context in contexts() {
+        check(&context, |x| x, u8::wrapping_add);
+        check(&context, i16::from, i16::wrapping_add);
+        check(&context, i64::from, i64::wrapping_add);
+        check(&context, f64::from, |a, b| a + b);
+        check(&context, |x| half::f16::from_f32(x.into()), |a, b| a + b);
+        check(&context, |x| Complex::new(f64::from(x), -f64::from(x)), |a, b| a + b);
+        let vector = |x: u8| Double4::new(x.into(), 1.0, -1.0, 0.5);
+        check(&context, vector, |a, b| Double4::new(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w));
+    }
+}
+
+#[test]
+#[expect(unsafe_code, reason = "kernels from expressions")]
+fn scans_along_axes_go_where_they_are_wanted() {
+    // SAFETY: the expressions use their operands alone.
+    let weighted =
+        unsafe { ExclusiveScanKernel::<i64>::new("a + b", "-1") }.map("x * (long long)i");
+    for context in contexts() {
+        let x = random(5, 6 * 50 * 40, |rng| rng.i32(-99..99));
+        let a = GpuArray::from_shape(&context, &[6, 50, 40], &x).unwrap();
+        for (axis, length, step) in [(0, 6, 2000), (1, 50, 40), (2, 40, 1)] {
+            let mut expected = vec![-1; x.len()];
+            for k in 0..x.len() {
+                let place = k / step % length;
+                if place > 0 {
+                    let before = if place > 1 { expected[k - step] } else { 0 };
+                    expected[k] = before + i64::from(x[k - step]) * (place as i64 - 1);
+                }
+            }
+            let wide = GpuArray::<i64>::zeros(&context, &[6, 50, 80]).unwrap();
+            let mut part = wide.slice(&index![..;-1, .., ..;2]).unwrap();
+            weighted.call_along_into(&a, axis, &mut part).unwrap();
+            assert!(part.to_vec().unwrap() == expected, "{axis}");
+            let rest = wide.slice(&index![.., .., 1..;2]).unwrap();
+            assert!(rest.to_vec().unwrap().iter().all(|&value| value == 0));
+        }
+        // Shifted by a row, as if everything was read first.
+        let mut from = GpuArray::from_slice(&context, &[1i32; 400]).unwrap();
+        from = from.reshape(&[100, 4]).unwrap();
+        let mut to = from.slice(&index![1..]).unwrap();
+        // SAFETY: as above.
+        let sum = unsafe { InclusiveScanKernel::<i32>::new("a + b") };
+        sum.call_along_into(&from.slice(&index![..-1]).unwrap(), 0, &mut to).unwrap();
+        let expected: Vec<i32> = (0..400).map(|k| (k / 4).max(1)).collect();
+        assert_eq!(from.to_vec().unwrap(), expected);
+
+        let mut short = GpuArray::<i64>::zeros(&context, &[6, 50]).unwrap();
+        let wrong = weighted.call_along_into(&a, 0, &mut short);
+        assert!(matches!(wrong, Err(Error::Shape { .. })), "{wrong:?}");
+        let mut once = short.slice(&index![.., 0..1]).unwrap().broadcast_to(&[6, 50]).unwrap();
+        let flat = a.slice(&index![.., .., 0]).unwrap();
+        let wrong = weighted.call_along_into(&flat, 0, &mut once);
+        assert!(matches!(wrong, Err(Error::NotWritable { .. })), "{wrong:?}");
+        assert!(matches!(weighted.call_along(&a, 3), Err(Error::Axes { .. })));
+        for shape in [[0, 40], [40, 0]] {
+            let none = GpuArray::<i32>::zeros(&context, &shape).unwrap();
+            assert!(
+                [0, 1].iter().all(|&axis| weighted.call_along(&none, axis).unwrap().is_empty())
+            );
+        }
+    }
+}
+
+/// The documented bound, against sums in `f64`; and the same bits each time.
+#[test]
+fn sums_of_columns_are_near_and_always_the_same() {
+    for context in contexts() {
+        for (rows, width) in [(9000, 33), (9000, 6), (2000, 140)] {
+            let draw = |rng: &mut fastrand::Rng| (rng.f32() - 0.5) * 2f32.powi(rng.i32(-10..10));
+            let values = random(3, rows * width, draw);
+            let a = GpuArray::from_shape(&context, &[rows, width], &values).unwrap();
+            let sums = a.cumsum_along(0).unwrap().to_vec().unwrap();
+            let mut exact = vec![(0.0, 0.0); width];
+            let serial = if context.device().as_nvidia().is_some() { 0.0 } else { 2048.0 };
+            let k = 64.0 + rows as f64 / 512.0 + serial;
+            for (at, (&value, &sum)) in values.iter().zip(&sums).enumerate() {
+                let (exact, magnitude) = &mut exact[at % width];
+                *exact += f64::from(value);
+                *magnitude += f64::from(value.abs());
+                let bound = k * 2f64.powi(-24) * *magnitude;
+                assert!((f64::from(sum) - *exact).abs() <= bound, "{sum} {exact} {bound}");
+            }
+            for _ in 0..3 {
+                let again = a.cumsum_along(0).unwrap().to_vec().unwrap();
+                assert!(again.iter().zip(&sums).all(|(a, b)| a.to_bits() == b.to_bits()));
+            }
+        }
     }
 }
 
