@@ -79,6 +79,9 @@ size     = 1.5
 colormap = "inferno"
 range    = [0.0, 0.8]
 
+[view.camera]
+distance = 4.3
+
 [[check]]
 stat   = "position.nan"
 equals = 0

@@ -113,6 +113,9 @@ struct RenderArgs {
     /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = size)]
     size: [u32; 2],
+    /// Draw the legend into the pictures: what their colours stand for
+    #[arg(long)]
+    legend: bool,
     /// Picture after the last step; frame_%04d.png with --every; or a clip: .gif, .apng, .mp4, .webm
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -260,6 +263,7 @@ fn render(args: RenderArgs) -> Result<()> {
         scene: SceneSource::find(&args.scene)?,
         steps: args.steps,
         size_px: args.size,
+        legend: args.legend,
         out: args.out,
         every: args.every,
         per_second: args.fps,

@@ -47,6 +47,8 @@
 pub mod diagnostic;
 pub mod element;
 mod file;
+#[cfg(feature = "gl")]
+mod number;
 
 pub mod scene;
 

@@ -24,8 +24,8 @@ pub struct Camera {
 }
 
 /// Limits of the distance.
-const NEAREST: f32 = 1.0e-3;
-const FARTHEST: f32 = 1.0e4;
+const NEAREST: f32 = 1.0e-6;
+const FARTHEST: f32 = 1.0e9;
 
 impl Default for Camera {
     /// Shows [-1, 1]³ but for its nearest corners, a little from above and from the right.
@@ -47,6 +47,11 @@ impl Camera {
     /// Looks straight at the x-y plane, as at a picture.
     pub fn front() -> Self {
         Self { yaw: 0.0, pitch: 0.0, ..Self::default() }
+    }
+
+    /// Sees a cube with this centre and half of this edge as the start camera sees [-1, 1]³.
+    pub fn around(centre: Vec3, half: f32) -> Self {
+        Self { target: centre, distance: Self::START_DISTANCE * half, ..Self::default() }
     }
 
     /// Turns about the target by a drag, in heights of the picture (x to the right, y downwards): the content
@@ -196,6 +201,17 @@ mod tests {
                 let inside = at.cmpge(Vec2::ZERO).all() && at.cmple(picture).all();
                 assert!(inside, "{corner} at {at} of {size:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_cube_anywhere_is_seen_as_the_one_around_the_origin() {
+        let (centre, half, size) = (Vec3::new(300.0, -40.0, 7.0), 25.0, [640, 480]);
+        let there = Camera::around(centre, half);
+        for corner in [Vec3::ONE, Vec3::new(-0.5, 0.8, 0.1)] {
+            let usual = Camera::default().project(corner, size).unwrap();
+            let at = there.project(centre + corner * half, size).unwrap();
+            assert!(at.distance(usual) < 0.05, "{at} {usual}");
         }
     }
 

@@ -25,6 +25,9 @@ pub struct Cloud<'a> {
     /// Diameter in pixels of a picture 720 pixels high, at the start camera's distance
     /// ([`Camera::START_DISTANCE`]); it scales with the picture, so that every size looks the same.
     pub size_px: f32,
+    /// Half of what the points fill, along its longest side: what counts as near, and how bright they are together, goes
+    /// by it. The start camera's distance is so many times as large.
+    pub scale: f32,
     /// Whether near points are larger.
     pub perspective: bool,
     /// How they meet.
@@ -61,6 +64,7 @@ impl<'a> Cloud<'a> {
             coloring: Coloring::default(),
             count,
             size_px: 2.0,
+            scale: 1.0,
             perspective: true,
             blend: Blend::Additive,
         }
@@ -182,8 +186,8 @@ impl Points {
 /// What `shaders/points.glsl` needs.
 fn set_uniforms(program: &Program, camera: &Camera, cloud: &Cloud<'_>, size: [u32; 2]) {
     let [w, h] = size.map(|n| n as f32);
-    let reference = if cloud.perspective { reference(camera) } else { 0.0 };
-    let near_far = [camera.distance - 1.2, camera.distance + 1.6];
+    let reference = if cloud.perspective { reference(camera, cloud) } else { 0.0 };
+    let near_far = [-1.2, 1.6].map(|depth| camera.distance + depth * cloud.scale);
     let view_projection = camera.view_projection(w / h).to_cols_array();
     program.set("view_projection", Uniform::Mat4(view_projection));
     program.set("diameter", Uniform::F32(diameter(cloud, size)));
@@ -204,12 +208,12 @@ fn diameter(cloud: &Cloud<'_>, [_, height]: [u32; 2]) -> f32 {
 
 /// The distance at which sprites have their diameter. It follows the camera half way, so that near points are
 /// larger than far ones, but going nearer does not turn sparks into balloons.
-fn reference(camera: &Camera) -> f32 {
-    (Camera::START_DISTANCE * camera.distance).sqrt()
+fn reference(camera: &Camera, cloud: &Cloud<'_>) -> f32 {
+    (Camera::START_DISTANCE * cloud.scale * camera.distance).sqrt()
 }
 
 fn diameter_at_target(camera: &Camera, cloud: &Cloud<'_>, size: [u32; 2]) -> f32 {
-    let scale = if cloud.perspective { reference(camera) / camera.distance } else { 1.0 };
+    let scale = if cloud.perspective { reference(camera, cloud) / camera.distance } else { 1.0 };
     diameter(cloud, size) * scale
 }
 
@@ -218,7 +222,7 @@ fn diameter_at_target(camera: &Camera, cloud: &Cloud<'_>, size: [u32; 2]) -> f32
 fn exposure(camera: &Camera, cloud: &Cloud<'_>, size: [u32; 2]) -> f32 {
     let light_px = diameter_at_target(camera, cloud, size).powi(2) * LIGHT;
     // [-1, 1]³ covers about 5 square units.
-    let area_px = 5.0 * camera.pixels_per_unit(size).powi(2);
+    let area_px = 5.0 * (cloud.scale * camera.pixels_per_unit(size)).powi(2);
     let mean = cloud.count as f32 * light_px / area_px;
     (MEAN_DENSITY / mean.max(1.0e-12)).min(SINGLE_DENSITY)
 }

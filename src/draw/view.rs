@@ -4,6 +4,8 @@ use super::{
     Background, Camera, PanZoom,
     coloring::Palette,
     image::{Image, Images},
+    legend::Legend,
+    overlay::Overlay,
     picture::{Development, Picture},
     points::{Cloud, Points},
     surface::{Surface, Surfaces},
@@ -21,6 +23,7 @@ pub struct View {
     images: Option<Images>,
     surfaces: Option<Surfaces>,
     volumes: Option<Volumes>,
+    overlay: Option<Overlay>,
 }
 
 /// What one frame shows.
@@ -79,6 +82,7 @@ impl View {
             images: None,
             surfaces: None,
             volumes: None,
+            overlay: None,
         })
     }
 
@@ -144,7 +148,26 @@ impl View {
         self.picture.develop(&frame.background, development)?;
         Ok(self.picture.developed())
     }
+
+    /// Draws a legend over the picture, into its lower right corner; the next frame takes it away.
+    ///
+    /// # Errors
+    /// As [`draw`](Self::draw).
+    pub fn draw_legend(&mut self, legend: &Legend) -> Result<&Framebuffer> {
+        let overlay = made(&mut self.overlay, || Overlay::new(&self.gl))?;
+        let picture = self.picture.developed();
+        let [w, h] = picture.size().map(|n| n as f32);
+        let scale = (h / POINTS_HIGH).max(1.0);
+        let room = Legend::room([w / scale - MARGIN, h / scale - MARGIN].into());
+        overlay.draw(picture, scale, |fonts| legend.shapes(room, fonts))?;
+        Ok(picture)
+    }
 }
+
+/// Space between a legend and the picture's edges, in points.
+const MARGIN: f32 = 14.0;
+/// A point is a pixel of a picture so many pixels high, and of smaller ones; of larger ones it is more.
+const POINTS_HIGH: f32 = 720.0;
 
 /// A picture is drawn at least so finely.
 const LEAST_DETAIL: f32 = 0.1;

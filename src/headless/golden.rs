@@ -238,7 +238,8 @@ mod tests {
         let grey = |level: u8| [level, level, level, 255].repeat(100);
         record::png(&path, [10, 10], &grey(100)).unwrap();
         let compared = |rgba: Vec<u8>, tolerance, outliers| {
-            let golden = golden(Kept::Image { size_px: [10, 10], outliers }, tolerance);
+            let golden =
+                golden(Kept::Image { size_px: [10, 10], outliers, legend: false }, tolerance);
             let actual = Actual::Picture { size_px: [10, 10], rgba };
             actual.compare(&golden, &path, folder.path()).unwrap()
         };

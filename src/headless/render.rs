@@ -37,6 +37,8 @@ pub struct Render {
     pub steps: u64,
     /// Width and height of the picture in pixels.
     pub size_px: [u32; 2],
+    /// Whether pictures have the legend of their colours, where these stand for numbers.
+    pub legend: bool,
     /// The pictures: see [`Target`]; `None`: nothing is drawn and no OpenGL is needed.
     pub out: Option<PathBuf>,
     /// A picture, and a sample of the statistics, every so many steps.
@@ -86,7 +88,7 @@ pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> 
             if let (Some(recorder), Some(stage), true) =
                 (&mut recorder, &mut stage, rhythm.has_picture(step))
             {
-                recorder.add(step, &stage.picture(session, request.size_px)?)?;
+                recorder.add(step, &stage.picture(session, request.size_px, request.legend)?)?;
             }
             if request.json.is_some() && request.every.is_some() {
                 samples.push(Sample::take(session)?);

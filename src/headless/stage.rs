@@ -28,8 +28,13 @@ impl Stage {
         stage.map_or_else(|| Interop::none(device), |s| Interop::new(s.context.gl(), device))
     }
 
-    /// The picture of the last finished step as rows of RGBA, top row first.
-    pub(super) fn picture(&mut self, session: &mut Session, size_px: [u32; 2]) -> Result<Vec<u8>> {
+    /// The picture of the last finished step as rows of RGBA, top row first; with the legend, where there is one to draw.
+    pub(super) fn picture(
+        &mut self,
+        session: &mut Session,
+        size_px: [u32; 2],
+        legend: bool,
+    ) -> Result<Vec<u8>> {
         if self.view.size() != size_px {
             self.view.resize(size_px)?;
         }
@@ -37,6 +42,10 @@ impl Stage {
             session.measure()?;
         }
         let camera = session.start_camera();
-        Ok(self.view.draw(&session.frame(&camera))?.read_rgba8()?)
+        self.view.draw(&session.frame(&camera))?;
+        if let Some(legend) = session.legend().filter(|_| legend) {
+            self.view.draw_legend(&legend)?;
+        }
+        Ok(self.view.picture().read_rgba8()?)
     }
 }

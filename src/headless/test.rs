@@ -342,8 +342,8 @@ fn actual(
             let resource = manifest.resource(of);
             Ok(Actual::Array(npy::encode(resource, &session.read(&resource.name)?)))
         }
-        (Kept::Image { size_px, .. }, Some(Ok(stage))) => {
-            Ok(Actual::Picture { size_px, rgba: stage.picture(session, size_px)? })
+        (Kept::Image { size_px, legend, .. }, Some(Ok(stage))) => {
+            Ok(Actual::Picture { size_px, rgba: stage.picture(session, size_px, legend)? })
         }
         (Kept::Image { .. }, Some(Err(error))) => Err(Error::NoStage(error.to_string())),
         (Kept::Image { .. }, None) => Err(Error::NoStage("there is no OpenGL".to_owned())),

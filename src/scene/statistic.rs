@@ -92,6 +92,8 @@ pub enum Kept {
         size_px: [u32; 2],
         /// Greatest share of pixels that may be quite different.
         outliers: f64,
+        /// Whether the legend is in it.
+        legend: bool,
     },
     /// A resource's contents.
     Array {

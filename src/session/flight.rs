@@ -50,6 +50,7 @@ impl Session {
         }
         if self.reset != Reset::None {
             let reset = std::mem::replace(&mut self.reset, Reset::None);
+            self.forget_extent(&reset);
             if reset == Reset::All {
                 self.inputs.step = 0;
                 self.inputs.frame = 0;

@@ -1,19 +1,26 @@
 //! What a scene shows, as what `draw` draws.
 
-use super::{Legend, Session, ViewState};
+use glam::{Vec2, Vec3};
+
+use super::{Reset, Session, ViewState};
 use crate::{
     array::Statistics,
     draw::{
-        Blend, Camera, Cloud, Coloring, Colormap, Content, Frame, Image, Paint, Surface, Values,
-        Volume,
+        Blend, Camera, Cloud, Coloring, Colormap, Content, Frame, Image, Legend, Paint, Surface,
+        Values, Volume,
     },
     element::Scalar,
     gl,
     scene::{self, Builtin, ColorBy, ResourceId, Source, View, ViewKind},
 };
 
-/// Colours of a legend, but one.
-const LEGEND_STEPS: u8 = 64;
+/// The box that points fill when they are seen first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Extent {
+    centre: Vec3,
+    /// Half of its longest edge.
+    half: f32,
+}
 
 impl Session {
     /// The last finished step, seen by `camera`; the background alone where there is nothing to draw.
@@ -47,8 +54,55 @@ impl Session {
             }
             // All corners of the box.
             ViewKind::Volume { .. } => Camera { distance: 5.0, ..usual },
-            ViewKind::Points { .. } | ViewKind::Image { .. } => usual,
+            ViewKind::Points { .. } => {
+                self.fitted().map_or(usual, |extent| Camera::around(extent.centre, extent.half))
+            }
+            ViewKind::Image { .. } => usual,
         }
+    }
+
+    /// The points that the start camera is to fit, because the manifest does not say where they are.
+    fn points_to_fit(&self) -> Option<ResourceId> {
+        let view = self.view()?;
+        match view.kind {
+            ViewKind::Points { position, .. }
+                if view.camera.target.is_none() && view.camera.distance.is_none() =>
+            {
+                Some(position)
+            }
+            _ => None,
+        }
+    }
+
+    /// What the start camera fits.
+    fn fitted(&self) -> Option<Extent> {
+        self.points_to_fit().and(self.extent)
+    }
+
+    /// Fits the start camera to the points when they are measured first; after that it stays where it is.
+    pub(super) fn fit_camera(&mut self) {
+        if self.extent.is_none()
+            && let Some(position) = self.points_to_fit()
+        {
+            self.extent = extent(self.statistics(position), self.unit(position));
+        }
+    }
+
+    /// Forgets what the start camera fits: the points in these resources, or all of them, are set anew.
+    pub(super) fn forget_extent(&mut self, reset: &Reset) {
+        let position = self.points_to_fit().and_then(|position| self.name_of(position));
+        let anew = match reset {
+            Reset::None => false,
+            Reset::Fresh(names) => position.is_some_and(|name| names.contains(name)),
+            Reset::All => true,
+        };
+        if anew {
+            self.extent = None;
+        }
+    }
+
+    fn name_of(&self, id: ResourceId) -> Option<&str> {
+        Some(&self.program.as_ref()?.scene.manifest.resource(id).name)
     }
 
     /// The texture that is shown as a flat image, where one is.
@@ -65,11 +119,12 @@ impl Session {
         let arguments = program.passes.iter().flat_map(|pass| &pass.plan.arguments);
         let mouse = Source::Builtin(Builtin::Mouse);
         let takes_mouse = arguments.map(|argument| &argument.source).any(|s| *s == mouse);
-        Some(ViewState { kind: view.kind.name(), takes_mouse, legend: self.legend(view) })
+        Some(ViewState { kind: view.kind.name(), takes_mouse, legend: self.legend() })
     }
 
     /// What the view's colours stand for; `None` where they are nothing but colours.
-    fn legend(&self, view: &View) -> Option<Legend> {
+    pub fn legend(&self) -> Option<Legend> {
+        let view = self.view()?;
         let of = match view.kind {
             ViewKind::Points { color, .. } => color?,
             ViewKind::Image { texture, .. }
@@ -85,16 +140,16 @@ impl Session {
             (Paint::Magnitude, _) => format!("|{name}|"),
             (Paint::Component(_), _) => format!("{name}.{}", view.coloring.by.name()),
         };
-        let colors = (0..=LEGEND_STEPS).map(|i| f32::from(i) / f32::from(LEGEND_STEPS));
-        let colors = colors.map(|scalar| colormap.srgb8(scalar)).collect();
-        Some(Legend { title, unit: view.coloring.unit.clone(), range, colormap, colors })
+        Some(Legend { title, unit: view.coloring.unit.clone(), range, colormap })
     }
 
-    /// Whether the picture depends on statistics, because the manifest gives no range for the colours.
+    /// Whether the picture depends on statistics, because the manifest gives no range for the colours, or no camera and
+    /// the points have not been measured yet.
     pub fn needs_statistics_to_draw(&self) -> bool {
         let depends =
             |view: &View| view.coloring.range.is_none() && view.coloring.by != ColorBy::Rgba;
-        self.view().is_some_and(depends)
+        let unseen = self.extent.is_none() && self.points_to_fit().is_some();
+        unseen || self.view().is_some_and(depends)
     }
 
     fn content(&self) -> Option<Content<'_>> {
@@ -108,6 +163,7 @@ impl Session {
                     coloring: self.coloring(&view.coloring, color),
                     count,
                     size_px,
+                    scale: self.fitted().map_or(1.0, |extent| extent.half),
                     blend: if additive { Blend::Additive } else { Blend::Opaque },
                     ..Cloud::new(position.buffer, count)
                 }))
@@ -186,6 +242,16 @@ fn paint(by: ColorBy) -> Paint {
         ColorBy::W => Paint::Component(3),
         ColorBy::Rgba => Paint::Rgba,
     }
+}
+
+/// The box of all finite positions; of a single place there is none to see.
+fn extent(statistics: &[Statistics], unit: f32) -> Option<Extent> {
+    let side = |axis: usize| statistics.get(axis).filter(|s| s.min <= s.max);
+    let ends = |s: &Statistics| (Vec2::new(s.min as f32, s.max as f32) * unit).to_array();
+    let sides = [0, 1, 2].map(|axis| side(axis).map_or([0.0; 2], ends));
+    let centre = Vec3::from(sides.map(|[low, high]| low / 2.0 + high / 2.0));
+    let half = sides.map(|[low, high]| high / 2.0 - low / 2.0).into_iter().fold(0.0, f32::max);
+    (half > 0.0 && half.is_finite() && centre.is_finite()).then_some(Extent { centre, half })
 }
 
 fn range_of(statistics: &Statistics) -> [f32; 2] {

@@ -107,6 +107,8 @@ pub struct Session {
     picture: u64,
 
     statistics: statistics::Board,
+    /// What the start camera fits, where it has to fit something.
+    extent: Option<frame::Extent>,
     history: History,
     stopwatch: Stopwatch,
     rate: Rate,
@@ -187,6 +189,7 @@ impl Session {
             fault: None,
             picture: 0,
             statistics: statistics::Board::default(),
+            extent: None,
             history: History::default(),
             stopwatch: Stopwatch::default(),
             rate: Rate::default(),
@@ -230,6 +233,7 @@ impl Session {
         if self.collect_statistics()? {
             changed = true;
             self.picture += u64::from(self.needs_statistics_to_draw());
+            self.fit_camera();
         }
         Ok(changed)
     }
@@ -279,7 +283,9 @@ impl Session {
     pub fn measure(&mut self) -> Result<(), Error> {
         self.finish_flight()?;
         self.start_statistics()?;
-        self.statistics.wait()
+        self.statistics.wait()?;
+        self.fit_camera();
+        Ok(())
     }
 
     /// The bytes of a resource after the last finished step.

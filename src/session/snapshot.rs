@@ -4,11 +4,12 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use serde::Serialize;
 
+use crate::diagnostic::Diagnostic;
 pub use crate::{
     array::Statistics,
+    draw::Legend,
     scene::{Control, Value},
 };
-use crate::{diagnostic::Diagnostic, draw::Colormap};
 
 /// The state of a session at one moment.
 #[derive(Clone, Debug, Serialize)]
@@ -87,22 +88,6 @@ impl ViewState {
     pub fn is_flat(&self) -> bool {
         self.kind == "image"
     }
-}
-
-/// What colours stand for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Legend {
-    /// What has the values, such as `dye.x` or `|velocity|`.
-    pub title: String,
-    /// The values' unit; may be empty.
-    pub unit: String,
-    /// The values at both ends.
-    pub range: [f32; 2],
-    /// The colour map.
-    pub colormap: Colormap,
-    /// sRGB colours at equal distances from one end to the other.
-    #[serde(skip)]
-    pub colors: Vec<[u8; 3]>,
 }
 
 /// A parameter of the scene.

@@ -314,6 +314,7 @@ fn what_is_wrong_with_a_golden_is_told_on_its_line() {
         ("image = \"a.png\"\nsize = [4]", "`size` must be two numbers"),
         ("image = \"a.png\"\ntolerance = -1", "`tolerance` must be at least 0"),
         ("image = \"a.png\"\nrelative = 1", "[[golden]] has no key `relative`"),
+        ("image = \"a.png\"\nlegend = 1", "`legend` must be true or false"),
     ] {
         let manifest = format!("[[golden]]\n{golden}");
         tested(&manifest, &[]).expect(1, &["scene.cu:", "error: ", told]);

@@ -13,6 +13,7 @@ use warpaint::{
 use crate::gl::context;
 
 mod image;
+mod legend;
 mod surface;
 mod volume;
 
@@ -30,13 +31,16 @@ struct Pixels {
 impl Pixels {
     fn draw(view: &mut View, frame: &Frame<'_>, name: &str) -> Self {
         let picture = view.draw(frame).unwrap();
-        let pixels = Self { size: picture.size(), rgba: picture.read_rgba8().unwrap() };
+        Self { size: picture.size(), rgba: picture.read_rgba8().unwrap() }.kept(name)
+    }
+
+    fn kept(self, name: &str) -> Self {
         if let Ok(folder) = std::env::var("WARPAINT_PICTURES") {
             let path = std::path::Path::new(&folder).join(format!("{name}.png"));
-            let [w, h] = pixels.size;
-            ::image::save_buffer(path, &pixels.rgba, w, h, ::image::ColorType::Rgba8).unwrap();
+            let [w, h] = self.size;
+            ::image::save_buffer(path, &self.rgba, w, h, ::image::ColorType::Rgba8).unwrap();
         }
-        pixels
+        self
     }
 
     fn at(&self, x: u32, y: u32) -> [u8; 3] {

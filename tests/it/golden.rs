@@ -1,5 +1,5 @@
 //! Pictures of built-in scenes, one for each kind of view and some for their kernels, against those that were looked at
-//! and kept.
+//! and kept; and pictures of points against each other.
 
 use std::{fs, path::Path};
 
@@ -91,4 +91,83 @@ fn a_membrane_looks_as_it_did() {
 #[test]
 fn smoke_looks_as_it_did() {
     check_small("smoke", &["n=32"], "90");
+}
+
+/// A ball of points, half of which is `HALF` and whose middle is at `HALF` * (3, -2, 1).
+const BALL: &str = r#"/*---
+[constant]
+HALF = 1.0
+[buffer.position]
+type = "float4"
+count = 4096
+[buffer.height]
+type = "float"
+count = 4096
+[[pass]]
+kernel = "place"
+over = "position"
+[view]
+kind = "points"
+position = "position"
+color = "height"
+unit = "m"
+range = [-1.0, 1.0]
+---*/
+#include <warpaint/random.cuh>
+__global__ void place(float4 *position, float *height, int position_count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= position_count) return;
+    warpaint::Random random(1, i);
+    const float3 p = random.in_ball();
+    const float half = HALF;
+    position[i] = make_float4((p.x + 3.0f) * half, (p.y - 2.0f) * half, (p.z + 1.0f) * half, 1.0f);
+    height[i] = p.y;
+}
+"#;
+
+/// Renders the ball on the CPU device; `None`, said aloud, where there is no OpenGL.
+fn ball(place: &Workplace, name: &str, arguments: &[&str]) -> Option<image::RgbImage> {
+    place.file("scene.cu", BALL);
+    let command = ["render", "scene.cu", "--device", "cpu", "--size", "320x180", "--out", name];
+    let ended = place.run(&[&command[..], arguments].concat());
+    if ended.err.contains("no EGL") {
+        eprintln!("skipped: no OpenGL: {}", ended.err);
+        return None;
+    }
+    ended.expect(0, &[]);
+    Some(read(&place.path(name)))
+}
+
+#[test]
+fn points_of_any_extent_are_seen_alike() {
+    let place = Workplace::new();
+    let Some(usual) = ball(&place, "usual.png", &[]) else { return };
+    let lit = |pixel: &&image::Rgb<u8>| pixel.0.iter().any(|channel| *channel > 100);
+    let count = usual.pixels().filter(lit).count();
+    assert!(count > 1000, "{count} pixels of points");
+    for half in ["HALF=1024.0", "HALF=0.0009765625"] {
+        let other = ball(&place, "other.png", &["--const", half]).unwrap();
+        // What is scaled by a power of two is rounded alike; the camera's near and far planes are not scaled, so that depth
+        // differs in its last bits.
+        let off = usual.iter().zip(other.iter()).map(|(a, b)| f64::from(a.abs_diff(*b)));
+        let mean = off.sum::<f64>() / usual.len() as f64;
+        assert!(mean < 0.5, "{half}: {mean}");
+    }
+}
+
+#[test]
+fn the_legend_is_drawn_when_it_is_asked_for() {
+    let place = Workplace::new();
+    let Some(plain) = ball(&place, "plain.png", &[]) else { return };
+    let legend = ball(&place, "legend.png", &["--legend"]).unwrap();
+    let (width, height) = plain.dimensions();
+    // It is 14 points from the lower right corner, and 210 x 51 of them large.
+    let room = |x, y| x + 224 >= width && x + 14 < width && y + 65 >= height && y + 14 < height;
+    let places = || (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    let differs = |&(x, y): &(u32, u32)| plain.get_pixel(x, y) != legend.get_pixel(x, y);
+    let (inside, outside): (Vec<_>, Vec<_>) =
+        places().filter(differs).partition(|&(x, y)| room(x, y));
+    assert!(outside.is_empty(), "{} pixels elsewhere", outside.len());
+    assert!(inside.len() > 210 * 51 * 9 / 10, "{} pixels of a legend", inside.len());
 }

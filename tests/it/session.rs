@@ -1,6 +1,7 @@
 //! Running scenes: hot swap, what survives an edit, and that OpenGL sees what the kernels wrote.
 
 mod array;
+mod camera;
 mod texture;
 mod view;
 

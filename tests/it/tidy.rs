@@ -49,7 +49,7 @@ fn names_crate(line: &str, word: &str) -> bool {
 
 #[test]
 fn foreign_crates_stay_where_they_belong() {
-    let rules: [(&[&str], &[&str]); 5] = [
+    let rules: [(&[&str], &[&str]); 6] = [
         (&["cudarc"], &["device/nvidia/", "interop/registered"]),
         (
             &[
@@ -63,6 +63,7 @@ fn foreign_crates_stay_where_they_belong() {
         ),
         (&["glow", "glutin"], &["gl/"]),
         (&["egui", "egui_glow", "egui_winit", "egui_plot", "egui_extras"], &["studio/"]),
+        (&["epaint"], &["draw/"]),
         (&["winit", "glutin_winit"], &["studio/", "gl/context"]),
     ];
     let mut wrong = Vec::new();

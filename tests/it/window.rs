@@ -9,6 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use warpaint::draw::Colormap;
+
 use super::support::{Ended, Workplace, root};
 
 /// How long anything may take on a busy machine before a test gives up.
@@ -29,6 +31,7 @@ over = "position"
 kind = "points"
 position = "position"
 size = 8.0
+camera.distance = 4.3
 ---*/
 __device__ float shift();
 __global__ void place(float4 *position, int n) {
@@ -274,4 +277,171 @@ fn a_window_destroyed_by_another_program_is_an_error() {
     let log = fs::read_to_string(screen.place.path("studio.log")).unwrap();
     assert_eq!(code, Some(3), "{log}");
     assert!(!log.contains("panicked"), "{log}");
+}
+
+/// An image of 4 x 4 texels, each of another value.
+const TEXELS: &str = r#"/*---
+title = "Texels"
+[texture.field]
+format = "r32f"
+size = [4, 4]
+[[pass]]
+kernel = "count"
+over = "field"
+[view]
+kind = "image"
+texture = "field"
+colormap = "turbo"
+range = [0.0, 15.0]
+---*/
+__global__ void count(cudaSurfaceObject_t field)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < 4 && y < 4) surf2Dwrite(float(y * 4 + x), field, x * 4, y);
+}
+"#;
+
+/// The view at the studio's first layout: left, top, right, bottom. The image is as high as it, in its middle.
+const SHOWN: [i32; 4] = [520, 46, 1190, 638];
+/// Its lower right corner has what is under the pointer, above the legend.
+const PROBE: [i32; 4] = [1000, 500, 1176, 543];
+
+/// What of the image a row of the screen shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Run {
+    /// The number of the texel.
+    texel: usize,
+    /// From here to there.
+    ends: [i32; 2],
+}
+
+impl Run {
+    fn width(&self) -> i32 {
+        self.ends[1] - self.ends[0]
+    }
+
+    /// Where a place is in the texel, from 0 to 1.
+    fn part(&self, x: i32) -> f32 {
+        (x - self.ends[0]) as f32 / self.width() as f32
+    }
+}
+
+impl Picture {
+    fn at(&self, [x, y]: [i32; 2]) -> [u8; 3] {
+        self.rgb[y as usize * self.width + x as usize]
+    }
+
+    /// The texel whose colour a pixel has.
+    fn texel(&self, at: [i32; 2]) -> Option<usize> {
+        let near = |texel: &usize| {
+            let color = Colormap::Turbo.srgb8(*texel as f32 / 15.0);
+            self.at(at).iter().zip(color).all(|(a, b)| a.abs_diff(b) <= 3)
+        };
+        (0..16).find(near)
+    }
+
+    /// The texel at a place, and how far it reaches to both sides.
+    fn run(&self, [x, y]: [i32; 2]) -> Option<Run> {
+        let texel = self.texel([x, y])?;
+        let same = |x: &i32| self.texel([*x, y]) == Some(texel);
+        let right = (x..SHOWN[2]).take_while(same).last()?;
+        let left = (SHOWN[0]..=x).rev().take_while(same).last()?;
+        Some(Run { texel, ends: [left, right + 1] })
+    }
+
+    /// The words on what is under the pointer: pixels that are nearly white.
+    fn words(&self) -> Vec<[i32; 2]> {
+        let [left, top, right, bottom] = PROBE;
+        let all = (top..bottom).flat_map(|y| (left..right).map(move |x| [x, y]));
+        all.filter(|&at| self.at(at).into_iter().all(|channel| channel > 170)).collect()
+    }
+}
+
+impl Screen {
+    fn mouse(&self, arguments: &[&str], [x, y]: [i32; 2]) {
+        let place = [x.to_string(), y.to_string()];
+        let mut all = vec!["mousemove", &place[0], &place[1]];
+        all.extend(arguments);
+        self.xdotool(&all).expect(0, &[]);
+    }
+
+    /// Waits until the row at `place` stands still and `accept` likes it.
+    #[track_caller]
+    fn run_where(&self, what: &str, place: [i32; 2], accept: impl Fn(Run) -> bool) -> Run {
+        let (mut before, mut found) = (None, None);
+        self.until(what, || {
+            found = self.picture().run(place).filter(|&run| accept(run));
+            let still = found.is_some() && found == before;
+            before = found;
+            still
+        });
+        found.unwrap()
+    }
+
+    /// The words on what is under the pointer, once they are there and stand still.
+    #[track_caller]
+    fn words(&self) -> Vec<[i32; 2]> {
+        let mut found = Vec::new();
+        self.until("the value under the pointer is written", || {
+            let before = std::mem::replace(&mut found, self.picture().words());
+            found.len() > 40 && found == before
+        });
+        found
+    }
+}
+
+/// The share of pixels that are only in one of both.
+fn apart(a: &[[i32; 2]], b: &[[i32; 2]]) -> f32 {
+    let common = a.iter().filter(|at| b.contains(at)).count();
+    1.0 - 2.0 * common as f32 / (a.len() + b.len()) as f32
+}
+
+#[test]
+fn an_image_is_zoomed_about_the_pointer_and_dragged() {
+    let Some(screen) = Screen::open(TEXELS) else { return };
+    // In the second column and row from the left and from above: texel 9.
+    let place = [SHOWN[0] + 39 + 148 + 60, SHOWN[1] + 148 + 50];
+    let all_of_it = screen.run_where("the image is drawn", place, |_| true);
+    assert_eq!((all_of_it.texel, all_of_it.width()), (9, 148), "{all_of_it:?}");
+    screen.mouse(&[], place);
+    let words = screen.words();
+
+    screen.mouse(&["click", "--repeat", "4", "--delay", "60", "4"], place);
+    let larger = screen.run_where("the wheel enlarges", place, |run| run.width() > 200);
+    assert_eq!(larger.texel, 9);
+    let moved = (larger.part(place[0]) - all_of_it.part(place[0])).abs();
+    // Ends are whole pixels.
+    assert!(moved < 2.0 / 148.0, "what is under the pointer stays there: {moved}");
+    // The picture shines through behind the words, which changes pixels at their edges.
+    let same = apart(&screen.words(), &words);
+    assert!(same < 0.15, "the same texel's value: {same}");
+
+    // To the right of it is texel 10, which has another value.
+    let beside = [larger.ends[1] + 20, place[1]];
+    screen.mouse(&[], beside);
+    screen.until("another texel's value", || {
+        let found = screen.picture().words();
+        found.len() > 40 && apart(&found, &words) > 0.15
+    });
+    assert_eq!(screen.picture().texel(beside), Some(10));
+
+    // The first pixels could still become a click.
+    screen.mouse(&["mousedown", "1"], place);
+    let from = [place[0] + 12, place[1] + 12];
+    screen.mouse(&[], from);
+    let grabbed = screen.run_where("the image is grabbed", from, |_| true);
+    let to = [from[0] + 40, from[1] + 30];
+    screen.mouse(&[], to);
+    screen.xdotool(&["mouseup", "1"]).expect(0, &[]);
+    let dragged = screen.run_where("the image is dragged", to, |run| {
+        run.texel == 9 && (run.ends[0] - grabbed.ends[0] - 40).abs() <= 1
+    });
+    assert!((dragged.width() - larger.width()).abs() <= 1, "{dragged:?} {larger:?}");
+
+    screen.mouse(&["click", "--repeat", "2", "--delay", "60", "1"], to);
+    screen.run_where("a double click shows all of it", place, |run| run == all_of_it);
+    screen.mouse(&["click", "--repeat", "4", "--delay", "60", "4"], place);
+    screen.run_where("the wheel enlarges again", place, |run| run.width() > 200);
+    screen.xdotool(&["key", "Home"]).expect(0, &[]);
+    screen.run_where("Home shows all of it", place, |run| run == all_of_it);
 }

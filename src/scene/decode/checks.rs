@@ -49,7 +49,8 @@ fn golden(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Golden> 
             table.complain_about("image", "the scene has nothing to draw: it needs a [view]");
         }
         let tolerance = tolerance.unwrap_or(DEFAULT_IMAGE_TOLERANCE);
-        image.map(|file| (Kept::Image { size_px, outliers }, file, tolerance))
+        let legend = table.boolean("legend").unwrap_or(false);
+        image.map(|file| (Kept::Image { size_px, outliers, legend }, file, tolerance))
     } else {
         for (key, example) in [("of", "\"position\""), ("file", "\"position.npy\"")] {
             table.require(key, example);

@@ -52,8 +52,6 @@ fn every_view_of_a_texture_is_drawn_and_explained() {
         let legend = state.legend.unwrap();
         assert_eq!((legend.title.as_str(), legend.unit.as_str()), ("t", "m"));
         assert_eq!((legend.range, legend.colormap), (range, Colormap::Inferno));
-        assert_eq!(legend.colors.first(), Some(&Colormap::Inferno.srgb8(0.0)));
-        assert_eq!(legend.colors.last(), Some(&Colormap::Inferno.srgb8(1.0)));
         let bright = pixels.chunks(4).filter(|pixel| pixel[0] > 100).count();
         assert!(bright > 200, "{view}: {bright} pixels are bright");
     }
