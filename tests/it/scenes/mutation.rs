@@ -151,5 +151,5 @@ fn collisions_and_the_inlet() {
         ("- even_rate * same", "+ even_rate * same"),
         ("+ 6.0f * share[i] * inflow", "- 6.0f * share[i] * inflow"),
     ];
-    is_noticed_by("velocity.x.mean", "karman", &["--steps", "100"], &mutations);
+    is_noticed_by("velocity.x.mean", "karman", &["--const", "calm=100"], &mutations);
 }
