@@ -84,24 +84,28 @@ over   = "dye"
 kernel = "move"
 over   = "dye"
 block  = ["tile_w", "tile_h"]
+bytes  = "36 * w * h"
 
 [[pass]]
 kernel = "transform_rows"
 grid   = "h / rows"
 block  = "rows * w / 8"
 shared = "rows * (w + w / 16 + 4) * 8"
+bytes  = "16 * w * h"
 
 [[pass]]
 kernel = "project_columns"
 grid   = "w / 2 / columns"
 block  = "columns * h / 8"
 shared = "columns * 2 * (h + h / 16 + 4) * 8"
+bytes  = "16 * w * h"
 
 [[pass]]
 kernel = "restore_rows"
 grid   = "h / rows"
 block  = "rows * w / 8"
 shared = "rows * (w + w / 16 + 4) * 8"
+bytes  = "16 * w * h"
 
 [view]
 kind    = "image"
@@ -386,7 +390,7 @@ __global__ void __launch_bounds__(columns * column_threads) project_columns(floa
         v[e] = make_float2(p.z, p.w);
     }
     fft<h, false>(uv, lines, t);
-    if (x == 0 && t == 0) mean_v = u[0].y / h;
+    if (threadIdx.x == 0) mean_v = u[0].y / h;  // it is used where x is 0
     const float sine_x = sinpif(2.0f / w * x);
     float2 root;
     sincospif(2.0f / h * t, &root.y, &root.x);

@@ -198,8 +198,9 @@ max   = 0
 // J. Tessendorf, "Simulating ocean water", SIGGRAPH course notes, 2001: a surface whose waves have random phases and the
 // power of a measured spectrum. That of JONSWAP: K. Hasselmann and others, "Measurements of wind-wave growth and swell
 // decay during the Joint North Sea Wave Project", Ergaenzungsheft zur Deutschen Hydrographischen Zeitschrift 8(12), 1973.
-// The water goes in circles, which moves it towards the crests: the waves are choppy, and break where the Jacobian of that
-// displacement is small (Tessendorf's section 4.6). On deep water waves of wave number k have the frequency sqrt(g k). They spread about the wind as cos^2.
+// On deep water waves of wave number k have the frequency sqrt(g k). They spread about the wind as cos^2. The water goes
+// in circles, which moves it towards the crests: the waves are choppy, and break where the Jacobian of that displacement
+// is small (Tessendorf's section 4.6).
 
 using namespace warpaint;
 

@@ -2,12 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Error, program::Program, snapshot::Statistics};
+use super::{Error, program::Program, snapshot::Statistics, timing::Stopwatch};
 use crate::{
     array::Pending,
     device::{self, Slice, Stream},
     scene::{Inputs, ResourceId},
 };
+
+/// Statistics are taken again after so many times of what they took: a scene is there to be played.
+const REST: u32 = 5;
 
 /// The latest statistics of every resource.
 #[derive(Debug, Default)]
@@ -18,6 +21,9 @@ pub(super) struct Board {
     step: u64,
     pending: Option<Round>,
     last_start: Option<Instant>,
+    stopwatch: Stopwatch,
+    /// Of the device's time, the last ones.
+    took: Duration,
 }
 
 /// The reductions of one moment.
@@ -41,9 +47,10 @@ impl Board {
         *self = Self { last_start: Some(Instant::now()), ..Self::default() };
     }
 
-    /// Whether a playing scene should be looked at again.
+    /// Whether a playing scene should be looked at again; where that takes long, less often than `every`.
     pub(super) fn is_due(&self, every: Option<Duration>) -> bool {
-        let old = |every| self.last_start.is_none_or(|start| start.elapsed() >= every);
+        let pause = |every: Duration| every.max(self.took * REST);
+        let old = |every| self.last_start.is_none_or(|start| start.elapsed() >= pause(every));
         self.pending.is_none() && every.is_some_and(old)
     }
 
@@ -62,12 +69,15 @@ impl Board {
     ) -> Result<(), Error> {
         let Program { elements, stats, .. } = program;
         let summary = program.summary.get()?;
+        self.stopwatch.restart();
+        self.stopwatch.mark(&stream.device(), stream)?;
         let reductions = elements.iter().zip(slices);
         let of = reductions
             .map(|(&element, &slice)| summary.enqueue(stream, slice, element))
             .collect::<Result<_, _>>()?;
         let stats = stats.iter().map(|stat| stat.enqueue(summary, stream, slices, inputs));
         let stats = stats.collect::<Result<_, _>>()?;
+        self.stopwatch.mark(&stream.device(), stream)?;
         self.pending = Some(Round { step: inputs.step, of, stats });
         self.last_start = Some(Instant::now());
         Ok(())
@@ -94,6 +104,8 @@ impl Board {
         self.latest = wait(round.of)?;
         let stats: device::Result<Vec<Vec<Statistics>>> = wait(round.stats);
         self.stats = stats?.into_iter().flatten().collect();
+        let took_ms = self.stopwatch.laps_ms()?.first().copied().unwrap_or(0.0);
+        self.took = Duration::from_secs_f32(took_ms.max(0.0) * 1e-3);
         Ok(())
     }
 

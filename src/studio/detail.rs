@@ -74,8 +74,8 @@ mod tests {
         let start = Instant::now();
         let mut detail = Detail::new(start);
         assert!((detail.moving(start) - 1.0).abs() < 1e-6);
-        // All of it takes 720 ms.
-        let took = |level: f32| Duration::from_secs_f32(0.72 * level * level);
+        // All of it takes 600 ms.
+        let took = |level: f32| Duration::from_secs_f32(0.6 * level * level);
         for rest in [0, 40, 60].map(Duration::from_millis) {
             detail.note(took(1.0), 1.0, rest);
             let level = detail.moving(start);

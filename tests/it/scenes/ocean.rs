@@ -53,7 +53,8 @@ fn the_surface_is_a_sum_of_waves() {
             };
             waves.iter().map(one).sum::<f64>()
         };
-        let found: Vec<f32> = read(&mut session, "height");
+        let found: Vec<[f32; 2]> = read(&mut session, "sea");
+        let found: Vec<f32> = found.into_iter().map(|[height, _]| height).collect();
         // Metres: some hundred waves of a decimetre each, at angles of up to 10 that are off by 1e-6.
         let off = worst(found.iter().copied(), (0..N * N).map(height));
         assert!(off < 3e-6, "off by {off:e} m");

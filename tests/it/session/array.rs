@@ -95,7 +95,7 @@ fn what_double_arrays_cannot_be_is_told_on_its_line() {
     };
     let single = told("double = true", "double = false");
     assert!(
-        single.contains("error: `heat_next` of the kernel `spread` is no resource"),
+        single.contains("error: there is no `heat_next`: the array heat (700 float)"),
         "{single}"
     );
     let drawn =

@@ -136,7 +136,8 @@ fn what_textures_cannot_be_is_told_on_its_line() {
         assert!(line.contains(" is too large: ") && line.contains(why), "{line}");
     }
     let single = told("double = true", "double = false");
-    assert!(single.contains("error: `dye_next` of the kernel `spread` is no resource"), "{single}");
+    let missing = "error: there is no `dye_next`: the texture dye (48x32 r32f) is a single one";
+    assert!(single.contains(missing), "{single}");
     let wrapped = told("double = true", "double = true\nwrap = \"mirror\"");
     assert!(wrapped.contains("cannot `mirror` where coordinates count texels"), "{wrapped}");
 }
