@@ -104,6 +104,8 @@ impl Board {
         self.latest = wait(round.of)?;
         let stats: device::Result<Vec<Vec<Statistics>>> = wait(round.stats);
         self.stats = stats?.into_iter().flatten().collect();
+        // What has arrived was behind the first mark and is before the last, which comes at once.
+        self.stopwatch.wait()?;
         let took_ms = self.stopwatch.laps_ms()?.first().copied().unwrap_or(0.0);
         self.took = Duration::from_secs_f32(took_ms.max(0.0) * 1e-3);
         Ok(())

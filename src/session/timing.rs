@@ -36,6 +36,11 @@ impl Stopwatch {
         self.marks().last().map_or(Ok(true), Event::is_reached)
     }
 
+    /// Waits for the last mark.
+    pub(super) fn wait(&self) -> device::Result<()> {
+        self.marks().last().map_or(Ok(()), Event::synchronize)
+    }
+
     /// Milliseconds between each two neighbouring marks.
     pub(super) fn laps_ms(&self) -> device::Result<Vec<f32>> {
         self.marks().windows(2).map(|pair| pair[1].elapsed_ms(&pair[0])).collect()
