@@ -38,6 +38,14 @@ template <class T> struct Before {
     }
 };
 
+// `count > 0` values, every `WIDTH`th, put together.
+template <unsigned WIDTH, class T, class Combine> __device__ T fold(const T *values, unsigned count, Combine combine)
+{
+    T all = values[0];
+    for (unsigned q = 1; q < count; ++q) all = combine(all, values[q * WIDTH]);
+    return all;
+}
+
 // Where the blocks of a column leave their totals for each other: of tiles, of groups, and of all before.
 template <class T, class Index> struct Board {
     unsigned *counter;
@@ -57,42 +65,38 @@ template <class T, class Index> struct Board {
         return level[(unsigned long long)number * pitch + column];
     }
 
-    // Gathers what comes before `tile` in a column in `found`, every `WIDTH`th, with the help of `PARTS` threads.
+    // Leaves `count` totals of a level from `first` on in `found`, every `WIDTH`th, with the help of `PARTS` threads.
     template <unsigned WIDTH, unsigned PARTS>
-    __device__ void gather(Index tile, Index column, unsigned part, T *found) const
+    __device__ void gather(volatile Mailbox<T> *level, Index first, unsigned count, Index column, T *found) const
     {
-        const Index group = tile / FAN, step = group / FAN;
-        for (unsigned q = part; q < tile % FAN; q += PARTS)
-            found[q * WIDTH] = at(tiles, group * FAN + q, column).wait();
-        for (unsigned q = part; q < group % FAN; q += PARTS)
-            found[(FAN + q) * WIDTH] = at(groups, step * FAN + q, column).wait();
-        if (part == PARTS - 1 && step > 0) found[2 * FAN * WIDTH] = at(steps, step - 1, column).wait();
+        for (unsigned q = threadIdx.x / WIDTH; q < count; q += PARTS) found[q * WIDTH] = at(level, first + q, column).wait();
+        if (PARTS > 1) __syncthreads();
     }
 
-    // What was gathered, put together.
-    template <unsigned WIDTH, class Combine>
-    __device__ static Before<T> folded(Index tile, const T *found, Combine combine)
+    // What comes before `tile`, whose total is `total`, for the last of a column's threads. A group's total is left before
+    // those ahead of it are there: only what comes before a group of groups goes from one to the next.
+    template <unsigned WIDTH, unsigned PARTS, class Combine>
+    __device__ Before<T> look_back(Index tile, Index column, const T &total, T *found, Combine combine) const
     {
+        const Index group = tile / FAN, step = group / FAN;
+        const unsigned earlier = tile % FAN, earlier_groups = group % FAN;
+        const bool last = threadIdx.x / WIDTH == PARTS - 1;
+        T *const found_groups = found + FAN * WIDTH;
         Before<T> before;
-        if (tile >= FAN * FAN) before.steps = found[2 * FAN * WIDTH];
-        for (unsigned q = 0; q < tile / FAN % FAN; ++q) {
-            const T &group = found[(FAN + q) * WIDTH];
-            before.groups = q > 0 ? combine(before.groups, group) : group;
-        }
-        for (unsigned q = 0; q < tile % FAN; ++q) {
-            const T &one = found[q * WIDTH];
-            before.tiles = q > 0 ? combine(before.tiles, one) : one;
-        }
+        if (last) at(tiles, tile, column).put(total);
+        gather<WIDTH, PARTS>(tiles, tile - earlier, earlier, column, found);
+        if (last && earlier > 0) before.tiles = fold<WIDTH>(found, earlier, combine);
+        if (last && earlier == FAN - 1) at(groups, group, column).put(combine(before.tiles, total));
+        gather<WIDTH, PARTS>(groups, group - earlier_groups, earlier_groups, column, found_groups);
+        if (last && earlier_groups > 0) before.groups = fold<WIDTH>(found_groups, earlier_groups, combine);
+        if (last && step > 0) before.steps = at(steps, step - 1, column).wait();
         return before;
     }
 
     // Leaves what has ended with `tile`.
     __device__ void put(Index tile, Index column, const Before<T> &after) const
     {
-        const Index group = tile / FAN, step = group / FAN;
-        if (tile % FAN < FAN - 1) return;
-        at(groups, group, column).put(after.tiles);
-        if (group % FAN == FAN - 1) at(steps, step, column).put(after.steps);
+        if (tile % (FAN * FAN) == FAN * FAN - 1) at(steps, tile / (FAN * FAN), column).put(after.steps);
     }
 };
 
@@ -123,7 +127,7 @@ __device__ void scan_columns(unsigned long long *memory, Index rows, Index colum
     __shared__ alignas(T) unsigned char staged_bytes[STAGED ? sizeof(T) * Staged::COUNT : 1];
     __shared__ alignas(T) unsigned char total_bytes[sizeof(T) * BLOCK];
     __shared__ alignas(T) unsigned char prefix_bytes[sizeof(T) * WIDTH];
-    __shared__ alignas(T) unsigned char found_bytes[LOOK_BACK ? sizeof(T) * WIDTH * (2 * FAN + 1) : 1];
+    __shared__ alignas(T) unsigned char found_bytes[LOOK_BACK ? sizeof(T) * WIDTH * 2 * FAN : 1];
     __shared__ unsigned taken;
     const Staged staged{(T *)staged_bytes};
     T *const totals = (T *)total_bytes, *const prefixes = (T *)prefix_bytes;
@@ -175,14 +179,9 @@ __device__ void scan_columns(unsigned long long *memory, Index rows, Index colum
             }
         }
         // The last part has the tile's total.
-        if (LOOK_BACK) {
-            if (part == PARTS - 1) board.at(board.tiles, tile, own).put(total);
-            board.template gather<WIDTH, PARTS>(tile, own, part, found);
-            if (PARTS > 1) __syncthreads();
-        }
+        if (LOOK_BACK) carry = board.template look_back<WIDTH, PARTS>(tile, own, total, found, combine);
         T prefix = total;
         if (part == PARTS - 1) {
-            if (LOOK_BACK) carry = Board<T, Index>::template folded<WIDTH>(tile, found, combine);
             if (tile > 0) prefix = carry.all(tile, combine);
             prefixes[column] = prefix;
             carry.pass(tile, total, combine);

@@ -28,8 +28,12 @@ const FAN: usize = 8;
 const BLOCK: usize = 256;
 /// Neighbouring columns of a tile, where there are as many: whole lines of memory.
 const LINE: usize = 32;
-/// Bytes of a tile: 64 on their way to each thread, and little enough for shared memory.
+/// Bytes of a tile of the CPU device, which stays in a core's nearest cache.
 const TILE_BYTES: usize = 16 << 10;
+/// Bytes of shared memory that a tile of a GPU may take, with all that lies beside it.
+const SHARED_BYTES: usize = 46 << 10;
+/// Elements that lie beside it at most: each thread's total, what comes before a column, and the totals before that.
+const BESIDE: usize = BLOCK + LINE + 2 * FAN * LINE;
 /// Most elements that a thread of a GPU holds in registers.
 const MOST_ITEMS: usize = 32;
 /// The largest type of which columns are scanned so.
@@ -247,7 +251,8 @@ impl Plan {
 
     fn of_gpu(of: &Columns, multiprocessors: usize) -> Self {
         let (mut width, columns) = (of.width(), of.places.count() as usize);
-        let items = (TILE_BYTES / (BLOCK * of.accumulator.bytes.max(1))).clamp(1, MOST_ITEMS);
+        let room = SHARED_BYTES / of.accumulator.bytes.max(1);
+        let items = (room.saturating_sub(BESIDE) / BLOCK).clamp(1, MOST_ITEMS);
         let direct = (of.load, of.store) == (Way::Own, Way::Own);
         // Neighbours of few columns follow each other down the rows; an odd number of rows a thread, so that they lie in
         // different banks of shared memory.

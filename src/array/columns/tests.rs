@@ -78,15 +78,15 @@ fn a_gpu_goes_through_columns_in_several_ways() {
     use Lie::{Across, Along};
     let context = Context::new(Device::cpu().unwrap()).unwrap();
     let plain = (Across, Across);
-    // Tiles of 64 rows: groups of them, and groups of groups.
-    let plan = check(&context, [4300, 33], plain, 132);
-    assert_eq!((plan.width, plan.parts, plan.items, plan.look_back), (32, 8, 8, true));
+    // Tiles of 152 rows: groups of them, and groups of groups.
+    let plan = check(&context, [10_300, 33], plain, 132);
+    assert_eq!((plan.width, plan.parts, plan.items, plan.look_back), (32, 8, 19, true));
     assert_eq!((plan.tiles, plan.load, plan.store), ((2, 68), Way::Own, Way::Own));
     let plan = check(&context, [4300, 65], plain, 0);
     assert_eq!((plan.width, plan.parts, plan.look_back), (128, 2, false));
     // Few columns.
     let plan = check(&context, [5000, 3], plain, 132);
-    assert_eq!((plan.width, plan.parts, plan.items), (4, 64, 7));
+    assert_eq!((plan.width, plan.parts, plan.items), (4, 64, 19));
     assert_eq!((plan.load, plan.store, plan.look_back), (Way::Across, Way::Across, true));
     // A short axis.
     let plan = check(&context, [5, 300], plain, 132);
