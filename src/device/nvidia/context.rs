@@ -6,8 +6,8 @@ use std::{
     ffi::{CStr, c_char, c_int},
     fmt, ptr,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicBool, Ordering},
+        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Weak,
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
 };
 
@@ -53,6 +53,23 @@ impl Late {
     }
 }
 
+/// How many there are of something.
+#[derive(Debug, Default)]
+pub(super) struct Count(AtomicU32);
+
+impl Count {
+    /// One more, where there are not `most` of them.
+    pub(super) fn take(&self, most: u32) -> bool {
+        let more = |count| (count < most).then_some(count + 1);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+    }
+
+    /// One less.
+    pub(super) fn give_back(&self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// An opened GPU: its primary context, retained until the last handle is dropped, or a context of its own.
 pub(crate) struct Context {
     driver: &'static Driver,
@@ -67,6 +84,9 @@ pub(crate) struct Context {
     late: Arc<Late>,
     launches: Mutex<Launches>,
     staging: Mutex<Staging>,
+    /// How often limits and preferences were set.
+    changes: RwLock<u32>,
+    graphs: Count,
 }
 
 impl Context {
@@ -139,6 +159,8 @@ impl Context {
             late: Arc::default(),
             launches: Mutex::new(Launches::new()),
             staging: Mutex::new(Staging::default()),
+            changes: RwLock::default(),
+            graphs: Count::default(),
         })
     }
 
@@ -180,6 +202,23 @@ impl Context {
 
     pub(super) fn staging(&self) -> &Mutex<Staging> {
         &self.staging
+    }
+
+    /// How often limits and preferences were set; for as long as this is held, none is.
+    pub(super) fn changes(&self) -> RwLockReadGuard<'_, u32> {
+        self.changes.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes a call that sets a limit or a preference.
+    pub(super) fn set(&self, call: impl FnOnce() -> Status) -> Result<()> {
+        let mut changes = self.changes.write().unwrap_or_else(PoisonError::into_inner);
+        *changes = changes.wrapping_add(1);
+        self.check(call())
+    }
+
+    /// The living graphs.
+    pub(super) fn graphs(&self) -> &Count {
+        &self.graphs
     }
 
     /// Makes the context current on this thread; every call that needs a context comes after this one.

@@ -8,7 +8,7 @@
 #![expect(unsafe_code, reason = "the CUDA driver is a C library")]
 
 use std::{
-    ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_ushort, c_void},
+    ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void},
     ptr,
     sync::OnceLock,
 };
@@ -429,11 +429,32 @@ entry_points! {
             parameters: *mut *mut c_void,
             extra: *mut *mut c_void,
         );
+
+        fn cuGraphCreate(graph: *mut sys::CUgraph, flags: c_uint);
+        fn cuGraphDestroy(graph: sys::CUgraph);
+        fn cuGraphInstantiateWithFlags(
+            executable: *mut sys::CUgraphExec, graph: sys::CUgraph, flags: c_ulonglong
+        );
+        fn cuGraphExecDestroy(executable: sys::CUgraphExec);
+        fn cuGraphLaunch(executable: sys::CUgraphExec, stream: sys::CUstream);
     }
 
     unbound {
         // cudarc takes its enums, which cannot hold a newer driver's numbers.
         fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: sys::CUdevice);
+        // The versions of before CUDA 12, which read the beginning of the struct that cudarc has.
+        fn cuGraphAddKernelNode(
+            node: *mut sys::CUgraphNode,
+            graph: sys::CUgraph,
+            dependencies: *const sys::CUgraphNode,
+            dependency_count: usize,
+            parameters: *const sys::CUDA_KERNEL_NODE_PARAMS,
+        );
+        fn cuGraphExecKernelNodeSetParams(
+            executable: sys::CUgraphExec,
+            node: sys::CUgraphNode,
+            parameters: *const sys::CUDA_KERNEL_NODE_PARAMS,
+        );
         fn cuGetErrorName(code: u32, name: *mut *const c_char);
         fn cuGetErrorString(code: u32, text: *mut *const c_char);
     }

@@ -6,7 +6,7 @@ use std::{collections::VecDeque, ffi::c_void, ptr, sync::Arc};
 
 use cudarc::driver::sys;
 
-use super::{Function, Stream, context::lock, driver::Status};
+use super::{Function, Stream, context::lock, driver::Status, graph};
 use crate::device::{Arguments, Error, LaunchConfig, Result};
 
 impl Stream {
@@ -50,32 +50,29 @@ impl Stream {
             // SAFETY: as here.
             return unsafe { self.submit_cooperative(function, config, arguments) };
         }
-        let mut bytes = arguments.bytes().len();
-        let mut packed = [
-            as_pointer(sys::CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT),
-            arguments.bytes().as_ptr().cast_mut().cast(),
-            as_pointer(sys::CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT),
-            (&raw mut bytes).cast(),
-            as_pointer(sys::CU_LAUNCH_PARAM_END_AS_INT),
-        ];
-        let extra = if bytes == 0 { ptr::null_mut() } else { packed.as_mut_ptr() };
-        // SAFETY: the handles are alive; `extra` lives until the call returns, which copies the arguments, and
-        // they fit the kernel's parameters; what the kernel does with them is the caller's duty.
-        unsafe {
-            self.context().driver().cuLaunchKernel(
-                function.raw(),
-                config.grid.x,
-                config.grid.y,
-                config.grid.z,
-                config.block.x,
-                config.block.y,
-                config.block.z,
-                config.shared_bytes,
-                self.raw(),
-                ptr::null_mut(),
-                extra,
-            )
+        // SAFETY: as here.
+        if let Some(status) = unsafe { graph::launch(self, function, config, arguments) } {
+            return status;
         }
+        packed(arguments, |extra| {
+            // SAFETY: the handles are alive; `extra` lives until the call returns, which copies the arguments, and
+            // they fit the kernel's parameters; what the kernel does with them is the caller's duty.
+            unsafe {
+                self.context().driver().cuLaunchKernel(
+                    function.raw(),
+                    config.grid.x,
+                    config.grid.y,
+                    config.grid.z,
+                    config.block.x,
+                    config.block.y,
+                    config.block.z,
+                    config.shared_bytes,
+                    self.raw(),
+                    ptr::null_mut(),
+                    extra,
+                )
+            }
+        })
     }
 
     /// The call for a cooperative launch, which takes the arguments one by one.
@@ -110,6 +107,19 @@ impl Stream {
             )
         }
     }
+}
+
+/// Calls the driver with the arguments in one piece, as its parameter `extra`.
+pub(super) fn packed<R>(arguments: &Arguments, call: impl FnOnce(*mut *mut c_void) -> R) -> R {
+    let mut bytes = arguments.bytes().len();
+    let mut extra = [
+        as_pointer(sys::CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT),
+        arguments.bytes().as_ptr().cast_mut().cast(),
+        as_pointer(sys::CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT),
+        (&raw mut bytes).cast(),
+        as_pointer(sys::CU_LAUNCH_PARAM_END_AS_INT),
+    ];
+    call(if bytes == 0 { ptr::null_mut() } else { extra.as_mut_ptr() })
 }
 
 /// A number where the driver wants a pointer.

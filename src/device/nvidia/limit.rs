@@ -75,7 +75,7 @@ impl Device {
         let context = self.context();
         context.activate()?;
         // SAFETY: takes numbers alone.
-        context.check(unsafe { context.driver().cuCtxSetLimit(raw(limit), value) })
+        context.set(|| unsafe { context.driver().cuCtxSetLimit(raw(limit), value) })
     }
 
     /// Wishes for all kernels that have no wish of their own.
@@ -86,7 +86,7 @@ impl Device {
         let context = self.context();
         context.activate()?;
         // SAFETY: takes a number alone.
-        context.check(unsafe { context.driver().cuCtxSetCacheConfig(raw_preference(preference)) })
+        context.set(|| unsafe { context.driver().cuCtxSetCacheConfig(raw_preference(preference)) })
     }
 
     /// Its place on the PCI bus: `0000:17:00.0`.

@@ -13,6 +13,7 @@ mod context;
 mod copy;
 pub(crate) mod driver;
 mod event;
+mod graph;
 mod host;
 mod host_function;
 mod ipc;

@@ -6,7 +6,7 @@ use std::{
     ffi::{CStr, CString, c_void},
     ptr,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU32, Ordering},
     },
 };
@@ -18,6 +18,7 @@ use super::{
     binary::Binary,
     context::Context,
     driver::{Handle, Status, code},
+    graph::Repeats,
     limit::raw_preference,
     ptx::{self, Entry},
 };
@@ -273,6 +274,8 @@ pub struct Function(Arc<Kernel>);
 
 #[derive(Debug)]
 struct Kernel {
+    /// Ends before the module does.
+    repeats: Mutex<Repeats>,
     module: Module,
     raw: Handle<sys::CUfunc_st>,
     name: Arc<str>,
@@ -306,6 +309,7 @@ impl Function {
         };
         let dynamic = attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
         Ok(Self(Arc::new(Kernel {
+            repeats: Mutex::default(),
             module: module.clone(),
             raw,
             name: name.into(),
@@ -378,7 +382,7 @@ impl Function {
         let attribute = Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
         let value = percent.map_or(-1, u32::cast_signed);
         // SAFETY: the function is alive.
-        context.check(unsafe { context.driver().cuFuncSetAttribute(self.raw(), attribute, value) })
+        context.set(|| unsafe { context.driver().cuFuncSetAttribute(self.raw(), attribute, value) })
     }
 
     /// Wishes what a multiprocessor's memory should rather be.
@@ -390,7 +394,7 @@ impl Function {
         context.activate()?;
         let config = raw_preference(preference);
         // SAFETY: the function is alive.
-        context.check(unsafe { context.driver().cuFuncSetCacheConfig(self.raw(), config) })
+        context.set(|| unsafe { context.driver().cuFuncSetCacheConfig(self.raw(), config) })
     }
 
     pub(in crate::device) fn device_info(&self) -> &DeviceInfo {
@@ -427,7 +431,7 @@ impl Function {
         }
         let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the function is alive.
-        context.check(unsafe {
+        context.set(|| unsafe {
             context.driver().cuFuncSetAttribute(self.raw(), attribute, most.cast_signed())
         })?;
         self.0.dynamic_shared_bytes.store(most, Ordering::Relaxed);
@@ -440,6 +444,10 @@ impl Function {
 
     pub(super) fn raw(&self) -> sys::CUfunction {
         self.0.raw.0
+    }
+
+    pub(super) fn repeats(&self) -> &Mutex<Repeats> {
+        &self.0.repeats
     }
 
     pub(super) fn shared_name(&self) -> &Arc<str> {
