@@ -442,6 +442,7 @@ entry_points! {
     unbound {
         // cudarc takes its enums, which cannot hold a newer driver's numbers.
         fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: sys::CUdevice);
+        fn cuStreamIsCapturing(stream: sys::CUstream, status: *mut c_int);
         // The versions of before CUDA 12, which read the beginning of the struct that cudarc has.
         fn cuGraphAddKernelNode(
             node: *mut sys::CUgraphNode,

@@ -44,8 +44,12 @@ pub(super) unsafe fn launch(
 ) -> Option<Status> {
     let context = stream.context();
     let mut repeats = function.repeats().try_lock().ok()?;
+    if !repeats.are_worth_it(stream) {
+        return None;
+    }
     let changes = context.changes();
-    let graph = repeats.graph(stream, *changes, function, config, arguments)?;
+    let state = State::now(stream, *changes).ok()?;
+    let graph = repeats.graph(stream, state?, function, config, arguments)?;
     // SAFETY: stream and graph are alive, and no other thread has the graph; what the kernel does is the caller's duty.
     Some(unsafe { context.driver().cuGraphLaunch(graph.executable.0, stream.raw()) })
 }
@@ -58,30 +62,32 @@ pub(super) struct Repeats {
     stream: u64,
     count: u32,
     graph: Option<Graph>,
+    /// Whether the driver refused to make or change a graph of this kernel.
+    refused: bool,
 }
 
 impl Repeats {
-    /// The graph for a launch, where there is one.
-    fn graph(
-        &mut self,
-        stream: &Stream,
-        changes: u32,
-        function: &Function,
-        config: &LaunchConfig,
-        arguments: &Arguments,
-    ) -> Option<&Graph> {
+    /// Counts a launch: whether there is a graph for it, or enough launches came before it.
+    fn are_worth_it(&mut self, stream: &Stream) -> bool {
         if self.stream != stream.number() {
             (self.stream, self.count) = (stream.number(), 0);
         }
         self.count = self.count.saturating_add(1);
-        let often = self.count >= OFTEN && !*OBSERVED;
-        if self.graph.is_none() && !often {
-            return None;
-        }
-        let state = State::now(stream, changes).ok()?;
+        let there = self.graph.as_ref().is_some_and(|graph| graph.state.stream == self.stream);
+        (there || self.count >= OFTEN) && !self.refused && !*OBSERVED
+    }
+
+    /// The graph for a launch.
+    fn graph(
+        &mut self,
+        stream: &Stream,
+        state: State,
+        function: &Function,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+    ) -> Option<&Graph> {
         let ready = match self.graph.as_mut().filter(|graph| graph.state == state) {
             Some(graph) => graph.set(function, config, arguments),
-            None if !often => return None,
             None => {
                 // Its room is free then.
                 self.graph = None;
@@ -90,7 +96,7 @@ impl Repeats {
             }
         };
         if ready.is_err() {
-            *self = Self::default();
+            (self.graph, self.refused) = (None, true);
         }
         self.graph.as_ref()
     }
@@ -109,13 +115,19 @@ struct State {
 }
 
 impl State {
-    fn now(stream: &Stream, changes: u32) -> Result<Self> {
-        let (context, mut stack_bytes) = (stream.context(), 0);
+    /// That of now; `None` where another library records what is put on the stream, which must be kernels then.
+    fn now(stream: &Stream, changes: u32) -> Result<Option<Self>> {
+        let (context, mut capture, mut stack_bytes) = (stream.context(), 0, 0);
+        // SAFETY: the stream is alive, and `capture` is written before the call returns.
+        context.check(unsafe {
+            context.driver().cuStreamIsCapturing(stream.raw(), &raw mut capture)
+        })?;
         // SAFETY: `stack_bytes` is written before the call returns.
         context.check(unsafe {
             context.driver().cuCtxGetLimit(&raw mut stack_bytes, sys::CUlimit::CU_LIMIT_STACK_SIZE)
         })?;
-        Ok(Self { stream: stream.number(), changes, stack_bytes })
+        let nobody = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE as i32;
+        Ok((capture == nobody).then_some(Self { stream: stream.number(), changes, stack_bytes }))
     }
 }
 

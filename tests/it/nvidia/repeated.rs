@@ -1,6 +1,6 @@
 //! Kernels that are launched again and again, which are graphs to the driver.
 
-use std::process::Command;
+use std::{process::Command, ptr};
 
 use cudarc::driver::sys;
 use warpaint::device::{Arguments, Device, Function, LaunchConfig, Limit, Stream, StreamOptions};
@@ -179,6 +179,37 @@ fn threads_launch_one_kernel_on_streams_of_their_own() {
     let stream = device.stream().unwrap();
     let read = stream.download(memory.slice(..).unwrap()).unwrap().wait().unwrap();
     assert!(numbers(&read).into_iter().eq(0..4 * count));
+}
+
+/// Others may record what is put on a stream as a graph of theirs.
+#[test]
+#[expect(clippy::multiple_unsafe_ops_per_block, reason = "one driver's calls, one reason")]
+fn what_is_recorded_are_kernels() {
+    let Some(device) = device() else { return };
+    let (stream, kernel) = (device.stream().unwrap(), put(&device));
+    let out = device.alloc(4).unwrap();
+    let again = || (0..OFTEN).for_each(|i| launch(&stream, &kernel, out.address(), i, 1));
+    again();
+    let Stream::Nvidia(ours) = &stream else { unreachable!() };
+    let raw = ptr::without_provenance_mut(ours.handle() as usize);
+    let (mut graph, mut nodes) = (ptr::null_mut(), 0);
+    let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+    // SAFETY: the stream is alive.
+    unsafe { sys::cuStreamBeginCapture_v2(raw, mode) }.result().unwrap();
+    again();
+    // SAFETY: the stream is alive, and the graph is written before the calls that read it.
+    let ended = unsafe {
+        [
+            sys::cuStreamEndCapture(raw, &raw mut graph),
+            sys::cuGraphGetNodes(graph, ptr::null_mut(), &raw mut nodes),
+            sys::cuGraphDestroy(graph),
+        ]
+    };
+    ended.into_iter().for_each(|status| status.result().unwrap());
+    assert_eq!(nodes, OFTEN as usize);
+    again();
+    let read = stream.download(out.slice(..).unwrap()).unwrap().wait().unwrap();
+    assert_eq!(numbers(&read), [OFTEN - 1]);
 }
 
 /// A graph that was made for another size of the stack would make the context unusable.
