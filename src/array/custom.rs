@@ -65,6 +65,10 @@ macro_rules! texts {
 }
 pub(super) use texts;
 
+/// Names with a meaning in the user's code, which parameters would lose it to, or take it from, without a word. So do all
+/// that end in `_`: variables of the generated kernels.
+const OWN_NAMES: [&str; 6] = ["i", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
+
 /// The parameters that a list in C declares.
 #[derive(Clone, Debug)]
 pub(super) struct Parameters(Vec<signature::KernelParameter>);
@@ -148,11 +152,25 @@ impl<'a> Bound<'a> {
     /// Context and length of the first array.
     ///
     /// # Errors
-    /// [`Error::Empty`] where there is none.
+    /// [`Error::NoArrays`].
     pub(super) fn first(&self) -> Result<(&'a Context, usize)> {
-        let first =
-            self.arrays.first().ok_or(Error::Empty { operation: "a kernel without arrays" })?;
+        let first = self.arrays.first().ok_or(Error::NoArrays { operation: "a kernel" })?;
         Ok((&first.context, first.layout.count()))
+    }
+
+    /// The same of arrays that are all of one length.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where they are not; as [`Bound::first`].
+    pub(super) fn alike(&self, operation: &'static str) -> Result<(&'a Context, usize)> {
+        let (context, n) = self.first()?;
+        match self.arrays.iter().find(|array| array.layout.count() != n) {
+            None => Ok((context, n)),
+            Some(other) => {
+                let found = other.layout.shape().to_vec();
+                Err(Error::Shape { operation, expected: vec![n], found })
+            }
+        }
     }
 }
 
@@ -163,11 +181,18 @@ impl Parameters {
     /// [`Error::Parameters`].
     pub(super) fn parse(list: &str) -> Result<Self> {
         let wrong = |problem| Error::Parameters { list: list.to_owned(), problem };
-        let declaration = format!("__global__ void kernel({list});");
+        // On a line of its own, what follows is no part of a comment.
+        let declaration = format!("__global__ void kernel({list}\n);");
         let kernels = signature::scan("parameters", &declaration);
         let [kernel] = &kernels[..] else { return Err(wrong("it does not end where it should")) };
         if kernel.parameters.iter().any(|parameter| parameter.name.is_empty()) {
             return Err(wrong("a parameter has no name"));
+        }
+        let taken = |name: &str| OWN_NAMES.contains(&name) || name.ends_with('_');
+        if kernel.parameters.iter().any(|parameter| taken(&parameter.name)) {
+            return Err(wrong(
+                "`i`, CUDA's variables and names that end in `_` mean something else",
+            ));
         }
         Ok(Self(kernel.parameters.clone()))
     }
@@ -207,7 +232,10 @@ impl Parameters {
 impl KernelArgument {
     fn describe(&self) -> String {
         match &self.0 {
-            Given::Array(operand) => format!("an array of `{}`", operand.dtype.name),
+            Given::Array(Operand { layout, dtype, .. }) => match layout.is_injective() {
+                true => format!("an array of `{}`", dtype.name),
+                false => format!("a broadcast view of `{}`, which can only be read", dtype.name),
+            },
             Given::Value(value) => value.kind().to_string(),
         }
     }

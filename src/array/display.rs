@@ -1,6 +1,6 @@
 //! Arrays as text, as numpy prints them.
 
-use std::fmt;
+use std::{cmp::Reverse, fmt};
 
 use super::{Data, GpuArray, Index, Result};
 
@@ -33,10 +33,11 @@ impl<T: Data> GpuArray<T> {
     /// The corners: of each axis that is too long, both ends.
     fn ends(&self) -> Result<Self> {
         let mut ends = self.clone();
-        for axis in 0..self.ndim() {
-            if self.shape()[axis] <= 2 * AT_EACH_END {
-                continue;
-            }
+        let long = |axis: &usize| self.shape()[*axis] > 2 * AT_EACH_END;
+        let mut axes: Vec<usize> = (0..self.ndim()).filter(long).collect();
+        // The longest first, so that little is copied for the others.
+        axes.sort_by_key(|&axis| Reverse(self.shape()[axis]));
+        for axis in axes {
             let part = |start, stop| {
                 let mut indices = vec![Index::from(..); axis];
                 indices.push(Index::Range { start, stop, step: 1 });
@@ -80,7 +81,10 @@ impl Page<'_> {
     /// The list along `axis` whose first element is the word `first`.
     fn write(&self, f: &mut fmt::Formatter<'_>, axis: usize, first: usize) -> fmt::Result {
         if axis == self.shape.len() {
-            return write!(f, "{:>1$}", self.words[first], self.width);
+            let word = &self.words[first];
+            // Longer than any width that a format can have.
+            let gap = self.width - word.chars().count();
+            return write!(f, "{}{word}", " ".repeat(gap));
         }
         let each: usize = (axis + 1..self.shape.len()).map(|axis| self.length(axis)).product();
         let lines = self.shape.len() - axis - 1;

@@ -57,6 +57,25 @@ impl DType {
 ///     };
 /// }
 /// ```
+///
+/// Where the size that is stated is not the type's, or is 0, programs with arrays of it do not compile:
+///
+/// ```compile_fail,E0080
+/// use warpaint::{array::{DType, Data, GpuArray}, device::Device, kernel::Context};
+///
+/// #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+/// #[repr(C)]
+/// struct Half { one: f32 }
+///
+/// impl Data for Half {
+///     const DTYPE: DType =
+///         DType { name: "Half", definition: "struct Half { float one, two; };", bytes: 8, align: 4 };
+/// }
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// GpuArray::<Half>::zeros(&context, &[3])?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Data:
     bytemuck::NoUninit + bytemuck::CheckedBitPattern + Send + Sync + std::fmt::Debug + 'static
 {
@@ -69,6 +88,16 @@ pub trait Data:
             Some(digits) => format!("{self:.digits$?}"),
             None => format!("{self:?}"),
         }
+    }
+}
+
+/// That kernels see values of `T` as long as the host has them; else the program does not compile.
+pub(super) const fn expect_sized<T: Data>() {
+    const {
+        assert!(
+            size_of::<T>() > 0 && T::DTYPE.bytes == size_of::<T>(),
+            "`DTYPE.bytes` is not the size of the type, or there is none"
+        );
     }
 }
 

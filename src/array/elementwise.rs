@@ -26,6 +26,8 @@ use crate::{
 const BLOCK: u32 = 256;
 /// Blocks for each multiprocessor where threads stride: as many as run at once, and as many again.
 const STRIDING_BLOCKS: u64 = 16;
+/// Blocks for each multiprocessor where each has counters of its own.
+const COUNTING_BLOCKS: u64 = 8;
 /// Most blocks of a launch.
 const MOST_BLOCKS: u64 = i32::MAX as u64;
 /// Bytes that a thread reads or writes at once.
@@ -104,8 +106,9 @@ pub(super) fn compute(code: &mut Code<'_>, out: &Operand) -> Result<()> {
 /// Whether the code reads memory of `out` other than element for element.
 pub(super) fn overlap(code: &Code<'_>, out: &Operand) -> bool {
     let apart = |array: &Operand| {
-        (&array.layout, array.dtype.bytes) != (&out.layout, out.dtype.bytes)
-            || !Arc::ptr_eq(&array.memory, &out.memory)
+        (array.address(), array.dtype.bytes) != (out.address(), out.dtype.bytes)
+            || array.layout.shape() != out.layout.shape()
+            || array.layout.strides() != out.layout.strides()
     };
     let other = code.arrays.iter().filter(|array| apart(array));
     other.chain(code.indexed_arrays()).any(|array| shares_memory(array, out))
@@ -117,14 +120,17 @@ pub(super) fn reads(code: &Code<'_>, out: &Operand) -> bool {
     arrays.any(|array| shares_memory(array, out))
 }
 
-/// Whether `array` and `out` have bytes in common, as far as their ends say.
+/// Whether `array` and `out` have bytes in common, as far as their ends say. Addresses tell, and not who has the memory:
+/// what comes from another library may be an array's of ours.
 fn shares_memory(array: &Operand, out: &Operand) -> bool {
     let bytes = |operand: &Operand| {
         let extent = operand.layout.extent();
-        extent.start * operand.dtype.bytes..extent.end * operand.dtype.bytes
+        let address =
+            |place: usize| operand.memory.address() + (place * operand.dtype.bytes) as u64;
+        address(extent.start)..address(extent.end)
     };
     let (a, b) = (bytes(array), bytes(out));
-    Arc::ptr_eq(&array.memory, &out.memory) && a.start < b.end && b.start < a.end
+    a.start < b.end && b.start < a.end
 }
 
 /// Lets `compute` write to memory of its own, and copies that to `out`.
@@ -289,6 +295,14 @@ impl Threads {
     }
 }
 
+/// How many blocks count `n` elements in counters of their own, of 32 bits, where a block takes `each` at least: enough
+/// to fill the device, and so many that no counter overflows.
+pub(super) fn counting_blocks(context: &Context, n: u64, each: u64) -> u32 {
+    let filling = u64::from(context.device().info().multiprocessors) * COUNTING_BLOCKS;
+    let blocks = n.div_ceil(each).min(filling).max(n.div_ceil(1 << 31));
+    blocks.clamp(1, MOST_BLOCKS) as u32
+}
+
 /// Launches a generated kernel for `work` pieces.
 #[expect(unsafe_code, reason = "a kernel launch")]
 pub(super) fn run(
@@ -302,4 +316,21 @@ pub(super) fn run(
     // hands that memory to nobody else before this stream's work has ended.
     unsafe { context.stream().launch(kernel, &config, arguments)? };
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+
+    #[test]
+    fn no_block_counts_more_than_its_counters_hold() {
+        let context = Context::new(Device::cpu().unwrap()).unwrap();
+        for n in [0, 1, 5000, 1 << 31, 1 << 33, 1 << 40, (1 << 50) + 1] {
+            let blocks = counting_blocks(&context, n, 2048);
+            assert!((1..=MOST_BLOCKS).contains(&u64::from(blocks)));
+            assert!(n.div_ceil(blocks.into()) <= 1 << 31, "{n} elements in {blocks} blocks");
+            assert!(u64::from(blocks - 1) * 2048 < n.max(1), "{blocks} blocks for {n} elements");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Kernels from a statement in C that is run for each index.
 
 use super::{
-    Error, Index, KernelArgument, Layout, Result,
+    Index, KernelArgument, Layout, Result,
     custom::{Bound, Parameters, texts},
     elementwise::{Threads, index, run},
     source::{Code, user_code},
@@ -11,8 +11,8 @@ use crate::kernel::GENERATED;
 /// A statement in CUDA C++ that runs for each index `i` of its first array, as a kernel.
 ///
 /// Parameters are declared as in C: pointers take arrays of that element type and of any layout (`x[i]` is the
-/// `i`th element in C order), others take values. In scope are `i` and `n`, the first array's length. Compiled at the
-/// first call, and kept.
+/// `i`th element in C order), others take values. In scope are `i` and `n`, the first array's length; parameters have
+/// other names, which do not end in `_`. Compiled at the first call, and kept.
 ///
 /// ```
 /// use warpaint::{array::{ElementwiseKernel, GpuArray}, device::Device, kernel::Context};
@@ -56,10 +56,11 @@ impl ElementwiseKernel {
     ///
     /// # Safety
     /// On an NVIDIA device nothing checks what the operation does: it must stay inside the arrays that it will be
-    /// called with, and must not let two indices write the same element. (The CPU device faults instead.)
+    /// called with (the CPU device faults instead), and must not write for one index what it reads or writes for another,
+    /// through arrays that share memory either.
     ///
     /// # Errors
-    /// [`Error::Parameters`] for a list that is none. Mistakes in the operation show at the first call.
+    /// [`Error::Parameters`](super::Error::Parameters) for a list that is none. Mistakes in the operation show at the first call.
     #[expect(unsafe_code, reason = "the caller answers for the operation")]
     pub unsafe fn new(parameters: &str, operation: impl Into<String>) -> Result<Self> {
         Ok(Self {
@@ -75,18 +76,12 @@ impl ElementwiseKernel {
     /// Runs it for each index of the first array, on that array's stream.
     ///
     /// # Errors
-    /// [`Error::ArgumentCount`], [`Error::Argument`] naming the parameter, [`Error::Shape`] where two arrays differ
-    /// in their number of elements; mistakes in the operation; the device's.
+    /// [`Error::ArgumentCount`](super::Error::ArgumentCount), [`Error::Argument`](super::Error::Argument) naming the
+    /// parameter, where a broadcast view is none that can be written, [`Error::Shape`](super::Error::Shape) where two
+    /// arrays differ in their number of elements; mistakes in the operation; the device's.
     pub fn call(&self, arguments: &[KernelArgument]) -> Result<()> {
         let bound = self.parameters.bind(&self.name, arguments)?;
-        let (_, n) = bound.first()?;
-        if let Some(other) = bound.arrays.iter().find(|array| array.layout.count() != n) {
-            return Err(Error::Shape {
-                operation: "an elementwise kernel",
-                expected: vec![n],
-                found: other.layout.shape().to_vec(),
-            });
-        }
+        let (_, n) = bound.alike("an elementwise kernel")?;
         self.run(bound, (0, 1, n))
     }
 
@@ -94,7 +89,7 @@ impl ElementwiseKernel {
     /// other arrays may have any length.
     ///
     /// # Errors
-    /// [`Error::ZeroStep`] and as [`ElementwiseKernel::call`].
+    /// [`Error::ZeroStep`](super::Error::ZeroStep) and as [`ElementwiseKernel::call`].
     pub fn call_range(&self, range: impl Into<Index>, arguments: &[KernelArgument]) -> Result<()> {
         let bound = self.parameters.bind(&self.name, arguments)?;
         let (_, n) = bound.first()?;

@@ -211,6 +211,12 @@ pub enum Error {
         /// How many it has.
         length: u64,
     },
+    /// An operation that takes its shape and its device from arrays, without any.
+    #[error("{operation} needs an array, from which it takes shape and device")]
+    NoArrays {
+        /// What was tried.
+        operation: &'static str,
+    },
     /// An operation that needs at least one element.
     #[error("{operation} of no elements has no value")]
     Empty {

@@ -8,7 +8,9 @@ use std::{collections::HashMap, hash::BuildHasherDefault, marker::PhantomData, s
 use smallvec::{SmallVec, smallvec};
 
 use super::{
-    DType, Data, Error, GpuArray, Layout, Result, elementwise,
+    DType, Data, Error, GpuArray, Layout, Result,
+    dtype::expect_sized,
+    elementwise,
     layout::{self, Arrays},
     source::Code,
 };
@@ -80,6 +82,7 @@ pub(super) struct Constant {
 
 impl Constant {
     pub(super) fn new<T: Data>(value: T) -> Self {
+        expect_sized::<T>();
         Self { dtype: T::DTYPE, bytes: bytemuck::bytes_of(&value).into() }
     }
 }
@@ -241,7 +244,7 @@ impl<T: Data> Expr<T> {
     /// Computes it into a new array, on the stream of its first array.
     ///
     /// # Errors
-    /// [`Error::Broadcast`], [`Error::WrongDevice`], [`Error::Empty`] for an expression without any array, the
+    /// [`Error::Broadcast`], [`Error::WrongDevice`], [`Error::NoArrays`], the
     /// device's.
     pub fn eval(&self) -> Result<GpuArray<T>> {
         let mut code = Code::new(&self.node)?;
@@ -261,7 +264,7 @@ impl<T: Data> Expr<T> {
 
     /// The context of the first array.
     pub(super) fn context(&self) -> Result<&Context> {
-        let first = self.operands().next().ok_or(Error::Empty { operation: "an expression" })?;
+        let first = self.operands().next().ok_or(Error::NoArrays { operation: "an expression" })?;
         Ok(&first.context)
     }
 

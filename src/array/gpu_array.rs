@@ -2,7 +2,9 @@
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
-use super::{Data, Error, Expr, Index, Layout, Readback, Result, expression::Operand};
+use super::{
+    Data, Error, Expr, Index, Layout, Readback, Result, dtype::expect_sized, expression::Operand,
+};
 use crate::{
     device::{Block, Fill, Slice},
     kernel::{Argument, Context},
@@ -101,6 +103,7 @@ impl<T: Data> GpuArray<T> {
     /// # Errors
     /// [`Error::TooLarge`], [`Error::Device`] when memory runs out.
     pub fn empty(context: &Context, shape: &[usize]) -> Result<Self> {
+        expect_sized::<T>();
         let layout = Layout::contiguous(shape)?;
         let bytes = layout.count().checked_mul(T::DTYPE.bytes);
         let bytes = bytes.ok_or_else(|| Error::TooLarge { shape: shape.to_vec() })?;
@@ -362,6 +365,7 @@ impl<T: Data> GpuArray<T> {
 
     /// An array over `memory`, in which `layout` must lie.
     pub(super) fn from_parts(context: &Context, memory: Arc<Block>, layout: Layout) -> Self {
+        expect_sized::<T>();
         Self { context: context.clone(), memory, layout: layout.into(), of: PhantomData }
     }
 
@@ -385,7 +389,7 @@ impl<T: Data> GpuArray<T> {
     /// [`Error::Device`] for an array of another device than `context`'s.
     pub fn argument(&self) -> Result<Argument> {
         self.memory.use_on(self.context.stream())?;
-        let start = self.layout.extent().start * size_of::<T>();
+        let start = self.layout.offset() * size_of::<T>();
         let memory: Slice<'_> = self.memory.slice(start..)?;
         Ok(Argument::array(memory, crate::element::Element::parse(T::DTYPE.name)))
     }

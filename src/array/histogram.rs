@@ -1,7 +1,10 @@
 //! Histograms: how many elements fall into each of equal bins.
 
 use super::{
-    Error, Expr, GpuArray, Real, Result, elementwise::index, places::Places, source::Code,
+    Error, Expr, GpuArray, Real, Result,
+    elementwise::{counting_blocks, index},
+    places::Places,
+    source::Code,
 };
 use crate::{
     device::{Arguments, LaunchConfig},
@@ -12,7 +15,6 @@ use crate::{
 const HISTOGRAM: &str = include_str!("histogram.cuh");
 
 const BLOCK: u32 = 256;
-const BLOCKS_PER_MULTIPROCESSOR: u64 = 8;
 /// Elements that a thread has on their way to it.
 const UNROLL: u64 = 8;
 /// Counters of a block in its shared memory: so many that all blocks of a multiprocessor still fit.
@@ -85,10 +87,9 @@ fn count(
     let facts = ("histogram", places, index(n));
     let kernel = code.compile(context, facts, || source(code, places))?;
     arguments.push(&(bins as u64)).push(&(copies as u64)).push(&n);
-    let most = u64::from(context.device().info().multiprocessors) * BLOCKS_PER_MULTIPROCESSOR;
-    let blocks = n.div_ceil(u64::from(BLOCK) * UNROLL).clamp(1, most.max(1));
+    let blocks = counting_blocks(context, n, u64::from(BLOCK) * UNROLL);
     let shared_bytes = (copies * bins * size_of::<u32>()) as u32;
-    let config = LaunchConfig { shared_bytes, ..LaunchConfig::new(blocks as u32, BLOCK) };
+    let config = LaunchConfig { shared_bytes, ..LaunchConfig::new(blocks, BLOCK) };
     // SAFETY: the kernel reads the elements of the layouts, which lie within their arrays' memory, and adds to `bins`
     // counters, in memory that has room for them.
     unsafe { context.stream().launch(&kernel, &config, &arguments)? };

@@ -54,13 +54,13 @@ impl<T: Data> GpuArray<T> {
             }
         };
         let bytes = |&stride: &isize| stride * T::DTYPE.bytes as isize;
-        let strides = self.strides().iter().map(bytes).collect();
+        let strides = || self.strides().iter().map(bytes).collect();
         Ok(ArrayInterface {
             shape: self.shape().to_vec(),
             typestr: typestr(T::DTYPE),
             address: self.address(),
             read_only: !self.layout().is_injective(),
-            strides: (!self.layout().is_contiguous()).then_some(strides),
+            strides: (!self.layout().is_contiguous()).then(strides),
             stream,
         })
     }

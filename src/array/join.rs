@@ -15,10 +15,10 @@ use super::{Data, Error, GpuArray, Index, Result, reduction::split};
 /// ```
 ///
 /// # Errors
-/// [`Error::Empty`] for no arrays, [`Error::Axes`], [`Error::Shape`] for one that differs in another axis; as
+/// [`Error::NoArrays`], [`Error::Axes`], [`Error::Shape`] for one that differs in another axis; as
 /// [`GpuArray::empty`].
 pub fn concatenate<T: Data>(arrays: &[&GpuArray<T>], axis: usize) -> Result<GpuArray<T>> {
-    let first = arrays.first().ok_or(Error::Empty { operation: "concatenate" })?;
+    let first = arrays.first().ok_or(Error::NoArrays { operation: "concatenate" })?;
     let mut shape = first.shape().to_vec();
     if axis >= shape.len() {
         return Err(Error::Axes { axes: vec![axis], ndim: shape.len() });

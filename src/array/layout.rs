@@ -50,7 +50,9 @@ impl Layout {
         highest.checked_sub(lowest)?.checked_add(1)?.checked_mul(bytes as isize)?;
         let empty = shape.contains(&0);
         let offset = if empty { 0 } else { lowest.unsigned_abs() };
-        Some(Self { shape: shape.into(), strides: strides.into(), offset })
+        // Along one element or none nothing is stepped: what stands there may be any number.
+        let strides = shape.iter().zip(strides).map(|(&n, &stride)| if n > 1 { stride } else { 0 });
+        Some(Self { shape: shape.into(), strides: strides.collect(), offset })
     }
 
     /// Lengths of the axes.
@@ -191,6 +193,7 @@ impl Layout {
             view.push(n, if n > 1 { whole(stride)? } else { whole(stride).unwrap_or(1) });
         }
         view.push(whole(length as isize)? as usize, 1);
+        expect_countable(&view.shape).ok()?;
         Some(view)
     }
 

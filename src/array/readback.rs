@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{Data, Error, Result};
+use super::{Data, Error, Result, dtype::expect_sized};
 use crate::{device, kernel::Context};
 
 /// The elements of an array on their way to the host, as they were when [`GpuArray::download`] was called.
@@ -46,6 +46,7 @@ pub(super) fn written<T: Data>(
     context: &Context,
     put_on: impl FnOnce(u64) -> Result<()>,
 ) -> Result<T> {
+    expect_sized::<T>();
     let bytes = context.written_by_kernels(size_of::<T>(), put_on)?;
     bytemuck::checked::try_pod_read_unaligned(&bytes)
         .map_err(|_| Error::InvalidBits { of: T::DTYPE.name })

@@ -119,7 +119,7 @@ impl<T: Data> ReductionKernel<T> {
     }
 
     fn run<'a>(&'a self, bound: Bound<'a>, out: Results) -> Result<()> {
-        let ((context, n), reduction) = (bound.first()?, &self.reduction);
+        let ((context, n), reduction) = (bound.alike("a reduction")?, &self.reduction);
         let mut code = Code::custom(bound, &self.preamble, &self.map);
         Job { context, shape: &[n], kept: &[], reduced: &[0], reduction }.run(&mut code, out)
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::{
     DType, Data, ElementwiseKernel, Error, Expr, GpuArray, Layout, Real, Result,
+    elementwise::counting_blocks,
     expression::{Node, Operand},
     places::Places,
     source::Code,
@@ -25,7 +26,6 @@ const SORT: &str =
 const DIGITS: usize = 256;
 /// Threads of a block that counts digits, and blocks for each multiprocessor.
 const BLOCK: usize = 256;
-const BLOCKS_PER_MULTIPROCESSOR: usize = 8;
 /// Bytes of keys, or of values, that a thread of a GPU holds, and elements at most.
 const BYTES_PER_THREAD: usize = 80;
 const MOST_ITEMS: usize = 20;
@@ -415,11 +415,10 @@ extern \"C\" __global__ void __launch_bounds__({bounds}) sort_digit({parameters}
         let context = &self.radix.context;
         let begins = self.zeros(key.bytes * DIGITS * 8)?;
         let n = self.radix.count();
-        let most = context.device().info().multiprocessors as usize * BLOCKS_PER_MULTIPROCESSOR;
-        let blocks = n.div_ceil(BLOCK * MOST_ITEMS).clamp(1, most.max(1));
+        let blocks = counting_blocks(context, n as u64, (BLOCK * MOST_ITEMS) as u64);
         let mut arguments = self.arguments();
         arguments.push(&begins.address()).push(&self.flip()).push(&(n as u64));
-        let config = LaunchConfig::new(blocks as u32, BLOCK as u32);
+        let config = LaunchConfig::new(blocks, BLOCK as u32);
         // SAFETY: it reads the elements of the layouts, which lie within their arrays, and writes a count a digit.
         unsafe { context.stream().launch(&self.kernel("count_digits")?, &config, &arguments)? };
         let mut arguments = Arguments::new();

@@ -194,7 +194,7 @@ impl<'a> Code<'a> {
     pub(super) fn result(&self) -> String {
         match self.value {
             Value::Step(step) => self.name(step),
-            Value::Custom(value) => user_code("map expression", &format!("({value})")),
+            Value::Custom(value) => user_code("map expression", &format!("({value}\n)")),
         }
     }
 
@@ -316,9 +316,9 @@ impl<'a> Code<'a> {
     /// The context of the first array of its expressions.
     ///
     /// # Errors
-    /// [`Error::Empty`] where there is none.
+    /// [`Error::NoArrays`].
     pub(super) fn context(&self) -> Result<&'a Context> {
-        let first = self.arrays.first().ok_or(Error::Empty { operation: "an expression" })?;
+        let first = self.arrays.first().ok_or(Error::NoArrays { operation: "an expression" })?;
         Ok(&first.context)
     }
 

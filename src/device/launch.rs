@@ -20,7 +20,8 @@ pub struct Dim3 {
 impl Dim3 {
     /// `x * y * z`.
     pub fn count(self) -> u64 {
-        u64::from(self.x) * u64::from(self.y) * u64::from(self.z)
+        let area = u64::from(self.x) * u64::from(self.y);
+        area.saturating_mul(self.z.into())
     }
 
     fn axes(self) -> [u32; 3] {

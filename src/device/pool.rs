@@ -163,6 +163,9 @@ impl Block {
     /// [`Error::WrongDevice`], [`Error::Call`].
     pub fn use_on(&self, stream: &Stream) -> Result<()> {
         let mut last = self.last();
+        if last.device_id() != stream.device_id() {
+            return Err(Error::WrongDevice { operation: "use memory on a stream" });
+        }
         if *last != *stream {
             follow(stream, &last)?;
             *last = stream.clone();

@@ -113,6 +113,12 @@ impl<'a> Rows<'a> {
         Ok(Self { memory: self.memory.slice(start..)?, pitch: self.pitch, extent })
     }
 
+    /// As what is done to them: where there is no byte, there are no rows and slices to walk along either.
+    pub(super) fn walked(self) -> Self {
+        let extent = if self.extent.contains(&0) { [0; 3] } else { self.extent };
+        Self { extent, ..self }
+    }
+
     /// Whether no gap is between them.
     pub(super) fn is_contiguous(&self) -> bool {
         let [row_bytes, rows, slices] = self.extent;
@@ -146,7 +152,7 @@ impl<'a> From<Slice<'a>> for Rows<'a> {
 
 impl<'a> From<Rows<'a>> for Region<'a> {
     fn from(rows: Rows<'a>) -> Self {
-        Self::Rows(rows)
+        Self::Rows(rows.walked())
     }
 }
 

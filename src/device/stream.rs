@@ -116,7 +116,7 @@ impl Stream {
     /// [`Error::Misaligned`] when a row is no multiple of the value's width, or does not start at one;
     /// [`Error::WrongDevice`], [`Error::Call`].
     pub fn fill<'a>(&self, to: impl Into<Rows<'a>>, value: Fill) -> Result<()> {
-        let (to, width) = (to.into(), value.width());
+        let (to, width) = (to.into().walked(), value.width());
         let ([bytes, ..], address) = (to.extent(), to.address());
         let rows_fit = bytes.is_multiple_of(width) && address.is_multiple_of(width as u64);
         let all_alike = to.is_contiguous() || to.pitch().row_bytes.is_multiple_of(width);

@@ -133,6 +133,16 @@ struct Constant {
     __device__ double operator[](long long) const { return value; }
 };
 
+// A count as a value of type T: where that has no room for it, its greatest.
+template <class T> __device__ T counted(double count)
+{
+    if constexpr (!Traits<T>::integer) return T(count);
+    constexpr unsigned BITS = 8 * sizeof(T) - (T(-1) < T(0));
+    constexpr unsigned long long GREATEST = ~0ull >> (64 - BITS);
+    if (is_nan(count)) return T(0);
+    return count < double(GREATEST) ? T(count) : T(GREATEST);
+}
+
 // Counts of what happens `mean[i]` times on average.
 template <class T, class Method, class Mean> struct Poisson {
     using Word = Word64;
@@ -144,8 +154,7 @@ template <class T, class Method, class Mean> struct Poisson {
     {
         each(values, [&](int at) {
             const double of = double(mean[max(0ll, min(i + at, n - 1))]);
-            const double count = Method::poisson(words[at], element + at, of);
-            return T(Traits<T>::integer && is_nan(count) ? 0.0 : count);
+            return counted<T>(Method::poisson(words[at], element + at, of));
         });
     }
 };

@@ -258,8 +258,8 @@ distributions! {
     /// Poisson numbers: how often something happens that happens `mean` times on average. Below a mean of 10 by
     /// inversion, else by transformed rejection (Hörmann, "The transformed rejection method for generating Poisson
     /// random variables", Insurance: Mathematics and Economics 12, 1993), computed in `f64`. Each takes two words;
-    /// what else it needs comes from a sequence of its own. `T` must have room for it: ten standard
-    /// deviations (roots of the mean) above the mean are enough.
+    /// what else it needs comes from a sequence of its own. `T` should have room for it: ten standard
+    /// deviations (roots of the mean) above the mean are enough. Numbers beyond its greatest become that.
     poisson,
     /// [`Error::Distribution`] for a mean that is negative or not finite; as [`Generator::fill_uniform`].
     fill_poisson(mean: f64) for T: Real

@@ -31,7 +31,7 @@ fn arrays_are_put_together_as_ndarray_does() {
             ndarray::concatenate![Axis(1), x, x.slice(ndarray::s![.., ..;-2, ..]).into_dyn()];
         assert_eq!(joined.to_vec().unwrap(), flat(&expected));
 
-        assert!(matches!(concatenate::<f32>(&[], 0), Err(Error::Empty { .. })));
+        assert!(matches!(concatenate::<f32>(&[], 0), Err(Error::NoArrays { .. })));
         assert!(matches!(concatenate(&[&a], 3), Err(Error::Axes { .. })));
         assert!(matches!(concatenate(&[&a, &a.transpose()], 0), Err(Error::Shape { .. })));
         let flatter = a.slice(&index![0]).unwrap();

@@ -9,6 +9,7 @@ use super::Clause;
 pub const CLAUSES: &[Clause] = &[
     ("rows are copied as by hand", rows_are_copied_as_by_hand),
     ("rows are filled", rows_are_filled),
+    ("regions without bytes are nothing", regions_without_bytes_are_nothing),
     ("memory without gaps takes the other's shape", memory_without_gaps_takes_the_others_shape),
     ("pitched memory starts its rows well", pitched_memory_starts_its_rows_well),
     ("an address tells its allocation", an_address_tells_its_allocation),
@@ -134,6 +135,23 @@ fn rows_are_filled(device: &Device) {
     stream
         .fill(all.rows(Pitch { row_bytes: 30, rows: 2 }, [8, 0, 1]).unwrap(), Fill::U8(1))
         .unwrap();
+}
+
+/// However many rows and slices there are without a byte in them, nobody walks along them.
+fn regions_without_bytes_are_nothing(device: &Device) {
+    let (stream, memory) = (device.stream().unwrap(), device.alloc(16).unwrap());
+    let most = usize::MAX;
+    for extent in [[0, most, most], [8, most, 0], [most, 0, most], [0, 0, 0]] {
+        let all = memory.slice(..).unwrap();
+        let none = || all.rows(Pitch { row_bytes: 8, rows: 2 }, extent).unwrap();
+        stream.upload(none(), &[]).unwrap();
+        stream.copy(none(), none()).unwrap();
+        stream.copy(none(), all.slice(3..3).unwrap()).unwrap();
+        stream.fill(none(), Fill::U8(1)).unwrap();
+        assert!(stream.download(none()).unwrap().wait().unwrap().is_empty());
+        let host = device.alloc_host(0, HostFlags::default()).unwrap();
+        stream.upload_from(none(), host).unwrap().wait().unwrap();
+    }
 }
 
 fn memory_without_gaps_takes_the_others_shape(device: &Device) {
