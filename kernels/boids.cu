@@ -193,8 +193,9 @@ min  = -1.3
 
 // Reynolds, "Flocks, herds, and schools: a distributed behavioral model", SIGGRAPH 1987: a bird sees those within a
 // radius, and is steered by three wishes: separation from who is too near, alignment of its velocity with theirs, and
-// cohesion, towards their middle. A fourth keeps it in a ball. The mean cosine between neighbours' headings is the flock's
-// order, after Vicsek et al., "Novel type of phase transition in a system of self-driven particles", PRL 75, 1995.
+// cohesion, towards their middle. A fourth keeps it in a ball. The mean cosine between neighbours' headings is the
+// flock's order, after Vicsek et al., "Novel type of phase transition in a system of self-driven particles", PRL 75,
+// 1995.
 #include <warpaint/colour.cuh>
 #include <warpaint/grid.cuh>
 #include <warpaint/random.cuh>
@@ -294,7 +295,10 @@ __global__ void flock(const float4 *__restrict__ sorted_position, const float4 *
     });
     Random random(seed, i, step);
     float3 wish = random.on_sphere() * (wander / sqrtf(dt));
-    if (seen > 0.0f) wish += (theirs / seen - v) * alignment + (middle / seen) * cohesion + away * (separation / (sight * sight));
+    if (seen > 0.0f) {
+        wish += (theirs / seen - v) * alignment + (middle / seen) * cohesion;
+        wish += away * (separation / (sight * sight));
+    }
     const float out = length(p);
     if (out > 0.8f) wish -= p * (8.0f * (out - 0.8f) / out);
     v += wish * dt;

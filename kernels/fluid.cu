@@ -136,6 +136,7 @@ max  = 0.01
 stat = "vorticity"
 min  = 0.05
 ---*/
+#include <warpaint/colour.cuh>
 #include <warpaint/fft.cuh>
 #include <warpaint/vector.cuh>
 
@@ -151,7 +152,8 @@ min  = 0.05
 
 using namespace warpaint;
 
-static_assert((w & (w - 1)) == 0 && (h & (h - 1)) == 0 && w >= 64 && h >= 64, "w and h must be powers of two, at least 64");
+static_assert(w >= 64 && (w & (w - 1)) == 0, "w must be a power of two, at least 64");
+static_assert(h >= 64 && (h & (h - 1)) == 0, "h must be a power of two, at least 64");
 
 constexpr float aspect = (float)w / h, tau = 6.28318531f;
 constexpr int jet_count = 5;
@@ -241,12 +243,6 @@ __device__ unsigned short to_half(float x)
     return bits;
 }
 
-__device__ unsigned char to_byte(float light)
-{
-    const float x = clamp(light, 1e-9f, 1.0f);
-    return (unsigned char)(255.0f * x * rsqrtf(x) + 0.5f);
-}
-
 __global__ void clear(float2 *velocity, cudaSurfaceObject_t dye, float4 *pointer)
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -284,7 +280,8 @@ __global__ void move(const float2 *__restrict__ velocity, float2 *__restrict__ v
         }
     }
     if ((int)mouse.z & 1 && (int)pointer->z & 1) {
-        const float2 now = make_float2(mouse.x * aspect, mouse.y), before = make_float2(pointer->x * aspect, pointer->y);
+        const float2 now = make_float2(mouse.x * aspect, mouse.y);
+        const float2 before = make_float2(pointer->x * aspect, pointer->y);
         const float amount = near(place - now, 1.0f / (brush * brush));
         v += ((now - before) / dt - v) * amount;
         color += (colored(0.3f * time) * 2.0f - color) * (amount * haste);
@@ -295,7 +292,7 @@ __global__ void move(const float2 *__restrict__ velocity, float2 *__restrict__ v
     const float3 light = color * (-1.5f * exposure);
     const float3 seen = make_float3(1.0f - __expf(light.x), 1.0f - __expf(light.y), 1.0f - __expf(light.z));
     const float3 dark = make_float3(0.004f, 0.006f, 0.014f);
-    surf2Dwrite(make_uchar4(to_byte(seen.x + dark.x), to_byte(seen.y + dark.y), to_byte(seen.z + dark.z), 255), picture, x * 4, y);
+    surf2Dwrite(pack(to_gamma2(seen + dark)), picture, x * 4, y);
 }
 
 // Two real signals u and v are transformed as one, z = u + iv; `mirrored` is z at the opposite frequency.

@@ -1,6 +1,6 @@
 /*---
 title   = "Gaussian random field"
-summary = "A random field whose power falls with the wave number as k^-n, by Fourier transforms; each wave turns its phase"
+summary = "A random field whose power falls with the wave number as k^-n, by Fourier transforms; its waves turn"
 
 [constant]
 n     = 1024               # cells along x and y, a power of two
@@ -175,22 +175,21 @@ equals = 0
 ---*/
 #include <warpaint/fft.cuh>
 #include <warpaint/random.cuh>
+#include <warpaint/reduce.cuh>
 
 // White noise has the same power in all waves; multiplied by sqrt(P(k)) it has the spectrum P (Peacock, "Cosmological
 // physics", 1999, section 16.4; Pen, "Generating cosmological Gaussian random fields", ApJ 490, 1997). The real and the
 // imaginary part of the noise, A + iB, are transformed together and are told apart by their symmetry:
-// A(k) = (C(k) + C*(-k)) / 2, B(k) = (C(k) - C*(-k)) / 2i. Then F = sqrt(P) (A cos(wt) + B sin(wt)) is Gaussian with the
-// same spectrum at all times, and Hermitian, so that its transform is real.
+// A(k) = (C(k) + C*(-k)) / 2, B(k) = (C(k) - C*(-k)) / 2i. Then F = sqrt(P) (A cos(wt) + B sin(wt)) is Gaussian with
+// the same spectrum at all times, and Hermitian, so that its transform is real.
 
 using namespace warpaint;
-
-// The wave number, in turns across the picture, of place i of a transform.
-__device__ int wave_number(int i) { return i < n / 2 ? i : i - n; }
 
 // P(k), up to a factor. The mean is no wave.
 __device__ float power_law(int x, int y, float steepness)
 {
-    const float k2 = (float)(wave_number(x) * wave_number(x) + wave_number(y) * wave_number(y));
+    const int kx = fft_frequency(x, n), ky = fft_frequency(y, n);
+    const float k2 = (float)(kx * kx + ky * ky);
     return k2 > 0.0f ? powf(k2, -0.5f * steepness) : 0.0f;
 }
 
@@ -215,26 +214,11 @@ template <bool inverse> __global__ void columns(float2 *waves, float2 *field)
     fft_lines<n, lines, inverse>(shared, inverse ? field : waves, n, 1, n);
 }
 
-// The sum over a block of 128 threads; always in the same order.
-__device__ float4 block_sum(float4 mine)
-{
-    __shared__ float4 shared[128];
-    shared[threadIdx.x] = mine;
-    for (int half = 64; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x >= half) continue;
-        const float4 a = shared[threadIdx.x], b = shared[threadIdx.x + half];
-        shared[threadIdx.x] = make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
-    }
-    __syncthreads();
-    return shared[0];
-}
-
 __global__ void add_rows(float2 *row, float steepness)
 {
     float sum = 0.0f;
     for (int x = threadIdx.x; x < n; x += blockDim.x) sum += power_law(x, blockIdx.x, steepness);
-    sum = block_sum(make_float4(sum, 0.0f, 0.0f, 0.0f)).x;
+    sum = block_sum<128>(sum);
     if (threadIdx.x == 0) row[blockIdx.x].x = sum;
 }
 
@@ -242,7 +226,7 @@ __global__ void add_all(const float2 *row, float4 *measured)
 {
     float sum = 0.0f;
     for (int y = threadIdx.x; y < n; y += blockDim.x) sum += row[y].x;
-    sum = block_sum(make_float4(sum, 0.0f, 0.0f, 0.0f)).x;
+    sum = block_sum<128>(sum);
     if (threadIdx.x == 0) measured[0].w = sum;
 }
 
@@ -255,7 +239,7 @@ __global__ void colour_noise(const float2 *waves, float2 *field, const float4 *m
     const float2 c = waves[y * n + x], d = waves[(n - y) % n * n + (n - x) % n];
     const float2 a = make_float2(0.5f * (c.x + d.x), 0.5f * (c.y - d.y));
     const float2 b = make_float2(0.5f * (c.y + d.y), 0.5f * (d.x - c.x));
-    const float k = hypotf((float)wave_number(x), (float)wave_number(y));
+    const float k = hypotf((float)fft_frequency(x, n), (float)fft_frequency(y, n));
     const float strength = n * sqrtf(power_law(x, y, steepness) / measured[0].w);
     float sine, cosine;
     sincospif(2.0f * turn * time * powf(k, spread), &sine, &cosine);
@@ -285,7 +269,7 @@ __global__ void add_rings(const float2 *field, float2 *row, float4 *ring, float 
             }
         }
     }
-    sum = block_sum(sum);
+    sum = block_sum<128>(sum);
     if (threadIdx.x > 0) return;
     ring[k] = sum;
     row[k].y = sum.w;
@@ -305,9 +289,8 @@ __global__ void fit(const float2 *row, const float4 *ring, float4 *measured, flo
         weights += r.x;
         sum = make_float4(sum.x + r.x * x, sum.y + r.x * y, sum.z + r.x * x * x, sum.w + r.x * x * y);
     }
-    sum = block_sum(sum);
-    __syncthreads();
-    const float4 others = block_sum(make_float4(total, weights, 0.0f, 0.0f));
+    sum = block_sum<128>(sum);
+    const float2 others = block_sum<128>(make_float2(total, weights));
     if (threadIdx.x > 0) return;
     const float m = others.y, mean_x = sum.x / m, mean_y = sum.y / m;
     measured[0].x = -steepness;

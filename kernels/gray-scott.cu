@@ -106,6 +106,7 @@ stat  = "cells.x.max"
 after = "1200 / speed"
 max   = 1.0
 ---*/
+#include <warpaint/colour.cuh>
 #include <warpaint/random.cuh>
 #include <warpaint/vector.cuh>
 
@@ -149,8 +150,8 @@ __global__ void sow(float2 *cells, unsigned seed)
     if (x >= w || y >= h) return;
     constexpr int tile = 48, least = 10;
     const unsigned bits = hash(hash(hash(seed) + x / tile) + y / tile);
-    const int side = least + (bits >> 1) % 16, from_x = (bits >> 8) % (tile - side), from_y = (bits >> 20) % (tile - side);
-    const int in_x = x % tile - from_x, in_y = y % tile - from_y;
+    const int side = least + (bits >> 1) % 16, room = tile - side;
+    const int in_x = x % tile - (int)((bits >> 8) % room), in_y = y % tile - (int)((bits >> 20) % room);
     const bool sown = (bits & 1u) && in_x >= 0 && in_x < side && in_y >= 0 && in_y < side;
     Random random(seed, y * w + x);
     const float2 start = sown ? make_float2(0.5f, 0.25f) : make_float2(1.0f, 0.0f);
@@ -215,8 +216,6 @@ __device__ float3 palette(float t)
     return mix(stops[i], stops[i + 1], t - i);
 }
 
-__device__ unsigned char to_byte(float x) { return (unsigned char)(255.0f * sqrtf(clamp(x, 0.0f, 1.0f)) + 0.5f); }
-
 // The picture, lit from the upper left as if v were a height.
 __global__ void paint(const float2 *cells, cudaSurfaceObject_t picture)
 {
@@ -228,6 +227,7 @@ __global__ void paint(const float2 *cells, cudaSurfaceObject_t picture)
     const float3 normal = normalize(make_float3(-6.0f * slope_x, -6.0f * slope_y, 1.0f));
     const float3 light = make_float3(-0.48f, 0.60f, 0.64f), half_way = normalize(light + make_float3(0.0f, 0.0f, 1.0f));
     const float shine = 0.35f * powf(fmaxf(dot(normal, half_way), 0.0f), 40.0f) * smoothstep(0.05f, 0.25f, v);
-    const float3 color = palette(v * 2.6f) * (0.25f + 1.1f * fmaxf(dot(normal, light), 0.0f)) + make_float3(shine, shine, shine);
-    surf2Dwrite(make_uchar4(to_byte(color.x), to_byte(color.y), to_byte(color.z), 255), picture, x * 4, y);
+    const float lit = 0.25f + 1.1f * fmaxf(dot(normal, light), 0.0f);
+    const float3 color = palette(v * 2.6f) * lit + make_float3(shine, shine, shine);
+    surf2Dwrite(pack(to_gamma2(color)), picture, x * 4, y);
 }

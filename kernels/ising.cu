@@ -120,8 +120,8 @@ equals = 1
 // The model of W. Lenz and E. Ising (Zeitschrift fur Physik 31, 1925): energy -J for each two neighbours that agree, J
 // for each that do not. Steps are those of Metropolis and others (Journal of Chemical Physics 21, 1953) on a
 // checkerboard: the spins of one colour have no neighbours among themselves, so that all of them may change at once.
-// What to expect: L. Onsager, "Crystal statistics I", Physical Review 65, 1944 (the energy); C. N. Yang, "The spontaneous
-// magnetization of a two-dimensional Ising model", Physical Review 85, 1952.
+// What to expect: L. Onsager, "Crystal statistics I", Physical Review 65, 1944 (the energy); C. N. Yang, "The
+// spontaneous magnetization of a two-dimensional Ising model", Physical Review 85, 1952.
 //
 // The colours lie apart in memory, so that a warp loads and stores whole lines: M. Romero and others, "High performance
 // implementations of the 2D Ising model on GPUs", Computer Physics Communications 256, 2020.

@@ -80,8 +80,8 @@ equals = 116
 #include <warpaint/random.cuh>
 
 // J. H. Conway's rules (M. Gardner, "Mathematical games", Scientific American 223(4), 1970): a cell of whose eight
-// neighbours three live comes alive, and one that lives stays so with two or three. Four cells are counted at a time, by
-// adding words whose bytes do not overflow.
+// neighbours three live comes alive, and one that lives stays so with two or three. Four cells are counted at a time,
+// by adding words whose bytes do not overflow.
 
 using namespace warpaint;
 

@@ -15,9 +15,9 @@ h = 360
 type  = "float4"
 count = "w * h"
 
-[array.shown]              # centre, magnification and limit of the picture whose samples are summed
+[array.shown]              # centre, magnification, limit and turn of the picture whose samples are summed
 type  = "double"
-count = 4
+count = 5
 
 [array.taken]              # samples of it
 type  = "int"
@@ -81,8 +81,8 @@ of     = "light"
 map    = "x.w / min(taken[0], samples) * pixel(magnification) * pixel(magnification)"
 reduce = "sum"
 
-# The area is 1.5065918849 +- 0.0000000028 (T. Foerstemann, "Numerical estimation of the area of the Mandelbrot set", 2012).
-# Some of what has not escaped after 1000 iterations will: 0.004 more are counted.
+# The area is 1.5065918849 +- 0.0000000028 (T. Foerstemann, "Numerical estimation of the area of the Mandelbrot set",
+# 2012). Some of what has not escaped after 1000 iterations will: 0.004 more are counted.
 
 [[check]]
 stat      = "area"
@@ -98,8 +98,8 @@ equals = 0
 #include <warpaint/colour.cuh>
 
 // The points c for which z = z^2 + c stays bounded, from z = 0 (B. Mandelbrot, "Fractal aspects of the iteration of
-// z -> lambda z (1 - z)", Annals of the New York Academy of Sciences 357, 1980). Colours follow the number of iterations
-// until z escapes, as a smooth function of c: L. Vepstas, "Renormalizing the Mandelbrot escape", 1997.
+// z -> lambda z (1 - z)", Annals of the New York Academy of Sciences 357, 1980). Colours follow the number of
+// iterations until z escapes, as a smooth function of c: L. Vepstas, "Renormalizing the Mandelbrot escape", 1997.
 
 using namespace warpaint;
 
@@ -124,9 +124,9 @@ __global__ void look(double *shown, int *taken, int place, double centre_x, doub
 {
     if (threadIdx.x != 0) return;
     const double2 centre = centre_of(place, centre_x, centre_y);
-    const double wanted[4] = {centre.x, centre.y, magnification, limit + (double)shift};
+    const double wanted[5] = {centre.x, centre.y, magnification, (double)limit, shift};
     bool same = true;
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < 5; ++k) {
         same = same && shown[k] == wanted[k];
         shown[k] = wanted[k];
     }
@@ -154,7 +154,8 @@ __device__ float escape(double2 c, int limit)
 __device__ float3 palette(float iterations, float shift)
 {
     const float turn = 6.2831853f * (0.42f * logf(1.0f + iterations) + shift);
-    const float3 wave = make_float3(0.5f - 0.5f * cosf(turn - 0.9f), 0.5f - 0.5f * cosf(turn - 0.45f), 0.5f - 0.5f * cosf(turn));
+    const float3 cosines = make_float3(cosf(turn - 0.9f), cosf(turn - 0.45f), cosf(turn));
+    const float3 wave = 0.5f - 0.5f * cosines;
     return make_float3(0.004f, 0.006f, 0.02f) + wave * wave * make_float3(1.0f, 0.86f, 0.8f);
 }
 

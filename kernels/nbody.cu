@@ -236,8 +236,8 @@ __global__ void drift(float4 *__restrict__ position, float4 *__restrict__ veloci
 // The field at the new places, and by it the second kick, where there is a step to end.
 template <bool ends_a_step>
 __global__ void __launch_bounds__(tile)
-    kick(const float4 *__restrict__ position, float4 *__restrict__ velocity, float4 *__restrict__ acceleration, float dt,
-         float softening)
+    kick(const float4 *__restrict__ position, float4 *__restrict__ velocity, float4 *__restrict__ acceleration,
+         float dt, float softening)
 {
     static_assert(lanes * bodies <= tile, "a thread writes at most one body");
     float4 field = field_of_all(position, softening);
@@ -286,7 +286,8 @@ __device__ void star(Random &random, float3 &p, float3 &v)
     sincospif(2.0f * random.uniform(), &s, &c);
     float around = sqrtf(mass_within(r) / r), apart = 0.08f * around;
     p = make_float3(r * c, r * s, DISC_HEIGHT * atanhf(u));
-    v = make_float3(-s, c, 0.0f) * around + make_float3(random.normal(), random.normal(), 0.3f * random.normal()) * apart;
+    v = make_float3(-s, c, 0.0f) * around;
+    v += make_float3(random.normal(), random.normal(), 0.3f * random.normal()) * apart;
 }
 
 // A body of Plummer's sphere: Aarseth, Henon, Wielen, "A comparison of numerical methods for the study of star cluster
@@ -340,7 +341,8 @@ __global__ void scatter(float4 *__restrict__ position, float4 *__restrict__ colo
     position[i] = xyzw(p, (shines ? DISC : SPHERE) * 4.0f / n);
     velocity[i] = xyzw(v, 0.0f);
     // Stars of all ages: the old ones in the middle are yellow and red in both.
-    const float age = clamp(1.2f - length(p - apart * half) / (3.0f * DISC_LENGTH) + 0.3f * random.normal(), 0.0f, 1.0f);
+    const float out = length(p - apart * half) / (3.0f * DISC_LENGTH);
+    const float age = clamp(1.2f - out + 0.3f * random.normal(), 0.0f, 1.0f);
     const float3 young = galaxy ? make_float3(0.30f, 0.55f, 1.0f) : make_float3(0.85f, 0.35f, 0.75f);
     const float3 old = make_float3(1.0f, 0.72f, 0.36f);
     color[i] = shines ? xyzw(mix(young, old, age), 1.0f) : make_float4(0.5f, 0.12f, 0.3f, 0.12f);

@@ -104,7 +104,7 @@ reduce = "max"
 [[stat]]                   # against what independent octaves add up to, each as strong as its share
 name   = "Perlin, octaves"
 of     = "field"
-map    = "squared(fractal(1, place(i, 40.0f, 0.618034f * (i % 997)), octaves, lacunarity, gain, seed)) / shares(octaves, gain) / perlin_square"
+map    = "squared(fractal(1, scattered(i), octaves, lacunarity, gain, seed)) / shares(octaves, gain) / perlin_square"
 reduce = "mean"
 
 [[stat]]
@@ -171,11 +171,13 @@ stat   = "field.nan"
 after  = 30
 equals = 0
 ---*/
+#include <warpaint/colour.cuh>
 #include <warpaint/noise.cuh>
 
 // Noise in octaves, "fractional Brownian motion": sum of gain^o noise(lacunarity^o p), and noise that is moved by noise
-// before it is looked up. Ebert, Musgrave, Peachey, Perlin, Worley, "Texturing and modeling", 3rd edition, 2003, chapters
-// 12 and 14 to 17. The kinds are those of <warpaint/noise.cuh> and Philox's words; the third coordinate is time.
+// before it is looked up. Ebert, Musgrave, Peachey, Perlin, Worley, "Texturing and modeling", 3rd edition, 2003,
+// chapters 12 and 14 to 17. The kinds are those of <warpaint/noise.cuh> and Philox's words; the third coordinate is
+// time.
 
 using namespace warpaint;
 
@@ -198,6 +200,9 @@ __device__ float3 place(int i, float zoom, float layer)
     const float scale = zoom / h;
     return make_float3((i % w + 0.5f) * scale, (i / w + 0.5f) * scale, layer);
 }
+
+// Places that have little in common: each cell in one of a thousand layers.
+__device__ float3 scattered(int i) { return place(i, 40.0f, 0.618034f * (i % 997)); }
 
 // One octave.
 __device__ float octave(int kind, float3 p, unsigned seed)
@@ -265,8 +270,6 @@ __device__ float3 palette(float t)
     return mix(stops[i], stops[i + 1], t - i);
 }
 
-__device__ unsigned char to_byte(float x) { return (unsigned char)(255.0f * sqrtf(clamp(x, 0.0f, 1.0f)) + 0.5f); }
-
 // White noise as it is, the others as mountains, lit from the upper left.
 __global__ void paint(const float *field, cudaSurfaceObject_t picture, int kind, float zoom)
 {
@@ -284,5 +287,5 @@ __global__ void paint(const float *field, cudaSurfaceObject_t picture, int kind,
     const float3 normal = normalize(make_float3(-steep * slope_x, -steep * slope_y, 1.0f));
     const float lit = fmaxf(dot(normal, make_float3(-0.48f, 0.60f, 0.64f)), 0.0f);
     const float3 color = palette(smoothstep(0.05f, 0.95f, here)) * (0.25f + 1.2f * lit);
-    surf2Dwrite(make_uchar4(to_byte(color.x), to_byte(color.y), to_byte(color.z), 255), picture, x * 4, y);
+    surf2Dwrite(pack(to_gamma2(color)), picture, x * 4, y);
 }

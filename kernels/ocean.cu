@@ -193,20 +193,19 @@ max   = 0
 ---*/
 #include <warpaint/fft.cuh>
 #include <warpaint/random.cuh>
+#include <warpaint/reduce.cuh>
 #include <warpaint/vector.cuh>
 
-// J. Tessendorf, "Simulating ocean water", SIGGRAPH course notes, 2001: a surface whose waves have random phases and the
-// power of a measured spectrum. That of JONSWAP: K. Hasselmann and others, "Measurements of wind-wave growth and swell
-// decay during the Joint North Sea Wave Project", Ergaenzungsheft zur Deutschen Hydrographischen Zeitschrift 8(12), 1973.
-// On deep water waves of wave number k have the frequency sqrt(g k). They spread about the wind as cos^2. The water goes
-// in circles, which moves it towards the crests: the waves are choppy, and break where the Jacobian of that displacement
-// is small (Tessendorf's section 4.6).
+// J. Tessendorf, "Simulating ocean water", SIGGRAPH course notes, 2001: a surface whose waves have random phases and
+// the power of a measured spectrum. That of JONSWAP: K. Hasselmann and others, "Measurements of wind-wave growth and
+// swell decay during the Joint North Sea Wave Project", Ergaenzungsheft zur Deutschen Hydrographischen Zeitschrift
+// 8(12), 1973. On deep water waves of wave number k have the frequency sqrt(g k). They spread about the wind as cos^2.
+// The water goes in circles, which moves it towards the crests: the waves are choppy, and break where the Jacobian of
+// that displacement is small (Tessendorf's section 4.6).
 
 using namespace warpaint;
 
 constexpr float g = 9.81f, patch = 250.0f, dk = 6.2831853f / patch;
-
-__device__ int wave_number(int i) { return i < n / 2 ? i : i - n; }
 
 // JONSWAP's spectrum: variance, in square metres, for each rad/s. Fetch in km.
 __device__ float jonswap(float omega, float wind, float fetch)
@@ -220,7 +219,7 @@ __device__ float jonswap(float omega, float wind, float fetch)
 // The variance that the waves about a wave vector have.
 __device__ float variance_of(int x, int y, float wind, float fetch, float direction)
 {
-    const float kx = wave_number(x) * dk, ky = wave_number(y) * dk, k = sqrtf(kx * kx + ky * ky);
+    const float kx = fft_frequency(x, n) * dk, ky = fft_frequency(y, n) * dk, k = sqrtf(kx * kx + ky * ky);
     float s, c;
     sincospif(direction / 180.0f, &s, &c);
     const float along = kx * c + ky * s;
@@ -250,7 +249,7 @@ __global__ void evolve(const float2 *noise, float2 *waves, float2 *shift, float 
     const float here = 0.5f * sqrtf(variance_of(x, y, wind, fetch, direction));
     const float there = 0.5f * sqrtf(variance_of(opposite_x, opposite_y, wind, fetch, direction));
     const float2 a = noise[y * n + x], b = noise[opposite_y * n + opposite_x];
-    const float kx = dk * wave_number(x), ky = dk * wave_number(y), k = hypotf(kx, ky);
+    const float kx = dk * fft_frequency(x, n), ky = dk * fft_frequency(y, n), k = hypotf(kx, ky);
     float s, c;
     sincosf(sqrtf(g * k) * time, &s, &c);
     const float scale = (float)n * n;
@@ -273,32 +272,17 @@ __global__ void columns(float2 *waves, float2 *shift)
     fft_lines<n, lines, true>(shared, blockIdx.y == 0 ? waves : shift, n, 1, n);
 }
 
-// The sums over a block of 128 threads; always in the same order.
-__device__ float3 block_sum(float3 mine)
-{
-    __shared__ float3 shared[128];
-    shared[threadIdx.x] = mine;
-    for (int half = 64; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x >= half) continue;
-        const float3 a = shared[threadIdx.x], b = shared[threadIdx.x + half];
-        shared[threadIdx.x] = make_float3(a.x + b.x, a.y + b.y, a.z + b.z);
-    }
-    __syncthreads();
-    return shared[0];
-}
-
 __global__ void add_rows(const float2 *waves, float2 *row, float wind, float fetch, float direction)
 {
     constexpr float scale = 1.0f / ((float)n * n) / ((float)n * n);
-    float3 sum = make_float3(0.0f, 0.0f, 0.0f);
+    float2 sum = make_float2(0.0f, 0.0f);
     for (int x = threadIdx.x; x < n; x += blockDim.x) {
         const float2 wave = waves[blockIdx.x * n + x];
         sum.x += variance_of(x, blockIdx.x, wind, fetch, direction);
         sum.y += (wave.x * wave.x + wave.y * wave.y) * scale;
     }
-    sum = block_sum(sum);
-    if (threadIdx.x == 0) row[blockIdx.x] = make_float2(sum.x, sum.y);
+    sum = block_sum<128>(sum);
+    if (threadIdx.x == 0) row[blockIdx.x] = sum;
 }
 
 // All rows, and the integral of the spectrum over frequencies from a quarter of the peak's to sixteen times it.
@@ -307,8 +291,10 @@ __global__ void add_all(const float2 *row, float4 *measured, float wind, float f
     const float peak = 22.0f * cbrtf(g * g / (wind * 1000.0f * fetch)), step = peak / 256.0f;
     float3 sum = make_float3(0.0f, 0.0f, 0.0f);
     for (int y = threadIdx.x; y < n; y += blockDim.x) sum.x += row[y].x, sum.y += row[y].y;
-    for (int i = 64 + threadIdx.x; i < 16 * 256; i += blockDim.x) sum.z += jonswap((i + 0.5f) * step, wind, fetch) * step;
-    sum = block_sum(sum);
+    for (int i = 64 + threadIdx.x; i < 16 * 256; i += blockDim.x) {
+        sum.z += jonswap((i + 0.5f) * step, wind, fetch) * step;
+    }
+    sum = block_sum<128>(sum);
     if (threadIdx.x == 0) measured[0] = make_float4(sum.x, sum.y, sum.z, 0.0f);
 }
 

@@ -251,7 +251,8 @@ static_assert(n % 32 == 0 && n <= 256, "n must be a multiple of 32, at most 256"
 
 // Cells along an edge of a level, and where the level starts.
 __device__ constexpr int edge(int level) { return n >> level; }
-__device__ constexpr int start(int level) { return level == 0 ? 0 : start(level - 1) + edge(level - 1) * edge(level - 1) * edge(level - 1); }
+__device__ constexpr int cells_of(int level) { return edge(level) * edge(level) * edge(level); }
+__device__ constexpr int start(int level) { return level == 0 ? 0 : start(level - 1) + cells_of(level - 1); }
 
 __device__ int cell(int x, int y, int z) { return (z * n + y) * n + x; }
 template <int level> __device__ int at(int x, int y, int z)
@@ -285,8 +286,8 @@ __device__ float divergence(const float4 *flow, long long i)
     return n * outflow(flow, i % n, i / n % n, i / n / n);
 }
 
-// The component that lies on the lower faces across an axis (0 to 2), or the smoke in the middle (3), of a cell that may
-// lie outside: the box's own faces let nothing through, and beyond them it is as it is before them.
+// The component that lies on the lower faces across an axis (0 to 2), or the smoke in the middle (3), of a cell that
+// may lie outside: the box's own faces let nothing through, and beyond them it is as it is before them.
 template <int axis> __device__ float component(const float4 *flow, int x, int y, int z)
 {
     if ((axis == 0 && x >= n) || (axis == 1 && y >= n) || (axis == 2 && z >= n)) return 0.0f;
@@ -302,10 +303,10 @@ template <int axis> __device__ float sample(const float4 *flow, float3 p)
     p.z = clamp(p.z, 0.0f, limit) - (axis == 2 ? 0.0f : 0.5f);
     const int x = (int)floorf(p.x), y = (int)floorf(p.y), z = (int)floorf(p.z);
     const float tx = p.x - x, ty = p.y - y, tz = p.z - z;
-    const float back = mix(mix(component<axis>(flow, x, y, z), component<axis>(flow, x + 1, y, z), tx),
-                           mix(component<axis>(flow, x, y + 1, z), component<axis>(flow, x + 1, y + 1, z), tx), ty);
-    const float front = mix(mix(component<axis>(flow, x, y, z + 1), component<axis>(flow, x + 1, y, z + 1), tx),
-                            mix(component<axis>(flow, x, y + 1, z + 1), component<axis>(flow, x + 1, y + 1, z + 1), tx), ty);
+    const auto row = [&](int y, int z) {
+        return mix(component<axis>(flow, x, y, z), component<axis>(flow, x + 1, y, z), tx);
+    };
+    const float back = mix(row(y, z), row(y + 1, z), ty), front = mix(row(y, z + 1), row(y + 1, z + 1), ty);
     return mix(back, front, tz);
 }
 

@@ -187,10 +187,10 @@ min  = -0.5
 ---*/
 
 // Green, "Particle simulation using CUDA", NVIDIA, 2010: balls that overlap push each other apart like springs, damped
-// along and across the contact (the discrete element method; Cundall and Strack, "A discrete numerical model for granular
-// assemblies", Geotechnique 29, 1979). Only balls of neighbouring cells can touch. There a radix sort brings them
-// together, here a counting sort; and balls stay in the order of their cells, so that each step finds them nearly sorted.
-// Steps are Euler's, with the new velocity.
+// along and across the contact (the discrete element method; Cundall and Strack, "A discrete numerical model for
+// granular assemblies", Geotechnique 29, 1979). Only balls of neighbouring cells can touch. There a radix sort brings
+// them together, here a counting sort; and balls stay in the order of their cells, so that each step finds them nearly
+// sorted. Steps are Euler's, with the new velocity.
 #include <warpaint/grid.cuh>
 #include <warpaint/random.cuh>
 #include <warpaint/vector.cuh>

@@ -108,11 +108,11 @@ max   = 1
 ---*/
 
 // The wave equation u_tt = c^2 (u_xx + u_yy) by leapfrog: R. Courant, K. Friedrichs, H. Lewy, "Ueber die partiellen
-// Differenzengleichungen der mathematischen Physik", Mathematische Annalen 100 (1928), which also says how long a step may
-// be: c dt / dx <= 1 / sqrt(2). With v = u - (u of the step before), a step is
+// Differenzengleichungen der mathematischen Physik", Mathematische Annalen 100 (1928), which also says how long a step
+// may be: c dt / dx <= 1 / sqrt(2). With v = u - (u of the step before), a step is
 //     v += courant^2 (sum of the four neighbours - 4 u),   u += v.
-// It conserves the sum over cells of v^2 / 2 and over neighbours of courant^2 / 2 times the product of their difference now
-// and in the step before: multiply the step by u_next - u_before and add up.
+// It conserves the sum over cells of v^2 / 2 and over neighbours of courant^2 / 2 times the product of their difference
+// now and in the step before: multiply the step by u_next - u_before and add up.
 
 // Whether a cell is wall, where u is 0.
 __device__ bool is_wall(int x, int y, int walls, float slit)

@@ -4,19 +4,15 @@ mod colour;
 mod fft;
 mod grid;
 mod noise;
+mod reduce;
 
 use bytemuck::{Pod, Zeroable};
 use warpaint::{
-    device::{Choice, Device, LaunchConfig},
+    device::LaunchConfig,
     kernel::{Context, Source},
 };
 
-/// The CPU device, and the NVIDIA device where there is one.
-fn contexts() -> Vec<Context> {
-    let nvidia = Device::open(Choice::Cuda(0)).ok();
-    let devices = [Some(Device::cpu().unwrap()), nvidia].into_iter().flatten();
-    devices.map(|device| Context::new(device).unwrap()).collect()
-}
+use crate::support::contexts;
 
 /// Launches kernels of `source`, each with its shape, that take buffers of what `inputs` hold, and one of `outputs`
 /// elements; what the latter holds then.

@@ -24,6 +24,9 @@ namespace warpaint {
 __host__ __device__ constexpr int fft_each(int n) { return n < 8 ? n : 8; }
 __host__ __device__ constexpr int fft_threads(int n) { return n / fft_each(n); }
 
+// The frequency, in turns a line, of element k of a transform: those of the upper half are negative (numpy's fftfreq).
+__host__ __device__ constexpr int fft_frequency(int k, int n) { return k < n / 2 ? k : k - n; }
+
 // Where element i of a line lies, and elements of shared memory that a line takes: there is a gap after each 16, and
 // one after a line, so that strides that are powers of two do not meet in one bank.
 __host__ __device__ constexpr int fft_place(int i) { return i + i / 16; }

@@ -1,5 +1,5 @@
-// warpaint/grid.cuh: who is near whom. Space is a box of cells, and elements are sorted by the cell that they are in, so
-// that those of neighbouring cells lie in one place (Green, "Particle simulation using CUDA", NVIDIA, 2010).
+// warpaint/grid.cuh: who is near whom. Space is a box of cells, and elements are sorted by the cell that they are in,
+// so that those of neighbouring cells lie in one place (Green, "Particle simulation using CUDA", NVIDIA, 2010).
 //
 //     using namespace warpaint;
 //     __device__ Grid grid() { return Grid(low, high, make_int3(64, 64, 64)); }
@@ -10,8 +10,8 @@
 //     int place = place_of(i, where[i], start, list);         // where i's element goes in sorted order
 //     grid().near(start, p, [&](int j) { ... });              // of sorted elements: all within a cell's size
 //
-// A launch for each line: a counting sort, linear in the number of elements, which moves each one once. Elements of a cell
-// stay in their order whatever order threads run in, so that the same input gives the same output to the last bit.
+// A launch for each line: a counting sort, linear in the number of elements, which moves each one once. Elements of a
+// cell stay in their order whatever order threads run in, so that the same input gives the same output to the last bit.
 // kernels/spheres.cu has all of it.
 #pragma once
 

@@ -51,7 +51,8 @@ struct Simplex {
 // 32 random bits that belong to a corner of the lattice.
 __host__ __device__ inline unsigned hash(int3 cell, unsigned seed)
 {
-    return hash((unsigned)cell.x * 0x8DA6B343u ^ (unsigned)cell.y * 0xD8163841u ^ (unsigned)cell.z * 0xCB1AB31Fu ^ seed);
+    const unsigned x = cell.x, y = cell.y, z = cell.z;
+    return hash(x * 0x8DA6B343u ^ y * 0xD8163841u ^ z * 0xCB1AB31Fu ^ seed);
 }
 
 // Ten bits for each component, from -1 to 1.
@@ -200,8 +201,8 @@ __host__ __device__ inline float2 worley_noise(float3 p, unsigned seed)
 {
     const int3 home = make_int3((int)floorf(p.x), (int)floorf(p.y), (int)floorf(p.z));
     float nearest = 1e30f, second = 1e30f;
-    // Beyond the 27 cells around, points are at least 1 away, and beyond the 125 at least 2. The second ring is needed for
-    // few points.
+    // Beyond the 27 cells around, points are at least 1 away, and beyond the 125 at least 2. The second ring is needed
+    // for few points.
     for (int ring = 1; ring <= 2 && second > 1.0f; ++ring) {
         for (int z = -ring; z <= ring; ++z) {
             for (int y = -ring; y <= ring; ++y) {

@@ -79,7 +79,8 @@ __host__ __device__ inline float normal_quantile(unsigned word)
 __host__ __device__ inline double normal_quantile(unsigned long long word)
 {
     const bool upper = word >> 63;
-    const double unit = 1.0 / 18446744073709551616.0, z = normcdfinv(fma((double)(upper ? ~word : word), unit, 0.5 * unit));
+    const double unit = 1.0 / 18446744073709551616.0;
+    const double z = normcdfinv(fma((double)(upper ? ~word : word), unit, 0.5 * unit));
     return upper ? -z : z;
 }
 

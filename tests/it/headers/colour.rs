@@ -64,3 +64,25 @@ fn spaces_have_published_values_and_ways_back() {
         }
     }
 }
+
+#[test]
+fn light_becomes_bytes_by_its_root() {
+    let source = "#include <warpaint/colour.cuh>
+        __global__ void pixels(const float *light, uchar4 *pixel) {
+            const float x = light[threadIdx.x];
+            pixel[threadIdx.x] = warpaint::pack(warpaint::to_gamma2(make_float3(x, 0.25f * x, -x)));
+        }";
+    let mut light: Vec<f32> = (0..60).map(|i| i as f32 / 50.0).collect();
+    light.extend([-1.0, f32::NAN, f32::INFINITY, 1e-30]);
+    // What is no number is dark.
+    let byte = |x: f32| if x > 0.0 { 255.0 * f64::from(x.min(1.0)).sqrt() } else { 0.0 };
+    for context in contexts() {
+        let found: Vec<[u8; 4]> = run(&context, source, &[("pixels", 1, 64)], &[&light], 64);
+        for (x, [r, g, b, a]) in light.iter().zip(found) {
+            // Half of a byte by rounding, and what the reciprocal root is off by.
+            let near = |found: u8, x| (f64::from(found) - byte(x)).abs() < 0.5001;
+            assert!(near(r, *x) && near(g, 0.25 * x) && near(b, -x), "{x}: {r} {g} {b}");
+            assert_eq!(a, 255);
+        }
+    }
+}
