@@ -65,7 +65,9 @@ impl Places {
     /// Adds an axis behind the others, or joins it to the last.
     fn push(&mut self, length: usize, strides: impl Iterator<Item = isize> + Clone) {
         let last = self.strides.len().saturating_sub(self.arrays);
-        let is_run = |(outer, inner): (&isize, isize)| *outer == inner * length as isize;
+        // Over memory that is empty, strides may be of any size.
+        let is_run =
+            |(outer, inner): (&isize, isize)| inner.checked_mul(length as isize) == Some(*outer);
         let runs_on = self.strides[last..].iter().zip(strides.clone()).all(is_run);
         match self.shape.last_mut() {
             Some(joined) if runs_on => {
@@ -209,6 +211,8 @@ mod tests {
         assert_eq!((point.rank(), point.count(), point.is_flat()), (0, 1, true));
         let none = Places::new(&shape, &[]).unwrap();
         assert_eq!((&none.shape[..], none.arrays()), (&[60][..], 0));
+        let empty = Layout::strided(&[0, 2], &[5, 1 << 62], 1).unwrap();
+        assert_eq!(empty.collapsed()[..], [(0, 5), (2, 1 << 62)]);
         let turned = Places::along([3, 2], &shape, &[&c]).unwrap();
         assert_eq!((&turned.shape[..], &turned.strides[..]), (&[5, 6][..], &[1, 5][..]));
     }

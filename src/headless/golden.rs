@@ -49,8 +49,8 @@ impl Actual {
         }
     }
 
-    /// Compares it with the file at `path`. Where they differ too much, this and the difference are written to the folder
-    /// `failed`.
+    /// Compares it with the file at `path`. Where they differ too much, this and the difference are written to the
+    /// folder `failed`.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -146,10 +146,10 @@ fn array(golden: &Golden, path: &Path, npy: &[u8]) -> Compared {
     };
     let apart =
         |a: f64, b: f64| if a == b || a.is_nan() && b.is_nan() { 0.0 } else { (a - b).abs() };
-    // Comparisons with NaN are false: what is no number is near nothing else. (A part of what has no end is none.)
+    // Comparisons with NaN are false: what is no number is near nothing else, nor is what is infinite.
     let near = |a: f64, b: f64| match apart(a, b) {
         0.0 => true,
-        apart => apart <= golden.tolerance + relative * b.abs(),
+        apart => apart < f64::INFINITY && apart <= golden.tolerance + relative * b.abs(),
     };
     let far = |a: f64, b: f64| !near(a, b);
     let pairs = || found.iter().copied().zip(expected.iter().copied());
@@ -229,6 +229,11 @@ mod tests {
                 .told
                 .contains("its shape is [2, 2], that of the array [1, 2]")
         );
+        std::fs::write(&path, file(&[1.0, f32::INFINITY])).unwrap();
+        assert!(compared(&[1.0, f32::INFINITY], 0.0, 0.0).holds);
+        for other in [5.0, f32::NEG_INFINITY, f32::NAN] {
+            assert!(!compared(&[1.0, other], 0.5, 0.5).holds, "{other} is not infinite");
+        }
     }
 
     #[test]

@@ -149,7 +149,7 @@ fn color(text: &str, alpha: bool) -> Result<Value, String> {
 }
 
 fn hexadecimal(digits: &str) -> Option<Vec<f32>> {
-    if !digits.is_ascii() || !digits.len().is_multiple_of(2) {
+    if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) || !digits.len().is_multiple_of(2) {
         return None;
     }
     let bytes = (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16));
@@ -193,6 +193,7 @@ mod tests {
             (&color, "0, 0.5, 1", Ok(Value::Color([0.0, 0.5, 1.0, 1.0]))),
             (&color, "#ff00", Err("#rrggbb")),
             (&color, "#ffüü", Err("#rrggbb")),
+            (&color, "#+f+f+f", Err("#rrggbb")),
             (&color, "2,0,0", Err("0 to 1")),
         ];
         for (parameter, text, expected) in cases {
