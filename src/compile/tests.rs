@@ -1,10 +1,22 @@
 //! The compiler without NVRTC.
 
+use std::path::{Path, PathBuf};
+
 use super::*;
 use crate::compile::request::Target;
 
 fn request() -> Request {
     Request::new("a.cu", "__global__ void k() {}", Target::CPU)
+}
+
+/// A file that is found as NVRTC but cannot be loaded: the head of a library for this processor, and nothing else.
+fn stub(folder: &Path) -> PathBuf {
+    let library = folder.join("libnvrtc.so.13");
+    let mut head = b"\x7fELF\x02\x01\x01".to_vec();
+    head.resize(64, 0);
+    head[18] = if cfg!(target_arch = "x86_64") { 62 } else { 183 };
+    std::fs::write(&library, head).unwrap();
+    library
 }
 
 #[test]
@@ -25,11 +37,7 @@ fn no_nvrtc_is_one_clear_sentence() {
 #[test]
 fn a_library_that_does_not_load_is_named() {
     let temp = tempfile::tempdir().unwrap();
-    let library = temp.path().join("libnvrtc.so.13");
-    let mut head = b"\x7fELF\x02\x01\x01".to_vec();
-    head.resize(64, 0);
-    head[18] = if cfg!(target_arch = "x86_64") { 62 } else { 183 };
-    std::fs::write(&library, head).unwrap();
+    let library = stub(temp.path());
     let folders = vec![("test", temp.path().to_owned())];
     let compiler = Compiler::with_places(Cache::disabled(), Places { variable: None, folders });
     let error = compiler.compile(&request()).unwrap_err().to_string();
@@ -43,11 +51,7 @@ fn a_library_that_does_not_load_is_named() {
 #[test]
 fn a_hit_neither_loads_nor_runs_the_compiler() {
     let temp = tempfile::tempdir().unwrap();
-    let library = temp.path().join("libnvrtc.so.13");
-    let mut head = b"\x7fELF\x02\x01\x01".to_vec();
-    head.resize(64, 0);
-    head[18] = if cfg!(target_arch = "x86_64") { 62 } else { 183 };
-    std::fs::write(&library, head).unwrap();
+    let library = stub(temp.path());
     let places = Places { variable: Some(library), folders: vec![] };
     let cache = Cache::open(temp.path().join("cache"));
     let identity = Identity::of(&request(), &places.find(&[]).unwrap()).unwrap();

@@ -534,6 +534,20 @@ keywords! {
     }
 }
 
+impl Geometry {
+    /// How many coordinates count of those that an instruction has, a layer among them; `None` where there are samples,
+    /// too.
+    pub const fn coordinates(self) -> Option<usize> {
+        match self {
+            Self::D1 => Some(1),
+            Self::D2 | Self::A1d => Some(2),
+            Self::D3 | Self::A2d | Self::Cube => Some(3),
+            Self::Acube => Some(4),
+            Self::D2ms | Self::A2dms => None,
+        }
+    }
+}
+
 keywords! {
     /// How the mipmap level is chosen.
     Mip {

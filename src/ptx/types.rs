@@ -106,6 +106,17 @@ impl Type {
         }
     }
 
+    /// The integer type of twice the width; of 64 bits and of what is no integer, the type itself.
+    pub const fn wide(self) -> Self {
+        match self {
+            Self::U16 => Self::U32,
+            Self::S16 => Self::S32,
+            Self::U32 => Self::U64,
+            Self::S32 => Self::S64,
+            other => other,
+        }
+    }
+
     /// What kind of value it holds.
     pub const fn kind(self) -> Kind {
         match self {

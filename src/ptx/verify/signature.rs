@@ -63,19 +63,8 @@ impl Signature {
     }
 }
 
-/// The type of twice the width.
-const fn wide(ty: Type) -> Type {
-    match ty {
-        Type::U16 => Type::U32,
-        Type::S16 => Type::S32,
-        Type::U32 => Type::U64,
-        Type::S32 => Type::S64,
-        other => other,
-    }
-}
-
 const fn product(ty: Type, half: Option<Half>) -> Type {
-    if matches!(half, Some(Half::Wide)) { wide(ty) } else { ty }
+    if matches!(half, Some(Half::Wide)) { ty.wide() } else { ty }
 }
 
 /// What `op` takes; `None`: not known, anything goes.

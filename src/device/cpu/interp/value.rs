@@ -30,7 +30,7 @@ pub(super) fn source_types(op: &Op) -> Vec<Type> {
             vec![*ty]
         }
         Op::Mad { ty, half, .. } => {
-            let sum = if *half == Some(Half::Wide) { wide(*ty) } else { *ty };
+            let sum = if *half == Some(Half::Wide) { ty.wide() } else { *ty };
             vec![*ty, *ty, sum]
         }
         Op::Mul24 { ty, .. } | Op::Mad24 { ty, .. } | Op::Fma { ty, .. } => vec![*ty],
@@ -87,17 +87,6 @@ pub(super) fn evaluate(op: &Op, s: &[u64; 5], carry: &mut bool) -> Option<Result
         },
         0,
     ])
-}
-
-/// The type of twice the width.
-fn wide(ty: Type) -> Type {
-    match ty {
-        Type::U16 => Type::U32,
-        Type::S16 => Type::S32,
-        Type::U32 => Type::U64,
-        Type::S32 => Type::S64,
-        other => other,
-    }
 }
 
 /// The low `bits` of a value, as an unsigned number.

@@ -130,6 +130,20 @@ pub(super) struct Thread {
     pub(super) turns: Variable,
 }
 
+impl Thread {
+    fn new(b: &mut FunctionBuilder<'_>) -> Self {
+        let mut declare = || b.declare_var(types::I32);
+        Self {
+            index: declare(),
+            x: declare(),
+            y: declare(),
+            z: declare(),
+            waiting: declare(),
+            turns: declare(),
+        }
+    }
+}
+
 /// Lowers `function` into `clif`.
 pub(super) fn function<'a, 'f>(
     unit: &'a Unit<'a>,
@@ -155,14 +169,7 @@ pub(super) fn function<'a, 'f>(
     let arguments = b.block_params(entry).to_vec();
     let registers = body.registers.types().iter().map(|ty| b.declare_var(clif_type(*ty))).collect();
     let labels = body.labels.iter().map(|_| b.create_block()).collect();
-    let thread = Thread {
-        index: b.declare_var(types::I32),
-        x: b.declare_var(types::I32),
-        y: b.declare_var(types::I32),
-        z: b.declare_var(types::I32),
-        waiting: b.declare_var(types::I32),
-        turns: b.declare_var(types::I32),
-    };
+    let thread = Thread::new(&mut b);
     let (stop, next) = (b.create_block(), b.create_block());
     let (carry, local) = (b.declare_var(types::I8), b.declare_var(types::I64));
     b.set_cold_block(stop);

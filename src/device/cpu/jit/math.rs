@@ -2,7 +2,7 @@
 
 pub(in crate::device::cpu) mod small;
 
-use std::{sync::OnceLock, time::Instant};
+use std::{cmp::Ordering, sync::OnceLock, time::Instant};
 
 use half::{bf16, f16};
 
@@ -75,32 +75,36 @@ extern "C" fn clock() -> u64 {
 
 // Rounding ---------------------------------------------------------------------------------------------
 
-/// `nearest` is the result rounded to nearest, `error` has the sign of the exact result less that.
-fn directed_f64(nearest: f64, error: f64, rounding: u32) -> f64 {
+/// Which neighbour a rounding in one direction gives in place of the nearest number, which is negative or not; `error`
+/// has the sign of the exact result less that number.
+fn direction(negative: bool, error: f64, rounding: u32) -> Ordering {
     let up = match rounding {
-        1 => nearest.is_sign_negative(),
+        1 => negative,
         2 => false,
         3 => true,
-        _ => return nearest,
+        _ => return Ordering::Equal,
     };
-    match (up, error.partial_cmp(&0.0)) {
-        (true, Some(std::cmp::Ordering::Greater)) => nearest.next_up(),
-        (false, Some(std::cmp::Ordering::Less)) => nearest.next_down(),
-        _ => nearest,
+    match error.partial_cmp(&0.0) {
+        Some(Ordering::Greater) if up => Ordering::Greater,
+        Some(Ordering::Less) if !up => Ordering::Less,
+        _ => Ordering::Equal,
+    }
+}
+
+/// A result of which `nearest` is the one rounded to nearest; `error` as [`direction`] has it.
+fn directed_f64(nearest: f64, error: f64, rounding: u32) -> f64 {
+    match direction(nearest.is_sign_negative(), error, rounding) {
+        Ordering::Less => nearest.next_down(),
+        Ordering::Equal => nearest,
+        Ordering::Greater => nearest.next_up(),
     }
 }
 
 fn directed_f32(nearest: f32, error: f64, rounding: u32) -> f32 {
-    let up = match rounding {
-        1 => nearest.is_sign_negative(),
-        2 => false,
-        3 => true,
-        _ => return nearest,
-    };
-    match (up, error.partial_cmp(&0.0)) {
-        (true, Some(std::cmp::Ordering::Greater)) => nearest.next_up(),
-        (false, Some(std::cmp::Ordering::Less)) => nearest.next_down(),
-        _ => nearest,
+    match direction(nearest.is_sign_negative(), error, rounding) {
+        Ordering::Less => nearest.next_down(),
+        Ordering::Equal => nearest,
+        Ordering::Greater => nearest.next_up(),
     }
 }
 

@@ -16,13 +16,7 @@ use crate::{
 
 /// How many coordinates count of those that an instruction of this shape has.
 fn coordinates(geometry: Geometry) -> Step<usize> {
-    match geometry {
-        Geometry::D1 => Ok(1),
-        Geometry::D2 | Geometry::A1d => Ok(2),
-        Geometry::D3 | Geometry::A2d | Geometry::Cube => Ok(3),
-        Geometry::Acube => Ok(4),
-        Geometry::D2ms | Geometry::A2dms => Err("textures with several samples"),
-    }
+    geometry.coordinates().ok_or("textures with several samples")
 }
 
 impl Decoder<'_> {

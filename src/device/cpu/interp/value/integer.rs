@@ -1,6 +1,6 @@
 //! Integers: PTX ISA 9.7.1 and 9.7.2.
 
-use super::{clamped, each_lane, number, signed, unsigned, wide};
+use super::{clamped, each_lane, number, signed, unsigned};
 use crate::ptx::{
     inst::Op,
     modifier::{Carry, Cmp, Half},
@@ -29,7 +29,7 @@ pub(super) fn evaluate(op: &Op, s: &[u64; 5], carry: &mut bool) -> Option<u64> {
         Op::Mad { ty, half, mode, carry: flags } => {
             let half = (*half)?;
             let (product, sum) =
-                (product(*ty, half, a, b), if half == Half::Wide { wide(*ty) } else { *ty });
+                (product(*ty, half, a, b), if half == Half::Wide { ty.wide() } else { *ty });
             match (mode.sat, *flags == Carry::default()) {
                 (true, _) => clamped(number(product, sum) + number(c, sum), sum),
                 (false, true) => product.wrapping_add(c),

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::ptx::{
     inst::Instruction,
-    modifier::{Cvt, IntRounding, Rounding},
+    modifier::{Cvt, Rounding},
     types::Type,
 };
 
@@ -80,7 +80,7 @@ impl Lower<'_, '_> {
             return None;
         }
         let value = self.vector_flushed(value[0], cvt.from, cvt.ftz);
-        let value = self.vector_integral(value, cvt.integer);
+        let value = self.integral(value, cvt.integer);
         Some(vec![if cvt.to.is_signed() {
             self.b.ins().fcvt_to_sint_sat(types::I32X4, value)
         } else {
@@ -88,20 +88,10 @@ impl Lower<'_, '_> {
         }])
     }
 
-    fn vector_integral(&mut self, value: Value, rounding: Option<IntRounding>) -> Value {
-        match rounding {
-            Some(IntRounding::Nearest) => self.b.ins().nearest(value),
-            Some(IntRounding::Zero) => self.b.ins().trunc(value),
-            Some(IntRounding::Down) => self.b.ins().floor(value),
-            Some(IntRounding::Up) => self.b.ins().ceil(value),
-            None => value,
-        }
-    }
-
     fn vector_float_to_float(&mut self, value: Parts, cvt: &Cvt) -> Parts {
         let value = value.into_iter().map(|part| {
             let part = self.vector_flushed(part, cvt.from, cvt.ftz);
-            self.vector_integral(part, cvt.integer)
+            self.integral(part, cvt.integer)
         });
         let value: Parts = value.collect();
         let value = match (cvt.from, cvt.to) {

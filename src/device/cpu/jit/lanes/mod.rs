@@ -90,6 +90,40 @@ pub(super) struct Plan {
     loop_: flow::Loop,
 }
 
+/// Where threads of a group go different ways and meet again, and what follows from that.
+struct Parted {
+    shapes: Shapes,
+    /// The blocks that groups run.
+    run: Vec<bool>,
+    /// Registers that are different for threads only because these went different ways.
+    varying: RegSet,
+    regions: Vec<join::Region>,
+}
+
+impl Parted {
+    /// Begins with the shapes and blocks that there are where all go one way. What differs behind a region may make
+    /// other regions.
+    fn new(
+        body: &Body,
+        cfg: &Cfg,
+        sync: &sync::Plan,
+        liveness: &Liveness,
+        (mut shapes, mut run): (Shapes, Vec<bool>),
+    ) -> Self {
+        let mut varying = RegSet::new(body.registers.len());
+        loop {
+            let regions = join::regions(body, cfg, &shapes, &run, sync);
+            let different = join::made_different(body, cfg, &shapes, liveness, &regions);
+            if different.is_empty() {
+                return Self { shapes, run, varying, regions };
+            }
+            different.into_iter().for_each(|reg| varying.insert(reg));
+            shapes = Shapes::with_varying(body, LANES as u32, &varying);
+            run = estimate::blocks(body, cfg, &shapes);
+        }
+    }
+}
+
 impl Plan {
     /// A plan for a kernel that is worth it.
     pub(super) fn new(
@@ -111,19 +145,9 @@ impl Plan {
         if !run[0] || wish == Lanes::WhereFaster && !estimate::is_faster(body, cfg, &shapes, &run) {
             return None;
         }
-        let (mut shapes, mut run) = (shapes, run);
         let liveness = Liveness::new(body, cfg, &[]);
-        let mut varying = RegSet::new(body.registers.len());
-        let regions = loop {
-            let regions = join::regions(body, cfg, &shapes, &run, sync);
-            let different = join::made_different(body, cfg, &shapes, &liveness, &regions);
-            if different.is_empty() {
-                break regions;
-            }
-            different.into_iter().for_each(|reg| varying.insert(reg));
-            shapes = Shapes::with_varying(body, LANES as u32, &varying);
-            run = estimate::blocks(body, cfg, &shapes);
-        };
+        let Parted { shapes, run, varying, regions } =
+            Parted::new(body, cfg, sync, &liveness, (shapes, run));
         if !run[0] || !estimate::is_possible(body, cfg, &shapes, sync) {
             return None;
         }

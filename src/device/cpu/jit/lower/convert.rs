@@ -162,7 +162,12 @@ impl Lower<'_, '_> {
         self.b.ins().select(nan, highest, int)
     }
 
-    fn integral(&mut self, value: Value, rounding: Option<IntRounding>) -> Value {
+    /// A number, or those of a vector, rounded to integers.
+    pub(in crate::device::cpu::jit) fn integral(
+        &mut self,
+        value: Value,
+        rounding: Option<IntRounding>,
+    ) -> Value {
         match rounding {
             Some(IntRounding::Nearest) => self.b.ins().nearest(value),
             Some(IntRounding::Zero) => self.b.ins().trunc(value),

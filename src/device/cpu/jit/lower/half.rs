@@ -27,22 +27,7 @@ impl Lower<'_, '_> {
         if !ty.is_packed() {
             return self.half_lane(&i.op, ty, &operands);
         }
-        let mut word = None;
-        for shift in [0, 16] {
-            let mut lanes = Vec::new();
-            for &operand in &operands {
-                let moved = self.b.ins().ushr_imm_u(operand, shift);
-                lanes.push(self.b.ins().ireduce(types::I16, moved));
-            }
-            let lane = self.half_lane(&i.op, ty.element(), &lanes)?;
-            let lane = self.b.ins().uextend(types::I32, lane);
-            let lane = self.b.ins().ishl_imm_u(lane, shift);
-            word = Some(match word {
-                None => lane,
-                Some(word) => self.b.ins().bor(word, lane),
-            });
-        }
-        word.ok_or(Unsupported(""))
+        self.by_halves(&operands, |l, lanes| l.half_lane(&i.op, ty.element(), lanes))
     }
 
     /// Two single-precision operations at once.

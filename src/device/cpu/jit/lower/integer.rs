@@ -55,7 +55,7 @@ impl Lower<'_, '_> {
         let value = match &i.op {
             Op::Add { ty, .. } if ty.is_packed() => {
                 let [a, b] = self.sources(i, *ty)?;
-                self.by_halves(a, b, |l, a, b| Ok(l.b.ins().iadd(a, b)))?
+                self.by_halves(&[a, b], |l, lanes| Ok(l.b.ins().iadd(lanes[0], lanes[1])))?
             }
             Op::Add { ty, mode, carry } if *carry == Carry::default() => {
                 let [a, b] = self.sources(i, *ty)?;
@@ -166,27 +166,23 @@ impl Lower<'_, '_> {
     }
 
     /// An operation on the two halves of words.
-    fn by_halves(
+    pub(super) fn by_halves(
         &mut self,
-        a: Value,
-        b: Value,
-        mut operation: impl FnMut(&mut Self, Value, Value) -> Step<Value>,
+        words: &[Value],
+        mut operation: impl FnMut(&mut Self, &[Value]) -> Step<Value>,
     ) -> Step<Value> {
-        let mut word = None;
-        for shift in [0, 16] {
-            let [x, y] = [a, b].map(|value| {
-                let moved = self.b.ins().ushr_imm_u(value, shift);
-                self.b.ins().ireduce(types::I16, moved)
+        let mut half = |l: &mut Self, shift| {
+            let moved = words.iter().map(|&word| {
+                let moved = l.b.ins().ushr_imm_u(word, shift);
+                l.b.ins().ireduce(types::I16, moved)
             });
-            let lane = operation(self, x, y)?;
-            let lane = self.b.ins().uextend(types::I32, lane);
-            let lane = self.b.ins().ishl_imm_u(lane, shift);
-            word = Some(match word {
-                None => lane,
-                Some(word) => self.b.ins().bor(word, lane),
-            });
-        }
-        word.ok_or(Unsupported(""))
+            let lanes: Vec<_> = moved.collect();
+            let lane = operation(l, &lanes)?;
+            let lane = l.b.ins().uextend(types::I32, lane);
+            Ok(l.b.ins().ishl_imm_u(lane, shift))
+        };
+        let (low, high) = (half(self, 0)?, half(self, 16)?);
+        Ok(self.b.ins().bor(low, high))
     }
 
     fn add_with_carry(&mut self, a: Value, b: Value, carry: Carry) -> Value {
@@ -320,7 +316,8 @@ impl Lower<'_, '_> {
         let [a, b] = self.sources(i, m.ty)?;
         if m.ty.is_packed() {
             let one = MinMax { ty: m.ty.element(), ..m };
-            return self.by_halves(a, b, |l, a, b| Ok(l.int_lesser(a, b, one, least)));
+            return self
+                .by_halves(&[a, b], |l, lanes| Ok(l.int_lesser(lanes[0], lanes[1], one, least)));
         }
         Ok(self.int_lesser(a, b, m, least))
     }

@@ -27,13 +27,7 @@ const DATA: usize = offset_of!(Context, image) + offset_of!(ImageCall, data);
 
 /// How many coordinates count of those that an instruction of this shape has.
 fn coordinates(geometry: Geometry) -> Step<usize> {
-    match geometry {
-        Geometry::D1 => Ok(1),
-        Geometry::D2 | Geometry::A1d => Ok(2),
-        Geometry::D3 | Geometry::A2d | Geometry::Cube => Ok(3),
-        Geometry::Acube => Ok(4),
-        Geometry::D2ms | Geometry::A2dms => Err(Unsupported("textures with several samples")),
-    }
+    geometry.coordinates().ok_or(Unsupported("textures with several samples"))
 }
 
 impl Lower<'_, '_> {
