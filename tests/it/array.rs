@@ -25,20 +25,12 @@ mod view;
 use ndarray::{ArrayD, s};
 use warpaint::{
     array::{DType, Data, ElementwiseKernel, Error, Expr, GpuArray, Index, ReductionKernel},
-    device::{Choice, Device},
+    device::Device,
     index,
     kernel::Context,
 };
 
-/// A context on each device.
-fn contexts() -> Vec<Context> {
-    let nvidia = Device::open(Choice::Cuda(0));
-    if nvidia.is_err() {
-        eprintln!("skipped: no NVIDIA device");
-    }
-    let devices = nvidia.into_iter().chain([Device::cpu().unwrap()]);
-    devices.map(|device| Context::new(device).unwrap()).collect()
-}
+use crate::support::contexts;
 
 /// Values that differ, and of which sums and products are exact.
 fn counted(shape: &[usize]) -> ArrayD<f32> {

@@ -9,9 +9,9 @@ mod region;
 
 use std::thread;
 
-use warpaint::device::{
-    Arguments, Choice, Device, Error, Fill, Function, LaunchConfig, Memory, Stream,
-};
+use warpaint::device::{Arguments, Device, Error, Fill, Function, LaunchConfig, Memory, Stream};
+
+use crate::support::nvidia;
 
 /// `scale`: x[i] *= factor for i < n. `tick`: adds 1 to `counter`. `sum`: of 64 threads by a barrier.
 const KERNELS: &str = r#"
@@ -403,9 +403,8 @@ fn the_cpu_device_keeps_the_contract() {
 
 #[test]
 fn nvidia_keeps_the_contract() {
-    match Device::open(Choice::Cuda(0)) {
-        Ok(device) => hold(&device),
-        Err(error) => eprintln!("skipped: no NVIDIA device: {error}"),
+    if let Some(device) = nvidia() {
+        hold(&device);
     }
 }
 

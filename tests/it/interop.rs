@@ -11,12 +11,12 @@ use warpaint::{
     },
 };
 
-use crate::{gl::context, nvidia};
+use crate::{gl::context, support::nvidia};
 
 /// A GPU and a context on it, or `None`, said aloud.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn registered() -> Option<(Device, Context, Interop)> {
-    let device = nvidia::device()?;
+    let device = nvidia()?;
     let context = Context::headless(Headless { cuda_ordinal: Some(0) }).ok()?;
     let interop = Interop::new(context.gl(), &device);
     if *interop.path() != Path::Registered {
@@ -178,7 +178,7 @@ fn a_registered_texture_shows_what_the_device_wrote() {
 
 #[test]
 fn a_gpu_whose_textures_are_not_registered_copies() {
-    let (Some(device), Some(context)) = (nvidia::device(), context()) else { return };
+    let (Some(device), Some(context)) = (nvidia(), context()) else { return };
     check_textures(&Interop::copying(context.gl(), &device, "to see that it works"));
 }
 
@@ -209,7 +209,7 @@ fn a_registered_buffer_shows_what_the_device_wrote() {
 
 #[test]
 fn a_gpu_whose_buffers_are_not_registered_copies() {
-    let (Some(device), Some(context)) = (nvidia::device(), context()) else { return };
+    let (Some(device), Some(context)) = (nvidia(), context()) else { return };
     let interop = Interop::copying(context.gl(), &device, "to see that it works");
     assert_eq!(interop.path().to_string(), "copied through the host: to see that it works");
     check(&interop);

@@ -3,20 +3,16 @@
 use warpaint::{
     array::vector::Int2,
     compile::{Cache, Compiler, Target},
-    device::{self, Choice, Device, LaunchConfig},
+    device::{self, LaunchConfig},
     kernel::{Context, Error, In, InOut, Out, Source},
 };
+
+use crate::support::contexts;
 
 const SOURCE: &str = "__global__ void fill(float *x, int n, float v) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) x[i] = v;
 }";
-
-fn contexts() -> Vec<Context> {
-    let nvidia = Device::open(Choice::Cuda(0)).ok();
-    let devices = [Some(Device::cpu().unwrap()), nvidia].into_iter().flatten();
-    devices.map(|device| Context::new(device).unwrap()).collect()
-}
 
 /// Launches `fill` of `source` and looks at what it wrote.
 fn expect_it_fills(context: &Context, source: &Source) {

@@ -3,22 +3,13 @@
 
 use warpaint::{
     device::{
-        Choice, Device, Error, LaunchConfig, LinkInput, Stream,
+        Device, Error, LaunchConfig, LinkInput, Stream,
         cpu::{Check, LaunchOptions},
     },
     kernel::{self, Context, Source, SourceModule},
 };
 
-use crate::support::launch_with;
-
-fn contexts() -> Vec<Context> {
-    let nvidia = Device::open(Choice::Cuda(0)).ok();
-    if nvidia.is_none() {
-        eprintln!("skipped on a GPU: no NVIDIA device");
-    }
-    let devices = [Some(Device::cpu().unwrap()), nvidia].into_iter().flatten();
-    devices.map(|device| Context::new(device).unwrap()).collect()
-}
+use crate::support::{contexts, launch_with};
 
 /// What both sources of the test below have: a function with shared memory, of which one is left.
 const SHARED: &str = "

@@ -12,6 +12,8 @@ use warpaint::device::{
     LinkInput, Memory, Prepared, Stream, nvidia, occupancy,
 };
 
+use crate::support::nvidia as device;
+
 mod repeated;
 
 /// Kernels in a PTX that is newer than any driver so far, so that loading it shows that its version is lowered.
@@ -97,19 +99,6 @@ again:
     ret;
 }
 ";
-
-/// The first GPU, or `None`, said aloud.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-pub fn device() -> Option<Device> {
-    match Device::open(Choice::Cuda(0)) {
-        Ok(device) => Some(device),
-        Err(error @ (Error::NoDriver { .. } | Error::NoDevice { .. })) => {
-            eprintln!("SKIPPED: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
-}
 
 fn function(device: &Device, name: &str) -> Function {
     device.load(KERNELS).unwrap().function(name).unwrap()

@@ -10,10 +10,12 @@ use std::{
 use warpaint::{
     compile::{Cache, Compiler, Error as CompileError, Outcome, Request, Target},
     device::{
-        Arguments, Choice, Device, Error, FaultKind, Fill, Function, LaunchConfig, Memory, Stream,
+        Arguments, Device, Error, FaultKind, Fill, Function, LaunchConfig, Memory, Stream,
         cpu::LaunchOptions,
     },
 };
+
+use crate::support::devices;
 
 /// A kernel and memory for it on a device.
 pub struct Bench {
@@ -115,14 +117,8 @@ fn cooperative(grid: u32, block: u32) -> LaunchConfig {
 
 /// Runs `check` on the CPU device and, where there is one, on a GPU.
 fn on_both(source: &str, options: &[&str], check: impl Fn(&Bench)) {
-    if let Some(bench) = Bench::on(Device::cpu().unwrap(), source, options) {
-        check(&bench);
-    }
-    match Device::open(Choice::Cuda(0)) {
-        Ok(device) => {
-            Bench::on(device, source, options).iter().for_each(check);
-        }
-        Err(error) => eprintln!("skipped: no NVIDIA device: {error}"),
+    for device in devices() {
+        Bench::on(device, source, options).iter().for_each(&check);
     }
 }
 

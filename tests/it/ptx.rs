@@ -16,9 +16,11 @@
 use std::fs;
 
 use warpaint::device::{
-    Arguments, Choice, Device, Dim3, Error, LaunchConfig, Memory, Module,
+    Arguments, Device, Dim3, Error, LaunchConfig, Memory, Module,
     cpu::{Check, LaunchOptions},
 };
+
+use crate::support::nvidia;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scalar {
@@ -305,8 +307,7 @@ fn cases_on_the_cpu_device_with_threads_side_by_side() {
 
 #[test]
 fn cases_on_nvidia() {
-    match Device::open(Choice::Cuda(0)) {
-        Ok(device) => run_all(&device, &LaunchOptions::default()),
-        Err(error) => eprintln!("skipped: no NVIDIA device: {error}"),
+    if let Some(device) = nvidia() {
+        run_all(&device, &LaunchOptions::default());
     }
 }

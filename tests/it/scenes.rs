@@ -21,17 +21,13 @@ use std::time::Duration;
 use bytemuck::Pod;
 use warpaint::{
     compile::{Cache, Compiler},
-    device::{Choice, Device},
+    device::Device,
     interop::Interop,
     scene::{Overrides, Scene},
     session::{Options, Session},
 };
 
-/// The CPU device, and the NVIDIA device where there is one.
-fn devices() -> Vec<Device> {
-    let nvidia = Device::open(Choice::Cuda(0)).ok();
-    [Some(Device::cpu().unwrap()), nvidia].into_iter().flatten().collect()
-}
+use crate::support::devices;
 
 /// A built-in scene with these constants, ready to take its first step.
 fn open(device: &Device, name: &str, constants: &[(&str, &str)]) -> Session {

@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use warpaint::{
     compile::{Cache, Compiler},
-    device::{Choice, Device},
+    device::Device,
     gl,
     interop::{Interop, Path},
     scene::{Overrides, ResourceId, Scene},
     session::{Options, Phase, Session, Value},
 };
 
-use super::support::COUNTER;
+use super::support::{COUNTER, nvidia};
 
 fn options(name: &str, source: &str) -> Options {
     Options {
@@ -44,17 +44,6 @@ fn open_on(device: &Device, source: &str) -> Session {
 
 fn open(source: &str) -> Session {
     open_on(&Device::cpu().unwrap(), source)
-}
-
-/// The NVIDIA device, or `None` said aloud.
-fn nvidia() -> Option<Device> {
-    match Device::open(Choice::Cuda(0)) {
-        Ok(device) => Some(device),
-        Err(error) => {
-            eprintln!("skipped: no NVIDIA device: {error}");
-            None
-        }
-    }
 }
 
 fn floats(bytes: &[u8]) -> Vec<f32> {

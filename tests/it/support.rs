@@ -8,7 +8,12 @@ use std::{
 };
 
 use tempfile::TempDir;
-use warpaint::device::{Arguments, Error, Function, LaunchConfig, Stream, cpu::LaunchOptions};
+use warpaint::{
+    device::{
+        Arguments, Choice, Device, Error, Function, LaunchConfig, Stream, cpu::LaunchOptions,
+    },
+    kernel::Context,
+};
 
 /// The project's folder: the sources', or where a bundle was unpacked.
 pub fn root() -> PathBuf {
@@ -20,6 +25,28 @@ pub fn root() -> PathBuf {
 pub fn binary() -> PathBuf {
     std::env::var_os("WARPAINT_BIN")
         .map_or_else(|| env!("CARGO_BIN_EXE_warpaint").into(), PathBuf::from)
+}
+
+/// The first NVIDIA device. `None`, said aloud, where there is none; one that is there has to open.
+pub fn nvidia() -> Option<Device> {
+    match Device::open(Choice::Cuda(0)) {
+        Ok(device) => Some(device),
+        Err(error @ (Error::NoDriver { .. } | Error::NoDevice { .. })) => {
+            eprintln!("skipped: no NVIDIA device: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The CPU device, and the NVIDIA device where there is one.
+pub fn devices() -> Vec<Device> {
+    [Device::cpu().unwrap()].into_iter().chain(nvidia()).collect()
+}
+
+/// A context on each of them.
+pub fn contexts() -> Vec<Context> {
+    devices().into_iter().map(|device| Context::new(device).unwrap()).collect()
 }
 
 thread_local! {

@@ -9,7 +9,9 @@ mod nvrtc;
 mod objects;
 mod surfaces;
 
-use warpaint::device::{Choice, Device};
+use warpaint::device::Device;
+
+use crate::support::nvidia;
 
 /// A test for each function, on both engines of the CPU device and where there is one on an NVIDIA GPU.
 macro_rules! contract {
@@ -38,7 +40,7 @@ macro_rules! contract {
             $(mod $module {
                 $(#[test]
                 fn $name() {
-                    if let Some(device) = crate::texture::nvidia() {
+                    if let Some(device) = crate::support::nvidia() {
                         crate::texture::$module::$name(&device);
                     }
                 })*
@@ -49,11 +51,6 @@ macro_rules! contract {
 
 fn cpu() -> Device {
     Device::cpu().unwrap()
-}
-
-fn nvidia() -> Option<Device> {
-    let device = Device::open(Choice::Cuda(0));
-    device.inspect_err(|error| eprintln!("skipped: no NVIDIA device: {error}")).ok()
 }
 
 contract! {

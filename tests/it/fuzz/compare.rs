@@ -6,7 +6,7 @@ use std::{
 };
 
 use warpaint::device::{
-    Arguments, Choice, Device, Error, Function, LaunchConfig, Module, Stream,
+    Arguments, Device, Error, Function, LaunchConfig, Module, Stream,
     cpu::{Engine, LaunchOptions},
     nvidia::JitOptions,
 };
@@ -182,11 +182,7 @@ fn nvidia() -> Option<Device> {
         eprintln!("skipped: random kernels on NVIDIA (WARPAINT_FUZZ_NVIDIA=1 asks for them)");
         return None;
     }
-    let device = Device::open(Choice::Cuda(0));
-    if let Err(error) = &device {
-        eprintln!("skipped: no NVIDIA device: {error}");
-    }
-    device.ok()
+    crate::support::nvidia()
 }
 
 /// Where two outcomes differ first, in words; `name` tells what lies at a byte of a buffer.

@@ -2,7 +2,7 @@
 
 use warpaint::{
     device::{
-        Choice, Device,
+        Device,
         cpu::{self, Check, LaunchOptions},
     },
     element::Scalar,
@@ -11,6 +11,7 @@ use warpaint::{
 };
 
 use super::{Run, bare};
+use crate::support::nvidia;
 
 /// How a built-in scene is run, and what is compared then.
 struct Case {
@@ -363,10 +364,7 @@ tests! {
 
 #[test]
 fn nvidias_device_agrees() {
-    let (cpu, nvidia) = match Device::open(Choice::Cuda(0)) {
-        Ok(nvidia) => (Device::cpu().unwrap(), nvidia),
-        Err(error) => return eprintln!("skipped: no NVIDIA device: {error}"),
-    };
+    let (cpu, Some(nvidia)) = (Device::cpu().unwrap(), nvidia()) else { return };
     let mut differences = Vec::new();
     for case in CASES {
         let [expected, found] =

@@ -2,7 +2,8 @@
 
 use warpaint::{device::Device, session::Value};
 
-use super::{floats, nvidia, open_on, told_and_still_running};
+use super::{floats, open_on, told_and_still_running};
+use crate::support::devices;
 
 /// Each element becomes the sum of its neighbours round a ring: wrong if the halves were one memory.
 const RING: &str = r#"/*---
@@ -57,7 +58,7 @@ fn ring(steps: usize, rounds: usize) -> Vec<f32> {
 
 #[test]
 fn halves_change_places_after_each_launch_that_writes_the_next() {
-    for device in nvidia().into_iter().chain([Device::cpu().unwrap()]) {
+    for device in devices() {
         let mut session = open_on(&device, RING);
         session.run_steps(2, |_| {}).unwrap();
         assert_eq!(floats(&session.read("heat").unwrap()), ring(2, 3));

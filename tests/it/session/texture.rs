@@ -6,7 +6,8 @@ use warpaint::{
     session::{Session, Value},
 };
 
-use super::{floats, nvidia, open, open_on, open_with_gl, told_and_still_running};
+use super::{floats, open, open_on, open_with_gl, told_and_still_running};
+use crate::support::devices;
 
 const DYE: &str = include_str!("../../scenes/dye.cu");
 const SOLID: &str = include_str!("../../scenes/solid.cu");
@@ -15,7 +16,7 @@ const H: usize = 32;
 
 /// Runs a test on each device that there is.
 fn on_each_device(test: impl Fn(&Device)) {
-    for device in nvidia().into_iter().chain([Device::cpu().unwrap()]) {
+    for device in devices() {
         test(&device);
     }
 }
