@@ -85,7 +85,8 @@ void main() {
     float nothing = CLEAR / max(density * length, 1.0e-9);
     for (int i = 1; i <= steps && sum.a < OPAQUE; ++i) {
         vec4 value = texture(volume, at);
-        // Where all is clear the rest need not be known. In a loop, because software renderers go both ways of a branch.
+        // Where all is clear the rest need not be known. In a loop, because software renderers go both ways of a
+        // branch.
         for (; i < steps && thickness(value) < nothing; ++i) {
             at += step_by;
             value = texture(volume, at);

@@ -9,9 +9,9 @@
 //! memory access. Kernels write into *OpenGL* buffers that both sides share (*interop*), which are *drawn* while the
 //! *session* runs the next step. The *studio* shows it in a window; *headless* commands do the same without one.
 //!
-//! Each module names only modules to its left; `ARCHITECTURE.md` says more. Everything up to [`mod@array`] is there without
-//! default features, and needs neither a window nor OpenGL; feature `gl` adds [`gl`] to [`headless`], feature `studio`
-//! the window.
+//! Each module names only modules to its left; `ARCHITECTURE.md` says more. Everything up to [`mod@array`] is there
+//! without default features, and needs neither a window nor OpenGL; feature `gl` adds [`gl`] to [`headless`], feature
+//! `studio` the window.
 //!
 //! # A kernel on the CPU device
 //!

@@ -110,13 +110,8 @@ def cupy():
     throughput("sin", wait, lambda: cupy.sin(x, out=y))
     throughput("inclusive scan", wait, lambda: cupy.cumsum(x, out=y))
     throughput("radix sort of u32 keys", wait, lambda: cupy.sort(keys))
-    throughput("uniform f32 (Philox)", wait, lambda: generator(cupy, y))
-
-
-def generator(cupy, out, made=[]):
-    if not made:
-        made.append(cupy.random.Generator(cupy.random.Philox4x3210(1)))
-    made[0].random(out=out, dtype=cupy.float32)
+    random = cupy.random.Generator(cupy.random.Philox4x3210(1))
+    throughput("uniform f32 (Philox)", wait, lambda: random.random(out=y, dtype=cupy.float32))
 
 
 for peer in (pycuda, cupy):

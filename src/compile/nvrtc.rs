@@ -85,8 +85,8 @@ macro_rules! function {
     };
 }
 
-/// Loads what NVRTC `major.minor` at `path` will ask the loader for by name while it compiles. Some versions do not look
-/// beside themselves for it, and a wheel's folder is on nobody's path.
+/// Loads what NVRTC `major.minor` at `path` will ask the loader for by name while it compiles. Some versions do not
+/// look beside themselves for it, and a wheel's folder is on nobody's path.
 fn load_builtins(path: &Path, (major, minor): (u32, u32)) {
     let name = format!("libnvrtc-builtins.so.{major}.{minor}");
     let Some(beside) = path.parent().map(|folder| folder.join(name)).filter(|file| file.is_file())

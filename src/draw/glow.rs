@@ -82,8 +82,8 @@ impl Glow {
     }
 }
 
-/// A quarter, and halves of it until the smaller side has about twenty pixels, so that the glow's reach is a part of the picture,
-/// not a number of pixels.
+/// A quarter, and halves of it until the smaller side has about twenty pixels, so that the glow's reach is a part of
+/// the picture, not a number of pixels.
 fn levels(gl: &Gl, size: [u32; 2]) -> Result<Vec<Framebuffer>> {
     let mut levels = Vec::new();
     let mut size = size.map(|n| n.div_ceil(2));

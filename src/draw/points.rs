@@ -25,8 +25,8 @@ pub struct Cloud<'a> {
     /// Diameter in pixels of a picture 720 pixels high, at the start camera's distance
     /// ([`Camera::START_DISTANCE`]); it scales with the picture, so that every size looks the same.
     pub size_px: f32,
-    /// Half of what the points fill, along its longest side: what counts as near, and how bright they are together, goes
-    /// by it. The start camera's distance is so many times as large.
+    /// Half of what the points fill, along its longest side: what counts as near, and how bright they are together,
+    /// goes by it. The start camera's distance is so many times as large.
     pub scale: f32,
     /// Whether near points are larger.
     pub perspective: bool,

@@ -63,8 +63,8 @@ impl Splat {
         &self.splat
     }
 
-    /// Whether shaders can read the cloud's buffers, which are of floats, all of them in one dispatch, and write as many
-    /// sums as the picture has pixels.
+    /// Whether shaders can read the cloud's buffers, which are of floats, all of them in one dispatch, and write as
+    /// many sums as the picture has pixels.
     pub(super) fn fits(&self, light: &Framebuffer, cloud: &Cloud<'_>) -> bool {
         let buffers = [cloud.position, cloud.color.unwrap_or(cloud.position)];
         let largest = buffers.iter().map(|values| values.buffer.bytes()).max().unwrap_or(0);

@@ -28,7 +28,8 @@ impl Stage {
         stage.map_or_else(|| Interop::none(device), |s| Interop::new(s.context.gl(), device))
     }
 
-    /// The picture of the last finished step as rows of RGBA, top row first; with the legend, where there is one to draw.
+    /// The picture of the last finished step as rows of RGBA, top row first; with the legend, where there is one to
+    /// draw.
     pub(super) fn picture(
         &mut self,
         session: &mut Session,

@@ -6,8 +6,8 @@ use crate::device::{Device, Stream};
 /// Rounds of which the quickest counts: what disturbs a round makes it longer.
 const ROUNDS: u32 = 5;
 
-/// Milliseconds of one call of `work`, of `calls` one behind the other, in the quickest of several rounds. The first one,
-/// which may compile, does not count.
+/// Milliseconds of one call of `work`, of `calls` one behind the other, in the quickest of several rounds. The first
+/// one, which may compile, does not count.
 ///
 /// # Errors
 /// The device's, and those of `work`.

@@ -1,5 +1,5 @@
-//! OpenGL objects that somebody else made, registered with CUDA by their names: buffers, and images with all their levels,
-//! layers and faces.
+//! OpenGL objects that somebody else made, registered with CUDA by their names: buffers, and images with all their
+//! levels, layers and faces.
 
 #![expect(unsafe_code, reason = "the CUDA driver is a C library")]
 
@@ -73,8 +73,8 @@ impl ImageUse {
 
 /// An OpenGL object, registered with CUDA by its name.
 ///
-/// For objects of other libraries; [`Interop`](super::Interop) makes objects of its own, and works without an NVIDIA GPU,
-/// too. Dropping it makes its OpenGL context current and unregisters the object, which stays.
+/// For objects of other libraries; [`Interop`](super::Interop) makes objects of its own, and works without an NVIDIA
+/// GPU, too. Dropping it makes its OpenGL context current and unregisters the object, which stays.
 ///
 /// ```no_run
 /// use warpaint::{device::{Choice, Device, Fill}, gl, interop::{Access, GlObject, map_objects}};
@@ -116,8 +116,8 @@ impl GlObject {
         })
     }
 
-    /// Registers the texture or renderbuffer called `name`, with all its levels and layers. Of formats, CUDA takes those
-    /// with one, two or four channels of 8, 16 or 32 bits.
+    /// Registers the texture or renderbuffer called `name`, with all its levels and layers. Of formats, CUDA takes
+    /// those with one, two or four channels of 8, 16 or 32 bits.
     ///
     /// # Safety
     /// `name` must be an image of this kind of this OpenGL context's with its storage, and stay so until this is
@@ -256,8 +256,8 @@ impl MappedObjects<'_, '_> {
     /// A level of the image with this index: of its layer or face `layer`, 0 where it has none.
     ///
     /// # Errors
-    /// [`device::Error::OutOfRange`] for an index that none has; [`Error::Device`] for a buffer, and for a layer or level
-    /// that the image has not; [`device::Error::InvalidTexture`] for a format that CUDA's arrays have not.
+    /// [`device::Error::OutOfRange`] for an index that none has; [`Error::Device`] for a buffer, and for a layer or
+    /// level that the image has not; [`device::Error::InvalidTexture`] for a format that CUDA's arrays have not.
     pub fn image(&self, index: usize, layer: u32, level: u32) -> Result<MappedImage<'_>> {
         let GlObject { graphics, device, resource, .. } = self.object(index)?;
         let mut array = ptr::null_mut();
@@ -284,7 +284,8 @@ impl MappedObjects<'_, '_> {
         self.objects.get(index).map(|object| &**object).ok_or_else(|| missing.into())
     }
 
-    /// Gives all of them back to OpenGL: what it is told to do from now on comes after the work put on the stream before.
+    /// Gives all of them back to OpenGL: what it is told to do from now on comes after the work put on the stream
+    /// before.
     ///
     /// # Errors
     /// [`Error::Device`] from the driver.

@@ -17,7 +17,8 @@ pub struct Inputs {
     pub step: u64,
     /// The run's seed.
     pub seed: u64,
-    /// x and y from 0 to 1 from the lower left corner of the view, buttons (1 left, 2 right, 4 middle, added), wheel notches turned.
+    /// x and y from 0 to 1 from the lower left corner of the view, buttons (1 left, 2 right, 4 middle, added), wheel
+    /// notches turned.
     pub mouse: [f32; 4],
     /// Keys held, a bit each: see [`Keys`].
     pub keys: Keys,

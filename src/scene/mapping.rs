@@ -9,8 +9,8 @@ use super::{
 const OWN: [&str; 2] = ["x", "i"];
 
 impl Stat {
-    /// The resources, parameters and built-ins that the expression names, bound as if they were parameters of a kernel. A
-    /// name that is none is the compiler's business: a constant, a function, a member.
+    /// The resources, parameters and built-ins that the expression names, bound as if they were parameters of a kernel.
+    /// A name that is none is the compiler's business: a constant, a function, a member.
     pub fn arguments(&self, manifest: &Manifest) -> Vec<Argument> {
         let words = signature::words(&self.map).into_iter();
         words

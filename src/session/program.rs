@@ -199,8 +199,8 @@ pub(crate) fn examine(
     Ok(Examined { plan, compiled, diagnostics, log, included })
 }
 
-/// Compiles `scene`; where its own text is wrong, what the compiler says of that alone: an open brace in it would show as a
-/// mistake in its statistics.
+/// Compiles `scene`; where its own text is wrong, what the compiler says of that alone: an open brace in it would show
+/// as a mistake in its statistics.
 fn compile(scene: &Scene, request: &mut Request, compiler: &Compiler) -> compile::Result<Outcome> {
     let outcome = compiler.compile(request)?;
     if scene.manifest.stats.is_empty() || matches!(outcome, Outcome::Compiled(_)) {

@@ -1,5 +1,5 @@
-//! The statistics that a manifest asks for: a kernel each, compiled behind the scene's own text, so that an expression may
-//! use whatever the scene's kernels may.
+//! The statistics that a manifest asks for: a kernel each, compiled behind the scene's own text, so that an expression
+//! may use whatever the scene's kernels may.
 
 use std::fmt::Write as _;
 

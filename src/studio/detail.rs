@@ -48,7 +48,8 @@ impl Detail {
         (drawn < 1.0).then_some(self.moved + STILL)
     }
 
-    /// Notes that a picture with `drawn` detail took so long, and the `rest` of its frame so long: the step, the panels.
+    /// Notes that a picture with `drawn` detail took so long, and the `rest` of its frame so long: the step, the
+    /// panels.
     pub fn note(&mut self, took: Duration, drawn: f32, rest: Duration) {
         self.full = took.div_f32(drawn * drawn);
         let [least, most] = SHARE;

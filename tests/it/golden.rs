@@ -148,8 +148,8 @@ fn points_of_any_extent_are_seen_alike() {
     assert!(count > 1000, "{count} pixels of points");
     for half in ["HALF=1024.0", "HALF=0.0009765625"] {
         let other = ball(&place, "other.png", &["--const", half]).unwrap();
-        // What is scaled by a power of two is rounded alike; the camera's near and far planes are not scaled, so that depth
-        // differs in its last bits.
+        // What is scaled by a power of two is rounded alike; the camera's near and far planes are not scaled, so that
+        // depth differs in its last bits.
         let off = usual.iter().zip(other.iter()).map(|(a, b)| f64::from(a.abs_diff(*b)));
         let mean = off.sum::<f64>() / usual.len() as f64;
         assert!(mean < 0.5, "{half}: {mean}");

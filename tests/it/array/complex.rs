@@ -36,7 +36,8 @@ fn functions<T: Inexact>() -> Vec<Function<T>> {
     )
 }
 
-/// Whether the parts agree to `tolerance`; a zero with its sign, where that counts: it says on which side of a cut it lies.
+/// Whether the parts agree to `tolerance`; a zero with its sign, where that counts: it says on which side of a cut it
+/// lies.
 fn same(found: f64, expected: f64, signs_count: bool, tolerance: f64) -> bool {
     if expected.is_nan() || found.is_nan() {
         expected.is_nan() && found.is_nan()

@@ -89,7 +89,8 @@ fn keys_of_every_type_are_sorted_and_stay_in_order_where_they_are_equal() {
         }
         integers!(i8, u16, i64);
         check(&context, &bits.iter().map(|bits| bits & 1 == 0).collect::<Vec<_>>());
-        // Any bits (`bf16` has the same code as `f16`): numbers of all sizes, infinities, NaN of both signs, zeros of both signs.
+        // Any bits (`bf16` has the same code as `f16`): numbers of all sizes, infinities, NaN of both signs, zeros of
+        // both signs.
         let halves: Vec<u16> = bits.iter().map(|&bits| bits as u16).collect();
         check(&context, &halves.iter().copied().map(f16::from_bits).collect::<Vec<_>>());
         let special = [0.0, -0.0, f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY];

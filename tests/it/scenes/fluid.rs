@@ -1,4 +1,5 @@
-//! Stable fluids: the projection against one by plain Fourier transforms, and an even stream, which carries dye exactly.
+//! Stable fluids: the projection against one by plain Fourier transforms, and an even stream, which carries dye
+//! exactly.
 
 use std::f64::consts::TAU;
 

@@ -41,8 +41,8 @@ fn arriving(f: &dyn Fn(usize, usize, usize) -> f64, x: usize, y: usize) -> [f64;
     })
 }
 
-/// Two relaxation times towards the equilibrium: that of the even parts has the viscosity, and the product of both, less
-/// 1/2 each, is 1/4.
+/// Two relaxation times towards the equilibrium: that of the even parts has the viscosity, and the product of both,
+/// less 1/2 each, is 1/4.
 fn relaxed(f: [f64; 9]) -> [f64; 9] {
     let density: f64 = f.iter().sum();
     let velocity = [0, 1].map(|axis| {

@@ -1,5 +1,5 @@
-//! Noise: simplex noise against the sum over all of its lattice in double precision. Perlin's and Worley's are looked at
-//! where the headers are.
+//! Noise: simplex noise against the sum over all of its lattice in double precision. Perlin's and Worley's are looked
+//! at where the headers are.
 
 use super::{Run, bare, devices, read, worst};
 use crate::support::hash_of_cell;

@@ -21,7 +21,8 @@ impl Writer<'_> {
         };
         let form = loop {
             let form = spec::random(self.rng, rows);
-            // NVIDIA's assembler keeps the truth of a comparison, and makes a number of it too late for what reads bits.
+            // NVIDIA's assembler keeps the truth of a comparison, and makes a number of it too late for what reads
+            // bits.
             let truth = form.mnemonic.starts_with("set.")
                 && matches!(&form.destinations[..], [Place::Value(ty)] if ty.starts_with('f'));
             if !truth && (!self.fast || is_fast(&form.mnemonic)) {
@@ -184,8 +185,8 @@ fn allows_constants(mnemonic: &str) -> bool {
     !mnemonic.starts_with('v') && !mnemonic.starts_with("bfe")
 }
 
-/// Whether NVIDIA's assembler (of driver 580, with and without optimisation) forgets what was there before where a guard
-/// does not hold.
+/// Whether NVIDIA's assembler (of driver 580, with and without optimisation) forgets what was there before where a
+/// guard does not hold.
 pub fn is_forgetful(mnemonic: &str) -> bool {
     mnemonic.starts_with("set.") || mnemonic.starts_with("testp.")
 }
