@@ -125,8 +125,8 @@ fn tests_that_rows_name_are_there() {
     assert!(seen > 200, "{seen} tests are named");
 }
 
-/// A test shows what it mentions, or what the functions and tables of its file that it uses do. Types need no mention:
-/// they are there wherever a value of theirs is.
+/// A test shows what it mentions, or what the functions and tables that it uses of its file and of `support.rs` do.
+/// Types need no mention: they are there wherever a value of theirs is.
 #[test]
 fn tests_mention_what_their_rows_name() {
     let Some(document) = document() else { return };
@@ -156,7 +156,7 @@ fn is_member(path: &str) -> bool {
     path.contains("::") && !module && (!upper(last) || upper(parts.next()))
 }
 
-/// The words of a test and of all that it uses of its file.
+/// The words of a test and of all that it uses of its file and of what all tests share.
 fn mentions(file: &str, test: &str) -> BTreeSet<String> {
     let read = |path: String| fs::read_to_string(root().join(path)).unwrap();
     let words = |text: &str| text.split(|c| !in_word(c)).map(str::to_owned).collect();
@@ -165,7 +165,8 @@ fn mentions(file: &str, test: &str) -> BTreeSet<String> {
         file if file.starts_with("src/") => read(file.to_owned()),
         file => read(format!("tests/it/{file}")),
     };
-    let items = items(&text);
+    let shared = read("tests/it/support.rs".to_owned());
+    let items = [items(&text), items(&shared)].concat();
     let (mut found, mut left) = (BTreeSet::new(), vec![test.to_owned()]);
     while let Some(name) = left.pop() {
         for (_, item) in items.iter().filter(|(item, _)| *item == name) {
