@@ -1,6 +1,6 @@
 //! Time an element of the algorithms over arrays, and what part of the bandwidth of a copy they reach, measured in the
 //! same run: `cargo bench --bench algorithms`. Needs NVRTC.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may panic")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may panic")]
 
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
 //! Arrays on an NVIDIA GPU against CUB and against copies, in one run: `cargo bench --bench array`. CUB's part is
 //! `peers/cub.cu`, built with the `nvcc` that is found in `CUDA_PATH`, in `/usr/local/cuda` or on the path. Without a
 //! GPU the CPU device shows its own times.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may panic")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may panic")]
 
 use std::{collections::HashMap, path::PathBuf, process::Command, time::Instant};
 

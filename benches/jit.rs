@@ -3,7 +3,7 @@
 //! The kernels are in `kernels/`, compiled by NVRTC for `compute_80` with `-lineinfo`; their peers in
 //! `peers/peers.c` have the same bodies. With names as arguments (`cargo bench --bench jit -- nbody march`) only
 //! those run; with `recompiles` it loads and drops a module 10,000 times and says how the process grew.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may panic")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may panic")]
 
 #[path = "jit/cases.rs"]
 mod cases;

@@ -2,7 +2,7 @@
 //!
 //! The first NVIDIA device where there is one, else the CPU device. Bandwidth is that of the memory written, and the
 //! ratio is to the best `fill` of as many bytes.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may panic")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may panic")]
 
 use warpaint::{
     array::{Data, GpuArray, Result, random::Generator},

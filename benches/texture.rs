@@ -1,6 +1,6 @@
 //! Nanoseconds of a texture fetch and of a surface access on one core of the CPU device, and on an NVIDIA GPU the rate
 //! of all of it: `cargo bench --bench texture`. Needs NVRTC.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may panic")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may panic")]
 
 use std::time::Instant;
 

@@ -1,6 +1,5 @@
 //! The checker of the CPU device: what it finds in CUDA C++ with planted mistakes, and that it finds nothing in the
 //! same kernels without them; and stepping one thread.
-#![allow(clippy::print_stderr, reason = "what is skipped is said aloud")]
 
 use warpaint::{
     compile::{Cache, Compiler, Error as CompileError, Outcome, Request, Target},

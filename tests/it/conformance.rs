@@ -1,7 +1,6 @@
 //! The contract of the device seam, written once as functions over a [`Device`] and run on both: what holds on
 //! an NVIDIA GPU holds on the CPU device. What only the CPU device promises (faults instead of a dead process)
 //! stands in `faults.rs`.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may panic, and skip aloud")]
 
 mod host;
 pub mod order;

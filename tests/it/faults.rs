@@ -1,6 +1,5 @@
 //! What the CPU device promises beyond the common contract: a kernel that does wrong is stopped with its place,
 //! the wrong access does not happen, and the device goes on working.
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 use std::{
     thread,

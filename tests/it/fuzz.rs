@@ -9,11 +9,6 @@
 //! ```
 //! With a time given, each case is written to `warpaint-fuzz-….ptx` in the folder for temporary files before it is
 //! tried, so that the last one is there even when it ends the process.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "tests may panic, and say what they found"
-)]
 
 mod compare;
 mod corpus;

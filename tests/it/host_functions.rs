@@ -1,5 +1,4 @@
 //! What CUDA's device code calls of the host: `printf`, `assert`, `malloc`, `free`; recursion, streams, and stopping.
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 use std::{
     collections::HashMap,

@@ -1,7 +1,7 @@
 //! The integration tests: one binary, one module a topic.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
-#![allow(clippy::print_stderr, reason = "what is skipped is said aloud")]
+#![expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
 
 mod array;
 #[cfg(feature = "studio")]

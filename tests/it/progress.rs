@@ -1,6 +1,5 @@
 //! Threads that wait for each other in loops: locks, flags, grid barriers. CUDA C++ compiled by NVRTC, on the CPU
 //! device; what also holds on an NVIDIA GPU runs there, too.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may panic, and skip aloud")]
 
 use std::{
     thread,

@@ -11,7 +11,6 @@
 //! ```
 //! Values are decimal, hexadecimal (bits), `nan`, `inf`, `-inf`; `0*32` repeats, `0..8` counts. `_` after the
 //! arrow matches anything. A NaN equals every NaN.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may panic, and skip aloud")]
 
 use std::fs;
 

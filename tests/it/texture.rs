@@ -1,6 +1,5 @@
 //! Textures and surfaces: arrays, objects, copies, and every instruction, on both devices. What is expected comes from
 //! the CUDA C++ programming guide's formulas ("Texture Fetching"), in `f64`.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may panic, and skip aloud")]
 
 mod bench;
 mod copies;

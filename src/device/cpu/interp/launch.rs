@@ -168,7 +168,7 @@ impl Grid {
 }
 
 #[cfg(test)]
-#[allow(clippy::print_stderr, reason = "a measurement is for those who read it")]
+#[expect(clippy::print_stderr, reason = "a measurement is for those who read it")]
 mod tests {
     use super::*;
     use crate::device::{Arguments, cpu::Check};

@@ -206,5 +206,4 @@ impl Lower<'_, '_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests;
