@@ -176,8 +176,10 @@ impl<T: Sortable> Expr<T> {
     }
 }
 
-/// What is written for element `i`, which `before` chosen ones precede.
-const CHOSEN: &str = "if (chosen_) out_[before_] = value_;";
+/// What is written for element `i`, which `before_` chosen ones precede.
+const CHOSEN: &str = "if (chosen_) out_[before_] = value_;
+        if (i == n_ - 1) *count_ = after;";
+/// The same where all are kept, and how many are chosen is known.
 const PARTED: &str = "out_[chosen_ ? before_ : *count_ + (i - before_)] = value_;";
 
 /// Values, and a mask over them.
@@ -256,8 +258,7 @@ struct Plus {{ __device__ Count operator()(Count a, Count b) const {{ return a +
                 "const Count before_ = i == 0 ? 0 : before;
         const bool chosen_ = after != before_;
         const auto value_ = {value};
-        {store}
-        if (i == n_ - 1) *count_ = after;",
+        {store}",
                 value = code.result(),
             ),
         })

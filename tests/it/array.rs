@@ -21,6 +21,7 @@ mod scan;
 mod sort;
 mod vector;
 mod view;
+mod watched;
 
 use ndarray::{ArrayD, s};
 use warpaint::{
