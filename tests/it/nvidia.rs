@@ -12,7 +12,7 @@ use warpaint::device::{
     LinkInput, Memory, Prepared, Stream, nvidia, occupancy,
 };
 
-use crate::support::nvidia;
+use crate::support::nvidia as device;
 
 mod repeated;
 
@@ -116,7 +116,7 @@ fn scale_arguments(memory: &Memory, count: u32, factor: f64) -> Arguments {
 
 #[test]
 fn the_same_gpu_opens_as_the_same_device() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let again = Device::open(Choice::Cuda(0)).unwrap();
     assert_eq!(device.id(), again.id());
     let (first, all) = (device.as_nvidia().unwrap(), nvidia::Device::all().unwrap());
@@ -135,7 +135,7 @@ fn the_same_gpu_opens_as_the_same_device() {
 
 #[test]
 fn a_gpu_has_a_place_limits_and_preferences() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let gpu = device.as_nvidia().unwrap();
     let bus_id = gpu.pci_bus_id().unwrap();
     assert_eq!(bus_id.split([':', '.']).count(), 4, "{bus_id}");
@@ -151,7 +151,7 @@ fn a_gpu_has_a_place_limits_and_preferences() {
 
 #[test]
 fn the_occupancy_calculator_agrees_with_the_driver() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (major, minor) = device.info().compute_capability;
     let Some(multiprocessor) = occupancy::Multiprocessor::of(major, minor) else {
         eprintln!("SKIPPED: compute capability {major}.{minor} is not known");
@@ -186,7 +186,7 @@ fn the_occupancy_calculator_agrees_with_the_driver() {
 
 #[test]
 fn a_prepared_launch_takes_little_of_the_host() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (stream, nothing) = (device.stream().unwrap(), function(&device, "nothing"));
     let prepared = Prepared::new(&nothing, &LaunchConfig::new(1, 32), Arguments::new()).unwrap();
     let launch = |times| {
@@ -259,7 +259,7 @@ const CALLED: &str = "
 
 #[test]
 fn modules_are_linked_and_machine_code_is_loaded() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (stream, gpu) = (device.stream().unwrap(), device.as_nvidia().unwrap());
     let inputs = [LinkInput::ptx("caller", CALLER), LinkInput::ptx("called", CALLED)];
     let code = gpu.link_code(&inputs).unwrap();
@@ -284,7 +284,7 @@ fn modules_are_linked_and_machine_code_is_loaded() {
 
 #[test]
 fn contexts_of_ones_own_are_devices() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let primary = device.as_nvidia().unwrap();
     for waiting in [nvidia::Waiting::Automatic, nvidia::Waiting::Block] {
         let own = nvidia::Device::create(primary.ordinal(), waiting).unwrap();
@@ -309,7 +309,7 @@ fn contexts_of_ones_own_are_devices() {
 
 #[test]
 fn gpus_use_each_others_memory() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let Ok(other) = Device::open(Choice::Cuda(1)) else {
         eprintln!("SKIPPED: there is one GPU only");
         return;
@@ -327,7 +327,7 @@ fn gpus_use_each_others_memory() {
 
 #[test]
 fn page_locked_memory_is_copied_faster_than_it_could_be_staged() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (stream, bytes) = (device.stream().unwrap(), 1_usize << 30);
     let memory = device.alloc(bytes).unwrap();
     let mut host = device.alloc_host(bytes, HostFlags::default()).unwrap();
@@ -356,7 +356,7 @@ fn page_locked_memory_is_copied_faster_than_it_could_be_staged() {
 
 #[test]
 fn a_kernel_scales_what_was_uploaded() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (stream, scale) = (device.stream().unwrap(), function(&device, "scale"));
     let values: Vec<f32> = (0..1_000_003).map(|i| i as f32).collect();
     let memory = device.alloc(values.len() * 4).unwrap();
@@ -372,7 +372,7 @@ fn a_kernel_scales_what_was_uploaded() {
 
 #[test]
 fn parameters_are_known_from_the_driver_as_from_the_text() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let scale = function(&device, "scale");
     let layout: Vec<_> = scale.info().parameters.iter().map(|p| (p.offset, p.bytes)).collect();
     assert_eq!(layout, [(0, 8), (8, 4), (16, 8), (24, 1)]);
@@ -382,7 +382,7 @@ fn parameters_are_known_from_the_driver_as_from_the_text() {
 
 #[test]
 fn an_empty_argument_list_launches() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (stream, nothing) = (device.stream().unwrap(), function(&device, "nothing"));
     // SAFETY: the kernel does nothing.
     unsafe { stream.launch(&nothing, &LaunchConfig::new(3, 64), &Arguments::new()) }.unwrap();
@@ -392,7 +392,7 @@ fn an_empty_argument_list_launches() {
 
 #[test]
 fn dynamic_shared_memory_reaches_the_devices_limit() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (stream, kernel) = (device.stream().unwrap(), function(&device, "last_shared"));
     let out = device.alloc(4).unwrap();
     for bytes in [1024, 48 << 10, device.info().max_shared_bytes] {
@@ -419,7 +419,7 @@ fn dynamic_shared_memory_reaches_the_devices_limit() {
 /// kernel may have ended when it is looked at, but hardly ten times one after another.
 #[test]
 fn events_measure_the_device() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (stream, spin) = (device.stream().unwrap(), function(&device, "spin"));
     let fresh = || (device.event().unwrap(), device.event().unwrap());
     let (start, end) = fresh();
@@ -445,7 +445,7 @@ fn events_measure_the_device() {
 
 #[test]
 fn a_stream_waits_for_an_event_of_another() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (first, second) = (device.stream().unwrap(), device.stream().unwrap());
     let (memory, event) = (device.alloc(1 << 20).unwrap(), device.event().unwrap());
     let mut arguments = Arguments::new();
@@ -462,7 +462,7 @@ fn a_stream_waits_for_an_event_of_another() {
 
 #[test]
 fn many_and_large_uploads_arrive_though_their_source_is_gone() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let stream = device.stream().unwrap();
     let memory = device.alloc(200 << 20).unwrap();
     stream.upload(memory.slice(..).unwrap(), &vec![0xAB; 200 << 20]).unwrap();
@@ -479,7 +479,7 @@ fn many_and_large_uploads_arrive_though_their_source_is_gone() {
 
 #[test]
 fn handles_drop_on_other_threads_while_their_work_runs() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let stream = device.stream().unwrap();
     let values = vec![1.0_f32; 1 << 20];
     let memory = device.alloc(values.len() * 4).unwrap();
@@ -501,7 +501,7 @@ fn handles_drop_on_other_threads_while_their_work_runs() {
 
 #[test]
 fn a_global_has_its_initial_value() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (stream, module) = (device.stream().unwrap(), device.load(KERNELS).unwrap());
     let answer = module.global("answer").unwrap();
     assert_eq!(stream.download(answer).unwrap().wait().unwrap(), 42_u32.to_ne_bytes());
@@ -516,7 +516,7 @@ fn a_global_has_its_initial_value() {
 
 #[test]
 fn ptx_that_does_not_assemble_says_why() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let broken = KERNELS.replace("cvt.rn.f32.f64", "no.such.instruction");
     match device.load(&broken) {
         Err(Error::Load { log, .. }) => {
@@ -529,7 +529,7 @@ fn ptx_that_does_not_assemble_says_why() {
 
 #[test]
 fn too_large_an_allocation_says_what_is_free() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     match device.alloc(1 << 50) {
         Err(Error::OutOfMemory { requested, free, .. }) => {
             assert_eq!(requested, 1 << 50);
@@ -544,7 +544,7 @@ fn too_large_an_allocation_says_what_is_free() {
 /// context that any process opened later drew black, until the machine was started anew.
 #[test]
 fn a_stray_kernel_is_named() {
-    if nvidia().is_none() {
+    if device().is_none() {
         return;
     }
     if std::env::var_os("WARPAINT_TEST_STRAY").is_none() {
@@ -564,7 +564,7 @@ fn a_stray_kernel_is_named() {
 #[test]
 #[ignore = "run by a_stray_kernel_is_named, in a process of its own"]
 fn stray_in_a_process_of_its_own() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (stream, stray) = (device.stream().unwrap(), function(&device, "stray"));
     let memory = device.alloc(1024).unwrap();
     let launch = |address: u64| {
@@ -593,7 +593,7 @@ fn stray_in_a_process_of_its_own() {
 /// A process of its own opens an allocation and an event of this one, and writes behind the event.
 #[test]
 fn another_process_uses_memory_and_events() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let gpu = device.as_nvidia().unwrap();
     let (memory, stream) = (gpu.alloc(1 << 20).unwrap(), device.stream().unwrap());
     let shared = Memory::Nvidia(memory);
@@ -629,7 +629,7 @@ fn what_another_process_does() {
     let Ok(hex) = std::env::var("WARPAINT_TEST_IPC") else { return };
     let byte = |at: usize| u8::from_str_radix(&hex[2 * at..][..2], 16).unwrap();
     let handle = |at: usize| nvidia::IpcHandle(std::array::from_fn(|i| byte(64 * at + i)));
-    let device = nvidia().unwrap();
+    let device = device().unwrap();
     let gpu = device.as_nvidia().unwrap();
     // SAFETY: the first process keeps it until this one has ended.
     let memory = unsafe { gpu.open_ipc_memory(&handle(0), 1 << 20) }.unwrap();
@@ -644,7 +644,7 @@ fn what_another_process_does() {
 /// Handles are for other libraries; here the stream of one device waits for the handle of another's.
 #[test]
 fn handles_are_for_other_libraries() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
     let (Stream::Nvidia(stream), Stream::Nvidia(other)) = (&stream, &other) else { unreachable!() };
     assert!(stream.handle() != 0 && stream.handle() != other.handle());
@@ -690,7 +690,7 @@ fn calls(work: impl FnOnce()) -> Vec<String> {
 
 #[test]
 fn calls_of_the_driver_can_be_traced() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let calls = calls(|| drop(device.alloc(16).unwrap()));
     let place = |name| calls.iter().position(|call| call == name).unwrap();
     assert!(place("cuMemAlloc_v2") < place("cuMemFree_v2"), "{calls:?}");

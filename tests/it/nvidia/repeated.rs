@@ -5,8 +5,7 @@ use std::{process::Command, ptr};
 use cudarc::driver::sys;
 use warpaint::device::{Arguments, Device, Function, LaunchConfig, Limit, Stream, StreamOptions};
 
-use super::{calls, function};
-use crate::support::nvidia;
+use super::{calls, device, function};
 
 /// Writes `value` to `to`.
 const PUT: &str = "
@@ -47,7 +46,7 @@ fn numbers(bytes: &[u8]) -> Vec<u32> {
 
 #[test]
 fn each_of_many_launches_has_its_own_arguments_and_shape() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (kernel, count) = (put(&device), 20_000);
     let streams = [(); 2].map(|()| device.stream().unwrap());
     let memory = device.alloc(4 * count as usize).unwrap();
@@ -74,7 +73,7 @@ fn each_of_many_launches_has_its_own_arguments_and_shape() {
 
 #[test]
 fn what_does_not_change_is_launched_as_it_is() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (stream, kernel) = (device.stream().unwrap(), put(&device));
     let memory = device.alloc(4).unwrap();
     let again =
@@ -96,7 +95,7 @@ fn what_does_not_change_is_launched_as_it_is() {
 
 #[test]
 fn shared_memory_limits_and_preferences_may_change_later() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let stream = device.stream().unwrap();
     let (shared, kernel) = (function(&device, "last_shared"), put(&device));
     let out = device.alloc(4).unwrap();
@@ -126,7 +125,7 @@ fn shared_memory_limits_and_preferences_may_change_later() {
 
 #[test]
 fn kernels_end_while_their_graphs_run() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let stream = device.stream().unwrap();
     let out = device.alloc(4 * 30).unwrap();
     for round in 0..30 {
@@ -146,7 +145,7 @@ fn kernels_end_while_their_graphs_run() {
 
 #[test]
 fn there_may_be_more_kernels_than_graphs() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let stream = device.stream().unwrap();
     let (module, out) = (device.load(PUT).unwrap(), device.alloc(4 * 600).unwrap());
     let kernels: Vec<_> = (0..600).map(|_| module.function("put").unwrap()).collect();
@@ -161,7 +160,7 @@ fn there_may_be_more_kernels_than_graphs() {
 
 #[test]
 fn threads_launch_one_kernel_on_streams_of_their_own() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (kernel, count) = (put(&device), 2_000);
     let memory = device.alloc(4 * 4 * count as usize).unwrap();
     std::thread::scope(|scope| {
@@ -216,7 +215,7 @@ fn what_is_recorded_are_kernels() {
 /// A graph that was made for another size of the stack would make the context unusable.
 #[test]
 fn others_may_set_the_size_of_the_stack() {
-    if nvidia().is_none() {
+    if device().is_none() {
         return;
     }
     // Other tests' graphs must not be launched between the driver's call and ours.
@@ -230,7 +229,7 @@ fn others_may_set_the_size_of_the_stack() {
 #[test]
 #[ignore = "run by others_may_set_the_size_of_the_stack, in a process of its own"]
 fn beside_another_library() {
-    let Some(device) = nvidia() else { return };
+    let Some(device) = device() else { return };
     let (stream, kernel) = (device.stream().unwrap(), put(&device));
     let out = device.alloc(4).unwrap();
     let stack = device.limit(Limit::StackBytes).unwrap().unwrap();
