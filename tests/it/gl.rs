@@ -6,6 +6,8 @@ use warpaint::gl::{
     Uniform, VertexArray,
 };
 
+use crate::support::{alone, expect_pass};
+
 /// A context, or `None`, said aloud, where the machine has no EGL at all.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn context() -> Option<Context> {
@@ -312,25 +314,19 @@ fn a_timer_measures_without_waiting() {
     assert!(measured.is_some());
 }
 
-/// Runs one test of this binary in a process of its own, with these variables set.
-fn in_child(test: &str, variables: &[(&str, &str)]) -> std::process::Output {
-    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", test, "--ignored", "--nocapture"]).env_remove("DISPLAY");
-    command.env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
-    command.envs(variables.iter().copied()).output().unwrap()
-}
-
-fn expect_success(output: &std::process::Output) {
-    let text = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && text.contains("1 passed"), "{text}\n{errors}");
+/// A test in a process of its own without a display, with these variables set.
+fn without_display(test: &str, variables: &[(&str, &str)]) -> std::process::Command {
+    let mut command = alone(test);
+    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
+    command.envs(variables.iter().copied());
+    command
 }
 
 #[test]
 fn without_an_egl_driver_there_is_one_sentence() {
     // glvnd's and Mesa's own switches: no vendor library, no driver file.
     let variables = [("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent")];
-    expect_success(&in_child("gl::child_without_egl", &variables));
+    expect_pass(&mut without_display("gl::child_without_egl", &variables));
 }
 
 #[test]
@@ -385,13 +381,13 @@ impl Drop for Screen {
 fn a_window_has_a_context_of_the_same_type() {
     let Some(screen) = Screen::open() else { return };
     let variables = [("DISPLAY", screen.display.as_str())];
-    expect_success(&in_child("gl::child_with_a_window", &variables));
+    expect_pass(&mut without_display("gl::child_with_a_window", &variables));
 }
 
 #[cfg(feature = "studio")]
 #[test]
 fn without_a_display_there_is_one_sentence() {
-    expect_success(&in_child("gl::child_without_a_display", &[]));
+    expect_pass(&mut without_display("gl::child_without_a_display", &[]));
 }
 
 #[cfg(feature = "studio")]

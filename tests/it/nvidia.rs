@@ -2,17 +2,14 @@
 
 #![expect(unsafe_code, reason = "launches")]
 
-use std::{
-    process::Command,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 use warpaint::device::{
     Arguments, Attribute, Choice, Device, Error, Event, Fill, Function, HostFlags, LaunchConfig,
     LinkInput, Memory, Prepared, Stream, nvidia, occupancy,
 };
 
-use crate::support::nvidia as device;
+use crate::support::{alone, expect_pass, nvidia as device};
 
 mod repeated;
 
@@ -554,11 +551,7 @@ fn a_stray_kernel_is_named() {
         return;
     }
     // CUDA is dead in a process after an illegal address, so another one has it.
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "nvidia::stray_in_a_process_of_its_own", "--ignored", "--nocapture"])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    expect_pass(&mut alone("nvidia::stray_in_a_process_of_its_own"));
 }
 
 #[test]
@@ -610,12 +603,7 @@ fn another_process_uses_memory_and_events() {
     stream.record(&Event::Nvidia(event)).unwrap();
     let hex: String =
         handles.iter().flat_map(|handle| handle.0).map(|byte| format!("{byte:02x}")).collect();
-    let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "nvidia::what_another_process_does", "--nocapture"])
-        .env("WARPAINT_TEST_IPC", hex)
-        .output()
-        .unwrap();
-    assert!(child.status.success(), "{child:?}");
+    expect_pass(alone("nvidia::what_another_process_does").env("WARPAINT_TEST_IPC", hex));
     let found = stream.download(shared.slice(..).unwrap()).unwrap().wait().unwrap();
     assert!(found.iter().all(|&byte| byte == 4));
     // Its own memory a process cannot open.

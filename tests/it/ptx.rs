@@ -19,7 +19,7 @@ use warpaint::device::{
     cpu::{Check, LaunchOptions},
 };
 
-use crate::support::nvidia;
+use crate::support::{alone, expect_pass, nvidia};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scalar {
@@ -298,10 +298,7 @@ fn cases_under_the_checker() {
 /// Also those that are not faster so, in a process of their own, since the environment is all threads'.
 #[test]
 fn cases_on_the_cpu_device_with_threads_side_by_side() {
-    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-    again.args(["--exact", "ptx::cases_on_the_cpu_device"]).env("WARPAINT_LANES", "always");
-    let output = again.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    expect_pass(alone("ptx::cases_on_the_cpu_device").env("WARPAINT_LANES", "always"));
 }
 
 #[test]

@@ -39,6 +39,21 @@ pub fn nvidia() -> Option<Device> {
     }
 }
 
+/// A test of this program, also an ignored one, in a process of its own.
+pub fn alone(test: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--include-ignored", "--nocapture"]);
+    command
+}
+
+/// That the test of [`alone`] is there, and passes.
+pub fn expect_pass(alone: &mut Command) {
+    let output = alone.output().unwrap();
+    let [text, errors] =
+        [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    assert!(output.status.success() && text.contains("1 passed"), "{text}\n{errors}");
+}
+
 /// The CPU device, and the NVIDIA device where there is one.
 pub fn devices() -> Vec<Device> {
     [Device::cpu().unwrap()].into_iter().chain(nvidia()).collect()

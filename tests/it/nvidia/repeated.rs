@@ -1,11 +1,12 @@
 //! Kernels that are launched again and again, which are graphs to the driver.
 
-use std::{process::Command, ptr};
+use std::ptr;
 
 use cudarc::driver::sys;
 use warpaint::device::{Arguments, Device, Function, LaunchConfig, Limit, Stream, StreamOptions};
 
 use super::{calls, device, function};
+use crate::support::{alone, expect_pass};
 
 /// Writes `value` to `to`.
 const PUT: &str = "
@@ -181,8 +182,19 @@ fn threads_launch_one_kernel_on_streams_of_their_own() {
     assert!(numbers(&read).into_iter().eq(0..4 * count));
 }
 
+/// What other libraries do to a context must not break its graphs. Between their calls and ours it could break those of
+/// other tests: hence processes of their own.
+#[test]
+fn other_libraries_use_the_context() {
+    if device().is_some() {
+        expect_pass(&mut alone("nvidia::repeated::what_is_recorded_are_kernels"));
+        expect_pass(&mut alone("nvidia::repeated::a_stack_of_another_size"));
+    }
+}
+
 /// Others may record what is put on a stream as a graph of theirs.
 #[test]
+#[ignore = "run by other_libraries_use_the_context, in a process of its own"]
 #[expect(clippy::multiple_unsafe_ops_per_block, reason = "one driver's calls, one reason")]
 fn what_is_recorded_are_kernels() {
     let Some(device) = device() else { return };
@@ -214,21 +226,8 @@ fn what_is_recorded_are_kernels() {
 
 /// A graph that was made for another size of the stack would make the context unusable.
 #[test]
-fn others_may_set_the_size_of_the_stack() {
-    if device().is_none() {
-        return;
-    }
-    // Other tests' graphs must not be launched between the driver's call and ours.
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "nvidia::repeated::beside_another_library", "--ignored", "--nocapture"])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
-
-#[test]
-#[ignore = "run by others_may_set_the_size_of_the_stack, in a process of its own"]
-fn beside_another_library() {
+#[ignore = "run by other_libraries_use_the_context, in a process of its own"]
+fn a_stack_of_another_size() {
     let Some(device) = device() else { return };
     let (stream, kernel) = (device.stream().unwrap(), put(&device));
     let out = device.alloc(4).unwrap();
