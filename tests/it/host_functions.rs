@@ -2,13 +2,13 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, mpsc},
     thread,
     time::{Duration, Instant},
 };
 
 use super::progress::Bench;
-use warpaint::device::{Device, Error, Fault, FaultKind, Fill, LaunchConfig, Stream};
+use warpaint::device::{Arguments, Device, Error, Fault, FaultKind, Fill, LaunchConfig, Stream};
 
 fn fault(result: Result<(), Error>) -> Fault {
     match result {
@@ -279,4 +279,61 @@ __global__ void k(unsigned *x) {
     lines.sort_unstable();
     assert_eq!(lines.len(), 3, "{found}");
     assert!(found.to_string().contains("other threads wait at progress.cu:"), "{found}");
+}
+
+#[test]
+fn memory_that_a_host_function_drops_stays_until_work_before_has_ended() {
+    let device = Device::cpu().unwrap();
+    let [held, other] = [(); 2].map(|()| device.stream().unwrap());
+    let ours = device.alloc(64).unwrap();
+    let (go, wait) = mpsc::channel::<()>();
+    held.host_function(move || wait.recv().unwrap()).unwrap();
+    held.upload(ours.slice(..).unwrap(), &[7; 64]).unwrap();
+    other.host_function(move || drop(ours)).unwrap();
+    other.synchronize().unwrap();
+
+    let theirs = device.alloc(64).unwrap();
+    other.upload(theirs.slice(..).unwrap(), &[1; 64]).unwrap();
+    other.synchronize().unwrap();
+    go.send(()).unwrap();
+    held.synchronize().unwrap();
+    assert_eq!(other.download(theirs.slice(..).unwrap()).unwrap().wait().unwrap(), [1; 64]);
+
+    // Who drops something next frees it, too.
+    let free = device.memory_info().unwrap().free;
+    drop(theirs);
+    assert_eq!(device.memory_info().unwrap().free, free + 2 * 64);
+}
+
+#[test]
+fn memory_that_a_host_function_drops_is_there_for_who_needs_it() {
+    let device = Device::cpu().unwrap();
+    let stream = device.stream().unwrap();
+    let most = device.memory_info().unwrap().free as usize;
+    let all = device.alloc(most).unwrap();
+    stream.host_function(move || drop(all)).unwrap();
+    stream.synchronize().unwrap();
+    assert_eq!(device.alloc(most).unwrap().bytes(), most);
+}
+
+#[test]
+fn variables_outlive_their_module_until_copies_of_them_have_ended() {
+    let ptx = "
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .global .align 4 .u32 found;
+.visible .entry k() { .reg .b32 %r1; mov.u32 %r1, 5; st.global.u32 [found], %r1; ret; }";
+    let device = Device::cpu().unwrap();
+    let (stream, module) = (device.stream().unwrap(), device.load(ptx).unwrap());
+    let function = module.function("k").unwrap();
+    let (go, wait) = mpsc::channel::<()>();
+    stream.host_function(move || wait.recv().unwrap()).unwrap();
+    let (once, nothing) = (LaunchConfig::new(1, 1), Arguments::new());
+    super::support::launch(&stream, &function, &once, &nothing).unwrap();
+    let read = stream.download(module.global("found").unwrap()).unwrap();
+    // The launch is the last to have the module.
+    drop((function, module));
+    go.send(()).unwrap();
+    assert_eq!(read.wait().unwrap(), [5, 0, 0, 0]);
 }

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    Device, Shared,
-    memory::{Access, Range},
-};
+use super::{Device, Shared, memory::Range};
 use crate::device::{ArrayDescriptor, ArrayRegion, ArrayShape, DeviceId, Pitch, Result};
 
 /// An array; clones are the same one.
@@ -58,7 +55,7 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::device::Error::OutOfMemory).
     pub fn array(&self, descriptor: &ArrayDescriptor) -> Result<Array> {
-        let range = self.shared.arena.alloc(descriptor.bytes() as u64, Access::ReadWrite)?;
+        let range = self.shared.alloc(descriptor.bytes() as u64)?;
         let (descriptor, shared) = (*descriptor, self.shared.clone());
         Ok(Array(Arc::new(Texels { range, descriptor, shared })))
     }

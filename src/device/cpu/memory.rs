@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(super) use arena::{Access, Arena, CHUNK_BITS, Range, Tables};
 pub(super) use unwritten::Unwritten;
 
-use super::{Shared, stream::Pending};
+use super::{Owned, Shared, stream::Pending};
 use crate::device::{DeviceId, Result};
 
 /// An owned allocation of the CPU device. Dropping it waits for the work that was put on the device's
@@ -24,7 +24,7 @@ pub struct Memory {
 
 impl Memory {
     pub(super) fn new(shared: Arc<Shared>, bytes: usize) -> Result<Self> {
-        let range = shared.arena.alloc(bytes as u64, Access::ReadWrite)?;
+        let range = shared.alloc(bytes as u64)?;
         shared.arena.unwritten().insert(range.address, range.bytes);
         Ok(Self { range, shared })
     }
@@ -47,8 +47,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        self.shared.drain();
-        self.shared.arena.free(self.range);
+        self.shared.free([Owned::Memory(self.range)]);
     }
 }
 

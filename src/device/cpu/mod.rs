@@ -23,7 +23,7 @@ mod stream;
 mod texture;
 mod thread;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 pub use array::Array;
 pub use event::Event;
@@ -41,7 +41,7 @@ use super::{
 };
 use crate::ptx;
 use launch::{MAX_THREADS, Pool, Printer, Scratch};
-use memory::Arena;
+use memory::{Access, Arena, Range};
 use stream::Queue;
 
 /// How messages name the device.
@@ -69,6 +69,18 @@ struct Shared {
     objects: texture::Objects,
     /// Memory of threads that run blocks, while they do not.
     scratch: Mutex<Vec<Scratch>>,
+    /// What was dropped by work on streams, such as host functions, and is not free yet.
+    dropped: Mutex<Vec<Owned>>,
+}
+
+/// What work that is on streams may still use when its owner drops it.
+#[derive(Debug)]
+enum Owned {
+    Memory(Range),
+    /// Of a module.
+    Variable(Range),
+    /// A texture or surface object.
+    Object(u64),
 }
 
 impl Device {
@@ -105,6 +117,7 @@ impl Device {
             queues: Mutex::default(),
             objects: texture::Objects::default(),
             scratch: Mutex::default(),
+            dropped: Mutex::default(),
             info,
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -278,12 +291,39 @@ impl Shared {
         queues.push(Arc::downgrade(queue));
     }
 
-    /// Waits until all work that is on streams now has ended, well or not.
-    fn drain(self: &Arc<Self>) {
+    /// Frees what nobody has any more, once all work that is on streams now has ended, well or not. Work itself cannot
+    /// wait for that: what it drops is freed with what somebody else drops, or when memory runs out.
+    fn free(self: &Arc<Self>, owned: impl IntoIterator<Item = Owned>) {
+        if stream::is_working() {
+            return self.dropped().extend(owned);
+        }
+        let dropped = std::mem::take(&mut *self.dropped());
         self.queues().iter().for_each(|queue| queue.drain(self));
+        for owned in owned.into_iter().chain(dropped) {
+            match owned {
+                Owned::Memory(range) => self.arena.free(range),
+                Owned::Variable(range) => self.arena.free_own(range),
+                Owned::Object(handle) => self.objects.remove(handle),
+            }
+        }
     }
 
-    /// How launches run that do not say so themselves.
+    /// Memory that kernels may read and write.
+    fn alloc(self: &Arc<Self>, bytes: u64) -> Result<Range> {
+        let alloc = || self.arena.alloc(bytes, Access::ReadWrite);
+        match alloc() {
+            Err(Error::OutOfMemory { .. }) if !self.dropped().is_empty() => {
+                self.free([]);
+                alloc()
+            }
+            allocated => allocated,
+        }
+    }
+
+    fn dropped(&self) -> MutexGuard<'_, Vec<Owned>> {
+        self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn options(&self) -> LaunchOptions {
         self.options.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Shared, interp,
+    Owned, Shared, interp,
     jit::{self, Kernel},
     launch,
     link::Linked,
@@ -59,10 +59,7 @@ impl Drop for Loaded {
     fn drop(&mut self) {
         // Launches keep their module themselves; only copies of variables may still be on a stream.
         if !self.variables.is_empty() {
-            self.shared.drain();
-        }
-        for (_, range) in &self.variables {
-            self.shared.arena.free_own(*range);
+            self.shared.free(self.variables.iter().map(|(_, range)| Owned::Variable(*range)));
         }
     }
 }

@@ -87,9 +87,14 @@ impl fmt::Debug for HostFunction {
     }
 }
 
+/// Whether this thread is doing a queue's work now.
+pub(super) fn is_working() -> bool {
+    WORKING.get()
+}
+
 /// That this thread may wait for a device: the one that does a queue's work would wait for itself.
 pub(super) fn expect_free() -> Result<()> {
-    match WORKING.get() {
+    match is_working() {
         false => Ok(()),
         true => Err(Error::Unsupported {
             operation: "waiting in a host function",
@@ -225,10 +230,8 @@ impl Queue {
 
     /// Waits for what is on the queue now, errors kept.
     pub(super) fn drain(&self, shared: &Arc<Shared>) {
-        if !WORKING.get() {
-            let number = self.lock().queued;
-            drop(self.wait_for(number, shared));
-        }
+        let number = self.lock().queued;
+        drop(self.wait_for(number, shared));
     }
 
     /// Waits for what is on the queue now; its first error that was not reported yet.

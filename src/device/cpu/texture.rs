@@ -16,7 +16,7 @@ pub(super) use sampler::{Fetch, Query};
 pub(super) use surface::{Flat, SurfaceAccess};
 pub(super) use table::{Objects, Snapshot};
 
-use super::{Array, Device, Shared};
+use super::{Array, Device, Owned, Shared};
 use crate::device::{DeviceId, Result, TextureDescriptor, TextureSource};
 use image::Image;
 use sampler::Sampler;
@@ -47,8 +47,7 @@ impl Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         // Launches that are on streams look it up when they begin.
-        self.shared.drain();
-        self.shared.objects.remove(self.handle);
+        self.shared.free([Owned::Object(self.handle)]);
     }
 }
 

@@ -58,7 +58,7 @@ impl Objects {
         handle
     }
 
-    pub(super) fn remove(&self, handle: u64) {
+    pub(in crate::device::cpu) fn remove(&self, handle: u64) {
         let object = {
             let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let Snapshot { slots, flat } = Arc::make_mut(&mut current);
