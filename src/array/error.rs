@@ -61,6 +61,14 @@ pub enum Error {
         /// The type asked for.
         to: &'static str,
     },
+    /// Elements that do not lie one behind the other.
+    #[error("an array of shape {shape:?} and strides {strides:?} is not one piece of memory")]
+    Gaps {
+        /// Its shape.
+        shape: Vec<usize>,
+        /// Its strides, in elements.
+        strides: Vec<isize>,
+    },
     /// An array of another library that cannot be one here.
     #[error("not an array that can be used here: {problem}")]
     Interface {

@@ -295,6 +295,12 @@ impl<T: Data> From<&GpuArray<T>> for Expr<T> {
     }
 }
 
+impl<T: Data> From<GpuArray<T>> for Expr<T> {
+    fn from(array: GpuArray<T>) -> Self {
+        Self::from(&array)
+    }
+}
+
 impl<T: Data> From<&Expr<T>> for Expr<T> {
     fn from(expr: &Expr<T>) -> Self {
         expr.clone()

@@ -383,15 +383,40 @@ impl<T: Data> GpuArray<T> {
         }
     }
 
-    /// It as an argument of a kernel that takes a pointer to its first element.
+    /// It as an argument of a kernel that takes a pointer to its first element, the one with all indices 0. Of its
+    /// strides the kernel learns nothing.
     ///
     /// # Errors
-    /// [`Error::Device`] for an array of another device than `context`'s.
+    /// The device's.
     pub fn argument(&self) -> Result<Argument> {
-        self.memory.use_on(self.context.stream())?;
-        let start = self.layout.offset() * size_of::<T>();
-        let memory: Slice<'_> = self.memory.slice(start..)?;
+        self.use_on_stream()?;
+        let memory = self.memory.slice(self.layout.offset() * size_of::<T>()..)?;
         Ok(Argument::array(memory, crate::element::Element::parse(T::DTYPE.name)))
+    }
+
+    /// The memory of its elements, which must lie one behind the other ([`GpuArray::to_contiguous`]), for work that is
+    /// put on its stream: copies to and from page-locked memory, CUDA arrays, OpenGL's buffers.
+    ///
+    /// ```
+    /// use warpaint::{array::GpuArray, device::{Device, HostFlags}, index, kernel::Context};
+    ///
+    /// let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::<u8>::zeros(&context, &[2, 4])?;
+    /// let mut host = context.device().alloc_host(4, HostFlags::default())?;
+    /// host.copy_from_slice(&[1, 2, 3, 4]);
+    /// context.stream().upload_from(a.slice(&index![1])?.memory()?, host)?;
+    /// assert_eq!(a.to_vec()?, [0, 0, 0, 0, 1, 2, 3, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Gaps`] where they do not; the device's.
+    pub fn memory(&self) -> Result<Slice<'_>> {
+        let gaps =
+            || Error::Gaps { shape: self.shape().to_vec(), strides: self.strides().to_vec() };
+        let bytes = self.bytes().ok_or_else(gaps)?;
+        self.use_on_stream()?;
+        Ok(self.memory.slice(bytes)?)
     }
 }
 

@@ -65,7 +65,7 @@ macro_rules! beside {
 }
 pub(super) use beside;
 
-beside!(Expr<B>, &Expr<B>, &GpuArray<B>);
+beside!(Expr<B>, &Expr<B>, GpuArray<B>, &GpuArray<B>);
 beside!(@part f32, Complex<f32>; f64, Complex<f64>;);
 
 impl<T: Data> Expr<T> {
@@ -88,7 +88,7 @@ impl<T: Data> Expr<T> {
 /// Scalars on the left, of arrays whose elements are numbers of their type, or made of them.
 macro_rules! scalars_left {
     ($trait:ident, $method:ident, $code:expr; $($scalar:ty: $($of:ty),*;)*) => {$($(
-        scalars_left!(@pair $trait, $method, $code, $scalar, $of; Expr<$of>, &Expr<$of>, &GpuArray<$of>);
+        scalars_left!(@pair $trait, $method, $code, $scalar, $of; Expr<$of>, &Expr<$of>, GpuArray<$of>, &GpuArray<$of>);
     )*)*};
     (@pair $trait:ident, $method:ident, $code:expr, $scalar:ty, $of:ty; $($array:ty),*) => {$(
         impl ops::$trait<$array> for $scalar {
@@ -108,7 +108,7 @@ pub(super) const DIVIDE: &str = "warpaint::divide($0, $1)";
 
 macro_rules! operators {
     ($($bound:ident { $($trait:ident, $method:ident, $code:expr;)* })*) => {$($(
-        operators!(@left $bound, $trait, $method, $code; Expr<A>, &Expr<A>, &GpuArray<A>);
+        operators!(@left $bound, $trait, $method, $code; Expr<A>, &Expr<A>, GpuArray<A>, &GpuArray<A>);
         scalars_left!($trait, $method, $code;
             i8: i8; u8: u8; i16: i16; u16: u16; i32: i32; u32: u32; i64: i64; u64: u64;
             f16: f16; bf16: bf16; f32: f32, Complex<f32>; f64: f64, Complex<f64>;
@@ -152,8 +152,8 @@ macro_rules! unary_operators {
 }
 
 unary_operators! {
-    Neg, neg, Arithmetic, "warpaint::negative($0)": Expr<A>, &Expr<A>, &GpuArray<A>;
-    Not, not, Bits, "warpaint::complement($0)": Expr<A>, &Expr<A>, &GpuArray<A>;
+    Neg, neg, Arithmetic, "warpaint::negative($0)": Expr<A>, &Expr<A>, GpuArray<A>, &GpuArray<A>;
+    Not, not, Bits, "warpaint::complement($0)": Expr<A>, &Expr<A>, GpuArray<A>, &GpuArray<A>;
 }
 
 macro_rules! bit_operators {
@@ -168,9 +168,9 @@ macro_rules! bit_operators {
 }
 
 bit_operators! {
-    BitAnd, bitand, "static_cast<$T>($0 & $1)": Expr<A>, &Expr<A>, &GpuArray<A>;
-    BitOr, bitor, "static_cast<$T>($0 | $1)": Expr<A>, &Expr<A>, &GpuArray<A>;
-    BitXor, bitxor, "static_cast<$T>($0 ^ $1)": Expr<A>, &Expr<A>, &GpuArray<A>;
+    BitAnd, bitand, "static_cast<$T>($0 & $1)": Expr<A>, &Expr<A>, GpuArray<A>, &GpuArray<A>;
+    BitOr, bitor, "static_cast<$T>($0 | $1)": Expr<A>, &Expr<A>, GpuArray<A>, &GpuArray<A>;
+    BitXor, bitxor, "static_cast<$T>($0 ^ $1)": Expr<A>, &Expr<A>, GpuArray<A>, &GpuArray<A>;
 }
 
 /// `+=` and its kin. Rust's operators cannot return errors, so these are methods.

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::Compiled;
 use super::discovery::{Stamp, Toolchain};
 use super::includes::{self, Input};
 use super::precompiled::Domain;
 use super::request::Request;
+use super::{Compiled, c_headers};
 use crate::diagnostic::Diagnostic;
 
 /// Changes with everything that makes old entries wrong: the layout of a file, the options always passed, how
@@ -56,6 +56,7 @@ impl Identity {
             hash.bytes(header.name.as_bytes());
             hash.bytes(header.text.as_bytes());
         });
+        c_headers::texts().for_each(|text| hash.bytes(text.as_bytes()));
         hash.list(&request.include_dirs, |hash, dir| hash.path(dir));
         hash.list(&toolchain.stamps, KeyHash::stamp);
         hash.list(&inputs.files, |hash, input| match input {

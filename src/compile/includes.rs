@@ -59,6 +59,13 @@ pub(super) fn scan(request: &Request, toolchain: &Toolchain) -> Option<Inputs> {
     Some(scanner.inputs)
 }
 
+/// The folders that `request` names: its source's own, those for `#include`, and those of its options.
+pub(super) fn folders(request: &Request) -> Vec<PathBuf> {
+    let options = Options::of(&request.options).unwrap_or_default();
+    let own_dir = parent(Path::new(&request.name));
+    [own_dir].into_iter().chain(request.include_dirs.iter().cloned()).chain(options.dirs).collect()
+}
+
 /// What the user's options say about files.
 #[derive(Debug, Default)]
 struct Options {

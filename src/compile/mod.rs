@@ -7,6 +7,7 @@
 //!
 //! NVRTC's options and functions: *NVRTC, CUDA C++ Runtime Compilation*, NVIDIA.
 
+mod c_headers;
 mod cache;
 mod diagnostics;
 mod discovery;

@@ -13,7 +13,7 @@ use std::ptr;
 
 use super::discovery::Toolchain;
 use super::request::{PRELUDE_NAME, Request};
-use super::{Compiled, Error, Outcome, Result, diagnostics};
+use super::{Compiled, Error, Outcome, Result, c_headers, diagnostics};
 
 /// `nvrtcResult`; an integer, since each version adds codes.
 type Code = c_int;
@@ -296,9 +296,11 @@ impl Program {
     fn create(nvrtc: Nvrtc, request: &Request) -> Result<Self> {
         let source = c_string(request.text());
         let name = c_string(request.name.as_str());
+        let of_c = c_headers::for_request(request);
         let mut headers: Vec<(CString, CString)> = request
             .headers
             .iter()
+            .chain(&of_c)
             .map(|header| (c_string(header.name.as_str()), c_string(header.text.as_str())))
             .collect();
         if !request.prelude.is_empty() {

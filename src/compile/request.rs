@@ -60,7 +60,7 @@ impl fmt::Display for Target {
 /// One translation unit and everything that it may use.
 ///
 /// Beside what stands here, the compiler always passes `-lineinfo`, the include folders that came with
-/// NVRTC (last), and `--std=c++17` (nvcc's default) unless `options` name another standard. It does not pass
+/// NVRTC (last), headers of C such as `<stdio.h>` where the request has none of their names, and `--std=c++17` (nvcc's default) unless `options` name another standard. It does not pass
 /// `-default-device`: a file that compiles here is to compile with nvcc too. The folder of `name` is
 /// searched for `#include "..."`, as compilers do.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -24,7 +24,8 @@ pub enum Kind {
 
 /// A kernel argument: device memory, or a value.
 ///
-/// Made by `From` of slices of device memory and of scalars, and by [`Argument::value`] for structures.
+/// Made by `From` of slices of device memory and of scalars, by [`Argument::value`] for structures, and by
+/// [`Argument::address`] where memory has but an address.
 #[derive(Clone, Debug)]
 pub struct Argument {
     bytes: SmallVec<[u8; 16]>,
@@ -48,8 +49,14 @@ impl Argument {
 
     /// Device memory that holds `element`s, where that is known.
     pub fn array(memory: Slice<'_>, element: Option<Element>) -> Self {
-        let bytes = SmallVec::from_slice(&memory.address().to_ne_bytes());
-        Self { bytes, align: 8, kind: Kind::Array(element) }
+        Self { kind: Kind::Array(element), ..Self::address(memory.address()) }
+    }
+
+    /// Device memory at an address, whatever it holds: another library's, or somewhere in an allocation. (A `u64` by
+    /// itself is a number, which no pointer takes.)
+    pub fn address(address: u64) -> Self {
+        let bytes = SmallVec::from_slice(&address.to_ne_bytes());
+        Self { bytes, align: 8, kind: Kind::Array(None) }
     }
 
     /// What it is.

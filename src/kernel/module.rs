@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use super::{Context, Error, Kernel, Result, Source};
 use crate::{
     compile::{Compiled, Outcome},
-    device::{LinkInput, Module, Slice},
+    device::{self, LinkInput, Module, Slice},
     diagnostic::Diagnostic,
     scene::signature,
 };
@@ -123,20 +123,35 @@ impl SourceModule {
     /// was announced by [`Source::instance`].
     ///
     /// # Errors
-    /// [`device::Error::NoSuchFunction`](crate::device::Error::NoSuchFunction) with the names that there are.
+    /// [`device::Error::NoSuchFunction`] with the names that there are.
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
         let lowered = self.names.get(name).map_or(name, String::as_str);
         let stem = name.split('<').next().unwrap_or(name).trim();
         let of_name = |kernel: &&signature::Kernel| kernel.name == stem && kernel.defined;
         let signature = self.kernels.iter().find(of_name).cloned();
-        Ok(Kernel::new(name, self.module.function(lowered)?, signature))
+        let function =
+            self.module.function(lowered).map_err(|error| self.in_words_of_source(error))?;
+        Ok(Kernel::new(name, function, signature))
+    }
+
+    /// An error that lists kernels, with the names that the source gives them.
+    fn in_words_of_source(&self, mut error: device::Error) -> device::Error {
+        if let device::Error::NoSuchFunction { available, .. } = &mut error {
+            for (name, lowered) in self.names.iter() {
+                available
+                    .iter_mut()
+                    .filter(|found| *found == lowered)
+                    .for_each(|found| found.clone_from(name));
+            }
+        }
+        error
     }
 
     /// The memory of a `__device__` or `__constant__` variable, by its lowered name (that of the source where
     /// it is `extern "C"` or in no namespace).
     ///
     /// # Errors
-    /// [`device::Error::NoSuchGlobal`](crate::device::Error::NoSuchGlobal).
+    /// [`device::Error::NoSuchGlobal`].
     pub fn global(&self, name: &str) -> Result<Slice<'_>> {
         Ok(self.module.global(name)?)
     }

@@ -26,9 +26,9 @@ mod watched;
 use ndarray::{ArrayD, s};
 use warpaint::{
     array::{DType, Data, ElementwiseKernel, Error, Expr, GpuArray, Index, ReductionKernel},
-    device::Device,
+    device::{ArrayDescriptor, ArrayShape, Device, Format, LaunchConfig},
     index,
-    kernel::Context,
+    kernel::{Argument, Context, Source},
 };
 
 use crate::support::contexts;
@@ -64,6 +64,60 @@ fn expressions_over_every_layout_are_what_ndarray_computes() {
             let result = (&a.transpose() - 1.0).eval().unwrap();
             assert_eq!(result.to_vec().unwrap(), flat(&expected.into_dyn()), "{shape:?}");
         }
+    }
+}
+
+#[test]
+fn arrays_are_operands_themselves_too() {
+    for context in contexts() {
+        let count = || GpuArray::<f32>::arange(&context, 4).unwrap();
+        let sums = [count() + 1.0, 1.0 + count(), &count() + count(), count() + (-count() + 1.0)];
+        let expected = [[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0], [0.0, 2.0, 4.0, 6.0], [1.0; 4]];
+        for (sum, expected) in sums.iter().zip(expected) {
+            assert_eq!(sum.eval().unwrap().to_vec().unwrap(), expected);
+        }
+        let mut whole = count();
+        whole.assign(count().reverse()).unwrap();
+        whole.sub_assign(count().slice(&index![..1]).unwrap()).unwrap();
+        assert_eq!(whole.maximum(count()).eval().unwrap().to_vec().unwrap(), [3.0, 2.0, 2.0, 3.0]);
+        assert_eq!((!count().cast::<u8>()).eval().unwrap().to_vec().unwrap()[1], 254);
+    }
+}
+
+/// What kernels get for views, and copies for arrays whose elements lie one behind the other.
+#[test]
+fn arrays_give_their_memory() {
+    let first = Source::new("__global__ void first(const float *x, float *to) { *to = *x; }");
+    for context in contexts() {
+        let a = GpuArray::<f32>::arange(&context, 12).unwrap().reshape(&[3, 4]).unwrap();
+        let to = GpuArray::<f32>::zeros(&context, &[]).unwrap();
+        let kernel = context.module(&first).unwrap().kernel("first").unwrap();
+        let views = [a.slice(&index![1.., 2..]), a.slice(&index![..;-1, 1..;-1]), Ok(a.reverse())];
+        for (view, expected) in views.into_iter().zip([6.0, 9.0, 11.0]) {
+            let view = view.unwrap();
+            for x in [view.argument().unwrap(), Argument::address(view.address())] {
+                let arguments = [x, to.argument().unwrap()];
+                #[expect(unsafe_code, reason = "launches a kernel")]
+                // SAFETY: it reads the view's first element, and writes the only one of `to`.
+                unsafe { kernel.launch(context.stream(), &LaunchConfig::new(1, 1), &arguments) }
+                    .unwrap();
+                assert_eq!(to.item().unwrap(), expected);
+            }
+            assert!(matches!(view.memory(), Err(Error::Gaps { .. })));
+        }
+        assert!(a.slice(&index![3.., 4..]).unwrap().argument().is_ok(), "nothing, behind the end");
+
+        let shape = ArrayShape::D2 { width: 4, height: 2 };
+        let texels = context.device().array(&ArrayDescriptor::new(shape, Format::R32F)).unwrap();
+        let rows = a.slice(&index![1..]).unwrap();
+        context.stream().copy(texels.region(), rows.memory().unwrap()).unwrap();
+        let corner = texels.region().part([1, 1, 0], [1, 1, 1]).unwrap();
+        let other = context.on_new_stream().unwrap();
+        context.synchronize().unwrap();
+        let moved = to.on(&other).unwrap();
+        other.stream().copy(moved.memory().unwrap(), corner).unwrap();
+        assert_eq!(moved.item().unwrap(), 9.0);
+        assert_eq!(a.slice(&index![1..1]).unwrap().memory().unwrap().bytes(), 0);
     }
 }
 

@@ -158,6 +158,51 @@ fn cudas_own_headers_are_found() {
     compiled(&compiler, &request);
 }
 
+/// With the constants and types that NVRTC lacks, beside CUDA's headers that have some of them too.
+#[test]
+fn headers_of_c_are_there_unless_the_request_has_its_own() {
+    let Some(compiler) = compiler() else { return };
+    let names =
+        ["assert", "float", "limits", "math", "stddef", "stdint", "stdio", "stdlib", "string"];
+    let of_c = names.map(|name| format!("#include <{name}.h>\n#include <c{name}>\n")).concat();
+    let kernel = "
+        static_assert(sizeof(int8_t) == 1 && sizeof(uint16_t) == 2 && sizeof(int32_t) == 4, \"\");
+        static_assert(sizeof(uint64_t) == 8 && sizeof(uintptr_t) == sizeof(void *), \"\");
+        static_assert(INT_MAX == INT32_MAX && INT_MIN == INT32_MIN && UINT_MAX == UINT32_MAX, \"\");
+        static_assert(LONG_MAX == INT64_MAX && LLONG_MIN == INT64_MIN && CHAR_BIT == 8, \"\");
+        static_assert(FLT_MAX < DBL_MAX && FLT_MIN > 0 && 1.0f + FLT_EPSILON > 1.0f, \"\");
+        __global__ void k(float *p, size_t n) {
+            assert(n > 0);
+            printf(\"%d\\n\", (int)n);
+            memcpy(p, p + 4, 8);
+            p[0] = NAN;
+            p[1] = INFINITY + sinf(M_PI) + abs(-3) + HUGE_VALF;
+        }";
+    for cuda in ["", "#include <cuda/std/cstdint>\n#include <cuda/std/cfloat>\n"] {
+        for text in [format!("{cuda}{of_c}{kernel}"), format!("{of_c}{cuda}{kernel}")] {
+            let result = compiled(&compiler, &request(&text));
+            assert_eq!(result.log, "", "{cuda}");
+        }
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("math.h"), "#define OWN 1\n").unwrap();
+    let mut own = request("#include <math.h>\nstatic_assert(OWN == 1, \"\");\n");
+    own.include_dirs = vec![folder.path().into()];
+    compiled(&compiler, &own);
+    own.include_dirs.clear();
+    own.options = vec![format!("-I{}", folder.path().display())];
+    compiled(&compiler, &own);
+    own.options.clear();
+    own.headers = vec![Header { name: "math.h".into(), text: "#define OWN 1\n".into() }];
+    compiled(&compiler, &own);
+    own.headers.clear();
+    assert_eq!(rejected(&compiler, &own).len(), 1, "that of C");
+    own.source = own.source.replace("<math.h>", "\"math.h\"");
+    own.name = folder.path().join("k.cu").to_string_lossy().into();
+    compiled(&compiler, &own);
+}
+
 #[test]
 fn unicode_names_and_texts_pass_through() {
     let Some(compiler) = compiler() else { return };

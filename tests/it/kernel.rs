@@ -82,6 +82,23 @@ fn modules_tell_what_they_have() {
 }
 
 #[test]
+fn kernels_that_are_missed_are_listed_as_the_source_calls_them() {
+    let text = "namespace field { __global__ void advance(float *x) { *x = 0.0f; } }
+        template <class T> __global__ void fill(T *x) { *x = T(1); }";
+    let source = Source::new(text).instance("fill<double>");
+    for context in contexts() {
+        let module = context.module(&source).unwrap();
+        let missing = module.kernel("fill").unwrap_err().to_string();
+        assert!(missing.starts_with("the module has no kernel `fill`; it has"), "{missing}");
+        assert!(
+            missing.contains("field::advance") && missing.contains("fill<double>"),
+            "{missing}"
+        );
+        assert!(module.kernel("fill<double>").is_ok() && module.kernel("field::advance").is_ok());
+    }
+}
+
+#[test]
 fn builds_for_debuggers_run_and_name_their_source() {
     let folder = tempfile::tempdir().unwrap();
     for context in contexts() {

@@ -37,6 +37,8 @@ template <class T> struct alignas(2 * sizeof(T)) complex {
     friend __host__ __device__ complex &operator-=(complex &a, complex b) { return a = a - b; }
     friend __host__ __device__ complex &operator*=(complex &a, complex b) { return a = a * b; }
     friend __host__ __device__ complex &operator/=(complex &a, complex b) { return a = a / b; }
+    friend __host__ __device__ complex pow(complex a, T b) { return pow(a, complex(b)); }
+    friend __host__ __device__ complex pow(T a, complex b) { return pow(complex(a), b); }
     friend __host__ __device__ bool operator==(complex a, complex b) { return a.re == b.re && a.im == b.im; }
     friend __host__ __device__ bool operator!=(complex a, complex b) { return !(a == b); }
 };

@@ -60,7 +60,7 @@ fn check(context: &Context, shape: [usize; 2], lies: (Lie, Lie), multiprocessors
     let mut rng = fastrand::Rng::with_seed(shape[0] as u64);
     let values: Vec<u64> = (0..shape[0] * shape[1]).map(|_| rng.u64(..) | 1 << 32).collect();
     let mut from = array(context, shape, lies.0);
-    from.assign(&GpuArray::from_shape(context, &shape, &values).unwrap()).unwrap();
+    from.assign(GpuArray::from_shape(context, &shape, &values).unwrap()).unwrap();
     let to = array(context, shape, lies.1);
     let (expr, out) = (Expr::from(&from), to.operand());
     let code = Code::new(&expr.node).unwrap();

@@ -1,7 +1,7 @@
 //! Complex numbers: functions against a table, arithmetic against `num_complex`.
 
 use num_complex::{Complex, Complex32, Complex64};
-use warpaint::array::{Expr, GpuArray, Inexact};
+use warpaint::array::{ElementwiseKernel, Expr, GpuArray, Inexact};
 
 use super::{contexts, functions::rows};
 
@@ -110,6 +110,30 @@ fn functions_of_complex_numbers_are_those_of_c99() {
 
 fn c32(re: f32, im: f32) -> Complex32 {
     Complex::new(re, im)
+}
+
+/// Numbers stand beside complex ones in kernels, too.
+#[test]
+fn powers_have_numbers_on_either_side() {
+    let text = "z[i] = pow(x[i], 2); y[i] = pow(2.0f, x[i]); w[i] = pow(x[i], 0.5f)";
+    let parameters = ["x", "y", "z", "w"].map(|name| format!("warpaint::complex<float> *{name}"));
+    #[expect(unsafe_code, reason = "a kernel from an expression")]
+    // SAFETY: only the element `i` of each array is used.
+    let powers = unsafe { ElementwiseKernel::new(&parameters.join(", "), text) }.unwrap();
+    for context in contexts() {
+        let array = || GpuArray::from_slice(&context, &[c32(1.0, 2.0), c32(-3.0, 0.5)]).unwrap();
+        let (x, y, z, w) = (array(), array(), array(), array());
+        powers.call(&[(&x).into(), (&y).into(), (&z).into(), (&w).into()]).unwrap();
+        let x = x.to_vec().unwrap();
+        let near = |found: &GpuArray<Complex32>, expected: &dyn Fn(Complex32) -> Complex32| {
+            let found = found.to_vec().unwrap();
+            let off = found.iter().zip(&x).map(|(found, x)| (found - expected(*x)).norm());
+            assert!(off.fold(0.0, f32::max) < 1e-5, "a few units in the last place of up to 10");
+        };
+        near(&z, &|x| x * x);
+        near(&y, &|x| (x * 2.0_f32.ln()).exp());
+        near(&w, &|x| x.sqrt());
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn parts_are_taken_along_every_axis_of_every_layout() {
                 assert_eq!(taken.to_vec().unwrap(), flat(&expected), "axis {axis}");
             }
             let every_other = GpuArray::<u8>::arange(&context, 60).unwrap();
-            let subset = a.at(&(&every_other * 2).eval().unwrap()).unwrap();
+            let subset = a.at((&every_other * 2).eval().unwrap()).unwrap();
             let expected: Vec<f32> = x.iter().copied().step_by(2).collect();
             assert_eq!(subset.eval().unwrap().to_vec().unwrap(), expected);
             assert_eq!(subset.sum().unwrap().item().unwrap(), expected.iter().sum::<f32>());

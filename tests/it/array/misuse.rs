@@ -49,11 +49,11 @@ fn arrays_that_share_memory_through_another_library_are_read_before_they_are_wri
         let a = GpuArray::<i32>::arange(&context, n as usize).unwrap();
         let b = imported(&a, |_| {});
         let to = &mut b.slice(&index![1..]).unwrap();
-        to.assign(&a.slice(&index![..-1]).unwrap()).unwrap();
+        to.assign(a.slice(&index![..-1]).unwrap()).unwrap();
         assert_eq!(a.to_vec().unwrap(), shifted);
 
         let a = GpuArray::<i32>::arange(&context, n as usize).unwrap();
-        imported(&a, |_| {}).assign(&a.reverse()).unwrap();
+        imported(&a, |_| {}).assign(a.reverse()).unwrap();
         assert_eq!(a.to_vec().unwrap(), turned);
 
         let a = GpuArray::<i32>::ones(&context, &[3, 4]).unwrap();

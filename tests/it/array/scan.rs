@@ -263,7 +263,7 @@ fn columns_are_scanned_in_their_order() {
             assert!(exclusive.call_along(&a, 0).unwrap().to_vec().unwrap() == before, "{shape:?}");
             // Read along the axis and written across, and the other way round.
             let turned = a.transpose().copy().unwrap();
-            let sums = exclusive.call_along(&turned.transpose(), 0).unwrap();
+            let sums = exclusive.call_along(turned.transpose(), 0).unwrap();
             assert!(sums.to_vec().unwrap() == before, "{shape:?}");
             let mut sums = turned.transpose();
             inclusive.call_along_into(&a, 0, &mut sums).unwrap();
@@ -338,7 +338,7 @@ fn scans_along_axes_go_where_they_are_wanted() {
         let mut to = from.slice(&index![1..]).unwrap();
         // SAFETY: as above.
         let sum = unsafe { InclusiveScanKernel::<i32>::new("a + b") };
-        sum.call_along_into(&from.slice(&index![..-1]).unwrap(), 0, &mut to).unwrap();
+        sum.call_along_into(from.slice(&index![..-1]).unwrap(), 0, &mut to).unwrap();
         let expected: Vec<i32> = (0..400).map(|k| (k / 4).max(1)).collect();
         assert_eq!(from.to_vec().unwrap(), expected);
 
@@ -408,7 +408,7 @@ fn results_go_where_they_are_wanted() {
 
         let wide = GpuArray::<i32>::zeros(&context, &[600, 200]).unwrap();
         let mut part = wide.slice(&index![.., ..;2]).unwrap();
-        sum.call_into(&a.reshape(&[600, 100]).unwrap(), &mut part).unwrap();
+        sum.call_into(a.reshape(&[600, 100]).unwrap(), &mut part).unwrap();
         assert_eq!(part.to_vec().unwrap(), sums);
         let rest = wide.slice(&index![.., 1..;2]).unwrap();
         assert!(rest.to_vec().unwrap().iter().all(|&value| value == 0));

@@ -78,7 +78,7 @@ fn vectors_of_all_kinds_are_laid_out_as_in_cuda() {
         let quotient = (&a / &b).eval().unwrap().to_vec().unwrap();
         assert_eq!(quotient, [Int2::new(3, 0), Int2::new(0, i32::MIN)], "as integers divide");
         assert_eq!(a.to_string(), "[         (7, -8) (1, -2147483648)]");
-        let chosen = Expr::select(&GpuArray::from_slice(&context, &[true, false]).unwrap(), &a, &b);
+        let chosen = Expr::select(GpuArray::from_slice(&context, &[true, false]).unwrap(), &a, &b);
         assert_eq!(chosen.eval().unwrap().to_vec().unwrap(), [Int2::new(7, -8), Int2::new(0, -1)]);
     }
 }

@@ -88,7 +88,7 @@ fn random_numbers_and_elements() {
         let a = values(context);
         let part = a.slice(&index![1..;2]).unwrap();
         (Expr::from(&part).sin() * 2.0 + &part).eval().unwrap();
-        a.slice(&index![..-1]).unwrap().assign(&a.slice(&index![1..]).unwrap()).unwrap();
+        a.slice(&index![..-1]).unwrap().assign(a.slice(&index![1..]).unwrap()).unwrap();
         GpuArray::<f64>::eye(context, 40).unwrap();
     });
     // Those that jump ahead would take minutes.

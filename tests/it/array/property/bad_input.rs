@@ -100,7 +100,7 @@ fn wrong_arguments_are_named() {
         axes(a.cumsum_along(ndim).map(drop));
         axes(a.permute(&vec![0; ndim + 1]).map(drop));
         axes(a.flip(&[0, 0]).map(drop));
-        axes(a.take(&GpuArray::from_slice(context, &[0]).unwrap(), ndim).map(drop));
+        axes(a.take(GpuArray::from_slice(context, &[0]).unwrap(), ndim).map(drop));
         axes(a.expand_dims(ndim + 1).map(drop));
         axes(a.diagonal(0, 0).map(drop));
         axes(concatenate(&[&a], ndim).map(drop));

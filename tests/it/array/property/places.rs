@@ -228,7 +228,7 @@ fn scatters<T: Value>(context: &Context, rng: &mut Rng) {
     chosen.truncate(rng.usize(..=chosen.len()));
     let values: Vec<T> = chosen.iter().map(|_| T::random(rng)).collect();
     let list = GpuArray::from_slice(context, &chosen).unwrap();
-    out.put(&list, &GpuArray::from_slice(context, &values).unwrap()).unwrap();
+    out.put(&list, GpuArray::from_slice(context, &values).unwrap()).unwrap();
     for (&at, &value) in chosen.iter().zip(&values) {
         expected[places[at as usize]] = value;
     }
