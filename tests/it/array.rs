@@ -4,6 +4,7 @@ mod compact;
 mod complex;
 #[cfg(feature = "ndarray")]
 mod creation;
+mod devices;
 mod functions;
 mod gather;
 mod generated;
