@@ -15,7 +15,7 @@
 use std::fs;
 
 use warpaint::device::{
-    Arguments, Device, Dim3, Error, LaunchConfig, Memory, Module,
+    Arguments, Device, Dim3, Error, LaunchConfig, LinkInput, Memory, Module,
     cpu::{Check, LaunchOptions},
 };
 
@@ -242,7 +242,14 @@ fn execute(
     wrong
 }
 
-fn run_all(device: &Device, options: &LaunchOptions) {
+/// Runs all cases, each of which stands behind the module `before`, where there is one.
+fn run_all_behind(before: Option<&str>, device: &Device, options: &LaunchOptions) {
+    let load = |text: &str| match before {
+        None => device.load(text),
+        Some(before) => {
+            device.link(&[LinkInput::ptx("before", before), LinkInput::ptx("case", text)])
+        }
+    };
     let is_cpu = device.as_nvidia().is_none();
     let folder = super::support::root().join("tests/ptx");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
@@ -256,7 +263,7 @@ fn run_all(device: &Device, options: &LaunchOptions) {
         let case = parse(&text);
         if let Some(instruction) = &case.unsupported {
             if is_cpu {
-                match device.load(&text) {
+                match load(&text) {
                     Err(Error::UnsupportedPtx { instruction: found, .. }) => {
                         assert!(found.contains(instruction.as_str()), "{name}: {found}");
                     }
@@ -266,7 +273,7 @@ fn run_all(device: &Device, options: &LaunchOptions) {
             continue;
         }
         assert!(!case.runs.is_empty(), "{name} launches nothing");
-        let module = match device.load(&text) {
+        let module = match load(&text) {
             Ok(module) => module,
             Err(error) => {
                 wrong.push(format!("{name}: {error}"));
@@ -278,6 +285,70 @@ fn run_all(device: &Device, options: &LaunchOptions) {
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn run_all(device: &Device, options: &LaunchOptions) {
+    run_all_behind(None, device, options);
+}
+
+/// A module with names, numbers, places and lines of all kinds, of which a case's own must be kept apart.
+const BEFORE: &str = "
+.version 8.0
+.target sm_80
+.address_size 64
+
+.global .align 4 .u32 finished = 5;
+.global .align 8 .u64 ops[2] = {finished, 0};
+.const .align 4 .b8 table[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+.shared .align 4 .b8 tile[64];
+.extern .shared .align 8 .b8 dynamic[];
+
+.func (.param .b32 out) factorial(.param .b32 x)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<5>;
+    .local .align 4 .b8 own[8];
+    .loc 1 3 5
+    ld.param.u32 %r1, [x];
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 bra $done;
+    st.local.u32 [own], %r1;
+    ld.local.u32 %r2, [own];
+    add.u32 %r1, %r1, %r2;
+$done:
+    st.param.b32 [out], %r1;
+    ret;
+}
+
+.visible .entry entry_of_before(.param .u64 to)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    .loc 2 7 1
+    ld.param.u64 %rd1, [to];
+    ld.global.u32 %r1, [finished];
+    st.shared.u32 [tile], %r1;
+    st.shared.u32 [dynamic], %r1;
+    {
+        .param .b32 a;
+        .param .b32 b;
+        st.param.b32 [a], %r1;
+        call (b), factorial, (a);
+        ld.param.b32 %r2, [b];
+    }
+    st.global.u32 [%rd1], %r2;
+    ret;
+}
+
+.file 1 \"one.cu\"
+.file 2 \"two.cu\"
+";
+
+#[test]
+fn cases_behind_another_module() {
+    for options in [LaunchOptions::default(), LaunchOptions::interpreted()] {
+        run_all_behind(Some(BEFORE), &Device::cpu().unwrap(), &options);
+    }
 }
 
 #[test]
