@@ -1,11 +1,11 @@
 // Scans of columns side by side, in one pass over memory, with any associative `combine`, which need not have a neutral
 // element.
 //
-// A block takes tiles of a few columns: neighbouring threads have neighbouring columns, and of a tile's rows each thread
-// has some that follow each other. What comes before a tile is put together in a fixed order, so that floating-point
-// sums have the same bits each time: the totals of 8 tiles, of 8 such groups, and of all that is before. Where there are
-// many columns, a block goes down its own; where there are few, each tile has a block of its own, and the totals are left
-// for others to find (as in scan.cuh).
+// A block takes tiles of a few columns: neighbouring threads have neighbouring columns, and of a tile's rows each
+// thread has some that follow each other. What comes before a tile is put together in a fixed order, so that
+// floating-point sums have the same bits each time: the totals of 8 tiles, of 8 such groups, and of all that is before.
+// Where there are many columns, a block goes down its own; where there are few, each tile has a block of its own, and
+// the totals are left for others to find (as in scan.cuh).
 namespace warpaint {
 
 constexpr unsigned FAN = 8;
@@ -69,12 +69,14 @@ template <class T, class Index> struct Board {
     template <unsigned WIDTH, unsigned PARTS>
     __device__ void gather(volatile Mailbox<T> *level, Index first, unsigned count, Index column, T *found) const
     {
-        for (unsigned q = threadIdx.x / WIDTH; q < count; q += PARTS) found[q * WIDTH] = at(level, first + q, column).wait();
+        for (unsigned q = threadIdx.x / WIDTH; q < count; q += PARTS) {
+            found[q * WIDTH] = at(level, first + q, column).wait();
+        }
         if (PARTS > 1) __syncthreads();
     }
 
-    // What comes before `tile`, whose total is `total`, for the last of a column's threads. A group's total is left before
-    // those ahead of it are there: only what comes before a group of groups goes from one to the next.
+    // What comes before `tile`, whose total is `total`, for the last of a column's threads. A group's total is left
+    // before those ahead of it are there: only what comes before a group of groups goes from one to the next.
     template <unsigned WIDTH, unsigned PARTS, class Combine>
     __device__ Before<T> look_back(Index tile, Index column, const T &total, T *found, Combine combine) const
     {
@@ -119,7 +121,8 @@ template <unsigned WIDTH, unsigned ROWS, class T> struct Tile {
 // elements of its tile have been loaded. A thread's items are taken `UNROLL` at a time.
 template <int WIDTH, int PARTS, int ITEMS, int UNROLL, Way LOAD, Way STORE, bool LOOK_BACK, class T, class Index,
           class Combine, class Load, class Store>
-__device__ void scan_columns(unsigned long long *memory, Index rows, Index columns, Combine combine, Load load, Store store)
+__device__ void scan_columns(unsigned long long *memory, Index rows, Index columns, Combine combine, Load load,
+                             Store store)
 {
     constexpr unsigned BLOCK = WIDTH * PARTS, ROWS = PARTS * ITEMS;
     constexpr bool STAGED = LOAD != OWN || STORE != OWN;
@@ -156,7 +159,8 @@ __device__ void scan_columns(unsigned long long *memory, Index rows, Index colum
         } else {
 #pragma unroll UNROLL
             for (int k = 0; k < ITEMS; ++k) {
-                const unsigned e = k * BLOCK + thread, r = Staged::template row<LOAD>(e), c = Staged::template column<LOAD>(e);
+                const unsigned e = k * BLOCK + thread;
+                const unsigned r = Staged::template row<LOAD>(e), c = Staged::template column<LOAD>(e);
                 staged.at(r, c) = load_near(top + r, left + c);
             }
             __syncthreads();
@@ -211,8 +215,10 @@ __device__ void scan_columns(unsigned long long *memory, Index rows, Index colum
             __syncthreads();
 #pragma unroll UNROLL
             for (int k = 0; k < ITEMS; ++k) {
-                const unsigned e = k * BLOCK + thread, r = Staged::template row<STORE>(e), c = Staged::template column<STORE>(e);
-                if (top + r < rows && left + c < columns) store(top + r, left + c, staged.at(r, c), staged.at(r + 1, c));
+                const unsigned e = k * BLOCK + thread;
+                const unsigned r = Staged::template row<STORE>(e), c = Staged::template column<STORE>(e);
+                if (top + r >= rows || left + c >= columns) continue;
+                store(top + r, left + c, staged.at(r, c), staged.at(r + 1, c));
             }
         }
         if (!LOOK_BACK && (PARTS > 1 || STAGED)) __syncthreads();

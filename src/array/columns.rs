@@ -166,8 +166,8 @@ impl Columns {
         arguments.push(&out.address()).push(&memory.as_ref().map_or(0, |m| m.address()));
         arguments.push(&rows).push(&columns);
         let config = LaunchConfig::new(plan.blocks() as u32, plan.block() as u32);
-        // SAFETY: the kernel reads the elements of the layouts and writes those of `out`, which lie within their arrays'
-        // memory, and `memory` has room for the totals of its tiles.
+        // SAFETY: the kernel reads the elements of the layouts and writes those of `out`, which lie within their
+        // arrays' memory, and `memory` has room for the totals of its tiles.
         unsafe { context.stream().launch(&kernel, &config, &arguments)? };
         Ok(())
     }
@@ -183,10 +183,15 @@ extern \"C\" __global__ void __launch_bounds__({block}, {blocks}) {GENERATED}({p
     const Steps steps_, Result *out_, unsigned long long *memory_, const unsigned long long rows_,
     const unsigned long long columns_)
 {{
-    const auto load_ = [&](const Index row, const Index i) -> Value {{ {locate}{reads}{statements}const auto x_ = {result}; return {load}; }};
-    const auto store_ = [&](const Index row, const Index i, const Value &before, const Value &after) {{ {locate}out_[{to}] = static_cast<Result>({store}); }};
-    warpaint::scan_columns<{width}, {parts}, {items}, {unrolled}, warpaint::{way_in}, warpaint::{way_out}, {look_back}, Value, Index>(
-        memory_, rows_, columns_, Combine(), load_, store_);
+    const auto load_ = [&](const Index row, const Index i) -> Value {{
+        {locate}{reads}{statements}const auto x_ = {result};
+        return {load};
+    }};
+    const auto store_ = [&](const Index row, const Index i, const Value &before, const Value &after) {{
+        {locate}out_[{to}] = static_cast<Result>({store});
+    }};
+    warpaint::scan_columns<{width}, {parts}, {items}, {unrolled}, warpaint::{way_in}, warpaint::{way_out}, {look_back},
+        Value, Index>(memory_, rows_, columns_, Combine(), load_, store_);
 }}
 ",
             places = self.places.definition(),
@@ -254,8 +259,8 @@ impl Plan {
         let room = SHARED_BYTES / of.accumulator.bytes.max(1);
         let items = (room.saturating_sub(BESIDE) / BLOCK).clamp(1, MOST_ITEMS);
         let direct = (of.load, of.store) == (Way::Own, Way::Own);
-        // Neighbours of few columns follow each other down the rows; an odd number of rows a thread, so that they lie in
-        // different banks of shared memory.
+        // Neighbours of few columns follow each other down the rows; an odd number of rows a thread, so that they lie
+        // in different banks of shared memory.
         let few = width < LINE;
         let items = if few && items.is_multiple_of(2) { items - 1 } else { items };
         let way = |way: Way| if few && way == Way::Own { Way::Across } else { way };

@@ -65,8 +65,8 @@ macro_rules! texts {
 }
 pub(super) use texts;
 
-/// Names with a meaning in the user's code, which parameters would lose it to, or take it from, without a word. So do all
-/// that end in `_`: variables of the generated kernels.
+/// Names with a meaning in the user's code, which parameters would lose it to, or take it from, without a word. So do
+/// all that end in `_`: variables of the generated kernels.
 const OWN_NAMES: [&str; 6] = ["i", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
 
 /// The parameters that a list in C declares.

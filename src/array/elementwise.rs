@@ -120,8 +120,8 @@ pub(super) fn reads(code: &Code<'_>, out: &Operand) -> bool {
     arrays.any(|array| shares_memory(array, out))
 }
 
-/// Whether `array` and `out` have bytes in common, as far as their ends say. Addresses tell, and not who has the memory:
-/// what comes from another library may be an array's of ours.
+/// Whether `array` and `out` have bytes in common, as far as their ends say. Addresses tell, and not who has the
+/// memory: what comes from another library may be an array's of ours.
 fn shares_memory(array: &Operand, out: &Operand) -> bool {
     let bytes = |operand: &Operand| {
         let extent = operand.layout.extent();
@@ -211,7 +211,10 @@ extern \"C\" __global__ void {GENERATED}({parameters}{to} *out, unsigned long lo
     for (Index p = first_; p < n / {width}; p += threads_) {{
         {pieces}{whole} q;
         #pragma unroll
-        for (int j = 0; j < {width}; ++j) {{ const Index i = p * {width} + j; {in_piece}{statements}q.at[j] = {result}; }}
+        for (int j = 0; j < {width}; ++j) {{
+            const Index i = p * {width} + j;
+            {in_piece}{statements}q.at[j] = {result};
+        }}
         (({whole} *)out)[p] = q;
     }}
     for (Index i = n / {width} * {width} + first_; i < n; i += threads_) {{

@@ -56,11 +56,12 @@ impl ElementwiseKernel {
     ///
     /// # Safety
     /// On an NVIDIA device nothing checks what the operation does: it must stay inside the arrays that it will be
-    /// called with (the CPU device faults instead), and must not write for one index what it reads or writes for another,
-    /// through arrays that share memory either.
+    /// called with (the CPU device faults instead), and must not write for one index what it reads or writes for
+    /// another, through arrays that share memory either.
     ///
     /// # Errors
-    /// [`Error::Parameters`](super::Error::Parameters) for a list that is none. Mistakes in the operation show at the first call.
+    /// [`Error::Parameters`](super::Error::Parameters) for a list that is none. Mistakes in the operation show at the
+    /// first call.
     #[expect(unsafe_code, reason = "the caller answers for the operation")]
     pub unsafe fn new(parameters: &str, operation: impl Into<String>) -> Result<Self> {
         Ok(Self {

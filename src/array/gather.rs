@@ -52,8 +52,8 @@ impl Bounds {
     }
 }
 
-/// Writes `values` to the elements of `out` with the numbers `places`, of which each must be one of its elements'. Reads
-/// nothing of `out`.
+/// Writes `values` to the elements of `out` with the numbers `places`, of which each must be one of its elements'.
+/// Reads nothing of `out`.
 fn scatter<T: Data>(
     values: &Expr<T>,
     places: &Expr<i64>,
@@ -128,8 +128,8 @@ impl<T: Data> GpuArray<T> {
         Ok(Expr::gather(self.operand(), &places))
     }
 
-    /// Its parts at `indices` along `axis`, whose place the axes of `indices` take (`numpy.take`). Negative indices count
-    /// from the end.
+    /// Its parts at `indices` along `axis`, whose place the axes of `indices` take (`numpy.take`). Negative indices
+    /// count from the end.
     ///
     /// ```
     /// use warpaint::{array::GpuArray, device::Device, kernel::Context};

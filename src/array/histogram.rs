@@ -23,11 +23,12 @@ const MOST_SHARED: usize = 4096;
 const WARPS: usize = 8;
 
 impl<T: Real> Expr<T> {
-    /// How many elements lie in each of `bins` equal parts of `low` to `high` (`numpy.histogram`): in each from its lower
-    /// end on and below its upper one, which belongs to the last part alone. Elements outside and NaN are not counted.
+    /// How many elements lie in each of `bins` equal parts of `low` to `high` (`numpy.histogram`): in each from its
+    /// lower end on and below its upper one, which belongs to the last part alone. Elements outside and NaN are not
+    /// counted.
     ///
-    /// The ends of the parts are those that [`GpuArray::linspace`] gives in `f64`, and elements are compared with them in
-    /// `f64`.
+    /// The ends of the parts are those that [`GpuArray::linspace`] gives in `f64`, and elements are compared with them
+    /// in `f64`.
     ///
     /// ```
     /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
@@ -39,8 +40,8 @@ impl<T: Real> Expr<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Bins`] for none, unless `low` is less than `high` and both are finite, and for bins so narrow that their
-    /// number in a unit is none; as [`Expr::eval`].
+    /// [`Error::Bins`] for none, unless `low` is less than `high` and both are finite, and for bins so narrow that
+    /// their number in a unit is none; as [`Expr::eval`].
     pub fn histogram(&self, bins: usize, low: f64, high: f64) -> Result<GpuArray<u64>> {
         let width = high - low;
         if bins == 0 || low >= high || !width.is_finite() || !(bins as f64 / width).is_finite() {

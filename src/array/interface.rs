@@ -39,8 +39,8 @@ impl<T: Data> GpuArray<T> {
         self.operand().address()
     }
 
-    /// What another library has to know to use its memory, behind the work on `stream` (on the CPU device, whose streams
-    /// have no handles, that work has ended). The array must be kept for as long as that library uses it.
+    /// What another library has to know to use its memory, behind the work on `stream` (on the CPU device, whose
+    /// streams have no handles, that work has ended). The array must be kept for as long as that library uses it.
     ///
     /// # Errors
     /// On the CPU device those of earlier work on the stream.

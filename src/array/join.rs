@@ -125,8 +125,8 @@ impl<T: Data> GpuArray<T> {
         wide.broadcast_to(&shape)?.copy()?.reshape(&joined)
     }
 
-    /// The whole array side by side with itself, `times[axis]` times along each axis; fewer or more axes than it has are
-    /// made up for in front (`numpy.tile`).
+    /// The whole array side by side with itself, `times[axis]` times along each axis; fewer or more axes than it has
+    /// are made up for in front (`numpy.tile`).
     ///
     /// # Errors
     /// [`Error::TooLarge`]; as [`GpuArray::empty`].

@@ -6,9 +6,9 @@ template <class T> struct complex;
 inline __device__ double squared(double a) { return a * a; }
 template <class T> __device__ double squared(complex<T> z) { return z.re * z.re + z.im * z.im; }
 
-// Sums of deviations from a value among those collected, and of their squares. To collect a value takes no division; the
-// deviations are of the size of the values' spread, so that nothing cancels (T. F. Chan, G. H. Golub, R. J. LeVeque,
-// "Algorithms for computing the sample variance: analysis and recommendations", 1983: shifted data).
+// Sums of deviations from a value among those collected, and of their squares. To collect a value takes no division;
+// the deviations are of the size of the values' spread, so that nothing cancels (T. F. Chan, G. H. Golub, R. J.
+// LeVeque, "Algorithms for computing the sample variance: analysis and recommendations", 1983: shifted data).
 template <class V> struct Moments {
     using Value = V;
     V shift, sum;

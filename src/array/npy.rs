@@ -244,8 +244,8 @@ impl<T: Data> GpuArray<T> {
     /// has their components. Files in Fortran order give a transposed view.
     ///
     /// # Errors
-    /// [`Error::File`]; [`Error::Npy`] for a damaged file, one of another type and vectors in Fortran order; [`Error::InvalidBits`] for a
-    /// `bool` that is neither 0 nor 1; as [`GpuArray::empty`].
+    /// [`Error::File`]; [`Error::Npy`] for a damaged file, one of another type and vectors in Fortran order;
+    /// [`Error::InvalidBits`] for a `bool` that is neither 0 nor 1; as [`GpuArray::empty`].
     pub fn read_npy(context: &Context, path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         if T::DTYPE == bf16::DTYPE {

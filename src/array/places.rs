@@ -16,8 +16,8 @@ const USUAL_NUMBERS: usize = 12;
 /// Numbers of a parameter that says where elements are.
 pub(super) type Packed = SmallVec<[i64; 2 * USUAL_NUMBERS]>;
 
-/// The places of arrays' elements by an index in C order over one shape. Axes of length 1 are left out, and neighbours are
-/// joined where they are one run in all arrays, so that less is computed for each index.
+/// The places of arrays' elements by an index in C order over one shape. Axes of length 1 are left out, and neighbours
+/// are joined where they are one run in all arrays, so that less is computed for each index.
 pub(super) struct Places {
     pub(super) shape: Axes<usize>,
     arrays: usize,

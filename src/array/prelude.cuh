@@ -9,8 +9,8 @@
 
 namespace warpaint {
 
-// Wide: what half precision is computed in. Modular: what integers are added and multiplied in, modulo 2^bits. Of signed
-// ones, and of short ones, which become `int`, a compiler takes for granted that they do not overflow.
+// Wide: what half precision is computed in. Modular: what integers are added and multiplied in, modulo 2^bits. Of
+// signed ones, and of short ones, which become `int`, a compiler takes for granted that they do not overflow.
 template <class T> struct Traits { using Wide = T; using Modular = T; static constexpr bool integer = false; };
 #define WARPAINT_INTEGER(T, M) \
     template <> struct Traits<T> { using Wide = T; using Modular = M; static constexpr bool integer = true; }
@@ -25,15 +25,26 @@ WARPAINT_INTEGER(long long, unsigned long long);
 WARPAINT_INTEGER(unsigned long long, unsigned long long);
 #undef WARPAINT_INTEGER
 #ifdef __CUDA_FP16_TYPES_EXIST__
-template <> struct Traits<__half> { using Wide = float; using Modular = __half; static constexpr bool integer = false; };
+template <> struct Traits<__half> {
+    using Wide = float;
+    using Modular = __half;
+    static constexpr bool integer = false;
+};
 #endif
 #ifdef __CUDA_BF16_TYPES_EXIST__
-template <> struct Traits<__nv_bfloat16> { using Wide = float; using Modular = __nv_bfloat16; static constexpr bool integer = false; };
+template <> struct Traits<__nv_bfloat16> {
+    using Wide = float;
+    using Modular = __nv_bfloat16;
+    static constexpr bool integer = false;
+};
 #endif
 
 template <class V> struct VectorTraits;  // defined by <warpaint/vector.cuh>, which kernels of vectors include
 template <class T> __device__ constexpr int components_of(...) { return 1; }
-template <class T> __device__ constexpr int components_of(int (*)[sizeof(VectorTraits<T>)]) { return VectorTraits<T>::lanes; }
+template <class T> __device__ constexpr int components_of(int (*)[sizeof(VectorTraits<T>)])
+{
+    return VectorTraits<T>::lanes;
+}
 template <class T> constexpr int COMPONENTS = components_of<T>(nullptr);
 template <class V> using Component = typename VectorTraits<V>::Component;
 

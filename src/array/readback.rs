@@ -37,8 +37,8 @@ impl<T: Data> Readback<T> {
     }
 }
 
-/// The value that kernels write to the address which `put_on` gets, once the stream of `context` has done all that is on
-/// it. The address is that of memory of the host's.
+/// The value that kernels write to the address which `put_on` gets, once the stream of `context` has done all that is
+/// on it. The address is that of memory of the host's.
 ///
 /// # Errors
 /// Of earlier work on the stream; [`Error::InvalidBits`].

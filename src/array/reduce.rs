@@ -292,12 +292,13 @@ reductions! {
     Additive {
         /// The sum of all elements, as an array without axes; 0 of none.
         ///
-        /// Integers wrap around. Floating-point numbers are collected in the next wider type and rounded in the end, in an
-        /// order that depends on shape, layout and device alone. The error is at most half a unit in the last place of
-        /// the result and `n u s`: of `n` numbers whose absolute values have the sum `s`, where `u` is the unit roundoff
-        /// of the wider type (2^-24 for half precision, 2^-53 for `f32`). `f64` is collected with its rounding errors,
-        /// which leaves `(n u)^2 s` with `u` = 2^-53. Vectors are added component by component.
-        sum, sum_along() -> T => T = |of| of.by(Reduction::new(T::SUM, "Accumulator(0)", "a + static_cast<Accumulator>(x)", "a + b"));
+        /// Integers wrap around. Floating-point numbers are collected in the next wider type and rounded in the end, in
+        /// an order that depends on shape, layout and device alone. The error is at most half a unit in the last place
+        /// of the result and `n u s`: of `n` numbers whose absolute values have the sum `s`, where `u` is the unit
+        /// roundoff of the wider type (2^-24 for half precision, 2^-53 for `f32`). `f64` is collected with its rounding
+        /// errors, which leaves `(n u)^2 s` with `u` = 2^-53. Vectors are added component by component.
+        sum, sum_along() -> T => T
+            = |of| of.by(Reduction::new(T::SUM, "Accumulator(0)", "a + static_cast<Accumulator>(x)", "a + b"));
     }
     Number {
         /// The product of all elements, as an array without axes; 1 of none. Collected as sums are.

@@ -3,8 +3,8 @@
 //! Each output is reduced by a fixed number of threads of a block, whose results meet in a fixed tree; long ones are
 //! split among blocks, and a second launch of the same kind reduces their results. Memory is read in order: where
 //! neighbouring outputs lie side by side, so do the threads that reduce them; else the threads of one output do, with
-//! the widest accesses there are and several of them on their way at once. Which elements meet in which order depends on
-//! shapes, layouts and device alone, so a result has the same bits each time.
+//! the widest accesses there are and several of them on their way at once. Which elements meet in which order depends
+//! on shapes, layouts and device alone, so a result has the same bits each time.
 
 use std::{
     borrow::Cow,
@@ -479,9 +479,12 @@ extern \"C\" __global__ void __launch_bounds__({BLOCK}) {GENERATED}({parameters}
         shared_[threadIdx.x] = total_;
         for (unsigned half_ = {lanes} / 2; half_ > 0; half_ /= 2) {{
             __syncthreads();
-            if (lane_ < half_) shared_[threadIdx.x] = combine(shared_[threadIdx.x], shared_[threadIdx.x + half_ * {step}]);
+            if (lane_ >= half_) continue;
+            shared_[threadIdx.x] = combine(shared_[threadIdx.x], shared_[threadIdx.x + half_ * {step}]);
         }}
-        if (lane_ == 0 && k_ < outputs_) out_[(unsigned long long)k_ * gridDim.y + blockIdx.y] = finish(shared_[threadIdx.x], count_);
+        if (lane_ == 0 && k_ < outputs_) {{
+            out_[(unsigned long long)k_ * gridDim.y + blockIdx.y] = finish(shared_[threadIdx.x], count_);
+        }}
         __syncthreads();
     }}",
             to_output = self.places.to_output("k_"),
@@ -547,7 +550,10 @@ for (unsigned u_ = 0; u_ < {unroll}; ++u_) {{ const Index at_ = p_ + u_ * {lanes
 #pragma unroll
 for (unsigned u_ = 0; u_ < {unroll}; ++u_) {{
 #pragma unroll
-for (unsigned j_ = 0; j_ < {width}; ++j_) {{ const Index r_ = (p_ + u_ * {lanes}) * {width} + j_, i = r_; {values}{statements}const auto value_ = {result}; total_ = absorb(total_, value_, r_); }} }}
+for (unsigned j_ = 0; j_ < {width}; ++j_) {{
+const Index r_ = (p_ + u_ * {lanes}) * {width} + j_, i = r_;
+{values}{statements}const auto value_ = {result};
+total_ = absorb(total_, value_, r_); }} }}
 ",
             statements = self.code.statements(),
             result = self.code.result(),

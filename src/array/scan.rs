@@ -300,9 +300,9 @@ struct Combine {{
     }
 }
 
-/// Whether element `i` of `count` begins a row, in CUDA C++. Of 32-bit numbers `i` is a multiple of `length_` just where
-/// `i * reciprocal_`, modulo 2^64, is less than `reciprocal_`, which is 2^64 / `length_` rounded up (Lemire, Kaser &
-/// Kurz, "Faster remainder by direct computation", 2019): one multiplication instead of a division.
+/// Whether element `i` of `count` begins a row, in CUDA C++. Of 32-bit numbers `i` is a multiple of `length_` just
+/// where `i * reciprocal_`, modulo 2^64, is less than `reciprocal_`, which is 2^64 / `length_` rounded up (Lemire,
+/// Kaser & Kurz, "Faster remainder by direct computation", 2019): one multiplication instead of a division.
 fn begins_row(count: u64) -> &'static str {
     match index_type(count) {
         "unsigned" => "i * reciprocal_ <= reciprocal_ - 1",

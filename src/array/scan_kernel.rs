@@ -60,8 +60,8 @@ macro_rules! scan_kernel {
                 self.call_into(Expr::from(&*array), array)
             }
 
-            /// The scan along `axis`, as an array of the input's shape; in the map expression `i` is the place along the
-            /// axis.
+            /// The scan along `axis`, as an array of the input's shape; in the map expression `i` is the place along
+            /// the axis.
             ///
             /// # Errors
             /// [`Error::Axes`](super::Error::Axes); as for `call`.

@@ -225,8 +225,8 @@ impl<'a> Code<'a> {
         self.compile_kernel(context, facts, GENERATED, source)
     }
 
-    /// The kernel called `kernel` of the source that `source` writes the first time, which stands behind the definitions
-    /// that it needs. The source must be the same wherever the code and the `facts` are the same.
+    /// The kernel called `kernel` of the source that `source` writes the first time, which stands behind the
+    /// definitions that it needs. The source must be the same wherever the code and the `facts` are the same.
     ///
     /// # Errors
     /// As [`Context::generated`].

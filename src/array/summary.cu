@@ -5,7 +5,8 @@ namespace warpaint::summary {
 template <typename Scalar, int lanes>
 __global__ void summarize(const Scalar *data, unsigned long long count, Partial *partials)
 {
-    summarize_values<lanes>(count, partials, [&](unsigned long long i, int lane) { return (double)data[i * lanes + lane]; });
+    const auto value = [&](unsigned long long i, int lane) { return (double)data[i * lanes + lane]; };
+    summarize_values<lanes>(count, partials, value);
 }
 
 // One block for each lane: combines `blocks` partial results into `results[lane]`.

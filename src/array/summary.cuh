@@ -1,6 +1,6 @@
-// Statistics of values in one pass: the count, the number of NaN and infinite ones, and of the finite ones the least, the
-// greatest, the sum and the deviations from one of them. Two launches: one partial result a block, then one block that
-// combines them, so that the result is the same from run to run (no floating-point atomics).
+// Statistics of values in one pass: the count, the number of NaN and infinite ones, and of the finite ones the least,
+// the greatest, the sum and the deviations from one of them. Two launches: one partial result a block, then one block
+// that combines them, so that the result is the same from run to run (no floating-point atomics).
 
 namespace warpaint::summary {
 
@@ -21,8 +21,8 @@ struct BFloat16 {
 
 struct Partial {
     double least, greatest, sum;
-    // A sum of squared distances from `shift`, one of the values, so that nothing cancels where the values are far from 0
-    // (T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for computing the sample variance", 1983: shifted data).
+    // A sum of squared distances from `shift`, one of the values, so that nothing cancels where the values are far from
+    // 0 (T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for computing the sample variance", 1983: shifted data).
     double shift, squares;
     unsigned long long count, nan, inf;
 };
@@ -58,8 +58,8 @@ __device__ inline void take(Partial &p, double value)
 // Threads of a block.
 constexpr int BLOCK = 256;
 
-// The block's result, in thread 0. A tree in shared memory: a barrier for each level costs a CPU less than a shuffle for
-// each number of a partial result, and a GPU no more.
+// The block's result, in thread 0. A tree in shared memory: a barrier for each level costs a CPU less than a shuffle
+// for each number of a partial result, and a GPU no more.
 __device__ inline Partial combine_block(Partial p)
 {
     // Each level has places of its own, so that it need not wait until those before it have been read.
@@ -72,8 +72,8 @@ __device__ inline Partial combine_block(Partial p)
     return p;
 }
 
-// The values of `lanes` components, of which `value(i, lane)` is number `i` of `count`; `partials` has one entry for each
-// block and lane.
+// The values of `lanes` components, of which `value(i, lane)` is number `i` of `count`; `partials` has one entry for
+// each block and lane.
 template <int lanes, class Value>
 __device__ void summarize_values(unsigned long long count, Partial *partials, const Value &value)
 {

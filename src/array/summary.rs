@@ -13,7 +13,8 @@ use crate::{
 
 /// Threads of a block, as in `summary.cuh`.
 const BLOCK: u32 = 256;
-/// Values of a thread, where there are so many: to combine those of a block's threads costs as much as some more of them.
+/// Values of a thread, where there are so many: to combine those of a block's threads costs as much as some more of
+/// them.
 const EACH: u64 = 4;
 /// Blocks for each multiprocessor: enough to hide memory latency, few enough to combine in one block.
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;

@@ -31,7 +31,8 @@ pub(super) type SweepParameters = SmallVec<[(Declaration<'static>, u64); 4]>;
 /// A pass over the elements of an expression in C order.
 ///
 /// Each gives a total of its own; the kernel combines them in order, and for each element runs statements that see the
-/// total before it and with it. The order of combination depends on the number of elements and the kind of device alone.
+/// total before it and with it. The order of combination depends on the number of elements and the kind of device
+/// alone.
 pub(super) struct Sweep<'a> {
     /// What the kernel reads; the text of its [`Steps`] may use its results.
     pub(super) code: Code<'a>,

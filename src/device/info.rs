@@ -43,9 +43,9 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// What the user chose for all programs: the variable `WARPAINT_DEVICE` (`auto`, `cuda`, `cuda:N` or `cpu`), or else
-    /// what PyCUDA reads, an ordinal in the variable `CUDA_DEVICE` or in the file `.cuda-device` in the home folder.
-    /// [`Choice::Auto`] where there is none of them.
+    /// What the user chose for all programs: the variable `WARPAINT_DEVICE` (`auto`, `cuda`, `cuda:N` or `cpu`), or
+    /// else what PyCUDA reads, an ordinal in the variable `CUDA_DEVICE` or in the file `.cuda-device` in the home
+    /// folder. [`Choice::Auto`] where there is none of them.
     ///
     /// # Errors
     /// [`Error::Choice`] where one of them holds something else.

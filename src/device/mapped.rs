@@ -10,8 +10,8 @@ use super::{Device, DeviceId, Error, HostFlags, Result, Slice, Stream, cpu, each
 /// best for what is used once or seldom. Managed memory ([`Device::alloc_managed`]) moves to whoever uses it. On the
 /// CPU device both are ordinary device memory.
 ///
-/// The host reads and writes it by copies at once, in no stream's order: what a kernel that runs meanwhile writes may be
-/// seen or not. To copies on streams and to kernels it is device memory, by [`MappedMemory::slice`].
+/// The host reads and writes it by copies at once, in no stream's order: what a kernel that runs meanwhile writes may
+/// be seen or not. To copies on streams and to kernels it is device memory, by [`MappedMemory::slice`].
 ///
 /// ```
 /// use warpaint::device::{Device, Fill, HostFlags};
@@ -70,8 +70,8 @@ pub enum Attachment {
 }
 
 impl Stream {
-    /// Says who uses managed memory from now on, once all work put on the stream so far has ended. Without effect on the
-    /// CPU device, where memory does not move.
+    /// Says who uses managed memory from now on, once all work put on the stream so far has ended. Without effect on
+    /// the CPU device, where memory does not move.
     ///
     /// Nothing is forbidden by it: [`Device::alloc_managed`] gives memory only where host and kernels may use it at the
     /// same time. When the stream is dropped, memory that was its own is everyone's again.

@@ -88,8 +88,8 @@ impl Stream {
     /// put there later waits for the copy.
     ///
     /// # Errors
-    /// As [`Stream::copy`]: [`Error::WrongDevice`] for a side that is not its stream's; [`Error::Unsupported`] between a
-    /// GPU and the CPU device.
+    /// As [`Stream::copy`]: [`Error::WrongDevice`] for a side that is not its stream's; [`Error::Unsupported`] between
+    /// a GPU and the CPU device.
     pub fn copy_from_peer<'a, 'b>(
         &self,
         to: impl Into<Region<'a>>,

@@ -97,8 +97,8 @@ impl Context {
         self.on(&self.device().stream()?)
     }
 
-    /// The same context with its work on a new stream on which every launch waits for its kernel, so that an error comes
-    /// from the launch that caused it. Slow: for finding mistakes.
+    /// The same context with its work on a new stream on which every launch waits for its kernel, so that an error
+    /// comes from the launch that caused it. Slow: for finding mistakes.
     ///
     /// # Errors
     /// The device's.
@@ -171,8 +171,8 @@ impl Context {
         Ok(self.stream.synchronize()?)
     }
 
-    /// The `bytes` that kernels write to the address which `put_on` gets, once the stream has done all that is on it. They
-    /// lie in memory of the host's that the device sees, so that nothing is copied.
+    /// The `bytes` that kernels write to the address which `put_on` gets, once the stream has done all that is on it.
+    /// They lie in memory of the host's that the device sees, so that nothing is copied.
     ///
     /// # Errors
     /// Of `put_on`; of earlier work on the stream. What kernels may still write to is not used again.

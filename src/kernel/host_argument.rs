@@ -10,8 +10,8 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct In<'a, T>(pub &'a [T]);
 
-/// A slice of the host that a kernel writes all of (PyCUDA's `Out`): downloaded after the launch. What the kernel leaves
-/// out holds anything afterwards.
+/// A slice of the host that a kernel writes all of (PyCUDA's `Out`): downloaded after the launch. What the kernel
+/// leaves out holds anything afterwards.
 #[derive(Debug)]
 pub struct Out<'a, T>(pub &'a mut [T]);
 
@@ -19,9 +19,9 @@ pub struct Out<'a, T>(pub &'a mut [T]);
 #[derive(Debug)]
 pub struct InOut<'a, T>(pub &'a mut [T]);
 
-/// An argument of [`Kernel::call`]: what any launch takes, or a slice of the host as [`In`], [`Out`] or [`InOut`], whose
-/// elements have the type that the kernel's pointer is to. (A structure that becomes an [`Argument`] by itself fits any
-/// pointer.)
+/// An argument of [`Kernel::call`]: what any launch takes, or a slice of the host as [`In`], [`Out`] or [`InOut`],
+/// whose elements have the type that the kernel's pointer is to. (A structure that becomes an [`Argument`] by itself
+/// fits any pointer.)
 #[derive(Debug)]
 pub struct HostArgument<'a>(Given<'a>);
 
@@ -141,8 +141,8 @@ impl Kernel {
     /// As [`Kernel::launch`].
     ///
     /// # Errors
-    /// As [`Kernel::launch`]; [`device::Error::OutOfMemory`](crate::device::Error::OutOfMemory); those of the kernel, and
-    /// of work before it on the stream.
+    /// As [`Kernel::launch`]; [`device::Error::OutOfMemory`](crate::device::Error::OutOfMemory); those of the kernel,
+    /// and of work before it on the stream.
     #[expect(unsafe_code, reason = "a kernel's accesses cannot be proved on an NVIDIA device")]
     pub unsafe fn call(
         &self,

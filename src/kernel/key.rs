@@ -4,9 +4,10 @@ use std::hash::{Hash, Hasher};
 
 /// What stands for all that a generated source depends on: two sources have the same one with a probability of 2^-128.
 ///
-/// It is a [`Hasher`]: whatever implements `Hash` writes down what it is made of. Each word is mixed into the state by a
-/// multiplication with an odd number, which is a bijection; so is the exchange of the state's halves, which brings the
-/// high bits, on which all of the word had an effect, to where the next word is. Debug builds compare the sources, too.
+/// It is a [`Hasher`]: whatever implements `Hash` writes down what it is made of. Each word is mixed into the state by
+/// a multiplication with an odd number, which is a bijection; so is the exchange of the state's halves, which brings
+/// the high bits, on which all of the word had an effect, to where the next word is. Debug builds compare the sources,
+/// too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Key(u128);
 

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! WARPAINT_FUZZ_SECONDS=600   how long each test goes on (default: about a second)
-//! WARPAINT_FUZZ_NVIDIA=1      random kernels on an NVIDIA device, too; alone in their process, since one may end CUDA in it
+//! WARPAINT_FUZZ_NVIDIA=1      random kernels on an NVIDIA device, too: alone, since one may end CUDA in its process
 //! WARPAINT_FUZZ_SEED=1234     the first case's number (default: 0)
 //! WARPAINT_FUZZ_CORPUS=DIR    more PTX to start from
 //! ```

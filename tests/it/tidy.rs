@@ -7,8 +7,8 @@ use std::{
 
 use crate::support::root;
 
-/// Every Rust file below `src`, with its path from there.
-pub fn sources() -> Vec<(String, String)> {
+/// Every file below a folder, with its path from there.
+fn texts(folder: &Path) -> Vec<(String, String)> {
     fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -18,16 +18,22 @@ pub fn sources() -> Vec<(String, String)> {
             }
         }
     }
+    let mut files = Vec::new();
+    walk(folder, &mut files);
+    let relative = |path: &Path| path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
+    files.iter().map(|path| (relative(path), fs::read_to_string(path).unwrap())).collect()
+}
+
+/// Every Rust file below `src`, with its path from there.
+pub fn sources() -> Vec<(String, String)> {
     let src = root().join("src");
     if !src.is_dir() {
         return Vec::new(); // an installed copy of the tests has no sources to read
     }
-    let mut files = Vec::new();
-    walk(&src, &mut files);
-    files.retain(|path| path.extension().is_some_and(|e| e == "rs"));
+    let mut files = texts(&src);
+    files.retain(|(path, _)| path.ends_with(".rs"));
     assert!(files.len() > 30, "the sources are where this test looks for them");
-    let relative = |path: &Path| path.strip_prefix(&src).unwrap().to_string_lossy().into_owned();
-    files.iter().map(|path| (relative(path), fs::read_to_string(path).unwrap())).collect()
+    files
 }
 
 /// The lines that are code: no comments, no unit tests.
@@ -208,6 +214,31 @@ fn every_shader_has_its_drawing_code() {
         seen += 1;
     }
     assert!(seen >= 2);
+}
+
+/// Comments, and all of CUDA C++ and of shaders; rustfmt sees to Rust but for texts, and tables are as wide as they
+/// are.
+#[test]
+fn lines_are_120_columns_at_most() {
+    if !root().join("src").is_dir() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for folder in ["src", "tests/it", "kernels", "shaders"] {
+        for (path, text) in texts(&root().join(folder)) {
+            if path.ends_with(".txt") {
+                continue;
+            }
+            let rust = path.ends_with(".rs");
+            let long =
+                |line: &&str| line.chars().count() > 120 && !line.contains("scene -> compile");
+            let lines = (1..).zip(text.lines()).filter(|(_, line)| long(line));
+            let counts = |line: &str| !rust || line.trim_start().starts_with("//");
+            let found = lines.filter(|(_, line)| counts(line));
+            wrong.extend(found.map(|(number, _)| format!("{folder}/{path}:{number}")));
+        }
+    }
+    assert!(wrong.is_empty(), "longer than 120 columns:\n{}", wrong.join("\n"));
 }
 
 #[test]

@@ -172,8 +172,8 @@ impl Graph {
             arguments: arguments.clone(),
         };
         let status = with_node(function, config, arguments, |parameters| {
-            // SAFETY: the graph is alive, the node is written before the call returns, which copies the parameters; they
-            // are those of a launch of the function.
+            // SAFETY: the graph is alive, the node is written before the call returns, which copies the parameters;
+            // they are those of a launch of the function.
             unsafe {
                 context.driver().cuGraphAddKernelNode(
                     &raw mut graph.node.0,

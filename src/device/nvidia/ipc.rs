@@ -22,8 +22,8 @@ pub struct IpcMemory {
 }
 
 impl Device {
-    /// The name of an allocation for other processes, which must stay there for as long as one of them has it open. (Not
-    /// of a pool's block: that is a part of an allocation, and used again.)
+    /// The name of an allocation for other processes, which must stay there for as long as one of them has it open.
+    /// (Not of a pool's block: that is a part of an allocation, and used again.)
     ///
     /// # Errors
     /// [`Error::Call`](crate::device::Error::Call), for no bytes too, and where the system has no such handles.

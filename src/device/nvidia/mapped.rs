@@ -97,8 +97,8 @@ impl Stream {
             Attachment::Host => sys::CUmemAttach_flags::CU_MEM_ATTACH_HOST,
             Attachment::Stream => sys::CUmemAttach_flags::CU_MEM_ATTACH_SINGLE,
         };
-        // SAFETY: the stream is alive and of the device; the memory was allocated by `cuMemAllocManaged`, and a length of
-        // zero is all of it.
+        // SAFETY: the stream is alive and of the device; the memory was allocated by `cuMemAllocManaged`, and a length
+        // of zero is all of it.
         context.check(unsafe {
             context.driver().cuStreamAttachMemAsync(self.raw(), memory.address, 0, flag as u32)
         })

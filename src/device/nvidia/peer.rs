@@ -33,7 +33,8 @@ impl Device {
     /// with memory and limits of its own, and faults that others do not see.
     ///
     /// # Errors
-    /// As [`Device::open`]; [`Error::Call`](crate::device::Error::Call) where the GPU allows one context only, or has no memory for another.
+    /// As [`Device::open`]; [`Error::Call`](crate::device::Error::Call) where the GPU allows one context only, or has
+    /// no memory for another.
     pub fn create(ordinal: u32, waiting: Waiting) -> Result<Self> {
         let flags = match waiting {
             Waiting::Automatic => Flags::CU_CTX_SCHED_AUTO,

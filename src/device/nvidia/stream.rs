@@ -77,7 +77,8 @@ impl Drop for Inner {
     fn drop(&mut self) {
         let context = self.device.context();
         context.on_drop(|| {
-            // SAFETY: created by `cuStreamCreateWithPriority`; its pending work still ends, as the driver's documentation says.
+            // SAFETY: created by `cuStreamCreateWithPriority`; its pending work still ends, as the driver's
+            // documentation says.
             context.check(unsafe { context.driver().cuStreamDestroy_v2(self.raw.0) })
         });
     }

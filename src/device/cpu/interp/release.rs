@@ -1,5 +1,5 @@
-//! What threads learn of each other through memory: one writes behind a fence, another reads that and has a fence of its
-//! own behind (PTX ISA 8.8, release and acquire patterns). A barrier of the reader's block counts as its fence.
+//! What threads learn of each other through memory: one writes behind a fence, another reads that and has a fence of
+//! its own behind (PTX ISA 8.8, release and acquire patterns). A barrier of the reader's block counts as its fence.
 
 use std::{
     collections::{BTreeMap, HashMap},

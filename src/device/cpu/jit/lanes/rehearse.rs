@@ -1,5 +1,5 @@
-//! The rehearsal of a row ([`super::row`]): what its first thread computes, what follows from that for all, and which way
-//! its groups take then.
+//! The rehearsal of a row ([`super::row`]): what its first thread computes, what follows from that for all, and which
+//! way its groups take then.
 
 use std::mem::offset_of;
 
