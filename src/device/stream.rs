@@ -130,8 +130,8 @@ impl Stream {
     /// Puts a kernel on the stream.
     ///
     /// Shape and the size of `arguments` are checked against the function and the device first. On NVIDIA a kernel that
-    /// follows itself on a stream often is launched as a CUDA graph of one node, which takes the host less time; to tools
-    /// it is a kernel.
+    /// follows itself on a stream often is launched as a CUDA graph of one node, which takes the host less time; to
+    /// tools it is a kernel.
     ///
     /// # Safety
     /// On an NVIDIA device nothing checks what the kernel does with its arguments: every address in them must
