@@ -60,9 +60,9 @@ impl fmt::Display for Target {
 /// One translation unit and everything that it may use.
 ///
 /// Beside what stands here, the compiler always passes `-lineinfo`, the include folders that came with
-/// NVRTC (last), headers of C such as `<stdio.h>` where the request has none of their names, and `--std=c++17` (nvcc's default) unless `options` name another standard. It does not pass
-/// `-default-device`: a file that compiles here is to compile with nvcc too. The folder of `name` is
-/// searched for `#include "..."`, as compilers do.
+/// NVRTC (last), headers of C such as `<stdio.h>` where the request has none of their names, and `--std=c++17` (nvcc's
+/// default) unless `options` name another standard. It does not pass `-default-device`: a file that compiles here is to
+/// compile with nvcc too. The folder of `name` is searched for `#include "..."`, as compilers do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The source's file name as the user named it; diagnostics and line tables use it.
