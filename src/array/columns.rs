@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     device::{Fill, LaunchConfig},
-    kernel::GENERATED,
+    kernel::{Context, GENERATED},
 };
 
 /// The algorithm.
@@ -28,9 +28,10 @@ const FAN: usize = 8;
 const BLOCK: usize = 256;
 /// Neighbouring columns of a tile, where there are as many: whole lines of memory.
 const LINE: usize = 32;
-/// Bytes of a tile of the CPU device, which stays in a core's nearest cache.
+/// Bytes of a tile: on the CPU device it stays in a core's nearest cache, a GPU has room for many blocks.
 const TILE_BYTES: usize = 16 << 10;
-/// Bytes of shared memory that a tile of a GPU may take, with all that lies beside it.
+/// Bytes of shared memory that a tile may take where blocks wait for each other, with all that lies beside it: larger ones
+/// wait less often.
 const SHARED_BYTES: usize = 46 << 10;
 /// Elements that lie beside it at most: each thread's total, what comes before a column, and the totals before that.
 const BESIDE: usize = BLOCK + LINE + 2 * FAN * LINE;
@@ -81,8 +82,7 @@ pub(super) struct Steps {
 }
 
 impl Columns {
-    /// Those along `axis` of arrays of these layouts, broadcast to `shape`, where that is better than to scan one row
-    /// behind the other.
+    /// Those along `axis` of arrays of these layouts, broadcast to `shape`, where there are several.
     ///
     /// # Errors
     /// [`Error::Broadcast`](super::Error::Broadcast).
@@ -105,12 +105,17 @@ impl Columns {
         let mut read = 0..result;
         let load = if read.clone().any(along) && !read.any(across) { Way::Along } else { Way::Own };
         let store = if along(result) { Way::Along } else { Way::Own };
-        let suits = (load, store) != (Way::Along, Way::Along)
-            && places.count() > 1
-            && shape[axis] > 1
-            && accumulator.bytes <= MOST_BYTES;
+        let several = places.count() > 1 && shape[axis] > 1 && accumulator.bytes <= MOST_BYTES;
         let columns = Self { places, steps, rows: shape[axis], load, store, accumulator };
-        Ok(suits.then_some(columns))
+        Ok(several.then_some(columns))
+    }
+
+    /// Whether to scan them side by side is better than one behind the other: where their elements follow each other in
+    /// memory, only if they keep a GPU busy without waiting for each other.
+    pub(super) fn pay_on(&self, context: &Context) -> bool {
+        let apart = (self.load, self.store) != (Way::Along, Way::Along);
+        let blocks = self.places.count() / LINE as u64;
+        apart || !is_serial(context) && blocks >= enough(multiprocessors(context)) as u64
     }
 
     /// Columns of a tile at least.
@@ -126,7 +131,7 @@ impl Columns {
         facts: impl Hash,
         steps: impl Fn() -> Steps,
     ) -> Result<()> {
-        let multiprocessors = out.context.device().info().multiprocessors as usize;
+        let multiprocessors = multiprocessors(&out.context);
         let plan = match is_serial(&out.context) {
             true => Plan::of_cpu(self, multiprocessors),
             false => Plan::of_gpu(self, multiprocessors),
@@ -219,6 +224,15 @@ extern \"C\" __global__ void __launch_bounds__({block}, {blocks}) {GENERATED}({p
     }
 }
 
+fn multiprocessors(context: &Context) -> usize {
+    context.device().info().multiprocessors as usize
+}
+
+/// Blocks that keep a GPU busy: as many as run at once, and as many again.
+fn enough(multiprocessors: usize) -> usize {
+    multiprocessors * 8
+}
+
 /// How the work is shared out.
 struct Plan {
     /// Columns of a tile: a power of two.
@@ -256,24 +270,30 @@ impl Plan {
 
     fn of_gpu(of: &Columns, multiprocessors: usize) -> Self {
         let (mut width, columns) = (of.width(), of.places.count() as usize);
-        let room = SHARED_BYTES / of.accumulator.bytes.max(1);
-        let items = (room.saturating_sub(BESIDE) / BLOCK).clamp(1, MOST_ITEMS);
-        let direct = (of.load, of.store) == (Way::Own, Way::Own);
-        // Neighbours of few columns follow each other down the rows; an odd number of rows a thread, so that they lie
-        // in different banks of shared memory.
-        let few = width < LINE;
-        let items = if few && items.is_multiple_of(2) { items - 1 } else { items };
+        let (bytes, enough) = (of.accumulator.bytes.max(1), enough(multiprocessors));
+        let most = match columns.div_ceil(width) < enough {
+            true => (SHARED_BYTES / bytes).saturating_sub(BESIDE),
+            false => TILE_BYTES / bytes,
+        };
+        let most = (most / BLOCK).clamp(1, MOST_ITEMS);
+        let (few, direct) = (width < LINE, (of.load, of.store) == (Way::Own, Way::Own));
+        let (items, parts) = if few || direct {
+            // Neighbours of few columns follow each other down the rows; an odd number of rows a thread, so that they lie
+            // in different banks of shared memory.
+            let items = if few && most.is_multiple_of(2) { most - 1 } else { most };
+            // A short axis needs few threads; and many columns are read in wider rows.
+            let needed = of.rows.div_ceil(items).next_power_of_two();
+            let wide = |width: usize| direct && columns / (2 * width) >= 2 * enough;
+            while width < BLOCK && width < columns && (width * needed < BLOCK || wide(width)) {
+                width *= 2;
+            }
+            (items, needed.min(BLOCK / width))
+        } else {
+            let parts = BLOCK / width;
+            (most.min(of.rows.div_ceil(parts).next_power_of_two()), parts)
+        };
         let way = |way: Way| if few && way == Way::Own { Way::Across } else { way };
-        // As many blocks as run at once, and as many again.
-        let enough = multiprocessors * 8;
-        // A short axis needs few threads; and many columns are read in wider rows.
-        let needed = of.rows.div_ceil(items).next_power_of_two();
-        let wide = |width: usize| direct && columns / (2 * width) >= 2 * enough;
-        while width < BLOCK && width < columns && (width * needed < BLOCK || wide(width)) {
-            width *= 2;
-        }
-        let (parts, unrolled) = (needed.min(BLOCK / width), items);
-        let (load, store) = (way(of.load), way(of.store));
+        let (load, store, unrolled) = (way(of.load), way(of.store), items);
         Self { width, parts, items, unrolled, load, store, ..Self::ONE }.shared_out(of, enough)
     }
 

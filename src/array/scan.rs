@@ -226,7 +226,8 @@ impl Scan {
     ) -> Result<Option<Columns>> {
         match segments {
             Segments::Along(axis) if !shape.contains(&0) => {
-                Columns::new(shape, &layouts(code, out), axis, self.accumulator)
+                let columns = Columns::new(shape, &layouts(code, out), axis, self.accumulator)?;
+                Ok(columns.filter(|columns| columns.pay_on(&out.context)))
             }
             _ => Ok(None),
         }

@@ -91,12 +91,18 @@ fn a_gpu_goes_through_columns_in_several_ways() {
     // A short axis.
     let plan = check(&context, [5, 300], plain, 132);
     assert_eq!((plan.width, plan.parts, plan.look_back), (256, 1, false));
-    for (lies, ways) in
-        [((Along, Across), (Way::Along, Way::Own)), ((Across, Along), (Way::Own, Way::Along))]
-    {
-        for multiprocessors in [132, 0] {
-            let plan = check(&context, [700, 40], lies, multiprocessors);
-            assert_eq!(((plan.load, plan.store), plan.width), (ways, 32));
+    let staged = [
+        ((Along, Across), (Way::Along, Way::Own)),
+        ((Across, Along), (Way::Own, Way::Along)),
+        ((Along, Along), (Way::Along, Way::Along)),
+    ];
+    for (lies, ways) in staged {
+        for (shape, multiprocessors, items) in
+            [([700, 40], 132, 19), ([700, 40], 0, 8), ([20, 70], 132, 4), ([3, 70], 0, 1)]
+        {
+            let plan = check(&context, shape, lies, multiprocessors);
+            assert_eq!((plan.load, plan.store), ways);
+            assert_eq!((plan.width, plan.parts, plan.items), (32, 8, items), "{shape:?}");
         }
     }
 }
@@ -107,7 +113,9 @@ fn columns_are_what_lies_apart() {
     let suits = |from: &GpuArray<f32>, to: &GpuArray<f32>, axis: usize| {
         let columns =
             Columns::new(from.shape(), &[from.layout(), to.layout()], axis, f32::DTYPE).unwrap();
-        columns.map(|columns| (columns.rows, columns.places.count(), columns.load, columns.store))
+        columns
+            .filter(|columns| columns.pay_on(&context))
+            .map(|columns| (columns.rows, columns.places.count(), columns.load, columns.store))
     };
     let a = GpuArray::<f32>::zeros(&context, &[6, 50, 40]).unwrap();
     assert_eq!(suits(&a, &a, 2), None);

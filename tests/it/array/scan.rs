@@ -265,6 +265,9 @@ fn columns_are_scanned_in_their_order() {
             let turned = a.transpose().copy().unwrap();
             let sums = exclusive.call_along(turned.transpose(), 0).unwrap();
             assert!(sums.to_vec().unwrap() == before, "{shape:?}");
+            // Read and written along it: on a GPU side by side only where there are many.
+            let sums = inclusive.call_along(&turned, 1).unwrap();
+            assert!(sums.transpose().to_vec().unwrap() == with, "{shape:?}");
             let mut sums = turned.transpose();
             inclusive.call_along_into(&a, 0, &mut sums).unwrap();
             assert!(sums.to_vec().unwrap() == with, "{shape:?}");
