@@ -30,8 +30,8 @@ const BLOCK: usize = 256;
 const LINE: usize = 32;
 /// Bytes of a tile: on the CPU device it stays in a core's nearest cache, a GPU has room for many blocks.
 const TILE_BYTES: usize = 16 << 10;
-/// Bytes of shared memory that a tile may take where blocks wait for each other, with all that lies beside it: larger ones
-/// wait less often.
+/// Bytes of shared memory that a tile may take where blocks wait for each other, with all that lies beside it: larger
+/// ones wait less often.
 const SHARED_BYTES: usize = 46 << 10;
 /// Elements that lie beside it at most: each thread's total, what comes before a column, and the totals before that.
 const BESIDE: usize = BLOCK + LINE + 2 * FAN * LINE;
@@ -278,8 +278,8 @@ impl Plan {
         let most = (most / BLOCK).clamp(1, MOST_ITEMS);
         let (few, direct) = (width < LINE, (of.load, of.store) == (Way::Own, Way::Own));
         let (items, parts) = if few || direct {
-            // Neighbours of few columns follow each other down the rows; an odd number of rows a thread, so that they lie
-            // in different banks of shared memory.
+            // Neighbours of few columns follow each other down the rows; an odd number of rows a thread, so that they
+            // lie in different banks of shared memory.
             let items = if few && most.is_multiple_of(2) { most - 1 } else { most };
             // A short axis needs few threads; and many columns are read in wider rows.
             let needed = of.rows.div_ceil(items).next_power_of_two();
