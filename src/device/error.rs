@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Dim3, LaunchConfig, Parameter};
+use super::{Dim3, LaunchConfig, Parameter, spelling::spelled};
 
 /// `Result` with a device's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -141,7 +141,7 @@ pub enum Error {
         name: String,
     },
     /// A launch shape breaks a limit.
-    #[error("kernel `{kernel}`: {requested} {limit}, where 1 to {allowed} are allowed")]
+    #[error("kernel `{}`: {requested} {limit}, where 1 to {allowed} are allowed", spelled(.kernel))]
     InvalidLaunch {
         /// The kernel.
         kernel: String,
@@ -153,7 +153,11 @@ pub enum Error {
         allowed: u64,
     },
     /// The packed arguments do not fit the kernel's parameters.
-    #[error("kernel `{kernel}` takes {expected} arguments, {found} were given{}", mismatched(.mismatch))]
+    #[error(
+        "kernel `{}` takes {expected} arguments, {found} were given{}",
+        spelled(.kernel),
+        mismatched(.mismatch)
+    )]
     WrongArguments {
         /// The kernel.
         kernel: String,
@@ -240,7 +244,7 @@ impl fmt::Display for Call {
             self.call, self.device, self.name, self.code, self.text
         )?;
         match &self.launch {
-            Some((kernel, config)) => write!(f, "; kernel `{kernel}`, {config}"),
+            Some((kernel, config)) => write!(f, "; kernel `{}`, {config}", spelled(kernel)),
             None => Ok(()),
         }
     }
@@ -386,7 +390,7 @@ pub struct Fault {
 impl Fault {
     /// The fault as one sentence, without its source place.
     pub fn summary(&self) -> String {
-        let mut text = format!("kernel `{}`: {}", self.kernel, self.kind);
+        let mut text = format!("kernel `{}`: {}", spelled(&self.kernel), self.kind);
         if let Some((address, bytes)) = self.access {
             let space = self.space.unwrap_or("memory");
             text += &format!(" ({bytes} bytes at {space} address {address:#x}");
@@ -413,7 +417,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}fault: {}", place(&self.location), self.summary())?;
         for frame in &self.inlined {
-            write!(f, "\n  in `{}`, called at {}", frame.function, frame.call_site)?;
+            write!(f, "\n  in `{}`, called at {}", spelled(&frame.function), frame.call_site)?;
         }
         for place in &self.waiting {
             write!(f, "\n  other threads wait at {place}")?;

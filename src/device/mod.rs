@@ -37,6 +37,7 @@ mod pool;
 mod prepared;
 mod region;
 mod shelf;
+mod spelling;
 mod stream;
 mod texture;
 

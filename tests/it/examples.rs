@@ -21,6 +21,7 @@ examples! {
     gpuarray = "../../examples/gpuarray.rs";
     matrix_multiply = "../../examples/matrix_multiply.rs";
     random_pi = "../../examples/random_pi.rs";
+    rotate_image = "../../examples/rotate_image.rs";
     vector_add = "../../examples/vector_add.rs";
 }
 

@@ -1,7 +1,7 @@
 //! Modules from source, and kernels that check what they are given.
 
 use warpaint::{
-    array::vector::Int2,
+    array::{GpuArray, vector::Int2},
     compile::{Cache, Compiler, Target},
     device::{self, LaunchConfig},
     kernel::{Context, Error, In, InOut, Out, Source},
@@ -82,7 +82,7 @@ fn modules_tell_what_they_have() {
 }
 
 #[test]
-fn kernels_that_are_missed_are_listed_as_the_source_calls_them() {
+fn errors_call_kernels_what_the_source_does() {
     let text = "namespace field { __global__ void advance(float *x) { *x = 0.0f; } }
         template <class T> __global__ void fill(T *x) { *x = T(1); }";
     let source = Source::new(text).instance("fill<double>");
@@ -94,7 +94,16 @@ fn kernels_that_are_missed_are_listed_as_the_source_calls_them() {
             missing.contains("field::advance") && missing.contains("fill<double>"),
             "{missing}"
         );
-        assert!(module.kernel("fill<double>").is_ok() && module.kernel("field::advance").is_ok());
+        let x = GpuArray::<f32>::zeros(&context, &[1]).unwrap();
+        let (stream, too_many) = (context.stream(), LaunchConfig::new(1, 1 << 20));
+        for (name, argument) in [("field::advance", x.argument()), ("fill<double>", x.argument())] {
+            let kernel = module.kernel(name).unwrap();
+            #[expect(unsafe_code, reason = "a launch that is refused")]
+            // SAFETY: no kernel runs.
+            let refused = unsafe { kernel.launch(stream, &too_many, &[argument.unwrap()]) };
+            let refused = refused.unwrap_err().to_string();
+            assert!(refused.starts_with(&format!("kernel `{name}`: 1048576 threads")), "{refused}");
+        }
     }
 }
 
