@@ -85,7 +85,7 @@ pub(super) fn width<'a>(arrays: impl Iterator<Item = &'a Operand> + Clone) -> us
 pub(super) fn compute(code: &mut Code<'_>, out: &Operand) -> Result<()> {
     code.define(out.dtype);
     code.use_on(&out.context, "an expression")?;
-    out.memory.use_on(out.context.stream())?;
+    code.write_on(&out.context, out)?;
     if !out.layout.is_injective() {
         return Err(Error::NotWritable { shape: out.layout.shape().to_vec() });
     }

@@ -108,7 +108,7 @@ impl ElementwiseKernel {
         if count == 0 {
             return Ok(());
         }
-        let code = Code::custom(bound, &self.preamble, "0");
+        let mut code = Code::custom(bound, &self.preamble, "0");
         code.use_on(context, "an elementwise kernel")?;
         let mut arguments = code.arguments();
         arguments

@@ -161,9 +161,10 @@ impl<T: Data> GpuArray<T> {
             let dense = Self::from_shape(&self.context, self.shape(), values)?;
             return self.assign(&dense);
         };
-        self.memory.use_on(self.context.stream())?;
-        let stream = self.context.stream();
-        Ok(stream.upload(self.memory.slice(bytes)?, bytemuck::cast_slice(values))?)
+        let (memory, stream) = (&self.memory, self.context.stream());
+        memory.during(stream, || {
+            Ok(stream.upload(memory.slice(bytes)?, bytemuck::cast_slice(values))?)
+        })
     }
 
     /// Its elements in C order. Waits for the work before it.
@@ -192,7 +193,8 @@ impl<T: Data> GpuArray<T> {
     pub fn download(&self) -> Result<Readback<T>> {
         let dense = self.to_contiguous()?;
         let bytes = dense.bytes().unwrap_or(0..0);
-        Ok(Readback::new(dense.context.stream().download(dense.memory.slice(bytes)?)?))
+        let (memory, stream) = (&dense.memory, dense.context.stream());
+        memory.during(stream, || Ok(Readback::new(stream.download(memory.slice(bytes)?)?)))
     }
 
     /// Its only element. Waits for the work before it.

@@ -159,7 +159,7 @@ impl<T: Data, O: Data> Reduced<T, O> {
 
     /// Computes it into `out`, which is contiguous; `shape` is that of `code`.
     fn compute(&self, code: &mut Code<'_>, shape: &[usize], out: &Operand) -> Result<()> {
-        out.memory.use_on(out.context.stream())?;
+        code.write_on(&out.context, out)?;
         self.run(code, shape, &out.context, out.into())
     }
 

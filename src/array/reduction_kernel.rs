@@ -114,8 +114,7 @@ impl<T: Data> ReductionKernel<T> {
             return Err(super::Error::Shape { operation, expected: vec![], found });
         }
         let out = out.operand();
-        out.memory.use_on(context.stream())?;
-        self.run(bound, Results::from(&out))
+        out.memory.during(context.stream(), || self.run(bound, Results::from(&out)))
     }
 
     fn run<'a>(&'a self, bound: Bound<'a>, out: Results) -> Result<()> {

@@ -164,9 +164,9 @@ impl Scan {
         segments: Segments<'_>,
         mut out: Operand,
     ) -> Result<()> {
-        let (code, heads) = self.code(root, segments, out.dtype)?;
+        let (mut code, heads) = self.code(root, segments, out.dtype)?;
         code.use_on(&out.context, "a scan")?;
-        out.memory.use_on(out.context.stream())?;
+        code.write_on(&out.context, &out)?;
         let shape = code.shape()?;
         out.layout = fit(&out.layout, &shape)?.into();
         if overlap(&code, &out) {

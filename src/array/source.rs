@@ -16,7 +16,7 @@ use super::{
     layout::{Arrays, Axes, common_shape},
 };
 use crate::{
-    device::{Arguments, Function},
+    device::{Arguments, Block, Function, Stream},
     kernel::{Context, GENERATED, Key},
 };
 
@@ -47,6 +47,25 @@ pub(super) struct Code<'a> {
     pub(super) user_preamble: &'a str,
     /// Further classes and functions that the kernel's own text names.
     pub(super) library: &'static str,
+    uses: Uses,
+}
+
+/// Memory that an operation uses on a stream, from before its work is put there until after.
+#[derive(Default)]
+struct Uses(SmallVec<[(Arc<Block>, Stream); 4]>);
+
+impl Uses {
+    fn add(&mut self, memory: &Arc<Block>, stream: &Stream) -> Result<()> {
+        memory.use_on(stream)?;
+        self.0.push((memory.clone(), stream.clone()));
+        Ok(())
+    }
+}
+
+impl Drop for Uses {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|(memory, stream)| memory.used_on(stream));
+    }
 }
 
 /// What a node of an expression comes to; others are named by their numbers.
@@ -81,6 +100,7 @@ impl<'a> Code<'a> {
             custom,
             user_preamble,
             library: "",
+            uses: Uses::default(),
         }
     }
 
@@ -335,19 +355,27 @@ impl<'a> Code<'a> {
         self.arrays.iter().map(|array| &*array.layout).collect()
     }
 
-    /// Says that the arrays are used on the stream of `context`.
+    /// Says that the arrays are used on the stream of `context` by what is put there before this is dropped.
     ///
     /// # Errors
     /// [`Error::WrongDevice`] for an array of another device.
-    pub(super) fn use_on(&self, context: &Context, operation: &'static str) -> Result<()> {
+    pub(super) fn use_on(&mut self, context: &Context, operation: &'static str) -> Result<()> {
         let device = context.device().id();
         for array in self.arrays.iter().chain(&self.custom.arrays) {
             if array.context.device().id() != device {
                 return Err(Error::WrongDevice { operation });
             }
-            array.memory.use_on(context.stream())?;
+            self.uses.add(&array.memory, context.stream())?;
         }
         Ok(())
+    }
+
+    /// Says the same of what the code's value is written to, on the stream of `context`.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for an array of another device.
+    pub(super) fn write_on(&mut self, context: &Context, out: &Operand) -> Result<()> {
+        self.uses.add(&out.memory, context.stream())
     }
 }
 

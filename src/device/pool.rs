@@ -10,6 +10,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use smallvec::{SmallVec, smallvec};
+
 use super::{
     Device, DeviceId, Error, EventOptions, Memory, PoolStatistics, Result, Slice, Stream,
     shelf::{Shelf, size_class},
@@ -38,7 +40,7 @@ pub struct Pool(Arc<Inner>);
 struct Inner {
     device: Device,
     /// The stream that used it last beside each.
-    shelf: Shelf<(Memory, Stream)>,
+    shelf: Shelf<(Memory, Users)>,
 }
 
 impl Pool {
@@ -63,12 +65,12 @@ impl Pool {
             return Err(Error::WrongDevice { operation: "allocate from a pool" });
         }
         let (device, size) = (&self.0.device, size_class(bytes));
-        let same_stream = |(_, last): &(Memory, Stream)| last == stream;
-        let fresh = |size| Ok((device.alloc(size)?, stream.clone()));
-        let (memory, last) = self.0.shelf.take(size, same_stream, fresh)?;
-        let (address, last) = (memory.address(), Mutex::new(last));
+        let same_stream = |(_, users): &(Memory, Users)| is_only(users, stream);
+        let fresh = |size| Ok((device.alloc(size)?, smallvec![stream.clone()]));
+        let (memory, users) = self.0.shelf.take(size, same_stream, fresh)?;
+        let (address, users) = (memory.address(), Mutex::new(users));
         let owner = Owner::Pool { memory: Some(memory), size, pool: self.clone() };
-        let block = Block { address, bytes, owner, last };
+        let block = Block { address, bytes, owner, users };
         block.use_on(stream)?;
         tracing::trace!(target: "warpaint::pool", bytes, size, address = block.address(), "given out");
         Ok(block)
@@ -96,8 +98,7 @@ pub struct Block {
     address: u64,
     bytes: usize,
     owner: Owner,
-    /// The stream that used it last.
-    last: Mutex<Stream>,
+    users: Mutex<Users>,
 }
 
 /// Who has the memory of a block.
@@ -106,7 +107,7 @@ enum Owner {
     /// The memory is there until the block is dropped.
     Pool { memory: Option<Memory>, size: usize, pool: Pool },
     /// Kept for as long as the block is used.
-    Foreign { _kept: Box<dyn Any + Send + Sync> },
+    Foreign { device: DeviceId, _kept: Box<dyn Any + Send + Sync> },
 }
 
 impl Block {
@@ -122,8 +123,8 @@ impl Block {
         bytes: usize,
         kept: impl Any + Send + Sync,
     ) -> Self {
-        let owner = Owner::Foreign { _kept: Box::new(kept) };
-        Self { address, bytes, owner, last: Mutex::new(stream.clone()) }
+        let owner = Owner::Foreign { device: stream.device_id(), _kept: Box::new(kept) };
+        Self { address, bytes, owner, users: Mutex::new(smallvec![stream.clone()]) }
     }
 
     /// Size in bytes, as asked for.
@@ -147,45 +148,66 @@ impl Block {
     fn device_id(&self) -> DeviceId {
         match &self.owner {
             Owner::Pool { pool, .. } => pool.device().id(),
-            // All streams that use it are of one device.
-            Owner::Foreign { .. } => self.last().device().id(),
+            Owner::Foreign { device, .. } => *device,
         }
     }
 
-    fn last(&self) -> MutexGuard<'_, Stream> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    fn users(&self) -> MutexGuard<'_, Users> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says that work put on `stream` from now on uses the block: where another stream used it last, that work
-    /// waits for the other stream's.
+    /// Says that work put on `stream` from now on uses the block: where others used it last, it waits for their work.
     ///
     /// # Errors
     /// [`Error::WrongDevice`], [`Error::Call`].
     pub fn use_on(&self, stream: &Stream) -> Result<()> {
-        let mut last = self.last();
-        if last.device_id() != stream.device_id() {
+        let mut users = self.users();
+        if is_only(&users, stream) {
+            return Ok(());
+        }
+        if stream.device_id() != self.device_id() {
             return Err(Error::WrongDevice { operation: "use memory on a stream" });
         }
-        if *last != *stream {
-            follow(stream, &last)?;
-            *last = stream.clone();
-        }
+        users.iter().try_for_each(|earlier| follow(stream, earlier))?;
+        *users = smallvec![stream.clone()];
         Ok(())
+    }
+
+    /// Says that the work is on `stream` now. Between [`Block::use_on`] and it another thread may have put work
+    /// elsewhere that did not wait for it; who comes next waits for both.
+    pub fn used_on(&self, stream: &Stream) {
+        let mut users = self.users();
+        if !users.contains(stream) {
+            users.push(stream.clone());
+        }
+    }
+
+    /// Puts work that uses the block on `stream`, [`Block::use_on`] before and [`Block::used_on`] behind it.
+    pub(crate) fn during<R, E: From<Error>>(
+        &self,
+        stream: &Stream,
+        work: impl FnOnce() -> std::result::Result<R, E>,
+    ) -> std::result::Result<R, E> {
+        self.use_on(stream)?;
+        let done = work();
+        self.used_on(stream);
+        done
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let last = self.last.get_mut().unwrap_or_else(PoisonError::into_inner).clone();
+        let users = self.users.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let users = std::mem::take(users);
         match &mut self.owner {
             Owner::Pool { memory, size, pool } => {
                 let (size, address) = (*size, self.address);
                 tracing::trace!(target: "warpaint::pool", size, address, "given back");
                 if let Some(memory) = memory.take() {
-                    pool.0.shelf.put(size, (memory, last));
+                    pool.0.shelf.put(size, (memory, users));
                 }
             }
-            Owner::Foreign { .. } => wait_for_work(&last),
+            Owner::Foreign { .. } => users.iter().for_each(wait_for_work),
         }
     }
 }
@@ -200,6 +222,13 @@ fn wait_for_work(stream: &Stream) {
     if let Err(error) = ended() {
         tracing::debug!("while giving back foreign memory: {error}");
     }
+}
+
+/// The streams whose work may use a block: one, but where several threads use it at the same time.
+type Users = SmallVec<[Stream; 1]>;
+
+fn is_only(users: &Users, stream: &Stream) -> bool {
+    matches!(&users[..], [only] if only == stream)
 }
 
 const UNTIMED: EventOptions = EventOptions { timing: false, blocking_wait: false };
@@ -284,6 +313,37 @@ mod tests {
             two.fill(block.slice(..).unwrap(), super::super::Fill::U8(0xff)).unwrap();
             assert!(read.wait().unwrap().iter().all(|&byte| byte == round));
             two.synchronize().unwrap();
+        }
+    }
+
+    /// What two threads do that use a block on streams of their own at the same time.
+    #[test]
+    fn work_that_is_put_on_a_stream_late_is_waited_for() {
+        let device = Device::cpu().unwrap();
+        let pool = Pool::new(&device);
+        let [one, two, three] = [(); 3].map(|()| device.stream().unwrap());
+        for hands_over in [true, false] {
+            let block = pool.alloc(&one, 64).unwrap();
+            one.fill(block.slice(..).unwrap(), super::super::Fill::U8(7)).unwrap();
+            block.use_on(&one).unwrap();
+            block.use_on(&two).unwrap();
+            let (go, wait) = std::sync::mpsc::channel::<()>();
+            one.host_function(move || wait.recv().unwrap()).unwrap();
+            let read = one.download(block.slice(..).unwrap()).unwrap();
+            block.used_on(&one);
+            block.used_on(&two);
+
+            let next = if hands_over {
+                block.use_on(&three).unwrap();
+                block
+            } else {
+                drop(block);
+                pool.alloc(&three, 64).unwrap()
+            };
+            three.fill(next.slice(..).unwrap(), super::super::Fill::U8(1)).unwrap();
+            assert!(!three.is_idle().unwrap());
+            go.send(()).unwrap();
+            assert_eq!(read.wait().unwrap(), [7; 64]);
         }
     }
 }

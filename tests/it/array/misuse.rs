@@ -1,10 +1,13 @@
 //! What nobody should do to arrays and kernels, and what comes of it: an error, or what numpy does.
 
+use std::{sync::mpsc, thread, time::Duration};
+
 use warpaint::{
     array::{
         ArrayInterface, ElementwiseKernel, Error, GpuArray, ReductionKernel, concatenate,
         random::Generator,
     },
+    compile::{Cache, Compiler},
     device::{self, LaunchConfig},
     index,
     kernel::{self, Context, Source},
@@ -212,4 +215,35 @@ fn arrays_of_any_size_and_precision_are_printed() {
         let high = a.reshape(&[2, 1, 1]).unwrap().broadcast_to(&[2, 1 << 20, 1 << 30]).unwrap();
         assert_eq!(high.to_string().lines().count(), 15);
     }
+}
+
+/// While one thread compiles what it will do with an array, another uses the array on a stream of its own and drops it.
+#[test]
+fn memory_is_not_reused_before_work_that_another_thread_puts_on_its_stream_late() {
+    let device = device::Device::cpu().unwrap();
+    let context = Context::with_compiler(device, Compiler::new(Cache::disabled())).unwrap();
+    let [other, third] = [(); 2].map(|()| context.on_new_stream().unwrap());
+    let x = GpuArray::<f32>::ones(&context, &[5000]).unwrap();
+    let y = GpuArray::<f32>::zeros(&context, &[5000]).unwrap();
+    let kernel = elementwise("const float *x, float *y", "y[i] = x[i] + 1").unwrap();
+    let (begun, begins) = mpsc::channel();
+    let (theirs, result) = (x.clone(), y.clone());
+    let late = thread::spawn(move || {
+        begun.send(()).unwrap();
+        kernel.call(&[(&theirs).into(), (&result).into()])
+    });
+    begins.recv().unwrap();
+    // To compile takes longer. (Where it does not, nothing is late, and nothing shown.)
+    thread::sleep(Duration::from_millis(5));
+    let read = x.on(&other).unwrap().download().unwrap();
+    let (go, wait) = mpsc::channel::<()>();
+    context.stream().host_function(move || wait.recv().unwrap()).unwrap();
+    late.join().unwrap().unwrap();
+    assert!(read.wait().unwrap().iter().all(|&v| v == 1.0));
+    drop(x);
+    let z = GpuArray::<f32>::zeros(&third, &[5000]).unwrap();
+    thread::sleep(Duration::from_millis(20));
+    go.send(()).unwrap();
+    assert!(y.to_vec().unwrap().iter().all(|&v| v == 2.0));
+    assert!(z.to_vec().unwrap().iter().all(|&v| v == 0.0));
 }
