@@ -324,6 +324,7 @@ impl Shared {
         self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// How launches run that do not say so themselves.
     fn options(&self) -> LaunchOptions {
         self.options.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
