@@ -98,7 +98,7 @@ pub(super) fn compute(code: &mut Code<'_>, out: &Operand) -> Result<()> {
         return Ok(());
     }
     if overlap(code, out) {
-        return through_another(out, |between| compute(code, &between));
+        return through_another(out, |between| Job::new(code, &between)?.launch());
     }
     Job::new(code, out)?.launch()
 }
@@ -143,7 +143,12 @@ pub(super) fn through_another(
     let memory = Arc::new(out.context.pool().alloc(out.context.stream(), bytes)?);
     let between = Operand { memory, layout: Arc::new(layout), ..out.clone() };
     compute(between.clone())?;
-    self::compute(&mut Code::new(&Arc::new(Node::Array(between)))?, out)
+    // It is nobody else's, whatever arrays of other libraries say of their ends.
+    let copied = Arc::new(Node::Array(between));
+    let mut code = Code::new(&copied)?;
+    code.define(out.dtype);
+    code.write_on(&out.context, out)?;
+    Job::new(&code, out)?.launch()
 }
 
 /// An expression of which the places are known.

@@ -170,17 +170,29 @@ impl Scan {
         let shape = code.shape()?;
         out.layout = fit(&out.layout, &shape)?.into();
         if overlap(&code, &out) {
-            return through_another(&out, |between| self.run(root, segments, between));
+            let run = |between: Operand| self.run_apart((code, heads), &shape, segments, &between);
+            return through_another(&out, run);
         }
+        self.run_apart((code, heads), &shape, segments, &out)
+    }
+
+    /// The same into `out`, which has this shape and shares no memory with what is read but element for element.
+    fn run_apart(
+        &self,
+        (code, heads): (Code<'_>, Option<usize>),
+        shape: &[usize],
+        segments: Segments<'_>,
+        out: &Operand,
+    ) -> Result<()> {
         let order = order(segments, shape.len())?;
-        if let Some(columns) = self.columns(&code, &out, &shape, segments)? {
-            return columns.run(code, &out, self, || columns::Steps {
+        if let Some(columns) = self.columns(&code, out, shape, segments)? {
+            return columns.run(code, out, self, || columns::Steps {
                 definitions: self.definitions(out.dtype),
                 load: "map_(x_, row)",
                 store: self.value("row == 0", ""),
             });
         }
-        let places = Places::along(order.iter().copied(), &shape, &layouts(&code, &out))?;
+        let places = Places::along(order.iter().copied(), shape, &layouts(&code, out))?;
         let total = match segments {
             Segments::One => DType { name: "Value", ..self.accumulator },
             _ => segmented(self.accumulator),

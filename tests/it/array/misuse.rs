@@ -247,3 +247,17 @@ fn memory_is_not_reused_before_work_that_another_thread_puts_on_its_stream_late(
     assert!(y.to_vec().unwrap().iter().all(|&v| v == 2.0));
     assert!(z.to_vec().unwrap().iter().all(|&v| v == 0.0));
 }
+
+/// Its ends tell nothing then of what shares memory with it, not even with what was just allocated.
+#[test]
+fn an_array_that_is_said_to_reach_over_all_memory_faults_where_it_has_none() {
+    let context = Context::new(device::Device::cpu().unwrap()).unwrap();
+    let a = GpuArray::<i32>::arange(&context, 4).unwrap();
+    let far = imported(&a, |interface| {
+        interface.shape = vec![2];
+        interface.strides = Some(vec![1 << 61]);
+    });
+    let faults = |read| matches!(read, Err(Error::Device(device::Error::Fault(_))));
+    assert!(faults((&far + 1).eval().unwrap().to_vec()));
+    assert!(faults(far.cumsum().unwrap().to_vec()));
+}
