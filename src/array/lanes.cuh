@@ -6,6 +6,8 @@ constexpr unsigned LANES = 32, ALL_LANES = 0xffffffffu;
 // A value as 32-bit words.
 template <class T> struct Words {
     static constexpr int COUNT = (sizeof(T) + 3) / 4;
+    // Of a large structure they are not in registers anyway.
+    static constexpr int UNROLL = COUNT <= 16 ? COUNT : 1;
     unsigned at[COUNT];
 
     Words() = default;
@@ -26,7 +28,7 @@ template <class T> struct Words {
 template <class T> __device__ T from_below(const T &value, unsigned distance)
 {
     Words<T> words(value);
-#pragma unroll
+#pragma unroll Words<T>::UNROLL
     for (int k = 0; k < words.COUNT; ++k) words.at[k] = __shfl_up_sync(ALL_LANES, words.at[k], distance);
     return words.value();
 }
@@ -34,7 +36,7 @@ template <class T> __device__ T from_below(const T &value, unsigned distance)
 template <class T> __device__ T from_above(const T &value, unsigned distance)
 {
     Words<T> words(value);
-#pragma unroll
+#pragma unroll Words<T>::UNROLL
     for (int k = 0; k < words.COUNT; ++k) words.at[k] = __shfl_down_sync(ALL_LANES, words.at[k], distance);
     return words.value();
 }
@@ -42,7 +44,7 @@ template <class T> __device__ T from_above(const T &value, unsigned distance)
 template <class T> __device__ T from_last(const T &value)
 {
     Words<T> words(value);
-#pragma unroll
+#pragma unroll Words<T>::UNROLL
     for (int k = 0; k < words.COUNT; ++k) words.at[k] = __shfl_sync(ALL_LANES, words.at[k], LANES - 1);
     return words.value();
 }
@@ -55,7 +57,7 @@ template <class T> struct Mailbox {
     __device__ void put(const T &value) volatile
     {
         const Words<T> words(value);
-#pragma unroll
+#pragma unroll Words<T>::UNROLL
         for (int k = 0; k < words.COUNT; ++k) at[k] = 1ull << 32 | words.at[k];
     }
     __device__ T wait() const volatile
@@ -64,7 +66,7 @@ template <class T> struct Mailbox {
         bool there;
         do {
             there = true;
-#pragma unroll
+#pragma unroll Words<T>::UNROLL
             for (int k = 0; k < words.COUNT; ++k) {
                 const unsigned long long found = at[k];
                 there &= found >> 32 != 0;

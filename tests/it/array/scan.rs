@@ -115,14 +115,14 @@ fn structures_are_scanned_in_their_order() {
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Counts {
-    of: [u32; 24],
+    of: [u32; 64],
 }
 
 impl Data for Counts {
     const DTYPE: DType = DType {
         name: "Counts",
-        definition: "struct Counts { unsigned of[24]; };",
-        bytes: 96,
+        definition: "struct Counts { unsigned of[64]; };",
+        bytes: 256,
         align: 4,
     };
 }
@@ -134,15 +134,15 @@ fn large_structures_are_scanned() {
     let histogram = unsafe { InclusiveScanKernel::<Counts>::new("add(a, b)") };
     let histogram = histogram.map("one(x)").preamble(
         "__device__ Counts add(Counts a, const Counts &b)
-        { for (int k = 0; k < 24; ++k) a.of[k] += b.of[k]; return a; }
+        { for (int k = 0; k < 64; ++k) a.of[k] += b.of[k]; return a; }
         __device__ Counts one(int x) { Counts c{}; c.of[x] = 1; return c; }",
     );
     for context in contexts() {
         let n = 500;
-        let values = random(6, n, |rng| rng.i32(0..24));
+        let values = random(6, n, |rng| rng.i32(0..64));
         let a = GpuArray::from_slice(&context, &values).unwrap();
         let all = histogram.call(&a).unwrap().to_vec().unwrap();
-        let mut expected = Counts { of: [0; 24] };
+        let mut expected = Counts { of: [0; 64] };
         for (value, found) in values.iter().zip(all) {
             expected.of[*value as usize] += 1;
             assert!(found == expected);
