@@ -128,7 +128,7 @@ impl SourceModule {
         let lowered = self.names.get(name).map_or(name, String::as_str);
         let stem = name.split('<').next().unwrap_or(name).trim();
         let of_name = |kernel: &&signature::Kernel| kernel.name == stem && kernel.defined;
-        let signature = self.kernels.iter().find(of_name).cloned();
+        let signature = self.kernels.iter().find(of_name).map(|kernel| kernel.instance(name));
         let function =
             self.module.function(lowered).map_err(|error| self.in_words_of_source(error))?;
         Ok(Kernel::new(name, function, signature))

@@ -36,7 +36,7 @@ impl Binder<'_> {
                 return None;
             }
         };
-        let bound: Vec<_> = kernel.parameters.iter().map(|p| self.argument(kernel, p)).collect();
+        let bound: Vec<_> = kernel.parameters.iter().map(|p| self.argument(&kernel, p)).collect();
         let arguments: Vec<Argument> = bound.into_iter().collect::<Option<_>>()?;
         let mut swaps: Vec<ResourceId> = arguments.iter().filter_map(next).collect();
         swaps.dedup();
@@ -71,7 +71,7 @@ fn next(argument: &Argument) -> Option<ResourceId> {
 }
 
 /// The kernel that `name`, perhaps with template arguments, means.
-fn find_kernel<'k>(kernels: &'k [Kernel], name: &str) -> Result<&'k Kernel, String> {
+fn find_kernel(kernels: &[Kernel], name: &str) -> Result<Kernel, String> {
     let (stem, arguments) = name.find('<').map_or((name, ""), |at| name.split_at(at));
     let stem = stem.trim_start_matches("::");
     let mut candidates: Vec<&Kernel> = kernels.iter().filter(|k| k.name == stem).collect();
@@ -101,7 +101,7 @@ fn find_kernel<'k>(kernels: &'k [Kernel], name: &str) -> Result<&'k Kernel, Stri
         (false, false) => {
             Err(format!("the kernel `{stem}` is no template: leave out `{arguments}`"))
         }
-        _ => Ok(kernel),
+        _ => Ok(kernel.instance(name)),
     }
 }
 

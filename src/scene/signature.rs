@@ -17,6 +17,8 @@ pub struct Kernel {
     pub name: String,
     /// Whether it is a template, launched as `name<...>`.
     pub template: bool,
+    /// The names of its template's parameters, in order; empty for one without a name, and from a pack on.
+    pub template_parameters: Vec<String>,
     /// Whether its body was seen, not only a declaration.
     pub defined: bool,
     /// Its parameters, in order.
@@ -51,7 +53,8 @@ pub fn scan(file: &str, text: &str) -> Vec<Kernel> {
         let position = |token: &Token<'_>| lines.position(token.offset);
         kernels.push(Kernel {
             name: found.name,
-            template: found.template,
+            template: found.template.is_some(),
+            template_parameters: found.template.unwrap_or_default(),
             defined: found.defined,
             parameters: parameters(found.parameters, &position),
             file: Arc::clone(&file),
@@ -59,6 +62,33 @@ pub fn scan(file: &str, text: &str) -> Vec<Kernel> {
         });
     }
     kernels
+}
+
+impl Kernel {
+    /// The instance that is launched as `name`, `fill<float, 3>`: its parameters' types say what the names of the
+    /// template's parameters mean. What the arguments leave open stays as it is written.
+    pub fn instance(&self, name: &str) -> Self {
+        let angles = name.find('<').zip(name.rfind('>'));
+        let between = angles.and_then(|(open, close)| name.get(open + 1..close)).unwrap_or("");
+        let given = tokens(between);
+        let given = split(&given);
+        let meant = |word: &str| {
+            let number = self.template_parameters.iter().position(|name| name == word)?;
+            given.get(number).filter(|argument| !argument.is_empty())
+        };
+        let parameters = self.parameters.iter().map(|parameter| {
+            let mut words = Vec::new();
+            for token in tokens(&parameter.text) {
+                match meant(token.text) {
+                    Some(argument) => words.extend(argument.iter().map(|token| token.text)),
+                    None => words.push(token.text),
+                }
+            }
+            let (text, ctype) = (spell(&words), CType::from_words(&words));
+            KernelParameter { text, ctype, ..parameter.clone() }
+        });
+        Self { parameters: parameters.collect(), ..self.clone() }
+    }
 }
 
 /// The identifiers of `text`, keywords too, each once.
@@ -71,7 +101,8 @@ pub(super) fn words(text: &str) -> BTreeSet<&str> {
 struct Found<'t, 's> {
     name: String,
     at: &'t Token<'s>,
-    template: bool,
+    /// The names of the parameters, where it is one.
+    template: Option<Vec<String>>,
     defined: bool,
     parameters: &'t [Token<'s>],
 }
@@ -91,34 +122,36 @@ impl<'t, 's> Scanner<'t, 's> {
 
     /// The next kernel from here on.
     fn next_kernel(&mut self) -> Option<Found<'t, 's>> {
-        let mut template = false;
+        let mut template = None;
         while self.at < self.tokens.len() {
             match self.text(self.at) {
                 "template" if self.text(self.at + 1) == "<" => {
                     // `template <>` specialises: such a kernel is launched by name like its template.
-                    template = true;
+                    let open = self.at + 2;
                     self.at = self.after_angles(self.at + 1);
+                    let close = self.at.saturating_sub(1).min(self.tokens.len());
+                    template = Some(names(self.tokens.get(open..close).unwrap_or_default()));
                     continue;
                 }
                 "namespace" => {
                     self.enter_namespace();
-                    template = false;
+                    template = None;
                     continue;
                 }
                 "__global__" => {
-                    if let Some(found) = self.kernel(template) {
+                    if let Some(found) = self.kernel(template.take()) {
                         return Some(found);
                     }
                 }
                 "{" => {
                     self.depth += 1;
-                    template = false;
+                    template = None;
                 }
                 "}" => {
                     self.leave_brace();
-                    template = false;
+                    template = None;
                 }
-                ";" => template = false,
+                ";" => template = None,
                 _ => {}
             }
             self.at += 1;
@@ -150,7 +183,7 @@ impl<'t, 's> Scanner<'t, 's> {
     }
 
     /// The kernel whose `__global__` is here.
-    fn kernel(&mut self, template: bool) -> Option<Found<'t, 's>> {
+    fn kernel(&mut self, template: Option<Vec<String>>) -> Option<Found<'t, 's>> {
         let mut at = self.at + 1;
         loop {
             let token = self.tokens.get(at)?;
@@ -170,7 +203,11 @@ impl<'t, 's> Scanner<'t, 's> {
     }
 
     /// The kernel whose name is at `name`.
-    fn with_parameters(&mut self, name: usize, template: bool) -> Option<Found<'t, 's>> {
+    fn with_parameters(
+        &mut self,
+        name: usize,
+        template: Option<Vec<String>>,
+    ) -> Option<Found<'t, 's>> {
         let after = self.after_group(name + 1);
         if after > self.tokens.len() || self.text(after - 1) != ")" {
             return None;
@@ -269,20 +306,32 @@ fn parameters(
     }
 }
 
+/// The names of the parameters between the angles of a template.
+fn names(tokens: &[Token<'_>]) -> Vec<String> {
+    let name = |part: &[Token<'_>]| {
+        let words = part.iter().filter(|token| token.kind == Kind::Word).map(|token| token.text);
+        // The first one says what it is.
+        let last = words.skip(1).last().filter(|word| !CType::is_type_word(word));
+        last.unwrap_or_default().to_owned()
+    };
+    let parts = split(tokens);
+    parts.into_iter().take_while(|part| part.iter().all(|t| t.text != ".")).map(name).collect()
+}
+
 /// The declarations between the commas, without default arguments.
 fn split<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<&'t [Token<'s>]> {
     let mut parts = Vec::new();
-    let (mut start, mut end, mut depth) = (0, None, 0_i32);
+    let (mut start, mut end, mut depth, mut angles) = (0, None, 0_i32, 0_i32);
     for (at, token) in tokens.iter().enumerate() {
-        // In a default argument `<` is as likely a comparison as a bracket.
-        let angles = end.is_none();
+        // Within parentheses and in a default argument `<` is as likely a comparison as a bracket.
+        let brackets = depth == 0 && end.is_none();
         match token.text {
             "(" | "[" | "{" => depth += 1,
             ")" | "]" | "}" => depth -= 1,
-            "<" if angles => depth += 1,
-            ">" if angles => depth -= 1,
-            "=" if depth == 0 && end.is_none() => end = Some(at),
-            "," if depth == 0 => {
+            "<" if brackets => angles += 1,
+            ">" if brackets => angles -= 1,
+            "=" if depth + angles == 0 && end.is_none() => end = Some(at),
+            "," if depth + angles == 0 => {
                 parts.push(&tokens[start..end.take().unwrap_or(at)]);
                 start = at + 1;
             }

@@ -95,8 +95,13 @@ fn errors_call_kernels_what_the_source_does() {
             "{missing}"
         );
         let x = GpuArray::<f32>::zeros(&context, &[1]).unwrap();
+        let y = GpuArray::<f64>::zeros(&context, &[1]).unwrap();
+        let fill = module.kernel("fill<double>").unwrap();
+        let other = fill.arguments(&[x.argument().unwrap()]).unwrap_err().to_string();
+        let expected = "kernel `fill<double>`: parameter `x` is double *, the argument is ";
+        assert!(other.starts_with(expected), "{other}");
         let (stream, too_many) = (context.stream(), LaunchConfig::new(1, 1 << 20));
-        for (name, argument) in [("field::advance", x.argument()), ("fill<double>", x.argument())] {
+        for (name, argument) in [("field::advance", x.argument()), ("fill<double>", y.argument())] {
             let kernel = module.kernel(name).unwrap();
             #[expect(unsafe_code, reason = "a launch that is refused")]
             // SAFETY: no kernel runs.

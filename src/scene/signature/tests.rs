@@ -137,3 +137,46 @@ fn declarations_and_broken_neighbours() {
         .map(|(s, d)| (s.into(), d));
     assert_eq!(found, expected);
 }
+
+#[test]
+fn templates_parameters_are_what_an_instance_says() {
+    let cases = [
+        (
+            "template <class T> __global__ void f(T *x, const T v) {}",
+            "f<float>",
+            "x: float *, v: float",
+        ),
+        (
+            "template <class T> __global__ void f(const T *x) {}",
+            "f< unsigned  long long >",
+            "x: const unsigned long long *",
+        ),
+        ("template <class T> __global__ void f(T x) {}", "f<float4*>", "x: float4 *"),
+        (
+            "template <int N, typename T = float, class U> __global__ void f(T *x, U n) {}",
+            "a::f<(3 > 2), double, int>",
+            "x: double *, n: int",
+        ),
+        // What the arguments leave open, and what is made of them.
+        (
+            "template <class T, class U = int> __global__ void f(T x, U n) {}",
+            "f<half>",
+            "x: half, n: U",
+        ),
+        (
+            "template <class T> __global__ void f(Grid<T> g, T::type t) {}",
+            "f<int>",
+            "g: Grid<int>, t: int::type",
+        ),
+        ("template <class... T> __global__ void f(T... x) {}", "f<int>", "x: T . . ."),
+        ("template <unsigned long> __global__ void f(long n) {}", "f<3>", "n: long long"),
+        ("__global__ void f(int n) {}", "f", "n: int"),
+        ("template <class T> __global__ void f(T *x) {}", "f<", "x: T *"),
+        ("template <class T> __global__ void f(T *x) {}", ">f<", "x: T *"),
+    ];
+    for (source, name, expected) in cases {
+        let found = describe(&scan("test.cu", source)[0].instance(name));
+        let parameters = found.split_once('(').unwrap().1.strip_suffix(')').unwrap();
+        assert_eq!(parameters, expected, "{source}");
+    }
+}
