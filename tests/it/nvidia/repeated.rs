@@ -83,13 +83,12 @@ fn what_does_not_change_is_launched_as_it_is() {
     let same = calls(|| again(1));
     assert_eq!(same.iter().filter(|call| *call == "cuGraphLaunch").count(), OFTEN as usize);
     assert!(same.iter().all(|call| !call.contains("SetParams")), "{same:?}");
-    // Where another test sets a limit in between, the graph is a new one.
-    let set = ["cuGraphExecKernelNodeSetParams", "cuGraphInstantiateWithFlags"];
     let other = calls(|| again(2));
-    assert!(
-        (1..=2).contains(&other.iter().filter(|call| set.contains(&&***call)).count()),
-        "{other:?}"
-    );
+    let count = |name: &str| other.iter().filter(|call| *call == name).count();
+    let (set, made) =
+        (count("cuGraphExecKernelNodeSetParams"), count("cuGraphInstantiateWithFlags"));
+    // Where another test sets a limit in between, the graph is a new one.
+    assert!(set <= 1 && set + made >= 1, "{other:?}");
     let read = stream.download(memory.slice(..).unwrap()).unwrap().wait().unwrap();
     assert_eq!(numbers(&read), [2]);
 }
