@@ -1,5 +1,5 @@
 #pragma once
-// Word for word as CUDA's own headers define them, which may come, too.
+// Spelt as in CUDA's own headers, which may be included, too: a macro may be defined again only alike.
 #define FLT_DIG 6
 #define FLT_MANT_DIG 24
 #define FLT_MIN 1.17549435082228750796873653722224568e-38f

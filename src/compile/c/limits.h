@@ -1,5 +1,5 @@
 #pragma once
-// Word for word as CUDA's own headers define them, which may come, too.
+// Spelt as in CUDA's own headers, which may be included, too: a macro may be defined again only alike.
 #define CHAR_BIT 8
 #define SCHAR_MIN (-128)
 #define SCHAR_MAX 127
