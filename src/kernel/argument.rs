@@ -12,6 +12,15 @@ use crate::{
 };
 
 /// What an argument is, as far as its Rust type tells.
+///
+/// ```
+/// use warpaint::{element::{Element, Scalar}, kernel::{Argument, Kind}};
+///
+/// let value = Argument::from(2.5f32);
+/// assert_eq!(value.kind(), Kind::Value(Element::scalar(Scalar::F32)));
+/// assert_eq!(value.kind().to_string(), "a value of type `float`");
+/// assert_eq!(Argument::value([2.5f32; 3]).kind(), Kind::Bytes(12));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Device memory that holds elements of a CUDA type, or of the named one.
@@ -26,6 +35,23 @@ pub enum Kind {
 ///
 /// Made by `From` of slices of device memory and of scalars, by [`Argument::value`] for structures, and by
 /// [`Argument::address`] where memory has but an address.
+///
+/// ```
+/// use warpaint::{device::Device, kernel::{Argument, Context, Source}};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let source = Source::new("__global__ void keep(const float *x, int2 from, unsigned n) {}");
+/// let keep = context.module(&source)?.kernel("keep")?;
+/// let x = context.pool().alloc(context.stream(), 12)?;
+/// let (x, from) = (Argument::from(x.slice(..)?), Argument::value([0i32, 1]));
+/// assert_eq!(keep.arguments(&[x.clone(), from.clone(), 3u32.into()])?.bytes().len(), 20);
+/// // As C++'s literals, Rust's are signed; unlike C++, nothing converts them.
+/// assert_eq!(
+///     keep.arguments(&[x, from, 3.into()]).unwrap_err().to_string(),
+///     "kernel `keep`: parameter `n` is unsigned, the argument is a value of type `int`"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Argument {
     bytes: SmallVec<[u8; 16]>,
@@ -35,12 +61,40 @@ pub struct Argument {
 
 impl Argument {
     /// A value that a kernel takes as `element`; for CUDA's vector types, as arrays of scalars.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, element::{Element, Scalar}, kernel::{Argument, Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let source = Source::new("__global__ void run(int n, float4 v) {}");
+    /// let run = context.module(&source)?.kernel("run")?;
+    /// let v = Argument::element(Element::vector(Scalar::F32, 4), [1.0f32, 2.0, 3.0, 4.0]);
+    /// // CUDA's `float4` begins at a multiple of 16 bytes.
+    /// assert_eq!(run.arguments(&[1.into(), v])?.parameters()[1].offset, 16);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn element<T: bytemuck::NoUninit>(element: Element, value: T) -> Self {
         let bytes = bytemuck::bytes_of(&value).into();
         Self { bytes, align: element.align(), kind: Kind::Value(element) }
     }
 
     /// A value of a `#[repr(C)]` type that the kernel declares alike.
+    ///
+    /// ```
+    /// # use warpaint::{device::{Device, LaunchConfig}, kernel::{Argument, Context, InOut, Source}};
+    /// #[derive(Clone, Copy, bytemuck::NoUninit)]
+    /// #[repr(C)]
+    /// struct Limits { low: f32, high: f32 }
+    ///
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let source = Source::new("struct Limits { float low, high; };
+    ///     __global__ void clamp(float *x, Limits to) { *x = fmin(fmax(*x, to.low), to.high); }");
+    /// let clamp = context.module(&source)?.kernel("clamp")?;
+    /// let (mut x, to) = ([2.5f32], Argument::value(Limits { low: 0.0, high: 1.0 }));
+    /// // SAFETY: one thread, one element.
+    /// unsafe { clamp.call(&context, &LaunchConfig::new(1, 1), &mut [InOut(&mut x).into(), to.into()])? };
+    /// assert_eq!(x, [1.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn value<T: bytemuck::NoUninit>(value: T) -> Self {
         let bytes: SmallVec<[u8; 16]> = bytemuck::bytes_of(&value).into();
         let kind = Kind::Bytes(bytes.len());
@@ -48,12 +102,39 @@ impl Argument {
     }
 
     /// Device memory that holds `element`s, where that is known.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, element::{Element, Scalar}, kernel::{Argument, Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let count = context.module(&Source::new("__global__ void count(int *n) {}"))?.kernel("count")?;
+    /// let memory = context.pool().alloc(context.stream(), 4)?;
+    /// assert!(count.arguments(&[Argument::array(memory.slice(..)?, None)]).is_ok());
+    /// let floats = Argument::array(memory.slice(..)?, Some(Element::scalar(Scalar::F32)));
+    /// assert_eq!(
+    ///     count.arguments(&[floats]).unwrap_err().to_string(),
+    ///     "kernel `count`: parameter `n` is int *, the argument is an array of `float`"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn array(memory: Slice<'_>, element: Option<Element>) -> Self {
         Self { kind: Kind::Array(element), ..Self::address(memory.address()) }
     }
 
     /// Device memory at an address, whatever it holds: another library's, or somewhere in an allocation. (A `u64` by
     /// itself is a number, which no pointer takes.)
+    ///
+    /// ```
+    /// # use warpaint::{device::{Device, LaunchConfig}, kernel::{Argument, Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let set = context.module(&Source::new("__global__ void set(int *x) { *x = 7; }"))?.kernel("set")?;
+    /// let x = context.device().alloc(12)?;
+    /// context.stream().upload(x.slice(..)?, &[0; 12])?;
+    /// let last = Argument::address(x.address() + 8);
+    /// // SAFETY: one thread writes the last four of the twelve bytes.
+    /// unsafe { set.launch(context.stream(), &LaunchConfig::new(1, 1), &[last])? };
+    /// assert_eq!(context.stream().download(x.slice(..)?)?.wait()?, [0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn address(address: u64) -> Self {
         let bytes = SmallVec::from_slice(&address.to_ne_bytes());
         Self { bytes, align: 8, kind: Kind::Array(None) }

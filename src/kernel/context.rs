@@ -59,6 +59,14 @@ impl Context {
 
     /// A context on the chosen device.
     ///
+    /// ```
+    /// # use warpaint::{device::{Choice, DeviceKind}, kernel::Context};
+    /// // `Choice::Auto`, the default, takes a GPU where there is one.
+    /// let context = Context::open(Choice::Cpu)?;
+    /// assert_eq!(context.device().info().kind, DeviceKind::Cpu);
+    /// # Ok::<(), warpaint::kernel::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Device::open`] and [`Context::new`].
     pub fn open(choice: Choice) -> Result<Self> {
@@ -66,6 +74,14 @@ impl Context {
     }
 
     /// A context that compiles with `compiler`.
+    ///
+    /// ```
+    /// # use warpaint::{compile::{Cache, Compiler}, device::Device, kernel::Context};
+    /// let in_memory = Compiler::new(Cache::memory());
+    /// let context = Context::with_compiler(Device::cpu()?, in_memory)?;
+    /// assert_eq!(context.compiler().cache().path(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// The device's, when the stream cannot be made.
@@ -79,6 +95,20 @@ impl Context {
     }
 
     /// The same context with its work on `stream`.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let stream = context.device().stream()?;
+    /// let beside = context.on(&stream)?;
+    /// let a = GpuArray::full(&beside, &[2], 1.5f32)?;
+    /// assert_eq!(*a.context().stream(), stream);
+    ///
+    /// let other = Device::cpu()?.stream()?; // Each is a device of its own, with memory that the others do not see.
+    /// let error = context.on(&other).unwrap_err().to_string();
+    /// assert_eq!(error, "use a stream: the handles belong to different devices");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`device::Error::WrongDevice`] for a stream of another device.
@@ -100,6 +130,24 @@ impl Context {
     /// The same context with its work on a new stream on which every launch waits for its kernel, so that an error
     /// comes from the launch that caused it. Slow: for finding mistakes.
     ///
+    /// ```
+    /// # use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let source = Source::new("__global__ void wild(int *x) { x[1 << 20] = 1; }");
+    /// let wild = context.module(&source)?.kernel("wild")?;
+    /// let x = context.pool().alloc(context.stream(), 4)?;
+    /// let launch = |context: &Context| {
+    ///     let arguments = [x.slice(..)?.into()];
+    ///     // SAFETY: the CPU device stops a kernel that leaves its memory.
+    ///     unsafe { wild.launch(context.stream(), &LaunchConfig::new(1, 1), &arguments) }
+    /// };
+    /// assert!(launch(&context.checked()?).is_err());
+    /// let later = context.on_new_stream()?;
+    /// assert!(launch(&later).is_ok());
+    /// assert!(later.synchronize().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// The device's.
     pub fn checked(&self) -> Result<Self> {
@@ -118,6 +166,16 @@ impl Context {
     }
 
     /// The pool that arrays take their memory from.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::<f32>::zeros(&context, &[1000])?;
+    /// assert_eq!(context.pool().statistics().active_blocks, 1);
+    /// drop(a);
+    /// assert_eq!(context.pool().statistics().held_blocks, 1); // for the next array of about that size
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn pool(&self) -> &Pool {
         &self.shared.pool
     }
@@ -128,11 +186,31 @@ impl Context {
     }
 
     /// What sources are compiled for.
+    ///
+    /// ```
+    /// # use warpaint::{compile::Target, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// assert_eq!(context.target(), Target::CPU);
+    /// assert_eq!(context.target().to_string(), "compute_80");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn target(&self) -> Target {
         self.shared.target
     }
 
     /// Compiles `source` and loads it.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let source = Source::new("__global__ void twice(float *x) {\n    x[threadIdx.x] *= two;\n}").named("twice.cu");
+    /// let error = context.module(&source).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "twice.cu does not compile: twice.cu:2:23: error: identifier \"two\" is undefined"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Rejected`] for mistakes in the source; the compiler's and the device's.
@@ -193,6 +271,18 @@ impl Context {
     }
 
     /// How often kernels of array operations were found, and how often their source had to be written.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[1.0f32, 2.0])?;
+    /// (&a + 1.0).eval()?;
+    /// (&a + 2.0).eval()?; // The same kernel: numbers are arguments.
+    /// (&a * 2.0).eval()?;
+    /// let statistics = context.generated_statistics();
+    /// assert_eq!((statistics.written, statistics.found), (2, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn generated_statistics(&self) -> GeneratedStatistics {
         self.generated_sources().statistics
     }

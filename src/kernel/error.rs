@@ -9,6 +9,21 @@ use crate::{
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a kernel cannot be made or launched.
+///
+/// ```
+/// use warpaint::{device::Device, kernel::{Context, Error, Source}};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let source = Source::new("__global__ void k() {\n    int x = y;\n    z = 1;\n}").named("k.cu");
+/// match context.module(&source) {
+///     Err(Error::Rejected { name, diagnostics, .. }) => {
+///         assert_eq!(name, "k.cu");
+///         assert_eq!(diagnostics.iter().filter_map(|error| error.line).collect::<Vec<_>>(), [2, 3]);
+///     }
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

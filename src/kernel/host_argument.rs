@@ -7,21 +7,80 @@ use crate::{
 };
 
 /// A slice of the host that a kernel reads (PyCUDA's `In`): uploaded before the launch.
+///
+/// ```
+/// use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, In, Source}};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let source = Source::new("__global__ void look(const float *x) {}");
+/// let look = context.module(&source)?.kernel("look")?;
+/// // SAFETY: the kernel touches no memory.
+/// let wrong = unsafe { look.call(&context, &LaunchConfig::new(1, 1), &mut [In(&[1.0f64]).into()]) };
+/// assert_eq!(
+///     wrong.unwrap_err().to_string(),
+///     "kernel `look`: parameter `x` is const float *, the argument is an array of `double`"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct In<'a, T>(pub &'a [T]);
 
 /// A slice of the host that a kernel writes all of (PyCUDA's `Out`): downloaded after the launch. What the kernel
 /// leaves out holds anything afterwards.
+///
+/// ```
+/// use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, Out, Source}};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let source = Source::new("__global__ void square(int *x) { x[threadIdx.x] = threadIdx.x * threadIdx.x; }");
+/// let square = context.module(&source)?.kernel("square")?;
+/// let mut x = vec![0; 5];
+/// // SAFETY: five threads, five elements.
+/// unsafe { square.call(&context, &LaunchConfig::new(1, 5), &mut [Out(&mut x).into()])? };
+/// assert_eq!(x, [0, 1, 4, 9, 16]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Out<'a, T>(pub &'a mut [T]);
 
 /// A slice of the host that a kernel changes (PyCUDA's `InOut`): uploaded before the launch, downloaded after it.
+///
+/// ```
+/// use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, InOut, Source}};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let source = Source::new("__global__ void negate(float *x) { x[threadIdx.x] *= -1.0f; }");
+/// let negate = context.module(&source)?.kernel("negate")?;
+/// let mut x = [1.5f32, -2.0, 7.0];
+/// // SAFETY: two threads, three elements.
+/// unsafe { negate.call(&context, &LaunchConfig::new(1, 2), &mut [InOut(&mut x).into()])? };
+/// assert_eq!(x, [-1.5, 2.0, 7.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct InOut<'a, T>(pub &'a mut [T]);
 
 /// An argument of [`Kernel::call`]: what any launch takes, or a slice of the host as [`In`], [`Out`] or [`InOut`],
 /// whose elements have the type that the kernel's pointer is to. (A structure that becomes an [`Argument`] by itself
 /// fits any pointer.)
+///
+/// ```
+/// use warpaint::{array::GpuArray, device::{Device, LaunchConfig}, kernel::{Context, HostArgument, Out, Source}};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let source = Source::new("__global__ void above(int *out, const float *a, float limit) {
+///     out[threadIdx.x] = a[threadIdx.x] > limit;
+/// }");
+/// let above = context.module(&source)?.kernel("above")?;
+/// let a = GpuArray::from_slice(&context, &[1.0f32, 2.0, 3.0])?;
+/// let mut out = [0; 3];
+/// let arguments: &mut [HostArgument<'_>] =
+///     &mut [Out(&mut out).into(), a.argument()?.into(), 1.5f32.into()];
+/// // SAFETY: three threads, three elements of each.
+/// unsafe { above.call(&context, &LaunchConfig::new(1, 3), arguments)? };
+/// assert_eq!(out, [0, 1, 1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct HostArgument<'a>(Given<'a>);
 

@@ -25,6 +25,7 @@ use crate::{
 /// let result = context.stream().download(x.slice(..)?)?.wait()?;
 /// assert_eq!(bytemuck::pod_collect_to_vec::<u8, f32>(&result), [2.0, 5.0, -6.0]);
 ///
+/// // SAFETY: it is refused.
 /// let wrong = unsafe { twice.launch(context.stream(), &LaunchConfig::new(1, 3), &[3i32.into()]) };
 /// assert_eq!(
 ///     wrong.unwrap_err().to_string(),
@@ -122,6 +123,17 @@ impl SourceModule {
     /// The kernel that the source calls so: `advance`, `field::advance`, or the instance of a template that
     /// was announced by [`Source::instance`].
     ///
+    /// ```
+    /// # use warpaint::{device::Device, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let source = Source::new("namespace field { __global__ void advance(float *x) {} }");
+    /// let module = context.module(&source)?;
+    /// assert!(module.kernel("field::advance").is_ok());
+    /// let error = module.kernel("advance").unwrap_err();
+    /// assert_eq!(error.to_string(), "the module has no kernel `advance`; it has field::advance");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`device::Error::NoSuchFunction`] with the names that there are.
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
@@ -150,6 +162,20 @@ impl SourceModule {
     /// The memory of a `__device__` or `__constant__` variable, by its lowered name (that of the source where
     /// it is `extern "C"` or in no namespace).
     ///
+    /// ```
+    /// # use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, Out, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let source = Source::new("__constant__ float weights[2];
+    ///     __global__ void copy(float *x) { x[threadIdx.x] = weights[threadIdx.x]; }");
+    /// let module = context.module(&source)?;
+    /// context.stream().upload(module.global("weights")?, bytemuck::cast_slice(&[0.25f32, 0.75]))?;
+    /// let mut x = [0.0f32; 2];
+    /// // SAFETY: two threads, two elements of each.
+    /// unsafe { module.kernel("copy")?.call(&context, &LaunchConfig::new(1, 2), &mut [Out(&mut x).into()])? };
+    /// assert_eq!(x, [0.25, 0.75]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`device::Error::NoSuchGlobal`].
     pub fn global(&self, name: &str) -> Result<Slice<'_>> {
@@ -157,6 +183,16 @@ impl SourceModule {
     }
 
     /// The PTX; where several sources were linked, that of all of them.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let module = context.module(&Source::new("__global__ void root(float *x) { *x = sqrtf(*x); }"))?;
+    /// assert!(module.ptx().contains("sqrt.rn.f32")); // correctly rounded
+    /// let fast = Source::new("__global__ void root(float *x) { *x = sqrtf(*x); }").option("--use_fast_math");
+    /// assert!(context.module(&fast)?.ptx().contains("sqrt.approx.ftz.f32"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn ptx(&self) -> &str {
         &self.ptx
     }
@@ -167,6 +203,16 @@ impl SourceModule {
     }
 
     /// The compiler's warnings.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let source = Source::new("__global__ void k() {\n    int unused;\n}").named("k.cu");
+    /// let module = context.module(&source)?;
+    /// let warning = module.warnings()[0].to_string();
+    /// assert!(warning.starts_with("k.cu:2:9: warning: variable \"unused\" was declared but never"), "{warning}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }

@@ -34,6 +34,19 @@ pub struct PreparedKernel {
 impl Kernel {
     /// Checks shape and arguments for launches to come.
     ///
+    /// ```
+    /// # use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let fill = context.module(&Source::new("__global__ void fill(float *x, float v) {}"))?.kernel("fill")?;
+    /// let x = context.pool().alloc(context.stream(), 4)?;
+    /// let error = fill.prepare(&LaunchConfig::new(1, 2048), &[x.slice(..)?.into(), 1.0f32.into()]);
+    /// assert_eq!(
+    ///     error.unwrap_err().to_string(),
+    ///     "kernel `fill`: 2048 threads in a block, where 1 to 1024 are allowed"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Kernel::arguments`] and [`Prepared::new`].
     pub fn prepare(&self, config: &LaunchConfig, arguments: &[Argument]) -> Result<PreparedKernel> {
@@ -54,6 +67,21 @@ impl PreparedKernel {
     }
 
     /// Replaces the argument with this number, counted from 0.
+    ///
+    /// ```
+    /// # use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let fill = context.module(&Source::new("__global__ void fill(float *x, float v) {}"))?.kernel("fill")?;
+    /// let x = context.pool().alloc(context.stream(), 4)?;
+    /// let mut fill = fill.prepare(&LaunchConfig::new(1, 1), &[x.slice(..)?.into(), 1.0f32.into()])?;
+    /// fill.set(1, 2.0f32)?;
+    /// assert_eq!(
+    ///     fill.set(1, 2).unwrap_err().to_string(),
+    ///     "kernel `fill`: parameter `v` is float, the argument is a value of type `int`"
+    /// );
+    /// assert_eq!(fill.set(2, 2).unwrap_err().to_string(), "kernel `fill` takes 2 arguments, 3 were given");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Argument`] where it does not fit the parameter, [`Error::ArgumentCount`] where there is none.
@@ -89,6 +117,20 @@ impl PreparedKernel {
 
     /// The same between two events.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::{Device, LaunchConfig}, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let source = Source::new("__global__ void fill(int *x) { x[threadIdx.x] = 7; }");
+    /// # let fill = context.module(&source)?.kernel("fill")?;
+    /// let x = GpuArray::<i32>::zeros(&context, &[2])?;
+    /// let fill = fill.prepare(&LaunchConfig::new(1, 2), &[x.argument()?])?;
+    /// // SAFETY: two threads, two elements.
+    /// let timing = unsafe { fill.launch_timed(context.stream())? };
+    /// assert!(timing.wait_ms()? >= 0.0);
+    /// assert_eq!(x.to_vec()?, [7, 7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Safety
     /// As [`PreparedKernel::launch`].
     ///
@@ -106,6 +148,22 @@ impl PreparedKernel {
 }
 
 /// A launch whose time is measured.
+///
+/// ```
+/// use warpaint::{array::GpuArray, device::{Device, LaunchConfig}, kernel::{Context, Source}};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let source = Source::new("__global__ void add(float *x) { x[threadIdx.x] += 1.0f; }");
+/// let x = GpuArray::<f32>::zeros(&context, &[256])?;
+/// let add = context.module(&source)?.kernel("add")?;
+/// let add = add.prepare(&LaunchConfig::new(1, 256), &[x.argument()?])?;
+/// // SAFETY: 256 threads, 256 elements.
+/// let launch = || unsafe { add.launch_timed(context.stream()) };
+/// launch()?.wait_ms()?; // The first time is that of a cold machine.
+/// let times: Vec<f32> = (0..5).map(|_| launch()?.wait_ms()).collect::<Result<_, _>>()?;
+/// assert!(times.iter().copied().fold(f32::INFINITY, f32::min) < 1000.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Timing {
     start: Event,

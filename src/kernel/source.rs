@@ -13,12 +13,19 @@ use crate::{
 /// CUDA C++ and how to compile it.
 ///
 /// ```
-/// use warpaint::kernel::Source;
+/// use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, Out, Source}};
 ///
-/// let source = Source::new("template<class T> __global__ void fill(T *x, T v, int n) { /* ... */ }")
+/// let source = Source::new("template<class T> __global__ void fill(T *x, T v) { x[threadIdx.x] = v; }")
 ///     .named("fill.cu")
 ///     .instance("fill<float>")
 ///     .option("--use_fast_math");
+/// let context = Context::new(Device::cpu()?)?;
+/// let fill = context.module(&source)?.kernel("fill<float>")?;
+/// let mut x = [0.0f32; 2];
+/// // SAFETY: two threads, two elements.
+/// unsafe { fill.call(&context, &LaunchConfig::new(1, 2), &mut [Out(&mut x).into(), 2.5f32.into()])? };
+/// assert_eq!(x, [2.5, 2.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -38,6 +45,17 @@ impl Source {
 
     /// The content of a file, which also names it.
     ///
+    /// ```
+    /// # use warpaint::{device::Device, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("wave.cu");
+    /// std::fs::write(&path, "__global__ void wave() { int x = 1.5 }")?;
+    /// let error = context.module(&Source::read(&path)?).unwrap_err().to_string();
+    /// assert!(error.contains(&format!("{}:1:38: error: expected a \";\"", path.display())), "{error}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Whatever reading it gives.
     pub fn read(path: impl Into<PathBuf>) -> std::io::Result<Self> {
@@ -53,6 +71,20 @@ impl Source {
     }
 
     /// A further option of NVRTC, one argument.
+    ///
+    /// ```
+    /// # use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, Out, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let source = Source::new("__global__ void width(int *x) { *x = WIDTH; }").option("-DWIDTH=640");
+    /// let mut x = [0];
+    /// // SAFETY: one thread, one element.
+    /// unsafe {
+    ///     let width = context.module(&source)?.kernel("width")?;
+    ///     width.call(&context, &LaunchConfig::new(1, 1), &mut [Out(&mut x).into()])?;
+    /// }
+    /// assert_eq!(x, [640]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn option(mut self, option: impl Into<String>) -> Self {
         self.request.options.push(option.into());
@@ -60,6 +92,18 @@ impl Source {
     }
 
     /// A further folder for `#include`.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let folder = tempfile::tempdir()?;
+    /// std::fs::write(folder.path().join("size.h"), "constexpr int N = 64;")?;
+    /// let source = Source::new("#include <size.h>\n__global__ void k() { __shared__ float s[N]; s[0] = 1.0f; }");
+    /// assert!(context.module(&source).is_err());
+    /// let module = context.module(&source.include_dir(folder.path()))?;
+    /// assert!(module.kernel("k").is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn include_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.request.include_dirs.push(folder.into());
@@ -67,6 +111,19 @@ impl Source {
     }
 
     /// A header that exists only in memory.
+    ///
+    /// ```
+    /// # use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, Out, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let source = Source::new("#include <shape.h>\n__global__ void rows(int *x) { *x = ROWS; }")
+    ///     .header("shape.h", format!("constexpr int ROWS = {};", 3 * 4));
+    /// let rows = context.module(&source)?.kernel("rows")?;
+    /// let mut x = [0];
+    /// // SAFETY: one thread, one element.
+    /// unsafe { rows.call(&context, &LaunchConfig::new(1, 1), &mut [Out(&mut x).into()])? };
+    /// assert_eq!(x, [12]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.request.headers.push(Header { name: name.into(), text: text.into() });
@@ -74,6 +131,18 @@ impl Source {
     }
 
     /// An instance of a template that will be asked for by this name, as in `fill<float>`.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let source = Source::new("template<class T, int N> __global__ void fill(T *x) { x[threadIdx.x] = N; }")
+    ///     .instance("fill<double, 4>")
+    ///     .instance("fill<int, 2>");
+    /// let module = context.module(&source)?;
+    /// assert_eq!(module.kernel("fill<int, 2>")?.name(), "fill<int, 2>");
+    /// assert!(module.kernel("fill<float, 1>").is_err()); // never compiled
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn instance(mut self, expression: impl Into<String>) -> Self {
         self.request.name_expressions.push(expression.into());
@@ -82,6 +151,15 @@ impl Source {
 
     /// The virtual architecture to compile for, instead of the device's own; a device runs what was compiled for itself
     /// or an older one.
+    ///
+    /// ```
+    /// # use warpaint::{compile::Target, device::Device, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let source = Source::new("#if __CUDA_ARCH__ >= 800\n#error too new\n#endif\n__global__ void k() {}");
+    /// assert!(context.module(&source).is_err());
+    /// assert!(context.module(&source.target(Target(7, 5))).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn target(mut self, target: Target) -> Self {
         self.target = Some(target);
@@ -89,6 +167,17 @@ impl Source {
     }
 
     /// Writes what is compiled, its PTX and what the compiler said to `folder`, as files named after the source.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let folder = tempfile::tempdir()?;
+    /// let source = Source::new("__global__ void k() {}").named("k.cu").keep(folder.path());
+    /// let module = context.module(&source)?;
+    /// assert_eq!(std::fs::read_to_string(folder.path().join("k.ptx"))?, module.ptx());
+    /// assert!(folder.path().join("k.cu").is_file() && folder.path().join("k.log").is_file());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn keep(mut self, folder: impl Into<PathBuf>) -> Self {
         self.kept_in = Some(folder.into());
@@ -97,6 +186,17 @@ impl Source {
 
     /// A build for a debugger such as cuda-gdb: not optimised, with all that a debugger asks for, and kept in `folder`,
     /// where the debugger finds the source.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let folder = tempfile::tempdir()?;
+    /// let source = Source::new("__global__ void k() {}").named("k.cu").debug(folder.path());
+    /// let ptx = context.module(&source)?.ptx().to_owned();
+    /// let kept = folder.path().join("k.cu");
+    /// assert!(ptx.contains(&format!(".file\t1 \"{}\"", kept.display())), "{ptx}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn debug(self, folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
