@@ -167,8 +167,16 @@ macro_rules! data {
     )*};
 }
 
+impl Data for bool {
+    const DTYPE: DType = plain(Scalar::Bool);
+
+    /// Whole: to `Debug` of a `bool`, a precision is how much is left of the word.
+    fn text(&self, _precision: Option<usize>) -> String {
+        self.to_string()
+    }
+}
+
 data! {
-    bool: plain(Scalar::Bool);
     i8: DType { name: "signed char", ..plain(Scalar::I8) };
     u8: plain(Scalar::U8);
     i16: plain(Scalar::I16);

@@ -13,6 +13,7 @@ mod dtype;
 mod elementwise;
 mod elementwise_kernel;
 mod error;
+mod example;
 mod expression;
 mod functions;
 mod gather;
@@ -62,3 +63,8 @@ pub use reduction_kernel::ReductionKernel;
 pub use scan_kernel::{ExclusiveScanKernel, InclusiveScanKernel};
 pub use sort::{Order, Sortable};
 pub use summary::{Error as SummaryError, Pending, Statistics, Summary};
+
+#[doc(no_inline)]
+pub use half::{bf16, f16};
+#[doc(no_inline)]
+pub use num_complex::Complex;

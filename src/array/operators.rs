@@ -5,13 +5,27 @@ use std::ops;
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use super::{Arithmetic, Bits, Data, Expr, GpuArray, Integer, Promote, Real, Result};
+use super::{
+    Arithmetic, Bits, Data, Expr, GpuArray, Integer, Promote, Real, Result, example::example,
+};
 
 /// What may stand beside an array or expression of `T` in an operation on two: arrays and expressions of any type
 /// that has a common one with `T` ([`Promote`]), and scalars.
 ///
 /// Scalars take the type of what they stand beside, so that `&a * 2.0` stays what `a` is; a number may stand beside
 /// complex numbers and vectors of its type, and they beside it.
+///
+/// ```
+/// use warpaint::{array::{Complex, GpuArray}, device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let small = GpuArray::from_slice(&context, &[1i8, -2])?;
+/// let large: GpuArray<f64> = (&small * GpuArray::from_slice(&context, &[0.5f32, 1e9])?).cast().eval()?;
+/// assert_eq!(large.to_vec()?, [0.5, -2e9]);
+/// let turned: GpuArray<Complex<f64>> = (&large * Complex::new(0.0, 1.0)).eval()?;
+/// assert_eq!(turned.to_vec()?[0], Complex::new(0.0, 0.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Beside<T: Data>: Sized {
     /// The type of this side.
     type Own: Data;
@@ -175,11 +189,17 @@ bit_operators! {
 
 /// `+=` and its kin. Rust's operators cannot return errors, so these are methods.
 macro_rules! in_place {
-    ($($(#[$doc:meta])* $name:ident, $operator:tt;)*) => {
+    ($($(#[$doc:meta])* $name:ident, $operator:tt $other:expr => $result:expr;)*) => {
         impl<T: Arithmetic> GpuArray<T> {$(
             $(#[$doc])*
             ///
             /// Rust's operator could not return an error, so this is a method; nothing is allocated.
+            ///
+            #[doc = example!(
+                "let mut a = GpuArray::from_slice(&context, &[6.0f32, 8.0])?;",
+                concat!("a.", stringify!($name), "(", stringify!($other), ")?;"),
+                concat!("assert_eq!(a.to_vec()?, ", stringify!($result), ");"),
+            )]
             ///
             /// # Errors
             /// As [`Expr::eval_into`].
@@ -193,11 +213,11 @@ macro_rules! in_place {
 
 in_place! {
     /// Adds `other`, broadcast to its shape, in place: numpy's `+=`.
-    add_assign, +;
+    add_assign, + 2.0 => [8.0, 10.0];
     /// Subtracts `other` in place: numpy's `-=`.
-    sub_assign, -;
+    sub_assign, - &a / 2.0 => [3.0, 4.0];
     /// Multiplies by `other` in place: numpy's `*=`.
-    mul_assign, *;
+    mul_assign, * 0.5 => [3.0, 4.0];
     /// Divides by `other` in place: numpy's `/=`.
-    div_assign, /;
+    div_assign, / 2.0 => [3.0, 4.0];
 }

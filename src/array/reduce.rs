@@ -6,6 +6,7 @@ use super::{
     Additive, DType, Data, Error, Expr, GpuArray, Layout, Number, Promote, Real, Result,
     dtype::Instance,
     elementwise::{reads, through_another},
+    example::{example, example_of_rows},
     expression::Operand,
     layout::Axes,
     readback::written,
@@ -38,6 +39,16 @@ pub struct Reduce<T> {
 }
 
 /// A reduction of values of type `T` to values of type `O`, computed by [`Reduced::eval`] or [`Reduced::eval_into`].
+///
+/// ```
+/// use warpaint::{array::{GpuArray, Reduced}, device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let a = GpuArray::from_slice(&context, &[3u8, 200, 7])?;
+/// let mean: Reduced<u8, f64> = a.reduce().mean();
+/// assert_eq!(mean.item()?, 70.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Reduced<T, O> {
     of: Reduce<T>,
@@ -47,12 +58,30 @@ pub struct Reduced<T, O> {
 
 impl<T: Data> Reduce<T> {
     /// Along these axes alone, which go. Their order does not matter.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 8, 3, 4, 5, 6])?;
+    /// assert_eq!(a.reduce().along(&[0]).max().eval()?.to_vec()?, [4, 8, 6]);
+    /// assert_eq!(a.reduce().along(&[1, 0]).max().item()?, 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn along(self, axes: &[usize]) -> Self {
         Self { axes: Some(axes.to_vec()), ..self }
     }
 
     /// The axes stay, with length 1 (numpy's `keepdims`), so that the result can be broadcast against what was reduced.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 8, 3, 4, 5, 6])?;
+    /// let greatest = a.reduce().along(&[1]).keep_axes().max().eval()?;
+    /// assert_eq!((greatest - &a).eval()?.to_vec()?, [7, 0, 5, 2, 1, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn keep_axes(self) -> Self {
         Self { keep_axes: true, ..self }
@@ -69,6 +98,15 @@ impl<T: Data> Reduce<T> {
 
 impl<T: Data, O: Data> Reduced<T, O> {
     /// The shape of the result.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 8, 3, 4, 5, 6])?;
+    /// assert_eq!(a.reduce().along(&[0]).sum().shape()?, [3]);
+    /// assert_eq!(a.reduce().along(&[0]).keep_axes().sum().shape()?, [1, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Broadcast`], [`Error::Axes`].
@@ -92,6 +130,15 @@ impl<T: Data, O: Data> Reduced<T, O> {
     }
 
     /// Computes it into a new array, on the stream of the expression's first array.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 8, 3, 4, 5, 6])?;
+    /// let sums = a.reduce().along(&[0]).sum().eval()?;
+    /// assert_eq!(sums.to_vec()?, [5, 13, 9]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Axes`] for axes that are not there or not each once,
@@ -244,13 +291,19 @@ impl Reduction {
     }
 }
 
-/// Each reduction by its name: of all elements, along axes, and through [`Reduce`].
+/// Each reduction by its name: of all elements, along axes, and through [`Reduce`]. Behind the types of each stands its
+/// example: four values in two rows, what becomes of them all with these arguments, and what of each row.
 macro_rules! reductions {
     (@methods $of:ident, $bound:path {$(
-        $(#[$doc:meta])* $name:ident, $along:ident($($argument:ident: $type:ty),*) => $to:ty;
+        $(#[$doc:meta])* $name:ident, $along:ident($($argument:ident: $type:ty),*) => $to:ty
+            [$($values:tt)*] [$($with:expr)?] => $all:expr, [$($rows:tt)*];
     )*}) => {
         impl<T: $bound> $of<T> {$(
             $(#[$doc])*
+            ///
+            #[doc = example_of_rows!(
+                $of, [$($values)*], stringify!($name), ($($with)?), "?.item()?" => $all
+            )]
             ///
             /// # Errors
             /// As [`Reduced::eval`].
@@ -259,6 +312,10 @@ macro_rules! reductions {
             }
 
             #[doc = concat!("As [`Expr::", stringify!($name), "`], along `axes`, which go.")]
+            ///
+            #[doc = example_of_rows!(
+                $of, [$($values)*], stringify!($along), (&[1] $(, $with)?), "?.to_vec()?" => [$($rows)*]
+            )]
             ///
             /// # Errors
             /// As [`Reduced::eval`].
@@ -269,10 +326,16 @@ macro_rules! reductions {
     };
     ($($bound:path {$(
         $(#[$doc:meta])* $name:ident, $along:ident($($argument:ident: $type:ty),*) -> $from:ty => $to:ty
+            [$($values:tt)*] $(with ($with:expr))? => $all:expr, [$($rows:tt)*]
             = |$of:ident| $reduction:expr;
     )*})*) => {$(
         impl<T: $bound> Reduce<T> {$(
             #[doc = concat!("As [`Expr::", stringify!($name), "`].")]
+            ///
+            #[doc = example_of_rows!(
+                GpuArray, [$($values)*], concat!("reduce().along(&[1]).", stringify!($name)), ($($with)?),
+                ".eval()?.to_vec()?" => [$($rows)*]
+            )]
             pub fn $name(self $(, $argument: $type)*) -> Reduced<$from, $to> {
                 let $of = self;
                 $reduction
@@ -280,10 +343,12 @@ macro_rules! reductions {
         )*}
 
         reductions! { @methods Expr, $bound {$(
-            $(#[$doc])* $name, $along($($argument: $type),*) => $to;
+            $(#[$doc])* $name, $along($($argument: $type),*) => $to
+                [$($values)*] [$($with)?] => $all, [$($rows)*];
         )*}}
         reductions! { @methods GpuArray, $bound {$(
-            #[doc = concat!("As [`Expr::", stringify!($name), "`].")] $name, $along($($argument: $type),*) => $to;
+            #[doc = concat!("As [`Expr::", stringify!($name), "`].")] $name, $along($($argument: $type),*) => $to
+                [$($values)*] [$($with)?] => $all, [$($rows)*];
         )*}}
     )*};
 }
@@ -298,15 +363,19 @@ reductions! {
         /// roundoff of the wider type (2^-24 for half precision, 2^-53 for `f32`). `f64` is collected with its rounding
         /// errors, which leaves `(n u)^2 s` with `u` = 2^-53. Vectors are added component by component.
         sum, sum_along() -> T => T
+            [1, 2, 3, 4] => 10, [3, 7]
             = |of| of.by(Reduction::new(T::SUM, "Accumulator(0)", "a + static_cast<Accumulator>(x)", "a + b"));
     }
     Number {
         /// The product of all elements, as an array without axes; 1 of none. Collected as sums are.
         prod, prod_along() -> T => T
+            [1, 2, 3, 4] => 24, [2, 12]
             = |of| of.by(Reduction::new(T::SUM, "Accumulator(1)", "a * static_cast<Accumulator>(x)", "a * b"));
         /// The mean of all elements, as an array without axes, `f64` for integers; NaN of none. Collected as sums are,
         /// those of integers in `f64` with its rounding errors.
-        mean, mean_along() -> T => T::Mean = |of| of.by(Reduction {
+        mean, mean_along() -> T => T::Mean
+            [1i32, 2, 3, 4] => 2.5, [1.5, 3.5]
+            = |of| of.by(Reduction {
             of: T::Mean::DTYPE,
             absorb: format!(
                 "a + static_cast<Accumulator>(warpaint::convert<{}>(x))",
@@ -321,23 +390,33 @@ reductions! {
         ///
         /// Computed in one pass in `f64`, for all types, from deviations: large means do not harm. (Chan, Golub and
         /// LeVeque, "Algorithms for computing the sample variance", 1983.)
-        var, var_along(ddof: usize) -> T => <T::Mean as Number>::Real = |of| of.by(Reduction::moments::<T>(ddof, ""));
+        var, var_along(ddof: usize) -> T => <T::Mean as Number>::Real
+            [1.0f64, 3.0, 5.0, 7.0] with (0) => 5.0, [1.0, 1.0]
+            = |of| of.by(Reduction::moments::<T>(ddof, ""));
         /// The standard deviation: the root of [`Expr::var`].
         std, std_along(ddof: usize) -> T => <T::Mean as Number>::Real
+            [1.0f64, 5.0, 1.0, 5.0] with (0) => 2.0, [2.0, 2.0]
             = |of| of.by(Reduction::moments::<T>(ddof, "::sqrt"));
         /// The inner product with `other`, broadcast together: the sum of products, which are exact before they are
         /// collected as [`Expr::sum`] does it. (`numpy.dot` of two arrays with one axis.)
-        dot, dot_along(other: impl Into<Expr<T>>) -> T => T = |of| {
+        dot, dot_along(other: impl Into<Expr<T>>) -> T => T
+            [1, 2, 3, 4] with (&a) => 30, [5, 25]
+            = |of| {
             let other = other.into().node;
             let product = "static_cast<$T>($0) * static_cast<$T>($1)";
             of.map(|value| value.binary_as(T::SUM, product, other))
                 .by(Reduction::new(T::SUM, "Accumulator(0)", "a + x", "a + b"))
         };
         /// As [`Expr::dot`] of its complex conjugate (`numpy.vdot`).
-        vdot, vdot_along(other: impl Into<Expr<T>>) -> T => T = |of| of.map(Expr::conj).dot(other);
+        vdot, vdot_along(other: impl Into<Expr<T>>) -> T => T
+            [Complex::I, Complex::from(1.0), Complex::I, Complex::from(2.0)] with (&a)
+            => Complex::from(7.0), [Complex::from(2.0), Complex::from(5.0)]
+            = |of| of.map(Expr::conj).dot(other);
         /// The Euclidean norm: the root of the sum of the squares of absolute values, collected as sums are
         /// (`numpy.linalg.norm`). Squares of `f64` beyond its range are infinite or 0.
-        norm, norm_along() -> T => <T::Mean as Number>::Real = |of| of.by(Reduction {
+        norm, norm_along() -> T => <T::Mean as Number>::Real
+            [3.0f64, 4.0, 0.0, 12.0] => 13.0, [5.0, 12.0]
+            = |of| of.by(Reduction {
             of: <<T::Mean as Number>::Real as Data>::DTYPE,
             finish: "warpaint::convert<Result>(::sqrt(static_cast<double>(a)))".into(),
             ..Reduction::new(
@@ -348,44 +427,68 @@ reductions! {
             )
         });
         /// How many are NaN, or have a part that is.
-        count_nan, count_nan_along() -> u64 => u64 = |of| of.map(|value| value.is_nan().cast()).sum();
+        count_nan, count_nan_along() -> u64 => u64
+            [1.0, f32::NAN, 3.0, 4.0] => 1, [1, 0]
+            = |of| of.map(|value| value.is_nan().cast()).sum();
         /// How many are infinite, or have a part that is.
-        count_inf, count_inf_along() -> u64 => u64 = |of| of.map(|value| value.is_inf().cast()).sum();
+        count_inf, count_inf_along() -> u64 => u64
+            [1.0, f32::INFINITY, 3.0, f32::NEG_INFINITY] => 2, [1, 1]
+            = |of| of.map(|value| value.is_inf().cast()).sum();
     }
     Promote<bool> {
         /// Whether one is not 0; `false` of none. NaN is not 0.
         any, any_along() -> bool => bool
+            [0, 1, 0, 0] => true, [true, false]
             = |of| of.map(Expr::cast).by(Reduction::new(bool::DTYPE, "Accumulator(false)", "a || x", "a || b"));
         /// Whether none is 0; `true` of none.
         all, all_along() -> bool => bool
+            [1, 1, 0, 1] => false, [true, false]
             = |of| of.map(Expr::cast).by(Reduction::new(bool::DTYPE, "Accumulator(true)", "a && x", "a && b"));
         /// How many are not 0.
-        count_nonzero, count_nonzero_along() -> u64 => u64 = |of| of.map(|value| value.cast::<bool>().cast()).sum();
+        count_nonzero, count_nonzero_along() -> u64 => u64
+            [0, 1, 2, 3] => 3, [1, 2]
+            = |of| of.map(|value| value.cast::<bool>().cast()).sum();
     }
     Real {
         /// The greatest element, as an array without axes; NaN where one is NaN.
         /// [`Error::Empty`] for no elements.
-        max, max_along() -> T => T = |of| of.by(Reduction::of_values::<T, T>(
+        max, max_along() -> T => T
+            [1, 8, 3, 4] => 8, [8, 4]
+            = |of| of.by(Reduction::of_values::<T, T>(
             "max", T::DTYPE, &[T::LEAST], "warpaint::maximum(a, x)", "warpaint::maximum(a, b)"
         ));
         /// The least element, as an array without axes; NaN where one is NaN.
         /// [`Error::Empty`] for no elements.
-        min, min_along() -> T => T = |of| of.by(Reduction::of_values::<T, T>(
+        min, min_along() -> T => T
+            [1, 8, 3, 4] => 1, [1, 3]
+            = |of| of.by(Reduction::of_values::<T, T>(
             "min", T::DTYPE, &[T::GREATEST], "warpaint::minimum(a, x)", "warpaint::minimum(a, b)"
         ));
         /// The place of the greatest element, counted in C order over the axes that go; the first of several, and of a
         /// NaN where there is one. [`Error::Empty`] for no elements.
         argmax, argmax_along() -> T => i64
+            [1, 8, 9, 4] => 2, [1, 0]
             = |of| of.by(Reduction::placed("argmax", T::LEAST, "warpaint::first_maximum(a, b)"));
         /// The place of the least element, counted in C order over the axes that go; the first of several, and of a
         /// NaN where there is one. [`Error::Empty`] for no elements.
         argmin, argmin_along() -> T => i64
+            [1, 8, 9, 4] => 0, [0, 1]
             = |of| of.by(Reduction::placed("argmin", T::GREATEST, "warpaint::first_minimum(a, b)"));
     }
 }
 
 impl<T: Data> Expr<T> {
     /// It, to be reduced: see [`Reduce`].
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 2], &[1.0f32, 2.0, 3.0, 4.0])?;
+    /// let mut means = GpuArray::zeros(&context, &[2])?;
+    /// (&a * &a).reduce().along(&[0]).mean().eval_into(&mut means)?;
+    /// assert_eq!(means.to_vec()?, [5.0, 10.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn reduce(&self) -> Reduce<T> {
         Reduce { value: self.clone(), axes: None, keep_axes: false }
     }
@@ -393,6 +496,16 @@ impl<T: Data> Expr<T> {
 
 impl<T: Data> GpuArray<T> {
     /// It, to be reduced: see [`Reduce`].
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 2], &[1.0f32, 2.0, 3.0, 4.0])?;
+    /// let mut means = GpuArray::zeros(&context, &[2])?;
+    /// a.reduce().along(&[0]).mean().eval_into(&mut means)?;
+    /// assert_eq!(means.to_vec()?, [2.0, 3.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn reduce(&self) -> Reduce<T> {
         Expr::from(self).reduce()
     }
@@ -417,6 +530,15 @@ impl<T: Real> Reduce<T> {
 impl<T: Real> Expr<T> {
     /// The least and the greatest element in one pass, as [`Expr::min`] and [`Expr::max`] have them.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 8, 3, 4, 5, 6])?;
+    /// let (least, greatest) = (&a - 4).minmax()?;
+    /// assert_eq!((least.item()?, greatest.item()?), (-3, 4));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Expr::min`].
     pub fn minmax(&self) -> Result<(GpuArray<T>, GpuArray<T>)> {
@@ -424,6 +546,15 @@ impl<T: Real> Expr<T> {
     }
 
     /// As [`Expr::minmax`], along `axes`, which go.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 8, 3, 4, 5, 6])?;
+    /// let (least, greatest) = (&a - 4).minmax_along(&[0])?;
+    /// assert_eq!(least.to_vec()?, [-3, 1, -1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Expr::min`].
@@ -435,6 +566,15 @@ impl<T: Real> Expr<T> {
 impl<T: Real> GpuArray<T> {
     /// As [`Expr::minmax`].
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 8, 3, 4, 5, 6])?;
+    /// let (least, greatest) = a.minmax()?;
+    /// assert_eq!((least.item()?, greatest.item()?), (1, 8));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Expr::min`].
     pub fn minmax(&self) -> Result<(Self, Self)> {
@@ -442,6 +582,15 @@ impl<T: Real> GpuArray<T> {
     }
 
     /// As [`Expr::minmax`], along `axes`, which go.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 8, 3, 4, 5, 6])?;
+    /// let (least, greatest) = a.minmax_along(&[0])?;
+    /// assert_eq!(greatest.to_vec()?, [4, 8, 6]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Expr::min`].

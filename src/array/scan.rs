@@ -12,6 +12,7 @@ use super::{
     columns::{self, Columns},
     custom::Declaration,
     elementwise::{index_type, overlap, through_another},
+    example::{example, example_of_rows},
     expression::{Node, Operand},
     layout::{Arrays, Axes},
     places::Places,
@@ -52,14 +53,20 @@ impl Scan {
     }
 }
 
-/// The scans of numpy, of expressions and of arrays.
+/// The scans of numpy, of expressions and of arrays. Behind the name of each stands its example: four values in two
+/// rows, what becomes of them all, and what down the columns.
 macro_rules! scans {
     ($($bound:ident { $(
-        $(#[$doc:meta])* $all:ident; $(#[$doc_along:meta])* $along:ident
+        $(#[$doc:meta])* $all:ident [$($values:tt)*] => $result:expr;
+        $(#[$doc_along:meta])* $along:ident => $columns:expr;
         = $accumulator:ident, $combine:literal;
     )* })*) => {$(
         impl<T: $bound> Expr<T> {$(
             $(#[$doc])*
+            ///
+            #[doc = example_of_rows!(
+                Expr, [$($values)*], stringify!($all), (), "?.to_vec()?" => $result
+            )]
             ///
             /// # Errors
             /// As [`Expr::eval`].
@@ -68,6 +75,10 @@ macro_rules! scans {
             }
 
             $(#[$doc_along])*
+            ///
+            #[doc = example_of_rows!(
+                Expr, [$($values)*], stringify!($along), (0), "?.to_vec()?" => $columns
+            )]
             ///
             /// # Errors
             /// [`Error::Axes`]; as [`Expr::eval`].
@@ -79,6 +90,10 @@ macro_rules! scans {
         impl<T: $bound> GpuArray<T> {$(
             #[doc = concat!("As [`Expr::", stringify!($all), "`].")]
             ///
+            #[doc = example_of_rows!(
+                GpuArray, [$($values)*], stringify!($all), (), "?.to_vec()?" => $result
+            )]
+            ///
             /// # Errors
             /// As [`Expr::eval`].
             pub fn $all(&self) -> Result<GpuArray<T>> {
@@ -86,6 +101,10 @@ macro_rules! scans {
             }
 
             #[doc = concat!("As [`Expr::", stringify!($along), "`].")]
+            ///
+            #[doc = example_of_rows!(
+                GpuArray, [$($values)*], stringify!($along), (0), "?.to_vec()?" => $columns
+            )]
             ///
             /// # Errors
             /// [`Error::Axes`]; as [`Expr::eval`].
@@ -105,39 +124,32 @@ scans! {
         /// The error of a sum is at most `k * u * s`, where `u` is the unit roundoff of the type that sums are
         /// collected in (2^-24 of `f32`), `s` the sum of the absolute values, and `k` the most additions that a value
         /// goes through: `64 + n / 2^20` on a GPU, 220 more on the CPU device.
-        ///
-        /// ```
-        /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
-        ///
-        /// let context = Context::new(Device::cpu()?)?;
-        /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
-        /// assert_eq!(a.cumsum()?.to_vec()?, [1, 3, 6, 10, 15, 21]);
-        /// assert_eq!(a.cumsum_along(0)?.to_vec()?, [1, 2, 3, 5, 7, 9]);
-        /// assert_eq!((&a * &a).cumsum()?.to_vec()?, [1, 5, 14, 30, 55, 91]);
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        cumsum;
+        cumsum [1, 2, 3, 4] => [1, 3, 6, 10];
         /// The running sums along `axis`; the shape stays. As [`Expr::cumsum`], where of `n` elements along the axis
         /// a value goes through at most `64 + n / 2^9` additions on a GPU, and 2,048 more on the CPU device.
-        cumsum_along = RUNNING, "warpaint::add(a, b)";
+        cumsum_along => [1, 2, 4, 6];
+        = RUNNING, "warpaint::add(a, b)";
     }
     Number {
         /// The running products over all elements in C order, with one axis (`numpy.cumprod`). As [`Expr::cumsum`].
-        cumprod;
+        cumprod [1, 2, 3, 4] => [1, 2, 6, 24];
         /// The running products along `axis`; the shape stays.
-        cumprod_along = RUNNING, "a * b";
+        cumprod_along => [1, 2, 3, 8];
+        = RUNNING, "a * b";
     }
     Real {
         /// The greatest element so far, of all in C order, with one axis; NaN from the first NaN on
         /// (`numpy.maximum.accumulate`).
-        cummax;
+        cummax [3, 1, 2, 5] => [3, 3, 3, 5];
         /// The greatest element so far along `axis`; the shape stays.
-        cummax_along = DTYPE, "warpaint::maximum(a, b)";
+        cummax_along => [3, 1, 3, 5];
+        = DTYPE, "warpaint::maximum(a, b)";
         /// The least element so far, of all in C order, with one axis; NaN from the first NaN on
         /// (`numpy.minimum.accumulate`).
-        cummin;
+        cummin [3, 1, 2, 5] => [3, 1, 1, 1];
         /// The least element so far along `axis`; the shape stays.
-        cummin_along = DTYPE, "warpaint::minimum(a, b)";
+        cummin_along => [3, 1, 2, 1];
+        = DTYPE, "warpaint::minimum(a, b)";
     }
 }
 

@@ -18,6 +18,7 @@ use std::ops;
 
 use super::{
     Additive, Arithmetic, Beside, DType, Data, Expr, GpuArray, KernelArgument, Promote,
+    example::example,
     operators::{ADD, DIVIDE, MULTIPLY, SUBTRACT, beside, scalars_left},
 };
 use crate::{
@@ -34,8 +35,22 @@ const SUM: &str = concat!(
 
 /// A vector type of these components, of which each is collected in a type of so many bytes.
 macro_rules! vector {
+    (@let $value:ident, $number:literal, $name:ident $component:ident $($field:ident)*) => {
+        concat!(
+            "let ", stringify!($value), " = ", stringify!($name), " { ",
+            $(stringify!($field), ": ", $number, "_", stringify!($component), ", ",)* "};"
+        )
+    };
     ($component:ident $scalar:ident $collected:tt $bytes:tt $name:ident $cuda:tt $align:tt: $($field:ident)*) => {
         #[doc = concat!("CUDA's `", $cuda, "`.")]
+        ///
+        #[doc = example!(
+            concat!("# use warpaint::array::vector::", stringify!($name), ";"),
+            vector!(@let one, 1, $name $component $($field)*),
+            vector!(@let two, 2, $name $component $($field)*),
+            "let a = GpuArray::from_slice(&context, &[one, one])?;",
+            "assert_eq!(a.sum()?.item()?, two);",
+        )]
         #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
         #[repr(C, align($align))]
         pub struct $name {

@@ -214,6 +214,8 @@ fn arrays_of_any_size_and_precision_are_printed() {
         assert_eq!(wide.to_string(), expected);
         let high = a.reshape(&[2, 1, 1]).unwrap().broadcast_to(&[2, 1 << 20, 1 << 30]).unwrap();
         assert_eq!(high.to_string().lines().count(), 15);
+        // To `Debug` of a `bool`, a precision is how much is left of the word.
+        assert_eq!(format!("{:.2}", a.gt(2.0).eval().unwrap()), "[false  true]");
     }
 }
 
