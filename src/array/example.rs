@@ -29,7 +29,8 @@ macro_rules! example_of_each {
 }
 pub(super) use example_of_each;
 
-/// What a call of a method, with what follows it, makes of two rows of an array, or of such an expression.
+/// What a call of a method with arguments that are text, and with what follows it, makes of two rows of an array, or of
+/// such an expression.
 macro_rules! example_of_rows {
     (GpuArray, $($of:tt)*) => { example_of_rows!(@of "", "?;", $($of)*) };
     (Expr, $($of:tt)*) => { example_of_rows!(@of "Expr::from(", "?);", $($of)*) };
@@ -43,7 +44,7 @@ macro_rules! example_of_rows {
                 "GpuArray::from_shape(&context, &[2, 2], &[", stringify!($($values)*), "])", $close
             ),
             concat!(
-                "assert_eq!(a.", $method, "(", $(stringify!($first), $(", ", stringify!($more),)*)? ")", $then,
+                "assert_eq!(a.", $method, "(", $($first, $(", ", $more,)*)? ")", $then,
                 ", ", stringify!($result), ");"
             ),
         )

@@ -302,7 +302,7 @@ macro_rules! reductions {
             $(#[$doc])*
             ///
             #[doc = example_of_rows!(
-                $of, [$($values)*], stringify!($name), ($($with)?), "?.item()?" => $all
+                $of, [$($values)*], stringify!($name), ($(stringify!($with))?), "?.item()?" => $all
             )]
             ///
             /// # Errors
@@ -314,7 +314,7 @@ macro_rules! reductions {
             #[doc = concat!("As [`Expr::", stringify!($name), "`], along `axes`, which go.")]
             ///
             #[doc = example_of_rows!(
-                $of, [$($values)*], stringify!($along), (&[1] $(, $with)?), "?.to_vec()?" => [$($rows)*]
+                $of, [$($values)*], stringify!($along), ("&[1]" $(, stringify!($with))?), "?.to_vec()?" => [$($rows)*]
             )]
             ///
             /// # Errors
@@ -333,7 +333,7 @@ macro_rules! reductions {
             #[doc = concat!("As [`Expr::", stringify!($name), "`].")]
             ///
             #[doc = example_of_rows!(
-                GpuArray, [$($values)*], concat!("reduce().along(&[1]).", stringify!($name)), ($($with)?),
+                GpuArray, [$($values)*], concat!("reduce().along(&[1]).", stringify!($name)), ($(stringify!($with))?),
                 ".eval()?.to_vec()?" => [$($rows)*]
             )]
             pub fn $name(self $(, $argument: $type)*) -> Reduced<$from, $to> {

@@ -77,7 +77,7 @@ macro_rules! scans {
             $(#[$doc_along])*
             ///
             #[doc = example_of_rows!(
-                Expr, [$($values)*], stringify!($along), (0), "?.to_vec()?" => $columns
+                Expr, [$($values)*], stringify!($along), ("0"), "?.to_vec()?" => $columns
             )]
             ///
             /// # Errors
@@ -103,7 +103,7 @@ macro_rules! scans {
             #[doc = concat!("As [`Expr::", stringify!($along), "`].")]
             ///
             #[doc = example_of_rows!(
-                GpuArray, [$($values)*], stringify!($along), (0), "?.to_vec()?" => $columns
+                GpuArray, [$($values)*], stringify!($along), ("0"), "?.to_vec()?" => $columns
             )]
             ///
             /// # Errors
