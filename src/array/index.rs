@@ -1,8 +1,20 @@
 //! Indices for parts of arrays, as numpy's basic indexing has them.
 
-use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 /// What to take along an axis. The macro [`index!`](crate::index) writes lists of them.
+///
+/// ```
+/// use warpaint::{array::{Index, Layout}, index};
+///
+/// // Along an axis that is known only when the program runs:
+/// let axis = 1;
+/// let mut last = vec![Index::from(..); axis];
+/// last.push(Index::At(-1));
+/// assert_eq!(last, index![.., -1]);
+/// assert_eq!(Layout::contiguous(&[4, 6, 5])?.index(&last)?.shape(), [4, 5]);
+/// # Ok::<(), warpaint::array::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
     /// One element; the axis goes. Negative ones count from the end.
@@ -25,6 +37,16 @@ pub enum Index {
 
 impl Index {
     /// The same range with another step.
+    ///
+    /// ```
+    /// # use warpaint::{array::{Index, Layout}, index};
+    /// let line = Layout::contiguous(&[10])?;
+    /// let down = Index::from(..).step(-3);
+    /// assert_eq!([down], index![..;-3]);
+    /// assert_eq!(line.index(&[down])?.offset(), 9); // without ends, a negative step starts from the back
+    /// assert_eq!(line.index(&index![7..2;-3])?.shape(), [2]);
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
     #[must_use]
     pub fn step(self, step: isize) -> Self {
         match self {
@@ -69,11 +91,22 @@ impl From<RangeTo<isize>> for Index {
     }
 }
 
+/// The end of a range that reaches `last`; -1 is the last of all.
+fn behind(last: isize) -> Option<isize> {
+    last.checked_add(1).filter(|&stop| stop != 0)
+}
+
 impl From<RangeInclusive<isize>> for Index {
-    /// `..=-1` reaches the end.
+    /// `2..=-1` reaches the end.
     fn from(range: RangeInclusive<isize>) -> Self {
-        let stop = range.end().checked_add(1).filter(|&stop| stop != 0);
-        Self::Range { start: Some(*range.start()), stop, step: 1 }
+        Self::Range { start: Some(*range.start()), stop: behind(*range.end()), step: 1 }
+    }
+}
+
+impl From<RangeToInclusive<isize>> for Index {
+    /// `..=-1` reaches the end.
+    fn from(range: RangeToInclusive<isize>) -> Self {
+        Self::Range { start: None, stop: behind(range.end), step: 1 }
     }
 }
 
@@ -101,10 +134,15 @@ macro_rules! index {
         $crate::index!(@list [$($done,)* $crate::array::Index::NewAxis] $($($rest)*)?)
     };
     (@list [$($done:expr),*] $range:expr; $step:expr $(, $($rest:tt)*)?) => {
-        $crate::index!(@list [$($done,)* $crate::array::Index::from($range).step($step)] $($($rest)*)?)
+        $crate::index!(@list [$($done,)* $crate::index!(@one $range).step($step)] $($($rest)*)?)
     };
     (@list [$($done:expr),*] $index:expr $(, $($rest:tt)*)?) => {
-        $crate::index!(@list [$($done,)* $crate::array::Index::from($index)] $($($rest)*)?)
+        $crate::index!(@list [$($done,)* $crate::index!(@one $index)] $($($rest)*)?)
     };
+    (@one $index:expr) => {{
+        #[allow(clippy::reversed_empty_ranges, reason = "`2..-1` ends before the last one")]
+        let index = $crate::array::Index::from($index);
+        index
+    }};
     ($($indices:tt)*) => { $crate::index!(@list [] $($indices)*) };
 }

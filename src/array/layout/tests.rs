@@ -28,6 +28,10 @@ fn slices_take_what_ndarray_takes() {
         (index![..2, 1..;3].to_vec(), array.slice(ndarray::s![..2, 1..;3, ..]).into_dyn()),
         (index![..., 1..=2].to_vec(), array.slice(ndarray::s![.., .., 1..=2]).into_dyn()),
         (
+            index![..=2, 1..=-1, ..=-1].to_vec(),
+            array.slice(ndarray::s![..=2, 1.., ..=-1]).into_dyn(),
+        ),
+        (
             index![.., new, 0, ...].to_vec(),
             array.slice(ndarray::s![.., ndarray::NewAxis, 0, ..]).into_dyn(),
         ),
