@@ -190,6 +190,16 @@ impl<T: Data> Expr<T> {
     }
 
     /// The same value everywhere.
+    ///
+    /// ```
+    /// # use warpaint::{array::{Expr, GpuArray}, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let x = GpuArray::from_slice(&context, &[0.0f32, 1.0, 3.0])?;
+    /// assert_eq!(Expr::scalar(2.0).pow(&x).eval()?.to_vec()?, [1.0, 2.0, 8.0]);
+    /// let error = Expr::scalar(2.0).eval().unwrap_err();
+    /// assert_eq!(error.to_string(), "an expression needs an array, from which it takes shape and device");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn scalar(value: T) -> Self {
         Self { node: Arc::new(Node::Scalar(Constant::new(value))), of: PhantomData }
     }
@@ -234,6 +244,15 @@ impl<T: Data> Expr<T> {
 
     /// The shape that it will have: that of its arrays, broadcast together.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let line = GpuArray::<f32>::zeros(&context, &[1000])?;
+    /// let distances = line.expand_dims(1)? - &line;
+    /// assert_eq!(distances.shape()?, [1000, 1000]); // of which nothing is computed yet
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Broadcast`].
     pub fn shape(&self) -> Result<Vec<usize>> {
@@ -242,6 +261,16 @@ impl<T: Data> Expr<T> {
     }
 
     /// Computes it into a new array, on the stream of its first array.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let mut a = GpuArray::from_slice(&context, &[1, 2])?;
+    /// let next = &a + 1;
+    /// a.fill(10)?;
+    /// assert_eq!(next.eval()?.to_vec()?, [11, 11]); // of what `a` holds now
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Broadcast`], [`Error::WrongDevice`], [`Error::NoArrays`], the
@@ -256,10 +285,30 @@ impl<T: Data> Expr<T> {
     /// Computes it into `out`, whose shape it must have or broadcast to, on the stream of `out`. Where `out` shares
     /// memory with an array of the expression, the result is as if everything was read first.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let mut a = GpuArray::from_slice(&context, &[1, 2, 3, 4, 5])?;
+    /// let (left, right) = (a.slice(&index![..-2])?, a.slice(&index![2..])?);
+    /// (left + right).eval_into(&mut a.slice(&index![1..-1])?)?; // overwrites what it reads: as if read first
+    /// assert_eq!(a.to_vec()?, [1, 4, 6, 8, 5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Expr::eval`], and [`Error::NotWritable`] for a broadcast view.
     pub fn eval_into(&self, out: &mut GpuArray<T>) -> Result<()> {
         elementwise::compute(&mut Code::new(&self.node)?, &out.operand())
+    }
+
+    /// It; or, where it has no array to take shape and device from, its value as an array without axes.
+    pub(super) fn on_device(self, context: &Context) -> Result<Self> {
+        if self.operands().next().is_some() {
+            return Ok(self);
+        }
+        let mut value = GpuArray::empty(context, &[])?;
+        self.eval_into(&mut value)?;
+        Ok(Self::from(&value))
     }
 
     /// The context of the first array.
@@ -271,6 +320,15 @@ impl<T: Data> Expr<T> {
     /// Each element as another type, converted as C++ does: floating-point to integer cuts off the fraction, and
     /// what is not 0 is `true`. Complex to real leaves the real part, as in C; one value becomes all components of
     /// a vector.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[7, -7])?;
+    /// assert_eq!((&a / 2).cast::<f32>().eval()?.to_vec()?, [3.0, -3.0]); // divided as integers
+    /// assert_eq!((a.cast::<f32>() / 2.0).eval()?.to_vec()?, [3.5, -3.5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn cast<U: Data>(&self) -> Expr<U> {
         if T::DTYPE == U::DTYPE {
             return Expr { node: self.node.clone(), of: PhantomData };
@@ -279,6 +337,15 @@ impl<T: Data> Expr<T> {
     }
 
     /// This where `condition` holds, `otherwise` elsewhere (`numpy.where`).
+    ///
+    /// ```
+    /// # use warpaint::{array::{Expr, GpuArray}, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let x = GpuArray::from_slice(&context, &[1.0f32, 0.0, -4.0])?;
+    /// let safe = Expr::select(x.gt(0.0), x.log(), 0.0); // no NaN of what is not chosen
+    /// assert_eq!(safe.eval()?.to_vec()?, [0.0, 0.0, 0.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn select(
         condition: impl Into<Expr<bool>>,
         then: impl Into<Self>,

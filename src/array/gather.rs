@@ -8,9 +8,22 @@ use super::{
     places::Places,
     source::Code,
 };
-use crate::kernel::GENERATED;
+use crate::kernel::{Context, GENERATED};
 
 /// What an index outside its axis means (the `mode` of `numpy.take`).
+///
+/// ```
+/// use warpaint::{array::{Bounds, GpuArray}, device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let a = GpuArray::from_slice(&context, &[10, 20, 30])?;
+/// let indices = GpuArray::from_slice(&context, &[-1, 1, 3])?;
+/// let error = a.at_with(&indices, Bounds::Check).unwrap_err();
+/// assert_eq!(error.to_string(), "index 3 is outside axis 0, which has length 3");
+/// assert_eq!(a.at_with(&indices, Bounds::Wrap)?.eval()?.to_vec()?, [30, 20, 10]);
+/// assert_eq!(a.at_with(&indices, Bounds::Clip)?.eval()?.to_vec()?, [10, 20, 30]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bounds {
     /// Negative ones count from the end; others are an error. The indices are looked through first, which waits for the
@@ -24,13 +37,16 @@ pub enum Bounds {
 }
 
 impl Bounds {
-    /// `indices` along `axis` of `length` elements as places on it.
+    /// `indices` along `axis` of `length` elements as places on it. One number, which has no array, is put on
+    /// `context`.
     fn apply<I: Integer + Into<i64>>(
         self,
-        indices: &Expr<I>,
+        indices: impl Into<Expr<I>>,
+        context: &Context,
         axis: usize,
         length: usize,
     ) -> Result<Expr<i64>> {
+        let indices = indices.into().on_device(context)?;
         let some = indices.shape()?.iter().all(|&n| n > 0);
         if self == Self::Check && some {
             let (least, greatest) = indices.minmax()?;
@@ -95,7 +111,8 @@ fn scatter<T: Data>(
 
 impl<T: Data> GpuArray<T> {
     /// Its elements with these numbers, counted in C order, as an expression of the shape of `indices`; negative ones
-    /// count from the end. No memory is used for them: sums over a subset are `a.at(&indices)?.sum()`, and so on.
+    /// count from the end, and one number gives one element, without axes. No memory is used for them: sums over a
+    /// subset are `a.at(&indices)?.sum()`, and so on.
     ///
     /// ```
     /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
@@ -117,6 +134,16 @@ impl<T: Data> GpuArray<T> {
 
     /// As [`GpuArray::at`], and what indices outside mean. The places are computed when the expression is.
     ///
+    /// ```
+    /// # use warpaint::{array::{Bounds, GpuArray}, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let ring = GpuArray::from_slice(&context, &[1.0f32, 2.0, 4.0, 8.0])?;
+    /// let here = GpuArray::<i32>::arange(&context, 4)?;
+    /// let right = ring.at_with(&here + 1, Bounds::Wrap)?;
+    /// assert_eq!((right - &ring).eval()?.to_vec()?, [1.0, 2.0, 4.0, -7.0]); // one kernel
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`GpuArray::at`]; [`Error::Empty`] for elements of an array that has none.
     pub fn at_with<I: Integer + Into<i64>>(
@@ -124,12 +151,12 @@ impl<T: Data> GpuArray<T> {
         indices: impl Into<Expr<I>>,
         bounds: Bounds,
     ) -> Result<Expr<T>> {
-        let places = bounds.apply(&indices.into(), 0, self.len())?;
+        let places = bounds.apply(indices, self.context(), 0, self.len())?;
         Ok(Expr::gather(self.operand(), &places))
     }
 
-    /// Its parts at `indices` along `axis`, whose place the axes of `indices` take (`numpy.take`). Negative indices
-    /// count from the end.
+    /// Its parts at `indices` along `axis`, whose place the axes of `indices` take (`numpy.take`); for one number, the
+    /// axis goes. Negative indices count from the end.
     ///
     /// ```
     /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
@@ -153,6 +180,16 @@ impl<T: Data> GpuArray<T> {
 
     /// As [`GpuArray::take`], and what indices outside mean.
     ///
+    /// ```
+    /// # use warpaint::{array::{Bounds, GpuArray}, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let image = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
+    /// let columns = GpuArray::from_slice(&context, &[-1, 0, 1, 2, 3])?;
+    /// let padded = image.take_with(&columns, 1, Bounds::Clip)?; // by its own edge
+    /// assert_eq!(padded.to_vec()?, [1, 1, 2, 3, 3, 4, 4, 5, 6, 6]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`GpuArray::take`]; [`Error::Empty`] for parts of an axis that has none.
     pub fn take_with<I: Integer + Into<i64>>(
@@ -165,7 +202,7 @@ impl<T: Data> GpuArray<T> {
             return Err(Error::Axes { axes: vec![axis], ndim: self.ndim() });
         };
         let (outer, inner) = (&self.shape()[..axis], &self.shape()[axis + 1..]);
-        let indices = bounds.apply(&indices.into(), axis, length)?.eval()?;
+        let indices = bounds.apply(indices, self.context(), axis, length)?.eval()?;
         let shape = [outer, indices.shape(), inner].concat();
         let mut out = Self::empty(self.context(), &shape)?;
         if out.is_empty() {
@@ -184,6 +221,17 @@ impl<T: Data> GpuArray<T> {
     /// `indices` (`numpy.put`). Negative indices count from the end. Of several values for one element one is kept;
     /// which, is not said.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let mut a = GpuArray::from_slice(&context, &[1, 2, 3, 4])?;
+    /// a.put(&GpuArray::from_slice(&context, &[0, -1])?, &GpuArray::from_slice(&context, &[10, 40])?)?;
+    /// assert_eq!(a.to_vec()?, [10, 2, 3, 40]);
+    /// a.put(1, 0)?; // one index, one value
+    /// assert_eq!(a.to_vec()?, [10, 0, 3, 40]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::IndexOutOfRange`], [`Error::Broadcast`], [`Error::NotWritable`]; as [`Expr::eval`].
     pub fn put<I: Integer + Into<i64>>(
@@ -195,6 +243,16 @@ impl<T: Data> GpuArray<T> {
     }
 
     /// As [`GpuArray::put`], and what indices outside mean.
+    ///
+    /// ```
+    /// # use warpaint::{array::{Bounds, GpuArray}, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let mut ring = GpuArray::<u8>::zeros(&context, &[4])?;
+    /// let steps = GpuArray::from_slice(&context, &[3, 5, -4])?;
+    /// ring.put_with(&steps, 1, Bounds::Wrap)?;
+    /// assert_eq!(ring.to_vec()?, [1, 1, 0, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`GpuArray::put`]; [`Error::Empty`] for elements of an array that has none.
@@ -208,7 +266,7 @@ impl<T: Data> GpuArray<T> {
         if !out.layout.is_injective() {
             return Err(Error::NotWritable { shape: self.shape().to_vec() });
         }
-        let places = bounds.apply(&indices.into(), 0, self.len())?;
+        let places = bounds.apply(indices, self.context(), 0, self.len())?;
         let mut values = values.into();
         let shape = places.shape()?;
         if broadcast([&shape[..], &values.shape()?])? != shape {
@@ -223,6 +281,16 @@ impl<T: Data> GpuArray<T> {
 
     /// Overwrites its elements for which `mask` is true by those of `values` (`numpy.copyto` with `where`), both
     /// broadcast to its shape.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let mut a = GpuArray::from_slice(&context, &[1.0, f32::NAN, -3.0])?;
+    /// a.put_mask(a.is_nan(), 0.0)?;
+    /// a.put_mask(a.lt(0.0), -&a)?;
+    /// assert_eq!(a.to_vec()?, [1.0, 0.0, 3.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Expr::eval_into`].

@@ -74,6 +74,26 @@ fn indices_may_have_axes_and_lie_outside() {
 }
 
 #[test]
+fn one_index_takes_one_part() {
+    for context in contexts() {
+        let x = counted(&[2, 3]);
+        let mut a = upload(&context, &x);
+        let column = a.take(-1, 1).unwrap();
+        assert_eq!(column.shape(), [2]);
+        assert_eq!(column.to_vec().unwrap(), flat(&x.index_axis(Axis(1), 2).to_owned()));
+        assert_eq!(a.at(4).unwrap().eval().unwrap().item().unwrap(), x[[1, 1]]);
+        assert_eq!(
+            a.at_with(8_u8, Bounds::Wrap).unwrap().sum().unwrap().item().unwrap(),
+            x[[0, 2]]
+        );
+        a.put(-2, 7.0).unwrap();
+        a.put_with(99, 8.0, Bounds::Clip).unwrap();
+        assert_eq!(a.to_vec().unwrap()[3..], [-2.25, 7.0, 8.0]);
+        assert!(matches!(a.at(6), Err(Error::IndexOutOfRange { index: 6, axis: 0, length: 6 })));
+    }
+}
+
+#[test]
 fn elements_are_put_where_indices_say() {
     for context in contexts() {
         let mut x = counted(&[3, 4]);
