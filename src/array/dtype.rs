@@ -8,6 +8,30 @@ use num_complex::Complex;
 use crate::element::{Element, Scalar};
 
 /// A type of CUDA C++ as generated kernels use it.
+///
+/// ```
+/// use half::f16;
+/// use warpaint::{
+///     array::{DType, Data, GpuArray},
+///     device::{Device, LaunchConfig},
+///     kernel::{Context, Source},
+/// };
+///
+/// /// A kernel for whatever has a `+`.
+/// fn twice<T: Data>() -> Source {
+///     let DType { name, definition, .. } = T::DTYPE;
+///     let body = "{ x[threadIdx.x] = x[threadIdx.x] + x[threadIdx.x]; }";
+///     Source::new(format!("{definition}\n__global__ void twice({name} *x) {body}"))
+/// }
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let twice = context.module(&twice::<f16>())?.kernel("twice")?; // of `__half`, from `<cuda_fp16.h>`
+/// let a = GpuArray::from_slice(&context, &[f16::from_f32(1.5), f16::from_f32(-4.0)])?;
+/// // SAFETY: two threads, two elements.
+/// unsafe { twice.launch(context.stream(), &LaunchConfig::new(1, 2), &[a.argument()?])? };
+/// assert_eq!(a.to_vec()?, [f16::from_f32(3.0), f16::from_f32(-8.0)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DType {
     /// How CUDA C++ spells it.
@@ -102,9 +126,63 @@ pub(super) const fn expect_sized<T: Data>() {
 }
 
 /// A type with `+ - * /`.
+///
+/// For a structure, its definition in CUDA C++ has the operators that are used, and [`Promote`] with itself lets two of
+/// them stand side by side.
+///
+/// ```
+/// use warpaint::{array::{Arithmetic, DType, Data, GpuArray, Promote}, device::Device, kernel::Context};
+///
+/// /// A value and its slope: arithmetic that differentiates.
+/// #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+/// #[repr(C)]
+/// struct Dual { value: f32, slope: f32 }
+///
+/// impl Data for Dual {
+///     const DTYPE: DType = DType {
+///         name: "Dual",
+///         definition: "struct Dual { float value, slope; };
+///             __device__ Dual operator+(Dual a, Dual b) { return {a.value + b.value, a.slope + b.slope}; }
+///             __device__ Dual operator*(Dual a, Dual b)
+///             {
+///                 return {a.value * b.value, a.slope * b.value + a.value * b.slope};
+///             }",
+///         bytes: 8,
+///         align: 4,
+///     };
+/// }
+/// impl Arithmetic for Dual {}
+/// impl Promote<Dual> for Dual { type Output = Dual; }
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let x = GpuArray::from_slice(&context, &[Dual { value: 3.0, slope: 1.0 }])?;
+/// let y = (&x * &x * &x + Dual { value: 5.0, slope: 0.0 }).eval()?; // x³ + 5, whose slope is 3 x²
+/// assert_eq!(y.item()?, Dual { value: 32.0, slope: 27.0 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Arithmetic: Data {}
 
 /// A type with sums: numbers, and vectors of them.
+///
+/// ```
+/// use warpaint::{
+///     array::{Additive, GpuArray, Result, vector::Float2},
+///     device::Device,
+///     kernel::Context,
+/// };
+///
+/// fn total<T: Additive>(values: &[T], context: &Context) -> Result<T> {
+///     GpuArray::from_slice(context, values)?.reduce().sum().item()
+/// }
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// assert_eq!(total(&[Float2::new(1.0, 2.0), Float2::new(3.0, 4.0)], &context)?, Float2::new(4.0, 6.0));
+/// // Collected in `f64`, where `f32` alone would have lost the one:
+/// assert_eq!(total(&[1e8f32, 1.0, -1e8], &context)?, 1.0);
+/// // The sum has the type of its terms, and wraps around:
+/// assert_eq!(total(&[200u8, 100], &context)?, 44);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Additive: Arithmetic {
     /// The type that sums of it are collected in on the device, one that loses nothing that matters.
     const SUM: DType;
@@ -112,8 +190,24 @@ pub trait Additive: Arithmetic {
     const RUNNING: DType = Self::DTYPE;
 }
 
-/// A number: an integer, real or complex.
-pub trait Number: Additive + Promote<Self, Output = Self> {
+/// A number: an integer, real or complex. Beside its like, and beside a `bool`, it stays what it is ([`Promote`]).
+///
+/// ```
+/// use num_complex::Complex;
+/// use warpaint::{array::{GpuArray, Number, Result}, device::Device, kernel::Context};
+///
+/// /// The sum of the squares of absolute values.
+/// fn energy<T: Number>(of: &GpuArray<T>) -> Result<T::Real> {
+///     let size = of.abs();
+///     (&size * &size).reduce().sum().item()
+/// }
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// assert_eq!(energy(&GpuArray::from_slice(&context, &[Complex::new(3.0f32, 4.0)])?)?, 25.0f32);
+/// assert_eq!(energy(&GpuArray::from_slice(&context, &[1i32, -2, 3])?)?, 14);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Number: Additive + Promote<Self, Output = Self> + Promote<bool, Output = Self> {
     /// The type of its real part and of its absolute value: the type itself, or a complex number's parts'.
     type Real: Real;
     /// The type of its mean: the type itself, or `f64` for integers.
@@ -127,6 +221,20 @@ pub trait Number: Additive + Promote<Self, Output = Self> {
 }
 
 /// A number with an order.
+///
+/// ```
+/// use warpaint::{array::{Expr, GpuArray, Real}, device::Device, kernel::Context};
+///
+/// fn rectified<T: Real>(a: &GpuArray<T>) -> Expr<T> {
+///     a.clip(T::ZERO, T::GREATEST)
+/// }
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let a = GpuArray::from_slice(&context, &[-1.5f32, 0.5, f32::INFINITY])?;
+/// assert_eq!(rectified(&a).eval()?.to_vec()?, [0.0, 0.5, f32::INFINITY]);
+/// assert_eq!(rectified(&GpuArray::from_slice(&context, &[-3i8, 127])?).eval()?.to_vec()?, [0, 127]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Real: Number<Real = Self> {
     /// The least value: minus infinity, or the least integer.
     const LEAST: Self;
@@ -138,15 +246,77 @@ pub trait Real: Number<Real = Self> {
 }
 
 /// A number with square roots and sines: floating-point, real or complex (numpy's `inexact`).
+///
+/// ```
+/// use num_complex::Complex;
+/// use warpaint::{array::{GpuArray, Inexact, Result}, device::Device, kernel::Context};
+///
+/// /// A vector divided by its length.
+/// fn unit<T: Inexact>(a: &GpuArray<T>) -> Result<GpuArray<T>> {
+///     (a / (a * a.conj()).sum()?.sqrt()).eval()
+/// }
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// assert_eq!(unit(&GpuArray::from_slice(&context, &[3.0, -4.0])?)?.to_vec()?, [0.6, -0.8]);
+/// let a = GpuArray::from_slice(&context, &[Complex::new(0.0f32, 2.0), Complex::ZERO])?;
+/// assert_eq!(unit(&a)?.to_vec()?, [Complex::I, Complex::ZERO]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Inexact: Number {}
 
 /// A real floating-point number.
+///
+/// ```
+/// use half::bf16;
+/// use warpaint::{array::{Expr, Float, GpuArray}, device::Device, kernel::Context};
+///
+/// fn logistic<T: Float>(x: &GpuArray<T>) -> Expr<T> {
+///     Expr::scalar(T::ONE) / ((-x).exp() + T::ONE)
+/// }
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let x = GpuArray::from_slice(&context, &[-100.0f32, 0.0, 100.0])?;
+/// assert_eq!(logistic(&x).eval()?.to_vec()?, [0.0, 0.5, 1.0]);
+/// let x = GpuArray::from_slice(&context, &[bf16::ZERO])?;
+/// assert_eq!(logistic(&x).eval()?.to_vec()?, [bf16::from_f32(0.5)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Float: Real + Inexact {}
 
 /// An integer.
+///
+/// ```
+/// use warpaint::{array::{Expr, GpuArray, Integer}, device::Device, kernel::Context};
+///
+/// fn is_power_of_two<T: Integer>(n: &GpuArray<T>) -> Expr<bool> {
+///     (n & (n - T::ONE)).eq(T::ZERO)
+/// }
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let n = GpuArray::from_slice(&context, &[1u64, 6, 1 << 63])?;
+/// assert_eq!(is_power_of_two(&n).eval()?.to_vec()?, [true, false, true]);
+/// let n = GpuArray::from_slice(&context, &[-128i8, 127])?; // -128 - 1 wraps around to 127
+/// assert_eq!(is_power_of_two(&n).eval()?.to_vec()?, [true, false]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Integer: Real + Bits {}
 
 /// A type with `& | ^ !`.
+///
+/// ```
+/// use warpaint::{array::{Bits, Expr, GpuArray}, device::Device, kernel::Context};
+///
+/// fn complement<T: Bits>(a: &GpuArray<T>) -> Expr<T> {
+///     !a
+/// }
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let mask = GpuArray::from_slice(&context, &[true, false])?;
+/// assert_eq!(complement(&mask).eval()?.to_vec()?, [false, true]);
+/// let bytes = GpuArray::from_slice(&context, &[0x0fu8, 0xff])?;
+/// assert_eq!(complement(&bytes).eval()?.to_vec()?, [0xf0, 0x00]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Bits: Data {}
 
 /// A scalar type of CUDA C++ without any definition before it.
@@ -359,6 +529,20 @@ mark!(Bits: bool, i8, u8, i16, u16, i32, u32, i64, u64);
 ///
 /// Integers widen to one that holds both; `i64` with `u64`, and 32- and 64-bit integers with `f32`, give `f64`, as in
 /// numpy. What numpy lacks is as in JAX: `bf16` with an integer stays `bf16`, with `f16` it gives `f32`.
+///
+/// ```
+/// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let (signed, unsigned) = (GpuArray::full(&context, &[], -1i32)?, GpuArray::full(&context, &[], u32::MAX)?);
+/// let sum: GpuArray<i64> = (&signed + &unsigned).eval()?;
+/// assert_eq!(sum.item()?, 4294967294);
+/// let third: GpuArray<f64> = (&signed / &GpuArray::full(&context, &[], 3.0f32)?).eval()?;
+/// assert_eq!(third.item()?, -1.0 / 3.0);
+/// let next: GpuArray<u32> = (&unsigned + 1).eval()?; // scalars take the array's type
+/// assert_eq!(next.item()?, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Promote<Other: Data>: Data {
     /// The common type.
     type Output: Data;
