@@ -9,6 +9,15 @@ impl<T: Data> GpuArray<T> {
     /// An array of the same shape with whatever the memory held. Its axes lie in memory in the order of this one's
     /// (numpy's order `K`), without gaps.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let turned = GpuArray::<f32>::zeros(&context, &[2, 3])?.transpose();
+    /// assert_eq!(turned.empty_like()?.strides(), [1, 3]); // as `turned`
+    /// assert_eq!(turned.copy()?.strides(), [2, 1]); // in C order
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`GpuArray::empty`].
     pub fn empty_like(&self) -> Result<Self> {
@@ -20,6 +29,17 @@ impl<T: Data> GpuArray<T> {
     }
 
     /// An array of the same shape and order of axes with the same value everywhere.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let line = GpuArray::from_slice(&context, &[1, 2, 3])?;
+    /// let table = line.broadcast_to(&[2, 3])?; // cannot be written
+    /// let mut like = table.full_like(9)?; // can: it has elements of its own
+    /// like.diagonal(0, 1)?.assign(&GpuArray::zeros(&context, &[2])?)?;
+    /// assert_eq!(like.to_vec()?, [0, 9, 9, 9, 0, 9]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`GpuArray::empty`].
@@ -33,6 +53,15 @@ impl<T: Data> GpuArray<T> {
 impl<T: Number> GpuArray<T> {
     /// An array of ones.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// use num_complex::Complex;
+    /// let a = GpuArray::<Complex<f32>>::ones(&context, &[2])?;
+    /// assert_eq!(a.to_vec()?, [Complex::new(1.0, 0.0); 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`GpuArray::empty`].
     pub fn ones(context: &Context, shape: &[usize]) -> Result<Self> {
@@ -40,6 +69,16 @@ impl<T: Number> GpuArray<T> {
     }
 
     /// An array of zeros of the same shape and order of axes.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let x = GpuArray::from_slice(&context, &[1.0f32, -2.0])?;
+    /// let mut sum = x.zeros_like()?;
+    /// (0..3).try_for_each(|_| sum.add_assign(&x))?;
+    /// assert_eq!(sum.to_vec()?, [3.0, -6.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`GpuArray::empty`].
@@ -49,6 +88,16 @@ impl<T: Number> GpuArray<T> {
 
     /// An array of ones of the same shape and order of axes.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let x = GpuArray::from_slice(&context, &[2.0f32, -3.0])?;
+    /// let mut power = x.ones_like()?;
+    /// (0..3).try_for_each(|_| power.mul_assign(&x))?;
+    /// assert_eq!(power.to_vec()?, [8.0, -27.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`GpuArray::empty`].
     pub fn ones_like(&self) -> Result<Self> {
@@ -56,6 +105,14 @@ impl<T: Number> GpuArray<T> {
     }
 
     /// The unit matrix of `n` rows.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let ridge = (GpuArray::<f32>::eye(&context, 2)? * 0.5 + 1.0).eval()?;
+    /// assert_eq!(ridge.to_vec()?, [1.5, 1.0, 1.0, 1.5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`GpuArray::empty`].
@@ -69,6 +126,14 @@ impl<T: Number> GpuArray<T> {
 
 impl<T: Real> GpuArray<T> {
     /// `0, 1, ... n - 1` (up to what the type can count exactly).
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::<i32>::arange(&context, 6)?.reshape(&[2, 3])?;
+    /// assert_eq!(a.to_string(), "[[0 1 2]\n [3 4 5]]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`GpuArray::empty`].
@@ -107,6 +172,16 @@ impl<T: Float> GpuArray<T> {
     /// Computed in `f64` from the nearer end, so that both ends are exact. (Where their distance overflows, the numbers
     /// are infinite or NaN, as in numpy.)
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let closed = GpuArray::<f32>::linspace(&context, 0.0, 1.0, 5, true)?;
+    /// assert_eq!(closed.to_vec()?, [0.0, 0.25, 0.5, 0.75, 1.0]);
+    /// let open = GpuArray::<f32>::linspace(&context, 0.0, 1.0, 4, false)?; // such as one period's angles
+    /// assert_eq!(open.to_vec()?, [0.0, 0.25, 0.5, 0.75]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`GpuArray::empty`].
     pub fn linspace(
@@ -123,6 +198,14 @@ impl<T: Float> GpuArray<T> {
 
     /// `n` numbers at equal ratios from `base` to the power of `start` to that of `stop`, which is the last one if
     /// `endpoint` (`numpy.logspace`).
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let octaves = GpuArray::<f32>::logspace(&context, -1.0, 2.0, 4, true, 2.0)?;
+    /// assert_eq!(octaves.to_vec()?, [0.5, 1.0, 2.0, 4.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`GpuArray::empty`].

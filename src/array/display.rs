@@ -11,6 +11,18 @@ const AT_EACH_END: usize = 3;
 
 /// Prints the elements, those at the ends of long axes only. Waits for the work before it. A precision, as in `{:.3}`,
 /// holds for each floating-point number. What goes wrong with the device is printed instead.
+///
+/// ```
+/// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let a = GpuArray::from_shape(&context, &[2, 2], &[1.0f64, 2.5, -1e-3, 100.0])?;
+/// assert_eq!(a.to_string(), "[[   1.0    2.5]\n [-0.001  100.0]]");
+/// assert_eq!(format!("{a:.1}"), "[[  1.0   2.5]\n [ -0.0 100.0]]");
+/// let long = GpuArray::<i32>::arange(&context, 5000)?;
+/// assert_eq!(long.to_string(), "[   0    1    2 ... 4997 4998 4999]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 impl<T: Data> fmt::Display for GpuArray<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shortened = self.len() > MOST;

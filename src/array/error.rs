@@ -5,9 +5,38 @@ use std::{io, path::PathBuf};
 use crate::{device, kernel};
 
 /// `Result` with this module's [`enum@Error`].
+///
+/// ```
+/// use warpaint::{array::{self, GpuArray}, device::Device, kernel::Context};
+///
+/// /// Each row divided by its sum.
+/// fn rows_to_one(a: &GpuArray<f32>) -> array::Result<GpuArray<f32>> {
+///     let sums = a.reduce().along(&[1]).keep_axes().sum().eval()?;
+///     (a / &sums).eval()
+/// }
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let a = GpuArray::from_shape(&context, &[2, 2], &[1.0, 3.0, 2.0, 2.0])?;
+/// assert_eq!(rows_to_one(&a)?.to_vec()?, [0.25, 0.75, 0.5, 0.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why an operation on arrays cannot be done.
+///
+/// ```
+/// use warpaint::{array::{Error, GpuArray}, device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let (a, b) = (GpuArray::<i32>::zeros(&context, &[2, 3])?, GpuArray::<i32>::zeros(&context, &[2])?);
+/// let error = (&a + &b).eval().unwrap_err();
+/// assert_eq!(error.to_string(), "shapes [2, 3] and [2] do not fit together");
+/// let Error::Broadcast { shapes } = error else { return Err(error.into()) };
+/// assert_eq!(shapes, [&[2, 3][..], &[2]]);
+/// let rows = (&a + b.expand_dims(1)?).eval()?;
+/// assert_eq!(rows.shape(), [2, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -50,16 +50,45 @@ impl<T> GpuArray<T> {
     }
 
     /// Where its elements lie in its memory.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
+    /// let last = a.slice(&index![.., -1])?;
+    /// assert_eq!((last.layout().offset(), last.layout().strides()), (2, &[3][..]));
+    /// assert!(!last.layout().is_contiguous());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
     /// Lengths of its axes.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let rows = GpuArray::<f32>::zeros(&context, &[4, 1])?;
+    /// let line = GpuArray::<f32>::zeros(&context, &[3])?;
+    /// assert_eq!((&rows + &line).eval()?.shape(), [4, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn shape(&self) -> &[usize] {
         self.layout.shape()
     }
 
     /// Steps between neighbours along each axis, in elements.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::<f32>::zeros(&context, &[4, 3])?;
+    /// assert_eq!(a.strides(), [3, 1]);
+    /// assert_eq!(a.slice(&index![..;-2, 0])?.strides(), [-6]);
+    /// assert_eq!(a.slice(&index![0])?.broadcast_to(&[4, 3])?.strides(), [0, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn strides(&self) -> &[isize] {
         self.layout.strides()
     }
@@ -70,21 +99,59 @@ impl<T> GpuArray<T> {
     }
 
     /// How many elements.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::<f32>::zeros(&context, &[4, 3])?;
+    /// assert_eq!((a.ndim(), a.len()), (2, 12));
+    /// let sum = a.sum()?; // no axes, and one element
+    /// assert_eq!((sum.ndim(), sum.len()), (0, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.layout.count()
     }
 
     /// Whether it has no element.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[1, 2, 3])?;
+    /// assert!(a.slice(&index![7..])?.is_empty()); // as in numpy, ranges may reach outside
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The context whose stream it uses.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[3, 1, 2])?;
+    /// let beside = GpuArray::<f32>::zeros(a.context(), a.shape())?;
+    /// assert_eq!(beside.context().stream(), context.stream());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn context(&self) -> &Context {
         &self.context
     }
 
     /// The same array with its work on the stream of `context`.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[1.0f32, 2.0])?;
+    /// let there = a.on(&context.on_new_stream()?)?;
+    /// let squares = (&there * &there).eval()?; // waits, on the device, for the copy of the values to `a`
+    /// assert_ne!(squares.context().stream(), a.context().stream());
+    /// assert_eq!(squares.to_vec()?, [1.0, 4.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::WrongDevice`].
@@ -100,6 +167,19 @@ impl<T: Data> GpuArray<T> {
     /// An array of this shape with whatever the memory held. In C order, as all that are made with a shape; for
     /// Fortran's order, reverse the shape and take [`GpuArray::transpose`].
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let mut squares = GpuArray::<i64>::empty(&context, &[4])?;
+    /// let n = GpuArray::<i64>::arange(&context, 4)?;
+    /// (&n * &n).eval_into(&mut squares)?;
+    /// assert_eq!(squares.to_vec()?, [0, 1, 4, 9]);
+    ///
+    /// let fortran = GpuArray::<f32>::empty(&context, &[3, 2])?.transpose();
+    /// assert_eq!((fortran.shape(), fortran.strides()), (&[2, 3][..], &[1, 2][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::TooLarge`], [`Error::Device`] when memory runs out.
     pub fn empty(context: &Context, shape: &[usize]) -> Result<Self> {
@@ -113,6 +193,14 @@ impl<T: Data> GpuArray<T> {
 
     /// An array of zero bytes: 0, 0.0, `false`.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// assert_eq!(GpuArray::<bool>::zeros(&context, &[2, 3])?.to_vec()?, [false; 6]);
+    /// assert_eq!(GpuArray::<f32>::zeros(&context, &[])?.to_vec()?, [0.0]); // no axes: one element
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`GpuArray::empty`].
     pub fn zeros(context: &Context, shape: &[usize]) -> Result<Self> {
@@ -122,6 +210,14 @@ impl<T: Data> GpuArray<T> {
     }
 
     /// An array with the same value everywhere.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::full(&context, &[2, 3], -1i8)?;
+    /// assert_eq!(a.sum()?.item()?, -6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`GpuArray::empty`].
@@ -133,6 +229,15 @@ impl<T: Data> GpuArray<T> {
 
     /// A copy of `values`, with one axis.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[0.5f32, 1.5])?;
+    /// assert_eq!(a.shape(), [2]);
+    /// assert_eq!(a.sum()?.item()?, 2.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`GpuArray::empty`].
     pub fn from_slice(context: &Context, values: &[T]) -> Result<Self> {
@@ -140,6 +245,16 @@ impl<T: Data> GpuArray<T> {
     }
 
     /// A copy of `values`, in C order.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(a.slice(&index![1, 0])?.item()?, 4);
+    /// let error = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4]).unwrap_err();
+    /// assert_eq!(error.to_string(), "an array of shape [4] cannot become one of shape [2, 3]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Reshape`] unless there are as many as the shape has; as [`GpuArray::empty`].
@@ -150,6 +265,15 @@ impl<T: Data> GpuArray<T> {
     }
 
     /// Overwrites it with `values`, in C order, and returns at once: the values are no longer needed.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::<i32>::zeros(&context, &[2, 3])?;
+    /// a.slice(&index![.., 1])?.set(&[5, 6])?;
+    /// assert_eq!(a.to_vec()?, [0, 5, 0, 0, 6, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Reshape`] unless there are as many; the device's.
@@ -168,6 +292,14 @@ impl<T: Data> GpuArray<T> {
     }
 
     /// Its elements in C order. Waits for the work before it.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(a.slice(&index![..;-1, 1..])?.to_vec()?, [5, 6, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Of earlier work on the stream; [`Error::InvalidBits`].
@@ -199,6 +331,16 @@ impl<T: Data> GpuArray<T> {
 
     /// Its only element. Waits for the work before it.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[2.0f32, 8.0, 5.0])?;
+    /// assert_eq!(a.max()?.item()?, 8.0);
+    /// let error = a.item().unwrap_err();
+    /// assert_eq!(error.to_string(), "item: the shape is [3], where [] is needed");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Shape`] unless there is exactly one; as [`GpuArray::to_vec`].
     pub fn item(&self) -> Result<T> {
@@ -220,6 +362,16 @@ impl<T: Data> GpuArray<T> {
 
     /// The array itself where its elements lie one behind the other, else a copy in which they do.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(a.to_contiguous()?.address(), a.address());
+    /// let turned = a.transpose();
+    /// assert_eq!((turned.strides(), turned.to_contiguous()?.strides()), (&[1, 3][..], &[2, 1][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`GpuArray::copy`].
     pub fn to_contiguous(&self) -> Result<Self> {
@@ -233,6 +385,16 @@ impl<T: Data> GpuArray<T> {
 
     /// A copy with memory of its own, in C order.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[1, 2, 3])?;
+    /// let (mut view, copy) = (a.clone(), a.copy()?);
+    /// view.fill(0)?;
+    /// assert_eq!((a.to_vec()?, copy.to_vec()?), (vec![0, 0, 0], vec![1, 2, 3]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`GpuArray::empty`].
     pub fn copy(&self) -> Result<Self> {
@@ -243,6 +405,15 @@ impl<T: Data> GpuArray<T> {
 
     /// Writes `value` to each element.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[1, 2, 3, 4, 5])?;
+    /// a.slice(&index![1..;2])?.fill(0)?;
+    /// assert_eq!(a.to_vec()?, [1, 0, 3, 0, 5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::NotWritable`], the device's.
     pub fn fill(&mut self, value: T) -> Result<()> {
@@ -250,6 +421,19 @@ impl<T: Data> GpuArray<T> {
     }
 
     /// Overwrites it with an array, an expression or a value, broadcast to its shape.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let mut a = GpuArray::from_slice(&context, &[1, 2, 3, 4])?;
+    /// // Both sides share memory; all is read before anything is written.
+    /// a.slice(&index![1..])?.assign(a.slice(&index![..-1])?)?;
+    /// assert_eq!(a.to_vec()?, [1, 1, 2, 3]);
+    /// let (x, y) = (a.clone(), a.reverse());
+    /// a.assign(x * 10 + y)?;
+    /// assert_eq!(a.to_vec()?, [13, 12, 21, 31]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Expr::eval_into`].
@@ -277,6 +461,17 @@ impl<T: Data> GpuArray<T> {
 
     /// Its elements in C order with other axes: a view where its strides allow that, else a copy.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(a.reshape(&[3, 2])?.address(), a.address());
+    /// let columns = a.transpose().reshape(&[6])?; // no stride steps through these: a copy
+    /// assert_eq!(columns.to_vec()?, [1, 4, 2, 5, 3, 6]);
+    /// assert_ne!(columns.address(), a.address());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Reshape`], and as [`GpuArray::copy`].
     pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
@@ -287,18 +482,48 @@ impl<T: Data> GpuArray<T> {
     }
 
     /// A view with its axes in reverse order.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(a.transpose().shape(), [3, 2]);
+    /// a.transpose().slice(&index![2])?.fill(0)?; // a view: this is the last column of `a`
+    /// assert_eq!(a.to_vec()?, [1, 2, 0, 4, 5, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn transpose(&self) -> Self {
         self.with_layout(self.layout.transpose())
     }
 
     /// A view of its elements from the last to the first, along all axes (`numpy.flip`).
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 2], &[1, 2, 3, 4])?;
+    /// assert_eq!(a.reverse().strides(), [-2, -1]);
+    /// assert_eq!((&a + a.reverse()).eval()?.to_vec()?, [5, 5, 5, 5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn reverse(&self) -> Self {
         self.with_layout(self.layout.reverse())
     }
 
     /// A view of its elements with the same index along both axes, which become one, the last.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
+    /// let mut diagonal = a.diagonal(0, 1)?;
+    /// assert_eq!(diagonal.sum()?.item()?, 6); // the trace
+    /// diagonal.fill(0)?;
+    /// assert_eq!(a.to_vec()?, [0, 2, 3, 4, 0, 6]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Layout::diagonal`].
@@ -308,6 +533,16 @@ impl<T: Data> GpuArray<T> {
 
     /// A view with its axes in another order: axis `i` of the view is its axis `axes[i]`.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let images = GpuArray::<f32>::zeros(&context, &[2, 48, 64, 3])?;
+    /// let planes = images.permute(&[0, 3, 1, 2])?; // image, channel, row, column
+    /// assert_eq!(planes.shape(), [2, 3, 48, 64]);
+    /// assert_eq!(planes.strides(), [9216, 1, 192, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Axes`].
     pub fn permute(&self, axes: &[usize]) -> Result<Self> {
@@ -315,12 +550,31 @@ impl<T: Data> GpuArray<T> {
     }
 
     /// A view without its axes of length 1.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[1, 3, 1], &[1, 2, 3])?;
+    /// assert_eq!(a.squeeze().shape(), [3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn squeeze(&self) -> Self {
         self.with_layout(self.layout.squeeze())
     }
 
     /// A view broadcast to `shape`; it can be read, not written.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let line = GpuArray::from_slice(&context, &[1, 2, 3])?;
+    /// let mut table = line.broadcast_to(&[1000, 3])?; // takes no memory
+    /// assert_eq!(table.sum_along(&[0])?.to_vec()?, [1000, 2000, 3000]);
+    /// let error = table.fill(0).unwrap_err();
+    /// assert_eq!(error.to_string(), "a broadcast view of shape [1000, 3] cannot be written");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Broadcast`].
@@ -361,6 +615,15 @@ impl<T: Data> GpuArray<T> {
     }
 
     /// Each element converted to another type, as C++ does.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[2.9f32, -2.9, 0.0])?;
+    /// assert_eq!(a.cast::<i32>().eval()?.to_vec()?, [2, -2, 0]);
+    /// assert_eq!(a.cast::<bool>().eval()?.to_vec()?, [true, true, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn cast<U: Data>(&self) -> Expr<U> {
         Expr::from(self).cast()
     }
@@ -387,6 +650,18 @@ impl<T: Data> GpuArray<T> {
 
     /// It as an argument of a kernel that takes a pointer to its first element, the one with all indices 0. Of its
     /// strides the kernel learns nothing.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::{Device, LaunchConfig}, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let source = Source::new("__global__ void count_up(int *x) { x[threadIdx.x] += threadIdx.x; }");
+    /// let count_up = context.module(&source)?.kernel("count_up")?;
+    /// let a = GpuArray::from_slice(&context, &[10, 10, 10])?;
+    /// // SAFETY: three threads, three elements that lie one behind the other.
+    /// unsafe { count_up.launch(context.stream(), &LaunchConfig::new(1, 3), &[a.argument()?])? };
+    /// assert_eq!(a.to_vec()?, [10, 11, 12]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// The device's.

@@ -34,8 +34,9 @@ impl<T: Real> Expr<T> {
     /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
     ///
     /// let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::from_slice(&context, &[0.0f32, 0.5, 1.0, 1.5, 4.0, 5.0])?;
-    /// assert_eq!(a.histogram(4, 0.0, 4.0)?.to_vec()?, [2, 2, 0, 1]);
+    /// let a = GpuArray::from_slice(&context, &[2.0f32, 5.0, 30.0, 400.0, 999.0, -1.0])?;
+    /// let decades = a.log10().histogram(3, 0.0, 3.0)?; // -1 has no logarithm, and NaN is not counted
+    /// assert_eq!(decades.to_vec()?, [2, 1, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -66,6 +67,14 @@ impl<T: Real> Expr<T> {
 
 impl<T: Real> GpuArray<T> {
     /// As [`Expr::histogram`].
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[0.0f32, 0.5, 1.0, 1.5, 4.0, 5.0])?;
+    /// assert_eq!(a.histogram(4, 0.0, 4.0)?.to_vec()?, [2, 2, 0, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Expr::histogram`].

@@ -12,6 +12,18 @@ use crate::{
 /// and PyCUDA understand its fields.
 ///
 /// [numba]: https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html
+///
+/// ```
+/// use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let a = GpuArray::<f32>::zeros(&context, &[4, 6])?;
+/// let part = a.slice(&index![1.., ..;2])?.interface()?;
+/// assert_eq!((&part.shape[..], &part.typestr[..]), (&[3, 3][..], "<f4"));
+/// assert_eq!(part.strides, Some(vec![24, 8])); // in bytes
+/// assert_eq!(part.address, a.address() + 24); // one row further
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayInterface {
     /// Lengths of the axes.
@@ -35,12 +47,30 @@ fn typestr(dtype: DType) -> String {
 
 impl<T: Data> GpuArray<T> {
     /// Where a kernel sees its first element, the one with all indices 0.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[1.0f64, 2.0, 3.0])?;
+    /// assert_eq!(a.reverse().address(), a.address() + 16); // the first is the last in memory
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn address(&self) -> u64 {
         self.operand().address()
     }
 
     /// What another library has to know to use its memory, behind the work on `stream` (on the CPU device, whose
     /// streams have no handles, that work has ended). The array must be kept for as long as that library uses it.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let line = GpuArray::<i32>::zeros(&context, &[3])?;
+    /// assert_eq!(line.interface()?.strides, None); // C order without gaps
+    /// let table = line.broadcast_to(&[2, 3])?.interface()?;
+    /// assert_eq!((table.strides, table.read_only), (Some(vec![0, 4]), true));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// On the CPU device those of earlier work on the stream.

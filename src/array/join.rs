@@ -47,6 +47,17 @@ pub fn concatenate<T: Data>(arrays: &[&GpuArray<T>], axis: usize) -> Result<GpuA
 
 /// The arrays, which have one shape, along a new axis (`numpy.stack`).
 ///
+/// ```
+/// # use warpaint::{array::{GpuArray, concatenate, stack}, device::Device, kernel::Context};
+/// # let context = Context::new(Device::cpu()?)?;
+/// let (x, y) = (GpuArray::from_slice(&context, &[1, 2, 3])?, GpuArray::from_slice(&context, &[4, 5, 6])?);
+/// assert_eq!(stack(&[&x, &y], 0)?.shape(), [2, 3]);
+/// let points = stack(&[&x, &y], 1)?; // each point's coordinates side by side
+/// assert_eq!(points.to_vec()?, [1, 4, 2, 5, 3, 6]);
+/// assert_eq!(concatenate(&[&x, &y], 0)?.shape(), [6]); // no new axis
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`concatenate`].
 pub fn stack<T: Data>(arrays: &[&GpuArray<T>], axis: usize) -> Result<GpuArray<T>> {
@@ -68,6 +79,15 @@ impl<T: Data> GpuArray<T> {
 
     /// A view with a new axis of length 1 that has the number `axis` (`numpy.expand_dims`).
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[1, 2, 3])?;
+    /// let table = (a.expand_dims(1)? * &a).eval()?; // [3, 1] with [3]
+    /// assert_eq!(table.to_vec()?, [1, 2, 3, 2, 4, 6, 3, 6, 9]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Axes`] where there would be axes missing before it.
     pub fn expand_dims(&self, axis: usize) -> Result<Self> {
@@ -81,6 +101,17 @@ impl<T: Data> GpuArray<T> {
 
     /// Its elements in C order along one axis: a view where its strides allow that, else a copy.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
+    /// a.ravel()?.fill(0)?; // a view
+    /// assert_eq!(a.sum()?.item()?, 0);
+    /// a.transpose().ravel()?.fill(1)?; // a copy, which is lost
+    /// assert_eq!(a.sum()?.item()?, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`GpuArray::copy`].
     pub fn ravel(&self) -> Result<Self> {
@@ -88,6 +119,15 @@ impl<T: Data> GpuArray<T> {
     }
 
     /// A view in which these axes go from their end to their front (`numpy.flip`).
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(a.flip(&[1])?.to_vec()?, [3, 2, 1, 6, 5, 4]);
+    /// assert_eq!(a.flip(&[0, 1])?.layout(), a.reverse().layout());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Axes`] for axes that are not there or not each once.
@@ -98,6 +138,17 @@ impl<T: Data> GpuArray<T> {
     }
 
     /// Its elements moved by `shift` along `axis`; what leaves one end comes in at the other (`numpy.roll`).
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[1, 2, 3, 4])?;
+    /// assert_eq!(a.roll(1, 0)?.to_vec()?, [4, 1, 2, 3]);
+    /// // The Laplacian on a ring:
+    /// let laplacian = (a.roll(1, 0)? + a.roll(-1, 0)? - &a * 2).eval()?;
+    /// assert_eq!(laplacian.to_vec()?, [4, 0, 0, -4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Axes`]; as [`GpuArray::empty`].
@@ -111,6 +162,15 @@ impl<T: Data> GpuArray<T> {
     }
 
     /// Each of its parts along `axis`, `times` times in a row (`numpy.repeat`).
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let pixels = GpuArray::from_shape(&context, &[2, 2], &[1, 2, 3, 4])?;
+    /// assert_eq!(pixels.repeat(2, 1)?.to_vec()?, [1, 1, 2, 2, 3, 3, 4, 4]);
+    /// assert_eq!(pixels.repeat(2, 0)?.to_vec()?, [1, 2, 1, 2, 3, 4, 3, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Axes`], [`Error::TooLarge`]; as [`GpuArray::empty`].
@@ -127,6 +187,15 @@ impl<T: Data> GpuArray<T> {
 
     /// The whole array side by side with itself, `times[axis]` times along each axis; fewer or more axes than it has
     /// are made up for in front (`numpy.tile`).
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let pattern = GpuArray::from_slice(&context, &[1, 2])?;
+    /// assert_eq!(pattern.tile(&[2])?.to_vec()?, [1, 2, 1, 2]);
+    /// assert_eq!(pattern.tile(&[3, 2])?.shape(), [3, 4]); // one axis more than it has
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::TooLarge`]; as [`GpuArray::empty`].

@@ -17,6 +17,16 @@ pub(super) type Arrays<T> = SmallVec<[T; 4]>;
 ///
 /// The element at `[i, j, ...]` is at `offset + i * strides[0] + j * strides[1] + ...`. A stride may be negative,
 /// or 0 where an axis was broadcast.
+///
+/// ```
+/// use warpaint::{array::Layout, index};
+///
+/// let table = Layout::contiguous(&[4, 6])?;
+/// let part = table.index(&index![1.., ..;-2])?; // rows from the second on, every other column from the last
+/// assert_eq!((part.shape(), part.strides(), part.offset()), (&[3, 3][..], &[6, -2][..], 11));
+/// assert_eq!(part.extent(), 7..24);
+/// # Ok::<(), warpaint::array::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     shape: Axes<usize>,
@@ -26,6 +36,14 @@ pub struct Layout {
 
 impl Layout {
     /// Rows one behind the other (C order), from offset 0.
+    ///
+    /// ```
+    /// # use warpaint::array::Layout;
+    /// assert_eq!(Layout::contiguous(&[2, 3, 4])?.strides(), [12, 4, 1]);
+    /// let error = Layout::contiguous(&[usize::MAX, 2]).unwrap_err();
+    /// assert!(error.to_string().ends_with("has too many elements"));
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::TooLarge`] when the elements cannot be counted.
@@ -61,11 +79,28 @@ impl Layout {
     }
 
     /// Steps between neighbours along each axis, in elements.
+    ///
+    /// ```
+    /// # use warpaint::array::Layout;
+    /// let table = Layout::contiguous(&[4, 3])?;
+    /// assert_eq!(table.strides(), [3, 1]);
+    /// assert_eq!(table.transpose().strides(), [1, 3]);
+    /// assert_eq!(table.broadcast_to(&[2, 4, 3])?.strides(), [0, 3, 1]);
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
     pub fn strides(&self) -> &[isize] {
         &self.strides
     }
 
     /// The first element's place.
+    ///
+    /// ```
+    /// # use warpaint::{array::Layout, index};
+    /// let table = Layout::contiguous(&[4, 3])?;
+    /// assert_eq!(table.index(&index![-1, 1])?.offset(), 10);
+    /// assert_eq!(table.reverse().offset(), 11); // the first element is the last in memory
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
     pub fn offset(&self) -> usize {
         self.offset
     }
@@ -76,11 +111,27 @@ impl Layout {
     }
 
     /// How many elements.
+    ///
+    /// ```
+    /// # use warpaint::array::Layout;
+    /// let line = Layout::contiguous(&[3])?;
+    /// assert_eq!(line.broadcast_to(&[1000, 3])?.count(), 3000); // of which 3 lie in memory
+    /// assert_eq!(Layout::contiguous(&[])?.count(), 1);
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
     pub fn count(&self) -> usize {
         self.shape.iter().product()
     }
 
     /// Whether the elements lie one behind the other in C order.
+    ///
+    /// ```
+    /// # use warpaint::{array::Layout, index};
+    /// let table = Layout::contiguous(&[4, 3])?;
+    /// assert!(table.index(&index![1..3])?.is_contiguous()); // whole rows
+    /// assert!(!table.index(&index![.., 1..3])?.is_contiguous()); // parts of rows
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
     pub fn is_contiguous(&self) -> bool {
         let mut expected = 1;
         self.count() == 0
@@ -93,6 +144,14 @@ impl Layout {
 
     /// Whether no two indices mean the same element, so that it can be written in any order. (Broadcast axes
     /// break this; views made by slicing never do.)
+    ///
+    /// ```
+    /// # use warpaint::array::Layout;
+    /// let line = Layout::contiguous(&[3])?;
+    /// assert!(line.reverse().is_injective());
+    /// assert!(!line.broadcast_to(&[2, 3])?.is_injective());
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
     pub fn is_injective(&self) -> bool {
         if self.is_contiguous() {
             return true;
@@ -110,6 +169,13 @@ impl Layout {
     }
 
     /// The places of its elements: the first used, and the one behind the last used.
+    ///
+    /// ```
+    /// # use warpaint::{array::Layout, index};
+    /// let column = Layout::contiguous(&[4, 6])?.index(&index![1..3, -1])?;
+    /// assert_eq!(column.extent(), 11..18); // two elements, 6 places from each other
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
     pub fn extent(&self) -> std::ops::Range<usize> {
         if self.count() == 0 {
             return self.offset..self.offset;
@@ -124,6 +190,16 @@ impl Layout {
 
     /// The same elements seen as `shape`: new axes in front, and axes of length 1 repeated (numpy's
     /// broadcasting).
+    ///
+    /// ```
+    /// # use warpaint::array::Layout;
+    /// let column = Layout::contiguous(&[4, 1])?;
+    /// let table = column.broadcast_to(&[2, 4, 3])?;
+    /// assert_eq!(table.strides(), [0, 1, 0]);
+    /// let error = column.broadcast_to(&[2, 3]).unwrap_err();
+    /// assert_eq!(error.to_string(), "shapes [4, 1] and [2, 3] do not fit together");
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Broadcast`], [`Error::TooLarge`] when the elements cannot be counted.
@@ -154,6 +230,16 @@ impl Layout {
     }
 
     /// The axes in another order: axis `i` of the result is axis `axes[i]`.
+    ///
+    /// ```
+    /// # use warpaint::array::Layout;
+    /// let images = Layout::contiguous(&[8, 480, 640, 3])?;
+    /// let planes = images.permute(&[3, 0, 1, 2])?;
+    /// assert_eq!((planes.shape(), planes.strides()[0]), (&[3, 8, 480, 640][..], 1));
+    /// let error = images.permute(&[3, 0, 1, 1]).unwrap_err();
+    /// assert_eq!(error.to_string(), "[3, 0, 1, 1] are not the axes of an array of 4 dimensions, each once");
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Axes`] unless `axes` names each axis once.
@@ -205,6 +291,13 @@ impl Layout {
     }
 
     /// The same elements, each axis from its end to its front.
+    ///
+    /// ```
+    /// # use warpaint::array::Layout;
+    /// let back = Layout::contiguous(&[2, 3])?.reverse();
+    /// assert_eq!((back.offset(), back.strides()), (5, &[-3, -1][..]));
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
     pub fn reverse(&self) -> Self {
         let back = |(&n, &stride): (&usize, &isize)| n.saturating_sub(1) as isize * stride;
         let last = self.shape.iter().zip(&self.strides).map(back).sum::<isize>();
@@ -215,6 +308,15 @@ impl Layout {
     }
 
     /// The elements with the same index along both axes, which become one, the last.
+    ///
+    /// ```
+    /// # use warpaint::array::Layout;
+    /// let diagonal = Layout::contiguous(&[4, 3])?.diagonal(0, 1)?;
+    /// assert_eq!((diagonal.shape(), diagonal.strides()), (&[3][..], &[4][..]));
+    /// let of_matrices = Layout::contiguous(&[100, 4, 4])?.diagonal(1, 2)?;
+    /// assert_eq!((of_matrices.shape(), of_matrices.strides()), (&[100, 4][..], &[16, 5][..]));
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Axes`] unless these are two of its axes.
@@ -234,6 +336,13 @@ impl Layout {
     }
 
     /// The axes in reverse order.
+    ///
+    /// ```
+    /// # use warpaint::array::Layout;
+    /// let turned = Layout::contiguous(&[2, 3, 4])?.transpose();
+    /// assert_eq!((turned.shape(), turned.strides()), (&[4, 3, 2][..], &[1, 4, 12][..]));
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
     pub fn transpose(&self) -> Self {
         Self {
             shape: self.shape.iter().rev().copied().collect(),
@@ -243,6 +352,16 @@ impl Layout {
     }
 
     /// A part, as numpy's basic indexing takes it. See [`Index`].
+    ///
+    /// ```
+    /// # use warpaint::{array::Layout, index};
+    /// let table = Layout::contiguous(&[4, 6])?;
+    /// assert_eq!(table.index(&index![.., -1])?.shape(), [4]);
+    /// assert_eq!(table.index(&index![2..100])?.shape(), [2, 6]); // ranges may reach outside, single elements not
+    /// let error = table.index(&index![100]).unwrap_err();
+    /// assert_eq!(error.to_string(), "index 100 is outside axis 0, which has length 4");
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::IndexOutOfRange`], [`Error::TooManyIndices`], [`Error::ZeroStep`].
@@ -311,6 +430,15 @@ impl Layout {
 
     /// The same elements, in C order, with other axes; `None` where the strides cannot express that.
     ///
+    /// ```
+    /// # use warpaint::{array::Layout, index};
+    /// let table = Layout::contiguous(&[2, 6])?;
+    /// let even = table.index(&index![.., ..;2])?; // the last step of a row leads on to the next row
+    /// assert_eq!(even.reshape(&[6])?.map(|line| line.strides().to_vec()), Some(vec![2]));
+    /// assert_eq!(table.transpose().reshape(&[12])?, None);
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Reshape`] when the number of elements differs.
     pub fn reshape(&self, shape: &[usize]) -> Result<Option<Self>> {
@@ -333,6 +461,13 @@ impl Layout {
     }
 
     /// Without its axes of length 1.
+    ///
+    /// ```
+    /// # use warpaint::array::Layout;
+    /// let thin = Layout::contiguous(&[1, 4, 1, 3])?.squeeze();
+    /// assert_eq!((thin.shape(), thin.strides()), (&[4, 3][..], &[3, 1][..]));
+    /// # Ok::<(), warpaint::array::Error>(())
+    /// ```
     pub fn squeeze(&self) -> Self {
         let axes = self.shape.iter().zip(&self.strides).filter(|(n, _)| **n != 1);
         let (shape, strides) = axes.map(|(n, s)| (*n, *s)).unzip();
@@ -391,6 +526,15 @@ fn resolve(
 }
 
 /// The shape that arrays of these shapes have together, by numpy's broadcasting.
+///
+/// ```
+/// use warpaint::array::broadcast;
+///
+/// assert_eq!(broadcast([&[4, 1][..], &[3][..]])?, [4, 3]);
+/// let error = broadcast([&[4, 2][..], &[3][..]]).unwrap_err();
+/// assert_eq!(error.to_string(), "shapes [4, 2] and [3] do not fit together");
+/// # Ok::<(), warpaint::array::Error>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::Broadcast`], [`Error::TooLarge`] when the elements cannot be counted.

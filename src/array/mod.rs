@@ -3,6 +3,22 @@
 //! [`GpuArray`] is numpy's array on a device: any number of dimensions, views that share memory, broadcasting. What is
 //! to be computed is written as an expression ([`Expr`]) and becomes one kernel, compiled the first time and kept.
 //! Knows no scene, no OpenGL and no window.
+//!
+//! ```
+//! use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
+//!
+//! let context = Context::new(Device::cpu()?)?;
+//! let samples = GpuArray::from_shape(&context, &[2, 3], &[1.0f32, 10.0, -4.0, 3.0, 30.0, 4.0])?;
+//! // Each column less its mean, in units of its deviation: one kernel that broadcasts both.
+//! let (mean, deviation) = (samples.mean_along(&[0])?, samples.std_along(&[0], 0)?);
+//! let scaled = ((&samples - &mean) / &deviation).eval()?;
+//! assert_eq!(scaled.to_vec()?, [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0]);
+//!
+//! let mut last = samples.slice(&index![.., -1])?; // a view
+//! last.fill(0.0)?;
+//! assert_eq!(samples.to_vec()?, [1.0, 10.0, 0.0, 3.0, 30.0, 0.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod columns;
 mod compact;

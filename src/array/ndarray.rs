@@ -43,6 +43,14 @@ impl<T: Data> GpuArray<T> {
 
     /// Its elements as an array of the host, in C order. Waits for the work before it.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(a.transpose().to_ndarray()?, ndarray::array![[1, 4], [2, 5], [3, 6]].into_dyn());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`GpuArray::to_vec`].
     pub fn to_ndarray(&self) -> Result<ArrayD<T>> {

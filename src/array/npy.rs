@@ -225,6 +225,19 @@ impl<T: Data> GpuArray<T> {
     /// Writes it to a `.npy` file, in C order, whole or not at all. Components of vectors become a last axis; `bf16`,
     /// which numpy lacks, becomes `float32`. Waits for the work before it.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("a.npy");
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1u8, 2, 3, 4, 5, 6])?;
+    /// a.transpose().write_npy(&path)?;
+    /// let file = std::fs::read(&path)?;
+    /// assert_eq!(file.len() % 64, 6); // a header of whole lines of 64 bytes, and the elements in C order
+    /// assert_eq!(file[file.len() - 6..], [1, 4, 2, 5, 3, 6]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Npy`] for a structure; [`Error::File`]; as [`GpuArray::to_vec`].
     pub fn write_npy(&self, path: impl AsRef<Path>) -> Result<()> {
@@ -242,6 +255,19 @@ impl<T: Data> GpuArray<T> {
 
     /// The array of a `.npy` file, which must hold `T`: `bf16` comes from `float32`, vectors from files whose last axis
     /// has their components. Files in Fortran order give a transposed view.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("a.npy");
+    /// GpuArray::from_shape(&context, &[2, 2], &[1.0f32, 2.0, 3.0, 4.0])?.write_npy(&path)?;
+    /// let a = GpuArray::<f32>::read_npy(&context, &path)?;
+    /// assert_eq!(a.to_string(), "[[1.0 2.0]\n [3.0 4.0]]");
+    /// let error = GpuArray::<f64>::read_npy(&context, &path).unwrap_err(); // nothing is converted
+    /// assert!(error.to_string().ends_with("a.npy: it holds `f4`, not `f8`"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::File`]; [`Error::Npy`] for a damaged file, one of another type and vectors in Fortran order;

@@ -8,6 +8,21 @@ use crate::{device, kernel::Context};
 /// The elements of an array on their way to the host, as they were when [`GpuArray::download`] was called.
 ///
 /// [`GpuArray::download`]: super::GpuArray::download
+///
+/// ```
+/// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let mut x = GpuArray::from_slice(&context, &[1.0f32, 3.0])?;
+/// let mut history = Vec::new();
+/// for _ in 0..3 {
+///     history.push(x.download()?); // copies while the next step is computed
+///     x.assign(&x * 0.5)?;
+/// }
+/// let history: Vec<Vec<f32>> = history.into_iter().map(|values| values.wait()).collect::<Result<_, _>>()?;
+/// assert_eq!(history, [[1.0, 3.0], [0.5, 1.5], [0.25, 0.75]]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "the values are lost otherwise"]
 pub struct Readback<T> {
@@ -21,6 +36,18 @@ impl<T: Data> Readback<T> {
     }
 
     /// Whether [`Readback::wait`] would return at once.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[1, 2, 3])?;
+    /// let values = (&a * &a).eval()?.download()?;
+    /// while !values.is_ready()? {
+    ///     std::thread::yield_now(); // or draw a picture, or answer a request
+    /// }
+    /// assert_eq!(values.wait()?, [1, 4, 9]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Of earlier work on the stream.
