@@ -344,14 +344,12 @@ impl<T: Data> GpuArray<T> {
     /// # Errors
     /// [`Error::Shape`] unless there is exactly one; as [`GpuArray::to_vec`].
     pub fn item(&self) -> Result<T> {
-        match self.to_vec()?[..] {
-            [value] => Ok(value),
-            _ => Err(Error::Shape {
-                operation: "item",
-                expected: vec![],
-                found: self.shape().to_vec(),
-            }),
-        }
+        let values = if self.len() == 1 { self.to_vec()? } else { vec![] };
+        values.first().copied().ok_or_else(|| Error::Shape {
+            operation: "item",
+            expected: vec![],
+            found: self.shape().to_vec(),
+        })
     }
 
     /// The bytes of its memory that it is, where its elements lie one behind the other.

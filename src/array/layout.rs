@@ -298,6 +298,7 @@ impl Layout {
     /// assert_eq!((back.offset(), back.strides()), (5, &[-3, -1][..]));
     /// # Ok::<(), warpaint::array::Error>(())
     /// ```
+    #[must_use]
     pub fn reverse(&self) -> Self {
         let back = |(&n, &stride): (&usize, &isize)| n.saturating_sub(1) as isize * stride;
         let last = self.shape.iter().zip(&self.strides).map(back).sum::<isize>();
@@ -343,6 +344,7 @@ impl Layout {
     /// assert_eq!((turned.shape(), turned.strides()), (&[4, 3, 2][..], &[1, 4, 12][..]));
     /// # Ok::<(), warpaint::array::Error>(())
     /// ```
+    #[must_use]
     pub fn transpose(&self) -> Self {
         Self {
             shape: self.shape.iter().rev().copied().collect(),
@@ -468,6 +470,7 @@ impl Layout {
     /// assert_eq!((thin.shape(), thin.strides()), (&[4, 3][..], &[3, 1][..]));
     /// # Ok::<(), warpaint::array::Error>(())
     /// ```
+    #[must_use]
     pub fn squeeze(&self) -> Self {
         let axes = self.shape.iter().zip(&self.strides).filter(|(n, _)| **n != 1);
         let (shape, strides) = axes.map(|(n, s)| (*n, *s)).unzip();
