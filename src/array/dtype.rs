@@ -107,6 +107,14 @@ pub trait Data:
     const DTYPE: DType;
 
     /// How it is printed, with `precision` digits behind the point where it has one.
+    ///
+    /// ```
+    /// use num_complex::Complex;
+    /// use warpaint::array::Data;
+    ///
+    /// assert_eq!((0.1f32.text(None), 0.1f32.text(Some(3))), ("0.1".into(), "0.100".into()));
+    /// assert_eq!(Complex::new(1.0, -0.5).text(Some(2)), "1.00-0.50i");
+    /// ```
     fn text(&self, precision: Option<usize>) -> String {
         match precision {
             Some(digits) => format!("{self:.digits$?}"),
@@ -242,6 +250,15 @@ pub trait Real: Number<Real = Self> {
     const GREATEST: Self;
 
     /// How many of `start`, `start + step`, ... come before `stop`; `None` where no number says that.
+    ///
+    /// ```
+    /// use warpaint::array::Real;
+    ///
+    /// assert_eq!(i32::steps(5, 0, -2), Some(3)); // 5, 3, 1
+    /// assert_eq!(i32::steps(0, 5, -2), Some(0));
+    /// assert_eq!(i32::steps(0, 5, 0), None);
+    /// assert_eq!(f64::steps(0.0, f64::INFINITY, 1.0), None);
+    /// ```
     fn steps(start: Self, stop: Self, step: Self) -> Option<usize>;
 }
 
