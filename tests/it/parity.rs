@@ -284,7 +284,7 @@ fn defined(line: &str) -> Option<&str> {
         (rest, item) = (others, true);
     }
     let name = &rest[..rest.find(|c| !in_word(c)).unwrap_or(rest.len())];
-    let entry = ["(", ": ", ";", ",", " =", " \"", " {"];
+    let entry = ["(", ": ", ";", ",", " =", " \"", " [", " {"];
     let ends = item || entry.iter().any(|end| rest[name.len()..].starts_with(end));
     (ends && !name.is_empty()).then_some(name)
 }
