@@ -2,42 +2,51 @@
 //!
 //! nvcc has the host's, so sources written for it begin with `#include <stdio.h>`. What device code can use of them
 //! (`printf`, `assert`, `memcpy`, `malloc`, the functions of `math.h`) NVRTC knows by itself; here are the types and
-//! constants that it does not know. Each has its name in C++ too, without the namespace `std`.
+//! constants that it does not know. Each has its name in C++ too, with its functions and types in the namespace `std`.
+
+use std::sync::LazyLock;
 
 use super::{Header, includes, request::Request};
 
-/// Names without their endings, and texts.
-const HEADERS: [(&str, &str); 9] = [
-    ("assert", ""),
-    ("float", include_str!("c/float.h")),
-    ("limits", include_str!("c/limits.h")),
-    ("math", include_str!("c/math.h")),
-    ("stddef", ""),
-    ("stdint", include_str!("c/stdint.h")),
-    ("stdio", ""),
-    ("stdlib", ""),
-    ("string", ""),
+/// Names without their endings, texts, and what the namespace `std` has of them in C++.
+const HEADERS: [(&str, &str, &str); 9] = [
+    ("assert", "", ""),
+    ("float", include_str!("c/float.h"), ""),
+    ("limits", include_str!("c/limits.h"), ""),
+    (
+        "math",
+        include_str!("c/math.h"),
+        "abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor \
+         fma fmax fmin fmod frexp hypot ilogb isfinite isinf isnan ldexp lgamma llrint llround log log10 log1p log2 \
+         logb lrint lround modf nan nearbyint nextafter pow remainder remquo rint round scalbln scalbn signbit sin \
+         sinh sqrt tan tanh tgamma trunc",
+    ),
+    ("stddef", "", "ptrdiff_t size_t"),
+    (
+        "stdint",
+        include_str!("c/stdint.h"),
+        "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t",
+    ),
+    ("stdio", "", "printf"),
+    ("stdlib", "", "abs free labs llabs malloc"),
+    ("string", "", "memcpy memset"),
 ];
 
-/// All of them, by name.
-fn all() -> impl Iterator<Item = (String, &'static str)> {
-    HEADERS
-        .iter()
-        .flat_map(|&(stem, text)| [(format!("{stem}.h"), text), (format!("c{stem}"), text)])
-}
-
-/// Their texts, one behind the other.
-pub(super) fn texts() -> impl Iterator<Item = &'static str> {
-    HEADERS.iter().map(|(_, text)| *text)
-}
+/// All of them, those of C and those of C++: `<math.h>` and `<cmath>`.
+pub(super) static ALL: LazyLock<Vec<Header>> = LazyLock::new(|| {
+    let both = HEADERS.iter().flat_map(|&(stem, text, names)| {
+        let in_std: String =
+            names.split_whitespace().map(|name| format!("using ::{name};\n")).collect();
+        let of_cpp = format!("#pragma once\n{text}\nnamespace std {{\n{in_std}}}\n");
+        [(format!("{stem}.h"), text.to_owned()), (format!("c{stem}"), of_cpp)]
+    });
+    both.map(|(name, text)| Header { name, text }).collect()
+});
 
 /// Those of which `request` has none of its own, in memory or in one of its folders.
-pub(super) fn for_request(request: &Request) -> Vec<Header> {
+pub(super) fn for_request(request: &Request) -> impl Iterator<Item = &Header> {
     let folders = includes::folders(request);
-    let in_folder = |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
+    let in_folder = move |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
     let in_memory = |name: &str| request.headers.iter().any(|header| header.name == name);
-    all()
-        .filter(|(name, _)| !in_memory(name) && !in_folder(name))
-        .map(|(name, text)| Header { name, text: text.to_owned() })
-        .collect()
+    ALL.iter().filter(move |header| !in_memory(&header.name) && !in_folder(&header.name))
 }

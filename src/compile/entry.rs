@@ -56,7 +56,7 @@ impl Identity {
             hash.bytes(header.name.as_bytes());
             hash.bytes(header.text.as_bytes());
         });
-        c_headers::texts().for_each(|text| hash.bytes(text.as_bytes()));
+        c_headers::ALL.iter().for_each(|header| hash.bytes(header.text.as_bytes()));
         hash.list(&request.include_dirs, |hash, dir| hash.path(dir));
         hash.list(&toolchain.stamps, KeyHash::stamp);
         hash.list(&inputs.files, |hash, input| match input {

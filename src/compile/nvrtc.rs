@@ -296,11 +296,10 @@ impl Program {
     fn create(nvrtc: Nvrtc, request: &Request) -> Result<Self> {
         let source = c_string(request.text());
         let name = c_string(request.name.as_str());
-        let of_c = c_headers::for_request(request);
         let mut headers: Vec<(CString, CString)> = request
             .headers
             .iter()
-            .chain(&of_c)
+            .chain(c_headers::for_request(request))
             .map(|header| (c_string(header.name.as_str()), c_string(header.text.as_str())))
             .collect();
         if !request.prelude.is_empty() {

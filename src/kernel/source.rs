@@ -110,7 +110,7 @@ impl Source {
         self
     }
 
-    /// A header that exists only in memory.
+    /// A header that exists only in memory, in place of any before it of that name.
     ///
     /// ```
     /// # use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, Out, Source}};
@@ -126,7 +126,9 @@ impl Source {
     /// ```
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
-        self.request.headers.push(Header { name: name.into(), text: text.into() });
+        let header = Header { name: name.into(), text: text.into() };
+        self.request.headers.retain(|other| other.name != header.name);
+        self.request.headers.push(header);
         self
     }
 

@@ -177,6 +177,10 @@ fn headers_of_c_are_there_unless_the_request_has_its_own() {
             memcpy(p, p + 4, 8);
             p[0] = NAN;
             p[1] = INFINITY + sinf(M_PI) + abs(-3) + HUGE_VALF;
+            static_assert(sizeof(std::sqrt(p[2])) == 4 && sizeof(std::sqrt(1.0)) == 8, \"overloaded\");
+            p[2] = std::pow(std::fabs(p[2]), 1.5f) + std::abs(p[3]) + std::abs(-3) + std::isnan(p[4]);
+            std::memcpy(p + 4, p, sizeof(std::uint16_t) + sizeof(std::size_t));
+            std::printf(\"%d\\n\", (int)std::abs(-3));
         }";
     for cuda in ["", "#include <cuda/std/cstdint>\n#include <cuda/std/cfloat>\n"] {
         for text in [format!("{cuda}{of_c}{kernel}"), format!("{of_c}{cuda}{kernel}")] {
