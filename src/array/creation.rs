@@ -54,9 +54,8 @@ impl<T: Number> GpuArray<T> {
     /// An array of ones.
     ///
     /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # use warpaint::{array::{Complex, GpuArray}, device::Device, kernel::Context};
     /// # let context = Context::new(Device::cpu()?)?;
-    /// use num_complex::Complex;
     /// let a = GpuArray::<Complex<f32>>::ones(&context, &[2])?;
     /// assert_eq!(a.to_vec()?, [Complex::new(1.0, 0.0); 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

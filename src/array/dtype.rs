@@ -10,9 +10,8 @@ use crate::element::{Element, Scalar};
 /// A type of CUDA C++ as generated kernels use it.
 ///
 /// ```
-/// use half::f16;
 /// use warpaint::{
-///     array::{DType, Data, GpuArray},
+///     array::{DType, Data, GpuArray, f16},
 ///     device::{Device, LaunchConfig},
 ///     kernel::{Context, Source},
 /// };
@@ -109,8 +108,7 @@ pub trait Data:
     /// How it is printed, with `precision` digits behind the point where it has one.
     ///
     /// ```
-    /// use num_complex::Complex;
-    /// use warpaint::array::Data;
+    /// use warpaint::array::{Complex, Data};
     ///
     /// assert_eq!((0.1f32.text(None), 0.1f32.text(Some(3))), ("0.1".into(), "0.100".into()));
     /// assert_eq!(Complex::new(1.0, -0.5).text(Some(2)), "1.00-0.50i");
@@ -201,8 +199,7 @@ pub trait Additive: Arithmetic {
 /// A number: an integer, real or complex. Beside its like, and beside a `bool`, it stays what it is ([`Promote`]).
 ///
 /// ```
-/// use num_complex::Complex;
-/// use warpaint::{array::{GpuArray, Number, Result}, device::Device, kernel::Context};
+/// use warpaint::{array::{Complex, GpuArray, Number, Result}, device::Device, kernel::Context};
 ///
 /// /// The sum of the squares of absolute values.
 /// fn energy<T: Number>(of: &GpuArray<T>) -> Result<T::Real> {
@@ -265,8 +262,7 @@ pub trait Real: Number<Real = Self> {
 /// A number with square roots and sines: floating-point, real or complex (numpy's `inexact`).
 ///
 /// ```
-/// use num_complex::Complex;
-/// use warpaint::{array::{GpuArray, Inexact, Result}, device::Device, kernel::Context};
+/// use warpaint::{array::{Complex, GpuArray, Inexact, Result}, device::Device, kernel::Context};
 ///
 /// /// A vector divided by its length.
 /// fn unit<T: Inexact>(a: &GpuArray<T>) -> Result<GpuArray<T>> {
@@ -284,8 +280,7 @@ pub trait Inexact: Number {}
 /// A real floating-point number.
 ///
 /// ```
-/// use half::bf16;
-/// use warpaint::{array::{Expr, Float, GpuArray}, device::Device, kernel::Context};
+/// use warpaint::{array::{Expr, Float, GpuArray, bf16}, device::Device, kernel::Context};
 ///
 /// fn logistic<T: Float>(x: &GpuArray<T>) -> Expr<T> {
 ///     Expr::scalar(T::ONE) / ((-x).exp() + T::ONE)

@@ -26,8 +26,7 @@ use crate::{
 /// Integers wrap around, and divided by 0 they are 0.
 ///
 /// ```
-/// use num_complex::Complex;
-/// use warpaint::{array::{Expr, GpuArray}, device::Device, kernel::Context};
+/// use warpaint::{array::{Complex, Expr, GpuArray}, device::Device, kernel::Context};
 ///
 /// let context = Context::new(Device::cpu()?)?;
 /// let x = GpuArray::<f32>::linspace(&context, -1.0, 1.0, 5, true)?;
