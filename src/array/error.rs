@@ -105,7 +105,9 @@ pub enum Error {
         problem: String,
     },
     /// Axes that are not there, or not each once.
-    #[error("{axes:?} are not the axes of an array of {ndim} dimensions, each once")]
+    #[error(
+        "{axes:?} are not the axes of an array of {ndim} dimensions, counted from 0, each once"
+    )]
     Axes {
         /// The axes given.
         axes: Vec<usize>,

@@ -236,8 +236,9 @@ impl Layout {
     /// let images = Layout::contiguous(&[8, 480, 640, 3])?;
     /// let planes = images.permute(&[3, 0, 1, 2])?;
     /// assert_eq!((planes.shape(), planes.strides()[0]), (&[3, 8, 480, 640][..], 1));
-    /// let error = images.permute(&[3, 0, 1, 1]).unwrap_err();
-    /// assert_eq!(error.to_string(), "[3, 0, 1, 1] are not the axes of an array of 4 dimensions, each once");
+    /// let error = images.permute(&[1, 2, 3, 4]).unwrap_err();
+    /// let text = "[1, 2, 3, 4] are not the axes of an array of 4 dimensions, counted from 0, each once";
+    /// assert_eq!(error.to_string(), text);
     /// # Ok::<(), warpaint::array::Error>(())
     /// ```
     ///
