@@ -5,6 +5,13 @@ use std::fmt;
 use super::{DeviceId, Error, Result, cpu, each, nvidia, region::expect_inside};
 
 /// The kind of number in each channel of a texel.
+///
+/// ```
+/// use warpaint::device::Channel;
+///
+/// assert_eq!(Channel::F16.bytes(), 2);
+/// assert!(Channel::F16.is_float() && !Channel::U16.is_float());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channel {
     /// Unsigned, 8 bits.
@@ -42,6 +49,15 @@ impl Channel {
 }
 
 /// What a texel consists of: one, two or four channels of one kind.
+///
+/// ```
+/// use warpaint::device::{Channel, Format};
+///
+/// let velocity = Format::new(Channel::F16, 2)?;
+/// assert_eq!((velocity.bytes(), velocity.to_string().as_str()), (4, "f16x2"));
+/// assert_eq!(Format::new(Channel::U8, 4)?, Format::RGBA8);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Format {
     channel: Channel,
@@ -61,6 +77,12 @@ impl Format {
     pub const R32F: Self = Self { channel: Channel::F32, channels: 1 };
 
     /// Texels of `channels` channels.
+    ///
+    /// ```
+    /// # use warpaint::device::{Channel, Format};
+    /// let error = Format::new(Channel::U8, 3).unwrap_err().to_string();
+    /// assert_eq!(error, "no such format: texels have 1, 2 or 4 channels, not 3");
+    /// ```
     ///
     /// # Errors
     /// [`Error::InvalidTexture`] for other than 1, 2 or 4 channels.
@@ -98,6 +120,13 @@ impl fmt::Display for Format {
 }
 
 /// Dimensions and sizes of an array, in texels.
+///
+/// ```
+/// use warpaint::device::ArrayShape;
+///
+/// let cube = ArrayShape::Cube { width: 16 };
+/// assert_eq!((cube.extent(), cube.to_string().as_str()), ([16, 16, 6], "6 faces of 16x16"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArrayShape {
     /// A row.
@@ -153,6 +182,12 @@ pub enum ArrayShape {
 
 impl ArrayShape {
     /// Texels in x, in y, and in z: slices, layers or faces. What a shape does not have is 1.
+    ///
+    /// ```
+    /// # use warpaint::device::ArrayShape;
+    /// assert_eq!(ArrayShape::Layered1 { width: 9, layers: 4 }.extent(), [9, 1, 4]);
+    /// assert_eq!(ArrayShape::LayeredCube { width: 8, cubes: 2 }.extent(), [8, 8, 12]);
+    /// ```
     pub const fn extent(self) -> [usize; 3] {
         match self {
             Self::D1 { width } => [width, 1, 1],
@@ -212,6 +247,15 @@ impl fmt::Display for ArrayShape {
 }
 
 /// What an array is made as.
+///
+/// ```
+/// use warpaint::device::{ArrayDescriptor, ArrayShape, Format};
+///
+/// let shape = ArrayShape::Layered2 { width: 64, height: 32, layers: 3 };
+/// let pictures = ArrayDescriptor::new(shape, Format::RGBA8).with_surface();
+/// assert_eq!(pictures.bytes(), 3 * 32 * 64 * 4);
+/// assert_eq!(pictures.to_string(), "3 layers of 64x32 of u8x4");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ArrayDescriptor {
     /// Its sizes.
@@ -231,11 +275,33 @@ impl ArrayDescriptor {
     }
 
     /// The same, which kernels may write too.
+    ///
+    /// ```
+    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format};
+    /// # let device = Device::cpu()?;
+    /// let shape = ArrayShape::D2 { width: 4, height: 3 };
+    /// let descriptor = ArrayDescriptor::new(shape, Format::R32F);
+    /// let error = device.surface(&device.array(&descriptor)?).unwrap_err().to_string();
+    /// assert_eq!(error, "no such surface: the array of 4x3 of f32x1 was not made for it");
+    ///
+    /// let array = device.array(&descriptor.with_surface())?;
+    /// assert_eq!(device.surface(&array)?.device_id(), device.id());
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub const fn with_surface(self) -> Self {
         Self { surface: true, ..self }
     }
 
     /// The same, from which kernels may gather.
+    ///
+    /// ```
+    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format};
+    /// let shape = ArrayShape::D3 { width: 4, height: 4, depth: 4 };
+    /// let volume = ArrayDescriptor::new(shape, Format::R32F).with_gather();
+    /// let error = Device::cpu()?.array(&volume).unwrap_err().to_string();
+    /// assert_eq!(error, "no such array: only 2-D arrays can be gathered from");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub const fn with_gather(self) -> Self {
         Self { gather: true, ..self }
     }
@@ -304,12 +370,40 @@ impl Array {
     }
 
     /// All of its texels.
+    ///
+    /// ```
+    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format};
+    /// # let device = Device::cpu()?;
+    /// # let stream = device.stream()?;
+    /// let descriptor = ArrayDescriptor::new(ArrayShape::D2 { width: 1, height: 2 }, Format::RGBA8);
+    /// let (first, second) = (device.array(&descriptor)?, device.array(&descriptor)?);
+    /// stream.upload(first.region(), &[1, 2, 3, 4, 5, 6, 7, 8])?;
+    /// stream.copy(second.region(), first.region())?;
+    /// assert_eq!(stream.download(second.region())?.wait()?, [1, 2, 3, 4, 5, 6, 7, 8]);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn region(&self) -> ArrayRegion<'_> {
         ArrayRegion { array: self, origin: [0; 3], size: self.descriptor().shape.extent() }
     }
 }
 
 /// A box of an array's texels, for copies. Its bytes lie row after row, slice after slice, without gaps.
+///
+/// ```
+/// use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format};
+///
+/// let device = Device::cpu()?;
+/// let stream = device.stream()?;
+/// let cube = device.array(&ArrayDescriptor::new(ArrayShape::Cube { width: 2 }, Format::R32F))?;
+/// let face = cube.region().part([0, 0, 4], [2, 2, 1])?;
+/// stream.upload(face, bytemuck::cast_slice(&[1.0f32, 2.0, 3.0, 4.0]))?;
+///
+/// let row = face.part([0, 1, 0], [2, 1, 1])?;
+/// assert_eq!((row.origin(), row.bytes()), ([0, 1, 4], 8));
+/// let read = stream.download(row)?.wait()?;
+/// assert_eq!(bytemuck::pod_collect_to_vec::<u8, f32>(&read), [3.0, 4.0]);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ArrayRegion<'a> {
     array: &'a Array,
@@ -349,11 +443,31 @@ impl<'a> ArrayRegion<'a> {
     }
 
     /// Bytes of a row, rows, and slices, layers or faces.
+    ///
+    /// ```
+    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format};
+    /// let shape = ArrayShape::D2 { width: 3, height: 2 };
+    /// let array = Device::cpu()?.array(&ArrayDescriptor::new(shape, Format::RG32F))?;
+    /// assert_eq!(array.region().size(), [3, 2, 1]); // texels
+    /// assert_eq!(array.region().extent(), [24, 2, 1]); // three texels of eight bytes, two rows
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn extent(&self) -> [usize; 3] {
         [self.row_bytes(), self.size[1], self.size[2]]
     }
 
     /// A part of it: `size` texels from `origin` on, counted from its own first texel.
+    ///
+    /// ```
+    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format};
+    /// # let shape = ArrayShape::D2 { width: 4, height: 4 };
+    /// # let array = Device::cpu()?.array(&ArrayDescriptor::new(shape, Format::R32F))?;
+    /// let middle = array.region().part([1, 1, 0], [2, 2, 1])?;
+    /// assert_eq!(middle.part([1, 0, 0], [1, 2, 1])?.origin(), [2, 1, 0]);
+    /// let error = middle.part([1, 0, 0], [2, 2, 1]).unwrap_err().to_string(); // the array goes on there
+    /// assert_eq!(error, "[2, 2, 1] from [1, 0, 0] on do not fit a region of [2, 2, 1]");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::RegionOutOfRange`] when it ends behind this one.

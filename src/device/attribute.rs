@@ -9,6 +9,15 @@ macro_rules! attributes {
     ($($variant:ident = $number:literal, $name:literal;)*) => {
         /// A property of a device: one of the driver's `CU_DEVICE_ATTRIBUTE_*`, by its name there. Sizes are in bytes,
         /// clock rates in kHz, and what is supported or not is 1 or 0.
+        ///
+        /// ```
+        /// use warpaint::device::{Attribute, Device};
+        ///
+        /// let threads = Device::cpu()?.attribute(Attribute::MaxThreadsPerBlock)?;
+        /// assert_eq!(threads, Some(1024));
+        /// assert_eq!(Attribute::MaxThreadsPerBlock.to_string(), "MAX_THREADS_PER_BLOCK");
+        /// # Ok::<(), warpaint::device::Error>(())
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         #[repr(i32)]
@@ -18,6 +27,13 @@ macro_rules! attributes {
 
         impl Attribute {
             /// All of them, by number.
+            ///
+            /// ```
+            /// # use warpaint::device::Attribute;
+            /// let named = |name: &str| Attribute::ALL.iter().find(|attribute| attribute.name() == name);
+            /// assert_eq!(named("WARP_SIZE"), Some(&Attribute::WarpSize));
+            /// assert_eq!(named("WARP_LENGTH"), None);
+            /// ```
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
             /// Its name in CUDA's header, without `CU_DEVICE_ATTRIBUTE_`.
@@ -192,6 +208,11 @@ attributes! {
 
 impl Attribute {
     /// Its number in CUDA's header.
+    ///
+    /// ```
+    /// # use warpaint::device::Attribute;
+    /// assert_eq!(Attribute::WarpSize.number(), 10); // CU_DEVICE_ATTRIBUTE_WARP_SIZE
+    /// ```
     pub fn number(self) -> i32 {
         self as i32
     }
@@ -222,6 +243,15 @@ impl Device {
     }
 
     /// All properties that the device has, by number.
+    ///
+    /// ```
+    /// # use warpaint::device::{Attribute, Device};
+    /// let attributes = Device::cpu()?.attributes()?;
+    /// assert_eq!(attributes[0], (Attribute::MaxThreadsPerBlock, 1024));
+    /// assert!(attributes.contains(&(Attribute::ManagedMemory, 1)));
+    /// assert!(attributes.len() < Attribute::ALL.len(), "those that mean nothing here are left out");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Call`](super::Error::Call) from the driver.

@@ -3,6 +3,19 @@
 use super::{Result, cpu, each, nvidia};
 
 /// How an event is made.
+///
+/// ```
+/// use warpaint::device::{Device, EventOptions};
+///
+/// let device = Device::cpu()?;
+/// let (stream, options) = (device.stream()?, EventOptions { timing: false, ..Default::default() });
+/// let (start, end) = (device.event()?, device.event_with(options)?);
+/// stream.record(&start)?;
+/// stream.record(&end)?;
+/// end.synchronize()?;
+/// assert_eq!(end.elapsed_ms(&start).unwrap_err().to_string(), "the event keeps no time");
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EventOptions {
     /// Whether it keeps the time at which it is reached; without, it costs less.
@@ -19,6 +32,20 @@ impl Default for EventOptions {
 }
 
 /// A moment on a stream, with the device's time at which it was reached.
+///
+/// ```
+/// use warpaint::device::{Device, Fill};
+///
+/// let device = Device::cpu()?;
+/// let (stream, memory) = (device.stream()?, device.alloc(1 << 20)?);
+/// let (start, end) = (device.event()?, device.event()?);
+/// stream.record(&start)?;
+/// stream.fill(memory.slice(..)?, Fill::U32(1))?;
+/// stream.record(&end)?;
+/// end.synchronize()?;
+/// assert!(end.elapsed_ms(&start)? > 0.0); // how long the fill took
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Debug)]
 pub enum Event {
     /// Of an NVIDIA GPU.
@@ -30,6 +57,21 @@ pub enum Event {
 impl Event {
     /// Whether the work recorded before it has ended; true for one never recorded.
     ///
+    /// ```
+    /// # use std::sync::mpsc;
+    /// # use warpaint::device::Device;
+    /// # let device = Device::cpu()?;
+    /// # let (stream, event, (go, wait)) = (device.stream()?, device.event()?, mpsc::channel());
+    /// assert!(event.is_reached()?);
+    /// stream.host_function(move || wait.recv().unwrap_or(()))?;
+    /// stream.record(&event)?;
+    /// assert!(!event.is_reached()?); // the function waits for `go`
+    /// go.send(())?;
+    /// event.synchronize()?;
+    /// assert!(event.is_reached()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Call`](super::Error::Call) from the driver.
     pub fn is_reached(&self) -> Result<bool> {
@@ -38,6 +80,19 @@ impl Event {
 
     /// Waits on the host until it is reached.
     ///
+    /// ```
+    /// # use std::sync::mpsc;
+    /// # use warpaint::device::Device;
+    /// # let device = Device::cpu()?;
+    /// # let (stream, event, (go, wait)) = (device.stream()?, device.event()?, mpsc::channel());
+    /// stream.record(&event)?;
+    /// stream.host_function(move || wait.recv().unwrap_or(()))?;
+    /// event.synchronize()?; // not for the function, which comes later
+    /// assert!(!stream.is_idle()?);
+    /// go.send(())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Call`](super::Error::Call) from the driver.
     pub fn synchronize(&self) -> Result<()> {
@@ -45,6 +100,19 @@ impl Event {
     }
 
     /// Milliseconds on the device from `earlier` to this event; both must have been reached.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Error};
+    /// # let device = Device::cpu()?;
+    /// # let stream = device.stream()?;
+    /// let (start, end) = (device.event()?, device.event()?);
+    /// stream.record(&start)?;
+    /// assert!(matches!(end.elapsed_ms(&start), Err(Error::NotReached))); // not recorded
+    /// stream.record(&end)?;
+    /// end.synchronize()?;
+    /// assert_eq!(start.elapsed_ms(&end)?, -end.elapsed_ms(&start)?);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::NoTiming`](super::Error::NoTiming) when either was made without,

@@ -9,6 +9,15 @@ use std::{
 use super::Error;
 
 /// Tells one opened device's handles from another's, within this process.
+///
+/// ```
+/// use warpaint::device::Device;
+///
+/// let (one, other) = (Device::cpu()?, Device::cpu()?);
+/// assert_eq!(one.id(), one.clone().id());
+/// assert_ne!(one.id(), other.id()); // memory of the one is not for the other
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DeviceId(u64);
 
@@ -21,6 +30,15 @@ impl DeviceId {
 }
 
 /// Which backend a device belongs to.
+///
+/// ```
+/// use warpaint::device::{Device, DeviceKind};
+///
+/// let inventory = Device::all();
+/// let is_gpu = |kind: DeviceKind| kind == DeviceKind::Nvidia;
+/// let gpus = inventory.devices.iter().filter(|info| is_gpu(info.kind)).count();
+/// assert_eq!(gpus, inventory.devices.len() - 1); // all but the CPU device
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceKind {
@@ -31,6 +49,14 @@ pub enum DeviceKind {
 }
 
 /// What the user asked for with `--device`: `auto`, `cuda`, `cuda:N` or `cpu`.
+///
+/// ```
+/// use warpaint::device::Choice;
+///
+/// assert_eq!("cuda:1".parse(), Ok(Choice::Cuda(1)));
+/// let error = "gpu".parse::<Choice>().unwrap_err();
+/// assert_eq!(error, "`gpu` is no device; use auto, cuda, cuda:N or cpu");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
     /// The first NVIDIA GPU, else the CPU.
@@ -46,6 +72,14 @@ impl Choice {
     /// What the user chose for all programs: the variable `WARPAINT_DEVICE` (`auto`, `cuda`, `cuda:N` or `cpu`), or
     /// else what PyCUDA reads, an ordinal in the variable `CUDA_DEVICE` or in the file `.cuda-device` in the home
     /// folder. [`Choice::Auto`] where there is none of them.
+    ///
+    /// ```
+    /// # use warpaint::device::{Choice, Device};
+    /// let device = Device::open(Choice::of_user()?)?;
+    /// let known = Device::all().devices;
+    /// assert!(known.iter().any(|info| info.selector == device.info().selector));
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Choice`] where one of them holds something else.
@@ -95,6 +129,17 @@ impl FromStr for Choice {
 }
 
 /// Name, limits and capabilities of a device.
+///
+/// ```
+/// use warpaint::device::{Device, DeviceKind};
+///
+/// let device = Device::cpu()?;
+/// let info = device.info();
+/// assert_eq!((info.kind, info.selector.as_str()), (DeviceKind::Cpu, "cpu"));
+/// assert_eq!(info.to_string(), format!("{} (cpu)", info.name));
+/// assert_eq!((info.warp_size, info.max_block), (32, [1024, 1024, 64]));
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct DeviceInfo {
     /// Which backend.
@@ -130,6 +175,17 @@ impl fmt::Display for DeviceInfo {
 }
 
 /// Every device of a machine.
+///
+/// ```
+/// use warpaint::device::{Device, DeviceKind};
+///
+/// let inventory = Device::all();
+/// for info in &inventory.devices {
+///     println!("{info}: {} MiB", info.total_memory_bytes >> 20);
+/// }
+/// let has_gpu = inventory.devices[0].kind == DeviceKind::Nvidia;
+/// assert_eq!(has_gpu, inventory.nvidia_missing.is_none());
+/// ```
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Inventory {
     /// NVIDIA GPUs by ordinal, then the CPU device.
@@ -139,6 +195,18 @@ pub struct Inventory {
 }
 
 /// Memory of a device in bytes.
+///
+/// ```
+/// use warpaint::device::Device;
+///
+/// let device = Device::cpu()?;
+/// let before = device.memory_info()?;
+/// let memory = device.alloc(1 << 20)?;
+/// assert_eq!(before.free - device.memory_info()?.free, 1 << 20);
+/// drop(memory);
+/// assert_eq!(device.memory_info()?, before);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct MemoryInfo {
     /// Not allocated.

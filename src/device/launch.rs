@@ -7,6 +7,13 @@ use smallvec::SmallVec;
 use super::{DeviceInfo, Error, Function, Result};
 
 /// A size in up to three dimensions.
+///
+/// ```
+/// use warpaint::device::Dim3;
+///
+/// let block: Dim3 = [16, 8].into();
+/// assert_eq!((block.z, block.count(), block.to_string().as_str()), (1, 128, "16x8x1"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dim3 {
     /// Fastest-moving.
@@ -18,7 +25,7 @@ pub struct Dim3 {
 }
 
 impl Dim3 {
-    /// `x * y * z`.
+    /// `x * y * z`, at most [`u64::MAX`].
     pub fn count(self) -> u64 {
         let area = u64::from(self.x) * u64::from(self.y);
         area.saturating_mul(self.z.into())
@@ -54,6 +61,13 @@ impl fmt::Display for Dim3 {
 }
 
 /// How many blocks of how many threads a kernel runs with.
+///
+/// ```
+/// use warpaint::device::LaunchConfig;
+///
+/// let config = LaunchConfig { shared_bytes: 1024, ..LaunchConfig::new([4, 2], [16, 16]) };
+/// assert_eq!(config.to_string(), "grid 4x2x1, block 16x16x1, 1024 bytes of shared memory");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LaunchConfig {
     /// Blocks.
@@ -68,6 +82,12 @@ pub struct LaunchConfig {
 
 impl LaunchConfig {
     /// `grid` blocks of `block` threads, no dynamic shared memory, not cooperative.
+    ///
+    /// ```
+    /// # use warpaint::device::{Dim3, LaunchConfig};
+    /// let config = LaunchConfig::new(3, [8, 8]);
+    /// assert_eq!((config.grid, config.block), (Dim3::from(3), Dim3::from([8, 8, 1])));
+    /// ```
     pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
         Self { grid: grid.into(), block: block.into(), shared_bytes: 0, cooperative: false }
     }
@@ -75,6 +95,13 @@ impl LaunchConfig {
     /// At least one thread for each of `count` elements, in blocks of `block` threads.
     ///
     /// Counts of more than 2^31 - 1 blocks are cut off there; such kernels stride over the grid.
+    ///
+    /// ```
+    /// # use warpaint::device::LaunchConfig;
+    /// let config = LaunchConfig::over(1000, 256);
+    /// assert_eq!((config.grid.x, config.block.x), (4, 256)); // the last 24 threads have no element
+    /// assert_eq!(LaunchConfig::over(0, 256).grid.x, 1); // no grid is empty
+    /// ```
     pub fn over(count: usize, block: u32) -> Self {
         let blocks = count.div_ceil(block.max(1) as usize).clamp(1, i32::MAX as usize);
         Self::new(blocks as u32, block)
@@ -162,13 +189,27 @@ impl Arguments {
         Self::default()
     }
 
-    /// Appends a value, aligned to its size: scalars, and vector types written as arrays need
-    /// [`Arguments::push_bytes`] with the alignment that CUDA gives them.
+    /// Appends a value, aligned as Rust aligns it: right for scalars and for what is `repr(C)`. CUDA aligns its vector
+    /// types further; those written as arrays need [`Arguments::push_bytes`].
+    ///
+    /// ```
+    /// # use warpaint::device::Arguments;
+    /// let mut arguments = Arguments::new();
+    /// arguments.push(&1u8).push(&0x0302u16).push(&4u32);
+    /// assert_eq!(arguments.bytes(), [1, 0, 2, 3, 4, 0, 0, 0]);
+    /// ```
     pub fn push<T: bytemuck::NoUninit>(&mut self, value: &T) -> &mut Self {
         self.push_bytes(bytemuck::bytes_of(value), align_of::<T>())
     }
 
     /// Appends raw bytes at the next multiple of `align` (a power of two).
+    ///
+    /// ```
+    /// # use warpaint::device::{Arguments, Parameter};
+    /// let mut arguments = Arguments::new();
+    /// arguments.push(&7i32).push_bytes(bytemuck::bytes_of(&[1.0f32; 4]), 16); // an `int`, a `float4`
+    /// assert_eq!(arguments.parameters()[1], Parameter { offset: 16, bytes: 16 });
+    /// ```
     pub fn push_bytes(&mut self, value: &[u8], align: usize) -> &mut Self {
         let offset = self.bytes.len().next_multiple_of(align.max(1));
         self.bytes.resize(offset, 0);

@@ -3,6 +3,15 @@
 use super::{Device, Result, each};
 
 /// A resource of which kernels get a limited amount.
+///
+/// ```
+/// use warpaint::device::{Device, Limit};
+///
+/// let device = Device::cpu()?;
+/// assert_eq!(device.limit(Limit::PrintfBytes)?, Some(1 << 20));
+/// assert_eq!(device.limit(Limit::HeapBytes)?, None); // as long as the device has memory
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
     /// Stack of each thread, in bytes.
@@ -44,7 +53,7 @@ impl Device {
         each!(self, d => d.set_cache_preference(preference))
     }
 
-    /// A limit; `None` where there is none, as on the CPU device, whose kernels share its memory.
+    /// A limit; `None` where there is none. On the CPU device only [`Limit::PrintfBytes`] is one, of each launch.
     ///
     /// # Errors
     /// [`Error::Call`](super::Error::Call) from the driver.
@@ -53,6 +62,13 @@ impl Device {
     }
 
     /// Sets a limit, for all that use the device in this process. The driver may round it.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Limit};
+    /// let error = Device::cpu()?.set_limit(Limit::HeapBytes, 64 << 20).unwrap_err().to_string();
+    /// assert_eq!(error, "the CPU device does not support setting a limit");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Unsupported`](super::Error::Unsupported) on the CPU device, [`Error::Call`](super::Error::Call) where
