@@ -8,6 +8,16 @@ use super::{Dim3, LaunchConfig, Parameter, spelling::spelled};
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error of a device.
+///
+/// ```
+/// use warpaint::device::{Device, Error};
+///
+/// let memory = Device::cpu()?.alloc(16)?;
+/// let error = memory.slice(8..32).unwrap_err();
+/// assert!(matches!(error, Error::OutOfRange { end: 32, bytes: 16, .. }));
+/// assert_eq!(error.to_string(), "bytes 8..32 do not fit a range of 16 bytes");
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -56,10 +66,10 @@ pub enum Error {
         /// Length of the range that they should fit.
         bytes: usize,
     },
-    /// An array or a texture is empty, or larger than the device allows.
-    #[error("the {object} has {requested} {limit}, where 1 to {allowed} are allowed")]
+    /// Something is empty that may not be, or there is more of it than is allowed.
+    #[error("the {object} has {requested} {limit}, where {} are allowed", bounds(*.requested, *.allowed))]
     InvalidExtent {
-        /// `array` or `texture`.
+        /// What has it: `array`, `texture`, `block`, …
         object: &'static str,
         /// The limit's name.
         limit: &'static str,
@@ -141,7 +151,11 @@ pub enum Error {
         name: String,
     },
     /// A launch shape breaks a limit.
-    #[error("kernel `{}`: {requested} {limit}, where 1 to {allowed} are allowed", spelled(.kernel))]
+    #[error(
+        "kernel `{}`: {requested} {limit}, where {} are allowed",
+        spelled(.kernel),
+        bounds(*.requested, *.allowed)
+    )]
     InvalidLaunch {
         /// The kernel.
         kernel: String,
@@ -206,6 +220,11 @@ fn place(location: &Option<Location>) -> String {
     location.as_ref().map_or_else(String::new, |l| format!("{l}: "))
 }
 
+/// What would be allowed. Whether nothing would be matters only to who asked for nothing.
+fn bounds(requested: u64, allowed: u64) -> String {
+    if requested == 0 { format!("1 to {allowed}") } else { format!("at most {allowed}") }
+}
+
 fn listed(names: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!("; it has {}", names.join(", ")) }
 }
@@ -220,6 +239,24 @@ fn mismatched(mismatch: &Option<(usize, Parameter, Parameter)>) -> String {
 }
 
 /// A failed call of the CUDA driver.
+///
+/// ```
+/// use warpaint::device::{Call, LaunchConfig};
+///
+/// let call = Call {
+///     call: "cuLaunchKernel",
+///     code: 1,
+///     name: "CUDA_ERROR_INVALID_VALUE".to_owned(),
+///     text: "invalid argument".to_owned(),
+///     device: "NVIDIA H200 (cuda:0)".to_owned(),
+///     launch: Some(("_ZN5field7advanceEPf".to_owned(), LaunchConfig::new(8, 256))),
+/// };
+/// assert_eq!(
+///     call.to_string(),
+///     "cuLaunchKernel failed on NVIDIA H200 (cuda:0): CUDA_ERROR_INVALID_VALUE (1), invalid argument; \
+///      kernel `field::advance`, grid 8x1x1, block 256x1x1, 0 bytes of shared memory"
+/// );
+/// ```
 #[derive(Clone, Debug)]
 pub struct Call {
     /// The function, such as `cuMemAlloc_v2`.
@@ -253,6 +290,15 @@ impl fmt::Display for Call {
 impl std::error::Error for Call {}
 
 /// A place in the source.
+///
+/// ```
+/// use warpaint::device::Location;
+///
+/// let mut place = Location { file: "wave.cu".to_owned(), line: 12, column: 5 };
+/// assert_eq!(place.to_string(), "wave.cu:12:5");
+/// place.column = 0;
+/// assert_eq!(place.to_string(), "wave.cu:12");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Location {
     /// The file, as it was named to the compiler.
@@ -273,15 +319,48 @@ impl fmt::Display for Location {
 }
 
 /// One step of the chain of inlined calls that leads to a place.
+///
+/// ```
+/// use warpaint::device::{Device, Error, LaunchConfig};
+/// use warpaint::kernel::{Context, Source};
+///
+/// let source = "__device__ void store(int *x, int i) { x[i] = i; }
+/// __global__ void f(int *x) { store(x, threadIdx.x); }";
+/// let context = Context::new(Device::cpu()?)?;
+/// let f = context.module(&Source::new(source).named("store.cu"))?.kernel("f")?;
+/// let x = context.device().alloc(4)?;
+/// // SAFETY: the CPU device checks every access.
+/// unsafe { f.launch(context.stream(), &LaunchConfig::new(1, 2), &[x.slice(..)?.into()])? };
+/// let Err(Error::Fault(fault)) = context.stream().synchronize() else { panic!("there is one `int`") };
+/// assert_eq!(fault.location.as_ref().map(|at| at.line), Some(1));
+/// assert_eq!(fault.inlined[0].call_site.line, 2);
+/// assert!(fault.to_string().contains("\n  in `store`, called at store.cu:2"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The function that was inlined.
+    /// The (lowered) name of the function that was inlined.
     pub function: String,
     /// Where it was called.
     pub call_site: Location,
 }
 
 /// Why a kernel was stopped.
+///
+/// ```
+/// use warpaint::device::{Device, Error, FaultKind, LaunchConfig};
+/// use warpaint::kernel::{Context, Source};
+///
+/// let source = "__global__ void f(int n) { assert(n > threadIdx.x); }";
+/// let context = Context::new(Device::cpu()?)?;
+/// let f = context.module(&Source::new(source).named("rule.cu"))?.kernel("f")?;
+/// // SAFETY: the kernel accesses no memory.
+/// unsafe { f.launch(context.stream(), &LaunchConfig::new(1, 8), &[5i32.into()])? };
+/// let Err(Error::Fault(fault)) = context.stream().synchronize() else { panic!("5 is not more than 5") };
+/// let text = "`n > threadIdx.x` in void f(int) (rule.cu:1)".to_owned();
+/// assert_eq!((fault.kind, fault.thread.x), (FaultKind::Assert(text), 5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
@@ -301,7 +380,7 @@ pub enum FaultKind {
     InvalidFree,
     /// `trap`.
     Trap,
-    /// A failed `assert`, with its text.
+    /// A failed `assert`, with what it says: the condition, the function and the place.
     Assert(String),
     /// Calls nested too deeply.
     StackOverflow,
@@ -354,6 +433,16 @@ impl fmt::Display for FaultKind {
 }
 
 /// The allocation nearest to a faulting address.
+///
+/// ```
+/// use warpaint::device::Device;
+///
+/// let device = Device::cpu()?;
+/// let memory = device.alloc(100)?;
+/// let found = device.address_range(memory.address() + 99)?.ok_or("in none")?;
+/// assert_eq!((found.address, found.bytes), (memory.address(), 100));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
     /// Its first address.
@@ -363,11 +452,30 @@ pub struct Allocation {
 }
 
 /// A kernel that was stopped: what it did, where, and in which thread.
+///
+/// ```
+/// use warpaint::device::{Device, Error, FaultKind, LaunchConfig};
+/// use warpaint::kernel::{Context, Source};
+///
+/// let source = "__global__ void f(int *x) {\n    x[threadIdx.x] = 1;\n}";
+/// let context = Context::new(Device::cpu()?)?;
+/// let f = context.module(&Source::new(source).named("late.cu"))?.kernel("f")?;
+/// let x = context.device().alloc(12)?; // three of four
+/// // SAFETY: the CPU device checks every access.
+/// unsafe { f.launch(context.stream(), &LaunchConfig::new(1, 4), &[x.slice(..)?.into()])? };
+/// let Err(Error::Fault(fault)) = context.stream().synchronize() else { panic!("the fourth is missing") };
+/// assert_eq!((&fault.kind, fault.thread.x), (&FaultKind::InvalidWrite, 3));
+/// assert_eq!(fault.nearest.map(|near| near.address), Some(x.address()));
+/// let text = fault.to_string();
+/// assert!(text.starts_with("late.cu:2:5: fault: kernel `f`: write outside every allocation"));
+/// assert!(text.contains("byte 12 of an allocation of 12 bytes"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// What it did.
     pub kind: FaultKind,
-    /// The kernel.
+    /// The kernel's (lowered) name.
     pub kernel: String,
     /// The source line, where the PTX names one.
     pub location: Option<Location>,
@@ -389,6 +497,27 @@ pub struct Fault {
 
 impl Fault {
     /// The fault as one sentence, without its source place.
+    ///
+    /// ```
+    /// # use warpaint::device::{Fault, FaultKind};
+    /// # let fault = Fault {
+    /// #     kind: FaultKind::InvalidRead,
+    /// #     kernel: "_Z4growPf".to_owned(),
+    /// #     location: None,
+    /// #     inlined: Vec::new(),
+    /// #     block: 2.into(),
+    /// #     thread: [7, 0, 0].into(),
+    /// #     access: Some((0x1010, 4)),
+    /// #     space: Some("shared"),
+    /// #     nearest: None,
+    /// #     waiting: Vec::new(),
+    /// # };
+    /// assert_eq!(
+    ///     fault.summary(),
+    ///     "kernel `grow`: read outside every allocation (4 bytes at shared address 0x1010), \
+    ///      block (2, 1, 1), thread (7, 0, 0)"
+    /// );
+    /// ```
     pub fn summary(&self) -> String {
         let mut text = format!("kernel `{}`: {}", spelled(&self.kernel), self.kind);
         if let Some((address, bytes)) = self.access {

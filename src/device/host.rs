@@ -14,6 +14,19 @@ use super::{
 };
 
 /// How page-locked memory is allocated.
+///
+/// ```
+/// use warpaint::device::{Device, HostFlags};
+///
+/// let device = Device::cpu()?;
+/// let (stream, memory) = (device.stream()?, device.alloc(4)?);
+/// let written_once = HostFlags { write_combined: true, ..HostFlags::default() };
+/// let mut host = device.alloc_host(4, written_once)?;
+/// host.copy_from_slice(&[1, 2, 3, 4]);
+/// stream.upload_from(memory.slice(..)?, host)?.wait()?;
+/// assert_eq!(stream.download(memory.slice(..)?)?.wait()?, [1, 2, 3, 4]);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct HostFlags {
     /// Page-locked for every context of the process, not only for the device's.
@@ -75,6 +88,14 @@ impl Device {
     /// Page-locks `bytes` of new host memory, full of zeros. That takes long: keep it, or take it from
     /// a [`HostPool`].
     ///
+    /// ```
+    /// # use warpaint::device::{Device, HostFlags};
+    /// let host = Device::cpu()?.alloc_host(1000, HostFlags::default())?;
+    /// assert_eq!(*host, [0; 1000]);
+    /// assert_eq!(host.as_ptr().addr() % 256, 0);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Call`].
     pub fn alloc_host(&self, bytes: usize, flags: HostFlags) -> Result<HostMemory> {
@@ -83,6 +104,18 @@ impl Device {
     }
 
     /// Page-locks host memory that there is already; [`HostMemory::into_vec`] gives it back.
+    ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// # let device = Device::cpu()?;
+    /// # let (stream, memory) = (device.stream()?, device.alloc(3)?);
+    /// let bytes = vec![1, 2, 3];
+    /// let address = bytes.as_ptr();
+    /// let host = stream.upload_from(memory.slice(..)?, device.register_host(bytes)?)?.wait()?;
+    /// let bytes = host.into_vec();
+    /// assert_eq!((bytes.as_ptr(), bytes.as_slice()), (address, &[1, 2, 3][..])); // never copied on the host
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Call`].
@@ -98,6 +131,16 @@ impl Device {
 
 impl HostMemory {
     /// Its bytes as ordinary memory: without a copy where it was registered.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, HostFlags, HostPool};
+    /// let pool = HostPool::new(&Device::cpu()?, HostFlags::default());
+    /// let mut host = pool.alloc(2)?;
+    /// host.copy_from_slice(&[7, 8]);
+    /// assert_eq!(host.into_vec(), [7, 8]); // a copy: the memory went back to its pool
+    /// assert_eq!(pool.statistics().held_blocks, 1);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn into_vec(mut self) -> Vec<u8> {
         match (self.raw.take(), &self.home) {
             (Some(RawHost::Nvidia(memory)), None) => memory.into_vec(),
@@ -110,6 +153,16 @@ impl HostMemory {
     }
 
     /// The part of it that starts at `offset`, for a copy.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, HostFlags};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, memory) = (device.stream()?, device.alloc(4)?);
+    /// let host = device.alloc_host(10, HostFlags::default())?;
+    /// let error = stream.upload_from(memory.slice(..)?, host.at(8)).unwrap_err().to_string();
+    /// assert_eq!(error, "bytes 0..4 do not fit a range of 2 bytes"); // the two from byte 8 on
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn at(self, offset: usize) -> HostPart {
         HostPart { memory: self, offset, pitch: None }
     }
@@ -150,6 +203,22 @@ impl Drop for HostMemory {
 
 /// The host's side of a copy: where it starts, and how its rows lie. [`HostMemory`] itself is one, too: without gaps,
 /// from its first byte.
+///
+/// ```
+/// use warpaint::device::{Device, HostFlags, Pitch};
+///
+/// let device = Device::cpu()?;
+/// let (stream, memory) = (device.stream()?, device.alloc(4)?);
+/// stream.upload(memory.slice(..)?, &[1, 2, 3, 4])?;
+/// let square = memory.slice(..)?.rows(Pitch { row_bytes: 2, rows: 2 }, [2, 2, 1])?;
+///
+/// // To the lower right of a picture of three rows of four bytes.
+/// let picture = device.alloc_host(12, HostFlags::default())?;
+/// let part = picture.at(6).pitched(Pitch { row_bytes: 4, rows: 2 });
+/// let picture = stream.download_to(part, square)?.wait()?;
+/// assert_eq!(*picture, [0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4]);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct HostPart {
     memory: HostMemory,
@@ -159,6 +228,18 @@ pub struct HostPart {
 
 impl HostPart {
     /// The same, with its rows so far apart.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, HostFlags, Pitch};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, memory) = (device.stream()?, device.alloc(4)?);
+    /// let mut host = device.alloc_host(6, HostFlags::default())?;
+    /// host.copy_from_slice(&[1, 2, 0, 3, 4, 0]); // a byte between rows of two
+    /// let rows = memory.slice(..)?.rows(Pitch::tight([2, 2, 1]), [2, 2, 1])?;
+    /// stream.upload_from(rows, host.at(0).pitched(Pitch { row_bytes: 3, rows: 2 }))?.wait()?;
+    /// assert_eq!(stream.download(memory.slice(..)?)?.wait()?, [1, 2, 3, 4]);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     #[must_use]
     pub fn pitched(self, pitch: Pitch) -> Self {
         Self { pitch: Some(pitch), ..self }
@@ -192,6 +273,22 @@ pub(super) struct HostRows {
 }
 
 /// A copy between page-locked memory and the device that is under way. Dropped, it waits for its end.
+///
+/// ```
+/// use warpaint::device::{Device, HostFlags};
+///
+/// let device = Device::cpu()?;
+/// let (stream, memory) = (device.stream()?, device.alloc(1 << 20)?);
+/// let mut host = device.alloc_host(1 << 20, HostFlags::default())?;
+/// for frame in 1..=3 {
+///     host.fill(frame);
+///     let upload = stream.upload_from(memory.slice(..)?, host)?;
+///     // … what the host does while that is copied
+///     host = upload.wait()?; // and may be written again
+/// }
+/// assert_eq!(stream.download(memory.slice(..4)?)?.wait()?, [3; 4]);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Transfer {
     /// Always there until it is dropped.
@@ -208,6 +305,21 @@ enum RawTransfer {
 
 impl Transfer {
     /// Whether [`Transfer::wait`] would return at once.
+    ///
+    /// ```
+    /// # use std::sync::mpsc;
+    /// # use warpaint::device::{Device, HostFlags};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, memory, (go, wait)) = (device.stream()?, device.alloc(4)?, mpsc::channel());
+    /// # let host = device.alloc_host(4, HostFlags::default())?;
+    /// stream.host_function(move || wait.recv().unwrap_or(()))?; // work before the copy
+    /// let upload = stream.upload_from(memory.slice(..)?, host)?;
+    /// assert!(!upload.is_ready()?);
+    /// go.send(())?;
+    /// stream.synchronize()?;
+    /// assert!(upload.is_ready()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// An error of the stream before the copy.
@@ -256,6 +368,19 @@ impl Stream {
     /// Starts to copy page-locked memory to `to`: memory, rows in it, or texels of an array. [`Transfer::wait`]
     /// gives the memory back.
     ///
+    /// ```
+    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format, HostFlags};
+    /// # let device = Device::cpu()?;
+    /// # let stream = device.stream()?;
+    /// let shape = ArrayShape::D2 { width: 2, height: 1 };
+    /// let array = device.array(&ArrayDescriptor::new(shape, Format::RGBA8))?;
+    /// let mut host = device.alloc_host(12, HostFlags::default())?;
+    /// host.copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    /// stream.upload_from(array.region(), host.at(4))?.wait()?;
+    /// assert_eq!(stream.download(array.region())?.wait()?, [5, 6, 7, 8, 9, 10, 11, 12]);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::OutOfRange`] when the host's side has not as many bytes, [`Error::WrongDevice`], [`Error::Call`];
     /// the memory is freed then.
@@ -269,6 +394,18 @@ impl Stream {
 
     /// Starts to copy `from` to page-locked memory; what lies beside it there stays. [`Transfer::wait`] gives the
     /// memory back.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Fill, HostFlags};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, memory) = (device.stream()?, device.alloc(2)?);
+    /// stream.fill(memory.slice(..)?, Fill::U8(9))?;
+    /// let mut host = device.alloc_host(4, HostFlags::default())?;
+    /// host.fill(1);
+    /// let host = stream.download_to(host.at(1), memory.slice(..)?)?.wait()?;
+    /// assert_eq!(*host, [1, 9, 9, 1]);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Stream::upload_from`].
@@ -328,6 +465,14 @@ impl HostPool {
     /// `bytes` of page-locked memory, which go back to the pool when they are dropped. Their content is what the
     /// last user left.
     ///
+    /// ```
+    /// # use warpaint::device::{Device, HostFlags, HostPool};
+    /// # let pool = HostPool::new(&Device::cpu()?, HostFlags::default());
+    /// pool.alloc(100)?.fill(7);
+    /// assert_eq!(*pool.alloc(2)?, [7, 7]); // not zeroed again
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::OutOfMemory`], also once what is kept was given back; [`Error::Call`].
     pub fn alloc(&self, bytes: usize) -> Result<HostMemory> {
@@ -342,11 +487,32 @@ impl HostPool {
     }
 
     /// Gives it back, and from now on keeps nothing: what is dropped is freed at once.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, HostFlags, HostPool};
+    /// let pool = HostPool::new(&Device::cpu()?, HostFlags::default());
+    /// drop(pool.alloc(100)?);
+    /// pool.trim(); // once
+    /// drop(pool.alloc(100)?);
+    /// assert_eq!(pool.statistics().held_blocks, 1);
+    /// pool.stop_holding(); // for good
+    /// drop(pool.alloc(100)?);
+    /// assert_eq!(pool.statistics().held_blocks, 0);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn stop_holding(&self) {
         self.shelf.stop_holding();
     }
 
     /// What it holds and has given out, now.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, HostFlags, HostPool};
+    /// let pool = HostPool::new(&Device::cpu()?, HostFlags::default());
+    /// let host = pool.alloc(1000)?;
+    /// assert_eq!((host.len(), pool.statistics().active_bytes), (1000, 1024));
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn statistics(&self) -> PoolStatistics {
         self.shelf.statistics()
     }

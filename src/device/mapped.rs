@@ -35,6 +35,20 @@ pub enum MappedMemory {
 impl Device {
     /// Page-locks `bytes` of new host memory that kernels see, too. Its content is undefined.
     ///
+    /// ```
+    /// # use warpaint::{device::{Device, HostFlags, LaunchConfig}, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let source = Source::new("__global__ void store(int *x, int v) { *x = v; }");
+    /// # let store = context.module(&source)?.kernel("store")?;
+    /// let result = context.device().alloc_mapped(4, HostFlags::default())?;
+    /// let arguments = [result.slice(..)?.into(), 42i32.into()]; // `store(int *x, int v)` writes `v` to `x`
+    /// // SAFETY: `x` has the four bytes that the kernel writes, and stays until it has ended.
+    /// unsafe { store.launch(context.stream(), &LaunchConfig::new(1, 1), &arguments)? };
+    /// context.synchronize()?;
+    /// assert_eq!(result.to_vec(), 42i32.to_le_bytes()); // without a copy
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Call`].
     pub fn alloc_mapped(&self, bytes: usize, flags: HostFlags) -> Result<MappedMemory> {
@@ -45,6 +59,18 @@ impl Device {
     }
 
     /// Allocates `bytes` that the driver moves between host and device as they are used. Their content is undefined.
+    ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// # let device = Device::cpu()?;
+    /// # let stream = device.stream()?;
+    /// let mut memory = device.alloc_managed(4)?;
+    /// memory.write(0, &[1, 2, 3, 4])?;
+    /// stream.copy(memory.slice(..2)?, memory.slice(2..)?)?;
+    /// stream.synchronize()?;
+    /// assert_eq!((memory.to_vec(), memory.is_managed()), (vec![3, 4, 3, 4], true));
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the host may not touch such memory while the GPU works (on Windows),
@@ -58,6 +84,16 @@ impl Device {
 }
 
 /// Who uses managed memory, as the driver is told: a hint where to keep it (CUDA driver API, `CUmemAttach_flags`).
+///
+/// ```
+/// use warpaint::device::{Attachment, Device, HostFlags};
+///
+/// let device = Device::cpu()?;
+/// let (stream, memory) = (device.stream()?, device.alloc_mapped(4, HostFlags::default())?);
+/// let error = stream.attach(&memory, Attachment::Stream).unwrap_err().to_string();
+/// assert!(error.ends_with("does not support attaching memory that is not managed"), "{error}");
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Attachment {
     /// All streams and the host: what holds at first.
@@ -125,6 +161,18 @@ impl MappedMemory {
 
     /// A range of its bytes as device memory.
     ///
+    /// ```
+    /// # use warpaint::device::{Device, Fill, HostFlags};
+    /// # let device = Device::cpu()?;
+    /// # let stream = device.stream()?;
+    /// let mut memory = device.alloc_mapped(4, HostFlags::default())?;
+    /// memory.write(0, &[1, 2, 3, 4])?;
+    /// stream.fill(memory.slice(1..3)?, Fill::U8(0))?;
+    /// stream.synchronize()?;
+    /// assert_eq!(memory.to_vec(), [1, 0, 0, 4]);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::OutOfRange`] when the range ends behind it.
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Slice<'_>> {
@@ -132,6 +180,16 @@ impl MappedMemory {
     }
 
     /// Reads the bytes from `offset` on, at once.
+    ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// let mut memory = Device::cpu()?.alloc_managed(4)?;
+    /// memory.write(0, &[1, 2, 3, 4])?;
+    /// let mut bytes = [0; 2];
+    /// memory.read(1, &mut bytes)?;
+    /// assert_eq!(bytes, [2, 3]);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::OutOfRange`] when there are not as many.
@@ -141,6 +199,16 @@ impl MappedMemory {
     }
 
     /// Writes bytes from `offset` on, at once.
+    ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// let mut memory = Device::cpu()?.alloc_managed(4)?;
+    /// memory.write(0, &[0; 4])?;
+    /// let error = memory.write(3, &[1, 2]).unwrap_err().to_string();
+    /// assert_eq!(error, "bytes 3..5 do not fit a range of 4 bytes");
+    /// assert_eq!(memory.to_vec(), [0; 4]); // all of it or nothing
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::OutOfRange`] when they do not fit.

@@ -5,6 +5,18 @@ use std::{marker::PhantomData, ops::RangeBounds};
 use super::{DeviceId, Error, Result, cpu, each, nvidia};
 
 /// An owned allocation on a device; freed when dropped, after the work that may still use it.
+///
+/// ```
+/// use warpaint::device::Device;
+///
+/// let device = Device::cpu()?;
+/// let memory = device.alloc(1000)?;
+/// assert_eq!((memory.bytes(), memory.address() % 256), (1000, 0));
+/// let address = memory.address();
+/// drop(memory);
+/// assert_eq!(device.address_range(address)?, None);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Debug)]
 pub enum Memory {
     /// Memory of an NVIDIA GPU.
@@ -31,6 +43,16 @@ impl Memory {
 
     /// A range of its bytes.
     ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// let memory = Device::cpu()?.alloc(16)?;
+    /// assert_eq!(memory.slice(4..)?.bytes(), 12);
+    /// assert_eq!(memory.slice(..=3)?.bytes(), 4);
+    /// assert_eq!(memory.slice(16..)?.bytes(), 0);
+    /// assert!(memory.slice(..17).is_err());
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::OutOfRange`] when the range ends behind the allocation.
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Slice<'_>> {
@@ -39,6 +61,19 @@ impl Memory {
 }
 
 /// A range of device memory, borrowed from an allocation or from a mapped OpenGL buffer.
+///
+/// ```
+/// use warpaint::device::{Device, Fill};
+///
+/// let device = Device::cpu()?;
+/// let (stream, memory) = (device.stream()?, device.alloc(4)?);
+/// let (low, high) = (memory.slice(..2)?, memory.slice(2..)?);
+/// stream.fill(low, Fill::U8(1))?;
+/// stream.fill(high, Fill::U8(2))?;
+/// assert_eq!(stream.download(memory.slice(..)?)?.wait()?, [1, 1, 2, 2]);
+/// assert_eq!(high.address(), memory.address() + 2);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Slice<'a> {
     device: DeviceId,
@@ -70,6 +105,16 @@ impl<'a> Slice<'a> {
 
     /// A part of it, by byte range.
     ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// let memory = Device::cpu()?.alloc(16)?;
+    /// let middle = memory.slice(4..12)?;
+    /// assert_eq!(middle.slice(2..)?.address(), memory.address() + 6);
+    /// let error = middle.slice(..12).unwrap_err().to_string(); // the memory goes on there
+    /// assert_eq!(error, "bytes 0..12 do not fit a range of 8 bytes");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::OutOfRange`] when the range ends behind it or before it starts.
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Slice<'a>> {
@@ -97,6 +142,17 @@ impl<'a> Slice<'a> {
 }
 
 /// The value that [`Stream::fill`](super::Stream::fill) writes, at its own width.
+///
+/// ```
+/// use warpaint::device::{Device, Fill};
+///
+/// let device = Device::cpu()?;
+/// let (stream, memory) = (device.stream()?, device.alloc(8)?);
+/// stream.fill(memory.slice(..)?, Fill::U32(1.5f32.to_bits()))?;
+/// let read = stream.download(memory.slice(..)?)?.wait()?;
+/// assert_eq!(bytemuck::pod_collect_to_vec::<u8, f32>(&read), [1.5, 1.5]);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
     /// Every byte.
@@ -119,6 +175,18 @@ impl Fill {
 }
 
 /// Bytes on their way from the device to the host, in the order of the stream that copies them.
+///
+/// ```
+/// use warpaint::device::{Device, Fill};
+///
+/// let device = Device::cpu()?;
+/// let (stream, memory) = (device.stream()?, device.alloc(4)?);
+/// stream.fill(memory.slice(..)?, Fill::U8(1))?;
+/// let read = stream.download(memory.slice(..)?)?;
+/// stream.fill(memory.slice(..)?, Fill::U8(2))?; // comes after the copy
+/// assert_eq!(read.wait()?, [1; 4]);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Debug)]
 pub enum Readback {
     /// From an NVIDIA GPU, through page-locked memory.
@@ -129,6 +197,19 @@ pub enum Readback {
 
 impl Readback {
     /// Whether [`Readback::wait`] would return at once.
+    ///
+    /// ```
+    /// # use std::sync::mpsc;
+    /// # use warpaint::device::{Device, Fill};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, memory, (go, wait)) = (device.stream()?, device.alloc(4)?, mpsc::channel());
+    /// stream.host_function(move || wait.recv().unwrap_or(()))?; // work before the copy
+    /// let read = stream.download(memory.slice(..)?)?;
+    /// assert!(!read.is_ready()?); // something else can be done meanwhile
+    /// go.send(())?;
+    /// assert_eq!(read.wait()?.len(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// An error of the stream before the copy.

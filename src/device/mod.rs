@@ -74,6 +74,19 @@ macro_rules! each {
 use each;
 
 /// One place where kernels run. Cloning is cheap and gives the same device.
+///
+/// ```
+/// use warpaint::device::{Choice, Device};
+///
+/// let device = Device::open(Choice::Cpu)?; // `Choice::Auto` prefers a GPU
+/// let name = match &device {
+///     Device::Nvidia(gpu) => format!("cuda:{}", gpu.ordinal()),
+///     Device::Cpu(_) => "cpu".to_owned(),
+/// };
+/// assert_eq!(device.info().selector, name);
+/// assert_eq!(device.clone().id(), device.id());
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum Device {
     /// An NVIDIA GPU, through the CUDA driver.
@@ -86,6 +99,15 @@ impl Device {
     /// Every device of this machine, and in words why there is no NVIDIA one where there is none.
     ///
     /// Never fails: a machine without CUDA still has its CPU.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, DeviceKind};
+    /// let inventory = Device::all();
+    /// assert_eq!(inventory.devices.last().map(|info| info.kind), Some(DeviceKind::Cpu));
+    /// if let Some(reason) = inventory.nvidia_missing {
+    ///     assert!(reason.starts_with("no CUDA"), "{reason}");
+    /// }
+    /// ```
     pub fn all() -> Inventory {
         let mut devices = Vec::new();
         let missing = match nvidia::Device::all() {
@@ -100,6 +122,15 @@ impl Device {
     }
 
     /// Opens the chosen device; [`Choice::Auto`] takes the first NVIDIA GPU, else the CPU.
+    ///
+    /// ```
+    /// # use warpaint::device::{Choice, Device, Error};
+    /// let device = Device::open("cpu".parse()?)?;
+    /// assert_eq!(device.info().selector, "cpu");
+    /// let missing = Device::open(Choice::Cuda(1000)); // is not replaced by another one
+    /// assert!(matches!(missing, Err(Error::NoDriver { .. } | Error::NoDevice { ordinal: 1000, .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::NoDriver`] or [`Error::NoDevice`] when an NVIDIA GPU was asked for by name and is not there;
@@ -119,6 +150,15 @@ impl Device {
     }
 
     /// Opens a CPU device of its own: its memory and streams are separate from any other's.
+    ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// let (here, there) = (Device::cpu()?, Device::cpu()?);
+    /// let memory = there.alloc(4)?;
+    /// let error = here.stream()?.upload(memory.slice(..)?, &[0; 4]).unwrap_err().to_string();
+    /// assert_eq!(error, "copy: the handles belong to different devices");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] when its address range cannot be reserved.
@@ -147,6 +187,16 @@ impl Device {
     /// Allocates `bytes` of uninitialised device memory, aligned to at least 256 bytes.
     ///
     /// Zero bytes are allowed and give an empty allocation.
+    ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// let device = Device::cpu()?;
+    /// let memory = device.alloc(1000)?;
+    /// assert_eq!((memory.bytes(), memory.address() % 256), (1000, 0));
+    /// assert_eq!(device.alloc(0)?.bytes(), 0);
+    /// assert!(device.alloc(1 << 60).unwrap_err().to_string().starts_with("out of memory on "));
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -200,6 +250,17 @@ impl Device {
     /// The allocation that an address of a kernel's lies in; `None` where it lies in none. Memory of a [`Pool`] lies
     /// in allocations of the pool's sizes.
     ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// let device = Device::cpu()?;
+    /// let memory = device.alloc(100)?;
+    /// let part = memory.slice(40..)?;
+    /// let range = device.address_range(part.address())?.ok_or("in none")?;
+    /// assert_eq!((range.address, range.bytes), (memory.address(), 100));
+    /// assert_eq!(device.address_range(0)?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Call`] from the driver.
     pub fn address_range(&self, address: u64) -> Result<Option<Allocation>> {
@@ -207,6 +268,16 @@ impl Device {
     }
 
     /// Allocates an array with undefined content, for textures and surfaces.
+    ///
+    /// ```
+    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format};
+    /// # let device = Device::cpu()?;
+    /// let row = |width| ArrayDescriptor::new(ArrayShape::D1 { width }, Format::R32F);
+    /// assert_eq!(device.array(&row(8))?.region().bytes(), 32);
+    /// let error = device.array(&row(1 << 20)).unwrap_err().to_string();
+    /// assert_eq!(error, "the array has 1048576 texels in x, where at most 131072 are allowed");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::InvalidExtent`] where it is empty or larger than the device allows, [`Error::InvalidTexture`],
@@ -220,6 +291,23 @@ impl Device {
     }
 
     /// A texture object, through which kernels read an array or linear memory.
+    ///
+    /// ```
+    /// # use warpaint::device::{
+    /// #     ArrayDescriptor, ArrayShape, Device, Filter, Format, ReadMode, TextureDescriptor,
+    /// # };
+    /// # let device = Device::cpu()?;
+    /// # let shape = ArrayShape::D2 { width: 4, height: 4 };
+    /// # let picture = device.array(&ArrayDescriptor::new(shape, Format::RGBA8))?;
+    /// let smooth = TextureDescriptor { filter: Filter::Linear, ..TextureDescriptor::default() };
+    /// let error = device.texture(&picture, &smooth).unwrap_err().to_string();
+    /// assert_eq!(error, "no such texture: u8x4 is read as integers, which cannot be filtered");
+    ///
+    /// let smooth = TextureDescriptor { read: ReadMode::NormalizedFloat, ..smooth };
+    /// let texture = device.texture(&picture, &smooth)?; // bytes as numbers from 0 to 1
+    /// assert_ne!(texture.handle(), device.texture(&picture, &smooth)?.handle());
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::InvalidTexture`] where the parts of the descriptor do not go together, or not with the format;
@@ -243,6 +331,17 @@ impl Device {
 
     /// A surface object, through which kernels write an array.
     ///
+    /// ```
+    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format};
+    /// # let device = Device::cpu()?;
+    /// let descriptor = ArrayDescriptor::new(ArrayShape::D1 { width: 4 }, Format::R32F).with_surface();
+    /// let array = device.array(&descriptor)?;
+    /// assert_eq!(device.surface(&array)?.device_id(), device.id());
+    /// let error = Device::cpu()?.surface(&array).unwrap_err().to_string();
+    /// assert_eq!(error, "create a surface: the handles belong to different devices");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::InvalidTexture`] where the array was not made for it, [`Error::WrongDevice`], [`Error::Call`].
     pub fn surface(&self, array: &Array) -> Result<Surface> {
@@ -263,6 +362,18 @@ impl Device {
 
     /// A new stream: work put on it runs in order, at the same time as other streams' work.
     ///
+    /// ```
+    /// # use warpaint::device::{Device, Fill};
+    /// let device = Device::cpu()?;
+    /// let (one, other) = (device.stream()?, device.stream()?);
+    /// assert_ne!(one, other);
+    /// let memory = device.alloc(4)?;
+    /// one.fill(memory.slice(..)?, Fill::U8(5))?;
+    /// one.synchronize()?; // or an event: nothing else orders the work of two streams
+    /// assert_eq!(other.download(memory.slice(..)?)?.wait()?, [5; 4]);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Call`] from the driver.
     pub fn stream(&self) -> Result<Stream> {
@@ -270,6 +381,18 @@ impl Device {
     }
 
     /// The same with a priority, or checked.
+    ///
+    /// ```
+    /// # use warpaint::device::{Arguments, Device, Error, LaunchConfig, StreamOptions};
+    /// # let device = Device::cpu()?;
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry fail() { trap; }";
+    /// # let (fail, none) = (device.load(ptx)?.function("fail")?, Arguments::new());
+    /// let checked = device.stream_with(StreamOptions { checked: true, ..StreamOptions::default() })?;
+    /// // SAFETY: the kernel takes no arguments.
+    /// let launched = unsafe { checked.launch(&fail, &LaunchConfig::new(1, 1), &none) };
+    /// assert!(matches!(launched, Err(Error::Fault(_)))); // else `synchronize` would say so
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Call`] from the driver.
@@ -282,6 +405,16 @@ impl Device {
 
     /// The least and the greatest priority that streams can have; a smaller number is a greater priority. Both are 0
     /// on the CPU device, whose streams have none.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, StreamOptions};
+    /// let device = Device::cpu()?;
+    /// let (least, greatest) = device.stream_priorities()?;
+    /// assert!(greatest <= least);
+    /// let urgent = device.stream_with(StreamOptions { priority: i32::MIN, checked: false })?;
+    /// assert_eq!(urgent.priority()?, greatest);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Call`] from the driver.
@@ -310,6 +443,16 @@ impl Device {
 
     /// Loads a module from the text of PTX: JIT-compiled by the driver, or by the CPU device.
     ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry idle() { ret; }";
+    /// let device = Device::cpu()?;
+    /// assert_eq!(device.load(ptx)?.function("idle")?.name(), "idle");
+    /// let error = device.load(&ptx.replace("ret", "rest")).unwrap_err().to_string();
+    /// assert!(error.contains("rest"), "{error}");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Load`] with the log when it does not assemble; [`Error::UnsupportedPtx`] for an instruction
     /// that the device lacks, with its source line.
@@ -321,6 +464,13 @@ impl Device {
     }
 
     /// Loads a module from machine code: a cubin or a fatbin.
+    ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// let error = Device::cpu()?.load_binary(b"\x7fELF").unwrap_err().to_string();
+    /// assert_eq!(error, "the CPU device does not support machine code of GPUs");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Unsupported`] on the CPU device, which runs PTX; [`Error::Load`] when it is not for this GPU, or not
@@ -368,6 +518,17 @@ impl Device {
 
     /// Waits until all work on all of this device's streams has ended.
     ///
+    /// ```
+    /// # use warpaint::device::{Device, Fill};
+    /// let device = Device::cpu()?;
+    /// let (one, other, memory) = (device.stream()?, device.stream()?, device.alloc(8)?);
+    /// one.fill(memory.slice(..4)?, Fill::U8(1))?;
+    /// other.fill(memory.slice(4..)?, Fill::U8(2))?;
+    /// device.synchronize()?;
+    /// assert!(one.is_idle()? && other.is_idle()?);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// The first error of any stream that was not reported yet.
     pub fn synchronize(&self) -> Result<()> {
@@ -375,6 +536,16 @@ impl Device {
     }
 
     /// What NVIDIA alone has, where this is an NVIDIA GPU.
+    ///
+    /// ```
+    /// # use warpaint::device::{Choice, Device, DeviceKind};
+    /// let device = Device::open(Choice::Auto)?;
+    /// match device.as_nvidia() {
+    ///     Some(gpu) => assert_eq!(device.info().selector, format!("cuda:{}", gpu.ordinal())),
+    ///     None => assert_eq!(device.info().kind, DeviceKind::Cpu),
+    /// }
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn as_nvidia(&self) -> Option<&nvidia::Device> {
         match self {
             Self::Nvidia(d) => Some(d),

@@ -3,6 +3,22 @@
 use super::{CachePreference, DeviceInfo, LaunchConfig, Result, Slice, cpu, each, nvidia};
 
 /// A module loaded on a device. Its functions keep it loaded.
+///
+/// ```
+/// use warpaint::device::Device;
+///
+/// let ptx = ".version 7.0 .target sm_75 .address_size 64
+///     .visible .const .align 4 .u32 rounds = 3;
+///     .visible .entry idle() { ret; }";
+/// let device = Device::cpu()?;
+/// let module = device.load(ptx)?;
+/// let rounds = device.stream()?.download(module.global("rounds")?)?.wait()?;
+/// assert_eq!(rounds, 3u32.to_le_bytes());
+/// let idle = module.function("idle")?;
+/// drop(module);
+/// assert_eq!(idle.name(), "idle"); // is loaded still
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum Module {
     /// On an NVIDIA GPU.
@@ -13,6 +29,15 @@ pub enum Module {
 
 impl Module {
     /// The kernel with this (lowered) name.
+    ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry advance() { ret; }";
+    /// let module = Device::cpu()?.load(ptx)?;
+    /// let error = module.function("advnce").unwrap_err().to_string();
+    /// assert_eq!(error, "the module has no kernel `advnce`; it has advance");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::NoSuchFunction`](super::Error::NoSuchFunction) with the names that there are, where known.
@@ -25,6 +50,18 @@ impl Module {
 
     /// The memory of a `__device__` or `__constant__` variable with this (lowered) name.
     ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .const .align 4 .b8 scale[8];";
+    /// # let device = Device::cpu()?;
+    /// # let stream = device.stream()?;
+    /// let module = device.load(ptx)?;
+    /// let scale = module.global("scale")?; // __constant__ float scale[2];
+    /// stream.upload(scale.slice(4..)?, &1.5f32.to_le_bytes())?; // kernels read it from now on
+    /// assert_eq!(stream.download(scale)?.wait()?, [0, 0, 0, 0, 0, 0, 0xc0, 0x3f]);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::NoSuchGlobal`](super::Error::NoSuchGlobal).
     pub fn global(&self, name: &str) -> Result<Slice<'_>> {
@@ -33,6 +70,16 @@ impl Module {
 }
 
 /// A piece of code to be linked.
+///
+/// ```
+/// use warpaint::device::{Device, LinkInput};
+///
+/// let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .global .u32 x;";
+/// let inputs = [LinkInput::ptx("one", ptx), LinkInput::ptx("other", ptx)];
+/// let error = Device::cpu()?.link(&inputs).unwrap_err().to_string();
+/// assert!(error.ends_with("other: error: `x` is defined in both, here and in `one`"), "{error}");
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct LinkInput<'a> {
     /// What the linker's messages call it.
@@ -49,6 +96,15 @@ impl<'a> LinkInput<'a> {
 }
 
 /// Code that can be linked; on the CPU device only PTX.
+///
+/// ```
+/// use warpaint::device::{Device, LinkCode, LinkInput};
+///
+/// let runtime = LinkInput { name: "libcudadevrt.a", code: LinkCode::Library(b"!<arch>\n") };
+/// let error = Device::cpu()?.link(&[runtime]).unwrap_err().to_string();
+/// assert!(error.starts_with("the CPU device does not support"), "{error}");
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum LinkCode<'a> {
     /// The text of PTX.
@@ -62,6 +118,31 @@ pub enum LinkCode<'a> {
 }
 
 /// A kernel, ready to be launched.
+///
+/// ```
+/// use warpaint::device::{Arguments, Device, LaunchConfig};
+///
+/// // *x = v
+/// let ptx = ".version 7.0 .target sm_75 .address_size 64
+///     .visible .entry store(.param .u64 x, .param .u32 v) {
+///         .reg .b64 %x;
+///         .reg .b32 %v;
+///         ld.param.u64 %x, [x];
+///         ld.param.u32 %v, [v];
+///         st.global.u32 [%x], %v;
+///         ret;
+///     }";
+/// let device = Device::cpu()?;
+/// let store = device.load(ptx)?.function("store")?;
+/// assert_eq!(store.info().parameters.len(), 2);
+///
+/// let (stream, x, mut arguments) = (device.stream()?, device.alloc(4)?, Arguments::new());
+/// arguments.push(&x.address()).push(&7u32);
+/// // SAFETY: `x` has the four bytes that the kernel writes, and lives until the download has ended.
+/// unsafe { stream.launch(&store, &LaunchConfig::new(1, 1), &arguments)? };
+/// assert_eq!(stream.download(x.slice(..)?)?.wait()?, [7, 0, 0, 0]);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum Function {
     /// On an NVIDIA GPU.
@@ -83,6 +164,15 @@ impl Function {
 
     /// The number of threads in a one-dimensional block that keeps the device busiest.
     ///
+    /// ```
+    /// # use warpaint::{device::Device, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let source = Source::new("__global__ void __launch_bounds__(128) grow(float *x) { *x += 1.0f; }");
+    /// let grow = context.module(&source)?.kernel("grow")?;
+    /// assert_eq!(grow.function().suggested_block(0)?, 128); // it would be more without that bound
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Call`](super::Error::Call) from the driver.
     pub fn suggested_block(&self, dynamic_shared_bytes: u32) -> Result<u32> {
@@ -91,6 +181,16 @@ impl Function {
 
     /// How many blocks of so many threads and bytes of dynamic shared memory a multiprocessor holds at once; on the CPU
     /// device one, for a core does one after the other. [`occupancy`](super::occupancy) computes it without a GPU.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, occupancy::Multiprocessor};
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry idle() { ret; }";
+    /// let idle = Device::cpu()?.load(ptx)?.function("idle")?;
+    /// assert_eq!(idle.active_blocks(256, 0)?, 1);
+    /// let hopper = Multiprocessor::of(9, 0).ok_or("unknown")?; // what a GPU with compute capability 9.0 would say
+    /// assert_eq!(hopper.occupancy(256, 16, 0)?.blocks, 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::InvalidLaunch`](super::Error::InvalidLaunch) for more shared memory than a block can have,
@@ -102,6 +202,19 @@ impl Function {
     /// Wishes that so much of a multiprocessor's memory, in percent, be shared memory and the rest first-level cache;
     /// `None` leaves it to the driver. Without effect on the CPU device. (The limit of 48 KiB for dynamic shared memory
     /// needs no wish: it is lifted by the launch that asks for more.)
+    ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry idle() { ret; }";
+    /// let idle = Device::cpu()?.load(ptx)?.function("idle")?;
+    /// idle.prefer_shared_memory(Some(0))?; // all of it cache
+    /// let error = idle.prefer_shared_memory(Some(101)).unwrap_err().to_string();
+    /// assert_eq!(
+    ///     error,
+    ///     "the shared memory has 101 percent of a multiprocessor's, where at most 100 are allowed"
+    /// );
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::InvalidExtent`](super::Error::InvalidExtent) for more than 100, [`Error::Call`](super::Error::Call).
@@ -129,6 +242,15 @@ impl Function {
 
     /// Most blocks that the grid of a cooperative launch with these blocks may have: so many are there at once.
     ///
+    /// ```
+    /// # use warpaint::device::{Device, LaunchConfig};
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry idle() { ret; }";
+    /// let idle = Device::cpu()?.load(ptx)?.function("idle")?;
+    /// let most = |shape| idle.max_cooperative_blocks(&shape);
+    /// assert_eq!(most(LaunchConfig::new(1, 64))?, most(LaunchConfig::new(1000, 64))?); // of such blocks
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::InvalidLaunch`](super::Error::InvalidLaunch) for more shared memory than a block can have,
     /// [`Error::Call`](super::Error::Call) from the driver.
@@ -138,6 +260,21 @@ impl Function {
 }
 
 /// What a function needs and allows.
+///
+/// ```
+/// use warpaint::device::Device;
+///
+/// let ptx = ".version 7.0 .target sm_75 .address_size 64
+///     .visible .entry sum(.param .u64 x, .param .u32 count) .maxntid 128 {
+///         .shared .align 4 .b8 partial[512];
+///         ret;
+///     }";
+/// let sum = Device::cpu()?.load(ptx)?.function("sum")?;
+/// let info = sum.info();
+/// assert_eq!((info.max_threads, info.shared_bytes, info.local_bytes), (128, 512, 0));
+/// assert_eq!(info.argument_bytes(), 12);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct FunctionInfo {
     /// Most threads in a block with which it can be launched.
@@ -159,6 +296,24 @@ pub struct FunctionInfo {
 }
 
 /// Size and place of one kernel parameter in the packed arguments, in bytes.
+///
+/// ```
+/// use warpaint::device::{Arguments, Device, LaunchConfig, Prepared};
+///
+/// let ptx = ".version 7.0 .target sm_75 .address_size 64
+///     .visible .entry scale(.param .u64 x, .param .f32 by) { ret; }";
+/// let scale = Device::cpu()?.load(ptx)?.function("scale")?;
+/// let by = scale.info().parameters[1];
+/// assert_eq!((by.offset, by.bytes), (8, 4));
+///
+/// let mut arguments = Arguments::new();
+/// arguments.push(&0u64).push(&1.5f64); // no `float`
+/// let error = Prepared::new(&scale, &LaunchConfig::new(1, 1), arguments).unwrap_err().to_string();
+/// assert!(error.ends_with(
+///     "parameter 1 has 4 bytes at offset 8, its argument 8 bytes at offset 8"
+/// ));
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
     /// Offset from the first parameter.
@@ -169,6 +324,15 @@ pub struct Parameter {
 
 impl FunctionInfo {
     /// Length of the packed arguments in bytes.
+    ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64
+    /// #     .visible .entry f(.param .u8 a, .param .u64 b, .param .u16 c) { ret; }";
+    /// let f = Device::cpu()?.load(ptx)?.function("f")?; // f(char a, long b, short c)
+    /// assert_eq!(f.info().argument_bytes(), 18); // nothing behind the last one
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn argument_bytes(&self) -> usize {
         self.parameters.last().map_or(0, |p| p.offset + p.bytes)
     }

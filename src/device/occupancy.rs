@@ -25,6 +25,14 @@ const MAX_THREAD_REGISTERS: u32 = 255;
 const MAX_BLOCK_THREADS: u32 = 1024;
 
 /// What a multiprocessor has to share out.
+///
+/// ```
+/// use warpaint::device::occupancy::Multiprocessor;
+///
+/// let (turing, ampere) = (Multiprocessor::of(7, 5), Multiprocessor::of(8, 0));
+/// assert_eq!(turing.map(|sm| (sm.warps, sm.blocks)), Some((32, 16)));
+/// assert_eq!(ampere.map(|sm| (sm.warps, sm.block_shared_bytes)), Some((64, 163 << 10)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Multiprocessor {
     /// Warps that can be resident.
@@ -49,6 +57,15 @@ pub struct Multiprocessor {
 
 impl Multiprocessor {
     /// That of GPUs with this compute capability, from 5.0 on; `None` for one that is not known here.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, occupancy::Multiprocessor};
+    /// let device = Device::cpu()?;
+    /// let (major, minor) = device.info().compute_capability;
+    /// assert!(Multiprocessor::of(major, minor).is_some());
+    /// assert_eq!(Multiprocessor::of(3, 5), None); // Kepler
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn of(major: u32, minor: u32) -> Option<Self> {
         // Resident warps and blocks, KiB of shared memory in all and of a block.
         let (warps, blocks, shared, block_shared) = match (major, minor) {
@@ -84,6 +101,16 @@ impl Multiprocessor {
 
     /// How full it is with blocks of `threads` threads, of `registers` registers each, and `shared_bytes` of shared
     /// memory for each block, static and dynamic.
+    ///
+    /// ```
+    /// # use warpaint::device::occupancy::Multiprocessor;
+    /// let ampere = Multiprocessor::of(8, 0).ok_or("unknown")?;
+    /// assert_eq!(ampere.occupancy(256, 32, 0)?.fraction, 1.0);
+    /// assert_eq!(ampere.occupancy(256, 33, 0)?.fraction, 0.75); // one register more each
+    /// let error = ampere.occupancy(1024, 128, 0).unwrap_err().to_string();
+    /// assert_eq!(error, "the block has 131072 registers, where at most 65536 are allowed");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::InvalidExtent`] where not even one block fits, with what it has too much of.
@@ -124,6 +151,15 @@ impl Multiprocessor {
 
     /// The smallest number of threads of a block, a multiple of a warp's and at most `most`, with which it is fullest.
     ///
+    /// ```
+    /// # use warpaint::device::occupancy::Multiprocessor;
+    /// let ada = Multiprocessor::of(8, 9).ok_or("unknown")?;
+    /// let (threads, occupancy) = ada.fullest(1024, 40, 0)?;
+    /// assert_eq!((threads, occupancy.fraction), (64, 1.0));
+    /// assert!(ada.occupancy(1024, 40, 0)?.fraction < 0.7); // larger blocks leave room
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::InvalidExtent`] where no block fits.
     pub fn fullest(
@@ -152,6 +188,15 @@ fn check(limit: &'static str, requested: u32, least: u32, allowed: u32) -> Resul
 }
 
 /// What limits how many blocks are resident.
+///
+/// ```
+/// use warpaint::device::occupancy::{Limiter, Multiprocessor};
+///
+/// let ampere = Multiprocessor::of(8, 0).ok_or("unknown")?;
+/// assert_eq!(ampere.occupancy(32, 16, 0)?.limited_by(), [Limiter::Blocks]);
+/// assert_eq!(ampere.occupancy(256, 16, 64 << 10)?.limited_by(), [Limiter::SharedMemory]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limiter {
     /// Resident warps.
@@ -165,6 +210,17 @@ pub enum Limiter {
 }
 
 /// How full a multiprocessor is.
+///
+/// ```
+/// use warpaint::device::occupancy::{Limiter, Multiprocessor};
+///
+/// let ampere = Multiprocessor::of(8, 0).ok_or("unknown")?;
+/// let occupancy = ampere.occupancy(128, 64, 20 << 10)?;
+/// assert_eq!((occupancy.blocks, occupancy.warps, occupancy.fraction), (7, 28, 0.4375));
+/// let [.., registers, shared] = occupancy.limits; // how many each would allow
+/// assert_eq!((registers, shared), ((Limiter::Registers, 8), (Limiter::SharedMemory, 7)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Occupancy {
     /// Resident blocks.
@@ -179,6 +235,14 @@ pub struct Occupancy {
 
 impl Occupancy {
     /// The resources of which there is no more: one, or several at once.
+    ///
+    /// ```
+    /// # use warpaint::device::occupancy::{Limiter, Multiprocessor};
+    /// let ampere = Multiprocessor::of(8, 0).ok_or("unknown")?;
+    /// let both = ampere.occupancy(256, 32, 0)?.limited_by();
+    /// assert_eq!(both, [Limiter::Warps, Limiter::Registers]); // eight blocks of each
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn limited_by(&self) -> Vec<Limiter> {
         let scarce = self.limits.iter().filter(|(_, blocks)| *blocks == self.blocks);
         scarce.map(|(limiter, _)| *limiter).collect()

@@ -58,6 +58,20 @@ impl Pool {
     ///
     /// Where the device has no more, the memory that is kept is given back and it is tried once more.
     ///
+    /// ```
+    /// # use warpaint::device::{Device, Fill, Pool};
+    /// # let device = Device::cpu()?;
+    /// # let pool = Pool::new(&device);
+    /// let (one, other) = (device.stream()?, device.stream()?);
+    /// let block = pool.alloc(&one, 1000)?;
+    /// one.fill(block.slice(..)?, Fill::U8(1))?;
+    /// let address = block.address();
+    /// drop(block); // though the fill may not have begun
+    /// let block = pool.alloc(&other, 1000)?; // `other` waits for it
+    /// assert_eq!((block.address(), block.bytes()), (address, 1000));
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::WrongDevice`].
     pub fn alloc(&self, stream: &Stream, bytes: usize) -> Result<Block> {
@@ -77,22 +91,70 @@ impl Pool {
     }
 
     /// Gives the memory that is kept back to the device. Waits for work that may still use it.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Pool};
+    /// # let device = Device::cpu()?;
+    /// # let (pool, stream) = (Pool::new(&device), device.stream()?);
+    /// let used = pool.alloc(&stream, 1000)?;
+    /// drop(pool.alloc(&stream, 1000)?);
+    /// pool.trim();
+    /// let statistics = pool.statistics();
+    /// assert_eq!((statistics.active_blocks, statistics.held_blocks), (1, 0)); // not what is in use
+    /// # drop(used);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn trim(&self) {
         self.0.shelf.trim();
     }
 
     /// Gives it back, and from now on keeps nothing: what is dropped is freed at once.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Pool};
+    /// # let device = Device::cpu()?;
+    /// # let (pool, stream) = (Pool::new(&device), device.stream()?);
+    /// pool.stop_holding();
+    /// drop(pool.alloc(&stream, 1000)?); // waits until the device has freed it
+    /// assert_eq!(pool.statistics().held_bytes, 0);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn stop_holding(&self) {
         self.0.shelf.stop_holding();
     }
 
     /// What it holds and has given out, now.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Pool};
+    /// # let device = Device::cpu()?;
+    /// # let (pool, stream) = (Pool::new(&device), device.stream()?);
+    /// let (first, second) = (pool.alloc(&stream, 1000)?, pool.alloc(&stream, 5000)?);
+    /// assert_eq!(pool.statistics().active_bytes, 1024 + 5120); // in the pool's sizes
+    /// drop(first);
+    /// assert_eq!((pool.statistics().active_blocks, pool.statistics().held_bytes), (1, 1024));
+    /// # drop(second);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn statistics(&self) -> PoolStatistics {
         self.0.shelf.statistics()
     }
 }
 
 /// Memory from a [`Pool`], which gets it back when it is dropped, or memory of somebody else's.
+///
+/// ```
+/// use warpaint::device::{Device, Fill, Pool};
+///
+/// let device = Device::cpu()?;
+/// let (pool, stream) = (Pool::new(&device), device.stream()?);
+/// let block = pool.alloc(&stream, 4)?;
+/// stream.fill(block.slice(1..3)?, Fill::U8(7))?;
+/// assert_eq!(stream.download(block.slice(1..3)?)?.wait()?, [7, 7]);
+/// drop(block);
+/// assert_eq!(pool.statistics().held_blocks, 1); // the pool has it again
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Block {
     address: u64,
@@ -113,6 +175,20 @@ enum Owner {
 impl Block {
     /// A block of memory that was not allocated here: `bytes` at `address` on the device of `stream`, for work that is
     /// put on the stream from now on. `kept` is dropped once no work uses the memory any more.
+    ///
+    /// ```
+    /// # use warpaint::device::{Block, Device, Fill};
+    /// # let device = Device::cpu()?;
+    /// # let stream = device.stream()?;
+    /// let memory = device.alloc(4)?; // another library's, say
+    /// let address = memory.address();
+    /// // SAFETY: it has four bytes, and is there until the block drops it.
+    /// let block = unsafe { Block::foreign(&stream, address, 4, memory) };
+    /// stream.fill(block.slice(..)?, Fill::U8(7))?;
+    /// drop(block); // once it is filled
+    /// assert_eq!(device.address_range(address)?, None);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Safety
     /// The memory must stay there, and be nobody else's to write, until `kept` is dropped.
@@ -157,6 +233,22 @@ impl Block {
     }
 
     /// Says that work put on `stream` from now on uses the block: where others used it last, it waits for their work.
+    ///
+    /// ```
+    /// # use std::sync::mpsc;
+    /// # use warpaint::device::{Device, Fill, Pool};
+    /// # let device = Device::cpu()?;
+    /// # let (pool, (go, wait)) = (Pool::new(&device), mpsc::channel());
+    /// # let (one, other) = (device.stream()?, device.stream()?);
+    /// let block = pool.alloc(&one, 4)?;
+    /// one.host_function(move || wait.recv().unwrap_or(()))?; // takes its time
+    /// one.fill(block.slice(..)?, Fill::U8(7))?;
+    /// block.use_on(&other)?; // `other` waits for the fill, this thread does not
+    /// let read = other.download(block.slice(..)?)?;
+    /// go.send(())?;
+    /// assert_eq!(read.wait()?, [7; 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::WrongDevice`], [`Error::Call`].

@@ -3,6 +3,18 @@
 use super::{ArrayRegion, DeviceId, Error, Result, Slice};
 
 /// How rows lie in linear memory.
+///
+/// ```
+/// use warpaint::device::{Device, Pitch};
+///
+/// let device = Device::cpu()?;
+/// let (stream, memory) = (device.stream()?, device.alloc(6)?);
+/// stream.upload(memory.slice(..)?, &[1, 2, 0, 3, 4, 0])?;
+/// let apart = Pitch { row_bytes: 3, rows: 2 }; // rows of two bytes, with a third between
+/// let rows = memory.slice(..)?.rows(apart, [2, 2, 1])?;
+/// assert_eq!(stream.download(rows)?.wait()?, [1, 2, 3, 4]);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pitch {
     /// From the start of a row to that of the next, in bytes.
@@ -13,6 +25,12 @@ pub struct Pitch {
 
 impl Pitch {
     /// Without gaps: for rows of so many bytes, so many rows a slice, and any number of slices.
+    ///
+    /// ```
+    /// # use warpaint::device::Pitch;
+    /// let extent = [640, 480, 3]; // three pictures of 480 rows of 640 bytes
+    /// assert_eq!(Pitch::tight(extent), Pitch { row_bytes: 640, rows: 480 });
+    /// ```
     pub fn tight([row_bytes, rows, _]: [usize; 3]) -> Self {
         Self { row_bytes, rows }
     }
@@ -75,6 +93,16 @@ pub struct Rows<'a> {
 impl<'a> Slice<'a> {
     /// This memory as rows: `extent` is the bytes of a row, the rows of a slice, and the slices.
     ///
+    /// ```
+    /// # use warpaint::device::{Device, Pitch};
+    /// let memory = Device::cpu()?.alloc(10)?;
+    /// let rows = |row_bytes, extent| memory.slice(..)?.rows(Pitch { row_bytes, rows: 3 }, extent);
+    /// assert_eq!(rows(4, [2, 3, 1])?.extent(), [2, 3, 1]); // the last row needs no gap behind it
+    /// assert!(rows(4, [3, 3, 1]).is_err(), "ends at byte 11");
+    /// assert!(rows(1, [2, 3, 1]).is_err(), "a row begins inside the one before");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::OutOfRange`] where they overlap or end behind it.
     pub fn rows(self, pitch: Pitch, extent: [usize; 3]) -> Result<Rows<'a>> {
@@ -102,6 +130,18 @@ impl<'a> Rows<'a> {
 
     /// A part of them: `extent` from byte, row and slice `origin` on.
     ///
+    /// ```
+    /// # use warpaint::device::{Device, Pitch};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, memory) = (device.stream()?, device.alloc(12)?);
+    /// stream.upload(memory.slice(..)?, &[0, 1, 2, 10, 11, 12, 100, 101, 102, 110, 111, 112])?;
+    /// // Two slices of two rows of three bytes.
+    /// let volume = memory.slice(..)?.rows(Pitch::tight([3, 2, 2]), [3, 2, 2])?;
+    /// let column = volume.part([2, 0, 0], [1, 2, 2])?;
+    /// assert_eq!(stream.download(column)?.wait()?, [2, 12, 102, 112]);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::RegionOutOfRange`] where it ends behind them.
     pub fn part(&self, origin: [usize; 3], extent: [usize; 3]) -> Result<Self> {
@@ -128,6 +168,23 @@ impl<'a> Rows<'a> {
 }
 
 /// What a copy reads or writes; made by `From` of [`Slice`], [`Rows`] and [`ArrayRegion`].
+///
+/// ```
+/// use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format, Region, Result, Stream};
+///
+/// /// Any of them.
+/// fn read<'a>(stream: &Stream, from: impl Into<Region<'a>>) -> Result<Vec<u8>> {
+///     stream.download(from)?.wait()
+/// }
+///
+/// let device = Device::cpu()?;
+/// let (stream, memory) = (device.stream()?, device.alloc(8)?);
+/// let array = device.array(&ArrayDescriptor::new(ArrayShape::D1 { width: 2 }, Format::RGBA8))?;
+/// stream.upload(memory.slice(..)?, &[1, 2, 3, 4, 5, 6, 7, 8])?;
+/// stream.copy(array.region(), memory.slice(..)?)?;
+/// assert_eq!(read(&stream, memory.slice(..)?)?, read(&stream, array.region())?);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Region<'a> {
     /// Linear memory.
@@ -164,6 +221,15 @@ impl<'a> From<ArrayRegion<'a>> for Region<'a> {
 
 impl<'a> Region<'a> {
     /// Bytes of a row, rows of a slice, and slices, layers or faces.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Pitch, Region};
+    /// let memory = Device::cpu()?.alloc(16)?;
+    /// assert_eq!(Region::from(memory.slice(..)?).extent(), [16, 1, 1]);
+    /// let rows = memory.slice(..)?.rows(Pitch { row_bytes: 8, rows: 2 }, [5, 2, 1])?;
+    /// assert_eq!((Region::from(rows).extent(), Region::from(rows).bytes()), ([5, 2, 1], 10));
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn extent(&self) -> [usize; 3] {
         match self {
             Self::Rows(rows) => rows.extent,

@@ -11,6 +11,17 @@ use super::{Error, Result};
 const SMALLEST_BYTES: usize = 256;
 
 /// What a pool holds and has given out.
+///
+/// ```
+/// use warpaint::device::{Device, Pool, PoolStatistics};
+///
+/// let device = Device::cpu()?;
+/// let (pool, stream) = (Pool::new(&device), device.stream()?);
+/// drop(pool.alloc(&stream, 300)?);
+/// let idle = PoolStatistics { held_blocks: 1, held_bytes: 320, ..PoolStatistics::default() };
+/// assert_eq!(pool.statistics(), idle);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolStatistics {
     /// Blocks in use.

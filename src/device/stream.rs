@@ -6,6 +6,18 @@ use super::{
 };
 
 /// How a stream is made.
+///
+/// ```
+/// use warpaint::device::{Device, StreamOptions};
+///
+/// let device = Device::cpu()?;
+/// let options = StreamOptions { priority: -5, checked: true };
+/// let stream = device.stream_with(options)?;
+/// assert!(stream.is_checked());
+/// let (least, greatest) = device.stream_priorities()?;
+/// assert_eq!(stream.priority()?, options.priority.clamp(greatest, least));
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StreamOptions {
     /// A smaller number is a greater priority: blocks of its kernels are begun before those of others. What lies
@@ -19,6 +31,20 @@ pub struct StreamOptions {
 /// A queue of work on a device. Calls return at once; errors of the work itself come from a later call.
 ///
 /// Cloning gives the same queue.
+///
+/// ```
+/// use warpaint::device::{Device, Fill};
+///
+/// let device = Device::cpu()?;
+/// let (stream, memory) = (device.stream()?, device.alloc(8)?);
+/// let (left, right) = (memory.slice(..4)?, memory.slice(4..)?);
+/// stream.upload(left, &[1, 2, 3, 4])?;
+/// stream.copy(right, left)?;
+/// stream.fill(left, Fill::U8(0))?; // behind the copy
+/// let read = stream.download(memory.slice(..)?)?;
+/// assert_eq!(read.wait()?, [0, 0, 0, 0, 1, 2, 3, 4]);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum Stream {
     /// Of an NVIDIA GPU.
@@ -41,7 +67,20 @@ impl Stream {
         each!(self, s => s.device().id())
     }
 
-    /// Copies `bytes` of the host to `to`, where they have no gaps. They are no longer needed when this returns.
+    /// Copies `bytes` of the host, which have no gaps, to `to`. They are no longer needed when this returns.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Pitch};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, memory) = (device.stream()?, device.alloc(6)?);
+    /// stream.upload(memory.slice(..)?, &[9; 6])?;
+    /// let rows = memory.slice(..)?.rows(Pitch { row_bytes: 3, rows: 2 }, [2, 2, 1])?;
+    /// stream.upload(rows, &[1, 2, 3, 4])?; // what lies between the rows stays
+    /// assert_eq!(stream.download(memory.slice(..)?)?.wait()?, [1, 2, 9, 3, 4, 9]);
+    /// let error = stream.upload(rows, &[0; 6]).unwrap_err().to_string();
+    /// assert_eq!(error, "bytes 0..6 do not fit a range of 4 bytes");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::OutOfRange`] when the lengths differ, [`Error::WrongDevice`], [`Error::Call`].
@@ -53,6 +92,16 @@ impl Stream {
     }
 
     /// Starts to copy `from` to the host, without the gaps between its rows.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Pitch};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, memory) = (device.stream()?, device.alloc(6)?);
+    /// stream.upload(memory.slice(..)?, &[1, 2, 3, 4, 5, 6])?;
+    /// let column = memory.slice(..)?.rows(Pitch { row_bytes: 3, rows: 2 }, [1, 2, 1])?;
+    /// assert_eq!(stream.download(column)?.wait()?, [1, 4]);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::WrongDevice`], [`Error::OutOfMemory`] for the host's side, [`Error::Call`].
@@ -67,6 +116,22 @@ impl Stream {
 
     /// Copies `from` to `to` on the device: memory, rows in it, or texels of arrays, in any combination. What lies
     /// between rows stays. Memory without gaps takes the shape of the other side. They must not overlap.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Pitch};
+    /// # let device = Device::cpu()?;
+    /// # let stream = device.stream()?;
+    /// let (packed, padded) = (device.alloc(4)?, device.alloc(8)?);
+    /// stream.upload(packed.slice(..)?, &[1, 2, 3, 4])?;
+    /// stream.upload(padded.slice(..)?, &[0; 8])?;
+    /// let rows = padded.slice(..)?.rows(Pitch { row_bytes: 4, rows: 2 }, [2, 2, 1])?;
+    /// stream.copy(rows, packed.slice(..)?)?; // two rows of two bytes
+    /// assert_eq!(stream.download(padded.slice(..)?)?.wait()?, [1, 2, 0, 0, 3, 4, 0, 0]);
+    ///
+    /// let error = stream.copy(rows, rows.part([0, 0, 0], [1, 2, 1])?).unwrap_err().to_string();
+    /// assert_eq!(error, "a region of [2, 2, 1] bytes cannot be copied from one of [1, 2, 1] bytes");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::OutOfRange`] or [`Error::RegionsDiffer`] when their sizes or the bytes of their texels differ,
@@ -86,6 +151,18 @@ impl Stream {
     /// Copies `from`, of another device, to `to`, of this one: memory, rows in it, or texels of arrays, as
     /// [`Stream::copy`] does; `peer` is a stream of the other device. The copy waits for what is on `peer`, and what is
     /// put there later waits for the copy.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Fill};
+    /// let (here, there) = (Device::cpu()?, Device::cpu()?);
+    /// let (stream, memory) = (here.stream()?, here.alloc(4)?);
+    /// let (peer, other) = (there.stream()?, there.alloc(4)?);
+    /// peer.fill(other.slice(..)?, Fill::U8(7))?;
+    /// stream.copy_from_peer(memory.slice(..)?, &peer, other.slice(..)?)?;
+    /// peer.fill(other.slice(..)?, Fill::U8(0))?; // waits for the copy, as the copy did for the first fill
+    /// assert_eq!(stream.download(memory.slice(..)?)?.wait()?, [7; 4]);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Stream::copy`]: [`Error::WrongDevice`] for a side that is not its stream's; [`Error::Unsupported`] between
@@ -112,6 +189,19 @@ impl Stream {
 
     /// Fills `to`, memory or rows in it, with a value. What lies between rows stays.
     ///
+    /// ```
+    /// # use warpaint::device::{Device, Error, Fill, Pitch};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, memory) = (device.stream()?, device.alloc(6)?);
+    /// stream.fill(memory.slice(..)?, Fill::U16(0x0201))?;
+    /// let column = memory.slice(..)?.rows(Pitch { row_bytes: 2, rows: 3 }, [1, 3, 1])?;
+    /// stream.fill(column, Fill::U8(9))?;
+    /// assert_eq!(stream.download(memory.slice(..)?)?.wait()?, [9, 2, 9, 2, 9, 2]);
+    /// let odd = stream.fill(memory.slice(1..)?, Fill::U16(0));
+    /// assert!(matches!(odd, Err(Error::Misaligned { bytes: 5, width: 2, .. })));
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Misaligned`] when a row is no multiple of the value's width, or does not start at one;
     /// [`Error::WrongDevice`], [`Error::Call`].
@@ -133,14 +223,34 @@ impl Stream {
     /// follows itself on a stream often is launched as a CUDA graph of one node, which takes the host less time; to
     /// tools it is a kernel.
     ///
+    /// ```
+    /// # use warpaint::{device::{Arguments, Device, LaunchConfig}, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let source = Source::new("__global__ void square(int *x) { int i = threadIdx.x; x[i] = i * i; }");
+    /// # let square = context.module(&source)?.kernel("square")?.function().clone();
+    /// # let (device, stream) = (context.device(), context.stream());
+    /// let (x, mut arguments) = (device.alloc(16)?, Arguments::new());
+    /// arguments.push(&x.address()); // square(int *x) writes i * i to x[i]
+    /// // SAFETY: `x` has an `int` for each of the four threads, and lives until the download has ended.
+    /// unsafe { stream.launch(&square, &LaunchConfig::new(1, 4), &arguments)? };
+    /// let read = stream.download(x.slice(..)?)?.wait()?;
+    /// assert_eq!(bytemuck::pod_collect_to_vec::<u8, i32>(&read), [0, 1, 4, 9]);
+    ///
+    /// // SAFETY: it is refused.
+    /// let wrong = unsafe { stream.launch(&square, &LaunchConfig::new(1, 4), &Arguments::new()) };
+    /// let error = wrong.unwrap_err().to_string();
+    /// assert_eq!(error, "kernel `square` takes 1 arguments, 0 were given");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Safety
     /// On an NVIDIA device nothing checks what the kernel does with its arguments: every address in them must
     /// stay valid until the kernel has ended, and the kernel must not access memory outside them, nor memory
     /// that other streams use at the same time. (The CPU device checks every access and faults instead.)
     ///
     /// # Errors
-    /// [`Error::InvalidLaunch`] naming the limit that the shape breaks, [`Error::WrongDevice`], [`Error::Call`]. On a
-    /// checked stream the kernel's own, too.
+    /// [`Error::InvalidLaunch`] naming the limit that the shape breaks, [`Error::WrongArguments`],
+    /// [`Error::WrongDevice`], [`Error::Call`]. On a checked stream the kernel's own, too.
     #[expect(unsafe_code, reason = "a kernel's accesses cannot be proved on an NVIDIA device")]
     pub unsafe fn launch(
         &self,
@@ -155,6 +265,20 @@ impl Stream {
     }
 
     /// Puts a kernel on the stream whose shape and arguments were checked before.
+    ///
+    /// ```
+    /// # use warpaint::device::{Arguments, Device, Error, LaunchConfig, Prepared};
+    /// # let device = Device::cpu()?;
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry idle() { ret; }";
+    /// # let idle = device.load(ptx)?.function("idle")?;
+    /// let launch = Prepared::new(&idle, &LaunchConfig::new(1, 32), Arguments::new())?;
+    /// // SAFETY: the kernel takes no arguments.
+    /// unsafe { device.stream()?.launch_prepared(&launch)? };
+    /// // SAFETY: as before.
+    /// let elsewhere = unsafe { Device::cpu()?.stream()?.launch_prepared(&launch) };
+    /// assert!(matches!(elsewhere, Err(Error::WrongDevice { operation: "launch" })));
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Safety
     /// As [`Stream::launch`].
@@ -189,6 +313,20 @@ impl Stream {
 
     /// Records the moment when all work put on the stream so far has ended.
     ///
+    /// ```
+    /// # use warpaint::device::{Device, Fill};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, memory) = (device.stream()?, device.alloc(1 << 20)?);
+    /// let (start, end) = (device.event()?, device.event()?);
+    /// stream.record(&start)?;
+    /// stream.record(&end)?;
+    /// stream.fill(memory.slice(..)?, Fill::U8(1))?;
+    /// stream.record(&end)?; // from now on this is the moment
+    /// end.synchronize()?;
+    /// assert!(end.elapsed_ms(&start)? > 0.0);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::WrongDevice`], [`Error::Call`].
     pub fn record(&self, event: &Event) -> Result<()> {
@@ -200,6 +338,22 @@ impl Stream {
     }
 
     /// Lets work put on the stream from now on wait until `event` is reached.
+    ///
+    /// ```
+    /// # use std::sync::mpsc;
+    /// # use warpaint::device::{Device, Fill};
+    /// # let device = Device::cpu()?;
+    /// # let (memory, (go, wait)) = (device.alloc(4)?, mpsc::channel());
+    /// let (first, second, event) = (device.stream()?, device.stream()?, device.event()?);
+    /// first.host_function(move || wait.recv().unwrap_or(()))?; // takes its time
+    /// first.fill(memory.slice(..)?, Fill::U8(7))?;
+    /// first.record(&event)?;
+    /// second.wait(&event)?; // this thread does not
+    /// let read = second.download(memory.slice(..)?)?;
+    /// go.send(())?;
+    /// assert_eq!(read.wait()?, [7; 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::WrongDevice`], [`Error::Call`].
@@ -246,6 +400,18 @@ impl Stream {
 
     /// Whether all its work has ended, well or not.
     ///
+    /// ```
+    /// # use std::sync::mpsc;
+    /// # use warpaint::device::Device;
+    /// # let (stream, (go, wait)) = (Device::cpu()?.stream()?, mpsc::channel());
+    /// stream.host_function(move || wait.recv().unwrap_or(()))?;
+    /// assert!(!stream.is_idle()?);
+    /// go.send(())?;
+    /// stream.synchronize()?;
+    /// assert!(stream.is_idle()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Call`] from the driver.
     pub fn is_idle(&self) -> Result<bool> {
@@ -253,6 +419,19 @@ impl Stream {
     }
 
     /// Waits until all its work has ended.
+    ///
+    /// ```
+    /// # use warpaint::device::{Arguments, Device, Error, LaunchConfig};
+    /// # let device = Device::cpu()?;
+    /// # let stream = device.stream()?;
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry fail() { trap; }";
+    /// # let (fail, none) = (device.load(ptx)?.function("fail")?, Arguments::new());
+    /// // SAFETY: the kernel takes no arguments.
+    /// unsafe { stream.launch(&fail, &LaunchConfig::new(1, 1), &none)? };
+    /// assert!(matches!(stream.synchronize(), Err(Error::Fault(_))));
+    /// stream.synchronize()?; // it was reported, and the CPU device goes on
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// The first error of that work which was not reported yet: [`Error::Fault`] from the CPU device (which goes
@@ -262,6 +441,21 @@ impl Stream {
     }
 
     /// Stops the kernels that are on the stream now; they end with a fault of kind `Cancelled`.
+    ///
+    /// ```
+    /// # use warpaint::device::{Arguments, Device, Error, FaultKind, LaunchConfig};
+    /// # let device = Device::cpu()?;
+    /// # let stream = device.stream()?;
+    /// let ptx = ".version 7.0 .target sm_75 .address_size 64
+    ///     .visible .entry spin() { again: bra again; }";
+    /// let (spin, none) = (device.load(ptx)?.function("spin")?, Arguments::new());
+    /// // SAFETY: the kernel takes no arguments.
+    /// unsafe { stream.launch(&spin, &LaunchConfig::new(1, 32), &none)? };
+    /// stream.cancel()?;
+    /// let Err(Error::Fault(fault)) = stream.synchronize() else { panic!("it never ends by itself") };
+    /// assert_eq!(fault.kind, FaultKind::Cancelled);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Unsupported`] on an NVIDIA device, whose driver cannot stop a kernel.

@@ -3,6 +3,39 @@
 use super::{Array, Channel, DeviceId, Error, Format, Result, Slice, cpu, each, nvidia};
 
 /// What a coordinate outside the texture reads (CUDA C++ programming guide, "Texture memory").
+///
+/// ```
+/// use warpaint::device::{
+///     AddressMode, ArrayDescriptor, ArrayShape, Device, Format, Texture, TextureDescriptor,
+/// };
+/// # use warpaint::{device::LaunchConfig, kernel::{Context, Source}};
+/// # let context = Context::new(Device::cpu()?)?;
+/// # let source = Source::new(
+/// #     "__global__ void read(cudaTextureObject_t t, float x, float *to) { *to = tex1D<float>(t, x); }",
+/// # );
+/// # let kernel = context.module(&source)?.kernel("read")?;
+/// # let (device, stream) = (context.device(), context.stream());
+/// # let read = |texture: &Texture, x: f32| -> Result<f32, Box<dyn std::error::Error>> {
+/// #     let to = device.alloc(4)?;
+/// #     let arguments = [texture.handle().into(), x.into(), to.slice(..)?.into()];
+/// #     // SAFETY: `to` has the `float` that the kernel writes.
+/// #     unsafe { kernel.launch(stream, &LaunchConfig::new(1, 1), &arguments)? };
+/// #     Ok(bytemuck::pod_collect_to_vec(&stream.download(to.slice(..)?)?.wait()?)[0])
+/// # };
+///
+/// let row = device.array(&ArrayDescriptor::new(ArrayShape::D1 { width: 4 }, Format::R32F))?;
+/// stream.upload(row.region(), bytemuck::cast_slice(&[1.0f32, 2.0, 3.0, 4.0]))?;
+/// let texture = |mode| {
+///     let normalized = TextureDescriptor { normalized: true, ..TextureDescriptor::default() };
+///     device.texture(&row, &TextureDescriptor { address: [mode; 3], ..normalized })
+/// };
+/// // `read` launches a kernel that gives tex1D<float>(texture, x); 1.1 lies in the texel behind the last.
+/// assert_eq!(read(&texture(AddressMode::Clamp)?, 1.1)?, 4.0);
+/// assert_eq!(read(&texture(AddressMode::Wrap)?, 1.3)?, 2.0);
+/// assert_eq!(read(&texture(AddressMode::Mirror)?, 1.3)?, 3.0);
+/// assert_eq!(read(&texture(AddressMode::Border)?, 1.1)?, 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AddressMode {
     /// The nearest texel inside.
@@ -17,6 +50,38 @@ pub enum AddressMode {
 }
 
 /// What is read between texels.
+///
+/// ```
+/// use warpaint::device::{
+///     ArrayDescriptor, ArrayShape, Device, Filter, Format, Texture, TextureDescriptor,
+/// };
+/// # use warpaint::{device::LaunchConfig, kernel::{Context, Source}};
+/// # let context = Context::new(Device::cpu()?)?;
+/// # let source = Source::new(
+/// #     "__global__ void read(cudaTextureObject_t t, float x, float *to) { *to = tex1D<float>(t, x); }",
+/// # );
+/// # let kernel = context.module(&source)?.kernel("read")?;
+/// # let (device, stream) = (context.device(), context.stream());
+/// # let read = |texture: &Texture, x: f32| -> Result<f32, Box<dyn std::error::Error>> {
+/// #     let to = device.alloc(4)?;
+/// #     let arguments = [texture.handle().into(), x.into(), to.slice(..)?.into()];
+/// #     // SAFETY: `to` has the `float` that the kernel writes.
+/// #     unsafe { kernel.launch(stream, &LaunchConfig::new(1, 1), &arguments)? };
+/// #     Ok(bytemuck::pod_collect_to_vec(&stream.download(to.slice(..)?)?.wait()?)[0])
+/// # };
+///
+/// let row = device.array(&ArrayDescriptor::new(ArrayShape::D1 { width: 2 }, Format::R32F))?;
+/// stream.upload(row.region(), bytemuck::cast_slice(&[0.0f32, 100.0]))?;
+/// let texture = |filter| {
+///     device.texture(&row, &TextureDescriptor { filter, ..TextureDescriptor::default() })
+/// };
+/// // `read` launches a kernel that gives tex1D<float>(texture, x). Texels have their middles at 0.5 and 1.5.
+/// let (point, linear) = (texture(Filter::Point)?, texture(Filter::Linear)?);
+/// assert_eq!((read(&point, 0.75)?, read(&linear, 0.75)?), (0.0, 25.0));
+/// // Weights have 8 bits: 0.01 counts as 3/256.
+/// assert_eq!(read(&linear, 0.51)?, 100.0 * 3.0 / 256.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Filter {
     /// The texel that the coordinate falls into.
@@ -27,6 +92,26 @@ pub enum Filter {
 }
 
 /// As what texels are read.
+///
+/// ```
+/// use warpaint::device::{
+///     ArrayDescriptor, ArrayShape, Channel, Device, Format, ReadMode, TextureDescriptor,
+/// };
+///
+/// let device = Device::cpu()?;
+/// let of = |channel| {
+///     let format = Format::new(channel, 1)?;
+///     let array = device.array(&ArrayDescriptor::new(ArrayShape::D1 { width: 8 }, format))?;
+///     let read = ReadMode::NormalizedFloat;
+///     device.texture(&array, &TextureDescriptor { read, ..TextureDescriptor::default() })
+/// };
+/// assert!(of(Channel::I16).is_ok()); // tex1D<float>: -32768 as -1, 32767 as 1
+/// assert_eq!(
+///     of(Channel::I32).unwrap_err().to_string(),
+///     "no such texture: i32x1 cannot be read as normalised float, only 8 and 16 bit integers"
+/// );
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ReadMode {
     /// As they are; halves as `float`.
@@ -37,6 +122,30 @@ pub enum ReadMode {
 }
 
 /// How a texture is read.
+///
+/// ```
+/// use warpaint::device::{
+///     AddressMode, ArrayDescriptor, ArrayShape, Device, Filter, Format, ReadMode, TextureDescriptor,
+/// };
+///
+/// let device = Device::cpu()?;
+/// let shape = ArrayShape::D2 { width: 64, height: 64 };
+/// let picture = device.array(&ArrayDescriptor::new(shape, Format::RGBA8))?;
+/// let tiled = TextureDescriptor {
+///     address: [AddressMode::Wrap; 3],
+///     filter: Filter::Linear,
+///     read: ReadMode::NormalizedFloat,
+///     normalized: true,
+///     srgb: true,
+///     ..TextureDescriptor::default()
+/// };
+/// assert_eq!(device.texture(&picture, &tiled)?.device_id(), device.id());
+///
+/// let by_texel = TextureDescriptor { normalized: false, ..tiled };
+/// let error = device.texture(&picture, &by_texel).unwrap_err().to_string();
+/// assert_eq!(error, "no such texture: address mode Wrap needs normalised coordinates");
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TextureDescriptor {
     /// Coordinates outside the texture, in x, y and z.
@@ -101,6 +210,25 @@ fn is_normalizable(channel: Channel) -> bool {
 }
 
 /// What a texture reads from.
+///
+/// ```
+/// use warpaint::device::{Device, Format, TextureDescriptor, TextureSource};
+///
+/// let device = Device::cpu()?;
+/// let memory = device.alloc(4096)?;
+/// let rows = |pitch_bytes| TextureSource::Pitched {
+///     memory: memory.slice(..).unwrap_or_else(|error| panic!("{error}")),
+///     format: Format::R32F,
+///     width: 10,
+///     height: 8,
+///     pitch_bytes,
+/// };
+/// let usual = TextureDescriptor::default();
+/// assert_eq!(device.texture(rows(64), &usual)?.device_id(), device.id());
+/// let error = device.texture(rows(40), &usual).unwrap_err().to_string();
+/// assert_eq!(error, "no such texture: the pitch is 0x28, no multiple of 32");
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum TextureSource<'a> {
     /// An array, which the texture keeps alive.
@@ -283,6 +411,27 @@ impl Texture {
 /// A surface object: what kernels write (and read) an array through (`cudaSurfaceObject_t`).
 ///
 /// It keeps its array alive. Dropping it waits for the work that may still use it.
+///
+/// ```
+/// use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format, LaunchConfig};
+/// use warpaint::kernel::{Context, Source};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let source = "__global__ void ramp(cudaSurfaceObject_t s) {
+///     surf1Dwrite(0.5f * threadIdx.x, s, threadIdx.x * sizeof(float)); // bytes, not texels
+/// }";
+/// let ramp = context.module(&Source::new(source))?.kernel("ramp")?;
+///
+/// let (device, stream) = (context.device(), context.stream());
+/// let descriptor = ArrayDescriptor::new(ArrayShape::D1 { width: 4 }, Format::R32F).with_surface();
+/// let array = device.array(&descriptor)?;
+/// let surface = device.surface(&array)?;
+/// // SAFETY: one thread a texel; the surface lives until the download has ended.
+/// unsafe { ramp.launch(stream, &LaunchConfig::new(1, 4), &[surface.handle().into()])? };
+/// let texels = stream.download(array.region())?.wait()?;
+/// assert_eq!(bytemuck::pod_collect_to_vec::<u8, f32>(&texels), [0.0, 0.5, 1.0, 1.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub enum Surface {
     /// Of an NVIDIA GPU.
