@@ -9,6 +9,19 @@ use crate::device::{self, Slice, Stream};
 /// A buffer that the device may use, until [`unmap`](Self::unmap).
 ///
 /// Dropping it unmaps too, and logs the error.
+///
+/// ```
+/// use warpaint::{device::{Device, Fill}, interop::Interop};
+///
+/// let device = Device::cpu()?;
+/// let (stream, mut buffer) = (device.stream()?, Interop::none(&device).buffer(4)?);
+/// let mapped = buffer.map(&stream)?;
+/// stream.fill(mapped.slice(), Fill::U8(7))?; // or a kernel that is given `mapped.slice().address()`
+/// assert_eq!(stream.download(mapped.slice().slice(2..)?)?.wait()?, [7, 7]);
+/// mapped.unmap()?; // what it lent out cannot be used any more
+/// assert!(buffer.present()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Mapped<'a> {
     buffer: &'a mut SharedBuffer,
@@ -54,6 +67,22 @@ pub struct MappedAll<'a, 'b> {
 /// Lends several buffers to the device, as [`SharedBuffer::map`] does, with one call of the driver for all that
 /// share an OpenGL context.
 ///
+/// ```
+/// # use warpaint::{device::{Device, Fill}, interop::{Interop, map_all}};
+/// let device = Device::cpu()?;
+/// let (stream, interop) = (device.stream()?, Interop::none(&device));
+/// let (mut position, mut velocity) = (interop.buffer(16)?, interop.buffer(8)?);
+/// let mut buffers = [&mut position, &mut velocity];
+/// let mapped = map_all(&mut buffers, &stream)?;
+/// for slice in mapped.slices() {
+///     stream.fill(slice, Fill::U8(0))?;
+/// }
+/// assert_eq!(mapped.slice(1).map(|slice| slice.bytes()), Some(8));
+/// assert!(mapped.slice(2).is_none());
+/// mapped.unmap()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`SharedBuffer::map`]; none of them is mapped then.
 pub fn map_all<'a, 'b>(
@@ -84,6 +113,20 @@ impl MappedAll<'_, '_> {
     }
 
     /// Gives all of them back to OpenGL unchanged: the device has only read them, and there is nothing to copy.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, gl, interop::{Interop, map_all}};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// # let mut buffer = Interop::new(context.gl(), &device).buffer(1 << 10)?;
+    /// let mut buffers = [&mut buffer];
+    /// let mapped = map_all(&mut buffers, &stream)?;
+    /// let read = stream.download(mapped.slice(0).ok_or("there is one")?)?;
+    /// mapped.unmap_unchanged()?;
+    /// assert!(buffer.present()?); // at once: OpenGL waits for nothing
+    /// assert_eq!(read.wait()?.len(), 1 << 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`MappedAll::unmap`].

@@ -8,7 +8,7 @@
 //! ([CUDA driver API, graphics interoperability][api]). *Copied*: for the CPU device, and for an OpenGL that CUDA
 //! cannot share with, results go through the host. [`Interop::path`] says which one it is, and why.
 //!
-//! ```no_run
+//! ```
 //! use warpaint::{device::{Choice, Device, Fill}, gl, interop::Interop};
 //!
 //! let device = Device::open(Choice::Auto)?;
@@ -22,7 +22,10 @@
 //! mapped.unmap()?;
 //!
 //! stream.synchronize()?;
-//! assert!(buffer.present()?); // now OpenGL may draw from `buffer.gl()`
+//! assert!(buffer.present()?); // now OpenGL may draw from it
+//! let (drawn, mut bytes) = (buffer.gl().ok_or("is never drawn")?, [0; 8]);
+//! drawn.read(0, &mut bytes)?;
+//! assert_eq!(bytes, [7, 0, 0, 0, 7, 0, 0, 0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -57,6 +60,17 @@ use registered::Registered;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What can go wrong with shared memory.
+///
+/// ```
+/// use warpaint::{device::{self, Device}, interop::{Error, Interop}};
+///
+/// let mut buffer = Interop::none(&Device::cpu()?).buffer(16)?;
+/// let elsewhere = Device::cpu()?.stream()?;
+/// let error = buffer.map(&elsewhere).unwrap_err();
+/// assert!(matches!(error, Error::Device(device::Error::WrongDevice { .. })));
+/// assert_eq!(error.to_string(), "map a shared buffer: the handles belong to different devices");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -77,6 +91,18 @@ pub enum Error {
 }
 
 /// How results get from the device to OpenGL.
+///
+/// ```
+/// use warpaint::{device::Device, gl, interop::{Interop, Path}};
+///
+/// let (device, context) = (Device::cpu()?, gl::Context::headless(gl::Headless::default())?);
+/// let Path::Copied(why) = Interop::new(context.gl(), &device).path().clone() else {
+///     panic!("OpenGL cannot draw from the CPU device's memory");
+/// };
+/// assert!(!why.is_empty());
+/// assert_eq!(Interop::none(&device).path().to_string(), "not drawn");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Path {
     /// Kernels write into OpenGL's own buffers.
@@ -98,6 +124,24 @@ impl fmt::Display for Path {
 }
 
 /// What the device does with a shared buffer while it is mapped; a hint, by which the driver may save copies.
+///
+/// ```
+/// use warpaint::{device::{Device, Fill}, gl, interop::{Access, Interop}};
+///
+/// let device = Device::cpu()?;
+/// let context = gl::Context::headless(gl::Headless::default())?;
+/// let mut buffer = Interop::new(context.gl(), &device).buffer_for(4, Access::ReadOnly)?;
+/// let stream = device.stream()?;
+/// let mapped = buffer.map(&stream)?;
+/// stream.fill(mapped.slice(), Fill::U8(1))?; // against what was said
+/// mapped.unmap()?;
+/// stream.synchronize()?;
+/// buffer.present()?;
+/// let mut bytes = [0; 4];
+/// buffer.gl().ok_or("is never drawn")?.read(0, &mut bytes)?;
+/// assert_ne!(bytes, [1; 4]); // nothing was copied to OpenGL
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Access {
     /// Reads and writes.
@@ -135,11 +179,33 @@ impl Interop {
     }
 
     /// Copies even where registering may be possible: to compare both, or around a driver's fault.
+    ///
+    /// ```
+    /// # use warpaint::{device::{Choice, Device}, gl, interop::Interop};
+    /// let device = Device::open(Choice::Auto)?;
+    /// let context = gl::Context::headless(gl::Headless::default())?;
+    /// let interop = Interop::copying(context.gl(), &device, "to compare");
+    /// assert_eq!(interop.path().to_string(), "copied through the host: to compare");
+    /// assert_eq!(interop.renderer(), Some(context.info().renderer.as_str()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn copying(gl: &Gl, device: &Device, why: impl Into<String>) -> Self {
         Self { device: device.clone(), gl: Some(gl.clone()), path: Path::Copied(why.into()) }
     }
 
     /// Shared memory that is never drawn, on a machine that needs no OpenGL.
+    ///
+    /// ```
+    /// # use warpaint::{device::{Device, Fill}, interop::Interop};
+    /// let device = Device::cpu()?;
+    /// let (stream, mut buffer) = (device.stream()?, Interop::none(&device).buffer(4)?);
+    /// let mapped = buffer.map(&stream)?;
+    /// stream.fill(mapped.slice(), Fill::U8(7))?;
+    /// assert_eq!(stream.download(mapped.slice())?.wait()?, [7; 4]);
+    /// mapped.unmap()?;
+    /// assert!(buffer.present()? && buffer.gl().is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn none(device: &Device) -> Self {
         Self { device: device.clone(), gl: None, path: Path::None }
     }
@@ -186,6 +252,25 @@ impl Interop {
 /// A buffer that kernels write and OpenGL draws from.
 ///
 /// Dropping it makes its OpenGL context current, unregisters it and deletes OpenGL's buffer.
+///
+/// ```
+/// use warpaint::{device::Device, gl, interop::Interop};
+///
+/// let device = Device::cpu()?;
+/// let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+/// let mut points = Interop::new(context.gl(), &device).buffer(8)?;
+/// for step in 1..=2 {
+///     let mapped = points.map(&stream)?; // holds what the step before left there
+///     stream.upload(mapped.slice().slice(4 * step - 4..4 * step)?, &[step as u8; 4])?;
+///     mapped.unmap()?;
+/// }
+/// stream.synchronize()?;
+/// points.present()?;
+/// let mut bytes = [0; 8];
+/// points.gl().ok_or("is never drawn")?.read(0, &mut bytes)?;
+/// assert_eq!(bytes, [1, 1, 1, 1, 2, 2, 2, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct SharedBuffer {
     device: device::DeviceId,
@@ -238,6 +323,22 @@ impl SharedBuffer {
     ///
     /// Gives whether OpenGL's buffer has it. It has it at once where it is registered, for OpenGL waits for the
     /// device by itself; where it is copied, once the stream has come to the unmap. Never waits.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, gl, interop::Interop};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// # let mut buffer = Interop::new(context.gl(), &device).buffer(4)?;
+    /// # let (go, wait) = std::sync::mpsc::channel();
+    /// let mapped = buffer.map(&stream)?;
+    /// stream.host_function(move || wait.recv().unwrap_or(()))?; // or a kernel that takes its time
+    /// mapped.unmap()?;
+    /// assert!(!buffer.present()?); // OpenGL goes on with what it has
+    /// go.send(())?;
+    /// stream.synchronize()?;
+    /// assert!(buffer.present()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Device`] for an error of the work before the unmap, [`Error::Gl`].

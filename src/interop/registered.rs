@@ -100,6 +100,16 @@ pub enum Drawing {
 
 /// The ordinals of the CUDA devices that draw for `gl`, and so can share memory with it.
 ///
+/// ```
+/// # use warpaint::{device::{Choice, Device}, gl, interop::{Interop, cuda_devices_of}};
+/// let context = gl::Context::headless(gl::Headless::default())?;
+/// let gpus = cuda_devices_of(context.gl()).unwrap_or_default(); // or to say why there is none
+/// let choice = gpus.first().map_or(Choice::Cpu, |&gpu| Choice::Cuda(gpu));
+/// let interop = Interop::new(context.gl(), &Device::open(choice)?);
+/// assert_eq!(interop.device().as_nvidia().is_some(), !gpus.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`Error::Device`]: there is no CUDA driver, or it does not know this OpenGL, such as Mesa's.
 pub fn cuda_devices_of(gl: &Gl) -> Result<Vec<u32>> {

@@ -76,11 +76,14 @@ impl ImageUse {
 /// For objects of other libraries; [`Interop`](super::Interop) makes objects of its own, and works without an NVIDIA
 /// GPU, too. Dropping it makes its OpenGL context current and unregisters the object, which stays.
 ///
-/// ```no_run
-/// use warpaint::{device::{Choice, Device, Fill}, gl, interop::{Access, GlObject, map_objects}};
+/// ```
+/// use warpaint::{device::{Choice, Device, Fill}, gl};
+/// use warpaint::interop::{Access, GlObject, cuda_devices_of, map_objects};
 ///
-/// let device = Device::open(Choice::Auto)?;
 /// let context = gl::Context::headless(gl::Headless::default())?;
+/// let gpus = cuda_devices_of(context.gl()).unwrap_or_default();
+/// let Some(gpu) = gpus.first() else { return Ok(()) }; // OpenGL is not NVIDIA's here
+/// let device = Device::open(Choice::Cuda(*gpu))?;
 /// let buffer = gl::Buffer::new(context.gl(), 1024)?; // or whoever's
 /// // SAFETY: the buffer outlives its registration.
 /// let mut object = unsafe {
@@ -91,6 +94,9 @@ impl ImageUse {
 /// let mapped = map_objects(&mut objects, &stream)?;
 /// stream.fill(mapped.memory(0)?, Fill::U32(7))?;
 /// mapped.unmap()?;
+/// let mut bytes = [0; 4];
+/// buffer.read(0, &mut bytes)?; // waits for the device by itself
+/// assert_eq!(bytes, [7, 0, 0, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

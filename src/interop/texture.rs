@@ -78,6 +78,16 @@ impl Interop {
 
     /// A shared texture for a certain access by the device.
     ///
+    /// ```
+    /// # use warpaint::{device::Device, gl::{Format, Size}, interop::{Access, Interop}};
+    /// let interop = Interop::none(&Device::cpu()?);
+    /// let volume = Size::Solid([8, 8, 4]);
+    /// let smoke = interop.texture_for(Format::R32f, volume, Access::WriteDiscard)?;
+    /// assert_eq!(smoke.descriptor().to_string(), "8x8x4 of f32x1");
+    /// assert!(smoke.descriptor().surface); // kernels may write it
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Interop::texture`].
     pub fn texture_for(
@@ -136,6 +146,22 @@ impl SharedTexture {
     /// OpenGL's texture; `None` for one that is never drawn.
     ///
     /// Its content is that of the last [`unmap`](MappedTexture::unmap) for which [`present`](Self::present) was true.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, gl::{self, Format, Size}, interop::Interop};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// let interop = Interop::new(context.gl(), &device);
+    /// let mut picture = interop.texture(Format::Rgba8, Size::Flat([1, 1]))?;
+    /// let mapped = picture.map(&stream)?;
+    /// stream.upload(mapped.region(), &[255, 0, 51, 255])?;
+    /// mapped.unmap()?;
+    /// stream.synchronize()?;
+    /// picture.present()?;
+    /// let texel = picture.gl().ok_or("is never drawn")?.read_texel([0, 0, 0])?;
+    /// assert_eq!(texel, [255.0, 0.0, 51.0, 255.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn gl(&self) -> Option<&gl::Texture> {
         match &self.storage {
             Storage::Registered(registered) => Some(registered.gl()),
@@ -146,6 +172,19 @@ impl SharedTexture {
 
     /// Lends the texture to the device: work put on `stream` from now on may use it, after all that OpenGL was told
     /// to do before.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, gl::{Format, Size}, interop::Interop};
+    /// # let device = Device::cpu()?;
+    /// # let stream = device.stream()?;
+    /// # let mut picture = Interop::none(&device).texture(Format::R32f, Size::Flat([1, 1]))?;
+    /// let mapped = picture.map(&stream)?;
+    /// stream.upload(mapped.region(), &1.5f32.to_le_bytes())?;
+    /// drop(mapped); // unmaps it, too
+    /// let mapped = picture.map(&stream)?;
+    /// assert_eq!(stream.download(mapped.region())?.wait()?, 1.5f32.to_le_bytes());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Device`] from the driver, or for a stream of another device.
@@ -232,6 +271,22 @@ fn is_same(a: &Array, b: &Array) -> bool {
 /// A texture that the device may use, until [`unmap`](Self::unmap).
 ///
 /// Dropping it unmaps too, and logs the error.
+///
+/// ```
+/// use warpaint::{device::{Device, Filter, TextureDescriptor}, gl::{Format, Size}, interop::Interop};
+///
+/// let device = Device::cpu()?;
+/// let stream = device.stream()?;
+/// let mut dye = Interop::none(&device).texture(Format::R32f, Size::Flat([64, 64]))?;
+/// let mut mapped = dye.map(&stream)?;
+/// // Arguments of kernels: to read it with filtering, and to write it.
+/// let smooth = TextureDescriptor { filter: Filter::Linear, ..TextureDescriptor::default() };
+/// let (texture, surface) = (mapped.texture(&smooth)?, mapped.surface()?);
+/// assert_ne!(texture, surface);
+/// assert_eq!(mapped.texture(&smooth)?, texture); // was kept
+/// mapped.unmap()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct MappedTexture<'a> {
     texture: &'a mut SharedTexture,
@@ -287,6 +342,20 @@ impl MappedTexture<'_> {
     }
 
     /// Gives it back unchanged: the device has only read it, and there is nothing to copy.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, gl::{self, Format, Size}, interop::Interop};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// # let interop = Interop::new(context.gl(), &device);
+    /// # let mut picture = interop.texture(Format::Rgba8, Size::Flat([64, 64]))?;
+    /// let mapped = picture.map(&stream)?;
+    /// let read = stream.download(mapped.region())?;
+    /// mapped.unmap_unchanged()?;
+    /// assert!(picture.present()?); // at once: OpenGL waits for nothing
+    /// assert_eq!(read.wait()?.len(), 64 * 64 * 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`MappedTexture::unmap`].

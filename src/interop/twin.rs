@@ -11,23 +11,22 @@ use crate::{
 /// Kernels keep the array, and with it what they wrote: nothing is carried over from a texture that OpenGL draws.
 /// The twin is brought up to date by one copy, on the device where it is registered with CUDA, else through the host.
 ///
-/// ```no_run
+/// ```
 /// use warpaint::{device::{ArrayDescriptor, ArrayShape, Choice, Device, Format}, gl, interop::Interop};
 ///
 /// let device = Device::open(Choice::Auto)?;
 /// let context = gl::Context::headless(gl::Headless::default())?;
 /// let interop = Interop::new(context.gl(), &device);
-/// let shape = ArrayShape::D2 { width: 64, height: 64 };
+/// let shape = ArrayShape::D2 { width: 2, height: 1 };
 /// let array = device.array(&ArrayDescriptor::new(shape, Format::R32F).with_surface())?;
-/// let twin = interop.texture_twin(gl::Format::R32f, gl::Size::Flat([64, 64]))?;
+/// let twin = interop.texture_twin(gl::Format::R32f, gl::Size::Flat([2, 1]))?;
+/// let mut twin = twin.ok_or("nothing is drawn")?;
 ///
 /// let stream = device.stream()?;
-/// if let Some(mut twin) = twin {
-///     // ... kernels that write the array ...
-///     twin.send(&stream, array.region())?;
-///     stream.synchronize()?;
-///     twin.present(&stream, array.region())?; // now OpenGL may draw from `twin.gl()`
-/// }
+/// stream.upload(array.region(), bytemuck::cast_slice(&[1.0f32, 2.0]))?; // or kernels that write it
+/// twin.send(&stream, array.region())?;
+/// twin.present(&stream, array.region())?; // now OpenGL may draw from `twin.gl()`
+/// assert_eq!(twin.gl().read_texel([1, 0, 0])?[0], 2.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -47,6 +46,17 @@ enum Storage {
 
 impl Interop {
     /// An OpenGL texture of zeros for arrays of this format and size; `None` where nothing is drawn.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, gl::{self, Format, Size}, interop::Interop};
+    /// let (device, size) = (Device::cpu()?, Size::Flat([4, 4]));
+    /// assert!(Interop::none(&device).texture_twin(Format::R32f, size)?.is_none());
+    /// let context = gl::Context::headless(gl::Headless::default())?;
+    /// let interop = Interop::new(context.gl(), &device);
+    /// let twin = interop.texture_twin(Format::R32f, size)?.ok_or("nothing is drawn")?;
+    /// assert_eq!(twin.gl().read_texel([3, 3, 0])?[0], 0.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Gl`](super::Error::Gl) where memory is short, or the texture larger than OpenGL allows;
