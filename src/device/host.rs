@@ -333,6 +333,20 @@ impl Transfer {
 
     /// The host's memory, once the copy has ended.
     ///
+    /// ```
+    /// # use std::sync::mpsc;
+    /// # use warpaint::device::{Device, Fill, HostFlags};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, memory, (go, wait)) = (device.stream()?, device.alloc(4)?, mpsc::channel());
+    /// stream.fill(memory.slice(..)?, Fill::U8(7))?;
+    /// let host = device.alloc_host(4, HostFlags::default())?;
+    /// let download = stream.download_to(host, memory.slice(..)?)?;
+    /// stream.host_function(move || wait.recv().unwrap_or(()))?;
+    /// assert_eq!(*download.wait()?, [7; 4]); // not for the function, which comes later
+    /// go.send(())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// An error of the stream before the copy; the memory is freed then.
     pub fn wait(mut self) -> Result<HostMemory> {
@@ -458,6 +472,16 @@ pub struct HostPool {
 
 impl HostPool {
     /// An empty pool.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, HostFlags, HostPool};
+    /// let flags = HostFlags { write_combined: true, ..HostFlags::default() };
+    /// let pool = HostPool::new(&Device::cpu()?, flags); // for uploads
+    /// let clone = pool.clone();
+    /// drop(pool.alloc(1000)?);
+    /// assert_eq!(clone.statistics(), pool.statistics());
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn new(device: &Device, flags: HostFlags) -> Self {
         Self { device: device.clone(), flags, shelf: Arc::default() }
     }

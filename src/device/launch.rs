@@ -232,6 +232,14 @@ impl Arguments {
     }
 
     /// Where each argument lies in [`Arguments::bytes`].
+    ///
+    /// ```
+    /// # use warpaint::device::Arguments;
+    /// let mut arguments = Arguments::new();
+    /// arguments.push(&1u8).push(&2.5f64).push(&3u8);
+    /// let offsets: Vec<_> = arguments.parameters().iter().map(|place| place.offset).collect();
+    /// assert_eq!((offsets, arguments.bytes().len()), (vec![0, 8, 16], 17));
+    /// ```
     pub fn parameters(&self) -> &[super::Parameter] {
         &self.parameters
     }

@@ -31,6 +31,18 @@ pub enum Limit {
 }
 
 /// What a multiprocessor's memory should rather be, where cache and shared memory are one: a wish.
+///
+/// ```
+/// use warpaint::device::{CachePreference, Device};
+///
+/// let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry idle() { ret; }";
+/// let device = Device::cpu()?;
+/// device.set_cache_preference(CachePreference::L1)?; // for all kernels
+/// let idle = device.load(ptx)?.function("idle")?;
+/// idle.set_cache_preference(CachePreference::Shared)?; // but for this one
+/// assert_eq!(CachePreference::default(), CachePreference::None);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CachePreference {
     /// No wish.
@@ -54,6 +66,14 @@ impl Device {
     }
 
     /// A limit; `None` where there is none. On the CPU device only [`Limit::PrintfBytes`] is one, of each launch.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Limit};
+    /// let device = Device::cpu()?;
+    /// assert_eq!(device.limit(Limit::StackBytes)?, None);
+    /// assert_eq!(device.limit(Limit::PrintfBytes)?, Some(1 << 20));
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Call`](super::Error::Call) from the driver.

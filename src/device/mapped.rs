@@ -218,6 +218,16 @@ impl MappedMemory {
     }
 
     /// A copy of all of it, at once.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Fill, HostFlags};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, memory) = (device.stream()?, device.alloc_mapped(2, HostFlags::default())?);
+    /// stream.fill(memory.slice(..)?, Fill::U8(7))?;
+    /// stream.synchronize()?; // else what is copied may be older than the fill
+    /// assert_eq!(memory.to_vec(), [7, 7]);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn to_vec(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.bytes()];
         let read = each!(self, m => m.read(0, &mut bytes));

@@ -32,6 +32,15 @@ impl Memory {
     }
 
     /// Where a kernel sees it.
+    ///
+    /// ```
+    /// # use warpaint::device::{Arguments, Device};
+    /// let memory = Device::cpu()?.alloc(16)?;
+    /// let mut arguments = Arguments::new();
+    /// arguments.push(&memory.address()); // as a kernel's pointer
+    /// assert_eq!(arguments.bytes(), memory.slice(..)?.address().to_ne_bytes());
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn address(&self) -> u64 {
         each!(self, m => m.address())
     }
@@ -218,6 +227,19 @@ impl Readback {
     }
 
     /// The bytes, once they are there.
+    ///
+    /// ```
+    /// # use warpaint::device::{Arguments, Device, Error, LaunchConfig};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, memory) = (device.stream()?, device.alloc(4)?);
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry fail() { trap; }";
+    /// # let (fail, none) = (device.load(ptx)?.function("fail")?, Arguments::new());
+    /// // SAFETY: the kernel takes no arguments.
+    /// unsafe { stream.launch(&fail, &LaunchConfig::new(1, 1), &none)? };
+    /// let read = stream.download(memory.slice(..)?)?;
+    /// assert!(matches!(read.wait(), Err(Error::Fault(_)))); // of the kernel before
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// An error of the stream before the copy.

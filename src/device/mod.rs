@@ -167,6 +167,15 @@ impl Device {
     }
 
     /// Name, limits and capabilities.
+    ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// let device = Device::cpu()?;
+    /// let info = device.info();
+    /// assert_eq!((info.warp_size, info.max_threads_per_block), (32, 1024));
+    /// assert_eq!(info.driver_version, None); // there is no driver
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn info(&self) -> &DeviceInfo {
         each!(self, d => d.info())
     }
@@ -177,6 +186,17 @@ impl Device {
     }
 
     /// Free and total memory in bytes, now.
+    ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// let device = Device::cpu()?;
+    /// let info = device.memory_info()?;
+    /// assert!(info.free <= info.total);
+    /// let most = usize::try_from(info.total).unwrap_or(usize::MAX);
+    /// let error = device.alloc(most.saturating_mul(2)).unwrap_err().to_string();
+    /// assert!(error.ends_with(&format!("{} are free", info.free)), "{error}");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Call`] from the driver.
@@ -431,6 +451,19 @@ impl Device {
     }
 
     /// The same without the time, or for long waits.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Error, EventOptions};
+    /// # let device = Device::cpu()?;
+    /// # let stream = device.stream()?;
+    /// let options = EventOptions { timing: false, blocking_wait: true };
+    /// let done = device.event_with(options)?; // costs less, and this thread sleeps while it waits
+    /// stream.record(&done)?;
+    /// done.synchronize()?;
+    /// assert!(done.is_reached()?);
+    /// assert!(matches!(done.elapsed_ms(&done), Err(Error::NoTiming)));
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Call`] from the driver.

@@ -90,6 +90,14 @@ pub struct LinkInput<'a> {
 
 impl<'a> LinkInput<'a> {
     /// The text of PTX.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, LinkInput};
+    /// let input = LinkInput::ptx("field.ptx", "no PTX at all");
+    /// let error = Device::cpu()?.link(&[input]).unwrap_err().to_string();
+    /// assert!(error.contains("field.ptx:"), "{error}");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn ptx(name: &'a str, text: &'a str) -> Self {
         Self { name, code: LinkCode::Ptx(text) }
     }

@@ -45,6 +45,15 @@ struct Inner {
 
 impl Pool {
     /// An empty pool.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Pool};
+    /// let (device, other) = (Device::cpu()?, Device::cpu()?);
+    /// let pool = Pool::new(&device);
+    /// let error = pool.alloc(&other.stream()?, 16).unwrap_err().to_string();
+    /// assert_eq!(error, "allocate from a pool: the handles belong to different devices");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn new(device: &Device) -> Self {
         Self(Arc::new(Inner { device: device.clone(), shelf: Shelf::default() }))
     }
@@ -215,6 +224,16 @@ impl Block {
 
     /// A range of its bytes.
     ///
+    /// ```
+    /// # use warpaint::device::{Device, Pool};
+    /// # let device = Device::cpu()?;
+    /// # let (pool, stream) = (Pool::new(&device), device.stream()?);
+    /// let block = pool.alloc(&stream, 1000)?; // of 1024, which are not all its own
+    /// assert_eq!(block.slice(..)?.bytes(), 1000);
+    /// assert!(block.slice(..1001).is_err());
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::OutOfRange`] when the range ends behind it.
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Slice<'_>> {
@@ -267,6 +286,18 @@ impl Block {
 
     /// Says that the work is on `stream` now. Between [`Block::use_on`] and it another thread may have put work
     /// elsewhere that did not wait for it; who comes next waits for both.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Fill, Pool};
+    /// # let device = Device::cpu()?;
+    /// # let (pool, stream) = (Pool::new(&device), device.stream()?);
+    /// let block = pool.alloc(&device.stream()?, 4)?; // the stream that will use it is another
+    /// block.use_on(&stream)?;
+    /// stream.fill(block.slice(..)?, Fill::U8(7))?; // or a launch
+    /// block.used_on(&stream);
+    /// assert_eq!(stream.download(block.slice(..)?)?.wait()?, [7; 4]);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn used_on(&self, stream: &Stream) {
         let mut users = self.users();
         if !users.contains(stream) {

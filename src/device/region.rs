@@ -238,6 +238,14 @@ impl<'a> Region<'a> {
     }
 
     /// Its bytes without gaps.
+    ///
+    /// ```
+    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format, Region};
+    /// let shape = ArrayShape::D2 { width: 5, height: 3 };
+    /// let array = Device::cpu()?.array(&ArrayDescriptor::new(shape, Format::RGBA8))?;
+    /// assert_eq!(Region::from(array.region()).bytes(), 5 * 3 * 4);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn bytes(&self) -> usize {
         bytes_of(self.extent())
     }

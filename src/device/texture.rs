@@ -264,6 +264,14 @@ impl<'a> From<&'a Array> for TextureSource<'a> {
 
 impl TextureSource<'_> {
     /// What its texels consist of.
+    ///
+    /// ```
+    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format, TextureSource};
+    /// let shape = ArrayShape::D1 { width: 4 };
+    /// let array = Device::cpu()?.array(&ArrayDescriptor::new(shape, Format::RG32F))?;
+    /// assert_eq!(TextureSource::from(&array).format(), Format::RG32F);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn format(&self) -> Format {
         match self {
             Self::Array(array) => array.descriptor().format,
