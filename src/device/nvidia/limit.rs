@@ -106,6 +106,14 @@ impl Device {
 
     /// Opens the GPU at a place on the PCI bus.
     ///
+    /// ```
+    /// # use warpaint::device::nvidia::Device;
+    /// # let Ok(gpu) = Device::open(0) else { return Ok(()) };
+    /// let same = Device::open_pci(&gpu.pci_bus_id()?)?; // such as 0000:17:00.0
+    /// assert_eq!(same.id(), gpu.id());
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Device::open`]; [`Error::Call`](crate::device::Error::Call) where there is none.
     pub fn open_pci(bus_id: &str) -> Result<Self> {

@@ -104,6 +104,15 @@ impl Device {
 
     /// Links pieces of code to machine code for this GPU, a cubin.
     ///
+    /// ```
+    /// # use warpaint::device::{LinkInput, nvidia::Device};
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry idle() { ret; }";
+    /// # let Ok(gpu) = Device::open(0) else { return Ok(()) };
+    /// let cubin = gpu.link_code(&[LinkInput::ptx("idle", ptx)])?; // to be kept in a file, say
+    /// assert_eq!(gpu.load_binary(&cubin)?.function("idle")?.name(), "idle");
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Device::link`].
     pub fn link_code(&self, inputs: &[LinkInput<'_>]) -> Result<Vec<u8>> {

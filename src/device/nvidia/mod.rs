@@ -48,6 +48,17 @@ pub use texture::{Surface, Texture};
 use super::{DeviceId, DeviceInfo, MemoryInfo, Result};
 
 /// An opened GPU. Opening the same one again gives the same device, for a process has one primary context of it.
+///
+/// ```
+/// use warpaint::device::{Device, nvidia};
+///
+/// let Ok(gpu) = nvidia::Device::open(0) else { return Ok(()) }; // there is none here
+/// assert_eq!(gpu.info().selector, "cuda:0");
+/// assert_eq!(nvidia::Device::open(gpu.ordinal())?.id(), gpu.id());
+/// let device = Device::Nvidia(gpu); // for what is written for any device
+/// assert!(device.as_nvidia().is_some());
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Device(Arc<Context>);
 

@@ -42,6 +42,17 @@ struct Loaded {
 }
 
 /// What the driver's JIT compiler is told (CUDA driver API, `CUjit_option`).
+///
+/// ```
+/// use warpaint::device::nvidia::{Device, JitOptions};
+///
+/// let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry idle() { ret; }";
+/// let Ok(gpu) = Device::open(0) else { return Ok(()) }; // there is none here
+/// let frugal = JitOptions { max_registers: Some(32), ..JitOptions::default() };
+/// let idle = gpu.load_with(ptx, frugal)?.function("idle")?;
+/// assert!(idle.info().registers <= 32);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JitOptions {
     /// How much it optimises, 0 to 4; 4 where nothing is said.

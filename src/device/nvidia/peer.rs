@@ -32,6 +32,15 @@ impl Device {
     /// Opens the GPU with this ordinal in a new context of its own, beside the primary one that [`Device::open`] gives:
     /// with memory and limits of its own, and faults that others do not see.
     ///
+    /// ```
+    /// # use warpaint::device::nvidia::{Device, Waiting};
+    /// # let Ok(gpu) = Device::open(0) else { return Ok(()) };
+    /// let own = Device::create(gpu.ordinal(), Waiting::Block)?;
+    /// assert_eq!(own.uuid(), gpu.uuid()); // the same GPU
+    /// assert_ne!(own.id(), gpu.id()); // the memory of one is not for the other
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Device::open`]; [`Error::Call`](crate::device::Error::Call) where the GPU allows one context only, or has
     /// no memory for another.
@@ -78,6 +87,16 @@ impl Device {
 
     /// Allows kernels and copies in this context to use the memory of another directly. Nothing happens where that is
     /// allowed already.
+    ///
+    /// ```
+    /// # use warpaint::device::nvidia::Device;
+    /// # let (Ok(one), Ok(other)) = (Device::open(0), Device::open(1)) else { return Ok(()) };
+    /// if one.can_access_peer(&other)? {
+    ///     one.enable_peer_access(&other)?; // kernels on `one` may use memory of `other` now
+    ///     one.disable_peer_access(&other)?;
+    /// }
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Call`](crate::device::Error::Call) where it is not possible.
