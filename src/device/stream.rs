@@ -314,17 +314,18 @@ impl Stream {
     /// Records the moment when all work put on the stream so far has ended.
     ///
     /// ```
-    /// # use warpaint::device::{Device, Fill};
+    /// # use std::sync::mpsc;
+    /// # use warpaint::device::Device;
     /// # let device = Device::cpu()?;
-    /// # let (stream, memory) = (device.stream()?, device.alloc(1 << 20)?);
-    /// let (start, end) = (device.event()?, device.event()?);
-    /// stream.record(&start)?;
-    /// stream.record(&end)?;
-    /// stream.fill(memory.slice(..)?, Fill::U8(1))?;
-    /// stream.record(&end)?; // from now on this is the moment
-    /// end.synchronize()?;
-    /// assert!(end.elapsed_ms(&start)? > 0.0);
-    /// # Ok::<(), warpaint::device::Error>(())
+    /// # let (stream, (go, wait)) = (device.stream()?, mpsc::channel());
+    /// let event = device.event()?;
+    /// stream.record(&event)?;
+    /// stream.host_function(move || wait.recv().unwrap_or(()))?; // takes its time
+    /// stream.record(&event)?; // from now on it stands for this moment
+    /// assert!(!event.is_reached()?);
+    /// go.send(())?;
+    /// event.synchronize()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors

@@ -216,13 +216,8 @@ fn is_normalizable(channel: Channel) -> bool {
 ///
 /// let device = Device::cpu()?;
 /// let memory = device.alloc(4096)?;
-/// let rows = |pitch_bytes| TextureSource::Pitched {
-///     memory: memory.slice(..).unwrap_or_else(|error| panic!("{error}")),
-///     format: Format::R32F,
-///     width: 10,
-///     height: 8,
-///     pitch_bytes,
-/// };
+/// let (memory, format) = (memory.slice(..)?, Format::R32F);
+/// let rows = |pitch_bytes| TextureSource::Pitched { memory, format, width: 10, height: 8, pitch_bytes };
 /// let usual = TextureDescriptor::default();
 /// assert_eq!(device.texture(rows(64), &usual)?.device_id(), device.id());
 /// let error = device.texture(rows(40), &usual).unwrap_err().to_string();
