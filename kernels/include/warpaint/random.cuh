@@ -94,12 +94,13 @@ __host__ __device__ inline double poisson_of(double uniform, double mean)
     const bool few = mean < 10.0;
     const double start = few ? 0.0 : floor(mean);
     const double share = exp(few ? -mean : start * log(mean) - mean - lgamma(start + 1.0));
-    double above = start, share_above = share, below = start, share_below = share, left = uniform - share;
+    double above = start, share_above = share, below = start, share_below = few ? 0.0 : share, left = uniform - share;
     // At the far end what rounding leaves of the number may never be used up.
     while (left >= 0.0 && share_above + share_below > 0.0) {
         above += 1.0, share_above *= mean / above;
         left -= share_above;
         if (left < 0.0) return above;
+        if (few) continue;
         share_below *= below / mean, below -= 1.0;
         left -= share_below;
         if (left < 0.0) return below;

@@ -22,8 +22,10 @@ struct Mrg32k3a {
     // From 1 to MODULUS_1.
     __device__ Word32 next()
     {
-        const Word32 a = modulo<LESS_1>(1403580ull * words[1] + 810728ull * (MODULUS_1 - words[0]));
-        const Word32 b = modulo<LESS_2>(527612ull * words[5] + 1370589ull * (MODULUS_2 - words[3]));
+        // Differences of 32 bits, so that the products are of 32 bits by 32.
+        const Word32 minus_1 = (Word32)MODULUS_1 - words[0], minus_2 = (Word32)MODULUS_2 - words[3];
+        const Word32 a = modulo<LESS_1>(1403580ull * words[1] + 810728ull * minus_1);
+        const Word32 b = modulo<LESS_2>(527612ull * words[5] + 1370589ull * minus_2);
         words[0] = words[1], words[1] = words[2], words[2] = a;
         words[3] = words[4], words[4] = words[5], words[5] = b;
         return a > b ? a - b : a - b - LESS_1;

@@ -1,7 +1,6 @@
 // Sobol's sequence as an engine of fill.cuh: element `e` is coordinate `e % dimensions` of point `e / dimensions`.
-// Point
-// `p` is the sum over GF(2) of the directions that the bits of p's Gray code choose (Antonov, Saleev, "An economic
-// method of computing LP-tau sequences", USSR Computational Mathematics and Mathematical Physics 19(1), 1979).
+// Point `p` is the sum over GF(2) of the directions that the bits of p's Gray code choose (Antonov, Saleev, "An
+// economic method of computing LP-tau sequences", USSR Computational Mathematics and Mathematical Physics 19(1), 1979).
 namespace warpaint {
 
 // `Bits` is the type of a coordinate.
@@ -22,11 +21,17 @@ template <class Bits> struct Sobol {
         return lanes;
     }
 
+    static __device__ int lowest_bit(Word32 bits) { return __ffs(bits) - 1; }
+    static __device__ int lowest_bit(Word64 bits) { return __ffsll(bits) - 1; }
+
     // N coordinates; `shift` is the logarithm of the number of points that they go on by.
     template <int N> struct Blocks {
         int shift;
-        Word64 points[N];
+        // The upper bits of the point's number, those that change.
+        Bits turns[N];
         const Bits *directions[N];
+        // The direction of the bit of the Gray code that changes each time.
+        Bits steps[N];
         Bits coordinates[N];
 
         template <class Word> __device__ void next(Word (&words)[N])
@@ -34,10 +39,10 @@ template <class Bits> struct Sobol {
 #pragma unroll
             for (int k = 0; k < N; ++k) {
                 words[k] = resized<Word>(coordinates[k]);
-                points[k] += 1ull << shift;
-                // Above the shift, the number of the point was less by one.
-                const int last = min(shift + __ffsll(points[k] >> shift) - 1, BITS - 1);
-                coordinates[k] ^= directions[k][last] ^ directions[k][shift - 1];
+                turns[k] += 1;
+                // Behind the last point of all there is no direction.
+                const int last = min(shift + lowest_bit(turns[k]), BITS - 1);
+                coordinates[k] ^= __ldg(directions[k] + last) ^ steps[k];
             }
         }
     };
@@ -49,8 +54,9 @@ template <class Bits> struct Sobol {
 #pragma unroll
         for (int k = 0; k < N; ++k) {
             const Word64 point = (block * N + k) / dimensions, dimension = (block * N + k) % dimensions;
-            blocks.points[k] = point;
+            blocks.turns[k] = (Bits)(point >> blocks.shift);
             blocks.directions[k] = directions + dimension * BITS;
+            blocks.steps[k] = blocks.directions[k][blocks.shift - 1];
             blocks.coordinates[k] = shifts[dimension];
             // A last block may go beyond the end, where there is no direction.
             for (Word64 gray = (Bits)(point ^ (point >> 1)); gray != 0; gray &= gray - 1) {
