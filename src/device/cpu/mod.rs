@@ -50,6 +50,16 @@ const NAME: &str = "the CPU device";
 const MAX_SHARED_BYTES: u32 = 227 << 10;
 
 /// A CPU device; cloning gives the same one.
+///
+/// ```
+/// use warpaint::device::{Device, cpu};
+///
+/// let cpu = cpu::Device::new()?; // what `Device::cpu` opens
+/// cpu.set_launch_options(cpu::LaunchOptions::interpreted());
+/// let device = Device::Cpu(cpu); // for what is written for any device
+/// assert_eq!(device.info().name, cpu::Device::describe().name);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Device {
     shared: Arc<Shared>,
@@ -177,6 +187,22 @@ impl Device {
     ///
     /// It is called by the threads that run kernels, several at once; those of one thread of a kernel come in their
     /// order. A launch prints at most 1 MiB; how many calls were dropped after that is said at its end.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use warpaint::{device::{Device, LaunchConfig, cpu}, kernel::{Context, Source}};
+    ///
+    /// let (device, (sink, printed)) = (cpu::Device::new()?, mpsc::channel());
+    /// device.print_to(move |text| sink.send(text.to_owned()).unwrap_or_default());
+    /// let context = Context::new(Device::Cpu(device))?;
+    /// let source = Source::new("__global__ void say(float x) { printf(\"%.1f is half\\n\", x / 2); }");
+    /// let say = context.module(&source)?.kernel("say")?;
+    /// // SAFETY: the kernel accesses no memory.
+    /// unsafe { say.launch(context.stream(), &LaunchConfig::new(1, 1), &[5.0f32.into()])? };
+    /// context.synchronize()?;
+    /// assert_eq!(printed.recv()?, "2.5 is half\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn print_to(&self, sink: impl Fn(&str) + Send + Sync + 'static) {
         self.shared.printer.redirect(Some(Arc::new(sink)));
     }

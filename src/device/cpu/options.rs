@@ -15,6 +15,15 @@ pub enum Engine {
 }
 
 /// How a launch is to be run. The default is as fast as can be.
+///
+/// ```
+/// use warpaint::device::cpu::{Check, Engine, LaunchOptions};
+///
+/// let repeatable = LaunchOptions { deterministic: true, ..LaunchOptions::default() };
+/// assert_eq!(repeatable.engine, Engine::Jit);
+/// let watched = LaunchOptions::checked(&Check::all());
+/// assert_eq!(watched.engine, Engine::Interpreter);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct LaunchOptions {
     /// What executes the PTX; a launch with [`LaunchOptions::check`] is always interpreted.
@@ -47,13 +56,31 @@ impl LaunchOptions {
 /// What is looked for while a kernel runs, and where findings go: clones share one [`Report`].
 ///
 /// ```
-/// use warpaint::device::cpu::{Check, LaunchOptions};
+/// use warpaint::device::{Arguments, LaunchConfig, StreamOptions};
+/// use warpaint::device::cpu::{Check, Device, FindingKind, LaunchOptions};
 ///
-/// let check = Check::all();
-/// let options = LaunchOptions::checked(&check);
-/// // … `Stream::launch_with(…, &options)`, `Stream::synchronize()`, then:
-/// assert!(check.report().findings.is_empty());
-/// # drop(options);
+/// // *x = *x + 1, of memory that nobody has written
+/// let ptx = ".version 7.0 .target sm_75 .address_size 64
+///     .visible .entry count(.param .u64 x) {
+///         .reg .b64 %x;
+///         .reg .b32 %v;
+///         ld.param.u64 %x, [x];
+///         ld.global.u32 %v, [%x];
+///         add.u32 %v, %v, 1;
+///         st.global.u32 [%x], %v;
+///         ret;
+///     }";
+/// let (device, check) = (Device::new()?, Check::all());
+/// let (x, mut arguments) = (device.alloc(4)?, Arguments::new());
+/// arguments.push(&x.address());
+/// let (count, stream) = (device.load(ptx)?.function("count")?, device.stream(StreamOptions::default())?);
+/// let (one, options) = (LaunchConfig::new(1, 1), LaunchOptions::checked(&check));
+/// stream.launch_with(&count, &one, &arguments, &options)?;
+/// stream.synchronize()?;
+/// let [finding] = &check.report().findings[..] else { panic!("the read alone is wrong") };
+/// assert_eq!(finding.kind, FindingKind::Uninitialised);
+/// assert!(finding.to_string().contains(", once\n  PTX line 6: read by"), "{finding}");
+/// # Ok::<(), warpaint::device::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Check {
@@ -96,6 +123,33 @@ impl Check {
     }
 
     /// What was found so far, by all launches with this check or a clone of it.
+    ///
+    /// ```
+    /// # use warpaint::device::{Arguments, LaunchConfig, StreamOptions};
+    /// # use warpaint::device::cpu::{Check, Device, FindingKind, LaunchOptions};
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64
+    /// #     .visible .entry quotient(.param .u32 a, .param .u32 b) {
+    /// #         .reg .b32 %r<3>;
+    /// #         ld.param.u32 %r1, [a];
+    /// #         ld.param.u32 %r2, [b];
+    /// #         div.u32 %r0, %r1, %r2;
+    /// #         ret;
+    /// #     }";
+    /// # let device = Device::new()?;
+    /// # let quotient = device.load(ptx)?.function("quotient")?; // a / b
+    /// let mut check = Check::none();
+    /// check.division_by_zero = true;
+    /// let (stream, mut arguments) = (device.stream(StreamOptions::default())?, Arguments::new());
+    /// arguments.push(&1u32).push(&0u32);
+    /// let (options, one) = (LaunchOptions::checked(&check), LaunchConfig::new(1, 1));
+    /// for _ in 0..2 {
+    ///     stream.launch_with(&quotient, &one, &arguments, &options)?;
+    /// }
+    /// stream.synchronize()?;
+    /// let [finding] = &check.report().findings[..] else { panic!("it is one place") };
+    /// assert_eq!((finding.kind, finding.count), (FindingKind::DivisionByZero, 2));
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn report(&self) -> Report {
         self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -65,6 +65,20 @@ pub struct Debugger {
 }
 
 /// Stops what a [`Debugger`] does, from another thread.
+///
+/// ```
+/// use warpaint::device::{Arguments, Error, FaultKind, LaunchConfig, cpu};
+///
+/// let ptx = ".version 7.0 .target sm_75 .address_size 64
+///     .visible .entry spin() { again: bra again; }";
+/// let spin = cpu::Device::new()?.load(ptx)?.function("spin")?;
+/// let mut debugger = cpu::Debugger::start(&spin, &LaunchConfig::new(1, 1), &Arguments::new())?;
+/// let canceller = debugger.canceller();
+/// std::thread::spawn(move || canceller.cancel());
+/// let Err(Error::Fault(fault)) = debugger.finish() else { panic!("it never ends by itself") };
+/// assert_eq!(fault.kind, FaultKind::Cancelled);
+/// # Ok::<(), warpaint::device::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Canceller(Arc<AtomicU32>);
 
@@ -152,10 +166,24 @@ impl Debugger {
 
     /// Chooses a thread, after running all blocks before its own (of a cooperative launch all have begun).
     ///
+    /// ```
+    /// # use warpaint::device::{Arguments, LaunchConfig, cpu};
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64
+    /// #     .visible .entry where() { .reg .b32 %r1; mov.u32 %r1, %tid.x; ret; }";
+    /// # let place = cpu::Device::new()?.load(ptx)?.function("where")?;
+    /// let mut debugger = cpu::Debugger::start(&place, &LaunchConfig::new(3, 8), &Arguments::new())?;
+    /// debugger.select([2, 0, 0], [5, 0, 0])?; // the blocks before run to their end
+    /// debugger.step()?;
+    /// assert_eq!(debugger.register("%r1").map(|x| x.bits), Some(5)); // threadIdx.x
+    /// assert!(debugger.select([1, 0, 0], [0; 3]).is_err()); // has ended
+    /// assert!(debugger.select([3, 0, 0], [0; 3]).is_err()); // is not there
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// The fault of a thread that ran; [`Error::OutOfRange`] where there is no such block or thread, or the block
     /// has ended.
-    pub fn select(&mut self, block: impl Into<Dim3>, thread: impl Into<Dim3>) -> Result<()> {
+    pub fn select(&mut self, block: [u32; 3], thread: [u32; 3]) -> Result<()> {
         let config = self.grid.machine.config;
         let block = index(config.grid, block.into())?;
         let thread = index(config.block, thread.into())? as usize;
@@ -192,6 +220,27 @@ impl Debugger {
     /// Executes instructions until the thread stands at another source line, goes round a loop or has ended, which
     /// is false.
     ///
+    /// ```
+    /// # use warpaint::{device::{Arguments, Device, LaunchConfig, cpu}, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let source = Source::new("extern \"C\" __global__ void add(int *x) {
+    ///     int y = x[0];
+    ///     x[1] = y + 1;
+    /// }");
+    /// let (device, ptx) = (cpu::Device::new()?, context.module(&source.named("add.cu"))?.ptx().to_owned());
+    /// let (memory, mut arguments) = (device.alloc(8)?, Arguments::new());
+    /// arguments.push(&memory.address());
+    /// let add = device.load(&ptx)?.function("add")?;
+    /// let mut debugger = cpu::Debugger::start(&add, &LaunchConfig::new(1, 1), &arguments)?;
+    /// let mut lines = Vec::new();
+    /// while let Some(spot) = debugger.spot() {
+    ///     lines.extend(spot.location.map(|place| place.line));
+    ///     debugger.step_line()?;
+    /// }
+    /// assert_eq!(lines, [1, 2, 3, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Debugger::step`].
     pub fn step_line(&mut self) -> Result<bool> {
@@ -217,6 +266,17 @@ impl Debugger {
     }
 
     /// Runs all that is left of the launch.
+    ///
+    /// ```
+    /// # use warpaint::device::{Arguments, Error, LaunchConfig, cpu};
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64
+    /// #     .visible .entry fail() { trap; }";
+    /// # let fail = cpu::Device::new()?.load(ptx)?.function("fail")?;
+    /// let mut debugger = cpu::Debugger::start(&fail, &LaunchConfig::new(1, 4), &Arguments::new())?;
+    /// assert_eq!(debugger.spot().map(|spot| spot.instruction), Some("trap".to_owned()));
+    /// assert!(matches!(debugger.finish(), Err(Error::Fault(_))));
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     ///
     /// # Errors
     /// The fault of a thread.
@@ -260,6 +320,20 @@ impl Debugger {
     }
 
     /// All registers of the function that the thread is in.
+    ///
+    /// ```
+    /// # use warpaint::device::{Arguments, LaunchConfig, cpu};
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64
+    /// #     .visible .entry f() { .reg .f32 %f<2>; .reg .pred %p<1>; mov.f32 %f0, 0f3FC00000; ret; }";
+    /// # let f = cpu::Device::new()?.load(ptx)?.function("f")?;
+    /// # let mut debugger = cpu::Debugger::start(&f, &LaunchConfig::new(1, 1), &Arguments::new())?;
+    /// debugger.step()?; // mov.f32 %f0, 1.5;
+    /// let registers = debugger.registers();
+    /// let names: Vec<_> = registers.iter().map(|register| register.name.as_str()).collect();
+    /// assert_eq!(names, ["%f0", "%f1", "%p0"]);
+    /// assert_eq!(f32::from_bits(registers[0].bits as u32), 1.5);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn registers(&self) -> Vec<Register> {
         let Some(thread) = self.chosen().filter(|thread| !thread.is_done()) else {
             return Vec::new();
@@ -286,6 +360,27 @@ impl Debugger {
     }
 
     /// Memory at a generic address; `None` where it is outside every allocation.
+    ///
+    /// ```
+    /// # use warpaint::device::{Arguments, LaunchConfig, cpu};
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64
+    /// #     .visible .entry store(.param .u64 x) {
+    /// #         .reg .b64 %x;
+    /// #         ld.param.u64 %x, [x];
+    /// #         st.global.u32 [%x], 7;
+    /// #         ret;
+    /// #     }";
+    /// # let device = cpu::Device::new()?;
+    /// # let (store, x, mut arguments) = (device.load(ptx)?.function("store")?, device.alloc(4)?, Arguments::new());
+    /// # arguments.push(&x.address());
+    /// # let mut debugger = cpu::Debugger::start(&store, &LaunchConfig::new(1, 1), &arguments)?;
+    /// while debugger.spot().is_some_and(|spot| spot.instruction != "ret") {
+    ///     debugger.step()?; // the last one is st.global.u32 [%x], 7
+    /// }
+    /// assert_eq!(debugger.read(x.address(), 4), Some(vec![7, 0, 0, 0]));
+    /// assert_eq!(debugger.read(x.address(), 5), None); // one byte too many
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
     pub fn read(&self, address: u64, bytes: usize) -> Option<Vec<u8>> {
         let at =
             |at: u64| self.shared.arena.load(address.wrapping_add(at), 1).map(|byte| byte as u8);
