@@ -7,6 +7,13 @@
 use std::fmt;
 
 /// How bad a [`Diagnostic`] is.
+///
+/// ```
+/// use warpaint::diagnostic::Severity;
+///
+/// assert!(Severity::Note < Severity::Warning && Severity::Error < Severity::Fault);
+/// assert_eq!(Severity::Warning.to_string(), "warning");
+/// ```
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
@@ -36,6 +43,13 @@ impl fmt::Display for Severity {
 /// One remark about a source file.
 ///
 /// Displays as `file:line:column: severity: text`; line and column are left out where they are unknown.
+///
+/// ```
+/// use warpaint::diagnostic::{Diagnostic, Severity};
+///
+/// let unused = Diagnostic::error("a.cu", "`x` is never used").at(12, 7).with_severity(Severity::Warning);
+/// assert_eq!(unused.to_string(), "a.cu:12:7: warning: `x` is never used");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Diagnostic {
     /// The file, as the user named it.
@@ -52,6 +66,12 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// An error about a whole file; add a position with [`Diagnostic::at`].
+    ///
+    /// ```
+    /// # use warpaint::diagnostic::Diagnostic;
+    /// let missing = Diagnostic::error("scene.cu", "no kernel writes the buffer `position`");
+    /// assert_eq!(missing.to_string(), "scene.cu: error: no kernel writes the buffer `position`");
+    /// ```
     pub fn error(file: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             file: file.into(),
@@ -63,6 +83,13 @@ impl Diagnostic {
     }
 
     /// The same remark, placed at `line` and, where `column` is known, at that column (both from 1).
+    ///
+    /// ```
+    /// # use warpaint::diagnostic::Diagnostic;
+    /// let error = Diagnostic::error("a.cu", "expected a \";\"");
+    /// assert_eq!(error.clone().at(3, 14).to_string(), "a.cu:3:14: error: expected a \";\"");
+    /// assert_eq!(error.at(3, None).to_string(), "a.cu:3: error: expected a \";\"");
+    /// ```
     #[must_use]
     pub fn at(mut self, line: u32, column: impl Into<Option<u32>>) -> Self {
         self.line = Some(line);
@@ -71,6 +98,12 @@ impl Diagnostic {
     }
 
     /// The same remark with another severity.
+    ///
+    /// ```
+    /// # use warpaint::diagnostic::{Diagnostic, Severity};
+    /// let here = Diagnostic::error("a.cu", "it was declared here").at(4, 1).with_severity(Severity::Note);
+    /// assert_eq!(here.to_string(), "a.cu:4:1: note: it was declared here");
+    /// ```
     #[must_use]
     pub fn with_severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
@@ -89,11 +122,25 @@ impl fmt::Display for Diagnostic {
 }
 
 /// Whether any of `diagnostics` is at least an error.
+///
+/// ```
+/// # use warpaint::diagnostic::{Diagnostic, Severity, has_errors};
+/// let error = Diagnostic::error("a.cu", "`y` is undefined");
+/// let warning = Diagnostic::error("a.cu", "`x` is never used").with_severity(Severity::Warning);
+/// assert!(!has_errors(std::slice::from_ref(&warning)));
+/// assert!(has_errors(&[warning, error]));
+/// ```
 pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|d| d.severity >= Severity::Error)
 }
 
 /// The candidates nearest to a mistyped `name`, best first, at most three; for "did you mean".
+///
+/// ```
+/// # use warpaint::diagnostic::nearest;
+/// assert_eq!(nearest("colur", ["colour", "position", "velocity"]), ["colour"]);
+/// assert!(nearest("mass", ["colour", "position"]).is_empty());
+/// ```
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let mut scored: Vec<(f64, &str)> = candidates
         .into_iter()

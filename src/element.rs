@@ -3,6 +3,13 @@
 use std::fmt;
 
 /// A scalar type of CUDA C++.
+///
+/// ```
+/// use warpaint::element::Scalar;
+///
+/// assert_eq!(Scalar::U32.to_string(), "unsigned");
+/// assert_eq!(Scalar::I64.to_string(), "long long"); // `long`, too, is read as this
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scalar {
     /// `bool`.
@@ -45,16 +52,35 @@ impl Scalar {
     }
 
     /// Whether it counts: `bool` and floating-point types do not.
+    ///
+    /// ```
+    /// # use warpaint::element::Scalar;
+    /// assert!(Scalar::I8.is_integer());
+    /// assert!(!Scalar::Bool.is_integer() && !Scalar::Bool.is_float());
+    /// ```
     pub const fn is_integer(self) -> bool {
         self.integer_range().is_some()
     }
 
     /// Whether it is a floating-point type.
+    ///
+    /// ```
+    /// # use warpaint::element::Scalar;
+    /// assert!(Scalar::BF16.is_float());
+    /// assert!(!Scalar::U64.is_float());
+    /// ```
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F16 | Self::BF16 | Self::F32 | Self::F64)
     }
 
     /// The least and greatest value of an integer type.
+    ///
+    /// ```
+    /// # use warpaint::element::Scalar;
+    /// assert_eq!(Scalar::I8.integer_range(), Some((-128, 127)));
+    /// assert_eq!(Scalar::U64.integer_range(), Some((0, u64::MAX.into())));
+    /// assert_eq!(Scalar::F32.integer_range(), None);
+    /// ```
     pub const fn integer_range(self) -> Option<(i128, i128)> {
         Some(match self {
             Self::I8 => (i8::MIN as i128, i8::MAX as i128),
@@ -87,6 +113,12 @@ impl Scalar {
     }
 
     /// How CUDA C++ spells it.
+    ///
+    /// ```
+    /// # use warpaint::element::{Element, Scalar};
+    /// assert_eq!(Scalar::BF16.name(), "__nv_bfloat16");
+    /// assert_eq!(Element::parse(Scalar::BF16.name()), Some(Element::scalar(Scalar::BF16)));
+    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bool => "bool",
@@ -113,6 +145,14 @@ impl fmt::Display for Scalar {
 }
 
 /// A scalar, or a CUDA vector of two to four of them.
+///
+/// ```
+/// use warpaint::element::{Element, Scalar};
+///
+/// let element = Element::vector(Scalar::F32, 3);
+/// assert_eq!(element.to_string(), "float3");
+/// assert_eq!((element.bytes(), element.align()), (12, 4));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Element {
     /// The type of each component.
@@ -142,6 +182,12 @@ impl Element {
     }
 
     /// A vector of `lanes` scalars.
+    ///
+    /// ```
+    /// # use warpaint::element::{Element, Scalar};
+    /// assert_eq!(Element::vector(Scalar::U8, 4).to_string(), "uchar4");
+    /// assert_eq!(Element::vector(Scalar::F16, 2).to_string(), "half2");
+    /// ```
     pub const fn vector(scalar: Scalar, lanes: u8) -> Self {
         Self { scalar, lanes }
     }
@@ -150,6 +196,15 @@ impl Element {
     ///
     /// CUDA 13 replaces the 4-component types of 8-byte scalars by `double4_16a` and `double4_32a`; the
     /// former has the layout of the old `double4` and is understood, the latter is not.
+    ///
+    /// ```
+    /// # use warpaint::element::{Element, Scalar};
+    /// for text in ["unsigned", "unsigned int", "uint32_t", "std::uint32_t"] {
+    ///     assert_eq!(Element::parse(text), Some(Element::scalar(Scalar::U32)));
+    /// }
+    /// assert_eq!(Element::parse("double4_16a"), Some(Element::vector(Scalar::F64, 4)));
+    /// assert_eq!(Element::parse("float5"), None);
+    /// ```
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim_start_matches("::");
         let text = text.trim_start_matches("cuda::").trim_start_matches("std::");
@@ -217,6 +272,12 @@ impl Element {
     }
 
     /// Every spelling that a manifest's `type` is expected to have, for "did you mean".
+    ///
+    /// ```
+    /// # use warpaint::{diagnostic::nearest, element::Element};
+    /// let names = Element::names();
+    /// assert_eq!(nearest("flaot3", names.iter().map(String::as_str))[0], "float3");
+    /// ```
     pub fn names() -> Vec<String> {
         let scalars = VECTOR_SCALARS.iter().chain([&Scalar::F16]);
         let mut names: Vec<String> = scalars.map(|s| s.name().to_owned()).collect();
@@ -233,6 +294,12 @@ impl Element {
 
     /// Alignment in bytes, as `vector_types.h` declares it: vectors of three have that of their scalar, those
     /// of two and four that of their size, at most 16.
+    ///
+    /// ```
+    /// # use warpaint::element::{Element, Scalar};
+    /// let align = |lanes| Element::vector(Scalar::F64, lanes).align();
+    /// assert_eq!([1, 2, 3, 4].map(align), [8, 16, 8, 16]);
+    /// ```
     pub const fn align(self) -> usize {
         match self.lanes {
             2 | 4 if self.bytes() > 16 => 16,

@@ -22,6 +22,18 @@ const MEMORY_LIMIT_BYTES: usize = 64 << 20;
 ///
 /// Nothing that goes wrong with the folder (read-only, full, damaged) stops a compilation: it is then done
 /// without, and [`Cache::problem`] says so.
+///
+/// ```
+/// use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};
+///
+/// let compiler = Compiler::new(Cache::memory());
+/// let request = Request::new("k.cu", "__global__ void k() {}", Target::CPU);
+/// for known in [false, true] {
+///     let Outcome::Compiled(compiled) = compiler.compile(&request)? else { panic!("it is correct") };
+///     assert_eq!(compiled.cached, known);
+/// }
+/// # Ok::<(), warpaint::compile::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Cache {
     shared: Arc<Shared>,
@@ -49,11 +61,35 @@ impl Cache {
     }
 
     /// A cache in `folder`, which need not exist yet, of at most 256 MiB.
+    ///
+    /// ```
+    /// # use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path().join("cache");
+    /// let request = Request::new("k.cu", "__global__ void k() {}", Target::CPU);
+    /// Compiler::new(Cache::open(&folder)).compile(&request)?;
+    /// // Another compiler, as of another process, finds it there.
+    /// let Outcome::Compiled(found) = Compiler::new(Cache::open(&folder)).compile(&request)? else { panic!() };
+    /// assert!(found.cached);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open(folder: impl Into<PathBuf>) -> Self {
         Self::with_limit(folder, FOLDER_LIMIT_BYTES)
     }
 
     /// A cache in `folder` of at most about `limit_bytes`: the least recently used entries go first.
+    ///
+    /// ```
+    /// # use warpaint::compile::{Cache, Compiler, Request, Target};
+    /// # let folder = tempfile::tempdir()?;
+    /// let compiler = Compiler::new(Cache::with_limit(folder.path(), 3_000));
+    /// for n in 0..5 {
+    ///     let source = format!("__global__ void k(int *x) {{ *x = {n}; }}");
+    ///     compiler.compile(&Request::new("k.cu", source, Target::CPU))?;
+    /// }
+    /// assert!((1..=3_000).contains(&compiler.cache().size()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_limit(folder: impl Into<PathBuf>, limit_bytes: u64) -> Self {
         Self::from_layers(Some(Folder::new(folder.into(), limit_bytes)), true)
     }
@@ -64,6 +100,16 @@ impl Cache {
     }
 
     /// A cache that keeps nothing.
+    ///
+    /// ```
+    /// # use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};
+    /// let compiler = Compiler::new(Cache::disabled());
+    /// let request = Request::new("k.cu", "__global__ void k() {}", Target::CPU);
+    /// compiler.compile(&request)?;
+    /// let Outcome::Compiled(again) = compiler.compile(&request)? else { panic!("it is correct") };
+    /// assert!(!again.cached);
+    /// # Ok::<(), warpaint::compile::Error>(())
+    /// ```
     pub fn disabled() -> Self {
         Self::from_layers(None, false)
     }
@@ -86,6 +132,20 @@ impl Cache {
     /// Forgets everything, in memory and in the folder; files that are not ours stay, and precompiled headers of
     /// processes that run.
     ///
+    /// ```
+    /// # use warpaint::compile::{Cache, Compiler, Request, Target};
+    /// # let folder = tempfile::tempdir()?;
+    /// let cache = Cache::open(folder.path());
+    /// let compiler = Compiler::new(cache.clone());
+    /// compiler.compile(&Request::new("k.cu", "__global__ void k() {}", Target::CPU))?;
+    /// std::fs::write(folder.path().join("notes.txt"), "not the cache's")?;
+    /// assert!(cache.size() > 0);
+    /// cache.clear()?;
+    /// assert_eq!(cache.size(), 0);
+    /// assert!(folder.path().join("notes.txt").exists());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Where a file in the folder cannot be removed.
     pub fn clear(&self) -> io::Result<()> {
@@ -98,6 +158,17 @@ impl Cache {
     }
 
     /// Why the folder could not be written to, in one sentence, if ever it could not.
+    ///
+    /// ```
+    /// # use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};
+    /// # let file = tempfile::NamedTempFile::new()?;
+    /// let cache = Cache::open(file.path().join("below-a-file"));
+    /// let compiler = Compiler::new(cache.clone());
+    /// let outcome = compiler.compile(&Request::new("k.cu", "__global__ void k() {}", Target::CPU))?;
+    /// assert!(matches!(outcome, Outcome::Compiled(_)));
+    /// assert!(cache.problem().is_some_and(|problem| problem.ends_with("working without it")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn problem(&self) -> Option<String> {
         self.shared.folder.as_ref().and_then(Folder::problem)
     }

@@ -38,6 +38,20 @@ use nvrtc::Nvrtc;
 use precompiled::Precompiled;
 
 /// What stops a compilation that the user's source has no part in.
+///
+/// ```
+/// use warpaint::compile::{Cache, Compiler, Error, Request, Target};
+///
+/// let compiler = Compiler::new(Cache::memory());
+/// let for_fermi = Request::new("k.cu", "__global__ void k() {}", Target(2, 0));
+/// match compiler.compile(&for_fermi) {
+///     Err(error @ Error::Target { oldest, .. }) => {
+///         assert!(oldest >= 50);
+///         assert!(error.to_string().contains("not for compute_20: install an older NVRTC"), "{error}");
+///     }
+///     other => panic!("{other:?}"),
+/// }
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No NVRTC on this machine.
@@ -91,6 +105,15 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// The NVRTC library in use.
+///
+/// ```
+/// use warpaint::compile::{Cache, Compiler};
+///
+/// let nvrtc = Compiler::new(Cache::memory()).nvrtc()?;
+/// assert!(nvrtc.version >= (12, 0));
+/// assert!(nvrtc.path.to_string_lossy().contains("libnvrtc"));
+/// # Ok::<(), warpaint::compile::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NvrtcInfo {
     /// Major and minor version, as CUDA counts them: `(13, 5)`.
@@ -100,6 +123,21 @@ pub struct NvrtcInfo {
 }
 
 /// What became of a [`Request`].
+///
+/// ```
+/// use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};
+///
+/// let compiler = Compiler::new(Cache::memory());
+/// let request = Request::new("k.cu", "__global__ void k() {\n    int x = y;\n}", Target::CPU);
+/// match compiler.compile(&request)? {
+///     Outcome::Rejected { diagnostics, .. } => {
+///         let expected = "k.cu:2:13: error: identifier \"y\" is undefined";
+///         assert_eq!(diagnostics[0].to_string(), expected);
+///     }
+///     Outcome::Compiled(compiled) => panic!("{}", compiled.ptx),
+/// }
+/// # Ok::<(), warpaint::compile::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// It compiled, perhaps with warnings.
@@ -114,6 +152,18 @@ pub enum Outcome {
 }
 
 /// PTX and what belongs to it.
+///
+/// ```
+/// use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};
+///
+/// let source = "template<class T> __global__ void fill(T *x, T v) { x[threadIdx.x] = v; }";
+/// let mut request = Request::new("fill.cu", source, Target::CPU);
+/// request.name_expressions.push("fill<float>".into());
+/// let Outcome::Compiled(compiled) = Compiler::new(Cache::memory()).compile(&request)? else { panic!() };
+/// assert_eq!(compiled.names["fill<float>"], "_Z4fillIfEvPT_S0_");
+/// assert!(compiled.ptx.contains(".entry _Z4fillIfEvPT_S0_("));
+/// # Ok::<(), warpaint::compile::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// The PTX; its `.file` entries name files as the request did.
@@ -134,6 +184,24 @@ pub struct Compiled {
 ///
 /// NVRTC is looked for at the first call and loaded by the first compilation that the cache cannot answer.
 /// A search that found nothing is repeated at the next call, so a library installed meanwhile is found.
+///
+/// ```
+/// use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};
+///
+/// let compiler = Compiler::new(Cache::memory());
+/// let compile = |n| {
+///     let source = format!("__global__ void k(int *x) {{ *x = {n}; }}");
+///     compiler.compile(&Request::new("k.cu", source, Target::CPU))
+/// };
+/// let compile = &compile;
+/// std::thread::scope(|scope| {
+///     let threads: Vec<_> = (0..3).map(|n| scope.spawn(move || compile(n))).collect();
+///     for (n, thread) in threads.into_iter().enumerate() {
+///         let Ok(Ok(Outcome::Compiled(compiled))) = thread.join() else { panic!("it is correct") };
+///         assert!(compiled.ptx.contains(&format!(", {n};")));
+///     }
+/// });
+/// ```
 #[derive(Clone, Debug)]
 pub struct Compiler {
     shared: Arc<Shared>,
@@ -189,6 +257,22 @@ impl Compiler {
     }
 
     /// Compiles `request`, or takes the result from the cache.
+    ///
+    /// ```
+    /// # use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};
+    /// # let compiler = Compiler::new(Cache::memory());
+    /// let mut request = Request::new("k.cu", "__global__ void k(float *x) { *x = 1.0f / *x; }", Target::CPU);
+    /// let Outcome::Compiled(exact) = compiler.compile(&request)? else { panic!("it is correct") };
+    /// assert!(exact.ptx.contains("rcp.rn.f32"));
+    /// request.options.push("--use_fast_math".into());
+    /// let Outcome::Compiled(fast) = compiler.compile(&request)? else { panic!("it is correct") };
+    /// assert!(fast.ptx.contains("rcp.approx.ftz.f32") && !fast.cached);
+    ///
+    /// request.options.push("--fastest".into());
+    /// let Outcome::Rejected { diagnostics, .. } = compiler.compile(&request)? else { panic!("no such option") };
+    /// assert!(diagnostics[0].text.contains("--fastest"), "{diagnostics:?}");
+    /// # Ok::<(), warpaint::compile::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Only for what is not the source's fault: NVRTC is missing, or failed inside. Mistakes in the source

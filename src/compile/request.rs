@@ -6,9 +6,32 @@ use std::path::PathBuf;
 use crate::diagnostic::Diagnostic;
 
 /// The file name under which diagnostics speak of [`Request::prelude`].
+///
+/// ```
+/// use warpaint::compile::{Cache, Compiler, Outcome, PRELUDE_NAME, Request, Target};
+///
+/// let mut request = Request::new("k.cu", "__global__ void k() {}", Target::CPU);
+/// request.prelude = "typedef flaot Real;".into();
+/// match Compiler::new(Cache::memory()).compile(&request)? {
+///     Outcome::Rejected { diagnostics, .. } => assert_eq!(diagnostics[0].file, PRELUDE_NAME),
+///     Outcome::Compiled(compiled) => panic!("{}", compiled.ptx),
+/// }
+/// # Ok::<(), warpaint::compile::Error>(())
+/// ```
 pub const PRELUDE_NAME: &str = "<prelude>";
 
 /// A header that exists only in memory.
+///
+/// ```
+/// use warpaint::compile::{Cache, Compiler, Header, Outcome, Request, Target};
+///
+/// let source = "#include <size.h>\n__global__ void k(int *x) { *x = SIZE; }";
+/// let mut request = Request::new("k.cu", source, Target::CPU);
+/// request.headers.push(Header { name: "size.h".into(), text: "constexpr int SIZE = 64;".into() });
+/// let Outcome::Compiled(compiled) = Compiler::new(Cache::memory()).compile(&request)? else { panic!() };
+/// assert!(compiled.ptx.contains(", 64;"));
+/// # Ok::<(), warpaint::compile::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The name that `#include` asks for, for instance `warpaint/noise.cuh`.
@@ -18,6 +41,14 @@ pub struct Header {
 }
 
 /// A virtual architecture: `Target(8, 0)` is `compute_80`.
+///
+/// ```
+/// use warpaint::compile::Target;
+///
+/// assert_eq!(Target(7, 5).to_string(), "compute_75");
+/// assert!(Target(7, 5) < Target(8, 0));
+/// assert_eq!(Target(12, 0).to_string(), "compute_90"); // as NEWEST
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Target(
     /// Major compute capability.
@@ -63,6 +94,21 @@ impl fmt::Display for Target {
 /// NVRTC (last), headers of C such as `<stdio.h>` where the request has none of their names, and `--std=c++17` (nvcc's
 /// default) unless `options` name another standard. It does not pass `-default-device`: a file that compiles here is to
 /// compile with nvcc too. The folder of `name` is searched for `#include "..."`, as compilers do.
+///
+/// ```
+/// use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};
+///
+/// let source = "__global__ void fill(Real *x) { x[threadIdx.x] = VALUE; }";
+/// let request = Request {
+///     prelude: "using Real = double;".into(),
+///     options: vec!["-DVALUE=2.5".into()],
+///     name_expressions: vec!["fill".into()],
+///     ..Request::new("fill.cu", source, Target::CPU)
+/// };
+/// let Outcome::Compiled(compiled) = Compiler::new(Cache::memory()).compile(&request)? else { panic!() };
+/// assert_eq!(compiled.names["fill"], "_Z4fillPd");
+/// # Ok::<(), warpaint::compile::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The source's file name as the user named it; diagnostics and line tables use it.

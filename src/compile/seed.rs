@@ -42,11 +42,27 @@ pub(super) fn find(request: &Request) -> Option<Compiled> {
 }
 
 /// Whether the seed answers `request`.
+///
+/// ```
+/// # use warpaint::compile::{Request, Target, has_seed};
+/// assert!(!has_seed(&Request::new("mine.cu", "__global__ void mine() {}", Target::CPU)));
+/// ```
 pub fn has_seed(request: &Request) -> bool {
     find(request).is_some()
 }
 
 /// The text of `assets/seed.json` for these compilations.
+///
+/// ```
+/// # use warpaint::compile::{Cache, Compiler, Outcome, Request, Target, write_seed};
+/// let mut request = Request::new("k.cu", "__global__ void k() {}", Target::CPU);
+/// request.name_expressions.push("k".into());
+/// let Outcome::Compiled(compiled) = Compiler::new(Cache::memory()).compile(&request)? else { panic!() };
+/// let seed: serde_json::Value = serde_json::from_str(&write_seed(&[(request, compiled)])?)?;
+/// let Some(of_request) = seed.as_object().and_then(|seed| seed.values().next()) else { panic!() };
+/// assert_eq!(of_request["names"]["k"], "_Z1kv");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// Those of writing JSON.
