@@ -19,6 +19,18 @@ use crate::{index, kernel::Context};
 
 /// The elements that were chosen, in memory that has room for all, and how many they are, which is on the device until
 /// it is asked for.
+///
+/// ```
+/// use warpaint::{array::GpuArray, device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let a = GpuArray::from_slice(&context, &[3, -1, 4, -1, 5])?;
+/// let positive = a.compress(a.gt(0))?;
+/// assert_eq!(positive.capacity().shape(), [5]);
+/// assert_eq!(positive.count()?, 3);
+/// assert_eq!(positive.elements()?.to_vec()?, [3, 4, 5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Chosen<T: Data> {
     elements: GpuArray<T>,
@@ -33,6 +45,17 @@ impl<T: Data> Chosen<T> {
     }
 
     /// How many, as an array without axes on the device.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[3, -1, 4, -1])?;
+    /// let positive = a.compress(a.gt(0))?;
+    /// // The host has not waited for anything when it asks for this:
+    /// let share = (positive.device_count().cast::<f64>() / a.len() as f64).eval()?;
+    /// assert_eq!(share.item()?, 0.5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn device_count(&self) -> &GpuArray<u64> {
         &self.count
     }
@@ -46,11 +69,30 @@ impl<T: Data> Chosen<T> {
     }
 
     /// The memory that they begin; what follows them means nothing.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[3, -1, 4, -2])?;
+    /// let parted = a.partition(a.gt(0))?; // Here what follows does mean something.
+    /// assert_eq!(parted.elements()?.to_vec()?, [3, 4]);
+    /// assert_eq!(parted.capacity().to_vec()?, [3, 4, -1, -2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn capacity(&self) -> &GpuArray<T> {
         &self.elements
     }
 
     /// The elements, as a view with one axis. Waits for their number.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 2], &[1.0f32, f32::NAN, -2.0, f32::INFINITY])?;
+    /// let finite = a.compress(a.is_finite())?.elements()?;
+    /// assert_eq!((finite.shape(), finite.to_vec()?), (&[2][..], vec![1.0, -2.0]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Chosen::count`].
@@ -67,10 +109,8 @@ impl<T: Data> Expr<T> {
     ///
     /// let context = Context::new(Device::cpu()?)?;
     /// let a = GpuArray::from_slice(&context, &[3.0f32, -1.0, 4.0, -1.5])?;
-    /// let positive = a.compress(a.gt(0.0))?;
-    /// assert_eq!(positive.count()?, 2);
-    /// assert_eq!(positive.elements()?.to_vec()?, [3.0, 4.0]);
-    /// assert_eq!(a.partition(a.gt(0.0))?.capacity().to_vec()?, [3.0, 4.0, -1.0, -1.5]);
+    /// let roots = a.sqrt().compress(a.gt(3.5))?; // both computed in the pass that chooses
+    /// assert_eq!(roots.elements()?.to_vec()?, [2.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -85,6 +125,16 @@ impl<T: Data> Expr<T> {
     }
 
     /// All elements in C order, those for which `mask` is true before the others; both keep their order.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::<i32>::arange(&context, 6)?;
+    /// let squares = (&a * &a).partition((&a % 2).eq(0))?;
+    /// assert_eq!(squares.count()?, 3);
+    /// assert_eq!(squares.capacity().to_vec()?, [0, 4, 16, 1, 9, 25]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Expr::compress`].
@@ -109,6 +159,15 @@ impl<T: Data> Expr<T> {
 impl<T: Sortable> Expr<T> {
     /// The places of the elements that are not 0 (or are true, or NaN), counted in C order (`numpy.flatnonzero`).
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[4.0f32, -9.0, 25.0, f32::NAN])?;
+    /// let large = a.sqrt().gt(1.0).flatnonzero()?;
+    /// assert_eq!(large.elements()?.to_vec()?, [0, 2]); // the places, without an array of roots
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Expr::eval`].
     pub fn flatnonzero(&self) -> Result<Chosen<i64>> {
@@ -119,6 +178,15 @@ impl<T: Sortable> Expr<T> {
     }
 
     /// The indices of the elements that are not 0, an array for each axis (`numpy.nonzero`). Waits for their number.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 7, 2, 8, 3, 9])?;
+    /// let [rows, columns] = &a.gt(5).nonzero()?[..] else { panic!("two axes") };
+    /// assert_eq!((rows.to_vec()?, columns.to_vec()?), (vec![0, 1, 1], vec![1, 0, 2]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Expr::eval`].
@@ -157,6 +225,16 @@ impl<T: Sortable> Expr<T> {
     }
 
     /// The different values as [`Expr::unique`] has them, and how often each occurs. Waits for their number.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[0.25f32, 1.75, 1.25, f32::NAN])?;
+    /// let (values, counts) = a.floor().unique_counts()?;
+    /// assert_eq!(values.to_vec()?[..2], [0.0, 1.0]); // NaN behind them
+    /// assert_eq!(counts.to_vec()?, [1, 2, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Expr::sort`].
@@ -268,6 +346,16 @@ struct Plus {{ __device__ Count operator()(Count a, Count b) const {{ return a +
 impl<T: Data> GpuArray<T> {
     /// As [`Expr::compress`].
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 2], &[3.0f32, -1.0, 4.0, -1.5])?;
+    /// assert_eq!(a.transpose().compress(a.transpose().gt(-1.25))?.elements()?.to_vec()?, [3.0, 4.0, -1.0]);
+    /// let error = a.compress(GpuArray::full(&context, &[2], true)?).unwrap_err();
+    /// assert_eq!(error.to_string(), "compress: the shape is [2], where [2, 2] is needed");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Expr::compress`].
     pub fn compress(&self, mask: impl Into<Expr<bool>>) -> Result<Chosen<T>> {
@@ -275,6 +363,16 @@ impl<T: Data> GpuArray<T> {
     }
 
     /// As [`Expr::partition`].
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[3.0f32, -1.0, 4.0, -1.5])?;
+    /// let parted = a.partition(a.lt(0.0))?;
+    /// assert_eq!(parted.count()?, 2);
+    /// assert_eq!(parted.capacity().to_vec()?, [-1.0, -1.5, 3.0, 4.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Expr::partition`].
@@ -286,6 +384,14 @@ impl<T: Data> GpuArray<T> {
 impl<T: Sortable> GpuArray<T> {
     /// As [`Expr::flatnonzero`].
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 2], &[0.0f32, f32::NAN, -0.0, 2.0])?;
+    /// assert_eq!(a.flatnonzero()?.elements()?.to_vec()?, [1, 3]); // NaN is not 0
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Expr::eval`].
     pub fn flatnonzero(&self) -> Result<Chosen<i64>> {
@@ -293,6 +399,16 @@ impl<T: Sortable> GpuArray<T> {
     }
 
     /// As [`Expr::nonzero`].
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[0, 5, 0, 6, 0, 7])?;
+    /// let [rows, columns] = &a.nonzero()?[..] else { panic!("two axes") };
+    /// assert_eq!(rows.to_vec()?, [0, 1, 1]);
+    /// assert_eq!(columns.to_vec()?, [1, 0, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Expr::eval`].
@@ -302,6 +418,14 @@ impl<T: Sortable> GpuArray<T> {
 
     /// As [`Expr::unique`].
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[3, 1, 3, 2, 1, -7])?;
+    /// assert_eq!(a.unique()?.elements()?.to_vec()?, [-7, 1, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Expr::sort`].
     pub fn unique(&self) -> Result<Chosen<T>> {
@@ -309,6 +433,16 @@ impl<T: Sortable> GpuArray<T> {
     }
 
     /// As [`Expr::unique_counts`].
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let votes = GpuArray::from_slice(&context, &[2u8, 7, 2, 2, 7])?;
+    /// let (candidates, counts) = votes.unique_counts()?;
+    /// assert_eq!(candidates.to_vec()?, [2, 7]);
+    /// assert_eq!(counts.to_vec()?, [3, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Expr::sort`].

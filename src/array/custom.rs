@@ -15,7 +15,26 @@ use crate::{
 
 /// What a kernel made from an expression is called with: an array of any layout, or a value.
 ///
-/// Made by `From` of `&GpuArray` and of scalars; [`Argument::value`] makes one of a structure.
+/// Made by `From` of `&GpuArray`, of scalars and of [`vector`](super::vector)s; [`Argument::value`] makes one of a
+/// structure.
+///
+/// ```
+/// use warpaint::array::{ElementwiseKernel, GpuArray, KernelArgument, vector::Int2};
+/// use warpaint::{device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// // SAFETY: only the element `i` is used.
+/// let shift = unsafe { ElementwiseKernel::new("int2 *x, int2 by", "x[i].x += by.x; x[i].y += by.y")? };
+/// let x = GpuArray::from_slice(&context, &[Int2::new(1, 2), Int2::new(3, 4)])?;
+/// let by = KernelArgument::from(Int2::new(10, 20));
+/// shift.call(&[(&x).into(), by.clone()])?;
+/// assert_eq!(x.to_vec()?, [Int2::new(11, 22), Int2::new(13, 24)]);
+/// assert_eq!(
+///     shift.call(&[(&x.view_as::<i32>()?).into(), by]).unwrap_err().to_string(),
+///     "`elementwise kernel`: parameter `x` is int2 *, the argument is an array of `int`"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct KernelArgument(Given);
 

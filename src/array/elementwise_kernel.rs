@@ -41,18 +41,85 @@ pub struct ElementwiseKernel {
 texts! {
     ElementwiseKernel {
         /// The name that errors use.
+        ///
+        /// ```
+        /// # use warpaint::{array::{ElementwiseKernel, GpuArray}, device::Device, kernel::Context};
+        /// # let context = Context::new(Device::cpu()?)?;
+        /// // SAFETY: only the element `i` is used.
+        /// let negate = unsafe { ElementwiseKernel::new("float *x", "x[i] = -x[i]")? }.named("negate");
+        /// let x = GpuArray::<f64>::zeros(&context, &[2])?;
+        /// assert_eq!(
+        ///     negate.call(&[(&x).into()]).unwrap_err().to_string(),
+        ///     "`negate`: parameter `x` is float *, the argument is an array of `double`"
+        /// );
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         named => name;
         /// Functions, types and includes before the kernel.
+        ///
+        /// ```
+        /// # use warpaint::{array::{ElementwiseKernel, GpuArray}, device::Device, kernel::Context};
+        /// # let context = Context::new(Device::cpu()?)?;
+        /// // SAFETY: only the element `i` is used.
+        /// let gray = unsafe { ElementwiseKernel::new("unsigned *x", "x[i] = gray(x[i])")? }
+        ///     .preamble("__device__ unsigned gray(unsigned n) { return n ^ n >> 1; }");
+        /// let x = GpuArray::<u32>::arange(&context, 4)?;
+        /// gray.call(&[(&x).into()])?;
+        /// assert_eq!(x.to_vec()?, [0, 1, 3, 2]);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         preamble => preamble;
-        /// Statements of each thread before its first index.
+        /// Statements of each thread before its first index; the last may lack its `;`.
+        ///
+        /// ```
+        /// # use warpaint::{array::{ElementwiseKernel, GpuArray}, device::Device, kernel::Context};
+        /// # let context = Context::new(Device::cpu()?)?;
+        /// // SAFETY: only the element `i` is used.
+        /// let powers = unsafe { ElementwiseKernel::new("float *x, float base", "x[i] = exp2f(i * log_base)")? };
+        /// let powers = powers.loop_prepare("const float log_base = log2f(base);");
+        /// let x = GpuArray::<f32>::zeros(&context, &[3])?;
+        /// powers.call(&[(&x).into(), 4.0f32.into()])?;
+        /// assert_eq!(x.to_vec()?, [1.0, 4.0, 16.0]);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         loop_prepare => loop_prepare;
-        /// Statements of each thread behind its last index.
+        /// Statements of each thread behind its last index; the last may lack its `;`.
+        ///
+        /// ```
+        /// # use warpaint::{array::{ElementwiseKernel, GpuArray}, device::Device, kernel::Context};
+        /// # let context = Context::new(Device::cpu()?)?;
+        /// // SAFETY: only the element `i` of `x` is used, and `count` atomically.
+        /// let positive = unsafe { ElementwiseKernel::new("const int *x, int *count", "mine += x[i] > 0")? };
+        /// let positive = positive.loop_prepare("int mine = 0").after_loop("atomicAdd(count, mine)");
+        /// let x = GpuArray::from_slice(&context, &[3, -1, 4, -1, 5])?;
+        /// let count = GpuArray::<i32>::zeros(&context, &[])?;
+        /// positive.call_range(.., &[(&x).into(), (&count).into()])?; // `call` wants all arrays alike
+        /// assert_eq!(count.item()?, 3);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         after_loop => after_loop;
     }
 }
 
 impl ElementwiseKernel {
     /// A kernel that runs `operation` for each index.
+    ///
+    /// ```
+    /// # use warpaint::{array::{ElementwiseKernel, GpuArray}, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// // SAFETY: only the element `i` of each array is used.
+    /// let wave = unsafe {
+    ///     ElementwiseKernel::new("float *x, float step", "float t = i * step; x[i] = t * (float(n) - t)")?
+    /// };
+    /// let x = GpuArray::<f32>::zeros(&context, &[2, 2])?;
+    /// wave.call(&[(&x).into(), 1.0f32.into()])?;
+    /// assert_eq!(x.to_vec()?, [0.0, 3.0, 4.0, 3.0]);
+    ///
+    /// // SAFETY: there is no such kernel.
+    /// let error = unsafe { ElementwiseKernel::new("float *x, int i", "x[i] = 0") }.unwrap_err().to_string();
+    /// assert!(error.ends_with("`i`, CUDA's variables and names that end in `_` mean something else"), "{error}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Safety
     /// On an NVIDIA device nothing checks what the operation does: it must stay inside the arrays that it will be
@@ -76,6 +143,22 @@ impl ElementwiseKernel {
 
     /// Runs it for each index of the first array, on that array's stream.
     ///
+    /// ```
+    /// # use warpaint::{array::{ElementwiseKernel, GpuArray}, device::Device, index, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// // SAFETY: only the element `i` of each array is used.
+    /// let copy = unsafe { ElementwiseKernel::new("int *to, const int *from", "to[i] = from[i]")? };
+    /// let from = GpuArray::from_slice(&context, &[1, 2, 3])?;
+    /// let to = GpuArray::<i32>::zeros(&context, &[3])?;
+    /// copy.call(&[(&to.slice(&index![..;-1])?).into(), (&from).into()])?; // any layout
+    /// assert_eq!(to.to_vec()?, [3, 2, 1]);
+    ///
+    /// let same = from.slice(&index![0])?.broadcast_to(&[3])?;
+    /// let error = copy.call(&[(&same).into(), (&from).into()]).unwrap_err().to_string();
+    /// assert!(error.ends_with("the argument is a broadcast view of `int`, which can only be read"), "{error}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::ArgumentCount`](super::Error::ArgumentCount), [`Error::Argument`](super::Error::Argument) naming the
     /// parameter, where a broadcast view is none that can be written, [`Error::Shape`](super::Error::Shape) where two
@@ -88,6 +171,22 @@ impl ElementwiseKernel {
 
     /// Runs it for the indices of the first array that `range` takes (an [`Index::Range`] over its elements); the
     /// other arrays may have any length.
+    ///
+    /// ```
+    /// # use warpaint::{array::{ElementwiseKernel, GpuArray, Index}, device::Device, index, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// // SAFETY: `x` has an element before `i` wherever it is called.
+    /// let differ = unsafe { ElementwiseKernel::new("const int *x, int *out", "out[i - 1] = x[i] - x[i - 1]")? };
+    /// let x = GpuArray::from_slice(&context, &[1, 4, 9, 16])?;
+    /// let out = GpuArray::<i32>::zeros(&context, &[3])?;
+    /// differ.call_range(1.., &[(&x).into(), (&out).into()])?;
+    /// assert_eq!(out.to_vec()?, [3, 5, 7]);
+    ///
+    /// x.slice(&index![1..])?.fill(0)?;
+    /// differ.call_range(Index::from(..0).step(-2), &[(&x).into(), (&out).into()])?; // for 3 and 1
+    /// assert_eq!(out.to_vec()?, [-1, 5, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::ZeroStep`](super::Error::ZeroStep) and as [`ElementwiseKernel::call`].
@@ -129,12 +228,12 @@ impl ElementwiseKernel {
              const unsigned long long count_, const long long n)
 {{
     {index}
-    {prepare}
+    {prepare};
     for (Index turn_ = first_; turn_ < count_; turn_ += threads_) {{
         const long long i = start_ + (long long)turn_ * step_;
         {operation};
     }}
-    {after}
+    {after};
 }}
 ",
             parameters = code.parameters(),

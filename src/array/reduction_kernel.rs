@@ -40,14 +40,48 @@ pub struct ReductionKernel<T> {
 texts! {
     ReductionKernel<T> {
         /// The name that errors use.
+        ///
+        /// ```
+        /// # use warpaint::{array::{GpuArray, ReductionKernel}, device::Device, kernel::Context};
+        /// # let context = Context::new(Device::cpu()?)?;
+        /// // SAFETY: only the element `i` is read.
+        /// let sum = unsafe { ReductionKernel::<i32>::new("const int *x", "0", "a + b", "x[i]")? }.named("sum");
+        /// assert_eq!(sum.item(&[]).unwrap_err().to_string(), "`sum` takes 1 arguments, 0 were given");
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         named => name;
         /// Functions, types and includes before the kernel; what the expressions call.
+        ///
+        /// ```
+        /// # use warpaint::{array::{GpuArray, ReductionKernel}, device::Device, kernel::Context};
+        /// # let context = Context::new(Device::cpu()?)?;
+        /// // SAFETY: only the element `i` is read.
+        /// let gcd = unsafe { ReductionKernel::<i32>::new("const int *x", "0", "gcd(a, b)", "x[i]")? }
+        ///     .preamble("__device__ int gcd(int a, int b) { return b == 0 ? a : gcd(b, a % b); }");
+        /// let x = GpuArray::from_slice(&context, &[12, 18, 30])?;
+        /// assert_eq!(gcd.item(&[(&x).into()])?, 6);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         preamble => preamble;
     }
 }
 
 impl<T: Data> ReductionKernel<T> {
     /// A reduction of `map` over the indices of the first array; `neutral` is the value of none.
+    ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, ReductionKernel}, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// // SAFETY: only the element `i` of `x` is read.
+    /// let farthest = unsafe {
+    ///     ReductionKernel::<f32>::new("const float *x, float from", "0", "fmaxf(a, b)", "fabsf(x[i] - from)")?
+    /// };
+    /// let x = GpuArray::from_slice(&context, &[1.0f32, -4.0, 2.0])?;
+    /// assert_eq!(farthest.item(&[(&x).into(), 1.5f32.into()])?, 5.5);
+    /// let none = GpuArray::<f32>::zeros(&context, &[0])?;
+    /// assert_eq!(farthest.item(&[(&none).into(), 1.5f32.into()])?, 0.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Safety
     /// As [`ElementwiseKernel::new`](super::ElementwiseKernel::new).
@@ -83,6 +117,18 @@ impl<T: Data> ReductionKernel<T> {
 
     /// The result for these arguments, as an array without axes, on the stream of the first array.
     ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, ReductionKernel}, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// // SAFETY: only the element `i` of `x` is read.
+    /// let sum = unsafe { ReductionKernel::<f64>::new("const float *x", "0.0", "a + b", "x[i]")? };
+    /// let x = GpuArray::from_slice(&context, &[1.0f32, 2.0, 5.0])?;
+    /// let total = sum.call(&[(&x).into()])?; // on the device, where the next kernel needs it
+    /// let shares = (x.cast::<f64>() / &total).eval()?;
+    /// assert_eq!(shares.to_vec()?, [0.125, 0.25, 0.625]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`ElementwiseKernel::call`](super::ElementwiseKernel::call).
     pub fn call(&self, arguments: &[KernelArgument]) -> Result<GpuArray<T>> {
@@ -94,6 +140,20 @@ impl<T: Data> ReductionKernel<T> {
 
     /// The result for these arguments on the host, as [`Reduced::item`](super::Reduced::item).
     ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, ReductionKernel}, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// // SAFETY: only the element `i` of each array is read.
+    /// let same = unsafe {
+    ///     ReductionKernel::<bool>::new("const int *x, const int *y", "true", "a && b", "x[i] == y[i]")?
+    /// };
+    /// let x = GpuArray::from_slice(&context, &[1, 2, 3])?;
+    /// assert!(same.item(&[(&x).into(), (&x).into()])?);
+    /// let error = same.item(&[(&x).into(), (&GpuArray::<i32>::arange(&context, 2)?).into()]).unwrap_err();
+    /// assert_eq!(error.to_string(), "a reduction: the shape is [2], where [3] is needed");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`ReductionKernel::call`]; of earlier work on the stream.
     pub fn item(&self, arguments: &[KernelArgument]) -> Result<T> {
@@ -103,6 +163,20 @@ impl<T: Data> ReductionKernel<T> {
     }
 
     /// The same as [`ReductionKernel::call`] into `out`, which may be an element of an array.
+    ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, ReductionKernel}, device::Device, index, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// // SAFETY: only the element `i` of `x` is read.
+    /// let sum = unsafe { ReductionKernel::<i32>::new("const int *x", "0", "a + b", "x[i]")? };
+    /// let x = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
+    /// let sums = GpuArray::<i32>::zeros(&context, &[2])?;
+    /// for row in 0..2 {
+    ///     sum.call_into(&[(&x.slice(&index![row])?).into()], &mut sums.slice(&index![row])?)?;
+    /// }
+    /// assert_eq!(sums.to_vec()?, [6, 15]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Shape`](super::Error::Shape) unless `out` is one element; as [`ReductionKernel::call`].

@@ -8,12 +8,46 @@ use super::{
     source::user_code,
 };
 
-/// What both kinds have alike.
+/// Makes a kernel of sums, for examples.
+macro_rules! sums {
+    ($kind:literal, $arguments:literal) => {
+        concat!(
+            "# use warpaint::{array::{GpuArray, ",
+            $kind,
+            "}, device::Device, index, kernel::Context};\n",
+            "# let context = Context::new(Device::cpu()?)?;\n",
+            "// SAFETY: nothing is used but the values.\n",
+            "let sums = unsafe { ",
+            $kind,
+            "::<i32>::new(",
+            $arguments,
+            ") };",
+        )
+    };
+}
+
+/// What both kinds have alike: for examples, a kernel of sums and its results for 1, 2, 3, 4.
 macro_rules! scan_kernel {
-    ($kind:ident) => {
+    ($kind:ident, $sums:expr, {
+        map: $map:literal,
+        preamble: $preamble:literal,
+        call: $call:literal,
+        into: $into:literal,
+        in_place: $in_place:literal,
+        along: $along:literal,
+        segmented: $segmented:literal,
+    }) => {
         impl<T: Data> $kind<T> {
             /// An expression in CUDA C++ from an element `x` of whatever is scanned, and its place `i`, to the value
             /// of type `T` that takes part; `x` where none is given.
+            ///
+            /// ```
+            #[doc = $sums]
+            /// let sums = sums.map("x * x - (int)i");
+            /// let a = GpuArray::from_slice(&context, &[1, 2, 3, 4])?;
+            #[doc = concat!("assert_eq!(sums.call(&a)?.to_vec()?, ", $map, ");")]
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             #[must_use]
             pub fn map(mut self, map: impl AsRef<str>) -> Self {
                 self.scan.map = user_code("map expression", map.as_ref()).into();
@@ -21,6 +55,14 @@ macro_rules! scan_kernel {
             }
 
             /// Functions, types and includes before the kernel; what the expressions call.
+            ///
+            /// ```
+            #[doc = $sums]
+            /// let sums = sums.preamble("__device__ int odd(int x) { return x & 1; }").map("odd(x)");
+            /// let a = GpuArray::from_slice(&context, &[1, 2, 3, 4])?;
+            #[doc = concat!("assert_eq!(sums.call(&a)?.to_vec()?, ", $preamble, ");")]
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             #[must_use]
             pub fn preamble(mut self, text: impl Into<String>) -> Self {
                 self.scan.preamble = text.into();
@@ -28,6 +70,15 @@ macro_rules! scan_kernel {
             }
 
             /// The scan of an array or expression in C order, as an array of its shape.
+            ///
+            /// ```
+            #[doc = $sums]
+            /// let a = GpuArray::from_shape(&context, &[2, 2], &[1, 2, 3, 4])?;
+            /// let scanned = sums.call(&a * 10)?;
+            /// assert_eq!(scanned.shape(), [2, 2]);
+            #[doc = concat!("assert_eq!(scanned.to_vec()?, ", $call, ");")]
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             ///
             /// # Errors
             /// As [`Expr::eval`]; mistakes in the expressions.
@@ -40,6 +91,15 @@ macro_rules! scan_kernel {
 
             /// The same into `out`, which has the input's shape, or one axis and as many elements. Where `out` shares
             /// memory with the input, the result is as if everything was read first.
+            ///
+            /// ```
+            #[doc = $sums]
+            /// let a = GpuArray::from_shape(&context, &[2, 2], &[1, 2, 3, 4])?;
+            /// let out = GpuArray::<i32>::zeros(&context, &[8])?;
+            /// sums.call_into(&a, &mut out.slice(&index![..;-2])?)?;
+            #[doc = concat!("assert_eq!(out.to_vec()?, ", $into, ");")]
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             ///
             /// # Errors
             /// [`Error::Shape`](super::Error::Shape), [`Error::NotWritable`](super::Error::NotWritable); as for
@@ -54,6 +114,14 @@ macro_rules! scan_kernel {
 
             /// Scans `array` into itself.
             ///
+            /// ```
+            #[doc = $sums]
+            /// let a = GpuArray::from_shape(&context, &[2, 2], &[1, 2, 3, 4])?;
+            /// sums.call_in_place(&mut a.slice(&index![.., 1])?)?; // a column
+            #[doc = concat!("assert_eq!(a.to_vec()?, ", $in_place, ");")]
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            ///
             /// # Errors
             /// As for `call_into`.
             pub fn call_in_place(&self, array: &mut GpuArray<T>) -> Result<()> {
@@ -62,6 +130,13 @@ macro_rules! scan_kernel {
 
             /// The scan along `axis`, as an array of the input's shape; in the map expression `i` is the place along
             /// the axis.
+            ///
+            /// ```
+            #[doc = $sums]
+            /// let a = GpuArray::from_shape(&context, &[2, 2], &[1, 2, 3, 4])?;
+            #[doc = concat!("assert_eq!(sums.call_along(&a, 0)?.to_vec()?, ", $along, ");")]
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             ///
             /// # Errors
             /// [`Error::Axes`](super::Error::Axes); as for `call`.
@@ -90,6 +165,13 @@ macro_rules! scan_kernel {
             }
 
             /// The same as `call`, begun anew at each element for which `heads` is true (at the first in any case).
+            ///
+            /// ```
+            #[doc = $sums]
+            /// let a = GpuArray::from_slice(&context, &[1, 2, 3, 4])?;
+            #[doc = concat!("assert_eq!(sums.call_segmented(&a, a.eq(3))?.to_vec()?, ", $segmented, ");")]
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             ///
             /// # Errors
             /// As for `call`; [`Error::Broadcast`](super::Error::Broadcast) where the shapes do not fit together.
@@ -171,6 +253,16 @@ pub struct ExclusiveScanKernel<T> {
 impl<T: Data> InclusiveScanKernel<T> {
     /// A scan that puts values together by the expression `scan` of `a` and `b`.
     ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, InclusiveScanKernel}, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// // SAFETY: the expressions use nothing but their operands.
+    /// let so_far = unsafe { InclusiveScanKernel::<bool>::new("a && b") }.map("x > 0");
+    /// let a = GpuArray::from_slice(&context, &[3, 1, -4, 1])?;
+    /// assert_eq!(so_far.call(&a)?.to_vec()?, [true, true, false, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Safety
     /// As [`ElementwiseKernel::new`](super::ElementwiseKernel::new): the expressions must not touch memory but that of
     /// their operands.
@@ -184,6 +276,16 @@ impl<T: Data> ExclusiveScanKernel<T> {
     /// A scan that puts values together by the expression `scan` of `a` and `b`; `neutral` is an expression for the
     /// value of none.
     ///
+    /// ```
+    /// # use warpaint::{array::{ExclusiveScanKernel, GpuArray}, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// // SAFETY: the expressions use nothing but their operands.
+    /// let record = unsafe { ExclusiveScanKernel::<i32>::new("max(a, b)", "-1") };
+    /// let a = GpuArray::from_slice(&context, &[3, 1, 4, 1])?;
+    /// assert_eq!(record.call(&a)?.to_vec()?, [-1, 3, 3, 4]); // to be beaten by each
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Safety
     /// As [`InclusiveScanKernel::new`].
     #[expect(unsafe_code, reason = "the caller answers for the expressions")]
@@ -192,8 +294,24 @@ impl<T: Data> ExclusiveScanKernel<T> {
     }
 }
 
-scan_kernel!(InclusiveScanKernel);
-scan_kernel!(ExclusiveScanKernel);
+scan_kernel!(InclusiveScanKernel, sums!("InclusiveScanKernel", "\"a + b\""), {
+    map: "[1, 4, 11, 24]",
+    preamble: "[1, 1, 2, 2]",
+    call: "[10, 30, 60, 100]",
+    into: "[0, 10, 0, 6, 0, 3, 0, 1]",
+    in_place: "[1, 2, 3, 6]",
+    along: "[1, 2, 4, 6]",
+    segmented: "[1, 3, 3, 7]",
+});
+scan_kernel!(ExclusiveScanKernel, sums!("ExclusiveScanKernel", "\"a + b\", \"0\""), {
+    map: "[0, 1, 4, 11]",
+    preamble: "[0, 1, 1, 2]",
+    call: "[0, 10, 30, 60]",
+    into: "[0, 6, 0, 3, 0, 1, 0, 0]",
+    in_place: "[1, 0, 3, 2]",
+    along: "[0, 0, 1, 2]",
+    segmented: "[0, 1, 0, 3]",
+});
 
 fn custom<T: Data>(scan: &str, neutral: Option<String>) -> Scan {
     Scan {

@@ -33,6 +33,19 @@ const MOST_ITEMS: usize = 20;
 const LARGEST_VALUE: usize = 32;
 
 /// Which elements come first.
+///
+/// ```
+/// use warpaint::{array::{GpuArray, Order}, device::Device, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let a = GpuArray::from_slice(&context, &[1, 2, 1, 2])?;
+/// assert_eq!(a.argsort(Order::Ascending)?.to_vec()?, [0, 2, 1, 3]);
+/// assert_eq!(a.argsort(Order::Descending)?.to_vec()?, [1, 3, 0, 2]); // not the reverse: equals stay in order
+/// let a = GpuArray::from_slice(&context, &[1.0f32, f32::NAN, 2.0])?;
+/// assert_eq!(a.argsort(Order::Ascending)?.to_vec()?, [0, 2, 1]);
+/// assert_eq!(a.argsort(Order::Descending)?.to_vec()?, [1, 2, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
     /// The least; NaN last, as in numpy.
@@ -43,6 +56,22 @@ pub enum Order {
 }
 
 /// A type that can be sorted: `bool` and the real numbers.
+///
+/// ```
+/// use warpaint::array::{GpuArray, Order, Result, Sortable};
+/// use warpaint::{device::Device, index, kernel::Context};
+///
+/// /// The upper median.
+/// fn median<T: Sortable>(a: &GpuArray<T>) -> Result<T> {
+///     let sorted = a.reshape(&[a.len()])?.sort(Order::Ascending)?;
+///     sorted.slice(&index![(a.len() / 2) as isize])?.item()
+/// }
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// assert_eq!(median(&GpuArray::from_shape(&context, &[2, 2], &[9u8, 1, 5, 7])?)?, 7);
+/// assert!(median(&GpuArray::from_slice(&context, &[true, false, true])?)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Sortable: Data {}
 
 impl Sortable for bool {}
@@ -78,6 +107,15 @@ impl<T: Sortable> Expr<T> {
     }
 
     /// The indices that sort along the last axis (`numpy.argsort`), stable as [`Expr::sort`].
+    ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, Order}, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[-3.0f32, 1.0, 2.0, 0.5, -0.25, 4.0])?;
+    /// let by_size = a.abs().argsort(Order::Ascending)?; // along each row
+    /// assert_eq!(by_size.to_vec()?, [1, 2, 0, 1, 0, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Expr::eval`].
@@ -149,6 +187,16 @@ impl<T: Sortable> Expr<T> {
 impl<T: Sortable> GpuArray<T> {
     /// As [`Expr::sort`].
     ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, Order}, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 3], &[9, 1, 5, 2, 8, 4])?;
+    /// assert_eq!(a.sort(Order::Ascending)?.to_vec()?, [1, 5, 9, 2, 4, 8]);
+    /// let columns = a.transpose().sort(Order::Ascending)?.transpose();
+    /// assert_eq!(columns.to_vec()?, [2, 1, 4, 9, 8, 5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Expr::sort`].
     pub fn sort(&self, order: Order) -> Result<Self> {
@@ -156,6 +204,15 @@ impl<T: Sortable> GpuArray<T> {
     }
 
     /// Sorts it along its last axis, in place. (Memory for a copy is needed meanwhile.)
+    ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, Order}, device::Device, index, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[5, 0, 3, 0, 4, 0])?;
+    /// a.slice(&index![..;2])?.sort_in_place(Order::Ascending)?; // a view: the others stay
+    /// assert_eq!(a.to_vec()?, [3, 0, 4, 0, 5, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Expr::sort`], and [`Error::NotWritable`].
@@ -166,6 +223,16 @@ impl<T: Sortable> GpuArray<T> {
 
     /// As [`Expr::argsort`].
     ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, Order}, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let heights = GpuArray::from_slice(&context, &[1.5f32, 2.5, 0.5])?;
+    /// let names = GpuArray::from_slice(&context, &[10, 11, 12])?;
+    /// let order = heights.argsort(Order::Descending)?;
+    /// assert_eq!(names.take(&order, 0)?.to_vec()?, [11, 10, 12]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Expr::argsort`].
     pub fn argsort(&self, order: Order) -> Result<GpuArray<i64>> {
@@ -173,6 +240,16 @@ impl<T: Sortable> GpuArray<T> {
     }
 
     /// As [`Expr::sort_by_key`].
+    ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, Order}, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let keys = GpuArray::from_slice(&context, &[2u8, 1, 2])?;
+    /// let values = GpuArray::<i32>::arange(&context, 3)?;
+    /// let (keys, squares) = keys.sort_by_key(&values * &values, Order::Descending)?;
+    /// assert_eq!((keys.to_vec()?, squares.to_vec()?), (vec![2, 2, 1], vec![0, 4, 1]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Expr::sort_by_key`].

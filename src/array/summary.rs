@@ -23,6 +23,20 @@ const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
 const COMBINE: &str = "warpaint::summary::summarize_partials";
 
 /// Why statistics cannot be taken.
+///
+/// ```
+/// use warpaint::array::{Summary, SummaryError};
+/// use warpaint::{compile::Target, device::Device, element::{Element, Scalar}, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let [float, double] = [Scalar::F32, Scalar::F64].map(Element::scalar);
+/// let summary = Summary::new(context.compiler(), context.device(), Target::CPU, [float])?;
+/// let memory = context.device().alloc(8)?;
+/// let error = summary.enqueue(context.stream(), memory.slice(..)?, double).unwrap_err();
+/// assert!(matches!(error, SummaryError::NoKernel { .. }));
+/// assert_eq!(error.to_string(), "no statistics kernel was compiled for `double`");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The compiler could not run.
@@ -68,6 +82,15 @@ pub struct Statistics {
 
 impl Statistics {
     /// Those of all values of `parts` together; of nothing where there are none.
+    ///
+    /// ```
+    /// # use warpaint::array::Statistics;
+    /// let of = |count, min, max, mean, std| {
+    ///     Statistics { count, min, max, mean, std, sum: mean * count as f64, nan: 0, inf: 0 }
+    /// };
+    /// let all = Statistics::of_all(&[of(2, 1.0, 3.0, 2.0, 1.0), of(2, 5.0, 7.0, 6.0, 1.0)]); // of 1, 3, 5, 7
+    /// assert_eq!(all, of(4, 1.0, 7.0, 4.0, 5f64.sqrt()));
+    /// ```
     pub fn of_all(parts: &[Self]) -> Self {
         let total = |of: fn(&Self) -> u64| parts.iter().map(of).sum::<u64>();
         let (count, nan, inf) = (total(|s| s.count), total(|s| s.nan), total(|s| s.inf));
@@ -97,6 +120,20 @@ impl Statistics {
 }
 
 /// The reduction kernels for a set of element types, loaded on a device.
+///
+/// ```
+/// use warpaint::{array::{GpuArray, Summary}, device::Device, element::Element, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let Some(float2) = Element::parse("float2") else { panic!("CUDA has it") };
+/// let summary = Summary::new(context.compiler(), context.device(), context.target(), [float2])?;
+/// let points = GpuArray::from_shape(&context, &[3, 2], &[1.0f32, 10.0, 2.0, f32::NAN, 6.0, 30.0])?;
+/// let statistics = summary.enqueue(context.stream(), points.memory()?, float2)?.wait()?;
+/// let [x, y] = &statistics[..] else { panic!("two components") };
+/// assert_eq!((x.min, x.max, x.mean), (1.0, 6.0, 3.0));
+/// assert_eq!((y.mean, y.std, y.nan), (20.0, 10.0, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Summary {
     kernels: BTreeMap<Element, Function>,
@@ -119,6 +156,13 @@ impl Summary {
     pub const LIBRARY: &str = include_str!("summary.cuh");
 
     /// What kernels that use [`Summary::LIBRARY`] read `scalar` as: half precision is a structure of the library's.
+    ///
+    /// ```
+    /// # use warpaint::{array::Summary, element::Scalar};
+    /// assert_eq!(Summary::scalar_name(Scalar::F64), "double");
+    /// assert!(Summary::LIBRARY.contains("struct Half {"));
+    /// assert_eq!(Summary::scalar_name(Scalar::F16), "warpaint::summary::Half");
+    /// ```
     pub fn scalar_name(scalar: Scalar) -> &'static str {
         match scalar {
             Scalar::F16 => "warpaint::summary::Half",
@@ -160,6 +204,12 @@ impl Summary {
     }
 
     /// What the kernels for `elements` ask the compiler for.
+    ///
+    /// ```
+    /// # use warpaint::{array::Summary, compile::Target, element::{Element, Scalar}};
+    /// let request = Summary::request([Element::vector(Scalar::F32, 4)], Target::CPU);
+    /// assert_eq!(request.name_expressions[0], "warpaint::summary::summarize<float, 4>");
+    /// ```
     pub fn request(elements: impl IntoIterator<Item = Element>, target: Target) -> Request {
         let source = concat!(include_str!("summary.cuh"), include_str!("summary.cu"));
         let mut request = Request::new("summary.cu", source, target);
@@ -169,6 +219,18 @@ impl Summary {
     }
 
     /// Puts the reduction of `data`, `element`s one behind the other, on `stream`.
+    ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, Summary}, device::Device, element::{Element, Scalar}, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let int = Element::scalar(Scalar::I32);
+    /// # let summary = Summary::new(context.compiler(), context.device(), context.target(), [int])?;
+    /// let a = GpuArray::from_slice(&context, &[1, 2, 3, 6])?;
+    /// let whole = summary.enqueue(context.stream(), a.memory()?, int)?;
+    /// let front = summary.enqueue(context.stream(), a.memory()?.slice(..8)?, int)?;
+    /// assert_eq!((whole.wait()?[0].mean, front.wait()?[0].mean), (3.0, 1.5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::NoKernel`] for an element type that was not asked for; the device's errors.
@@ -193,6 +255,24 @@ impl Summary {
     /// Puts a reduction by another kernel on `stream`: one that takes `arguments`, a count (`unsigned long long`) and a
     /// `warpaint::summary::Partial *`, and hands the last two to [`Summary::LIBRARY`]'s `summarize_values` for `lanes`
     /// components.
+    ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, Summary}, device::{Arguments, Device}, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let summary = Summary::new(context.compiler(), context.device(), context.target(), [])?;
+    /// let source = String::from(Summary::LIBRARY) + "
+    ///     __global__ void squares(const float *x, unsigned long long n, warpaint::summary::Partial *out) {
+    ///         warpaint::summary::summarize_values<1>(n, out, [=](unsigned long long i, int) { return x[i] * x[i]; });
+    ///     }";
+    /// let squares = context.module(&Source::new(source))?.kernel("squares")?;
+    /// let x = GpuArray::from_slice(&context, &[1.0f32, -2.0, 3.0])?;
+    /// let mut arguments = Arguments::new();
+    /// arguments.push(&x.memory()?.address());
+    /// // SAFETY: the kernel reads the three elements of `x`, which is kept until they have been read.
+    /// let pending = unsafe { summary.enqueue_kernel(context.stream(), squares.function(), arguments, 3, 1)? };
+    /// assert_eq!(pending.wait()?[0].sum, 14.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Safety
     /// As for [`Stream::launch`]: what the kernel reads through `arguments` must be there until it has ended.
@@ -246,6 +326,20 @@ impl Summary {
 }
 
 /// Statistics on their way.
+///
+/// ```
+/// use warpaint::{array::{GpuArray, Summary}, device::Device, element::{Element, Scalar}, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let float = Element::scalar(Scalar::F32);
+/// let summary = Summary::new(context.compiler(), context.device(), context.target(), [float])?;
+/// let a = GpuArray::full(&context, &[1000], 0.5f32)?;
+/// let pending = summary.enqueue(context.stream(), a.memory()?, float)?;
+/// context.stream().synchronize()?; // or whatever else there is to do meanwhile
+/// assert!(pending.is_ready()?);
+/// assert_eq!(pending.wait()?[0].sum, 500.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Pending {
     readback: Readback,

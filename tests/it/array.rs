@@ -315,7 +315,7 @@ fn kernels_from_expressions_take_arrays_of_any_layout() {
     // SAFETY: element `i` of `x` and the first of `sum` alone are used.
     let totals = unsafe { ElementwiseKernel::new("const float *x, float *sum", "mine += x[i]") };
     let totals =
-        totals.unwrap().loop_prepare("float mine = 0;").after_loop("atomicAdd(&sum[0], mine);");
+        totals.unwrap().loop_prepare("float mine = 0").after_loop("atomicAdd(&sum[0], mine)");
     let (neutral, each) = ("Range{INFINITY, -INFINITY}", "Range{x[i], x[i]}");
     // SAFETY: the expressions use element `i` alone.
     let range =

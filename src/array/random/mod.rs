@@ -17,6 +17,19 @@
 //! Sequences are Philox 4×32-10 ([`Generator::new`]), XORWOW, MRG32k3a, and Sobol's evenly distributed points, plain
 //! and scrambled. Each method has a twin that overwrites an array: `fill_uniform` and so on. Kernels have the same
 //! functions one number at a time in `<warpaint/random.cuh>`.
+//!
+//! ```
+//! use warpaint::{array::random::Generator, device::Device, kernel::Context};
+//!
+//! let context = Context::new(Device::cpu()?)?;
+//! for (mut points, error) in [(Generator::new(7), 0.05), (Generator::sobol32(2)?, 0.005)] {
+//!     let points = points.uniform::<f64>(&context, &[16_384, 2])?;
+//!     let inside = (&points * &points).reduce().along(&[1]).sum().eval()?.lt(1.0);
+//!     let pi = 4.0 * inside.cast::<f64>().reduce().mean().item()?;
+//!     assert!((pi - std::f64::consts::PI).abs() < error, "{pi}");
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod class;
 mod distribution;

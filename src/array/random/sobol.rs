@@ -121,6 +121,15 @@ macro_rules! directions {
         impl Directions<$bits> {
             /// Joe and Kuo's, in up to 1024 dimensions, without shifts.
             ///
+            /// ```
+            /// # use warpaint::array::random::Directions;
+            #[doc = concat!("let directions = Directions::<", stringify!($bits), ">::joe_kuo(1024)?;")]
+            #[doc = concat!("assert_eq!(directions.numbers.len(), 1024 * ", stringify!($bits), "::BITS as usize);")]
+            #[doc = concat!("let error = Directions::<", stringify!($bits), ">::joe_kuo(2000).unwrap_err();")]
+            /// assert_eq!(error.to_string(), "a Sobol sequence has 1 to 1024 dimensions, not 2000");
+            /// # Ok::<(), warpaint::array::Error>(())
+            /// ```
+            ///
             /// # Errors
             /// [`Error::Dimensions`].
             pub fn joe_kuo(dimensions: usize) -> Result<Self> {
@@ -129,6 +138,16 @@ macro_rules! directions {
 
             /// Joe and Kuo's, scrambled at random but as even: by a triangular matrix and a shift (Matousek, "On the
             /// L2-discrepancy for anchored boxes", Journal of Complexity 14, 1998).
+            ///
+            /// ```
+            /// # use warpaint::array::random::Directions;
+            #[doc = concat!("let directions = Directions::<", stringify!($bits), ">::scrambled(2, 7)?;")]
+            /// // The first direction still halves each axis.
+            #[doc = concat!("assert!(directions.numbers[0] >= 1 << (", stringify!($bits), "::BITS - 1));")]
+            #[doc = concat!("let other = Directions::<", stringify!($bits), ">::scrambled(2, 8)?;")]
+            /// assert_ne!(directions.shifts, other.shifts);
+            /// # Ok::<(), warpaint::array::Error>(())
+            /// ```
             ///
             /// # Errors
             /// [`Error::Dimensions`].
