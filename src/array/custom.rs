@@ -194,11 +194,11 @@ impl<'a> Bound<'a> {
 }
 
 impl Parameters {
-    /// Understands a list such as `float a, const float *x, float *z`.
+    /// Understands a list such as `float a, const float *x, float *z`. The kernel itself uses the names in `own`, too.
     ///
     /// # Errors
     /// [`Error::Parameters`].
-    pub(super) fn parse(list: &str) -> Result<Self> {
+    pub(super) fn parse(list: &str, own: &[&str]) -> Result<Self> {
         let wrong = |problem| Error::Parameters { list: list.to_owned(), problem };
         // On a line of its own, what follows is no part of a comment.
         let declaration = format!("__global__ void kernel({list}\n);");
@@ -207,10 +207,11 @@ impl Parameters {
         if kernel.parameters.iter().any(|parameter| parameter.name.is_empty()) {
             return Err(wrong("a parameter has no name"));
         }
-        let taken = |name: &str| OWN_NAMES.contains(&name) || name.ends_with('_');
+        let taken =
+            |name: &str| OWN_NAMES.contains(&name) || own.contains(&name) || name.ends_with('_');
         if kernel.parameters.iter().any(|parameter| taken(&parameter.name)) {
             return Err(wrong(
-                "`i`, CUDA's variables and names that end in `_` mean something else",
+                "`i`, an elementwise kernel's `n`, CUDA's variables and names that end in `_` mean something else",
             ));
         }
         Ok(Self(kernel.parameters.clone()))
@@ -306,7 +307,8 @@ impl<'a> Bound<'a> {
         if matches!(value.kind(), Kind::Array(_)) || !value.fits(&parameter.ctype) {
             return false;
         }
-        self.add_value(&parameter.text, &*parameter.name, value.bytes(), value.align());
+        let align = value.align_as(Some(&parameter.ctype));
+        self.add_value(&parameter.text, &*parameter.name, value.bytes(), align);
         true
     }
 

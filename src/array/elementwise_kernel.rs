@@ -116,8 +116,8 @@ impl ElementwiseKernel {
     /// assert_eq!(x.to_vec()?, [0.0, 3.0, 4.0, 3.0]);
     ///
     /// // SAFETY: there is no such kernel.
-    /// let error = unsafe { ElementwiseKernel::new("float *x, int i", "x[i] = 0") }.unwrap_err().to_string();
-    /// assert!(error.ends_with("`i`, CUDA's variables and names that end in `_` mean something else"), "{error}");
+    /// let error = unsafe { ElementwiseKernel::new("float *x, int n", "x[i] = n") }.unwrap_err().to_string();
+    /// assert!(error.starts_with("`float *x, int n` is no list of kernel parameters: `i`, an element"), "{error}");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -133,7 +133,7 @@ impl ElementwiseKernel {
     pub unsafe fn new(parameters: &str, operation: impl Into<String>) -> Result<Self> {
         Ok(Self {
             name: "elementwise kernel".into(),
-            parameters: Parameters::parse(parameters)?,
+            parameters: Parameters::parse(parameters, &["n"])?,
             operation: operation.into(),
             preamble: String::new(),
             loop_prepare: String::new(),

@@ -107,7 +107,7 @@ impl<T: Data> ReductionKernel<T> {
         };
         Ok(Self {
             name: "reduction kernel".into(),
-            parameters: Parameters::parse(parameters)?,
+            parameters: Parameters::parse(parameters, &[])?,
             map: map.into(),
             preamble: String::new(),
             reduction,

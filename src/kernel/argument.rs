@@ -77,7 +77,7 @@ impl Argument {
         Self { bytes, align: element.align(), kind: Kind::Value(element) }
     }
 
-    /// A value of a `#[repr(C)]` type that the kernel declares alike.
+    /// A value of a `#[repr(C)]` type that the kernel declares alike, or an array of scalars for one of CUDA's vectors.
     ///
     /// ```
     /// # use warpaint::{device::{Device, LaunchConfig}, kernel::{Argument, Context, InOut, Source}};
@@ -150,9 +150,13 @@ impl Argument {
         &self.bytes
     }
 
-    /// Its alignment in bytes.
-    pub(crate) fn align(&self) -> usize {
-        self.align
+    /// The alignment in bytes of a parameter of type `ctype` that takes it: where the source alone knows that type, the
+    /// argument's own.
+    pub(crate) fn align_as(&self, ctype: Option<&CType>) -> usize {
+        match ctype {
+            Some(CType::Value(element)) => element.align(),
+            _ => self.align,
+        }
     }
 
     /// Whether a parameter of type `ctype` can take it: pointers to the same element, values of the same type.

@@ -121,14 +121,20 @@ impl Kernel {
         let mut packed = Arguments::new();
         for (index, argument) in arguments.iter().enumerate() {
             self.check(index, argument)?;
-            packed.push_bytes(argument.bytes(), argument.align());
+            let ctype = self.declared(index).map(|parameter| &parameter.ctype);
+            packed.push_bytes(argument.bytes(), argument.align_as(ctype));
         }
         Ok(packed)
     }
 
+    /// The parameter `index`, where the source shows it.
+    fn declared(&self, index: usize) -> Option<&signature::KernelParameter> {
+        self.signature.as_ref()?.parameters.get(index)
+    }
+
     /// That `argument` fits the parameter `index`, which there is.
     pub(super) fn check(&self, index: usize, argument: &Argument) -> Result<()> {
-        let declared = self.signature.as_ref().map(|kernel| &kernel.parameters[index]);
+        let declared = self.declared(index);
         let bytes = self.function.info().parameters[index].bytes;
         let fits = argument.bytes().len() == bytes
             && declared.is_none_or(|parameter| argument.fits(&parameter.ctype));

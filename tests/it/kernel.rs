@@ -1,10 +1,10 @@
 //! Modules from source, and kernels that check what they are given.
 
 use warpaint::{
-    array::{GpuArray, vector::Int2},
+    array::{ElementwiseKernel, GpuArray, vector::Int2},
     compile::{Cache, Compiler, Target},
     device::{self, LaunchConfig},
-    kernel::{Context, Error, In, InOut, Out, Source},
+    kernel::{Argument, Context, Error, In, InOut, Out, Source},
 };
 
 use crate::support::contexts;
@@ -159,6 +159,28 @@ fn prepared_kernels_check_what_replaces_an_argument() {
             matches!(wide, Error::Device(device::Error::InvalidLaunch { requested: 5000, .. })),
             "{wide}"
         );
+    }
+}
+
+/// `float4` begins at a multiple of 16 bytes, an array of four `f32` of 4.
+#[test]
+#[expect(unsafe_code, reason = "launches")]
+fn values_lie_where_the_kernel_looks_for_them() {
+    for context in contexts() {
+        let source =
+            "__global__ void sum(float *x, int n, float4 v) { *x = n + v.x + v.y + v.z + v.w; }";
+        let sum = context.module(&Source::new(source)).unwrap().kernel("sum").unwrap();
+        let v = Argument::value([1.0_f32, 20.0, 300.0, 4000.0]);
+        let mut x = [0.0_f32];
+        let arguments = &mut [Out(&mut x).into(), 5.into(), v.clone().into()];
+        // SAFETY: one thread, one element.
+        unsafe { sum.call(&context, &LaunchConfig::new(1, 1), arguments) }.unwrap();
+        assert_eq!(x, [4326.0]);
+        // SAFETY: only the element `i` is used.
+        let add = unsafe { ElementwiseKernel::new("float *x, int m, float4 v", "x[i] += m + v.w") };
+        let x = GpuArray::from_slice(&context, &[0.5_f32]).unwrap();
+        add.unwrap().call(&[(&x).into(), 5.into(), v.into()]).unwrap();
+        assert_eq!(x.item().unwrap(), 4005.5);
     }
 }
 

@@ -95,6 +95,8 @@ fn parameters_have_names_that_the_kernel_does_not_use_itself() {
             assert!(told(reduction(&list, "1").map(drop)), "{list}");
         }
     }
+    let length = elementwise("float *x, int n", "x[i] = n");
+    assert!(matches!(length, Err(Error::Parameters { .. })), "{length:?}");
     for context in contexts() {
         // Of functions that it is made of, too, and `n` where that is not the kernel's.
         let list = "const float *x, float n, float a, float b";
