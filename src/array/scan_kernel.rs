@@ -35,6 +35,7 @@ macro_rules! scan_kernel {
         into: $into:literal,
         in_place: $in_place:literal,
         along: $along:literal,
+        along_into: $along_into:literal,
         segmented: $segmented:literal,
     }) => {
         impl<T: Data> $kind<T> {
@@ -152,6 +153,15 @@ macro_rules! scan_kernel {
             }
 
             /// The same into `out`.
+            ///
+            /// ```
+            #[doc = $sums]
+            /// let a = GpuArray::from_shape(&context, &[2, 2], &[1, 2, 3, 4])?;
+            /// let out = GpuArray::<i32>::zeros(&context, &[2, 2])?;
+            /// sums.call_along_into(&a, 0, &mut out.transpose())?;
+            #[doc = concat!("assert_eq!(out.to_vec()?, ", $along_into, ");")]
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             ///
             /// # Errors
             /// As for `call_into` and `call_along`.
@@ -301,6 +311,7 @@ scan_kernel!(InclusiveScanKernel, sums!("InclusiveScanKernel", "\"a + b\""), {
     into: "[0, 10, 0, 6, 0, 3, 0, 1]",
     in_place: "[1, 2, 3, 6]",
     along: "[1, 2, 4, 6]",
+    along_into: "[1, 4, 2, 6]",
     segmented: "[1, 3, 3, 7]",
 });
 scan_kernel!(ExclusiveScanKernel, sums!("ExclusiveScanKernel", "\"a + b\", \"0\""), {
@@ -310,6 +321,7 @@ scan_kernel!(ExclusiveScanKernel, sums!("ExclusiveScanKernel", "\"a + b\", \"0\"
     into: "[0, 6, 0, 3, 0, 1, 0, 0]",
     in_place: "[1, 0, 3, 2]",
     along: "[0, 0, 1, 2]",
+    along_into: "[0, 1, 0, 2]",
     segmented: "[0, 1, 0, 3]",
 });
 

@@ -60,6 +60,15 @@ pub enum Error {
 }
 
 /// Statistics of one component of an array; NaN and infinite values are counted and otherwise left out.
+///
+/// ```
+/// use warpaint::array::Statistics;
+///
+/// let of_nothing = Statistics::of_all(&[]);
+/// assert_eq!((of_nothing.count, of_nothing.sum), (0, 0.0));
+/// assert_eq!((of_nothing.min, of_nothing.max), (f64::INFINITY, f64::NEG_INFINITY));
+/// assert!(of_nothing.mean.is_nan());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Statistics {
     /// Values looked at.
@@ -114,6 +123,17 @@ impl Statistics {
     }
 
     /// How many are neither NaN nor infinite.
+    ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, Summary}, device::Device, element::{Element, Scalar}, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let float = Element::scalar(Scalar::F32);
+    /// # let summary = Summary::new(context.compiler(), context.device(), context.target(), [float])?;
+    /// let a = GpuArray::from_slice(&context, &[1.0, f32::NAN, f32::INFINITY, 3.0])?;
+    /// let of = summary.enqueue(context.stream(), a.memory()?, float)?.wait()?[0];
+    /// assert_eq!((of.count, of.finite(), of.mean), (4, 2, 2.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn finite(&self) -> u64 {
         self.count - self.nan - self.inf
     }

@@ -95,6 +95,14 @@ impl Cache {
     }
 
     /// A cache that ends with the process.
+    ///
+    /// ```
+    /// # use warpaint::compile::{Cache, Compiler, Request, Target};
+    /// let compiler = Compiler::new(Cache::memory());
+    /// compiler.compile(&Request::new("k.cu", "__global__ void k() {}", Target::CPU))?;
+    /// assert_eq!((compiler.cache().path(), compiler.cache().size()), (None, 0)); // no files
+    /// # Ok::<(), warpaint::compile::Error>(())
+    /// ```
     pub fn memory() -> Self {
         Self::from_layers(None, true)
     }

@@ -249,6 +249,15 @@ impl Compiler {
 
     /// The NVRTC library in use; loads it.
     ///
+    /// ```
+    /// # use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};
+    /// # let compiler = Compiler::new(Cache::memory());
+    /// let request = Request::new("k.cu", "__global__ void k() {}", Target::CPU);
+    /// let Outcome::Compiled(compiled) = compiler.compile(&request)? else { panic!("it is correct") };
+    /// assert_eq!(compiled.nvrtc, compiler.nvrtc()?.version);
+    /// # Ok::<(), warpaint::compile::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::NvrtcNotFound`] or [`Error::NvrtcVariable`] where there is none.
     pub fn nvrtc(&self) -> Result<NvrtcInfo> {

@@ -121,6 +121,17 @@ impl Context {
 
     /// The same context with its work on a new stream.
     ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let beside = context.on_new_stream()?;
+    /// let a = GpuArray::full(&context, &[1000], 2.0f32)?;
+    /// // Put on the other stream, after what `a` still waits for on its own.
+    /// let roots = a.on(&beside)?.sqrt().eval()?;
+    /// assert_eq!(roots.context().stream(), beside.stream());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// The device's.
     pub fn on_new_stream(&self) -> Result<Self> {
@@ -242,6 +253,19 @@ impl Context {
     }
 
     /// Waits until the work on its stream has ended.
+    ///
+    /// ```
+    /// # use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let source = Source::new("__global__ void wild(int *x) {\n    x[1 << 20] = 1;\n}").named("wild.cu");
+    /// # let wild = context.module(&source)?.kernel("wild")?;
+    /// let x = context.pool().alloc(context.stream(), 4)?;
+    /// // SAFETY: the CPU device stops a kernel that leaves its memory.
+    /// unsafe { wild.launch(context.stream(), &LaunchConfig::new(1, 1), &[x.slice(..)?.into()])? };
+    /// let error = context.synchronize().unwrap_err().to_string();
+    /// assert!(error.starts_with("wild.cu:2:5: fault: kernel `wild`: write outside every allocation"), "{error}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// The first error of that work which was not reported yet.

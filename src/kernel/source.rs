@@ -64,6 +64,18 @@ impl Source {
     }
 
     /// The name that diagnostics and faults use; its folder is searched for `#include "..."`.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let folder = tempfile::tempdir()?;
+    /// std::fs::write(folder.path().join("size.h"), "constexpr int N = 64;")?;
+    /// let source = Source::new("#include \"size.h\"\n__global__ void k() { __shared__ float s[N]; s[0] = 1.0f; }");
+    /// assert!(context.module(&source).is_err());
+    /// let beside_it = source.named(folder.path().join("k.cu").to_string_lossy());
+    /// assert!(context.module(&beside_it).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.request.name = name.into();
