@@ -42,7 +42,7 @@ impl Kernel {
     /// let error = fill.prepare(&LaunchConfig::new(1, 2048), &[x.slice(..)?.into(), 1.0f32.into()]);
     /// assert_eq!(
     ///     error.unwrap_err().to_string(),
-    ///     "kernel `fill`: 2048 threads in a block, where 1 to 1024 are allowed"
+    ///     "kernel `fill`: 2048 threads in a block, where at most 1024 are allowed"
     /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
