@@ -2,10 +2,11 @@
 
 use warpaint::{
     array::{
-        ElementwiseKernel, Error, GpuArray,
+        Data, ElementwiseKernel, Error, GpuArray,
         random::{Directions, Generator},
     },
     index,
+    kernel::Context,
 };
 
 use super::contexts;
@@ -607,6 +608,41 @@ fn every_generator_gives_the_same_in_pieces() {
         assert!(kolmogorov_smirnov(uniform) < 1.95);
         let normal = random.normal::<f64>(&context, &[1 << 17], 0.0, 1.0).unwrap();
         assert_even("XORWOW", &normal.to_vec().unwrap(), &DECILES);
+    }
+}
+
+/// Threads that go on many times give what those give that begin there, up to the last point of all.
+#[test]
+fn long_sobol_sequences_are_those_of_their_pieces() {
+    fn expect<T: Data + PartialEq>(
+        context: &Context,
+        sequence: &Generator,
+        end: u64,
+        draw: impl Fn(&mut Generator, usize) -> GpuArray<T>,
+    ) {
+        const N: usize = 1 << 22;
+        let from = |at: usize| {
+            let mut random = sequence.clone();
+            random.skip_ahead(end - (N - at) as u64);
+            random
+        };
+        let whole = draw(&mut from(0), N).to_vec().unwrap();
+        for at in [1, 70_003, N / 2 + 6, N - 1000] {
+            let piece = draw(&mut from(at), 1000).to_vec().unwrap();
+            assert!(piece == whole[at..at + 1000], "{sequence:?}, {at}, {:?}", context.device());
+        }
+    }
+    for context in contexts() {
+        for dimensions in [1, 3] {
+            let narrow = Generator::scrambled_sobol32(dimensions, 3).unwrap();
+            expect(&context, &narrow, (dimensions as u64) << 32, |random, n| {
+                random.integers::<u32>(&context, &[n], ..).unwrap()
+            });
+        }
+        let wide = Generator::scrambled_sobol64(2, 3).unwrap();
+        expect(&context, &wide, 1 << 40, |random, n| {
+            random.integers::<u64>(&context, &[n], ..).unwrap()
+        });
     }
 }
 
