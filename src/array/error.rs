@@ -2,7 +2,10 @@
 
 use std::{io, path::PathBuf};
 
-use crate::{device, kernel};
+use crate::{
+    device::{self, argument_counts},
+    kernel,
+};
 
 /// `Result` with this module's [`enum@Error`].
 ///
@@ -199,7 +202,7 @@ pub enum Error {
         problem: &'static str,
     },
     /// More or fewer arguments than parameters.
-    #[error("`{kernel}` takes {expected} arguments, {found} were given")]
+    #[error("`{kernel}` takes {}", argument_counts(*.expected, *.found))]
     ArgumentCount {
         /// The kernel.
         kernel: String,

@@ -46,7 +46,7 @@ texts! {
         /// # let context = Context::new(Device::cpu()?)?;
         /// // SAFETY: only the element `i` is read.
         /// let sum = unsafe { ReductionKernel::<i32>::new("const int *x", "0", "a + b", "x[i]")? }.named("sum");
-        /// assert_eq!(sum.item(&[]).unwrap_err().to_string(), "`sum` takes 1 arguments, 0 were given");
+        /// assert_eq!(sum.item(&[]).unwrap_err().to_string(), "`sum` takes 1 argument, 0 were given");
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
         named => name;

@@ -168,8 +168,9 @@ pub enum Error {
     },
     /// The packed arguments do not fit the kernel's parameters.
     #[error(
-        "kernel `{}` takes {expected} arguments, {found} were given{}",
+        "kernel `{}` takes {}{}",
         spelled(.kernel),
+        argument_counts(*.expected, *.found),
         mismatched(.mismatch)
     )]
     WrongArguments {
@@ -218,6 +219,13 @@ impl Error {
 
 fn place(location: &Option<Location>) -> String {
     location.as_ref().map_or_else(String::new, |l| format!("{l}: "))
+}
+
+/// How many arguments there should be and how many there are, in words.
+pub(crate) fn argument_counts(expected: usize, found: usize) -> String {
+    let arguments = if expected == 1 { "argument" } else { "arguments" };
+    let were = if found == 1 { "was" } else { "were" };
+    format!("{expected} {arguments}, {found} {were} given")
 }
 
 /// What would be allowed. Whether nothing would be matters only to who asked for nothing.

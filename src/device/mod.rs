@@ -43,6 +43,7 @@ mod texture;
 
 pub use array::{Array, ArrayDescriptor, ArrayRegion, ArrayShape, Channel, Format};
 pub use attribute::Attribute;
+pub(crate) use error::argument_counts;
 pub use error::{Allocation, Call, Error, Fault, FaultKind, Frame, Location, Result};
 pub use event::{Event, EventOptions};
 pub use host::{HostFlags, HostMemory, HostPart, HostPool, Transfer};

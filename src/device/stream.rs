@@ -239,7 +239,7 @@ impl Stream {
     /// // SAFETY: it is refused.
     /// let wrong = unsafe { stream.launch(&square, &LaunchConfig::new(1, 4), &Arguments::new()) };
     /// let error = wrong.unwrap_err().to_string();
-    /// assert_eq!(error, "kernel `square` takes 1 arguments, 0 were given");
+    /// assert_eq!(error, "kernel `square` takes 1 argument, 0 were given");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -34,11 +34,40 @@ impl<'a> Mapped<'a> {
     }
 
     /// Where the device sees it; the next time that may be somewhere else.
+    ///
+    /// ```
+    /// # use warpaint::{device::{Device, LaunchConfig}, interop::Interop, kernel::{Argument, Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let count = context.module(&Source::new("__global__ void count(int *x) { x[threadIdx.x] = threadIdx.x; }"))?;
+    /// let mut points = Interop::none(context.device()).buffer(12)?;
+    /// let mapped = points.map(context.stream())?;
+    /// let x = Argument::address(mapped.slice().address());
+    /// // SAFETY: three threads, three elements.
+    /// unsafe { count.kernel("count")?.launch(context.stream(), &LaunchConfig::new(1, 3), &[x])? };
+    /// let bytes = context.stream().download(mapped.slice())?.wait()?;
+    /// assert_eq!(bytemuck::pod_collect_to_vec::<u8, i32>(&bytes), [0, 1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn slice(&self) -> Slice<'_> {
         self.buffer.slice()
     }
 
     /// Gives the buffer back to OpenGL, after all work put on the stream so far.
+    ///
+    /// ```
+    /// # use warpaint::{device::{Device, Fill}, interop::Interop};
+    /// let device = Device::cpu()?;
+    /// let (stream, interop) = (device.stream()?, Interop::none(&device));
+    /// let mut points = interop.buffer(4)?;
+    /// for step in 0..3 {
+    ///     let mapped = points.map(&stream)?;
+    ///     stream.fill(mapped.slice(), Fill::U8(step))?;
+    ///     mapped.unmap()?; // waits for nothing
+    /// }
+    /// let mapped = points.map(&stream)?;
+    /// assert_eq!(stream.download(mapped.slice())?.wait()?, [2; 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Device`](super::Error::Device) from the driver.
@@ -59,6 +88,22 @@ impl Drop for Mapped<'_> {
 /// Several buffers that the device may use, until [`unmap`](Self::unmap).
 ///
 /// Dropping it unmaps too, and logs the error.
+///
+/// ```
+/// use warpaint::{device::{Device, Fill}, interop::{Interop, map_all}};
+///
+/// let device = Device::cpu()?;
+/// let (stream, interop) = (device.stream()?, Interop::none(&device));
+/// let (mut old, mut new) = (interop.buffer(4)?, interop.buffer(4)?);
+/// let mut buffers = [&mut old, &mut new];
+/// let mapped = map_all(&mut buffers, &stream)?;
+/// let (from, to) = (mapped.slice(0).ok_or("old")?, mapped.slice(1).ok_or("new")?);
+/// stream.fill(from, Fill::U8(5))?;
+/// stream.copy(to, from)?;
+/// assert_eq!(stream.download(to)?.wait()?, [5; 4]);
+/// mapped.unmap()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct MappedAll<'a, 'b> {
     buffers: &'a mut [&'b mut SharedBuffer],
@@ -95,6 +140,18 @@ pub fn map_all<'a, 'b>(
 
 impl MappedAll<'_, '_> {
     /// Where the device sees each, in their order; the next time that may be somewhere else.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, interop::{Interop, map_all}};
+    /// let device = Device::cpu()?;
+    /// let interop = Interop::none(&device);
+    /// let (mut position, mut velocity) = (interop.buffer(16)?, interop.buffer(8)?);
+    /// let mut buffers = [&mut position, &mut velocity];
+    /// let mapped = map_all(&mut buffers, &device.stream()?)?;
+    /// let sizes: Vec<usize> = mapped.slices().map(|slice| slice.bytes()).collect();
+    /// assert_eq!(sizes, [16, 8]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn slices(&self) -> impl ExactSizeIterator<Item = Slice<'_>> {
         self.buffers.iter().map(|buffer| buffer.slice())
     }

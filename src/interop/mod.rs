@@ -154,6 +154,19 @@ pub enum Access {
 }
 
 /// A device and an OpenGL context, and the best way from one to the other. It stays on the context's thread.
+///
+/// ```
+/// use warpaint::{device::{Choice, Device}, gl::{self, Format, Size}, interop::{Interop, Path}};
+///
+/// let device = Device::open(Choice::Auto)?;
+/// let context = gl::Context::headless(gl::Headless::default())?;
+/// let interop = Interop::new(context.gl(), &device);
+/// let points = interop.buffer(1 << 20)?;
+/// let picture = interop.texture(Format::Rgba8, Size::Flat([640, 480]))?;
+/// assert!(points.gl().is_some() && picture.gl().is_some()); // what is drawn
+/// assert!(device.as_nvidia().is_some() || matches!(interop.path(), Path::Copied(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Interop {
     device: Device,
@@ -165,6 +178,14 @@ impl Interop {
     /// Finds out, once, how `device` and `gl` can share memory.
     ///
     /// Never fails: where CUDA cannot register OpenGL's buffers, results are copied.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, gl, interop::Interop};
+    /// let context = gl::Context::headless(gl::Headless::default())?;
+    /// let interop = Interop::new(context.gl(), &Device::cpu()?);
+    /// assert!(interop.path().to_string().starts_with("copied through the host: ")); // and why
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(gl: &Gl, device: &Device) -> Self {
         let path = match registered::probe(gl, device) {
             Ok(()) => Path::Registered,
@@ -227,6 +248,15 @@ impl Interop {
 
     /// A shared buffer of `bytes` bytes with undefined content.
     ///
+    /// ```
+    /// # use warpaint::{device::{self, Device}, interop::{Error, Interop}};
+    /// let interop = Interop::none(&Device::cpu()?);
+    /// assert_eq!(interop.buffer(16)?.bytes(), 16);
+    /// let error = interop.buffer(usize::MAX).unwrap_err();
+    /// assert!(matches!(error, Error::Device(device::Error::OutOfMemory { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Device`] or [`Error::Gl`] where memory is short, or the buffer larger than OpenGL allows.
     pub fn buffer(&self, bytes: usize) -> Result<SharedBuffer> {
@@ -234,6 +264,23 @@ impl Interop {
     }
 
     /// A shared buffer for a certain access by the device.
+    ///
+    /// ```
+    /// # use warpaint::{device::{Device, Fill}, gl, interop::{Access, Interop}};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// let interop = Interop::new(context.gl(), &device);
+    /// let mut points = interop.buffer_for(4, Access::WriteDiscard)?; // nothing is copied to the device
+    /// let mapped = points.map(&stream)?;
+    /// stream.fill(mapped.slice(), Fill::U8(3))?;
+    /// mapped.unmap()?;
+    /// stream.synchronize()?;
+    /// points.present()?;
+    /// let mut bytes = [0; 4];
+    /// points.gl().ok_or("is never drawn")?.read(0, &mut bytes)?;
+    /// assert_eq!(bytes, [3; 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Interop::buffer`].
@@ -302,6 +349,22 @@ impl SharedBuffer {
     /// OpenGL's buffer; `None` for memory that is never drawn.
     ///
     /// Its content is that of the last [`unmap`](Mapped::unmap) for which [`present`](Self::present) was true.
+    ///
+    /// ```
+    /// # use warpaint::{device::{Device, Fill}, gl, interop::Interop};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// let mut points = Interop::new(context.gl(), &device).buffer(4)?;
+    /// let mapped = points.map(&stream)?;
+    /// stream.fill(mapped.slice(), Fill::U8(9))?;
+    /// mapped.unmap()?;
+    /// stream.synchronize()?;
+    /// points.present()?;
+    /// let mut bytes = [0; 4];
+    /// points.gl().ok_or("is never drawn")?.read(0, &mut bytes)?;
+    /// assert_eq!(bytes, [9; 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn gl(&self) -> Option<&gl::Buffer> {
         match &self.storage {
             Storage::Registered(registered) => Some(registered.gl()),
@@ -312,6 +375,18 @@ impl SharedBuffer {
 
     /// Lends the buffer to the device: work put on `stream` from now on may use it, after all that OpenGL was
     /// told to do before.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, interop::Interop, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let x = GpuArray::from_slice(&context, &[1u8, 2, 3])?;
+    /// let mut points = Interop::none(context.device()).buffer(3)?;
+    /// let mapped = points.map(context.stream())?;
+    /// context.stream().copy(mapped.slice(), x.memory()?)?; // an array, to be drawn
+    /// assert_eq!(context.stream().download(mapped.slice())?.wait()?, [1, 2, 3]);
+    /// mapped.unmap()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Device`] from the driver, or for a stream of another device.

@@ -87,6 +87,16 @@ impl Graphics {
 }
 
 /// Which of the devices that draw for an OpenGL context, of which several may take turns (`CUGLDeviceList`).
+///
+/// ```
+/// use warpaint::{gl, interop::{Drawing, cuda_devices_drawing, cuda_devices_of}};
+///
+/// let context = gl::Context::headless(gl::Headless::default())?;
+/// let all = cuda_devices_of(context.gl()).unwrap_or_default(); // none where there is no CUDA driver
+/// let next = cuda_devices_drawing(context.gl(), Drawing::NextFrame).unwrap_or_default();
+/// assert!(next.iter().all(|gpu| all.contains(gpu)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Drawing {
     /// All of them.

@@ -70,6 +70,15 @@ struct Copied {
 impl Interop {
     /// A shared texture with undefined content.
     ///
+    /// ```
+    /// # use warpaint::{device::Device, gl::{Format, Size}, interop::Interop};
+    /// let interop = Interop::none(&Device::cpu()?);
+    /// let field = interop.texture(Format::R32f, Size::Flat([256, 128]))?;
+    /// assert_eq!(field.descriptor().bytes(), 256 * 128 * 4);
+    /// assert!(interop.texture(Format::R32f, Size::Flat([256, 0])).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Device`] or [`Error::Gl`] where memory is short, or the texture larger than either allows.
     pub fn texture(&self, format: gl::Format, size: gl::Size) -> Result<SharedTexture> {
@@ -218,6 +227,23 @@ impl SharedTexture {
     /// Gives whether OpenGL's texture has it, as [`SharedBuffer::present`](super::SharedBuffer::present) does. Never
     /// waits.
     ///
+    /// ```
+    /// # use warpaint::{device::Device, gl::{self, Format, Size}, interop::Interop};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// let interop = Interop::new(context.gl(), &device);
+    /// let mut field = interop.texture(Format::R32f, Size::Flat([1, 1]))?;
+    /// for value in [1.0f32, 2.0] {
+    ///     let mapped = field.map(&stream)?;
+    ///     stream.upload(mapped.region(), &value.to_le_bytes())?;
+    ///     mapped.unmap()?;
+    /// }
+    /// stream.synchronize()?;
+    /// assert!(field.present()?); // the last one; the one before it was never shown
+    /// assert_eq!(field.gl().ok_or("is never drawn")?.read_texel([0, 0, 0])?[0], 2.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Device`] for an error of the work before the unmap, [`Error::Gl`].
     pub fn present(&mut self) -> Result<bool> {
@@ -295,12 +321,46 @@ pub struct MappedTexture<'a> {
 
 impl MappedTexture<'_> {
     /// Its texels, for copies.
+    ///
+    /// ```
+    /// # use warpaint::{device::{ArrayDescriptor, ArrayShape, Device, Format}, gl, interop::Interop};
+    /// # let device = Device::cpu()?;
+    /// # let stream = device.stream()?;
+    /// let size = ArrayShape::D2 { width: 2, height: 2 };
+    /// let computed = device.array(&ArrayDescriptor::new(size, Format::R32F))?;
+    /// stream.upload(computed.region(), bytemuck::cast_slice(&[1.0f32, 2.0, 3.0, 4.0]))?;
+    /// let mut field = Interop::none(&device).texture(gl::Format::R32f, gl::Size::Flat([2, 2]))?;
+    /// let mapped = field.map(&stream)?;
+    /// stream.copy(mapped.region(), computed.region())?;
+    /// let lower = mapped.region().part([0, 1, 0], [2, 1, 1])?;
+    /// assert_eq!(stream.download(lower)?.wait()?, bytemuck::cast_slice::<f32, u8>(&[3.0, 4.0]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn region(&self) -> ArrayRegion<'_> {
         self.array.region()
     }
 
     /// The handle of a texture object for it, for kernels that are put on the stream before it is unmapped: the next
     /// time it may be another one. Objects are kept for the next time, where they can be.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::{Device, LaunchConfig, TextureDescriptor, Filter}, gl::{Format, Size}};
+    /// # use warpaint::{interop::Interop, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let sample = context.module(&Source::new(
+    ///     "__global__ void sample(cudaTextureObject_t field, float *out) { *out = tex2D<float>(field, 1.0f, 0.5f); }",
+    /// ))?;
+    /// let mut field = Interop::none(context.device()).texture(Format::R32f, Size::Flat([2, 1]))?;
+    /// let mut mapped = field.map(context.stream())?;
+    /// context.stream().upload(mapped.region(), bytemuck::cast_slice(&[3.0f32, 4.0]))?;
+    /// let smooth = TextureDescriptor { filter: Filter::Linear, ..TextureDescriptor::default() };
+    /// let (texture, out) = (mapped.texture(&smooth)?, GpuArray::<f32>::zeros(&context, &[1])?);
+    /// let arguments = [texture.into(), out.argument()?];
+    /// // SAFETY: one thread, one element.
+    /// unsafe { sample.kernel("sample")?.launch(context.stream(), &LaunchConfig::new(1, 1), &arguments)? };
+    /// assert_eq!(out.item()?, 3.5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Device::texture`].
@@ -319,6 +379,22 @@ impl MappedTexture<'_> {
     }
 
     /// The handle of a surface object for it, as [`MappedTexture::texture`].
+    ///
+    /// ```
+    /// # use warpaint::{device::{Device, LaunchConfig}, gl::{Format, Size}, interop::Interop, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let paint = context.module(&Source::new(
+    ///     "__global__ void paint(cudaSurfaceObject_t to) { surf2Dwrite(float(threadIdx.x), to, threadIdx.x * 4, 0); }",
+    /// ))?;
+    /// let mut field = Interop::none(context.device()).texture(Format::R32f, Size::Flat([3, 1]))?;
+    /// let mut mapped = field.map(context.stream())?;
+    /// let arguments = [mapped.surface()?.into()];
+    /// // SAFETY: three threads, three texels.
+    /// unsafe { paint.kernel("paint")?.launch(context.stream(), &LaunchConfig::new(1, 3), &arguments)? };
+    /// let texels = context.stream().download(mapped.region())?.wait()?;
+    /// assert_eq!(bytemuck::pod_collect_to_vec::<u8, f32>(&texels), [0.0, 1.0, 2.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Device::surface`].

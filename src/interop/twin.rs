@@ -87,6 +87,22 @@ impl TextureTwin {
     /// Puts what can be done for [`present`](Self::present) behind the work on `stream` that writes `from`. OpenGL
     /// may go on drawing what it has.
     ///
+    /// ```
+    /// # use warpaint::{device::{ArrayDescriptor, ArrayShape, Device, Format}, gl, interop::Interop};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// # let interop = Interop::new(context.gl(), &device);
+    /// # let of_array = ArrayDescriptor::new(ArrayShape::D2 { width: 1, height: 1 }, Format::R32F);
+    /// # let array = device.array(&of_array.with_surface())?;
+    /// # let twin = interop.texture_twin(gl::Format::R32f, gl::Size::Flat([1, 1]))?;
+    /// # let mut twin = twin.ok_or("nothing is drawn")?;
+    /// stream.upload(array.region(), &1.0f32.to_le_bytes())?;
+    /// twin.send(&stream, array.region())?;
+    /// stream.upload(array.region(), &2.0f32.to_le_bytes())?; // the next step goes on at once
+    /// assert_eq!(twin.gl().read_texel([0, 0, 0])?[0], 0.0); // OpenGL has neither yet
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Device`](super::Error::Device).
     pub fn send(&mut self, stream: &Stream, from: ArrayRegion<'_>) -> Result<()> {
@@ -101,6 +117,24 @@ impl TextureTwin {
 
     /// Shows OpenGL what was sent, once the stream has come so far: what it draws from now on has the content of
     /// `from`.
+    ///
+    /// ```
+    /// # use warpaint::{device::{ArrayDescriptor, ArrayShape, Device, Format}, gl, interop::Interop};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// # let interop = Interop::new(context.gl(), &device);
+    /// # let of_array = ArrayDescriptor::new(ArrayShape::D2 { width: 1, height: 1 }, Format::R32F);
+    /// # let array = device.array(&of_array.with_surface())?;
+    /// # let twin = interop.texture_twin(gl::Format::R32f, gl::Size::Flat([1, 1]))?;
+    /// # let mut twin = twin.ok_or("nothing is drawn")?;
+    /// for step in [1.0f32, 2.0] {
+    ///     stream.upload(array.region(), &step.to_le_bytes())?; // or a kernel
+    ///     twin.send(&stream, array.region())?;
+    ///     twin.present(&stream, array.region())?;
+    ///     assert_eq!(twin.gl().read_texel([0, 0, 0])?[0], step);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Device`](super::Error::Device), [`Error::Gl`](super::Error::Gl).

@@ -1,7 +1,8 @@
 //! What can go wrong between a source and its launch.
 
 use crate::{
-    compile, device,
+    compile,
+    device::{self, argument_counts},
     diagnostic::{Diagnostic, Severity},
 };
 
@@ -47,7 +48,7 @@ pub enum Error {
         log: String,
     },
     /// A kernel was given more or fewer arguments than it has parameters.
-    #[error("kernel `{kernel}` takes {expected} arguments, {found} were given")]
+    #[error("kernel `{kernel}` takes {}", argument_counts(*.expected, *.found))]
     ArgumentCount {
         /// The kernel.
         kernel: String,

@@ -106,7 +106,7 @@ impl Kernel {
     /// assert_eq!(x.to_vec()?, [31, 32]);
     ///
     /// let error = add.arguments(&[x.argument()?]).unwrap_err();
-    /// assert_eq!(error.to_string(), "kernel `add` takes 2 arguments, 1 were given");
+    /// assert_eq!(error.to_string(), "kernel `add` takes 2 arguments, 1 was given");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -377,7 +377,7 @@ fn mistakes_in_kernels_from_expressions_are_named() {
         "`float *` is no list of kernel parameters: a parameter has no name"
     );
     let fill = kernel("float *x, float a", "x[i] = a").unwrap().named("fill");
-    assert_eq!(told(fill.call(&[(&x).into()])), "`fill` takes 2 arguments, 1 were given");
+    assert_eq!(told(fill.call(&[(&x).into()])), "`fill` takes 2 arguments, 1 was given");
     assert_eq!(
         told(fill.call(&[(&ints).into(), 1.0f32.into()])),
         "`fill`: parameter `x` is float *, the argument is an array of `int`"
