@@ -344,8 +344,8 @@ impl MappedTexture<'_> {
     /// time it may be another one. Objects are kept for the next time, where they can be.
     ///
     /// ```
-    /// # use warpaint::{array::GpuArray, device::{Device, LaunchConfig, TextureDescriptor, Filter}, gl::{Format, Size}};
-    /// # use warpaint::{interop::Interop, kernel::{Context, Source}};
+    /// # use warpaint::{array::GpuArray, device::{Device, Filter, LaunchConfig, TextureDescriptor}};
+    /// # use warpaint::{gl::{Format, Size}, interop::Interop, kernel::{Context, Source}};
     /// # let context = Context::new(Device::cpu()?)?;
     /// let sample = context.module(&Source::new(
     ///     "__global__ void sample(cudaTextureObject_t field, float *out) { *out = tex2D<float>(field, 1.0f, 0.5f); }",
@@ -381,11 +381,12 @@ impl MappedTexture<'_> {
     /// The handle of a surface object for it, as [`MappedTexture::texture`].
     ///
     /// ```
-    /// # use warpaint::{device::{Device, LaunchConfig}, gl::{Format, Size}, interop::Interop, kernel::{Context, Source}};
+    /// # use warpaint::{device::{Device, LaunchConfig}, gl::{Format, Size}};
+    /// # use warpaint::{interop::Interop, kernel::{Context, Source}};
     /// # let context = Context::new(Device::cpu()?)?;
-    /// let paint = context.module(&Source::new(
-    ///     "__global__ void paint(cudaSurfaceObject_t to) { surf2Dwrite(float(threadIdx.x), to, threadIdx.x * 4, 0); }",
-    /// ))?;
+    /// let body = "surf2Dwrite(float(threadIdx.x), to, threadIdx.x * 4, 0);";
+    /// let source = format!("__global__ void paint(cudaSurfaceObject_t to) {{ {body} }}");
+    /// let paint = context.module(&Source::new(source))?;
     /// let mut field = Interop::none(context.device()).texture(Format::R32f, Size::Flat([3, 1]))?;
     /// let mut mapped = field.map(context.stream())?;
     /// let arguments = [mapped.surface()?.into()];
