@@ -61,6 +61,9 @@ pub fn concatenate<T: Data>(arrays: &[&GpuArray<T>], axis: usize) -> Result<GpuA
 /// # Errors
 /// As [`concatenate`].
 pub fn stack<T: Data>(arrays: &[&GpuArray<T>], axis: usize) -> Result<GpuArray<T>> {
+    if arrays.is_empty() {
+        return Err(Error::NoArrays { operation: "stack" });
+    }
     let rows: Vec<GpuArray<T>> =
         arrays.iter().map(|array| array.expand_dims(axis)).collect::<Result<_>>()?;
     concatenate(&rows.iter().collect::<Vec<_>>(), axis)

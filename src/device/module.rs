@@ -295,7 +295,7 @@ pub struct FunctionInfo {
     pub registers: u32,
     /// Constant memory of its module in bytes, where the device tells.
     pub constant_bytes: u32,
-    /// The virtual architecture that its PTX was written for, as in (8, 0); none where the device does not tell.
+    /// The architecture that its PTX was written for, as in (8, 0); none where the device does not tell.
     pub ptx_version: Option<(u32, u32)>,
     /// The architecture of its machine code; none on the CPU device.
     pub binary_version: Option<(u32, u32)>,

@@ -432,6 +432,13 @@ impl Body {
 const LONGEST_CHAIN: usize = 64;
 
 impl Module {
+    /// The architecture that `.target` names: (7, 5) for `sm_75`.
+    pub fn architecture(&self) -> Option<(u32, u32)> {
+        let digits = self.target.first()?.strip_prefix("sm_")?;
+        let number: u32 = digits.trim_end_matches(char::is_alphabetic).parse().ok()?;
+        Some((number / 10, number % 10))
+    }
+
     /// The function `name`.
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|function| function.name == name)

@@ -32,6 +32,8 @@ fn arrays_are_put_together_as_ndarray_does() {
         assert_eq!(joined.to_vec().unwrap(), flat(&expected));
 
         assert!(matches!(concatenate::<f32>(&[], 0), Err(Error::NoArrays { .. })));
+        let none = stack::<f32>(&[], 0);
+        assert!(matches!(none, Err(Error::NoArrays { operation: "stack" })), "{none:?}");
         assert!(matches!(concatenate(&[&a], 3), Err(Error::Axes { .. })));
         assert!(matches!(concatenate(&[&a, &a.transpose()], 0), Err(Error::Shape { .. })));
         let flatter = a.slice(&index![0]).unwrap();

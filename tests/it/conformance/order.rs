@@ -162,6 +162,7 @@ fn functions_tell_what_they_need(device: &Device) {
     let sum = device.load(KERNELS).unwrap().function("sum").unwrap();
     let blocks = sum.active_blocks(64, 0).unwrap();
     assert!((1..=32).contains(&blocks), "{blocks} blocks");
+    assert_eq!(sum.info().ptx_version, Some((8, 0)));
     for percent in [Some(0), Some(100), None] {
         sum.prefer_shared_memory(percent).unwrap();
     }

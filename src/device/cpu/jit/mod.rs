@@ -105,7 +105,9 @@ pub(super) fn compile(
     Ok(kernels
         .map(|((function, _, lowered), entry)| {
             let entry = code::entry(entry);
-            Kernel { reserves, ..kernel(function, lowered, entry, code.clone(), sites.clone()) }
+            let kernel = kernel(function, lowered, entry, code.clone(), sites.clone());
+            let info = FunctionInfo { ptx_version: module.architecture(), ..kernel.info };
+            Kernel { reserves, info, ..kernel }
         })
         .collect())
 }
