@@ -8,7 +8,7 @@ use std::{hint::black_box, time::Instant};
 use warpaint::{
     array::{ElementwiseKernel, Expr, GpuArray, ReductionKernel, random::Generator},
     compile::{Cache, Compiler, Request, Target},
-    device::{Arguments, Choice, Device, LaunchConfig, Prepared},
+    device::{Arguments, Choice, Device, HostFlags, LaunchConfig, Prepared},
     kernel::{Context, Source},
 };
 
@@ -34,6 +34,7 @@ fn main() {
     launches(&context);
     arrays(&context);
     compilations();
+    transfers(&context);
 }
 
 /// Times calls that put work on the stream of `context`.
@@ -64,6 +65,37 @@ fn show(name: &str, times: Vec<f64>) {
 fn least_and_median(mut times: Vec<f64>) -> (f64, f64) {
     times.sort_by(f64::total_cmp);
     (times[0], times[times.len() / 2])
+}
+
+/// Copies of 256 MiB that the host waits for, from and to page-locked memory and, beside it, ordinary memory.
+fn transfers(context: &Context) {
+    let (stream, bytes) = (context.stream(), 1 << 28);
+    let memory = context.device().alloc(bytes).unwrap();
+    let memory = memory.slice(..).unwrap();
+    let mut locked = Some(context.device().alloc_host(bytes, HostFlags::default()).unwrap());
+    let ordinary = vec![1; bytes];
+    println!("{:<44}{:>10}", "", "GB/s");
+    rate("upload, page-locked", bytes, || {
+        locked = Some(stream.upload_from(memory, locked.take().unwrap()).unwrap().wait().unwrap());
+    });
+    rate("download, page-locked", bytes, || {
+        locked = Some(stream.download_to(locked.take().unwrap(), memory).unwrap().wait().unwrap());
+    });
+    rate("upload", bytes, || {
+        stream.upload(memory, &ordinary).unwrap();
+        stream.synchronize().unwrap();
+    });
+    rate("download", bytes, || drop(black_box(stream.download(memory).unwrap().wait().unwrap())));
+}
+
+/// The best of some calls that copy so many bytes.
+fn rate(name: &str, bytes: usize, mut copy: impl FnMut()) {
+    let best = (0..8).map(|_| {
+        let start = Instant::now();
+        copy();
+        start.elapsed().as_secs_f64()
+    });
+    println!("{name:<44}{:>10.1}", bytes as f64 / 1e9 / best.fold(f64::INFINITY, f64::min));
 }
 
 fn launches(context: &Context) {

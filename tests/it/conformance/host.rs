@@ -1,5 +1,7 @@
 //! Host memory: page-locked, registered, mapped, managed, and pools of it.
 
+use std::{sync::mpsc, time::Duration};
+
 use warpaint::device::{
     ArrayDescriptor, ArrayShape, Attachment, Device, Error, Fill, Format, HostFlags, HostPool,
     LaunchConfig, Pitch, PoolStatistics,
@@ -9,6 +11,7 @@ use super::{Clause, KERNELS, bytes, floats, launch};
 
 pub const CLAUSES: &[Clause] = &[
     ("host memory is copied both ways", host_memory_is_copied_both_ways),
+    ("transfers wait in the stream, not on the host", transfers_wait_in_the_stream),
     ("copies keep to the stream's order", copies_keep_to_the_streams_order),
     ("registered memory comes back", registered_memory_comes_back),
     ("host memory has rows", host_memory_has_rows),
@@ -47,6 +50,30 @@ fn host_memory_is_copied_both_ways(device: &Device) {
     let memory = device.alloc(0).unwrap();
     let nothing = stream.upload_from(memory.slice(..).unwrap(), nothing).unwrap().wait().unwrap();
     assert!(nothing.is_empty());
+}
+
+/// Behind work that ends only once both transfers are under way. Other tests free memory meanwhile, for which the
+/// driver may hold up this thread until the device is idle, but hardly ten times one after another.
+fn transfers_wait_in_the_stream(device: &Device) {
+    let (stream, bytes) = (device.stream().unwrap(), 1 << 20);
+    let memory = device.alloc(bytes).unwrap();
+    let fresh = || device.alloc_host(bytes, HostFlags::default()).unwrap();
+    let mut at_once = (0..10).map(|round| {
+        let (mut from, to) = (fresh(), fresh());
+        from.fill(round);
+        let (go, wait) = mpsc::channel();
+        // Not for ever, so that a transfer for which the host waits fails and does not hang.
+        let patience = Duration::from_secs(2);
+        stream.host_function(move || wait.recv_timeout(patience).unwrap_or(())).unwrap();
+        let up = stream.upload_from(memory.slice(..).unwrap(), from).unwrap();
+        let down = stream.download_to(to, memory.slice(..).unwrap()).unwrap();
+        let under_way = !up.is_ready().unwrap() && !down.is_ready().unwrap();
+        drop(go);
+        assert!(down.wait().unwrap().iter().all(|byte| *byte == round));
+        assert!(up.is_ready().unwrap(), "it was before the download");
+        under_way
+    });
+    assert!(at_once.any(|under_way| under_way), "the host waited for the stream, ten times");
 }
 
 fn copies_keep_to_the_streams_order(device: &Device) {
