@@ -67,13 +67,14 @@ fn least_and_median(mut times: Vec<f64>) -> (f64, f64) {
     (times[0], times[times.len() / 2])
 }
 
-/// Copies of 256 MiB that the host waits for, from and to page-locked memory and, beside it, ordinary memory.
+/// Copies of 256 MiB that the host waits for, from and to page-locked memory and, beside it, ordinary memory by arrays.
 fn transfers(context: &Context) {
     let (stream, bytes) = (context.stream(), 1 << 28);
     let memory = context.device().alloc(bytes).unwrap();
     let memory = memory.slice(..).unwrap();
     let mut locked = Some(context.device().alloc_host(bytes, HostFlags::default()).unwrap());
-    let ordinary = vec![1; bytes];
+    let ordinary = vec![1.0f32; bytes / size_of::<f32>()];
+    let mut array = GpuArray::zeros(context, &[ordinary.len()]).unwrap();
     println!("{:<44}{:>10}", "", "GB/s");
     rate("upload, page-locked", bytes, || {
         locked = Some(stream.upload_from(memory, locked.take().unwrap()).unwrap().wait().unwrap());
@@ -81,11 +82,11 @@ fn transfers(context: &Context) {
     rate("download, page-locked", bytes, || {
         locked = Some(stream.download_to(locked.take().unwrap(), memory).unwrap().wait().unwrap());
     });
-    rate("upload", bytes, || {
-        stream.upload(memory, &ordinary).unwrap();
-        stream.synchronize().unwrap();
+    rate("array, set from a slice", bytes, || {
+        array.set(&ordinary).unwrap();
+        context.synchronize().unwrap();
     });
-    rate("download", bytes, || drop(black_box(stream.download(memory).unwrap().wait().unwrap())));
+    rate("array, read as a vector", bytes, || drop(black_box(array.to_vec().unwrap())));
 }
 
 /// The best of some calls that copy so many bytes.

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-CALLS, QUEUED, FEW, MANY = 4000, 32, 4096, 1 << 28
+CALLS, QUEUED, FEW, MANY, TRANSFERRED = 4000, 32, 4096, 1 << 28, 1 << 26
 
 
 def host(name, synchronize, call):
@@ -27,6 +27,16 @@ def host(name, synchronize, call):
     synchronize()
     times.sort()
     print(f"{name:<44}{times[0]:>10.2f}{times[len(times) // 2]:>10.2f}")
+
+
+def rate(name, nbytes, synchronize, call):
+    best = float("inf")
+    for _ in range(8):
+        start = time.perf_counter()
+        call()
+        synchronize()
+        best = min(best, time.perf_counter() - start)
+    print(f"{name:<44}{nbytes / best / 1e9:>10.1f} GB/s")
 
 
 def throughput(name, synchronize, call):
@@ -71,6 +81,10 @@ def pycuda():
     host("sum of 4096, read on the host", wait, lambda: gpuarray.sum(few, allocator=pool.allocate).get())
     host("the same by a reduction kernel", wait, lambda: total(few, allocator=pool.allocate).get())
     host("module from the cache, loaded", wait, lambda: SourceModule(text))
+    ordinary = np.ones(TRANSFERRED, np.float32)
+    array = gpuarray.to_gpu(ordinary)
+    rate("array, set from a slice", ordinary.nbytes, wait, lambda: array.set(ordinary))
+    rate("array, read as a vector", ordinary.nbytes, wait, lambda: array.get())
 
     x = gpuarray.zeros(MANY, np.float32)
     y = gpuarray.zeros(MANY, np.float32)
@@ -100,6 +114,10 @@ def cupy():
     host("expression, new array", wait, lambda: few * 2 + 1)
     host("sum of 4096, read on the host", wait, lambda: float(few.sum()))
     host("the same by a reduction kernel", wait, lambda: float(total(few)))
+    ordinary = np.ones(TRANSFERRED, np.float32)
+    array = cupy.asarray(ordinary)
+    rate("array, set from a slice", ordinary.nbytes, wait, lambda: array.set(ordinary))
+    rate("array, read as a vector", ordinary.nbytes, wait, lambda: array.get())
 
     x = cupy.zeros(MANY, cupy.float32)
     y = cupy.zeros(MANY, cupy.float32)

@@ -4,6 +4,7 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 
 use super::{
     Data, Error, Expr, Index, Layout, Readback, Result, dtype::expect_sized, expression::Operand,
+    readback,
 };
 use crate::{
     device::{Block, Fill, Slice},
@@ -293,6 +294,9 @@ impl<T: Data> GpuArray<T> {
 
     /// Its elements in C order. Waits for the work before it.
     ///
+    /// Large arrays come in pieces, between which work may come that another thread puts on the stream;
+    /// [`GpuArray::download`] takes all of them at one moment.
+    ///
     /// ```
     /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
     /// # let context = Context::new(Device::cpu()?)?;
@@ -304,7 +308,9 @@ impl<T: Data> GpuArray<T> {
     /// # Errors
     /// Of earlier work on the stream; [`Error::InvalidBits`].
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        self.download()?.wait()
+        let dense = self.to_contiguous()?;
+        let (memory, stream) = (&dense.memory, dense.context.stream());
+        memory.during(stream, || readback::read(memory, dense.bytes().unwrap_or(0..0), stream))
     }
 
     /// Starts to copy its elements to the host, in C order, and returns at once. (So does [`GpuArray::set`].)

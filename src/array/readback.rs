@@ -1,9 +1,20 @@
 //! Values on their way from the device.
 
-use std::marker::PhantomData;
+use std::{collections::VecDeque, marker::PhantomData, ops::Range};
+
+use bytemuck::checked::CheckedCastError;
 
 use super::{Data, Error, Result, dtype::expect_sized};
-use crate::{device, kernel::Context};
+use crate::{
+    device::{self, Block, Stream},
+    kernel::Context,
+};
+
+/// Elements that the host waits for come in pieces of at most so many bytes (where one element is no larger), of which
+/// so many are under way while it takes in the one before them. Page-locking room for all would cost more than the
+/// copy.
+const PIECE_BYTES: usize = 8 << 20;
+const UNDER_WAY: usize = 3;
 
 /// The elements of an array on their way to the host, as they were when [`GpuArray::download`] was called.
 ///
@@ -60,8 +71,34 @@ impl<T: Data> Readback<T> {
     /// # Errors
     /// Of earlier work on the stream; [`Error::InvalidBits`].
     pub fn wait(self) -> Result<Vec<T>> {
-        values(&self.bytes.wait()?)
+        self.bytes.wait_with(values)?
     }
+}
+
+/// The elements that lie in `bytes` of `memory` without gaps, once the work before is done.
+///
+/// # Errors
+/// Of earlier work on the stream; [`Error::InvalidBits`].
+pub(super) fn read<T: Data>(
+    memory: &Block,
+    bytes: Range<usize>,
+    stream: &Stream,
+) -> Result<Vec<T>> {
+    let size = size_of::<T>().max(1);
+    let step = (PIECE_BYTES / size).max(1) * size;
+    let mut values = Vec::with_capacity(bytes.len() / size);
+    let mut take_in =
+        |piece: device::Readback| piece.wait_with(|bytes| extend(&mut values, bytes))?;
+    let mut under_way = VecDeque::with_capacity(UNDER_WAY);
+    for start in bytes.clone().step_by(step) {
+        if under_way.len() == UNDER_WAY {
+            under_way.pop_front().map_or(Ok(()), &mut take_in)?;
+        }
+        let piece = start..bytes.end.min(start + step);
+        under_way.push_back(stream.download(memory.slice(piece)?)?);
+    }
+    under_way.into_iter().try_for_each(take_in)?;
+    Ok(values)
 }
 
 /// The value that kernels write to the address which `put_on` gets, once the stream of `context` has done all that is
@@ -84,7 +121,24 @@ pub(super) fn written<T: Data>(
 /// # Errors
 /// [`Error::InvalidBits`] where they are none.
 pub(super) fn values<T: Data>(bytes: &[u8]) -> Result<Vec<T>> {
-    let value = |bytes: &[u8]| bytemuck::checked::try_pod_read_unaligned(bytes).ok();
-    let values: Option<Vec<T>> = bytes.chunks_exact(size_of::<T>()).map(value).collect();
-    values.ok_or(Error::InvalidBits { of: T::DTYPE.name })
+    let mut values = Vec::new();
+    extend(&mut values, bytes)?;
+    Ok(values)
+}
+
+/// Appends the values that `bytes` are.
+fn extend<T: Data>(values: &mut Vec<T>, bytes: &[u8]) -> Result<()> {
+    let invalid = || Error::InvalidBits { of: T::DTYPE.name };
+    // All at once where they are aligned, as a device's copies are.
+    match bytemuck::checked::try_cast_slice(bytes) {
+        Ok(all) => values.extend_from_slice(all),
+        Err(CheckedCastError::InvalidBitPattern) => return Err(invalid()),
+        Err(CheckedCastError::PodCastError(_)) => {
+            values.reserve(bytes.len() / size_of::<T>().max(1));
+            for one in bytes.chunks_exact(size_of::<T>().max(1)) {
+                values.push(bytemuck::checked::try_pod_read_unaligned(one).map_err(|_| invalid())?);
+            }
+        }
+    }
+    Ok(())
 }

@@ -244,6 +244,25 @@ impl Readback {
     /// # Errors
     /// An error of the stream before the copy.
     pub fn wait(self) -> Result<Vec<u8>> {
-        each!(self, r => r.wait())
+        self.wait_with(<[u8]>::to_vec)
+    }
+
+    /// What `read` makes of the bytes, once they are there, where the device put them: it need not keep a copy.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, Fill};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, memory) = (device.stream()?, device.alloc(1000)?);
+    /// stream.fill(memory.slice(..)?, Fill::U8(3))?;
+    /// let read = stream.download(memory.slice(..)?)?;
+    /// let sum: u32 = read.wait_with(|bytes| bytes.iter().map(|&byte| u32::from(byte)).sum())?;
+    /// assert_eq!(sum, 3000);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An error of the stream before the copy.
+    pub fn wait_with<R>(self, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
+        each!(self, r => r.wait_with(read))
     }
 }

@@ -64,11 +64,11 @@ impl Readback {
         Ok(self.0.is_ready())
     }
 
-    /// The bytes, once they are there.
+    /// What `read` makes of the bytes, once they are there.
     ///
     /// # Errors
     /// An error of the stream before the copy that was not reported yet.
-    pub fn wait(self) -> Result<Vec<u8>> {
-        Ok(self.0.wait()?.unwrap_or_default())
+    pub fn wait_with<R>(self, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
+        Ok(read(&self.0.wait()?.unwrap_or_default()))
     }
 }

@@ -162,22 +162,22 @@ impl Readback {
         event::is_reached(context, block.reached())
     }
 
-    /// The bytes, once they are there.
+    /// What `read` makes of the bytes, once they are there.
     ///
     /// # Errors
     /// An error of the work before the copy.
-    pub fn wait(mut self) -> Result<Vec<u8>> {
+    pub fn wait_with<R>(mut self, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
         let context = self.device.context();
-        if let Some(block) = &self.block {
-            context.activate()?;
-            event::synchronize(context, block.reached())?;
-            lock(context.launches()).ended(self.mark);
-        }
-        let Some(block) = self.block.take() else { return Ok(Vec::new()) };
+        let Some(block) = &self.block else { return Ok(read(&[])) };
+        context.activate()?;
+        event::synchronize(context, block.reached())?;
+        lock(context.launches()).ended(self.mark);
         // SAFETY: the copy of so many bytes into the block has ended.
-        let bytes = unsafe { block.bytes(self.bytes) }.to_vec();
-        context.give_back(block);
-        Ok(bytes)
+        let result = read(unsafe { block.bytes(self.bytes) });
+        if let Some(block) = self.block.take() {
+            context.give_back(block);
+        }
+        Ok(result)
     }
 }
 

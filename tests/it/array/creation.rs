@@ -4,7 +4,7 @@ use half::f16;
 use ndarray::{Array, ArrayD, ShapeBuilder, s};
 use num_complex::Complex;
 use warpaint::{
-    array::{Error, GpuArray},
+    array::{Error, GpuArray, vector::Int3},
     index,
 };
 
@@ -131,5 +131,23 @@ fn a_readback_holds_what_was_there() {
         assert!(first.is_ready().unwrap() && second.is_ready().unwrap());
         assert_eq!(second.wait().unwrap(), vec![7; 1 << 16]);
         assert_eq!(first.wait().unwrap(), (0..1 << 16).rev().collect::<Vec<u32>>());
+    }
+}
+
+#[test]
+fn large_arrays_are_read_piece_by_piece() {
+    for context in contexts() {
+        let n = 11_000_000;
+        let counted = GpuArray::<i32>::arange(&context, n).unwrap();
+        assert!(counted.to_vec().unwrap().into_iter().eq(0..n as i32));
+        // No piece is a power of two long.
+        let triples = counted.slice(&index![..9_999_999]).unwrap().view_as::<Int3>().unwrap();
+        let (triples, first) = (triples.to_vec().unwrap(), (0..).step_by(3));
+        assert_eq!(triples.len(), 3_333_333);
+        assert!(triples.iter().zip(first).all(|(t, i)| *t == Int3::new(i, i + 1, i + 2)));
+        let bytes = GpuArray::<u8>::zeros(&context, &[20_000_000]).unwrap();
+        bytes.slice(&index![-1]).unwrap().fill(2).unwrap();
+        let truths = bytes.view_as::<bool>().unwrap().to_vec();
+        assert!(matches!(truths, Err(Error::InvalidBits { .. })));
     }
 }
