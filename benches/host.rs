@@ -87,6 +87,8 @@ fn transfers(context: &Context) {
         context.synchronize().unwrap();
     });
     rate("array, read as a vector", bytes, || drop(black_box(array.to_vec().unwrap())));
+    let mut there = ordinary.clone();
+    rate("array, read into a slice", bytes, || array.copy_to_slice(&mut there).unwrap());
 }
 
 /// The best of some calls that copy so many bytes.

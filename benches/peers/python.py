@@ -85,6 +85,7 @@ def pycuda():
     array = gpuarray.to_gpu(ordinary)
     rate("array, set from a slice", ordinary.nbytes, wait, lambda: array.set(ordinary))
     rate("array, read as a vector", ordinary.nbytes, wait, lambda: array.get())
+    rate("array, read into a slice", ordinary.nbytes, wait, lambda: array.get(ary=ordinary))
 
     x = gpuarray.zeros(MANY, np.float32)
     y = gpuarray.zeros(MANY, np.float32)
@@ -118,6 +119,7 @@ def cupy():
     array = cupy.asarray(ordinary)
     rate("array, set from a slice", ordinary.nbytes, wait, lambda: array.set(ordinary))
     rate("array, read as a vector", ordinary.nbytes, wait, lambda: array.get())
+    rate("array, read into a slice", ordinary.nbytes, wait, lambda: array.get(out=ordinary))
 
     x = cupy.zeros(MANY, cupy.float32)
     y = cupy.zeros(MANY, cupy.float32)

@@ -308,9 +308,51 @@ impl<T: Data> GpuArray<T> {
     /// # Errors
     /// Of earlier work on the stream; [`Error::InvalidBits`].
     pub fn to_vec(&self) -> Result<Vec<T>> {
+        // First, for there is not always memory for what a view shows.
+        let dense = self.to_contiguous()?;
+        let mut values = Vec::with_capacity(dense.len());
+        dense.read(|some| values.extend_from_slice(some))?;
+        Ok(values)
+    }
+
+    /// Copies its elements, in C order, to memory that is there: a large array is read several times as fast as by
+    /// [`GpuArray::to_vec`], whose memory is new. Waits for the work before it, as that does.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let mut x = GpuArray::from_slice(&context, &[1.0f32, 2.0])?;
+    /// let mut row = [0.0; 2];
+    /// let mut total = 0.0;
+    /// for _ in 0..3 {
+    ///     x.mul_assign(10.0)?;
+    ///     x.copy_to_slice(&mut row)?;
+    ///     total += row[1];
+    /// }
+    /// assert_eq!(total, 2220.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Reshape`] unless there are as many; as [`GpuArray::to_vec`].
+    pub fn copy_to_slice(&self, values: &mut [T]) -> Result<()> {
+        if values.len() != self.len() {
+            return Err(Error::Reshape { from: self.shape().to_vec(), to: vec![values.len()] });
+        }
+        let mut rest = values;
+        self.read(|some| {
+            let (next, after) = std::mem::take(&mut rest).split_at_mut(some.len());
+            next.copy_from_slice(some);
+            rest = after;
+        })
+    }
+
+    /// Gives `take_in` its elements in C order, some at a time.
+    fn read(&self, take_in: impl FnMut(&[T])) -> Result<()> {
         let dense = self.to_contiguous()?;
         let (memory, stream) = (&dense.memory, dense.context.stream());
-        memory.during(stream, || readback::read(memory, dense.bytes().unwrap_or(0..0), stream))
+        let bytes = dense.bytes().unwrap_or(0..0);
+        memory.during(stream, || readback::read(memory, bytes, stream, take_in))
     }
 
     /// Starts to copy its elements to the host, in C order, and returns at once. (So does [`GpuArray::set`].)

@@ -1,6 +1,6 @@
 //! Values on their way from the device.
 
-use std::{collections::VecDeque, marker::PhantomData, ops::Range};
+use std::{borrow::Cow, collections::VecDeque, marker::PhantomData, ops::Range};
 
 use bytemuck::checked::CheckedCastError;
 
@@ -75,7 +75,8 @@ impl<T: Data> Readback<T> {
     }
 }
 
-/// The elements that lie in `bytes` of `memory` without gaps, once the work before is done.
+/// Gives `take_in` the elements that lie in `bytes` of `memory` without gaps, in their order and some at a time, once
+/// the work before is done.
 ///
 /// # Errors
 /// Of earlier work on the stream; [`Error::InvalidBits`].
@@ -83,22 +84,22 @@ pub(super) fn read<T: Data>(
     memory: &Block,
     bytes: Range<usize>,
     stream: &Stream,
-) -> Result<Vec<T>> {
+    mut take_in: impl FnMut(&[T]),
+) -> Result<()> {
     let size = size_of::<T>().max(1);
     let step = (PIECE_BYTES / size).max(1) * size;
-    let mut values = Vec::with_capacity(bytes.len() / size);
-    let mut take_in =
-        |piece: device::Readback| piece.wait_with(|bytes| extend(&mut values, bytes))?;
+    let mut land = |piece: device::Readback| {
+        piece.wait_with(|bytes| cast(bytes).map(|values| take_in(&values)))?
+    };
     let mut under_way = VecDeque::with_capacity(UNDER_WAY);
     for start in bytes.clone().step_by(step) {
         if under_way.len() == UNDER_WAY {
-            under_way.pop_front().map_or(Ok(()), &mut take_in)?;
+            under_way.pop_front().map_or(Ok(()), &mut land)?;
         }
         let piece = start..bytes.end.min(start + step);
         under_way.push_back(stream.download(memory.slice(piece)?)?);
     }
-    under_way.into_iter().try_for_each(take_in)?;
-    Ok(values)
+    under_way.into_iter().try_for_each(land)
 }
 
 /// The value that kernels write to the address which `put_on` gets, once the stream of `context` has done all that is
@@ -121,24 +122,19 @@ pub(super) fn written<T: Data>(
 /// # Errors
 /// [`Error::InvalidBits`] where they are none.
 pub(super) fn values<T: Data>(bytes: &[u8]) -> Result<Vec<T>> {
-    let mut values = Vec::new();
-    extend(&mut values, bytes)?;
-    Ok(values)
+    cast(bytes).map(Cow::into_owned)
 }
 
-/// Appends the values that `bytes` are.
-fn extend<T: Data>(values: &mut Vec<T>, bytes: &[u8]) -> Result<()> {
+/// The same; where they are aligned, as a device's copies are, nothing is copied.
+fn cast<T: Data>(bytes: &[u8]) -> Result<Cow<'_, [T]>> {
     let invalid = || Error::InvalidBits { of: T::DTYPE.name };
-    // All at once where they are aligned, as a device's copies are.
     match bytemuck::checked::try_cast_slice(bytes) {
-        Ok(all) => values.extend_from_slice(all),
-        Err(CheckedCastError::InvalidBitPattern) => return Err(invalid()),
+        Ok(values) => Ok(Cow::Borrowed(values)),
+        Err(CheckedCastError::InvalidBitPattern) => Err(invalid()),
         Err(CheckedCastError::PodCastError(_)) => {
-            values.reserve(bytes.len() / size_of::<T>().max(1));
-            for one in bytes.chunks_exact(size_of::<T>().max(1)) {
-                values.push(bytemuck::checked::try_pod_read_unaligned(one).map_err(|_| invalid())?);
-            }
+            let value = |one| bytemuck::checked::try_pod_read_unaligned(one).map_err(|_| invalid());
+            let values = bytes.chunks_exact(size_of::<T>().max(1)).map(value);
+            values.collect::<Result<Vec<T>>>().map(Cow::Owned)
         }
     }
-    Ok(())
 }

@@ -140,6 +140,13 @@ fn large_arrays_are_read_piece_by_piece() {
         let n = 11_000_000;
         let counted = GpuArray::<i32>::arange(&context, n).unwrap();
         assert!(counted.to_vec().unwrap().into_iter().eq(0..n as i32));
+        let mut values = vec![0; n];
+        counted.reverse().copy_to_slice(&mut values).unwrap();
+        assert!(values.iter().copied().eq((0..n as i32).rev()));
+        let few = counted.copy_to_slice(&mut values[1..]);
+        assert!(matches!(few, Err(Error::Reshape { .. })), "{few:?}");
+        let endless = counted.slice(&index![..1]).unwrap().broadcast_to(&[1 << 45]).unwrap();
+        assert!(endless.to_vec().is_err());
         // No piece is a power of two long.
         let triples = counted.slice(&index![..9_999_999]).unwrap().view_as::<Int3>().unwrap();
         let (triples, first) = (triples.to_vec().unwrap(), (0..).step_by(3));

@@ -53,7 +53,7 @@ fn run(body: &str, config: &LaunchConfig, n: u32, lanes: Lanes) -> (Vec<u8>, Opt
         }
         Err(error) => panic!("{error}"),
     };
-    let bytes = stream.download(&slice(&b).into()).unwrap().wait().unwrap();
+    let bytes = stream.download(&slice(&b).into()).unwrap().wait_with(<[u8]>::to_vec).unwrap();
     (bytes, fault)
 }
 
