@@ -56,7 +56,7 @@ impl Drop for Memory {
 pub struct Readback(pub(super) Pending<Vec<u8>>);
 
 impl Readback {
-    /// Whether [`Readback::wait`] would return at once.
+    /// Whether [`Readback::wait_with`] would return at once.
     ///
     /// # Errors
     /// None on this device.

@@ -151,7 +151,7 @@ impl Readback {
         Self { device, block, bytes, mark }
     }
 
-    /// Whether [`Readback::wait`] would return at once.
+    /// Whether [`Readback::wait_with`] would return at once.
     ///
     /// # Errors
     /// An error of the work before the copy.
