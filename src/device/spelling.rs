@@ -6,9 +6,15 @@ use std::borrow::Cow;
 /// `field::advance` for `_ZN5field7advanceEPf`, `fill<float, 3>` for `_Z4fillIfLi3EEvPT_`. Names that say more stay as
 /// they are.
 pub(super) fn spelled(name: &str) -> Cow<'_, str> {
+    if name.len() > LONGEST {
+        return Cow::Borrowed(name);
+    }
     let read = |encoded| Reader(encoded).name();
     name.strip_prefix("_Z").and_then(read).map_or(Cow::Borrowed(name), Cow::Owned)
 }
+
+/// Names that are longer are not read: an argument that has arguments takes stack.
+const LONGEST: usize = 4096;
 
 /// The types that have a letter.
 const TYPES: [(&str, &str); 14] = [
@@ -120,6 +126,10 @@ mod tests {
         ];
         for (name, expected) in cases {
             assert_eq!(spelled(name), expected);
+        }
+        for deep in [1000, 1 << 20] {
+            let name = format!("_Z{}", "1kI".repeat(deep));
+            assert_eq!(spelled(&name), name);
         }
     }
 
