@@ -1,11 +1,4 @@
 // What generated kernels call, for every type that arrays hold. Half precision is computed in float.
-// As <math.h> has them; generated kernels include nothing.
-#ifndef INFINITY
-#define INFINITY __int_as_float(0x7f800000)
-#endif
-#ifndef NAN
-#define NAN __int_as_float(0x7fffffff)
-#endif
 
 namespace warpaint {
 

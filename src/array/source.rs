@@ -25,8 +25,9 @@ const MOST_ARRAYS: usize = 24;
 const MOST_SCALARS: usize = 64;
 const MOST_OPERATIONS: usize = 1000;
 
-/// Functions that expressions call.
-const PRELUDE: &str = include_str!("prelude.cuh");
+/// Functions that expressions call. Generated kernels include nothing, so what `<math.h>` has comes before them.
+const PRELUDE: &str =
+    concat!(include_str!("../compile/c/not_finite.h"), include_str!("prelude.cuh"));
 
 /// An expression as statements: each array `k` is read into `x<k>`, each scalar is `s<k>`, and the value is in
 /// [`Code::result`].

@@ -15,7 +15,7 @@ const HEADERS: [(&str, &str, &str); 9] = [
     ("limits", include_str!("c/limits.h"), ""),
     (
         "math",
-        include_str!("c/math.h"),
+        concat!("#pragma once\n", include_str!("c/not_finite.h"), include_str!("c/math.h")),
         "abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor \
          fma fmax fmin fmod frexp hypot ilogb isfinite isinf isnan ldexp lgamma llrint llround log log10 log1p log2 \
          logb lrint lround modf nan nearbyint nextafter pow remainder remquo rint round scalbln scalbn signbit sin \

@@ -1,11 +1,4 @@
-#pragma once
 // Functions are there without it. What other headers may have defined before stays.
-#ifndef INFINITY
-#define INFINITY __int_as_float(0x7f800000)
-#endif
-#ifndef NAN
-#define NAN __int_as_float(0x7fffffff)
-#endif
 #ifndef HUGE_VAL
 #define HUGE_VAL __longlong_as_double(0x7ff0000000000000)
 #define HUGE_VALF __int_as_float(0x7f800000)
