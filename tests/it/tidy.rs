@@ -261,7 +261,10 @@ fn most_public_items_have_an_example() {
             let lines: Vec<_> = text.lines().collect();
             for (at, line) in lines.iter().enumerate().filter(|(_, line)| declares(line)) {
                 let above = lines[..at].iter().rev().take_while(|line| !line.trim().is_empty());
-                let shown = above.filter(|line| line.contains("```") || line.contains("example"));
+                let is_shown = |line: &str| {
+                    ["```", "= example!(", "= example_of_"].iter().any(|mark| line.contains(mark))
+                };
+                let shown = above.filter(|line| is_shown(line));
                 items += 1;
                 if shown.count() == 0 {
                     without.push(format!("src/{path}:{}: {}", at + 1, line.trim()));
