@@ -222,9 +222,15 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn alloc(&self, bytes: usize) -> Result<Memory> {
+        self.alloc_with_room(bytes, bytes)
+    }
+
+    /// An allocation of `room` bytes, of which the CPU device's kernels may use the first `bytes` until
+    /// [`Stream::set_extent`] says otherwise.
+    pub(crate) fn alloc_with_room(&self, bytes: usize, room: usize) -> Result<Memory> {
         Ok(match self {
-            Self::Nvidia(d) => Memory::Nvidia(d.alloc(bytes)?),
-            Self::Cpu(d) => Memory::Cpu(d.alloc(bytes)?),
+            Self::Nvidia(d) => Memory::Nvidia(d.alloc(room)?),
+            Self::Cpu(d) => Memory::Cpu(d.alloc_with_room(bytes, room)?),
         })
     }
 

@@ -89,12 +89,13 @@ impl Pool {
         }
         let (device, size) = (&self.0.device, size_class(bytes));
         let same_stream = |(_, users): &(Memory, Users)| is_only(users, stream);
-        let fresh = |size| Ok((device.alloc(size)?, smallvec![stream.clone()]));
+        let fresh = |size| Ok((device.alloc_with_room(bytes, size)?, smallvec![stream.clone()]));
         let (memory, users) = self.0.shelf.take(size, same_stream, fresh)?;
         let (address, users) = (memory.address(), Mutex::new(users));
         let owner = Owner::Pool { memory: Some(memory), size, pool: self.clone() };
         let block = Block { address, bytes, owner, users };
         block.use_on(stream)?;
+        block.set_extent(stream);
         tracing::trace!(target: "warpaint::pool", bytes, size, address = block.address(), "given out");
         Ok(block)
     }
@@ -244,6 +245,13 @@ impl Block {
         match &self.owner {
             Owner::Pool { pool, .. } => pool.device().id(),
             Owner::Foreign { device, .. } => *device,
+        }
+    }
+
+    /// The CPU device's kernels may use what was asked for, not all that the pool rounded it up to.
+    fn set_extent(&self, stream: &Stream) {
+        if let Owner::Pool { memory: Some(memory), .. } = &self.owner {
+            stream.set_extent(memory, self.bytes);
         }
     }
 

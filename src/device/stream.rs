@@ -1,8 +1,8 @@
 //! Streams: queues of work that a device does in order.
 
 use super::{
-    Arguments, Device, DeviceId, Error, Event, Fill, Function, LaunchConfig, Prepared, Readback,
-    Region, Result, Rows, cpu, each, nvidia,
+    Arguments, Device, DeviceId, Error, Event, Fill, Function, LaunchConfig, Memory, Prepared,
+    Readback, Region, Result, Rows, cpu, each, nvidia,
 };
 
 /// How a stream is made.
@@ -417,6 +417,15 @@ impl Stream {
     /// [`Error::Call`] from the driver.
     pub fn is_idle(&self) -> Result<bool> {
         each!(self, s => s.is_idle())
+    }
+
+    /// Lets the kernels of the CPU device that are put on the stream from now on use the first `bytes` of an allocation
+    /// with room for more; on NVIDIA devices it is all theirs.
+    pub(super) fn set_extent(&self, memory: &Memory, bytes: usize) {
+        match (self, memory) {
+            (Self::Cpu(stream), Memory::Cpu(memory)) => stream.set_extent(memory, bytes),
+            (Self::Cpu(_), Memory::Nvidia(_)) | (Self::Nvidia(_), _) => {}
+        }
     }
 
     /// Waits until all its work has ended.

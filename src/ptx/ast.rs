@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::inst::Instruction;
+use super::inst::{Instruction, Op};
 use super::operand::{Label, Reg, Symbol};
 use super::types::{Space, Type};
 
@@ -216,6 +216,19 @@ pub struct Param {
 }
 
 impl Param {
+    /// One without a name, of this type.
+    pub fn scalar(ty: Type) -> Self {
+        Self {
+            name: String::new(),
+            reg: None,
+            in_reg: false,
+            ty,
+            align: None,
+            count: None,
+            pointer: None,
+        }
+    }
+
     /// Its size in bytes.
     pub fn bytes(&self) -> u64 {
         u64::from(self.ty.bytes()).saturating_mul(self.count.unwrap_or(1))
@@ -437,6 +450,27 @@ impl Module {
         let digits = self.target.first()?.strip_prefix("sm_")?;
         let number: u32 = digits.trim_end_matches(char::is_alphabetic).parse().ok()?;
         Some((number / 10, number % 10))
+    }
+
+    /// The parameters and results of what the call `i` in `body` calls: a function, or one that a pointer leads to and
+    /// a prototype describes. None where it is no call, or one of nothing known.
+    pub fn parameters_of_call<'a>(
+        &'a self,
+        body: &'a Body,
+        i: &Instruction,
+    ) -> Option<(&'a [Param], &'a [Param])> {
+        let Op::Call { prototype, .. } = &i.op else { return None };
+        match (i.callee(), prototype) {
+            (Some(callee), _) => {
+                let function = self.functions.get(callee as usize)?;
+                Some((&function.params, &function.returns))
+            }
+            (None, Some(prototype)) => {
+                let prototype = body.prototypes.get(*prototype as usize)?;
+                Some((&prototype.params, &prototype.returns))
+            }
+            (None, None) => None,
+        }
     }
 
     /// The function `name`.

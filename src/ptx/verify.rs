@@ -6,12 +6,12 @@ mod signature;
 mod types;
 
 use self::signature::{Signature, Slot, signature};
-use super::ast::{Body, Function, Module, Statement};
+use super::ast::{Body, Function, Module, Param, Statement};
 use super::inst::{Instruction, Op};
 use super::operand::{Address, Base, Operand, Reg, Special, Symbol};
 use super::parser::FILE;
 use super::print;
-use super::types::{Kind, Type};
+use super::types::{Kind, Space, Type};
 use crate::diagnostic::Diagnostic;
 
 /// Everything that is wrong with `module`, placed on the lines of the PTX text; empty where nothing is.
@@ -36,6 +36,22 @@ struct Verifier<'a> {
     module: &'a Module,
     function: &'a Function,
     body: &'a Body,
+}
+
+/// A state space without what says of whose it is: `.shared` for `.shared::cta`, `.param` for `.param::func`.
+fn kind_of_space(space: Space) -> Space {
+    match space {
+        Space::SharedCta | Space::SharedCluster => Space::Shared,
+        Space::ParamEntry | Space::ParamFunc => Space::Param,
+        Space::Reg
+        | Space::Sreg
+        | Space::Const
+        | Space::Global
+        | Space::Local
+        | Space::Param
+        | Space::Shared
+        | Space::Tex => space,
+    }
 }
 
 /// What is wrong, where it is something.
@@ -164,22 +180,55 @@ impl Verifier<'_> {
             },
             None => None,
         };
-        let counts = match (item.src.first(), prototype) {
-            (Some(Operand::Symbol(Symbol::Function(id), _)), _) => {
-                let function = self.module.functions.get(*id as usize);
-                function.map(|f| (f.returns.len(), f.params.len()))
-            }
-            (Some(Operand::Reg(_)), Some(p)) => Some((p.returns.len(), p.params.len())),
+        match (item.src.first(), prototype) {
+            (Some(Operand::Symbol(Symbol::Function(_), 0)), _) => {}
+            (Some(Operand::Reg(reg)), Some(_)) => self.pointer(*reg)?,
             (Some(Operand::Reg(_)), None) => return fail("an indirect call needs a prototype"),
             _ => return fail("nothing is called"),
+        }
+        let Some((params, returns)) = self.module.parameters_of_call(self.body, item) else {
+            return fail("nothing is called");
         };
-        let found = (item.dst.len(), item.src.len().saturating_sub(1));
-        match counts {
-            Some(counts) if counts != found => fail(format!(
+        let arguments = item.src.get(1..).unwrap_or(&[]);
+        if (arguments.len(), item.dst.len()) != (params.len(), returns.len()) {
+            return fail(format!(
                 "{} arguments and {} results, but the function has {} and {}",
-                found.1, found.0, counts.1, counts.0
-            )),
-            _ => Ok(()),
+                arguments.len(),
+                item.dst.len(),
+                params.len(),
+                returns.len()
+            ));
+        }
+        let passed = arguments.iter().zip(params).map(|pair| (pair, false));
+        let taken = item.dst.iter().zip(returns).map(|pair| (pair, true));
+        passed
+            .chain(taken)
+            .try_for_each(|((operand, param), written)| self.passed(operand, param, written))
+    }
+
+    /// What a call passes, or takes: a `.param` variable of this function that is as large, or a value.
+    fn passed(&self, operand: &Operand, param: &Param, written: bool) -> Check {
+        match operand {
+            Operand::Symbol(Symbol::Local(index), 0) => {
+                let variable = self.body.locals.get(*index as usize);
+                match variable {
+                    Some(v) if v.space != Space::Param => {
+                        fail(format!("`{}` is passed, which is no `.param` variable", v.name))
+                    }
+                    Some(v) if v.bytes() < param.bytes() => fail(format!(
+                        "`{}` has {} bytes, but {} are needed",
+                        v.name,
+                        v.bytes(),
+                        param.bytes()
+                    )),
+                    _ => Ok(()),
+                }
+            }
+            Operand::Symbol(..) => fail("a call takes `.param` variables, registers and constants"),
+            _ if param.count.is_some() => {
+                fail("an array is passed in a `.param` variable, not as a value")
+            }
+            _ => self.value(operand, param.ty, true, written),
         }
     }
 
@@ -221,6 +270,10 @@ impl Verifier<'_> {
                 Operand::Address(_) => Ok(()),
                 _ => fail("a memory operand is needed"),
             },
+            Slot::Memory { space, written } => match operand {
+                Operand::Address(address) => self.memory(address, space, written),
+                _ => fail("a memory operand is needed"),
+            },
             Slot::Pointer => match operand {
                 Operand::Reg(reg) => self.pointer(*reg),
                 Operand::Symbol(..) | Operand::Int(_) => Ok(()),
@@ -252,6 +305,49 @@ impl Verifier<'_> {
                     _ => Ok(()),
                 })
             }
+        }
+    }
+
+    /// Whether `address` may be one of the state space: a variable lies in its own alone (PTX ISA, section 6.4).
+    fn memory(&self, address: &Address, space: Option<Space>, written: bool) -> Check {
+        let is_parameter = space.map(kind_of_space) == Some(Space::Param);
+        match address.base {
+            Base::Reg(reg) => {
+                self.pointer(reg)?;
+                match is_parameter && written {
+                    true => fail("a parameter can only be written by its name"),
+                    false => Ok(()),
+                }
+            }
+            Base::Absolute if is_parameter => fail("a parameter has no such address"),
+            Base::Absolute => Ok(()),
+            Base::Symbol(symbol) => {
+                let Some(own) = self.space_of(symbol) else {
+                    return fail("a function is no memory");
+                };
+                if written && matches!(symbol, Symbol::Param(_)) {
+                    return fail("an input parameter is only read");
+                }
+                let own = kind_of_space(own);
+                let fits = match space {
+                    None => own != Space::Param,
+                    Some(space) => kind_of_space(space) == own,
+                };
+                match fits {
+                    true => Ok(()),
+                    false => fail(format!("the variable lies in .{}", own.text())),
+                }
+            }
+        }
+    }
+
+    /// The state space that a symbol lies in; none for a function.
+    fn space_of(&self, symbol: Symbol) -> Option<Space> {
+        match symbol {
+            Symbol::Variable(index) => Some(self.module.variables.get(index as usize)?.space),
+            Symbol::Local(index) => Some(self.body.locals.get(index as usize)?.space),
+            Symbol::Param(_) | Symbol::Return(_) => Some(Space::Param),
+            Symbol::Function(_) => None,
         }
     }
 

@@ -15,6 +15,7 @@ mod compile;
 mod conformance;
 #[cfg(feature = "gl")]
 mod draw;
+mod escape;
 mod examples;
 mod faults;
 mod fuzz;

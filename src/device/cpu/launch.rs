@@ -37,6 +37,9 @@ use crate::device::{Dim3, Fault, FaultKind, LaunchConfig, Result};
 /// Most threads of the blocks that are taken at once.
 const BATCH_THREADS: u64 = 8192;
 
+/// Blocks that a core keeps waiting in a launch whose blocks need not all be there at once.
+const MOST_ASIDE: u64 = 64;
+
 /// [`Context::abort`]: the host cancelled the launch.
 const CANCELLED: u32 = 1;
 /// [`Context::abort`]: another block was stopped.
@@ -162,13 +165,23 @@ impl Run {
         (first < self.blocks).then(|| first..(first + count).min(self.blocks))
     }
 
+    /// Whether no more blocks are to begin: all have, or the launch is to stop.
     fn is_exhausted(&self) -> bool {
-        self.next.0.load(Ordering::Relaxed) >= self.blocks
+        let stopped = self.launch.abort.load(Ordering::Relaxed) != 0;
+        stopped || self.next.0.load(Ordering::Relaxed) >= self.blocks
     }
 
     /// Runs blocks on this thread until none is left.
     fn work(&self) -> Result<()> {
         worker::run_blocks(self)
+    }
+
+    /// How many blocks a core keeps waiting where they need not all be there at once: all cores' together take no more
+    /// than a quarter of the device's memory.
+    fn most_aside(&self) -> usize {
+        let bytes = scratch::resident_bytes(self.launch.kernel(), self.launch.config);
+        let fit = self.shared.arena.total_bytes() / 4 / self.workers() as u64 / bytes;
+        fit.clamp(1, MOST_ASIDE) as usize
     }
 
     /// How many threads may work at the launch: one runs all blocks in their order.

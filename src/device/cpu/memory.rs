@@ -4,11 +4,16 @@ mod access;
 mod arena;
 mod heap;
 mod ranges;
+mod room;
 mod unwritten;
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 pub(super) use arena::{Access, Arena, CHUNK_BITS, Range, Tables};
+pub(super) use room::{addresses_left, device_bytes};
 pub(super) use unwritten::Unwritten;
 
 use super::{Owned, Shared, stream::Pending};
@@ -19,14 +24,28 @@ use crate::device::{DeviceId, Result};
 #[derive(Debug)]
 pub struct Memory {
     range: Range,
+    /// How many bytes kernels may use, once the work on streams is done that says so.
+    extent: AtomicU64,
     shared: Arc<Shared>,
 }
 
 impl Memory {
-    pub(super) fn new(shared: Arc<Shared>, bytes: usize) -> Result<Self> {
-        let range = shared.alloc(bytes as u64)?;
+    /// An allocation of `room` bytes of which kernels may use the first `bytes`.
+    pub(super) fn new(shared: Arc<Shared>, bytes: usize, room: usize) -> Result<Self> {
+        let range = shared.alloc(room as u64)?;
         shared.arena.unwritten().insert(range.address, range.bytes);
-        Ok(Self { range, shared })
+        let extent = AtomicU64::new(range.bytes);
+        if bytes < room {
+            extent.store(bytes as u64, Ordering::Relaxed);
+            shared.arena.set_extent(range, bytes as u64, Access::ReadWrite);
+        }
+        Ok(Self { range, extent, shared })
+    }
+
+    /// Where the extent is another than `bytes`: makes it that, and gives the range whose extent a stream is to set.
+    pub(super) fn resize(&self, bytes: usize) -> Option<Range> {
+        let before = self.extent.swap(bytes as u64, Ordering::Relaxed);
+        (before != bytes as u64).then_some(self.range)
     }
 
     /// Size in bytes, as asked for.

@@ -107,7 +107,7 @@ impl Device {
             max_block: [1024, 1024, 64],
             max_grid: [i32::MAX as u32, 65535, 65535],
             max_shared_bytes: MAX_SHARED_BYTES,
-            total_memory_bytes: host_memory_bytes(),
+            total_memory_bytes: memory::device_bytes(),
             driver_version: None,
         }
     }
@@ -117,10 +117,12 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfMemory`] when addresses or threads cannot be had.
     pub fn new() -> Result<Self> {
-        let info = Self::describe();
+        let mut info = Self::describe();
+        let arena = Arena::new(info.total_memory_bytes)?;
+        info.total_memory_bytes = arena.total_bytes();
         let shared = Shared {
             id: DeviceId::next(),
-            arena: Arena::new(info.total_memory_bytes)?,
+            arena,
             pool: Pool::new(cores())?,
             printer: Arc::default(),
             options: Mutex::default(),
@@ -157,7 +159,12 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn alloc(&self, bytes: usize) -> Result<Memory> {
-        Memory::new(self.shared.clone(), bytes)
+        self.alloc_with_room(bytes, bytes)
+    }
+
+    /// As [`Device::alloc`], with room for `room` bytes, of which kernels may use the first `bytes` at first.
+    pub(in crate::device) fn alloc_with_room(&self, bytes: usize, room: usize) -> Result<Memory> {
+        Memory::new(self.shared.clone(), bytes, room.max(bytes))
     }
 
     /// Allocates memory for rows that start at multiples of 512 bytes, as those of NVIDIA GPUs do; the memory, and the
@@ -386,18 +393,4 @@ fn host_name() -> String {
         format!("{}, {} cores", name.unwrap_or(std::env::consts::ARCH), cores())
     };
     NAME.get_or_init(read).clone()
-}
-
-/// Memory of this machine or container in bytes; 8 GiB where the system does not tell.
-fn host_memory_bytes() -> u64 {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let kib = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:"))
-        .and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
-    let machine = kib.map_or(8 << 30, |kib| kib << 10);
-    let limit = std::fs::read_to_string("/sys/fs/cgroup/memory.max")
-        .ok()
-        .and_then(|text| text.trim().parse::<u64>().ok());
-    limit.map_or(machine, |limit| limit.min(machine)).max(64 << 20)
 }

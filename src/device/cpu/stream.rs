@@ -16,6 +16,7 @@ use super::{
     copy::{Copy, Slot},
     event::Mark,
     launch::{self, Launch},
+    memory::{Access, Memory, Range},
     thread,
 };
 use crate::device::{Arguments, Error, LaunchConfig, Result, StreamOptions};
@@ -74,8 +75,19 @@ enum Work {
     Copy(Box<Copy>),
     Launch(Box<Launch>),
     Host(HostFunction),
-    Record { mark: Arc<Mark>, number: u64 },
-    Wait { mark: Arc<Mark>, number: u64 },
+    Record {
+        mark: Arc<Mark>,
+        number: u64,
+    },
+    Wait {
+        mark: Arc<Mark>,
+        number: u64,
+    },
+    /// From here on kernels may use so many bytes of an allocation.
+    Extent {
+        range: Range,
+        bytes: u64,
+    },
 }
 
 /// A function of the host.
@@ -120,6 +132,10 @@ impl Work {
                 mark.wait(number);
                 true
             }
+            Self::Extent { range, bytes } => {
+                shared.arena.set_extent(range, bytes, Access::ReadWrite);
+                true
+            }
         };
         // Only a range whose owner was leaked or dropped by another thread at the same time.
         if fits {
@@ -137,7 +153,7 @@ impl Work {
         match self {
             Self::Launch(launch) => launch.calls(),
             Self::Wait { .. } | Self::Host(_) => true,
-            _ => false,
+            Self::Copy(_) | Self::Record { .. } | Self::Extent { .. } => false,
         }
     }
 }
@@ -330,6 +346,14 @@ impl Stream {
         let launch = Launch::new(function.clone(), *config, arguments.bytes(), options);
         self.0.queue.push(Work::Launch(Box::new(launch)));
         Ok(())
+    }
+
+    /// Lets the work that is put on the stream from now on use the first `bytes` of an allocation, which was made with
+    /// room for more.
+    pub(in crate::device) fn set_extent(&self, memory: &Memory, bytes: usize) {
+        if let Some(range) = memory.resize(bytes) {
+            self.0.queue.push(Work::Extent { range, bytes: bytes as u64 });
+        }
     }
 
     /// Puts a copy on the stream; its number.

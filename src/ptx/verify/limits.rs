@@ -74,7 +74,7 @@ fn parameters(list: &[Param]) -> u64 {
 }
 
 fn inside(body: &Body, name: &str) -> Option<String> {
-    let local = of_space(&body.locals, |space| space == Space::Local);
+    let local = of_space(&body.locals, |space| matches!(space, Space::Local | Space::Param));
     let shared = of_space(&body.locals, is_shared);
     if local > LOCAL_BYTES {
         return Some(format!("`{name}` takes {local} bytes of local memory a thread"));

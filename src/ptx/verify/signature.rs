@@ -2,7 +2,7 @@
 
 use super::super::inst::Op;
 use super::super::modifier::*;
-use super::super::types::Type;
+use super::super::types::{Space, Type};
 use super::super::video::{Video, VideoOp};
 
 /// What one operand must be.
@@ -18,8 +18,10 @@ pub(super) enum Slot {
     Packed(Type),
     /// The four values of a special register.
     Whole(Type, u8),
-    /// A memory operand.
+    /// A memory operand, of memory that is not accessed.
     Address,
+    /// A memory operand in a state space, or a generic one, of memory that is read, or written, too.
+    Memory { space: Option<Space>, written: bool },
     /// An address or a handle as a value.
     Pointer,
     /// A branch target.
@@ -61,6 +63,18 @@ impl Signature {
         }
         self
     }
+}
+
+/// `cp.async` copies from global to shared memory.
+const COPY_FROM: Slot = read(Some(Space::Global));
+const COPY_TO: Slot = write(Some(Space::Shared));
+
+const fn read(space: Option<Space>) -> Slot {
+    Slot::Memory { space, written: false }
+}
+
+const fn write(space: Option<Space>) -> Slot {
+    Slot::Memory { space, written: true }
 }
 
 const fn product(ty: Type, half: Option<Half>) -> Type {
@@ -155,29 +169,29 @@ fn memory(op: &Op, sources: usize) -> Option<Signature> {
     let b64 = [Slot::Value(Type::B64)];
     Some(match op {
         Op::Ld(a) | Op::Ldu(a) => {
-            of(&[Slot::Lanes(a.ty, a.lanes)], &[Slot::Address]).and(policy(&a.cache), &b64)
+            of(&[Slot::Lanes(a.ty, a.lanes)], &[read(a.space)]).and(policy(&a.cache), &b64)
         }
         Op::St(a) => {
-            of(&[], &[Slot::Address, Slot::Lanes(a.ty, a.lanes)]).and(policy(&a.cache), &b64)
+            of(&[], &[write(a.space), Slot::Lanes(a.ty, a.lanes)]).and(policy(&a.cache), &b64)
         }
         Op::Atom(a) => {
             let lanes = Slot::Lanes(a.ty, a.lanes);
-            of(&[lanes], &[Slot::Address, lanes])
+            of(&[lanes], &[write(a.space), lanes])
                 .and(a.op == AtomOp::Cas, &[lanes])
                 .and(policy(&a.cache), &b64)
         }
         Op::Red(a) => {
-            of(&[], &[Slot::Address, Slot::Lanes(a.ty, a.lanes)]).and(policy(&a.cache), &b64)
+            of(&[], &[write(a.space), Slot::Lanes(a.ty, a.lanes)]).and(policy(&a.cache), &b64)
         }
         Op::Prefetch { .. } => of(&[], &[Slot::Address, WORD]).optional(0, 1),
         Op::Hint { .. } => of(&[], &[WORD]).optional(0, 1),
         Op::Mbarrier(mbarrier) => mbarrier_signature(mbarrier, sources),
         Op::CpAsync { hint, .. } if hint.contains("cache_hint") => {
-            let known = [Slot::Address, Slot::Address, WORD];
+            let known = [COPY_TO, COPY_FROM, WORD];
             of(&[], &known).and(true, &[Slot::Coordinates, b64[0]]).optional(0, 1)
         }
         Op::CpAsync { .. } => {
-            of(&[], &[Slot::Address, Slot::Address, WORD, Slot::SizeOrPredicate]).optional(0, 1)
+            of(&[], &[COPY_TO, COPY_FROM, WORD, Slot::SizeOrPredicate]).optional(0, 1)
         }
         Op::CpAsyncCommit | Op::CpAsyncWaitAll => of(&[], &[]),
         Op::CpAsyncWaitGroup => of(&[], &[WORD]),
@@ -191,16 +205,17 @@ fn memory(op: &Op, sources: usize) -> Option<Signature> {
 fn mbarrier_signature(mbarrier: &Mbarrier, sources: usize) -> Signature {
     let state = Slot::Value(Type::B64);
     let phase = if mbarrier.parity { WORD } else { state };
+    let (asked, changed) = (read(mbarrier.space), write(mbarrier.space));
     match mbarrier.op {
-        MbarrierOp::Inval | MbarrierOp::CopyArrive => of(&[], &[Slot::Address]),
+        MbarrierOp::Inval | MbarrierOp::CopyArrive => of(&[], &[changed]),
         MbarrierOp::Init | MbarrierOp::ExpectTx | MbarrierOp::CompleteTx => {
-            of(&[], &[Slot::Address, WORD])
+            of(&[], &[changed, WORD])
         }
         MbarrierOp::Arrive | MbarrierOp::ArriveDrop => {
-            of(&[state], &[Slot::Address]).and(sources > 1, &[WORD]).optional(1, 0)
+            of(&[state], &[changed]).and(sources > 1, &[WORD]).optional(1, 0)
         }
-        MbarrierOp::TestWait => of(&[PRED], &[Slot::Address, phase]),
-        MbarrierOp::TryWait => of(&[PRED], &[Slot::Address, phase, WORD]).optional(0, 1),
+        MbarrierOp::TestWait => of(&[PRED], &[asked, phase]),
+        MbarrierOp::TryWait => of(&[PRED], &[asked, phase, WORD]).optional(0, 1),
         MbarrierOp::PendingCount => of(&[WORD], &[state]),
     }
 }

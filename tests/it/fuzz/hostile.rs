@@ -130,9 +130,9 @@ fn large_frames_have_a_stack_or_are_refused() {
         }
         text
     };
-    runs(&module("", &many(100)));
-    refused(&module("", &many(300)));
-    let f = format!(".func f() {{\n{}\ncall f;\nret;\n}}", many(100));
+    runs(&module("", &many(8)));
+    refused(&module("", &many(9)));
+    let f = format!(".func f() {{\n{}\ncall f;\nret;\n}}", many(8));
     let device = Device::cpu().unwrap();
     let memory = device.alloc(64).unwrap();
     let result = run(&device, &module(&f, "call f;"), &memory);

@@ -5,18 +5,23 @@ use std::collections::HashMap;
 
 use super::{Unit, globals::Place};
 use crate::ptx::{
-    ast::{Body, Function, FunctionKind, Statement},
+    ast::{Body, Function, FunctionKind, Module, Param, Statement},
     inst::{Instruction, Op},
     modifier::Carry,
     operand::{Address, Base, Operand, Reg, Symbol},
     types::{Space, Type},
 };
 
+/// Parameters of any type may lie at a multiple of so many bytes.
+const TEMPORARY_ALIGNMENT: u64 = 16;
+
 /// The memory of one function's own.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
-    /// Offsets of `.local` and `.shared` variables by index in the body, and their sizes in bytes.
+    /// Offsets of `.local`, `.param` and `.shared` variables by index in the body, and their sizes in bytes.
     locals: HashMap<u32, (u64, u64)>,
+    /// Where the temporaries of calls begin, in local memory.
+    temporaries: u64,
     /// `.local` memory of a thread in bytes.
     pub(super) local_bytes: u64,
     /// Static `.shared` memory in bytes; what is dynamic starts there.
@@ -32,8 +37,14 @@ impl Frame {
             frame.shared_bytes = unit.globals.shared_bytes();
         }
         for (index, variable) in body.locals.iter().enumerate() {
+            let mut alignment = u64::from(variable.alignment().max(1));
             let end = match variable.space {
                 Space::Local => &mut frame.local_bytes,
+                // Aligned for any parameter that is passed in it.
+                Space::Param => {
+                    alignment = alignment.max(TEMPORARY_ALIGNMENT);
+                    &mut frame.local_bytes
+                }
                 // Where a device function's own would lie depends on the kernel; none is emitted by NVRTC.
                 Space::Shared | Space::SharedCta
                     if !variable.is_dynamic() && function.kind == FunctionKind::Entry =>
@@ -42,11 +53,13 @@ impl Frame {
                 }
                 _ => continue,
             };
-            let offset = end.next_multiple_of(u64::from(variable.alignment().max(1)));
+            let offset = end.next_multiple_of(alignment);
             *end = offset + variable.bytes();
             frame.locals.insert(index as u32, (offset, variable.bytes()));
         }
-        frame.local_bytes = frame.local_bytes.next_multiple_of(16);
+        frame.temporaries = frame.local_bytes.next_multiple_of(TEMPORARY_ALIGNMENT);
+        let most = body.instructions().map(|i| temporary_bytes(unit.module, body, i)).max();
+        frame.local_bytes = frame.temporaries + most.unwrap_or(0);
         if uses_dynamic_shared(unit, body) {
             frame.shared_bytes = frame.shared_bytes.next_multiple_of(16);
         }
@@ -57,6 +70,38 @@ impl Frame {
             frame.params.push((offset, param.bytes()));
         }
         frame
+    }
+
+    /// The places of one call's temporaries.
+    pub(super) fn temporaries(&self) -> Temporaries {
+        Temporaries { end: self.temporaries }
+    }
+}
+
+/// The bytes that a call needs for what is passed in registers.
+fn temporary_bytes(module: &Module, body: &Body, i: &Instruction) -> u64 {
+    let Some((params, returns)) = module.parameters_of_call(body, i) else { return 0 };
+    let operands = i.src.iter().skip(1).chain(&i.dst);
+    let mut temporaries = Temporaries { end: 0 };
+    for (operand, param) in operands.zip(params.iter().chain(returns)) {
+        if !matches!(operand, Operand::Symbol(Symbol::Local(_), _)) {
+            temporaries.next(param);
+        }
+    }
+    temporaries.end
+}
+
+/// Places for what a call passes in registers, one after the other.
+pub(super) struct Temporaries {
+    end: u64,
+}
+
+impl Temporaries {
+    /// The offset of the next one.
+    pub(super) fn next(&mut self, param: &Param) -> u64 {
+        let offset = self.end;
+        self.end = (offset + param.bytes()).next_multiple_of(TEMPORARY_ALIGNMENT);
+        offset
     }
 }
 
@@ -105,8 +150,6 @@ pub(super) enum Spot {
     KernelParam { offset: u64, bytes: u64 },
     /// A parameter (by position, results follow the parameters) of a device function.
     FunctionParam { position: usize, bytes: u64 },
-    /// A parameter or result of a call.
-    CallParam { local: u32, bytes: u64 },
     /// A function.
     Function(u32),
 }
@@ -132,12 +175,13 @@ pub(super) fn spot(
         Symbol::Local(index) => {
             let variable = body.locals.get(index as usize)?;
             match (variable.space, frame.locals.get(&index)) {
-                (Space::Local, Some(&(offset, bytes))) => Spot::Local { offset, bytes },
+                (Space::Local | Space::Param, Some(&(offset, bytes))) => {
+                    Spot::Local { offset, bytes }
+                }
                 (_, Some(&(offset, bytes))) => Spot::Shared { offset, bytes },
                 (Space::Shared | Space::SharedCta, None) if variable.is_dynamic() => {
                     Spot::DynamicShared
                 }
-                (Space::Param, None) => Spot::CallParam { local: index, bytes: variable.bytes() },
                 _ => return None,
             }
         }

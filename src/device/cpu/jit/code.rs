@@ -8,10 +8,15 @@ use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::{FuncId, default_libcall_names};
 
 use super::{images, internal, math};
-use crate::device::{Result, cpu::launch::Entry};
+use crate::device::{
+    Error, Result,
+    cpu::{launch::Entry, memory},
+};
 
 /// Addresses reserved for a module's code, so that its functions reach each other by near calls.
-const RESERVED_BYTES: usize = 256 << 20;
+const RESERVED_BYTES: u64 = 256 << 20;
+/// The least that is reserved where the process may not have many addresses.
+const LEAST_RESERVED_BYTES: u64 = 4 << 20;
 
 /// A module's machine code; its memory is given back when the last kernel that uses it goes.
 pub(in crate::device::cpu) struct Code {
@@ -67,8 +72,14 @@ pub(super) fn empty_module() -> Result<JITModule> {
         .finish(settings::Flags::new(flags))
         .map_err(|e| internal(&e.to_string()))?;
     let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
-    let memory =
-        ArenaMemoryProvider::new_with_size(RESERVED_BYTES).map_err(|e| internal(&e.to_string()))?;
+    let left = memory::addresses_left().unwrap_or(u64::MAX);
+    let bytes = (left / 16).clamp(LEAST_RESERVED_BYTES, RESERVED_BYTES);
+    let memory = ArenaMemoryProvider::new_with_size(bytes as usize);
+    let memory = memory.map_err(|_| Error::OutOfMemory {
+        device: "the host".into(),
+        requested: bytes,
+        free: left,
+    })?;
     builder.memory_provider(Box::new(memory));
     for (name, address) in math::functions() {
         builder.symbol(name, address);

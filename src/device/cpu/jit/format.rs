@@ -15,7 +15,8 @@ pub(in crate::device::cpu) fn formatted(
 ) -> (String, i32) {
     let mut next = arguments;
     let mut take = |bytes: u64| {
-        let at = next.next_multiple_of(bytes);
+        // A kernel may say any address; what wraps round is no allocation either.
+        let at = next.checked_next_multiple_of(bytes).unwrap_or(0);
         next = at.wrapping_add(bytes);
         load(at, bytes)
     };

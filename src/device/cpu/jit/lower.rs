@@ -19,8 +19,8 @@ mod threads;
 use std::{collections::HashMap, mem::offset_of};
 
 use cranelift_codegen::ir::{
-    self, AbiParam, Block, BlockArg, FuncRef, InstBuilder, MemFlagsData, StackSlot, Value,
-    condcodes::IntCC, types,
+    self, AbiParam, Block, BlockArg, FuncRef, InstBuilder, MemFlagsData, Value, condcodes::IntCC,
+    types,
 };
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
@@ -35,6 +35,7 @@ use super::{
     Schedule, Unit, address,
     kernel::{ResumePoint, SiteKind},
     lanes,
+    place::Place,
     sites::Sites,
     sync,
     windows::Windows,
@@ -101,13 +102,11 @@ pub(super) struct Lower<'a, 'f> {
     headers: Vec<bool>,
     /// The context's address.
     pub(super) context: Value,
-    /// Addresses of the parameters and results of a device function.
+    /// Addresses of the parameters and results of a device function; what a kernel is called with.
     arguments: Vec<Value>,
     pub(super) thread: Thread,
     /// The carry flag.
     carry: Variable,
-    /// Stack slots of `.param` locals.
-    slots: HashMap<u32, StackSlot>,
     hosts: HashMap<&'static str, FuncRef>,
     /// Where a stopped thread leaves: site and address are its parameters.
     stop: Block,
@@ -116,6 +115,8 @@ pub(super) struct Lower<'a, 'f> {
     /// First byte of the thread's frame in local memory.
     pub(super) local: Variable,
     pub(super) location: Option<LocationId>,
+    /// An access was compiled that does not lie in its place.
+    pub(super) outside: bool,
 }
 
 /// The thread whose turn it is, in a kernel.
@@ -156,6 +157,7 @@ pub(super) fn function<'a, 'f>(
     let Some(body) = &function.body else { return Err(super::internal("a function without body")) };
     let cfg = Cfg::new(body);
     let mut plan = sync::Plan::new(function, body, &cfg);
+    unit.limits.check_kept(&function.name, &plan)?;
     let headers = super::flow::loop_headers(body, &cfg);
     let frame = address::Frame::new(unit, function, body);
     let known = address::Known::new(body);
@@ -194,16 +196,19 @@ pub(super) fn function<'a, 'f>(
         arguments: arguments[1..].to_vec(),
         thread,
         carry,
-        slots: HashMap::new(),
         hosts: HashMap::new(),
         stop,
         next,
         local,
         location: first,
+        outside: false,
     };
     match function.kind {
         FunctionKind::Entry => lower.kernel()?,
         FunctionKind::Func => lower.device_function()?,
+    }
+    if lower.outside {
+        return Err(super::internal("an access outside its place"));
     }
     let config = lower.code.target_config();
     lower.b.seal_all_blocks();
@@ -263,6 +268,7 @@ impl Lower<'_, '_> {
         let body = self.body;
         let mut resumes = resumes.iter().copied();
         for (index, statement) in body.statements.iter().enumerate() {
+            self.check_limits()?;
             self.entry_point(index);
             match statement {
                 Statement::Label(label) => {
@@ -292,6 +298,11 @@ impl Lower<'_, '_> {
             self.leave(0);
         }
         Ok(())
+    }
+
+    /// Whether the function may become larger than it is, and its translation take longer than it has.
+    pub(super) fn check_limits(&self) -> Result<()> {
+        self.unit.limits.check(&self.function.name, self.b.func)
     }
 
     /// The error for an instruction that is not supported.
@@ -547,10 +558,14 @@ impl Lower<'_, '_> {
 
     // Context and stopping -------------------------------------------------------------------------
 
+    /// The context of the block that runs.
+    pub(super) fn context_place(&self) -> Place {
+        Place::new(self.context, 0, size_of::<Context>() as u64)
+    }
+
     /// A field of the context that does not change while the code runs.
     pub(super) fn context_field(&mut self, ty: ir::Type, offset: usize) -> Value {
-        let flags = MemFlagsData::trusted().with_readonly().with_can_move();
-        self.b.ins().load(ty, flags, self.context, offset as i32)
+        self.load_constant(ty, self.context_place(), offset as i64)
     }
 
     pub(super) fn context_u64(&mut self, offset: usize) -> Value {
@@ -562,7 +577,7 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn set_context(&mut self, value: Value, offset: usize) {
-        self.b.ins().store(MemFlagsData::trusted(), value, self.context, offset as i32);
+        self.store(value, self.context_place(), offset as i64);
     }
 
     pub(super) fn site(&mut self, kind: SiteKind) -> u32 {
@@ -589,7 +604,7 @@ impl Lower<'_, '_> {
     pub(super) fn poll(&mut self) {
         let abort = self.context_u64(offset_of!(Context, abort));
         // Atomic, so that a loop without stores reads it again each time round.
-        let flag = self.b.ins().atomic_load(types::I32, MemFlagsData::trusted(), abort);
+        let flag = self.load_atomic(types::I32, Place::new(abort, 0, 4), 0);
         let fine = self.b.ins().icmp_imm_u(IntCC::Equal, flag, 0);
         let none = self.b.ins().iconst(types::I64, 0);
         self.stop_unless(fine, SiteKind::Poll, none);
@@ -602,9 +617,9 @@ impl Lower<'_, '_> {
             return;
         }
         if self.plan.schedule != Schedule::Free {
-            let address = self.state_address();
+            let state = self.state_place(1);
             let done = self.b.ins().iconst(types::I32, i64::from(DONE));
-            self.b.ins().store(MemFlagsData::trusted(), done, address, 0);
+            self.store(done, state, 0);
         }
         self.b.ins().jump(self.next, &[]);
     }

@@ -20,9 +20,11 @@ mod images;
 mod inlining;
 mod kernel;
 mod lanes;
+mod limits;
 mod lower;
 mod math;
 mod output;
+mod place;
 #[cfg(target_arch = "x86_64")]
 mod rounding;
 mod sites;
@@ -48,6 +50,7 @@ use crate::{
     device::{Error, FunctionInfo, Parameter, Result},
     ptx::ast::{Function, FunctionKind, Module},
 };
+use limits::Limits;
 use lower::Lowered;
 use sites::Sites;
 
@@ -57,6 +60,7 @@ struct Unit<'a> {
     globals: &'a Globals,
     tables: Tables,
     lanes: Lanes,
+    limits: Limits,
     /// The compiled function of each PTX function that has a body, by its index.
     ids: Vec<Option<FuncId>>,
 }
@@ -74,7 +78,7 @@ pub(super) fn compile(
     let mut code = code::empty_module()?;
     let ids = declare(&mut code, module, &inlined)?;
     let reserves = flow::uses_reserved_shared(module);
-    let unit = Unit { module, globals, tables, lanes, ids };
+    let unit = Unit { module, globals, tables, lanes, limits: Limits::new(), ids };
     let mut sites = Sites::new(module, text);
     let mut kernels = Vec::new();
     let (mut context, mut builder) = (Context::new(), FunctionBuilderContext::new());
@@ -91,8 +95,9 @@ pub(super) fn compile(
             &mut builder,
             &mut sites,
         )?;
+        unit.limits.check(&function.name, &context.func)?;
         code.define_function(id, &mut context).map_err(|e| internal(&format!("{e:?}")))?;
-        let deep = needs_deep_stack(function, &context.func)?;
+        let deep = unit.limits.needs_deep_stack(&function.name, &context.func)?;
         if function.kind == FunctionKind::Entry {
             let lowered = Lowered { calls: lowered.calls || deep, ..lowered };
             kernels.push((function, id, lowered));
@@ -110,23 +115,6 @@ pub(super) fn compile(
             Kernel { reserves, info, ..kernel }
         })
         .collect())
-}
-
-/// Frames up to this size fit every stack.
-const SMALL_FRAME_BYTES: u64 = 128 << 10;
-/// Larger ones are refused: a frame is made before a function can look whether there is room for it.
-const LARGEST_FRAME_BYTES: u64 = 12 << 20;
-
-/// Whether the frame of a compiled function may be too large for a stack that is not the device's own.
-fn needs_deep_stack(function: &Function, clif: &ir::Function) -> Result<bool> {
-    let slots: u64 = clif.sized_stack_slots.values().map(|slot| u64::from(slot.size)).sum();
-    // At worst every value is spilt.
-    let bytes = slots + 16 * clif.dfg.num_values() as u64;
-    if bytes > LARGEST_FRAME_BYTES {
-        let log = format!("`{}` is too large for one function", function.name);
-        return Err(Error::Load { device: NAME.into(), log });
-    }
-    Ok(bytes > SMALL_FRAME_BYTES)
 }
 
 /// A name for each function that is to be compiled by itself: not for those that are part of their callers.

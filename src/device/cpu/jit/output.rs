@@ -37,7 +37,7 @@ fn read<const N: usize>(context: &Context, address: u64) -> Option<[u8; N]> {
 
 fn string(context: &Context, address: u64) -> String {
     let bytes = (0..MAX_STRING as u64)
-        .map_while(|at| read::<1>(context, address + at))
+        .map_while(|at| read::<1>(context, address.wrapping_add(at)))
         .map(|[byte]| byte)
         .take_while(|byte| *byte != 0);
     String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()

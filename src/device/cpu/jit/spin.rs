@@ -9,12 +9,13 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, condcodes::IntCC, types};
+use cranelift_codegen::ir::{Block, InstBuilder, condcodes::IntCC, types};
 
 use super::{
     Resume,
     kernel::{ResumePoint, SiteKind},
     lower::{Lower, Step, Unsupported},
+    place::Place,
 };
 use crate::{
     device::cpu::launch::{Context, YIELDED},
@@ -146,6 +147,6 @@ impl Lower<'_, '_> {
     /// What is read next is read from memory, whatever was read before.
     pub(super) fn forget_loads(&mut self) {
         let abort = self.context_u64(offset_of!(Context, abort));
-        self.b.ins().atomic_load(types::I32, MemFlagsData::trusted(), abort);
+        self.load_atomic(types::I32, Place::new(abort, 0, 4), 0);
     }
 }

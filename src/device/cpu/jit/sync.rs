@@ -9,12 +9,13 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{self, Block, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{self, Block, InstBuilder, Value, types};
 
 use super::{
     Reduce, Resume, Schedule, WarpOp, flow,
     kernel::{ResumePoint, SiteKind},
     lower::{Lower, Step, Unsupported, clif_type},
+    place::Place,
     spin::{self, Spin},
 };
 use crate::{
@@ -23,7 +24,7 @@ use crate::{
         ast::{Body, Function, FunctionKind, Statement},
         cfg::Cfg,
         inst::{Instruction, Op},
-        modifier::BarKind,
+        modifier::{AtomOp, BarKind},
         operand::{Grid, Operand, Reg, Special},
         types::Type,
     },
@@ -91,6 +92,11 @@ impl Plan {
         self.points.binary_search(&statement).is_ok()
     }
 
+    /// How many registers are kept at the point with the most.
+    pub(super) fn most_kept(&self) -> usize {
+        self.kept.iter().map(Vec::len).max().unwrap_or(0)
+    }
+
     /// The registers that are kept at a point, and where.
     pub(super) fn kept(&self, point: usize) -> &[(Reg, usize)] {
         &self.kept[point]
@@ -153,29 +159,71 @@ fn axes(body: &Body) -> usize {
 
 /// Whether all arithmetic on floats is single precision with `.ftz`, as in a module compiled for fast math.
 fn flushes_everywhere(body: &Body) -> bool {
-    let mut some = false;
-    let all = body.instructions().all(|i| {
-        let (ty, ftz) = match &i.op {
-            Op::Add { ty, mode, .. }
-            | Op::Sub { ty, mode, .. }
-            | Op::Mul { ty, mode, .. }
-            | Op::Mad { ty, mode, .. }
-            | Op::Fma { ty, mode, .. }
-            | Op::Div { ty, mode, .. }
-            | Op::Rcp { ty, mode, .. }
-            | Op::Sqrt { ty, mode, .. } => (*ty, mode.ftz),
-            Op::Approx { ty, ftz, .. } => (*ty, *ftz),
-            Op::Min(m) | Op::Max(m) => (m.ty, m.ftz),
-            Op::Setp { ty, ftz, .. } | Op::Set { ty, ftz, .. } => (*ty, *ftz),
-            Op::Slct { by, ftz, .. } => (*by, *ftz),
-            Op::Cvt(c) if c.from.is_float() => (c.from, c.ftz),
-            Op::Call { .. } => return false,
-            _ => return true,
-        };
-        some |= ftz;
-        !ty.is_float() || ty == Type::F32 && ftz
-    });
-    cfg!(target_arch = "x86_64") && all && some
+    let uses: Vec<Flush> = body.instructions().map(|i| flush(&i.op)).collect();
+    cfg!(target_arch = "x86_64") && uses.contains(&Flush::Wanted) && !uses.contains(&Flush::Wrong)
+}
+
+/// What an instruction says to a processor that flushes subnormals.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flush {
+    /// It is to flush.
+    Wanted,
+    /// It makes no difference.
+    Same,
+    /// Its result would be wrong, or may be.
+    Wrong,
+}
+
+fn flush(op: &Op) -> Flush {
+    let of = |ty: Type, ftz: bool| match (ty.is_float(), ty == Type::F32 && ftz) {
+        (_, true) => Flush::Wanted,
+        (true, false) => Flush::Wrong,
+        (false, false) => Flush::Same,
+    };
+    match op {
+        Op::Add { ty, mode, .. }
+        | Op::Sub { ty, mode, .. }
+        | Op::Mul { ty, mode, .. }
+        | Op::Mad { ty, mode, .. }
+        | Op::Fma { ty, mode, .. }
+        | Op::Div { ty, mode, .. }
+        | Op::Rcp { ty, mode, .. }
+        | Op::Sqrt { ty, mode, .. } => of(*ty, mode.ftz),
+        Op::Approx { ty, ftz, .. } => of(*ty, *ftz),
+        Op::Min(m) | Op::Max(m) => of(m.ty, m.ftz),
+        Op::Setp { ty, ftz, .. } | Op::Set { ty, ftz, .. } => of(*ty, *ftz),
+        Op::Slct { by, ftz, .. } => of(*by, *ftz),
+        Op::Cvt(c) => of(c.from, c.ftz),
+        // Atomic operations flush as their state space says, not as other arithmetic does.
+        Op::Atom(a) | Op::Red(a) => match a.op {
+            AtomOp::Add | AtomOp::Min | AtomOp::Max => of(a.ty, false),
+            AtomOp::And | AtomOp::Or | AtomOp::Xor | AtomOp::Exch | AtomOp::Cas => Flush::Same,
+            AtomOp::Inc | AtomOp::Dec => Flush::Same,
+        },
+        Op::Redux { ty, .. } => of(*ty, false),
+        // Other code runs then, which may compute anything.
+        Op::Call { .. } | Op::Unsupported { .. } => Flush::Wrong,
+        Op::Tex(_) | Op::Tld4 { .. } | Op::Sust(_) | Op::Suld(_) | Op::Sured { .. } => Flush::Wrong,
+        // These look at bits, or at integers.
+        Op::Mov { .. } | Op::Cvta { .. } | Op::Isspacep { .. } | Op::CvtPack { .. } => Flush::Same,
+        Op::Szext { .. } | Op::Mul24 { .. } | Op::Mad24 { .. } | Op::Rem { .. } => Flush::Same,
+        Op::Abs { .. } | Op::Neg { .. } | Op::Copysign { .. } | Op::Testp { .. } => Flush::Same,
+        Op::Sad { .. } | Op::Dp4a { .. } | Op::Dp2a { .. } | Op::Simd(_) => Flush::Same,
+        Op::Video(_) | Op::Selp { .. } | Op::Logic { .. } | Op::Not { .. } => Flush::Same,
+        Op::Cnot { .. } | Op::Lop3 { .. } | Op::Shl { .. } | Op::Shr { .. } => Flush::Same,
+        Op::Shf { .. } | Op::Popc { .. } | Op::Clz { .. } | Op::Bfind { .. } => Flush::Same,
+        Op::Fns | Op::Brev { .. } | Op::Bfe { .. } | Op::Bfi { .. } => Flush::Same,
+        Op::Bmsk { .. } | Op::Prmt { .. } | Op::Ld(_) | Op::Ldu(_) | Op::St(_) => Flush::Same,
+        Op::Prefetch { .. } | Op::Hint { .. } | Op::Createpolicy { .. } => Flush::Same,
+        Op::Mbarrier(_) | Op::CpAsync { .. } | Op::CpAsyncCommit => Flush::Same,
+        Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll | Op::Alloca { .. } => Flush::Same,
+        Op::Stacksave { .. } | Op::Stackrestore { .. } | Op::Bar { .. } => Flush::Same,
+        Op::BarWarpSync | Op::Shfl { .. } | Op::Vote { .. } | Op::Match { .. } => Flush::Same,
+        Op::Activemask | Op::Elect | Op::Membar { .. } | Op::Fence { .. } => Flush::Same,
+        Op::Bra { .. } | Op::BrxIdx { .. } | Op::Ret { .. } | Op::Exit => Flush::Same,
+        Op::Trap | Op::Brkpt | Op::Nanosleep | Op::Pmevent { .. } => Flush::Same,
+        Op::Txq { .. } | Op::Suq { .. } => Flush::Same,
+    }
 }
 
 /// Whether it is no barrier or warp operation, or the common barrier of all threads.
@@ -209,9 +257,9 @@ impl Lower<'_, '_> {
     /// Stores what the thread keeps and its state; the next thread's turn comes.
     pub(super) fn suspend(&mut self, kept: &[(Reg, usize)], state: u32) {
         self.keep(kept);
-        let address = self.state_address();
+        let place = self.state_place(1);
         let state = self.b.ins().iconst(types::I32, i64::from(state));
-        self.b.ins().store(MemFlagsData::trusted(), state, address, 0);
+        self.store(state, place, 0);
         let waiting = self.b.use_var(self.thread.waiting);
         let waiting = self.b.ins().iadd_imm_u(waiting, 1);
         self.b.def_var(self.thread.waiting, waiting);
@@ -227,24 +275,36 @@ impl Lower<'_, '_> {
         self.b.ins().iadd(base, offset)
     }
 
-    fn keep(&mut self, kept: &[(Reg, usize)]) {
+    /// Where registers of so many bytes are kept, of so many threads from the one whose turn it is, in an array at
+    /// `offset` in the registers of waiting threads.
+    pub(super) fn kept_place(&mut self, offset: usize, bytes: u32, threads: usize) -> Place {
         let spill = self.context_u64(offset_of!(Context, spill));
+        let address = self.element(spill, bytes);
+        Place::new(address, offset as i64, u64::from(bytes) * threads as u64)
+    }
+
+    /// The element of the thread whose turn it is in an array of what threads hand over.
+    fn exchange_place(&mut self, field: usize, bytes: u32) -> Place {
+        let exchange = self.context_u64(offset_of!(Context, exchange));
+        let address = self.element(exchange, bytes);
+        Place::new(address, field as i64, bytes.into())
+    }
+
+    fn keep(&mut self, kept: &[(Reg, usize)]) {
         for &(reg, offset) in kept {
             let value = self.b.use_var(self.variable(reg));
             let value = self.widened(value);
-            let bytes = self.b.func.dfg.value_type(value).bytes();
-            let address = self.element(spill, bytes);
-            self.b.ins().store(MemFlagsData::trusted(), value, address, offset as i32);
+            let place = self.kept_place(offset, self.b.func.dfg.value_type(value).bytes(), 1);
+            self.store(value, place, 0);
         }
     }
 
     pub(super) fn read_back(&mut self, kept: &[(Reg, usize)]) {
-        let spill = self.context_u64(offset_of!(Context, spill));
         for &(reg, offset) in kept {
             let ty = clif_type(self.body.registers.ty(reg));
             let stored = if ty.bytes() < 4 { types::I32 } else { ty };
-            let address = self.element(spill, stored.bytes());
-            let value = self.b.ins().load(stored, MemFlagsData::trusted(), address, offset as i32);
+            let place = self.kept_place(offset, stored.bytes(), 1);
+            let value = self.load(stored, place, 0);
             let value = self.fit(value, ty);
             self.b.def_var(self.variable(reg), value);
         }
@@ -256,17 +316,14 @@ impl Lower<'_, '_> {
     }
 
     fn give(&mut self, value: Value, field: usize) {
-        let exchange = self.context_u64(offset_of!(Context, exchange));
         let value = self.widened(value);
-        let bytes = self.b.func.dfg.value_type(value).bytes();
-        let address = self.element(exchange, bytes);
-        self.b.ins().store(MemFlagsData::trusted(), value, address, field as i32);
+        let place = self.exchange_place(field, self.b.func.dfg.value_type(value).bytes());
+        self.store(value, place, 0);
     }
 
     fn take(&mut self, ty: ir::Type, field: usize) -> Value {
-        let exchange = self.context_u64(offset_of!(Context, exchange));
-        let address = self.element(exchange, ty.bytes());
-        self.b.ins().load(ty, MemFlagsData::trusted(), address, field as i32)
+        let place = self.exchange_place(field, ty.bytes());
+        self.load(ty, place, 0)
     }
 
     fn give_value(&mut self, value: Value) {
@@ -344,10 +401,10 @@ impl Lower<'_, '_> {
         let id = self.b.ins().uextend(types::I64, id);
         let offset = self.b.ins().ishl_imm_u(id, 2);
         let address = self.b.ins().iadd(self.context, offset);
-        let at = offset_of!(Context, arrived) as i32;
-        let count = self.b.ins().load(types::I32, MemFlagsData::trusted(), address, at);
+        let place = Place::new(address, offset_of!(Context, arrived) as i64, 4);
+        let count = self.load(types::I32, place, 0);
         let count = self.b.ins().iadd_imm_u(count, 1);
-        self.b.ins().store(MemFlagsData::trusted(), count, address, at);
+        self.store(count, place, 0);
         Ok(())
     }
 }

@@ -4,16 +4,14 @@
 
 use std::{collections::HashMap, mem::offset_of};
 
-use cranelift_codegen::{
-    cursor::{Cursor, FuncCursor},
-    ir::{InstBuilder, MemFlagsData, Value, condcodes::IntCC, types},
-};
+use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 
 use super::{
     Unit,
     address::{self, Frame, Spot},
     kernel::SiteKind,
     lower::{Checked, Lower, Step},
+    place::Place,
 };
 use crate::{
     device::cpu::{
@@ -184,30 +182,25 @@ impl Lower<'_, '_> {
         }
         let (argument, write, shift, span) = kind;
         let mask = self.unit.tables.chunk_mask as i64;
-        let context = self.context;
-        let mut cursor = FuncCursor::new(self.b.func);
-        // In the entry, which has its end already.
-        if let Some(last) =
-            cursor.func.layout.entry_block().and_then(|b| cursor.func.layout.last_inst(b))
-        {
-            cursor.goto_inst(last);
-        }
-        let flags = MemFlagsData::trusted();
         let tables = offset_of!(Context, arena);
         let ends = match write {
             true => offset_of!(Tables, write_ends),
             false => offset_of!(Tables, read_ends),
         };
+        let context = self.context_place();
         let [params, base, ends] =
             [offset_of!(Context, param_base), tables + offset_of!(Tables, base), tables + ends]
-                .map(|at| cursor.ins().load(types::I64, flags, context, at as i32));
-        let pointer = cursor.ins().load(types::I64, flags, params, argument as i32);
+                .map(|at| self.load_at_entry(types::I64, context, at as i64));
+        let argument = Place::new(params, argument as i64, 8);
+        let pointer = self.load_at_entry(types::I64, argument, 0);
+        let mut cursor = self.at_entry();
         let offset = cursor.ins().isub(pointer, base);
         let entry = cursor.ins().ushr_imm_u(offset, i64::from(CHUNK_BITS));
         let entry = cursor.ins().band_imm_u(entry, mask);
         let entry = cursor.ins().ishl_imm_u(entry, 3);
         let entry = cursor.ins().iadd(ends, entry);
-        let end = cursor.ins().load(types::I64, flags, entry, 0);
+        let end = self.load_at_entry(types::I64, Place::new(entry, 0, 8), 0);
+        let mut cursor = self.at_entry();
         // Rotated, the low bits of a pointer that is not aligned make it lie beyond any end.
         let reach = cursor.ins().iadd_imm_s(offset, span);
         let bits = i64::from(ALIGNMENT.trailing_zeros());

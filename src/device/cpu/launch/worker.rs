@@ -9,9 +9,6 @@ use super::{
 };
 use crate::device::Result;
 
-/// Blocks that a core keeps waiting in a launch whose blocks need not all be there at once.
-const MOST_ASIDE: usize = 64;
-
 /// Runs blocks of the launch until none is left or it was stopped.
 pub(super) fn run_blocks(run: &Run) -> Result<()> {
     let _flushing = run.launch.kernel().flushes.then(Flushing::new);
@@ -35,7 +32,7 @@ impl Worker<'_> {
     fn work(&mut self) -> Result<()> {
         let run = self.run;
         let mut blocks = std::iter::from_fn(|| run.take()).flatten();
-        let most = if run.launch.config.cooperative { usize::MAX } else { MOST_ASIDE };
+        let most = if run.launch.config.cooperative { usize::MAX } else { run.most_aside() };
         loop {
             let mut moved = false;
             if self.aside.len() < most

@@ -18,7 +18,7 @@ use std::{
 
 use memmap2::{Advice, MmapMut, MmapOptions, UncheckedAdvice};
 
-use super::{heap::Heap, ranges::Ranges, unwritten::Unwritten};
+use super::{heap::Heap, ranges::Ranges, room, unwritten::Unwritten};
 use crate::device::{Allocation, Error, Fill, Result};
 
 /// Chunks are `1 << CHUNK_BITS` bytes.
@@ -29,6 +29,9 @@ const RELEASE_BYTES: u64 = 256 << 10;
 
 /// Allocations of at least so many bytes are given large pages.
 const HUGE_BYTES: u64 = 4 << 20;
+
+/// An arena of fewer addresses could not run anything.
+const LEAST_RESERVED_BYTES: u64 = 64 << 20;
 
 /// What kernels may do with an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,11 +89,18 @@ impl fmt::Debug for Arena {
 }
 
 impl Arena {
-    /// Reserves addresses for `total` bytes of allocations.
+    /// Reserves addresses for `total` bytes of allocations, or for fewer where the process may not have so many.
     pub(in crate::device::cpu) fn new(total: u64) -> Result<Self> {
-        let reserved = total.saturating_mul(2).next_power_of_two().clamp(1 << 32, 1 << 44);
-        let map = MmapOptions::new().len(reserved as usize).no_reserve_swap().map_anon();
-        let map = map.map_err(|_| full(reserved, 0))?;
+        let wanted = total.saturating_mul(2).next_power_of_two().clamp(1 << 32, 1 << 44);
+        let map = reserve(wanted)?;
+        let reserved = map.len() as u64;
+        let total = total.min(reserved / 2);
+        if reserved < wanted {
+            tracing::warn!(
+                "the process may not have {wanted} bytes of addresses (`ulimit -v`): the CPU device has {total} \
+                 bytes of memory"
+            );
+        }
         let chunks = reserved >> CHUNK_BITS;
         let base = (map.as_ptr() as u64).next_multiple_of(CHUNK);
         // The first chunk stays free so that an access just below the first allocation faults, the last one
@@ -371,6 +381,21 @@ impl Arena {
             }
         }
         fits
+    }
+}
+
+/// Maps `bytes`, a power of two, or as large a part of it as leaves at least as many addresses to everything else.
+fn reserve(bytes: u64) -> Result<MmapMut> {
+    let left = room::addresses_left();
+    let mut bytes = left.map_or(bytes, |left| bytes.min(1 << (left / 2).max(1).ilog2()));
+    loop {
+        if bytes < LEAST_RESERVED_BYTES {
+            return Err(full(LEAST_RESERVED_BYTES, left.unwrap_or(0)));
+        }
+        match MmapOptions::new().len(bytes as usize).no_reserve_swap().map_anon() {
+            Ok(map) => return Ok(map),
+            Err(_) => bytes /= 2,
+        }
     }
 }
 

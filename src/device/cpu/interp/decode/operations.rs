@@ -290,7 +290,7 @@ impl Decoder<'_> {
                 inst.src[0] = self.source(index, Type::U32)?;
                 Action::Table(targets)
             }
-            Op::Call { prototype, .. } => Action::Call(Box::new(self.call(i, *prototype, inst)?)),
+            Op::Call { .. } => Action::Call(Box::new(self.call(i, inst)?)),
             Op::Ret { .. } => Action::Return,
             Op::Exit => Action::Exit,
             _ => Action::Trap,
@@ -302,25 +302,23 @@ impl Decoder<'_> {
         self.labels.get(label.0 as usize).copied().unwrap_or(0)
     }
 
-    fn call(&mut self, i: &Instruction, prototype: Option<u32>, inst: &mut Inst) -> Step<Call> {
+    fn call(&mut self, i: &Instruction, inst: &mut Inst) -> Step<Call> {
         let (ptx, body) = (self.ptx, self.body);
-        let (target, params, returns) = match (i.callee(), prototype) {
-            (Some(callee), _) => {
+        let (params, returns) =
+            ptx.parameters_of_call(body, i).ok_or("a call without a prototype")?;
+        let target = match i.callee() {
+            Some(callee) => {
                 let function = &ptx.functions[callee as usize];
-                let target = match &function.body {
+                match &function.body {
                     Some(_) => Target::Function(callee),
                     None => Target::Host(host(&function.name).ok_or("a function without a body")?),
-                };
-                (target, &function.params, &function.returns)
+                }
             }
-            (None, Some(prototype)) => {
-                let prototype = body.prototypes.get(prototype as usize);
-                let prototype = prototype.ok_or("a call without a prototype")?;
+            None => {
                 let pointer = i.src.first().ok_or("too few operands")?;
                 inst.src[0] = self.source(pointer, Type::U64)?;
-                (Target::Pointer, &prototype.params, &prototype.returns)
+                Target::Pointer
             }
-            _ => return Err("a call without a prototype"),
         };
         let given = i.src.get(1..).unwrap_or(&[]);
         if given.len() != params.len() || i.dst.len() != returns.len() {

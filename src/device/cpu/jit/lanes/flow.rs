@@ -2,7 +2,7 @@
 
 use std::mem::{offset_of, swap};
 
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
 use super::super::{
@@ -179,9 +179,8 @@ impl Lower<'_, '_> {
             self.b.ins().jump(start, &[]);
             return;
         }
-        let address = self.state_address();
-        let flags = MemFlagsData::new().with_notrap();
-        let states = self.b.ins().load(types::I32X4, flags, address, 0);
+        let states = self.state_place(LANES);
+        let states = self.load_unaligned(types::I32X4, states, 0);
         let first = self.b.ins().extractlane(states, 0);
         let firsts = self.b.ins().splat(types::I32X4, first);
         let same = self.b.ins().icmp(IntCC::Equal, states, firsts);
@@ -227,6 +226,7 @@ impl Lower<'_, '_> {
         let body = self.body;
         let mut resumes = resumes.iter().copied();
         for (index, statement) in body.statements.iter().enumerate() {
+            self.check_limits()?;
             self.end_skip(index);
             if !self.is_within_rows() {
                 self.joined(index);
@@ -359,10 +359,9 @@ impl Lower<'_, '_> {
     /// All four have ended.
     fn group_ends(&mut self) {
         if self.plan.schedule != Schedule::Free {
-            let address = self.state_address();
+            let states = self.state_place(LANES);
             let done = self.all_lanes(types::I32X4, u64::from(DONE));
-            let flags = MemFlagsData::new().with_notrap();
-            self.b.ins().store(flags, done, address, 0);
+            self.store_unaligned(done, states, 0);
         }
         let next = self.next_block();
         self.b.ins().jump(next, &[]);

@@ -4,9 +4,7 @@
 //! What is written between the branch and that place may differ behind it although each thread computes it from what
 //! is the same for all, such as the counter of a loop that threads leave at different turns: such registers vary.
 
-use std::mem::offset_of;
-
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, condcodes::IntCC, types};
+use cranelift_codegen::ir::{Block, InstBuilder, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
 use super::super::{
@@ -14,7 +12,7 @@ use super::super::{
     sync,
 };
 use crate::{
-    device::cpu::launch::{Context, LANES},
+    device::cpu::launch::LANES,
     ptx::{
         ast::{Body, Statement},
         cfg::{BlockId, Cfg, Liveness, RegSet},
@@ -262,33 +260,30 @@ impl Lower<'_, '_> {
     }
 
     fn store_joining(&mut self, kept: &[Reg]) {
-        let spill = self.context_u64(offset_of!(Context, spill));
         let index = self.b.use_var(self.thread.index);
         let lane = self.b.ins().band_imm_u(index, LANES as i64 - 1);
         let lane = self.b.ins().uextend(types::I64, lane);
         for &reg in kept {
             let ty = self.body.registers.ty(reg);
-            let (clif, slot) = (clif_type(ty), self.slot_of(reg));
+            let clif = clif_type(ty);
             let mut value = self.b.use_var(self.variable(reg));
-            let mut address = spill;
-            match self.shape(reg).stride() {
-                Some(0) => {}
+            let slot = match self.shape(reg).stride() {
+                Some(0) => self.slot_of(reg),
                 Some(stride) => {
                     let step = self.b.ins().imul_imm_s(lane, stride);
                     let step = self.fit(step, clif);
                     value = self.b.ins().isub(value, step);
+                    self.slot_of(reg)
                 }
                 None => {
                     if ty == Type::Pred {
                         let wide = self.b.ins().uextend(types::I32, value);
                         value = self.b.ins().ineg(wide);
                     }
-                    let bytes = self.b.func.dfg.value_type(value).bytes();
-                    let offset = self.b.ins().imul_imm_u(lane, i64::from(bytes));
-                    address = self.b.ins().iadd(spill, offset);
+                    self.slot_of_lane(reg, lane, self.b.func.dfg.value_type(value).bytes())
                 }
-            }
-            self.b.ins().store(MemFlagsData::trusted(), value, address, slot);
+            };
+            self.store(value, slot, 0);
         }
     }
 
@@ -329,21 +324,17 @@ impl Lower<'_, '_> {
     }
 
     fn load_joined(&mut self, kept: &[Reg]) {
-        let spill = self.context_u64(offset_of!(Context, spill));
-        let flags = MemFlagsData::new().with_notrap();
         for &reg in kept {
             let ty = self.body.registers.ty(reg);
             let slot = self.slot_of(reg);
             if self.shape(reg).stride().is_some() {
-                let value = self.b.ins().load(clif_type(ty), flags, spill, slot);
+                let value = self.load_unaligned(clif_type(ty), slot, 0);
                 self.b.def_var(self.variable(reg), value);
                 continue;
             }
             let (form, count) = super::value::form(ty);
-            let parts = (0..count).map(|part| {
-                let at = slot + part as i32 * form.bytes() as i32;
-                self.b.ins().load(form, flags, spill, at)
-            });
+            let parts = (0..count)
+                .map(|part| self.load_unaligned(form, slot, part as i64 * i64::from(form.bytes())));
             let parts: Vec<_> = parts.collect();
             self.set_vectors(reg, &parts);
         }

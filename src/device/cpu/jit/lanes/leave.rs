@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
 use super::{
     super::{
         Schedule,
         lower::{Lower, Step, Unsupported, clif_type},
+        place::Place,
     },
     join::Joins,
     skip::Skip,
@@ -224,20 +225,35 @@ impl Lower<'_, '_> {
         self.lanes.as_ref().is_some_and(|lanes| !lanes.leaves.points.is_empty())
     }
 
-    pub(super) fn slot_of(&self, reg: Reg) -> i32 {
+    /// Where a register of the group's threads is kept while they are apart.
+    pub(super) fn slot_of(&mut self, reg: Reg) -> Place {
         let slots = self.lanes.as_ref().and_then(|lanes| lanes.leaves.slots.get(&reg));
-        slots.copied().unwrap_or(0) as i32
+        let slot = slots.map(|slot| (*slot as i64, SLOT_BYTES as u64));
+        let spill = self.context_u64(std::mem::offset_of!(Context, spill));
+        // One without a slot has no room, so that an access of it fails the compilation.
+        let (offset, bytes) = slot.unwrap_or_default();
+        Place::new(spill, offset, bytes)
+    }
+
+    /// The part of a slot that belongs to the thread with the index `lane` in its group, for values of so many bytes.
+    pub(super) fn slot_of_lane(&mut self, reg: Reg, lane: Value, bytes: u32) -> Place {
+        let slots = self.lanes.as_ref().and_then(|lanes| lanes.leaves.slots.get(&reg));
+        let slot = slots.copied().filter(|_| bytes as usize * LANES <= SLOT_BYTES);
+        let spill = self.context_u64(std::mem::offset_of!(Context, spill));
+        let offset = self.b.ins().imul_imm_u(lane, i64::from(bytes));
+        let address = self.b.ins().iadd(spill, offset);
+        let bytes = slot.map_or(0, |_| u64::from(bytes));
+        Place::new(address, slot.unwrap_or_default() as i64, bytes)
     }
 
     fn read_left(&mut self, kept: &[Reg], lane: Value) {
-        let spill = self.context_u64(std::mem::offset_of!(Context, spill));
         for &reg in kept {
             let ty = self.body.registers.ty(reg);
-            let (clif, slot) = (clif_type(ty), self.slot_of(reg));
-            let flags = MemFlagsData::trusted();
+            let clif = clif_type(ty);
             let value = match self.shape(reg).stride() {
                 Some(stride) => {
-                    let first = self.b.ins().load(clif, flags, spill, slot);
+                    let slot = self.slot_of(reg);
+                    let first = self.load(clif, slot, 0);
                     if stride == 0 {
                         first
                     } else {
@@ -248,9 +264,8 @@ impl Lower<'_, '_> {
                 }
                 None => {
                     let stored = if ty == Type::Pred { types::I32 } else { clif };
-                    let offset = self.b.ins().imul_imm_u(lane, i64::from(stored.bytes()));
-                    let address = self.b.ins().iadd(spill, offset);
-                    let value = self.b.ins().load(stored, flags, address, slot);
+                    let slot = self.slot_of_lane(reg, lane, stored.bytes());
+                    let value = self.load(stored, slot, 0);
                     if ty == Type::Pred {
                         let bit = self.b.ins().band_imm_u(value, 1);
                         self.fit(bit, clif)
@@ -273,19 +288,17 @@ impl Lower<'_, '_> {
         kept.extend(&leaves.kept[other]);
         kept.sort_unstable();
         kept.dedup();
-        let spill = self.context_u64(std::mem::offset_of!(Context, spill));
-        let flags = MemFlagsData::new().with_notrap();
         for reg in kept {
             let slot = self.slot_of(reg);
             if self.shape(reg).stride().is_some() {
                 let first = self.b.use_var(self.variable(reg));
-                self.b.ins().store(flags, first, spill, slot);
+                self.store_unaligned(first, slot, 0);
                 continue;
             }
-            let mut at = slot;
+            let mut at = 0;
             for part in self.vectors(reg) {
-                self.b.ins().store(flags, part, spill, at);
-                at += self.b.func.dfg.value_type(part).bytes() as i32;
+                self.store_unaligned(part, slot, at);
+                at += i64::from(self.b.func.dfg.value_type(part).bytes());
             }
         }
         let [taken, other] =

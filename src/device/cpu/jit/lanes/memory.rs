@@ -3,10 +3,13 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::{
-    super::lower::{Checked, Lower, Step},
+    super::{
+        lower::{Checked, Lower, Step},
+        place::Place,
+    },
     arithmetic::has_form,
     value::Parts,
 };
@@ -40,8 +43,8 @@ impl Lower<'_, '_> {
         if !i.dst[0].lanes().iter().all(|part| self.holds(part, access.ty)) {
             return Ok(false);
         }
-        let Some((first, stride)) = self.run(index, i, access, false)? else { return Ok(false) };
-        let elements = self.load_row(first, stride, access);
+        let Some((place, stride)) = self.run(index, i, access, false)? else { return Ok(false) };
+        let elements = self.load_row(place, stride, access);
         for (operand, parts) in i.dst[0].lanes().iter().zip(elements) {
             self.set_vector(operand, access.ty, &parts);
         }
@@ -57,8 +60,8 @@ impl Lower<'_, '_> {
                 None => return Ok(false),
             }
         }
-        let Some((first, stride)) = self.run(index, i, access, true)? else { return Ok(false) };
-        self.store_row(first, stride, access, &elements);
+        let Some((place, stride)) = self.run(index, i, access, true)? else { return Ok(false) };
+        self.store_row(place, stride, access, &elements);
         Ok(true)
     }
 
@@ -69,14 +72,14 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The first thread's address and the distance to the next one's, once all are known to be good.
+    /// What all four access, once that is known to be good, and the distance from one's to the next one's.
     fn run(
         &mut self,
         index: usize,
         i: &Instruction,
         access: &Access,
         write: bool,
-    ) -> Step<Option<(Value, i64)>> {
+    ) -> Step<Option<(Place, i64)>> {
         let Some(Operand::Address(address)) = i.src.first() else { return Ok(None) };
         let Base::Reg(base) = address.base else { return Ok(None) };
         let bytes = access.bytes();
@@ -91,13 +94,15 @@ impl Lower<'_, '_> {
                 self.shared_run(address, stride, checked).map(Some)
             }
             Some(Space::Global | Space::Const) | None => {
+                if let Some(place) = self.place_in_row(index, i, access) {
+                    return Ok(Some((place, stride)));
+                }
                 let at = self.address_value(address)?;
                 let at = self.fit(at, types::I64);
-                if !self.is_rehearsed(index) {
-                    let fine = self.is_placed(address, at, stride * (LANES as i64 - 1), checked);
-                    self.stop_unless_placed(fine, at, stride, checked)?;
-                }
-                Ok(Some((at, stride)))
+                let span = stride * (LANES as i64 - 1);
+                let fine = self.is_placed(address, at, span, checked);
+                self.stop_unless_placed(fine, at, stride, checked)?;
+                Ok(Some((Place::new(at, 0, span as u64 + u64::from(bytes)), stride)))
             }
             _ => Ok(None),
         }
@@ -108,18 +113,16 @@ impl Lower<'_, '_> {
         address: &Address,
         stride: i64,
         checked: Checked,
-    ) -> Step<(Value, i64)> {
+    ) -> Step<(Place, i64)> {
         let offset = self.address_value(address)?;
         let offset = self.fit(offset, types::I64);
-        // Of the end, since nothing says that the last one's offset does not wrap round zero.
         let end = self.context_u64(offset_of!(Context, shared_bytes));
-        let span = self.b.ins().iconst(types::I64, stride * (LANES as i64 - 1));
-        let least = self.b.ins().umin(end, span);
-        let end = self.b.ins().isub(end, least);
-        let fine = self.ends_before(offset, end, 0, checked);
+        let span = stride * (LANES as i64 - 1);
+        let fine = self.ends_before(offset, end, span, checked);
         self.stop_unless_placed(fine, offset, stride, checked)?;
         let base = self.context_u64(offset_of!(Context, shared_base));
-        Ok((self.b.ins().iadd(base, offset), stride))
+        let first = self.b.ins().iadd(base, offset);
+        Ok((Place::new(first, 0, span as u64 + u64::from(checked.bytes)), stride))
     }
 
     /// Whether the accesses from the one at `at` to the one `span` bytes behind it are good; where that does not
@@ -140,14 +143,12 @@ impl Lower<'_, '_> {
     }
 
     /// Each element of the accesses as vectors.
-    fn load_row(&mut self, first: Value, stride: i64, access: &Access) -> Vec<Parts> {
+    fn load_row(&mut self, place: Place, stride: i64, access: &Access) -> Vec<Parts> {
         let (lanes, width) = (usize::from(access.lanes), access.ty.bytes() as usize);
-        let flags = MemFlagsData::new().with_notrap();
         let vector = super::value::form(access.ty).0;
         let dense = stride as usize == lanes * width;
-        let row = |lower: &mut Self, index: usize| {
-            lower.b.ins().load(vector, flags, first, 16 * index as i32)
-        };
+        let row =
+            |lower: &mut Self, index: usize| lower.load_unaligned(vector, place, 16 * index as i64);
         match (dense, lanes, width) {
             (true, 1, 4) => vec![vec![row(self, 0)]],
             (true, 1, 8) => vec![vec![row(self, 0), row(self, 1)]],
@@ -171,16 +172,13 @@ impl Lower<'_, '_> {
                 };
                 vec![column(self, 0), column(self, 1)]
             }
-            _ => (0..lanes).map(|e| self.gathered(first, stride, e * width, access.ty)).collect(),
+            _ => (0..lanes).map(|e| self.gathered(place, stride, e * width, access.ty)).collect(),
         }
     }
 
-    fn gathered(&mut self, first: Value, stride: i64, offset: usize, ty: Type) -> Parts {
+    fn gathered(&mut self, place: Place, stride: i64, offset: usize, ty: Type) -> Parts {
         let clif = super::super::lower::clif_type(ty);
-        let values = [0, 1, 2, 3].map(|lane| {
-            let at = lane * stride as i32 + offset as i32;
-            self.b.ins().load(clif, MemFlagsData::trusted(), first, at)
-        });
+        let values = [0, 1, 2, 3].map(|lane| self.load(clif, place, lane * stride + offset as i64));
         self.join_lanes(&values, ty)
     }
 
@@ -197,9 +195,8 @@ impl Lower<'_, '_> {
         ]
     }
 
-    fn store_row(&mut self, first: Value, stride: i64, access: &Access, elements: &[Parts]) {
+    fn store_row(&mut self, place: Place, stride: i64, access: &Access, elements: &[Parts]) {
         let (lanes, width) = (elements.len(), access.ty.bytes() as usize);
-        let flags = MemFlagsData::new().with_notrap();
         let dense = stride as usize == lanes * width;
         let rows: Vec<Value> = match (dense, lanes, width) {
             (true, 1, _) => elements[0].clone(),
@@ -211,19 +208,19 @@ impl Lower<'_, '_> {
                 let columns = [0, 1, 2, 3].map(|e| elements[e][0]);
                 self.transposed(columns).to_vec()
             }
-            _ => return self.scattered(first, stride, access.ty, elements),
+            _ => return self.scattered(place, stride, access.ty, elements),
         };
         for (index, row) in rows.into_iter().enumerate() {
-            self.b.ins().store(flags, row, first, 16 * index as i32);
+            self.store_unaligned(row, place, 16 * index as i64);
         }
     }
 
-    fn scattered(&mut self, first: Value, stride: i64, ty: Type, elements: &[Parts]) {
+    fn scattered(&mut self, place: Place, stride: i64, ty: Type, elements: &[Parts]) {
         for lane in 0..LANES {
             for (element, parts) in elements.iter().enumerate() {
                 let value = self.lane_of(parts, lane, ty);
-                let at = lane as i32 * stride as i32 + element as i32 * ty.bytes() as i32;
-                self.b.ins().store(MemFlagsData::trusted(), value, first, at);
+                let at = lane as i64 * stride + element as i64 * i64::from(ty.bytes());
+                self.store(value, place, at);
             }
         }
     }

@@ -46,6 +46,9 @@ use crate::{
 
 pub(super) use fault::misplaced_lane;
 
+/// What is found out of a body here takes time that may grow with the square of its size.
+const MOST_INSTRUCTIONS: usize = 20_000;
+
 /// Whether threads are to run side by side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::device::cpu) enum Lanes {
@@ -135,6 +138,9 @@ impl Plan {
         wish: Lanes,
     ) -> Option<Self> {
         if wish == Lanes::Never || function.kind != FunctionKind::Entry || sync.calls {
+            return None;
+        }
+        if body.instructions().nth(MOST_INSTRUCTIONS).is_some() {
             return None;
         }
         let shapes = Shapes::new(body, LANES as u32);

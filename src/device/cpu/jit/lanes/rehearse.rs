@@ -12,7 +12,10 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::Variable;
 
 use super::{
-    super::lower::{Checked, Lower, Step, Unsupported, int_condition},
+    super::{
+        lower::{Checked, Lower, Step, Unsupported, int_condition},
+        place::Place,
+    },
     leave::widens,
     row::{ROW, Row, Verdict},
 };
@@ -59,6 +62,35 @@ impl Lower<'_, '_> {
     /// Whether what is made is for groups that were rehearsed, and the check at this statement with them.
     pub(super) fn is_rehearsed(&self, statement: usize) -> bool {
         self.row().is_some_and(|row| row.rehearsed && row.hoisted[statement])
+    }
+
+    /// In the code for groups that were rehearsed: what a group accesses at a statement whose check was done for its
+    /// row. It is computed from what was checked.
+    pub(super) fn place_in_row(
+        &mut self,
+        statement: usize,
+        i: &Instruction,
+        access: &Access,
+    ) -> Option<Place> {
+        if !self.is_rehearsed(statement) {
+            return None;
+        }
+        let Some(Operand::Address(address)) = i.src.first() else { return None };
+        let row = self.row()?;
+        let (base, stride) = row.row_stride(i, access)?;
+        let (checked_base, end) = (*row.bases.get(&base)?, row.end);
+        let first = self.b.use_var(checked_base);
+        let end = self.b.use_var(end);
+        let index = self.b.use_var(self.thread.index);
+        // How many threads of the row come before the group.
+        let left = self.b.ins().isub(end, index);
+        let row = self.b.ins().iconst(types::I32, i64::from(ROW));
+        let before = self.b.ins().isub(row, left);
+        let before = self.b.ins().uextend(types::I64, before);
+        let distance = self.b.ins().imul_imm_u(before, stride);
+        let at = self.b.ins().iadd(first, distance);
+        let bytes = stride as u64 * (LANES as u64 - 1) + u64::from(access.bytes());
+        Some(Place::new(at, address.offset, bytes))
     }
 
     /// In the code for groups that were rehearsed: the way that their row goes at a branch or an end.
@@ -173,6 +205,13 @@ impl Lower<'_, '_> {
             self.row().into_iter().flat_map(|row| row.verdicts.values().copied()).collect();
         let decisions: Vec<Variable> =
             self.row().into_iter().flat_map(|row| row.decisions.values().copied()).collect();
+        let bases: Vec<Variable> =
+            self.row().into_iter().flat_map(|row| row.bases.values().copied()).collect();
+        // An access that the rehearsal does not come to is one that no group comes to.
+        let nowhere = self.b.ins().iconst(types::I64, 0);
+        for base in bases {
+            self.b.def_var(base, nowhere);
+        }
         let [no, yes] = [0, 1].map(|value| self.b.ins().iconst(types::I8, value));
         for decision in decisions {
             self.b.def_var(decision, no);
@@ -237,7 +276,10 @@ impl Lower<'_, '_> {
         let (Some(Operand::Address(address)), Some(row)) = (i.src.first(), self.row()) else {
             return Err(Unsupported("an access that is not planned"));
         };
-        let stride = row.row_stride(i, access).unwrap_or(0);
+        let Some((base, stride)) = row.row_stride(i, access) else {
+            return Err(Unsupported("an access that is not planned"));
+        };
+        let checked_base = row.bases.get(&base).copied();
         let span = stride * (i64::from(ROW) - 1);
         let write = matches!(i.op, Op::St(_));
         let checked = Checked { space: access.space, bytes: access.bytes(), write };
@@ -245,6 +287,10 @@ impl Lower<'_, '_> {
         let at = self.fit(at, types::I64);
         let fine = self.is_placed(address, at, span, checked);
         self.go_on_where(fine, way);
+        if let Some(checked_base) = checked_base {
+            let value = self.register(base, Type::B64);
+            self.b.def_var(checked_base, value);
+        }
         Ok(())
     }
 

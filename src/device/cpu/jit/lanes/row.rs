@@ -5,6 +5,10 @@
 //! the row's first thread, and from that it is known for all of them whether each access is good and each branch goes
 //! one way. Then the row's groups run without those checks; else one after the other with them, as ever. What can be
 //! known so is found here.
+//!
+//! The groups of such a row compute the address of a checked access from the one that was checked, not from their
+//! registers, and go the ways that were decided. So they stay within what was checked even if what the rehearsal knew of
+//! registers were wrong.
 
 use std::collections::HashMap;
 
@@ -23,7 +27,7 @@ use crate::ptx::{
     cfg::{Cfg, RegSet},
     inst::{Instruction, Op},
     modifier::Access,
-    operand::{Address, Base, Grid, Operand, Reg, Scalar, Special},
+    operand::{Address, Base, Grid, Operand, Reg, Scalar, Special, Symbol},
     types::{Space, Type},
     uniform::Shapes,
 };
@@ -48,6 +52,9 @@ pub(super) struct Row {
     pub(super) decisions: HashMap<usize, Variable>,
     /// Statements whose checks are done for all.
     pub(super) hoisted: Vec<bool>,
+    /// What the addresses of those accesses are made from: the first thread's value of each register, as it was when
+    /// the access was checked.
+    pub(super) bases: HashMap<Reg, Variable>,
     /// The code for groups that were rehearsed is being made.
     pub(super) rehearsed: bool,
     /// Index of the thread behind the row.
@@ -85,6 +92,7 @@ impl Row {
             verdicts: HashMap::new(),
             decisions: HashMap::new(),
             hoisted: vec![false; body.statements.len()],
+            bases: HashMap::new(),
             rehearsed: false,
             end: b.declare_var(types::I32),
         };
@@ -93,6 +101,7 @@ impl Row {
             plan.verdicts.insert(reg, Verdict { all, none });
         }
         let mut accesses = 0;
+        let written_once = written_once(body);
         for (at, i) in cfg.ids().flat_map(|id| cfg.instructions(body, id)) {
             let skips = skips.iter().any(|skip| skip.at == at);
             match (&i.op, i.guard) {
@@ -102,8 +111,13 @@ impl Row {
                 }
                 (Op::BrxIdx { .. }, _) => return None,
                 (Op::Ld(access) | Op::St(access), None) => {
-                    plan.hoisted[at] = plan.row_stride(i, access).is_some();
-                    accesses += usize::from(plan.hoisted[at]);
+                    let Some((base, _)) = plan.row_stride(i, access) else { continue };
+                    if !written_once.contains(base) || body.registers.ty(base).bytes() != 8 {
+                        continue;
+                    }
+                    plan.hoisted[at] = true;
+                    plan.bases.entry(base).or_insert_with(|| b.declare_var(types::I64));
+                    accesses += 1;
                 }
                 _ if widens(body, shapes, i).is_some() => {
                     plan.hoisted[at] = i.guard.is_none() && plan.knows_result(i);
@@ -128,15 +142,17 @@ impl Row {
         known
     }
 
-    /// The distance between the threads of an access that can be checked for the row.
-    pub(super) fn row_stride(&self, i: &Instruction, access: &Access) -> Option<i64> {
+    /// The register that the address of an access is made from, and the distance between its threads, where the access
+    /// can be checked for the row.
+    pub(super) fn row_stride(&self, i: &Instruction, access: &Access) -> Option<(Reg, i64)> {
         let Some(Operand::Address(Address { base: Base::Reg(base), .. })) = i.src.first() else {
             return None;
         };
         let global = matches!(access.space, Some(Space::Global) | None);
         let stride = self.shapes.of(*base).stride().filter(|stride| *stride > 0)?;
         let fits = stride % i64::from(access.bytes()) == 0 && access.bytes().is_power_of_two();
-        (global && is_plain(access) && fits && self.known.contains(*base)).then_some(stride)
+        (global && is_plain(access) && fits && self.known.contains(*base))
+            .then_some((*base, stride))
     }
 }
 
@@ -147,6 +163,16 @@ pub(super) fn is_straight(cfg: &Cfg, run: &[bool], sync: &sync::Plan) -> bool {
     sync.schedule == Schedule::Free && all_run && !loops
 }
 
+/// Registers that only one instruction writes.
+fn written_once(body: &Body) -> RegSet {
+    let mut writes = vec![0_u32; body.registers.len()];
+    body.instructions().for_each(|i| i.for_each_def(|reg| writes[reg.0 as usize] += 1));
+    let mut once = RegSet::new(body.registers.len());
+    let regs = (0..).map(Reg).zip(writes).filter(|(_, writes)| *writes == 1);
+    regs.for_each(|(reg, _)| once.insert(reg));
+    once
+}
+
 /// Registers that come from the launch alone, by arithmetic, and differ by a constant in a row.
 fn known(body: &Body, shapes: &Shapes) -> RegSet {
     let mut known = RegSet::full(body.registers.len());
@@ -155,7 +181,7 @@ fn known(body: &Body, shapes: &Shapes) -> RegSet {
         changed = false;
         for i in body.instructions() {
             let affine = shapes.result(body, i).is_some_and(|shape| shape.stride().is_some());
-            let fine = affine && i.guard.is_none() && comes_from_launch(&i.op);
+            let fine = affine && i.guard.is_none() && comes_from_launch(i);
             if fine && reads_known(&known, i) {
                 continue;
             }
@@ -168,9 +194,13 @@ fn known(body: &Body, shapes: &Shapes) -> RegSet {
     known
 }
 
-fn comes_from_launch(op: &Op) -> bool {
-    match op {
-        Op::Ld(access) => matches!(access.space, Some(Space::Param | Space::ParamEntry)),
+/// Whether the result is determined by what is read from registers and the launch's parameters, which nothing changes.
+fn comes_from_launch(i: &Instruction) -> bool {
+    match &i.op {
+        Op::Ld(_) => matches!(
+            i.src.first(),
+            Some(Operand::Address(Address { base: Base::Symbol(Symbol::Param(_)), .. }))
+        ),
         Op::Cvta { .. } | Op::Div { .. } | Op::Rem { .. } => true,
         op => estimate::computes(op),
     }

@@ -1,15 +1,13 @@
 //! Places where a group waits: as for single threads, four at a time.
 
-use std::mem::offset_of;
-
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 
 use super::super::{
     Schedule,
     lower::{Lower, Step, Unsupported, clif_type},
 };
 use crate::{
-    device::cpu::launch::{BLOCKED, Context, LANES},
+    device::cpu::launch::{BLOCKED, LANES},
     ptx::{inst::Instruction, operand::Reg, types::Type},
 };
 
@@ -27,9 +25,9 @@ impl Lower<'_, '_> {
         let kept = self.plan.kept(point).to_vec();
         self.keep_vectors(&kept);
         let state = point as u32 + 1;
-        let address = self.state_address();
+        let states = self.state_place(LANES);
         let blocked = self.all_lanes(types::I32X4, u64::from(state | BLOCKED));
-        self.b.ins().store(MemFlagsData::new().with_notrap(), blocked, address, 0);
+        self.store_unaligned(blocked, states, 0);
         let waiting = self.b.use_var(self.thread.waiting);
         let waiting = self.b.ins().iadd_imm_u(waiting, LANES as i64);
         self.b.def_var(self.thread.waiting, waiting);
@@ -46,15 +44,12 @@ impl Lower<'_, '_> {
     }
 
     fn keep_vectors(&mut self, kept: &[(Reg, usize)]) {
-        let spill = self.context_u64(offset_of!(Context, spill));
         for &(reg, offset) in kept {
             let ty = self.body.registers.ty(reg);
-            let bytes = clif_type(ty).bytes().max(4);
-            let address = self.element(spill, bytes);
+            let place = self.kept_place(offset, clif_type(ty).bytes().max(4), LANES);
             for (index, part) in self.kept_parts(reg, ty).into_iter().enumerate() {
-                let width = self.b.func.dfg.value_type(part).bytes() as usize;
-                let at = (offset + index * width) as i32;
-                self.b.ins().store(MemFlagsData::new().with_notrap(), part, address, at);
+                let width = self.b.func.dfg.value_type(part).bytes();
+                self.store_unaligned(part, place, index as i64 * i64::from(width));
             }
         }
     }
@@ -107,18 +102,15 @@ impl Lower<'_, '_> {
 
     /// Masks of whether kept values differ by the stride, as vectors of words.
     fn compare_kept(&mut self, offset: usize, stride: i64, wide: bool) -> Vec<Value> {
-        let spill = self.context_u64(offset_of!(Context, spill));
-        let flags = MemFlagsData::new().with_notrap();
         let (ty, int, form) = match wide {
             true => (Type::B64, types::I64, types::I64X2),
             false => (Type::B32, types::I32, types::I32X4),
         };
-        let address = self.element(spill, int.bytes());
-        let first = self.b.ins().load(int, flags, address, offset as i32);
+        let place = self.kept_place(offset, int.bytes(), LANES);
+        let first = self.load_unaligned(int, place, 0);
         let due = self.spread(first, stride, ty);
         let equal = due.into_iter().enumerate().map(|(index, due)| {
-            let at = (offset + 16 * index) as i32;
-            let found = self.b.ins().load(form, flags, address, at);
+            let found = self.load_unaligned(form, place, 16 * index as i64);
             let equal = self.b.ins().icmp(IntCC::Equal, found, due);
             self.recast(equal, types::I32X4)
         });
@@ -126,15 +118,13 @@ impl Lower<'_, '_> {
     }
 
     fn read_vectors_back(&mut self, kept: &[(Reg, usize)]) {
-        let spill = self.context_u64(offset_of!(Context, spill));
         for &(reg, offset) in kept {
             let ty = self.body.registers.ty(reg);
             let clif = clif_type(ty);
             let stored = if clif.bytes() < 4 { types::I32 } else { clif };
-            let address = self.element(spill, stored.bytes());
-            let flags = MemFlagsData::new().with_notrap();
+            let place = self.kept_place(offset, stored.bytes(), LANES);
             if self.shape(reg).stride().is_some() {
-                let first = self.b.ins().load(stored, flags, address, offset as i32);
+                let first = self.load_unaligned(stored, place, 0);
                 let first = self.fit(first, clif);
                 self.b.def_var(self.variable(reg), first);
                 continue;
@@ -143,8 +133,8 @@ impl Lower<'_, '_> {
             let form = if form.bytes() < 4 { types::I32 } else { form };
             let mut parts = Vec::new();
             for index in 0..count {
-                let at = offset as i32 + (index as u32 * form.bytes()) as i32;
-                let part = self.b.ins().load(form, flags, address, at);
+                let at = index as i64 * i64::from(form.bytes());
+                let part = self.load_unaligned(form, place, at);
                 parts.push(match ty {
                     Type::Pred => {
                         let zero = self.all_lanes(types::I32X4, 0);

@@ -1,18 +1,19 @@
 //! `atom` and `red`. What only one block can reach needs no atomicity: a block runs on one core at a time.
 
-use cranelift_codegen::ir::{
-    self, AtomicRmwOp, BlockArg, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types,
-};
+use cranelift_codegen::ir::{AtomicRmwOp, BlockArg, InstBuilder, Value, condcodes::IntCC, types};
 
 use super::{
     Lower, Step, Unsupported, clif_type, int_type,
     memory::{Checked, address_operand},
 };
-use crate::ptx::{
-    inst::Instruction,
-    modifier::{AtomOp, Atomic},
-    operand::Operand,
-    types::Type,
+use crate::{
+    device::cpu::jit::place::Place,
+    ptx::{
+        inst::Instruction,
+        modifier::{AtomOp, Atomic},
+        operand::Operand,
+        types::Type,
+    },
 };
 
 impl Lower<'_, '_> {
@@ -20,11 +21,9 @@ impl Lower<'_, '_> {
         let bytes = atomic.ty.bytes() * u32::from(atomic.lanes.max(1));
         let checked = Checked { space: atomic.space, bytes, write: true };
         let address = address_operand(i, 0)?;
-        let (base, offset) = self.locate(&address, checked)?;
-        let address =
-            if offset == 0 { base } else { self.b.ins().iadd_imm_s(base, i64::from(offset)) };
+        let place = self.locate(&address, checked)?;
         if atomic.lanes > 1 {
-            return self.atomic_lanes(i, atomic, address, checked);
+            return self.atomic_lanes(i, atomic, place, checked);
         }
         let operand = self.source(i, 1, atomic.ty)?;
         let third = match i.src.get(2) {
@@ -32,9 +31,9 @@ impl Lower<'_, '_> {
             _ => None,
         };
         let old = if checked.is_private() {
-            self.change(address, atomic, operand, third)?
+            self.change(place, 0, atomic, operand, third)?
         } else {
-            self.change_atomically(address, atomic, operand, third)?
+            self.change_atomically(place, 0, atomic, operand, third)?
         };
         match i.dst.first() {
             Some(destination) => self.set_extended(destination, old, atomic.ty),
@@ -47,19 +46,18 @@ impl Lower<'_, '_> {
         &mut self,
         i: &Instruction,
         atomic: &Atomic,
-        address: Value,
+        place: Place,
         checked: Checked,
     ) -> Step {
         let operands = i.src.get(1).map_or(&[][..], Operand::lanes);
         let destinations = i.dst.first().map_or(&[][..], Operand::lanes);
         for (lane, operand) in operands.iter().enumerate() {
-            let offset = i64::from(atomic.ty.bytes()) * lane as i64;
-            let at = self.b.ins().iadd_imm_s(address, offset);
+            let at = i64::from(atomic.ty.bytes()) * lane as i64;
             let operand = self.value(operand, atomic.ty)?;
             let old = if checked.is_private() {
-                self.change(at, atomic, operand, None)?
+                self.change(place, at, atomic, operand, None)?
             } else {
-                self.change_atomically(at, atomic, operand, None)?
+                self.change_atomically(place, at, atomic, operand, None)?
             };
             if let Some(destination) = destinations.get(lane) {
                 self.set_extended(destination, old, atomic.ty)?;
@@ -68,45 +66,45 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    fn change(&mut self, at: Value, a: &Atomic, b: Value, c: Option<Value>) -> Step<Value> {
-        let flags = MemFlagsData::trusted();
-        let old = self.b.ins().load(clif_type(a.ty), flags, at, 0);
+    fn change(
+        &mut self,
+        place: Place,
+        at: i64,
+        a: &Atomic,
+        b: Value,
+        c: Option<Value>,
+    ) -> Step<Value> {
+        let old = self.load(clif_type(a.ty), place, at);
         let new = self.changed(a, old, b, c)?;
-        self.b.ins().store(flags, new, at, 0);
+        self.store(new, place, at);
         Ok(old)
     }
 
     fn change_atomically(
         &mut self,
-        at: Value,
+        place: Place,
+        at: i64,
         a: &Atomic,
         b: Value,
         c: Option<Value>,
     ) -> Step<Value> {
-        let flags = MemFlagsData::trusted();
         let ty = clif_type(a.ty);
         let int = int_type(ty.bytes());
         if let (AtomOp::Cas, Some(new)) = (a.op, c) {
             let [expected, new] = [b, new].map(|value| self.fit(value, int));
-            return Ok(self.b.ins().atomic_cas(flags, at, expected, new));
+            return Ok(self.compare_and_swap([expected, new], place, at));
         }
         if let Some(op) = direct(a) {
             let operand = self.fit(b, int);
-            return Ok(self.b.ins().atomic_rmw(int, flags, op, at, operand));
+            return Ok(self.update_atomic(op, operand, place, at));
         }
-        self.change_by_exchange(at, a, b, int)
+        self.change_by_exchange(place, at, a, b)
     }
 
     /// What no machine instruction does: computed, and stored if nobody was faster.
-    fn change_by_exchange(
-        &mut self,
-        at: Value,
-        a: &Atomic,
-        b: Value,
-        int: ir::Type,
-    ) -> Step<Value> {
-        let flags = MemFlagsData::trusted();
-        let first = self.b.ins().atomic_load(int, flags, at);
+    fn change_by_exchange(&mut self, place: Place, at: i64, a: &Atomic, b: Value) -> Step<Value> {
+        let int = int_type(a.ty.bytes());
+        let first = self.load_atomic(int, place, at);
         let [again, done] = [(); 2].map(|()| self.b.create_block());
         let expected = self.b.append_block_param(again, int);
         let result = self.b.append_block_param(done, int);
@@ -115,7 +113,7 @@ impl Lower<'_, '_> {
         let old = self.fit(expected, clif_type(a.ty));
         let new = self.changed(a, old, b, None)?;
         let new = self.fit(new, int);
-        let found = self.b.ins().atomic_cas(flags, at, expected, new);
+        let found = self.compare_and_swap([expected, new], place, at);
         let same = self.b.ins().icmp(IntCC::Equal, found, expected);
         let found = [BlockArg::Value(found)];
         self.b.ins().brif(same, done, &found, again, &found);

@@ -1,12 +1,9 @@
-//! Device functions: calls of them, and their own frames. Parameters and results lie in the caller's native
-//! frame and are passed by address; only accesses that are known to lie within them are compiled.
+//! Device functions: calls of them, and their own frames. Parameters and results lie in the caller's frame of local
+//! memory, as `.local` variables do, and are passed by address.
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{
-    BlockArg, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Value,
-    condcodes::IntCC, types,
-};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::Switch;
 use cranelift_module::{FuncId, Module as _};
 
@@ -15,13 +12,18 @@ use crate::{
     device::{
         Result,
         cpu::{
-            jit::{function_handle, kernel::SiteKind},
+            jit::{
+                address::{self, Spot},
+                function_handle,
+                kernel::SiteKind,
+                place::Place,
+            },
             launch::{Context, STOPPED},
         },
     },
     ptx::{
         ast::{FunctionKind, Param},
-        inst::{Instruction, Op},
+        inst::Instruction,
         operand::{Operand, Symbol},
         types::Type,
     },
@@ -40,15 +42,9 @@ impl Lower<'_, '_> {
         self.arguments[position]
     }
 
-    /// The native frame's place for a `.param` local.
-    pub(super) fn slot(&mut self, local: u32, bytes: u64) -> StackSlot {
-        if let Some(slot) = self.slots.get(&local) {
-            return *slot;
-        }
-        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes.max(16) as u32, 4);
-        let slot = self.b.create_sized_stack_slot(data);
-        self.slots.insert(local, slot);
-        slot
+    /// The place of a parameter or result of this device function.
+    fn argument_place(&self, position: usize, param: &Param) -> Place {
+        Place::new(self.argument(position), 0, param.bytes())
     }
 
     // The callee ------------------------------------------------------------------------------------
@@ -66,9 +62,8 @@ impl Lower<'_, '_> {
         self.define_all_registers();
         for (position, param) in self.function.params.iter().enumerate() {
             if let Some(reg) = param.reg {
-                let ty = clif_type(param.ty);
-                let from = self.argument(position);
-                let value = self.b.ins().load(ty, MemFlagsData::trusted(), from, 0);
+                let from = self.argument_place(position, param);
+                let value = self.load(clif_type(param.ty), from, 0);
                 let value = self.fit(value, clif_type(self.body.registers.ty(reg)));
                 self.b.def_var(self.variable(reg), value);
             }
@@ -84,26 +79,26 @@ impl Lower<'_, '_> {
 
     fn push_frame(&mut self) {
         let at = offset_of!(Context, local_top);
-        let flags = MemFlagsData::trusted();
-        let local = self.b.ins().load(types::I64, flags, self.context, at as i32);
+        let local = self.load(types::I64, self.context_place(), at as i64);
         self.b.def_var(self.local, local);
         if self.frame.local_bytes == 0 {
             return;
         }
         let top = self.b.ins().iadd_imm_u(local, self.frame.local_bytes as i64);
-        let limit = offset_of!(Context, local_limit) as i32;
-        let limit = self.b.ins().load(types::I64, flags, self.context, limit);
+        let limit = offset_of!(Context, local_limit) as i64;
+        let limit = self.load(types::I64, self.context_place(), limit);
         let fine = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, top, limit);
         self.stop_unless(fine, SiteKind::Stack, top);
         self.set_context(top, at);
     }
 
     pub(super) fn return_from_function(&mut self, status: i64) {
-        for index in 0..self.function.returns.len() {
-            if let Some(reg) = self.function.returns[index].reg {
-                let value = self.b.use_var(self.variable(reg));
-                let to = self.argument(self.function.params.len() + index);
-                self.b.ins().store(MemFlagsData::trusted(), value, to, 0);
+        let function = self.function;
+        for (index, result) in function.returns.iter().enumerate() {
+            if let Some(reg) = result.reg {
+                let value = self.register(reg, result.ty);
+                let to = self.argument_place(function.params.len() + index, result);
+                self.store(value, to, 0);
             }
         }
         if self.frame.local_bytes > 0 {
@@ -118,22 +113,21 @@ impl Lower<'_, '_> {
 
     pub(super) fn call(&mut self, i: &Instruction) -> Step {
         let (unit, body) = (self.unit, self.body);
-        let (params, returns) = match (i.callee(), &i.op) {
-            (Some(callee), _) => {
-                let function = &unit.module.functions[callee as usize];
-                if unit.ids[callee as usize].is_none() {
-                    return self.call_host(i, &function.name);
-                }
-                (&function.params, &function.returns)
-            }
-            (None, Op::Call { prototype: Some(prototype), .. }) => {
-                let prototype = body.prototypes.get(*prototype as usize);
-                let prototype = prototype.ok_or(Unsupported("a call without a prototype"))?;
-                (&prototype.params, &prototype.returns)
-            }
-            _ => return Err(Unsupported("a call without a prototype")),
-        };
-        let arguments = self.pass_all(i, params, returns)?;
+        if let Some(callee) = i.callee()
+            && unit.ids[callee as usize].is_none()
+        {
+            return self.call_host(i, &unit.module.functions[callee as usize].name);
+        }
+        let (params, returns) = unit
+            .module
+            .parameters_of_call(body, i)
+            .ok_or(Unsupported("a call without a prototype"))?;
+        let places = self.pass_all(i, params, returns)?;
+        let mut arguments = vec![self.context];
+        for place in &places {
+            let address = self.address_of(*place);
+            arguments.push(address);
+        }
         let status = match i.callee().and_then(|callee| unit.ids[callee as usize]) {
             Some(id) => self.call_function(id, &arguments),
             None => self.call_by_handle(i, params, returns, &arguments)?,
@@ -141,9 +135,8 @@ impl Lower<'_, '_> {
         self.after_call(status);
         for (index, (operand, param)) in i.dst.iter().zip(returns).enumerate() {
             if let Operand::Reg(_) = operand {
-                let from = arguments[1 + params.len() + index];
-                let ty = clif_type(param.ty);
-                let value = self.b.ins().load(ty, MemFlagsData::trusted(), from, 0);
+                let from = places[params.len() + index];
+                let value = self.load(clif_type(param.ty), from, 0);
                 self.set_operand(operand, value)?;
             }
         }
@@ -156,30 +149,47 @@ impl Lower<'_, '_> {
         self.b.inst_results(call)[0]
     }
 
-    /// The context, then addresses of arguments and of places for results.
+    /// The places of arguments, with what is passed, and of results.
     fn pass_all(
         &mut self,
         i: &Instruction,
         params: &[Param],
         returns: &[Param],
-    ) -> Step<Vec<Value>> {
+    ) -> Step<Vec<Place>> {
         let given = i.src.get(1..).unwrap_or(&[]);
         if given.len() != params.len() || i.dst.len() != returns.len() {
             return Err(Unsupported("a call with the wrong number of arguments"));
         }
-        let mut arguments = vec![self.context];
-        for (operand, param) in given.iter().zip(params) {
-            let address = self.pass(operand, param)?;
-            arguments.push(address);
+        let operands = given.iter().chain(&i.dst);
+        let mut temporaries = self.frame.temporaries();
+        let mut places = Vec::new();
+        for (index, (operand, param)) in operands.zip(params.iter().chain(returns)).enumerate() {
+            places.push(match operand {
+                Operand::Symbol(Symbol::Local(local), 0) => self.variable_place(*local, param)?,
+                _ => {
+                    let local = self.b.use_var(self.local);
+                    let place = Place::new(local, temporaries.next(param) as i64, param.bytes());
+                    if index < params.len() {
+                        let value = self.value(operand, param.ty)?;
+                        self.store(value, place, 0);
+                    }
+                    place
+                }
+            });
         }
-        for (operand, param) in i.dst.iter().zip(returns) {
-            let address = match operand {
-                Operand::Reg(_) => self.temporary(param.bytes()),
-                _ => self.pass(operand, param)?,
-            };
-            arguments.push(address);
+        Ok(places)
+    }
+
+    /// A `.param` variable of this function, for a parameter that is passed in it.
+    fn variable_place(&mut self, local: u32, param: &Param) -> Step<Place> {
+        let symbol = Symbol::Local(local);
+        match address::spot(self.unit, self.function, &self.frame, symbol) {
+            Some(Spot::Local { offset, bytes }) if bytes >= param.bytes() => {
+                let base = self.b.use_var(self.local);
+                Ok(Place::new(base, offset as i64, bytes))
+            }
+            _ => Err(Unsupported("an argument shorter than its parameter")),
         }
-        Ok(arguments)
     }
 
     /// A call through a pointer, which is a handle: one of the functions with such parameters, or a fault.
@@ -242,27 +252,6 @@ impl Lower<'_, '_> {
         self.b.switch_to_block(on);
     }
 
-    /// The address of an argument or of the place for a result.
-    fn pass(&mut self, operand: &Operand, param: &Param) -> Step<Value> {
-        if let Operand::Symbol(symbol @ Symbol::Local(local), 0) = operand {
-            let bytes = self.body.locals.get(*local as usize).map_or(0, |v| v.bytes());
-            if bytes < param.bytes() {
-                return Err(Unsupported("an argument shorter than its parameter"));
-            }
-            return self.symbol_address(*symbol, 0);
-        }
-        let value = self.value(operand, param.ty)?;
-        let address = self.temporary(param.bytes());
-        self.b.ins().store(MemFlagsData::trusted(), value, address, 0);
-        Ok(address)
-    }
-
-    fn temporary(&mut self, bytes: u64) -> Value {
-        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes.max(16) as u32, 4);
-        let slot = self.b.create_sized_stack_slot(data);
-        self.b.ins().stack_addr(types::I64, slot, 0)
-    }
-
     /// Calls one of [`PROVIDED`].
     fn call_host(&mut self, i: &Instruction, name: &str) -> Step {
         match name {
@@ -305,9 +294,9 @@ impl Lower<'_, '_> {
     fn call_argument(&mut self, i: &Instruction, at: usize, ty: Type) -> Step<Value> {
         let operand = i.src.get(at).ok_or(Unsupported("too few operands"))?;
         match operand {
-            Operand::Symbol(symbol @ Symbol::Local(_), 0) => {
-                let address = self.symbol_address(*symbol, 0)?;
-                Ok(self.b.ins().load(clif_type(ty), MemFlagsData::trusted(), address, 0))
+            Operand::Symbol(Symbol::Local(local), 0) => {
+                let place = self.variable_place(*local, &Param::scalar(ty))?;
+                Ok(self.load(clif_type(ty), place, 0))
             }
             operand => self.value(operand, ty),
         }
@@ -315,9 +304,10 @@ impl Lower<'_, '_> {
 
     fn call_result(&mut self, i: &Instruction, value: Value) -> Step {
         match i.dst.first() {
-            Some(Operand::Symbol(symbol, 0)) => {
-                let address = self.symbol_address(*symbol, 0)?;
-                self.b.ins().store(MemFlagsData::trusted(), value, address, 0);
+            Some(Operand::Symbol(Symbol::Local(local), 0)) => {
+                let ty = super::special::bits_type(self.b.func.dfg.value_type(value).bytes());
+                let place = self.variable_place(*local, &Param::scalar(ty))?;
+                self.store(value, place, 0);
                 Ok(())
             }
             Some(operand) => self.set_operand(operand, value),

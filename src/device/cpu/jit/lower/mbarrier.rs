@@ -1,7 +1,7 @@
 //! `mbarrier`: barriers that lie in shared memory. Waiting is a question that is asked in a loop; the loop gives
 //! way to the threads that are yet to arrive (`jit/spin.rs`).
 
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
+use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 
 use super::{
     Lower, Step, Unsupported,
@@ -30,16 +30,14 @@ impl Lower<'_, '_> {
         }
         let write = !matches!(m.op, MbarrierOp::TestWait | MbarrierOp::TryWait);
         let checked = Checked { space: m.space, bytes: 8, write };
-        let (base, offset) = self.locate(&address_operand(i, 0)?, checked)?;
-        let flags = MemFlagsData::trusted();
+        let place = self.locate(&address_operand(i, 0)?, checked)?;
         // Atomic, so that a loop that waits reads it again each time round.
-        let place = self.b.ins().iadd_imm_s(base, i64::from(offset));
-        let word = self.b.ins().atomic_load(types::I64, flags, place);
+        let word = self.load_atomic(types::I64, place, 0);
         if !write {
             return self.phase_is_over(i, m, word);
         }
         let changed = self.mbarrier_step(i, m, word)?;
-        self.b.ins().store(flags, changed, place, 0);
+        self.store(changed, place, 0);
         match i.dst.first() {
             Some(state) => self.set_operand(state, word),
             None => Ok(()),

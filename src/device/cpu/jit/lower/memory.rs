@@ -4,7 +4,7 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
+use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 
 use super::{Lower, Step, Unsupported, clif_type, int_type};
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
             Schedule,
             address::{self, Spot},
             kernel::SiteKind,
+            place::Place,
         },
         launch::{Context, LANES},
         memory::{CHUNK_BITS, Tables},
@@ -24,9 +25,6 @@ use crate::{
         types::{Space, Type},
     },
 };
-
-/// A place that may be accessed: an address and a constant offset.
-pub(super) type Target = (Value, i32);
 
 /// An access to be checked.
 #[derive(Clone, Copy)]
@@ -50,24 +48,23 @@ impl Checked {
 impl Lower<'_, '_> {
     pub(super) fn memory(&mut self, i: &Instruction) -> Step {
         match &i.op {
-            Op::Ld(access) | Op::Ldu(access) => self.load(i, access),
-            Op::St(access) => self.store(i, access),
+            Op::Ld(access) | Op::Ldu(access) => self.load_access(i, access),
+            Op::St(access) => self.store_access(i, access),
             _ => Ok(()),
         }
     }
 
-    fn load(&mut self, i: &Instruction, access: &Access) -> Step {
+    fn load_access(&mut self, i: &Instruction, access: &Access) -> Step {
         let address = address_operand(i, 0)?;
         let write = false;
         let checked = Checked { space: access.space, bytes: access.bytes(), write };
-        let target = self.locate(&address, checked)?;
+        let place = self.locate(&address, checked)?;
         let destination = i.dst.first().ok_or(Unsupported("no destination"))?;
         if access.lanes > 1 && is_strong(access) && access.bytes() <= 16 {
-            return self.load_whole(target, access, destination);
+            return self.load_whole(place, access, destination);
         }
         for (lane, operand) in destination.lanes().iter().enumerate() {
-            let offset = lane as i32 * access.ty.bytes() as i32;
-            let value = self.load_lane(target, offset, access);
+            let value = self.load_lane(place, lane, access);
             if !matches!(operand, Operand::Sink) {
                 self.set_extended(operand, value, access.ty)?;
             }
@@ -75,28 +72,24 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    fn load_lane(&mut self, (base, offset): Target, lane: i32, access: &Access) -> Value {
+    fn load_lane(&mut self, place: Place, lane: usize, access: &Access) -> Value {
         let ty = clif_type(access.ty);
+        let at = lane as i64 * i64::from(access.ty.bytes());
         if !is_strong(access) || access.ty.bytes() > 8 {
-            return self.b.ins().load(ty, MemFlagsData::trusted(), base, offset + lane);
+            return self.load(ty, place, at);
         }
         // A plain load may be merged with an earlier one of the same place.
-        let address = self.b.ins().iadd_imm_s(base, i64::from(offset + lane));
-        let int = int_type(ty.bytes());
-        let value = self.b.ins().atomic_load(int, MemFlagsData::trusted(), address);
+        let value = self.load_atomic(int_type(ty.bytes()), place, at);
         self.fit(value, ty)
     }
 
     /// A strong load of a vector: in one piece, as GPUs do it, since code relies on that.
-    fn load_whole(&mut self, (base, offset): Target, access: &Access, to: &Operand) -> Step {
+    fn load_whole(&mut self, place: Place, access: &Access, to: &Operand) -> Step {
         let words = if access.bytes() <= 8 {
-            let address = self.b.ins().iadd_imm_s(base, i64::from(offset));
-            let int = int_type(access.bytes());
-            vec![self.b.ins().atomic_load(int, MemFlagsData::trusted(), address)]
+            vec![self.load_atomic(int_type(access.bytes()), place, 0)]
         } else {
             self.forget_loads();
-            let flags = MemFlagsData::trusted();
-            let pair = self.b.ins().load(types::I64X2, flags, base, offset);
+            let pair = self.load(types::I64X2, place, 0);
             [0, 1].map(|half| self.b.ins().extractlane(pair, half)).to_vec()
         };
         let (ty, bytes) = (clif_type(access.ty), access.ty.bytes());
@@ -113,7 +106,7 @@ impl Lower<'_, '_> {
     }
 
     /// The counterpart of [`Lower::load_whole`].
-    fn store_whole(&mut self, values: &[Value], base: Value, offset: i32, access: &Access) {
+    fn store_whole(&mut self, values: &[Value], place: Place, access: &Access) {
         let bytes = access.ty.bytes();
         let word = int_type(access.bytes().min(8));
         let lanes = (8 / bytes) as usize;
@@ -129,47 +122,45 @@ impl Lower<'_, '_> {
                 all
             })
             .collect();
-        let flags = MemFlagsData::trusted();
         match words[..] {
             [low, high] => {
                 let pair = self.b.ins().scalar_to_vector(types::I64X2, low);
                 let pair = self.b.ins().insertlane(pair, high, 1);
-                self.b.ins().store(flags, pair, base, offset);
+                self.store(pair, place, 0);
             }
-            [word, ..] => self.store_lane(word, base, offset, access.order),
+            [word, ..] => self.store_lane(word, place, 0, access.order),
             [] => {}
         }
     }
 
-    fn store(&mut self, i: &Instruction, access: &Access) -> Step {
+    fn store_access(&mut self, i: &Instruction, access: &Access) -> Step {
         let address = address_operand(i, 0)?;
         let write = true;
         let checked = Checked { space: access.space, bytes: access.bytes(), write };
         let operand = i.src.get(1).ok_or(Unsupported("too few operands"))?;
         let values: Vec<Value> =
             operand.lanes().iter().map(|lane| self.value(lane, access.ty)).collect::<Step<_>>()?;
-        let (base, offset) = self.locate(&address, checked)?;
+        let place = self.locate(&address, checked)?;
         if access.lanes > 1 && is_strong(access) && access.bytes() <= 16 {
-            self.store_whole(&values, base, offset, access);
+            self.store_whole(&values, place, access);
             return Ok(());
         }
         for (lane, value) in values.into_iter().enumerate() {
-            let at = offset + lane as i32 * access.ty.bytes() as i32;
-            self.store_lane(value, base, at, access.order);
+            let at = lane as i64 * i64::from(access.ty.bytes());
+            self.store_lane(value, place, at, access.order);
         }
         Ok(())
     }
 
-    fn store_lane(&mut self, value: Value, base: Value, offset: i32, order: Option<Order>) {
+    fn store_lane(&mut self, value: Value, place: Place, at: i64, order: Option<Order>) {
         // Stores of x86-64 are releases already.
         let plain = matches!(order, None | Some(Order::Weak)) || cfg!(target_arch = "x86_64");
         let ty = self.b.func.dfg.value_type(value);
         if plain || ty.bytes() > 8 {
-            self.b.ins().store(MemFlagsData::trusted(), value, base, offset);
+            self.store(value, place, at);
         } else {
             let value = self.fit(value, int_type(ty.bytes()));
-            let address = self.b.ins().iadd_imm_s(base, i64::from(offset));
-            self.b.ins().atomic_store(MemFlagsData::trusted(), value, address);
+            self.store_atomic(value, place, at);
         }
     }
 
@@ -190,22 +181,21 @@ impl Lower<'_, '_> {
             Some(_) => self.source(i, 3, Type::U32)?,
         };
         let shared = Checked { space: Some(Space::Shared), bytes, write: true };
-        let (to, offset) = self.locate(&to, shared)?;
-        let words = (bytes / 4) as i32;
+        let to = self.locate(&to, shared)?;
+        let words = i64::from(bytes / 4);
         let [copy, done] = [(); 2].map(|()| self.b.create_block());
         let zero = self.b.ins().iconst(types::I32, 0);
         for word in 0..words {
-            self.b.ins().store(MemFlagsData::trusted(), zero, to, offset + 4 * word);
+            self.store(zero, to, 4 * word);
         }
         self.b.ins().brif(size, copy, &[], done, &[]);
         self.b.switch_to_block(copy);
         let global = Checked { space: Some(Space::Global), bytes, write: false };
-        let (from, start) = self.locate(&from, global)?;
+        let from = self.locate(&from, global)?;
         for word in 0..words {
-            let flags = MemFlagsData::trusted();
-            let value = self.b.ins().load(types::I32, flags, from, start + 4 * word);
+            let value = self.load(types::I32, from, 4 * word);
             let value = self.low_bytes(value, size, 4 * word);
-            self.b.ins().store(flags, value, to, offset + 4 * word);
+            self.store(value, to, 4 * word);
         }
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(done);
@@ -213,8 +203,8 @@ impl Lower<'_, '_> {
     }
 
     /// A word's bytes below `size - start`, zeros above.
-    fn low_bytes(&mut self, word: Value, size: Value, start: i32) -> Value {
-        let left = self.b.ins().iadd_imm_s(size, -i64::from(start));
+    fn low_bytes(&mut self, word: Value, size: Value, start: i64) -> Value {
+        let left = self.b.ins().iadd_imm_s(size, -start);
         let left = self.clamp_signed(left, 0, 4);
         let bits = self.b.ins().ishl_imm_u(left, 3);
         let one = self.b.ins().iconst(types::I64, 1);
@@ -225,17 +215,17 @@ impl Lower<'_, '_> {
     }
 
     /// Where an access goes, once it is known to be good.
-    pub(super) fn locate(&mut self, address: &Address, checked: Checked) -> Step<Target> {
+    pub(super) fn locate(&mut self, address: &Address, checked: Checked) -> Step<Place> {
         if let Some((symbol, offset)) = self.known.resolve(address)
-            && let Some(target) = self.locate_known(symbol, offset, checked)?
+            && let Some(place) = self.locate_known(symbol, offset, checked)?
         {
-            return Ok(target);
+            return Ok(place);
         }
         match checked.space {
             Some(Space::Shared | Space::SharedCta) => self.locate_shared(address, checked),
             Some(Space::SharedCluster) => Err(Unsupported("clusters")),
-            Some(Space::Param | Space::ParamFunc) if !self.is_kernel() => {
-                Err(Unsupported("a parameter of a device function at a computed address"))
+            Some(Space::Param | Space::ParamEntry) if self.is_kernel() => {
+                self.locate_in_parameters(address, checked)
             }
             Some(Space::Reg | Space::Sreg | Space::Tex) => Err(Unsupported("this state space")),
             _ => self.locate_in_arena(address, checked),
@@ -248,7 +238,7 @@ impl Lower<'_, '_> {
         symbol: Symbol,
         offset: i64,
         checked: Checked,
-    ) -> Step<Option<Target>> {
+    ) -> Step<Option<Place>> {
         let spot = address::spot(self.unit, self.function, &self.frame, symbol);
         let Some(spot) = spot else { return Ok(None) };
         let fits = |start: u64, bytes: u64| {
@@ -257,31 +247,33 @@ impl Lower<'_, '_> {
             let at = start.wrapping_add(offset as u64);
             (within && at.is_multiple_of(u64::from(checked.bytes))).then_some(at)
         };
-        Ok(match spot {
+        let (base, at) = match spot {
             Spot::Fixed { address, bytes } if !(checked.write && self.is_constant(symbol)) => {
-                fits(address, bytes).map(|at| (self.b.ins().iconst(types::I64, at as i64), 0))
+                (fits(address, bytes).map(|at| self.b.ins().iconst(types::I64, at as i64)), Some(0))
             }
-            Spot::Shared { offset: start, bytes } => fits(start, bytes)
-                .map(|at| (self.context_u64(offset_of!(Context, shared_base)), at as i32)),
+            Spot::Shared { offset: start, bytes } => {
+                (Some(self.context_u64(offset_of!(Context, shared_base))), fits(start, bytes))
+            }
             Spot::Local { offset: start, bytes } => {
-                fits(start, bytes).map(|at| (self.b.use_var(self.local), at as i32))
+                (Some(self.b.use_var(self.local)), fits(start, bytes))
             }
             Spot::KernelParam { offset: start, bytes } if !checked.write => {
                 let at = fits(start, bytes)
                     .ok_or(Unsupported("a parameter is read outside its bounds"))?;
-                Some((self.context_u64(offset_of!(Context, param_base)), at as i32))
+                (Some(self.context_u64(offset_of!(Context, param_base))), Some(at))
             }
             Spot::FunctionParam { position, bytes } => {
-                fits(0, bytes).ok_or(Unsupported("a parameter is accessed outside its bounds"))?;
-                Some((self.argument(position), offset as i32))
+                let at = fits(0, bytes)
+                    .ok_or(Unsupported("a parameter is accessed outside its bounds"))?;
+                (Some(self.argument(position)), Some(at))
             }
-            Spot::CallParam { local, bytes } => {
-                fits(0, bytes).ok_or(Unsupported("a parameter is accessed outside its bounds"))?;
-                let slot = self.slot(local, bytes);
-                Some((self.b.ins().stack_addr(types::I64, slot, 0), offset as i32))
-            }
-            _ => None,
-        })
+            Spot::Fixed { .. }
+            | Spot::KernelParam { .. }
+            | Spot::DynamicShared
+            | Spot::Function(_) => (None, None),
+        };
+        let place = |(base, at)| Place::new(base, at as i64, checked.bytes.into());
+        Ok(base.zip(at).map(place))
     }
 
     fn is_constant(&self, symbol: Symbol) -> bool {
@@ -314,34 +306,51 @@ impl Lower<'_, '_> {
         })
     }
 
-    fn locate_shared(&mut self, address: &Address, checked: Checked) -> Step<Target> {
+    fn locate_shared(&mut self, address: &Address, checked: Checked) -> Step<Place> {
         let offset = self.address_value(address)?;
         let ty = self.b.func.dfg.value_type(offset);
         let bytes = self.context_field(ty, offset_of!(Context, shared_bytes));
         let wide = self.fit(offset, types::I64);
         self.check(offset, bytes, checked, wide);
         let base = self.context_u64(offset_of!(Context, shared_base));
-        Ok((self.b.ins().iadd(base, wide), 0))
+        let at = self.b.ins().iadd(base, wide);
+        Ok(Place::new(at, 0, checked.bytes.into()))
     }
 
-    fn locate_in_arena(&mut self, address: &Address, checked: Checked) -> Step<Target> {
+    /// A kernel's parameter at a computed address: only what is a parameter, so that it is known to stay what it is
+    /// as long as the launch runs.
+    fn locate_in_parameters(&mut self, address: &Address, checked: Checked) -> Step<Place> {
+        if checked.write {
+            return Err(Unsupported("a kernel's parameter is written"));
+        }
         let at = self.address_value(address)?;
         let at = self.fit(at, types::I64);
+        let base = self.context_u64(offset_of!(Context, param_base));
+        let offset = self.b.ins().isub(at, base);
+        let bytes = self.context_u64(offset_of!(Context, param_bytes));
+        self.check(offset, bytes, checked, at);
+        Ok(Place::new(at, 0, checked.bytes.into()))
+    }
+
+    fn locate_in_arena(&mut self, address: &Address, checked: Checked) -> Step<Place> {
+        let at = self.address_value(address)?;
+        let at = self.fit(at, types::I64);
+        let place = Place::new(at, 0, checked.bytes.into());
         let is_frame = checked.space == Some(Space::Local) && self.is_kernel() && !self.plan.calls;
         if is_frame {
             let local = self.b.use_var(self.local);
             let offset = self.b.ins().isub(at, local);
             let bytes = self.b.ins().iconst(types::I64, self.frame.local_bytes as i64);
             self.check(offset, bytes, checked, at);
-            return Ok((at, 0));
+            return Ok(place);
         }
         if let Some(fine) = self.is_in_window(address, at, 0, checked) {
             self.stop_unless_placed(fine, at, 0, checked)?;
-            return Ok((at, 0));
+            return Ok(place);
         }
         let (offset, end) = self.end_of_allocation(at, checked.write);
         self.check(offset, end, checked, at);
-        Ok((at, 0))
+        Ok(place)
     }
 
     /// Where an address lies in the arena, and where the allocation ends that begins at its chunk or before.
@@ -363,7 +372,7 @@ impl Lower<'_, '_> {
         let entry = self.b.ins().band_imm_u(entry, self.unit.tables.chunk_mask as i64);
         let entry = self.b.ins().ishl_imm_u(entry, 3);
         let entry = self.b.ins().iadd(ends, entry);
-        (offset, self.b.ins().load(types::I64, MemFlagsData::trusted(), entry, 0))
+        (offset, self.load(types::I64, Place::new(entry, 0, 8), 0))
     }
 
     /// That an access at `offset`, aligned, ends at or before `end`; `shown` is the address for the message.
@@ -380,14 +389,21 @@ impl Lower<'_, '_> {
         span: i64,
         checked: Checked,
     ) -> Value {
-        let last = if span == 0 { offset } else { self.b.ins().iadd_imm_s(offset, span) };
-        let shift = i64::from(checked.bytes.trailing_zeros());
-        let (last, end) = if shift == 0 {
-            (last, end)
+        // Off the end, since nothing says that the last one's offset does not wrap round zero.
+        let end = if span == 0 {
+            end
         } else {
-            (self.b.ins().rotr_imm_u(last, shift), self.b.ins().ushr_imm_u(end, shift))
+            let span = self.b.ins().iconst(types::I64, span);
+            let least = self.b.ins().umin(end, span);
+            self.b.ins().isub(end, least)
         };
-        self.b.ins().icmp(IntCC::UnsignedLessThan, last, end)
+        let shift = i64::from(checked.bytes.trailing_zeros());
+        let (offset, end) = if shift == 0 {
+            (offset, end)
+        } else {
+            (self.b.ins().rotr_imm_u(offset, shift), self.b.ins().ushr_imm_u(end, shift))
+        };
+        self.b.ins().icmp(IntCC::UnsignedLessThan, offset, end)
     }
 
     /// The address of a symbol in its own space.
@@ -422,11 +438,6 @@ impl Lower<'_, '_> {
             }
             Spot::FunctionParam { position, .. } => {
                 let base = self.argument(position);
-                add(self, base, 0)
-            }
-            Spot::CallParam { local, bytes } => {
-                let slot = self.slot(local, bytes);
-                let base = self.b.ins().stack_addr(types::I64, slot, 0);
                 add(self, base, 0)
             }
             Spot::Function(index) => {

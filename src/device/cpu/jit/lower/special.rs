@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
+use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 
 use super::{Lower, Step, Unsupported, clif_type, int_type};
 use crate::{
@@ -188,7 +188,7 @@ impl Lower<'_, '_> {
 
     /// A field of the context that differs from thread to thread.
     fn thread_field(&mut self, offset: usize) -> Value {
-        self.b.ins().load(types::I32, MemFlagsData::trusted(), self.context, offset as i32)
+        self.load(types::I32, self.context_place(), offset as i64)
     }
 
     /// The thread's index in its block.

@@ -2,14 +2,12 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{
-    Block, BlockArg, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types,
-};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, condcodes::IntCC, types};
 
 use super::{Lower, Step, Unsupported, clif_type};
 use crate::{
     device::cpu::{
-        jit::{images, kernel::SiteKind},
+        jit::{images, kernel::SiteKind, place::Place},
         launch::{Context, ImageCall},
         texture::{Fetch, Flat, Query, SurfaceAccess},
     },
@@ -147,9 +145,10 @@ impl Lower<'_, '_> {
         for _ in 0..lanes {
             self.b.append_block_param(done, ty);
         }
-        if let Some((address, otherwise)) = self.locate_flat(i, access)? {
+        // Rows of a surface start anywhere.
+        if let Some((place, otherwise)) = self.locate_flat(i, access)? {
             let values: Vec<_> = (0..lanes)
-                .map(|lane| self.b.ins().load(ty, unaligned(), address, (lane * bytes) as i32))
+                .map(|lane| self.load_unaligned(ty, place, i64::from(lane * bytes)))
                 .map(BlockArg::Value)
                 .collect();
             self.b.ins().jump(done, &values);
@@ -183,9 +182,9 @@ impl Lower<'_, '_> {
             values.push(self.value(operand, surface.ty)?);
         }
         let done = self.b.create_block();
-        if let Some((address, otherwise)) = self.locate_flat(i, access)? {
+        if let Some((place, otherwise)) = self.locate_flat(i, access)? {
             for (lane, value) in values.iter().enumerate() {
-                self.b.ins().store(unaligned(), *value, address, (lane * bytes) as i32);
+                self.store_unaligned(*value, place, (lane * bytes) as i64);
             }
             self.b.ins().jump(done, &[]);
             self.b.switch_to_block(otherwise);
@@ -206,7 +205,7 @@ impl Lower<'_, '_> {
         &mut self,
         i: &Instruction,
         access: SurfaceAccess,
-    ) -> Step<Option<(Value, Block)>> {
+    ) -> Step<Option<(Place, Block)>> {
         if access.geometry != Geometry::D2 || access.formatted {
             return Ok(None);
         }
@@ -227,8 +226,7 @@ impl Lower<'_, '_> {
         let start = self.b.ins().imul_imm_u(index, size_of::<Flat>() as i64);
         let flat = self.b.ins().iadd(table, start);
         let field = |lower: &mut Self, ty, at: usize| {
-            let flags = MemFlagsData::trusted().with_readonly();
-            lower.b.ins().load(ty, flags, flat, at as i32)
+            lower.load(ty, Place::new(flat, 0, size_of::<Flat>() as u64), at as i64)
         };
         let own = field(self, types::I64, offset_of!(Flat, handle));
         let fine = self.b.ins().icmp(IntCC::Equal, own, handle);
@@ -252,7 +250,8 @@ impl Lower<'_, '_> {
             [x, y, row_bytes].map(|value| self.b.ins().uextend(types::I64, value));
         let row = self.b.ins().imul(y, row_bytes);
         let row = self.b.ins().iadd(base, row);
-        Ok(Some((self.b.ins().iadd(row, x), otherwise)))
+        let address = self.b.ins().iadd(row, x);
+        Ok(Some((Place::new(address, 0, access.bytes.into()), otherwise)))
     }
 
     fn give_surface_coordinates(&mut self, i: &Instruction, surface: &Surface) -> Step {
@@ -285,7 +284,7 @@ impl Lower<'_, '_> {
     }
 
     fn image_word(&mut self, ty: cranelift_codegen::ir::Type, at: usize) -> Value {
-        self.b.ins().load(ty, MemFlagsData::trusted(), self.context, at as i32)
+        self.load(ty, self.context_place(), at as i64)
     }
 }
 
@@ -304,9 +303,4 @@ fn surface_access(surface: &Surface) -> Step<SurfaceAccess> {
         bytes: bytes as u8,
         formatted: surface.formatted,
     })
-}
-
-/// Rows of a surface start anywhere.
-fn unaligned() -> MemFlagsData {
-    MemFlagsData::new().with_notrap()
 }

@@ -3,13 +3,16 @@
 
 use std::{collections::HashMap, mem::offset_of};
 
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::Switch;
 
 use super::{Lower, Schedule, clif_type, zero_of};
 use crate::device::{
     Result,
-    cpu::launch::{Context, STOPPED},
+    cpu::{
+        jit::place::Place,
+        launch::{Context, STOPPED},
+    },
 };
 
 impl Lower<'_, '_> {
@@ -102,8 +105,8 @@ impl Lower<'_, '_> {
             self.b.ins().jump(start, &[]);
             return;
         }
-        let address = self.state_address();
-        let state = self.b.ins().load(types::I32, MemFlagsData::trusted(), address, 0);
+        let state = self.state_place(1);
+        let state = self.load(types::I32, state, 0);
         let mut switch = Switch::new();
         switch.set_entry(0, start);
         for (index, block) in resumes.iter().enumerate() {
@@ -112,12 +115,11 @@ impl Lower<'_, '_> {
         switch.emit(&mut self.b, state, self.next);
     }
 
-    pub(in crate::device::cpu::jit) fn state_address(&mut self) -> Value {
+    /// The states of so many threads, from the one whose turn it is.
+    pub(in crate::device::cpu::jit) fn state_place(&mut self, threads: usize) -> Place {
         let states = self.context_u64(offset_of!(Context, states));
-        let index = self.b.use_var(self.thread.index);
-        let wide = self.b.ins().uextend(types::I64, index);
-        let offset = self.b.ins().ishl_imm_u(wide, 2);
-        self.b.ins().iadd(states, offset)
+        let address = self.element(states, 4);
+        Place::new(address, 0, 4 * threads as u64)
     }
 
     /// A register that some path leaves unset reads as zero, and never as what the last thread left.

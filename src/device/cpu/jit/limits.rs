@@ -1,0 +1,74 @@
+//! How large a function may become, and how long its translation may take: text from anywhere must take neither all
+//! memory nor all day. Cranelift itself cannot be interrupted, but what it is given is bounded.
+
+use std::time::{Duration, Instant};
+
+use cranelift_codegen::ir;
+
+use super::sync;
+use crate::device::{Error, Result, cpu::NAME};
+
+/// How long the translation of one module may take, without that of the function that is under way then.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Frames up to this size fit every stack.
+const SMALL_FRAME_BYTES: u64 = 128 << 10;
+/// Larger ones are refused: a frame is made before a function can look whether there is room for it.
+const LARGEST_FRAME_BYTES: u64 = 12 << 20;
+/// Memory of a block's waiting threads: 4,000 values of 64 bits each. A GPU's thread has 255 registers and at most
+/// 512 KiB of local memory.
+const MOST_KEPT_BYTES: usize = 32 << 20;
+
+/// The limits of a module's translation.
+#[derive(Debug)]
+pub(super) struct Limits {
+    deadline: Instant,
+}
+
+impl Limits {
+    /// Those of a translation that begins now.
+    pub(super) fn new() -> Self {
+        Self { deadline: Instant::now() + LONGEST }
+    }
+
+    /// Whether the translation of `function` may go on, as far as it is now.
+    pub(super) fn check(&self, function: &str, clif: &ir::Function) -> Result<()> {
+        if frame_bytes(clif) > LARGEST_FRAME_BYTES {
+            return Err(refused(&format!("`{function}` is too large for one function")));
+        }
+        if Instant::now() > self.deadline {
+            let seconds = LONGEST.as_secs();
+            let text = format!("translating `{function}` takes too long: the limit is {seconds} s");
+            return Err(refused(&text));
+        }
+        Ok(())
+    }
+
+    /// Whether the frame of a compiled function may be too large for a stack that is not the device's own.
+    pub(super) fn needs_deep_stack(&self, function: &str, clif: &ir::Function) -> Result<bool> {
+        self.check(function, clif)?;
+        Ok(frame_bytes(clif) > SMALL_FRAME_BYTES)
+    }
+
+    /// Whether what threads keep while they wait for each other fits.
+    pub(super) fn check_kept(&self, function: &str, plan: &sync::Plan) -> Result<()> {
+        if plan.spill_bytes <= MOST_KEPT_BYTES {
+            return Ok(());
+        }
+        let (values, most) = (plan.most_kept(), MOST_KEPT_BYTES >> 20);
+        let text = format!(
+            "each thread of `{function}` keeps {values} values while it waits for others: more than fit {most} MiB a block"
+        );
+        Err(refused(&text))
+    }
+}
+
+/// The frame at worst: where every value is spilt.
+fn frame_bytes(clif: &ir::Function) -> u64 {
+    let slots: u64 = clif.sized_stack_slots.values().map(|slot| u64::from(slot.size)).sum();
+    slots + 16 * clif.dfg.num_values() as u64
+}
+
+fn refused(log: &str) -> Error {
+    Error::Load { device: NAME.into(), log: log.to_owned() }
+}

@@ -1,0 +1,151 @@
+//! Memory that compiled code touches. Every load and every store that the compiler writes is of a [`Place`]: an address
+//! with the number of bytes there that are known to be good. How that is known says whoever makes the place: by a check
+//! that was compiled before it, or because the memory is our own (the context, a frame, the registers of threads that
+//! wait). That an access lies within its place is checked here, when it is compiled.
+
+use cranelift_codegen::{
+    cursor::{Cursor, FuncCursor},
+    ir::{AtomicRmwOp, InstBuilder, MemFlagsData, Type, Value},
+};
+
+use super::lower::Lower;
+
+/// So many bytes at an address, a value of the compiled code plus a constant, that may be read and, unless they are
+/// constants, written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    base: Value,
+    offset: i64,
+    bytes: u64,
+}
+
+impl Place {
+    /// The `bytes` at `base + offset`. The caller answers for them: compiled code goes there without another look.
+    pub(super) fn new(base: Value, offset: i64, bytes: u64) -> Self {
+        Self { base, offset, bytes }
+    }
+
+    /// The `bytes` that begin `offset` behind the place's beginning; none where they do not lie in it.
+    fn part(self, offset: i64, bytes: u32) -> Option<(Value, i32)> {
+        let end = offset.checked_add(i64::from(bytes))?;
+        let within = offset >= 0 && u64::try_from(end).is_ok_and(|end| end <= self.bytes);
+        let at = i32::try_from(self.offset.checked_add(offset)?).ok()?;
+        within.then_some((self.base, at))
+    }
+}
+
+/// Whether an access may rely on its address being a multiple of its width.
+fn flags(aligned: bool) -> MemFlagsData {
+    if aligned { MemFlagsData::trusted() } else { MemFlagsData::new().with_notrap() }
+}
+
+impl Lower<'_, '_> {
+    /// As [`Lower::load`], in the entry: once, before all else.
+    pub(super) fn load_at_entry(&mut self, ty: Type, place: Place, at: i64) -> Value {
+        let (base, at) = self.part(place, at, ty.bytes());
+        self.at_entry().ins().load(ty, flags(true), base, at)
+    }
+
+    /// Writes instructions into the entry, which has its end already.
+    pub(super) fn at_entry(&mut self) -> FuncCursor<'_> {
+        let mut cursor = FuncCursor::new(self.b.func);
+        let layout = &cursor.func.layout;
+        let end = layout.entry_block().and_then(|entry| layout.last_inst(entry));
+        if let Some(end) = end {
+            cursor.goto_inst(end);
+        }
+        cursor
+    }
+
+    /// Where the bytes lie; an access outside its place is a mistake of the compiler, and fails the compilation.
+    fn part(&mut self, place: Place, at: i64, bytes: u32) -> (Value, i32) {
+        place.part(at, bytes).unwrap_or_else(|| {
+            self.outside = true;
+            (place.base, 0)
+        })
+    }
+
+    /// The value at an offset in a place, naturally aligned.
+    pub(super) fn load(&mut self, ty: Type, place: Place, at: i64) -> Value {
+        let (base, at) = self.part(place, at, ty.bytes());
+        self.b.ins().load(ty, flags(true), base, at)
+    }
+
+    /// As [`Lower::load`], of any alignment.
+    pub(super) fn load_unaligned(&mut self, ty: Type, place: Place, at: i64) -> Value {
+        let (base, at) = self.part(place, at, ty.bytes());
+        self.b.ins().load(ty, flags(false), base, at)
+    }
+
+    /// As [`Lower::load`], of what stays as it is while the code runs.
+    pub(super) fn load_constant(&mut self, ty: Type, place: Place, at: i64) -> Value {
+        let (base, at) = self.part(place, at, ty.bytes());
+        self.b.ins().load(ty, flags(true).with_readonly().with_can_move(), base, at)
+    }
+
+    /// Stores at an offset in a place, naturally aligned.
+    pub(super) fn store(&mut self, value: Value, place: Place, at: i64) {
+        let bytes = self.b.func.dfg.value_type(value).bytes();
+        let (base, at) = self.part(place, at, bytes);
+        self.b.ins().store(flags(true), value, base, at);
+    }
+
+    /// As [`Lower::store`], of any alignment.
+    pub(super) fn store_unaligned(&mut self, value: Value, place: Place, at: i64) {
+        let bytes = self.b.func.dfg.value_type(value).bytes();
+        let (base, at) = self.part(place, at, bytes);
+        self.b.ins().store(flags(false), value, base, at);
+    }
+
+    /// The address of a place, for code that is called with it.
+    pub(super) fn address_of(&mut self, place: Place) -> Value {
+        match place.offset {
+            0 => place.base,
+            offset => self.b.ins().iadd_imm_s(place.base, offset),
+        }
+    }
+
+    /// The address of `bytes` at an offset in a place, for an atomic operation.
+    fn address_in(&mut self, place: Place, at: i64, bytes: u32) -> Value {
+        let (base, at) = self.part(place, at, bytes);
+        if at == 0 { base } else { self.b.ins().iadd_imm_s(base, i64::from(at)) }
+    }
+
+    /// An atomic load, which is never merged with another one.
+    pub(super) fn load_atomic(&mut self, int: Type, place: Place, at: i64) -> Value {
+        let address = self.address_in(place, at, int.bytes());
+        self.b.ins().atomic_load(int, flags(true), address)
+    }
+
+    /// An atomic store of an integer.
+    pub(super) fn store_atomic(&mut self, value: Value, place: Place, at: i64) {
+        let bytes = self.b.func.dfg.value_type(value).bytes();
+        let address = self.address_in(place, at, bytes);
+        self.b.ins().atomic_store(flags(true), value, address);
+    }
+
+    /// An atomic operation of the machine's own; the value before.
+    pub(super) fn update_atomic(
+        &mut self,
+        op: AtomicRmwOp,
+        operand: Value,
+        place: Place,
+        at: i64,
+    ) -> Value {
+        let int = self.b.func.dfg.value_type(operand);
+        let address = self.address_in(place, at, int.bytes());
+        self.b.ins().atomic_rmw(int, flags(true), op, address, operand)
+    }
+
+    /// An atomic compare and swap of an integer; the value before.
+    pub(super) fn compare_and_swap(
+        &mut self,
+        [expected, new]: [Value; 2],
+        place: Place,
+        at: i64,
+    ) -> Value {
+        let bytes = self.b.func.dfg.value_type(new).bytes();
+        let address = self.address_in(place, at, bytes);
+        self.b.ins().atomic_cas(flags(true), address, expected, new)
+    }
+}
