@@ -1,0 +1,152 @@
+//! What the studio keeps when it ends in whatever way: text, layout, the open scene.
+
+use std::{
+    fs,
+    os::unix::process::ExitStatusExt,
+    path::PathBuf,
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use super::{screen::Screen, window::BLOB};
+
+/// How long after a signal the studio may go on. It takes less than two seconds on a machine that is free; one that
+/// runs other tests is given more.
+const AFTER_SIGNAL: Duration = Duration::from_secs(10);
+
+impl Screen {
+    /// The unsaved texts on the disk.
+    fn kept(&self) -> Vec<String> {
+        fn walk(folder: PathBuf, found: &mut Vec<String>) {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                match entry.file_type().unwrap().is_dir() {
+                    true => walk(entry.path(), found),
+                    false => found.extend(fs::read_to_string(entry.path())),
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(self.place.path("data/warpaint/recovery"), &mut found);
+        found
+    }
+
+    fn keeps(&self, text: &str) -> bool {
+        self.kept().iter().any(|kept| kept.contains(text))
+    }
+
+    /// What is remembered of layout and scene.
+    fn state(&self) -> String {
+        fs::read_to_string(self.place.path("config/warpaint/studio.json")).unwrap_or_default()
+    }
+}
+
+#[test]
+fn after_a_crash_a_plain_start_has_scene_layout_and_text() {
+    let Some((screen, studio)) = Screen::open(BLOB) else { return };
+    screen.blob_where("the blob is drawn", |_| true);
+    // The edge between editor and view.
+    screen.mouse(&["sleep", "0.4", "mousedown", "1", "sleep", "0.4"], [520, 300]);
+    screen.mouse(&["sleep", "0.4"], [560, 300]);
+    screen.mouse(&["sleep", "0.4", "mouseup", "1"], [600, 300]);
+    screen.until("the layout is kept", || !screen.state().contains("\"editor_width\": 520.0"));
+    screen.until("the scene is kept", || screen.state().contains("scene.cu"));
+    screen.click([250, 300]);
+    screen.keys(&["ctrl+End"]);
+    // Without a pause that would let it compile.
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(3) {
+        screen.type_text("//abc ");
+    }
+    assert!(screen.keeps("//abc"), "text is kept while it is typed: {:?}", screen.kept());
+    studio.kill();
+
+    let studio = screen.start(&[]);
+    screen.until("the last scene opens", || screen.title().starts_with("scene.cu"));
+    assert!(screen.keeps("//abc"));
+    drop(studio);
+    assert_eq!(fs::read_to_string(screen.place.path("scene.cu")).unwrap(), BLOB, "nobody saved it");
+}
+
+#[test]
+fn typing_on_does_not_replace_what_a_crash_left() {
+    let Some((screen, studio)) = Screen::open(BLOB) else { return };
+    screen.blob_where("the blob is drawn", |_| true);
+    screen.type_behind_the_number("+0.111f");
+    screen.until("the first text is kept", || screen.keeps("+0.111f"));
+    studio.kill();
+
+    let studio = screen.start(&["scene.cu"]);
+    screen.blob_where("the blob is drawn", |_| true);
+    screen.type_behind_the_number("+0.222f");
+    screen.until("the second text is kept", || screen.keeps("+0.222f"));
+    assert!(screen.keeps("+0.111f"), "{:?}", screen.kept());
+    studio.kill();
+    assert!(screen.keeps("+0.111f") && screen.keeps("+0.222f"));
+}
+
+#[test]
+fn two_studios_with_one_file_keep_each_their_own_text() {
+    let Some((screen, first)) = Screen::open(BLOB) else { return };
+    screen.blob_where("the blob is drawn", |_| true);
+    screen.type_behind_the_number("+0.111f");
+    screen.until("the first text is kept", || screen.keeps("+0.111f"));
+    let second = screen.start(&["scene.cu"]);
+    // There is no telling which window is above, so the second one is given a file to say that it has changed.
+    sleep(Duration::from_secs(3));
+    first.signal("TERM");
+    first.ended_within(AFTER_SIGNAL);
+    screen.until("one window is left", || screen.title().lines().count() == 1);
+    screen.blob_where("the blob is drawn", |_| true);
+    let focus = ["search", "--onlyvisible", "--name", "warpaint", "windowfocus"];
+    screen.xdotool(&focus).expect(0, &[]);
+    screen.type_behind_the_number("+0.222f");
+    screen.until("the second text is kept", || screen.keeps("+0.222f"));
+    second.kill();
+    assert!(screen.keeps("+0.111f"), "{:?}", screen.kept());
+}
+
+#[test]
+fn a_signal_ends_the_studio_with_everything_kept() {
+    for (name, number) in [("TERM", 15), ("INT", 2)] {
+        let Some((screen, studio)) = Screen::open(BLOB) else { return };
+        screen.blob_where("the blob is drawn", |_| true);
+        screen.type_behind_the_number("+0.111f");
+        studio.signal(name);
+        let (status, log) = studio.ended_within(AFTER_SIGNAL);
+        assert_eq!(status.signal(), Some(number), "as for a program that does not catch it: {log}");
+        assert!(screen.keeps("+0.111f"), "{:?}", screen.kept());
+        assert!(screen.state().contains("scene.cu"), "{}", screen.state());
+    }
+}
+
+/// A kernel without an end.
+const HANGS: &str = r#"/*---
+title = "Hang"
+[buffer.value]
+type = "float"
+count = 64
+[[pass]]
+kernel = "hang"
+over = "value"
+[view]
+kind = "points"
+position = "value"
+---*/
+__global__ void hang(float *value) {
+    volatile float *v = value;
+    while (v[0] >= 0.0f) v[threadIdx.x] += 0.0f;
+}
+"#;
+
+#[test]
+fn a_signal_ends_the_studio_while_a_step_hangs() {
+    let Some(screen) = Screen::new() else { return };
+    let text = HANGS.replace("\"float\"", "\"float4\"").replace("float *value", "float4 *value");
+    screen.place.file("scene.cu", &text.replace("= value;", "= &value->x;"));
+    let studio = screen.start_with(&["scene.cu", "--step-timeout", "600"], |_| {});
+    screen.until("the state is kept", || screen.state().contains("scene.cu"));
+    sleep(Duration::from_secs(8)); // until it is compiled and runs
+    studio.signal("TERM");
+    let (status, log) = studio.ended_within(AFTER_SIGNAL);
+    assert_eq!(status.signal(), Some(15), "{log}");
+}
