@@ -87,6 +87,11 @@ impl Typing {
         turn.unwrap_or_default()
     }
 
+    /// Whether something is waiting for the editor.
+    pub fn waits(context: &Context) -> bool {
+        context.with_plugin(|typing: &mut Self| !typing.strokes.is_empty()).unwrap_or(false)
+    }
+
     /// Takes the editor's strokes out of `events`; `focused` is whether it has the keyboard before them.
     fn receive(
         &mut self,

@@ -147,7 +147,10 @@ impl ApplicationHandler<Event> for Host {
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
         let Self::Open(studio) = self else { return };
         let result = match &event {
-            WindowEvent::CloseRequested => return event_loop.exit(),
+            WindowEvent::CloseRequested => {
+                studio.take_in();
+                return event_loop.exit();
+            }
             WindowEvent::Destroyed => Err(gl::Error::WindowLost.into()),
             event => studio.window_event(event),
         };
@@ -164,7 +167,12 @@ impl ApplicationHandler<Event> for Host {
         let delay = match event {
             Event::Look => Duration::ZERO,
             Event::Repaint(delay) => delay,
-            Event::End => return event_loop.exit(),
+            Event::End => {
+                if let Self::Open(studio) = self {
+                    studio.take_in();
+                }
+                return event_loop.exit();
+            }
         };
         let Self::Open(studio) = self else { return };
         if let Some(moment) = Instant::now().checked_add(delay) {
@@ -436,6 +444,19 @@ impl Studio {
             shown_at.1 = view;
         });
         shown_at
+    }
+
+    /// Takes in the last keys that were typed, which no frame has seen yet.
+    fn take_in(&mut self) {
+        // A few frames are enough for any hand; a key that is held down must not keep the window open.
+        for _ in 0..4 {
+            if let Err(error) = self.redraw() {
+                return tracing::debug!("the last keys are lost: {error}");
+            }
+            if !Typing::waits(&self.egui.egui_ctx) {
+                return;
+            }
+        }
     }
 
     /// Draws the view's picture, the panels over it, and shows both.

@@ -15,12 +15,13 @@ use super::{screen::Screen, window::BLOB};
 const AFTER_SIGNAL: Duration = Duration::from_secs(10);
 
 impl Screen {
-    /// The unsaved texts on the disk.
+    /// The unsaved texts on the disk; drafts of them are none yet.
     fn kept(&self) -> Vec<String> {
         fn walk(folder: PathBuf, found: &mut Vec<String>) {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 match entry.file_type().unwrap().is_dir() {
                     true => walk(entry.path(), found),
+                    false if entry.path().extension().is_none_or(|e| e != "cu") => {}
                     false => found.extend(fs::read_to_string(entry.path())),
                 }
             }
@@ -44,11 +45,9 @@ impl Screen {
 fn after_a_crash_a_plain_start_has_scene_layout_and_text() {
     let Some((screen, studio)) = Screen::open(BLOB) else { return };
     screen.blob_where("the blob is drawn", |_| true);
-    // The edge between editor and view.
-    screen.mouse(&["sleep", "0.4", "mousedown", "1", "sleep", "0.4"], [520, 300]);
-    screen.mouse(&["sleep", "0.4"], [560, 300]);
-    screen.mouse(&["sleep", "0.4", "mouseup", "1"], [600, 300]);
-    screen.until("the layout is kept", || !screen.state().contains("\"editor_width\": 520.0"));
+    // The tab of timings.
+    screen.click([620, 656]);
+    screen.until("the layout is kept", || screen.state().contains("\"tab\": \"timings\""));
     screen.until("the scene is kept", || screen.state().contains("scene.cu"));
     screen.click([250, 300]);
     screen.keys(&["ctrl+End"]);
@@ -62,8 +61,16 @@ fn after_a_crash_a_plain_start_has_scene_layout_and_text() {
 
     let studio = screen.start(&[]);
     screen.until("the last scene opens", || screen.title().starts_with("scene.cu"));
+    assert!(screen.state().contains("timings"), "{}", screen.state());
     assert!(screen.keeps("//abc"));
+    assert!(screen.title().starts_with("scene.cu"), "not without asking");
+    // The first text's button to restore it.
+    screen.until("the text is back", || {
+        screen.click([1074, 92]);
+        screen.title().starts_with('\u{2022}')
+    });
     drop(studio);
+    assert!(screen.keeps("//abc"), "restored is not saved");
     assert_eq!(fs::read_to_string(screen.place.path("scene.cu")).unwrap(), BLOB, "nobody saved it");
 }
 
@@ -117,6 +124,34 @@ fn a_signal_ends_the_studio_with_everything_kept() {
         assert!(screen.keeps("+0.111f"), "{:?}", screen.kept());
         assert!(screen.state().contains("scene.cu"), "{}", screen.state());
     }
+}
+
+#[test]
+fn a_home_that_cannot_be_written_is_said_in_the_window() {
+    let Some(screen) = Screen::new() else { return };
+    screen.place.file("scene.cu", BLOB);
+    screen.place.file("file", "");
+    let (config, data) = (screen.place.path("file/config"), screen.place.path("file/data"));
+    let mut studio = screen.start_with(&["scene.cu"], |command| {
+        command.env("XDG_CONFIG_HOME", config).env("XDG_DATA_HOME", data);
+    });
+    // The left edges of two strips above the view, in the colour of errors: about text, and about layout.
+    let strips = || {
+        let picture = screen.picture();
+        let row = |y: usize| picture.rgb[y * picture.width + 521] == [0xf2, 0x6d, 0x6d];
+        (46..300).filter(|y| row(*y)).count()
+    };
+    screen.until("both are said", || strips() > 60);
+    let log = || fs::read_to_string(screen.place.path("studio.log")).unwrap();
+    for said in ["Unsaved text cannot be kept in ", "are not remembered in "] {
+        assert_eq!(log().matches(said).count(), 1, "{}", log());
+    }
+    screen.click([250, 300]);
+    screen.type_text("typed all the same");
+    screen.until("text is modified", || screen.title().starts_with('\u{2022}'));
+    sleep(Duration::from_secs(2));
+    assert!(studio.is_running());
+    assert_eq!(log().matches("Unsaved text cannot be kept").count(), 1, "once: {}", log());
 }
 
 /// A kernel without an end.

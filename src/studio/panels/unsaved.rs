@@ -76,11 +76,12 @@ fn names(ui: &mut Ui, version: &Version, now: SystemTime) {
     let written = now.duration_since(version.written).unwrap_or_default();
     let folder = version.path().and_then(Path::parent);
     let place = folder.map_or_else(|| "not in a file yet".into(), |f| f.display().to_string());
-    let name = RichText::new(version.name()).color(theme::STRONG);
-    ui.add(Label::new(name).truncate());
     let rest = format!("{}   {place}", number::ago(written));
-    let rest = Label::new(RichText::new(rest).small().color(theme::TEXT)).truncate();
-    ui.add(rest).on_hover_text(place);
+    let tip = format!("{}\n{rest}", version.name());
+    let name = RichText::new(version.name()).color(theme::STRONG);
+    ui.add(Label::new(name).truncate()).on_hover_text(&tip);
+    let rest = RichText::new(rest).small().color(theme::TEXT);
+    ui.add(Label::new(rest).truncate()).on_hover_text(tip);
 }
 
 /// In reading order, from whichever side the layout begins.
