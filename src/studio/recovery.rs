@@ -373,7 +373,7 @@ mod tests {
         fs::write(&path, "saved in the end").unwrap();
         assert_eq!(texts(&recovery), [""; 0]);
         assert_eq!(texts(&recovery), [""; 0]);
-        assert_eq!(entries(&recovery_folder), [PathBuf::new(); 0], "neither folder nor lock");
+        assert_eq!(entries(&recovery_folder), Vec::<PathBuf>::new(), "neither folder nor lock");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use signal_hook::{
 
 /// How long an orderly end may take. What is kept is on the disk after a small part of that; the rest is memory and
 /// threads, which the system takes back as well.
-const GRACE: Duration = Duration::from_millis(1500);
+const GRACE: Duration = Duration::from_millis(1200);
 
 /// The signals that have come.
 pub struct Signals {

@@ -240,7 +240,11 @@ mod tests {
         for letter in [Key::H, Key::K, Key::U, Key::W, Key::D, Key::J, Key::T, Key::Tab, Key::M] {
             for modifiers in [CTRL, CTRL | Modifiers::SHIFT] {
                 let event = key(letter, modifiers);
-                assert_eq!(field(&[event.clone()]), (vec![], vec![event]), "{letter:?}");
+                assert_eq!(
+                    field(std::slice::from_ref(&event)),
+                    (vec![], vec![event]),
+                    "{letter:?}"
+                );
             }
         }
         for deletes in [Key::Backspace, Key::Delete] {
@@ -349,6 +353,6 @@ mod tests {
             repeat: false,
             modifiers: Modifiers::NONE,
         };
-        assert_eq!(field(&[up.clone()]), (vec![], vec![up]));
+        assert_eq!(field(std::slice::from_ref(&up)), (vec![], vec![up]));
     }
 }
