@@ -227,11 +227,19 @@ fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
         step_timeout: run.step_timeout.unwrap_or(Duration::from_secs(10)),
         compiler: Compiler::new(Cache::user()),
     });
-    opened.map_err(|error| match error {
-        studio::Error::Gl(error) => error.into(),
-        studio::Error::Device(error) => error.into(),
-        studio::Error::Session(error) => error.into(),
-    })
+    match opened {
+        Ok(studio::Ended::Closed) => Ok(()),
+        Ok(studio::Ended::Signal(signal)) => {
+            // All is kept and closed. Whoever waits for the process sees that it ended as it was asked to.
+            if let Err(error) = signal_hook::low_level::emulate_default_handler(signal) {
+                tracing::warn!("signal {signal} cannot be passed on: {error}");
+            }
+            Ok(())
+        }
+        Err(studio::Error::Gl(error)) => Err(error.into()),
+        Err(studio::Error::Device(error)) => Err(error.into()),
+        Err(studio::Error::Session(error)) => Err(error.into()),
+    }
 }
 
 impl RunArgs {

@@ -5,31 +5,16 @@
 
 use std::{any::TypeId, ops::Range};
 
-use egui::{TextBuffer, text::CharIndex};
+use egui::{
+    TextBuffer,
+    text::{CCursor, CharIndex},
+};
 
 /// Columns from one indentation to the next.
 pub const TAB: usize = 4;
 
 /// A scene's text while the editor shows it.
-pub struct CodeBuffer<'a> {
-    text: &'a mut String,
-    /// Character indices of closing braces typed in this frame.
-    closed: Vec<usize>,
-}
-
-impl<'a> CodeBuffer<'a> {
-    /// Edits `text`.
-    pub fn new(text: &'a mut String) -> Self {
-        Self { text, closed: Vec::new() }
-    }
-
-    /// Moves closing braces that were typed first on their line one step to the left. Gives, for each, the
-    /// character index in front of which `TAB` characters are gone.
-    pub fn outdent_closed(self) -> Vec<usize> {
-        let CodeBuffer { text, closed } = self;
-        closed.into_iter().filter(|index| outdent_brace(text, *index)).collect()
-    }
-}
+pub struct CodeBuffer<'a>(pub &'a mut String);
 
 impl TextBuffer for CodeBuffer<'_> {
     fn is_mutable(&self) -> bool {
@@ -37,31 +22,38 @@ impl TextBuffer for CodeBuffer<'_> {
     }
 
     fn as_str(&self) -> &str {
-        self.text
+        self.0
     }
 
     fn insert_text(&mut self, text: &str, char_index: CharIndex) -> usize {
-        let at = byte_index(self.text, char_index.0);
+        let at = byte_index(self.0, char_index.0);
         let typed = match text {
-            "\n" => format!("\n{}", indentation_after(self.text, at)),
-            "\t" => " ".repeat(TAB - column(self.text, at) % TAB),
+            "\n" => format!("\n{}", indentation_after(self.0, at)),
+            "\t" => " ".repeat(TAB - column(self.0, at) % TAB),
             _ => text.replace("\r\n", "\n"),
         };
-        if text == "}" {
-            self.closed.push(char_index.0);
-        }
-        self.text.insert_str(at, &typed);
+        self.0.insert_str(at, &typed);
         typed.chars().count()
     }
 
+    /// What egui calls for each key. A closing brace that is the first on its line goes one step to the left, and the
+    /// caret with it, before the next key comes.
+    fn insert_text_at(&mut self, caret: &mut CCursor, text: &str, _char_limit: usize) {
+        if text == "}" && stands_first_and_indented(self.0, caret.index.0) {
+            self.delete_char_range(CharIndex(caret.index.0 - TAB)..caret.index);
+            caret.index.0 -= TAB;
+        }
+        caret.index.0 += self.insert_text(text, caret.index);
+    }
+
     fn delete_char_range(&mut self, char_range: Range<CharIndex>) {
-        let start = byte_index(self.text, char_range.start.0);
-        let end = byte_index(self.text, char_range.end.0).max(start);
-        self.text.drain(start..end);
+        let start = byte_index(self.0, char_range.start.0);
+        let end = byte_index(self.0, char_range.end.0).max(start);
+        self.0.drain(start..end);
     }
 
     fn replace_with(&mut self, text: &str) {
-        text.clone_into(self.text);
+        text.clone_into(self.0);
     }
 
     fn type_id(&self) -> TypeId {
@@ -101,16 +93,11 @@ fn indentation_after(text: &str, at: usize) -> String {
     indentation
 }
 
-/// Whether the brace at character `index` was the first on its line and one step in; then it is moved.
-fn outdent_brace(text: &mut String, index: usize) -> bool {
-    let at = byte_index(text, index);
-    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
-    let blank = text[start..at].chars().all(|c| c == ' ');
-    if !text[at..].starts_with('}') || !blank || at - start < TAB {
-        return false;
-    }
-    text.drain(at - TAB..at);
-    true
+/// Whether only spaces stand before character `index` on its line, and one step of them or more.
+fn stands_first_and_indented(text: &str, index: usize) -> bool {
+    let before = &text[..byte_index(text, index)];
+    let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
+    line.len() >= TAB && line.bytes().all(|byte| byte == b' ')
 }
 
 /// The lines (from 0) that a selection of characters touches; one that ends at a line's start leaves it out.
@@ -172,15 +159,15 @@ pub fn toggle_comment(text: &mut String, lines: Range<usize>) {
 mod tests {
     use super::*;
 
-    /// Types `keys` one after another at the end of `text`, as egui would.
+    /// Types `keys` one after another at the end of `text`, as egui would within one frame.
     fn typed(text: &str, keys: &[&str]) -> String {
         let mut text = text.to_owned();
-        let mut buffer = CodeBuffer::new(&mut text);
-        let mut at = CharIndex(buffer.as_str().chars().count());
+        let mut buffer = CodeBuffer(&mut text);
+        let mut caret = CCursor::new(buffer.as_str().chars().count());
         for key in keys {
-            at = CharIndex(at.0 + buffer.insert_text(key, at));
+            buffer.insert_text_at(&mut caret, key, usize::MAX);
         }
-        buffer.outdent_closed();
+        assert_eq!(caret.index.0, text.chars().count(), "the caret stays behind what was typed");
         text
     }
 
@@ -193,7 +180,7 @@ mod tests {
     #[test]
     fn enter_between_brackets_counts_what_stands_before_the_caret() {
         let mut text = String::from("a {}");
-        CodeBuffer::new(&mut text).insert_text("\n", CharIndex(3));
+        CodeBuffer(&mut text).insert_text("\n", CharIndex(3));
         assert_eq!(text, "a {\n    }");
     }
 
@@ -207,12 +194,19 @@ mod tests {
     fn a_closing_brace_goes_one_step_left() {
         assert_eq!(typed("f() {", &["\n", "x;", "\n", "}"]), "f() {\n    x;\n}");
         assert_eq!(typed("f() { x;", &["}"]), "f() { x;}");
+        assert_eq!(typed("  ", &["}"]), "  }");
+    }
+
+    #[test]
+    fn keys_of_one_frame_are_taken_in_order() {
+        let nested = ["f() {", "\n", "g {", "\n", "x;", "\n", "}", "\n", "}", "\n", "y;"];
+        assert_eq!(typed("", &nested), "f() {\n    g {\n        x;\n    }\n}\ny;");
     }
 
     #[test]
     fn deleting_counts_characters_not_bytes() {
         let mut text = String::from("aüb");
-        CodeBuffer::new(&mut text).delete_char_range(CharIndex(1)..CharIndex(2));
+        CodeBuffer(&mut text).delete_char_range(CharIndex(1)..CharIndex(2));
         assert_eq!(text, "ab");
     }
 

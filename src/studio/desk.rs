@@ -3,15 +3,18 @@
 //! All that the studio does to the user's files is here, and none of it needs a window.
 
 use std::{
+    collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Instant,
 };
 
 use super::{
     document::{DiskChange, Document},
+    keeper::{Due, Failure, Keeper},
     panels::{Action, banner::Notice},
-    recovery::Recovery,
+    recovery::{Recovery, Version},
     watch::FileWatch,
 };
 use crate::{diagnostic::Severity, file};
@@ -28,10 +31,37 @@ pub struct Desk {
     watch: Option<FileWatch>,
     /// What the disk has, while the user has not decided between it and the editor's text.
     conflict: Option<String>,
-    /// Unsaved text from last time, while the user has not decided about it.
-    recovered: Option<String>,
+    /// Writes everything that is kept; it has ended before the recovery folder is tidied.
+    pub keeper: Keeper,
     recovery: Option<Recovery>,
+    /// Where the open document's unsaved text is kept.
+    kept: Option<Kept>,
+    due: Due,
+    /// Unsaved texts that are not in the editor, oldest first.
+    unsaved: Vec<Version>,
+    /// Whether the user is to be asked about them.
+    asks: bool,
+    /// What was told once and is not told again.
+    told: BTreeSet<String>,
     wake: Wake,
+}
+
+/// The open document's unsaved text as the disk has it.
+struct Kept {
+    file: PathBuf,
+    /// `None`: not what it should be.
+    text: Option<String>,
+}
+
+/// What became of a text that the user wanted back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovered {
+    /// It is in the open document.
+    InPlace,
+    /// Its document was opened for it.
+    Opened,
+    /// It cannot be read; the user has been told.
+    Not,
 }
 
 impl Desk {
@@ -43,41 +73,49 @@ impl Desk {
             next_notice: 0,
             watch: None,
             conflict: None,
-            recovered: None,
             recovery,
+            keeper: Keeper::new(wake.clone()),
+            kept: None,
+            due: Due::default(),
+            unsaved: Vec::new(),
+            asks: false,
+            told: BTreeSet::new(),
             wake,
         };
-        desk.opened();
+        desk.look_for_unsaved();
+        desk.watch_file();
         desk
+    }
+
+    /// Finds what was left unsaved, and whether anything can be kept at all.
+    fn look_for_unsaved(&mut self) {
+        let Some(recovery) = &mut self.recovery else {
+            return self
+                .tell_lasting("Nothing is kept: the system knows no home folder. Save often.");
+        };
+        let prepared = recovery.prepare();
+        self.unsaved = recovery.left();
+        self.asks = !self.unsaved.is_empty();
+        if let Err(error) = prepared {
+            self.tell_not_kept(&error);
+        }
     }
 
     /// Puts another document on the desk; the unsaved text of the one before is kept.
     pub fn open(&mut self, document: Document) {
-        self.keep();
+        self.lay_aside();
         self.document = document;
-        self.notices.clear();
-        self.opened();
-    }
-
-    /// Reads the file at `path`, named as the user named it.
-    ///
-    /// # Errors
-    /// Whatever the system says about reading; text that is not UTF-8 is `InvalidData`.
-    pub fn read(path: &Path) -> io::Result<Document> {
-        let text = fs::read_to_string(path)?;
-        Ok(Document::new(path.display().to_string(), Some(path.to_owned()), &text))
-    }
-
-    fn opened(&mut self) {
+        self.notices.retain(|notice| notice.lasting);
         self.conflict = None;
         self.watch_file();
-        self.recovered = self.recovery.as_ref().and_then(|r| r.find(&self.document));
-        if self.recovered.is_some() {
-            self.ask(
-                Severity::Note,
-                "There is unsaved text of this scene from last time.",
-                vec![("Restore", Action::Recover), ("Discard", Action::Discard)],
-            );
+        self.asks |= self.unsaved.iter().any(|version| version.is_of(&self.document));
+    }
+
+    /// Keeps the document's unsaved text as one that is not in the editor any more.
+    fn lay_aside(&mut self) {
+        self.keep();
+        if let Some(kept) = self.kept.take() {
+            self.unsaved.push(Recovery::version(kept.file, &self.document));
         }
     }
 
@@ -110,10 +148,42 @@ impl Desk {
         text: impl Into<String>,
         answers: Vec<(&'static str, Action)>,
     ) {
-        let text = text.into();
+        self.notify(severity, text.into(), answers, false);
+    }
+
+    fn notify(
+        &mut self,
+        severity: Severity,
+        text: String,
+        answers: Vec<(&'static str, Action)>,
+        lasting: bool,
+    ) {
         self.notices.retain(|notice| notice.text != text);
-        self.notices.push(Notice { number: self.next_notice, severity, text, answers });
+        let number = self.next_notice;
+        self.notices.push(Notice { number, severity, text, answers, lasting });
         self.next_notice += 1;
+    }
+
+    /// Tells `text`, which is about more than the open document, once.
+    fn tell_lasting(&mut self, text: &str) {
+        if self.told.insert(text.to_owned()) {
+            tracing::warn!("{text}");
+            self.notify(Severity::Error, text.to_owned(), Vec::new(), true);
+        }
+    }
+
+    fn tell_not_kept(&mut self, error: &io::Error) {
+        let folder = self.recovery.as_ref().map(|r| r.folder().display().to_string());
+        let folder = folder.unwrap_or_default();
+        self.tell_lasting(&format!(
+            "Unsaved text cannot be kept in {folder}: {error}. Save often: a crash would take it."
+        ));
+    }
+
+    /// Says that the file at `path`, which is not about text, could not be written.
+    fn tell_not_remembered(&mut self, path: &Path, error: &io::Error) {
+        let path = path.display();
+        self.tell_lasting(&format!("Layout and last scene are not remembered in {path}: {error}."));
     }
 
     /// Takes away the notice `number`.
@@ -167,7 +237,7 @@ impl Desk {
     /// Takes the disk's text, where the two differ. The editor's stays in the recovery folder.
     pub fn reload_from_disk(&mut self) {
         if let Some(disk) = self.conflict.take() {
-            self.keep();
+            self.lay_aside();
             self.document.reload(&disk);
         }
         self.dismiss_question(&Action::ReloadFromDisk);
@@ -181,21 +251,57 @@ impl Desk {
         self.dismiss_question(&Action::ReloadFromDisk);
     }
 
-    /// Takes the unsaved text from last time. What is in the editor can be had back with undo.
-    pub fn recover(&mut self) {
-        if let Some(text) = self.recovered.take() {
-            self.document.restore(text);
-        }
-        self.dismiss_question(&Action::Recover);
+    /// The unsaved texts that the user is asked about.
+    pub fn unsaved(&self) -> &[Version] {
+        if self.asks { &self.unsaved } else { &[] }
     }
 
-    /// Forgets the unsaved text from last time.
-    pub fn discard(&mut self) {
-        self.recovered = None;
-        if let Some(recovery) = &self.recovery {
-            recovery.forget(&self.document);
+    /// Asks no more about unsaved texts; they stay where they are.
+    pub fn ask_later(&mut self) {
+        self.asks = false;
+    }
+
+    /// Puts the unsaved text in `file` into the editor, and its document where another one is open. The text that it takes
+    /// the place of is kept, and undo has it, too.
+    pub fn recover(&mut self, file: &Path) -> Recovered {
+        // It may be one of this process, and on its way to the disk.
+        self.keeper.flush();
+        let Some(version) = self.take_unsaved(file) else { return Recovered::Not };
+        let text = match version.text() {
+            Ok(text) => text,
+            Err(error) => {
+                let text = format!("The unsaved text of {} is gone: {error}.", version.name());
+                self.tell(Severity::Error, text);
+                return Recovered::Not;
+            }
+        };
+        let in_place = version.is_of(&self.document);
+        if in_place {
+            self.lay_aside();
+        } else {
+            self.open(version.document());
         }
-        self.dismiss_question(&Action::Recover);
+        let taken_over = self.recovery.as_mut().map(|r| r.adopt(&version, &self.document));
+        match taken_over {
+            Some(Ok(file)) => self.kept = Some(Kept { file, text: Some(text.clone()) }),
+            // The file stays, and the text is kept anew as if it had been typed.
+            Some(Err(error)) => tracing::warn!("{}: not taken over: {error}", file.display()),
+            None => {}
+        }
+        self.document.restore(text);
+        if in_place { Recovered::InPlace } else { Recovered::Opened }
+    }
+
+    /// Forgets the unsaved text in `file`.
+    pub fn discard(&mut self, file: &Path) {
+        if let Some(version) = self.take_unsaved(file) {
+            self.keeper.remove(version.file);
+        }
+    }
+
+    fn take_unsaved(&mut self, file: &Path) -> Option<Version> {
+        let at = self.unsaved.iter().position(|version| version.file == file)?;
+        Some(self.unsaved.remove(at))
     }
 
     /// Writes the text to its file, or to a new one in `folder` where it has none. What goes wrong is told.
@@ -230,9 +336,6 @@ impl Desk {
         let name = self.document.file_name();
         let path = file::free_name(folder, name.strip_suffix(".cu").unwrap_or(name));
         file::create(&path, self.document.to_disk())?;
-        if let Some(recovery) = &self.recovery {
-            recovery.forget(&self.document);
-        }
         self.document.saved_as(path.clone());
         self.watch_file();
         self.tell(Severity::Note, format!("Saved as {}.", path.display()));
@@ -244,22 +347,87 @@ impl Desk {
         self.keep();
     }
 
+    /// Keeps unsaved text in the recovery folder soon after it has changed. Gives when to call this again.
+    pub fn keep_soon(&mut self, now: Instant) -> Option<Instant> {
+        self.look_at_failures(now);
+        let differs = self.recovery.is_some() && self.differs_from_kept();
+        if self.due.has_come(differs, now) {
+            self.keep();
+        }
+        self.due.at()
+    }
+
+    /// Whether the recovery folder has something else than it should.
+    fn differs_from_kept(&self) -> bool {
+        match &self.kept {
+            Some(kept) => {
+                !self.document.is_modified() || kept.text.as_ref() != Some(&self.document.text)
+            }
+            None => self.document.is_modified(),
+        }
+    }
+
     /// Keeps unsaved text in the recovery folder; forgets it there when all is on the disk.
     pub fn keep(&mut self) {
-        if self.recovered.is_some() && !self.document.is_modified() {
-            // The text from last time is neither restored nor discarded yet: it stays.
+        let Some(recovery) = self.recovery.as_mut() else { return };
+        if !self.document.is_modified() {
+            if let Some(kept) = self.kept.take() {
+                self.keeper.remove(kept.file);
+            }
             return;
         }
-        let kept = self.recovery.as_ref().map(|recovery| recovery.keep(&self.document));
-        if let Some(Err(error)) = kept {
-            tracing::warn!("{}: unsaved text not kept: {error}", self.document.name);
+        let file = match self.kept.take() {
+            Some(Kept { file, text }) if text.as_ref() == Some(&self.document.text) => {
+                self.kept = Some(Kept { file, text });
+                return;
+            }
+            Some(Kept { file, .. }) => Ok(file),
+            None => recovery.place(&self.document),
+        };
+        match file {
+            Ok(file) => {
+                self.keeper.write(file.clone(), Recovery::content(&self.document));
+                self.kept = Some(Kept { file, text: Some(self.document.text.clone()) });
+            }
+            Err(error) => {
+                self.due.failed(Instant::now());
+                self.tell_not_kept(&error);
+            }
         }
+    }
+
+    /// Tells what could not be written, and tries again later where it is text.
+    fn look_at_failures(&mut self, now: Instant) {
+        let failures: Vec<Failure> = self.keeper.failures().collect();
+        for Failure { path, error } in failures {
+            match self.kept.as_mut().filter(|kept| kept.file == path) {
+                Some(kept) => {
+                    kept.text = None;
+                    self.due.failed(now);
+                    self.tell_not_kept(&error);
+                }
+                None if self.recovery.as_ref().is_some_and(|r| path.starts_with(r.folder())) => {
+                    tracing::warn!("{}: {error}", path.display());
+                }
+                None => self.tell_not_remembered(&path, &error),
+            }
+        }
+    }
+
+    /// Keeps everything and waits for it; what cannot be kept is said on the terminal, as the window is about to close.
+    pub fn close(&mut self) {
+        self.keep();
+        self.keeper.flush();
+        self.look_at_failures(Instant::now());
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::studio::keeper::no_wake;
 
     struct Bench {
         folder: tempfile::TempDir,
@@ -267,17 +435,49 @@ mod tests {
         desk: Desk,
     }
 
+    impl Bench {
+        /// Another studio that opens `document`.
+        fn start(&self, document: Document) -> Desk {
+            Desk::new(document, Some(Recovery::new(self.folder.path().join("recovery"))), no_wake())
+        }
+
+        /// Another studio that opens the file.
+        fn reopen(&self) -> Desk {
+            self.start(Document::read(&self.path).unwrap())
+        }
+    }
+
     fn bench() -> Bench {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.cu");
         fs::write(&path, "old").unwrap();
         let recovery = Recovery::new(folder.path().join("recovery"));
-        let desk = Desk::new(Desk::read(&path).unwrap(), Some(recovery), Arc::new(|| {}));
+        let desk = Desk::new(Document::read(&path).unwrap(), Some(recovery), no_wake());
         Bench { folder, path, desk }
+    }
+
+    /// Types as a user who then pauses, and gives what the window would do meanwhile.
+    fn type_and_wait(desk: &mut Desk, text: &str) {
+        desk.document.text = text.into();
+        let now = Instant::now();
+        let due = desk.keep_soon(now).expect("a changed text is due");
+        assert!(due - now < Duration::from_secs(1), "{:?}", due - now);
+        assert_eq!(desk.keep_soon(due), None);
+        desk.keeper.flush();
     }
 
     fn answers(desk: &Desk) -> Vec<&str> {
         desk.notices().iter().flat_map(|n| &n.answers).map(|(label, _)| *label).collect()
+    }
+
+    /// The names and texts of what the user is asked about.
+    fn asked(desk: &Desk) -> Vec<(String, String)> {
+        let told = |version: &Version| (version.name().to_owned(), version.text().unwrap());
+        desk.unsaved().iter().map(told).collect()
+    }
+
+    fn texts(desk: &Desk) -> Vec<String> {
+        asked(desk).into_iter().map(|(_, text)| text).collect()
     }
 
     #[test]
@@ -321,32 +521,146 @@ mod tests {
     #[test]
     fn reloading_keeps_the_replaced_text_in_the_recovery_folder() {
         let mut bench = bench();
-        bench.desk.document.text = "mine".into();
+        type_and_wait(&mut bench.desk, "mine");
         bench.desk.on_disk("theirs".into());
         bench.desk.reload_from_disk();
         assert_eq!(bench.desk.document.text, "theirs");
         assert!(answers(&bench.desk).is_empty());
-        let recovery = Recovery::new(bench.folder.path().join("recovery"));
-        assert_eq!(recovery.find(&bench.desk.document).as_deref(), Some("mine"));
+        assert!(bench.desk.unsaved().is_empty(), "the user has just decided about it");
+        bench.desk.close();
+        let next = bench.reopen();
+        drop(std::mem::replace(&mut bench.desk, next));
+        assert_eq!(texts(&bench.reopen()), ["mine"]);
     }
 
     #[test]
-    fn closing_with_unsaved_text_offers_it_on_the_next_open() {
-        let mut bench = bench();
-        bench.desk.document.text = "typed".into();
-        bench.desk.keep();
-        let recovery = Recovery::new(bench.folder.path().join("recovery"));
-        let reopen =
-            || Desk::new(Desk::read(&bench.path).unwrap(), Some(recovery.clone()), Arc::new(|| {}));
-        let mut again = reopen();
-        assert_eq!(answers(&again), ["Restore", "Discard"]);
-        assert_eq!(again.document.text, "old", "not without asking");
-        again.keep();
-        assert_eq!(answers(&reopen()), ["Restore", "Discard"], "still there when not answered");
-        again.recover();
-        assert_eq!(again.document.text, "typed");
-        reopen().discard();
-        assert!(answers(&reopen()).is_empty());
+    fn a_plain_start_offers_all_that_is_unsaved_whatever_it_opens() {
+        let bench = bench();
+        let other = bench.folder.path().join("other.cu");
+        fs::write(&other, "old").unwrap();
+        for (path, text) in [(&bench.path, "first"), (&other, "second")] {
+            let mut crashed = bench.start(Document::read(path).unwrap());
+            type_and_wait(&mut crashed, text);
+        }
+        let asks = |desk: &Desk| {
+            let mut asked = asked(desk);
+            asked.sort();
+            asked
+        };
+        let pair = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+        let both = [pair("a.cu", "first"), pair("other.cu", "second")];
+        let mut next = bench.start(Document::built_in("particles").unwrap());
+        assert_eq!(asks(&next), both);
+        next.ask_later();
+        assert_eq!(asks(&next), []);
+        next.open(Document::read(&bench.path).unwrap());
+        assert_eq!(asks(&next), both, "one of them is of this document");
+        next.close();
+        drop(next);
+        assert_eq!(asks(&bench.reopen()), both, "not answered, still there");
+    }
+
+    #[test]
+    fn what_a_crash_left_stays_until_it_is_restored_or_discarded() {
+        let bench = bench();
+        type_and_wait(&mut bench.reopen(), "crashed");
+
+        let mut second = bench.reopen();
+        assert_eq!(second.document.text, "old", "not without asking");
+        type_and_wait(&mut second, "typed instead of an answer");
+        drop(second);
+        let mut third = bench.reopen();
+        assert_eq!(texts(&third), ["crashed", "typed instead of an answer"]);
+
+        let crashed = third.unsaved()[0].file.clone();
+        third.document.text = "on the way".into();
+        assert_eq!(third.recover(&crashed), Recovered::InPlace);
+        assert_eq!(third.document.text, "crashed");
+        third.keeper.flush();
+        assert_eq!(texts(&third), ["typed instead of an answer", "on the way"]);
+        assert_eq!(third.recover(&crashed), Recovered::Not, "once");
+        let file = third.unsaved()[0].file.clone();
+        third.discard(&file);
+        drop(third);
+
+        let fourth = bench.reopen();
+        let mut left = texts(&fourth);
+        left.sort();
+        assert_eq!(left, ["crashed", "on the way"], "restored is not saved");
+    }
+
+    #[test]
+    fn restoring_opens_the_file_that_it_is_of() {
+        let bench = bench();
+        type_and_wait(&mut bench.reopen(), "crashed");
+        let mut next = bench.start(Document::new("particles.cu", None, "text"));
+        let file = next.unsaved()[0].file.clone();
+        assert_eq!(next.recover(&file), Recovered::Opened);
+        assert_eq!(next.document.path.as_ref(), Some(&bench.path));
+        assert_eq!((&*next.document.text, next.document.is_modified()), ("crashed", true));
+        assert!(next.unsaved().is_empty());
+        next.save(bench.folder.path());
+        assert_eq!(fs::read_to_string(&bench.path).unwrap(), "crashed");
+        drop(next);
+        assert!(bench.reopen().unsaved().is_empty(), "saved in the end");
+    }
+
+    #[test]
+    fn two_studios_with_one_file_keep_each_their_own() {
+        let bench = bench();
+        let (mut one, mut two) = (bench.reopen(), bench.reopen());
+        type_and_wait(&mut one, "of one");
+        type_and_wait(&mut two, "of two");
+        assert!(bench.reopen().unsaved().is_empty(), "both are being worked on");
+        drop((one, two));
+        let mut left = texts(&bench.reopen());
+        left.sort();
+        assert_eq!(left, ["of one", "of two"]);
+    }
+
+    #[test]
+    fn text_is_kept_while_somebody_types_without_a_pause() {
+        let bench = bench();
+        let mut desk = bench.reopen();
+        let start = Instant::now();
+        let mut kept_at = Vec::new();
+        for key in 1..=60 {
+            let now = start + key * Duration::from_millis(50);
+            desk.document.text.push('x');
+            let before = desk.kept.as_ref().and_then(|kept| kept.text.clone());
+            desk.keep_soon(now);
+            if desk.kept.as_ref().and_then(|kept| kept.text.clone()) != before {
+                kept_at.push(now - start);
+            }
+        }
+        let gaps = kept_at.windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(gaps.max().unwrap() < Duration::from_secs(1), "{kept_at:?}");
+        assert!(kept_at.len() < 10, "not each key: {kept_at:?}");
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_told_once_with_path_and_reason() {
+        let bench = bench();
+        fs::write(bench.folder.path().join("file"), "").unwrap();
+        let folder = bench.folder.path().join("file/recovery");
+        let document = || Document::read(&bench.path).unwrap();
+        let mut desk = Desk::new(document(), Some(Recovery::new(&folder)), no_wake());
+        assert_eq!(desk.notices().len(), 1, "before anything is lost");
+        let notice = desk.notices()[0].clone();
+        assert!(notice.text.contains(&folder.display().to_string()), "{notice:?}");
+        assert!(notice.text.contains("Not a directory"), "{notice:?}");
+        desk.open(Document::new("particles.cu", None, "text"));
+        assert_eq!(desk.notices().len(), 1, "it is as true for another document");
+        desk.dismiss(notice.number);
+        desk.document.text = "typed".into();
+        desk.keep();
+        assert!(desk.notices().is_empty(), "once");
+
+        desk.keeper.write(bench.folder.path().join("file/studio.json"), String::new());
+        desk.keeper.flush();
+        desk.keep_soon(Instant::now());
+        desk.keep_soon(Instant::now());
+        assert_eq!(desk.notices().len(), 1, "{:?}", desk.notices());
     }
 
     #[test]
@@ -365,17 +679,12 @@ mod tests {
         let mut bench = bench();
         bench.desk.document.text = "typed".into();
         bench.desk.open(Document::new("particles", None, "text"));
-        assert!(answers(&bench.desk).is_empty());
-        bench.desk.open(Desk::read(&bench.path).unwrap());
-        assert_eq!(answers(&bench.desk), ["Restore", "Discard"]);
-    }
-
-    #[test]
-    fn files_that_cannot_be_read_are_errors() {
-        let folder = tempfile::tempdir().unwrap();
-        let kind = |result: io::Result<Document>| result.map(|_| ()).unwrap_err().kind();
-        assert_eq!(kind(Desk::read(&folder.path().join("no.cu"))), io::ErrorKind::NotFound);
-        fs::write(folder.path().join("b.cu"), [0xff, 0xfe]).unwrap();
-        assert_eq!(kind(Desk::read(&folder.path().join("b.cu"))), io::ErrorKind::InvalidData);
+        assert!(bench.desk.unsaved().is_empty());
+        bench.desk.keeper.flush();
+        bench.desk.open(Document::read(&bench.path).unwrap());
+        assert_eq!(texts(&bench.desk), ["typed"]);
+        let file = bench.desk.unsaved()[0].file.clone();
+        assert_eq!(bench.desk.recover(&file), Recovered::InPlace);
+        assert_eq!(bench.desk.document.text, "typed");
     }
 }

@@ -1,6 +1,11 @@
 //! The open scene's text, where it comes from, and which of its states are safe on the disk.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use crate::scene::Scene;
 
 /// Seconds without a key after which a changed text is compiled.
 pub const PAUSE_S: f64 = 0.3;
@@ -46,6 +51,22 @@ impl Document {
             changed_at: None,
             carriage_returns,
         }
+    }
+
+    /// Reads the file at `path`, named as the user named it.
+    ///
+    /// # Errors
+    /// Whatever the system says about reading; text that is not UTF-8 is `InvalidData`.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        let text = fs::read_to_string(path)?;
+        Ok(Self::new(path.display().to_string(), Some(path.to_owned()), &text))
+    }
+
+    /// The built-in scene `name`, with or without `.cu`.
+    pub fn built_in(name: &str) -> Option<Self> {
+        let name = name.strip_suffix(".cu").unwrap_or(name);
+        let text = Scene::built_in(name)?;
+        Some(Self::new(format!("{name}.cu"), None, text))
     }
 
     /// The name to show: without the folders.
@@ -141,6 +162,15 @@ mod tests {
 
     fn document() -> Document {
         Document::new("a.cu", Some("a.cu".into()), "one\n")
+    }
+
+    #[test]
+    fn files_that_cannot_be_read_are_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        let kind = |name: &str| Document::read(&folder.path().join(name)).unwrap_err().kind();
+        assert_eq!(kind("no.cu"), io::ErrorKind::NotFound);
+        fs::write(folder.path().join("b.cu"), [0xff, 0xfe]).unwrap();
+        assert_eq!(kind("b.cu"), io::ErrorKind::InvalidData);
     }
 
     #[test]

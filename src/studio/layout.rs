@@ -1,5 +1,7 @@
 //! Where each panel stands: title bar above, editor left, parameters right, tables below, view in between.
 
+use std::time::SystemTime;
+
 use egui::{
     CentralPanel, Frame, Key, Margin, Modifiers, Panel, Rect, RichText, Ui, Vec2,
     containers::panel::PanelState, vec2,
@@ -7,9 +9,10 @@ use egui::{
 
 use super::{
     desk::Desk,
+    keyboard::Keyboard,
     panels::{
         Action, FrameTimes, Probe, banner, compiler, diagnostics, editor, parameters, statistics,
-        status, timings, transport, view,
+        status, timings, transport, unsaved, view,
     },
     state::{State, Tab},
     theme,
@@ -29,6 +32,8 @@ pub struct Locals {
     transport: transport::Local,
     view: view::Local,
     sizes: Sizes,
+    /// Who has the keyboard where no field has it.
+    pub keyboard: Keyboard,
 }
 
 /// How large the panels that can be dragged were shown last, and in what space.
@@ -81,11 +86,13 @@ pub fn show(
     let view = CentralPanel::no_frame().show(ui, |ui| {
         ui.spacing_mut().item_spacing = Vec2::ZERO;
         actions.extend(banner::show(ui, snapshot, &desk.document.name, desk.notices()));
+        actions.extend(unsaved::show(ui, desk.unsaved(), SystemTime::now()));
         view::show(ui, snapshot, shown.probe, &mut locals.view)
     });
     let (rect, from_view) = view.inner;
     actions.extend(from_view);
-    actions.extend(keys(ui, snapshot));
+    locals.keyboard.look(ui, &locals.view);
+    actions.extend(keys(ui, snapshot, &locals.keyboard));
     (actions, rect)
 }
 
@@ -241,13 +248,13 @@ fn tabs(ui: &mut Ui, state: &mut State) {
 }
 
 /// Keys that work while no text field has the keyboard.
-fn keys(ui: &Ui, snapshot: &Snapshot) -> Vec<Action> {
+fn keys(ui: &Ui, snapshot: &Snapshot, keyboard: &Keyboard) -> Vec<Action> {
     let mut actions = Vec::new();
     let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
     if pressed(Modifiers::COMMAND, Key::R) {
         actions.push(Action::Reset);
     }
-    if ui.ctx().egui_wants_keyboard_input() {
+    if !keyboard.is_the_scenes() {
         return actions;
     }
     if pressed(Modifiers::NONE, Key::Space) {

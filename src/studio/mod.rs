@@ -11,14 +11,17 @@ mod document;
 mod error;
 mod highlight;
 mod icons;
+mod keeper;
 mod keyboard;
 mod layout;
 mod number;
 mod pace;
 mod panels;
 mod recovery;
+mod signals;
 mod state;
 mod theme;
+mod typing;
 mod watch;
 mod window;
 
@@ -26,7 +29,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 pub use document::Document;
 pub use error::{Error, Result};
-pub use window::run;
+pub use window::{Ended, run};
 
 use crate::{compile::Compiler, device::Choice};
 

@@ -1,5 +1,7 @@
 //! Numbers as people read them: short, and of equal width in a column.
 
+use std::time::Duration;
+
 pub use crate::number::value;
 
 /// `count` with its thousands apart: `262 144`.
@@ -56,6 +58,19 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
+/// How long ago: `just now`, `3 minutes ago`, `2 days ago`.
+pub fn ago(past: Duration) -> String {
+    const UNITS: [(u64, &str); 3] = [(86_400, "day"), (3600, "hour"), (60, "minute")];
+    let seconds = past.as_secs();
+    match UNITS.iter().find(|(unit, _)| seconds >= *unit) {
+        None => "just now".to_owned(),
+        Some((unit, name)) => {
+            let count = seconds / unit;
+            format!("{count} {name}{} ago", if count == 1 { "" } else { "s" })
+        }
+    }
+}
+
 /// The middle one of `values`; 0 of none.
 pub fn median(values: &[f32]) -> f32 {
     let mut sorted = values.to_vec();
@@ -82,6 +97,12 @@ mod tests {
         assert_eq!(milliseconds(1.239), "1.24 ms");
         assert_eq!(seconds(12.345), "12.35 s");
         assert_eq!(seconds(185.25), "3:05.2");
+        let past = [59, 60, 3599, 3600, 90_000, 259_200].map(|s| ago(Duration::from_secs(s)));
+        let words = ["just now", "1 minute", "59 minutes", "1 hour", "1 day", "3 days"];
+        assert_eq!(past[0], words[0]);
+        for (past, word) in past.iter().zip(words).skip(1) {
+            assert_eq!(*past, format!("{word} ago"));
+        }
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&[]), 0.0);
     }

@@ -35,6 +35,17 @@ pub enum Next {
     Wait,
 }
 
+impl Next {
+    /// The same, but not later than `moment`.
+    pub fn by(self, moment: Option<Instant>) -> Self {
+        match (self, moment) {
+            (Self::Draw, _) | (_, None) => self,
+            (Self::Wait, Some(moment)) => Self::WaitUntil(moment),
+            (Self::WaitUntil(other), Some(moment)) => Self::WaitUntil(other.min(moment)),
+        }
+    }
+}
+
 impl Pace {
     /// For a display of `millihertz`; 60 Hz where that is unknown.
     pub fn new(millihertz: Option<u32>) -> Self {

@@ -1,13 +1,14 @@
 //! What the studio remembers from one start to the next: sizes, the tab, the last scene.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
+    time::{Duration, Instant, SystemTime},
 };
 
 use serde::{Deserialize, Serialize};
 
-use crate::file;
+use super::keeper::{Due, Keeper};
 
 /// Written into the file; another number means a file of another format.
 const VERSION: u32 = 1;
@@ -75,18 +76,6 @@ impl State {
             .unwrap_or_default()
     }
 
-    /// Remembers this in `file`.
-    ///
-    /// # Errors
-    /// Whatever the system says about writing.
-    pub fn store(&self, file: &Path) -> io::Result<()> {
-        let text = serde_json::to_string_pretty(self)?;
-        if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        file::replace(file, &text)
-    }
-
     /// The same with every size within bounds: a hand-edited file must not give an invisible window.
     fn sane(mut self) -> Self {
         let bounded = |value: &mut f32, low: f32, high: f32, default: f32| {
@@ -101,6 +90,62 @@ impl State {
         bounded(&mut self.diagnostics_height, 48.0, 1024.0, default.diagnostics_height);
         bounded(&mut self.font_size, 8.0, 32.0, default.font_size);
         self
+    }
+}
+
+/// The state that the disk has, and when it is to be told of another one.
+pub struct Remembered {
+    file: PathBuf,
+    stored: State,
+    due: Due,
+}
+
+impl Remembered {
+    /// What `file` has, and with it the state to start from; the defaults where it is missing, damaged or of another
+    /// version. Unfinished files that an ended process left beside it are cleared.
+    pub fn load(file: &Path) -> (Self, State) {
+        clear_drafts(file);
+        let stored = State::load(file);
+        (Self { file: file.to_owned(), stored: stored.clone(), due: Due::default() }, stored)
+    }
+
+    /// Remembers `state` soon after it has changed. Gives when to call this again.
+    pub fn keep_soon(&mut self, state: &State, keeper: &Keeper, now: Instant) -> Option<Instant> {
+        if self.due.has_come(*state != self.stored, now) {
+            self.keep(state, keeper);
+        }
+        self.due.at()
+    }
+
+    /// Remembers `state` now, if it is another one than that on the disk.
+    pub fn keep(&mut self, state: &State, keeper: &Keeper) {
+        if *state == self.stored {
+            return;
+        }
+        match serde_json::to_string_pretty(state) {
+            Ok(text) => {
+                keeper.write(self.file.clone(), text);
+                self.stored = state.clone();
+            }
+            Err(error) => tracing::warn!("the studio's state is not remembered: {error}"),
+        }
+    }
+}
+
+/// Removes what `crate::file` has left beside `file` where a process was ended while it wrote. A running one may be at it,
+/// but not for hours.
+fn clear_drafts(file: &Path) {
+    let entries = file.parent().and_then(|folder| fs::read_dir(folder).ok());
+    for entry in entries.into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_draft =
+            name.to_str().is_some_and(|n| n.starts_with(".warpaint-") && n.ends_with(".tmp"));
+        let written = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = written.ok().and_then(|at| SystemTime::now().duration_since(at).ok());
+        if is_draft && age.is_some_and(|age| age > Duration::from_secs(3600)) {
+            // What cannot be removed is looked at again next time.
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 
@@ -127,6 +172,7 @@ impl Folders {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::studio::keeper::no_wake;
 
     #[test]
     fn what_is_stored_is_loaded() {
@@ -138,8 +184,31 @@ mod tests {
             scene: Some("a.cu".into()),
             ..State::default()
         };
-        state.store(&file).unwrap();
+        let (mut remembered, _) = Remembered::load(&file);
+        let keeper = Keeper::new(no_wake());
+        let now = Instant::now();
+        let due = remembered.keep_soon(&state, &keeper, now).expect("it is another one");
+        assert!(due - now < Duration::from_secs(1));
+        assert_eq!(remembered.keep_soon(&state, &keeper, due), None);
+        keeper.flush();
         assert_eq!(State::load(&file), state);
+        fs::remove_file(&file).unwrap();
+        remembered.keep(&state, &keeper);
+        keeper.flush();
+        assert!(!file.exists(), "what has not changed is not written");
+    }
+
+    #[test]
+    fn drafts_of_ended_processes_are_cleared() {
+        let folder = tempfile::tempdir().unwrap();
+        let [old, young, other] =
+            [".warpaint-a.tmp", ".warpaint-b.tmp", "c.tmp"].map(|name| folder.path().join(name));
+        let hours_ago = SystemTime::now() - Duration::from_secs(7200);
+        for (path, at) in [(&old, hours_ago), (&young, SystemTime::now()), (&other, hours_ago)] {
+            fs::File::create(path).unwrap().set_modified(at).unwrap();
+        }
+        Remembered::load(&folder.path().join("studio.json"));
+        assert_eq!([&old, &young, &other].map(|path| path.exists()), [false, true, true]);
     }
 
     #[test]

@@ -19,22 +19,24 @@ use winit::{
 
 use super::{
     Error, Options, Result,
-    desk::{Desk, Wake},
+    desk::{Desk, Recovered, Wake},
     detail::Detail,
     document::Document,
     keyboard, layout,
     pace::{Next, Pace},
     panels::{Action, Pointer, Probe},
     recovery::Recovery,
-    state::{Folders, State},
+    signals::Signals,
+    state::{Folders, Remembered, State},
     theme,
+    typing::Typing,
 };
 use crate::{
     device::{Choice, Device},
     diagnostic::Severity,
     draw, gl,
     interop::{self, Interop},
-    scene::{Overrides, Scene, built_ins},
+    scene::{Overrides, built_ins},
     session::{self, Session, Snapshot},
 };
 
@@ -43,19 +45,36 @@ const FIRST_SCENE: &str = "particles";
 /// How often statistics are taken while a scene plays.
 const STATISTICS_EVERY: Duration = Duration::from_millis(250);
 
-/// Opens the studio and returns when its window is closed.
+/// How the studio ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Its window was closed.
+    Closed,
+    /// This signal asked for it; everything is kept.
+    Signal(i32),
+}
+
+/// Opens the studio and returns when its window is closed, or when SIGINT or SIGTERM asks for its end.
+///
+/// A second one of these signals ends the process at once, as does a little more than a second in which the first was of
+/// no use: a driver or a compiler may not be interruptible. What is unsaved is on the disk before.
 ///
 /// # Errors
 /// [`Error::Gl`] without a display or OpenGL, or when another program destroys the window; the errors of the device
 /// and the session at the start. What goes wrong later is shown in the window.
-pub fn run(options: Options) -> Result<()> {
+pub fn run(options: Options) -> Result<Ended> {
     let event_loop = EventLoop::with_user_event().build().map_err(gl::Error::from)?;
     let proxy = event_loop.create_proxy();
+    let signals = {
+        let proxy = proxy.clone();
+        // An event loop that has ended needs no telling.
+        Signals::watch(move || _ = proxy.send_event(Event::End))
+    };
     let mut host = Host::NotYet(Box::new(options), proxy);
     let ran = until_window_lost(|| event_loop.run_app(&mut host));
     match (host, ran) {
         (Host::Failed(error), _) => Err(*error),
-        (_, Some(Ok(()))) => Ok(()),
+        (_, Some(Ok(()))) => Ok(signals.received().map_or(Ended::Closed, Ended::Signal)),
         (Host::Open(mut studio), None | Some(Err(_))) => {
             studio.close();
             studio.destroy();
@@ -99,6 +118,8 @@ enum Event {
     Look,
     /// egui wants a frame after this long.
     Repaint(Duration),
+    /// A signal asks for the end.
+    End,
 }
 
 /// winit makes windows only within its event loop.
@@ -126,7 +147,10 @@ impl ApplicationHandler<Event> for Host {
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
         let Self::Open(studio) = self else { return };
         let result = match &event {
-            WindowEvent::CloseRequested => return event_loop.exit(),
+            WindowEvent::CloseRequested => {
+                studio.take_in();
+                return event_loop.exit();
+            }
             WindowEvent::Destroyed => Err(gl::Error::WindowLost.into()),
             event => studio.window_event(event),
         };
@@ -139,12 +163,18 @@ impl ApplicationHandler<Event> for Host {
         }
     }
 
-    fn user_event(&mut self, _: &ActiveEventLoop, event: Event) {
-        let Self::Open(studio) = self else { return };
+    fn user_event(&mut self, event_loop: &ActiveEventLoop, event: Event) {
         let delay = match event {
             Event::Look => Duration::ZERO,
             Event::Repaint(delay) => delay,
+            Event::End => {
+                if let Self::Open(studio) = self {
+                    studio.take_in();
+                }
+                return event_loop.exit();
+            }
         };
+        let Self::Open(studio) = self else { return };
         if let Some(moment) = Instant::now().checked_add(delay) {
             studio.pace.want(moment);
         }
@@ -192,8 +222,8 @@ struct Studio {
     snapshot: Snapshot,
     desk: Desk,
     locals: layout::Locals,
-    folders: Option<Folders>,
     state: State,
+    remembered: Option<Remembered>,
     camera: draw::Camera,
     /// Which part of an image is seen.
     part: draw::PanZoom,
@@ -230,7 +260,10 @@ impl Studio {
         proxy: EventLoopProxy<Event>,
     ) -> Result<Self> {
         let folders = Folders::user();
-        let state = folders.as_ref().map_or_else(State::default, |f| State::load(&f.state));
+        let (remembered, state) = match folders.as_ref().map(|f| Remembered::load(&f.state)) {
+            Some((remembered, state)) => (Some(remembered), state),
+            None => (None, State::default()),
+        };
         let document = match options.scene.take() {
             Some(document) => document,
             None => first_document(&state),
@@ -252,7 +285,7 @@ impl Studio {
         options.parameters.clear();
         let mut pace = Pace::new(rate);
         pace.want(Instant::now());
-        Ok(Self {
+        let mut studio = Self {
             snapshot: session.snapshot(),
             session: Some(session),
             view,
@@ -266,8 +299,8 @@ impl Studio {
             desk: Desk::new(document, recovery, wake(&proxy)),
             proxy,
             locals: layout::Locals::default(),
-            folders,
             state,
+            remembered,
             camera: draw::Camera::default(),
             part: draw::PanZoom::default(),
             detail: Detail::new(Instant::now()),
@@ -279,7 +312,9 @@ impl Studio {
             mouse: [0.0; 4],
             pace,
             title: String::new(),
-        })
+        };
+        studio.note_scene();
+        Ok(studio)
     }
 
     fn window_event(&mut self, event: &WindowEvent) -> Result<()> {
@@ -309,7 +344,35 @@ impl Studio {
             self.pace.want(now);
         }
         let busy = self.session.as_ref().is_some_and(Session::is_busy);
-        self.pace.next(now, busy)
+        let kept_next = self.keep_soon(now);
+        self.pace.next(now, busy).by(kept_next)
+    }
+
+    /// Keeps text and state soon after they have changed. Gives when to call this again.
+    fn keep_soon(&mut self, now: Instant) -> Option<Instant> {
+        self.note_size();
+        let notices = self.desk.notices().len();
+        let text = self.desk.keep_soon(now);
+        if self.desk.notices().len() != notices {
+            self.pace.want(now);
+        }
+        let keeper = &self.desk.keeper;
+        let state = self.remembered.as_mut().and_then(|r| r.keep_soon(&self.state, keeper, now));
+        text.into_iter().chain(state).min()
+    }
+
+    fn note_size(&mut self) {
+        let size = self.size.to_logical::<f32>(self.window.scale_factor());
+        self.state.window = [size.width, size.height];
+    }
+
+    /// Notes which scene is open, for the next start.
+    fn note_scene(&mut self) {
+        let document = &self.desk.document;
+        let absolute =
+            |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        let path = document.path.as_ref().map(absolute);
+        self.state.scene = Some(path.map_or(document.name.clone(), |p| p.display().to_string()));
     }
 
     fn update_session(&mut self) -> bool {
@@ -381,6 +444,19 @@ impl Studio {
             shown_at.1 = view;
         });
         shown_at
+    }
+
+    /// Takes in the last keys that were typed, which no frame has seen yet.
+    fn take_in(&mut self) {
+        // A few frames are enough for any hand; a key that is held down must not keep the window open.
+        for _ in 0..4 {
+            if let Err(error) = self.redraw() {
+                return tracing::debug!("the last keys are lost: {error}");
+            }
+            if !Typing::waits(&self.egui.egui_ctx) {
+                return;
+            }
+        }
     }
 
     /// Draws the view's picture, the panels over it, and shows both.
@@ -478,8 +554,7 @@ impl Studio {
     }
 
     fn give_input(&mut self) {
-        let free = !self.egui.egui_ctx.egui_wants_keyboard_input();
-        let keys = match free {
+        let keys = match self.locals.keyboard.is_the_scenes() {
             true => self.egui.egui_ctx.input(keyboard::held),
             false => crate::scene::Keys::default(),
         };
@@ -492,22 +567,23 @@ impl Studio {
     fn act(&mut self, action: Action) {
         self.pace.want(Instant::now());
         match action {
-            Action::Edit(text) => {
-                self.desk.keep();
-                self.compile(text);
-            }
-            Action::Compile(text) => self.compile(text),
+            Action::Edit(text) | Action::Compile(text) => self.compile(text),
             Action::Save => {
                 let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
                 self.desk.save(&folder);
+                self.note_scene();
             }
             Action::Open(path) => self.open_file(&path),
             Action::OpenBuiltIn(name) => self.open_built_in(&name),
             Action::Reveal(line, column) => self.locals.editor.reveal(line, column),
             Action::ReloadFromDisk => self.desk.reload_from_disk(),
             Action::KeepMine => self.desk.keep_mine(),
-            Action::Recover => self.desk.recover(),
-            Action::Discard => self.desk.discard(),
+            Action::Recover(file) => match self.desk.recover(&file) {
+                Recovered::Opened => self.opened(),
+                Recovered::InPlace | Recovered::Not => {}
+            },
+            Action::Discard(file) => self.desk.discard(&file),
+            Action::AskLater => self.desk.ask_later(),
             Action::Dismiss(number) => self.desk.dismiss(number),
             Action::Orbit(drag) => self.camera.orbit(drag.into()),
             Action::Pan(drag) => self.pan(drag),
@@ -567,7 +643,7 @@ impl Studio {
     }
 
     fn open_file(&mut self, path: &Path) {
-        match Desk::read(path) {
+        match Document::read(path) {
             Ok(document) => self.open_document(document),
             Err(error) => {
                 let text = format!("{} cannot be opened: {error}", path.display());
@@ -577,13 +653,19 @@ impl Studio {
     }
 
     fn open_built_in(&mut self, name: &str) {
-        if let Some(document) = built_in(name) {
+        if let Some(document) = Document::built_in(name) {
             self.open_document(document);
         }
     }
 
     fn open_document(&mut self, document: Document) {
         self.desk.open(document);
+        self.opened();
+    }
+
+    /// Shows the document that has come onto the desk.
+    fn opened(&mut self) {
+        self.note_scene();
         self.locals.editor.opened();
         self.reset_camera();
         self.restart();
@@ -611,20 +693,13 @@ impl Studio {
         }
     }
 
-    /// Keeps what is to be kept.
+    /// Keeps what is to be kept, and waits for it.
     fn close(&mut self) {
-        self.desk.keep();
-        let document = &self.desk.document;
-        let absolute =
-            |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        let path = document.path.as_ref().map(absolute);
-        self.state.scene = Some(path.map_or(document.name.clone(), |p| p.display().to_string()));
-        let scale = self.window.scale_factor();
-        let size = self.size.to_logical::<f32>(scale);
-        self.state.window = [size.width, size.height];
-        if let Some(Err(error)) = self.folders.as_ref().map(|f| self.state.store(&f.state)) {
-            tracing::warn!("the studio's state is not remembered: {error}");
+        self.note_size();
+        if let Some(remembered) = &mut self.remembered {
+            remembered.keep(&self.state, &self.desk.keeper);
         }
+        self.desk.close();
     }
 
     fn destroy(mut self: Box<Self>) {
@@ -685,6 +760,7 @@ fn egui(
     // Without dithering: panels are of few colours, and where a CPU draws it costs a quarter of their time.
     let egui = EguiGlow::new(event_loop, context.glow(), None, Some(scale), false);
     theme::apply(&egui.egui_ctx);
+    egui.egui_ctx.add_plugin(Typing::default());
     let proxy = Mutex::new(proxy.clone());
     egui.egui_ctx.set_request_repaint_callback(move |request| {
         if let Ok(proxy) = proxy.lock() {
@@ -713,14 +789,9 @@ fn first_document(state: &State) -> Document {
     let last = state
         .scene
         .as_deref()
-        .and_then(|name| Desk::read(Path::new(name)).ok().or_else(|| built_in(name)));
-    last.or_else(|| built_in(FIRST_SCENE)).unwrap_or_else(|| Document::new(FIRST_SCENE, None, ""))
-}
-
-fn built_in(name: &str) -> Option<Document> {
-    let name = name.strip_suffix(".cu").unwrap_or(name);
-    let text = Scene::built_in(name)?;
-    Some(Document::new(format!("{name}.cu"), None, text))
+        .and_then(|name| Document::read(Path::new(name)).ok().or_else(|| Document::built_in(name)));
+    last.or_else(|| Document::built_in(FIRST_SCENE))
+        .unwrap_or_else(|| Document::new(FIRST_SCENE, None, ""))
 }
 
 /// A place from 0 to 1 as one from -1 to 1.

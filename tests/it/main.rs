@@ -27,7 +27,11 @@ mod headers;
 mod host_functions;
 #[cfg(feature = "gl")]
 mod interop;
+#[cfg(feature = "studio")]
+mod kept;
 mod kernel;
+#[cfg(feature = "studio")]
+mod keyboard;
 mod link;
 #[cfg(feature = "gl")]
 mod manual;
@@ -39,6 +43,8 @@ mod ptx;
 mod record;
 #[cfg(feature = "gl")]
 mod scenes;
+#[cfg(feature = "studio")]
+mod screen;
 #[cfg(feature = "studio")]
 mod seed;
 #[cfg(feature = "gl")]

@@ -20,6 +20,8 @@ pub struct Notice {
     pub text: String,
     /// The answers; none where there is nothing to ask.
     pub answers: Vec<(&'static str, Action)>,
+    /// Whether it is about more than the open document, and stays when another one is opened.
+    pub lasting: bool,
 }
 
 /// All strips; takes no space when there is nothing to say. `file` is the open scene's name as diagnostics
@@ -39,21 +41,33 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, file: &str, notices: &[Notice]) ->
 }
 
 fn strip(ui: &mut Ui, severity: Severity, content: impl FnOnce(&mut Ui)) {
+    ground(ui, severity, |ui| {
+        ui.spacing_mut().item_spacing.x = 8.0;
+        ui.horizontal(|ui| {
+            mark(ui, severity);
+            content(ui);
+        });
+    });
+}
+
+/// What a strip stands on.
+pub(super) fn ground(ui: &mut Ui, severity: Severity, content: impl FnOnce(&mut Ui)) {
     let color = icons::severity_color(severity);
     let fill = theme::PANEL.lerp_to_gamma(color, 0.16);
     let frame = Frame::new().fill(fill).inner_margin(Margin::symmetric(12, 6));
     let strip = frame.show(ui, |ui| {
         ui.set_width(ui.available_width());
-        ui.spacing_mut().item_spacing.x = 8.0;
-        ui.horizontal(|ui| {
-            let (rect, _) = ui.allocate_exact_size(vec2(16.0, 22.0), Sense::hover());
-            icons::severity(ui.painter(), rect.center(), severity);
-            content(ui);
-        });
+        content(ui);
     });
     let rect = strip.response.rect;
     let edge = egui::Rect::from_min_size(rect.min, vec2(3.0, rect.height()));
     ui.painter().rect_filled(edge, 0.0, color);
+}
+
+/// What a strip begins with.
+pub(super) fn mark(ui: &mut Ui, severity: Severity) {
+    let (rect, _) = ui.allocate_exact_size(vec2(16.0, 22.0), Sense::hover());
+    icons::severity(ui.painter(), rect.center(), severity);
 }
 
 fn fault_content(ui: &mut Ui, fault: &Diagnostic, file: &str, actions: &mut Vec<Action>) {

@@ -3,8 +3,9 @@
 use std::{collections::BTreeMap, ops::Range};
 
 use egui::{
-    Align, Align2, Color32, FontId, Galley, Id, Key, KeyboardShortcut, Modifiers, Pos2, Rect,
-    ScrollArea, Shape, Stroke, TextEdit, Ui, UiBuilder,
+    Align, Align2, Color32, Event, FocusDirection, FontId, Galley, Id, Key, KeyboardShortcut,
+    Modifiers, Pos2, Rect, Response, ScrollArea, Shape, Stroke, TextBuffer, TextEdit, Ui,
+    UiBuilder,
     text::{CCursor, CCursorRange, CharIndex},
     text_edit::{TextEditOutput, TextEditState},
     vec2,
@@ -19,6 +20,7 @@ use crate::{
         document::Document,
         highlight::Highlighter,
         icons, theme,
+        typing::{Lines, Typing},
     },
 };
 
@@ -30,6 +32,8 @@ pub struct Local {
     /// Counts the documents opened, so that undo never goes back into another one.
     document: u64,
     caret: (usize, usize),
+    /// Whether the user has come here by a click or a key that is meant for it, and not by walking through the window.
+    entered: bool,
 }
 
 impl Local {
@@ -37,6 +41,7 @@ impl Local {
     pub fn opened(&mut self) {
         self.document += 1;
         self.caret = (0, 0);
+        self.entered = false;
     }
 
     /// Shows `line`, and `column` where known (both from 1), in the next frame.
@@ -69,16 +74,41 @@ pub fn show(
     let command = Modifiers::COMMAND;
     let at_once = ui.input_mut(|i| i.consume_shortcut(&KeyboardShortcut::new(command, Key::Enter)));
     let save = ui.input_mut(|i| i.consume_shortcut(&KeyboardShortcut::new(command, Key::S)));
-    if change_lines(ui, local.id(), &mut document.text) {
-        document.touch(now);
+    let mut changed = false;
+    let id = local.id();
+    let mut turn = Typing::turn(ui.ctx(), id, ui.available_rect_before_wrap());
+    walk_past(ui, id, local);
+    if turn.enters {
+        enter(ui, id, local);
     }
-    let revealed =
-        local.reveal.take().map(|place| put_caret(ui, local.id(), &document.text, place));
+    let has_focus = |ui: &Ui| ui.memory(|memory| memory.has_focus(id));
+    if has_focus(ui) {
+        for lines in turn.lines {
+            changed |= change_lines(ui, id, &mut document.text, lines);
+        }
+    } else {
+        // They follow a click that was not for the text after all.
+        turn.field.clear();
+    }
+    let revealed = local.reveal.take().map(|place| {
+        enter(ui, id, local);
+        put_caret(ui, id, &document.text, place)
+    });
 
     let marks = marks(snapshot, &document.name);
     let font = theme::code_font(font_size);
-    if field(ui, document, &marks, &font, local, revealed) {
+    let others = swap_keys(ui, turn.field);
+    changed |= field(ui, document, &marks, &font, local, revealed);
+    ui.input_mut(|input| input.events = others);
+    if changed {
         document.touch(now);
+    }
+    if turn.leaves {
+        ui.memory_mut(|memory| memory.surrender_focus(id));
+    }
+    local.entered &= has_focus(ui);
+    if turn.again {
+        ui.request_repaint();
     }
 
     let mut actions = Vec::new();
@@ -110,26 +140,79 @@ fn marks<'a>(snapshot: &'a Snapshot, file: &str) -> Marks<'a> {
     marks
 }
 
-/// Tab on several lines, Shift+Tab and Ctrl+/, which work on lines and not at the caret.
-fn change_lines(ui: &Ui, id: Id, text: &mut String) -> bool {
-    if !ui.memory(|memory| memory.has_focus(id)) {
-        return false;
+/// Gives the editor the keyboard.
+fn enter(ui: &Ui, id: Id, local: &mut Local) {
+    local.entered = true;
+    ui.memory_mut(|memory| memory.request_focus(id));
+}
+
+/// Sends the keyboard on where Shift+Tab or an arrow has brought it here at the end of the last frame: who walks through
+/// the window must not change the file.
+fn walk_past(ui: &Ui, id: Id, local: &Local) {
+    if !local.entered && ui.memory(|memory| memory.has_focus(id)) {
+        ui.memory_mut(|memory| {
+            memory.surrender_focus(id);
+            memory.move_focus(FocusDirection::Previous);
+        });
     }
+}
+
+/// Whether the editor may keep the keyboard that it has just got: after a click it may, and who comes by Tab walks on.
+fn came_in(ui: &Ui, response: &Response, local: &mut Local) {
+    if local.entered || !response.has_focus() {
+        return;
+    }
+    if response.contains_pointer() && ui.input(|i| i.pointer.any_down() || i.pointer.any_released())
+    {
+        local.entered = true;
+    } else {
+        ui.memory_mut(|memory| {
+            memory.surrender_focus(response.id);
+            memory.move_focus(FocusDirection::Next);
+        });
+    }
+}
+
+/// Shows the field no keys but `keys`; gives all events that there were, for those that come after it.
+fn swap_keys(ui: &Ui, keys: Vec<Event>) -> Vec<Event> {
+    ui.input_mut(|input| {
+        let others = std::mem::take(&mut input.events);
+        let is_key = |event: &&Event| {
+            matches!(
+                event,
+                Event::Key { .. }
+                    | Event::Text(_)
+                    | Event::Copy
+                    | Event::Cut
+                    | Event::Paste(_)
+                    | Event::Ime(_)
+            )
+        };
+        input.events = others.iter().filter(|event| !is_key(event)).cloned().chain(keys).collect();
+        others
+    })
+}
+
+/// Does with the selected lines, or that of the caret, what `what` says; gives whether the text was changed.
+fn change_lines(ui: &Ui, id: Id, text: &mut String, what: Lines) -> bool {
     let Some(mut state) = TextEditState::load(ui.ctx(), id) else { return false };
     let Some(range) = state.cursor.char_range() else { return false };
     let selection = range.as_sorted_char_range();
     let selection = selection.start.0..selection.end.0;
     let lines = code_buffer::lines_of(text, selection.clone());
-    let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
     let before = (text.chars().count(), text.clone());
-    if pressed(Modifiers::COMMAND, Key::Slash) {
-        code_buffer::toggle_comment(text, lines.clone());
-    } else if pressed(Modifiers::SHIFT, Key::Tab) {
-        code_buffer::outdent(text, lines.clone());
-    } else if lines.len() > 1 && pressed(Modifiers::NONE, Key::Tab) {
-        code_buffer::indent(text, lines.clone());
-    } else {
-        return false;
+    match what {
+        Lines::Comment => code_buffer::toggle_comment(text, lines.clone()),
+        Lines::Outdent => code_buffer::outdent(text, lines.clone()),
+        Lines::Indent if lines.len() > 1 => code_buffer::indent(text, lines.clone()),
+        Lines::Indent => {
+            let mut buffer = CodeBuffer(text);
+            let mut caret = buffer.delete_selected(&range);
+            buffer.insert_text_at(&mut caret, "\t", usize::MAX);
+            state.cursor.set_char_range(Some(CCursorRange::one(caret)));
+            state.store(ui.ctx(), id);
+            return *text != before.1;
+        }
     }
     let range = if lines.len() > 1 {
         let line = |n: usize| code_buffer::line_start(text, n as u32 + 1);
@@ -154,7 +237,7 @@ fn line_end(text: &str, n: usize) -> usize {
     start + text.chars().skip(start).take_while(|c| *c != '\n').count()
 }
 
-/// Puts the caret at a line and column (from 1), takes the keyboard, and gives the line from 0.
+/// Puts the caret at a line and column (from 1), and gives the line from 0.
 fn put_caret(ui: &Ui, id: Id, text: &str, (line, column): (u32, Option<u32>)) -> usize {
     let start = code_buffer::line_start(text, line);
     let column = column.unwrap_or(1).saturating_sub(1) as usize;
@@ -163,7 +246,6 @@ fn put_caret(ui: &Ui, id: Id, text: &str, (line, column): (u32, Option<u32>)) ->
     let caret = CCursor::new((start + column).min(end.max(start)));
     state.cursor.set_char_range(Some(CCursorRange::one(caret)));
     state.store(ui.ctx(), id);
-    ui.memory_mut(|memory| memory.request_focus(id));
     (line as usize).saturating_sub(1)
 }
 
@@ -209,13 +291,13 @@ fn text(
 ) -> (TextEditOutput, bool) {
     let id = local.id();
     let highlighter = &mut local.highlighter;
-    let mut layouter = |ui: &Ui, buffer: &dyn egui::TextBuffer, _wrap_width: f32| {
+    let mut layouter = |ui: &Ui, buffer: &dyn TextBuffer, _wrap_width: f32| {
         let job = highlighter.job(buffer.as_str(), font);
         ui.fonts_mut(|fonts| fonts.layout_job(egui::text::LayoutJob::clone(&job)))
     };
     let width = layouter(ui, &document.text, 0.0).size().x + 80.0;
     let background = ui.painter().add(Shape::Noop);
-    let mut buffer = CodeBuffer::new(&mut document.text);
+    let mut buffer = CodeBuffer(&mut document.text);
     let output = TextEdit::multiline(&mut buffer)
         .id(id)
         .font(font.clone())
@@ -231,13 +313,8 @@ fn text(
         .desired_width(width.max(space.x))
         .layouter(&mut layouter)
         .show(ui);
-    let moved = buffer.outdent_closed();
-    let mut changed = output.response.response.changed();
-    for index in &moved {
-        shift_caret(ui, id, *index);
-        changed = true;
-        ui.request_repaint();
-    }
+    let changed = output.response.response.changed();
+    came_in(ui, &output.response.response, local);
     if let Some(range) = output.cursor_range {
         let index = range.primary.index.0;
         let line = code_buffer::line_of(&document.text, index);
@@ -252,19 +329,6 @@ fn text(
         ui.scroll_to_rect(row, Some(Align::Center));
     }
     (output, changed)
-}
-
-/// Moves the caret with the text after a brace at character `index` went one step left.
-fn shift_caret(ui: &Ui, id: Id, index: usize) {
-    let Some(mut state) = TextEditState::load(ui.ctx(), id) else { return };
-    let Some(range) = state.cursor.char_range() else { return };
-    let shift = |cursor: CCursor| {
-        let at = cursor.index.0;
-        CCursor::new(if at > index { at - code_buffer::TAB } else { at })
-    };
-    let range = CCursorRange::two(shift(range.secondary), shift(range.primary));
-    state.cursor.set_char_range(Some(range));
-    state.store(ui.ctx(), id);
 }
 
 /// Where line `n` (from 0) stands on the screen.

@@ -14,6 +14,7 @@ pub mod statistics;
 pub mod status;
 pub mod timings;
 pub mod transport;
+pub mod unsaved;
 pub mod view;
 
 use std::path::PathBuf;
@@ -51,10 +52,12 @@ pub enum Action {
     ReloadFromDisk,
     /// Keep the editor's text although the disk has another.
     KeepMine,
-    /// Take the unsaved text from last time.
-    Recover,
-    /// Forget the unsaved text from last time.
-    Discard,
+    /// Put the unsaved text in this file into the editor, with its document.
+    Recover(PathBuf),
+    /// Forget the unsaved text in this file.
+    Discard(PathBuf),
+    /// Ask no more about unsaved texts until the next start.
+    AskLater,
     /// Take away the notice with this number.
     Dismiss(u64),
     /// Turn the camera, by a part of the view's height.

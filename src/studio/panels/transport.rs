@@ -1,6 +1,9 @@
 //! The title bar: the scene, its clock, and the buttons that move it.
 
-use egui::{Align, Layout, RichText, Ui};
+use egui::{
+    Align, Layout, PopupCloseBehavior, RichText, ScrollArea, Ui,
+    containers::menu::{MenuButton, MenuConfig},
+};
 
 use super::{Action, FrameTimes};
 use crate::{
@@ -11,6 +14,9 @@ use crate::{
         number, theme,
     },
 };
+
+/// The height of what is above and below the list of scenes in the menu, in points.
+const BELOW_SCENES: f32 = 200.0;
 
 /// What the bar remembers from frame to frame.
 #[derive(Debug, Default)]
@@ -50,33 +56,43 @@ fn scene_menu(
     actions: &mut Vec<Action>,
 ) {
     let title = RichText::new(format!("{}     ", snapshot.title)).color(theme::STRONG).size(14.5);
-    let menu = ui.menu_button(title, |ui| {
+    // A click into the field for a path must not close the menu.
+    let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    let (button, _) = MenuButton::new(title).config(stays).ui(ui, |ui| {
         ui.set_width(250.0);
         ui.label(RichText::new("Built-in scenes").small().color(theme::WEAK));
-        for name in built_ins {
-            if ui.button(*name).clicked() {
-                actions.push(Action::OpenBuiltIn((*name).to_owned()));
-                ui.close();
+        // In a low window the field below is to be within it, too.
+        let height = (ui.ctx().content_rect().height() - BELOW_SCENES).max(60.0);
+        ScrollArea::vertical().max_height(height).show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            for name in built_ins {
+                if ui.button(*name).clicked() {
+                    actions.push(Action::OpenBuiltIn((*name).to_owned()));
+                    ui.close();
+                }
             }
-        }
+        });
         ui.separator();
-        ui.label(
-            RichText::new("A .cu file (or drop one on the window)").small().color(theme::WEAK),
-        );
-        let field = egui::TextEdit::singleline(&mut local.path)
-            .hint_text("path/to/scene.cu")
-            .desired_width(f32::INFINITY);
-        let field = ui.add(field);
-        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
-        let open = ui.add_enabled(!local.path.trim().is_empty(), egui::Button::new("Open"));
-        if !local.path.trim().is_empty() && (entered || open.clicked()) {
-            actions.push(Action::Open(std::mem::take(&mut local.path).trim().into()));
-            ui.close();
-        }
+        path_field(ui, local, actions);
     });
-    let end = menu.response.rect.right_center() - egui::vec2(14.0, 0.0);
+    let end = button.rect.right_center() - egui::vec2(14.0, 0.0);
     icons::triangle_down(ui.painter(), end, theme::WEAK);
-    menu.response.on_hover_text(&snapshot.summary);
+    button.on_hover_text(&snapshot.summary);
+}
+
+fn path_field(ui: &mut Ui, local: &mut Local, actions: &mut Vec<Action>) {
+    ui.label(RichText::new("A .cu file (or drop one on the window)").small().color(theme::WEAK));
+    let field = egui::TextEdit::singleline(&mut local.path)
+        .hint_text("path/to/scene.cu")
+        .desired_width(f32::INFINITY);
+    let field = ui.add(field);
+    let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+    let named = !local.path.trim().is_empty();
+    let open = ui.add_enabled(named, egui::Button::new("Open"));
+    if named && (entered || open.clicked()) {
+        actions.push(Action::Open(std::mem::take(&mut local.path).trim().into()));
+        ui.close();
+    }
 }
 
 fn save_button(ui: &mut Ui, document: &Document, actions: &mut Vec<Action>) {

@@ -12,6 +12,10 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct Local {
     pointer: Pointer,
+    /// Whether keys are meant for it: somebody has walked here with Tab.
+    pub focused: bool,
+    /// Whether the pointer was pressed on it.
+    pub pressed: bool,
 }
 
 /// Takes all the space there is; gives its place in points.
@@ -23,6 +27,8 @@ pub fn show(
 ) -> (Rect, Vec<Action>) {
     let rect = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(rect, Sense::click_and_drag());
+    local.focused = response.has_focus();
+    local.pressed = response.is_pointer_button_down_on();
     let hand = Hand::of(snapshot);
     let mut actions = camera(ui, &response, hand);
     let gone = Pointer { inside: false, wheel: 0.0, ..local.pointer };
