@@ -1,0 +1,295 @@
+//! Starts children, sees how they end, and finds out what ended them.
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    io::{BufRead as _, BufReader},
+    path::PathBuf,
+    process::{Child, Stdio},
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{
+    super::guard,
+    case::{Case, SETTINGS, Setting},
+    child::{self, MARK, ORDER},
+};
+use crate::support;
+
+/// Longest that a child may say nothing, on a busy machine and without optimisation.
+const SILENCE: Duration = Duration::from_secs(60);
+/// Most modules of one kind of harm that are shortened.
+const MOST_ALIKE: usize = 3;
+
+/// What is known of all cases that were tried.
+#[derive(Default)]
+pub struct Summary {
+    pub cases: u64,
+    pub at_once: u64,
+    pub shorter: u64,
+    pub refused: BTreeMap<String, u64>,
+    pub ended: BTreeMap<String, u64>,
+    pub harms: BTreeMap<String, Vec<Finding>>,
+}
+
+/// A module that did harm.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    pub number: u64,
+    pub setting: Setting,
+    pub mode: String,
+    pub what: String,
+}
+
+/// How a child ended.
+struct End {
+    /// Case and mode that it was at last, and what happened, unless all went well.
+    harm: Option<(u64, String, String)>,
+}
+
+impl Summary {
+    fn add(&mut self, line: &str) {
+        match line.split_once(' ') {
+            Some(("case", _)) => self.cases += 1,
+            Some(("loaded", how)) => {
+                *if how == "at once" { &mut self.at_once } else { &mut self.shorter } += 1
+            }
+            Some(("refused", why)) => *self.refused.entry(why.to_owned()).or_default() += 1,
+            Some(("ended", how)) => *self.ended.entry(how.to_owned()).or_default() += 1,
+            _ => {}
+        }
+    }
+
+    pub fn merge(&mut self, other: Self) {
+        self.cases += other.cases;
+        self.at_once += other.at_once;
+        self.shorter += other.shorter;
+        other
+            .refused
+            .into_iter()
+            .for_each(|(why, count)| *self.refused.entry(why).or_default() += count);
+        other
+            .ended
+            .into_iter()
+            .for_each(|(how, count)| *self.ended.entry(how).or_default() += count);
+        other
+            .harms
+            .into_iter()
+            .for_each(|(kind, all)| self.harms.entry(kind).or_default().extend(all));
+    }
+
+    /// Several lines.
+    pub fn text(&self) -> String {
+        let percent = |count: u64| 100.0 * count as f64 / self.cases.max(1) as f64;
+        let listed = |map: &BTreeMap<String, u64>| {
+            let mut all: Vec<_> = map.iter().collect();
+            all.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+            let all = all.into_iter().take(25).map(|(what, count)| format!("  {count} {what}\n"));
+            all.collect::<String>()
+        };
+        let mut text = format!(
+            "{} modules: {:.1} % loaded at once, {:.1} % without some lines\nrefused:\n{}launches:\n{}harm:\n",
+            self.cases,
+            percent(self.at_once),
+            percent(self.shorter),
+            listed(&self.refused),
+            listed(&self.ended)
+        );
+        for (kind, all) in &self.harms {
+            let Finding { number, setting, mode, what } = &all[0];
+            text += &format!(
+                "  {} {kind}, first case {number} ({setting}, {mode}): {what}\n",
+                all.len()
+            );
+        }
+        text
+    }
+}
+
+/// What kind of harm it is, without numbers.
+fn kind_of(what: &str) -> String {
+    let kind = what.split(['+', '0']).next().unwrap_or_default();
+    kind.trim_end_matches(|c: char| !c.is_alphanumeric()).chars().take(70).collect()
+}
+
+fn start(setting: Setting, order: &str) -> Child {
+    let mut command = support::alone("fuzz::attack::child_that_may_come_to_harm");
+    command.env(ORDER, order).env_remove("WARPAINT_FUZZ_SECONDS");
+    match setting.lanes {
+        "auto" => command.env_remove("WARPAINT_LANES"),
+        lanes => command.env("WARPAINT_LANES", lanes),
+    };
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// Follows a child to its end; each line that it says goes to `tell`.
+fn follow(mut child: Child, mut tell: impl FnMut(&str)) -> End {
+    let out = BufReader::new(child.stdout.take().unwrap());
+    let (send, lines) = mpsc::channel();
+    let reader = thread::spawn(move || {
+        // What a kernel prints need not be UTF-8, and may stand in front of a line of the child's.
+        out.split(b'\n').map_while(Result::ok).try_for_each(|line| send.send(line))
+    });
+    let (mut case, mut mode, mut harm, mut ended) = (0, String::new(), None, false);
+    loop {
+        let line = match lines.recv_timeout(SILENCE) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                let _ = child.kill();
+                harm = Some("hang: nothing for a minute".to_owned());
+                break;
+            }
+        };
+        let line = String::from_utf8_lossy(&line);
+        let Some((_, line)) = line.split_once(MARK) else { continue };
+        match line.split_once(' ') {
+            Some(("case", number)) => {
+                (case, mode) = (number.parse().unwrap_or(0), "load".to_owned())
+            }
+            Some(("mode", name)) => name.clone_into(&mut mode),
+            Some(("harm", what)) => harm = Some(what.to_owned()),
+            _ => ended |= line == "end",
+        }
+        tell(line);
+    }
+    let status = child.wait().unwrap();
+    drop(reader.join());
+    if harm.is_none() && !ended {
+        harm = Some(format!("the process ended: {status}"));
+    }
+    End { harm: harm.map(|what| (case, mode, what)) }
+}
+
+/// Tries `count` cases from `first` on.
+pub fn run(setting: Setting, first: u64, count: u64) -> Summary {
+    let mut summary = Summary::default();
+    let (mut next, last) = (first, first + count);
+    while next < last {
+        let child = start(setting, &format!("run {setting} {next} {}", last - next));
+        let end = follow(child, |line| summary.add(line));
+        let Some((number, mode, what)) = end.harm else { break };
+        let finding = Finding { number, setting, mode, what };
+        summary.harms.entry(kind_of(&finding.what)).or_default().push(finding);
+        next = number + 1;
+    }
+    summary
+}
+
+/// Tries for so long on so many children at once; tells how far it came now and then.
+pub fn run_for(time: Duration, workers: usize, first: u64) -> Summary {
+    const BATCH: u64 = 400;
+    let end = Instant::now() + time;
+    let next = std::sync::atomic::AtomicU64::new(0);
+    let total = std::sync::Mutex::new((Summary::default(), Instant::now()));
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while Instant::now() < end {
+                    let batch = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    let setting = SETTINGS[batch as usize % SETTINGS.len()];
+                    let summary = run(setting, first + batch * BATCH, BATCH);
+                    let found = summary.harms.clone();
+                    let mut total = total.lock().unwrap();
+                    for (kind, all) in found {
+                        let known = total.0.harms.get(&kind).map_or(0, Vec::len);
+                        for finding in all.iter().take(MOST_ALIKE.saturating_sub(known)) {
+                            eprintln!("found: {finding:?}");
+                        }
+                    }
+                    total.0.merge(summary);
+                    if total.1.elapsed() > Duration::from_secs(60) {
+                        total.1 = Instant::now();
+                        eprintln!("{}", total.0.text());
+                    }
+                }
+            });
+        }
+    });
+    total.into_inner().unwrap().0
+}
+
+/// Tries a case again by itself; what happened.
+fn again(setting: Setting, mode: &str, case: &Case) -> Option<String> {
+    again_telling(setting, mode, case, |_| {})
+}
+
+/// Tries a case by itself in all modes; how its launches ended, mode by mode, or what harm it did.
+pub fn endings(setting: Setting, case: &Case) -> Result<Vec<(String, String)>, String> {
+    let (mut mode, mut endings) = (String::new(), Vec::new());
+    let harm = again_telling(setting, "all", case, |line| match line.split_once(' ') {
+        Some(("mode", name)) => name.clone_into(&mut mode),
+        Some(("ended" | "refused", how)) => endings.push((mode.clone(), how.to_owned())),
+        _ => {}
+    });
+    harm.map_or(Ok(endings), Err)
+}
+
+fn again_telling(
+    setting: Setting,
+    mode: &str,
+    case: &Case,
+    tell: impl FnMut(&str),
+) -> Option<String> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), case.with("")).unwrap();
+    let child = start(setting, &format!("replay {setting} {mode} {}", file.path().display()));
+    follow(child, tell).harm.map(|(_, _, what)| what)
+}
+
+/// Where findings are kept.
+fn folder() -> PathBuf {
+    let folder = env::var_os("WARPAINT_FUZZ_FINDINGS");
+    folder.map_or_else(|| env::temp_dir().join("warpaint-fuzz-attack"), PathBuf::from)
+}
+
+/// Tries findings again by themselves, and keeps the first ones of each kind, shortened.
+pub fn keep(summary: &Summary) -> Vec<String> {
+    let mut kept = Vec::new();
+    fs::create_dir_all(folder()).unwrap();
+    for (kind, all) in &summary.harms {
+        for finding in all.iter().take(MOST_ALIKE) {
+            kept.push(keep_one(kind, finding));
+        }
+    }
+    kept
+}
+
+fn keep_one(kind: &str, finding: &Finding) -> String {
+    let Finding { number, setting, mode, what } = finding;
+    let case = Case { number: *number, text: child::generate(*number).0 };
+    let first = again(*setting, mode, &case);
+    let mut text = case.text.clone();
+    if first.as_deref().map(kind_of).as_deref() == Some(kind) {
+        let fails = |text: &str| {
+            let case = Case { number: *number, text: text.to_owned() };
+            again(*setting, mode, &case).is_some_and(|what| kind_of(&what) == kind)
+        };
+        text = guard::shortened(&text, fails);
+    }
+    let alone = first.map_or("not by itself".to_owned(), |what| format!("by itself: {what}"));
+    let remarks = format!("{setting} {mode}: {what}\n{alone}");
+    let case = Case { number: *number, text };
+    let name: String = kind.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+    let path = folder().join(format!("{name}-{number}.ptx"));
+    let written = case.with(&remarks);
+    fs::write(&path, &written).unwrap();
+    format!("{}\n{written}", path.display())
+}
+
+/// Tries a file of [`keep`] in every setting and mode.
+pub fn replay(path: &str) -> Vec<String> {
+    let case = Case::parse(&fs::read_to_string(path).unwrap()).unwrap();
+    let mut harms = Vec::new();
+    for setting in SETTINGS {
+        for mode in super::house::MODES {
+            let harm = again(setting, mode.name(), &case);
+            eprintln!("{setting} {}: {}", mode.name(), harm.as_deref().unwrap_or("no harm"));
+            harms.extend(harm.map(|what| format!("{setting} {}: {what}", mode.name())));
+        }
+    }
+    harms
+}
