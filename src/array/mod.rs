@@ -45,6 +45,7 @@ pub(crate) mod npy;
 mod operators;
 mod places;
 pub mod random;
+mod rank;
 mod readback;
 mod reduce;
 mod reduction;
