@@ -97,7 +97,7 @@ impl<T: Data> Chosen<T> {
     /// # Errors
     /// As [`Chosen::count`].
     pub fn elements(&self) -> Result<GpuArray<T>> {
-        self.elements.slice(&index![..self.count()? as isize])
+        self.elements.slice(&index![..self.count()?])
     }
 }
 

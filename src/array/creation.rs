@@ -118,25 +118,34 @@ impl<T: Number> GpuArray<T> {
     pub fn eye(context: &Context, n: usize) -> Result<Self> {
         let matrix = Self::zeros(context, &[n, n])?;
         let line = matrix.reshape(&[n * n])?;
-        line.slice(&crate::index![..; n as isize + 1])?.assign(T::ONE)?;
+        line.slice(&crate::index![..; n + 1])?.assign(T::ONE)?;
         Ok(matrix)
     }
 }
 
 impl<T: Real> GpuArray<T> {
-    /// `0, 1, ... n - 1` (up to what the type can count exactly).
+    /// `0, 1, ... n - 1`; floating-point types round what they cannot count exactly.
     ///
     /// ```
     /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
     /// # let context = Context::new(Device::cpu()?)?;
     /// let a = GpuArray::<i32>::arange(&context, 6)?.reshape(&[2, 3])?;
     /// assert_eq!(a.to_string(), "[[0 1 2]\n [3 4 5]]");
+    /// let error = GpuArray::<u8>::arange(&context, 300).unwrap_err();
+    /// assert_eq!(error.to_string(), "`unsigned char` has no 299, the last of the numbers from 0 on");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// As [`GpuArray::empty`].
+    /// [`Error::Unrepresentable`] where the type is one of integers and has not so many; as [`GpuArray::empty`].
     pub fn arange(context: &Context, n: usize) -> Result<Self> {
+        // Of floating-point types no number says how many there are.
+        let before_the_greatest = T::steps(T::ZERO, T::GREATEST, T::ONE);
+        if let Some(last) = n.checked_sub(1)
+            && before_the_greatest.is_some_and(|greatest| last > greatest)
+        {
+            return Err(Error::Unrepresentable { of: T::DTYPE.name, last });
+        }
         let mut array = Self::empty(context, &[n])?;
         Expr::<T>::linear_index().eval_into(&mut array)?;
         Ok(array)
@@ -160,7 +169,7 @@ impl<T: Real> GpuArray<T> {
         let shown = || format!("{start:?} to {stop:?} by {step:?}");
         let n = T::steps(start, stop, step).ok_or_else(|| Error::Range { range: shown() })?;
         let mut array = Self::empty(context, &[n])?;
-        let arguments = smallvec![Expr::scalar(start).node, Expr::scalar(step).node];
+        let arguments = smallvec![Expr::constant(start).node, Expr::constant(step).node];
         Expr::<T>::apply("warpaint::step<$T>(i, $0, $1)", arguments).eval_into(&mut array)?;
         Ok(array)
     }
@@ -217,7 +226,7 @@ impl<T: Float> GpuArray<T> {
         base: T,
     ) -> Result<Self> {
         let mut array = Self::empty(context, &[n])?;
-        let base = Expr::scalar(base).cast::<f64>();
+        let base = Expr::constant(base).cast::<f64>();
         base.pow(between(start, stop, n, endpoint)).cast().eval_into(&mut array)?;
         Ok(array)
     }
@@ -225,8 +234,8 @@ impl<T: Float> GpuArray<T> {
 
 /// The `i`th of `n` numbers at equal distances.
 fn between<T: Float>(start: T, stop: T, n: usize, endpoint: bool) -> Expr<f64> {
-    let wide = |value: T| Expr::scalar(value).cast::<f64>().node;
+    let wide = |value: T| Expr::constant(value).cast::<f64>().node;
     let last = if endpoint { n.saturating_sub(1) } else { n };
-    let arguments = smallvec![wide(start), wide(stop), Expr::scalar(last as f64).node];
+    let arguments = smallvec![wide(start), wide(stop), Expr::constant(last as f64).node];
     Expr::apply("warpaint::between(i, $0, $1, $2)", arguments)
 }

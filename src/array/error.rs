@@ -7,7 +7,8 @@ use crate::{
     kernel,
 };
 
-/// `Result` with this module's [`enum@Error`].
+/// `Result`, with this module's [`enum@Error`] where no other one is named: `use warpaint::array::*` leaves
+/// `Result<(), Box<dyn std::error::Error>>` what it is.
 ///
 /// ```
 /// use warpaint::{array::{self, GpuArray}, device::Device, kernel::Context};
@@ -23,7 +24,7 @@ use crate::{
 /// assert_eq!(rows_to_one(&a)?.to_vec()?, [0.25, 0.75, 0.5, 0.5]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why an operation on arrays cannot be done.
 ///
@@ -79,6 +80,14 @@ pub enum Error {
         /// The shape asked for.
         to: Vec<usize>,
     },
+    /// A shape with an unknown length, which has none that fits, or is not the only unknown one.
+    #[error("no length for `_` makes an array of shape {from:?} one of shape {}", with_unknown(.to))]
+    ReshapeInfer {
+        /// Its shape.
+        from: Vec<usize>,
+        /// The shape asked for.
+        to: Vec<Option<usize>>,
+    },
     /// Bytes that are no whole elements of another type.
     #[error(
         "an array of `{from}` of shape {shape:?} and strides {strides:?} cannot be seen as `{to}`"
@@ -117,6 +126,16 @@ pub enum Error {
         /// How many there are.
         ndim: usize,
     },
+    /// A new axis with axes missing before it.
+    #[error(
+        "an array of {ndim} dimensions has no place for a new axis {axis}: that is one of 0 to {ndim}"
+    )]
+    NewAxis {
+        /// The axis asked for.
+        axis: usize,
+        /// How many axes there are.
+        ndim: usize,
+    },
     /// An index outside its axis.
     #[error("index {index} is outside axis {axis}, which has length {length}")]
     IndexOutOfRange {
@@ -141,6 +160,14 @@ pub enum Error {
     /// A range of step 0.
     #[error("a range's step must not be 0")]
     ZeroStep,
+    /// More whole numbers than a type of integers has.
+    #[error("`{of}` has no {last}, the last of the numbers from 0 on")]
+    Unrepresentable {
+        /// The type.
+        of: &'static str,
+        /// The number that it lacks.
+        last: usize,
+    },
     /// Numbers at equal distances of which there are infinitely many.
     #[error("{range} is no number of elements")]
     Range {
@@ -274,6 +301,11 @@ impl From<kernel::Error> for Error {
             other => Self::Kernel(other),
         }
     }
+}
+
+fn with_unknown(shape: &[Option<usize>]) -> String {
+    let lengths = shape.iter().map(|length| length.map_or("_".into(), |length| length.to_string()));
+    format!("[{}]", lengths.collect::<Vec<_>>().join(", "))
 }
 
 fn listed(shapes: &[Vec<usize>]) -> String {

@@ -8,7 +8,7 @@ use std::{collections::HashMap, hash::BuildHasherDefault, marker::PhantomData, s
 use smallvec::{SmallVec, smallvec};
 
 use super::{
-    DType, Data, Error, GpuArray, Layout, Result,
+    DType, Data, Error, GpuArray, Layout, Result, Scalar,
     dtype::expect_sized,
     elementwise,
     layout::{self, Arrays},
@@ -188,7 +188,7 @@ impl<T: Data> Expr<T> {
         Self { node: Arc::new(Node::Array(operand)), of: PhantomData }
     }
 
-    /// The same value everywhere.
+    /// The same value everywhere. It takes the type of what stands beside it ([`Scalar`]).
     ///
     /// ```
     /// # use warpaint::{array::{Expr, GpuArray}, device::Device, kernel::Context};
@@ -199,7 +199,12 @@ impl<T: Data> Expr<T> {
     /// assert_eq!(error.to_string(), "an expression needs an array, from which it takes shape and device");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn scalar(value: T) -> Self {
+    pub fn scalar(value: T) -> Scalar<T> {
+        Scalar::new(value)
+    }
+
+    /// The same value everywhere, of this type.
+    pub(super) fn constant(value: T) -> Self {
         Self { node: Arc::new(Node::Scalar(Constant::new(value))), of: PhantomData }
     }
 
@@ -211,6 +216,11 @@ impl<T: Data> Expr<T> {
     /// The place of each element in C order, from 0.
     pub(super) fn linear_index() -> Self {
         Self::apply("static_cast<$T>(i)", Nodes::new())
+    }
+
+    /// Whether it is one number for all elements.
+    pub(super) fn is_constant(&self) -> bool {
+        matches!(*self.node, Node::Scalar(_))
     }
 
     pub(super) fn unary<O: Data>(&self, code: &'static str) -> Expr<O> {
@@ -281,6 +291,39 @@ impl<T: Data> Expr<T> {
         Ok(out)
     }
 
+    /// Its elements in C order, as [`GpuArray::to_vec`] of what [`Expr::eval`] makes.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[1, 2, 3])?;
+    /// assert_eq!((&a * &a).to_vec()?, [1, 4, 9]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Expr::eval`], and the device's for what has gone wrong before.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        self.eval()?.to_vec()
+    }
+
+    /// Its only element, as [`GpuArray::item`] of what [`Expr::eval`] makes.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_slice(&context, &[3.0, 4.0])?;
+    /// assert_eq!((&a * &a).sum()?.sqrt().item()?, 5.0);
+    /// assert!((&a * &a).item().is_err()); // two
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for fewer elements or more; as [`Expr::to_vec`].
+    pub fn item(&self) -> Result<T> {
+        self.eval()?.item()
+    }
+
     /// Computes it into `out`, whose shape it must have or broadcast to, on the stream of `out`. Where `out` shares
     /// memory with an array of the expression, the result is as if everything was read first.
     ///
@@ -316,9 +359,10 @@ impl<T: Data> Expr<T> {
         Ok(&first.context)
     }
 
-    /// Each element as another type, converted as C++ does: floating-point to integer cuts off the fraction, and
-    /// what is not 0 is `true`. Complex to real leaves the real part, as in C; one value becomes all components of
-    /// a vector.
+    /// Each element as another type, converted on every device as by Rust's `as`: floating-point to integer cuts off
+    /// the fraction, what is out of range becomes the nearest integer of the type, and NaN 0; integers keep their lower
+    /// bits. What is not 0, NaN included, is `true`. Complex to real leaves the real part, as in C; one value becomes
+    /// all components of a vector.
     ///
     /// ```
     /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
@@ -326,6 +370,9 @@ impl<T: Data> Expr<T> {
     /// let a = GpuArray::from_slice(&context, &[7, -7])?;
     /// assert_eq!((&a / 2).cast::<f32>().eval()?.to_vec()?, [3.0, -3.0]); // divided as integers
     /// assert_eq!((a.cast::<f32>() / 2.0).eval()?.to_vec()?, [3.5, -3.5]);
+    /// let far = GpuArray::from_slice(&context, &[300.7f32, -1.0, f32::INFINITY, f32::NAN])?;
+    /// assert_eq!(far.cast::<u8>().to_vec()?, [255, 0, 255, 0]);
+    /// assert_eq!(far.cast::<i32>().to_vec()?, [300, -1, i32::MAX, 0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cast<U: Data>(&self) -> Expr<U> {
@@ -375,6 +422,6 @@ impl<T: Data> From<&Expr<T>> for Expr<T> {
 
 impl<T: Data> From<T> for Expr<T> {
     fn from(value: T) -> Self {
-        Self::scalar(value)
+        Self::constant(value)
     }
 }

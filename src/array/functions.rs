@@ -2,7 +2,8 @@
 //! by how much they may be off.
 
 use super::{
-    Beside, Data, Expr, Float, GpuArray, Inexact, Integer, Number, Promote, Real,
+    Beside, BesideScalar, Data, Expr, Float, GpuArray, Inexact, Integer, Number, Promote, Real,
+    Scalar,
     example::{example, example_of_each},
 };
 
@@ -44,7 +45,7 @@ functions! {
         /// Its complex conjugate; of a real number, itself.
         conj() -> T = "warpaint::conj($0)"
             [Complex::new(3.0, -4.0), Complex::new(0.5, 2.0)] => "[3.00+4.00i 0.50-2.00i]";
-        /// Its absolute value; of the least integer, itself. Complex: 3 ulp, 2 ulp, without overflow on the way.
+        /// Its absolute value; of the least integer, itself. Complex: 3 ulp, 1 ulp, without overflow on the way.
         abs() -> T::Real = "warpaint::absolute($0)"
             [Complex::new(3.0, -4.0), Complex::new(0.0, 2.0)] => "[5.00 2.00]";
         /// Whether it, or one of its parts, is not a number.
@@ -135,7 +136,7 @@ functions! {
         /// 2 to its power. 2 ulp, 1 ulp.
         exp2() -> T = "warpaint::exp2($0)"
             [3.0, -0.5] => "[8.00 0.71]";
-        /// 10 to its power. 2 ulp, 1 ulp.
+        /// 10 to its power. 2 ulp, 1 ulp, so that powers which `f64` holds are exact.
         exp10() -> T = "warpaint::exp10($0)"
             [2.0, -0.5] => "[100.00   0.32]";
         /// Natural exponential minus 1, exact near 0. 1 ulp, 1 ulp.
@@ -179,10 +180,15 @@ functions! {
     }
 }
 
-/// Functions of two: with arrays and expressions of other types after promotion, with scalars of the array's type.
+/// Functions of two: with arrays and expressions of other types after promotion, with scalars of the array's type, for
+/// which there may be code of their own.
 macro_rules! functions_of_two {
+    (@with $self:ident, $other:ident, $code:literal) => { $self.with($other, $code) };
+    (@with $self:ident, $other:ident, $code:literal, $code_of_one:literal) => {
+        $self.with_one($other, $code, $code_of_one)
+    };
     ($($type:ident { $(
-        $(#[$doc:meta])* $name:ident: $bound:ident -> $output:ty = $code:literal
+        $(#[$doc:meta])* $name:ident: $bound:ident -> $output:ty = $code:literal $(, of one $code_of_one:literal)?
             [$($of:tt)*] with ($($with:tt)*) => $shown:literal;
     )* })*) => {$(
         impl<T: $type> Expr<T> {$(
@@ -190,6 +196,13 @@ macro_rules! functions_of_two {
             ///
             #[doc = example_of_each!(Expr, $name, [$($of)*], [$($with)*] => $shown)]
             pub fn $name<R: Beside<T, Common: $bound>>(&self, other: R) -> Expr<$output> {
+                functions_of_two!(@with self, other, $code $(, $code_of_one)?)
+            }
+        )*}
+
+        impl<T: $type> Scalar<T> {$(
+            #[doc = concat!("As [`Expr::", stringify!($name), "`], in the type of `other`.")]
+            pub fn $name<R: BesideScalar<T, Common: $bound>>(&self, other: R) -> Expr<$output> {
                 self.with(other, $code)
             }
         )*}
@@ -207,9 +220,12 @@ macro_rules! functions_of_two {
 
 functions_of_two! {
     Number {
-        /// To the power of `other`; of integers by multiplication, where a negative exponent gives what C's division by
-        /// the power would: 0, 1 or -1. 4 ulp, 2 ulp.
-        pow: Number -> R::Common = "warpaint::power($0, $1)"
+        /// To the power of `other`. 4 ulp, 1 ulp, so that powers which `f64` holds are exact; to the power of 2, -1 and
+        /// 0.5 correctly rounded. One number 0.5 for all elements is [`Expr::sqrt`], as in numpy, which tells `-0.0` and
+        /// minus infinity from what an array of exponents gives. Integers are multiplied, and a negative exponent gives
+        /// what C's division by the power would: 0, 1 or -1. The relative error of a complex power whose exponent is no
+        /// whole number below 100 grows with the size of the exponent times the base's logarithm.
+        pow: Number -> R::Common = "warpaint::power($0, $1)", of one "warpaint::power_by_one($0, $1)"
             [2.0, 9.0] with (0.5) => "[1.41 3.00]";
     }
     Real {
@@ -237,7 +253,7 @@ functions_of_two! {
         /// The angle of the point (`other`, this) from the positive first axis. 3 ulp, 2 ulp.
         atan2: Float -> R::Common = "warpaint::atan2($0, $1)"
             [1.0, -1.0] with (-1.0) => "[ 2.36 -2.36]";
-        /// The length of the vector of both, without overflow on the way. 3 ulp, 2 ulp.
+        /// The length of the vector of both, without overflow on the way. 3 ulp, 1 ulp.
         hypot: Float -> R::Common = "warpaint::hypot($0, $1)"
             [3.0, -5.0] with (4.0) => "[5.00 6.40]";
         /// It with the sign of `other`.
@@ -256,6 +272,13 @@ macro_rules! comparisons {
     ($($type:ident, $bound:ident { $(
         $(#[$doc:meta])* $name:ident = $code:literal [$($of:tt)*] with ($($with:tt)*) => $shown:literal;
     )* })*) => {$(
+        impl<T: $type> Scalar<T> {$(
+            #[doc = concat!("As [`Expr::", stringify!($name), "`], in the type of `other`.")]
+            pub fn $name<R: BesideScalar<T, Common: $bound>>(&self, other: R) -> Expr<bool> {
+                self.compared(other, $code)
+            }
+        )*}
+
         impl<T: $type> Expr<T> {$(
             $(#[$doc])*
             ///

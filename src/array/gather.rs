@@ -52,8 +52,10 @@ impl Bounds {
             let (least, greatest) = indices.minmax()?;
             let ends = [least.item()?.into(), greatest.item()?.into()];
             let inside = -(length as i64)..length as i64;
-            if let Some(&index) = ends.iter().find(|index| !inside.contains(index)) {
-                return Err(Error::IndexOutOfRange { index: index as isize, axis, length });
+            if !ends.iter().all(|end| inside.contains(end)) {
+                let mut all = indices.to_vec()?.into_iter().map(Into::into);
+                let first = all.find(|index| !inside.contains(index)).unwrap_or(ends[0]);
+                return Err(Error::IndexOutOfRange { index: first as isize, axis, length });
             }
         } else if some && length == 0 {
             return Err(Error::Empty { operation: "taking elements" });
@@ -64,7 +66,7 @@ impl Bounds {
             Self::Wrap => "warpaint::wrapped($0, $1)",
             Self::Clip => "warpaint::clipped($0, $1)",
         };
-        Ok(indices.cast::<i64>().binary(code, Expr::scalar(length as i64).node))
+        Ok(indices.cast::<i64>().binary(code, Expr::constant(length as i64).node))
     }
 }
 
@@ -209,7 +211,7 @@ impl<T: Data> GpuArray<T> {
             return Ok(out);
         }
         let count: usize = inner.iter().product();
-        let numbers = [indices.len(), length, count].map(|n| Expr::scalar(n as i64).node);
+        let numbers = [indices.len(), length, count].map(|n| Expr::constant(n as i64).node);
         let spread = indices.reshape(&[indices.shape(), &vec![1; inner.len()]].concat())?;
         let arguments = [Expr::from(&spread).node].into_iter().chain(numbers).collect();
         let places = Expr::apply("warpaint::taken(i, $0, $1, $2, $3)", arguments);

@@ -463,7 +463,7 @@ impl<T: Data> GpuArray<T> {
     /// # Errors
     /// [`Error::NotWritable`], the device's.
     pub fn fill(&mut self, value: T) -> Result<()> {
-        self.assign(Expr::scalar(value))
+        self.assign(Expr::constant(value))
     }
 
     /// Overwrites it with an array, an expression or a value, broadcast to its shape.
@@ -525,6 +525,35 @@ impl<T: Data> GpuArray<T> {
             Some(layout) => Ok(self.with_layout(layout)),
             None => self.copy()?.reshape(shape),
         }
+    }
+
+    /// As [`GpuArray::reshape`] to a shape of which one length is left to follow from the others: numpy's `-1`.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let samples = GpuArray::<f32>::arange(&context, 12)?;
+    /// assert_eq!(samples.reshape_infer(&[None, Some(3)])?.shape(), [4, 3]);
+    /// let error = samples.reshape_infer(&[Some(5), None]).unwrap_err();
+    /// assert_eq!(error.to_string(), "no length for `_` makes an array of shape [12] one of shape [5, _]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ReshapeInfer`] where no length fits, or more than one would, or more than one is unknown; as
+    /// [`GpuArray::reshape`].
+    pub fn reshape_infer(&self, shape: &[Option<usize>]) -> Result<Self> {
+        let none_fits = || Error::ReshapeInfer { from: self.shape().to_vec(), to: shape.to_vec() };
+        let unknown = shape.iter().filter(|length| length.is_none()).count();
+        let known =
+            shape.iter().flatten().try_fold(1, |all: usize, &length| all.checked_mul(length));
+        let rest = match (unknown, known) {
+            (0, _) => 0,
+            (1, Some(known @ 1..)) if self.len().is_multiple_of(known) => self.len() / known,
+            _ => return Err(none_fits()),
+        };
+        let lengths: Vec<usize> = shape.iter().map(|length| length.unwrap_or(rest)).collect();
+        self.reshape(&lengths)
     }
 
     /// A view with its axes in reverse order.
@@ -660,7 +689,7 @@ impl<T: Data> GpuArray<T> {
         Ok(GpuArray::from_parts(&self.context, self.memory.clone(), layout))
     }
 
-    /// Each element converted to another type, as C++ does.
+    /// Each element converted to another type, as [`Expr::cast`] says.
     ///
     /// ```
     /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};

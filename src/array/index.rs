@@ -48,9 +48,9 @@ impl Index {
     /// # Ok::<(), warpaint::array::Error>(())
     /// ```
     #[must_use]
-    pub fn step(self, step: isize) -> Self {
+    pub fn step(self, step: impl TryInto<isize>) -> Self {
         match self {
-            Self::Range { start, stop, .. } => Self::Range { start, stop, step },
+            Self::Range { start, stop, .. } => Self::Range { start, stop, step: place(step) },
             other => other,
         }
     }
@@ -61,34 +61,15 @@ impl Index {
     }
 }
 
-impl From<isize> for Index {
-    fn from(at: isize) -> Self {
-        Self::At(at)
-    }
-}
-
 impl From<RangeFull> for Index {
     fn from(_: RangeFull) -> Self {
         Self::Range { start: None, stop: None, step: 1 }
     }
 }
 
-impl From<Range<isize>> for Index {
-    fn from(range: Range<isize>) -> Self {
-        Self::Range { start: Some(range.start), stop: Some(range.end), step: 1 }
-    }
-}
-
-impl From<RangeFrom<isize>> for Index {
-    fn from(range: RangeFrom<isize>) -> Self {
-        Self::Range { start: Some(range.start), stop: None, step: 1 }
-    }
-}
-
-impl From<RangeTo<isize>> for Index {
-    fn from(range: RangeTo<isize>) -> Self {
-        Self::Range { start: None, stop: Some(range.end), step: 1 }
-    }
+/// A place as it is counted here; those that are too large to be one are outside of every axis as they were.
+fn place(at: impl TryInto<isize>) -> isize {
+    at.try_into().unwrap_or(isize::MAX)
 }
 
 /// The end of a range that reaches `last`; -1 is the last of all.
@@ -96,24 +77,57 @@ fn behind(last: isize) -> Option<isize> {
     last.checked_add(1).filter(|&stop| stop != 0)
 }
 
-impl From<RangeInclusive<isize>> for Index {
-    /// `2..=-1` reaches the end.
-    fn from(range: RangeInclusive<isize>) -> Self {
-        Self::Range { start: Some(*range.start()), stop: behind(*range.end()), step: 1 }
-    }
+/// Places and ranges of any type of integers.
+macro_rules! indices {
+    ($($integer:ty),*) => {$(
+        impl From<$integer> for Index {
+            fn from(at: $integer) -> Self {
+                Self::At(place(at))
+            }
+        }
+
+        impl From<Range<$integer>> for Index {
+            fn from(range: Range<$integer>) -> Self {
+                Self::Range { start: Some(place(range.start)), stop: Some(place(range.end)), step: 1 }
+            }
+        }
+
+        impl From<RangeFrom<$integer>> for Index {
+            fn from(range: RangeFrom<$integer>) -> Self {
+                Self::Range { start: Some(place(range.start)), stop: None, step: 1 }
+            }
+        }
+
+        impl From<RangeTo<$integer>> for Index {
+            fn from(range: RangeTo<$integer>) -> Self {
+                Self::Range { start: None, stop: Some(place(range.end)), step: 1 }
+            }
+        }
+
+        impl From<RangeInclusive<$integer>> for Index {
+            /// Of integers with a sign, `2..=-1` reaches the end.
+            fn from(range: RangeInclusive<$integer>) -> Self {
+                let (start, last) = range.into_inner();
+                Self::Range { start: Some(place(start)), stop: behind(place(last)), step: 1 }
+            }
+        }
+
+        impl From<RangeToInclusive<$integer>> for Index {
+            /// Of integers with a sign, `..=-1` reaches the end.
+            fn from(range: RangeToInclusive<$integer>) -> Self {
+                Self::Range { start: None, stop: behind(place(range.end)), step: 1 }
+            }
+        }
+    )*};
 }
 
-impl From<RangeToInclusive<isize>> for Index {
-    /// `..=-1` reaches the end.
-    fn from(range: RangeToInclusive<isize>) -> Self {
-        Self::Range { start: None, stop: behind(range.end), step: 1 }
-    }
-}
+indices!(i8, u8, i16, u16, i32, u32, i64, u64, isize, usize);
 
 /// A list of [`Index`]es: `index![1, 2..-1, ..;2, ...]` is numpy's `[1, 2:-1, ::2, ...]`.
 ///
-/// An integer takes one element, a range a part (`;step` behind it gives a step), `new` makes an axis, and `...`
-/// stands for all axes that are not named.
+/// An integer of any type takes one element, a range a part (`;step` behind it gives a step), `new` makes an axis, and
+/// `...` stands for all axes that are not named. Literals are `i32` where nothing gives them another type, as
+/// everywhere in Rust: `1_isize << 31`.
 ///
 /// ```
 /// use warpaint::{array::{GpuArray, Layout}, index};
@@ -122,6 +136,8 @@ impl From<RangeToInclusive<isize>> for Index {
 /// let part = layout.index(&index![-1, ..;-2])?;
 /// assert_eq!((part.shape(), part.strides(), part.offset()), (&[3][..], &[-2][..], 23));
 /// assert_eq!(layout.index(&index![..., new, 0])?.shape(), [4, 1]);
+/// let half: usize = layout.shape()[1] / 2;
+/// assert_eq!(layout.index(&index![0, half..])?.shape(), [3]);
 /// # Ok::<(), warpaint::array::Error>(())
 /// ```
 #[macro_export]

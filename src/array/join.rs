@@ -59,10 +59,12 @@ pub fn concatenate<T: Data>(arrays: &[&GpuArray<T>], axis: usize) -> Result<GpuA
 /// ```
 ///
 /// # Errors
-/// As [`concatenate`].
+/// [`Error::NoArrays`], [`Error::NewAxis`], [`Error::Shape`] for one that differs; as [`GpuArray::empty`].
 pub fn stack<T: Data>(arrays: &[&GpuArray<T>], axis: usize) -> Result<GpuArray<T>> {
-    if arrays.is_empty() {
-        return Err(Error::NoArrays { operation: "stack" });
+    let first = arrays.first().ok_or(Error::NoArrays { operation: "stack" })?;
+    if let Some(other) = arrays.iter().find(|array| array.shape() != first.shape()) {
+        let (expected, found) = (first.shape().to_vec(), other.shape().to_vec());
+        return Err(Error::Shape { operation: "stack", expected, found });
     }
     let rows: Vec<GpuArray<T>> =
         arrays.iter().map(|array| array.expand_dims(axis)).collect::<Result<_>>()?;
@@ -92,10 +94,10 @@ impl<T: Data> GpuArray<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Axes`] where there would be axes missing before it.
+    /// [`Error::NewAxis`] where there would be axes missing before it.
     pub fn expand_dims(&self, axis: usize) -> Result<Self> {
         if axis > self.ndim() {
-            return Err(Error::Axes { axes: vec![axis], ndim: self.ndim() + 1 });
+            return Err(Error::NewAxis { axis, ndim: self.ndim() });
         }
         let mut indices = vec![Index::from(..); axis];
         indices.push(Index::NewAxis);

@@ -6,7 +6,8 @@ use half::{bf16, f16};
 use num_complex::Complex;
 
 use super::{
-    Arithmetic, Bits, Data, Expr, GpuArray, Integer, Promote, Real, Result, example::example,
+    Arithmetic, BesideScalar, Bits, Data, Expr, GpuArray, Integer, Promote, Real, Result, Scalar,
+    example::example,
 };
 
 /// What may stand beside an array or expression of `T` in an operation on two: arrays and expressions of any type
@@ -45,7 +46,7 @@ impl<T: Data> Beside<T> for T {
     type Own = T;
     type Common = T;
     fn own(self) -> Expr<T> {
-        Expr::scalar(self)
+        Expr::constant(self)
     }
 }
 
@@ -64,7 +65,7 @@ macro_rules! beside {
             type Own = $part;
             type Common = $whole;
             fn own(self) -> Expr<$part> {
-                Expr::scalar(self)
+                Expr::constant(self)
             }
         }
 
@@ -72,7 +73,7 @@ macro_rules! beside {
             type Own = $whole;
             type Common = $whole;
             fn own(self) -> Expr<$whole> {
-                Expr::scalar(self)
+                Expr::constant(self)
             }
         }
     )*};
@@ -85,8 +86,19 @@ beside!(@part f32, Complex<f32>; f64, Complex<f64>;);
 impl<T: Data> Expr<T> {
     /// Both sides as their common type, put together by `code`.
     pub(super) fn with<R: Beside<T>, O: Data>(&self, right: R, code: &'static str) -> Expr<O> {
-        let right = right.promoted();
-        self.cast::<R::Common>().binary(code, right.node)
+        self.with_one(right, code, code)
+    }
+
+    /// The same where one number for all elements is put together by `code_of_one`.
+    pub(super) fn with_one<R: Beside<T>, O: Data>(
+        &self,
+        right: R,
+        code: &'static str,
+        code_of_one: &'static str,
+    ) -> Expr<O> {
+        let right = right.own();
+        let code = if right.is_constant() { code_of_one } else { code };
+        self.cast::<R::Common>().binary(code, right.cast::<R::Common>().node)
     }
 
     /// Both sides compared by `code`: integers of different types as what they are, for which some have no common type
@@ -108,7 +120,7 @@ macro_rules! scalars_left {
         impl ops::$trait<$array> for $scalar {
             type Output = Expr<$of>;
             fn $method(self, right: $array) -> Self::Output {
-                Expr::scalar(self).cast::<$of>().binary($code, Expr::from(right).node)
+                Expr::constant(self).cast::<$of>().binary($code, Expr::from(right).node)
             }
         }
     )*};
@@ -123,11 +135,20 @@ pub(super) const DIVIDE: &str = "warpaint::divide($0, $1)";
 macro_rules! operators {
     ($($bound:ident { $($trait:ident, $method:ident, $code:expr;)* })*) => {$($(
         operators!(@left $bound, $trait, $method, $code; Expr<A>, &Expr<A>, GpuArray<A>, &GpuArray<A>);
+        operators!(@scalar $bound, $trait, $method, $code; Scalar<A>, &Scalar<A>);
         scalars_left!($trait, $method, $code;
             i8: i8; u8: u8; i16: i16; u16: u16; i32: i32; u32: u32; i64: i64; u64: u64;
             f16: f16; bf16: bf16; f32: f32, Complex<f32>; f64: f64, Complex<f64>;
             Complex<f32>: Complex<f32>; Complex<f64>: Complex<f64>;);
     )*)*};
+    (@scalar $bound:ident, $trait:ident, $method:ident, $code:expr; $($left:ty),*) => {$(
+        impl<A: Data, R: BesideScalar<A, Common: $bound>> ops::$trait<R> for $left {
+            type Output = Expr<R::Common>;
+            fn $method(self, right: R) -> Self::Output {
+                self.with(right, $code)
+            }
+        }
+    )*};
     (@left $bound:ident, $trait:ident, $method:ident, $code:expr; $($left:ty),*) => {$(
         impl<A: Data, R: Beside<A, Common: $bound>> ops::$trait<R> for $left {
             type Output = Expr<R::Common>;
@@ -166,25 +187,23 @@ macro_rules! unary_operators {
 }
 
 unary_operators! {
-    Neg, neg, Arithmetic, "warpaint::negative($0)": Expr<A>, &Expr<A>, GpuArray<A>, &GpuArray<A>;
-    Not, not, Bits, "warpaint::complement($0)": Expr<A>, &Expr<A>, GpuArray<A>, &GpuArray<A>;
+    Neg, neg, Arithmetic, "warpaint::negative($0)":
+        Expr<A>, &Expr<A>, GpuArray<A>, &GpuArray<A>, Scalar<A>, &Scalar<A>;
+    Not, not, Bits, "warpaint::complement($0)":
+        Expr<A>, &Expr<A>, GpuArray<A>, &GpuArray<A>, Scalar<A>, &Scalar<A>;
 }
 
 macro_rules! bit_operators {
-    ($($trait:ident, $method:ident, $code:literal: $($left:ty),*;)*) => {$($(
-        impl<A: Data, R: Beside<A, Common: Bits>> ops::$trait<R> for $left {
-            type Output = Expr<R::Common>;
-            fn $method(self, right: R) -> Self::Output {
-                Expr::from(self).with(right, $code)
-            }
-        }
-    )*)*};
+    ($($trait:ident, $method:ident, $code:literal;)*) => {$(
+        operators!(@left Bits, $trait, $method, $code; Expr<A>, &Expr<A>, GpuArray<A>, &GpuArray<A>);
+        operators!(@scalar Bits, $trait, $method, $code; Scalar<A>, &Scalar<A>);
+    )*};
 }
 
 bit_operators! {
-    BitAnd, bitand, "static_cast<$T>($0 & $1)": Expr<A>, &Expr<A>, GpuArray<A>, &GpuArray<A>;
-    BitOr, bitor, "static_cast<$T>($0 | $1)": Expr<A>, &Expr<A>, GpuArray<A>, &GpuArray<A>;
-    BitXor, bitxor, "static_cast<$T>($0 ^ $1)": Expr<A>, &Expr<A>, GpuArray<A>, &GpuArray<A>;
+    BitAnd, bitand, "static_cast<$T>($0 & $1)";
+    BitOr, bitor, "static_cast<$T>($0 | $1)";
+    BitXor, bitxor, "static_cast<$T>($0 ^ $1)";
 }
 
 /// `+=` and its kin. Rust's operators cannot return errors, so these are methods.

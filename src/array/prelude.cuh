@@ -1,4 +1,5 @@
 // What generated kernels call, for every type that arrays hold. Half precision is computed in float.
+#include <warpaint/precise.cuh>
 
 namespace warpaint {
 
@@ -63,8 +64,48 @@ template <class T, int RANK> struct Strided {
 template <class T> using Wide = typename Traits<T>::Wide;
 template <class T> using Modular = typename Traits<T>::Modular;
 
-// Conversions as C++ has them, and those that it lacks: between the types of half precision, of complex numbers, of a
-// number to a vector of it, and of vectors by component.
+// A floating-point number as an integer, as Rust's `as` has it: the fraction is cut off, what is out of range becomes
+// the nearest integer that there is, and NaN 0. (C++ leaves open what comes of the latter two; a GPU's NaN is not
+// always 0, and by way of 32 bits short integers would wrap around.)
+template <class To> struct Cut;
+template <> struct Cut<int> {
+    static __device__ int of(float a) { return __float2int_rz(a); }
+    static __device__ int of(double a) { return a != a ? 0 : __double2int_rz(a); }
+};
+template <> struct Cut<unsigned> {
+    static __device__ unsigned of(float a) { return __float2uint_rz(a); }
+    static __device__ unsigned of(double a) { return a != a ? 0 : __double2uint_rz(a); }
+};
+template <> struct Cut<long long> {
+    static __device__ long long of(float a) { return a != a ? 0 : __float2ll_rz(a); }
+    static __device__ long long of(double a) { return a != a ? 0 : __double2ll_rz(a); }
+};
+template <> struct Cut<unsigned long long> {
+    static __device__ unsigned long long of(float a) { return a != a ? 0 : __float2ull_rz(a); }
+    static __device__ unsigned long long of(double a) { return a != a ? 0 : __double2ull_rz(a); }
+};
+#define WARPAINT_SHORT(T, WIDE, LEAST, GREATEST) \
+    template <> struct Cut<T> { \
+        template <class From> static __device__ T of(From a) { return min(max(Cut<WIDE>::of(a), LEAST), GREATEST); } \
+    }
+WARPAINT_SHORT(signed char, int, -128, 127);
+WARPAINT_SHORT(short, int, -32768, 32767);
+WARPAINT_SHORT(unsigned char, unsigned, 0u, 255u);
+WARPAINT_SHORT(unsigned short, unsigned, 0u, 65535u);
+#undef WARPAINT_SHORT
+// What is not 0, NaN included, holds.
+template <> struct Cut<bool> {
+    template <class From> static __device__ bool of(From a) { return a != From(0); }
+};
+
+// A number as one of another type.
+template <class To, class From> __device__ To number(From a)
+{
+    if constexpr (Traits<To>::integer && !Traits<From>::integer) return Cut<To>::of(static_cast<Wide<From>>(a));
+    else return static_cast<To>(static_cast<Wide<From>>(a));
+}
+
+// Conversions of numbers, of complex ones, of a number to a vector of it, and of vectors by component.
 template <class To, class From> struct Conversion {
     static __device__ To of(From a)
     {
@@ -72,17 +113,17 @@ template <class To, class From> struct Conversion {
             using T = typename VectorTraits<To>::Component;
             To v;
             if constexpr (COMPONENTS<From> == 1) {
-                v.x = v.y = static_cast<T>(a);
+                v.x = v.y = number<T>(a);
                 if constexpr (COMPONENTS<To> > 2) v.z = v.x;
                 if constexpr (COMPONENTS<To> > 3) v.w = v.x;
             } else {
-                v.x = static_cast<T>(a.x), v.y = static_cast<T>(a.y);
-                if constexpr (COMPONENTS<To> > 2) v.z = static_cast<T>(a.z);
-                if constexpr (COMPONENTS<To> > 3) v.w = static_cast<T>(a.w);
+                v.x = number<T>(a.x), v.y = number<T>(a.y);
+                if constexpr (COMPONENTS<To> > 2) v.z = number<T>(a.z);
+                if constexpr (COMPONENTS<To> > 3) v.w = number<T>(a.w);
             }
             return v;
         } else {
-            return static_cast<To>(static_cast<Wide<From>>(a));
+            return number<To>(a);
         }
     }
 };
@@ -90,7 +131,7 @@ template <class T> struct Conversion<T, T> {
     static __device__ T of(T a) { return a; }
 };
 template <class To, class From> struct Conversion<To, complex<From>> {
-    static __device__ To of(complex<From> a) { return static_cast<To>(a.re); }
+    static __device__ To of(complex<From> a) { return number<To>(a.re); }
 };
 template <class To, class From> struct Conversion<complex<To>, complex<From>> {
     static __device__ complex<To> of(complex<From> a) { return complex<To>(a); }
@@ -255,10 +296,20 @@ template <class T> __device__ T power(T base, T exponent)
         }
         return result;
     } else {
-        return T(::pow(Wide<T>(base), Wide<T>(exponent)));
+        return T(precise::pow(Wide<T>(base), Wide<T>(exponent)));
     }
 }
 template <class T> __device__ complex<T> power(complex<T> base, complex<T> exponent) { return pow(base, exponent); }
+
+// By one number for all elements: as in numpy, some stand for other functions, which differ at -0 and infinities.
+template <class T> __device__ T power_by_one(T base, T exponent)
+{
+    if constexpr (!Traits<T>::integer) {
+        if (exponent == T(0.5f)) return sqrt(base);
+        if (exponent == T(-1.0f)) return divide(T(1.0f), base);
+    }
+    return power(base, exponent);
+}
 
 template <class T> __device__ T complement(T a) { return ~a; }
 template <> inline __device__ bool complement(bool a) { return !a; }
@@ -312,7 +363,6 @@ WARPAINT_FUNCTION(cbrt)
 WARPAINT_FUNCTION(rsqrt)
 WARPAINT_FUNCTION(exp)
 WARPAINT_FUNCTION(exp2)
-WARPAINT_FUNCTION(exp10)
 WARPAINT_FUNCTION(expm1)
 WARPAINT_FUNCTION(log)
 WARPAINT_FUNCTION(log2)
@@ -344,9 +394,11 @@ WARPAINT_FUNCTION(round)
 #define WARPAINT_FUNCTION_OF_TWO(name) \
     template <class T> __device__ T name(T a, T b) { return T(::name(Wide<T>(a), Wide<T>(b))); }
 WARPAINT_FUNCTION_OF_TWO(atan2)
-WARPAINT_FUNCTION_OF_TWO(hypot)
 WARPAINT_FUNCTION_OF_TWO(copysign)
 #undef WARPAINT_FUNCTION_OF_TWO
+
+template <class T> __device__ T exp10(T a) { return T(precise::exp10(Wide<T>(a))); }
+template <class T> __device__ T hypot(T a, T b) { return T(precise::hypot(Wide<T>(a), Wide<T>(b))); }
 
 template <class T> __device__ T fma(T a, T b, T c) { return T(::fma(Wide<T>(a), Wide<T>(b), Wide<T>(c))); }
 

@@ -151,6 +151,22 @@ impl<T: Data, O: Data> Reduced<T, O> {
         Ok(out)
     }
 
+    /// The results, in C order.
+    ///
+    /// ```
+    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let a = GpuArray::from_shape(&context, &[2, 2], &[1, 2, 3, 4])?;
+    /// assert_eq!(a.reduce().along(&[1]).sum().to_vec()?, [3, 7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduced::eval`], and the device's for what has gone wrong before.
+    pub fn to_vec(&self) -> Result<Vec<O>> {
+        self.eval()?.to_vec()
+    }
+
     /// The only result, on the host. Waits for the work before it.
     ///
     /// The fastest way there: kernels write it to memory of the host's, so nothing is copied, and one launch does for

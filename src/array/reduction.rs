@@ -125,14 +125,14 @@ impl Job<'_> {
     /// Puts kernels that reduce to `out` on the context's stream.
     pub(super) fn run(&self, code: &mut Code<'_>, out: Results) -> Result<()> {
         code.use_on(self.context, "a reduction")?;
-        let outputs = out.count;
-        if outputs == 0 {
-            return Ok(());
-        }
-        let places = Places::new(code, self)?;
+        let (outputs, places) = (out.count, Places::new(code, self)?);
         let count = places.length();
+        // As in numpy, of no results, too.
         if let (0, Some(operation)) = (count, self.reduction.needs_values) {
             return Err(Error::Empty { operation });
+        }
+        if outputs == 0 {
+            return Ok(());
         }
         let (absorb, finish) = (&*self.reduction.absorb, &*self.reduction.finish);
         let plan = Plan::new(self.context, code, &places, outputs);

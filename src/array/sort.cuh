@@ -5,28 +5,6 @@ namespace warpaint {
 
 constexpr unsigned DIGITS = 256;
 
-template <int BYTES> struct BitsOf;
-template <> struct BitsOf<1> { using Type = unsigned char; };
-template <> struct BitsOf<2> { using Type = unsigned short; };
-template <> struct BitsOf<4> { using Type = unsigned; };
-template <> struct BitsOf<8> { using Type = unsigned long long; };
-
-// Bits that compare as the keys do. 0.0 and -0.0 are equal, and so are all NaN, which come last.
-template <class Key> __device__ typename BitsOf<sizeof(Key)>::Type ordered(const Key &key)
-{
-    using Bits = typename BitsOf<sizeof(Key)>::Type;
-    constexpr Bits SIGN = (Bits)(Bits(1) << (8 * sizeof(Key) - 1));
-    Bits bits;
-    memcpy(&bits, &key, sizeof(Key));
-    if constexpr (Traits<Key>::integer) {
-        return Key(-1) < Key(0) ? bits ^ SIGN : bits;
-    } else {
-        if (is_nan(key)) return (Bits)~Bits(0);
-        if (key == Key(0.0f)) return SIGN;
-        return bits & SIGN ? ~bits : bits | SIGN;
-    }
-}
-
 // Counts the digits of `n` keys, the lowest first. `counts` are zero before.
 template <int BLOCK, class Key, class Index, class Load>
 __device__ void count_digits(unsigned long long *counts, Index n, unsigned long long flip, Load load)
@@ -118,7 +96,10 @@ __device__ void sort_digit(unsigned long long *memory, const unsigned long long 
                            unsigned long long flip, LoadKey load_key, LoadValue load_value, Key *keys, Value *values)
 {
     constexpr unsigned ROWS = SERIAL ? BLOCK : BLOCK / LANES, EACH = DIGITS / BLOCK, TILE = BLOCK * ITEMS;
-    constexpr int UNROLL = SERIAL ? 1 : ITEMS, WARPS = BLOCK / LANES;
+    // What is unrolled for registers' sake has none on a processor whose threads take turns, and would take long to
+    // compile there.
+    constexpr int UNROLL = SERIAL ? 1 : ITEMS, UNROLL_DIGITS = SERIAL ? 1 : EACH, UNROLL_ROWS = SERIAL ? 1 : ROWS;
+    constexpr int WARPS = BLOCK / LANES;
     constexpr unsigned BYTES = sizeof(Value) > sizeof(Key) ? sizeof(Value) : sizeof(Key);
     __shared__ alignas(16) unsigned char bytes[TILE * BYTES];
     __shared__ unsigned short counts[ROWS][DIGITS], starts[DIGITS];
@@ -161,10 +142,11 @@ __device__ void sort_digit(unsigned long long *memory, const unsigned long long 
     // Each thread has some digits: what the rows before have of them, how many there are, and where they begin.
     unsigned count[EACH], all = 0;
     Index before[EACH];
-#pragma unroll
+#pragma unroll UNROLL_DIGITS
     for (unsigned j = 0; j < EACH; ++j) {
         const unsigned digit = thread * EACH + j;
         unsigned sum = 0;
+#pragma unroll UNROLL_ROWS
         for (unsigned r = 0; r < ROWS; ++r) {
             const unsigned own = counts[r][digit];
             counts[r][digit] = sum;
@@ -180,7 +162,7 @@ __device__ void sort_digit(unsigned long long *memory, const unsigned long long 
     if (thread < LANES) scan_totals<WARPS>(totals, [](unsigned a, unsigned b) { return a + b; });
     __syncthreads();
     unsigned first = thread > 0 ? totals[padded<WARPS>(thread - 1)] : 0;
-#pragma unroll
+#pragma unroll UNROLL_DIGITS
     for (unsigned j = 0; j < EACH; ++j) {
         starts[thread * EACH + j] = first;
         first += count[j];
@@ -194,7 +176,7 @@ __device__ void sort_digit(unsigned long long *memory, const unsigned long long 
         rank[k] += starts[digit] + counts[row][digit];
         ((Key *)bytes)[rank[k]] = key[k];
     }
-#pragma unroll
+#pragma unroll UNROLL_DIGITS
     for (unsigned j = 0; j < EACH; ++j) {
         const unsigned digit = thread * EACH + j;
         if (tile > 0) {

@@ -1,4 +1,4 @@
-//! Stable radix sorts: of keys alone, of values by keys, and of indices.
+//! Stable sorts: of keys alone, of values by keys, and of indices. Few keys are ranked, many take a radix sort.
 //!
 //! A kernel counts the digits of all keys, then each of their bytes is a pass over memory, from the lowest. Keys and
 //! values may be expressions: the first pass evaluates them.
@@ -10,6 +10,7 @@ use super::{
     elementwise::counting_blocks,
     expression::{Node, Operand},
     places::Places,
+    rank,
     source::Code,
     sweep::is_serial,
 };
@@ -19,8 +20,12 @@ use crate::{
 };
 
 /// The algorithm.
-const SORT: &str =
-    concat!(include_str!("lanes.cuh"), include_str!("scan.cuh"), include_str!("sort.cuh"));
+const SORT: &str = concat!(
+    include_str!("lanes.cuh"),
+    include_str!("scan.cuh"),
+    include_str!("order.cuh"),
+    include_str!("sort.cuh")
+);
 
 /// Values of a digit.
 const DIGITS: usize = 256;
@@ -55,6 +60,19 @@ pub enum Order {
     Descending,
 }
 
+impl Order {
+    /// All ones turn the order of keys round.
+    pub(super) fn flip(self) -> u64 {
+        match self {
+            Self::Ascending => 0,
+            Self::Descending => u64::MAX,
+        }
+    }
+}
+
+/// Keys and, where there are some, values in their order.
+pub(super) type Sorted<K, V> = (GpuArray<K>, Option<GpuArray<V>>);
+
 /// A type that can be sorted: `bool` and the real numbers.
 ///
 /// ```
@@ -64,7 +82,7 @@ pub enum Order {
 /// /// The upper median.
 /// fn median<T: Sortable>(a: &GpuArray<T>) -> Result<T> {
 ///     let sorted = a.reshape(&[a.len()])?.sort(Order::Ascending)?;
-///     sorted.slice(&index![(a.len() / 2) as isize])?.item()
+///     sorted.slice(&index![a.len() / 2])?.item()
 /// }
 ///
 /// let context = Context::new(Device::cpu()?)?;
@@ -81,7 +99,8 @@ impl<T: Sortable> Expr<T> {
     /// The elements sorted along the last axis (`numpy.sort`).
     ///
     /// Equal elements keep their order, which shows where they differ in bits: `0.0` and `-0.0` are equal, and all NaN
-    /// are. Many short rows take longer than one of their length together: they are sorted as one, and then by row.
+    /// are. Rows take longer than one of their length together, for they are sorted as one and then by row; short ones
+    /// do not.
     ///
     /// ```
     /// use warpaint::{array::{GpuArray, Order}, device::Device, kernel::Context};
@@ -97,7 +116,9 @@ impl<T: Sortable> Expr<T> {
     /// As [`Expr::eval`].
     pub fn sort(&self, order: Order) -> Result<GpuArray<T>> {
         let rows = Rows::of(self)?;
-        let sorted = if rows.count <= 1 {
+        let sorted = if rank::is_worth_it(&rows) {
+            rank::sort::<T, T>(self, None, &rows, order)?.0
+        } else if rows.count <= 1 {
             self.sort_all(order)?
         } else {
             let (keys, row) = Radix::new(self, order)?.pairs(self, &rows.row())?;
@@ -130,13 +151,18 @@ impl<T: Sortable> Expr<T> {
     /// The same with indices counted in `I`, which has half the bytes mostly.
     fn argsort_as<I: Data>(&self, order: Order) -> Result<GpuArray<i64>> {
         let rows = Rows::of(self)?;
+        let within = |places: Expr<u64>| (places % rows.length.max(1) as u64).cast::<i64>();
+        if rank::is_worth_it(&rows) {
+            let (_, places) =
+                both(rank::sort(self, Some(&within(Expr::linear_index())), &rows, order)?)?;
+            return places.reshape(&self.shape()?);
+        }
         let (_, mut places) = Radix::new(self, order)?.pairs(self, &Expr::<I>::linear_index())?;
         if rows.count > 1 {
             let row = (places.cast::<u64>() / rows.length as u64).cast::<u32>();
             places = rows.sort(&row, &(&places).into())?;
         }
-        let within = (places.cast::<u64>() % rows.length.max(1) as u64).cast::<i64>();
-        within.eval()?.reshape(&self.shape()?)
+        within(places.cast()).eval()?.reshape(&self.shape()?)
     }
 
     /// The elements as keys, sorted, and `values` in the order of their keys, stable as [`Expr::sort`].
@@ -161,10 +187,19 @@ impl<T: Sortable> Expr<T> {
         order: Order,
     ) -> Result<(GpuArray<T>, GpuArray<V>)> {
         let (values, shape) = (values.into(), self.shape()?);
+        if shape.len() != 1 {
+            let (operation, expected) =
+                ("a sort by key, whose keys have one axis", vec![self.count()?]);
+            return Err(Error::Shape { operation, expected, found: shape });
+        }
         let found = values.shape()?;
-        if shape.len() != 1 || found != shape {
-            let expected = vec![self.count()?];
-            return Err(Error::Shape { operation: "a sort by key", expected, found });
+        if found != shape {
+            let operation = "a sort by key, which has a value for each key";
+            return Err(Error::Shape { operation, expected: shape, found });
+        }
+        let rows = Rows::of(self)?;
+        if rank::is_worth_it(&rows) {
+            return both(rank::sort(self, Some(&values), &rows, order)?);
         }
         let radix = Radix::new(self, order)?;
         if V::DTYPE.bytes <= LARGEST_VALUE {
@@ -274,10 +309,16 @@ fn fetch<V: Data>(values: &GpuArray<V>, places: &GpuArray<u64>) -> Result<GpuArr
     Ok(out)
 }
 
+/// What has values.
+fn both<K, V: Data>((keys, values): Sorted<K, V>) -> Result<(GpuArray<K>, GpuArray<V>)> {
+    let values = values.map_or_else(|| GpuArray::empty(keys.context(), &[0]), Ok)?;
+    Ok((keys, values))
+}
+
 /// The rows along the last axis.
-struct Rows {
-    count: usize,
-    length: usize,
+pub(super) struct Rows {
+    pub(super) count: usize,
+    pub(super) length: usize,
 }
 
 impl Rows {
@@ -352,15 +393,14 @@ impl Radix {
         keys: &Expr<K>,
         values: &Expr<V>,
     ) -> Result<(GpuArray<K>, GpuArray<V>)> {
-        let (keys, values) = self.sort(keys, Some(values))?;
-        Ok((keys, values.map_or_else(|| GpuArray::empty(&self.context, &[0]), Ok)?))
+        both(self.sort(keys, Some(values))?)
     }
 
     fn sort<K: Sortable, V: Data>(
         &self,
         keys: &Expr<K>,
         values: Option<&Expr<V>>,
-    ) -> Result<(GpuArray<K>, Option<GpuArray<V>>)> {
+    ) -> Result<Sorted<K, V>> {
         let make = || Buffers::<K, V>::new(self, values.is_some());
         let mut to = make()?;
         if self.count() == 0 {
@@ -473,11 +513,6 @@ extern \"C\" __global__ void __launch_bounds__({bounds}) sort_digit({parameters}
         arguments
     }
 
-    /// All ones turn the order round.
-    fn flip(&self) -> u64 {
-        if self.radix.order == Order::Descending { u64::MAX } else { 0 }
-    }
-
     /// Memory that is zero.
     fn zeros(&self, bytes: usize) -> Result<Block> {
         let stream = self.radix.context.stream();
@@ -494,7 +529,7 @@ extern \"C\" __global__ void __launch_bounds__({bounds}) sort_digit({parameters}
         let n = self.radix.count();
         let blocks = counting_blocks(context, n as u64, (BLOCK * MOST_ITEMS) as u64);
         let mut arguments = self.arguments();
-        arguments.push(&begins.address()).push(&self.flip()).push(&(n as u64));
+        arguments.push(&begins.address()).push(&self.radix.order.flip()).push(&(n as u64));
         let config = LaunchConfig::new(blocks, BLOCK as u32);
         // SAFETY: it reads the elements of the layouts, which lie within their arrays, and writes a count a digit.
         unsafe { context.stream().launch(&self.kernel("count_digits")?, &config, &arguments)? };
@@ -522,7 +557,7 @@ extern \"C\" __global__ void __launch_bounds__({bounds}) sort_digit({parameters}
         let begins = begins.address() + (digit * DIGITS * 8) as u64;
         let mut arguments = self.arguments();
         arguments.push(&memory.address()).push(&begins).push(&(8 * digit as u32));
-        arguments.push(&self.flip()).push(&(n as u64)).push(&keys.address());
+        arguments.push(&self.radix.order.flip()).push(&(n as u64)).push(&keys.address());
         arguments.push(&values.map_or(0, |values| values.address()));
         let config = LaunchConfig::new(tiles as u32, self.block as u32);
         // SAFETY: it reads the elements of the layouts, which lie within their arrays, and writes each of the `n`

@@ -208,6 +208,22 @@ pub enum Error {
     },
 }
 
+/// How the names of CUDA's functions begin that a kernel calls to launch another one. They are in a library for GPUs
+/// (`cudadevrt`), which modules would have to be linked with.
+const DEVICE_RUNTIME: [&str; 3] = ["__cudaCDP", "cudaGetParameterBuffer", "cudaLaunchDevice"];
+
+impl Error {
+    /// A module that does not load, with what the loader said and what that means where it does not say so itself.
+    pub(super) fn load(device: impl Into<String>, said: &str) -> Self {
+        let mut log = said.to_owned();
+        if DEVICE_RUNTIME.iter().any(|name| said.contains(name)) {
+            let cause = "kernels that launch kernels (dynamic parallelism) are not supported";
+            log = format!("{cause}: {said}");
+        }
+        Self::Load { device: device.into(), log }
+    }
+}
+
 impl Error {
     /// A host function's panic.
     pub(super) fn panicked(payload: &(dyn std::any::Any + Send)) -> Self {

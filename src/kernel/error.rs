@@ -6,8 +6,8 @@ use crate::{
     diagnostic::{Diagnostic, Severity},
 };
 
-/// `Result` with this module's [`enum@Error`].
-pub type Result<T> = std::result::Result<T, Error>;
+/// `Result`, with this module's [`enum@Error`] where no other one is named.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a kernel cannot be made or launched.
 ///

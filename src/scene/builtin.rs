@@ -37,7 +37,8 @@ const SCENES: &[BuiltIn] = files!(
 const HEADERS: &[BuiltInHeader] = files!(
     BuiltInHeader { text } "include/", "", "":
     "warpaint/colour.cuh", "warpaint/complex.cuh", "warpaint/fft.cuh", "warpaint/grid.cuh", "warpaint/input.cuh",
-    "warpaint/noise.cuh", "warpaint/random.cuh", "warpaint/reduce.cuh", "warpaint/scan.cuh", "warpaint/vector.cuh",
+    "warpaint/noise.cuh", "warpaint/precise.cuh", "warpaint/random.cuh", "warpaint/reduce.cuh", "warpaint/scan.cuh",
+    "warpaint/vector.cuh",
 );
 
 /// The scenes that come with the program; the first is the one to start with.

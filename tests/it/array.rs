@@ -1,5 +1,6 @@
 //! Arrays and expressions against `ndarray`, on each device that this machine has.
 
+mod casts;
 mod compact;
 mod complex;
 #[cfg(feature = "ndarray")]
@@ -15,9 +16,11 @@ mod join;
 mod large;
 mod misuse;
 mod npy;
+mod power;
 mod property;
 mod random;
 mod reduce;
+mod scalar;
 mod scan;
 mod sort;
 mod vector;

@@ -26,6 +26,22 @@ fn expect_it_fills(context: &Context, source: &Source) {
     assert_eq!(bytemuck::pod_collect_to_vec::<u8, f32>(&read), [2.5; 100]);
 }
 
+/// The device runtime is a library for GPUs; what it would need is said in words, not by a name of its own alone.
+#[test]
+fn kernels_that_launch_kernels_are_refused_by_name() {
+    let source = "__global__ void child(int *x) { x[threadIdx.x] = 1; }
+        __global__ void parent(int *x) { child<<<1, 4>>>(x); }";
+    for context in contexts() {
+        let Err(error) = context.module(&Source::new(source).option("-rdc=true")) else {
+            panic!("it loads");
+        };
+        let text = error.to_string();
+        let cause = "kernels that launch kernels (dynamic parallelism) are not supported";
+        assert!(matches!(error, Error::Device(device::Error::Load { .. })), "{text}");
+        assert!(text.contains(cause), "{text}");
+    }
+}
+
 #[test]
 fn what_is_compiled_is_kept() {
     let folder = tempfile::tempdir().unwrap();

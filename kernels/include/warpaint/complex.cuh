@@ -10,6 +10,8 @@
 // place of the larger part, without overflow on the way.
 #pragma once
 
+#include <warpaint/precise.cuh>
+
 namespace warpaint {
 
 template <class T> struct alignas(2 * sizeof(T)) complex {
@@ -65,22 +67,13 @@ WARPAINT_PART(double, 1.7976931348623157e308, 2.2250738585072014e-308, 324518553
               18014398509481984.0, 709.78, 22.0, sincos);
 #undef WARPAINT_PART
 
-// Products that no compiler joins with an addition: their rounding errors are computed from them.
-#ifdef __CUDA_ARCH__
-inline __device__ float product(float a, float b) { return __fmul_rn(a, b); }
-inline __device__ double product(double a, double b) { return __dmul_rn(a, b); }
-#else
-inline float product(float a, float b) { return a * b; }
-inline double product(double a, double b) { return a * b; }
-#endif
-
 template <class T> __host__ __device__ T real(complex<T> z) { return z.re; }
 template <class T> __host__ __device__ T imag(complex<T> z) { return z.im; }
 template <class T> __host__ __device__ complex<T> conj(complex<T> z) { return complex<T>(z.re, -z.im); }
 
 // |z|^2, |z| and the angle from the positive real axis, from -pi to pi.
 template <class T> __host__ __device__ T norm(complex<T> z) { return z.re * z.re + z.im * z.im; }
-template <class T> __host__ __device__ T abs(complex<T> z) { return ::hypot(z.re, z.im); }
+template <class T> __host__ __device__ T abs(complex<T> z) { return precise::hypot(z.re, z.im); }
 template <class T> __host__ __device__ T arg(complex<T> z) { return ::atan2(z.im, z.re); }
 
 // The number of this length and angle.
@@ -107,7 +100,7 @@ template <class T> __host__ __device__ complex<T> quotient(complex<T> a, complex
 {
     using P = Part<T>;
     if (::fabs(b.re) < ::fabs(b.im)) a = turned_back(a), b = turned_back(b);
-    if (b.re == T(0)) return complex<T>(a.re / ::fabs(b.re), a.im / ::fabs(b.re));
+    if (b.re == T(0) && b.im == T(0)) return complex<T>(a.re / ::fabs(b.re), a.im / ::fabs(b.re));
     if (is_far(a) || is_far(b)) {
         a = a * T(0.25), b = b * T(0.25);
     } else if (::fabs(b.re) < P::least_normal() * P::root_of_up()) {
@@ -185,7 +178,8 @@ template <class T> __host__ __device__ complex<T> log(complex<T> z) { return com
 template <class T> __host__ __device__ complex<T> log2(complex<T> z) { return log(z) * T(1.4426950408889634); }
 template <class T> __host__ __device__ complex<T> log10(complex<T> z) { return log(z) * T(0.43429448190325183); }
 
-// exp(exponent * log(base)); small whole exponents by multiplication.
+// exp(exponent * log(base)), whose relative error grows with the size of that product, as that of C's cpow; small whole
+// exponents by multiplication, in numpy's order, which shows where some product overflows.
 template <class T> __host__ __device__ complex<T> pow(complex<T> base, complex<T> exponent)
 {
     if (exponent == complex<T>(T(0))) return complex<T>(T(1));
@@ -193,11 +187,14 @@ template <class T> __host__ __device__ complex<T> pow(complex<T> base, complex<T
         T value = exponent.re > T(0) ? T(0) : T(0) / base.re;
         return complex<T>(value, value);
     }
-    if (exponent.im == T(0) && ::fabs(exponent.re) <= T(64) && exponent.re == ::trunc(exponent.re)) {
+    if (exponent.im == T(0) && ::fabs(exponent.re) < T(100) && exponent.re == ::trunc(exponent.re)) {
+        if (exponent.re == T(1)) return base;
+        if (exponent.re == T(2)) return base * base;
+        if (exponent.re == T(3)) return base * (base * base);
         complex<T> result(T(1)), square = base;
-        for (int left = (int)::fabs(exponent.re); left != 0; left >>= 1) {
+        for (int left = (int)::fabs(exponent.re);; square = square * square) {
             if (left & 1) result = result * square;
-            square = square * square;
+            if ((left >>= 1) == 0) break;
         }
         return exponent.re < T(0) ? complex<T>(T(1)) / result : result;
     }
@@ -301,6 +298,7 @@ template <class T> __host__ __device__ complex<T> atanh_of_first_quadrant(T x, T
     if (isinf(y)) return complex<T>(T(0), quarter);
     if (isinf(x)) return complex<T>(T(0), isnan(y) ? y : quarter);
     if (x == T(0) && isnan(y)) return complex<T>(x, y);
+    if (isnan(x) || isnan(y)) return complex<T>(x + y, x + y);
     const T far = ::sqrt(Part<T>::greatest()) * T(0.25);
     if (x > far || y > far) return complex<T>(real(quotient(complex<T>(T(1)), complex<T>(x, y))), quarter);
     T to_one = T(1) - x, angle = ::atan2(T(2) * y, to_one * (T(1) + x) - y * y) * T(0.5);

@@ -66,7 +66,7 @@ impl Drop for Loaded {
 
 pub(super) fn refused(diagnostics: impl IntoIterator<Item = Diagnostic>) -> Error {
     let lines: Vec<_> = diagnostics.into_iter().map(|found| found.to_string()).collect();
-    Error::Load { device: super::NAME.into(), log: lines.join("\n") }
+    Error::load(super::NAME, &lines.join("\n"))
 }
 
 impl Module {

@@ -173,7 +173,7 @@ impl Log {
         }
         let (name, text) = context.driver().describe(status.code);
         let log = format!("{name} ({}), {text}\n{}", status.code, said(&self.error));
-        Err(Error::Load { device: context.info().to_string(), log: log.trim().to_owned() })
+        Err(Error::load(context.info().to_string(), log.trim()))
     }
 }
 

@@ -205,6 +205,49 @@ fn real_numbers_become_complex_beside_complex_ones() {
     }
 }
 
+/// At the ends of the range, and where there is no number: numpy 2.4.6 of the same.
+#[test]
+fn ends_of_the_range_are_those_of_numpy() {
+    let (most, nan) = (f64::MAX, f64::NAN);
+    let c = Complex64::new;
+    for context in contexts() {
+        let of = |values: &[Complex64]| GpuArray::from_slice(&context, values).unwrap();
+        let one = of(&[c(1.0, 0.0); 4]);
+        let divisors = of(&[c(0.0, nan), c(-0.0, nan), c(nan, 0.0), c(0.0, -0.0)]);
+        let quotients = (&one / &divisors).to_vec().unwrap();
+        assert!(quotients[..3].iter().all(|z| z.re.is_nan() && z.im.is_nan()), "{quotients:?}");
+        assert!(quotients[3].re == f64::INFINITY && quotients[3].im.is_nan(), "{quotients:?}");
+
+        let sides = [
+            (most, 0.5),
+            (0.5, -most),
+            (most, 1e292),
+            (most / 2.0, most / 2.0),
+            (most, most),
+            (-most, nan),
+        ];
+        let lengths = [most, most, most, most / 2.0 * 2.0_f64.sqrt(), f64::INFINITY, nan];
+        let same = |found: &[f64]| {
+            let close = |(&a, b): (&f64, f64)| {
+                a == b || a.is_nan() && b.is_nan() || (a / b - 1.0).abs() < 4e-16
+            };
+            assert!(found.iter().zip(lengths).all(close), "{found:?}, not {lengths:?}: 2 ulp");
+        };
+        same(&of(&sides.map(|(x, y)| c(x, y))).abs().to_vec().unwrap());
+        let [x, y] = [sides.map(|side| side.0), sides.map(|side| side.1)];
+        let [x, y] = [x, y].map(|side| GpuArray::from_slice(&context, &side).unwrap());
+        same(&x.hypot(&y).to_vec().unwrap());
+        // C99: an infinite side is an infinite length, whatever the other.
+        assert_eq!(x.hypot(f64::INFINITY).to_vec().unwrap(), [f64::INFINITY; 6]);
+
+        let far = of(&[c(nan, 9e307), c(9e307, nan), c(nan, 1.0), c(-9e307, nan)]);
+        let all = rows(&context, vec![far.atan(), far.atanh()]).concat();
+        assert!(all.iter().all(|z| z.re.is_nan() && z.im.is_nan()), "{all:?}");
+        let infinite = rows(&context, vec![of(&[c(nan, f64::INFINITY)]).atanh()])[0][0];
+        assert!(infinite.re == 0.0 && infinite.im == std::f64::consts::FRAC_PI_2, "{infinite}");
+    }
+}
+
 /// Where the schoolbook over- and underflows, against quotients that are exact.
 #[test]
 fn quotients_of_any_size_are_right() {

@@ -4,8 +4,8 @@ use std::{sync::mpsc, thread, time::Duration};
 
 use warpaint::{
     array::{
-        ArrayInterface, ElementwiseKernel, Error, GpuArray, ReductionKernel, concatenate,
-        random::Generator,
+        ArrayInterface, ElementwiseKernel, Error, GpuArray, Order, ReductionKernel, concatenate,
+        random::Generator, stack,
     },
     compile::{Cache, Compiler},
     device::{self, LaunchConfig},
@@ -154,6 +154,42 @@ fn operations_without_arrays_say_so() {
         none.to_string(),
         "concatenate needs an array, from which it takes shape and device"
     );
+}
+
+/// What is told is the caller's own: the operation, the shape, the axis and the element that are wrong.
+#[test]
+fn errors_name_what_is_wrong() {
+    for context in contexts() {
+        let zeros = |shape: &[usize]| GpuArray::<i32>::zeros(&context, shape).unwrap();
+        let (matrix, line) = (zeros(&[3, 4]), zeros(&[12]));
+        let told = |error: Error| error.to_string();
+        assert_eq!(
+            told(matrix.sort_by_key(&line, Order::Ascending).unwrap_err()),
+            "a sort by key, whose keys have one axis: the shape is [3, 4], where [12] is needed"
+        );
+        assert_eq!(
+            told(line.sort_by_key(&matrix, Order::Ascending).unwrap_err()),
+            "a sort by key, which has a value for each key: the shape is [3, 4], where [12] is needed"
+        );
+        assert_eq!(
+            told(stack(&[&matrix, &zeros(&[1, 0])], 0).unwrap_err()),
+            "stack: the shape is [1, 0], where [3, 4] is needed"
+        );
+        let no_place =
+            "an array of 2 dimensions has no place for a new axis 9: that is one of 0 to 2";
+        assert_eq!(told(matrix.expand_dims(9).unwrap_err()), no_place);
+        assert_eq!(told(stack(&[&matrix], 9).unwrap_err()), no_place);
+        let places = GpuArray::from_slice(&context, &[0, 5, i32::MIN, 2]).unwrap();
+        let first = "index 5 is outside axis 0, which has length 3";
+        assert_eq!(told(matrix.take(&places, 0).unwrap_err()), first);
+        assert_eq!(told(zeros(&[3]).at(&places).unwrap_err()), first);
+        let least = GpuArray::<i8>::arange(&context, 128).unwrap().to_vec().unwrap();
+        assert_eq!(least.last(), Some(&127));
+        assert_eq!(
+            told(GpuArray::<i8>::arange(&context, 129).unwrap_err()),
+            "`signed char` has no 128, the last of the numbers from 0 on"
+        );
+    }
 }
 
 #[test]
