@@ -276,6 +276,9 @@ pub struct RegSet {
 }
 
 impl RegSet {
+    /// The empty set, without room.
+    const EMPTY: Self = Self { words: Vec::new() };
+
     /// The empty set, with room for `registers`.
     pub fn new(registers: usize) -> Self {
         Self { words: vec![0; registers.div_ceil(64)] }
@@ -364,6 +367,12 @@ pub struct Liveness {
 }
 
 impl Liveness {
+    /// The registers that may be read before anything writes them.
+    pub fn at_entry(&self) -> &RegSet {
+        const NONE: &RegSet = &RegSet::EMPTY;
+        self.live_in.first().unwrap_or(NONE)
+    }
+
     /// Of all registers of `body`. At returns, the function's return registers live.
     pub fn new(body: &Body, cfg: &Cfg, returned: &[Reg]) -> Self {
         let registers = body.registers.len();

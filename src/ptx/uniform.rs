@@ -78,14 +78,21 @@ pub struct Shapes {
 }
 
 impl Shapes {
-    /// Of all registers of `body`, optimistically: by descending from "unknown" until nothing changes.
-    pub fn new(body: &Body, neighbours: u32) -> Self {
-        Self::with_varying(body, neighbours, &RegSet::default())
+    /// Of all registers of `body`, optimistically: by descending from "unknown" until nothing changes. `unwritten` are
+    /// those that may be read before anything writes them, as zero.
+    pub fn new(body: &Body, neighbours: u32, unwritten: &RegSet) -> Self {
+        Self::with_varying(body, neighbours, unwritten, &RegSet::default())
     }
 
     /// With registers that are known to vary, for whatever reason.
-    pub fn with_varying(body: &Body, neighbours: u32, varying: &RegSet) -> Self {
+    pub fn with_varying(
+        body: &Body,
+        neighbours: u32,
+        unwritten: &RegSet,
+        varying: &RegSet,
+    ) -> Self {
         let mut shapes = Self { of: vec![None; body.registers.len()], neighbours };
+        unwritten.iter().for_each(|reg| shapes.of[reg.0 as usize] = Some(Shape::constant(0)));
         varying.iter().for_each(|reg| shapes.of[reg.0 as usize] = Some(Shape::Varying));
         while shapes.pass(body) {}
         // What nothing writes reads as zero.
@@ -383,7 +390,9 @@ mod tests {
         let function = module.functions.first();
         let body = function.and_then(|f| f.body.as_ref());
         let Some(body) = body else { return Vec::new() };
-        let shapes = Shapes::new(body, 4);
+        let cfg = crate::ptx::cfg::Cfg::new(body);
+        let live = crate::ptx::cfg::Liveness::new(body, &cfg, &[]);
+        let shapes = Shapes::new(body, 4, live.at_entry());
         let regs = (0..body.registers.len() as u32).map(crate::ptx::operand::Reg);
         let named: Vec<_> = regs.map(|reg| (body.registers.name(reg), shapes.of(reg))).collect();
         let find =
@@ -410,6 +419,14 @@ mod tests {
                     setp.lt.s32 %p1, %r2, %r7; setp.lt.s32 %p2, %r1, %r7; @%p1 bra LOOP;";
         let names = ["%r1", "%r2", "%r9", "%p1", "%p2"];
         assert_eq!(strides(body, &names), [Some(1), Some(0), None, Some(0), None]);
+    }
+
+    /// Where a thread reads zero, and what the text writes later differs between threads.
+    #[test]
+    fn what_is_read_before_it_is_written_is_zero_at_first() {
+        let body =
+            "add.s32 %r2, %r1, 28; mov.u32 %r1, %tid.x; add.s32 %r4, %r3, 1; mov.u32 %r3, 7;";
+        assert_eq!(strides(body, &["%r1", "%r2", "%r3", "%r4"]), [None, None, Some(0), Some(0)]);
     }
 
     #[test]

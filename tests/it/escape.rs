@@ -110,6 +110,7 @@ fn only_parameters_are_read_as_parameters() {
     refused("", &text, "a parameter can only be written by its name");
     refused("", "st.param.u64 [p], 1;", "an input parameter is only read");
     refused("", "ld.param.u64 %rd4, [64];", "a parameter has no such address");
+    refused("", "alloca.u64 %rd4, 64, 16;", "alloca");
 }
 
 /// A parameter that is read at a computed address, as NVRTC does with arrays by value, is one of the kernel's.
@@ -200,6 +201,16 @@ fn every_thread_arrives_at_a_barrier_in_shared_memory() {
     found.sort_unstable();
     // 100 are due; the last of 64 finds that 63 have come.
     assert_eq!(found, (37..=100).collect::<Vec<u32>>());
+}
+
+/// Whatever the thread before, or the one beside, left there.
+#[test]
+fn registers_are_zero_before_they_are_written() {
+    let text = "add.u64 %rd4, %rd1, %rd3;\nadd.s32 %r3, %r2, 28;\nst.global.u32 [%rd4], %r3;\nshl.b32 %r2, %r1, 24;\n\
+                add.u64 %rd5, %rd2, %rd3;\nst.global.u32 [%rd5], %r2;";
+    let cage = Cage::new();
+    assert_eq!(cage.result(&module("", text))[..64], [28; 64]);
+    assert_eq!(cage.words(&cage.cell)[..64], (0..64).map(|t| t << 24).collect::<Vec<u32>>());
 }
 
 /// Only arithmetic that says `.ftz` flushes subnormals.

@@ -370,8 +370,8 @@ impl Machine {
         }
         for (slot, fill) in &code.fills {
             let value = match *fill {
-                Fill::Local(offset) => thread.local.frame + offset,
-                Fill::KernelParam(offset) => self.params.address + offset,
+                Fill::Local(offset) => thread.local.frame.wrapping_add(offset),
+                Fill::KernelParam(offset) => self.params.address.wrapping_add(offset),
                 Fill::Argument(index) => {
                     let at = thread.base - arguments + index as usize;
                     thread.stack.get(at).copied().unwrap_or(0)

@@ -38,7 +38,8 @@ pub(super) fn inlined<'a>(module: &'a Module, text: &str) -> Result<(Cow<'a, Mod
             let why = format!("{}: `{name}`", refused.why);
             Err(match first_wait(module, refused.function) {
                 Some(waits) => Sites::new(module, text).unsupported(waits, &why),
-                None => super::internal(&why),
+                // It waits, or calls through a pointer what does, in a way that names no instruction of its own.
+                None => Error::Load { device: NAME.into(), log: format!("waiting {why}") },
             })
         }
     }

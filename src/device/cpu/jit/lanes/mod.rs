@@ -121,7 +121,7 @@ impl Parted {
                 return Self { shapes, run, varying, regions };
             }
             different.into_iter().for_each(|reg| varying.insert(reg));
-            shapes = Shapes::with_varying(body, LANES as u32, &varying);
+            shapes = Shapes::with_varying(body, LANES as u32, liveness.at_entry(), &varying);
             run = estimate::blocks(body, cfg, &shapes);
         }
     }
@@ -143,7 +143,8 @@ impl Plan {
         if body.instructions().nth(MOST_INSTRUCTIONS).is_some() {
             return None;
         }
-        let shapes = Shapes::new(body, LANES as u32);
+        let liveness = Liveness::new(body, cfg, &[]);
+        let shapes = Shapes::new(body, LANES as u32, liveness.at_entry());
         if !estimate::is_possible(body, cfg, &shapes, sync) {
             return None;
         }
@@ -151,7 +152,6 @@ impl Plan {
         if !run[0] || wish == Lanes::WhereFaster && !estimate::is_faster(body, cfg, &shapes, &run) {
             return None;
         }
-        let liveness = Liveness::new(body, cfg, &[]);
         let Parted { shapes, run, varying, regions } =
             Parted::new(body, cfg, sync, &liveness, (shapes, run));
         if !run[0] || !estimate::is_possible(body, cfg, &shapes, sync) {
@@ -165,7 +165,7 @@ impl Plan {
         let kept = leave::live_before(body, cfg, &liveness, &points);
         let leaves = leave::Leaves::new(b, body, points, kept, &joins, sync.spill_bytes)?;
         let row = row::is_straight(cfg, &run, sync)
-            .then(|| row::Row::new(b, body, cfg, &shapes, &skips, &varying))
+            .then(|| row::Row::new(b, body, cfg, &shapes, &skips, [liveness.at_entry(), &varying]))
             .flatten();
         let declare = |(index, ty): (usize, &Type)| {
             let reg = Reg(index as u32);

@@ -70,19 +70,20 @@ pub(super) struct Verdict {
 
 impl Row {
     /// What can be rehearsed of a kernel whose registers have these `shapes` in a group, all of whose branches but
-    /// `skips` part groups, and some of whose registers are known to vary. None where that is nothing, or not enough.
+    /// `skips` part groups, and some of whose registers may be read before they are written, or are known to vary. None
+    /// where that is nothing, or not enough.
     pub(super) fn new(
         b: &mut FunctionBuilder<'_>,
         body: &Body,
         cfg: &Cfg,
         shapes: &Shapes,
         skips: &[Skip],
-        varying: &RegSet,
+        [unwritten, varying]: [&RegSet; 2],
     ) -> Option<Self> {
         if body.instructions().count() > MOST_INSTRUCTIONS {
             return None;
         }
-        let row_shapes = Shapes::with_varying(body, ROW, varying);
+        let row_shapes = Shapes::with_varying(body, ROW, unwritten, varying);
         let known = known(body, &row_shapes);
         let verdicts = verdicts(body, &row_shapes, &known);
         let mut plan = Self {
