@@ -77,8 +77,8 @@ fn main() -> Result<()> {
     compile(&compiler, &plain)?;
     let memory = median(rounds, 1000, || compile(&compiler, &plain))?;
     println!("from memory                     {memory:>10.2?}");
-    // A comment counts too: what is looked for is more than the compiler reads, never less.
-    let including = request(&format!("// #include <nowhere.h>\n{PLAIN}"));
+    // Such a comment counts too: what is looked for is more than the compiler reads, never less.
+    let including = request(&format!("/* #include <nowhere.h> */\n{PLAIN}"));
     compile(&compiler, &including)?;
     let files = median(rounds, 100, || compile(&compiler, &including))?;
     println!("from memory, files looked for   {files:>10.2?}");

@@ -45,6 +45,7 @@ fn measure(device: &Device, edits: usize) -> Result<()> {
     let options = Options {
         name: "particles.cu".to_owned(),
         path: None,
+        trust: false,
         source: source.to_owned(),
         overrides: Overrides::default(),
         parameters: Vec::new(),

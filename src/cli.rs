@@ -94,6 +94,16 @@ struct RunArgs {
     /// A step that takes longer is stopped [default: 60 without a window, 10 in the studio]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     step_timeout: Option<Duration>,
+    #[command(flatten)]
+    trust: TrustArgs,
+}
+
+/// What every command that compiles a scene takes.
+#[derive(Debug, Args)]
+struct TrustArgs {
+    /// Let the scene include files from everywhere, not only below its own folder
+    #[arg(long)]
+    trust: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -180,6 +190,8 @@ struct CheckArgs {
     /// Set a constant of the scenes
     #[arg(long = "const", value_name = "NAME=VALUE", value_parser = assignment)]
     constants: Vec<(String, String)>,
+    #[command(flatten)]
+    trust: TrustArgs,
 }
 
 /// Parses the command line, runs the command, prints its error. Returns the exit code.
@@ -221,6 +233,7 @@ fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
     let opened = studio::run(studio::Options {
         scene: document,
         device: run.device()?,
+        trust: run.trust.trust,
         constants: run.constants.into_iter().collect(),
         parameters: run.parameters,
         seed: run.seed,
@@ -256,6 +269,7 @@ impl RunArgs {
         }
         Ok(Run {
             device: self.device()?,
+            trust: self.trust.trust,
             constants: self.constants.into_iter().collect(),
             parameters: self.parameters,
             seed: self.seed,
@@ -343,7 +357,8 @@ fn scenes(names: Vec<String>) -> Result<Vec<SceneSource>> {
 fn check(args: &CheckArgs) -> Result<()> {
     let constants: BTreeMap<_, _> = args.constants.iter().cloned().collect();
     let compiler = Compiler::new(Cache::user());
-    let remarks = headless::check(&args.scenes, &constants, Target::CPU, &compiler)?;
+    let remarks =
+        headless::check(&args.scenes, &constants, args.trust.trust, Target::CPU, &compiler)?;
     if has_errors(&remarks) {
         return Err(Error::Rejected(remarks));
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::discovery::{Stamp, Toolchain};
-use super::includes::{self, Input};
+use super::includes::{self, Input, Inputs};
 use super::precompiled::Domain;
 use super::request::Request;
 use super::{Compiled, c_headers};
@@ -46,7 +46,12 @@ pub(super) struct Identity {
 impl Identity {
     /// Of `request` as compiled by `toolchain`; `None` where what it reads cannot be told.
     pub(super) fn of(request: &Request, toolchain: &Toolchain) -> Option<Self> {
-        let inputs = includes::scan(request, toolchain)?;
+        let inputs = includes::scan(request, toolchain).inputs?;
+        Some(Self::with_inputs(request, toolchain, &inputs))
+    }
+
+    /// [`of`](Self::of) a request that reads `inputs`.
+    pub(super) fn with_inputs(request: &Request, toolchain: &Toolchain, inputs: &Inputs) -> Self {
         let mut hash = KeyHash(Sha256::new());
         hash.bytes(&MAGIC);
         hash.bytes(&request.target.number().to_le_bytes());
@@ -73,11 +78,11 @@ impl Identity {
         hash.bytes(request.text().as_bytes());
         hash.list(&request.options, |hash, option| hash.bytes(option.as_bytes()));
         hash.list(&request.name_expressions, |hash, name| hash.bytes(name.as_bytes()));
-        Some(Self {
+        Self {
             key: Key(hash.0.finalize().into()),
             domain: Domain(of_headers.0.finalize().into()),
             is_self_contained: inputs.none_asked_for,
-        })
+        }
     }
 }
 

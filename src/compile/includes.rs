@@ -1,21 +1,28 @@
-//! Which files a compilation may read, for the cache's key.
+//! Which files a compilation may read: for the cache's key, and whether it may.
 //!
-//! NVRTC lists no dependencies, so the sources are scanned for `#include` without preprocessing: comments and
+//! NVRTC lists no dependencies, so the sources are scanned for `#include` without preprocessing: block comments and
 //! branches not taken count too, and of one name every file that any search folder holds. That is more than
 //! the compiler reads, never less. Where it cannot be told (`#include MACRO`), or where the result depends
 //! on the clock, the request has no key and is compiled every time.
+//!
+//! What is found decides, too, whether the compiler is asked at all: not where a source would have it open a pipe or
+//! a device, or a file that the request may not [`Reach`].
 //!
 //! Files in the toolchain's own folders are told apart by path, length and time and not opened: they change
 //! only with the toolkit.
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use super::discovery::{Stamp, Toolchain};
-use super::request::Request;
+use super::reach::{Reach, is_below};
+use super::request::{PRELUDE_NAME, Request};
+use crate::diagnostic::Diagnostic;
+use crate::file::{SOURCE_LIMIT, read_regular};
 
 /// Macros that make two compilations of one text differ.
 const CLOCK_MACROS: [&str; 3] = ["__TIME__", "__DATE__", "__TIMESTAMP__"];
@@ -38,25 +45,52 @@ pub(super) struct Inputs {
     pub none_asked_for: bool,
 }
 
-/// Every file that compiling `request` may read, or `None` where that cannot be told.
-pub(super) fn scan(request: &Request, toolchain: &Toolchain) -> Option<Inputs> {
-    let options = Options::of(&request.options)?;
+/// What was found out about the files of a request.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Scan {
+    /// `None` where it cannot be told.
+    pub inputs: Option<Inputs>,
+    /// Includes that are not to come to the compiler: of what is no file, or lies where the request may not reach.
+    pub refused: Vec<Diagnostic>,
+    /// What lies where the request may not reach.
+    pub untrusted: Vec<String>,
+}
+
+/// Looks for every file that compiling `request` may read.
+pub(super) fn scan(request: &Request, toolchain: &Toolchain) -> Scan {
+    let options = Options::of(&request.options);
+    let is_told = options.is_some();
+    let options = options.unwrap_or_default();
     let mut dirs: Vec<&Path> = request.include_dirs.iter().map(PathBuf::as_path).collect();
     dirs.extend(options.dirs.iter().map(PathBuf::as_path));
     dirs.extend(toolchain.include_dirs.iter().map(PathBuf::as_path));
     let inputs = Inputs { files: Vec::new(), none_asked_for: true };
-    let mut scanner = Scanner { dirs, toolchain, seen: BTreeSet::new(), inputs };
+    let mut scanner = Scanner {
+        request,
+        dirs,
+        toolchain,
+        seen: BTreeSet::new(),
+        inputs,
+        is_told,
+        refused: Vec::new(),
+        untrusted: Vec::new(),
+    };
     let own_dir = parent(Path::new(&request.name));
     for file in options.files {
-        scanner.include(&file, &[&own_dir])?;
+        scanner.include(&file, &[&own_dir], (&request.name, 1));
     }
-    scanner.text(request.text().as_bytes(), &[&own_dir])?;
-    scanner.text(request.prelude.as_bytes(), &[&own_dir])?;
+    scanner.text(request.text().as_bytes(), &[&own_dir], &request.name);
+    scanner.text(request.prelude.as_bytes(), &[&own_dir], PRELUDE_NAME);
+    for name in &request.name_expressions {
+        // NVRTC compiles these as lines of a file of its own.
+        scanner.text(name.as_bytes(), &[&own_dir], &request.name);
+    }
     for header in &request.headers {
         let header_dir = parent(Path::new(&header.name));
-        scanner.text(header.text.as_bytes(), &[&header_dir, &own_dir])?;
+        scanner.text(header.text.as_bytes(), &[&header_dir, &own_dir], &header.name);
     }
-    Some(scanner.inputs)
+    let Scanner { inputs, is_told, refused, untrusted, .. } = scanner;
+    Scan { inputs: is_told.then_some(inputs), refused, untrusted }
 }
 
 /// The folders that `request` names: its source's own, those for `#include`, and those of its options.
@@ -107,85 +141,261 @@ fn parent(file: &Path) -> PathBuf {
 }
 
 struct Scanner<'a> {
+    request: &'a Request,
     dirs: Vec<&'a Path>,
     toolchain: &'a Toolchain,
     seen: BTreeSet<PathBuf>,
     inputs: Inputs,
+    /// Whether all that may be read is known.
+    is_told: bool,
+    refused: Vec<Diagnostic>,
+    untrusted: Vec<String>,
 }
+
+/// File and line of an include.
+type At<'a> = (&'a str, u32);
 
 impl Scanner<'_> {
-    /// Follows every include of a text whose file lies in one of `own_dirs`.
-    fn text(&mut self, text: &[u8], own_dirs: &[&Path]) -> Option<()> {
-        for name in included_names(text)? {
-            self.include(&name, own_dirs)?;
-        }
-        Some(())
-    }
-
-    /// Takes every file that `name` could mean.
-    fn include(&mut self, name: &str, own_dirs: &[&Path]) -> Option<()> {
-        self.inputs.none_asked_for = false;
-        let places = own_dirs.iter().chain(&self.dirs);
-        let files: Vec<PathBuf> = places.map(|dir| dir.join(name)).collect();
-        files.into_iter().try_for_each(|file| self.file(file))
-    }
-
-    fn file(&mut self, file: PathBuf) -> Option<()> {
-        if !file.is_file() || !self.seen.insert(file.clone()) {
-            return Some(());
-        }
-        if self.toolchain.include_dirs.iter().any(|dir| file.starts_with(dir)) {
-            self.inputs.files.push(Input::Toolkit(Stamp::of(&file)));
-            return Some(());
-        }
-        let text = fs::read(&file).ok()?;
-        self.inputs.files.push(Input::Content(file.clone(), Sha256::digest(&text).into()));
-        self.text(&text, &[&parent(&file)])
-    }
-}
-
-/// The names in `#include`, `#include_next`, `#import`, `#embed` and `__has_include`, or `None` where a name
-/// is computed or the text asks for the time.
-pub(crate) fn included_names(text: &[u8]) -> Option<Vec<String>> {
-    let text = String::from_utf8_lossy(text);
-    // Rarely there, and worth a copy of the text only then.
-    let joined = text.contains('\\').then(|| text.replace("\\\r\n", "").replace("\\\n", ""));
-    let text = joined.as_deref().unwrap_or(&text);
-    if CLOCK_MACROS.iter().any(|name| text.contains(name)) {
-        return None;
-    }
-    let mut names = Vec::new();
-    for keyword in ["include", "import", "embed"] {
-        for (at, _) in text.match_indices(keyword) {
-            let before = &text[..at];
-            let after = &text[at + keyword.len()..];
-            if before.ends_with("__has_") {
-                let after = after.strip_prefix("_next").unwrap_or(after);
-                let after = skip_blanks(after).strip_prefix('(');
-                names.extend(after.and_then(|after| quoted_name(skip_blanks(after))));
-            } else if is_directive(before) {
-                let after = skip_blanks(after.strip_prefix("_next").unwrap_or(after));
-                names.push(quoted_name(after)?);
+    /// Follows every include of a text whose file is called `name` and lies in one of `own_dirs`.
+    fn text(&mut self, text: &[u8], own_dirs: &[&Path], name: &str) {
+        let Mentions { found, asks_for_time } = Mentions::of(text);
+        self.is_told &= !asks_for_time;
+        for Mention { what, line } in found {
+            match what {
+                Some(what) => self.include(&what, own_dirs, (name, line)),
+                None => self.computed((name, line)),
             }
         }
     }
-    Some(names)
+
+    /// An include whose name a macro has.
+    fn computed(&mut self, at: At<'_>) {
+        self.is_told = false;
+        self.inputs.none_asked_for = false;
+        if self.request.reach != Reach::Anywhere {
+            let text =
+                format!("what this includes cannot be told, since a macro names it; {TRUST}");
+            self.refuse(text, at);
+            self.untrusted.push(format!("what a macro names, {}:{}", at.0, at.1));
+        }
+    }
+
+    /// Takes every file that `name` could mean.
+    fn include(&mut self, name: &str, own_dirs: &[&Path], at: At<'_>) {
+        self.inputs.none_asked_for = false;
+        let places = own_dirs.iter().chain(&self.dirs);
+        let files: Vec<PathBuf> = places.map(|dir| dir.join(name)).collect();
+        for file in files {
+            self.file(file, name, at);
+        }
+    }
+
+    fn file(&mut self, file: PathBuf, name: &str, at: At<'_>) {
+        let Ok(about) = fs::metadata(&file) else { return };
+        if about.is_dir() {
+            return;
+        }
+        // A header in memory comes before all files of its name.
+        let in_memory = self.request.headers.iter().any(|header| header.name == name);
+        if !in_memory && !self.may_include(&file, name, at) {
+            return;
+        }
+        if !self.seen.insert(file.clone()) {
+            return;
+        }
+        if self.is_toolkit(&file) {
+            self.inputs.files.push(Input::Toolkit(Stamp::of(&file)));
+            return;
+        }
+        match read_regular(&file, SOURCE_LIMIT) {
+            Ok(text) => {
+                self.inputs.files.push(Input::Content(file.clone(), Sha256::digest(&text).into()));
+                self.text(&text, &[&parent(&file)], &file.to_string_lossy());
+            }
+            Err(_) if in_memory => {}
+            Err(error)
+                if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::FileTooLarge) =>
+            {
+                let text = format!("`{name}` cannot be included: {error} ({})", file.display());
+                self.refuse(text, at);
+            }
+            // The compiler cannot read it either, and says so.
+            Err(_) => self.is_told = false,
+        }
+    }
+
+    /// Once, though several folders may lead to the file.
+    fn refuse(&mut self, text: String, (file, line): At<'_>) {
+        let remark = Diagnostic::error(file, text).at(line, None);
+        if !self.refused.contains(&remark) {
+            self.refused.push(remark);
+        }
+    }
+
+    /// Whether the file is one that the request may reach; if not, says so.
+    fn may_include(&mut self, file: &Path, name: &str, at: At<'_>) -> bool {
+        if self.request.reach.holds(file) || self.is_toolkit(file) {
+            return true;
+        }
+        let from = match &self.request.reach {
+            Reach::Below(folder) => {
+                let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+                format!("below its own folder, {}", folder.display())
+            }
+            Reach::Anywhere | Reach::Nowhere => "nowhere else".to_owned(),
+        };
+        let text = format!(
+            "`{name}` may not be included: it leads to {}, and a scene takes files from CUDA's folders and {from}; {TRUST}",
+            file.canonicalize().as_deref().unwrap_or(file).display()
+        );
+        let file = file.display().to_string();
+        if !self.untrusted.contains(&file) {
+            self.untrusted.push(file);
+        }
+        self.refuse(text, at);
+        false
+    }
+
+    /// Whether the file is one of CUDA's own. A link among these is their own affair; a name that climbs is not.
+    fn is_toolkit(&self, file: &Path) -> bool {
+        let climbs = file.components().any(|part| part == std::path::Component::ParentDir);
+        let holds = |dir: &PathBuf| match climbs {
+            true => is_below(file, dir),
+            false => file.starts_with(dir),
+        };
+        self.toolchain.include_dirs.iter().any(holds)
+    }
 }
 
-/// Whether `#` (or its digraph) and nothing but blanks and comments end `before`.
-fn is_directive(before: &str) -> bool {
-    let mut rest = before.trim_end_matches([' ', '\t']);
-    while let Some(comment) = rest.strip_suffix("*/").and_then(|text| text.rfind("/*")) {
-        rest = rest[..comment].trim_end_matches([' ', '\t']);
-    }
-    rest.ends_with('#') || rest.ends_with("%:") || rest.ends_with("??=")
+/// How to include something all the same.
+const TRUST: &str = "--trust allows it, for scenes of people whom you trust";
+
+/// The names in `#include`, `#include_next`, `#import`, `#embed` and `__has_include`, or `None` where a name
+/// is computed or the text asks for the time.
+#[cfg(feature = "gl")]
+pub(crate) fn included_names(text: &[u8]) -> Option<Vec<String>> {
+    let Mentions { found, asks_for_time } = Mentions::of(text);
+    let names: Option<Vec<_>> = found.into_iter().map(|mention| mention.what).collect();
+    names.filter(|_| !asks_for_time)
 }
+
+/// What a text says about other files, in its order.
+struct Mentions {
+    found: Vec<Mention>,
+    /// Whether the result depends on the clock.
+    asks_for_time: bool,
+}
+
+/// A place where a text names another file.
+struct Mention {
+    /// The name; `None` where it is computed.
+    what: Option<String>,
+    line: u32,
+}
+
+/// What makes the compiler look at a file.
+const DIRECTIVES: [&str; 5] = ["include_next", "include", "import", "embed", "using"];
+
+/// How a directive may begin.
+const HASHES: [&str; 3] = ["#", "%:", "??="];
+
+impl Mentions {
+    fn of(text: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(text);
+        let (joined, joints) = join_lines(&text);
+        let text: &str = joined.as_deref().unwrap_or(&text);
+        let line = |at: usize| {
+            let before = text[..at].bytes().filter(|byte| *byte == b'\n').count();
+            let joined = joints.partition_point(|joint| *joint <= at);
+            u32::try_from(before + joined + 1).unwrap_or(u32::MAX)
+        };
+        let mut found = Vec::new();
+        for hash in HASHES {
+            for (at, _) in text.match_indices(hash) {
+                if let Some(what) = directive(&text[at + hash.len()..])
+                    && !is_comment(&text[..at])
+                {
+                    found.push((at, what));
+                }
+            }
+        }
+        for word in ["__has_include", "__has_embed"] {
+            for (at, _) in text.match_indices(word) {
+                if let Some(what) = question(&text[at + word.len()..], line_before(&text[..at]))
+                    && !is_comment(&text[..at])
+                {
+                    found.push((at, what));
+                }
+            }
+        }
+        found.sort_by_key(|(at, _)| *at);
+        Self {
+            found: found.into_iter().map(|(at, what)| Mention { what, line: line(at) }).collect(),
+            asks_for_time: CLOCK_MACROS.iter().any(|name| text.contains(name)),
+        }
+    }
+}
+
+/// The text with continued lines joined, where there are any, and where they were.
+fn join_lines(text: &str) -> (Option<String>, Vec<usize>) {
+    if !text.contains('\\') {
+        return (None, Vec::new());
+    }
+    let (mut joined, mut joints) = (String::with_capacity(text.len()), Vec::new());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let after = &rest[at + 1..];
+        let next = after.strip_prefix("\r\n").or_else(|| after.strip_prefix('\n'));
+        joined.push_str(&rest[..at + usize::from(next.is_none())]);
+        joints.extend(next.map(|_| joined.len()));
+        rest = next.unwrap_or(after);
+    }
+    joined.push_str(rest);
+    (Some(joined), joints)
+}
+
+/// The name that a directive asks for, where `text` is the rest of one that reads a file: `Some(None)` for one that is
+/// computed.
+fn directive(text: &str) -> Option<Option<String>> {
+    let text = skip_blanks(text);
+    let rest = DIRECTIVES.iter().find_map(|word| text.strip_prefix(word))?;
+    let goes_on = rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    (!goes_on).then(|| quoted_name(skip_blanks(rest)))
+}
+
+/// The name that `__has_include` asks for, with `text` behind it and `before` on its line. Where it is only looked
+/// whether there is such a thing, it asks for nothing; a macro that stands for it asks for anything.
+fn question(text: &str, before: &str) -> Option<Option<String>> {
+    let text = text.strip_prefix("_next").unwrap_or(text);
+    if text.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
+        return None;
+    }
+    match skip_blanks(text).strip_prefix('(') {
+        Some(inner) => Some(quoted_name(skip_blanks(inner))),
+        None => before.contains("define ").then_some(None),
+    }
+}
+
+/// What stands before on the same line.
+fn line_before(text: &str) -> &str {
+    text.rsplit(['\n', '\r']).next().unwrap_or(text)
+}
+
+/// Whether what comes after `before` is certainly a comment's: its line begins with two slashes, and no comment that
+/// began on an earlier line ends on it.
+fn is_comment(before: &str) -> bool {
+    let line = line_before(before);
+    line.trim_start_matches(BLANKS).starts_with("//") && !line.contains("*/")
+}
+
+/// What may stand between the words of a directive; a carriage return alone ends no line.
+const BLANKS: [char; 5] = [' ', '\t', '\r', '\x0b', '\x0c'];
 
 /// `text` without leading blanks and block comments.
 fn skip_blanks(text: &str) -> &str {
-    let mut rest = text.trim_start_matches([' ', '\t']);
+    let mut rest = text.trim_start_matches(BLANKS);
     while let Some(end) = rest.strip_prefix("/*").and_then(|comment| comment.find("*/")) {
-        rest = rest[end + 4..].trim_start_matches([' ', '\t']);
+        rest = rest[end + 4..].trim_start_matches(BLANKS);
     }
     rest
 }
@@ -197,8 +407,8 @@ fn quoted_name(text: &str) -> Option<String> {
         b'<' => '>',
         _ => return None,
     };
-    let name = text[1..].split(['\n', close]).next()?;
-    Some(name.to_owned())
+    let (name, _) = text[1..].split_once(close)?;
+    (!name.contains('\n')).then(|| name.to_owned())
 }
 
 #[cfg(test)]
@@ -207,22 +417,41 @@ mod tests {
     use crate::compile::request::{Header, Target};
 
     fn names(text: &str) -> Option<Vec<String>> {
-        included_names(text.as_bytes())
+        let Mentions { found, asks_for_time } = Mentions::of(text.as_bytes());
+        let names: Option<Vec<_>> = found.into_iter().map(|mention| mention.what).collect();
+        names.filter(|_| !asks_for_time)
+    }
+
+    fn lines(text: &str) -> Vec<u32> {
+        Mentions::of(text.as_bytes()).found.iter().map(|mention| mention.line).collect()
     }
 
     #[test]
     fn every_spelling_of_include_is_found() {
         let text = "#include <a.h>\n # /* x */ include /* y */ \"b.h\"\n#inc\\\nlude \"c.h\"\n%:include<d.h>\n\
-                    // #include \"e.h\"\n#if __has_include( <f.h> )\nint include; // to include things\n\
-                    #include_next <g.h>\n#import \"h.h\"\n";
-        let mut found = names(text).unwrap();
-        found.sort();
-        assert_eq!(found, ["a.h", "b.h", "c.h", "d.h", "e.h", "f.h", "g.h", "h.h"]);
+                    /* #include \"e.h\" */\n#if __has_include( <f.h> )\nint include; // to include things\n\
+                    #include_next <g.h>\n#import \"h.h\"\n#\x0binclude\x0c\"i.h\"\n#/* /* */include \"j.h\"\n\
+                    /*\n// */ #include \"k.h\"\n// x\r#include \"l.h\"\n??=include \"m.h\"\n";
+        let expected = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"];
+        assert_eq!(names(text).unwrap(), expected.map(|stem| format!("{stem}.h")));
+        assert_eq!(lines(text), [1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 14, 15, 16]);
+    }
+
+    #[test]
+    fn a_line_that_is_a_comment_names_nothing() {
+        assert_eq!(names("// #include \"a.h\"\n  // #include X\n"), Some(vec![]));
+        assert_eq!(names("#ifdef __has_include\n#if defined(__has_include)\n"), Some(vec![]));
+        // The comment goes on.
+        assert_eq!(names("// \\\n#include \"a.h\"\n"), Some(vec![]));
+        assert_eq!(names("#includes \"a.h\"\n#include_directory \"a.h\"\n"), Some(vec![]));
     }
 
     #[test]
     fn what_cannot_be_told_has_no_key() {
         assert_eq!(names("#define H \"a.h\"\n#include H\n"), None);
+        assert_eq!(names("#include \"a.h\n"), None);
+        assert_eq!(names("#define ASK __has_include\n"), None);
+        assert_eq!(names("#if __has_include(H)\n"), None);
         assert_eq!(names("const char *t = __TIME__;"), None);
         assert_eq!(names("int x;"), Some(vec![]));
         assert!(Options::of(&["--use-pch=a".into()]).is_none());
@@ -234,6 +463,82 @@ mod tests {
         let options = Options::of(&words.map(String::from)).unwrap();
         assert_eq!(options.dirs, ["a", "b", "c"].map(PathBuf::from));
         assert_eq!(options.files, ["d.h", "e.h"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_reach_ends_where_it_should() {
+        use std::os::unix::fs::symlink;
+        let temp = tempfile::tempdir().unwrap();
+        let dir = temp.path().canonicalize().unwrap();
+        let [scene, cuda] = ["scene", "cuda"].map(|name| dir.join(name));
+        for folder in [&scene.join("sub"), &cuda] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        for file in ["out.h", "scene/in.h", "scene/sub/deep.h", "cuda/cuda.h"] {
+            fs::write(dir.join(file), "").unwrap();
+        }
+        fs::write(scene.join("leads.h"), "\n#include \"../out.h\"\n").unwrap();
+        symlink("../out.h", scene.join("link.h")).unwrap();
+        symlink("sub/deep.h", scene.join("stays.h")).unwrap();
+        symlink("../out.h", cuda.join("of_cuda.h")).unwrap();
+        symlink("/dev/zero", scene.join("zero.h")).unwrap();
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(scene.join("fifo.h"))
+                .status()
+                .unwrap()
+                .success()
+        );
+        let toolchain =
+            Toolchain { library: dir.join("l"), include_dirs: vec![cuda], stamps: vec![] };
+        let refused = |what: &str, reach: &Reach| {
+            let name = scene.join("a.cu").to_string_lossy().into_owned();
+            let mut request = Request::new(name, format!("\n#include {what}\n"), Target::CPU);
+            request.include_dirs = vec![scene.clone()];
+            request.reach = reach.clone();
+            let scan = scan(&request, &toolchain);
+            assert_eq!(
+                scan.untrusted.is_empty(),
+                !scan.refused.iter().any(|d| d.text.contains("--trust"))
+            );
+            scan.refused.first().map(ToString::to_string)
+        };
+        let below = Reach::Below(scene.clone());
+        for what in [
+            "\"in.h\"",
+            "\"sub/deep.h\"",
+            "\"sub/../in.h\"",
+            "\"stays.h\"",
+            "<cuda.h>",
+            "<of_cuda.h>",
+        ] {
+            assert_eq!(refused(what, &below), None, "{what}");
+        }
+        assert_eq!(refused("\"missing.h\"", &below), None, "the compiler says so");
+        for what in [
+            "\"../out.h\"",
+            "\"link.h\"",
+            "<../out.h>",
+            "\"/etc/passwd\"",
+            "\"/proc/self/environ\"",
+            "X",
+        ] {
+            let text = refused(what, &below).unwrap();
+            assert!(text.contains("a.cu:2: error: ") && text.contains("--trust"), "{what}: {text}");
+            assert_eq!(refused(what, &Reach::Anywhere), None, "{what}");
+        }
+        let text = refused("\"leads.h\"", &below).unwrap();
+        assert!(text.contains("leads.h:2: error: `../out.h`"), "{text}");
+        assert!(refused("\"in.h\"", &Reach::Nowhere).is_some());
+        assert_eq!(refused("<cuda.h>", &Reach::Nowhere), None);
+        for what in ["\"zero.h\"", "\"fifo.h\"", "\"/dev/zero\""] {
+            let text = refused(what, &Reach::Anywhere).unwrap();
+            assert!(
+                text.contains("a.cu:2: error: ") && text.contains("pipe or a device"),
+                "{text}"
+            );
+        }
     }
 
     #[test]
@@ -256,13 +561,13 @@ mod tests {
         request.headers =
             vec![Header { name: "h/in_memory.h".into(), text: "#include <a.h>".into() }];
         request.include_dirs = vec![dir.to_owned()];
-        let inputs = scan(&request, &toolchain).unwrap();
+        let inputs = scan(&request, &toolchain).inputs.unwrap();
         let files = inputs.files.iter().map(|input| match input {
             Input::Content(path, _) => path.strip_prefix(dir).unwrap().to_str().unwrap(),
             Input::Toolkit(stamp) => stamp.path.strip_prefix(dir).unwrap().to_str().unwrap(),
         });
         assert_eq!(files.collect::<Vec<_>>(), ["a.h", "b.h", "cuda/fp16.h"]);
         fs::write(dir.join("b.h"), "int changed;").unwrap();
-        assert_ne!(scan(&request, &toolchain).unwrap(), inputs);
+        assert_ne!(scan(&request, &toolchain).inputs.unwrap(), inputs);
     }
 }

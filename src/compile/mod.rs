@@ -7,18 +7,24 @@
 //!
 //! NVRTC's options and functions: *NVRTC, CUDA C++ Runtime Compilation*, NVIDIA.
 
+mod attempt;
 mod c_headers;
 mod cache;
+mod cancel;
 mod diagnostics;
 mod discovery;
 mod disk;
 mod entry;
 mod includes;
+mod job;
+mod limits;
 mod nvrtc;
 mod precompiled;
+mod reach;
 mod recent;
 mod request;
 mod seed;
+mod server;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,15 +33,20 @@ use std::time::{Duration, Instant};
 use crate::diagnostic::Diagnostic;
 
 pub use cache::Cache;
+pub use cancel::Cancel;
 #[cfg(feature = "gl")]
 pub(crate) use includes::included_names;
+pub use limits::Limits;
+pub use reach::Reach;
 pub use request::{Header, PRELUDE_NAME, Request, Target};
 pub use seed::{has_seed, write_seed};
 
+use attempt::Attempt;
 use discovery::{Places, Toolchain};
 use entry::{Entry, Identity};
-use nvrtc::Nvrtc;
+use job::Facts;
 use precompiled::Precompiled;
+use server::{Lease, Problem};
 
 /// What stops a compilation that the user's source has no part in.
 ///
@@ -76,7 +87,7 @@ pub enum Error {
     #[error("{call} failed with {code} ({number}) while compiling {name}")]
     Nvrtc {
         /// The NVRTC function.
-        call: &'static str,
+        call: String,
         /// The error's name as NVRTC tells it.
         code: String,
         /// The error's number (`nvrtcResult`).
@@ -84,6 +95,15 @@ pub enum Error {
         /// The file that was compiled, as the user named it.
         name: String,
     },
+    /// NVRTC was there, and is not any more: its process has ended, and another one cannot load it.
+    #[error("NVRTC {problem}")]
+    NvrtcLost {
+        /// What is wrong with it now.
+        problem: String,
+    },
+    /// It was cancelled; see [`Cancel`].
+    #[error("the compilation was cancelled")]
+    Cancelled,
     /// The target is older than anything that this NVRTC compiles for.
     #[error(
         "NVRTC {}.{} compiles for compute_{oldest} and newer, not for {target}: install an older NVRTC, \
@@ -148,7 +168,17 @@ pub enum Outcome {
         diagnostics: Vec<Diagnostic>,
         /// All that the compiler said.
         log: String,
+        /// Files that it wants to include and [may not](Request::reach), which then is all that is wrong.
+        untrusted: Vec<String>,
     },
+}
+
+impl Outcome {
+    /// A source about which the compiler itself has nothing to say.
+    fn rejected(name: &str, text: String) -> Self {
+        let diagnostics = vec![Diagnostic::error(name, text)];
+        Self::Rejected { diagnostics, log: String::new(), untrusted: Vec::new() }
+    }
 }
 
 /// PTX and what belongs to it.
@@ -182,6 +212,12 @@ pub struct Compiled {
 
 /// Compiles CUDA C++; cheap to clone, usable from any thread, several at once.
 ///
+/// On Linux NVRTC runs in a process of its own, which is the running executable, started anew: a source that makes
+/// NVRTC crash, or take more than its [`Limits`], is an [`Outcome::Rejected`], and a compilation can be
+/// [cancelled](Cancel). The process is kept for the next compilation, by whichever compiler, and ends with the program.
+/// Where none can be had, or this library is a part of a library that was loaded, NVRTC runs in the program itself,
+/// without limits.
+///
 /// NVRTC is looked for at the first call and loaded by the first compilation that the cache cannot answer.
 /// A search that found nothing is repeated at the next call, so a library installed meanwhile is found.
 ///
@@ -205,6 +241,8 @@ pub struct Compiled {
 #[derive(Clone, Debug)]
 pub struct Compiler {
     shared: Arc<Shared>,
+    limits: Limits,
+    cancels: Vec<Cancel>,
 }
 
 #[derive(Debug)]
@@ -225,8 +263,8 @@ struct State {
     toolchain: Option<Arc<Toolchain>>,
     /// When it was last seen to be there, unchanged.
     checked: Option<Instant>,
-    /// Loaded.
-    nvrtc: Option<Nvrtc>,
+    /// What there is to know of it, once it was loaded.
+    facts: Option<Facts>,
     /// Libraries that were found and could not be loaded, with the reason.
     unusable: Vec<(PathBuf, String)>,
 }
@@ -239,7 +277,28 @@ impl Compiler {
 
     fn with_places(cache: Cache, places: Places) -> Self {
         let precompiled = Precompiled::new(cache.path().map(Path::to_owned));
-        Self { shared: Arc::new(Shared { cache, places, precompiled, state: Mutex::default() }) }
+        let shared = Shared { cache, places, precompiled, state: Mutex::default() };
+        Self { shared: Arc::new(shared), limits: Limits::of_user(), cancels: Vec::new() }
+    }
+
+    /// The same compiler with other limits than [the user's](Limits::of_user).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use warpaint::compile::{Cache, Compiler, Limits};
+    /// let quick = Limits { time: Duration::from_secs(5), ..Limits::default() };
+    /// let compiler = Compiler::new(Cache::memory()).with_limits(quick);
+    /// ```
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The same compiler, whose compilations `cancel` ends.
+    #[must_use]
+    pub fn cancelled_by(mut self, cancel: &Cancel) -> Self {
+        self.cancels.push(cancel.clone());
+        self
     }
 
     /// The cache it works with.
@@ -261,8 +320,29 @@ impl Compiler {
     /// # Errors
     /// [`Error::NvrtcNotFound`] or [`Error::NvrtcVariable`] where there is none.
     pub fn nvrtc(&self) -> Result<NvrtcInfo> {
-        let (toolchain, nvrtc) = self.load()?;
-        Ok(NvrtcInfo { version: nvrtc.version(), path: toolchain.library.clone() })
+        let toolchain = self.locate()?;
+        let facts = self.state().facts.clone();
+        let (toolchain, facts) = match facts {
+            Some(facts) => (toolchain, facts),
+            None => {
+                let (toolchain, facts, _) = self.load(None)?;
+                (toolchain, facts)
+            }
+        };
+        Ok(NvrtcInfo { version: facts.version, path: toolchain.library.clone() })
+    }
+
+    /// Sees to it that NVRTC is loaded, so that the next compilation need not wait for that.
+    ///
+    /// ```
+    /// # use warpaint::compile::{Cache, Compiler};
+    /// let compiler = Compiler::new(Cache::memory());
+    /// std::thread::spawn({ let compiler = compiler.clone(); move || compiler.warm() });
+    /// ```
+    pub fn warm(&self) {
+        if let Err(error) = self.load(None) {
+            tracing::debug!("the compiler is not loaded ahead: {error}");
+        }
     }
 
     /// Compiles `request`, or takes the result from the cache.
@@ -295,7 +375,8 @@ impl Compiler {
         }
         let nuls = request.nul_diagnostics();
         if !nuls.is_empty() {
-            return Ok(Outcome::Rejected { diagnostics: nuls, log: String::new() });
+            let (log, untrusted) = (String::new(), Vec::new());
+            return Ok(Outcome::Rejected { diagnostics: nuls, log, untrusted });
         }
         let located = match located {
             Err(missing @ Error::NvrtcNotFound { .. }) => {
@@ -303,19 +384,24 @@ impl Compiler {
             }
             located => located?,
         };
-        let identity = Identity::of(request, &located);
+        let scan = includes::scan(request, &located);
+        if !scan.refused.is_empty() {
+            let (diagnostics, untrusted) = (scan.refused, scan.untrusted);
+            return Ok(Outcome::Rejected { diagnostics, log: String::new(), untrusted });
+        }
+        let identity = scan.inputs.map(|inputs| Identity::with_inputs(request, &located, &inputs));
         if let Some(hit) = self.look_up(request, &located, identity) {
             return Ok(hit);
         }
         // Loading may move on to another library than the one located, so both come from one call.
-        let (toolchain, nvrtc) = self.load()?;
+        let (toolchain, facts, lease) = self.load(identity)?;
         if toolchain == located {
-            return self.compile_anew(request, &toolchain, nvrtc, identity);
+            return self.compile_anew(request, &toolchain, facts, lease, identity);
         }
         let identity = Identity::of(request, &toolchain);
         match self.look_up(request, &toolchain, identity) {
             Some(hit) => Ok(hit),
-            None => self.compile_anew(request, &toolchain, nvrtc, identity),
+            None => self.compile_anew(request, &toolchain, facts, lease, identity),
         }
     }
 
@@ -338,16 +424,23 @@ impl Compiler {
         &self,
         request: &Request,
         toolchain: &Arc<Toolchain>,
-        nvrtc: Nvrtc,
+        facts: Facts,
+        lease: Lease,
         identity: Option<Identity>,
     ) -> Result<Outcome> {
-        let Some(identity) = identity else { return nvrtc.compile(request, toolchain, None) };
-        let run = |headers: Option<&Path>| nvrtc.compile(request, toolchain, headers);
-        let outcome = match nvrtc.precompiles() && !identity.is_self_contained {
-            true => self.shared.precompiled.compile(identity.domain, run)?,
-            false => run(None)?,
+        let mut attempt =
+            Attempt::new(request, toolchain, facts, lease, self.limits, &self.cancels)?;
+        let slow = identity.filter(|identity| !identity.is_self_contained && attempt.precompiles());
+        let end = match slow {
+            Some(identity) => {
+                let token = attempt.token();
+                let run = |headers: Option<&Path>| attempt.run(headers);
+                self.shared.precompiled.compile(identity.domain, &token, run)?
+            }
+            None => attempt.run(None)?,
         };
-        if let Outcome::Compiled(compiled) = &outcome {
+        let outcome = attempt.outcome(end)?;
+        if let (Outcome::Compiled(compiled), Some(identity)) = (&outcome, identity) {
             // A header may have been saved while the compiler was reading it: such a result has no key.
             let now = Identity::of(request, toolchain);
             if now.is_some_and(|now| now.key == identity.key) {
@@ -379,27 +472,28 @@ impl Compiler {
                 return Ok(toolchain.clone());
             }
         }
-        state.nvrtc = None;
+        state.facts = None;
         let toolchain = Arc::new(self.shared.places.find(&state.unusable)?);
         state.checked = Some(Instant::now());
         Ok(state.toolchain.insert(toolchain).clone())
     }
 
-    /// Loads the first library found that can be loaded.
-    fn load(&self) -> Result<(Arc<Toolchain>, Nvrtc)> {
-        let mut state = self.state();
+    /// Loads the first library found that can be loaded; preferably where the headers of what is to be compiled were
+    /// precompiled.
+    fn load(&self, identity: Option<Identity>) -> Result<(Arc<Toolchain>, Facts, Lease)> {
+        let owner = identity.and_then(|identity| self.shared.precompiled.owner(identity.domain));
         loop {
-            let toolchain = self.locate_in(&mut state)?;
-            if let Some(nvrtc) = state.nvrtc {
-                return Ok((toolchain, nvrtc));
-            }
-            match Nvrtc::load(&toolchain.library) {
-                Ok(nvrtc) => {
-                    tracing::debug!(library = %toolchain.library.display(), version = ?nvrtc.version(), "NVRTC loaded");
-                    state.nvrtc = Some(nvrtc);
+            let toolchain = self.locate()?;
+            match server::take(&toolchain, owner.as_ref(), &self.cancels) {
+                Ok(lease) => {
+                    let facts = lease.facts();
+                    self.state().facts = Some(facts.clone());
+                    return Ok((toolchain, facts, lease));
                 }
-                Err(problem) => {
+                Err(Problem::Cancelled) => return Err(Error::Cancelled),
+                Err(Problem::Unusable(problem)) => {
                     tracing::warn!(library = %toolchain.library.display(), problem, "NVRTC cannot be loaded");
+                    let mut state = self.state();
                     state.toolchain = None;
                     state.unusable.push((toolchain.library.clone(), problem));
                 }

@@ -6,14 +6,12 @@
 //! Interface"). NVRTC may be called from several threads at once; a program is used by one.
 #![expect(unsafe_code, reason = "NVRTC is a C library, loaded at run time")]
 
-use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::{Path, PathBuf};
 use std::ptr;
+use std::sync::{Mutex, PoisonError};
 
-use super::discovery::Toolchain;
-use super::request::{PRELUDE_NAME, Request};
-use super::{Compiled, Error, Outcome, Result, c_headers, diagnostics};
+use super::job::{Answer, Facts, Job};
 
 /// `nvrtcResult`; an integer, since each version adds codes.
 type Code = c_int;
@@ -21,12 +19,12 @@ const SUCCESS: Code = 0;
 const INVALID_OPTION: Code = 5;
 const COMPILATION: Code = 6;
 
-/// The first version that precompiles headers.
-const FIRST_TO_PRECOMPILE: (u32, u32) = (12, 8);
+/// More PTX than this is not taken, in bytes: nobody wrote that by hand, and what comes next would choke on it.
+pub(super) const LONGEST_PTX: usize = 256 << 20;
 
 /// Memory reserved for precompiled headers, in bytes; what is not used of it costs nothing. A quarter of it, NVRTC's
 /// own choice, is too little for `cooperative_groups/reduce.h`.
-const PRECOMPILED_BYTES: usize = 1 << 30;
+pub(super) const PRECOMPILED_BYTES: usize = 1 << 30;
 
 /// `struct _nvrtcProgram`.
 #[repr(C)]
@@ -40,9 +38,9 @@ type ReadSize = unsafe extern "C" fn(Handle, *mut usize) -> Code;
 type ReadText = unsafe extern "C" fn(Handle, *mut c_char) -> Code;
 
 /// The functions of a loaded library, which is never unloaded: it keeps state in threads that it started.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Nvrtc {
-    version: (u32, u32),
+    facts: Facts,
     error_string: unsafe extern "C" fn(Code) -> *const c_char,
     create: unsafe extern "C" fn(
         *mut Handle,
@@ -68,10 +66,7 @@ pub(super) struct Nvrtc {
 ///
 /// # Safety
 /// `F` must be the type of that function.
-unsafe fn symbol<F: Copy>(
-    library: &libloading::Library,
-    name: &str,
-) -> std::result::Result<F, String> {
+unsafe fn symbol<F: Copy>(library: &libloading::Library, name: &str) -> Result<F, String> {
     // SAFETY: the caller names the function's type, and the library is never unloaded.
     let found = unsafe { library.get::<F>(name.as_bytes()) };
     found.map(|symbol| *symbol).map_err(|_| format!("lacks the function {name}"))
@@ -113,9 +108,21 @@ fn reserve_for_precompiled(library: &'static libloading::Library) {
     }
 }
 
+/// [`Nvrtc::load`] for this process, which keeps what it once loaded.
+pub(super) fn load_here(path: &Path) -> Result<Nvrtc, String> {
+    static LOADED: Mutex<Vec<(PathBuf, Nvrtc)>> = Mutex::new(Vec::new());
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, nvrtc)) = loaded.iter().find(|(known, _)| known == path) {
+        return Ok(nvrtc.clone());
+    }
+    let nvrtc = Nvrtc::load(path)?;
+    loaded.push((path.to_owned(), nvrtc.clone()));
+    Ok(nvrtc)
+}
+
 impl Nvrtc {
     /// Loads the library at `path`, or says what is wrong with it.
-    pub(super) fn load(path: &Path) -> std::result::Result<Self, String> {
+    pub(super) fn load(path: &Path) -> Result<Self, String> {
         // SAFETY: NVRTC's initialisers have no preconditions; the file is the user's own choice or stands
         // where the loader, a toolkit or a wheel keeps it.
         let library = unsafe { libloading::Library::new(path) };
@@ -133,8 +140,8 @@ impl Nvrtc {
             .ok_or_else(|| format!("is NVRTC {major}.{minor}, and 12.0 or newer is needed"))?;
         load_builtins(path, version);
         reserve_for_precompiled(library);
-        Ok(Self {
-            version,
+        let mut loaded = Self {
+            facts: Facts { version, architectures: Vec::new() },
             error_string: function!(library, "nvrtcGetErrorString"),
             create: function!(library, "nvrtcCreateProgram"),
             destroy: function!(library, "nvrtcDestroyProgram"),
@@ -147,79 +154,68 @@ impl Nvrtc {
             ptx: function!(library, "nvrtcGetPTX"),
             arch_count: function!(library, "nvrtcGetNumSupportedArchs"),
             archs: function!(library, "nvrtcGetSupportedArchs"),
-        })
+        };
+        loaded.facts.architectures =
+            loaded.architectures().map_err(|_| "does not tell what it compiles for".to_owned())?;
+        Ok(loaded)
     }
 
-    /// Whether it can precompile headers.
-    pub(super) fn precompiles(&self) -> bool {
-        self.version >= FIRST_TO_PRECOMPILE
+    /// What there is to know of it.
+    pub(super) fn facts(&self) -> &Facts {
+        &self.facts
     }
 
-    /// Major and minor version.
-    pub(super) fn version(&self) -> (u32, u32) {
-        self.version
+    /// Compiles one program; its texts hold no NUL bytes.
+    pub(super) fn compile(&self, job: &Job) -> Answer {
+        self.try_compile(job).unwrap_or_else(|failure| failure)
     }
 
-    /// Compiles one program; the request has been checked for NUL bytes.
-    ///
-    /// With a folder in `precompiled`, headers are taken from there, and put there where they are not.
-    pub(super) fn compile(
-        &self,
-        request: &Request,
-        toolchain: &Toolchain,
-        precompiled: Option<&Path>,
-    ) -> Result<Outcome> {
-        let architecture = self.architecture(request)?;
-        let program = Program::create(*self, request)?;
-        for expression in &request.name_expressions {
+    /// [`compile`](Self::compile), with [`Answer::Failed`] as an error.
+    fn try_compile(&self, job: &Job) -> Result<Answer, Answer> {
+        let program = Program::create(self, job)?;
+        for expression in &job.name_expressions {
             program.add_name(expression)?;
         }
-        let mut options = options(request, toolchain, architecture);
-        options.extend(precompiled.into_iter().flat_map(precompiling));
-        let code = program.compile(&options);
+        let code = program.compile(&job.options);
         let log = program.text("nvrtcGetProgramLog", self.log_size, self.log)?;
-        let lines = request.text().lines().count();
         if matches!(code, COMPILATION | INVALID_OPTION) {
-            let diagnostics = diagnostics::parse(&log, &request.name, lines, true);
-            return Ok(Outcome::Rejected { diagnostics, log });
+            return Ok(Answer::Rejected { log });
         }
         program.check("nvrtcCompileProgram", code)?;
-        let names = request
-            .name_expressions
-            .iter()
-            .map(|expression| Ok((expression.clone(), program.lowered_name(expression)?)));
-        let ptx = program.text("nvrtcGetPTX", self.ptx_size, self.ptx)?;
-        let directory = std::env::current_dir().unwrap_or_default();
-        Ok(Outcome::Compiled(Compiled {
-            names: names.collect::<Result<BTreeMap<_, _>>>()?,
-            ptx: name_files_as_requested(&ptx, request, &directory).into(),
-            diagnostics: diagnostics::parse(&log, &request.name, lines, false),
-            log,
-            cached: false,
-            nvrtc: self.version,
-        }))
+        let names = job.name_expressions.iter();
+        let names =
+            names.map(|expression| Ok((expression.clone(), program.lowered_name(expression)?)));
+        let names = names.collect::<Result<_, _>>()?;
+        match program.size("nvrtcGetPTXSize", self.ptx_size)? {
+            len if len > LONGEST_PTX => Ok(Answer::TooLong { len }),
+            _ => {
+                let ptx = program.text("nvrtcGetPTX", self.ptx_size, self.ptx)?;
+                Ok(Answer::Compiled { ptx, names, log })
+            }
+        }
     }
 
-    /// The newest architecture that the library knows and the target has.
-    fn architecture(&self, request: &Request) -> Result<u32> {
+    /// The architectures that it compiles for, oldest first.
+    fn architectures(&self) -> Result<Vec<u32>, Answer> {
         let mut count = 0;
         // SAFETY: points to an integer that outlives the call.
         let code = unsafe { (self.arch_count)(&mut count) };
-        check(*self, "nvrtcGetNumSupportedArchs", code, &request.name)?;
+        self.check("nvrtcGetNumSupportedArchs", code)?;
         let mut archs: Vec<c_int> = vec![0; usize::try_from(count).unwrap_or_default()];
         // SAFETY: the array has as many elements as the library just said.
         let code = unsafe { (self.archs)(archs.as_mut_ptr()) };
-        check(*self, "nvrtcGetSupportedArchs", code, &request.name)?;
-        let wanted = request.target.number();
+        self.check("nvrtcGetSupportedArchs", code)?;
         let mut archs: Vec<u32> =
             archs.into_iter().filter_map(|arch| arch.try_into().ok()).collect();
         archs.sort_unstable();
-        let newest = archs.iter().rev().find(|arch| **arch <= wanted);
-        newest.copied().ok_or_else(|| Error::Target {
-            target: request.target,
-            oldest: archs.first().copied().unwrap_or_default(),
-            version: self.version,
-        })
+        Ok(archs)
+    }
+
+    fn check(&self, call: &str, code: Code) -> Result<(), Answer> {
+        if code == SUCCESS {
+            return Ok(());
+        }
+        Err(Answer::Failed { call: call.to_owned(), code: self.error_name(code), number: code })
     }
 
     fn error_name(&self, code: Code) -> String {
@@ -233,50 +229,6 @@ impl Nvrtc {
     }
 }
 
-fn check(nvrtc: Nvrtc, call: &'static str, code: Code, name: &str) -> Result<()> {
-    if code == SUCCESS {
-        return Ok(());
-    }
-    Err(Error::Nvrtc { call, code: nvrtc.error_name(code), number: code, name: name.to_owned() })
-}
-
-/// The compiler's arguments.
-fn options(request: &Request, toolchain: &Toolchain, architecture: u32) -> Vec<CString> {
-    let mut options = vec![c_string(format!("--gpu-architecture=compute_{architecture}"))];
-    // A build for debuggers has the lines anyway, and NVRTC complains of both.
-    let debugs = |option: &String| option == "--device-debug" || option == "-G";
-    if !request.options.iter().any(debugs) {
-        options.push(c_string("-lineinfo"));
-    }
-    let names_standard =
-        |option: &String| option.starts_with("--std") || option.starts_with("-std");
-    if !request.options.iter().any(names_standard) {
-        options.push(c_string("--std=c++17"));
-    }
-    if !request.prelude.is_empty() {
-        options.push(c_string(format!("--pre-include={PRELUDE_NAME}")));
-    }
-    options.extend(request.options.iter().map(|option| c_string(option.as_str())));
-    for dir in request.include_dirs.iter().chain(&toolchain.include_dirs) {
-        let mut option = b"--include-path=".to_vec();
-        option.extend(dir.as_os_str().as_encoded_bytes());
-        options.push(c_string(option));
-    }
-    options
-}
-
-/// The options for precompiled headers in `folder`; that one of another source does not fit (#630) is no news.
-fn precompiling(folder: &Path) -> [CString; 4] {
-    let mut option = b"--pch-dir=".to_vec();
-    option.extend(folder.as_os_str().as_encoded_bytes());
-    [
-        c_string("--pch"),
-        c_string("--pch-messages=false"),
-        c_string("--diag-suppress=630"),
-        c_string(option),
-    ]
-}
-
 /// `text` up to its first NUL; a request with one gets no further than its check.
 fn c_string(text: impl Into<Vec<u8>>) -> CString {
     CString::new(text).unwrap_or_else(|error| {
@@ -286,25 +238,16 @@ fn c_string(text: impl Into<Vec<u8>>) -> CString {
 }
 
 /// A program, destroyed when dropped.
-struct Program {
-    nvrtc: Nvrtc,
+struct Program<'a> {
+    nvrtc: &'a Nvrtc,
     handle: Handle,
-    name: String,
 }
 
-impl Program {
-    fn create(nvrtc: Nvrtc, request: &Request) -> Result<Self> {
-        let source = c_string(request.text());
-        let name = c_string(request.name.as_str());
-        let mut headers: Vec<(CString, CString)> = request
-            .headers
-            .iter()
-            .chain(c_headers::for_request(request))
-            .map(|header| (c_string(header.name.as_str()), c_string(header.text.as_str())))
-            .collect();
-        if !request.prelude.is_empty() {
-            headers.push((c_string(PRELUDE_NAME), c_string(request.prelude.as_str())));
-        }
+impl<'a> Program<'a> {
+    fn create(nvrtc: &'a Nvrtc, job: &Job) -> Result<Self, Answer> {
+        let (source, name) = (c_string(&*job.source), c_string(&*job.name));
+        let headers: Vec<(CString, CString)> =
+            job.headers.iter().map(|(name, text)| (c_string(&**name), c_string(&**text))).collect();
         let names: Vec<*const c_char> = headers.iter().map(|(name, _)| name.as_ptr()).collect();
         let texts: Vec<*const c_char> = headers.iter().map(|(_, text)| text.as_ptr()).collect();
         let count = c_int::try_from(headers.len()).unwrap_or(c_int::MAX);
@@ -321,29 +264,30 @@ impl Program {
                 names.as_ptr(),
             )
         };
-        check(nvrtc, "nvrtcCreateProgram", code, &request.name)?;
-        Ok(Self { nvrtc, handle, name: request.name.clone() })
+        nvrtc.check("nvrtcCreateProgram", code)?;
+        Ok(Self { nvrtc, handle })
     }
 
-    fn check(&self, call: &'static str, code: Code) -> Result<()> {
-        check(self.nvrtc, call, code, &self.name)
+    fn check(&self, call: &str, code: Code) -> Result<(), Answer> {
+        self.nvrtc.check(call, code)
     }
 
-    fn add_name(&self, expression: &str) -> Result<()> {
+    fn add_name(&self, expression: &str) -> Result<(), Answer> {
         let expression = c_string(expression);
         // SAFETY: the program lives, and the library copies the string.
         let code = unsafe { (self.nvrtc.add_name)(self.handle, expression.as_ptr()) };
         self.check("nvrtcAddNameExpression", code)
     }
 
-    fn compile(&self, options: &[CString]) -> Code {
+    fn compile(&self, options: &[Vec<u8>]) -> Code {
+        let options: Vec<CString> = options.iter().map(|option| c_string(&**option)).collect();
         let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         let count = c_int::try_from(pointers.len()).unwrap_or(c_int::MAX);
         // SAFETY: the program lives, and the array has `count` NUL-terminated strings that outlive the call.
         unsafe { (self.nvrtc.compile)(self.handle, count, pointers.as_ptr()) }
     }
 
-    fn lowered_name(&self, expression: &str) -> Result<String> {
+    fn lowered_name(&self, expression: &str) -> Result<String, Answer> {
         let expression = c_string(expression);
         let mut lowered = ptr::null();
         // SAFETY: the program lives and has been compiled; both pointers outlive the call.
@@ -354,12 +298,18 @@ impl Program {
         Ok(unsafe { CStr::from_ptr(lowered) }.to_string_lossy().into_owned())
     }
 
-    /// A text of the program: its length is asked for first, and counts the NUL.
-    fn text(&self, call: &'static str, size: ReadSize, read: ReadText) -> Result<String> {
+    /// The length of a text of the program, with its NUL.
+    fn size(&self, call: &str, size: ReadSize) -> Result<usize, Answer> {
         let mut len = 0;
         // SAFETY: the program lives, and `len` outlives the call.
         let code = unsafe { size(self.handle, &mut len) };
         self.check(call, code)?;
+        Ok(len)
+    }
+
+    /// A text of the program.
+    fn text(&self, call: &str, size: ReadSize, read: ReadText) -> Result<String, Answer> {
+        let len = self.size(call, size)?;
         let mut bytes = vec![0u8; len];
         // SAFETY: the buffer has the length that the library just asked for.
         let code = unsafe { read(self.handle, bytes.as_mut_ptr().cast()) };
@@ -369,64 +319,16 @@ impl Program {
     }
 }
 
-impl Drop for Program {
+impl Drop for Program<'_> {
     fn drop(&mut self) {
         // SAFETY: created by this library, and not used any more. Its code cannot be acted upon here.
         unsafe { (self.nvrtc.destroy)(&mut self.handle) };
     }
 }
 
-/// The PTX with its `.file` entries as the request named the files: NVRTC puts the current directory before
-/// relative names, which would tie a cached result to the directory that it was compiled in.
-fn name_files_as_requested(ptx: &str, request: &Request, directory: &Path) -> String {
-    let directory = format!("{}/", escape(directory.as_os_str().as_encoded_bytes()));
-    let names = request.headers.iter().map(|header| &header.name).chain([&request.name]);
-    let paths = names.map(Path::new).chain(request.include_dirs.iter().map(PathBuf::as_path));
-    let absolute = paths.filter(|path| path.is_absolute());
-    let absolute: Vec<String> =
-        absolute.map(|path| escape(path.as_os_str().as_encoded_bytes())).collect();
-    let mut lines = Vec::new();
-    for line in ptx.split('\n') {
-        let entry = line.trim_start().starts_with(".file").then(|| line.split_once('"')).flatten();
-        let entry = entry.filter(|(_, name)| !absolute.iter().any(|path| name.starts_with(path)));
-        let name = entry.and_then(|(head, name)| Some((head, name.strip_prefix(&directory)?)));
-        lines.push(match name {
-            Some((head, name)) => format!("{head}\"{name}").into(),
-            None => std::borrow::Cow::Borrowed(line),
-        });
-    }
-    lines.join("\n")
-}
-
-/// As PTX strings spell bytes beyond ASCII: `\303\274`.
-fn escape(bytes: &[u8]) -> String {
-    let escaped = bytes.iter().map(|byte| match byte {
-        b'"' | b'\\' => format!("\\{}", char::from(*byte)),
-        b' '..=b'~' => char::from(*byte).to_string(),
-        _ => format!("\\{byte:03o}"),
-    });
-    escaped.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn file_entries_are_named_as_requested() {
-        let ptx = "\t.loc\t1 3 0\n\t.file\t1 \"/d\\303\\274/k/a.cu\"\n\t.file\t2 \"/d\\303\\274/i/b.cuh\"\n";
-        let named = |name: &str, include: &str| {
-            let mut request = Request::new(name, "", crate::compile::Target::CPU);
-            request.include_dirs.push(include.into());
-            name_files_as_requested(ptx, &request, Path::new("/dü"))
-        };
-        let ptx_with = |a: &str, b: &str| {
-            ptx.replace("/d\\303\\274/k/a.cu", a).replace("/d\\303\\274/i/b.cuh", b)
-        };
-        assert_eq!(named("k/a.cu", "i"), ptx_with("k/a.cu", "i/b.cuh"));
-        assert_eq!(named("/dü/k/a.cu", "i"), ptx_with("/d\\303\\274/k/a.cu", "i/b.cuh"));
-        assert_eq!(named("/dü/k/a.cu", "/dü/i"), ptx);
-    }
 
     #[test]
     fn a_file_that_is_no_library_says_so() {

@@ -4,9 +4,9 @@
 //! it made of them into a file and take it from there ("Precompiled Headers" in *NVRTC*), a third of the time
 //! later. Four things that it does are minded here:
 //!
-//! - Such a file can only be used by the process that wrote it (its content is mapped to where it was), so the
-//!   folder is this process's own and goes with it. Files have hundreds of megabytes: there are at most
-//!   [`MOST_FOLDERS`], with one each.
+//! - Such a file can only be used by the process that wrote it (its content is mapped to where it was), so a
+//!   folder belongs to one of the compiler's processes and is replaced with it. Files have hundreds of megabytes: there
+//!   are at most [`MOST_FOLDERS`], with one each.
 //! - NVRTC compares neither a header in memory nor the prelude with what they were, and files by their times alone.
 //!   So each [`Domain`] (all that can change what headers mean) has a folder of its own.
 //! - Writing one takes longer than not writing it. A domain gets one when it comes a second time, and took
@@ -18,13 +18,13 @@ use std::{
     collections::HashMap,
     fs, io,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError, TryLockError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::{Duration, Instant},
 };
 
 use tempfile::TempDir;
 
-use super::{Outcome, Result};
+use super::{Result, attempt::End, job::Answer, server::Token};
 
 /// A compilation that takes less gains nothing.
 const WORTHWHILE: Duration = Duration::from_millis(400);
@@ -51,8 +51,6 @@ pub(super) struct Precompiled {
     /// Where folders are made; `None`: there is no place for files.
     place: Option<PathBuf>,
     domains: Mutex<Domains>,
-    /// Held while NVRTC works with one: it has one heap for all.
-    in_use: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -68,8 +66,18 @@ enum State {
     Without,
     /// A compilation took long.
     Slow,
-    /// The folder of its precompiled header, and the turn of its last use.
-    Ready(TempDir, u64),
+    /// It has a precompiled header.
+    Ready(Ready),
+}
+
+/// A precompiled header.
+#[derive(Debug)]
+struct Ready {
+    folder: TempDir,
+    /// The process that can use it.
+    owner: Weak<()>,
+    /// The turn of its last use.
+    used: u64,
 }
 
 impl Precompiled {
@@ -78,39 +86,39 @@ impl Precompiled {
         Self { place, ..Self::default() }
     }
 
-    /// Compiles by `run`, which is given the folder of a precompiled header where one is worth it.
+    /// The process that has the precompiled header of a domain.
+    pub(super) fn owner(&self, domain: Domain) -> Option<Weak<()>> {
+        match self.domains().known.get(&domain)? {
+            State::Ready(ready) => Some(ready.owner.clone()),
+            State::Without | State::Slow => None,
+        }
+    }
+
+    /// Compiles by `run` in the process of `token`; `run` is given the folder of a precompiled header where one is
+    /// worth it.
     pub(super) fn compile(
         &self,
         domain: Domain,
-        run: impl Fn(Option<&Path>) -> Result<Outcome>,
-    ) -> Result<Outcome> {
-        let plain = || {
+        token: &Token,
+        mut run: impl FnMut(Option<&Path>) -> Result<End>,
+    ) -> Result<End> {
+        let Some(folder) = self.folder(domain, token) else {
             let start = Instant::now();
-            let outcome = run(None)?;
+            let end = run(None)?;
             self.note(domain, start.elapsed());
-            Ok(outcome)
+            return Ok(end);
         };
-        // Whoever comes while another one works with them does without: nobody waits.
-        let _in_use = match self.in_use.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return plain(),
-        };
-        let Some(folder) = self.folder(domain) else { return plain() };
-        match run(Some(&folder)) {
-            Ok(outcome) if !doubtful(&outcome) => {
-                keep_newest(&folder);
-                Ok(outcome)
-            }
-            _ => {
-                let outcome = run(None)?;
-                if matches!(outcome, Outcome::Compiled(_)) {
-                    tracing::debug!("a precompiled header cannot be used; working without it");
-                    self.domains().known.insert(domain, State::Without);
-                }
-                Ok(outcome)
-            }
+        let end = run(Some(&folder))?;
+        if !doubtful(&end) {
+            keep_newest(&folder);
+            return Ok(end);
         }
+        let end = run(None)?;
+        if matches!(end, End::Answer(Answer::Compiled { .. })) {
+            tracing::debug!("a precompiled header cannot be used; working without it");
+            self.domains().known.insert(domain, State::Without);
+        }
+        Ok(end)
     }
 
     fn domains(&self) -> MutexGuard<'_, Domains> {
@@ -128,21 +136,24 @@ impl Precompiled {
         }
     }
 
-    /// The folder for a domain that is known to take long, made when it is first asked for.
-    fn folder(&self, domain: Domain) -> Option<PathBuf> {
+    /// The folder for a domain that is known to take long, made when the process of `token` first asks for it.
+    fn folder(&self, domain: Domain, token: &Token) -> Option<PathBuf> {
         let mut domains = self.domains();
         domains.turn += 1;
         let turn = domains.turn;
         match domains.known.get_mut(&domain)? {
             State::Without => return None,
-            State::Ready(folder, used) => {
-                *used = turn;
-                return Some(folder.path().to_owned());
+            State::Ready(ready) if ready.owner.as_ptr() == Arc::as_ptr(token) => {
+                ready.used = turn;
+                return Some(ready.folder.path().to_owned());
             }
-            State::Slow => {}
+            // Whoever comes while its process works does without: nobody waits.
+            State::Ready(ready) if ready.owner.strong_count() > 0 => return None,
+            // That of a process that is no more is replaced.
+            State::Ready(_) | State::Slow => {}
         }
         let state = match self.make_folder() {
-            Ok(folder) => State::Ready(folder, turn),
+            Ok(folder) => State::Ready(Ready { folder, owner: Arc::downgrade(token), used: turn }),
             Err(error) => {
                 tracing::debug!("no folder for precompiled headers: {error}");
                 State::Without
@@ -151,7 +162,7 @@ impl Precompiled {
         domains.known.insert(domain, state);
         domains.forget_oldest();
         match domains.known.get(&domain) {
-            Some(State::Ready(folder, _)) => Some(folder.path().to_owned()),
+            Some(State::Ready(ready)) => Some(ready.folder.path().to_owned()),
             _ => None,
         }
     }
@@ -169,7 +180,7 @@ impl Domains {
     /// Lets go of the folder that was not used for longest, where there are too many.
     fn forget_oldest(&mut self) {
         let ready = |state: &State| match state {
-            State::Ready(_, used) => Some(*used),
+            State::Ready(ready) => Some(ready.used),
             State::Without | State::Slow => None,
         };
         let folders =
@@ -186,10 +197,13 @@ impl Domains {
 
 /// Whether a result may be the precompiled header's fault, going by what NVRTC 13.5 says of damaged files,
 /// missing folders, full disks and heaps that are too small.
-fn doubtful(outcome: &Outcome) -> bool {
-    let (log, failed) = match outcome {
-        Outcome::Compiled(compiled) => (&compiled.log, false),
-        Outcome::Rejected { log, .. } => (log, true),
+fn doubtful(end: &End) -> bool {
+    let (log, failed) = match end {
+        End::Answer(Answer::Compiled { log, .. }) => (log, false),
+        End::Answer(Answer::Rejected { log }) => (log, true),
+        End::Answer(Answer::Failed { .. }) | End::Crashed(_) | End::OutOfMemory => return true,
+        // There is no time left to do it again, or it would be the same.
+        End::Answer(Answer::TooLong { .. }) | End::TimedOut | End::Killed(_) => return false,
     };
     let log = log.to_lowercase();
     // The last says that none can be made of this source.
@@ -260,34 +274,35 @@ mod tests {
     use std::{cell::RefCell, thread::sleep};
 
     use super::*;
-    use crate::compile::{Compiled, entry::example};
 
     const DOMAIN: Domain = Domain([1; 32]);
 
-    fn good() -> Result<Outcome> {
-        Ok(Outcome::Compiled(Compiled { log: String::new(), ..example("ptx").compiled() }))
+    fn good() -> Result<End> {
+        let (ptx, log) = ("ptx".into(), String::new());
+        Ok(End::Answer(Answer::Compiled { ptx, log, names: [].into() }))
     }
 
-    fn bad(log: &str) -> Result<Outcome> {
-        Ok(Outcome::Rejected { diagnostics: vec![], log: log.into() })
+    fn bad(log: &str) -> Result<End> {
+        Ok(End::Answer(Answer::Rejected { log: log.into() }))
     }
 
     /// Compiles often; gives for each call of the compiler whether it had a folder.
     fn calls(
         precompiled: &Precompiled,
+        token: &Token,
         rounds: usize,
-        answer: impl Fn(Option<&Path>) -> Result<Outcome>,
+        answer: impl Fn(Option<&Path>) -> Result<End>,
     ) -> Vec<bool> {
         let calls = RefCell::new(Vec::new());
         for _ in 0..rounds {
-            let outcome = precompiled.compile(DOMAIN, |folder| {
+            let end = precompiled.compile(DOMAIN, token, |folder| {
                 calls.borrow_mut().push(folder.is_some());
                 if folder.is_none() {
                     sleep(WORTHWHILE);
                 }
                 answer(folder)
             });
-            assert!(matches!(outcome, Ok(Outcome::Compiled(_))));
+            assert!(matches!(end, Ok(End::Answer(Answer::Compiled { .. }))));
         }
         calls.into_inner()
     }
@@ -296,7 +311,7 @@ mod tests {
     fn the_second_of_slow_ones_has_a_folder_of_its_own() {
         let temp = tempfile::tempdir().unwrap();
         let precompiled = Precompiled::new(Some(temp.path().join("cache")));
-        let made = calls(&precompiled, 3, |folder| {
+        let made = calls(&precompiled, &Token::default(), 3, |folder| {
             if let Some(folder) = folder {
                 for number in 0..3 {
                     fs::write(folder.join(format!("a_{number}.pch")), "x").unwrap();
@@ -315,13 +330,16 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let precompiled = Precompiled::new(Some(temp.path().to_owned()));
         for _ in 0..3 {
-            let outcome = precompiled.compile(DOMAIN, |folder| {
+            let outcome = precompiled.compile(DOMAIN, &Token::default(), |folder| {
                 assert!(folder.is_none());
                 good()
             });
             assert!(outcome.is_ok());
         }
-        assert_eq!(calls(&Precompiled::new(None), 2, |_| good()), [false, false]);
+        assert_eq!(
+            calls(&Precompiled::new(None), &Token::default(), 2, |_| good()),
+            [false, false]
+        );
     }
 
     #[test]
@@ -334,31 +352,47 @@ mod tests {
             "a.cu(1): warning: PCH creation disabled because #line directive encountered",
         ] {
             let precompiled = Precompiled::new(Some(temp.path().to_owned()));
-            let made =
-                calls(&precompiled, 3, |folder| if folder.is_some() { bad(log) } else { good() });
+            let made = calls(&precompiled, &Token::default(), 3, |folder| {
+                if folder.is_some() { bad(log) } else { good() }
+            });
             assert_eq!(made, [false, true, false, false], "{log}");
         }
     }
 
     #[test]
     fn a_mistake_in_the_source_is_no_fault_of_the_header() {
+        let (temp, token) = (tempfile::tempdir().unwrap(), Token::default());
+        let precompiled = Precompiled::new(Some(temp.path().to_owned()));
+        calls(&precompiled, &token, 2, |_| good());
+        for log in ["a.cu(3): error: x", "a.cu(1): catastrophic error: cannot open \"x\""] {
+            let outcome = precompiled.compile(DOMAIN, &token, |_| bad(log));
+            assert!(matches!(outcome, Ok(End::Answer(Answer::Rejected { .. }))), "{log}");
+        }
+        assert_eq!(calls(&precompiled, &token, 1, |_| good()), [true], "it is still used");
+    }
+
+    #[test]
+    fn a_header_belongs_to_the_process_that_made_it() {
         let temp = tempfile::tempdir().unwrap();
         let precompiled = Precompiled::new(Some(temp.path().to_owned()));
-        calls(&precompiled, 2, |_| good());
-        for log in ["a.cu(3): error: x", "a.cu(1): catastrophic error: cannot open \"x\""] {
-            let outcome = precompiled.compile(DOMAIN, |_| bad(log));
-            assert!(matches!(outcome, Ok(Outcome::Rejected { .. })), "{log}");
-        }
-        assert_eq!(calls(&precompiled, 1, |_| good()), [true], "it is still used");
+        let [first, second] = [Token::default(), Token::default()];
+        precompiled.note(DOMAIN, WORTHWHILE);
+        let of_first = precompiled.folder(DOMAIN, &first).unwrap();
+        assert_eq!(precompiled.folder(DOMAIN, &second), None, "the first one lives");
+        assert_eq!(precompiled.owner(DOMAIN).unwrap().as_ptr(), Arc::as_ptr(&first));
+        drop(first);
+        let of_second = precompiled.folder(DOMAIN, &second).unwrap();
+        assert_ne!(of_first, of_second);
+        assert!(!of_first.exists());
     }
 
     #[test]
     fn only_the_domains_used_last_keep_folders() {
-        let temp = tempfile::tempdir().unwrap();
+        let (temp, token) = (tempfile::tempdir().unwrap(), Token::default());
         let precompiled = Precompiled::new(Some(temp.path().to_owned()));
         for number in 0..4 {
             precompiled.note(Domain([number; 32]), WORTHWHILE);
-            assert!(precompiled.folder(Domain([number; 32])).is_some());
+            assert!(precompiled.folder(Domain([number; 32]), &token).is_some());
             assert!(fs::read_dir(temp.path()).unwrap().count() <= MOST_FOLDERS);
         }
     }

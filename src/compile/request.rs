@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::reach::Reach;
 use crate::diagnostic::Diagnostic;
 
 /// The file name under which diagnostics speak of [`Request::prelude`].
@@ -127,6 +128,8 @@ pub struct Request {
     pub options: Vec<String>,
     /// Kernels whose lowered names are wanted, as C++ names them: `advance`, `blur<4>`.
     pub name_expressions: Vec<String>,
+    /// Which files may be included.
+    pub reach: Reach,
 }
 
 impl Request {
@@ -141,6 +144,7 @@ impl Request {
             include_dirs: Vec::new(),
             options: Vec::new(),
             name_expressions: Vec::new(),
+            reach: Reach::Anywhere,
         }
     }
 

@@ -12,7 +12,8 @@ use crate::{
 
 /// Parses, compiles and binds the scenes called `names`, and returns all that is to be said about them.
 ///
-/// Nothing is run and no device is opened.
+/// Nothing is run and no device is opened. With `trust` scenes may include files from elsewhere than below their own
+/// folder.
 ///
 /// # Errors
 /// [`Error::Usage`](super::Error::Usage) and [`Error::File`](super::Error::File) for a name that leads nowhere,
@@ -21,13 +22,14 @@ use crate::{
 pub fn check(
     names: &[String],
     constants: &BTreeMap<String, String>,
+    trust: bool,
     target: Target,
     compiler: &Compiler,
 ) -> Result<Vec<Diagnostic>> {
     let overrides = Overrides { constants: constants.clone(), cpu: target == Target::CPU };
     let mut remarks = Vec::new();
     for name in names {
-        remarks.extend(check_one(SceneSource::find(name)?, &overrides, target, compiler)?);
+        remarks.extend(check_one(SceneSource::find(name)?, &overrides, trust, target, compiler)?);
     }
     Ok(remarks)
 }
@@ -35,6 +37,7 @@ pub fn check(
 fn check_one(
     found: SceneSource,
     overrides: &Overrides,
+    trust: bool,
     target: Target,
     compiler: &Compiler,
 ) -> Result<Vec<Diagnostic>> {
@@ -43,5 +46,6 @@ fn check_one(
         Err(remarks) => return Ok(remarks),
     };
     scene.path = found.path;
+    scene.trusted = trust;
     Ok(session::examine(&mut scene, target, Vec::new(), compiler)?.diagnostics)
 }

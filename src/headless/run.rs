@@ -19,6 +19,8 @@ use crate::{
 pub struct Run {
     /// The device.
     pub device: Choice,
+    /// Whether scenes may include files that lie elsewhere than below their own folder.
+    pub trust: bool,
     /// Constants to replace.
     pub constants: BTreeMap<String, String>,
     /// Parameters to replace.
@@ -62,6 +64,7 @@ impl Run {
         let options = session::Options {
             name: scene.name.clone(),
             path: scene.path.clone(),
+            trust: self.trust,
             source: scene.text.clone(),
             overrides: self.overrides(device.info().kind),
             parameters: self.parameters.clone(),

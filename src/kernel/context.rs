@@ -329,7 +329,7 @@ impl Context {
         request.headers = super::source::built_in_headers();
         let compiled = match self.compiler().compile(&request)? {
             Outcome::Compiled(compiled) => compiled,
-            Outcome::Rejected { diagnostics, log } => {
+            Outcome::Rejected { diagnostics, log, .. } => {
                 return Err(Error::Rejected { name: request.name, diagnostics, log });
             }
         };

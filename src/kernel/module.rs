@@ -68,7 +68,7 @@ impl Piece {
         };
         let compiled = match context.compiler().compile(&request)? {
             Outcome::Compiled(compiled) => compiled,
-            Outcome::Rejected { diagnostics, log } => {
+            Outcome::Rejected { diagnostics, log, .. } => {
                 keep("log", &log)?;
                 return Err(Error::Rejected { name: request.name, diagnostics, log });
             }

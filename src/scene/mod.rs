@@ -50,6 +50,8 @@ pub struct Scene {
     pub name: String,
     /// Where it lies; `None` for built-in scenes. Set by whoever read the file.
     pub path: Option<PathBuf>,
+    /// Whether it may include files that lie elsewhere than below its own folder. Set by whoever read the file.
+    pub trusted: bool,
     /// Its text.
     pub source: Arc<str>,
     /// What its first comment says.
@@ -80,7 +82,7 @@ impl Scene {
         let (manifest, warnings) = decode::decode(name, source, overrides)?;
         let kernels = signature::scan(name, source);
         let (name, source) = (name.to_owned(), Arc::from(source));
-        Ok(Self { name, path: None, source, manifest, kernels, warnings })
+        Ok(Self { name, path: None, trusted: false, source, manifest, kernels, warnings })
     }
 
     /// Reads the kernels of a file that the source includes, so that passes may name them.

@@ -59,6 +59,8 @@ pub struct Options {
     pub name: String,
     /// The file it comes from: its folder is on the include path.
     pub path: Option<PathBuf>,
+    /// Whether it may include files that lie elsewhere than below that folder. Without a path there is no such folder.
+    pub trust: bool,
     /// The source.
     pub source: String,
     /// Constants that the command line replaces.
@@ -157,6 +159,7 @@ impl Session {
         let recipe = Recipe {
             name: options.name.clone(),
             path: options.path.clone(),
+            trusted: options.trust,
             overrides: Overrides {
                 cpu: device.info().kind == DeviceKind::Cpu,
                 ..options.overrides.clone()
@@ -514,6 +517,7 @@ impl Session {
         }
         self.compile.diagnostics = built.diagnostics;
         self.compile.log = built.log;
+        self.compile.untrusted = built.untrusted;
         self.compile.cached = built.cached;
         if let Some(included) = built.included {
             self.compile.included = included;

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
@@ -14,10 +13,11 @@ use super::{
 };
 use crate::{
     array::Summary,
-    compile::{self, Compiled, Compiler, Header, Outcome, Request, Target},
+    compile::{self, Compiled, Compiler, Header, Outcome, Reach, Request, Target},
     device::{self, Device, DeviceKind, Function, LaunchConfig},
     diagnostic::{Diagnostic, Severity},
     element::Element,
+    file,
     scene::{self, Plan, Scene, When},
 };
 
@@ -109,12 +109,17 @@ impl Builder {
             && self.compiler.nvrtc().is_ok_and(|nvrtc| nvrtc.version >= FIRST_TO_DRAFT)
     }
 
-    /// Compiles and loads `scene`. Mistakes of the scene are diagnostics in the result.
-    pub(super) fn build(&mut self, mut scene: Scene, effort: Effort) -> Result<Built, Error> {
+    /// Compiles by `compiler` and loads `scene`. Mistakes of the scene are diagnostics in the result.
+    pub(super) fn build(
+        &mut self,
+        mut scene: Scene,
+        effort: Effort,
+        compiler: &Compiler,
+    ) -> Result<Built, Error> {
         let target = target_of(&self.device);
         let options = if effort == Effort::Draft { vec![DRAFT.to_owned()] } else { Vec::new() };
-        let Examined { plan, compiled, mut diagnostics, log, included } =
-            examine(&mut scene, target, options, &self.compiler)?;
+        let Examined { plan, compiled, mut diagnostics, log, included, untrusted } =
+            examine(&mut scene, target, options, compiler)?;
         if effort == Effort::Draft {
             // What has no line is about the option for drafts: NVRTC 13.5 remarks on one of its own.
             diagnostics.retain(|d| d.line.is_some() || d.severity >= Severity::Error);
@@ -133,7 +138,7 @@ impl Builder {
                 Err(errors) => diagnostics.extend(errors),
             }
         }
-        Ok(Built { program, diagnostics, log, cached, included: Some(included) })
+        Ok(Built { program, diagnostics, log, cached, included: Some(included), untrusted })
     }
 
     fn summary(&mut self, scene: &Scene) -> Result<Arc<Summaries>, Error> {
@@ -168,6 +173,8 @@ pub(crate) struct Examined {
     log: Arc<str>,
     /// The files beside the scene that it includes, or would if they were there.
     included: Vec<PathBuf>,
+    /// Files that it wants to include and may not.
+    untrusted: Vec<String>,
 }
 
 /// Binds and compiles `scene` for `target`, with `options` for the compiler.
@@ -185,18 +192,18 @@ pub(crate) fn examine(
     let names = if plan.is_some() { scene.name_expressions() } else { Vec::new() };
     let mut request = request(scene, target, names);
     request.options = options;
-    let (compiled, log) = match compile(scene, &mut request, compiler)? {
+    let (compiled, log, untrusted) = match compile(scene, &mut request, compiler)? {
         Outcome::Compiled(compiled) => {
             diagnostics.extend(compiled.diagnostics.iter().cloned());
             let log = Arc::from(compiled.log.as_str());
-            (Some(compiled), log)
+            (Some(compiled), log, Vec::new())
         }
-        Outcome::Rejected { diagnostics: errors, log } => {
+        Outcome::Rejected { diagnostics: errors, log, untrusted } => {
             diagnostics.extend(errors);
-            (None, Arc::from(log))
+            (None, Arc::from(log), untrusted)
         }
     };
-    Ok(Examined { plan, compiled, diagnostics, log, included })
+    Ok(Examined { plan, compiled, diagnostics, log, included, untrusted })
 }
 
 /// Compiles `scene`; where its own text is wrong, what the compiler says of that alone: an open brace in it would show
@@ -222,19 +229,30 @@ fn read_included(scene: &mut Scene) -> Vec<PathBuf> {
         names.into_iter().map(move |name| folder.join(name))
     };
     let Some(path) = scene.path.clone() else { return Vec::new() };
+    let reach = reach(scene);
     let mut seen = BTreeSet::new();
     let mut open: Vec<PathBuf> = beside(&scene.source, &path).collect();
     while let Some(path) = open.pop() {
         if seen.contains(&path) {
             continue;
         }
-        if let Ok(text) = fs::read_to_string(&path) {
+        if reach.holds(&path)
+            && let Ok(text) = file::read_regular_text(&path, file::SOURCE_LIMIT)
+        {
             scene.include(&path.display().to_string(), &text);
             open.extend(beside(&text, &path));
         }
         seen.insert(path);
     }
     seen.into_iter().collect()
+}
+
+/// Which files a scene may include.
+fn reach(scene: &Scene) -> Reach {
+    match scene.trusted {
+        true => Reach::Anywhere,
+        false => Reach::of_file(scene.path.as_deref()),
+    }
 }
 
 /// What the compiler is asked to do for a scene.
@@ -247,6 +265,7 @@ fn request(scene: &Scene, target: Target, name_expressions: Vec<String>) -> Requ
         .collect();
     request.include_dirs = scene.path.iter().filter_map(|p| p.parent()).map(Into::into).collect();
     request.name_expressions = name_expressions;
+    request.reach = reach(scene);
     request
 }
 

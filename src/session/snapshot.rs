@@ -182,6 +182,10 @@ pub struct CompileState {
     /// The files beside the scene that it includes, directly or by way of one another, or would if they were there.
     #[serde(skip)]
     pub included: Vec<PathBuf>,
+    /// Files that it wants to include and may not, since they lie elsewhere than below its own folder; `trust` in
+    /// [`Options`](super::Options) allows them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untrusted: Vec<String>,
     /// The compiler's log, also on success.
     #[serde(skip)]
     pub log: Arc<str>,

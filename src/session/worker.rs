@@ -3,7 +3,7 @@
 use std::{
     panic,
     path::PathBuf,
-    sync::{Arc, mpsc},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -13,7 +13,7 @@ use super::{
     program::{Builder, Effort, Program},
 };
 use crate::{
-    compile::Compiler,
+    compile::{self, Cancel, Compiler},
     device::Device,
     diagnostic::Diagnostic,
     scene::{Overrides, Scene},
@@ -22,11 +22,17 @@ use crate::{
 /// How long a draft has the processor for itself, to be stepped and drawn, before it is compiled in full.
 const FIRST_LOOK: Duration = Duration::from_millis(250);
 
+/// How long a compilation may go on when a newer text has come. One that is nearly done is let: its process is the
+/// quickest for the next text, with all that it has loaded and precompiled, and a new one needs a tenth of a second
+/// to start and may have to precompile headers again, which takes seconds.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// What every source of a session is compiled with.
 #[derive(Clone)]
 pub(super) struct Recipe {
     pub(super) name: String,
     pub(super) path: Option<PathBuf>,
+    pub(super) trusted: bool,
     pub(super) overrides: Overrides,
     pub(super) device: Device,
     pub(super) compiler: Compiler,
@@ -51,12 +57,15 @@ pub(super) struct Built {
     pub(super) cached: bool,
     /// The files beside the scene that it includes, or would if they were there; `None` where that is not known.
     pub(super) included: Option<Vec<PathBuf>>,
+    /// Files that it wants to include and may not.
+    pub(super) untrusted: Vec<String>,
 }
 
 impl Built {
     /// What became of a source that did not come to the compiler.
     fn rejected(diagnostics: Vec<Diagnostic>) -> Self {
-        Self { program: None, diagnostics, log: Arc::from(""), cached: false, included: None }
+        let (log, untrusted) = (Arc::from(""), Vec::new());
+        Self { program: None, diagnostics, log, cached: false, included: None, untrusted }
     }
 }
 
@@ -65,8 +74,34 @@ struct Job {
     text: String,
 }
 
-/// Owns the thread; dropping it waits for the compilation that is under way.
+/// Whether the thread works on a text, and what ends that.
+#[derive(Default)]
+struct Turn {
+    cancel: Cancel,
+    busy: Mutex<bool>,
+}
+
+impl Turn {
+    fn busy(&self) -> MutexGuard<'_, bool> {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to work on what `choose` takes; what comes after it is newer.
+    fn begin<T>(&self, choose: impl FnOnce() -> T) -> T {
+        let mut busy = self.busy();
+        *busy = true;
+        self.cancel.forget_time();
+        choose()
+    }
+
+    fn end(&self) {
+        *self.busy() = false;
+    }
+}
+
+/// Owns the thread; dropping it ends the compilation that is under way.
 pub(super) struct Worker {
+    turn: Arc<Turn>,
     jobs: Option<mpsc::Sender<Job>>,
     verdicts: mpsc::Receiver<Verdict>,
     thread: Option<thread::JoinHandle<()>>,
@@ -77,16 +112,22 @@ impl Worker {
     pub(super) fn start(recipe: Recipe, wake: Box<dyn Fn() + Send>) -> Result<Self, Error> {
         let (jobs, incoming) = mpsc::channel::<Job>();
         let (outgoing, verdicts) = mpsc::channel();
+        let turn = Arc::<Turn>::default();
+        let of_thread = turn.clone();
         let thread = thread::Builder::new()
             .name("compile".to_owned())
-            .spawn(move || work(&recipe, &incoming, &outgoing, &*wake))
+            .spawn(move || work(&recipe, &of_thread, &incoming, &outgoing, &*wake))
             .map_err(Error::Thread)?;
-        Ok(Self { jobs: Some(jobs), verdicts, thread: Some(thread) })
+        Ok(Self { turn, jobs: Some(jobs), verdicts, thread: Some(thread) })
     }
 
-    /// Queues a text; a later generation replaces an earlier one that was not begun.
+    /// Queues a text; a later generation replaces an earlier one that was not begun, and soon ends one that was.
     pub(super) fn submit(&self, generation: u64, text: String) {
         if let Some(jobs) = &self.jobs {
+            let busy = self.turn.busy();
+            if *busy {
+                self.turn.cancel.cancel_at(Instant::now() + GRACE);
+            }
             // The thread ends only when this sender is dropped, so there is always a receiver.
             let _ = jobs.send(Job { generation, text });
         }
@@ -106,6 +147,7 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         drop(self.jobs.take());
+        self.turn.cancel.cancel();
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
@@ -117,21 +159,29 @@ impl Drop for Worker {
 /// What the thread does until nobody is there to give it texts or to take its verdicts.
 fn work(
     recipe: &Recipe,
+    turn: &Turn,
     incoming: &mpsc::Receiver<Job>,
     outgoing: &mpsc::Sender<Verdict>,
     wake: &dyn Fn(),
 ) {
     let mut builder = Builder::new(recipe.device.clone(), recipe.compiler.clone(), recipe.measures);
+    let compiler = recipe.compiler.clone().cancelled_by(&turn.cancel);
     let mut drafts = None;
     let mut next = incoming.recv().ok();
     while let Some(job) = next.take() {
         // Whoever types fast has left older texts behind: only the newest one matters.
-        let job = incoming.try_iter().last().unwrap_or(job);
+        let job = turn.begin(|| incoming.try_iter().last().unwrap_or(job));
         // The first text of a session is compiled once, so that a run without a window is the same each time.
         let drafts = job.generation > 1 && *drafts.get_or_insert_with(|| builder.drafts());
         let mut send = |effort, refined| {
             let start = Instant::now();
-            let outcome = build_or_say(&mut builder, recipe, &job.text, effort);
+            let outcome = build_or_say(&mut builder, recipe, &compiler, &job.text, effort);
+            if matches!(outcome, Err(Error::Compile(compile::Error::Cancelled)))
+                && turn.cancel.is_cancelled()
+            {
+                // Nobody waits for it: a newer text is there, or the session is gone.
+                return false;
+            }
             let runs = outcome.as_ref().is_ok_and(|built| built.program.is_some());
             let (generation, elapsed) = (job.generation, start.elapsed());
             let sent = outgoing.send(Verdict { generation, refined, elapsed, outcome });
@@ -147,7 +197,14 @@ fn work(
                 Err(mpsc::RecvTimeoutError::Disconnected) => return,
             }
         }
-        next = next.or_else(|| incoming.recv().ok());
+        turn.end();
+        next = next.or_else(|| {
+            // Whoever looks at statistics is about to edit.
+            if recipe.measures {
+                recipe.compiler.warm();
+            }
+            incoming.recv().ok()
+        });
     }
 }
 
@@ -155,11 +212,12 @@ fn work(
 fn build_or_say(
     builder: &mut Builder,
     recipe: &Recipe,
+    compiler: &Compiler,
     text: &str,
     effort: Effort,
 ) -> Result<Built, Error> {
-    let attempt =
-        panic::catch_unwind(panic::AssertUnwindSafe(|| build(builder, recipe, text, effort)));
+    let build = || build(builder, recipe, compiler, text, effort);
+    let attempt = panic::catch_unwind(panic::AssertUnwindSafe(build));
     attempt.unwrap_or_else(|_| {
         let text = "warpaint itself failed on this source; please report it with the file";
         Ok(Built::rejected(vec![Diagnostic::error(&recipe.name, text)]))
@@ -169,6 +227,7 @@ fn build_or_say(
 fn build(
     builder: &mut Builder,
     recipe: &Recipe,
+    compiler: &Compiler,
     text: &str,
     effort: Effort,
 ) -> Result<Built, Error> {
@@ -177,5 +236,6 @@ fn build(
         Err(diagnostics) => return Ok(Built::rejected(diagnostics)),
     };
     scene.path.clone_from(&recipe.path);
-    builder.build(scene, effort)
+    scene.trusted = recipe.trusted;
+    builder.build(scene, effort, compiler)
 }

@@ -39,6 +39,8 @@ pub struct Options {
     pub scene: Option<Document>,
     /// Where kernels run.
     pub device: Choice,
+    /// Whether scenes may include files that lie elsewhere than below their own folder.
+    pub trust: bool,
     /// Constants that the command line replaces.
     pub constants: BTreeMap<String, String>,
     /// Parameters that the command line replaces, as text.

@@ -722,6 +722,7 @@ fn new_session(
     let of_session = session::Options {
         name: document.name.clone(),
         path: document.path.clone(),
+        trust: options.trust,
         source: document.text.clone(),
         overrides: Overrides { constants: options.constants.clone(), ..Overrides::default() },
         parameters: options.parameters.clone(),

@@ -1,5 +1,11 @@
 //! The compiler with the real NVRTC.
 
+mod limits;
+#[cfg(target_os = "linux")]
+mod process;
+#[cfg(feature = "studio")]
+mod trust;
+
 use std::fs;
 use std::path::Path;
 

@@ -113,6 +113,7 @@ fn every_example_runs() {
         let options = Options {
             name: format!("example of line {}", example.line),
             path: None,
+            trust: false,
             source: example.scene(),
             overrides: Overrides::default(),
             parameters: Vec::new(),

@@ -69,6 +69,7 @@ impl<'a> Run<'a> {
         let options = Options {
             name: "scene.cu".to_owned(),
             path: None,
+            trust: false,
             source: self.source.to_owned(),
             overrides: Overrides { constants, ..Overrides::default() },
             parameters: self.parameters.iter().map(owned).collect(),

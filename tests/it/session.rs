@@ -22,6 +22,7 @@ fn options(name: &str, source: &str) -> Options {
     Options {
         name: name.to_owned(),
         path: None,
+        trust: false,
         source: source.to_owned(),
         overrides: Overrides::default(),
         parameters: Vec::new(),

@@ -161,6 +161,7 @@ fn only_named_places_are_unsafe() {
         "gl/",
         "interop/registered",
         "compile/nvrtc",
+        "compile/server/",
         "kernel/function.rs",
         "kernel/host_argument.rs",
         "kernel/prepared.rs",

@@ -1,0 +1,251 @@
+//! What NVRTC is asked to do and what it answers, all of it text: these cross between processes.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Compiled, Error, Outcome, Result, c_headers, diagnostics,
+    discovery::Toolchain,
+    request::{PRELUDE_NAME, Request, Target},
+};
+
+/// The first version that precompiles headers.
+const FIRST_TO_PRECOMPILE: (u32, u32) = (12, 8);
+
+/// What there is to know of a library that was loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Facts {
+    /// Major and minor version.
+    pub version: (u32, u32),
+    /// The architectures that it compiles for, oldest first: 75 for `compute_75`.
+    pub architectures: Vec<u32>,
+}
+
+impl Facts {
+    /// Whether it can precompile headers.
+    pub(super) fn precompiles(&self) -> bool {
+        self.version >= FIRST_TO_PRECOMPILE
+    }
+
+    /// The newest architecture that the library knows and the target has.
+    fn architecture(&self, target: Target) -> Result<u32> {
+        let wanted = target.number();
+        let newest = self.architectures.iter().rev().find(|arch| **arch <= wanted);
+        newest.copied().ok_or_else(|| Error::Target {
+            target,
+            oldest: self.architectures.first().copied().unwrap_or_default(),
+            version: self.version,
+        })
+    }
+}
+
+/// One program for NVRTC.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Job {
+    /// The source's name.
+    pub name: String,
+    /// The source.
+    pub source: String,
+    /// Names and texts of the headers in memory.
+    pub headers: Vec<(String, String)>,
+    /// The arguments, which name files that need not be text.
+    pub options: Vec<Vec<u8>>,
+    /// Kernels whose lowered names are wanted.
+    pub name_expressions: Vec<String>,
+    /// The folder that relative names start from, which need not be text either.
+    pub directory: Vec<u8>,
+}
+
+/// What became of a [`Job`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Answer {
+    /// It compiled.
+    Compiled {
+        /// The PTX.
+        ptx: String,
+        /// The lowered name of each name expression.
+        names: BTreeMap<String, String>,
+        /// All that the compiler said.
+        log: String,
+    },
+    /// The source or an option is wrong.
+    Rejected {
+        /// All that the compiler said.
+        log: String,
+    },
+    /// More PTX than is taken.
+    TooLong {
+        /// How much, in bytes.
+        len: usize,
+    },
+    /// A call failed for another reason.
+    Failed {
+        /// The NVRTC function.
+        call: String,
+        /// The error's name.
+        code: String,
+        /// Its number.
+        number: i32,
+    },
+}
+
+impl Job {
+    /// What the library of `facts` is asked to do for `request`, which has been checked for NUL bytes.
+    ///
+    /// # Errors
+    /// [`Error::Target`].
+    pub(super) fn of(request: &Request, toolchain: &Toolchain, facts: &Facts) -> Result<Self> {
+        let mut headers: Vec<(String, String)> = request
+            .headers
+            .iter()
+            .chain(c_headers::for_request(request))
+            .map(|header| (header.name.clone(), header.text.clone()))
+            .collect();
+        if !request.prelude.is_empty() {
+            headers.push((PRELUDE_NAME.to_owned(), request.prelude.clone()));
+        }
+        Ok(Self {
+            name: request.name.clone(),
+            source: request.text().to_owned(),
+            headers,
+            options: options(request, toolchain, facts.architecture(request.target)?),
+            name_expressions: request.name_expressions.clone(),
+            directory: bytes(&std::env::current_dir().unwrap_or_default()),
+        })
+    }
+
+    /// The same with headers taken from `folder`, and put there where they are not.
+    pub(super) fn with_precompiled(mut self, folder: &Path) -> Self {
+        // That a precompiled header of another source does not fit (#630) is no news.
+        let words = ["--pch", "--pch-messages=false", "--diag-suppress=630"];
+        self.options.extend(words.map(|word| word.as_bytes().to_owned()));
+        self.options.push(option("--pch-dir=", folder));
+        self
+    }
+
+    /// What became of `request`, going by what the library of `facts` answered.
+    ///
+    /// # Errors
+    /// [`Error::Nvrtc`].
+    pub(super) fn outcome(
+        &self,
+        answer: Answer,
+        request: &Request,
+        facts: &Facts,
+    ) -> Result<Outcome> {
+        let lines = request.text().lines().count();
+        match answer {
+            Answer::Compiled { ptx, names, log } => Ok(Outcome::Compiled(Compiled {
+                ptx: name_files_as_requested(&ptx, request, &self.directory).into(),
+                names,
+                diagnostics: diagnostics::parse(&log, &request.name, lines, false),
+                log,
+                cached: false,
+                nvrtc: facts.version,
+            })),
+            Answer::Rejected { log } => {
+                let diagnostics = diagnostics::parse(&log, &request.name, lines, true);
+                Ok(Outcome::Rejected { diagnostics, log, untrusted: Vec::new() })
+            }
+            Answer::TooLong { len } => {
+                let text = format!(
+                    "this compiles to {} MiB of PTX, and at most {} MiB are taken; large tables belong into arrays",
+                    len >> 20,
+                    super::nvrtc::LONGEST_PTX >> 20
+                );
+                Ok(Outcome::rejected(&request.name, text))
+            }
+            Answer::Failed { call, code, number } => {
+                Err(Error::Nvrtc { call, code, number, name: request.name.clone() })
+            }
+        }
+    }
+}
+
+/// The compiler's arguments.
+fn options(request: &Request, toolchain: &Toolchain, architecture: u32) -> Vec<Vec<u8>> {
+    let mut options = vec![format!("--gpu-architecture=compute_{architecture}").into_bytes()];
+    let mut add = |option: &str| options.push(option.as_bytes().to_owned());
+    // A build for debuggers has the lines anyway, and NVRTC complains of both.
+    let debugs = |option: &String| option == "--device-debug" || option == "-G";
+    if !request.options.iter().any(debugs) {
+        add("-lineinfo");
+    }
+    let names_standard =
+        |option: &String| option.starts_with("--std") || option.starts_with("-std");
+    if !request.options.iter().any(names_standard) {
+        add("--std=c++17");
+    }
+    if !request.prelude.is_empty() {
+        add(&format!("--pre-include={PRELUDE_NAME}"));
+    }
+    request.options.iter().for_each(|option| add(option));
+    let folders = request.include_dirs.iter().chain(&toolchain.include_dirs);
+    options.extend(folders.map(|folder| option("--include-path=", folder)));
+    options
+}
+
+fn option(name: &str, value: &Path) -> Vec<u8> {
+    [name.as_bytes(), value.as_os_str().as_encoded_bytes()].concat()
+}
+
+fn bytes(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_encoded_bytes().to_owned()
+}
+
+/// The PTX with its `.file` entries as the request named the files: NVRTC puts the current directory before
+/// relative names, which would tie a cached result to the directory that it was compiled in.
+fn name_files_as_requested(ptx: &str, request: &Request, directory: &[u8]) -> String {
+    let directory = format!("{}/", escape(directory));
+    let names = request.headers.iter().map(|header| &header.name).chain([&request.name]);
+    let paths = names.map(Path::new).chain(request.include_dirs.iter().map(PathBuf::as_path));
+    let absolute = paths.filter(|path| path.is_absolute());
+    let absolute: Vec<String> =
+        absolute.map(|path| escape(path.as_os_str().as_encoded_bytes())).collect();
+    let mut lines = Vec::new();
+    for line in ptx.split('\n') {
+        let entry = line.trim_start().starts_with(".file").then(|| line.split_once('"')).flatten();
+        let entry = entry.filter(|(_, name)| !absolute.iter().any(|path| name.starts_with(path)));
+        let name = entry.and_then(|(head, name)| Some((head, name.strip_prefix(&directory)?)));
+        lines.push(match name {
+            Some((head, name)) => format!("{head}\"{name}").into(),
+            None => std::borrow::Cow::Borrowed(line),
+        });
+    }
+    lines.join("\n")
+}
+
+/// As PTX strings spell bytes beyond ASCII: `\303\274`.
+fn escape(bytes: &[u8]) -> String {
+    let escaped = bytes.iter().map(|byte| match byte {
+        b'"' | b'\\' => format!("\\{}", char::from(*byte)),
+        b' '..=b'~' => char::from(*byte).to_string(),
+        _ => format!("\\{byte:03o}"),
+    });
+    escaped.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_entries_are_named_as_requested() {
+        let ptx = "\t.loc\t1 3 0\n\t.file\t1 \"/d\\303\\274/k/a.cu\"\n\t.file\t2 \"/d\\303\\274/i/b.cuh\"\n";
+        let named = |name: &str, include: &str| {
+            let mut request = Request::new(name, "", Target::CPU);
+            request.include_dirs.push(include.into());
+            name_files_as_requested(ptx, &request, "/dü".as_bytes())
+        };
+        let ptx_with = |a: &str, b: &str| {
+            ptx.replace("/d\\303\\274/k/a.cu", a).replace("/d\\303\\274/i/b.cuh", b)
+        };
+        assert_eq!(named("k/a.cu", "i"), ptx_with("k/a.cu", "i/b.cuh"));
+        assert_eq!(named("/dü/k/a.cu", "i"), ptx_with("/d\\303\\274/k/a.cu", "i/b.cuh"));
+        assert_eq!(named("/dü/k/a.cu", "/dü/i"), ptx);
+    }
+}
