@@ -261,8 +261,8 @@ impl Desk {
         self.asks = false;
     }
 
-    /// Puts the unsaved text in `file` into the editor, and its document where another one is open. The text that it takes
-    /// the place of is kept, and undo has it, too.
+    /// Puts the unsaved text in `file` into the editor, and its document where another one is open. The text that it
+    /// takes the place of is kept, and undo has it, too.
     pub fn recover(&mut self, file: &Path) -> Recovered {
         // It may be one of this process, and on its way to the disk.
         self.keeper.flush();

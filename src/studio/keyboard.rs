@@ -8,8 +8,8 @@ use crate::scene::Keys;
 /// Seconds without a key after which nobody types into a menu any more that has closed.
 const PAUSE_S: f64 = 1.0;
 
-/// Whether keys are the scene's. They are where nothing else has the keyboard, or the view has it; but not while a menu is
-/// open, nor for one who types on into a menu that has just closed.
+/// Whether keys are the scene's. They are where nothing else has the keyboard, or the view has it; but not while a
+/// menu is open, nor for one who types on into a menu that has just closed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Keyboard {
     free: bool,

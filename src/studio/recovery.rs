@@ -194,8 +194,8 @@ impl Recovery {
         Ok(place)
     }
 
-    /// What studios that have ended left unsaved, oldest first. What is of no use to anybody is cleared: unfinished files,
-    /// empty folders, texts that are on the disk by now.
+    /// What studios that have ended left unsaved, oldest first. What is of no use to anybody is cleared: unfinished
+    /// files, empty folders, texts that are on the disk by now.
     pub fn left(&self) -> Vec<Version> {
         let mut left = Vec::new();
         for path in entries(&self.folder) {
@@ -275,7 +275,8 @@ fn unsaved(file: PathBuf) -> Option<Version> {
     (!saved).then_some(version)
 }
 
-/// Removes what is no text from the folder of a process that has ended or is about to, and all of it where no text is left.
+/// Removes what is no text from the folder of a process that has ended or is about to, and all of it where no text is
+/// left.
 fn clear(folder: &Path) {
     // What cannot be removed is looked at again next time.
     for path in entries(folder).iter().filter(|path| !has_ending(path, TEXT)) {

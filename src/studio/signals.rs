@@ -25,8 +25,8 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Calls `end` on another thread at the first signal. The process ends by that signal when another one comes, or when
-    /// it has not ended after [`GRACE`].
+    /// Calls `end` on another thread at the first signal. The process ends by that signal when another one comes, or
+    /// when it has not ended after [`GRACE`].
     pub fn watch(end: impl Fn() + Send + 'static) -> Self {
         let received = Arc::new(AtomicI32::new(0));
         let first = Arc::clone(&received);

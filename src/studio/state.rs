@@ -132,8 +132,8 @@ impl Remembered {
     }
 }
 
-/// Removes what `crate::file` has left beside `file` where a process was ended while it wrote. A running one may be at it,
-/// but not for hours.
+/// Removes what `crate::file` has left beside `file` where a process was ended while it wrote. A running one may be
+/// at it, but not for hours.
 fn clear_drafts(file: &Path) {
     let entries = file.parent().and_then(|folder| fs::read_dir(folder).ok());
     for entry in entries.into_iter().flatten().flatten() {

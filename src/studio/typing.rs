@@ -1,9 +1,10 @@
 //! Keys on their way to the editor.
 //!
-//! Where a frame takes long, many keys and clicks arrive in one: each has to meet the text, the caret and the focus that
-//! those before it have left. egui gives all keys of a frame to the field that had the focus at its start, and looks at
-//! Tab, Escape and the arrows even before. So the keys that are the editor's are taken out of egui's input here, in order,
-//! and given to it in turns: what the field does in one go, or what the editor itself does with lines.
+//! Where a frame takes long, many keys and clicks arrive in one: each has to meet the text, the caret and the focus
+//! that those before it have left. egui gives all keys of a frame to the field that had the focus at its start, and
+//! looks at Tab, Escape and the arrows even before. So the keys that are the editor's are taken out of egui's input
+//! here, in order, and given to it in turns: what the field does in one go, or what the editor itself does with
+//! lines.
 //!
 //! Only what changes text as a programmer expects comes to the field. Others of egui's keys (Ctrl+H, K, U and W, which
 //! delete as in a terminal) mean something else in other editors, and must not destroy text by mistake.

@@ -56,8 +56,8 @@ pub enum Ended {
 
 /// Opens the studio and returns when its window is closed, or when SIGINT or SIGTERM asks for its end.
 ///
-/// A second one of these signals ends the process at once, as does a little more than a second in which the first was of
-/// no use: a driver or a compiler may not be interruptible. What is unsaved is on the disk before.
+/// A second one of these signals ends the process at once, as does a little more than a second in which the first was
+/// of no use: a driver or a compiler may not be interruptible. What is unsaved is on the disk before.
 ///
 /// # Errors
 /// [`Error::Gl`] without a display or OpenGL, or when another program destroys the window; the errors of the device

@@ -143,9 +143,9 @@ impl Screen {
         sleep(Duration::from_millis(400));
     }
 
-    /// The window's title; it names the file, behind a dot where that is modified.
+    /// The titles of all windows, a line each; they name the file, behind a dot where that is modified.
     pub fn title(&self) -> String {
-        let all = ["search", "--onlyvisible", "--name", "warpaint", "getwindowname"];
+        let all = ["search", "--onlyvisible", "--name", "warpaint", "getwindowname", "%@"];
         self.xdotool(&all).out.trim().to_owned()
     }
 

@@ -146,8 +146,8 @@ fn enter(ui: &Ui, id: Id, local: &mut Local) {
     ui.memory_mut(|memory| memory.request_focus(id));
 }
 
-/// Sends the keyboard on where Shift+Tab or an arrow has brought it here at the end of the last frame: who walks through
-/// the window must not change the file.
+/// Sends the keyboard on where Shift+Tab or an arrow has brought it here at the end of the last frame: who walks
+/// through the window must not change the file.
 fn walk_past(ui: &Ui, id: Id, local: &Local) {
     if !local.entered && ui.memory(|memory| memory.has_focus(id)) {
         ui.memory_mut(|memory| {

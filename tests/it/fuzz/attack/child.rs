@@ -45,6 +45,11 @@ pub fn serve() {
     let words: Vec<&str> = order.split(' ').collect();
     let ["run" | "replay", setting, ..] = words[..] else { return };
     let setting = Setting::parse(setting).unwrap();
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().map(ToString::to_string).unwrap_or_default();
+        let message = info.payload_as_str().unwrap_or_default().replace('\n', " ");
+        say(&format!("panicked {place} {message}"));
+    }));
     marks::use_cores(setting.cores, std::process::id() as usize);
     let house = House::new().unwrap();
     match words[..] {
@@ -54,20 +59,29 @@ pub fn serve() {
                 try_case(&house, number);
             }
         }
-        ["replay", _, mode, path] => {
-            let case = Case::parse(&fs::read_to_string(path).unwrap()).unwrap();
-            say(&format!("case {}", case.number));
+        ["replay", _, mode, ref paths @ ..] => {
             let modes = Mode::parse(mode).map_or_else(|| MODES.to_vec(), |mode| vec![mode]);
-            // Of a case written by hand all counts.
-            let most_dropped = if case.number == PLAIN { 0 } else { MOST_DROPPED };
-            match load(&house.device, &case.text, most_dropped) {
-                Ok((_, module, _)) => run(&house, &module, &case, &modes, case.text.contains(TIDY)),
-                Err(reason) => say(&format!("refused {reason}")),
+            for path in paths {
+                try_again(
+                    &house,
+                    &modes,
+                    &Case::parse(&fs::read_to_string(path).unwrap()).unwrap(),
+                );
             }
         }
         _ => panic!("an order of an unknown kind: {order}"),
     }
     say("end");
+}
+
+fn try_again(house: &House, modes: &[Mode], case: &Case) {
+    say(&format!("case {}", case.number));
+    // Of a case written by hand all counts.
+    let most_dropped = if case.number == PLAIN { 0 } else { MOST_DROPPED };
+    match load(&house.device, &case.text, most_dropped) {
+        Ok((_, module, _)) => run(house, &module, case, modes, case.text.contains(TIDY)),
+        Err(reason) => say(&format!("refused {reason}")),
+    }
 }
 
 fn try_case(house: &House, number: u64) {

@@ -7,24 +7,35 @@ use super::{
     parent, writer,
 };
 
-/// No harm comes of a module, and its launches end in one of these ways.
+/// A module, and the ways in which its launches may end.
+type Attack<'a> = (String, &'a [&'a str]);
+
+/// No harm comes of any module, and each launch ends in one of its ways.
 #[track_caller]
-fn ends(text: &str, expected: &[&str]) {
-    let case = Case { number: PLAIN, text: text.to_owned() };
+fn end(attacks: &[Attack<'_>]) {
+    let case = |(text, _): &Attack<'_>| Case { number: PLAIN, text: text.clone() };
+    let cases: Vec<Case> = attacks.iter().map(case).collect();
     for setting in SETTINGS {
-        let endings = parent::endings(setting, &case);
-        let endings = endings.unwrap_or_else(|harm| panic!("{setting}: {harm}\n{text}"));
-        assert!(!endings.is_empty(), "{setting}: it was not launched\n{text}");
-        for (mode, how) in endings {
-            let fine = expected.contains(&how.as_str()) || how == "refused InvalidLaunch";
-            assert!(fine, "{setting} {mode}: {how}, not {expected:?}\n{text}");
+        let (endings, harm) = parent::endings(setting, &cases);
+        if let Some(harm) = harm {
+            let text = &attacks[endings.len().saturating_sub(1)].0;
+            panic!("{setting}: {harm}\n{text}");
+        }
+        assert_eq!(endings.len(), attacks.len(), "{setting}: all were tried");
+        for (endings, (text, expected)) in endings.iter().zip(attacks) {
+            assert!(!endings.is_empty(), "{setting}: it was not launched\n{text}");
+            for (mode, how) in endings {
+                // Some have no cooperative launch.
+                let fine = expected.contains(&how.as_str()) || how == "refused InvalidLaunch";
+                assert!(fine, "{setting} {mode}: {how}, not {expected:?}\n{text}");
+            }
         }
     }
 }
 
-#[track_caller]
-fn body_ends(body: &str, expected: &[&str]) {
-    ends(&writer::around("", body), expected);
+/// A kernel with this body.
+fn body(text: &str) -> String {
+    writer::around("", text)
 }
 
 /// Handles of the child's objects: textures and surfaces take turns.
@@ -73,26 +84,31 @@ const IMAGE_OPERATIONS: &[&str] = &[
 
 #[test]
 fn forged_handles_are_faults() {
-    for operation in IMAGE_OPERATIONS {
-        body_ends(&format!("{}{operation}", by_thread(FORGED)), &["InvalidHandle"]);
-    }
+    let kernel = |operation: &&str| body(&format!("{}{operation}", by_thread(FORGED)));
+    let attacks: Vec<Attack<'_>> = IMAGE_OPERATIONS
+        .iter()
+        .map(|operation| (kernel(operation), &["InvalidHandle"][..]))
+        .collect();
+    end(&attacks);
 }
 
 /// A texture read as a surface, and the other way round.
 #[test]
 fn handles_of_the_other_kind_are_faults() {
+    let mut attacks: Vec<Attack<'_>> = Vec::new();
     for operation in IMAGE_OPERATIONS {
         let of_surfaces = operation.starts_with('s');
         let other = if of_surfaces { handle(4) } else { handle(5) };
-        body_ends(&format!("mov.b64 %d5, {other};\n{operation}"), &["InvalidHandle"]);
+        attacks.push((body(&format!("mov.b64 %d5, {other};\n{operation}")), &["InvalidHandle"]));
     }
+    end(&attacks);
 }
 
 /// Coordinates at both ends of their numbers, on objects of every shape, many of one texel.
 const FAR: &[i64] =
     &[0, 1, -1, 2, 3, 15, -16, 65535, 65536, 0x7fff_ffff, -0x8000_0000, 0x4000_0000, -0x7fff_fff0];
 
-/// What `%r1`, `%r2` and `%r3` are in each of 128 threads.
+/// What `%r1`, `%r2` and `%r3` are in each thread.
 fn far_coordinates() -> String {
     let list = FAR.iter().map(|at| format!("{at}")).collect::<Vec<_>>().join(", ");
     let count = FAR.len();
@@ -117,26 +133,28 @@ fn surfaces_end_at_their_edges() {
         ("a1d", "{%r2, %r1}", [14, 15]),
         ("a2d", "{%r2, %r1, %r3, %r3}", [16, 19]),
     ];
+    let mut attacks: Vec<Attack<'_>> = Vec::new();
     for (geometry, at, arrays) in shapes {
         for array in arrays {
             let surface = handle(2 * array + 1);
-            for (clamp, ended) in [("clamp", "ran"), ("zero", "ran"), ("trap", "OutsideSurface")] {
-                let body = format!(
+            for (clamp, ended) in
+                [("clamp", &["ran"]), ("zero", &["ran"]), ("trap", &["OutsideSurface"])]
+            {
+                let text = format!(
                     "{THREE}mov.b64 %d5, {surface};\nsust.b.{geometry}.b8.{clamp} [%d5, {at}], %h0;\n\
                      suld.b.{geometry}.b8.{clamp} %h0, [%d5, {at}];"
                 );
-                ends(&writer::around(&far_coordinates(), &body), &[ended]);
+                attacks.push((writer::around(&far_coordinates(), &text), ended));
                 // Wider than some surfaces are, and misaligned for most coordinates.
-                let body = format!(
+                let text = format!(
                     "{THREE}mov.b64 %d5, {surface};\nsust.b.{geometry}.v4.b32.{clamp} [%d5, {at}], {{%r0, %r1, %r2, %r3}};"
                 );
-                ends(
-                    &writer::around(&far_coordinates(), &body),
-                    &["Misaligned", "OutsideSurface", "ran"],
-                );
+                let ways = &["Misaligned", "OutsideSurface", "ran"];
+                attacks.push((writer::around(&far_coordinates(), &text), ways));
             }
         }
     }
+    end(&attacks);
 }
 
 #[test]
@@ -149,96 +167,95 @@ fn textures_of_any_size_take_any_coordinate() {
         ("a2d", "{%r2, %f1, %f3, %f3}", "{%r2, %r1, %r3, %r3}", [16, 19]),
         ("cube", "{%f1, %f2, %f3, %f3}", "", [20, 21]),
     ];
+    let mut attacks: Vec<Attack<'_>> = Vec::new();
     for (geometry, floats, integers, arrays) in shapes {
         for array in arrays {
             let texture = handle(2 * array);
-            let mut body = format!("{THREE}mov.b64 %d5, {texture};\n");
+            let mut text = format!("{THREE}mov.b64 %d5, {texture};\n");
             let _ = writeln!(
-                body,
+                text,
                 "tex.{geometry}.v4.f32.f32 {{%f0, %f0, %f0, %f0}}, [%d5, {floats}];"
             );
             // The numbers themselves, beyond what integers hold.
-            let _ = writeln!(body, "cvt.rn.f32.s32 %f1, %r1;\nmul.f32 %f2, %f1, 0f7f7fffff;");
+            let _ = writeln!(text, "cvt.rn.f32.s32 %f1, %r1;\nmul.f32 %f2, %f1, 0f7f7fffff;");
             let _ = writeln!(
-                body,
+                text,
                 "tex.{geometry}.v4.f32.f32 {{%f0, %f0, %f0, %f0}}, [%d5, {floats}];"
             );
             if !integers.is_empty() {
                 let _ = writeln!(
-                    body,
+                    text,
                     "tex.{geometry}.v4.f32.s32 {{%f0, %f0, %f0, %f0}}, [%d5, {integers}];"
                 );
             }
-            ends(&writer::around(&far_coordinates(), &body), &["ran", "InvalidHandle"]);
+            let text = writer::around(&far_coordinates(), &text);
+            attacks.push((text, &["ran", "InvalidHandle"]));
         }
     }
+    end(&attacks);
 }
 
 #[test]
 fn asynchronous_copies_stay_within_both_sides() {
-    let copies = [
-        ("[svar], [%d1], 16", "ran"),
-        ("[svar+8], [%d1], 16", "Misaligned"),
-        ("[svar], [%d1+4], 8", "Misaligned"),
-        ("[svar+128], [%d1], 16", "InvalidWrite"),
-        ("[svar], [%d1+4096], 4", "InvalidRead"),
-        ("[svar], [%d1-4], 4", "InvalidRead"),
-        ("[svar], [%d1+4088], 16", "Misaligned"),
-        ("[svar], [%d1], 16, 17", "ran"),
-        ("[svar], [%d1], 16, -1", "ran"),
-        ("[svar], [%d1], 16, 1", "ran"),
+    let copies: [(&str, &[&str]); 14] = [
+        ("[svar], [%d1], 16", &["ran"]),
+        ("[svar+8], [%d1], 16", &["Misaligned"]),
+        ("[svar], [%d1+4], 8", &["Misaligned"]),
+        ("[svar+4096], [%d1], 16", &["InvalidWrite"]),
+        ("[svar], [%d1+4096], 4", &["InvalidRead"]),
+        ("[svar], [%d1-4], 4", &["InvalidRead"]),
+        ("[svar], [%d1+4088], 16", &["Misaligned"]),
+        ("[svar], [%d1], 16, 17", &["ran"]),
+        ("[svar], [%d1], 16, -1", &["ran"]),
+        ("[svar], [%d1], 16, 1", &["ran"]),
         // What is not read need not be there.
-        ("[svar], [8], 4, 0", "ran"),
-        ("[svar], [8], 4", "InvalidRead"),
-        ("[dyn], [%d1], 4", "InvalidWrite"),
-        ("[sodd], [%d1], 4", "Misaligned"),
+        ("[svar], [8], 4, 0", &["ran"]),
+        ("[svar], [8], 4", &["InvalidRead"]),
+        ("[dyn], [%d1], 4", &["InvalidWrite"]),
+        ("[sodd+1], [%d1], 4", &["Misaligned"]),
     ];
-    for (operands, ended) in copies {
-        let body = format!("cp.async.ca.shared.global {operands};\ncp.async.wait_all;");
-        // Of another kind of fault where both sides are wrong.
-        body_ends(&body, &[ended]);
-    }
+    let attack = |(operands, ended): &(&str, &'static [&'static str])| {
+        (body(&format!("cp.async.ca.shared.global {operands};\ncp.async.wait_all;")), *ended)
+    };
+    end(&copies.iter().map(attack).collect::<Vec<_>>());
 }
 
 #[test]
 fn barriers_in_memory_are_words_of_shared_memory() {
-    let bodies = [
-        ("mbarrier.init.shared.b64 [svar+4], 1;", "Misaligned"),
-        ("mbarrier.init.shared.b64 [svar+128], 1;", "InvalidWrite"),
-        ("mbarrier.arrive.shared.b64 %d3, [dyn];", "InvalidWrite"),
-        ("mov.u32 %r1, -8;\nmbarrier.arrive.shared.b64 %d3, [%r1];", "InvalidWrite"),
-        ("mov.b64 %d3, 24592;\nmbarrier.test_wait.b64 %p0, [%d3], %d3;", "InvalidRead"),
+    let bodies: [(&str, &[&str]); 7] = [
+        ("mbarrier.init.shared.b64 [svar+4], 1;", &["Misaligned"]),
+        ("mbarrier.init.shared.b64 [svar+4096], 1;", &["InvalidWrite"]),
+        ("mbarrier.arrive.shared.b64 %d3, [dyn];", &["InvalidWrite"]),
+        ("mov.u32 %r1, -8;\nmbarrier.arrive.shared.b64 %d3, [%r1];", &["InvalidWrite"]),
+        ("mov.b64 %d3, 24592;\nmbarrier.test_wait.b64 %p0, [%d3], %d3;", &["InvalidRead"]),
         // Whatever lies there: a barrier is but a word.
         (
             "mov.b64 %d3, -1;\nst.shared.b64 [svar], %d3;\nmbarrier.arrive.shared.b64 %d3, [svar], 1048575;\n\
              mbarrier.arrive_drop.shared.b64 %d3, [svar];\nmbarrier.arrive.noComplete.shared.b64 %d3, [svar], 0;\n\
              mbarrier.init.shared.b64 [svar], 0;\nmbarrier.arrive.shared.b64 %d3, [svar], 4294967295;\n\
              mbarrier.inval.shared.b64 [svar];\nmbarrier.pending_count.b64 %r1, %d3;",
-            "ran",
+            &["ran"],
         ),
         // Two of them over each other, and one in an array.
         (
             "mbarrier.init.shared.b64 [svar], 3;\nst.shared.b32 [svar+4], -1;\nmbarrier.arrive.shared.b64 %d3, [svar];\n\
              mbarrier.test_wait.shared.b64 %p0, [svar], %d3;\nmbarrier.init.b64 [%d0], 2;\n\
              mbarrier.arrive.b64 %d3, [%d0];",
-            "ran",
+            &["ran"],
         ),
     ];
-    for (body, ended) in bodies {
-        body_ends(body, &[ended]);
-    }
+    end(&bodies.map(|(text, ended)| (body(text), ended)));
 }
 
 #[test]
 fn no_dynamic_shared_memory_is_none() {
-    for access in [
-        "ld.shared.u8 %h0, [dyn];",
-        "st.shared.u32 [dyn], 1;",
-        "atom.shared.add.u32 %r1, [dyn], 1;",
-    ] {
-        body_ends(access, &["InvalidRead", "InvalidWrite"]);
-    }
-    body_ends("mov.u32 %r1, %dynamic_smem_size;\nst.global.u32 [%d7], %r1;", &["ran"]);
+    let outside: &[&str] = &["InvalidRead", "InvalidWrite"];
+    end(&[
+        (body("ld.shared.u8 %h0, [dyn];"), outside),
+        (body("st.shared.u32 [dyn], 1;"), outside),
+        (body("atom.shared.add.u32 %r1, [dyn], 1;"), outside),
+        (body("mov.u32 %r1, %dynamic_smem_size;\nst.global.u32 [%d7], %r1;"), &["ran"]),
+    ]);
 }
 
 #[test]
@@ -259,13 +276,14 @@ fn atomics_in_frames_of_functions_stay_there() {
         "red.max.u32 [%d3], 7;",
         "atom.exch.b64 %d0, [%d3], %d1;",
     ];
+    let mut attacks: Vec<Attack<'_>> = Vec::new();
     for access in accesses {
-        ends(&writer::around(&function(access), &call(8)), &["ran"]);
-        for far in [-(1 << 20), 1 << 40, 1 << 62, -(1 << 30)] {
-            ends(&writer::around(&function(access), &call(far)), &["InvalidWrite"]);
-        }
-        ends(&writer::around(&function(access), &call(1)), &["Misaligned"]);
+        let at = |distance: i64| writer::around(&function(access), &call(distance));
+        attacks.push((at(8), &["ran"]));
+        attacks.push((at(1), &["Misaligned"]));
+        attacks.extend([1 << 40, 1 << 62, -(1 << 40)].map(|far| (at(far), &["InvalidWrite"][..])));
     }
+    end(&attacks);
 }
 
 /// What nobody wrote is nothing of the host's.
@@ -273,12 +291,14 @@ fn atomics_in_frames_of_functions_stay_there() {
 fn parameters_that_nobody_wrote_hold_nothing() {
     let functions = ".func (.param .align 16 .b8 fr[32]) g (.param .align 16 .b8 fa[32])\n{\n.reg .b64 %d<4>;\n\
                      ld.param.b64 %d0, [fa+16];\nst.param.b64 [fr+8], %d0;\nret;\n}\n";
-    let body = "ld.param.b64 %d3, [pblk+16];\nst.global.b64 [%d7], %d3;\ncall (pblk), g, (pblk);\n\
+    let text = "ld.param.b64 %d3, [pblk+16];\nst.global.b64 [%d7], %d3;\ncall (pblk), g, (pblk);\n\
                 ld.param.b64 %d3, [pblk];\nst.global.b64 [%d7+1024], %d3;\nld.param.b64 %d3, [pblk+8];\n\
                 st.global.b64 [%d7+2048], %d3;\nld.param.b64 %d3, [prm];\nst.global.b64 [%d7+3072], %d3;";
-    ends(&writer::around(functions, body), &["ran"]);
+    let mut attacks: Vec<Attack<'_>> = vec![(writer::around(functions, text), &["ran"])];
     for symbol in ["prm", "pblk+8", "podd"] {
         // An address within the device's memory, if it has one.
-        body_ends(&format!("mov.b64 %d3, {symbol};\nst.global.b64 [%d7], %d3;"), &["ran"]);
+        attacks
+            .push((body(&format!("mov.b64 %d3, {symbol};\nst.global.b64 [%d7], %d3;")), &["ran"]));
     }
+    end(&attacks);
 }

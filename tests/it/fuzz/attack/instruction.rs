@@ -93,6 +93,7 @@ fn statements(theme: Theme) -> &'static [(u32, Statement)] {
     ];
     match theme {
         Theme::Mixed => MIXED,
+        // The kernels of `Tidy` have statements of their own.
         Theme::Rows | Theme::Tidy => COMMON,
         Theme::Calls => CALLS,
         Theme::Sync => SYNC,
@@ -189,9 +190,6 @@ impl Writer {
     }
 
     fn atomic(&mut self) {
-        if self.theme == Theme::Tidy {
-            return;
-        }
         let space = self.space(&["", ".global", ".global", ".shared", ".shared"]);
         let (op, ty) = match self.rng.u32(0..6) {
             0 => ("exch", pick(&mut self.rng, &["b32", "b64", "b128"])),
@@ -217,10 +215,7 @@ impl Writer {
     }
 
     /// A value that may change while the kernel runs decides where an access goes; the kernel changes it.
-    fn changing_value(&mut self) {
-        if self.theme == Theme::Tidy {
-            return;
-        }
+    pub fn changing_value(&mut self) {
         let cell = pick(
             &mut self.rng,
             &["%d1", "%d2", "gcell", "ksh", "svar", "loc", "cvar", "prm", "c", "%d11"],
@@ -264,11 +259,8 @@ impl Writer {
 
     fn pointer_arithmetic(&mut self) {
         let to = self.wide();
-        let near = if self.theme == Theme::Tidy || self.rng.u32(0..3) > 0 {
-            self.rng.i64(0..64) * 4
-        } else {
-            self.wild_offset()
-        };
+        let near =
+            if self.rng.u32(0..3) > 0 { self.rng.i64(0..64) * 4 } else { self.wild_offset() };
         let text = match self.rng.u32(0..15) {
             0 => format!("add.u64 {to}, {}, {near};", self.pointer()),
             1 => format!("add.s64 {to}, {}, {};", self.pointer(), self.wide()),
@@ -326,9 +318,9 @@ impl Writer {
     }
 
     fn arithmetic(&mut self) {
-        let rows = match (self.theme, self.rng.u32(0..8)) {
-            (Theme::Tidy, _) | (_, 0..5) => spec::INTEGER,
-            (_, 5 | 6) => spec::FLOAT,
+        let rows = match self.rng.u32(0..8) {
+            0..5 => spec::INTEGER,
+            5 | 6 => spec::FLOAT,
             _ => spec::HALF,
         };
         let form = spec::random(&mut self.rng, rows);
@@ -378,11 +370,11 @@ impl Writer {
         }
         let not = if self.rng.bool() { "!" } else { "" };
         match self.rng.u32(0..9) {
-            0 if self.theme != Theme::Tidy => {
+            0 => {
                 let end = pick(&mut self.rng, &["ret", "exit", "ret", "trap"]);
                 self.plain(&format!("@{not}{guard} {end};"));
             }
-            1 if self.theme != Theme::Tidy => self.table(),
+            1 => self.table(),
             2 => {
                 let (other, end) = (self.label(), self.label());
                 self.plain(&format!("@{not}{guard} bra {other};"));
@@ -775,12 +767,12 @@ impl Writer {
             ),
             2 => format!("prefetch.global.L2 {};", self.address(".global", 4)),
             3 => format!("nanosleep.u32 {w};"),
-            4 if self.theme != Theme::Tidy => {
+            4 => {
                 format!("mov.b64 {{{w}, {}}}, {symbol};", self.word())
             }
-            5 if self.theme != Theme::Tidy => format!("mov.b64 {d}, {{{w}, {}}};", self.word()),
+            5 => format!("mov.b64 {d}, {{{w}, {}}};", self.word()),
             6 => "membar.gl;".to_owned(),
-            7 if self.theme != Theme::Tidy => format!("setp.eq.u64 {p}, {d}, {symbol};"),
+            7 => format!("setp.eq.u64 {p}, {d}, {symbol};"),
             8 => format!(
                 "mov.u32 {w}, {};",
                 pick(
@@ -788,7 +780,7 @@ impl Writer {
                     &["%dynamic_smem_size", "%total_smem_size", "%smid", "%lanemask_gt", "%warpid"]
                 )
             ),
-            9 if self.theme != Theme::Tidy => format!("mov.u32 {w}, {symbol};"),
+            9 => format!("mov.u32 {w}, {symbol};"),
             10 if self.hostile() => {
                 let form = spec::random(&mut self.rng, spec::OTHER);
                 self.form(&form)
@@ -796,7 +788,7 @@ impl Writer {
             11 if self.hostile() => format!("alloca.u64 {d}, {};", self.source("u64")),
             12 if self.hostile() => format!("stackrestore.u64 {d};"),
             13 => format!("elect.sync {w}|{p}, -1;"),
-            14 if self.theme != Theme::Tidy => format!("mov.b64 {d}, %envreg2;"),
+            14 => format!("mov.b64 {d}, %envreg2;"),
             _ => format!("popc.b64 {w}, {d};"),
         };
         self.line(&text);

@@ -110,8 +110,14 @@ impl Summary {
 
 /// What kind of harm it is, without numbers.
 fn kind_of(what: &str) -> String {
-    let kind = what.split(['+', '0']).next().unwrap_or_default();
-    kind.trim_end_matches(|c: char| !c.is_alphanumeric()).chars().take(70).collect()
+    let parts: Vec<&str> = what.split(':').map(str::trim).collect();
+    let kind = match parts[0] {
+        "address of the host" | "read" | "differs" => parts[0].to_owned(),
+        _ => parts.join(" "),
+    };
+    let kind = kind.split("changed at").next().unwrap_or_default();
+    let kind: String = kind.chars().filter(|c| !c.is_ascii_digit()).take(80).collect();
+    kind.trim_end().to_owned()
 }
 
 fn start(setting: Setting, order: &str) -> Child {
@@ -134,6 +140,7 @@ fn follow(mut child: Child, mut tell: impl FnMut(&str)) -> End {
         out.split(b'\n').map_while(Result::ok).try_for_each(|line| send.send(line))
     });
     let (mut case, mut mode, mut harm, mut ended) = (0, String::new(), None, false);
+    let mut panicked = String::new();
     loop {
         let line = match lines.recv_timeout(SILENCE) {
             Ok(line) => line,
@@ -151,6 +158,8 @@ fn follow(mut child: Child, mut tell: impl FnMut(&str)) -> End {
                 (case, mode) = (number.parse().unwrap_or(0), "load".to_owned())
             }
             Some(("mode", name)) => name.clone_into(&mut mode),
+            Some(("panicked", place)) => panicked = format!("panic: {place}"),
+            Some(("harm", what)) if what.starts_with("panic") => harm = Some(panicked.clone()),
             Some(("harm", what)) => harm = Some(what.to_owned()),
             _ => ended |= line == "end",
         }
@@ -159,7 +168,7 @@ fn follow(mut child: Child, mut tell: impl FnMut(&str)) -> End {
     let status = child.wait().unwrap();
     drop(reader.join());
     if harm.is_none() && !ended {
-        harm = Some(format!("the process ended: {status}"));
+        harm = Some(format!("the process ended: {status} {panicked}"));
     }
     End { harm: harm.map(|what| (case, mode, what)) }
 }
@@ -214,30 +223,35 @@ pub fn run_for(time: Duration, workers: usize, first: u64) -> Summary {
 
 /// Tries a case again by itself; what happened.
 fn again(setting: Setting, mode: &str, case: &Case) -> Option<String> {
-    again_telling(setting, mode, case, |_| {})
+    try_all(setting, mode, std::slice::from_ref(case), |_| {})
 }
 
-/// Tries a case by itself in all modes; how its launches ended, mode by mode, or what harm it did.
-pub fn endings(setting: Setting, case: &Case) -> Result<Vec<(String, String)>, String> {
-    let (mut mode, mut endings) = (String::new(), Vec::new());
-    let harm = again_telling(setting, "all", case, |line| match line.split_once(' ') {
+/// How a launch ended: in which mode, and in which way.
+pub type Ending = (String, String);
+
+/// Tries cases in all modes, one after the other; for each how its launches ended, or what harm the last one did.
+pub fn endings(setting: Setting, cases: &[Case]) -> (Vec<Vec<Ending>>, Option<String>) {
+    let (mut mode, mut all) = (String::new(), Vec::new());
+    let harm = try_all(setting, "all", cases, |line| match line.split_once(' ') {
+        Some(("case", _)) => all.push(Vec::new()),
         Some(("mode", name)) => name.clone_into(&mut mode),
-        Some(("ended" | "refused", how)) => endings.push((mode.clone(), how.to_owned())),
+        Some(("ended" | "refused", how)) => {
+            all.last_mut().unwrap().push((mode.clone(), how.to_owned()));
+        }
         _ => {}
     });
-    harm.map_or(Ok(endings), Err)
+    (all, harm)
 }
 
-fn again_telling(
-    setting: Setting,
-    mode: &str,
-    case: &Case,
-    tell: impl FnMut(&str),
-) -> Option<String> {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    fs::write(file.path(), case.with("")).unwrap();
-    let child = start(setting, &format!("replay {setting} {mode} {}", file.path().display()));
-    follow(child, tell).harm.map(|(_, _, what)| what)
+fn try_all(setting: Setting, mode: &str, cases: &[Case], tell: impl FnMut(&str)) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut order = format!("replay {setting} {mode}");
+    for (index, case) in cases.iter().enumerate() {
+        let path = folder.path().join(index.to_string());
+        fs::write(&path, case.with("")).unwrap();
+        order += &format!(" {}", path.display());
+    }
+    follow(start(setting, &order), tell).harm.map(|(_, _, what)| what)
 }
 
 /// Where findings are kept.
@@ -261,6 +275,8 @@ pub fn keep(summary: &Summary) -> Vec<String> {
 fn keep_one(kind: &str, finding: &Finding) -> String {
     let Finding { number, setting, mode, what } = finding;
     let case = Case { number: *number, text: child::generate(*number).0 };
+    // What differs shows where there are several.
+    let mode = if kind == "differs" { "all" } else { mode };
     let first = again(*setting, mode, &case);
     let mut text = case.text.clone();
     if first.as_deref().map(kind_of).as_deref() == Some(kind) {

@@ -18,9 +18,11 @@ impl Writer {
         self.plain("ld.param.u32 %r3, [n];\nld.param.u32 %r4, [m];");
         self.plain("mov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r5, %ntid.x;");
         self.plain("mad.lo.u32 %r2, %r1, %r5, %r0;");
-        for to in 6..12 {
-            self.index(to);
-        }
+        // What nobody has written differs from engine to engine.
+        self.plain("mov.b64 %d6, 7;\nmov.b16 %h0, 3;\nmov.u32 %r12, 1;\nmov.u32 %r13, 2;");
+        (6..12).for_each(|to| self.plain(&format!("mov.u32 %r{to}, {to};")));
+        (0..4).for_each(|to| self.plain(&format!("mov.f32 %f{to}, 0f3f800000;")));
+        (6..12).for_each(|to| self.index(to));
         while self.left > 0 {
             self.left -= 1;
             self.tidy_statement();

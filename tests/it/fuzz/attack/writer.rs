@@ -126,7 +126,7 @@ pub fn module(rng: &mut Rng) -> (String, Theme) {
     };
     if functions == 0 {
         // Names that operands may have all the same.
-        FUNCTIONS.iter().for_each(|head| text.push_str(&format!("{head};\n")));
+        FUNCTIONS.iter().for_each(|head| text.push_str(&format!("{head} {{ ret; }}\n")));
     }
     let table = ".global .align 8 .u64 gtab[8] = {generic(gvar)+8, cvar, 5, gcell, svar, -1, 4096, 0};\n\
                  .const .align 8 .u64 ctab[2] = {gvar, 7};\n";
@@ -139,7 +139,8 @@ pub fn module(rng: &mut Rng) -> (String, Theme) {
     let mut writer = Writer::new(rng, theme, hostility);
     writer.is_kernel = true;
     writer.left = match theme {
-        Theme::Rows | Theme::Tidy => writer.rng.u32(2..16),
+        Theme::Rows => writer.rng.u32(1..7),
+        Theme::Tidy => writer.rng.u32(2..16),
         _ => writer.rng.u32(3..28),
     };
     text.push_str(&writer.kernel());
@@ -168,7 +169,8 @@ impl Writer {
 
     pub fn line(&mut self, text: &str) {
         // Some instructions run in some threads only.
-        if self.theme != Theme::Tidy && self.rng.u32(0..16) == 0 {
+        let one_of = if self.theme == Theme::Rows { 60 } else { 16 };
+        if self.rng.u32(0..one_of) == 0 {
             let not = if self.rng.bool() { "!" } else { "" };
             let guard = self.predicate();
             let _ = write!(self.out, "@{not}{guard} ");
@@ -233,6 +235,9 @@ impl Writer {
         );
         if self.rng.bool() {
             self.plain("setp.lt.u32 %p0, %r0, %r3;\nsetp.eq.u32 %p1, %r0, 0;");
+        }
+        if self.theme == Theme::Rows && self.rng.bool() {
+            self.changing_value();
         }
         while self.left > 0 {
             self.statement();
