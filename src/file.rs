@@ -1,12 +1,77 @@
-//! Files that are written whole or not at all, so that neither a full disk nor a crash loses what was there.
+//! Files that are written whole or not at all, so that neither a full disk nor a crash loses what was there; and
+//! files that are read only where they are files: a pipe would be waited for, and a device has no end.
 
 use std::{
     fs, io,
-    io::Write,
+    io::{Read, Write},
     path::{Path, PathBuf},
 };
 
 use tempfile::NamedTempFile;
+
+/// More than any source, header or scene has, in bytes.
+pub(crate) const SOURCE_LIMIT: u64 = 64 << 20;
+
+/// Opens the file at `path`, behind symbolic links, for reading; never waits.
+///
+/// # Errors
+/// Whatever the system says about opening, `IsADirectory`, and `InvalidInput` for what is no regular file: a pipe, a
+/// socket, a device.
+pub(crate) fn open_regular(path: &Path) -> io::Result<fs::File> {
+    // Opening a device may already do something, so it is asked for before. It may be another file by the time that
+    // it is open, so what is open is asked again; a pipe that came between is not waited for.
+    must_be_regular(&fs::metadata(path)?)?;
+    let mut options = fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        libc::O_NONBLOCK | libc::O_NOCTTY,
+    );
+    let file = options.open(path)?;
+    must_be_regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn must_be_regular(metadata: &fs::Metadata) -> io::Result<()> {
+    match metadata.file_type() {
+        kind if kind.is_file() => Ok(()),
+        kind if kind.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        _ => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe or a device, not a file"))
+        }
+    }
+}
+
+/// The content of the regular file at `path`, of at most `limit` bytes; never waits, and never reads more than that,
+/// whatever happens to the file meanwhile.
+///
+/// # Errors
+/// Those of [`open_regular`] and of reading, and `FileTooLarge`.
+pub(crate) fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(path)?;
+    let told = file.metadata()?.len();
+    let mut content = Vec::new();
+    if told <= limit {
+        content.reserve_exact(usize::try_from(told).unwrap_or(0));
+        file.take(limit.saturating_add(1)).read_to_end(&mut content)?;
+    }
+    if told.max(content.len() as u64) > limit {
+        let text = format!("it has more than {limit} bytes, the most that is read of such a file");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+    }
+    Ok(content)
+}
+
+/// [`read_regular`] for text.
+///
+/// # Errors
+/// Those of [`read_regular`], and `InvalidData` for what is not UTF-8.
+#[cfg(feature = "gl")]
+pub(crate) fn read_regular_text(path: &Path, limit: u64) -> io::Result<String> {
+    String::from_utf8(read_regular(path, limit)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
 
 /// Replaces the file at `path` by `content`, or leaves it as it was.
 ///
@@ -106,6 +171,45 @@ mod tests {
 
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir().unwrap()
+    }
+
+    #[test]
+    fn regular_files_of_a_sane_size_are_read() {
+        let folder = folder();
+        let path = folder.path().join("a.h");
+        fs::write(&path, "ten bytes.").unwrap();
+        assert_eq!(read_regular(&path, 10).unwrap(), b"ten bytes.");
+        assert_eq!(read_regular(&path, 9).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(read_regular(folder.path(), 9).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+        let missing = read_regular(&folder.path().join("b.h"), 9).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[cfg(feature = "gl")]
+    #[test]
+    fn text_is_utf_8() {
+        let folder = folder();
+        let path = folder.path().join("a.h");
+        fs::write(&path, "ten bytes.").unwrap();
+        assert_eq!(read_regular_text(&path, 10).unwrap(), "ten bytes.");
+        fs::write(&path, b"\xff").unwrap();
+        assert_eq!(read_regular_text(&path, 9).unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn neither_a_pipe_nor_a_device_is_opened() {
+        let folder = folder();
+        let [pipe, link] = ["pipe", "link"].map(|name| folder.path().join(name));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+        for path in [&pipe, &link, Path::new("/dev/zero"), Path::new("/dev/null")] {
+            let error = read_regular(path, SOURCE_LIMIT).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{}: {error}", path.display());
+        }
+        // Its length is told as none, and it has more.
+        let endless = read_regular(Path::new("/proc/self/status"), 16).unwrap_err();
+        assert_eq!(endless.kind(), io::ErrorKind::FileTooLarge);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::{Error, Result, canonical};
+use crate::file;
 
 /// The major versions of NVRTC that are looked for; those after 13 are yet to come.
 const MAJORS: std::ops::Range<u32> = 12..20;
@@ -191,7 +192,7 @@ fn usable(library: &Path, unusable: &[(PathBuf, String)]) -> std::result::Result
 /// Whether the file is an ELF library for this machine's architecture (ELF header, `e_ident`, `e_machine`).
 fn is_native_elf(library: &Path) -> std::result::Result<(), String> {
     let mut head = [0; 20];
-    let read = fs::File::open(library).and_then(|mut file| file.read_exact(&mut head));
+    let read = file::open_regular(library).and_then(|mut file| file.read_exact(&mut head));
     read.map_err(|error| format!("cannot be read ({error})"))?;
     let machine = u16::from_le_bytes([head[18], head[19]]);
     let ours: u16 = if cfg!(target_arch = "x86_64") { 62 } else { 183 };
@@ -248,8 +249,8 @@ fn split(paths: Option<OsString>) -> Vec<PathBuf> {
 
 /// The folders of NVRTC libraries in the loader's cache: its paths stand there as NUL-terminated strings
 /// (glibc, `sysdeps/generic/dl-cache.h`).
-fn loader_cache(file: &Path) -> Vec<PathBuf> {
-    let bytes = fs::read(file).unwrap_or_default();
+fn loader_cache(path: &Path) -> Vec<PathBuf> {
+    let bytes = file::read_regular(path, file::SOURCE_LIMIT).unwrap_or_default();
     let strings =
         bytes.split(|byte| *byte == 0).filter_map(|bytes| std::str::from_utf8(bytes).ok());
     let libraries = strings.filter(|text| text.starts_with('/') && text.contains("/libnvrtc.so"));

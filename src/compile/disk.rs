@@ -10,12 +10,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use super::entry::{Entry, Key};
+use crate::file;
 
 /// What entries' names end with.
 const EXTENSION: &str = "ptxc";
 
 /// What names of unfinished files start with.
 const UNFINISHED: &str = ".unfinished-";
+
+/// No entry has more, in bytes: a larger file is not read.
+const ENTRY_LIMIT: u64 = 256 << 20;
 
 /// An unfinished file of this age was left by a process that is no more.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
@@ -58,7 +62,12 @@ impl Folder {
     /// The entry, if it is there and whole; a damaged file is removed.
     pub(super) fn read(&self, key: Key) -> Option<Entry> {
         let path = self.file(key);
-        let bytes = fs::read(&path).ok()?;
+        let bytes = match file::read_regular(&path, ENTRY_LIMIT) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            // What is no file of ours is damaged like any other.
+            Err(_) => Vec::new(),
+        };
         let Some(entry) = Entry::decode(&bytes, key) else {
             tracing::debug!(file = %path.display(), "a damaged cache entry is ignored");
             // Where it cannot be removed, the next write replaces it.
@@ -218,6 +227,27 @@ mod tests {
             assert!(!file.exists());
             folder.write(key(1), &entry);
             assert_eq!(folder.read(key(1)), Some(entry.clone()));
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_entry_that_is_a_pipe_or_a_device_is_a_damaged_one() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = Folder::new(temp.path().to_owned(), 1 << 20);
+        let (file, entry) = (folder.file(key(1)), example("ptx"));
+        let pipe = |path: &Path| {
+            assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+        };
+        let link = |path: &Path| std::os::unix::fs::symlink("/dev/zero", path).unwrap();
+        let make: [&dyn Fn(&Path); 2] = [&pipe, &link];
+        for make in make {
+            make(&file);
+            assert_eq!(folder.read(key(1)), None);
+            assert!(!file.exists());
+            folder.write(key(1), &entry);
+            assert_eq!(folder.read(key(1)), Some(entry.clone()));
+            fs::remove_file(&file).unwrap();
         }
     }
 

@@ -9,13 +9,13 @@
 //! only with the toolkit.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use super::discovery::{Stamp, Toolchain};
 use super::request::Request;
+use crate::file::SOURCE_LIMIT;
 
 /// Macros that make two compilations of one text differ.
 const CLOCK_MACROS: [&str; 3] = ["__TIME__", "__DATE__", "__TIMESTAMP__"];
@@ -138,7 +138,7 @@ impl Scanner<'_> {
             self.inputs.files.push(Input::Toolkit(Stamp::of(&file)));
             return Some(());
         }
-        let text = fs::read(&file).ok()?;
+        let text = crate::file::read_regular(&file, SOURCE_LIMIT).ok()?;
         self.inputs.files.push(Input::Content(file.clone(), Sha256::digest(&text).into()));
         self.text(&text, &[&parent(&file)])
     }
@@ -203,6 +203,8 @@ fn quoted_name(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::compile::request::{Header, Target};
 

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
@@ -18,6 +17,7 @@ use crate::{
     device::{self, Device, DeviceKind, Function, LaunchConfig},
     diagnostic::{Diagnostic, Severity},
     element::Element,
+    file,
     scene::{self, Plan, Scene, When},
 };
 
@@ -228,7 +228,7 @@ fn read_included(scene: &mut Scene) -> Vec<PathBuf> {
         if seen.contains(&path) {
             continue;
         }
-        if let Ok(text) = fs::read_to_string(&path) {
+        if let Ok(text) = file::read_regular_text(&path, file::SOURCE_LIMIT) {
             scene.include(&path.display().to_string(), &text);
             open.extend(beside(&text, &path));
         }
