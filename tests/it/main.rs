@@ -27,6 +27,8 @@ mod host_functions;
 #[cfg(feature = "gl")]
 mod interop;
 mod kernel;
+#[cfg(feature = "studio")]
+mod limits;
 mod link;
 #[cfg(feature = "gl")]
 mod manual;
@@ -38,6 +40,8 @@ mod ptx;
 mod record;
 #[cfg(feature = "gl")]
 mod scenes;
+#[cfg(all(feature = "studio", unix))]
+mod security;
 #[cfg(feature = "studio")]
 mod seed;
 #[cfg(feature = "gl")]
