@@ -51,6 +51,7 @@ fn measure(device: &Device, edits: usize) -> Result<()> {
         parameters: Vec::new(),
         seed: 1,
         step_timeout: Duration::from_secs(60),
+        interrupt: warpaint::interrupt::Interrupt::default(),
         real_time: false,
         statistics_every: Some(Duration::from_millis(100)),
     };

@@ -1,25 +1,27 @@
 //! The command line: parsed first, then resolved into what the library takes, then run.
 
 use std::{
-    collections::BTreeMap,
     io::{self, Write},
     path::PathBuf,
     process::ExitCode,
-    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
 use clap::{Args, Parser, Subcommand};
 use warpaint::{
-    compile::{Cache, Compiler, Target},
+    compile::{Cache, Cancel, Compiler},
     device::Choice,
-    diagnostic::{Diagnostic, has_errors},
+    diagnostic::{Diagnostic, has_errors, printable},
     headless::{
-        self, Bench, Case, Dump, Error, ExitStatus, Outcome, Render, Result, Run, SceneSource, Test,
+        self, Bench, Case, Check, Dump, Error, ExitStatus, Outcome, Render, Result, Run,
+        SceneSource, Test,
     },
+    interrupt::{Interrupt, Listening},
     scene::built_ins,
     studio,
 };
+
+use crate::signals::{self, Watch};
 
 /// A live CUDA studio: kernels compile while you type and write straight into OpenGL.
 #[derive(Debug, Parser)]
@@ -91,7 +93,7 @@ struct RunArgs {
     /// Which OpenGL to draw with
     #[arg(long, default_value = "auto")]
     gl: GlChoice,
-    /// A step that takes longer is stopped [default: 60 without a window, 10 in the studio]
+    /// A step, or taking statistics, that takes longer is stopped [default: 60 without a window, 10 in the studio]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     step_timeout: Option<Duration>,
     #[command(flatten)]
@@ -126,7 +128,7 @@ struct RenderArgs {
     /// Draw the legend into the pictures: what their colours stand for
     #[arg(long)]
     legend: bool,
-    /// Picture after the last step; frame_%04d.png with --every; or a clip: .gif, .apng, .mp4, .webm
+    /// Picture after the last step: .png; frame_%04d.png with --every; or a clip: .gif, .apng, .mp4, .webm
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// A picture, and a sample of the statistics for --json, every K steps
@@ -187,6 +189,9 @@ struct CheckArgs {
     /// Files, or names of built-in scenes
     #[arg(required = true)]
     scenes: Vec<String>,
+    /// Also load them on a device, and say what it does not support: auto, cuda, cuda:N or cpu
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<Choice>,
     /// Set a constant of the scenes
     #[arg(long = "const", value_name = "NAME=VALUE", value_parser = assignment)]
     constants: Vec<(String, String)>,
@@ -198,25 +203,33 @@ struct CheckArgs {
 pub(crate) fn run() -> ExitCode {
     let cli = Cli::parse();
     start_log();
-    let status = match execute(cli) {
+    // The studio has unsaved text to keep, and sees to its own end.
+    let watch = cli.command.as_ref().map(|_| Watch::start()).unwrap_or_default();
+    let status = match execute(cli, &watch.interrupt) {
         Ok(()) => ExitStatus::Success,
         Err(error) => {
-            let status = error.exit_status();
-            complain(format_args!("{}", sentence(&error)));
-            leave_if_stuck(&error, status);
+            complain(&sentence(&error));
+            let status = match error.exit_status() {
+                ExitStatus::Stopped => watch.status(),
+                other => other,
+            };
+            if matches!(status, ExitStatus::Fault | ExitStatus::Stopped | ExitStatus::Terminated) {
+                // What a kernel or a compiler that cannot be stopped holds would be waited for.
+                signals::leave(status);
+            }
             status
         }
     };
     ExitCode::from(status as u8)
 }
 
-fn execute(cli: Cli) -> Result<()> {
+fn execute(cli: Cli, interrupt: &Interrupt) -> Result<()> {
     match cli.command {
         None => open_studio(cli.scene, cli.run),
-        Some(Command::Render(args)) => render(args),
-        Some(Command::Test(args)) => test(args),
-        Some(Command::Bench(args)) => bench(args),
-        Some(Command::Check(args)) => check(&args),
+        Some(Command::Render(args)) => render(args, interrupt),
+        Some(Command::Test(args)) => test(args, interrupt),
+        Some(Command::Bench(args)) => bench(args, interrupt),
+        Some(Command::Check(args)) => check(args, interrupt),
         Some(Command::Devices { json, verbose }) => devices(json, verbose),
         Some(Command::Cache { action }) => cache(action),
     }
@@ -262,7 +275,7 @@ impl RunArgs {
     }
 
     /// What a command without a window does with it.
-    fn headless(self) -> Result<Run> {
+    fn headless(self, interrupt: &Interrupt) -> Result<Run> {
         if self.gl == GlChoice::Window {
             let text = "there is no window to draw in: --gl window is for the studio";
             return Err(Error::Usage(text.to_owned()));
@@ -274,12 +287,20 @@ impl RunArgs {
             parameters: self.parameters,
             seed: self.seed,
             step_timeout: self.step_timeout.unwrap_or(Duration::from_secs(60)),
+            interrupt: interrupt.clone(),
         })
     }
 }
 
-fn render(args: RenderArgs) -> Result<()> {
-    let run = args.run.headless()?;
+/// The compiler that commands without a window use, which ends with the wish to end early, as long as the second is kept.
+fn compiler_until(interrupt: &Interrupt) -> (Compiler, Listening) {
+    let cancel = Cancel::default();
+    let compiler = Compiler::new(Cache::user()).cancelled_by(&cancel);
+    (compiler, interrupt.on_raise(move || cancel.cancel()))
+}
+
+fn render(args: RenderArgs, interrupt: &Interrupt) -> Result<()> {
+    let run = args.run.headless(interrupt)?;
     let dumps = args.npy.into_iter().map(|(resource, file)| Dump { resource, path: file.into() });
     let request = Render {
         scene: SceneSource::find(&args.scene)?,
@@ -292,26 +313,14 @@ fn render(args: RenderArgs) -> Result<()> {
         dumps: dumps.collect(),
         json: args.json,
         run,
-        stop: ctrl_c(),
     };
-    let remarks = headless::render(&request, &Compiler::new(Cache::user()))?;
+    let remarks = headless::render(&request, &compiler_until(interrupt).0)?;
     remark(&remarks);
     Ok(())
 }
 
-/// Becomes true at the first Ctrl-C; the second one ends the process, as does the first where it cannot be watched.
-fn ctrl_c() -> Arc<AtomicBool> {
-    use signal_hook::{consts::SIGINT, flag};
-    let stop = Arc::new(AtomicBool::new(false));
-    let second = flag::register_conditional_default(SIGINT, Arc::clone(&stop));
-    if second.and_then(|_| flag::register(SIGINT, Arc::clone(&stop))).is_err() {
-        tracing::warn!("Ctrl-C may leave an unfinished file behind");
-    }
-    stop
-}
-
-fn test(args: TestArgs) -> Result<()> {
-    let run = args.run.headless()?;
+fn test(args: TestArgs, interrupt: &Interrupt) -> Result<()> {
+    let run = args.run.headless(interrupt)?;
     let scenes = scenes(args.scenes)?;
     let request = Test {
         scenes,
@@ -322,26 +331,26 @@ fn test(args: TestArgs) -> Result<()> {
         failed: args.failed,
     };
     let mut printed = Ok(());
-    let tested = headless::test(&request, &Compiler::new(Cache::user()), |case: &Case| {
+    let tested = headless::test(&request, &compiler_until(interrupt).0, |case: &Case| {
         if let (Outcome::Error(_), None) = (case.outcome, case.line) {
-            complain(format_args!("{}", case.told));
+            complain(&case.told);
         }
         if printed.is_ok() {
-            printed = print(&format!("{}\n", case.line()));
+            printed = print(&format!("{}\n", printable(&case.line())));
         }
     });
     tested.and(printed)
 }
 
-fn bench(args: BenchArgs) -> Result<()> {
-    let run = args.run.headless()?;
+fn bench(args: BenchArgs, interrupt: &Interrupt) -> Result<()> {
+    let run = args.run.headless(interrupt)?;
     let only_library = args.library && args.scenes.is_empty();
     let scenes = if only_library { Vec::new() } else { scenes(args.scenes)? };
     let request = Bench { scenes, library: args.library, run, steps: args.steps, json: args.json };
     let mut printed = Ok(());
-    let measured = headless::bench(&request, &Compiler::new(Cache::user()), |line| {
+    let measured = headless::bench(&request, &compiler_until(interrupt).0, |line| {
         if printed.is_ok() {
-            printed = print(&format!("{line}\n"));
+            printed = print(&format!("{}\n", printable(line)));
         }
     });
     measured.and(printed)
@@ -354,11 +363,15 @@ fn scenes(names: Vec<String>) -> Result<Vec<SceneSource>> {
     names.iter().map(|name| SceneSource::find(name)).collect()
 }
 
-fn check(args: &CheckArgs) -> Result<()> {
-    let constants: BTreeMap<_, _> = args.constants.iter().cloned().collect();
-    let compiler = Compiler::new(Cache::user());
-    let remarks =
-        headless::check(&args.scenes, &constants, args.trust.trust, Target::CPU, &compiler)?;
+fn check(args: CheckArgs, interrupt: &Interrupt) -> Result<()> {
+    let request = Check {
+        scenes: args.scenes,
+        constants: args.constants.into_iter().collect(),
+        trust: args.trust.trust,
+        device: args.device,
+        interrupt: interrupt.clone(),
+    };
+    let remarks = headless::check(&request, &compiler_until(interrupt).0)?;
     if has_errors(&remarks) {
         return Err(Error::Rejected(remarks));
     }
@@ -409,14 +422,15 @@ fn print(text: &str) -> Result<()> {
 }
 
 fn remark(remarks: &[Diagnostic]) {
-    for remark in remarks {
-        complain(format_args!("{remark}"));
+    if !remarks.is_empty() {
+        complain(&headless::lines(remarks));
     }
 }
 
-fn complain(text: std::fmt::Arguments<'_>) {
+/// Says it on standard error: the only place that does, so that no text of a file's reaches the terminal as it is.
+fn complain(text: &str) {
     // Where standard error is closed there is nobody to tell.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
 /// Diagnostics stand for themselves, as a compiler's do; everything else says who speaks.
@@ -427,19 +441,26 @@ fn sentence(error: &Error) -> String {
     }
 }
 
-/// A kernel that cannot be stopped would be waited for when the device is closed: end the process instead.
-#[expect(clippy::exit, reason = "nothing can be cleaned up while the kernel runs")]
-fn leave_if_stuck(error: &Error, status: ExitStatus) {
-    if matches!(error, Error::Session(warpaint::session::Error::Stuck { .. })) {
-        std::process::exit(status as i32);
-    }
-}
-
 /// `WARPAINT_LOG=debug` shows what goes on.
 fn start_log() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("WARPAINT_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).without_time().init();
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).without_time();
+    log.with_writer(|| Printable(io::stderr())).init();
+}
+
+/// Writes lines fit for a terminal.
+struct Printable<W>(W);
+
+impl<W: Write> Write for Printable<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all(printable(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 fn assignment(text: &str) -> std::result::Result<(String, String), String> {

@@ -4,7 +4,11 @@
 //! line they belong to, and whatever ran before goes on running. The compiler, the manifest parser, the
 //! binding of kernel parameters and the PTX verifier all report through this one type.
 
+mod printable;
+
 use std::fmt;
+
+pub use printable::{escaped, printable};
 
 /// How bad a [`Diagnostic`] is.
 ///

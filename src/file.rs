@@ -1,16 +1,31 @@
 //! Files that are written whole or not at all, so that neither a full disk nor a crash loses what was there; and
 //! files that are read only where they are files: a pipe would be waited for, and a device has no end.
 
+#[cfg(feature = "gl")]
+mod below;
+mod draft;
+
 use std::{
     fs, io,
     io::{Read, Write},
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
-use tempfile::NamedTempFile;
+#[cfg(feature = "gl")]
+pub(crate) use below::{find_below, place_below};
+pub(crate) use draft::Draft;
+#[cfg(feature = "gl")]
+pub use draft::clear_drafts;
 
 /// More than any source, header or scene has, in bytes.
 pub(crate) const SOURCE_LIMIT: u64 = 64 << 20;
+
+/// Whether `name` can lie below a folder: it is neither absolute nor does it have a `..` in it.
+pub(crate) fn stays_below(name: &Path) -> bool {
+    let mut components = name.components();
+    components.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+        && name.file_name().is_some()
+}
 
 /// Opens the file at `path`, behind symbolic links, for reading; never waits.
 ///
@@ -75,25 +90,34 @@ pub(crate) fn read_regular_text(path: &Path, limit: u64) -> io::Result<String> {
 
 /// Replaces the file at `path` by `content`, or leaves it as it was.
 ///
-/// The content goes to a temporary file in the same folder, which then takes the old file's place and
-/// permissions. A symbolic link stays one. What is no regular file (a pipe, `/dev/stdout`) is written straight
-/// away.
+/// The content goes to a [`Draft`] in the same folder, which then takes the old file's place and permissions. A
+/// symbolic link stays one, and its target is replaced. What is no regular file (a pipe, `/dev/stdout`) is written
+/// straight away.
 ///
 /// # Errors
-/// Whatever the system says about writing, and `PermissionDenied` for a read-only file.
+/// Whatever the system says about writing, `PermissionDenied` for a read-only file, and `NotFound` for a link to
+/// nothing.
 pub(crate) fn replace(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return fs::OpenOptions::new().write(true).open(path)?.write_all(content.as_ref());
     }
     let (target, _) = replaceable(path)?;
-    let mut file = temporary(&target, ".tmp")?;
-    file.write_all(content.as_ref())?;
-    persist(file, path)
+    let mut draft = Draft::beside(&target, ".tmp")?;
+    draft.write_all(content.as_ref())?;
+    draft.persist(path)
 }
 
 /// The file that `path` means, behind symbolic links, and its permissions where it is there.
-fn replaceable(path: &Path) -> io::Result<(PathBuf, Option<fs::Permissions>)> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+pub(crate) fn replaceable(path: &Path) -> io::Result<(PathBuf, Option<fs::Permissions>)> {
+    let target = match fs::canonicalize(path) {
+        Ok(target) => target,
+        // Where the link leads to may not be a place to write at all, and to replace the link is not what it is for.
+        Err(_) if path.is_symlink() => {
+            let text = "it is a symbolic link to a file that is not there";
+            return Err(io::Error::new(io::ErrorKind::NotFound, text));
+        }
+        Err(_) => path.to_owned(),
+    };
     match fs::metadata(&target) {
         Ok(metadata) if metadata.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         Ok(metadata) if metadata.permissions().readonly() => {
@@ -104,41 +128,15 @@ fn replaceable(path: &Path) -> io::Result<(PathBuf, Option<fs::Permissions>)> {
     }
 }
 
-/// A new file beside `path`, with its ending, for content that comes bit by bit; gone when it is dropped before
-/// [`persist`].
-///
-/// # Errors
-/// Whatever the system says about writing there, `IsADirectory`, and `PermissionDenied` for a read-only file.
-#[cfg(feature = "gl")]
-pub(crate) fn draft(path: &Path) -> io::Result<NamedTempFile> {
-    let (target, _) = replaceable(path)?;
-    let ending = target.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
-    temporary(&target, ending.as_deref().unwrap_or(".tmp"))
-}
-
-/// Puts a file whose content is complete in the place of `path`, with the permissions of what was there.
-///
-/// # Errors
-/// Whatever the system says about it; what was there is there still.
-pub(crate) fn persist(file: NamedTempFile, path: &Path) -> io::Result<()> {
-    let (target, permissions) = replaceable(path)?;
-    if let Some(permissions) = permissions {
-        file.as_file().set_permissions(permissions)?;
-    }
-    file.as_file().sync_all()?;
-    file.persist(target).map(drop).map_err(|error| error.error)
-}
-
 /// Writes `content` to a new file at `path`.
 ///
 /// # Errors
 /// Whatever the system says about writing, and `AlreadyExists` where there is something at `path`.
 #[cfg(feature = "studio")]
 pub(crate) fn create(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
-    let mut file = temporary(path, ".tmp")?;
-    file.write_all(content.as_ref())?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(path).map(drop).map_err(|error| error.error)
+    let mut draft = Draft::beside(path, ".tmp")?;
+    draft.write_all(content.as_ref())?;
+    draft.persist_new(path)
 }
 
 /// The first of `stem.cu`, `stem-2.cu`, `stem-3.cu` ... that `folder` does not have.
@@ -155,22 +153,22 @@ pub(crate) fn free_name(folder: &Path, stem: &str) -> PathBuf {
     name(n)
 }
 
-/// A new file in the folder of `path`.
-fn temporary(path: &Path, ending: &str) -> io::Result<NamedTempFile> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".warpaint-").suffix(ending);
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir().unwrap()
+    }
+
+    #[test]
+    fn names_that_stay_below_a_folder() {
+        for name in ["a.npy", "./a.npy", "kept/a.npy"] {
+            assert!(stays_below(Path::new(name)), "{name}");
+        }
+        for name in ["/a.npy", "../a.npy", "kept/../../a.npy", "", ".", ".."] {
+            assert!(!stays_below(Path::new(name)), "{name}");
+        }
     }
 
     #[test]
@@ -235,6 +233,17 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_nothing_is_neither_followed_nor_replaced() {
+        let folder = folder();
+        let link = folder.path().join("a.npy");
+        std::os::unix::fs::symlink("nowhere.npy", &link).unwrap();
+        let error = replace(&link, "new").unwrap_err();
+        assert_eq!(error.to_string(), "it is a symbolic link to a file that is not there");
+        assert!(link.is_symlink() && fs::read_dir(folder.path()).unwrap().count() == 1);
     }
 
     #[test]

@@ -47,6 +47,7 @@
 pub mod diagnostic;
 pub mod element;
 mod file;
+pub mod interrupt;
 mod machine;
 #[cfg(feature = "gl")]
 mod number;

@@ -1,6 +1,7 @@
 //! The program: parse, run, print an error once.
 
 mod cli;
+mod signals;
 
 use std::process::ExitCode;
 

@@ -297,6 +297,27 @@ pub struct Call {
     pub launch: Option<(String, LaunchConfig)>,
 }
 
+impl Call {
+    /// Whether a kernel is to blame: one that failed, whichever call told of it, or one that could not be launched.
+    ///
+    /// ```
+    /// # use warpaint::device::Call;
+    /// let call = Call {
+    ///     call: "cuStreamSynchronize",
+    ///     code: 700,
+    ///     name: "CUDA_ERROR_ILLEGAL_ADDRESS".to_owned(),
+    ///     text: "an illegal memory access was encountered, by one of the kernels `a`, `b`".to_owned(),
+    ///     device: "NVIDIA H200 (cuda:0)".to_owned(),
+    ///     launch: None,
+    /// };
+    /// assert!(call.is_by_kernel());
+    /// assert!(!Call { code: 2, text: "out of memory".to_owned(), ..call }.is_by_kernel());
+    /// ```
+    pub fn is_by_kernel(&self) -> bool {
+        self.launch.is_some() || super::nvidia::driver::code::is_kernel_error(self.code)
+    }
+}
+
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -544,28 +565,42 @@ impl Fault {
     /// );
     /// ```
     pub fn summary(&self) -> String {
-        let mut text = format!("kernel `{}`: {}", spelled(&self.kernel), self.kind);
+        self.told(&format!("kernel `{}`", spelled(&self.kernel)), &self.kind.to_string())
+    }
+
+    /// The same of what the user knows by another name than the kernel's, with other words for its kind.
+    pub(crate) fn told(&self, subject: &str, kind: &str) -> String {
+        let mut text = format!("{subject}: {kind}");
         if let Some((address, bytes)) = self.access {
             let space = self.space.unwrap_or("memory");
-            text += &format!(" ({bytes} bytes at {space} address {address:#x}");
-            if let Some(near) = self.nearest {
-                text += &match address.checked_sub(near.address) {
-                    Some(offset) => {
-                        format!(", byte {offset} of an allocation of {} bytes", near.bytes)
-                    }
-                    None => format!(
-                        ", {} bytes before an allocation of {} bytes",
-                        near.address - address,
-                        near.bytes
-                    ),
-                };
-            }
-            text += ")";
+            text += &format!(
+                " ({bytes} bytes at {space} address {address:#x}{})",
+                self.around(address)
+            );
         }
         let at = |d: Dim3| format!("({}, {}, {})", d.x, d.y, d.z);
         text + &format!(", block {}, thread {}", at(self.block), at(self.thread))
     }
+
+    /// What `address` is, seen from the nearest allocation.
+    fn around(&self, address: u64) -> String {
+        let is_null =
+            address < NULL_BYTES && !matches!(self.space, Some("shared" | "local" | "param"));
+        match self.nearest {
+            _ if is_null => ", through a null pointer".to_owned(),
+            None => String::new(),
+            Some(Allocation { address: start, bytes }) => match address.checked_sub(start) {
+                Some(offset) => format!(", byte {offset} of an allocation of {bytes} bytes"),
+                None => {
+                    format!(", {} bytes before an allocation of {bytes} bytes", start - address)
+                }
+            },
+        }
+    }
 }
+
+/// An address below this is an index or a member's offset from a null pointer: nothing is allocated there.
+const NULL_BYTES: u64 = 4096;
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

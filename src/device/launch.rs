@@ -108,7 +108,7 @@ impl LaunchConfig {
     }
 
     /// That `function` can be launched so on a device with these limits.
-    pub(super) fn check(&self, function: &Function, device: &DeviceInfo) -> Result<()> {
+    pub(crate) fn check(&self, function: &Function, device: &DeviceInfo) -> Result<()> {
         let info = function.info();
         let broken = |limit, requested: u64, allowed: u64| Error::InvalidLaunch {
             kernel: function.name().to_owned(),

@@ -141,6 +141,7 @@ pub fn bench(request: &Bench, compiler: &Compiler, mut tell: impl FnMut(&str)) -
     ));
     let mut scenes = Vec::new();
     for scene in &request.scenes {
+        request.run.expect_uninterrupted()?;
         let figures = figures_of(request, scene, &device, compiler, &ceilings)?;
         tell(&format!(
             "{}: {:.4} ms a step, {} steps",
@@ -152,6 +153,7 @@ pub fn bench(request: &Bench, compiler: &Compiler, mut tell: impl FnMut(&str)) -
     let mut operations = Vec::new();
     if request.library {
         tell("arrays");
+        request.run.expect_uninterrupted()?;
         library::measure(&context, &ceilings, |figure| {
             tell(&figure.line());
             operations.push(figure);

@@ -1,35 +1,49 @@
-//! `warpaint check`: compile only.
+//! `warpaint check`: compile, and load where a device is named.
 
 use std::collections::BTreeMap;
 
-use super::{Result, SceneSource};
+use super::{Error, Result, SceneSource};
 use crate::{
     compile::{Compiler, Target},
+    device::{Choice, Device, DeviceKind},
     diagnostic::Diagnostic,
+    interrupt::Interrupt,
     scene::{Overrides, Scene},
     session,
 };
 
-/// Parses, compiles and binds the scenes called `names`, and returns all that is to be said about them.
-///
-/// Nothing is run and no device is opened. With `trust` scenes may include files from elsewhere than below their own
-/// folder.
+/// What to check.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// The scenes' names.
+    pub scenes: Vec<String>,
+    /// Constants to replace.
+    pub constants: BTreeMap<String, String>,
+    /// Scenes may include files from elsewhere than below their own folder.
+    pub trust: bool,
+    /// The device on which they are loaded; `None`: they are compiled as for the CPU device, and that is all.
+    pub device: Option<Choice>,
+    /// Once this is raised, no other scene is begun.
+    pub interrupt: Interrupt,
+}
+
+/// Parses, compiles and binds the scenes, loads them where a device is named, and returns all that is to be said about
+/// them. Nothing is run.
 ///
 /// # Errors
-/// [`Error::Usage`](super::Error::Usage) and [`Error::File`](super::Error::File) for a name that leads nowhere,
-/// [`Error::Compile`](super::Error::Compile) without a compiler;
-/// mistakes in a scene are in the result.
-pub fn check(
-    names: &[String],
-    constants: &BTreeMap<String, String>,
-    trust: bool,
-    target: Target,
-    compiler: &Compiler,
-) -> Result<Vec<Diagnostic>> {
-    let overrides = Overrides { constants: constants.clone(), cpu: target == Target::CPU };
+/// [`Error::Usage`] and [`Error::File`] for a name that leads nowhere, [`Error::Compile`] without a compiler,
+/// [`Error::Device`] without the device, [`Error::Stopped`]; mistakes in a scene are in the result.
+pub fn check(request: &Check, compiler: &Compiler) -> Result<Vec<Diagnostic>> {
+    let device = request.device.map(Device::open).transpose()?;
+    let cpu = device.as_ref().is_none_or(|device| device.info().kind == DeviceKind::Cpu);
+    let overrides = Overrides { constants: request.constants.clone(), cpu };
     let mut remarks = Vec::new();
-    for name in names {
-        remarks.extend(check_one(SceneSource::find(name)?, &overrides, trust, target, compiler)?);
+    for name in &request.scenes {
+        if request.interrupt.is_raised() {
+            return Err(Error::Stopped);
+        }
+        let found = SceneSource::find(name)?;
+        remarks.extend(check_one(found, &overrides, request.trust, device.as_ref(), compiler)?);
     }
     Ok(remarks)
 }
@@ -38,7 +52,7 @@ fn check_one(
     found: SceneSource,
     overrides: &Overrides,
     trust: bool,
-    target: Target,
+    device: Option<&Device>,
     compiler: &Compiler,
 ) -> Result<Vec<Diagnostic>> {
     let mut scene = match Scene::parse(&found.name, &found.text, overrides) {
@@ -47,5 +61,8 @@ fn check_one(
     };
     scene.path = found.path;
     scene.trusted = trust;
-    Ok(session::examine(&mut scene, target, Vec::new(), compiler)?.diagnostics)
+    match device {
+        Some(device) => Ok(session::examine_on(scene, device, compiler)?),
+        None => Ok(session::examine(&mut scene, Target::CPU, Vec::new(), compiler)?.diagnostics),
+    }
 }

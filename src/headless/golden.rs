@@ -1,10 +1,14 @@
 //! What was looked at once and kept, compared with what comes out today.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    io::{self, Read as _},
+    path::Path,
+};
 
 use super::{Error, Result, measured::Number, npy};
 use crate::{
-    record,
+    file, record,
     scene::{Golden, Kept},
 };
 
@@ -12,6 +16,13 @@ use crate::{
 const FAR: u8 = 32;
 /// How many times differences are brightened to be seen.
 const BRIGHTER: u8 = 8;
+/// What is read of a picture's file at most: as many bytes as the largest picture has, for noise cannot be compressed,
+/// and as much again for what else a PNG may contain.
+const PICTURE_LIMIT: u64 = 2 * 4 * 4096 * 4096;
+/// An array's file may hold its numbers in a wider type than the scene does, at most by this factor.
+const WIDER: u64 = 16;
+/// What is read of an array's file beyond that: its header.
+const HEADER_LIMIT: u64 = 1 << 20;
 
 /// What came out of a comparison.
 #[derive(Clone, Debug)]
@@ -31,80 +42,125 @@ pub(super) enum Actual {
 }
 
 impl Actual {
-    /// Writes it to `path`, whose folder is made where it is missing.
+    /// Writes it to the file `name` below `folder`; the folders between are made where they are missing. A file that
+    /// is there is replaced only by one of its own kind, and no link is followed out of `folder`: a stranger's scene
+    /// chooses the name.
     ///
     /// # Errors
     /// [`Error::File`].
-    pub(super) fn write(&self, path: &Path) -> Result<()> {
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|source| Error::File {
-                action: "make",
-                path: folder.to_owned(),
-                source,
-            })?;
-        }
+    pub(super) fn write_below(&self, folder: &Path, name: &Path) -> Result<()> {
+        let failed = |source| Error::File { action: "write", path: folder.join(name), source };
+        let place = file::place_below(folder, name).map_err(failed)?;
+        self.expect_own_kind(&place).map_err(failed)?;
         match self {
-            Self::Picture { size_px, rgba } => Ok(record::png(path, *size_px, rgba)?),
-            Self::Array(npy) => Error::write(path, npy),
+            Self::Picture { size_px, rgba } => Ok(record::png(&place, *size_px, rgba)?),
+            Self::Array(npy) => Error::write(&place, npy),
         }
     }
 
-    /// Compares it with the file at `path`. Where they differ too much, this and the difference are written to the
-    /// folder `failed`.
+    /// That what is there, if anything, is a file such as this one becomes.
+    fn expect_own_kind(&self, path: &Path) -> io::Result<()> {
+        let (kind, magic): (&str, &[u8]) = match self {
+            Self::Picture { .. } => ("PNG picture", b"\x89PNG\r\n\x1a\n"),
+            Self::Array(_) => (".npy array", b"\x93NUMPY"),
+        };
+        let mut found = Vec::new();
+        match file::open_regular(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            opened => opened?.take(magic.len() as u64).read_to_end(&mut found)?,
+        };
+        if found == magic {
+            return Ok(());
+        }
+        let text = format!("what is there is no {kind}, and is not replaced by one");
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, text))
+    }
+
+    /// Compares it with the file that `golden` names, below `folder`. Where they differ too much, this and the
+    /// difference are written to the folder `failed`.
     ///
     /// # Errors
     /// [`Error::File`].
     pub(super) fn compare(
         &self,
         golden: &Golden,
-        path: &Path,
+        folder: &Path,
         failed: &Path,
     ) -> Result<Comparison> {
-        if !path.exists() {
-            let told = format!("there is no {}: --update-golden writes it", path.display());
-            return Ok(Comparison { holds: false, told });
-        }
-        let found = match self {
-            Self::Picture { size_px, rgba } => picture(golden, path, *size_px, rgba),
-            Self::Array(npy) => array(golden, path, npy),
+        let name = Path::new(&golden.file);
+        let shown = folder.join(name);
+        let shown = shown.display();
+        let found = match file::find_below(folder, name) {
+            Ok(path) => match self {
+                Self::Picture { size_px, rgba } => picture(golden, &path, *size_px, rgba),
+                Self::Array(npy) => array(golden, &path, npy),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let told = format!("there is no {shown}: --update-golden writes it");
+                return Ok(Comparison { holds: false, told });
+            }
+            Err(error) => Err(error.to_string()),
         };
         let (comparison, difference) = match found {
             Ok(found) => found,
             Err(problem) => {
-                let told = format!("{} cannot be compared: {problem}", path.display());
+                let told = format!("{shown} cannot be compared: {problem}");
                 (Comparison { holds: false, told }, None)
             }
         };
         if comparison.holds {
             return Ok(comparison);
         }
-        let actual = beside(failed, path, "actual");
-        self.write(&actual)?;
+        make(failed)?;
+        let actual = renamed(name, "actual");
+        self.write_below(failed, Path::new(&actual))?;
         if let Some(difference) = difference {
-            difference.write(&beside(failed, path, "difference"))?;
+            difference.write_below(failed, Path::new(&renamed(name, "difference")))?;
         }
-        let told = format!("{}; see {}", comparison.told, actual.display());
+        let told = format!("{}; see {}", comparison.told, failed.join(actual).display());
         Ok(Comparison { told, ..comparison })
     }
 }
 
-/// `folder/name.what.png` for `name.png`.
-fn beside(folder: &Path, path: &Path, what: &str) -> PathBuf {
+/// Makes the folder for what failed. One that is a link may have come with the scene, and lead anywhere.
+fn make(folder: &Path) -> Result<()> {
+    let failed = |source| Error::File { action: "make", path: folder.to_owned(), source };
+    if folder.is_symlink() {
+        let text = "it is a symbolic link: name the folder itself by --failed";
+        return Err(failed(io::Error::new(io::ErrorKind::AlreadyExists, text)));
+    }
+    fs::create_dir_all(folder).map_err(failed)
+}
+
+/// `name.what.png` for `name.png`.
+fn renamed(path: &Path, what: &str) -> String {
     let part =
         |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-    folder.join(format!("{}.{what}.{}", part(path.file_stem()), part(path.extension())))
+    format!("{}.{what}.{}", part(path.file_stem()), part(path.extension()))
 }
 
 type Compared = std::result::Result<(Comparison, Option<Actual>), String>;
 
-/// Compares red, green and blue.
-fn picture(golden: &Golden, path: &Path, size_px: [u32; 2], rgba: &[u8]) -> Compared {
-    let expected = image::open(path).map_err(|error| error.to_string())?.into_rgba8();
-    let [width, height] = size_px;
-    if expected.dimensions() != (width, height) {
-        let (w, h) = expected.dimensions();
+/// The pixels of a PNG file that should have this size, which is looked at first: a few bytes can become very many
+/// pixels.
+fn pixels_of(
+    path: &Path,
+    [width, height]: [u32; 2],
+) -> std::result::Result<image::RgbaImage, String> {
+    let content = file::read_regular(path, PICTURE_LIMIT).map_err(|error| error.to_string())?;
+    let decoder = image::codecs::png::PngDecoder::new(io::Cursor::new(content));
+    let decoder = decoder.map_err(|error| error.to_string())?;
+    let (w, h) = image::ImageDecoder::dimensions(&decoder);
+    if (w, h) != (width, height) {
         return Err(format!("it is {w}x{h}, the picture {width}x{height}"));
     }
+    let decoded = image::DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())?;
+    Ok(decoded.into_rgba8())
+}
+
+/// Compares red, green and blue.
+fn picture(golden: &Golden, path: &Path, size_px: [u32; 2], rgba: &[u8]) -> Compared {
+    let expected = pixels_of(path, size_px)?;
     let apart = |(a, b): (&[u8], &[u8])| [0, 1, 2].map(|at| a[at].abs_diff(b[at]));
     let pixels = rgba.chunks_exact(4).zip(expected.chunks_exact(4));
     let differences: Vec<[u8; 3]> = pixels.map(apart).collect();
@@ -134,7 +190,8 @@ fn picture(golden: &Golden, path: &Path, size_px: [u32; 2], rgba: &[u8]) -> Comp
 
 /// Compares number by number, as numpy's `allclose` does, but NaN is as NaN was.
 fn array(golden: &Golden, path: &Path, npy: &[u8]) -> Compared {
-    let content = std::fs::read(path).map_err(|error| error.to_string())?;
+    let limit = WIDER * npy.len() as u64 + HEADER_LIMIT;
+    let content = file::read_regular(path, limit).map_err(|error| error.to_string())?;
     let (shape, expected) = npy::numbers(&content)?;
     let (found_shape, found) = npy::numbers(npy)?;
     if shape != found_shape {
@@ -195,8 +252,8 @@ mod tests {
         scene::{Position, ResourceId, Scalar},
     };
 
-    fn golden(of: Kept, tolerance: f64) -> Golden {
-        Golden { of, file: String::new(), after: None, tolerance, at: Position::default() }
+    fn golden(of: Kept, file: &str, tolerance: f64) -> Golden {
+        Golden { of, file: file.to_owned(), after: None, tolerance, at: Position::default() }
     }
 
     fn file(values: &[f32]) -> Vec<u8> {
@@ -207,11 +264,12 @@ mod tests {
     fn arrays_are_compared_number_by_number() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.npy");
-        std::fs::write(&path, file(&[1.0, 2.0, f32::NAN, 100.0])).unwrap();
+        fs::write(&path, file(&[1.0, 2.0, f32::NAN, 100.0])).unwrap();
         let compared = |values: &[f32], tolerance, relative| {
-            let golden = golden(Kept::Array { of: ResourceId(0), relative }, tolerance);
+            let of = Kept::Array { of: ResourceId(0), relative };
+            let golden = golden(of, "a.npy", tolerance);
             let actual = Actual::Array(file(values));
-            actual.compare(&golden, &path, &folder.path().join("failed")).unwrap()
+            actual.compare(&golden, folder.path(), &folder.path().join("failed")).unwrap()
         };
         assert!(compared(&[1.0, 2.0, f32::NAN, 100.0], 0.0, 0.0).holds);
         assert!(!compared(&[1.0, 2.0, f32::NAN, f32::INFINITY], 0.5, 0.5).holds);
@@ -229,7 +287,7 @@ mod tests {
                 .told
                 .contains("its shape is [2, 2], that of the array [1, 2]")
         );
-        std::fs::write(&path, file(&[1.0, f32::INFINITY])).unwrap();
+        fs::write(&path, file(&[1.0, f32::INFINITY])).unwrap();
         assert!(compared(&[1.0, f32::INFINITY], 0.0, 0.0).holds);
         for other in [5.0, f32::NEG_INFINITY, f32::NAN] {
             assert!(!compared(&[1.0, other], 0.5, 0.5).holds, "{other} is not infinite");
@@ -243,10 +301,10 @@ mod tests {
         let grey = |level: u8| [level, level, level, 255].repeat(100);
         record::png(&path, [10, 10], &grey(100)).unwrap();
         let compared = |rgba: Vec<u8>, tolerance, outliers| {
-            let golden =
-                golden(Kept::Image { size_px: [10, 10], outliers, legend: false }, tolerance);
+            let of = Kept::Image { size_px: [10, 10], outliers, legend: false };
+            let golden = golden(of, "a.png", tolerance);
             let actual = Actual::Picture { size_px: [10, 10], rgba };
-            actual.compare(&golden, &path, folder.path()).unwrap()
+            actual.compare(&golden, folder.path(), folder.path()).unwrap()
         };
         assert!(compared(grey(100), 0.0, 0.0).holds);
         assert!(compared(grey(102), 2.0, 0.0).holds);
@@ -257,5 +315,38 @@ mod tests {
         assert!(!compared(one, 2.0, 0.009).holds);
         let difference = image::open(folder.path().join("a.difference.png")).unwrap().into_rgba8();
         assert_eq!((difference.get_pixel(0, 0)[0], difference.get_pixel(1, 0)[0]), (255, 0));
+    }
+
+    #[test]
+    fn only_files_of_the_same_kind_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let array = Actual::Array(file(&[1.0, 2.0]));
+        let picture = Actual::Picture { size_px: [1, 1], rgba: vec![0; 4] };
+        let write =
+            |actual: &Actual, name: &str| actual.write_below(folder.path(), Path::new(name));
+        write(&array, "a.npy").unwrap();
+        write(&array, "a.npy").unwrap();
+        write(&picture, "a.png").unwrap();
+        write(&picture, "a.png").unwrap();
+        for (name, content) in [("b.npy", "int main;"), ("b.png", "\u{89}PNG"), ("c.npy", "")] {
+            fs::write(folder.path().join(name), content).unwrap();
+            let actual = if name.ends_with("png") { &picture } else { &array };
+            let told = write(actual, name).unwrap_err().to_string();
+            assert!(told.contains("and is not replaced by one"), "{told}");
+            assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap(), content);
+        }
+    }
+
+    #[test]
+    fn a_picture_of_another_size_is_not_unpacked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.png");
+        record::png(&path, [20, 10], &[0; 4 * 20 * 10]).unwrap();
+        let mut png = fs::read(&path).unwrap();
+        // Signature, head and the beginning of the pixels: to unpack these would be an error of its own.
+        png.truncate(8 + 25 + 12);
+        fs::write(&path, png).unwrap();
+        assert_eq!(pixels_of(&path, [10, 10]).unwrap_err(), "it is 20x10, the picture 10x10");
+        assert!(!pixels_of(&path, [20, 10]).unwrap_err().contains("20x10"));
     }
 }

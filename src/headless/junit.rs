@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::test::{Case, Outcome};
+use crate::diagnostic::printable;
 
 /// The file's text: a suite a scene.
 pub(super) fn to_xml(cases: &[Case]) -> String {
@@ -64,8 +65,10 @@ fn seconds(cases: &[Case]) -> f64 {
     cases.iter().map(|case| case.elapsed.as_secs_f64()).sum()
 }
 
-/// `text` inside an attribute's quotes. XML 1.0 has no way to write most control characters.
+/// `text` inside an attribute's quotes. XML 1.0 has no way to write most control characters, so they are shown as on a
+/// terminal.
 fn escaped(text: &str) -> String {
+    let text = printable(text);
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -75,9 +78,7 @@ fn escaped(text: &str) -> String {
             '"' => escaped.push_str("&quot;"),
             '\n' => escaped.push_str("&#10;"),
             '\t' => escaped.push_str("&#9;"),
-            c if c.is_control() || ('\u{fffe}'..='\u{ffff}').contains(&c) => {
-                escaped.push('\u{fffd}')
-            }
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }
     }
@@ -91,8 +92,8 @@ mod tests {
     #[test]
     fn what_xml_keeps_to_itself_is_escaped() {
         assert_eq!(
-            escaped("a<b> & \"c\"\n\u{1b}[0m"),
-            "a&lt;b&gt; &amp; &quot;c&quot;&#10;\u{fffd}[0m"
+            escaped("a<b> & \"c\"\n\u{1b}[0m\u{ffff}"),
+            "a&lt;b&gt; &amp; &quot;c&quot;&#10;\\u{1b}[0m\u{fffd}"
         );
     }
 }

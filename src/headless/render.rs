@@ -1,17 +1,10 @@
 //! `warpaint render`: runs a scene for some steps and writes down what came out.
 
-use std::{
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
-
-use indicatif::ProgressBar;
+use std::path::PathBuf;
 
 use super::{
     Error, Result, Run, SceneSource, npy,
+    outputs::Outputs,
     report::{self, Sample},
     run::{progress_bar, run_to},
     stage::Stage,
@@ -51,8 +44,6 @@ pub struct Render {
     pub json: Option<PathBuf>,
     /// How it runs.
     pub run: Run,
-    /// Once this is true, it is given up before the next step.
-    pub stop: Arc<AtomicBool>,
 }
 
 /// A resource to write as `.npy`.
@@ -72,7 +63,7 @@ pub struct Dump {
 pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> {
     let target = request.out.as_deref().map(Target::of).transpose()?;
     check_rhythm(request, target.as_ref())?;
-    check_folders(request)?;
+    Outputs::of(request, target.as_ref()).check()?;
     let device = Device::open(request.run.device)?;
     let scene = check_names(request, &device)?;
     let rhythm = Rhythm::new(request, target.as_ref(), scene.manifest.dt)?;
@@ -84,7 +75,7 @@ pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> 
         let bar = progress_bar(request.steps);
         let mut samples = Vec::new();
         for step in rhythm.stops() {
-            request.step_to(session, step, &bar)?;
+            run_to(session, step, &bar)?;
             if let (Some(recorder), Some(stage), true) =
                 (&mut recorder, &mut stage, rhythm.has_picture(step))
             {
@@ -102,20 +93,6 @@ pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> 
         }
         Ok(remarks)
     })
-}
-
-impl Render {
-    /// Steps until `step` have been done, or until it is to stop.
-    fn step_to(&self, session: &mut Session, step: u64, bar: &ProgressBar) -> Result<()> {
-        let next = (session.clock().step + 1).min(step);
-        for step in next..=step {
-            if self.stop.load(Ordering::Relaxed) {
-                return Err(Error::Stopped);
-            }
-            run_to(session, step, bar)?;
-        }
-        Ok(())
-    }
 }
 
 /// When something is written.
@@ -201,24 +178,6 @@ fn check_names(request: &Render, device: &Device) -> Result<Scene> {
         )));
     }
     Ok(scene)
-}
-
-/// That all files can be there and their folders are: not to be found out after the last step.
-fn check_folders(request: &Render) -> Result<()> {
-    let dumps = request.dumps.iter().map(|dump| &dump.path);
-    for path in request.out.iter().chain(dumps).chain(&request.json) {
-        if path.is_dir() {
-            return Err(Error::Usage(format!("cannot write {}: it is a folder", path.display())));
-        }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        // A folder whose name has the step's number in it is seen when the step has come.
-        let known = folder.filter(|folder| !folder.to_string_lossy().contains('%'));
-        if let Some(folder) = known.filter(|folder| !folder.is_dir()) {
-            let (path, folder) = (path.display(), folder.display());
-            return Err(Error::Usage(format!("cannot write {path}: there is no folder {folder}")));
-        }
-    }
-    Ok(())
 }
 
 fn write_dumps(request: &Render, session: &mut Session) -> Result<()> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Error, Result, render::Render};
+use super::{Error, Result, render::Render, run::measure};
 use crate::{
     array::Statistics,
     compile::Compiler,
@@ -63,7 +63,7 @@ impl Sample {
     /// # Errors
     /// The session's.
     pub(super) fn take(session: &mut Session) -> Result<Self> {
-        session.measure()?;
+        measure(session)?;
         let Snapshot { clock, resources, stats, passes, .. } = session.snapshot();
         let resources = resources.into_iter();
         let stats = stats.into_iter();
@@ -91,7 +91,7 @@ pub(super) fn write(
     samples: &[Sample],
     session: &mut Session,
 ) -> Result<()> {
-    session.measure()?;
+    measure(session)?;
     let nvrtc = compiler.nvrtc().ok().map(|nvrtc| nvrtc.version);
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),

@@ -1,6 +1,6 @@
 //! What every command that runs a scene does: open it, wait for its program, step it.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, io::Write as _, time::Duration};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -8,8 +8,9 @@ use super::{Error, Result, SceneSource};
 use crate::{
     compile::Compiler,
     device::{Choice, Device, DeviceKind},
-    diagnostic::{Diagnostic, has_errors},
+    diagnostic::{Diagnostic, escaped, has_errors},
     interop::Interop,
+    interrupt::Interrupt,
     scene::{Overrides, Scene},
     session::{self, Session},
 };
@@ -27,8 +28,10 @@ pub struct Run {
     pub parameters: Vec<(String, String)>,
     /// The run's seed.
     pub seed: u64,
-    /// A step that takes longer is stopped.
+    /// A step that takes longer is stopped, and so is taking statistics.
     pub step_timeout: Duration,
+    /// Once this is raised, what runs is stopped, and the command ends with [`Error::Stopped`].
+    pub interrupt: Interrupt,
 }
 
 impl Run {
@@ -70,17 +73,27 @@ impl Run {
             parameters: self.parameters.clone(),
             seed: self.seed,
             step_timeout: self.step_timeout,
+            interrupt: self.interrupt.clone(),
             real_time: false,
             statistics_every: None,
         };
+        self.expect_uninterrupted()?;
         let mut session = Session::open(options, device.clone(), compiler.clone(), interop, || {})?;
-        let remarks = await_program(&mut session)?;
-        let done = work(&mut session, remarks);
-        if let Err(Error::Session(session::Error::Stuck { .. })) = done {
-            // To close the device would mean to wait for the kernel, which may run forever.
+        print_escaped(device);
+        let done = await_program(&mut session).and_then(|remarks| work(&mut session, remarks));
+        if done.as_ref().is_err_and(Error::is_of_stuck_session) && session.is_stuck() {
+            // To close it would mean to wait for a kernel or the compiler, which may run forever.
             std::mem::forget(session);
         }
         done
+    }
+
+    /// That nobody has asked for the end.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub(super) fn expect_uninterrupted(&self) -> Result<()> {
+        if self.interrupt.is_raised() { Err(Error::Stopped) } else { Ok(()) }
     }
 }
 
@@ -101,9 +114,32 @@ fn await_program(session: &mut Session) -> Result<Vec<Diagnostic>> {
 pub(super) fn run_to(session: &mut Session, step: u64, bar: &ProgressBar) -> Result<()> {
     let done = session.clock().step;
     session.run_steps(step.saturating_sub(done), |step| bar.set_position(step))?;
+    expect_no_fault(session)
+}
+
+/// Takes statistics of the present state.
+///
+/// # Errors
+/// [`Error::Fault`] for a fault in one; the session's.
+pub(super) fn measure(session: &mut Session) -> Result<()> {
+    session.measure()?;
+    expect_no_fault(session)
+}
+
+fn expect_no_fault(session: &Session) -> Result<()> {
     match session.fault() {
         Some(fault) => Err(Error::Fault(Box::new(fault.clone()))),
         None => Ok(()),
+    }
+}
+
+/// What kernels print does not steer the terminal that it may come to.
+fn print_escaped(device: &Device) {
+    if let Device::Cpu(device) = device {
+        device.print_to(|text| {
+            // Nobody is left to tell when the standard output is gone.
+            let _ = std::io::stdout().write_all(escaped(text).as_bytes());
+        });
     }
 }
 

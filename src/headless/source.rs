@@ -1,10 +1,11 @@
 //! Where a scene comes from: a file, or the program itself.
 
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 use super::{Error, Result};
 use crate::{
     diagnostic::nearest,
+    file,
     scene::{Scene, built_ins},
 };
 
@@ -27,9 +28,8 @@ impl SceneSource {
     pub fn find(name: &str) -> Result<Self> {
         let path = PathBuf::from(name);
         if path.exists() && !path.is_dir() {
-            let bytes = fs::read(&path).map_err(Error::reading(&path))?;
-            let text = String::from_utf8(bytes)
-                .map_err(|_| Error::Usage(format!("{name} is not a text in UTF-8")))?;
+            let text = file::read_regular_text(&path, file::SOURCE_LIMIT);
+            let text = text.map_err(Error::reading(&path))?;
             return Ok(Self { name: name.to_owned(), path: Some(path), text });
         }
         match Scene::built_in(name) {

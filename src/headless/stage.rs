@@ -1,6 +1,6 @@
 //! Where pictures are drawn without a window.
 
-use super::Result;
+use super::{Result, run::measure};
 use crate::{
     device::{self, Device},
     draw, gl,
@@ -40,7 +40,7 @@ impl Stage {
             self.view.resize(size_px)?;
         }
         if session.needs_statistics_to_draw() {
-            session.measure()?;
+            measure(session)?;
         }
         let camera = session.start_camera();
         self.view.draw(&session.frame(&camera))?;

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -12,14 +12,14 @@ use super::{
     junit,
     measured::{self, Number},
     npy,
-    run::{progress_bar, run_to},
+    run::{measure, progress_bar, run_to},
     stage::Stage,
 };
 use crate::{
     compile::Compiler,
     device::Device,
     scene::{Bound, Check, Golden, Kept, Manifest},
-    session::{self, Session},
+    session::Session,
 };
 
 /// Steps of a scene that does not say after how many its checks hold.
@@ -79,11 +79,11 @@ impl Case {
             Outcome::Error(_) => "ERROR",
         };
         let place = self.line.map_or_else(String::new, |line| format!(":{line}"));
-        // What was wrong with the whole scene is told in its own lines.
-        let told = if self.line.is_some() || self.outcome == Outcome::Passed {
-            &self.told
-        } else {
-            &self.name
+        let told = match self.outcome {
+            Outcome::Passed | Outcome::Failed => &self.told,
+            Outcome::Error(_) if self.line.is_some() => &self.told,
+            // What was wrong with the whole scene is told in its own lines.
+            Outcome::Error(_) => "the scene does not run to its end",
         };
         format!("{word:<7} {}{place}: {told}", self.scene)
     }
@@ -98,16 +98,17 @@ pub fn test(request: &Test, compiler: &Compiler, mut tell: impl FnMut(&Case)) ->
     let mut cases: Vec<Case> = Vec::new();
     for scene in &request.scenes {
         let trial = Trial { request, scene, device: &device, compiler };
-        let (found, stuck) = trial.cases();
+        let (found, last) = trial.cases();
         found.iter().for_each(&mut tell);
         cases.extend(found);
-        if stuck {
+        if last {
             break;
         }
     }
     if let Some(path) = &request.junit {
         Error::write(path, junit::to_xml(&cases))?;
     }
+    request.run.expect_uninterrupted()?;
     let status = cases.iter().filter_map(Case::status).max_by_key(|status| *status as u8);
     match status {
         None => Ok(()),
@@ -146,7 +147,8 @@ struct Found {
 }
 
 impl Trial<'_> {
-    /// All cases of the scene, and whether a kernel runs on that cannot be stopped.
+    /// All cases of the scene, and whether no other may follow: a kernel runs on that cannot be stopped, or somebody
+    /// has asked for the end.
     fn cases(&self) -> (Vec<Case>, bool) {
         let start = Instant::now();
         let mut cases = Vec::new();
@@ -159,7 +161,10 @@ impl Trial<'_> {
             })
         });
         let Err(error) = ran else { return (cases, false) };
-        let stuck = matches!(error, Error::Session(session::Error::Stuck { .. }));
+        if run.interrupt.is_raised() {
+            return (cases, true);
+        }
+        let stuck = error.is_of_stuck_session();
         cases.push(Case {
             scene: self.scene.name.clone(),
             line: None,
@@ -195,7 +200,10 @@ impl Trial<'_> {
         let bar = progress_bar(end);
         for step in stops(manifest, end) {
             run_to(session, step, &bar)?;
-            session.measure()?;
+            // Goldens alone need no statistics, whose kernels take their time to be made.
+            if !checks.is_empty() {
+                measure(session)?;
+            }
             let snapshot = session.snapshot();
             for (check, found) in checks.iter().zip(&mut found) {
                 let value = measured::value(check.of, &snapshot);
@@ -212,7 +220,9 @@ impl Trial<'_> {
             let due = |golden: &&Golden| step == golden.after.unwrap_or(end);
             for golden in manifest.goldens.iter().filter(due) {
                 let stage = stage.as_deref_mut();
-                cases.push(self.golden(golden, manifest, session, stage, step, clock)?);
+                let kept = self.keep_or_compare(golden, manifest, session, stage);
+                self.request.run.expect_uninterrupted()?;
+                cases.push(self.golden(golden, manifest, kept, step, clock));
                 clock = Instant::now();
             }
         }
@@ -225,46 +235,52 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Compares what a golden keeps, or keeps it.
+    /// What came of a golden. An error of its file, or of OpenGL, is told on its line: the other checks can be made.
     fn golden(
         &self,
         golden: &Golden,
         manifest: &Manifest,
-        session: &mut Session,
-        stage: Option<&mut Result<Stage>>,
+        kept: Result<Comparison>,
         step: u64,
         start: Instant,
-    ) -> Result<Case> {
+    ) -> Case {
         let name = match golden.of {
             Kept::Image { .. } => "picture",
             Kept::Array { of, .. } => &manifest.resource(of).name,
         };
         let name = format!("{name} as {} after {}", golden.file, steps(step));
-        let (outcome, told) = match actual(golden, manifest, session, stage) {
-            Ok(actual) => {
-                let Comparison { holds, told } = self.compare_or_keep(golden, &actual)?;
-                (if holds { Outcome::Passed } else { Outcome::Failed }, told)
-            }
+        let (outcome, told) = match kept {
+            Ok(Comparison { holds: true, told }) => (Outcome::Passed, told),
+            Ok(Comparison { holds: false, told }) => (Outcome::Failed, told),
             Err(error) => (Outcome::Error(error.exit_status()), error.to_string()),
         };
-        Ok(Case {
+        Case {
             scene: self.scene.name.clone(),
             line: Some(golden.at.line),
             told: format!("{name}: {told}"),
             name,
             outcome,
             elapsed: start.elapsed(),
-        })
+        }
     }
 
-    fn compare_or_keep(&self, golden: &Golden, actual: &Actual) -> Result<Comparison> {
+    /// Compares what a golden keeps, or keeps it.
+    fn keep_or_compare(
+        &self,
+        golden: &Golden,
+        manifest: &Manifest,
+        session: &mut Session,
+        stage: Option<&mut Result<Stage>>,
+    ) -> Result<Comparison> {
+        let actual = actual(golden, manifest, session, stage)?;
         let folder = self.scene.path.as_ref().and_then(|path| path.parent());
-        let path = folder.map_or_else(|| PathBuf::from(&golden.file), |f| f.join(&golden.file));
+        let folder = folder.unwrap_or(Path::new(""));
         if !self.request.update_golden {
-            return actual.compare(golden, &path, &self.request.failed);
+            return actual.compare(golden, folder, &self.request.failed);
         }
-        actual.write(&path)?;
-        Ok(Comparison { holds: true, told: format!("wrote {}", path.display()) })
+        let name = Path::new(&golden.file);
+        actual.write_below(folder, name)?;
+        Ok(Comparison { holds: true, told: format!("wrote {}", folder.join(name).display()) })
     }
 
     /// The step at which the run ends.

@@ -5,16 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tempfile::NamedTempFile;
-
 use super::{Error, Film, Result};
-use crate::file;
+use crate::file::Draft;
 
 /// An animated PNG being written.
 pub(super) struct Apng {
     path: PathBuf,
     /// The file beside the target; the writer has a handle of its own.
-    draft: NamedTempFile,
+    draft: Draft,
     writer: png::Writer<BufWriter<std::fs::File>>,
 }
 
@@ -26,7 +24,7 @@ impl Apng {
             limit: "1 to 1000",
             asked,
         })?;
-        let draft = file::draft(path).map_err(Error::writing(path))?;
+        let draft = Draft::of(path).map_err(Error::writing(path))?;
         let handle = draft.as_file().try_clone().map_err(Error::writing(path))?;
         let [width, height] = film.size_px;
         let mut encoder = png::Encoder::new(BufWriter::new(handle), width, height);
@@ -44,7 +42,7 @@ impl Apng {
 
     pub(super) fn finish(self) -> Result<()> {
         self.writer.finish().map_err(Error::encoding(&self.path))?;
-        file::persist(self.draft, &self.path).map_err(Error::writing(&self.path))
+        self.draft.persist(&self.path).map_err(Error::writing(&self.path))
     }
 }
 

@@ -8,10 +8,8 @@ use std::{
     thread,
 };
 
-use tempfile::NamedTempFile;
-
 use super::{Clip, Error, Film, Result};
-use crate::file;
+use crate::file::Draft;
 
 /// Names another program than the `ffmpeg` on the path.
 const VARIABLE: &str = "WARPAINT_FFMPEG";
@@ -54,7 +52,7 @@ const EVEN: &str = "pad=ceil(iw/2)*2:ceil(ih/2)*2";
 pub(super) struct Ffmpeg {
     path: PathBuf,
     /// Until it is in its place.
-    draft: Option<NamedTempFile>,
+    draft: Option<Draft>,
     child: Child,
     pictures: Option<ChildStdin>,
     /// Gathers what it says.
@@ -63,7 +61,7 @@ pub(super) struct Ffmpeg {
 
 impl Ffmpeg {
     pub(super) fn new(path: &Path, clip: Clip, film: Film) -> Result<Self> {
-        let draft = file::draft(path).map_err(Error::writing(path))?;
+        let draft = Draft::of(path).map_err(Error::writing(path))?;
         let [width, height] = film.size_px;
         let program = std::env::var_os(VARIABLE).unwrap_or_else(|| OsString::from("ffmpeg"));
         let mut command = Command::new(program);
@@ -112,7 +110,7 @@ impl Ffmpeg {
         if !status.success() {
             return Err(self.failure());
         }
-        let persisted = self.draft.take().map(|draft| file::persist(draft, &self.path));
+        let persisted = self.draft.take().map(|draft| draft.persist(&self.path));
         persisted.transpose().map(drop).map_err(Error::writing(&self.path))
     }
 

@@ -6,11 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gif::{Encoder, Frame, Repeat};
-use tempfile::NamedTempFile;
-
 use super::{Error, Film, Result};
-use crate::file;
+use crate::file::Draft;
+use gif::{Encoder, Frame, Repeat};
 
 /// The encoder's effort, from 1 for the best colours to 30 for the quickest.
 const SPEED: i32 = 10;
@@ -23,7 +21,7 @@ pub(super) struct Gif {
     width: u16,
     height: u16,
     per_second: f64,
-    encoder: Encoder<BufWriter<NamedTempFile>>,
+    encoder: Encoder<BufWriter<Draft>>,
     /// Pictures written.
     frames: u64,
 }
@@ -37,7 +35,7 @@ impl Gif {
         let [Ok(width), Ok(height)] = size_px.map(u16::try_from) else {
             return Err(Error::encoding(path)("its sides have at most 65535 pixels"));
         };
-        let draft = BufWriter::new(file::draft(path).map_err(Error::writing(path))?);
+        let draft = BufWriter::new(Draft::of(path).map_err(Error::writing(path))?);
         let mut encoder = Encoder::new(draft, width, height, &[]).map_err(Error::encoding(path))?;
         encoder.set_repeat(Repeat::Infinite).map_err(Error::encoding(path))?;
         Ok(Self { path: path.to_owned(), width, height, per_second, encoder, frames: 0 })
@@ -58,7 +56,7 @@ impl Gif {
     pub(super) fn finish(self) -> Result<()> {
         let draft = self.encoder.into_inner().map_err(Error::encoding(&self.path))?;
         let draft = draft.into_inner().map_err(|e| Error::writing(&self.path)(e.into_error()))?;
-        file::persist(draft, &self.path).map_err(Error::writing(&self.path))
+        draft.persist(&self.path).map_err(Error::writing(&self.path))
     }
 }
 

@@ -36,28 +36,36 @@ pub enum Clip {
 }
 
 impl Target {
-    /// `shot.png`, `frame_%04d.png`, `clip.gif`, `clip.apng`, `clip.mp4` or `clip.webm`.
+    /// `shot.png`, `frame_%04d.png`, `clip.gif`, `clip.apng`, `clip.mp4` or `clip.webm`. What is there and is no file,
+    /// such as `/dev/stdout`, gets a PNG.
     ///
     /// # Errors
-    /// [`Error::Name`] for another `%`.
+    /// [`Error::Name`] for another ending, and for another `%`.
     pub fn of(path: &Path) -> Result<Self> {
+        let text = path.to_string_lossy();
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
         let clip = match ending.as_deref() {
             Some("gif") => Some(Clip::Gif),
             Some("apng") => Some(Clip::Apng),
             Some("mp4") => Some(Clip::Mp4),
             Some("webm") => Some(Clip::WebM),
-            _ => None,
+            Some("png") => None,
+            _ if path.metadata().is_ok_and(|there| !there.is_file()) => None,
+            _ => {
+                return Err(Error::Name(format!(
+                    "{text}: pictures are .png (frame_%04d.png for one a step), .gif, .apng, .mp4 or .webm"
+                )));
+            }
         };
-        let text = path.to_string_lossy();
         match (clip, text.split_once('%')) {
             (Some(clip), None) => Ok(Self::Clip(path.to_owned(), clip)),
             (Some(_), Some(_)) => {
                 Err(Error::Name(format!("{text}: a clip is one file, so no % stands in its name")))
             }
             (None, None) => Ok(Self::Picture(path.to_owned())),
-            (None, Some((before, rest))) => numbered(before, rest)
-                .ok_or_else(|| Error::Name(format!("{text}: only %d and %04d stand for the step"))),
+            (None, Some((before, rest))) => numbered(before, rest).ok_or_else(|| {
+                Error::Name(format!("{text}: only %d and %04d stand for the step, once"))
+            }),
         }
     }
 
@@ -74,7 +82,8 @@ impl Target {
 
 fn numbered(before: &str, rest: &str) -> Option<Target> {
     let (digits, after) = rest.split_once('d')?;
-    let few = digits.len() < 3 && digits.chars().all(|c| c.is_ascii_digit());
+    let few =
+        digits.len() < 3 && digits.chars().all(|c| c.is_ascii_digit()) && !after.contains('%');
     let digits = digits.parse().unwrap_or(0);
     few.then(|| Target::Sequence { before: before.to_owned(), digits, after: after.to_owned() })
 }
@@ -91,7 +100,18 @@ mod tests {
         {
             assert_eq!(path(text), Some(PathBuf::from(file)));
         }
-        for text in ["a%s.png", "a%123d", "%d.gif", "a%"] {
+        for text in [
+            "a%s.png",
+            "a%123d.png",
+            "%d.gif",
+            "a%.png",
+            "f%04d%04d.png",
+            "a.bmp",
+            "a",
+            "a.png.jpg",
+            ".png",
+            "png",
+        ] {
             assert!(matches!(Target::of(text.as_ref()), Err(Error::Name(_))), "{text}");
         }
         for (text, clip) in [

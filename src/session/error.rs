@@ -35,12 +35,19 @@ pub enum Error {
         /// The names that there are.
         available: Vec<String>,
     },
-    /// A step took longer than allowed, on a device that cannot be stopped.
-    #[error("a step takes longer than {seconds} s, and {device} cannot stop it")]
+    /// A step, or taking statistics, took longer than allowed, on a device that cannot be stopped.
+    #[error(
+        "{work} takes longer than {seconds} s (the limit; `--step-timeout` raises it), and {device} cannot stop it"
+    )]
     Stuck {
+        /// What was being done.
+        work: &'static str,
         /// The limit.
         seconds: f64,
         /// The device.
         device: String,
     },
+    /// The end was asked for, by [`Options::interrupt`](super::Options::interrupt).
+    #[error("stopped before its last step")]
+    Interrupted,
 }

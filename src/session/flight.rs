@@ -8,7 +8,7 @@ use super::{
     resources::{Lent, linear},
 };
 use crate::{
-    device::{self, Arguments, DeviceKind, Fault, Location, Stream},
+    device::{self, Arguments, DeviceKind, Fault, FaultKind, Location, Stream},
     diagnostic::{Diagnostic, Severity},
     scene::{Inputs, Manifest, Wanted, When},
 };
@@ -23,7 +23,18 @@ pub(super) struct Flight {
     /// Statistics come behind it.
     measures: bool,
     /// The host has asked for its end.
-    cancelled: bool,
+    cancelled: Option<Cause>,
+}
+
+/// Why the host ends work before it has ended by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    /// It takes longer than a step may.
+    Limit,
+    /// A newer program waits.
+    Successor,
+    /// Somebody wants the session to end.
+    Interrupt,
 }
 
 /// What is being done.
@@ -33,12 +44,25 @@ enum Work {
     Reset(Reset),
     /// The step passes.
     Step,
+    /// Statistics of the present state, and nothing else.
+    Statistics,
+}
+
+impl Work {
+    /// The passes that it consists of.
+    fn when(&self) -> Option<When> {
+        match self {
+            Self::Reset(_) => Some(When::Reset),
+            Self::Step => Some(When::Step),
+            Self::Statistics => None,
+        }
+    }
 }
 
 impl Flight {
     /// A flight that takes off now.
     fn new(work: Work, measures: bool) -> Self {
-        Self { work, started: Instant::now(), measures, cancelled: false }
+        Self { work, started: Instant::now(), measures, cancelled: None }
     }
 }
 
@@ -96,7 +120,7 @@ impl Session {
             return Ok(());
         };
         inputs.dt = program.scene.manifest.step_seconds(&inputs.parameters);
-        let when = if work == Work::Step { When::Step } else { When::Reset };
+        let when = work.when();
         let every = self.options.statistics_every;
         let measure = every.is_some() && (work != Work::Step || self.statistics.is_due(every));
         let board = &mut self.statistics;
@@ -107,7 +131,8 @@ impl Session {
             stopwatch.restart();
             stopwatch.mark(device, stream)?;
             let manifest = &program.scene.manifest;
-            for pass in program.passes(when).filter(|pass| concerns(pass, &work, manifest)) {
+            let passes = when.into_iter().flat_map(|when| program.passes(when));
+            for pass in passes.filter(|pass| concerns(pass, &work, manifest)) {
                 launch_pass(stream, pass, inputs, lent)?;
                 stopwatch.mark(device, stream)?;
             }
@@ -141,6 +166,9 @@ impl Session {
     }
 
     /// Waits for what is under way, stops it when it takes too long, and takes it over.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] where the end was asked for, [`Error::Stuck`], and the device's.
     pub(super) fn finish_flight(&mut self) -> Result<(), Error> {
         while self.flight.is_some() && !self.try_land()? {
             self.mind_the_time()?;
@@ -148,31 +176,49 @@ impl Session {
                 rest(flight.started);
             }
         }
-        Ok(())
+        self.expect_uninterrupted()
     }
 
-    /// Stops a step that takes longer than allowed, or that keeps a new program waiting.
+    /// That nobody has asked for the end.
+    pub(super) fn expect_uninterrupted(&self) -> Result<(), Error> {
+        if self.options.interrupt.is_raised() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// Stops work that takes longer than allowed, that keeps a new program waiting, or that nobody wants any more.
     pub(super) fn mind_the_time(&mut self) -> Result<(), Error> {
-        let limit = match self.candidate {
-            Some(_) => self.options.step_timeout.min(super::PATIENCE),
-            None => self.options.step_timeout,
-        };
+        let Some(cause) = self.cause_to_stop() else { return Ok(()) };
         let Some(flight) = &mut self.flight else { return Ok(()) };
-        if flight.cancelled || flight.started.elapsed() < limit {
-            return Ok(());
-        }
-        match self.stream.cancel() {
-            Ok(()) => flight.cancelled = true,
-            Err(device::Error::Unsupported { device, .. }) => {
-                // Slow is not stuck: only the user's own limit ends a step that cannot be stopped.
-                if flight.started.elapsed() >= self.options.step_timeout {
-                    let seconds = self.options.step_timeout.as_secs_f64();
-                    return Err(Error::Stuck { seconds, device });
-                }
+        match (self.stream.cancel(), cause) {
+            (Ok(()), _) => {
+                flight.cancelled = Some(cause);
+                Ok(())
             }
-            Err(error) => return Err(error.into()),
+            (Err(device::Error::Unsupported { device, .. }), Cause::Limit) => Err(Error::Stuck {
+                work: match flight.work {
+                    Work::Reset(_) | Work::Step => "a step",
+                    Work::Statistics => "taking the statistics",
+                },
+                seconds: self.options.step_timeout.as_secs_f64(),
+                device,
+            }),
+            // Slow is not stuck: only the user's own limit ends a step that cannot be stopped.
+            (Err(device::Error::Unsupported { .. }), Cause::Successor) => Ok(()),
+            (Err(device::Error::Unsupported { .. }), Cause::Interrupt) => Err(Error::Interrupted),
+            (Err(error), _) => Err(error.into()),
         }
-        Ok(())
+    }
+
+    /// Why the work under way should be stopped now, if it should and was not told so yet.
+    fn cause_to_stop(&self) -> Option<Cause> {
+        let flight = self.flight.as_ref().filter(|flight| flight.cancelled.is_none())?;
+        let elapsed = flight.started.elapsed();
+        if self.options.interrupt.is_raised() {
+            Some(Cause::Interrupt)
+        } else if elapsed >= self.options.step_timeout {
+            Some(Cause::Limit)
+        } else {
+            (self.candidate.is_some() && elapsed >= super::PATIENCE).then_some(Cause::Successor)
+        }
     }
 
     /// The work has ended: well, and then it is shown; or by a fault, and then the scene stands still.
@@ -183,7 +229,7 @@ impl Session {
             Err(device::Error::Fault(fault)) => {
                 self.statistics.abandon();
                 self.resources.abandon();
-                self.fault = Some(self.fault_diagnostic(*fault));
+                self.fault = Some(self.fault_diagnostic(&fault, flight.cancelled));
                 if let Work::Reset(reset) = flight.work {
                     // It is still to be done, by a program that can.
                     self.reset.add(reset);
@@ -192,39 +238,95 @@ impl Session {
             }
             Err(error) => return Err(error.into()),
         }
+        match flight.work {
+            Work::Reset(_) => self.show(),
+            Work::Step => {
+                self.show()?;
+                self.inputs = self.inputs.after_step();
+                self.rate.count();
+                self.history.push(&self.stopwatch.laps_ms()?);
+                Ok(())
+            }
+            Work::Statistics => Ok(()),
+        }
+    }
+
+    /// Shows what the passes that have ended wrote.
+    fn show(&mut self) -> Result<(), Error> {
         self.resources.show(&self.stream)?;
         self.picture += 1;
-        if flight.work == Work::Step {
-            self.inputs = self.inputs.after_step();
-            self.rate.count();
-            self.history.push(&self.stopwatch.laps_ms()?);
-        }
         Ok(())
     }
 
-    /// A fault as a remark on the line where it happened, with the kernel's name as the manifest has it.
-    fn fault_diagnostic(&self, mut fault: Fault) -> Diagnostic {
-        let passes = self.program.iter().flat_map(|program| &program.passes);
-        if let Some(pass) = passes.into_iter().find(|pass| pass.function.name() == fault.kernel) {
-            fault.kernel.clone_from(&pass.plan.declared.kernel);
-        }
-        let place = place(&fault);
+    /// A fault as a remark on the line where it happened, in the manifest's words.
+    fn fault_diagnostic(&self, fault: &Fault, cancelled: Option<Cause>) -> Diagnostic {
+        let text =
+            fault.told(&self.subject(fault), &self.kind_of(fault, cancelled)) + &self.hint(fault);
+        let place = place(fault);
         let file = place.map_or(self.options.name.as_str(), |l| l.file.as_str());
-        let remark = Diagnostic::error(file, fault.summary()).with_severity(Severity::Fault);
+        let remark = Diagnostic::error(file, text).with_severity(Severity::Fault);
         match place {
             Some(l) if l.line > 0 => remark.at(l.line, (l.column > 0).then_some(l.column)),
             _ => remark,
         }
     }
 
-    /// Puts statistics of the present state on the stream.
+    /// What was stopped: a pass's kernel, a statistic of the manifest, or the kernels that every scene has.
+    fn subject(&self, fault: &Fault) -> String {
+        let stats = self.program.iter().flat_map(|program| &program.stats);
+        if let Some(pass) = self.faulty_pass(fault) {
+            format!("kernel `{}`", pass.plan.declared.kernel)
+        } else if let Some(stat) = stats.into_iter().find(|stat| stat.kernel() == fault.kernel) {
+            format!("statistic \"{}\"", stat.declared().name)
+        } else {
+            "the statistics of the resources".to_owned()
+        }
+    }
+
+    fn faulty_pass(&self, fault: &Fault) -> Option<&Pass> {
+        let mut passes = self.program.iter().flat_map(|program| &program.passes);
+        passes.find(|pass| pass.function.name() == fault.kernel)
+    }
+
+    /// What it did; where the host stopped it, why.
+    fn kind_of(&self, fault: &Fault, cancelled: Option<Cause>) -> String {
+        let limit = self.options.step_timeout.as_secs_f64();
+        match (&fault.kind, cancelled) {
+            (FaultKind::Cancelled, Some(Cause::Limit)) => {
+                format!("stopped after {limit} s (the limit; `--step-timeout` raises it)")
+            }
+            (FaultKind::Cancelled, Some(Cause::Successor)) => {
+                "stopped for the newer text".to_owned()
+            }
+            (kind, _) => kind.to_string(),
+        }
+    }
+
+    /// What is usually behind such a fault.
+    fn hint(&self, fault: &Fault) -> String {
+        let Some(pass) = self.faulty_pass(fault) else { return String::new() };
+        let kernel = self.program.as_ref().is_some_and(|program| program.has_dynamic_shared());
+        match (fault.space, pass.plan.declared.shared_bytes) {
+            (Some("shared"), 0) if kernel => {
+                "; its pass has no `shared = BYTES` for `extern __shared__` arrays".to_owned()
+            }
+            (Some("shared"), bytes) if kernel => format!("; its pass has `shared = {bytes}`"),
+            _ => String::new(),
+        }
+    }
+
+    /// Starts to take statistics of the present state.
     pub(super) fn start_statistics(&mut self) -> Result<(), Error> {
         let Some(program) = &self.program else { return Ok(()) };
         let (stream, board, inputs) = (&self.stream, &mut self.statistics, &self.inputs);
         self.resources.read(stream, |lent| {
             let slices = linear(lent, stream)?;
             board.enqueue(program, stream, &slices, inputs)
-        })
+        })?;
+        self.stopwatch.restart();
+        self.stopwatch.mark(&self.device, &self.stream)?;
+        self.flight = Some(Flight::new(Work::Statistics, true));
+        Ok(())
     }
 }
 
@@ -241,7 +343,7 @@ fn concerns(pass: &Pass, work: &Work, manifest: &Manifest) -> bool {
         Work::Reset(Reset::Fresh(names)) => {
             pass.plan.writes().any(|id| names.contains(&manifest.resource(id).name))
         }
-        Work::Reset(_) | Work::Step => true,
+        Work::Reset(_) | Work::Step | Work::Statistics => true,
     }
 }
 

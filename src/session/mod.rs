@@ -30,8 +30,8 @@ use std::{
 pub use error::Error;
 pub use snapshot::*;
 
-pub(crate) use program::examine;
 pub use program::requests_of_built_ins;
+pub(crate) use program::{examine, examine_on};
 
 use crate::{
     compile::Compiler,
@@ -39,6 +39,7 @@ use crate::{
     diagnostic::Diagnostic,
     gl,
     interop::{self, Interop},
+    interrupt::Interrupt,
     scene::{Inputs, Keys, Manifest, Overrides, ResourceId, View, When},
 };
 use clock::Rate;
@@ -52,6 +53,8 @@ use worker::{Recipe, Verdict, Worker};
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long no new step is begun for a compilation's sake, where both use the same cores.
 const COMPILER_FIRST: Duration = Duration::from_millis(200);
+/// How often somebody who waits for the compiler looks whether he should.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// What a session is opened with.
 pub struct Options {
@@ -69,8 +72,11 @@ pub struct Options {
     pub parameters: Vec<(String, String)>,
     /// The run's seed.
     pub seed: u64,
-    /// A step that takes longer is stopped.
+    /// A step that takes longer is stopped, and so are statistics that are waited for.
     pub step_timeout: Duration,
+    /// Once this is raised, what the session waits for is stopped, and every call that waits ends with
+    /// [`Error::Interrupted`].
+    pub interrupt: Interrupt,
     /// While the scene plays, a step is begun every `dt` seconds at most, so that a second of the scene lasts a
     /// second; otherwise each begins when the one before has ended.
     pub real_time: bool,
@@ -247,8 +253,10 @@ impl Session {
     /// As [`Session::update`]; also when the compiler itself cannot run.
     pub fn wait_for_program(&mut self) -> Result<bool, Error> {
         while self.compile.phase == Phase::Compiling {
-            let verdict = self.worker.wait().ok_or(Error::WorkerLost)?;
-            self.judge(verdict)?;
+            if let Some(verdict) = self.worker.wait(LOOK)? {
+                self.judge(verdict)?;
+            }
+            self.expect_uninterrupted()?;
         }
         self.finish_flight()?;
         self.adopt_candidate()?;
@@ -279,13 +287,16 @@ impl Session {
         Ok(())
     }
 
-    /// Takes statistics of the present state and waits for them.
+    /// Takes statistics of the present state and waits for them, at most for as long as a step may take.
+    ///
+    /// There are none where one of their kernels faults: see [`Snapshot::fault`].
     ///
     /// # Errors
     /// As [`Session::update`].
     pub fn measure(&mut self) -> Result<(), Error> {
         self.finish_flight()?;
         self.start_statistics()?;
+        self.finish_flight()?;
         self.statistics.wait()?;
         self.fit_camera();
         Ok(())
@@ -407,6 +418,12 @@ impl Session {
     /// The last fault, until the next good program or a reset.
     pub fn fault(&self) -> Option<&Diagnostic> {
         self.fault.as_ref()
+    }
+
+    /// Whether it would be waited for when it is dropped, perhaps for ever: a step that cannot be stopped, or a
+    /// compilation.
+    pub fn is_stuck(&self) -> bool {
+        self.flight.is_some() || self.compile.phase == Phase::Compiling
     }
 
     /// The state of everything, as plain values.

@@ -45,6 +45,11 @@ impl Program {
     pub(super) fn passes(&self, when: When) -> impl Iterator<Item = &Pass> {
         self.passes.iter().filter(move |pass| pass.plan.declared.on == when)
     }
+
+    /// Whether some kernel has an array of shared memory whose size is that of the launch.
+    pub(super) fn has_dynamic_shared(&self) -> bool {
+        self.ptx.contains(".extern .shared")
+    }
 }
 
 /// How much the compiler optimises.
@@ -175,6 +180,16 @@ pub(crate) struct Examined {
     included: Vec<PathBuf>,
     /// Files that it wants to include and may not.
     untrusted: Vec<String>,
+}
+
+/// Binds, compiles and loads `scene` on `device`: all that is to be said about it.
+pub(crate) fn examine_on(
+    scene: Scene,
+    device: &Device,
+    compiler: &Compiler,
+) -> Result<Vec<Diagnostic>, Error> {
+    let mut builder = Builder::new(device.clone(), compiler.clone(), false);
+    Ok(builder.build(scene, Effort::Full, compiler)?.diagnostics)
 }
 
 /// Binds and compiles `scene` for `target`, with `options` for the compiler.
@@ -309,8 +324,10 @@ fn load(scene: &Scene, plan: Plan, compiled: &Compiled, device: &Device) -> Resu
             diagnostics.push(mismatch);
             continue;
         }
-        let config = launch_config(&pass, &function)?;
-        passes.push(Pass { plan: pass, function, config });
+        match launch_config(&pass, &function, device) {
+            Ok(config) => passes.push(Pass { plan: pass, function, config }),
+            Err(error) => diagnostics.push(refused_shape(scene, &pass, &function, device, error)?),
+        }
     }
     if !diagnostics.is_empty() {
         return Ok(Err(diagnostics));
@@ -365,10 +382,37 @@ fn size_mismatch(
     Some(Diagnostic::error(&scene.name, text))
 }
 
-fn launch_config(pass: &scene::PlannedPass, function: &Function) -> Result<LaunchConfig, Error> {
+fn launch_config(
+    pass: &scene::PlannedPass,
+    function: &Function,
+    device: &Device,
+) -> device::Result<LaunchConfig> {
     let scene::Pass { shape, shared_bytes, .. } = pass.declared;
     let (grid, block) = shape.launch(function.suggested_block(shared_bytes)?);
     let mut config = LaunchConfig::new(grid, block);
     config.shared_bytes = shared_bytes;
+    config.check(function, device.info())?;
     Ok(config)
+}
+
+/// A shape that the kernel or the device does not allow is a remark about the pass.
+fn refused_shape(
+    scene: &Scene,
+    pass: &scene::PlannedPass,
+    function: &Function,
+    device: &Device,
+    error: device::Error,
+) -> Result<Diagnostic, Error> {
+    let device::Error::InvalidLaunch { requested, .. } = &error else {
+        return refusal(scene, error);
+    };
+    let mut text = error.to_string();
+    let (own, all) = (function.info().max_threads, device.info().max_threads_per_block);
+    if own < all && *requested > own.into() {
+        text += &format!(
+            ": its `__launch_bounds__`, or the registers that it needs, allow no more than {own}"
+        );
+    }
+    let at = pass.declared.at;
+    Ok(Diagnostic::error(&scene.name, text).at(at.line, at.column))
 }

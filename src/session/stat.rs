@@ -43,6 +43,11 @@ impl Stat {
         &self.declared
     }
 
+    /// The name of its kernel.
+    pub(super) fn kernel(&self) -> &str {
+        self.function.name()
+    }
+
     /// Puts its reduction on `stream`: of `slices`, the contents after the step that `inputs` describes.
     ///
     /// # Errors

@@ -138,9 +138,16 @@ impl Worker {
         self.verdicts.try_recv().ok()
     }
 
-    /// Waits for the next verdict; `None` when the thread has died.
-    pub(super) fn wait(&self) -> Option<Verdict> {
-        self.verdicts.recv().ok()
+    /// Waits for the next verdict, at most so long.
+    ///
+    /// # Errors
+    /// [`Error::WorkerLost`] when the thread has died.
+    pub(super) fn wait(&self, moment: Duration) -> Result<Option<Verdict>, Error> {
+        match self.verdicts.recv_timeout(moment) {
+            Ok(verdict) => Ok(Some(verdict)),
+            Err(mpsc::RecvTimeoutError::Timeout) => Ok(None),
+            Err(mpsc::RecvTimeoutError::Disconnected) => Err(Error::WorkerLost),
+        }
     }
 }
 

@@ -728,6 +728,7 @@ fn new_session(
         parameters: options.parameters.clone(),
         seed: options.seed,
         step_timeout: options.step_timeout,
+        interrupt: crate::interrupt::Interrupt::default(),
         real_time: true,
         statistics_every: Some(STATISTICS_EVERY),
     };

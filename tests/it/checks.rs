@@ -103,7 +103,7 @@ fn what_a_check_is_about_must_exist() {
         let place = format!("scene.cu:{}:8: error: {told}", line_of(&checks, "stat = "));
         let ended = tested(&checks, &[]);
         ended.expect(1, &[&place]);
-        assert_eq!(ended.out, "ERROR   scene.cu: the scene runs\n");
+        assert_eq!(ended.out, "ERROR   scene.cu: the scene does not run to its end\n");
     }
 }
 

@@ -32,6 +32,8 @@ mod kept;
 mod kernel;
 #[cfg(feature = "studio")]
 mod keyboard;
+#[cfg(feature = "studio")]
+mod limits;
 mod link;
 #[cfg(feature = "gl")]
 mod manual;
@@ -45,6 +47,8 @@ mod record;
 mod scenes;
 #[cfg(feature = "studio")]
 mod screen;
+#[cfg(all(feature = "studio", unix))]
+mod security;
 #[cfg(feature = "studio")]
 mod seed;
 #[cfg(feature = "gl")]

@@ -119,6 +119,7 @@ fn every_example_runs() {
             parameters: Vec::new(),
             seed: 1,
             step_timeout: Duration::from_secs(60),
+            interrupt: warpaint::interrupt::Interrupt::default(),
             real_time: false,
             statistics_every: None,
         };

@@ -76,6 +76,7 @@ impl<'a> Run<'a> {
             seed: self.seed,
             // For the interpreter on a machine that has much else to do.
             step_timeout: Duration::from_secs(600),
+            interrupt: warpaint::interrupt::Interrupt::default(),
             real_time: false,
             statistics_every: None,
         };

@@ -28,6 +28,7 @@ fn options(name: &str, source: &str) -> Options {
         parameters: Vec::new(),
         seed: 1,
         step_timeout: Duration::from_secs(20),
+        interrupt: warpaint::interrupt::Interrupt::default(),
         real_time: false,
         statistics_every: None,
     }

@@ -1,8 +1,11 @@
 //! `[[stat]]`, `[[check]]` and `[[golden]]`.
 
+use std::path::Path;
+
 use super::{fields::Fields, suggestion};
-use crate::scene::{
-    Bound, Check, Golden, Kept, Manifest, Measured, Reduce, ResourceId, Stat, Statistic,
+use crate::{
+    file,
+    scene::{Bound, Check, Golden, Kept, Manifest, Measured, Reduce, ResourceId, Stat, Statistic},
 };
 
 /// Difference that `equals` allows where the manifest does not say.
@@ -17,10 +20,18 @@ const DEFAULT_OUTLIERS: f64 = 0.02;
 const DEFAULT_SIZE: [u32; 2] = [320, 180];
 /// Longest side of a picture.
 const MOST_PIXELS: i64 = 4096;
+/// Statistics that a scene can have: each is a kernel, whose compilation takes its time.
+const MOST_STATS: usize = 256;
 
 /// Reads them, in the file's order.
 pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
-    for table in fields.array_of_tables("stat") {
+    for (index, table) in fields.array_of_tables("stat").into_iter().enumerate() {
+        if index == MOST_STATS {
+            table.complain(&format!("is one too many: a scene can have {MOST_STATS} statistics"));
+        }
+        if index >= MOST_STATS {
+            continue;
+        }
         if let Some(stat) = stat(table, manifest) {
             manifest.stats.push(stat);
         }
@@ -50,6 +61,7 @@ fn golden(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Golden> 
         }
         let tolerance = tolerance.unwrap_or(DEFAULT_IMAGE_TOLERANCE);
         let legend = table.boolean("legend").unwrap_or(false);
+        kept_below(&mut table, "image", image.as_deref(), "png");
         image.map(|file| (Kept::Image { size_px, outliers, legend }, file, tolerance))
     } else {
         for (key, example) in [("of", "\"position\""), ("file", "\"position.npy\"")] {
@@ -57,12 +69,27 @@ fn golden(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Golden> 
         }
         let relative = amount(&mut table, "relative").unwrap_or(0.0);
         let file = table.text("file");
+        kept_below(&mut table, "file", file.as_deref(), "npy");
         let tolerance = tolerance.unwrap_or(DEFAULT_TOLERANCE);
         of.zip(file).map(|(of, file)| (Kept::Array { of, relative }, file, tolerance))
     };
     table.finish();
     let (of, file, tolerance) = found?;
     Some(Golden { of, file, after, tolerance, at })
+}
+
+/// Complains about the name of a file that is not below the scene's folder, or has not its kind's ending: a stranger's
+/// scene names nothing else to be read or written.
+fn kept_below(table: &mut Fields<'_, '_, '_>, key: &'static str, file: Option<&str>, ending: &str) {
+    let Some(path) = file.map(Path::new) else { return };
+    if !file::stays_below(path) {
+        let text = format!(
+            "`{key}` must lie in the scene's folder or below it: neither `/` first nor `..`"
+        );
+        table.complain_about(key, text);
+    } else if path.extension().is_none_or(|found| found != ending) {
+        table.complain_about(key, format!("`{key}` must be a file that ends with .{ending}"));
+    }
 }
 
 /// A number that is at least 0.

@@ -1,0 +1,144 @@
+//! The files that a run is to write: that each can be there, and that none takes another's place. Not to be found out
+//! after the last step.
+
+use std::path::{Path, PathBuf};
+
+use super::{Error, Result, render::Render};
+use crate::{file, record::Target};
+
+/// What a run writes, and what it must not write over.
+pub(super) struct Outputs<'a> {
+    files: Vec<Output<'a>>,
+    scene: Option<&'a Path>,
+}
+
+/// A file, or one for each step.
+#[derive(Clone, Copy)]
+struct Output<'a> {
+    option: &'static str,
+    path: &'a Path,
+    target: Option<&'a Target>,
+}
+
+impl<'a> Outputs<'a> {
+    /// Those of `request`, whose pictures go to `target`.
+    pub(super) fn of(request: &'a Render, target: Option<&'a Target>) -> Self {
+        let out = request.out.iter().map(|path| Output { option: "--out", path, target });
+        let plain = |option, path| Output { option, path, target: None };
+        let dumps = request.dumps.iter().map(|dump| plain("--npy", &dump.path));
+        let json = request.json.iter().map(|path| plain("--json", path));
+        let scene = request.scene.path.as_deref();
+        Self { files: out.chain(dumps).chain(json).collect(), scene }
+    }
+
+    /// # Errors
+    /// [`Error::Usage`].
+    pub(super) fn check(&self) -> Result<()> {
+        for (index, output) in self.files.iter().enumerate() {
+            output.check()?;
+            let path = output.path.display();
+            if self.scene.is_some_and(|scene| output.meets(&Output { path: scene, ..*output })) {
+                let text = format!("{} {path} would replace the scene itself", output.option);
+                return Err(Error::Usage(text));
+            }
+            if let Some(other) = self.files[..index].iter().find(|other| other.meets(output)) {
+                let (first, second) = (other.option, output.option);
+                return Err(Error::Usage(format!(
+                    "{first} {} and {second} {path} are the same file: give each a name of its own",
+                    other.path.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Output<'_> {
+    fn check(&self) -> Result<()> {
+        let refused =
+            |why: String| Err(Error::Usage(format!("cannot write {}: {why}", self.path.display())));
+        if self.path.is_dir() {
+            return refused("it is a folder".to_owned());
+        }
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        // A folder whose name has the step's number in it is seen when the step has come.
+        let known = folder.filter(|folder| !folder.to_string_lossy().contains('%'));
+        if let Some(folder) = known.filter(|folder| !folder.is_dir()) {
+            return refused(format!("there is no folder {}", folder.display()));
+        }
+        file::replaceable(self.path).map(drop).or_else(|error| refused(error.to_string()))
+    }
+
+    /// Whether both would write one file.
+    fn meets(&self, other: &Self) -> bool {
+        match (self.target, other.target) {
+            (Some(target @ Target::Sequence { .. }), _) => is_of(target, other.path),
+            (_, Some(target @ Target::Sequence { .. })) => is_of(target, self.path),
+            _ => identity(self.path).is_some_and(|file| Some(file) == identity(other.path)),
+        }
+    }
+}
+
+/// The file that a path means, however it is spelled; `None` where many may write, such as `/dev/null`.
+fn identity(path: &Path) -> Option<PathBuf> {
+    if let Ok(file) = path.canonicalize() {
+        return file.is_file().then_some(file);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// Whether `path` is one of the pictures of a sequence.
+fn is_of(target: &Target, path: &Path) -> bool {
+    let Target::Sequence { before, digits, after } = target else { return false };
+    let (folder, start) = before.rsplit_once('/').unwrap_or((".", before));
+    let folder = if folder.is_empty() { "/" } else { folder };
+    let same_folder = || Some(Path::new(folder).canonicalize().ok()? == identity(path)?.parent()?);
+    let number = || {
+        let name = path.file_name()?.to_str()?;
+        let number = name.strip_prefix(start)?.strip_suffix(after.as_str())?;
+        let step: u64 = number.parse().ok()?;
+        Some(format!("{step:0digits$}") == number)
+    };
+    number() == Some(true) && same_folder() == Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_file_by_several_names_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::create_dir(path("sub")).unwrap();
+        std::fs::write(path("there"), "").unwrap();
+        let meets = |first: &str, second: &str| {
+            let (first, second) = (path(first), path(second));
+            let target = Target::of(&first).ok();
+            let pictures = Output { option: "--out", path: &first, target: target.as_ref() };
+            let array = Output { option: "--npy", path: &second, target: None };
+            assert_eq!(pictures.meets(&array), array.meets(&pictures));
+            pictures.meets(&array)
+        };
+        for (first, second) in [
+            ("same", "same"),
+            ("same", "./sub/../same"),
+            ("there", "sub/../there"),
+            ("f%04d.png", "f0012.png"),
+            ("sub/%d.png", "sub/../sub/12.png"),
+        ] {
+            assert!(meets(first, second), "{first} {second}");
+        }
+        for (first, second) in [
+            ("same", "sub/same"),
+            ("f%04d.png", "f012.png"),
+            ("f%04d.png", "sub/f0012.png"),
+            ("f%04d.png", "f0012.npy"),
+        ] {
+            assert!(!meets(first, second), "{first} {second}");
+        }
+        let null = Path::new("/dev/null");
+        assert_eq!(identity(null), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! Ctrl-C and SIGTERM: the first asks for the end, and what runs is stopped; the second ends the process.
+
+use std::{
+    io::{self, Write},
+    sync::{
+        Arc,
+        atomic::{AtomicI32, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use signal_hook::{
+    consts::{SIGINT, SIGTERM},
+    iterator::Signals,
+    low_level,
+};
+use warpaint::{
+    headless::{Error, ExitStatus, clear_drafts},
+    interrupt::Interrupt,
+};
+
+/// How long what runs has to end by itself: a kernel of an NVIDIA GPU, OpenGL's compiler of shaders and a compiler in
+/// this process cannot be stopped.
+const GRACE: Duration = Duration::from_millis(700);
+
+/// Watches for signals.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watch {
+    /// Raised by the first of them.
+    pub(crate) interrupt: Interrupt,
+    /// That first one.
+    signal: Arc<AtomicI32>,
+}
+
+impl Watch {
+    /// Starts to watch. Where that is not possible signals end the process, as they do by default.
+    pub(crate) fn start() -> Self {
+        let watch = Self::default();
+        let watching = watch.clone();
+        let watched = Signals::new([SIGINT, SIGTERM]).and_then(|signals| {
+            let builder = thread::Builder::new().name("signals".to_owned());
+            builder.spawn(move || watching.serve(signals)).map(drop)
+        });
+        if let Err(error) = watched {
+            tracing::warn!("Ctrl-C may leave an unfinished file behind: {error}");
+        }
+        watch
+    }
+
+    fn serve(self, mut signals: Signals) {
+        for (count, signal) in signals.forever().enumerate() {
+            if count > 0 {
+                leave(status(signal));
+            }
+            self.signal.store(signal, Ordering::Release);
+            if signal == SIGINT {
+                say("stopping; Ctrl-C again ends it at once");
+            }
+            self.interrupt.raise();
+            let late = thread::Builder::new().spawn(move || {
+                thread::sleep(GRACE);
+                say(&Error::Stopped.to_string());
+                leave(status(signal));
+            });
+            if late.is_err() {
+                leave(status(signal));
+            }
+        }
+    }
+
+    /// The exit code of a command that was stopped: the shells' for the signal that stopped it.
+    pub(crate) fn status(&self) -> ExitStatus {
+        status(self.signal.load(Ordering::Acquire))
+    }
+}
+
+fn say(text: &str) {
+    // Where standard error is closed there is nobody to tell.
+    let _ = writeln!(io::stderr(), "warpaint: {text}");
+}
+
+fn status(signal: i32) -> ExitStatus {
+    if signal == SIGTERM { ExitStatus::Terminated } else { ExitStatus::Stopped }
+}
+
+/// Ends the process without waiting for what its other threads do, and leaves no unfinished file behind.
+pub(crate) fn leave(status: ExitStatus) -> ! {
+    clear_drafts();
+    // What standard output did not take is lost with it.
+    let _ = io::stdout().flush();
+    low_level::exit(status as i32)
+}

@@ -1,0 +1,276 @@
+//! Time has limits, and whoever waits can end it: kernels, statistics, compilations; and what a fault's message says.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use super::support::{COUNTER, Ended, Workplace};
+
+/// Far less than the default limits of a step, and far more than a busy machine needs to end a process: what takes
+/// longer hangs.
+const SOON: Duration = Duration::from_secs(15);
+
+/// A scene of 64 numbers with `manifest` behind its pass, which launches `kernel`.
+fn scene(manifest: &str, kernel: &str) -> String {
+    format!(
+        "/*---\n[array.out]\ntype = \"uint\"\ncount = 64\n[[pass]]\nkernel = \"k\"\ngrid = 1\nblock = 64\n\
+         {manifest}\n---*/\n{kernel}\n"
+    )
+}
+
+/// A kernel that ends at once.
+const QUICK: &str = "__global__ void k(unsigned *out) { out[threadIdx.x] = threadIdx.x; }";
+/// One that never ends, and says that it has begun.
+const ENDLESS: &str = "__global__ void k(volatile unsigned *out) {\n    if (threadIdx.x == 0) printf(\"runs\\n\");\n    \
+                       while (out[0] < 100) ;\n}";
+/// A statistic that never ends, and says that it has begun.
+const ENDLESS_STAT: &str = "[[stat]]\nname = \"slow\"\nof = \"out\"\nreduce = \"sum\"\n\
+     map = '[&]() { if (i == 0) printf(\"runs\\n\"); while (true) asm volatile(\"\"); return 1.0f; }()'";
+
+fn line_of(text: &str, needle: &str) -> usize {
+    text.lines().position(|line| line.contains(needle)).unwrap() + 1
+}
+
+#[test]
+fn an_endless_statistic_is_stopped_by_the_limit_of_a_step() {
+    let place = Workplace::new();
+    let check = "\n[[check]]\nstat = \"slow\"\nmax = 1.0";
+    let text = scene(&(ENDLESS_STAT.to_owned() + check), QUICK);
+    place.file("scene.cu", &text);
+    let line = line_of(&text, "map = ");
+    let started = Instant::now();
+    for command in [&["render", "--json", "r.json"][..], &["test", "--steps", "1"]] {
+        let more = ["scene.cu", "--device", "cpu", "--step-timeout", "1"];
+        let ended = place.run(&[command, &more].concat());
+        let place = format!("scene.cu:{line}");
+        let told = "fault: statistic \"slow\": stopped after 1 s (the limit; `--step-timeout` raises it), block";
+        ended.expect(4, &[&place, told]);
+    }
+    assert!(started.elapsed() < 2 * SOON);
+    assert!(!place.path("r.json").exists());
+}
+
+#[test]
+fn a_fault_in_a_statistic_is_a_fault() {
+    let place = Workplace::new();
+    let stat = "[[stat]]\nname = \"wild\"\nof = \"out\"\nreduce = \"sum\"\nmap = \"(float)*(volatile int*)(8192 + 8192*x)\"";
+    let text = scene(&format!("{stat}\n[[check]]\nstat = \"wild\"\nmax = 1.0"), QUICK);
+    place.file("scene.cu", &text);
+    let told = format!("scene.cu:{}", line_of(&text, "map = "));
+    for command in [&["render", "--json", "r.json"][..], &["test", "--steps", "1"]] {
+        let ended = place.run(&[command, &["scene.cu", "--device", "cpu"]].concat());
+        ended.expect(4, &[&told, "fault: statistic \"wild\": read outside every allocation"]);
+    }
+}
+
+#[test]
+fn the_limit_of_a_step_is_told_with_how_to_raise_it() {
+    let place = Workplace::new();
+    place.file("scene.cu", &scene("", ENDLESS));
+    let ended = place.run(&["render", "scene.cu", "--device", "cpu", "--step-timeout", "0.5"]);
+    let told =
+        "fault: kernel `k`: stopped after 0.5 s (the limit; `--step-timeout` raises it), block";
+    ended.expect(4, &["scene.cu:", told]);
+}
+
+#[test]
+fn so_many_statistics_are_too_many() {
+    let stats =
+        (0..2000).map(|n| format!("[[stat]]\nname = \"s{n}\"\nof = \"out\"\nreduce = \"sum\"\n"));
+    let text = scene(&stats.collect::<String>(), QUICK);
+    let place = Workplace::new();
+    place.file("scene.cu", &text);
+    let line = line_of(&text, "\"s256\"") - 1;
+    let ended = place.run(&["check", "scene.cu"]);
+    ended.expect_one_line(1, &[&format!("scene.cu:{line}:"), "error: [[stat]] is one too many"]);
+}
+
+/// Starts the program; its first line says that the kernel runs.
+fn begun(place: &Workplace, arguments: &[&str]) -> Child {
+    let mut command = place.command(arguments);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "runs\n");
+    child
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// Sends a signal and waits for the end, which comes soon.
+fn ended_by(child: Child, name: &str) -> Ended {
+    let sent = Instant::now();
+    signal(&child, name);
+    let ended = Ended::new(child.wait_with_output().unwrap());
+    assert!(sent.elapsed() < SOON, "{:?}: {ended:#?}", sent.elapsed());
+    ended
+}
+
+#[test]
+fn the_first_signal_stops_a_kernel_and_a_statistic() {
+    let place = Workplace::new();
+    place.file("kernel.cu", &scene("", ENDLESS));
+    let check = "\n[[check]]\nstat = \"slow\"\nmax = 1.0";
+    place.file("stat.cu", &scene(&(ENDLESS_STAT.to_owned() + check), QUICK));
+    for arguments in [
+        &["render", "kernel.cu", "--json", "r.json"][..],
+        &["render", "stat.cu", "--json", "r.json"],
+        &["test", "kernel.cu", "kernel.cu"],
+        &["test", "stat.cu"],
+    ] {
+        let arguments = [arguments, &["--device", "cpu"]].concat();
+        let ended = ended_by(begun(&place, &arguments), "-INT");
+        ended.expect(130, &["Ctrl-C again ends it at once", "stopped before its last step"]);
+        ended_by(begun(&place, &arguments), "-TERM").expect(143, &["stopped before its last step"]);
+    }
+    assert!(!place.path("r.json").exists());
+}
+
+#[test]
+fn results_before_a_signal_are_kept() {
+    let place = Workplace::new();
+    place.file("good.cu", COUNTER);
+    place.file("kernel.cu", &scene("", ENDLESS));
+    let arguments =
+        ["test", "good.cu", "kernel.cu", "--steps", "1", "--device", "cpu", "--junit", "r.xml"];
+    let mut child =
+        place.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.next().unwrap().starts_with("ok      good.cu"));
+    assert_eq!(lines.next().unwrap(), "runs");
+    ended_by(child, "-INT").expect(130, &[]);
+    let xml = fs::read_to_string(place.path("r.xml")).unwrap();
+    assert!(
+        xml.contains("tests=\"1\" failures=\"0\" errors=\"0\"") && xml.ends_with("</testsuites>\n"),
+        "{xml}"
+    );
+}
+
+#[test]
+fn the_first_signal_ends_a_compilation() {
+    let place = Workplace::new();
+    // Two to the power of 22 instances of a template: NVRTC is at it for half a minute, and takes gigabytes.
+    let bomb = "template<int D, int N> struct T { static constexpr long v = T<D-1,2*N>::v + T<D-1,2*N+1>::v; };\n\
+                template<int N> struct T<0,N> { static constexpr long v = N; };\n__device__ long q = T<22,1>::v;\n";
+    place.file("scene.cu", &scene("", &format!("{bomb}{QUICK}")));
+    for command in ["check", "render"] {
+        let child = place.command(&[command, "scene.cu"]).stderr(Stdio::piped()).spawn().unwrap();
+        // Nothing tells when the compiler has begun; a signal that comes before has the same end.
+        std::thread::sleep(Duration::from_millis(1500));
+        ended_by(child, "-INT").expect(130, &["Ctrl-C again ends it at once"]);
+    }
+}
+
+#[test]
+fn drafts_of_a_killed_process_go_with_the_next_file() {
+    let place = Workplace::new();
+    place.file("scene.cu", COUNTER);
+    let drafts = || {
+        let names = fs::read_dir(place.path("")).unwrap().flatten().map(|entry| entry.file_name());
+        names.filter(|name| name.to_string_lossy().starts_with(".warpaint")).count()
+    };
+    let endless = [
+        "render", "scene.cu", "--device", "cpu", "--size", "32x18", "--out", "a.gif", "--every",
+        "2",
+    ];
+    let mut command = place.command(&[&endless[..], &["--steps", "1000000000"]].concat());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    while drafts() == 0 {
+        if child.try_wait().unwrap().is_some() {
+            let ended = Ended::new(child.wait_with_output().unwrap());
+            ended.expect(3, &["EGL"]);
+            eprintln!("skipped: no OpenGL: {}", ended.err);
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let write = || {
+        let arguments = ["render", "scene.cu", "--device", "cpu", "--npy", "value=v.npy"];
+        place.run(&arguments).expect(0, &[]);
+    };
+    // A draft that is young may have been made a moment ago by a process that lives.
+    std::thread::sleep(Duration::from_millis(2500));
+    write();
+    assert_eq!(drafts(), 1, "its process lives");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(drafts(), 1, "nothing can clear it when its process is killed");
+    std::thread::sleep(Duration::from_millis(2500));
+    write();
+    assert_eq!(drafts(), 0);
+}
+
+/// What a scene of one kernel ends with on the CPU device.
+fn rendered(arrays: &str, block: u32, kernel: &str) -> (Ended, String) {
+    let place = Workplace::new();
+    let text = format!(
+        "/*---\n{arrays}\n[[pass]]\nkernel = \"k\"\ngrid = 1\nblock = {block}\n---*/\n{kernel}\n"
+    );
+    place.file("scene.cu", &text);
+    (place.run(&["render", "scene.cu", "--device", "cpu"]), text)
+}
+
+const FLOATS: &str = "[array.a]\ntype = \"float\"\ncount = 256";
+
+#[test]
+fn a_shared_array_without_memory_is_told_of_shared() {
+    let kernel = "__global__ void k(float *a) {\n    extern __shared__ float s[];\n    s[threadIdx.x] = 1;\n    \
+                  a[threadIdx.x] = s[threadIdx.x];\n}";
+    let (ended, text) = rendered(FLOATS, 32, kernel);
+    let place = format!("scene.cu:{}", line_of(&text, "s[threadIdx.x] = 1"));
+    ended.expect(
+        4,
+        &[
+            &place,
+            "shared address",
+            "its pass has no `shared = BYTES` for `extern __shared__` arrays",
+        ],
+    );
+}
+
+#[test]
+fn a_null_pointer_is_called_so() {
+    let arrays = "[array.p]\ntype = \"unsigned long long\"\ncount = 4";
+    let (ended, text) = rendered(arrays, 1, "__global__ void k(float **p) {\n    p[0][1] = 1;\n}");
+    let place = format!("scene.cu:{}", line_of(&text, "p[0][1]"));
+    ended.expect(4, &[&place, "address 0x4, through a null pointer)"]);
+}
+
+#[test]
+fn a_block_that_the_kernel_does_not_allow_is_told_at_its_pass() {
+    let kernel = "__global__ void __launch_bounds__(128) k(float *a) { a[0] = blockDim.x; }";
+    let (ended, text) = rendered(FLOATS, 256, kernel);
+    let place = format!("scene.cu:{}:", line_of(&text, "kernel = "));
+    ended.expect(
+        1,
+        &[&place, "256 threads in a block, where at most 128 are allowed", "`__launch_bounds__`"],
+    );
+}
+
+#[test]
+fn what_a_device_does_not_support_is_told_at_its_line_also_without_a_run() {
+    let arrays =
+        "[array.a]\ntype = \"half\"\ncount = 256\n[array.c]\ntype = \"float\"\ncount = 256";
+    let kernel = "#include <mma.h>\nusing namespace nvcuda;\n__global__ void k(half *a, float *c) {\n\
+        wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> f;\nwmma::load_matrix_sync(f, a, 16);\n\
+        c[0] = f.x[0];\n}";
+    let (ended, text) = rendered(arrays, 32, kernel);
+    if ended.err.contains("cannot open source file") {
+        eprintln!("skipped: no <mma.h>: {}", ended.err);
+        return;
+    }
+    ended.expect(1, &["error: the CPU device does not support `wmma.load"]);
+    let place = Workplace::new();
+    place.file("scene.cu", &text);
+    place.run(&["check", "scene.cu"]).expect(0, &[]);
+    let told = place.run(&["check", "scene.cu", "--device", "cpu"]);
+    told.expect(1, &["error: the CPU device does not support `wmma.load"]);
+    let at = |ended: &Ended| ended.err.split(": error").next().unwrap().contains(":");
+    assert!(at(&ended) && at(&told), "{told:#?}");
+}
