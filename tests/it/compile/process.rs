@@ -191,6 +191,7 @@ fn alone_session() {
 /// Says the numbers of its compiler processes and compiles until it is killed.
 #[test]
 #[ignore = "is killed by another test"]
+#[expect(clippy::print_stdout, reason = "the other test reads it")]
 fn alone_until_killed() {
     let limits = Limits { memory_bytes: 16 << 30, ..Limits::default() };
     let compiler = compiler().unwrap().with_limits(limits);
