@@ -1,4 +1,4 @@
-//! What a compilation costs: answered from memory, from the disk, and with headers that take NVRTC long.
+//! What a compilation costs: anew, answered from memory, from the disk, and with headers that take NVRTC long.
 //!
 //! `cargo bench --bench compile`; needs NVRTC, and CUDA's headers for the last part.
 
@@ -66,6 +66,7 @@ fn main() -> Result<()> {
     let rounds = if std::env::args().any(|argument| argument == "--bench") { 31 } else { 1 };
     let temp = tempfile::tempdir()?;
     let compiler = Compiler::new(Cache::open(temp.path()));
+    let start = Instant::now();
     match compiler.nvrtc() {
         Ok(nvrtc) => println!("NVRTC {}.{}", nvrtc.version.0, nvrtc.version.1),
         Err(error) => {
@@ -73,8 +74,20 @@ fn main() -> Result<()> {
             return Ok(());
         }
     }
+    println!("loading it                      {:>10.2?}", start.elapsed());
     let plain = request(PLAIN);
+    let start = Instant::now();
     compile(&compiler, &plain)?;
+    println!("first compilation               {:>10.2?}", start.elapsed());
+    let mut anew = Vec::new();
+    for edit in 0..rounds {
+        let edited = request(&format!("{PLAIN}__device__ int edit() {{ return {edit}; }}\n"));
+        let start = Instant::now();
+        compile(&compiler, &edited)?;
+        anew.push(start.elapsed());
+    }
+    anew.sort();
+    println!("a compilation                   {:>10.2?}", anew[rounds / 2]);
     let memory = median(rounds, 1000, || compile(&compiler, &plain))?;
     println!("from memory                     {memory:>10.2?}");
     // Such a comment counts too: what is looked for is more than the compiler reads, never less.

@@ -164,6 +164,7 @@ fn alone_session() {
         parameters: Vec::new(),
         seed: 1,
         step_timeout: Duration::from_secs(20),
+        interrupt: Default::default(),
         real_time: false,
         statistics_every: None,
     };
@@ -191,6 +192,7 @@ fn alone_session() {
 /// Says the numbers of its compiler processes and compiles until it is killed.
 #[test]
 #[ignore = "is killed by another test"]
+#[expect(clippy::print_stdout, reason = "the other test reads it")]
 fn alone_until_killed() {
     let limits = Limits { memory_bytes: 16 << 30, ..Limits::default() };
     let compiler = compiler().unwrap().with_limits(limits);
