@@ -31,6 +31,15 @@ pub enum Lines {
     Outdent,
 }
 
+/// What is done with the text as it is after the keys before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// It is saved.
+    Save,
+    /// It is compiled at once.
+    Compile,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 enum Stroke {
     /// The editor takes the keyboard.
@@ -39,6 +48,7 @@ enum Stroke {
     Press,
     Lines(Lines),
     Field(Event),
+    Request(Request),
     /// The editor gives the keyboard back.
     Leave,
 }
@@ -52,6 +62,8 @@ pub struct Turn {
     pub lines: Vec<Lines>,
     /// The field gets these events.
     pub field: Vec<Event>,
+    /// The text is asked for.
+    pub request: Option<Request>,
     /// The keyboard is given back.
     pub leaves: bool,
     /// More is waiting for the next frame.
@@ -103,7 +115,7 @@ impl Typing {
         let waiting = self.strokes.iter().rev().find_map(|stroke| match stroke {
             Stroke::Enter | Stroke::Press => Some(true),
             Stroke::Leave => Some(false),
-            Stroke::Lines(_) | Stroke::Field(_) => None,
+            Stroke::Lines(_) | Stroke::Field(_) | Stroke::Request(_) => None,
         });
         let mut ours = waiting.unwrap_or(focused);
         let mut with_alt = false;
@@ -140,7 +152,10 @@ impl Typing {
                     match stroke {
                         Stroke::Enter => ours = true,
                         Stroke::Leave => ours = false,
-                        Stroke::Press | Stroke::Lines(_) | Stroke::Field(_) => {}
+                        Stroke::Press
+                        | Stroke::Lines(_)
+                        | Stroke::Field(_)
+                        | Stroke::Request(_) => {}
                     }
                     self.strokes.push_back(stroke);
                 }
@@ -161,6 +176,10 @@ impl Typing {
                     break;
                 }
                 Stroke::Field(event) => turn.field.push(event),
+                Stroke::Request(request) => {
+                    turn.request = Some(request);
+                    break;
+                }
                 // egui moves the caret behind the field's events.
                 Stroke::Press => break,
                 Stroke::Leave => {
@@ -184,6 +203,8 @@ fn stroke(key: Key, modifiers: Modifiers, event: &Event) -> Option<Stroke> {
         Key::Tab if plain && shift => Some(Stroke::Lines(Lines::Outdent)),
         Key::Tab if plain => Some(Stroke::Lines(Lines::Indent)),
         Key::Slash if command && !alt => Some(Stroke::Lines(Lines::Comment)),
+        Key::S if command && !alt => Some(Stroke::Request(Request::Save)),
+        Key::Enter if command && !alt => Some(Stroke::Request(Request::Compile)),
         // As X11 and Windows have it; egui deletes without a copy.
         Key::Delete if plain && shift => Some(Stroke::Field(Event::Cut)),
         // Where the caret goes.
@@ -306,6 +327,15 @@ mod tests {
             },
         ];
         assert_eq!(turns, expected);
+    }
+
+    #[test]
+    fn a_save_is_of_what_was_typed_before_it() {
+        let typed = [text("a"), plain(Key::Tab), text("b"), key(Key::S, CTRL), text("c")];
+        let (turns, _) = turns(&typed, true);
+        let requests: Vec<_> = turns.iter().map(|turn| turn.request).collect();
+        assert_eq!(requests, [None, Some(Request::Save), None]);
+        assert_eq!(turns[1].field, [text("b")]);
     }
 
     #[test]

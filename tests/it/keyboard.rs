@@ -93,7 +93,7 @@ fn tab_walks_past_the_editor_and_two_keys_lead_in_and_out() {
     screen.blob_where("the blob is drawn", |_| true);
     for key in ["Tab", "shift+Tab"] {
         // One after the other, as many as there are places to stop at and more.
-        for _ in 0..20 {
+        for _ in 0..12 {
             screen.keys(&[key]);
             sleep(Duration::from_millis(150));
             assert!(!screen.is_modified(), "{key}: {}", screen.title());
@@ -111,6 +111,20 @@ fn tab_walks_past_the_editor_and_two_keys_lead_in_and_out() {
     sleep(Duration::from_millis(800));
     assert!(!screen.plays(), "outside of the editor a space pauses");
     assert!(!screen.is_modified());
+}
+
+#[test]
+fn quick_typing_keeps_its_indentation() {
+    let Some((screen, _studio)) = Screen::open(SWING) else { return };
+    screen.blob_where("the blob is drawn", |_| true);
+    screen.click(EDITOR);
+    // All of it within few frames: a brace and the Enter behind it meet in one.
+    let typed = "key --delay 0 ctrl+End v braceleft Return x Return y braceleft Return z Return braceright Return \
+                 braceright Return w Return Tab x Tab y shift+Tab ctrl+s";
+    screen.xdotool(&typed.split_whitespace().collect::<Vec<_>>()).expect(0, &[]);
+    let expected = format!("{SWING}v{{\n    x\n    y{{\n        z\n    }}\n}}\nw\nx   y");
+    screen.until("it is saved", || screen.file() != SWING);
+    assert_eq!(screen.file(), expected);
 }
 
 #[test]

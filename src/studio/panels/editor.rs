@@ -20,7 +20,7 @@ use crate::{
         document::Document,
         highlight::Highlighter,
         icons, theme,
-        typing::{Lines, Typing},
+        typing::{Lines, Request, Typing},
     },
 };
 
@@ -72,6 +72,7 @@ pub fn show(
 ) -> Vec<Action> {
     let now = ui.input(|input| input.time);
     let command = Modifiers::COMMAND;
+    // Where the editor has no keyboard; where it has, they come in order with what is typed.
     let at_once = ui.input_mut(|i| i.consume_shortcut(&KeyboardShortcut::new(command, Key::Enter)));
     let save = ui.input_mut(|i| i.consume_shortcut(&KeyboardShortcut::new(command, Key::S)));
     let mut changed = false;
@@ -115,10 +116,10 @@ pub fn show(
     if let Some(text) = document.due(now) {
         actions.push(Action::Edit(text));
     }
-    if at_once {
+    if at_once || turn.request == Some(Request::Compile) {
         actions.push(Action::Compile(document.submit()));
     }
-    if save {
+    if save || turn.request == Some(Request::Save) {
         actions.push(Action::Save);
     }
     if let Some(wait) = document.due_in(now) {
