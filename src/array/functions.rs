@@ -221,10 +221,10 @@ macro_rules! functions_of_two {
 functions_of_two! {
     Number {
         /// To the power of `other`. 4 ulp, 1 ulp, so that powers which `f64` holds are exact; to the power of 2, -1 and
-        /// 0.5 correctly rounded. One number 0.5 for all elements is [`Expr::sqrt`], as in numpy, which tells `-0.0` and
-        /// minus infinity from what an array of exponents gives. Integers are multiplied, and a negative exponent gives
-        /// what C's division by the power would: 0, 1 or -1. The relative error of a complex power whose exponent is no
-        /// whole number below 100 grows with the size of the exponent times the base's logarithm.
+        /// 0.5 correctly rounded. One number 0.5 for all elements is [`Expr::sqrt`], as in numpy; an array of them
+        /// differs at `-0.0` and minus infinity. Integers are multiplied, and a negative exponent gives what C's
+        /// division by the power would: 0, 1 or -1. The relative error of a complex power whose exponent is no whole
+        /// number below 100 grows with the size of the exponent times the base's logarithm.
         pow: Number -> R::Common = "warpaint::power($0, $1)", of one "warpaint::power_by_one($0, $1)"
             [2.0, 9.0] with (0.5) => "[1.41 3.00]";
     }

@@ -56,8 +56,10 @@ inline __host__ __device__ double with_bits(long long bits)
 inline __host__ __device__ double infinity() { return with_bits(0x7ff0000000000000); }
 inline __host__ __device__ double not_a_number() { return with_bits(0x7ff8000000000000); }
 
-// The natural logarithm of 2: its first 42 bits, of which small multiples are exact, and the rest.
-constexpr double LN_2 = 0.6931471805598903, REST_OF_LN_2 = 5.497923018708371e-14;
+// The natural logarithm of 2: its first 42 bits, of which small multiples are exact, and the rest. (As constants they
+// would be variables of every module.)
+inline __host__ __device__ double ln_2() { return 0.6931471805598903; }
+inline __host__ __device__ double rest_of_ln_2() { return 5.497923018708371e-14; }
 
 // The natural logarithm of a finite number greater than 0, to about 2^-64 of itself: of x = 2^e m, with m between the
 // square roots of 1/2 and 2, that is e log(2) + 2 atanh(s), where s = (m - 1) / (m + 1).
@@ -89,8 +91,8 @@ inline __host__ __device__ Pair log(double x)
     Pair factor = sum(third, product(series, t));
     factor.low += rest_of_third;
     const Pair rest = times(times(factor, square), s);
-    const Pair first = sum(exponent * LN_2, 2.0 * s.high), both = sum(first.high, 2.0 * rest.high);
-    const double low = ::fma((double)exponent, REST_OF_LN_2, 2.0 * (s.low + rest.low));
+    const Pair first = sum(exponent * ln_2(), 2.0 * s.high), both = sum(first.high, 2.0 * rest.high);
+    const double low = ::fma((double)exponent, rest_of_ln_2(), 2.0 * (s.low + rest.low));
     return sum(both.high, both.low + (first.low + low));
 }
 
@@ -99,7 +101,7 @@ inline __host__ __device__ double exp(Pair x)
 {
     if (::fabs(x.high) > 800.0) return x.high > 0.0 ? infinity() : 0.0;
     const double k = ::rint(x.high * 1.4426950408889634);
-    const Pair r = sum(::fma(-k, LN_2, x.high), ::fma(-k, REST_OF_LN_2, x.low));
+    const Pair r = sum(::fma(-k, ln_2(), x.high), ::fma(-k, rest_of_ln_2(), x.low));
     // e^r = 1 + r + r^2 (1 / 2! + r / 3! + ...)
     const double t = r.high;
     double series = 1.0 / 6227020800;

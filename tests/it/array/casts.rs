@@ -52,7 +52,7 @@ fn check<T: Wide>() {
         macro_rules! casts {
             ($($to:ty),*) => {
                 vec![$(
-                    (stringify!($to), x.cast::<$to>().cast::<i64>(), |x: T| x.wide() as $to as i64),
+                    (stringify!($to), x.cast::<$to>().cast::<i64>(), |x: T| i128::from(x.wide() as $to) as i64),
                 )*]
             };
         }

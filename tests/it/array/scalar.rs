@@ -34,7 +34,7 @@ fn one_number_takes_the_type_of_what_stands_behind_it() {
         // In `f32`, where 0.1 is another number than in `f64`.
         let tenth = GpuArray::from_slice(&context, &[0.1f32]).unwrap();
         assert!(Expr::scalar(0.1).eq(&tenth).item().unwrap());
-        assert!(!Expr::scalar(-1).lt(&tenth.cast::<u8>()).logical_not().item().unwrap());
+        assert!(!Expr::scalar(-1).lt(tenth.cast::<u8>()).logical_not().item().unwrap());
         // By itself it is an expression of its own type.
         let root: GpuArray<f64> = (Expr::scalar(2.0).sqrt() + tenth.cast::<f64>()).eval().unwrap();
         assert_eq!(root.shape(), [1]);
