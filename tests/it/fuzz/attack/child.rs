@@ -101,6 +101,9 @@ fn try_case(house: &House, number: u64) {
             if rng.u32(0..8) == 0 {
                 modes.push(Mode::Cooperative);
             }
+            if rng.u32(0..8) == 0 {
+                modes.push(Mode::Beside);
+            }
             if theme == Theme::Tidy || rng.u32(0..6) == 0 {
                 modes.push(Mode::Checked);
             }

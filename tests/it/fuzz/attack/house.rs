@@ -1,12 +1,15 @@
 //! A device with arrays, textures and surfaces for kernels that try to do harm, and what may not happen to it.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
 use fastrand::Rng;
 use warpaint::device::{
-    AddressMode, Arguments, Array, ArrayDescriptor, ArrayShape, Channel, Device, Error, Filter,
-    Format, Function, LaunchConfig, Memory, ReadMode, Stream, Surface, Texture, TextureDescriptor,
-    TextureSource,
+    AddressMode, Arguments, Array, ArrayDescriptor, ArrayShape, Channel, Device, Error, Fill,
+    Filter, Format, Function, LaunchConfig, Memory, ReadMode, Stream, Surface, Texture,
+    TextureDescriptor, TextureSource,
     cpu::{Check, LaunchOptions},
 };
 
@@ -33,10 +36,24 @@ pub enum Mode {
     Cooperative,
     Interpreter,
     Checked,
+    /// Compiled, while another kernel is interpreted on another stream.
+    Beside,
 }
 
-pub const MODES: [Mode; 5] =
-    [Mode::Jit, Mode::Deterministic, Mode::Cooperative, Mode::Interpreter, Mode::Checked];
+pub const MODES: [Mode; 6] = [
+    Mode::Jit,
+    Mode::Deterministic,
+    Mode::Cooperative,
+    Mode::Interpreter,
+    Mode::Checked,
+    Mode::Beside,
+];
+
+/// A kernel that waits for the host, with memory of every kind of its own.
+const WAITING: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry wait(.param .u64 p)\n{\n\
+    .reg .pred %p;\n.reg .b32 %r;\n.reg .b64 %d;\n.local .b32 own;\n.shared .b32 all;\n\
+    st.local.u32 [own], 1;\nst.shared.u32 [all], 1;\nld.param.u64 %d, [p];\n\
+    L: ld.volatile.global.u32 %r, [%d];\nsetp.eq.u32 %p, %r, 0;\n@%p bra L;\nret;\n}\n";
 
 impl Mode {
     pub fn name(self) -> &'static str {
@@ -46,6 +63,7 @@ impl Mode {
             Self::Cooperative => "cooperative",
             Self::Interpreter => "interpreter",
             Self::Checked => "checked",
+            Self::Beside => "beside",
         }
     }
 
@@ -81,6 +99,37 @@ struct Field {
     shift: u64,
 }
 
+/// A kernel on a stream of its own that runs until a word of its memory is not zero.
+struct Neighbour {
+    stream: Stream,
+    /// To end it.
+    other: Stream,
+    function: Function,
+    word: Memory,
+}
+
+impl Neighbour {
+    fn new(device: &Device) -> Result<Self, Error> {
+        let function = device.load(WAITING)?.function("wait")?;
+        let [stream, other] = [device.stream()?, device.stream()?];
+        Ok(Self { stream, other, function, word: device.alloc(4)? })
+    }
+
+    fn begin(&self) -> Result<(), Error> {
+        let mut arguments = Arguments::new();
+        arguments.push(&self.word.address());
+        bytes_at(self.word.address(), 4).fill(0);
+        let (one, options) = (LaunchConfig::new(1, 1), LaunchOptions::interpreted());
+        support::launch_with(&self.stream, &self.function, &one, &arguments, &options)
+    }
+
+    fn end(&self) -> Result<(), Error> {
+        self.other.fill(self.word.slice(..)?, Fill::U32(1))?;
+        self.other.synchronize()?;
+        self.stream.synchronize()
+    }
+}
+
 pub struct House {
     pub device: Device,
     stream: Stream,
@@ -91,6 +140,9 @@ pub struct House {
     textures: Vec<Texture>,
     surfaces: Vec<Surface>,
     gone: u64,
+    /// What kernels printed.
+    printed: Arc<Mutex<String>>,
+    neighbour: Neighbour,
     _arrays: Vec<Array>,
     _memory: Vec<Memory>,
 }
@@ -116,6 +168,11 @@ impl House {
             device.alloc(100)?.address()
         };
         let on_stack = [marks.secret; 1024];
+        let printed = Arc::<Mutex<String>>::default();
+        if let Device::Cpu(cpu) = &device {
+            let printed = printed.clone();
+            cpu.print_to(move |text| printed.lock().unwrap().push_str(text));
+        }
         let code = Self::new as fn() -> Result<Self, Error> as usize as u64;
         marks.given.extend([((&raw const on_stack) as u64, 1 << 20), (code, 1 << 16)]);
         let mut house = Self {
@@ -126,6 +183,8 @@ impl House {
             textures: Vec::new(),
             surfaces: Vec::new(),
             gone: 0,
+            printed,
+            neighbour: Neighbour::new(&device)?,
             _arrays: Vec::new(),
             _memory: Vec::new(),
             device,
@@ -367,7 +426,7 @@ impl House {
         let mut check = Check::all();
         check.line_counts = false;
         let options = match mode {
-            Mode::Jit => LaunchOptions::default(),
+            Mode::Jit | Mode::Beside => LaunchOptions::default(),
             Mode::Deterministic => {
                 LaunchOptions { deterministic: true, ..LaunchOptions::default() }
             }
@@ -378,35 +437,23 @@ impl House {
             Mode::Interpreter => LaunchOptions::interpreted(),
             Mode::Checked => LaunchOptions::checked(&check),
         };
-        let secret = self.marks.secret;
-        let painted = self.stream.host_function(move || marks::paint(secret));
-        painted.map_err(|error| format!("panic: {error}"))?;
-        let started = Instant::now();
-        let launched = support::launch_with(&self.stream, function, &config, &arguments, &options);
-        let refused = |error: Error| Outcome {
-            ended: Ended::Refused(name_of(&error)),
-            arrays: Vec::new(),
-            given: Vec::new(),
-            has_findings: false,
-        };
-        if let Err(error) = launched {
-            return Ok(refused(error));
+        let told = |error: Error| format!("panic: {error}");
+        if mode == Mode::Beside {
+            self.neighbour.begin().map_err(told)?;
         }
-        if !self.is_idle(started, RUN) {
-            self.stream.cancel().map_err(|error| error.to_string())?;
-            if !self.is_idle(Instant::now(), CANCEL) {
-                return Err("hang: it cannot be cancelled".to_owned());
-            }
+        // Cases written by hand have an end.
+        let limit = if case == PLAIN { CANCEL } else { RUN };
+        let ended = self.launch(function, &config, &arguments, &options, limit);
+        if mode == Mode::Beside {
+            self.neighbour.end().map_err(told)?;
         }
-        let ended = match self.stream.synchronize() {
-            Ok(()) => Ended::Ran,
-            Err(error) if error.to_string().contains("a mistake in the device itself") => {
-                return Err(format!("panic: {error}"));
-            }
-            Err(error) => Ended::Stopped(name_of(&error)),
-        };
+        let ended = ended?;
         if let Some(text) = self.marks.changed() {
             return Err(format!("written: {text}"));
+        }
+        let printed = std::mem::take(&mut *self.printed.lock().unwrap());
+        if self.marks.seen_in_text(&printed) {
+            return Err("read: memory of the host is printed".to_owned());
         }
         let arrays: Vec<Vec<u8>> = (field.arrays.iter())
             .map(|memory| bytes_at(memory.address(), memory.bytes()).to_vec())
@@ -418,6 +465,40 @@ impl House {
         }
         let has_findings = !check.report().findings.is_empty();
         Ok(Outcome { ended, arrays, given, has_findings })
+    }
+
+    fn launch(
+        &self,
+        function: &Function,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+        options: &LaunchOptions,
+        limit: Duration,
+    ) -> Result<Ended, String> {
+        let secret = self.marks.secret;
+        let painted = self.stream.host_function(move || marks::paint(secret));
+        painted.map_err(|error| format!("panic: {error}"))?;
+        let started = Instant::now();
+        let launched = support::launch_with(&self.stream, function, config, arguments, options);
+        if let Err(error) = launched {
+            return Ok(Ended::Refused(name_of(&error)));
+        }
+        if !self.is_idle(started, limit) {
+            self.stream.cancel().map_err(|error| error.to_string())?;
+            if !self.is_idle(Instant::now(), CANCEL) {
+                return Err("hang: it cannot be cancelled".to_owned());
+            }
+        }
+        match self.stream.synchronize() {
+            Ok(()) => Ok(Ended::Ran),
+            Err(error) if self.marks.seen_in_text(&error.to_string()) => {
+                Err("read: a message holds memory of the host".to_owned())
+            }
+            Err(error) if error.to_string().contains("a mistake in the device itself") => {
+                Err(format!("panic: {error}"))
+            }
+            Err(error) => Ok(Ended::Stopped(name_of(&error))),
+        }
     }
 
     fn is_idle(&self, since: Instant, within: Duration) -> bool {

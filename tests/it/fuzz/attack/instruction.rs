@@ -235,7 +235,7 @@ impl Writer {
                 cell.trim_start_matches('%').replace('d', "%d")
             )),
         }
-        let base = pick(&mut self.rng, &["%d0", "%d1", "%d2"]);
+        let base = pick(&mut self.rng, &["%d0", "%d0", "%d1", "%d2", "%d3", "%d5"]);
         let step = pick(&mut self.rng, &["1", "2", "4", "4", "4", "8", "16", "12"]);
         self.plain(&format!("mul.wide.u32 %d13, %r0, {step};\nadd.u64 %d14, {base}, %d13;"));
         self.plain(&format!("add.u64 %d14, %d14, {value};"));

@@ -34,8 +34,12 @@ impl Marks {
     pub fn new() -> Self {
         let clock =
             std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(1, |time| time.subsec_nanos());
-        // No float that kernels come to, no small number, no address.
-        let secret = (clock ^ std::process::id().wrapping_mul(0x9e37_79b9)) | 0xa500_0081;
+        // Four letters, so that it shows in what is printed, too.
+        let mut number = clock ^ std::process::id().wrapping_mul(0x9e37_79b9);
+        let secret = u32::from_le_bytes([0; 4].map(|_| {
+            number = number.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+            b'A' + (number >> 24) as u8 % 58
+        }));
         let arena = largest_mapping();
         let mut marks = Self { secret, marks: Vec::new(), given: Vec::new(), arena };
         let (start, end) = (marks.arena.start, marks.arena.end);
@@ -96,6 +100,12 @@ impl Marks {
     pub fn seen_in(&self, bytes: &[u8]) -> Option<usize> {
         let words = bytes.as_chunks::<4>().0;
         words.iter().position(|word| *word == self.secret.to_le_bytes()).map(|at| 4 * at)
+    }
+
+    /// Whether a text has the secret in it, as a number or as letters.
+    pub fn seen_in_text(&self, text: &str) -> bool {
+        let letters = self.secret.to_le_bytes().map(char::from).into_iter().collect::<String>();
+        text.contains(&letters.repeat(2)) || text.contains(&format!("{:x}", self.secret))
     }
 
     /// Words of `bytes` that are addresses of the host that nobody gave, as far as that can be told from them.

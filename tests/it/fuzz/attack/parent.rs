@@ -20,8 +20,9 @@ use crate::support;
 
 /// Longest that a child may say nothing, on a busy machine and without optimisation.
 const SILENCE: Duration = Duration::from_secs(60);
-/// Most modules of one kind of harm that are shortened.
-const MOST_ALIKE: usize = 3;
+
+/// The kind of harm that a kernel has an address of the host's memory, which may be chance.
+const ADDRESS: &str = "address of the host";
 
 /// What is known of all cases that were tried.
 #[derive(Default)]
@@ -32,6 +33,8 @@ pub struct Summary {
     pub refused: BTreeMap<String, u64>,
     pub ended: BTreeMap<String, u64>,
     pub harms: BTreeMap<String, Vec<Finding>>,
+    /// Words that happened to be addresses of the host, and were no more when the module was tried again.
+    pub chances: u64,
 }
 
 /// A module that did harm.
@@ -66,6 +69,7 @@ impl Summary {
         self.cases += other.cases;
         self.at_once += other.at_once;
         self.shorter += other.shorter;
+        self.chances += other.chances;
         other
             .refused
             .into_iter()
@@ -90,12 +94,14 @@ impl Summary {
             all.collect::<String>()
         };
         let mut text = format!(
-            "{} modules: {:.1} % loaded at once, {:.1} % without some lines\nrefused:\n{}launches:\n{}harm:\n",
+            "{} modules: {:.1} % loaded at once, {:.1} % without some lines\nrefused:\n{}launches:\n{}addresses by chance: {}\n\
+             harm:\n",
             self.cases,
             percent(self.at_once),
             percent(self.shorter),
             listed(&self.refused),
-            listed(&self.ended)
+            listed(&self.ended),
+            self.chances
         );
         for (kind, all) in &self.harms {
             let Finding { number, setting, mode, what } = &all[0];
@@ -112,7 +118,7 @@ impl Summary {
 fn kind_of(what: &str) -> String {
     let parts: Vec<&str> = what.split(':').map(str::trim).collect();
     let kind = match parts[0] {
-        "address of the host" | "read" | "differs" => parts[0].to_owned(),
+        ADDRESS | "read" | "differs" => parts[0].to_owned(),
         _ => parts.join(" "),
     };
     let kind = kind.split("changed at").next().unwrap_or_default();
@@ -181,9 +187,17 @@ pub fn run(setting: Setting, first: u64, count: u64) -> Summary {
         let child = start(setting, &format!("run {setting} {next} {}", last - next));
         let end = follow(child, |line| summary.add(line));
         let Some((number, mode, what)) = end.harm else { break };
+        next = number + 1;
+        if what.starts_with(ADDRESS) {
+            // Where everything lies elsewhere, what was read from the host is an address again.
+            let case = Case { number, text: child::generate(number).0 };
+            if !again(setting, &mode, &case).is_some_and(|what| what.starts_with(ADDRESS)) {
+                summary.chances += 1;
+                continue;
+            }
+        }
         let finding = Finding { number, setting, mode, what };
         summary.harms.entry(kind_of(&finding.what)).or_default().push(finding);
-        next = number + 1;
     }
     summary
 }
@@ -201,14 +215,13 @@ pub fn run_for(time: Duration, workers: usize, first: u64) -> Summary {
                     let batch = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                     let setting = SETTINGS[batch as usize % SETTINGS.len()];
                     let summary = run(setting, first + batch * BATCH, BATCH);
-                    let found = summary.harms.clone();
-                    let mut total = total.lock().unwrap();
-                    for (kind, all) in found {
-                        let known = total.0.harms.get(&kind).map_or(0, Vec::len);
-                        for finding in all.iter().take(MOST_ALIKE.saturating_sub(known)) {
-                            eprintln!("found: {finding:?}");
+                    for (kind, all) in &summary.harms {
+                        let known = total.lock().unwrap().0.harms.get(kind).map_or(0, Vec::len);
+                        for finding in all.iter().take(most_of(kind).saturating_sub(known)) {
+                            eprintln!("{}\n", keep(kind, finding));
                         }
                     }
+                    let mut total = total.lock().unwrap();
                     total.0.merge(summary);
                     if total.1.elapsed() > Duration::from_secs(60) {
                         total.1 = Instant::now();
@@ -261,18 +274,20 @@ fn folder() -> PathBuf {
 }
 
 /// Tries findings again by themselves, and keeps the first ones of each kind, shortened.
-pub fn keep(summary: &Summary) -> Vec<String> {
-    let mut kept = Vec::new();
-    fs::create_dir_all(folder()).unwrap();
-    for (kind, all) in &summary.harms {
-        for finding in all.iter().take(MOST_ALIKE) {
-            kept.push(keep_one(kind, finding));
-        }
-    }
-    kept
+pub fn keep_all(summary: &Summary) -> Vec<String> {
+    let harms = summary.harms.iter();
+    let first =
+        harms.flat_map(|(kind, all)| all.iter().take(most_of(kind)).map(move |one| (kind, one)));
+    first.map(|(kind, finding)| keep(kind, finding)).collect()
 }
 
-fn keep_one(kind: &str, finding: &Finding) -> String {
+/// How many findings of a kind are shortened and kept; of crashes many may have the same name.
+fn most_of(kind: &str) -> usize {
+    if kind.starts_with("the process ended") { 12 } else { 3 }
+}
+
+/// Tries a finding again by itself, and keeps it, shortened.
+fn keep(kind: &str, finding: &Finding) -> String {
     let Finding { number, setting, mode, what } = finding;
     let case = Case { number: *number, text: child::generate(*number).0 };
     // What differs shows where there are several.
@@ -290,6 +305,7 @@ fn keep_one(kind: &str, finding: &Finding) -> String {
     let remarks = format!("{setting} {mode}: {what}\n{alone}");
     let case = Case { number: *number, text };
     let name: String = kind.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+    fs::create_dir_all(folder()).unwrap();
     let path = folder().join(format!("{name}-{number}.ptx"));
     let written = case.with(&remarks);
     fs::write(&path, &written).unwrap();

@@ -215,7 +215,19 @@ impl Writer {
 
     fn kernel(mut self) -> String {
         let bounds = pick(&mut self.rng, &["", "", ".maxntid 256, 1, 1\n", ".maxntid 64\n"]);
-        let _ = writeln!(self.out, ".visible .entry k({PARAMETERS})\n{bounds}{{");
+        let usual = ".param .align 16 .b8 blob[32]";
+        let last = pick(
+            &mut self.rng,
+            &[
+                usual,
+                usual,
+                usual,
+                ".param .b8 blob[3]",
+                ".param .align 64 .b8 blob[200]",
+                ".param .b16 blob",
+            ],
+        );
+        let _ = writeln!(self.out, ".visible .entry k({PARAMETERS}, {last})\n{bounds}{{");
         self.plain(REGISTERS);
         self.plain(".shared .align 8 .b8 ksh[16];");
         self.plain("ld.param.u64 %d0, [a];\nld.param.u64 %d1, [b];\nld.param.u64 %d2, [c];");
