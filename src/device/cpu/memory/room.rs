@@ -2,19 +2,12 @@
 
 use std::fs;
 
-/// What is assumed where the system does not tell.
-const ASSUMED_BYTES: u64 = 8 << 30;
-/// The least that a device has.
-const LEAST_BYTES: u64 = 64 << 20;
+use crate::machine;
 
 /// Bytes that a device may allocate: three quarters of the machine's memory, or of the container's. The rest is for
 /// copies of results, for the compiler and for other programs.
 pub(in crate::device::cpu) fn device_bytes() -> u64 {
-    let of_machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| machine_bytes(&text));
-    let machine = of_machine.unwrap_or(ASSUMED_BYTES);
-    let limit = fs::read_to_string("/sys/fs/cgroup/memory.max").unwrap_or_default();
-    let memory = limit.trim().parse().map_or(machine, |limit: u64| limit.min(machine));
-    (memory / 4 * 3).max(LEAST_BYTES)
+    machine::memory_bytes() / 4 * 3
 }
 
 /// Addresses that the process may still reserve, where it may not reserve as many as it likes (`ulimit -v`).
@@ -22,10 +15,6 @@ pub(in crate::device::cpu) fn addresses_left() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
     let used = fs::read_to_string("/proc/self/status").ok()?;
     Some(address_limit(&limits)?.saturating_sub(field(&used, "VmSize:")? << 10))
-}
-
-fn machine_bytes(meminfo: &str) -> Option<u64> {
-    Some(field(meminfo, "MemTotal:")? << 10)
 }
 
 /// The soft limit in bytes (proc(5)).
@@ -50,9 +39,6 @@ mod tests {
                       Max address space         40960000000          unlimited            bytes     \n";
         assert_eq!(address_limit(limits), Some(40_960_000_000));
         assert_eq!(address_limit(&limits.replace("40960000000", "unlimited  ")), None);
-        assert_eq!(
-            machine_bytes("MemTotal:       24689764 kB\nMemFree: 1 kB\n"),
-            Some(24_689_764 << 10)
-        );
+        assert_eq!(field("VmPeak: 9 kB\nVmSize:\t   24689764 kB\n", "VmSize:"), Some(24_689_764));
     }
 }
