@@ -453,7 +453,7 @@ impl House {
         }
         let printed = std::mem::take(&mut *self.printed.lock().unwrap());
         if self.marks.seen_in_text(&printed) {
-            return Err("read: memory of the host is printed".to_owned());
+            return Err(format!("read: memory of the host is printed: {printed}"));
         }
         let arrays: Vec<Vec<u8>> = (field.arrays.iter())
             .map(|memory| bytes_at(memory.address(), memory.bytes()).to_vec())
@@ -492,7 +492,7 @@ impl House {
         match self.stream.synchronize() {
             Ok(()) => Ok(Ended::Ran),
             Err(error) if self.marks.seen_in_text(&error.to_string()) => {
-                Err("read: a message holds memory of the host".to_owned())
+                Err(format!("read: a message holds memory of the host: {error}"))
             }
             Err(error) if error.to_string().contains("a mistake in the device itself") => {
                 Err(format!("panic: {error}"))

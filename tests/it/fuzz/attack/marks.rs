@@ -81,7 +81,7 @@ impl Marks {
     pub fn places(&self) -> Vec<u64> {
         self.marks
             .iter()
-            .map(|mark| mark.range.start + (mark.range.end - mark.range.start) / 2 & !15)
+            .map(|mark| (mark.range.start + (mark.range.end - mark.range.start) / 2) & !15)
             .collect()
     }
 
@@ -117,7 +117,10 @@ impl Marks {
     }
 
     fn may_be_address(&self, word: u64) -> bool {
+        // The upper half of an address of the arena's, over a small number.
+        let mixed = word >> 32 == self.arena.start >> 32 && word as u32 <= 0xffff;
         (1 << 32..1 << 47).contains(&word)
+            && !mixed
             && !self.arena.contains(&word)
             && self.given.iter().all(|(given, near)| word.abs_diff(*given) > *near)
     }
