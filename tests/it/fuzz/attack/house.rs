@@ -95,7 +95,8 @@ pub struct Outcome {
 /// Arrays for one launch.
 struct Field {
     arrays: Vec<Memory>,
-    /// Added to each address of the host that a kernel is given, so that what is made from it is told from what is read.
+    /// Added to each address of the host that a kernel is given, so that what is made from it is told from what is
+    /// read.
     shift: u64,
 }
 

@@ -94,7 +94,8 @@ impl Summary {
             all.collect::<String>()
         };
         let mut text = format!(
-            "{} modules: {:.1} % loaded at once, {:.1} % without some lines\nrefused:\n{}launches:\n{}addresses by chance: {}\n\
+            "{} modules: {:.1} % loaded at once, {:.1} % without some lines\n\
+             refused:\n{}launches:\n{}addresses by chance: {}\n\
              harm:\n",
             self.cases,
             percent(self.at_once),
