@@ -394,9 +394,12 @@ impl House {
         if found != Some(&word.to_le_bytes()) {
             return Ok(outcome);
         }
-        let name = marks::mappings().into_iter().find(|(range, _)| range.contains(&word));
-        let name = name.map_or_else(String::new, |(_, name)| name);
-        Err(format!("address of the host: {word:#x} at byte {at} of array {array}: {name}"))
+        let mut mappings = marks::mappings().into_iter();
+        let (range, name) = mappings.find(|(range, _)| range.contains(&word)).unwrap_or_default();
+        let arena = &self.marks.arena;
+        Err(format!(
+            "address of the host: {word:#x} at byte {at} of array {array}: {range:x?} {name}, device memory {arena:x?}"
+        ))
     }
 
     fn address_of_the_host(&self, outcome: &Outcome) -> Option<(usize, usize, u64)> {
