@@ -7,9 +7,12 @@
 //! WARPAINT_FUZZ_SEED=1234     the first case's number (default: 0)
 //! WARPAINT_FUZZ_CORPUS=DIR    more PTX to start from
 //! ```
+//! `fuzz/attack.rs` says what else there is to set for kernels that try to do harm.
+//!
 //! With a time given, each case is written to `warpaint-fuzz-….ptx` in the folder for temporary files before it is
 //! tried, so that the last one is there even when it ends the process.
 
+#[cfg(target_os = "linux")]
 mod attack;
 mod compare;
 mod corpus;

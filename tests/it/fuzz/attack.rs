@@ -64,6 +64,9 @@ fn kernels_harm_nobody() {
         }
     };
     eprintln!("{}", summary.text());
+    // What is refused finds nothing.
+    let loaded = summary.at_once + summary.shorter;
+    assert!(2 * loaded > summary.cases, "{loaded} of {} modules were loaded", summary.cases);
     assert!(found.is_empty(), "{} findings\n{}", found.len(), found.join("\n\n"));
 }
 

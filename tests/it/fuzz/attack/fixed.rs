@@ -147,7 +147,8 @@ fn surfaces_end_at_their_edges() {
                 attacks.push((writer::around(&far_coordinates(), &text), ended));
                 // Wider than some surfaces are, and misaligned for most coordinates.
                 let text = format!(
-                    "{THREE}mov.b64 %d5, {surface};\nsust.b.{geometry}.v4.b32.{clamp} [%d5, {at}], {{%r0, %r1, %r2, %r3}};"
+                    "{THREE}mov.b64 %d5, {surface};\n\
+                     sust.b.{geometry}.v4.b32.{clamp} [%d5, {at}], {{%r0, %r1, %r2, %r3}};"
                 );
                 let ways = &["Misaligned", "OutsideSurface", "ran"];
                 attacks.push((writer::around(&far_coordinates(), &text), ways));
@@ -238,7 +239,8 @@ fn barriers_in_memory_are_words_of_shared_memory() {
         ),
         // Two of them over each other, and one in an array.
         (
-            "mbarrier.init.shared.b64 [svar], 3;\nst.shared.b32 [svar+4], -1;\nmbarrier.arrive.shared.b64 %d3, [svar];\n\
+            "mbarrier.init.shared.b64 [svar], 3;\nst.shared.b32 [svar+4], -1;\n\
+             mbarrier.arrive.shared.b64 %d3, [svar];\n\
              mbarrier.test_wait.shared.b64 %p0, [svar], %d3;\nmbarrier.init.b64 [%d0], 2;\n\
              mbarrier.arrive.b64 %d3, [%d0];",
             &["ran"],

@@ -95,7 +95,8 @@ pub struct Outcome {
 /// Arrays for one launch.
 struct Field {
     arrays: Vec<Memory>,
-    /// Added to each address of the host that a kernel is given, so that what is made from it is told from what is read.
+    /// Added to each address of the host that a kernel is given, so that what is made from it is told from what is
+    /// read.
     shift: u64,
 }
 
@@ -393,9 +394,12 @@ impl House {
         if found != Some(&word.to_le_bytes()) {
             return Ok(outcome);
         }
-        let name = marks::mappings().into_iter().find(|(range, _)| range.contains(&word));
-        let name = name.map_or_else(String::new, |(_, name)| name);
-        Err(format!("address of the host: {word:#x} at byte {at} of array {array}: {name}"))
+        let mut mappings = marks::mappings().into_iter();
+        let (range, name) = mappings.find(|(range, _)| range.contains(&word)).unwrap_or_default();
+        let arena = &self.marks.arena;
+        Err(format!(
+            "address of the host: {word:#x} at byte {at} of array {array}: {range:x?} {name}, device memory {arena:x?}"
+        ))
     }
 
     fn address_of_the_host(&self, outcome: &Outcome) -> Option<(usize, usize, u64)> {
@@ -453,7 +457,7 @@ impl House {
         }
         let printed = std::mem::take(&mut *self.printed.lock().unwrap());
         if self.marks.seen_in_text(&printed) {
-            return Err("read: memory of the host is printed".to_owned());
+            return Err(format!("read: memory of the host is printed: {printed}"));
         }
         let arrays: Vec<Vec<u8>> = (field.arrays.iter())
             .map(|memory| bytes_at(memory.address(), memory.bytes()).to_vec())
@@ -492,7 +496,7 @@ impl House {
         match self.stream.synchronize() {
             Ok(()) => Ok(Ended::Ran),
             Err(error) if self.marks.seen_in_text(&error.to_string()) => {
-                Err("read: a message holds memory of the host".to_owned())
+                Err(format!("read: a message holds memory of the host: {error}"))
             }
             Err(error) if error.to_string().contains("a mistake in the device itself") => {
                 Err(format!("panic: {error}"))

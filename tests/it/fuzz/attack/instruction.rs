@@ -744,7 +744,7 @@ impl Writer {
             8 => format!("mbarrier.pending_count.b64 {}, {d};", self.word()),
             9 => format!(
                 "cp.async.mbarrier.arrive{}.b64 {at};",
-                if space == "" { "" } else { ".shared" }
+                if space.is_empty() { "" } else { ".shared" }
             ),
             _ => format!("mbarrier.arrive.noComplete{space}.b64 {d}, {at}, {w};"),
         };

@@ -81,7 +81,7 @@ impl Marks {
     pub fn places(&self) -> Vec<u64> {
         self.marks
             .iter()
-            .map(|mark| mark.range.start + (mark.range.end - mark.range.start) / 2 & !15)
+            .map(|mark| (mark.range.start + (mark.range.end - mark.range.start) / 2) & !15)
             .collect()
     }
 
@@ -117,7 +117,11 @@ impl Marks {
     }
 
     fn may_be_address(&self, word: u64) -> bool {
+        // The upper half of an address of the arena's, and a lower one that a kernel put under it. (What it reads of the
+        // stacks that lie beside the arena has return addresses and the secret in it, too.)
+        let mixed = (self.arena.start >> 32..=self.arena.end >> 32).contains(&(word >> 32));
         (1 << 32..1 << 47).contains(&word)
+            && !mixed
             && !self.arena.contains(&word)
             && self.given.iter().all(|(given, near)| word.abs_diff(*given) > *near)
     }

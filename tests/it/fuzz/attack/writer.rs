@@ -96,7 +96,7 @@ const REGISTERS: &str = ".reg .pred %p<6>;
 ";
 
 const PARAMETERS: &str = ".param .u64 a, .param .u64 b, .param .u64 c, .param .u64 x, .param .u64 y,\n\
-     .param .u64 z, .param .u32 n, .param .u32 m, .param .align 16 .b8 blob[32]";
+     .param .u64 z, .param .u32 n, .param .u32 m";
 
 /// A module with other functions, and the kernel `k`, which has the addresses of `a`, `b` and `c` in `%d0` to `%d2`
 /// and of its own eight bytes of `a` in `%d7`.
