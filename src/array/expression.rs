@@ -194,7 +194,7 @@ impl<T: Data> Expr<T> {
     /// # use warpaint::{array::{Expr, GpuArray}, device::Device, kernel::Context};
     /// # let context = Context::new(Device::cpu()?)?;
     /// let x = GpuArray::from_slice(&context, &[0.0f32, 1.0, 3.0])?;
-    /// assert_eq!(Expr::scalar(2.0).pow(&x).eval()?.to_vec()?, [1.0, 2.0, 8.0]);
+    /// assert_eq!(Expr::scalar(2.0).pow(&x).to_vec()?, [1.0f32, 2.0, 8.0]);
     /// let error = Expr::scalar(2.0).eval().unwrap_err();
     /// assert_eq!(error.to_string(), "an expression needs an array, from which it takes shape and device");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -312,7 +312,7 @@ impl<T: Data> Expr<T> {
     /// ```
     /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
     /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::from_slice(&context, &[3.0, 4.0])?;
+    /// let a = GpuArray::from_slice(&context, &[3.0f64, 4.0])?;
     /// assert_eq!((&a * &a).sum()?.sqrt().item()?, 5.0);
     /// assert!((&a * &a).item().is_err()); // two
     /// # Ok::<(), Box<dyn std::error::Error>>(())
