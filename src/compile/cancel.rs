@@ -46,6 +46,7 @@ impl Cancel {
     }
 
     /// Takes back what [`cancel_at`](Self::cancel_at) has said.
+    #[cfg(feature = "gl")]
     pub(crate) fn forget_time(&self) {
         *self.lock() = None;
     }

@@ -28,6 +28,7 @@ pub enum Reach {
 
 impl Reach {
     /// What a scene may include that nobody vouches for: what lies below the folder of its file.
+    #[cfg(feature = "gl")]
     pub(crate) fn of_file(path: Option<&Path>) -> Self {
         match path.map(|path| path.parent().unwrap_or(Path::new(""))) {
             Some(folder) if folder.as_os_str().is_empty() => Self::Below(".".into()),
