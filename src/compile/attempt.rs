@@ -144,23 +144,28 @@ impl<'a> Attempt<'a> {
                  {SECONDS_VARIABLE} sets another one, in seconds",
                 self.limits.time
             ),
-            End::OutOfMemory => format!(
-                "the compiler needs more than the {} MiB of memory that it may take for this source; \
-                 {MEMORY_VARIABLE} sets another limit, in MiB",
-                self.limits.memory_bytes >> 20
-            ),
+            // What looks like a want of memory may be a crash of another cause, which is found without names.
+            End::OutOfMemory => {
+                let text = format!(
+                    "the compiler needs more than the {} MiB of memory that it may take for this source; \
+                     {MEMORY_VARIABLE} sets another limit, in MiB",
+                    self.limits.memory_bytes >> 20
+                );
+                return self.explain(text);
+            }
             End::Killed(how) => format!(
                 "the compiler's process was ended twice on this source ({how}), by someone else or for want of memory"
             ),
-            End::Crashed(how) => return self.explain_crash(&how),
+            End::Crashed(how) => {
+                return self.explain(format!("the compiler itself crashes on this source ({how})"));
+            }
         };
         Ok(Outcome::rejected(&self.request.name, text))
     }
 
     /// NVRTC crashes where it looks up a kernel whose parameters have a mistake. Without the kernels' names it tells
-    /// the mistake.
-    fn explain_crash(&mut self, how: &str) -> Result<Outcome> {
-        let mut text = format!("the compiler itself crashes on this source ({how})");
+    /// the mistake; else `text` tells what there is to tell.
+    fn explain(&mut self, mut text: String) -> Result<Outcome> {
         if !self.job.name_expressions.is_empty() {
             let mut job = self.job.clone();
             let names = std::mem::take(&mut job.name_expressions);

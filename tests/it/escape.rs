@@ -213,6 +213,16 @@ fn registers_are_zero_before_they_are_written() {
     assert_eq!(cage.words(&cage.cell)[..64], (0..64).map(|t| t << 24).collect::<Vec<u32>>());
 }
 
+/// A constant further than an instruction of the machine can say.
+#[test]
+fn offsets_are_of_any_size() {
+    let text = "sub.u64 %rd4, %rd1, 4294967296;\nadd.u64 %rd4, %rd4, %rd3;\nst.global.u32 [%rd4+4294967296], %r1;\n\
+                add.u64 %rd5, %rd2, 2147483648;\nadd.u64 %rd5, %rd5, %rd3;\nst.global.u32 [%rd5-2147483648], %r1;";
+    let cage = Cage::new();
+    assert_eq!(cage.result(&module("", text))[..64], (0..64).collect::<Vec<u32>>());
+    assert_eq!(cage.words(&cage.cell)[..64], (0..64).collect::<Vec<u32>>());
+}
+
 /// Only arithmetic that says `.ftz` flushes subnormals.
 #[test]
 fn atomics_keep_subnormals_in_a_kernel_that_flushes() {

@@ -162,7 +162,14 @@ inline __host__ __device__ double exp10(double x)
     if (::fabs(high) > 800.0) return exp({high, 0.0});
     return exp(sum(high, ::fma(x, rest_of_ln_10, ::fma(x, ln_10, -high))));
 }
-inline __host__ __device__ float exp10(float x) { return ::exp10f(x); }
+inline __host__ __device__ float exp10(float x)
+{
+    // Up to 10^10 they are numbers of the type, and so are all on the way.
+    if (!(x >= 0.0f && x <= 10.0f && x == truncf(x))) return ::exp10f(x);
+    float power = 1.0f;
+    for (int i = int(x); i > 0; --i) power *= 10.0f;
+    return power;
+}
 
 // The length of (x, y), by numbers whose squares neither over- nor underflow. (CUDA's is infinite for some lengths that
 // are numbers of the type.)

@@ -25,12 +25,10 @@ impl Place {
         Self { base, offset, bytes }
     }
 
-    /// The `bytes` that begin `offset` behind the place's beginning; none where they do not lie in it.
-    fn part(self, offset: i64, bytes: u32) -> Option<(Value, i32)> {
-        let end = offset.checked_add(i64::from(bytes))?;
-        let within = offset >= 0 && u64::try_from(end).is_ok_and(|end| end <= self.bytes);
-        let at = i32::try_from(self.offset.checked_add(offset)?).ok()?;
-        within.then_some((self.base, at))
+    /// Whether the `bytes` that begin `offset` behind the place's beginning lie in it.
+    fn holds(self, offset: i64, bytes: u32) -> bool {
+        let end = offset.checked_add(i64::from(bytes)).and_then(|end| u64::try_from(end).ok());
+        offset >= 0 && end.is_some_and(|end| end <= self.bytes)
     }
 }
 
@@ -59,10 +57,13 @@ impl Lower<'_, '_> {
 
     /// Where the bytes lie; an access outside its place is a mistake of the compiler, and fails the compilation.
     fn part(&mut self, place: Place, at: i64, bytes: u32) -> (Value, i32) {
-        place.part(at, bytes).unwrap_or_else(|| {
-            self.outside = true;
-            (place.base, 0)
-        })
+        self.outside |= !place.holds(at, bytes);
+        let offset = place.offset.wrapping_add(at);
+        match i32::try_from(offset) {
+            Ok(offset) => (place.base, offset),
+            // Further than an instruction of the machine can say.
+            Err(_) => (self.b.ins().iadd_imm_s(place.base, offset), 0),
+        }
     }
 
     /// The value at an offset in a place, naturally aligned.
