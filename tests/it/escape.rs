@@ -121,7 +121,7 @@ fn parameters_have_addresses() {
                 st.global.u32 [%rd7], %rd6;";
     let cage = Cage::new();
     let distance = cage.cell.address().wrapping_sub(cage.out.address()) as u32;
-    let expected: Vec<u32> = (0..64).map(|t| if 4 * t & 8 == 0 { 0 } else { distance }).collect();
+    let expected: Vec<u32> = (0..64).map(|t| if (4 * t) & 8 == 0 { 0 } else { distance }).collect();
     assert_eq!(cage.result(&module("", text))[..64], expected);
     let fault = stopped(
         "",
