@@ -292,7 +292,7 @@ impl RunArgs {
     }
 }
 
-/// The compiler that commands without a window use, which ends with the wish to end early, as long as the second is kept.
+/// The compiler of commands without a window, which ends with the wish to end early, as long as the second is kept.
 fn compiler_until(interrupt: &Interrupt) -> (Compiler, Listening) {
     let cancel = Cancel::default();
     let compiler = Compiler::new(Cache::user()).cancelled_by(&cancel);

@@ -117,8 +117,8 @@ impl Marks {
     }
 
     fn may_be_address(&self, word: u64) -> bool {
-        // The upper half of an address of the arena's, and a lower one that a kernel put under it. (What it reads of the
-        // stacks that lie beside the arena has return addresses and the secret in it, too.)
+        // The upper half of an address of the arena's, and a lower one that a kernel put under it. (What it reads of
+        // the stacks that lie beside the arena has return addresses and the secret in it, too.)
         let mixed = (self.arena.start >> 32..=self.arena.end >> 32).contains(&(word >> 32));
         (1 << 32..1 << 47).contains(&word)
             && !mixed

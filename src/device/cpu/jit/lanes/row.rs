@@ -7,8 +7,8 @@
 //! known so is found here.
 //!
 //! The groups of such a row compute the address of a checked access from the one that was checked, not from their
-//! registers, and go the ways that were decided. So they stay within what was checked even if what the rehearsal knew of
-//! registers were wrong.
+//! registers, and go the ways that were decided. So they stay within what was checked even if what the rehearsal knew
+//! of registers were wrong.
 
 use std::collections::HashMap;
 
