@@ -98,8 +98,7 @@ __device__ void sort_digit(unsigned long long *memory, const unsigned long long 
     constexpr unsigned ROWS = SERIAL ? BLOCK : BLOCK / LANES, EACH = DIGITS / BLOCK, TILE = BLOCK * ITEMS;
     // What is unrolled for registers' sake has none on a processor whose threads take turns, and would take long to
     // compile there.
-    constexpr int UNROLL = SERIAL ? 1 : ITEMS, UNROLL_DIGITS = SERIAL ? 1 : EACH, UNROLL_ROWS = SERIAL ? 1 : ROWS;
-    constexpr int WARPS = BLOCK / LANES;
+    constexpr int UNROLL = SERIAL ? 1 : ITEMS, UNROLL_DIGITS = SERIAL ? 1 : EACH, WARPS = BLOCK / LANES;
     constexpr unsigned BYTES = sizeof(Value) > sizeof(Key) ? sizeof(Value) : sizeof(Key);
     __shared__ alignas(16) unsigned char bytes[TILE * BYTES];
     __shared__ unsigned short counts[ROWS][DIGITS], starts[DIGITS];
@@ -146,7 +145,7 @@ __device__ void sort_digit(unsigned long long *memory, const unsigned long long 
     for (unsigned j = 0; j < EACH; ++j) {
         const unsigned digit = thread * EACH + j;
         unsigned sum = 0;
-#pragma unroll UNROLL_ROWS
+#pragma unroll
         for (unsigned r = 0; r < ROWS; ++r) {
             const unsigned own = counts[r][digit];
             counts[r][digit] = sum;
