@@ -6,7 +6,7 @@ mod signature;
 mod types;
 
 use self::signature::{Signature, Slot, signature};
-use super::ast::{Body, Function, Module, Param, Statement};
+use super::ast::{Body, Function, FunctionKind, Module, Param, Statement};
 use super::inst::{Instruction, Op};
 use super::operand::{Address, Base, Operand, Reg, Special, Symbol};
 use super::parser::FILE;
@@ -181,7 +181,12 @@ impl Verifier<'_> {
             None => None,
         };
         match (item.src.first(), prototype) {
-            (Some(Operand::Symbol(Symbol::Function(_), 0)), _) => {}
+            (Some(Operand::Symbol(Symbol::Function(index), 0)), _) => {
+                let callee = self.module.functions.get(*index as usize);
+                if callee.is_none_or(|callee| callee.kind != FunctionKind::Func) {
+                    return fail("a kernel is called; only device functions can be");
+                }
+            }
             (Some(Operand::Reg(reg)), Some(_)) => self.pointer(*reg)?,
             (Some(Operand::Reg(_)), None) => return fail("an indirect call needs a prototype"),
             _ => return fail("nothing is called"),

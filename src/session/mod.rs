@@ -47,7 +47,7 @@ use flight::Flight;
 use program::Program;
 use resources::{Resources, TooLarge};
 use timing::{History, Stopwatch};
-use worker::{Recipe, Verdict, Worker};
+use worker::{Job, Recipe, Verdict, Worker};
 
 /// How long a step may run on when a new program waits to take its place.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -165,7 +165,6 @@ impl Session {
         let recipe = Recipe {
             name: options.name.clone(),
             path: options.path.clone(),
-            trusted: options.trust,
             overrides: Overrides {
                 cpu: device.info().kind == DeviceKind::Cpu,
                 ..options.overrides.clone()
@@ -214,8 +213,14 @@ impl Session {
         self.compile.generation += 1;
         self.compile.phase = Phase::Compiling;
         self.submitted = Instant::now();
-        self.worker.submit(self.compile.generation, text);
+        let (generation, trusted) = (self.compile.generation, self.options.trust);
+        self.worker.submit(Job { generation, text, trusted });
         self.compile.generation
+    }
+
+    /// From now on sources may include files from anywhere; see [`Options::trust`].
+    pub fn trust(&mut self) {
+        self.options.trust = true;
     }
 
     /// Takes over what has ended and starts what comes next, without waiting for either.

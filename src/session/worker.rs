@@ -27,12 +27,14 @@ const FIRST_LOOK: Duration = Duration::from_millis(250);
 /// to start and may have to precompile headers again, which takes seconds.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// How long the end of a session waits for its thread; a compilation that is cancelled ends sooner.
+const FAREWELL: Duration = Duration::from_millis(300);
+
 /// What every source of a session is compiled with.
 #[derive(Clone)]
 pub(super) struct Recipe {
     pub(super) name: String,
     pub(super) path: Option<PathBuf>,
-    pub(super) trusted: bool,
     pub(super) overrides: Overrides,
     pub(super) device: Device,
     pub(super) compiler: Compiler,
@@ -69,9 +71,12 @@ impl Built {
     }
 }
 
-struct Job {
-    generation: u64,
-    text: String,
+/// A text to be compiled.
+pub(super) struct Job {
+    pub(super) generation: u64,
+    pub(super) text: String,
+    /// Whether it may include files from anywhere.
+    pub(super) trusted: bool,
 }
 
 /// Whether the thread works on a text, and what ends that.
@@ -99,7 +104,7 @@ impl Turn {
     }
 }
 
-/// Owns the thread; dropping it ends the compilation that is under way.
+/// Owns the thread; dropping it ends the compilation that is under way, and does not wait for a translation.
 pub(super) struct Worker {
     turn: Arc<Turn>,
     jobs: Option<mpsc::Sender<Job>>,
@@ -122,14 +127,14 @@ impl Worker {
     }
 
     /// Queues a text; a later generation replaces an earlier one that was not begun, and soon ends one that was.
-    pub(super) fn submit(&self, generation: u64, text: String) {
+    pub(super) fn submit(&self, job: Job) {
         if let Some(jobs) = &self.jobs {
             let busy = self.turn.busy();
             if *busy {
                 self.turn.cancel.cancel_at(Instant::now() + GRACE);
             }
             // The thread ends only when this sender is dropped, so there is always a receiver.
-            let _ = jobs.send(Job { generation, text });
+            let _ = jobs.send(job);
         }
     }
 
@@ -155,10 +160,25 @@ impl Drop for Worker {
     fn drop(&mut self) {
         drop(self.jobs.take());
         self.turn.cancel.cancel();
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
+        let Some(thread) = self.thread.take() else { return };
+        if self.has_left() && thread.join().is_err() {
             tracing::error!("the compile thread panicked");
+        }
+    }
+}
+
+impl Worker {
+    /// Waits until the thread is done, but not for a device that translates: that cannot be interrupted. The thread has
+    /// what it works on for itself, and ends with it.
+    fn has_left(&self) -> bool {
+        let deadline = Instant::now() + FAREWELL;
+        loop {
+            let rest = deadline.saturating_duration_since(Instant::now());
+            match self.verdicts.recv_timeout(rest) {
+                Ok(_) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => return true,
+                Err(mpsc::RecvTimeoutError::Timeout) => return false,
+            }
         }
     }
 }
@@ -182,7 +202,7 @@ fn work(
         let drafts = job.generation > 1 && *drafts.get_or_insert_with(|| builder.drafts());
         let mut send = |effort, refined| {
             let start = Instant::now();
-            let outcome = build_or_say(&mut builder, recipe, &compiler, &job.text, effort);
+            let outcome = build_or_say(&mut builder, recipe, &compiler, &job, effort);
             if matches!(outcome, Err(Error::Compile(compile::Error::Cancelled)))
                 && turn.cancel.is_cancelled()
             {
@@ -220,10 +240,10 @@ fn build_or_say(
     builder: &mut Builder,
     recipe: &Recipe,
     compiler: &Compiler,
-    text: &str,
+    job: &Job,
     effort: Effort,
 ) -> Result<Built, Error> {
-    let build = || build(builder, recipe, compiler, text, effort);
+    let build = || build(builder, recipe, compiler, job, effort);
     let attempt = panic::catch_unwind(panic::AssertUnwindSafe(build));
     attempt.unwrap_or_else(|_| {
         let text = "warpaint itself failed on this source; please report it with the file";
@@ -235,14 +255,14 @@ fn build(
     builder: &mut Builder,
     recipe: &Recipe,
     compiler: &Compiler,
-    text: &str,
+    job: &Job,
     effort: Effort,
 ) -> Result<Built, Error> {
-    let mut scene = match Scene::parse(&recipe.name, text, &recipe.overrides) {
+    let mut scene = match Scene::parse(&recipe.name, &job.text, &recipe.overrides) {
         Ok(scene) => scene,
         Err(diagnostics) => return Ok(Built::rejected(diagnostics)),
     };
     scene.path.clone_from(&recipe.path);
-    scene.trusted = recipe.trusted;
+    scene.trusted = job.trusted;
     builder.build(scene, effort, compiler)
 }

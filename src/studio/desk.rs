@@ -4,7 +4,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs, io,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::Instant,
@@ -321,7 +321,7 @@ impl Desk {
     }
 
     fn save_to(&mut self, path: PathBuf) -> io::Result<()> {
-        let disk = fs::read_to_string(&path).ok();
+        let disk = file::read_regular_text(&path, file::SOURCE_LIMIT).ok();
         if let Some(disk) = disk
             && (self.on_disk(disk) == DiskChange::Conflict)
         {
@@ -424,7 +424,7 @@ impl Desk {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{fs, time::Duration};
 
     use super::*;
     use crate::studio::keeper::no_wake;

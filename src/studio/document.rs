@@ -1,11 +1,11 @@
 //! The open scene's text, where it comes from, and which of its states are safe on the disk.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
-use crate::scene::Scene;
+use crate::{file, scene::Scene};
 
 /// Seconds without a key after which a changed text is compiled.
 pub const PAUSE_S: f64 = 0.3;
@@ -56,9 +56,10 @@ impl Document {
     /// Reads the file at `path`, named as the user named it.
     ///
     /// # Errors
-    /// Whatever the system says about reading; text that is not UTF-8 is `InvalidData`.
+    /// Whatever the system says about reading, and those of [`file::read_regular_text`]: a pipe or a device is not
+    /// opened, and text that is not UTF-8 is `InvalidData`.
     pub fn read(path: &Path) -> io::Result<Self> {
-        let text = fs::read_to_string(path)?;
+        let text = file::read_regular_text(path, file::SOURCE_LIMIT)?;
         Ok(Self::new(path.display().to_string(), Some(path.to_owned()), &text))
     }
 
@@ -158,6 +159,8 @@ impl Document {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn document() -> Document {
@@ -171,6 +174,11 @@ mod tests {
         assert_eq!(kind("no.cu"), io::ErrorKind::NotFound);
         fs::write(folder.path().join("b.cu"), [0xff, 0xfe]).unwrap();
         assert_eq!(kind("b.cu"), io::ErrorKind::InvalidData);
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("/dev/zero", folder.path().join("endless.cu")).unwrap();
+            assert_eq!(kind("endless.cu"), io::ErrorKind::InvalidInput);
+        }
     }
 
     #[test]

@@ -14,6 +14,8 @@ use std::{
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
+use crate::file;
+
 /// Watches one file, and those that it includes.
 pub struct FileWatch {
     path: PathBuf,
@@ -80,7 +82,7 @@ impl FileWatch {
     /// change of its own.
     pub fn poll(&self) -> Option<String> {
         self.changes.try_iter().last()?;
-        std::fs::read_to_string(&self.path).ok()
+        file::read_regular_text(&self.path, file::SOURCE_LIMIT).ok()
     }
 
     /// Whether a file that it includes may have changed since the last call.

@@ -2,6 +2,7 @@
 
 use std::{
     any::Any,
+    collections::BTreeSet,
     panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
@@ -238,6 +239,8 @@ struct Studio {
     probe: Option<Probe>,
     /// What kernels get.
     mouse: [f32; 4],
+    /// The documents, by name, that may include files from anywhere.
+    trusted: BTreeSet<String>,
     pace: Pace,
     title: String,
     /// In pixels, as the last event said: winit panics when asked for the size of a window that is gone.
@@ -279,7 +282,8 @@ impl Studio {
         let timer = gl::TimerQuery::new(context.gl())?;
         let recovery = folders.as_ref().map(|folders| Recovery::new(&folders.recovery));
         let rate = window.current_monitor().and_then(|m| m.refresh_rate_millihertz());
-        let session = new_session(&document, &options, &context, &device, &proxy)?;
+        let trust = options.trust;
+        let session = new_session(&document, &options, trust, &context, &device, &proxy)?;
         // What the command line sets is meant for the scene that it names.
         options.constants.clear();
         options.parameters.clear();
@@ -310,6 +314,7 @@ impl Studio {
             pointer: Pointer::default(),
             probe: None,
             mouse: [0.0; 4],
+            trusted: BTreeSet::new(),
             pace,
             title: String::new(),
         };
@@ -578,6 +583,7 @@ impl Studio {
             Action::Reveal(line, column) => self.locals.editor.reveal(line, column),
             Action::ReloadFromDisk => self.desk.reload_from_disk(),
             Action::KeepMine => self.desk.keep_mine(),
+            Action::Trust => self.trust(),
             Action::Recover(file) => match self.desk.recover(&file) {
                 Recovered::Opened => self.opened(),
                 Recovered::InPlace | Recovered::Not => {}
@@ -622,6 +628,16 @@ impl Studio {
             }
             None => self.restart(),
         }
+    }
+
+    /// Lets the open scene include files from anywhere, for as long as the studio runs.
+    fn trust(&mut self) {
+        self.trusted.insert(self.desk.document.name.clone());
+        if let Some(session) = &mut self.session {
+            session.trust();
+        }
+        let text = self.desk.document.submit();
+        self.compile(text);
     }
 
     fn point(&mut self, pointer: Pointer) {
@@ -675,9 +691,10 @@ impl Studio {
     fn restart(&mut self) {
         self.session = None;
         self.drawn = None;
-        let document = &self.desk.document;
+        let (document, options) = (&self.desk.document, &self.options);
+        let trust = options.trust || self.trusted.contains(&document.name);
         let session =
-            new_session(document, &self.options, &self.context, &self.device, &self.proxy);
+            new_session(document, options, trust, &self.context, &self.device, &self.proxy);
         match session {
             Ok(session) => self.session = Some(session),
             Err(error) => self.end_session(&error),
@@ -715,6 +732,7 @@ impl Studio {
 fn new_session(
     document: &Document,
     options: &Options,
+    trust: bool,
     context: &gl::Context,
     device: &Device,
     proxy: &EventLoopProxy<Event>,
@@ -722,7 +740,7 @@ fn new_session(
     let of_session = session::Options {
         name: document.name.clone(),
         path: document.path.clone(),
-        trust: options.trust,
+        trust,
         source: document.text.clone(),
         overrides: Overrides { constants: options.constants.clone(), ..Overrides::default() },
         parameters: options.parameters.clone(),

@@ -157,6 +157,32 @@ fn calls_take_variables_of_parameters_alone() {
     }
 }
 
+/// A kernel's compiled form takes the range of threads where a device function's takes its arguments.
+#[test]
+fn kernels_are_not_called() {
+    let other = |params: &str| {
+        format!(
+            ".visible .entry other({params})\n{{\n.reg .b64 %v;\n.reg .b32 %t;\nmov.u32 %t, %tid.x;\nbar.sync 0;\n\
+             st.shared.u32 [0], %t;\nret;\n}}\n"
+        )
+    };
+    let declared = ".param .b64 one;\n.param .b64 two;\n";
+    for (params, call) in [
+        ("", "call.uni other, ();"),
+        (".param .b64 a", "call.uni other, (one);"),
+        (".param .b64 a, .param .b64 b", "call.uni other, (one, two);"),
+        ("", "call.uni k, (one, two);"),
+    ] {
+        refused(&other(params), &format!("{declared}{call}"), "a kernel is called");
+    }
+    let by_function = format!("{}.func f()\n{{\ncall.uni other, ();\nret;\n}}\n", other(""));
+    refused(&by_function, "call.uni f, ();", "a kernel is called");
+    let by_address =
+        ".reg .b64 %to;\nmov.b64 %to, other;\nP: .callprototype _ ();\ncall %to, (), P;";
+    let fault = stopped(&other(""), by_address, 8);
+    assert_eq!(fault.kind, FaultKind::InvalidRead);
+}
+
 /// A parameter's place lies in local memory: what a kernel can find out of it says nothing of the host's memory.
 #[test]
 fn addresses_of_arguments_are_those_of_local_memory() {

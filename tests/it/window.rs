@@ -32,6 +32,9 @@ __global__ void place(float4 *position, int n) {
 }
 __device__ float shift() { return 0.0f; }"#;
 
+/// The button that trusts a scene, at the studio's first layout.
+const TRUST: [i32; 2] = [1122, 64];
+
 #[test]
 fn typing_in_the_editor_changes_the_picture() {
     let Some((screen, mut studio)) = Screen::open(BLOB) else { return };
@@ -53,6 +56,29 @@ fn typing_in_the_editor_changes_the_picture() {
 
     assert_eq!(fs::read_to_string(screen.place.path("scene.cu")).unwrap(), BLOB, "nobody saved it");
     assert!(studio.is_running(), "the studio lives on");
+}
+
+#[test]
+fn a_scene_that_includes_from_elsewhere_runs_once_it_is_trusted() {
+    let Some(screen) = Screen::new() else { return };
+    fs::create_dir(screen.place.path("scenes")).unwrap();
+    screen.place.file("outside.h", "#define SHIFT 0.5f\n");
+    let by_header = BLOB.replace("---*/\n", "---*/\n#include \"../outside.h\"\n");
+    let text = by_header.replace("return 0.0f", "return SHIFT");
+    screen.place.file("scenes/scene.cu", &text);
+    let mut studio = screen.start(&["scenes/scene.cu"]);
+    // The strip with the question is of the colour of warnings.
+    let asks = || {
+        let picture = screen.picture();
+        let [red, green, blue] = picture.rgb[TRUST[1] as usize * picture.width + 1040];
+        red > blue + 8 && green > blue + 4
+    };
+    screen.until("the question is there", asks);
+    assert_eq!(screen.blob(), None, "nothing runs before the answer");
+    screen.click(TRUST);
+    screen.blob_where("the blob is drawn", |_| true);
+    assert!(!asks());
+    assert!(studio.is_running());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Strips above the view: a kernel's fault, and what the studio has to tell or ask.
+//! Strips above the view: a kernel's fault, files that the scene may not include, what the studio has to tell or ask.
 
 use egui::{Align, Frame, Layout, Margin, RichText, Sense, TextStyle, Ui, text::LayoutJob, vec2};
 
@@ -31,6 +31,11 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, file: &str, notices: &[Notice]) ->
     ui.spacing_mut().item_spacing.y = 0.0;
     if let Some(fault) = &snapshot.fault {
         strip(ui, Severity::Fault, |ui| fault_content(ui, fault, file, &mut actions));
+    }
+    if !snapshot.compile.untrusted.is_empty() {
+        strip(ui, Severity::Warning, |ui| {
+            untrusted_content(ui, &snapshot.compile.untrusted, &mut actions);
+        });
     }
     for notice in notices {
         ui.push_id(notice.number, |ui| {
@@ -87,6 +92,25 @@ fn fault_content(ui: &mut Ui, fault: &Diagnostic, file: &str, actions: &mut Vec<
             // The view is beneath, and the list of problems has all of it.
             job.wrap.max_rows = 3;
             ui.add(egui::Label::new(job).wrap()).on_hover_text(fault.text.trim());
+        });
+    });
+}
+
+fn untrusted_content(ui: &mut Ui, files: &[String], actions: &mut Vec<Action>) {
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        let tip = "Until the studio is closed, this scene may include any file.\nA stranger's could show what is in it.";
+        if ui.button("Trust this scene").on_hover_text(tip).clicked() {
+            actions.push(Action::Trust);
+        }
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            let text = match files {
+                [file] => format!("The scene wants to include {file}, which is not in its folder."),
+                files => {
+                    format!("The scene wants to include {} files that are not in its folder.", files.len())
+                }
+            };
+            let label = egui::Label::new(RichText::new(text).color(theme::STRONG)).wrap();
+            ui.add(label).on_hover_text(files.join("\n"));
         });
     });
 }

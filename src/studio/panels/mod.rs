@@ -52,6 +52,8 @@ pub enum Action {
     ReloadFromDisk,
     /// Keep the editor's text although the disk has another.
     KeepMine,
+    /// Let the open scene include files from anywhere, and compile it anew.
+    Trust,
     /// Put the unsaved text in this file into the editor, with its document.
     Recover(PathBuf),
     /// Forget the unsaved text in this file.

@@ -496,6 +496,7 @@ impl Writer {
             let _ = writeln!(self.out, "st.param.b64 [prm], {value};");
         }
         let text = match self.rng.u32(0..16) {
+            _ if self.hostile() => self.call_of_anything(),
             0 | 1 => {
                 let (to, of) =
                     (self.argument(&["prm", "%d15"]), self.argument(&["prm", "%d6", "24"]));
@@ -538,6 +539,20 @@ impl Writer {
             let to = self.wide();
             let _ = writeln!(self.out, "ld.param.b64 {to}, [prm];");
         }
+    }
+
+    /// A call of any function, with as many arguments and results as it may have or not.
+    fn call_of_anything(&mut self) -> String {
+        let named =
+            ["k", "other", "f0", "f1", "f2", "f3", "malloc", "free", "vprintf", "gvar", "%d13"];
+        let callee = pick(&mut self.rng, &named);
+        let mut list = |natural: &[&'static str], most: usize| {
+            let count = self.rng.usize(0..=most);
+            (0..count).map(|_| self.argument(natural)).collect::<Vec<String>>().join(", ")
+        };
+        let (results, arguments) = (list(&["prm", "pblk"], 1), list(&["prm", "pblk", "%d7"], 3));
+        let results = if results.is_empty() { results } else { format!("({results}), ") };
+        format!("call {results}{callee}, ({arguments});")
     }
 
     /// A call by a handle, right or forged.

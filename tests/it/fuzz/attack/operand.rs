@@ -40,7 +40,7 @@ const OF_KERNEL: &[Symbol] = &[
 /// Parameters and result of a device function.
 const OF_FUNCTION: &[Symbol] = &[("param", "fa", 8), ("param", "fb", 4), ("param", "fr", 8)];
 /// What has an address and is no memory.
-const FUNCTIONS: &[&str] = &["f0", "f1", "f2", "f3", "malloc", "free", "vprintf", "k"];
+const FUNCTIONS: &[&str] = &["f0", "f1", "f2", "f3", "malloc", "free", "vprintf", "k", "other"];
 
 /// State spaces as they are spelt in front of a type.
 pub const SPACES: &[&str] = &[

@@ -79,6 +79,19 @@ const FUNCTIONS: [&str; 4] = [
     ".func (.param .b64 fr) f3 (.param .b64 fa, .param .b32 fb)",
 ];
 
+/// Another kernel, whose threads wait for each other.
+const OTHER: &str = ".visible .entry other(.param .u64 oa, .param .u64 ob)
+{
+.reg .b64 %v;
+.reg .b32 %t;
+ld.param.u64 %v, [oa];
+mov.u32 %t, %tid.x;
+bar.sync 0;
+st.global.u32 [%v], %t;
+ret;
+}
+";
+
 const REGISTERS: &str = ".reg .pred %p<6>;
 .reg .b16 %h<4>;
 .reg .b32 %r<14>;
@@ -131,6 +144,7 @@ pub fn module(rng: &mut Rng) -> (String, Theme) {
     let table = ".global .align 8 .u64 gtab[8] = {generic(gvar)+8, cvar, 5, gcell, svar, -1, 4096, 0};\n\
                  .const .align 8 .u64 ctab[2] = {gvar, 7};\n";
     text.push_str(table);
+    text.push_str(OTHER);
     for head in &FUNCTIONS[..functions] {
         let mut writer = Writer::new(rng, theme, hostility);
         writer.left = writer.rng.u32(1..8);
