@@ -1,7 +1,7 @@
 //! Which files a compilation may read: for the cache's key, and whether it may.
 //!
 //! NVRTC lists no dependencies, so the sources are scanned for `#include` without preprocessing: block comments and
-//! branches not taken count too, and of one name every file that any search folder holds. That is more than
+//! branches not taken count too (`mentions`), and of one name every file that any search folder holds. That is more than
 //! the compiler reads, never less. Where it cannot be told (`#include MACRO`), or where the result depends
 //! on the clock, the request has no key and is compiled every time.
 //!
@@ -11,21 +11,19 @@
 //! Files in the toolchain's own folders are told apart by path, length and time and not opened: they change
 //! only with the toolkit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::budget::{Budget, MOST_MENTIONS};
 use super::discovery::{Stamp, Toolchain};
+use super::mentions::{Mention, Mentions};
 use super::reach::{Reach, is_below};
 use super::request::{PRELUDE_NAME, Request};
 use crate::diagnostic::Diagnostic;
-use crate::file::{SOURCE_LIMIT, read_regular};
-
-/// Macros that make two compilations of one text differ.
-const CLOCK_MACROS: [&str; 3] = ["__TIME__", "__DATE__", "__TIMESTAMP__"];
 
 /// What a file on the search path contributes to the key.
 #[derive(Debug, PartialEq, Eq)]
@@ -74,6 +72,8 @@ pub(super) fn scan(request: &Request, toolchain: &Toolchain) -> Scan {
         is_told,
         refused: Vec::new(),
         untrusted: Vec::new(),
+        budget: Budget::new(),
+        pending: VecDeque::new(),
     };
     let own_dir = parent(Path::new(&request.name));
     for file in options.files {
@@ -89,6 +89,7 @@ pub(super) fn scan(request: &Request, toolchain: &Toolchain) -> Scan {
         let header_dir = parent(Path::new(&header.name));
         scanner.text(header.text.as_bytes(), &[&header_dir, &own_dir], &header.name);
     }
+    scanner.follow_files();
     let Scanner { inputs, is_told, refused, untrusted, .. } = scanner;
     Scan { inputs: is_told.then_some(inputs), refused, untrusted }
 }
@@ -150,7 +151,13 @@ struct Scanner<'a> {
     is_told: bool,
     refused: Vec<Diagnostic>,
     untrusted: Vec<String>,
+    budget: Budget,
+    /// Files whose own includes are still to be followed, with their texts.
+    pending: VecDeque<(PathBuf, Vec<u8>)>,
 }
+
+/// As many are told of one kind; nobody reads more.
+const MOST_TOLD: usize = 100;
 
 /// File and line of an include.
 type At<'a> = (&'a str, u32);
@@ -161,10 +168,23 @@ impl Scanner<'_> {
         let Mentions { found, asks_for_time } = Mentions::of(text);
         self.is_told &= !asks_for_time;
         for Mention { what, line } in found {
+            if !self.budget.follow() {
+                self.is_told = false;
+                let text = format!("one include too many: {MOST_MENTIONS} are followed at most");
+                return self.refuse(text, (name, line));
+            }
             match what {
                 Some(what) => self.include(&what, own_dirs, (name, line)),
                 None => self.computed((name, line)),
             }
+        }
+    }
+
+    /// Follows the includes of files that are included. They wait in a queue, as a stranger may nest them deeper than any
+    /// stack.
+    fn follow_files(&mut self) {
+        while let Some((file, text)) = self.pending.pop_front() {
+            self.text(&text, &[&parent(&file)], &file.to_string_lossy());
         }
     }
 
@@ -176,7 +196,7 @@ impl Scanner<'_> {
             let text =
                 format!("what this includes cannot be told, since a macro names it; {TRUST}");
             self.refuse(text, at);
-            self.untrusted.push(format!("what a macro names, {}:{}", at.0, at.1));
+            self.distrust(format!("what a macro names, {}:{}", at.0, at.1));
         }
     }
 
@@ -207,10 +227,10 @@ impl Scanner<'_> {
             self.inputs.files.push(Input::Toolkit(Stamp::of(&file)));
             return;
         }
-        match read_regular(&file, SOURCE_LIMIT) {
+        match self.budget.read(&file) {
             Ok(text) => {
                 self.inputs.files.push(Input::Content(file.clone(), Sha256::digest(&text).into()));
-                self.text(&text, &[&parent(&file)], &file.to_string_lossy());
+                self.pending.push_back((file, text));
             }
             Err(_) if in_memory => {}
             Err(error)
@@ -227,8 +247,14 @@ impl Scanner<'_> {
     /// Once, though several folders may lead to the file.
     fn refuse(&mut self, text: String, (file, line): At<'_>) {
         let remark = Diagnostic::error(file, text).at(line, None);
-        if !self.refused.contains(&remark) {
+        if self.refused.len() < MOST_TOLD && !self.refused.contains(&remark) {
             self.refused.push(remark);
+        }
+    }
+
+    fn distrust(&mut self, what: String) {
+        if self.untrusted.len() < MOST_TOLD && !self.untrusted.contains(&what) {
+            self.untrusted.push(what);
         }
     }
 
@@ -248,10 +274,7 @@ impl Scanner<'_> {
             "`{name}` may not be included: it leads to {}, and a scene takes files from CUDA's folders and {from}; {TRUST}",
             file.canonicalize().as_deref().unwrap_or(file).display()
         );
-        let file = file.display().to_string();
-        if !self.untrusted.contains(&file) {
-            self.untrusted.push(file);
-        }
+        self.distrust(file.display().to_string());
         self.refuse(text, at);
         false
     }
@@ -270,190 +293,13 @@ impl Scanner<'_> {
 /// How to include something all the same.
 const TRUST: &str = "--trust allows it, for scenes of people whom you trust";
 
-/// The names in `#include`, `#include_next`, `#import`, `#embed` and `__has_include`, or `None` where a name
-/// is computed or the text asks for the time.
-#[cfg(feature = "gl")]
-pub(crate) fn included_names(text: &[u8]) -> Option<Vec<String>> {
-    let Mentions { found, asks_for_time } = Mentions::of(text);
-    let names: Option<Vec<_>> = found.into_iter().map(|mention| mention.what).collect();
-    names.filter(|_| !asks_for_time)
-}
-
-/// What a text says about other files, in its order.
-struct Mentions {
-    found: Vec<Mention>,
-    /// Whether the result depends on the clock.
-    asks_for_time: bool,
-}
-
-/// A place where a text names another file.
-struct Mention {
-    /// The name; `None` where it is computed.
-    what: Option<String>,
-    line: u32,
-}
-
-/// What makes the compiler look at a file.
-const DIRECTIVES: [&str; 5] = ["include_next", "include", "import", "embed", "using"];
-
-/// How a directive may begin.
-const HASHES: [&str; 3] = ["#", "%:", "??="];
-
-impl Mentions {
-    fn of(text: &[u8]) -> Self {
-        let text = String::from_utf8_lossy(text);
-        let (joined, joints) = join_lines(&text);
-        let text: &str = joined.as_deref().unwrap_or(&text);
-        let line = |at: usize| {
-            let before = text[..at].bytes().filter(|byte| *byte == b'\n').count();
-            let joined = joints.partition_point(|joint| *joint <= at);
-            u32::try_from(before + joined + 1).unwrap_or(u32::MAX)
-        };
-        let mut found = Vec::new();
-        for hash in HASHES {
-            for (at, _) in text.match_indices(hash) {
-                if let Some(what) = directive(&text[at + hash.len()..])
-                    && !is_comment(&text[..at])
-                {
-                    found.push((at, what));
-                }
-            }
-        }
-        for word in ["__has_include", "__has_embed"] {
-            for (at, _) in text.match_indices(word) {
-                if let Some(what) = question(&text[at + word.len()..], line_before(&text[..at]))
-                    && !is_comment(&text[..at])
-                {
-                    found.push((at, what));
-                }
-            }
-        }
-        found.sort_by_key(|(at, _)| *at);
-        Self {
-            found: found.into_iter().map(|(at, what)| Mention { what, line: line(at) }).collect(),
-            asks_for_time: CLOCK_MACROS.iter().any(|name| text.contains(name)),
-        }
-    }
-}
-
-/// The text with continued lines joined, where there are any, and where they were.
-fn join_lines(text: &str) -> (Option<String>, Vec<usize>) {
-    if !text.contains('\\') {
-        return (None, Vec::new());
-    }
-    let (mut joined, mut joints) = (String::with_capacity(text.len()), Vec::new());
-    let mut rest = text;
-    while let Some(at) = rest.find('\\') {
-        let after = &rest[at + 1..];
-        let next = after.strip_prefix("\r\n").or_else(|| after.strip_prefix('\n'));
-        joined.push_str(&rest[..at + usize::from(next.is_none())]);
-        joints.extend(next.map(|_| joined.len()));
-        rest = next.unwrap_or(after);
-    }
-    joined.push_str(rest);
-    (Some(joined), joints)
-}
-
-/// The name that a directive asks for, where `text` is the rest of one that reads a file: `Some(None)` for one that is
-/// computed.
-fn directive(text: &str) -> Option<Option<String>> {
-    let text = skip_blanks(text);
-    let rest = DIRECTIVES.iter().find_map(|word| text.strip_prefix(word))?;
-    let goes_on = rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-    (!goes_on).then(|| quoted_name(skip_blanks(rest)))
-}
-
-/// The name that `__has_include` asks for, with `text` behind it and `before` on its line. Where it is only looked
-/// whether there is such a thing, it asks for nothing; a macro that stands for it asks for anything.
-fn question(text: &str, before: &str) -> Option<Option<String>> {
-    let text = text.strip_prefix("_next").unwrap_or(text);
-    if text.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
-        return None;
-    }
-    match skip_blanks(text).strip_prefix('(') {
-        Some(inner) => Some(quoted_name(skip_blanks(inner))),
-        None => before.contains("define ").then_some(None),
-    }
-}
-
-/// What stands before on the same line.
-fn line_before(text: &str) -> &str {
-    text.rsplit(['\n', '\r']).next().unwrap_or(text)
-}
-
-/// Whether what comes after `before` is certainly a comment's: its line begins with two slashes, and no comment that
-/// began on an earlier line ends on it.
-fn is_comment(before: &str) -> bool {
-    let line = line_before(before);
-    line.trim_start_matches(BLANKS).starts_with("//") && !line.contains("*/")
-}
-
-/// What may stand between the words of a directive; a carriage return alone ends no line.
-const BLANKS: [char; 5] = [' ', '\t', '\r', '\x0b', '\x0c'];
-
-/// `text` without leading blanks and block comments.
-fn skip_blanks(text: &str) -> &str {
-    let mut rest = text.trim_start_matches(BLANKS);
-    while let Some(end) = rest.strip_prefix("/*").and_then(|comment| comment.find("*/")) {
-        rest = rest[end + 4..].trim_start_matches(BLANKS);
-    }
-    rest
-}
-
-/// The name between the quotes or angle brackets that `text` starts with.
-fn quoted_name(text: &str) -> Option<String> {
-    let close = match text.as_bytes().first()? {
-        b'"' => '"',
-        b'<' => '>',
-        _ => return None,
-    };
-    let (name, _) = text[1..].split_once(close)?;
-    (!name.contains('\n')).then(|| name.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compile::request::{Header, Target};
 
-    fn names(text: &str) -> Option<Vec<String>> {
-        let Mentions { found, asks_for_time } = Mentions::of(text.as_bytes());
-        let names: Option<Vec<_>> = found.into_iter().map(|mention| mention.what).collect();
-        names.filter(|_| !asks_for_time)
-    }
-
-    fn lines(text: &str) -> Vec<u32> {
-        Mentions::of(text.as_bytes()).found.iter().map(|mention| mention.line).collect()
-    }
-
     #[test]
-    fn every_spelling_of_include_is_found() {
-        let text = "#include <a.h>\n # /* x */ include /* y */ \"b.h\"\n#inc\\\nlude \"c.h\"\n%:include<d.h>\n\
-                    /* #include \"e.h\" */\n#if __has_include( <f.h> )\nint include; // to include things\n\
-                    #include_next <g.h>\n#import \"h.h\"\n#\x0binclude\x0c\"i.h\"\n#/* /* */include \"j.h\"\n\
-                    /*\n// */ #include \"k.h\"\n// x\r#include \"l.h\"\n??=include \"m.h\"\n";
-        let expected = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"];
-        assert_eq!(names(text).unwrap(), expected.map(|stem| format!("{stem}.h")));
-        assert_eq!(lines(text), [1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 14, 15, 16]);
-    }
-
-    #[test]
-    fn a_line_that_is_a_comment_names_nothing() {
-        assert_eq!(names("// #include \"a.h\"\n  // #include X\n"), Some(vec![]));
-        assert_eq!(names("#ifdef __has_include\n#if defined(__has_include)\n"), Some(vec![]));
-        // The comment goes on.
-        assert_eq!(names("// \\\n#include \"a.h\"\n"), Some(vec![]));
-        assert_eq!(names("#includes \"a.h\"\n#include_directory \"a.h\"\n"), Some(vec![]));
-    }
-
-    #[test]
-    fn what_cannot_be_told_has_no_key() {
-        assert_eq!(names("#define H \"a.h\"\n#include H\n"), None);
-        assert_eq!(names("#include \"a.h\n"), None);
-        assert_eq!(names("#define ASK __has_include\n"), None);
-        assert_eq!(names("#if __has_include(H)\n"), None);
-        assert_eq!(names("const char *t = __TIME__;"), None);
-        assert_eq!(names("int x;"), Some(vec![]));
+    fn precompiled_headers_have_no_key() {
         assert!(Options::of(&["--use-pch=a".into()]).is_none());
     }
 

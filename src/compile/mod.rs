@@ -8,6 +8,7 @@
 //! NVRTC's options and functions: *NVRTC, CUDA C++ Runtime Compilation*, NVIDIA.
 
 mod attempt;
+mod budget;
 mod c_headers;
 mod cache;
 mod cancel;
@@ -18,6 +19,7 @@ mod entry;
 mod includes;
 mod job;
 mod limits;
+mod mentions;
 mod nvrtc;
 mod precompiled;
 mod reach;
@@ -32,11 +34,13 @@ use std::time::{Duration, Instant};
 
 use crate::diagnostic::Diagnostic;
 
+#[cfg(feature = "gl")]
+pub(crate) use budget::Budget;
 pub use cache::Cache;
 pub use cancel::Cancel;
-#[cfg(feature = "gl")]
-pub(crate) use includes::included_names;
 pub use limits::Limits;
+#[cfg(feature = "gl")]
+pub(crate) use mentions::included_names;
 pub use reach::Reach;
 pub use request::{Header, PRELUDE_NAME, Request, Target};
 pub use seed::{has_seed, write_seed};

@@ -17,7 +17,6 @@ use crate::{
     device::{self, Device, DeviceKind, Function, LaunchConfig},
     diagnostic::{Diagnostic, Severity},
     element::Element,
-    file,
     scene::{self, Plan, Scene, When},
 };
 
@@ -243,16 +242,19 @@ fn read_included(scene: &mut Scene) -> Vec<PathBuf> {
         let names = compile::included_names(text.as_bytes()).unwrap_or_default();
         names.into_iter().map(move |name| folder.join(name))
     };
+    let mut budget = compile::Budget::new();
     let Some(path) = scene.path.clone() else { return Vec::new() };
     let reach = reach(scene);
     let mut seen = BTreeSet::new();
     let mut open: Vec<PathBuf> = beside(&scene.source, &path).collect();
-    while let Some(path) = open.pop() {
+    // What is too much is told before it is compiled.
+    while let Some(path) = open.pop().filter(|_| budget.follow()) {
         if seen.contains(&path) {
             continue;
         }
         if reach.holds(&path)
-            && let Ok(text) = file::read_regular_text(&path, file::SOURCE_LIMIT)
+            && let Ok(text) = budget.read(&path)
+            && let Ok(text) = String::from_utf8(text)
         {
             scene.include(&path.display().to_string(), &text);
             open.extend(beside(&text, &path));
