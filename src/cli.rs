@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use warpaint::{
     compile::{Cache, Cancel, Compiler},
     device::Choice,
-    diagnostic::{Diagnostic, has_errors, printable},
+    diagnostic::{Diagnostic, escaped_json, has_errors, printable},
     headless::{
         self, Bench, Case, Check, Dump, Error, ExitStatus, Outcome, Render, Result, Run,
         SceneSource, Test,
@@ -383,7 +383,7 @@ fn devices(json: bool, verbose: bool) -> Result<()> {
     let report = headless::devices(verbose);
     match json {
         true => match serde_json::to_string_pretty(&report) {
-            Ok(text) => print(&format!("{text}\n")),
+            Ok(text) => print(&format!("{}\n", escaped_json(&text))),
             Err(error) => {
                 Err(Error::Usage(format!("the report cannot be written as JSON: {error}")))
             }

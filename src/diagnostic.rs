@@ -8,7 +8,7 @@ mod printable;
 
 use std::fmt;
 
-pub use printable::{escaped, printable};
+pub use printable::{escaped, escaped_json, printable};
 
 /// How bad a [`Diagnostic`] is.
 ///

@@ -98,7 +98,7 @@ pub(crate) fn read_regular_text(path: &Path, limit: u64) -> io::Result<String> {
 /// Whatever the system says about writing, `PermissionDenied` for a read-only file, and `NotFound` for a link to
 /// nothing.
 pub(crate) fn replace(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
-    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+    if is_written_through(path) {
         return fs::OpenOptions::new().write(true).open(path)?.write_all(content.as_ref());
     }
     let (target, _) = replaceable(path)?;
@@ -107,8 +107,23 @@ pub(crate) fn replace(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> 
     draft.persist(path)
 }
 
+/// Whether `path` is neither a file nor a folder, but a pipe or a device: whoever writes writes into that.
+pub(crate) fn is_written_through(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
 /// The file that `path` means, behind symbolic links, and its permissions where it is there.
+///
+/// # Errors
+/// `IsADirectory`, `InvalidInput` for a pipe or a device, `PermissionDenied` for a read-only file, and `NotFound` for
+/// a link to nothing.
 pub(crate) fn replaceable(path: &Path) -> io::Result<(PathBuf, Option<fs::Permissions>)> {
+    if is_written_through(path) {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is a pipe or a device, not a file",
+        ));
+    }
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
         // Where the link leads to may not be a place to write at all, and to replace the link is not what it is for.

@@ -32,6 +32,28 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// `json` with what [`escaped`] would show as `\u` escapes, which JSON itself only demands of some.
+///
+/// ```
+/// use warpaint::diagnostic::escaped_json;
+///
+/// assert_eq!(escaped_json("{\"name\": \"\u{9b}31m\"}\n"), "{\"name\": \"\\u009b31m\"}\n");
+/// ```
+pub fn escaped_json(json: &str) -> Cow<'_, str> {
+    if !json.contains(steers) {
+        return Cow::Borrowed(json);
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for character in json.chars() {
+        match steers(character) {
+            // All of them are one unit of UTF-16, and only strings have them.
+            true => escaped += &format!("\\u{:04x}", u32::from(character)),
+            false => escaped.push(character),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
 /// Whether a terminal, or a reader's eye, would be led astray by it.
 fn steers(character: char) -> bool {
     match character {

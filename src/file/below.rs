@@ -7,6 +7,9 @@ use std::{
 
 use super::stays_below;
 
+/// So many folders lie between at most, for each is made and looked at.
+const DEEPEST: usize = 32;
+
 /// The file that is called `name` below `folder`, behind links that do not leave it.
 ///
 /// # Errors
@@ -27,6 +30,10 @@ pub(crate) fn place_below(folder: &Path, name: &Path) -> io::Result<PathBuf> {
     let root = place.clone();
     let file_name = name.file_name().filter(|_| stays_below(name));
     let file_name = file_name.ok_or_else(|| leaves(name))?;
+    if name.components().count() > DEEPEST {
+        let text = format!("it lies more than {DEEPEST} folders deep");
+        return Err(io::Error::new(io::ErrorKind::InvalidFilename, text));
+    }
     for part in name.parent().into_iter().flat_map(Path::components) {
         place.push(part);
         if let Err(error) = fs::create_dir(&place)
@@ -85,6 +92,8 @@ mod tests {
         let kept = fs::canonicalize(folder.join("kept/a.npy")).unwrap();
         assert_eq!(place("kept/a.npy").unwrap(), kept);
         assert_eq!(place("within/a.npy").unwrap(), kept);
+        assert!(place(&format!("{}a.npy", "d/".repeat(31))).is_ok());
+        assert!(place(&format!("{}a.npy", "d/".repeat(32))).is_err());
         assert!(place("new/er/a.npy").unwrap().parent().unwrap().is_dir());
         for name in ["out/a.npy", "out/new/a.npy", "link.npy", "../a.npy", "/a.npy", "kept"] {
             assert!(place(name).is_err(), "{name}");

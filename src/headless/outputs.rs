@@ -66,6 +66,10 @@ impl Output<'_> {
         if let Some(folder) = known.filter(|folder| !folder.is_dir()) {
             return refused(format!("there is no folder {}", folder.display()));
         }
+        let is_clip = matches!(self.target, Some(Target::Clip(..)));
+        if file::is_written_through(self.path) && !is_clip {
+            return Ok(());
+        }
         file::replaceable(self.path).map(drop).or_else(|error| refused(error.to_string()))
     }
 

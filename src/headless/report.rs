@@ -9,6 +9,7 @@ use crate::{
     array::Statistics,
     compile::Compiler,
     device::DeviceInfo,
+    diagnostic::escaped_json,
     session::{Session, Snapshot},
 };
 
@@ -112,8 +113,7 @@ pub(super) fn write(
 /// # Errors
 /// [`Error::File`].
 pub(super) fn write_json(path: &Path, report: &impl Serialize) -> Result<()> {
-    let mut text = serde_json::to_vec_pretty(report)
+    let text = serde_json::to_string_pretty(report)
         .map_err(|error| Error::Usage(format!("the report cannot be written as JSON: {error}")))?;
-    text.push(b'\n');
-    Error::write(path, text)
+    Error::write(path, format!("{}\n", escaped_json(&text)))
 }

@@ -321,10 +321,13 @@ impl Desk {
     }
 
     fn save_to(&mut self, path: PathBuf) -> io::Result<()> {
-        let disk = file::read_regular_text(&path, file::SOURCE_LIMIT).ok();
-        if let Some(disk) = disk
-            && (self.on_disk(disk) == DiskChange::Conflict)
-        {
+        let disk = match file::read_regular_text(&path, file::SOURCE_LIMIT) {
+            Ok(disk) => self.on_disk(disk),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => DiskChange::None,
+            // Another program has put something else in its place, which may be a pipe.
+            Err(error) => return Err(error),
+        };
+        if disk == DiskChange::Conflict {
             return Err(io::Error::other("first choose between the disk's text and yours"));
         }
         file::replace(&path, self.document.to_disk())?;
@@ -502,6 +505,30 @@ mod tests {
         assert!(bench.desk.document.is_modified());
         assert!(bench.desk.notices()[0].text.contains("read-only"), "{:?}", bench.desk.notices());
         assert_eq!(fs::read_to_string(&bench.path).unwrap(), "old");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_text_any_more_is_not_written_over() {
+        let mut bench = bench();
+        bench.desk.document.text = "typed".into();
+        fs::remove_file(&bench.path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&bench.path).status();
+        assert!(made.unwrap().success());
+        bench.desk.save(bench.folder.path());
+        assert!(bench.desk.notices()[0].text.contains("a pipe"), "{:?}", bench.desk.notices());
+        fs::remove_file(&bench.path).unwrap();
+        fs::write(&bench.path, [0xff]).unwrap();
+        bench.desk.save(bench.folder.path());
+        assert_eq!(fs::read(&bench.path).unwrap(), [0xff]);
+        assert!(bench.desk.document.is_modified());
+        fs::remove_file(&bench.path).unwrap();
+        bench.desk.save(bench.folder.path());
+        assert_eq!(
+            fs::read_to_string(&bench.path).unwrap(),
+            "typed",
+            "a file that is gone is made anew"
+        );
     }
 
     #[test]

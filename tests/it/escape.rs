@@ -157,6 +157,61 @@ fn calls_take_variables_of_parameters_alone() {
     }
 }
 
+/// A module declares what CUDA provides, and may declare it otherwise than it is.
+#[test]
+fn what_is_provided_may_be_declared_wrongly() {
+    let registers = ".reg .pred %q;\n.reg .b16 %h;\n.param .b8 one;\n.param .b64 ret;\n.param .b64 prm;\n\
+                     .param .align 16 .b8 block[64];\nst.param.b64 [prm], 0;\n";
+    let (mut refused, mut run) = (0, 0);
+    for name in ["malloc", "free", "vprintf", "__assertfail"] {
+        for (result, to) in [
+            ("", ""),
+            ("(.param .b8 r) ", "(one), "),
+            ("(.param .b64 r) ", "(ret), "),
+            ("(.param .align 16 .b8 r[64]) ", "(block), "),
+            ("(.reg .pred r) ", "(%q), "),
+            ("(.reg .b16 r) ", "(%h), "),
+            ("(.reg .f32 r) ", "(%f1), "),
+            ("(.reg .b64 r) ", "(%rd4), "),
+        ] {
+            for (params, passed) in [
+                ("", ""),
+                (".reg .pred x", "%p1"),
+                (".param .b8 x", "one"),
+                (".param .b64 x", "prm"),
+                (".param .align 16 .b8 x[64]", "block"),
+                (".param .b64 x, .param .b64 y", "prm, prm"),
+                (".reg .f64 x, .reg .f32 y", "%d1, %f1"),
+                (
+                    ".param .b8 a, .param .b8 b, .param .b8 c, .param .b8 d, .param .b8 e",
+                    "one, one, one, one, one",
+                ),
+                (
+                    ".reg .b64 a, .reg .b64 b, .reg .b64 c, .reg .b64 d, .reg .b64 e",
+                    "%rd4, %rd4, 0, 1, 2",
+                ),
+            ] {
+                let outside = format!(".extern .func {result}{name} ({params});");
+                let text =
+                    module(&outside, &format!("{registers}call.uni {to}{name}, ({passed});"));
+                match Cage::new().run(&text, &LaunchConfig::new(1, 40)) {
+                    Ok(()) | Err(Error::Fault(_)) => run += 1,
+                    Err(error) => {
+                        let known =
+                            matches!(error, Error::Load { .. } | Error::UnsupportedPtx { .. });
+                        assert!(
+                            known && !error.to_string().contains("internal"),
+                            "{error:?}\n{text}"
+                        );
+                        refused += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 0 && run > 0, "{refused} refused, {run} run");
+}
+
 /// A kernel's compiled form takes the range of threads where a device function's takes its arguments.
 #[test]
 fn kernels_are_not_called() {

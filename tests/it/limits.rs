@@ -274,3 +274,18 @@ fn what_a_device_does_not_support_is_told_at_its_line_also_without_a_run() {
     let at = |ended: &Ended| ended.err.split(": error").next().unwrap().contains(":");
     assert!(at(&ended) && at(&told), "{told:#?}");
 }
+
+/// The CPU device reserves addresses for all the memory that a machine may have; a process may be allowed fewer.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_cpu_device_opens_where_addresses_are_few() {
+    let place = Workplace::new();
+    place.file("scene.cu", COUNTER);
+    let program = place.command(&["render", "scene.cu", "--device", "cpu"]);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -v 4000000; exec \"$0\" \"$@\""]);
+    limited.arg(program.get_program()).args(program.get_args());
+    limited.current_dir(place.path("")).envs(program.get_envs().filter_map(|(k, v)| Some((k, v?))));
+    let ended = Ended::new(limited.output().unwrap());
+    ended.expect_one_line(0, &["`ulimit -v`", "bytes of memory"]);
+}

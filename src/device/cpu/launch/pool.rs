@@ -3,7 +3,10 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::Run;
-use crate::device::{Error, Result, cpu::thread};
+use crate::device::{
+    Error, Result,
+    cpu::{memory, thread},
+};
 
 /// One helper less than there are cores, for the thread that launches works, too.
 #[derive(Debug)]
@@ -65,9 +68,11 @@ impl Jobs {
 }
 
 impl Pool {
-    /// Starts threads so that `cores` threads work at a launch.
+    /// Starts threads so that `cores` threads work at a launch, or fewer where the process may not have addresses for
+    /// all their stacks.
     pub(in crate::device::cpu) fn new(cores: usize) -> Result<Self> {
-        let pool = Self { jobs: Arc::default(), helpers: cores.saturating_sub(1) };
+        let helpers = cores.saturating_sub(1).min(most_helpers());
+        let pool = Self { jobs: Arc::default(), helpers };
         for helper in 0..pool.helpers {
             let jobs = pool.jobs.clone();
             let name = format!("warpaint core {}", helper + 1);
@@ -119,6 +124,13 @@ impl Pool {
         let at = state.jobs.iter().position(|job| job.id == id)?;
         state.jobs.swap_remove(at).failed
     }
+}
+
+/// How many helpers take a quarter of the addresses that the process may still have.
+fn most_helpers() -> usize {
+    // The C library reserves as much again for what a thread allocates.
+    let each = 2 * thread::STACK_BYTES as u64;
+    memory::addresses_left().map_or(usize::MAX, |left| (left / 4 / each) as usize)
 }
 
 impl Drop for Pool {
