@@ -1,8 +1,8 @@
 //! Which files a compilation may read: for the cache's key, and whether it may.
 //!
 //! NVRTC lists no dependencies, so the sources are scanned for `#include` without preprocessing: block comments and
-//! branches not taken count too (`mentions`), and of one name every file that any search folder holds. That is more than
-//! the compiler reads, never less. Where it cannot be told (`#include MACRO`), or where the result depends
+//! branches not taken count too (`mentions`), and of one name every file that any search folder holds. That is more
+//! than the compiler reads, never less. Where it cannot be told (`#include MACRO`), or where the result depends
 //! on the clock, the request has no key and is compiled every time.
 //!
 //! What is found decides, too, whether the compiler is asked at all: not where a source would have it open a pipe or
@@ -180,8 +180,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Follows the includes of files that are included. They wait in a queue, as a stranger may nest them deeper than any
-    /// stack.
+    /// Follows the includes of files that are included. They wait in a queue, as a stranger may nest them deeper than
+    /// any stack.
     fn follow_files(&mut self) {
         while let Some((file, text)) = self.pending.pop_front() {
             self.text(&text, &[&parent(&file)], &file.to_string_lossy());

@@ -190,7 +190,7 @@ fn nothing_that_a_file_contains_steers_the_terminal() {
         expect_plain(&xml);
         assert!(xml.contains("\\u{1b}[31m"), "{xml}");
     }
-    let name = "\"\\u001b[31mred\"";
+    let name = "\"\\u001b[31mred\\u009b\\u202e\"";
     let named = format!(
         "[[stat]]\nname = {name}\nof = \"value\"\nmap = \"x.x\"\nreduce = \"sum\"\n[[check]]\nstat = {name}\nmin = 0\n---*/"
     );
@@ -204,14 +204,15 @@ fn nothing_that_a_file_contains_steers_the_terminal() {
     ended.expect(0, &[]);
     expect_plain(&ended.out);
     assert!(
-        ended.out.contains("\\u{1b}[2Jprinted") && ended.out.contains("\\u{1b}[31mred = "),
+        ended.out.contains("\\u{1b}[2Jprinted") && ended.out.contains("\\u{1b}[31mred\\u{9b}\\u{202e} = "),
         "{ended:#?}"
     );
     expect_plain(&fs::read_to_string(place.path("r.xml")).unwrap());
     place.run(&["render", "scene.cu", "--device", "cpu", "--json", "r.json"]).expect(0, &[]);
     let report: serde_json::Value =
         serde_json::from_slice(&fs::read(place.path("r.json")).unwrap()).unwrap();
-    assert_eq!(report["stats"][0]["name"], "\u{1b}[31mred");
+    assert_eq!(report["stats"][0]["name"], "\u{1b}[31mred\u{9b}\u{202e}");
+    expect_plain(&fs::read_to_string(place.path("r.json")).unwrap());
 }
 
 #[test]
@@ -257,6 +258,10 @@ fn outputs_are_what_they_can_be_and_each_is_one_file() {
     assert_eq!(names(&place.path("")), ["dangling.npy", "scene.cu", "sub"]);
     let null = ["--npy", "value=/dev/null", "--json", "/dev/null"];
     place.run(&[&["render", "scene.cu", "--device", "cpu"], &null[..]].concat()).expect(0, &[]);
+    let into_a_pipe = ["render", "scene.cu", "--device", "cpu", "--json", "/dev/stdout"];
+    let ended = place.run(&into_a_pipe);
+    ended.expect(0, &[]);
+    assert!(serde_json::from_str::<serde_json::Value>(&ended.out).is_ok(), "{ended:#?}");
 }
 
 #[test]
