@@ -13,7 +13,7 @@ use warpaint::{
     device::Choice,
     diagnostic::{Diagnostic, escaped_json, has_errors, printable},
     headless::{
-        self, Bench, Case, Check, Dump, Error, ExitStatus, Outcome, Render, Result, Run,
+        self, Bench, Case, Check, Dump, Error, ExitStatus, OnStuck, Outcome, Render, Result, Run,
         SceneSource, Test,
     },
     interrupt::{Interrupt, Listening},
@@ -288,6 +288,10 @@ impl RunArgs {
             seed: self.seed,
             step_timeout: self.step_timeout.unwrap_or(Duration::from_secs(60)),
             interrupt: interrupt.clone(),
+            on_stuck: OnStuck::new(|error| {
+                complain(&sentence(error));
+                signals::leave(error.exit_status());
+            }),
         })
     }
 }

@@ -112,6 +112,8 @@ fn join_lines(text: &str) -> (Option<String>, Vec<usize>) {
 /// Reads a text at ascending places.
 struct Reader<'a> {
     text: &'a str,
+    /// Up to here lines are known.
+    at: usize,
     line: Line,
     /// The number of the line, from 1: lines are counted by `\n` alone.
     number: usize,
@@ -124,7 +126,6 @@ struct Reader<'a> {
 /// A line, which a carriage return ends, too.
 #[derive(Clone, Copy)]
 struct Line {
-    end: usize,
     /// Whether it begins with two slashes.
     is_slashed: bool,
     /// Where its first `*/` stands.
@@ -139,7 +140,7 @@ impl Line {
         let line = &text[start..end];
         let find = |what: &str| line.find(what).map(|at| start + at);
         let is_slashed = line.trim_start_matches(BLANKS).starts_with("//");
-        Self { end, is_slashed, comment_end: find("*/"), define: find("define ") }
+        Self { is_slashed, comment_end: find("*/"), define: find("define ") }
     }
 
     /// Whether what stands at `at` is certainly a comment's: its line begins with two slashes, and no comment that
@@ -152,15 +153,17 @@ impl Line {
 impl<'a> Reader<'a> {
     fn new(text: &'a str) -> Self {
         let (line, comment_end) = (Line::new(text, 0), (usize::MAX, None));
-        Self { text, line, number: 1, blanks_end: HashMap::new(), comment_end }
+        Self { text, at: 0, line, number: 1, blanks_end: HashMap::new(), comment_end }
     }
 
     /// The line with `at`, which is not before one that was asked for earlier.
     fn line(&mut self, at: usize) -> Line {
-        while self.line.end < at {
-            self.number += usize::from(self.text.as_bytes()[self.line.end] == b'\n');
-            self.line = Line::new(self.text, self.line.end + 1);
+        let passed = &self.text[self.at..at];
+        self.number += passed.bytes().filter(|byte| *byte == b'\n').count();
+        if let Some(end) = passed.rfind(['\n', '\r']) {
+            self.line = Line::new(self.text, self.at + end + 1);
         }
+        self.at = at;
         self.line
     }
 

@@ -21,6 +21,7 @@ mod source;
 mod stage;
 mod stopwatch;
 mod test;
+mod watchdog;
 
 pub use crate::file::clear_drafts;
 pub use bench::{Bench, bench};
@@ -31,3 +32,4 @@ pub use render::{Dump, Render, render};
 pub use run::Run;
 pub use source::SceneSource;
 pub use test::{Case, Outcome, Test, test};
+pub use watchdog::OnStuck;

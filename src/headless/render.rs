@@ -79,7 +79,9 @@ pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> 
             if let (Some(recorder), Some(stage), true) =
                 (&mut recorder, &mut stage, rhythm.has_picture(step))
             {
-                recorder.add(step, &stage.picture(session, request.size_px, request.legend)?)?;
+                let picture =
+                    stage.picture(session, &request.run, request.size_px, request.legend)?;
+                recorder.add(step, &picture)?;
             }
             if request.json.is_some() && request.every.is_some() {
                 samples.push(Sample::take(session)?);

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, io::Write as _, time::Duration};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{Error, Result, SceneSource};
+use super::{Error, OnStuck, Result, SceneSource, watchdog::Watchdog};
 use crate::{
     compile::Compiler,
     device::{Choice, Device, DeviceKind},
@@ -28,10 +28,12 @@ pub struct Run {
     pub parameters: Vec<(String, String)>,
     /// The run's seed.
     pub seed: u64,
-    /// A step that takes longer is stopped, and so is taking statistics.
+    /// A step that takes longer is stopped, and so is taking statistics; a picture that takes longer is given up.
     pub step_timeout: Duration,
     /// Once this is raised, what runs is stopped, and the command ends with [`Error::Stopped`].
     pub interrupt: Interrupt,
+    /// What to do when a picture is given up.
+    pub on_stuck: OnStuck,
 }
 
 impl Run {
@@ -86,6 +88,12 @@ impl Run {
             std::mem::forget(session);
         }
         done
+    }
+
+    /// Draws by `work`, within the time of a step.
+    pub(super) fn draw<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _watchdog = Watchdog::start(self.step_timeout, self.on_stuck.clone());
+        work()
     }
 
     /// That nobody has asked for the end.

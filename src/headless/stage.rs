@@ -1,6 +1,6 @@
 //! Where pictures are drawn without a window.
 
-use super::{Result, run::measure};
+use super::{Result, Run, run::measure};
 use crate::{
     device::{self, Device},
     draw, gl,
@@ -33,6 +33,7 @@ impl Stage {
     pub(super) fn picture(
         &mut self,
         session: &mut Session,
+        run: &Run,
         size_px: [u32; 2],
         legend: bool,
     ) -> Result<Vec<u8>> {
@@ -42,11 +43,13 @@ impl Stage {
         if session.needs_statistics_to_draw() {
             measure(session)?;
         }
-        let camera = session.start_camera();
-        self.view.draw(&session.frame(&camera))?;
-        if let Some(legend) = session.legend().filter(|_| legend) {
-            self.view.draw_legend(&legend)?;
-        }
-        Ok(self.view.picture().read_rgba8()?)
+        run.draw(|| {
+            let camera = session.start_camera();
+            self.view.draw(&session.frame(&camera))?;
+            if let Some(legend) = session.legend().filter(|_| legend) {
+                self.view.draw_legend(&legend)?;
+            }
+            Ok(self.view.picture().read_rgba8()?)
+        })
     }
 }

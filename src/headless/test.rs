@@ -272,7 +272,7 @@ impl Trial<'_> {
         session: &mut Session,
         stage: Option<&mut Result<Stage>>,
     ) -> Result<Comparison> {
-        let actual = actual(golden, manifest, session, stage)?;
+        let actual = actual(golden, manifest, session, &self.request.run, stage)?;
         let folder = self.scene.path.as_ref().and_then(|path| path.parent());
         let folder = folder.unwrap_or(Path::new(""));
         if !self.request.update_golden {
@@ -351,6 +351,7 @@ fn actual(
     golden: &Golden,
     manifest: &Manifest,
     session: &mut Session,
+    run: &Run,
     stage: Option<&mut Result<Stage>>,
 ) -> Result<Actual> {
     match (golden.of, stage) {
@@ -359,7 +360,7 @@ fn actual(
             Ok(Actual::Array(npy::encode(resource, &session.read(&resource.name)?)))
         }
         (Kept::Image { size_px, legend, .. }, Some(Ok(stage))) => {
-            Ok(Actual::Picture { size_px, rgba: stage.picture(session, size_px, legend)? })
+            Ok(Actual::Picture { size_px, rgba: stage.picture(session, run, size_px, legend)? })
         }
         (Kept::Image { .. }, Some(Err(error))) => Err(Error::NoStage(error.to_string())),
         (Kept::Image { .. }, None) => Err(Error::NoStage("there is no OpenGL".to_owned())),

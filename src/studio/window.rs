@@ -622,6 +622,8 @@ impl Studio {
     }
 
     fn compile(&mut self, text: String) {
+        // What it makes the kernels and OpenGL do may be the last thing that the window does.
+        self.desk.keep();
         match &mut self.session {
             Some(session) => {
                 session.set_source(text);

@@ -127,6 +127,25 @@ fn a_signal_ends_the_studio_with_everything_kept() {
 }
 
 #[test]
+fn text_is_kept_before_what_it_asks_for_is_drawn() {
+    let many = BLOB.replace("n = 2000", "n = 200000").replace("size = 8.0", "size = 2");
+    let Some((screen, studio)) = Screen::open(&many) else { return };
+    screen.blob_where("the blob is drawn", |_| true);
+    screen.click([250, 300]);
+    screen.keys(&["ctrl+Home"]);
+    screen.keys(&["Down"; 13]);
+    screen.keys(&["End"]);
+    // So large that OpenGL draws them for a minute where a processor draws, and at once: the kernel is the same, and
+    // the pause after which text is kept has not passed.
+    screen.xdotool(&["key", "--delay", "10", "0", "0", "ctrl+Return"]).expect(0, &[]);
+    sleep(Duration::from_secs(3));
+    studio.signal("TERM");
+    let (status, log) = studio.ended_within(AFTER_SIGNAL);
+    assert_eq!(status.signal(), Some(15), "{log}");
+    assert!(screen.keeps("size = 200\n"), "{:?}", screen.kept());
+}
+
+#[test]
 fn a_home_that_cannot_be_written_is_said_in_the_window() {
     let Some(screen) = Screen::new() else { return };
     screen.place.file("scene.cu", BLOB);

@@ -275,6 +275,26 @@ fn what_a_device_does_not_support_is_told_at_its_line_also_without_a_run() {
     assert!(at(&ended) && at(&told), "{told:#?}");
 }
 
+/// Points so many and so large that any OpenGL draws them for longer than a second.
+#[test]
+fn drawing_is_under_the_limit_of_a_step() {
+    let place = Workplace::new();
+    place.file(
+        "scene.cu",
+        "/*---\n[buffer.p]\ntype = \"float4\"\ncount = 8000000\n[[pass]]\nkernel = \"k\"\nover = \"p\"\n\
+         [view]\nkind = \"points\"\nposition = \"p\"\nsize = 200\n---*/\n\
+         __global__ void k(float4 *p, int p_count) {\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    \
+         if (i < p_count) p[i] = make_float4(i % 100 * 0.01f, i / 100 % 100 * 0.01f, 0.0f, 1.0f);\n}\n",
+    );
+    let limit = ["--step-timeout", "3", "--device", "cpu"];
+    let ended = place.run(&[&["render", "scene.cu", "--out", "o.png"], &limit[..]].concat());
+    if ended.code == Some(3) {
+        return eprintln!("skipped: {}", ended.err);
+    }
+    ended.expect_one_line(4, &["drawing takes longer than 3 s", "OpenGL cannot stop it"]);
+    assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 1, "neither a picture nor a draft");
+}
+
 /// The CPU device reserves addresses for all the memory that a machine may have; a process may be allowed fewer.
 #[cfg(target_os = "linux")]
 #[test]

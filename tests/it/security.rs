@@ -204,7 +204,8 @@ fn nothing_that_a_file_contains_steers_the_terminal() {
     ended.expect(0, &[]);
     expect_plain(&ended.out);
     assert!(
-        ended.out.contains("\\u{1b}[2Jprinted") && ended.out.contains("\\u{1b}[31mred\\u{9b}\\u{202e} = "),
+        ended.out.contains("\\u{1b}[2Jprinted")
+            && ended.out.contains("\\u{1b}[31mred\\u{9b}\\u{202e} = "),
         "{ended:#?}"
     );
     expect_plain(&fs::read_to_string(place.path("r.xml")).unwrap());
