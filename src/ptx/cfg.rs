@@ -1,6 +1,6 @@
 //! Control flow of a function: basic blocks, their order, loops, dominators, and which registers live where.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use super::ast::{Body, Statement};
 use super::inst::{Instruction, Op};
@@ -256,16 +256,14 @@ fn connect(body: &Body, blocks: &mut [Block], label_blocks: &[Option<BlockId>]) 
             blocks[at].next = Some(next);
             to.push(next);
         }
-        let mut unique = Vec::with_capacity(to.len());
-        to.into_iter().for_each(|id| {
-            if !unique.contains(&id) {
-                unique.push(id);
-            }
-        });
-        for id in &unique {
+        if to.len() > 1 {
+            let mut seen = HashSet::with_capacity(to.len());
+            to.retain(|id| seen.insert(*id));
+        }
+        for id in &to {
             blocks[id.index()].predecessors.push(BlockId(at as u32));
         }
-        blocks[at].successors = unique;
+        blocks[at].successors = to;
     }
 }
 

@@ -19,6 +19,8 @@ use super::types::Space;
 
 /// Most statements that are copied, in all functions of a module.
 const MOST_STATEMENTS: usize = 200_000;
+/// Registers of callees that become the callers', at most, in a module.
+const MOST_REGISTERS: usize = 1 << 22;
 /// Most statements by which a function grows for the sake of calls that need not be replaced.
 const MOST_GROWTH: usize = 20_000;
 /// Most statements of a function that is inlined though it need not be.

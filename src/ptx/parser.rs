@@ -21,7 +21,7 @@ use crate::diagnostic::Diagnostic;
 pub const FILE: &str = "<ptx>";
 
 /// Most errors that are gathered.
-const MOST_ERRORS: usize = 100;
+pub(super) const MOST_ERRORS: usize = 100;
 /// Deepest nesting of braces and parentheses inside one statement.
 const DEEPEST: u32 = 16;
 /// Deepest nesting of a function's scopes.

@@ -9,12 +9,13 @@ use self::signature::{Signature, Slot, signature};
 use super::ast::{Body, Function, FunctionKind, Module, Param, Statement};
 use super::inst::{Instruction, Op};
 use super::operand::{Address, Base, Operand, Reg, Special, Symbol};
-use super::parser::FILE;
+use super::parser::{FILE, MOST_ERRORS};
 use super::print;
 use super::types::{Kind, Space, Type};
 use crate::diagnostic::Diagnostic;
 
-/// Everything that is wrong with `module`, placed on the lines of the PTX text; empty where nothing is.
+/// What is wrong with `module`, placed on the lines of the PTX text: the first hundred faults; empty where there are
+/// none.
 ///
 /// A module without faults has in each instruction as many operands as its [`Op`] says, and every register, label,
 /// symbol, table, prototype and location that it names.
@@ -27,6 +28,10 @@ pub fn verify(module: &Module) -> Vec<Diagnostic> {
         if let Some(body) = &function.body {
             let verifier = Verifier { module, function, body };
             verifier.body(&mut diagnostics);
+        }
+        if diagnostics.len() >= MOST_ERRORS {
+            diagnostics.truncate(MOST_ERRORS);
+            break;
         }
     }
     diagnostics
@@ -66,6 +71,9 @@ impl Verifier<'_> {
         let name = &self.function.name;
         let mut placed = vec![0_u32; self.body.labels.len()];
         for statement in &self.body.statements {
+            if diagnostics.len() >= MOST_ERRORS {
+                return;
+            }
             match statement {
                 Statement::Label(label) => match placed.get_mut(label.0 as usize) {
                     Some(count) => *count += 1,

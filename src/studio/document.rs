@@ -56,8 +56,8 @@ impl Document {
     /// Reads the file at `path`, named as the user named it.
     ///
     /// # Errors
-    /// Whatever the system says about reading, and those of [`file::read_regular_text`]: a pipe or a device is not
-    /// opened, and text that is not UTF-8 is `InvalidData`.
+    /// Whatever the system says about reading, and `InvalidInput` for a pipe or a device, which is not opened,
+    /// `FileTooLarge`, and `InvalidData` for text that is not UTF-8.
     pub fn read(path: &Path) -> io::Result<Self> {
         let text = file::read_regular_text(path, file::SOURCE_LIMIT)?;
         Ok(Self::new(path.display().to_string(), Some(path.to_owned()), &text))

@@ -10,7 +10,7 @@ use super::super::inst::{Guard, Instruction, Op};
 use super::super::modifier::Access;
 use super::super::operand::{Address, Base, Label, Operand, Reg, Symbol};
 use super::super::types::{Space, Type};
-use super::{MOST_GROWTH, MOST_STATEMENTS, Need, Refused, arguments};
+use super::{MOST_GROWTH, MOST_REGISTERS, MOST_STATEMENTS, Need, Refused, arguments};
 
 /// Replaces calls in the functions of a module, from the inside outwards.
 pub(super) struct Inliner<'a> {
@@ -18,8 +18,10 @@ pub(super) struct Inliner<'a> {
     /// How many calls were replaced: what is copied is named by that.
     serial: u32,
     locations: HashMap<Location, LocationId>,
-    /// Statements that were copied, in all functions.
+    /// Statements and declarations that were copied, in all functions.
     copied: usize,
+    /// Registers of functions that were copied.
+    registers: usize,
     /// Labels of functions' names in `.debug_str`.
     names: HashMap<u32, String>,
 }
@@ -28,7 +30,7 @@ impl<'a> Inliner<'a> {
     pub(super) fn new(module: &'a mut Module) -> Self {
         let numbered = module.locations.iter().cloned().zip(0..);
         let locations = numbered.map(|(place, id)| (place, LocationId(id))).collect();
-        Self { module, serial: 0, locations, copied: 0, names: HashMap::new() }
+        Self { module, serial: 0, locations, copied: 0, registers: 0, names: HashMap::new() }
     }
 
     /// Replaces all calls in a function whose callees want that; those have been dealt with.
@@ -57,7 +59,7 @@ impl<'a> Inliner<'a> {
                 }
                 statement => body.statements.push(statement),
             }
-            if self.copied > MOST_STATEMENTS {
+            if self.copied > MOST_STATEMENTS || self.registers > MOST_REGISTERS {
                 let why = "in functions that are too large to be part of their callers";
                 return Err(Refused { function: index as u32, why });
             }
@@ -87,7 +89,8 @@ impl<'a> Inliner<'a> {
         let (params, returns) = (function.params.clone(), function.returns.clone());
         let function = function.clone();
         self.serial += 1;
-        self.copied += inner.statements.len();
+        self.copied += inner.statements.len() + declarations(&inner);
+        self.registers += inner.registers.len();
         let mut splice = Splice::new(body, &inner, &function, call, self.serial, passed);
         splice.skip_unless_guarded();
         for (param, operand) in params.iter().zip(arguments(call)) {
@@ -158,6 +161,12 @@ impl<'a> Inliner<'a> {
         self.names.insert(function, label.clone());
         label
     }
+}
+
+/// How much a body declares beside registers.
+fn declarations(body: &Body) -> usize {
+    let labels = body.tables.iter().map(|table| table.labels.len()).sum::<usize>();
+    body.locals.len() + body.labels.len() + labels + body.tables.len() + body.prototypes.len()
 }
 
 /// The local that an operand of a call is.

@@ -5,7 +5,7 @@ use super::super::lexer::{self, Kind};
 use super::super::operand::Symbol;
 use super::super::types::Type;
 use super::scope::Frame;
-use super::{Fault, MOST_PARAMETERS, MOST_REGISTERS, Parsed, Parser};
+use super::{Fault, MOST_ERRORS, MOST_PARAMETERS, MOST_REGISTERS, Parsed, Parser};
 
 /// A parameter and its name in the text.
 type Named<'a> = (&'a str, Param);
@@ -101,7 +101,8 @@ impl<'a> Parser<'a> {
         if self.registers > MOST_REGISTERS {
             return self.unexpected("fewer registers");
         }
-        for (name, line) in missing {
+        // Each is looked for on its line, which may be all of the text.
+        for (name, line) in missing.into_iter().take(MOST_ERRORS) {
             let token = lexer::Token { line, ..self.word_on(line, name) };
             self.report(Fault { token, text: format!("`{name}` is not declared") });
         }

@@ -17,8 +17,7 @@ pub(super) enum Name {
 }
 
 /// `%r<n>`: names with a number.
-struct Range<'a> {
-    prefix: &'a str,
+struct Range {
     count: u32,
     first: Reg,
 }
@@ -26,7 +25,8 @@ struct Range<'a> {
 #[derive(Default)]
 struct Scope<'a> {
     names: HashMap<&'a str, Name>,
-    ranges: Vec<Range<'a>>,
+    /// By their names without the number.
+    ranges: HashMap<&'a str, Range>,
     /// Labels that were first met in this scope and are not placed yet.
     pending: Vec<Label>,
 }
@@ -34,11 +34,10 @@ struct Scope<'a> {
 impl Scope<'_> {
     /// What `name`, which splits as given, means in this very scope.
     fn find(&self, name: &str, split: Option<(&str, u32)>) -> Option<Name> {
-        if let Some((prefix, number)) = split {
-            let range = self.ranges.iter().find(|r| r.prefix == prefix && number < r.count);
-            if let Some(range) = range {
-                return Some(Name::Reg(Reg(range.first.0 + number)));
-            }
+        if let Some((prefix, number)) = split
+            && let Some(range) = self.ranges.get(prefix).filter(|range| number < range.count)
+        {
+            return Some(Name::Reg(Reg(range.first.0 + number)));
         }
         self.names.get(name).copied()
     }
@@ -58,6 +57,8 @@ pub(super) struct Frame<'a> {
     scopes: Vec<Scope<'a>>,
     labels: Vec<LabelState<'a>>,
     taken: HashSet<String>,
+    /// The smallest number of the names above that end with one, by what stands before it.
+    least_taken: HashMap<String, u32>,
     /// Prefixes of numbered names and how many there are.
     taken_ranges: HashMap<String, u32>,
     /// Next number to make a name unique with.
@@ -81,6 +82,7 @@ impl<'a> Frame<'a> {
             scopes: vec![Scope::default()],
             labels: Vec::new(),
             taken: HashSet::new(),
+            least_taken: HashMap::new(),
             taken_ranges: HashMap::new(),
             suffixes: HashMap::new(),
         }
@@ -130,9 +132,15 @@ impl<'a> Frame<'a> {
 
     fn covers_taken(&self, prefix: &str, count: u32) -> bool {
         self.taken_ranges.contains_key(prefix)
-            || self.taken.iter().any(|name| {
-                numbered(name).is_some_and(|(other, number)| other == prefix && number < count)
-            })
+            || self.least_taken.get(prefix).is_some_and(|least| *least < count)
+    }
+
+    fn take(&mut self, name: String) {
+        if let Some((prefix, number)) = numbered(&name) {
+            let least = self.least_taken.entry(prefix.to_owned()).or_insert(number);
+            *least = number.min(*least);
+        }
+        self.taken.insert(name);
     }
 
     /// `name`, or that name with a number where the function (or, in a nested scope, the module) has it already.
@@ -157,9 +165,7 @@ impl<'a> Frame<'a> {
             Some(count) => {
                 self.taken_ranges.insert(candidate.clone(), count);
             }
-            None => {
-                self.taken.insert(candidate.clone());
-            }
+            None => self.take(candidate.clone()),
         }
         candidate
     }
@@ -184,7 +190,8 @@ impl<'a> Frame<'a> {
     ) -> Option<Reg> {
         let registers = self.body.registers.len() as u64;
         let full = registers + u64::from(count.unwrap_or(1)) > u64::from(Registers::LIMIT);
-        if full || self.is_declared_here(name) {
+        let repeats = |scope: &Scope<'_>| count.is_some() && scope.ranges.contains_key(name);
+        if full || self.is_declared_here(name) || self.scopes.last().is_some_and(repeats) {
             return None;
         }
         let unique = self.unique(name, shadows, count);
@@ -193,7 +200,7 @@ impl<'a> Frame<'a> {
             None => self.insert(name, Name::Reg(first)),
             Some(count) => {
                 if let Some(scope) = self.scopes.last_mut() {
-                    scope.ranges.push(Range { prefix: name, count, first });
+                    scope.ranges.insert(name, Range { count, first });
                 }
             }
         }
@@ -225,7 +232,7 @@ impl<'a> Frame<'a> {
         if self.is_declared_here(name) {
             return None;
         }
-        self.taken.insert(name.to_owned());
+        self.take(name.to_owned());
         self.insert(name, Name::Symbol(symbol));
         Some(())
     }

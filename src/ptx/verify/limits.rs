@@ -2,6 +2,8 @@
 //! ask for cannot take all memory.
 
 use super::super::ast::{Body, Function, Module, Param, Variable};
+use super::super::inst::{Instruction, Op};
+use super::super::operand::Operand;
 use super::super::types::Space;
 
 /// Most bytes of a function's parameters (the PTX ISA allows 32,764 of a kernel), of its results, and of a call's.
@@ -14,8 +16,10 @@ const SHARED_BYTES: u64 = 1 << 30;
 const VARIABLE_BYTES: u64 = 1 << 42;
 /// Largest alignment.
 const ALIGNMENT: u32 = 1 << 16;
-/// Most registers times labels of a function: analyses keep a bit for each.
-const REGISTERS_BY_LABELS: u64 = 1 << 31;
+/// Most registers times basic blocks of a function: analyses keep a bit for each.
+const REGISTERS_BY_BLOCKS: u64 = 1 << 31;
+/// Most places that the `brx.idx` of a function can lead to, all together.
+const INDEXED_BRANCHES: u64 = 1 << 20;
 
 /// What is too large in `module`, in a sentence.
 pub(super) fn exceeded(module: &Module) -> Option<String> {
@@ -82,9 +86,24 @@ fn inside(body: &Body, name: &str) -> Option<String> {
     if shared > SHARED_BYTES {
         return Some(format!("`{name}` takes {shared} bytes of shared memory"));
     }
-    let bits = body.registers.len() as u64 * body.labels.len() as u64;
-    if bits > REGISTERS_BY_LABELS {
-        return Some(format!("`{name}` has too many registers and labels"));
+    // A block begins at a label, and behind what may go elsewhere.
+    let ends = body.instructions().filter(|i| i.is_terminator()).count();
+    let blocks = (body.labels.len() + ends) as u64;
+    if (body.registers.len() as u64).saturating_mul(blocks) > REGISTERS_BY_BLOCKS {
+        return Some(format!("`{name}` has too many registers and basic blocks"));
+    }
+    if body.instructions().map(|i| indexed_branches(body, i)).sum::<u64>() > INDEXED_BRANCHES {
+        return Some(format!("`{name}` has too many `brx.idx` of too many labels"));
     }
     body.locals.iter().find_map(variable)
+}
+
+/// The labels that `brx.idx` chooses from.
+fn indexed_branches(body: &Body, instruction: &Instruction) -> u64 {
+    let (Op::BrxIdx { .. }, [_, Operand::Table(table), ..]) =
+        (&instruction.op, instruction.src.as_slice())
+    else {
+        return 0;
+    };
+    body.tables.get(*table as usize).map_or(0, |table| table.labels.len() as u64)
 }

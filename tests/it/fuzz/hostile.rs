@@ -53,6 +53,86 @@ fn runs(text: &str) {
     assert!(started.elapsed() < LIMIT, "it took {:?}", started.elapsed());
 }
 
+/// Loads or is refused; what takes the square of the text's length takes far longer than the limit, or all memory.
+#[track_caller]
+fn ends(what: &str, text: &str) {
+    let started = Instant::now();
+    match Device::cpu().unwrap().load(text) {
+        Ok(_) | Err(Error::Load { .. } | Error::UnsupportedPtx { .. }) => {}
+        Err(error) => panic!("{what}: {error:?}"),
+    }
+    assert!(started.elapsed() < LIMIT, "{what} took {:?}", started.elapsed());
+}
+
+fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+    (0..count).map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn names_are_found_in_a_time_in_proportion_to_the_text() {
+    let missing = lines(150_000, |n| format!("bra L{n}x;")).replace('\n', " ");
+    ends("labels that stand nowhere", &module("", &missing));
+    let singles = lines(40_000, |n| format!(".reg .b32 a{n}x7;"));
+    let ranges = lines(40_000, |n| format!(".reg .b32 b{n}x<2>;"));
+    ends("names and ranges", &module("", &format!("{{ {singles} }} {{ {ranges} }}")));
+    let used = lines(40_000, |n| format!("mov.b32 b{}x1, 1;", 39_999 - n % 100));
+    ends("ranges", &module("", &format!("{ranges}\n{used}")));
+    let same = lines(40_000, |_| ".reg .b32 c<2>;".to_owned());
+    refused(&module("", &format!("{same}\nmov.b32 c1, 1;")));
+}
+
+#[test]
+fn control_flow_is_found_in_a_time_in_proportion_to_the_text() {
+    let labels = lines(10_000, |n| format!("L{n}x: add.u32 %r1, %r1, 1;"));
+    let names = lines(10_000, |n| format!("L{n}x")).replace('\n', ", ");
+    let jumps = "brx.idx %r1, T;\n".repeat(2_000);
+    let inside = format!("mov.u32 %r1, 0;\nT: .branchtargets {names};\n{jumps}{labels}");
+    ends("tables of labels", &module("", &inside));
+
+    let begins = lines(20_000, |n| format!("L{n}x: add.u32 %r1, %r1, 1;"));
+    let repeats = lines(20_000, |n| format!("@%p1 bra L{}x;", 19_999 - n));
+    let inside = format!(
+        "ld.param.u64 %rd1, [p];\n{begins}\nld.volatile.global.u32 %r2, [%rd1];\n\
+         setp.eq.u32 %p1, %r2, 1000;\n{repeats}"
+    );
+    ends("loops in loops", &module("", &inside));
+
+    let branches = "@%p1 bra L;\n".repeat(200_000);
+    let inside = format!(".reg .b32 x<200000>;\nsetp.eq.u32 %p1, 1, 1;\n{branches}L: bar.sync 0;");
+    ends("registers by blocks", &module("", &inside));
+
+    let moves = lines(60_000, |n| format!("mov.b64 a{n}, a{};", n + 1));
+    let inside = format!(
+        ".reg .b64 a<60002>;\nbra S;\n{moves}\nS: ld.param.u64 a60000, [p];\nst.global.u32 [a0], 1;"
+    );
+    ends("a chain from its end", &module("", &inside));
+
+    let functions = lines(20_000, |n| format!(".func f{n}x()\n{{ ret; }}"));
+    let zeros = vec!["0"; 500_000].join(",");
+    let outside = format!(".global .u32 big[500000] = {{{zeros}}};\n{functions}");
+    ends("functions and initial values", &module(&outside, ""));
+}
+
+#[test]
+fn what_callees_declare_counts_where_they_become_part_of_callers() {
+    let calls = "call f;\n".repeat(7_000);
+    let with = |declared: &str| {
+        let outside = format!(".func f()\n{{\n{declared}\nbar.sync 0;\nret;\n}}");
+        module(&outside, &calls)
+    };
+    for declared in [".reg .b32 r<1000000>;", &lines(20_000, |n| format!(".local .b8 l{n}x[1];"))] {
+        let error = Device::cpu().unwrap().load(&with(declared)).unwrap_err().to_string();
+        assert!(error.contains("too large to be part of their callers"), "{error}");
+    }
+}
+
+#[test]
+fn the_first_hundred_faults_are_told() {
+    let wrong = "mov.b64 %rd1, %r1;\n".repeat(100_000);
+    let error = Device::cpu().unwrap().load(&module("", &wrong)).unwrap_err().to_string();
+    assert!(error.matches("register `%r1`").count() == 100, "{error}");
+}
+
 #[test]
 fn sizes_beyond_all_bounds_are_refused() {
     let write = "mov.u32 %r1, 1;\nst.shared.u32 [s+100000], %r1;";

@@ -13,10 +13,10 @@ pub(super) fn reachable_functions(module: &Module) -> Vec<bool> {
         module.functions.iter().map(|f| f.kind == FunctionKind::Entry).collect();
     let mut todo: Vec<usize> = (0..reached.len()).filter(|&index| reached[index]).collect();
     // A variable may hold the address of any function that it names.
-    if module.variables.iter().any(|v| v.init.is_some()) {
+    if takes_address(module) {
         let funcs = 0..reached.len();
         for index in funcs.filter(|&index| module.functions[index].body.is_some()) {
-            if !reached[index] && takes_address(module) {
+            if !reached[index] {
                 reached[index] = true;
                 todo.push(index);
             }

@@ -6,7 +6,10 @@ use std::time::{Duration, Instant};
 use cranelift_codegen::ir;
 
 use super::sync;
-use crate::device::{Error, Result, cpu::NAME};
+use crate::{
+    device::{Error, Result, cpu::NAME},
+    ptx::cfg::Cfg,
+};
 
 /// How long the translation of one module may take, without that of the function that is under way then.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -18,6 +21,9 @@ const LARGEST_FRAME_BYTES: u64 = 12 << 20;
 /// Memory of a block's waiting threads: 4,000 values of 64 bits each. A GPU's thread has 255 registers and at most
 /// 512 KiB of local memory.
 const MOST_KEPT_BYTES: usize = 32 << 20;
+
+/// Loops times blocks: what belongs to a loop is found by a walk through it.
+const MOST_LOOPS_BY_BLOCKS: usize = 1 << 28;
 
 /// The limits of a module's translation.
 #[derive(Debug)]
@@ -48,6 +54,15 @@ impl Limits {
     pub(super) fn needs_deep_stack(&self, function: &str, clif: &ir::Function) -> Result<bool> {
         self.check(function, clif)?;
         Ok(frame_bytes(clif) > SMALL_FRAME_BYTES)
+    }
+
+    /// Whether the loops of `function` can be looked at one by one.
+    pub(super) fn check_loops(&self, function: &str, cfg: &Cfg) -> Result<()> {
+        let loops = cfg.blocks.iter().filter(|block| block.is_loop_header).count();
+        if loops.saturating_mul(cfg.blocks.len()) <= MOST_LOOPS_BY_BLOCKS {
+            return Ok(());
+        }
+        Err(refused(&format!("`{function}` has too many loops for one function: {loops}")))
     }
 
     /// Whether what threads keep while they wait for each other fits.

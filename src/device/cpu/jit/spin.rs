@@ -50,26 +50,38 @@ pub(super) fn spins(body: &Body, cfg: &Cfg) -> Vec<Spin> {
     if !body.instructions().any(is_strong) {
         return Vec::new();
     }
-    let headers = cfg.ids().filter(|id| cfg.block(*id).is_loop_header);
-    let loops: Vec<_> = headers.map(|id| (id, cfg.loop_blocks(id))).collect();
+    let innermost = innermost_loops(cfg);
     let liveness = Liveness::new(body, cfg, &[]);
     let mut spins: Vec<Spin> = Vec::new();
     for id in cfg.ids().filter(|id| cfg.instructions(body, *id).any(|(_, i)| is_strong(i))) {
-        let around = loops.iter().filter(|(_, blocks)| blocks.contains(&id));
-        let Some((header, blocks)) = around.min_by_key(|(_, blocks)| blocks.len()) else {
-            continue;
-        };
-        let mut statements = cfg.block(*header).statements.clone().rev();
+        let Some((header, _)) = innermost[id.index()] else { continue };
+        let mut statements = cfg.block(header).statements.clone().rev();
         let at = statements.find(|at| matches!(body.statements[*at], Statement::Label(_)));
         if let Some(at) = at
             && spins.iter().all(|spin| spin.at != at)
         {
+            let blocks = &cfg.loop_blocks(header);
             let carried = carries(body, cfg, blocks, &liveness.live_in[header.index()]);
             spins.push(Spin { at, waits: !carried && only_waits(body, cfg, blocks) });
         }
     }
     spins.sort_by_key(|spin| spin.at);
     spins
+}
+
+/// For each block the header of the smallest loop that it is in, and how many blocks that has.
+fn innermost_loops(cfg: &Cfg) -> Vec<Option<(BlockId, usize)>> {
+    let mut innermost: Vec<Option<(BlockId, usize)>> = vec![None; cfg.blocks.len()];
+    for header in cfg.ids().filter(|id| cfg.block(*id).is_loop_header) {
+        let blocks = cfg.loop_blocks(header);
+        for id in &blocks {
+            let known = &mut innermost[id.index()];
+            if known.is_none_or(|(_, size)| blocks.len() < size) {
+                *known = Some((header, blocks.len()));
+            }
+        }
+    }
+    innermost
 }
 
 /// Whether it may show what another thread did since the last time.

@@ -33,6 +33,9 @@ const ALIGNMENT: i64 = 16;
 /// With more accesses than this the calls of the host where a check fails are too much for the compiler.
 const MOST_ACCESSES: usize = 500;
 
+/// Passes over a kernel after which the origins of its addresses are known, unless its text stands on its head.
+const MOST_PASSES: usize = 16;
+
 /// What an address was made from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Origin {
@@ -85,9 +88,12 @@ impl Windows {
             }
         };
         let mut origins = vec![Origin::Unknown; body.registers.len()];
-        let mut changed = true;
+        let (mut changed, mut passes) = (true, 0);
         while changed {
-            changed = false;
+            (changed, passes) = (false, passes + 1);
+            if passes > MOST_PASSES {
+                return Self::default();
+            }
             for i in body.instructions() {
                 let origin = origin(&origins, i, &argument);
                 i.for_each_def(|reg| {
