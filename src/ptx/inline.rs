@@ -12,6 +12,8 @@
 mod splice;
 mod virtual_calls;
 
+use std::collections::HashSet;
+
 use super::ast::{Body, FunctionKind, Item, Module, Statement, Variable};
 use super::inst::{Instruction, Op};
 use super::operand::{Operand, Symbol};
@@ -73,6 +75,9 @@ pub fn inline(module: &mut Module, needs: &[Need]) -> Result<Vec<bool>, Refused>
 /// Makes shared variables of device functions the module's: each is there once in a block, however often the
 /// function is called.
 pub fn lift_shared(module: &mut Module) {
+    let own = module.variables.len();
+    let mut taken: HashSet<String> = module.variables.iter().map(|v| v.name.clone()).collect();
+    taken.extend(module.functions.iter().map(|function| function.name.clone()));
     for index in 0..module.functions.len() {
         if module.functions[index].kind == FunctionKind::Entry {
             continue;
@@ -81,19 +86,18 @@ pub fn lift_shared(module: &mut Module) {
         let mut moved: Vec<Option<u32>> = vec![None; body.locals.len()];
         for (local, moved) in body.locals.iter_mut().zip(&mut moved) {
             if matches!(local.space, Space::Shared | Space::SharedCta) {
-                let name = unique(module, &format!("{}_{index}", local.name));
+                let name = unique(&mut taken, &format!("{}_{index}", local.name));
                 *moved = Some(module.variables.len() as u32);
                 module.variables.push(Variable { name, ..local.clone() });
             }
         }
         if moved.iter().any(Option::is_some) {
-            let first = module.variables.len() - moved.iter().flatten().count();
-            let new = (first..module.variables.len()).map(|at| Item::Variable(at as u32));
-            module.items.splice(0..0, new);
             forget_locals(&mut body, &moved);
         }
         module.functions[index].body = Some(body);
     }
+    let new = (own..module.variables.len()).map(|at| Item::Variable(at as u32));
+    module.items.splice(0..0, new);
 }
 
 /// Takes the locals out of a body that became variables of the module.
@@ -125,14 +129,13 @@ fn forget_locals(body: &mut Body, moved: &[Option<u32>]) {
     }
 }
 
-/// `name`, or that with a number behind where the module has it already.
-fn unique(module: &Module, name: &str) -> String {
-    let taken = |name: &str| module.variable(name).is_some() || module.function(name).is_some();
+/// `name`, or that with a number behind where it is taken; taken from now on.
+fn unique(taken: &mut HashSet<String>, name: &str) -> String {
     let numbered = (0_u32..).map(|number| match number {
         0 => name.to_owned(),
         number => format!("{name}_{number}"),
     });
-    numbered.into_iter().find(|name| !taken(name)).unwrap_or_default()
+    numbered.into_iter().find(|name| taken.insert(name.clone())).unwrap_or_default()
 }
 
 /// Which functions call which, and what each needs.

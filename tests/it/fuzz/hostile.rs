@@ -111,6 +111,8 @@ fn control_flow_is_found_in_a_time_in_proportion_to_the_text() {
     let zeros = vec!["0"; 500_000].join(",");
     let outside = format!(".global .u32 big[500000] = {{{zeros}}};\n{functions}");
     ends("functions and initial values", &module(&outside, ""));
+    let functions = lines(40_000, |n| format!(".func f{n}x()\n{{ .shared .b8 s; ret; }}"));
+    ends("functions and shared variables", &module(&functions, ""));
 }
 
 #[test]
