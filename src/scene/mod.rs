@@ -25,7 +25,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 pub use crate::element::{Element, Scalar};
 
 pub use self::{
@@ -80,14 +80,28 @@ impl Scene {
     /// Everything that is wrong with its manifest, each with its place.
     pub fn parse(name: &str, source: &str, overrides: &Overrides) -> Result<Self, Vec<Diagnostic>> {
         let (manifest, warnings) = decode::decode(name, source, overrides)?;
-        let kernels = signature::scan(name, source);
-        let (name, source) = (name.to_owned(), Arc::from(source));
-        Ok(Self { name, path: None, trusted: false, source, manifest, kernels, warnings })
+        let mut scene = Self {
+            name: name.to_owned(),
+            path: None,
+            trusted: false,
+            source: Arc::from(source),
+            manifest,
+            kernels: Vec::new(),
+            warnings,
+        };
+        scene.include(name, source);
+        Ok(scene)
     }
 
-    /// Reads the kernels of a file that the source includes, so that passes may name them.
+    /// Reads the kernels of a file that the source includes, so that passes may name them. Where a limit leaves some
+    /// out, a warning tells it.
     pub fn include(&mut self, file: &str, text: &str) {
-        self.kernels.extend(signature::scan(file, text));
+        let found = signature::scan_beside(&self.kernels, file, text);
+        self.kernels.extend(found.kernels);
+        if let Some(at) = found.left_out {
+            let warning = Diagnostic::error(file, signature::LEFT_OUT).at(at.line, at.column);
+            self.warnings.push(warning.with_severity(Severity::Warning));
+        }
     }
 
     /// The text of the built-in scene with this name.

@@ -2,13 +2,39 @@
 //!
 //! This is no C++ parser: it knows what a `__global__` function looks like, and skips comments, literals and
 //! preprocessor lines. Macros are not expanded, and of conditional sections only `#if 0` is left out.
+//!
+//! Whatever the text, this takes time and memory in proportion to its length, and what is kept of it has limits.
 
+mod scanner;
 mod token;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
-use self::token::{Kind, Token, tokens};
+use self::{
+    scanner::{Brackets, Found, Scanner, after_attribute, is_attribute},
+    token::{Kind, MOST_TOKENS, Token, tokens},
+};
 use super::{CType, Position, source::Lines};
+
+/// So many kernels are known of a scene, those of its includes counted: a large project has some hundreds.
+pub(super) const MOST_KERNELS: usize = 10_000;
+
+/// So many parameters of kernels and of their templates are known of a scene, in all kernels together.
+pub(super) const MOST_PARAMETERS: usize = 20 * MOST_KERNELS;
+
+/// The longest name of a kernel in bytes, its namespaces counted.
+pub(super) const LONGEST_NAME: usize = 4096;
+
+/// What is said where a limit leaves kernels out.
+pub(super) const LEFT_OUT: &str = "from here on kernels are left out: a scene and its includes have at most 10000, \
+    200000 parameters in all, and names of at most 4096 bytes";
+
+/// So many bytes of a template's arguments are put into the types of a kernel's parameters: a long argument may be
+/// asked for at each of very many places.
+const MOST_BYTES_OF_ARGUMENTS: usize = 1 << 20;
 
 /// A `__global__` function.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,24 +70,78 @@ pub struct KernelParameter {
 
 /// The kernels that `text`, called `file`, declares, in its order.
 pub fn scan(file: &str, text: &str) -> Vec<Kernel> {
+    scan_beside(&[], file, text).kernels
+}
+
+/// What is found in a text.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// The kernels, in the text's order.
+    pub kernels: Vec<Kernel>,
+    /// Where the first kernel is that is left out because of a limit, or where the text is read no further.
+    pub left_out: Option<Position>,
+}
+
+/// The kernels that `text`, called `file`, declares, as many as there is room for beside those that are `known`.
+pub(super) fn scan_beside(known: &[Kernel], file: &str, text: &str) -> Scan {
     let tokens = tokens(text);
     let lines = Lines::new(text);
-    let mut scanner = Scanner { tokens: &tokens, at: 0, depth: 0, scopes: Vec::new() };
-    let mut kernels = Vec::new();
+    let mut scanner = Scanner::new(&tokens);
+    let mut room = Room::beside(known);
+    let (mut kernels, mut left_out) = (Vec::new(), None);
     let file = Arc::from(file);
     while let Some(found) = scanner.next_kernel() {
         let position = |token: &Token<'_>| lines.position(token.offset);
+        let at = position(found.at);
+        let Some(name) = scanner.name(&found).filter(|_| room.take(&found)) else {
+            left_out.get_or_insert(at);
+            continue;
+        };
         kernels.push(Kernel {
-            name: found.name,
+            name,
             template: found.template.is_some(),
-            template_parameters: found.template.unwrap_or_default(),
+            template_parameters: found.template.map(names).unwrap_or_default(),
             defined: found.defined,
             parameters: parameters(found.parameters, &position),
             file: Arc::clone(&file),
-            at: position(found.at),
+            at,
         });
     }
-    kernels
+    if let Some(last) = tokens.get(MOST_TOKENS - 1) {
+        left_out.get_or_insert(lines.position(last.offset));
+    }
+    Scan { kernels, left_out }
+}
+
+/// How much may still be kept of a scene, whose author may want to fill the memory.
+struct Room {
+    kernels: usize,
+    parameters: usize,
+}
+
+impl Room {
+    fn beside(known: &[Kernel]) -> Self {
+        let of_kernel =
+            |kernel: &Kernel| kernel.parameters.len() + kernel.template_parameters.len();
+        let parameters: usize = known.iter().map(of_kernel).sum();
+        Self {
+            kernels: MOST_KERNELS.saturating_sub(known.len()),
+            parameters: MOST_PARAMETERS.saturating_sub(parameters),
+        }
+    }
+
+    /// Whether there is room for the kernel, which then takes it.
+    fn take(&mut self, found: &Found<'_, '_>) -> bool {
+        let commas = |tokens: &[Token<'_>]| tokens.iter().filter(|t| t.text == ",").count();
+        // At least as many as there are: commas stand between arguments of types, too.
+        let parameters = commas(found.parameters) + found.template.map_or(0, commas) + 1;
+        let fits = self.kernels > 0 && parameters <= self.parameters;
+        if fits {
+            self.kernels -= 1;
+            self.parameters -= parameters;
+        }
+        fits
+    }
 }
 
 impl Kernel {
@@ -72,9 +152,14 @@ impl Kernel {
         let between = angles.and_then(|(open, close)| name.get(open + 1..close)).unwrap_or("");
         let given = tokens(between);
         let given = split(&given);
-        let meant = |word: &str| {
-            let number = self.template_parameters.iter().position(|name| name == word)?;
-            given.get(number).filter(|argument| !argument.is_empty())
+        // Of two with one name the first counts.
+        let meanings = self.template_parameters.iter().map(String::as_str).zip(given).rev();
+        let meanings: HashMap<&str, &[Token<'_>]> = meanings.collect();
+        let mut left = MOST_BYTES_OF_ARGUMENTS;
+        let mut meant = |word: &str| {
+            let argument = meanings.get(word).filter(|argument| !argument.is_empty())?;
+            left = left.checked_sub(bytes(argument))?;
+            Some(*argument)
         };
         let parameters = self.parameters.iter().map(|parameter| {
             let mut words = Vec::new();
@@ -91,205 +176,16 @@ impl Kernel {
     }
 }
 
+/// How much of their text the tokens take.
+fn bytes(tokens: &[Token<'_>]) -> usize {
+    let first = tokens.first().map_or(0, |token| token.offset);
+    tokens.last().map_or(0, |token| token.offset + token.text.len() - first)
+}
+
 /// The identifiers of `text`, keywords too, each once.
 pub(super) fn words(text: &str) -> BTreeSet<&str> {
     let words = tokens(text).into_iter().filter(|token| token.kind == Kind::Word);
     words.map(|token| token.text).collect()
-}
-
-/// A kernel as tokens.
-struct Found<'t, 's> {
-    name: String,
-    at: &'t Token<'s>,
-    /// The names of the parameters, where it is one.
-    template: Option<Vec<String>>,
-    defined: bool,
-    parameters: &'t [Token<'s>],
-}
-
-struct Scanner<'t, 's> {
-    tokens: &'t [Token<'s>],
-    at: usize,
-    depth: usize,
-    /// Open namespaces and the brace depth outside each.
-    scopes: Vec<(usize, String)>,
-}
-
-impl<'t, 's> Scanner<'t, 's> {
-    fn text(&self, at: usize) -> &'s str {
-        self.tokens.get(at).map_or("", |token| token.text)
-    }
-
-    /// The next kernel from here on.
-    fn next_kernel(&mut self) -> Option<Found<'t, 's>> {
-        let mut template = None;
-        while self.at < self.tokens.len() {
-            match self.text(self.at) {
-                "template" if self.text(self.at + 1) == "<" => {
-                    // `template <>` specialises: such a kernel is launched by name like its template.
-                    let open = self.at + 2;
-                    self.at = self.after_angles(self.at + 1);
-                    let close = self.at.saturating_sub(1).min(self.tokens.len());
-                    template = Some(names(self.tokens.get(open..close).unwrap_or_default()));
-                    continue;
-                }
-                "namespace" => {
-                    self.enter_namespace();
-                    template = None;
-                    continue;
-                }
-                "__global__" => {
-                    if let Some(found) = self.kernel(template.take()) {
-                        return Some(found);
-                    }
-                }
-                "{" => {
-                    self.depth += 1;
-                    template = None;
-                }
-                "}" => {
-                    self.leave_brace();
-                    template = None;
-                }
-                ";" => template = None,
-                _ => {}
-            }
-            self.at += 1;
-        }
-        None
-    }
-
-    fn leave_brace(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
-        while self.scopes.last().is_some_and(|(outside, _)| *outside >= self.depth) {
-            self.scopes.pop();
-        }
-    }
-
-    /// Takes `namespace a::b {`; leaves anything else (aliases, `using namespace`) to be skipped.
-    fn enter_namespace(&mut self) {
-        self.at += 1;
-        let start = self.at;
-        while self.tokens.get(self.at).is_some_and(|t| t.kind == Kind::Word || t.text == "::") {
-            self.at += 1;
-        }
-        if self.text(self.at) == "{" {
-            let words = self.tokens[start..self.at].iter().filter(|t| t.kind == Kind::Word);
-            let names: Vec<_> = words.map(|t| t.text).filter(|text| *text != "inline").collect();
-            self.scopes.push((self.depth, names.join("::")));
-            self.depth += 1;
-            self.at += 1;
-        }
-    }
-
-    /// The kernel whose `__global__` is here.
-    fn kernel(&mut self, template: Option<Vec<String>>) -> Option<Found<'t, 's>> {
-        let mut at = self.at + 1;
-        loop {
-            let token = self.tokens.get(at)?;
-            match token.text {
-                "[" | "__attribute__" | "__declspec" => at = self.after_attribute(at),
-                "<" => at = self.after_angles(at),
-                ";" | "{" | "}" | "=" | "(" | ")" => return None,
-                text if self.text(at + 1) == "(" => {
-                    if token.kind == Kind::Word && !is_attribute(text) {
-                        return self.with_parameters(at, template);
-                    }
-                    at = self.after_group(at + 1);
-                }
-                _ => at += 1,
-            }
-        }
-    }
-
-    /// The kernel whose name is at `name`.
-    fn with_parameters(
-        &mut self,
-        name: usize,
-        template: Option<Vec<String>>,
-    ) -> Option<Found<'t, 's>> {
-        let after = self.after_group(name + 1);
-        if after > self.tokens.len() || self.text(after - 1) != ")" {
-            return None;
-        }
-        let mut body = after;
-        while is_attribute(self.text(body)) || self.text(body) == "noexcept" {
-            body = if self.text(body + 1) == "(" { self.after_group(body + 1) } else { body + 1 };
-        }
-        // The body stays to be scanned: half-typed files have kernels inside unclosed bodies.
-        self.at = after;
-        let scopes = self.scopes.iter().map(|(_, scope)| scope.as_str());
-        let path: Vec<&str> = scopes.filter(|s| !s.is_empty()).chain([self.text(name)]).collect();
-        Some(Found {
-            name: path.join("::"),
-            at: &self.tokens[name],
-            template,
-            defined: self.text(body) == "{",
-            parameters: &self.tokens[name + 2..after - 1],
-        })
-    }
-
-    fn after_attribute(&self, at: usize) -> usize {
-        match self.text(at) {
-            "[" => self.after_group(at),
-            _ if self.text(at + 1) == "(" => self.after_group(at + 1),
-            _ => at + 1,
-        }
-    }
-
-    /// Behind the bracket that closes the one at `open`.
-    fn after_group(&self, open: usize) -> usize {
-        let mut depth = 0_usize;
-        for (at, token) in self.tokens.iter().enumerate().skip(open) {
-            match token.text {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            if depth == 0 {
-                return at + 1;
-            }
-        }
-        self.tokens.len() + 1
-    }
-
-    /// Behind the `>` that closes the `<` at `open`; parentheses inside hide comparisons.
-    fn after_angles(&self, open: usize) -> usize {
-        let mut depth = 0_usize;
-        let mut at = open;
-        while at < self.tokens.len() {
-            match self.text(at) {
-                "<" => depth += 1,
-                ">" => depth = depth.saturating_sub(1),
-                "(" | "[" | "{" => {
-                    at = self.after_group(at);
-                    continue;
-                }
-                ";" => return at,
-                _ => {}
-            }
-            at += 1;
-            if depth == 0 {
-                return at;
-            }
-        }
-        at
-    }
-}
-
-/// Words before a function's name, or behind its parameters, that take parentheses of their own.
-fn is_attribute(word: &str) -> bool {
-    matches!(
-        word,
-        "__launch_bounds__"
-            | "__cluster_dims__"
-            | "__block_size__"
-            | "__maxnreg__"
-            | "__attribute__"
-            | "__declspec"
-            | "alignas"
-            | "decltype"
-    )
 }
 
 /// The parameters between the parentheses of a kernel.
@@ -370,13 +266,13 @@ fn is_name(last: &Token<'_>, before: &[&Token<'_>]) -> bool {
 
 /// The tokens of a declaration without `[[...]]`, `__attribute__((...))` and `alignas(...)`.
 fn without_attributes<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<&'t Token<'s>> {
-    let scanner = Scanner { tokens, at: 0, depth: 0, scopes: Vec::new() };
+    let brackets = Brackets::new(tokens);
     let mut kept = Vec::new();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
-        let double = token.text == "[" && scanner.text(at + 1) == "[";
+        let double = token.text == "[" && tokens.get(at + 1).is_some_and(|t| t.text == "[");
         if double || is_attribute(token.text) {
-            at = scanner.after_attribute(at);
+            at = after_attribute(tokens, &brackets, at);
         } else {
             kept.push(token);
             at += 1;

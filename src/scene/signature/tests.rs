@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use super::*;
 
 /// The one kernel of `source` as `name(name: type = understood, ...)`.
@@ -179,4 +181,53 @@ fn templates_parameters_are_what_an_instance_says() {
         let parameters = found.split_once('(').unwrap().1.strip_suffix(')').unwrap();
         assert_eq!(parameters, expected, "{source}");
     }
+}
+
+/// What is looked for again and again from each place where something may begin takes hours.
+#[test]
+fn a_long_text_takes_no_longer_than_its_length() {
+    let started = Instant::now();
+    let cases = [
+        ("__global__ ", 0),
+        ("__global__ f(\n", 0),
+        ("__global__ f(", 0),
+        ("__global__ [", 0),
+        ("__global__ <", 0),
+        ("__global__ <(", 0),
+        ("__global__ alignas(", 0),
+        ("__global__ f() alignas(", MOST_KERNELS),
+        ("__global__ f() noexcept ", MOST_KERNELS),
+        ("[__global__] ", 0),
+        ("template <", 0),
+        ("template <(", 0),
+        ("template <class T> ", 0),
+        ("namespace ", 0),
+        ("namespace a {\n", 0),
+        ("namespace a { __global__ void k(int); ", LONGEST_NAME / 3),
+        ("namespace { __global__ void k(int); ", MOST_KERNELS),
+        ("__global__ void f(int a,int b);", MOST_KERNELS),
+        ("__global__ void ü(int ü,int b);", MOST_KERNELS),
+        ("__global__ void f(int a,int b);\n", MOST_KERNELS),
+        ("__global__ void f(int (", 0),
+        ("__global__ void f(alignas(", 0),
+        ("}", 0),
+        ("\n", 0),
+        ("#if 0\n", 0),
+        ("#\\\n", 0),
+        ("R\"(", 0),
+        ("R\"a", 0),
+        ("'\\", 0),
+        ("/*", 0),
+        ("//\\\r\r\n", 0),
+    ];
+    for (part, expected) in cases {
+        let text = part.repeat((1 << 20) / part.len());
+        assert_eq!(scan("t.cu", &text).len(), expected, "{part}");
+        // The same in one kernel's parameters, and behind a text that is no kernel.
+        let kernels = scan("t.cu", &format!("__global__ void f({text}"));
+        assert!(kernels.len() <= MOST_KERNELS, "{part}");
+        let kernels = scan("t.cu", &format!("{text}{}", "__global__ void k(int);".repeat(20_000)));
+        assert!(kernels.len() <= MOST_KERNELS, "{part}");
+    }
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }

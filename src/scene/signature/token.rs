@@ -22,10 +22,15 @@ pub(super) enum Kind {
     Sign,
 }
 
-/// The tokens of `text`.
+/// So many tokens are looked at, which is more than a text of 64 MiB has that a person would write.
+pub(super) const MOST_TOKENS: usize = 1 << 24;
+
+/// The first [`MOST_TOKENS`] tokens of `text`.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut lexer = Lexer { text, at: 0, line_start: true, tokens: Vec::new() };
-    while let Some(next) = lexer.rest().chars().next() {
+    while let Some(next) = lexer.rest().chars().next()
+        && lexer.tokens.len() < MOST_TOKENS
+    {
         lexer.step(next);
     }
     lexer.tokens
