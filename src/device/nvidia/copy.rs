@@ -176,7 +176,7 @@ impl Stream {
         context.activate()?;
         let (bytes, mark) = (from.bytes(), self.mark());
         if bytes == 0 {
-            return Ok(Readback::new(self.device().clone(), None, 0, mark));
+            return Ok(Readback::new(self, None, 0, mark));
         }
         let (side, extent) = Side::of(from)?;
         let block = context.take_block(bytes)?;
@@ -185,7 +185,7 @@ impl Stream {
         // until its event is reached, and has as many bytes.
         let status = unsafe { self.submit_copy(to, side, extent) };
         let block = self.recorded(block, status)?;
-        Ok(Readback::new(self.device().clone(), Some(block), bytes, mark))
+        Ok(Readback::new(self, Some(block), bytes, mark))
     }
 
     /// Copies `from` to `to`, which has the same shape.

@@ -2,13 +2,16 @@
 
 #![expect(unsafe_code, reason = "the CUDA driver is a C library")]
 
+use std::sync::Arc;
+
 use super::{
-    Device,
+    Device, Stream,
     context::{Context, lock},
     driver::code,
     event,
     launch::Mark,
     staging::Block,
+    stream::Copies,
 };
 use crate::device::{Allocation, DeviceId, Error, Result};
 
@@ -143,12 +146,15 @@ pub struct Readback {
     block: Option<Block>,
     bytes: usize,
     mark: Mark,
+    /// Of the stream, and which of them this is.
+    copies: (Arc<Copies>, u64),
 }
 
 impl Readback {
-    /// The copy into `block` is on its stream, and its event behind it; `mark` is of the same moment.
-    pub(super) fn new(device: Device, block: Option<Block>, bytes: usize, mark: Mark) -> Self {
-        Self { device, block, bytes, mark }
+    /// The copy into `block` is on `stream`, and its event behind it; `mark` is of the same moment.
+    pub(super) fn new(stream: &Stream, block: Option<Block>, bytes: usize, mark: Mark) -> Self {
+        let (device, copies) = (stream.device().clone(), stream.copies());
+        Self { device, block, bytes, mark, copies: (copies.clone(), copies.begin()) }
     }
 
     /// Whether [`Readback::wait_with`] would return at once.
@@ -159,7 +165,8 @@ impl Readback {
         let Some(block) = &self.block else { return Ok(true) };
         let context = self.device.context();
         context.activate()?;
-        event::is_reached(context, block.reached())
+        let (copies, number) = &self.copies;
+        Ok(copies.has_ended(*number) || event::is_reached(context, block.reached())?)
     }
 
     /// What `read` makes of the bytes, once they are there.

@@ -35,6 +35,27 @@ struct Inner {
     checked: bool,
     /// Of its host functions.
     late: Arc<Late>,
+    copies: Arc<Copies>,
+}
+
+/// How many copies to the host were put on a stream, and how many of them are known to have ended. The driver once in a
+/// while says of an event that it is not reached although the stream behind it was waited for.
+#[derive(Debug, Default)]
+pub(super) struct Copies {
+    begun: AtomicU64,
+    ended: AtomicU64,
+}
+
+impl Copies {
+    /// Counts one that was just put on the stream; gives its number.
+    pub(super) fn begin(&self) -> u64 {
+        self.begun.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    /// Whether the copy with this number is known to have ended.
+    pub(super) fn has_ended(&self, number: u64) -> bool {
+        self.ended.load(Ordering::Acquire) >= number
+    }
 }
 
 impl Device {
@@ -54,7 +75,8 @@ impl Device {
         })?;
         let (raw, number) = (Handle(raw), NUMBER.fetch_add(1, Ordering::Relaxed));
         let (device, checked) = (self.clone(), options.checked);
-        Ok(Stream(Arc::new(Inner { device, raw, number, checked, late: Arc::default() })))
+        let (late, copies) = (Arc::default(), Arc::default());
+        Ok(Stream(Arc::new(Inner { device, raw, number, checked, late, copies })))
     }
 
     /// The least and the greatest priority of streams; a smaller number is a greater priority.
@@ -134,6 +156,10 @@ impl Stream {
             context.driver().cuStreamGetPriority(self.raw(), &raw mut priority)
         })?;
         Ok(priority)
+    }
+
+    pub(super) fn copies(&self) -> &Arc<Copies> {
+        &self.0.copies
     }
 
     pub(super) fn late(&self) -> &Arc<Late> {
@@ -217,10 +243,11 @@ impl Stream {
     pub fn synchronize(&self) -> Result<()> {
         let context = self.context();
         context.activate()?;
-        let mark = self.mark();
+        let (mark, begun) = (self.mark(), self.0.copies.begun.load(Ordering::Acquire));
         // SAFETY: the stream is alive.
         context.check(unsafe { context.driver().cuStreamSynchronize(self.raw()) })?;
         lock(context.launches()).ended(mark);
+        self.0.copies.ended.fetch_max(begun, Ordering::Release);
         self.0.late.check()
     }
 
