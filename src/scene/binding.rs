@@ -1,5 +1,7 @@
 //! Binds the parameters of kernels by name to what the manifest declares.
 
+use std::collections::HashMap;
+
 use super::{
     Argument, Builtin, CType, Control, Element, Manifest, Number, Pass, Plan, PlannedPass, Pointee,
     Resource, ResourceId, ResourceKind, Scalar, Scene, Source, Texture, Value, Wrap,
@@ -8,9 +10,20 @@ use super::{
 };
 use crate::diagnostic::Diagnostic;
 
+/// The most arguments of all passes together: a large scene has some thousands.
+const MOST_ARGUMENTS: usize = 50_000;
+
+/// So many faults are looked into. To tell what was meant takes its time for each, and nobody reads so many.
+const MOST_FAULTS: usize = 1000;
+
 /// Binds every pass of `scene`.
 pub(super) fn plan(scene: &Scene) -> Result<Plan, Vec<Diagnostic>> {
-    let mut binder = Binder { scene, found: Vec::new() };
+    let mut binder = Binder {
+        scene,
+        kernels: Kernels { all: &scene.kernels, known: HashMap::new() },
+        arguments_left: MOST_ARGUMENTS,
+        found: Vec::new(),
+    };
     let passes: Vec<_> =
         scene.manifest.passes.iter().filter_map(|pass| binder.pass(pass)).collect();
     let mut found = binder.found;
@@ -21,13 +34,18 @@ pub(super) fn plan(scene: &Scene) -> Result<Plan, Vec<Diagnostic>> {
 
 struct Binder<'a> {
     scene: &'a Scene,
+    kernels: Kernels<'a>,
+    arguments_left: usize,
     found: Vec<Diagnostic>,
 }
 
-impl Binder<'_> {
+impl<'a> Binder<'a> {
     /// The pass with its arguments; faults are noted.
-    fn pass(&mut self, pass: &Pass) -> Option<PlannedPass> {
-        let kernel = match find_kernel(&self.scene.kernels, &pass.kernel) {
+    fn pass(&mut self, pass: &'a Pass) -> Option<PlannedPass> {
+        if self.found.len() >= MOST_FAULTS {
+            return None;
+        }
+        let kernel = match self.kernel(pass) {
             Ok(kernel) => kernel,
             Err(text) => {
                 let at = pass.at;
@@ -43,7 +61,20 @@ impl Binder<'_> {
         Some(PlannedPass { declared: pass.clone(), arguments, swaps })
     }
 
+    /// The instance of a kernel that the pass launches.
+    fn kernel(&mut self, pass: &'a Pass) -> Result<Kernel, String> {
+        let kernel = self.kernels.find(&pass.kernel)?;
+        let left = self.arguments_left.checked_sub(kernel.parameters.len());
+        self.arguments_left = left.ok_or_else(|| {
+            format!("up to here the passes take more than {MOST_ARGUMENTS} arguments, the most that a scene has")
+        })?;
+        Ok(kernel.instance(&pass.kernel))
+    }
+
     fn argument(&mut self, kernel: &Kernel, parameter: &KernelParameter) -> Option<Argument> {
+        if self.found.len() >= MOST_FAULTS {
+            return None;
+        }
         let manifest = &self.scene.manifest;
         let bound = source(manifest, kernel, &parameter.name).and_then(|source| {
             check(manifest, &source, parameter)?;
@@ -70,10 +101,34 @@ fn next(argument: &Argument) -> Option<ResourceId> {
     }
 }
 
-/// The kernel that `name`, perhaps with template arguments, means.
-fn find_kernel(kernels: &[Kernel], name: &str) -> Result<Kernel, String> {
-    let (stem, arguments) = name.find('<').map_or((name, ""), |at| name.split_at(at));
-    let stem = stem.trim_start_matches("::");
+/// The kernels of a scene.
+struct Kernels<'a> {
+    all: &'a [Kernel],
+    /// What was found for the names that were asked for.
+    known: HashMap<&'a str, Result<&'a Kernel, String>>,
+}
+
+impl<'a> Kernels<'a> {
+    /// The kernel that `name`, perhaps with template arguments, means.
+    fn find(&mut self, name: &'a str) -> Result<&'a Kernel, String> {
+        let (stem, arguments) = name.find('<').map_or((name, ""), |at| name.split_at(at));
+        let stem = stem.trim_start_matches("::");
+        let found = self.known.entry(stem).or_insert_with(|| named(self.all, stem));
+        let kernel = found.clone()?;
+        match (kernel.template, arguments.is_empty()) {
+            (true, true) => Err(format!(
+                "the kernel `{stem}` is a template: name its arguments too, as in `{stem}<4>`"
+            )),
+            (false, false) => {
+                Err(format!("the kernel `{stem}` is no template: leave out `{arguments}`"))
+            }
+            _ => Ok(kernel),
+        }
+    }
+}
+
+/// The kernel with the name `stem`, of which a definition counts more than declarations.
+fn named<'a>(kernels: &'a [Kernel], stem: &str) -> Result<&'a Kernel, String> {
     let mut candidates: Vec<&Kernel> = kernels.iter().filter(|k| k.name == stem).collect();
     if candidates.iter().any(|k| k.defined) {
         candidates.retain(|k| k.defined);
@@ -94,15 +149,7 @@ fn find_kernel(kernels: &[Kernel], name: &str) -> Result<Kernel, String> {
             "there are two kernels `{stem}` with different parameters, on lines {first} and {second}"
         ));
     }
-    match (kernel.template, arguments.is_empty()) {
-        (true, true) => Err(format!(
-            "the kernel `{stem}` is a template: name its arguments too, as in `{stem}<4>`"
-        )),
-        (false, false) => {
-            Err(format!("the kernel `{stem}` is no template: leave out `{arguments}`"))
-        }
-        _ => Ok(kernel.instance(name)),
-    }
+    Ok(kernel)
 }
 
 /// What the name of a kernel's parameter means.

@@ -8,7 +8,7 @@ mod passes;
 mod resources;
 mod views;
 
-use std::{cell::RefCell, ops::Range};
+use std::{cell::RefCell, collections::HashMap, ops::Range};
 
 use toml::de::DeTable;
 
@@ -29,6 +29,10 @@ count = 1024
 kernel = \"advance\"
 over   = \"position\"
 ---*/";
+
+/// The most bytes of a manifest: what it names is looked for among all that it declares, which takes a time that grows
+/// with the square of its length.
+const LONGEST_MANIFEST: usize = 256 << 10;
 
 /// Seconds that a step advances where the manifest does not say.
 pub const DEFAULT_DT: f64 = 1.0 / 60.0;
@@ -65,6 +69,11 @@ pub(super) fn decode(
 /// The manifest's place in the file.
 fn block(report: &Report<'_>, source: &str) -> Option<Range<usize>> {
     match source::manifest_block(source) {
+        Block::Found(range) if range.len() > LONGEST_MANIFEST => {
+            let text = format!("the manifest has more than {LONGEST_MANIFEST} bytes");
+            report.error(range.start..range.start, format!("{text}, the most that is read"));
+            None
+        }
         Block::Found(range) => match source[range.clone()].find("*/") {
             None => Some(range),
             Some(at) => {
@@ -196,14 +205,14 @@ const KEYWORDS: &[&str] = &[
 
 /// Checks that every name can be a kernel parameter's, and that each means one thing.
 fn names(report: &Report<'_>, manifest: &Manifest) {
-    let mut taken: Vec<(String, String)> = Vec::new();
+    let mut taken: HashMap<String, String> = HashMap::new();
     let mut claim = |name: &str, what: String, at, own: bool| {
-        if let Some((_, holder)) = taken.iter().find(|(other, _)| other == name) {
+        if let Some(holder) = taken.get(name) {
             report.error_at(at, format!("{what} has a name that {holder} has already"));
         } else if own {
             identifier(report, name, &what, at);
         }
-        taken.push((name.to_owned(), what));
+        taken.entry(name.to_owned()).or_insert(what);
     };
     for constant in &manifest.constants {
         claim(&constant.name, format!("the constant `{}`", constant.name), constant.at, true);
@@ -316,25 +325,31 @@ impl<'s> Report<'s> {
 
 /// Names listed where none is near; more would bury the sentence.
 const MOST_LISTED: usize = 12;
+/// Names that a mistyped one is compared with; a person's scene has fewer.
+const MOST_COMPARED: usize = 1000;
+/// The longest name in bytes that is compared, and listed: a comparison takes a time that grows with the square.
+const LONGEST_COMPARED: usize = 128;
 
 /// `; did you mean ...?`, or what there is at all; nothing where there is nothing.
-pub(super) fn suggestion<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str> + Clone,
-) -> String {
+pub(super) fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     let list = |names: &[&str]| {
         let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         quoted.join(", ")
     };
-    let near = crate::diagnostic::nearest(name, candidates.clone());
+    let short = |name: &&str| name.len() <= LONGEST_COMPARED;
+    let candidates = candidates.into_iter().take(MOST_COMPARED).filter(short);
+    let candidates: Vec<&str> = candidates.collect();
+    let compared = if short(&name) { candidates.as_slice() } else { &[] };
+    let near = crate::diagnostic::nearest(name, compared.iter().copied());
     if !near.is_empty() {
         return format!("; did you mean {}?", list(&near));
     }
-    let all: Vec<&str> = candidates.into_iter().take(MOST_LISTED + 1).collect();
-    match all.len() {
+    match candidates.len() {
         0 => String::new(),
-        length if length > MOST_LISTED => format!("; known are {}, ...", list(&all[..MOST_LISTED])),
-        _ => format!("; known are {}", list(&all)),
+        length if length > MOST_LISTED => {
+            format!("; known are {}, ...", list(&candidates[..MOST_LISTED]))
+        }
+        _ => format!("; known are {}", list(&candidates)),
     }
 }
 

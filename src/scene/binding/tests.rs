@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use super::*;
 use crate::scene::{Handle, Inputs, Overrides, decode};
 
@@ -206,6 +208,7 @@ fn pointers_may_see_the_same_scalars_otherwise() {
 #[test]
 fn kernels_are_found_by_name() {
     let kernels = |source: &str| crate::scene::signature::scan("t.cu", source);
+    let find = |all: &[Kernel], name| Kernels { all, known: HashMap::new() }.find(name).cloned();
     let cases = [
         ("__global__ void advnace() {}", "f", "did you mean"),
         ("__global__ void advnace() {}", "advance", "did you mean `advnace`"),
@@ -216,7 +219,7 @@ fn kernels_are_found_by_name() {
     ];
     for (source, name, part) in cases {
         let found = kernels(source);
-        let text = find_kernel(&found, name).expect_err(source);
+        let text = find(&found, name).expect_err(source);
         assert!(
             text.contains(part) || (part == "did you mean" && text.contains("known are")),
             "{text}"
@@ -229,7 +232,7 @@ fn kernels_are_found_by_name() {
         ("namespace a { template<class T> __global__ void f() {} }", "::a::f<float4>"),
     ];
     for (source, name) in good {
-        assert!(find_kernel(&kernels(source), name).is_ok_and(|k| k.defined), "{name}");
+        assert!(find(&kernels(source), name).is_ok_and(|k| k.defined), "{name}");
     }
 }
 
@@ -341,4 +344,56 @@ fn the_scenes_for_tests_are_what_their_names_say() {
             && found.iter().zip(expected).all(|(found, start)| found.starts_with(start));
         assert!(same, "{found:#?}");
     }
+}
+
+/// How many faults a scene of this manifest and these kernels is told.
+fn faults(manifest: &str, kernels: &str) -> usize {
+    let source = format!("/*---\n{manifest}\n---*/\n{kernels}");
+    let scene = Scene::parse("t.cu", &source, &Overrides::default());
+    scene.and_then(|scene| scene.plan()).map_or_else(|found| found.len(), |_| 0)
+}
+
+/// What is looked for in all of a scene for each thing that it names takes hours where it has many.
+#[test]
+fn a_scene_with_much_of_everything_takes_no_longer_than_its_length() {
+    let started = Instant::now();
+    let pass = |kernel: &str| format!("[[pass]]\nkernel = \"{kernel}\"\ngrid = 1\nblock = 1\n");
+    let all = |most, line: &dyn Fn(usize) -> String| (0..most).map(line).collect::<String>();
+    let constants = format!("[constant]\n{}", all(8000, &|i| format!("c{i}=1\n")));
+    let f = pass("f");
+    let same = "__global__ void f(int n, int n, int n);".repeat(20_000);
+    let (few, many) = ("[constant]\nn = 1\n", |text: &str| text.repeat(4000));
+    assert_eq!(faults(&format!("{few}{}", many(&f)), &same), 0);
+    let wide = format!("__global__ void f({}int n);", "int n, ".repeat(60_000));
+    assert_eq!(faults(&format!("{few}{}", many(&f)), &wide), MOST_FAULTS);
+    let unknown = format!("__global__ void f({}int n);", "int x, ".repeat(40_000));
+    assert!(faults(&format!("{constants}{}", f.repeat(100)), &unknown) > 0);
+    let missing = all(2000, &|i| pass(&format!("k{i}")));
+    let kernels = all(20_000, &|i| format!("__global__ void g{i}();"));
+    assert_eq!(faults(&missing, &kernels), MOST_FAULTS);
+    let long = "l".repeat(100_000);
+    assert_eq!(faults(&pass(&long), &format!("__global__ void {long}l();")), 1);
+    let template =
+        format!("template <class T> __global__ void f({}T n) {{}}", "T n, ".repeat(40_000));
+    assert!(faults(&format!("{few}{}", pass(&format!("f<{long}>"))), &template) > 0);
+    let crossed = all(2000, &|i| format!("c{i}=\"d{i}\"\n"));
+    assert_eq!(faults(&format!("[constant]\n{crossed}{f}"), ""), 2000);
+    let huge = format!("[constant]\n{}", all(40_000, &|i| format!("c{i}=1\n")));
+    assert_eq!(faults(&huge, ""), 1, "longer than a manifest may be");
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+}
+
+#[test]
+fn kernels_that_are_left_out_are_told() {
+    let kernels = "\n__global__ void f() {}".repeat(10_001);
+    let mut scene = Scene::parse("t.cu", &format!("{MANIFEST}{kernels}"), &Overrides::default())
+        .expect("a good manifest");
+    let line = MANIFEST.lines().count() as u32 + 10_001;
+    let told = |scene: &Scene| -> Vec<_> {
+        scene.warnings.iter().map(|w| (w.file.clone(), w.line, w.text.contains("10000"))).collect()
+    };
+    assert_eq!(told(&scene), [("t.cu".to_owned(), Some(line + 1), true)]);
+    scene.include("part.cuh", "\n__global__ void g() {}");
+    assert_eq!(told(&scene)[1], ("part.cuh".to_owned(), Some(2), true));
+    assert_eq!(scene.kernels.len(), 10_000);
 }
