@@ -6,6 +6,8 @@ use std::{
     path::Path,
 };
 
+use image::codecs::png::PngDecoder;
+
 use super::{Error, Result, measured::Number, npy};
 use crate::{
     file, record,
@@ -19,6 +21,8 @@ const BRIGHTER: u8 = 8;
 /// What is read of a picture's file at most: as many bytes as the largest picture has, for noise cannot be compressed,
 /// and as much again for what else a PNG may contain.
 const PICTURE_LIMIT: u64 = 2 * 4 * 4096 * 4096;
+/// What a picture's file may become when it is unpacked, in bytes, beside its pixels.
+const DECODED_LIMIT: u64 = 16 << 20;
 /// An array's file may hold its numbers in a wider type than the scene does, at most by this factor.
 const WIDER: u64 = 16;
 /// What is read of an array's file beyond that: its header.
@@ -141,6 +145,18 @@ fn renamed(path: &Path, what: &str) -> String {
 
 type Compared = std::result::Result<(Comparison, Option<Actual>), String>;
 
+/// A decoder of a PNG file that should have this size. What else there is in the file, such as a colour profile, is
+/// unpacked, too, but not beyond a limit.
+fn decoder(
+    content: Vec<u8>,
+    [width, height]: [u32; 2],
+) -> std::result::Result<PngDecoder<io::Cursor<Vec<u8>>>, String> {
+    let mut limits = image::Limits::default();
+    limits.max_alloc = Some(DECODED_LIMIT + 8 * u64::from(width) * u64::from(height));
+    let decoder = PngDecoder::with_limits(io::Cursor::new(content), limits);
+    decoder.map_err(|error| error.to_string())
+}
+
 /// The pixels of a PNG file that should have this size, which is looked at first: a few bytes can become very many
 /// pixels.
 fn pixels_of(
@@ -148,8 +164,7 @@ fn pixels_of(
     [width, height]: [u32; 2],
 ) -> std::result::Result<image::RgbaImage, String> {
     let content = file::read_regular(path, PICTURE_LIMIT).map_err(|error| error.to_string())?;
-    let decoder = image::codecs::png::PngDecoder::new(io::Cursor::new(content));
-    let decoder = decoder.map_err(|error| error.to_string())?;
+    let decoder = decoder(content, [width, height])?;
     let (w, h) = image::ImageDecoder::dimensions(&decoder);
     if (w, h) != (width, height) {
         return Err(format!("it is {w}x{h}, the picture {width}x{height}"));
@@ -258,6 +273,23 @@ mod tests {
 
     fn file(values: &[f32]) -> Vec<u8> {
         encode(Scalar::F32, &[values.len() / 2, 2], bytemuck::cast_slice(values))
+    }
+
+    /// A few kilobytes of a colour profile can become gigabytes.
+    #[test]
+    fn what_a_picture_carries_is_unpacked_within_a_limit() {
+        use image::{ExtendedColorType, ImageDecoder as _, ImageEncoder as _};
+        let unpacked = |profile_bytes: u64| {
+            let mut content = Vec::new();
+            let mut encoder = image::codecs::png::PngEncoder::new(&mut content);
+            encoder.set_icc_profile(vec![0; profile_bytes as usize]).unwrap();
+            encoder.write_image(&[7; 16], 2, 2, ExtendedColorType::Rgba8).unwrap();
+            let profile = decoder(content, [2, 2])
+                .and_then(|mut decoder| decoder.icc_profile().map_err(|error| error.to_string()));
+            profile.ok().flatten().map_or(0, |profile| profile.len() as u64)
+        };
+        assert_eq!(unpacked(1000), 1000);
+        assert_eq!(unpacked(4 * DECODED_LIMIT), 0);
     }
 
     #[test]

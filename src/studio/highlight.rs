@@ -175,10 +175,17 @@ const QUALIFIERS: &[&str] = &[
 /// What a texture's name may carry behind it, beside `_count` of every resource.
 const SUFFIXES: &[&str] = &["_count", "_width", "_height", "_depth", "_next"];
 
+/// A text of more pieces than this has no colours: to lay it out takes longer than they are worth.
+const MOST_SPANS: usize = 200_000;
+
 /// `text` cut into pieces that follow one another without a gap.
 pub fn tokenize(text: &str) -> Vec<Span> {
-    let mut scanner = Scanner { text, at: 0, spans: Vec::new(), bound: BTreeSet::new() };
+    let (spans, bound) = (Vec::new(), BTreeSet::new());
+    let mut scanner = Scanner { text, at: 0, spans, bound, line_is_blank: true };
     scanner.source();
+    if scanner.spans.len() > MOST_SPANS {
+        return vec![Span { range: 0..text.len(), token: Token::Plain }];
+    }
     scanner.spans
 }
 
@@ -187,6 +194,8 @@ struct Scanner<'a> {
     at: usize,
     spans: Vec<Span>,
     bound: BTreeSet<&'a str>,
+    /// Whether there are only blanks before this place on its line.
+    line_is_blank: bool,
 }
 
 impl<'a> Scanner<'a> {
@@ -202,6 +211,11 @@ impl<'a> Scanner<'a> {
     fn take(&mut self, bytes: usize, token: Token) {
         let range = self.at..self.at + bytes;
         self.at = range.end;
+        let taken = &self.text[range.clone()];
+        self.line_is_blank = match taken.rfind('\n') {
+            Some(end) => taken[end..].trim().is_empty(),
+            None => self.line_is_blank && taken.trim().is_empty(),
+        };
         match self.spans.last_mut() {
             _ if range.is_empty() => {}
             Some(last) if last.token == token => last.range.end = range.end,
@@ -219,11 +233,6 @@ impl<'a> Scanner<'a> {
         self.run(|c| c != '\n')
     }
 
-    fn at_line_start(&self) -> bool {
-        let line = self.text[..self.at].rfind('\n').map_or(0, |at| at + 1);
-        self.text[line..self.at].trim().is_empty()
-    }
-
     fn source(&mut self) {
         let mut manifest_seen = false;
         while let Some(next) = self.peek() {
@@ -237,7 +246,7 @@ impl<'a> Scanner<'a> {
                 }
             } else if rest.starts_with("//") {
                 self.take(self.to_line_end(), Token::Comment);
-            } else if next == '#' && self.at_line_start() {
+            } else if next == '#' && self.line_is_blank {
                 self.directive();
             } else if next == '"' || next == '\'' {
                 self.quoted(next);
@@ -548,6 +557,13 @@ mod tests {
     fn strings_end_with_their_line_and_know_escapes() {
         assert_eq!(of("\"a\\\"b\" c", Token::String), ["\"a\\\"b\""]);
         assert_eq!(of("\"open\nint x;", Token::String), ["\"open"]);
+    }
+
+    #[test]
+    fn a_line_of_very_many_pieces_is_looked_at_once_and_has_no_colours() {
+        assert_eq!(of("  #if A\n;#if B\n /* */ #if C", Token::Preprocessor), ["#if A"]);
+        let spans = tokenize(&"a;#".repeat(400_000));
+        assert_eq!(spans, [Span { range: 0..1_200_000, token: Token::Plain }]);
     }
 
     #[test]

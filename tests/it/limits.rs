@@ -275,6 +275,26 @@ fn what_a_device_does_not_support_is_told_at_its_line_also_without_a_run() {
     assert!(at(&ended) && at(&told), "{told:#?}");
 }
 
+/// Without a loop in which it would be looked for the end.
+#[test]
+fn calls_of_the_host_are_under_the_limit_of_a_step() {
+    let tenfold = (1..4).map(|n| format!("#define P{n} {}\n", format!("P{} ", n - 1).repeat(10)));
+    let tenfold: String = tenfold.collect();
+    let format = "%4095d".repeat(680);
+    for call in [&format!("printf(\"{format}\", 1, 2);"), "free(malloc(1 << 30));"] {
+        let kernel = format!(
+            "#define P0 {call}\n{tenfold}__global__ void k(unsigned *out) {{ P3 out[threadIdx.x & 63] = 1; }}"
+        );
+        let place = Workplace::new();
+        place.file("scene.cu", &scene("", &kernel).replace("block = 64", "block = 1024"));
+        let started = Instant::now();
+        let ended = place.run(&["render", "scene.cu", "--device", "cpu", "--step-timeout", "1"]);
+        assert!(matches!(ended.code, Some(0 | 4)), "{ended:#?}");
+        // The compiler has its part in it.
+        assert!(started.elapsed() < 4 * SOON, "{:?}: {call}", started.elapsed());
+    }
+}
+
 /// Points so many and so large that any OpenGL draws them for longer than a second.
 #[test]
 fn drawing_is_under_the_limit_of_a_step() {

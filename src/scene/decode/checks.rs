@@ -48,9 +48,12 @@ pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
     }
 }
 
+/// The last step after which a scene may be checked: `test` takes all of them.
+const LATEST: i64 = 1_000_000;
+
 fn golden(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Golden> {
     let (image, of) = (table.text("image"), resource(&mut table, manifest));
-    let after = table.integer("after", 1, i64::MAX).map(i64::unsigned_abs);
+    let after = table.integer("after", 1, LATEST).map(i64::unsigned_abs);
     let tolerance = amount(&mut table, "tolerance");
     let at = table.at();
     let found = if table.has("image") {
@@ -160,7 +163,7 @@ fn check(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Check> {
         }
         found.ok()
     });
-    let after = table.integer("after", 1, i64::MAX).map(i64::unsigned_abs);
+    let after = table.integer("after", 1, LATEST).map(i64::unsigned_abs);
     let bounds = bounds(&mut table);
     let at = table.at();
     table.finish();

@@ -239,6 +239,10 @@ fn faults_of_statistics_and_checks() {
         &format!("{stat}[[check]]\nstat = \"e\"\nmin = 1\nafter = 0"),
         &[("16:9", "at least 1")],
     );
+    check_more(
+        &format!("{stat}[[check]]\nstat = \"e\"\nmin = 1\nafter = 9223372036854775807"),
+        &[("16:9", "at most 1000000")],
+    );
 }
 
 #[test]

@@ -29,7 +29,8 @@ impl Machine {
                 let arena = &self.shared.arena;
                 let load = |at: u64, bytes: u64| arena.load(at, bytes as u32).unwrap_or(0);
                 let format = self.string(value(0));
-                let (text, count) = formatted(&format, value(1), load, |at| self.string(at));
+                let (text, count) =
+                    formatted(&format, self.prints.left(), value(1), load, |at| self.string(at));
                 self.prints.print(&text);
                 u64::from(count as u32)
             }

@@ -4,11 +4,13 @@
 /// Longest string that is read, and widest field.
 pub(in crate::device::cpu) const MAX_STRING: usize = 4096;
 
-/// What `printf` makes of a format and its arguments in memory, and how many there are.
+/// What `printf` makes of a format and its arguments in memory, and how many there are. Of the text there are `most`
+/// bytes, and at most one conversion more.
 ///
 /// Arguments lie one after the other, floats as doubles; `load` reads so many bytes of one, `string` a string.
 pub(in crate::device::cpu) fn formatted(
     format: &str,
+    most: u64,
     arguments: u64,
     load: impl Fn(u64, u64) -> u64,
     string: impl Fn(u64) -> String,
@@ -38,6 +40,9 @@ pub(in crate::device::cpu) fn formatted(
         count += 1;
         let spec = spec.with_stars(&mut take);
         let value = take(spec.bytes());
+        if text.len() as u64 >= most {
+            continue;
+        }
         text.push_str(&match (spec.conversion, value) {
             ('s', 0) => spec.string("(null)"),
             ('s', at) => spec.string(&string(at)),
@@ -336,7 +341,7 @@ mod tests {
             Value::Long(v) => v as u64,
             Value::Double(v) => v.to_bits(),
         };
-        let (text, count) = formatted(format, 0, |_, _| bits, |_| String::new());
+        let (text, count) = formatted(format, u64::MAX, 0, |_, _| bits, |_| String::new());
         assert_eq!(count, 1);
         text
     }
@@ -433,7 +438,9 @@ mod tests {
             word[..bytes as usize].copy_from_slice(&memory[at as usize..][..bytes as usize]);
             u64::from_le_bytes(word)
         };
-        let (text, count) = formatted("<%*.*s> %", 0, load, |at| format!("string {at}"));
+        let (text, count) = formatted("<%*.*s> %", u64::MAX, 0, load, |at| format!("string {at}"));
         assert_eq!((text.as_str(), count), ("<    st> %", 1));
+        let (text, count) = formatted(&"%4000d".repeat(1000), 5000, 0, |_, _| 7, |_| String::new());
+        assert_eq!((text.len(), count), (8000, 1000));
     }
 }

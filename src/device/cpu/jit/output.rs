@@ -50,8 +50,10 @@ extern "C" fn vprintf(context: &mut Context, format: u64, arguments: u64) -> i32
         _ => read::<8>(context, at).map_or(0, u64::from_le_bytes),
     };
     let format = string(context, format);
-    let (text, count) = formatted(&format, arguments, load, |at| string(context, at));
-    prints(context).print(&text);
+    let prints = prints(context);
+    let (text, count) =
+        formatted(&format, prints.left(), arguments, load, |at| string(context, at));
+    prints.print(&text);
     count
 }
 

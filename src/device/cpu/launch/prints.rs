@@ -56,6 +56,11 @@ impl Prints {
         Self { printer, printed: AtomicU64::new(0), dropped: AtomicU64::new(0) }
     }
 
+    /// How many bytes more may be printed.
+    pub(in crate::device::cpu) fn left(&self) -> u64 {
+        MOST_BYTES.saturating_sub(self.printed.load(Ordering::Relaxed))
+    }
+
     /// Prints what one call gives, or counts it as dropped where the launch has printed enough.
     pub(in crate::device::cpu) fn print(&self, text: &str) {
         let bytes = text.len() as u64;

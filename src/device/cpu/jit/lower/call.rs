@@ -259,6 +259,7 @@ impl Lower<'_, '_> {
                 let [format, arguments] = [1, 2].map(|at| self.call_argument(i, at, Type::U64));
                 let arguments = [self.context, format?, arguments?];
                 let count = self.host("warpaint_vprintf", &arguments, types::I32)?;
+                self.poll_after_host();
                 self.call_result(i, count)
             }
             "__assertfail" => {
@@ -277,6 +278,7 @@ impl Lower<'_, '_> {
                 let bytes = self.call_argument(i, 1, Type::U64)?;
                 let arguments = [self.context, bytes];
                 let address = self.host("warpaint_malloc", &arguments, types::I64)?;
+                self.poll_after_host();
                 self.call_result(i, address)
             }
             "free" => {
@@ -285,10 +287,16 @@ impl Lower<'_, '_> {
                 let wrong = self.host("warpaint_free", &arguments, types::I32)?;
                 let fine = self.b.ins().icmp_imm_u(IntCC::Equal, wrong, 0);
                 self.stop_unless(fine, SiteKind::Free, address);
+                self.poll_after_host();
                 Ok(())
             }
             _ => Err(Unsupported("a function without a body")),
         }
+    }
+
+    /// A call of the host may take long, and very many of them need no loop.
+    fn poll_after_host(&mut self) {
+        self.poll();
     }
 
     fn call_argument(&mut self, i: &Instruction, at: usize, ty: Type) -> Step<Value> {
