@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::support::{COUNTER, Ended, Workplace};
+use super::support::{self, COUNTER, Ended, Workplace};
 
 /// Far less than the default limits of a step, and far more than a busy machine needs to end a process: what takes
 /// longer hangs.
@@ -180,16 +180,8 @@ fn drafts_of_a_killed_process_go_with_the_next_file() {
         "2",
     ];
     let mut command = place.command(&[&endless[..], &["--steps", "1000000000"]].concat());
-    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-    while drafts() == 0 {
-        if child.try_wait().unwrap().is_some() {
-            let ended = Ended::new(child.wait_with_output().unwrap());
-            ended.expect(3, &["EGL"]);
-            eprintln!("skipped: no OpenGL: {}", ended.err);
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let Some(mut child) = support::when_it_writes(child, drafts) else { return };
     let write = || {
         let arguments = ["render", "scene.cu", "--device", "cpu", "--npy", "value=v.npy"];
         place.run(&arguments).expect(0, &[]);

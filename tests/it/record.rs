@@ -4,10 +4,9 @@ use std::{
     ffi::OsStr,
     fs,
     process::{Command, Stdio},
-    time::Duration,
 };
 
-use super::support::{COUNTER, Ended, Workplace};
+use super::support::{self, COUNTER, Ended, Workplace};
 
 /// Renders the counter scene on the CPU device; `None`, said aloud, where there is no OpenGL.
 fn rendered(place: &Workplace, arguments: &[&str]) -> Option<Ended> {
@@ -164,20 +163,12 @@ fn a_run_that_is_interrupted_leaves_no_file() {
         }
         let command = ["render", "scene.cu", "--device", "cpu", "--size", "32x18", "--out", name];
         let endless = [&command[..], &["--steps", "1000000000", "--every", "2"]].concat();
-        let mut child = place.command(&endless).stderr(Stdio::piped()).spawn().unwrap();
+        let child = place.command(&endless).stderr(Stdio::piped()).spawn().unwrap();
         let drafts = || {
             let names = fs::read_dir(place.path("")).unwrap().flatten().map(|e| e.file_name());
             names.filter(|name| name.to_string_lossy().contains("clip") || is_draft(name)).count()
         };
-        while drafts() == 0 {
-            if child.try_wait().unwrap().is_some() {
-                let ended = Ended::new(child.wait_with_output().unwrap());
-                ended.expect(3, &["EGL"]);
-                eprintln!("skipped: no OpenGL: {}", ended.err);
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let Some(child) = support::when_it_writes(child, drafts) else { return };
         let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
         assert!(killed.unwrap().success());
         let ended = Ended::new(child.wait_with_output().unwrap());

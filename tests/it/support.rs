@@ -4,7 +4,7 @@ use std::{
     cell::RefCell,
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{Child, Command, Output},
 };
 
 use tempfile::TempDir;
@@ -184,6 +184,21 @@ impl Ended {
         assert_eq!(self.err.trim_end().lines().count(), 1, "{self:#?}");
         self
     }
+}
+
+/// A process that draws, as soon as it has a draft of what it writes; `None`, said aloud, where there is no OpenGL.
+#[track_caller]
+pub fn when_it_writes(mut child: Child, drafts: impl Fn() -> usize) -> Option<Child> {
+    while drafts() == 0 {
+        if child.try_wait().unwrap().is_some() {
+            let ended = Ended::new(child.wait_with_output().unwrap());
+            ended.expect(3, &["EGL"]);
+            eprintln!("skipped: no OpenGL: {}", ended.err);
+            return None;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    Some(child)
 }
 
 /// The numbers of a `.npy` file of little-endian `f32`, and its shape.

@@ -30,7 +30,9 @@ impl Machine {
                 let load = |at: u64, bytes: u64| arena.load(at, bytes as u32).unwrap_or(0);
                 let format = self.string(value(0));
                 let (text, count) =
-                    formatted(&format, self.prints.left(), value(1), load, |at| self.string(at));
+                    formatted(&format, self.prints.too_long(), value(1), load, |at| {
+                        self.string(at)
+                    });
                 self.prints.print(&text);
                 u64::from(count as u32)
             }

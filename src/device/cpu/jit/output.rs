@@ -52,7 +52,7 @@ extern "C" fn vprintf(context: &mut Context, format: u64, arguments: u64) -> i32
     let format = string(context, format);
     let prints = prints(context);
     let (text, count) =
-        formatted(&format, prints.left(), arguments, load, |at| string(context, at));
+        formatted(&format, prints.too_long(), arguments, load, |at| string(context, at));
     prints.print(&text);
     count
 }

@@ -56,9 +56,9 @@ impl Prints {
         Self { printer, printed: AtomicU64::new(0), dropped: AtomicU64::new(0) }
     }
 
-    /// How many bytes more may be printed.
-    pub(in crate::device::cpu) fn left(&self) -> u64 {
-        MOST_BYTES.saturating_sub(self.printed.load(Ordering::Relaxed))
+    /// A text of so many bytes is too long to be printed, so that no more of it needs to be made.
+    pub(in crate::device::cpu) fn too_long(&self) -> u64 {
+        MOST_BYTES.saturating_sub(self.printed.load(Ordering::Relaxed)) + 1
     }
 
     /// Prints what one call gives, or counts it as dropped where the launch has printed enough.

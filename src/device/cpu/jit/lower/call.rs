@@ -252,14 +252,15 @@ impl Lower<'_, '_> {
         self.b.switch_to_block(on);
     }
 
-    /// Calls one of [`PROVIDED`].
+    /// Calls one of [`PROVIDED`]. That may take long, and very many calls need no loop: it is looked for the end behind
+    /// each.
     fn call_host(&mut self, i: &Instruction, name: &str) -> Step {
         match name {
             "vprintf" => {
                 let [format, arguments] = [1, 2].map(|at| self.call_argument(i, at, Type::U64));
                 let arguments = [self.context, format?, arguments?];
                 let count = self.host("warpaint_vprintf", &arguments, types::I32)?;
-                self.poll_after_host();
+                self.poll();
                 self.call_result(i, count)
             }
             "__assertfail" => {
@@ -278,7 +279,7 @@ impl Lower<'_, '_> {
                 let bytes = self.call_argument(i, 1, Type::U64)?;
                 let arguments = [self.context, bytes];
                 let address = self.host("warpaint_malloc", &arguments, types::I64)?;
-                self.poll_after_host();
+                self.poll();
                 self.call_result(i, address)
             }
             "free" => {
@@ -287,16 +288,11 @@ impl Lower<'_, '_> {
                 let wrong = self.host("warpaint_free", &arguments, types::I32)?;
                 let fine = self.b.ins().icmp_imm_u(IntCC::Equal, wrong, 0);
                 self.stop_unless(fine, SiteKind::Free, address);
-                self.poll_after_host();
+                self.poll();
                 Ok(())
             }
             _ => Err(Unsupported("a function without a body")),
         }
-    }
-
-    /// A call of the host may take long, and very many of them need no loop.
-    fn poll_after_host(&mut self) {
-        self.poll();
     }
 
     fn call_argument(&mut self, i: &Instruction, at: usize, ty: Type) -> Step<Value> {
