@@ -115,8 +115,8 @@ pub(crate) fn is_written_through(path: &Path) -> bool {
 /// The file that `path` means, behind symbolic links, and its permissions where it is there.
 ///
 /// # Errors
-/// `IsADirectory`, `InvalidInput` for a pipe or a device, `PermissionDenied` for a read-only file, and `NotFound` for
-/// a link to nothing.
+/// `IsADirectory`, `InvalidInput` for a pipe or a device, `PermissionDenied` for a read-only file and for one that this
+/// user may not write, and `NotFound` for a link to nothing.
 pub(crate) fn replaceable(path: &Path) -> io::Result<(PathBuf, Option<fs::Permissions>)> {
     if is_written_through(path) {
         return Err(io::Error::new(
@@ -138,9 +138,25 @@ pub(crate) fn replaceable(path: &Path) -> io::Result<(PathBuf, Option<fs::Permis
         Ok(metadata) if metadata.permissions().readonly() => {
             Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"))
         }
-        Ok(metadata) => Ok((target, Some(metadata.permissions()))),
+        Ok(metadata) => {
+            // Another user's file, or one that an access list protects, says so only when it is opened.
+            open_to_write(&target)?;
+            Ok((target, Some(metadata.permissions())))
+        }
         Err(_) => Ok((target, None)),
     }
+}
+
+/// Opens the file at `path` for writing and leaves it as it is; never waits.
+fn open_to_write(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        libc::O_NONBLOCK | libc::O_NOCTTY,
+    );
+    options.open(path)
 }
 
 /// Writes `content` to a new file at `path`.
@@ -273,6 +289,16 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         let nowhere = folder.path().join("no/such/a.cu");
         assert_eq!(replace(&nowhere, "new").unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_only_the_system_forbids_to_write_is_not_replaced() {
+        // A program that runs may not be written, whoever asks, although its permissions allow it.
+        let program = std::env::current_exe().unwrap();
+        assert!(!fs::metadata(&program).unwrap().permissions().readonly());
+        let error = replaceable(&program).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ExecutableFileBusy);
     }
 
     #[cfg(feature = "studio")]

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::origin::Origin;
 use crate::{file, scene::Scene};
 
 /// Seconds without a key after which a changed text is compiled.
@@ -18,6 +19,7 @@ pub struct Document {
     pub name: String,
     /// The file, if it is one; built-in scenes have none until they are saved.
     pub path: Option<PathBuf>,
+    origin: Origin,
     /// The text in the editor. Lines end with `\n` here, whatever the file has.
     pub text: String,
     saved: String,
@@ -42,8 +44,10 @@ impl Document {
     pub fn new(name: impl Into<String>, path: Option<PathBuf>, text: &str) -> Self {
         let carriage_returns = text.contains("\r\n");
         let text = text.replace("\r\n", "\n");
+        let name = name.into();
         Self {
-            name: name.into(),
+            origin: Origin::new(name.clone(), path.as_deref()),
+            name,
             path,
             saved: text.clone(),
             submitted: text.clone(),
@@ -68,6 +72,11 @@ impl Document {
         let name = name.strip_suffix(".cu").unwrap_or(name);
         let text = Scene::built_in(name)?;
         Some(Self::new(format!("{name}.cu"), None, text))
+    }
+
+    /// Which document this is; asks no disk.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// The name to show: without the folders.
@@ -117,6 +126,7 @@ impl Document {
 
     /// Notes that the present text is on the disk, in the file `path`.
     pub fn saved_as(&mut self, path: PathBuf) {
+        self.origin = Origin::new(self.name.clone(), Some(&path));
         self.path = Some(path);
         self.saved.clone_from(&self.text);
     }

@@ -15,6 +15,7 @@ mod keeper;
 mod keyboard;
 mod layout;
 mod number;
+mod origin;
 mod pace;
 mod panels;
 mod recovery;

@@ -8,13 +8,11 @@
 use std::{
     fs::{self, File, TryLockError},
     io,
-    path::{self, Path, PathBuf},
+    path::{Path, PathBuf},
     time::SystemTime,
 };
 
-use serde::{Deserialize, Serialize};
-
-use super::document::Document;
+use super::{document::Document, origin::Origin};
 
 /// What the first line of a text begins with; an origin as JSON follows.
 const MARK: &str = "// unsaved text of ";
@@ -38,15 +36,6 @@ struct Own {
     folder: PathBuf,
     /// Locked as long as the process lives; the system unlocks it even after a crash.
     lock: File,
-}
-
-/// Where a text belongs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Origin {
-    /// [`Document::name`].
-    name: String,
-    /// The absolute path of its file, if it has one.
-    path: Option<PathBuf>,
 }
 
 /// A text that is not saved.
@@ -73,7 +62,7 @@ impl Version {
 
     /// Whether it is a text of `document`.
     pub fn is_of(&self, document: &Document) -> bool {
-        let of = Origin::of(document);
+        let of = document.origin();
         match &self.origin.path {
             Some(_) => self.origin.path == of.path,
             None => of.path.is_none() && self.origin.name == of.name,
@@ -103,24 +92,16 @@ impl Version {
         let content = fs::read_to_string(&file)?;
         let written = fs::metadata(&file)?.modified()?;
         let (origin, text) = split(&content);
-        let origin = origin.unwrap_or_else(|| Origin::of_name(&file));
+        let origin = origin.unwrap_or_else(|| named(&file));
         Ok((Self { file, written, origin }, text.to_owned()))
     }
 }
 
-impl Origin {
-    fn of(document: &Document) -> Self {
-        let absolute = |path: &PathBuf| fs::canonicalize(path).or_else(|_| path::absolute(path));
-        let path = document.path.as_ref().map(|path| absolute(path).unwrap_or(path.clone()));
-        Self { name: document.name.clone(), path }
-    }
-
-    /// What the file's name tells of a text without a first line of ours: `particles-0123456789abcdef.cu`.
-    fn of_name(file: &Path) -> Self {
-        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        let name = stem.rsplit_once('-').map_or(&*stem, |(name, _)| name);
-        Self { name: format!("{name}.cu"), path: None }
-    }
+/// What the file's name tells of a text without a first line of ours: `particles-0123456789abcdef.cu`.
+fn named(file: &Path) -> Origin {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let name = stem.rsplit_once('-').map_or(&*stem, |(name, _)| name);
+    Origin::new(format!("{name}.cu"), None)
 }
 
 /// A file's first line, where it is one of ours, and the text behind it.
@@ -172,7 +153,7 @@ impl Recovery {
 
     /// What is to be written there.
     pub fn content(document: &Document) -> String {
-        let mut origin = Origin::of(document);
+        let mut origin = document.origin().clone();
         // JSON has no bytes that are no text: such a path is kept as a name.
         origin.path = origin.path.filter(|path| path.to_str().is_some());
         let line = serde_json::to_string(&origin).unwrap_or_default();
@@ -181,7 +162,7 @@ impl Recovery {
 
     /// The text of `document` that is in `file` now.
     pub fn version(file: PathBuf, document: &Document) -> Version {
-        Version { file, written: SystemTime::now(), origin: Origin::of(document) }
+        Version { file, written: SystemTime::now(), origin: document.origin().clone() }
     }
 
     /// Takes over a version: what was another process's file is this one's afterwards.
@@ -330,6 +311,25 @@ mod tests {
         let mut both = texts(&third);
         both.sort();
         assert_eq!(both, ["first", "second"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_became_a_link_does_not_take_its_text_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, other] = ["a.cu", "other.cu"].map(|name| folder.path().join(name));
+        fs::write(&path, "old").unwrap();
+        fs::write(&other, "other").unwrap();
+        let mut document = Document::read(&path).unwrap();
+        document.text = "new".into();
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&other, &path).unwrap();
+        let mut ended = Recovery::new(folder.path().join("recovery"));
+        keep(&mut ended, &document);
+        drop(ended);
+        let left = Recovery::new(folder.path().join("recovery")).left();
+        assert_eq!(left[0].path(), Some(&*path));
+        assert!(left[0].is_of(&document));
     }
 
     #[test]

@@ -24,6 +24,7 @@ use super::{
     detail::Detail,
     document::Document,
     keyboard, layout,
+    origin::Origin,
     pace::{Next, Pace},
     panels::{Action, Pointer, Probe},
     recovery::Recovery,
@@ -239,8 +240,8 @@ struct Studio {
     probe: Option<Probe>,
     /// What kernels get.
     mouse: [f32; 4],
-    /// The documents, by name, that may include files from anywhere.
-    trusted: BTreeSet<String>,
+    /// The documents that may include files from anywhere.
+    trusted: BTreeSet<Origin>,
     pace: Pace,
     title: String,
     /// In pixels, as the last event said: winit panics when asked for the size of a window that is gone.
@@ -373,11 +374,8 @@ impl Studio {
 
     /// Notes which scene is open, for the next start.
     fn note_scene(&mut self) {
-        let document = &self.desk.document;
-        let absolute =
-            |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        let path = document.path.as_ref().map(absolute);
-        self.state.scene = Some(path.map_or(document.name.clone(), |p| p.display().to_string()));
+        let Origin { name, path } = self.desk.document.origin().clone();
+        self.state.scene = Some(path.map_or(name, |path| path.display().to_string()));
     }
 
     fn update_session(&mut self) -> bool {
@@ -634,7 +632,7 @@ impl Studio {
 
     /// Lets the open scene include files from anywhere, for as long as the studio runs.
     fn trust(&mut self) {
-        self.trusted.insert(self.desk.document.name.clone());
+        self.trusted.insert(self.desk.document.origin().clone());
         if let Some(session) = &mut self.session {
             session.trust();
         }
@@ -694,7 +692,7 @@ impl Studio {
         self.session = None;
         self.drawn = None;
         let (document, options) = (&self.desk.document, &self.options);
-        let trust = options.trust || self.trusted.contains(&document.name);
+        let trust = options.trust || self.trusted.contains(document.origin());
         let session =
             new_session(document, options, trust, &self.context, &self.device, &self.proxy);
         match session {
