@@ -8,6 +8,10 @@ use std::{
 use super::origin::Origin;
 use crate::{file, scene::Scene};
 
+/// The largest file that the window opens, in bytes: its editor lays out all of the text, which takes some hundred times
+/// that in memory.
+pub const LARGEST: u64 = 2 << 20;
+
 /// Seconds without a key after which a changed text is compiled.
 pub const PAUSE_S: f64 = 0.3;
 
@@ -63,7 +67,7 @@ impl Document {
     /// Whatever the system says about reading, and `InvalidInput` for a pipe or a device, which is not opened,
     /// `FileTooLarge`, and `InvalidData` for text that is not UTF-8.
     pub fn read(path: &Path) -> io::Result<Self> {
-        let text = file::read_regular_text(path, file::SOURCE_LIMIT)?;
+        let text = file::read_regular_text(path, LARGEST)?;
         Ok(Self::new(path.display().to_string(), Some(path.to_owned()), &text))
     }
 
@@ -184,6 +188,8 @@ mod tests {
         assert_eq!(kind("no.cu"), io::ErrorKind::NotFound);
         fs::write(folder.path().join("b.cu"), [0xff, 0xfe]).unwrap();
         assert_eq!(kind("b.cu"), io::ErrorKind::InvalidData);
+        fs::write(folder.path().join("c.cu"), vec![b' '; LARGEST as usize + 1]).unwrap();
+        assert_eq!(kind("c.cu"), io::ErrorKind::FileTooLarge);
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink("/dev/zero", folder.path().join("endless.cu")).unwrap();

@@ -100,9 +100,9 @@ impl Typing {
         turn.unwrap_or_default()
     }
 
-    /// Whether something is waiting for the editor.
-    pub fn waits(context: &Context) -> bool {
-        context.with_plugin(|typing: &mut Self| !typing.strokes.is_empty()).unwrap_or(false)
+    /// How many keys and clicks wait for the editor.
+    pub fn waiting(context: &Context) -> usize {
+        context.with_plugin(|typing: &mut Self| typing.strokes.len()).unwrap_or(0)
     }
 
     /// Takes the editor's strokes out of `events`; `focused` is whether it has the keyboard before them.

@@ -332,6 +332,8 @@ impl Studio {
                 self.pace.want(Instant::now());
             }
             WindowEvent::DroppedFile(path) => {
+                // What was typed before is the open text's.
+                self.take_in();
                 self.act(Action::Open(path.clone()));
                 self.pace.want(Instant::now());
             }
@@ -449,16 +451,23 @@ impl Studio {
         shown_at
     }
 
-    /// Takes in the last keys that were typed, which no frame has seen yet.
+    /// Takes in the last keys that were typed, which no frame has seen yet; nothing is painted.
     fn take_in(&mut self) {
-        // A few frames are enough for any hand; a key that is held down must not keep the window open.
-        for _ in 0..4 {
-            if let Err(error) = self.redraw() {
-                return tracing::debug!("the last keys are lost: {error}");
+        if let Err(error) = self.context.make_current() {
+            return tracing::debug!("the last keys are lost: {error}");
+        }
+        // Each frame takes some of the keys that wait, unless there is no editor to take them.
+        let mut waiting = usize::MAX;
+        while waiting > 0 {
+            let (actions, _) = self.panels();
+            for action in actions {
+                self.act(action);
             }
-            if !Typing::waits(&self.egui.egui_ctx) {
+            let left = Typing::waiting(&self.egui.egui_ctx);
+            if left >= waiting {
                 return;
             }
+            waiting = left;
         }
     }
 
@@ -569,6 +578,10 @@ impl Studio {
     /// Carries out what the user wants.
     fn act(&mut self, action: Action) {
         self.pace.want(Instant::now());
+        let opens = matches!(action, Action::Open(_) | Action::OpenBuiltIn(_) | Action::Recover(_));
+        if opens && Typing::waiting(&self.egui.egui_ctx) > 0 {
+            self.take_in();
+        }
         match action {
             Action::Edit(text) | Action::Compile(text) => self.compile(text),
             Action::Save => {

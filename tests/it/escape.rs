@@ -403,6 +403,24 @@ fn blocks_of_a_pool_end_where_was_asked() {
     cage.stream.synchronize().unwrap();
 }
 
+/// Cranelift counts the parameters of a block in 16 bits.
+#[test]
+fn too_many_values_over_a_join_are_refused() {
+    let joined = |count: usize| {
+        let set = |with: &str| (0..count).map(|at| format!("mov.u32 %v{at}, {with};\n")).collect();
+        let [before, other]: [String; 2] = ["%tid.x", "7"].map(set);
+        let uses: String = (0..count).map(|at| format!("add.u32 %sum, %sum, %v{at};\n")).collect();
+        format!(
+            ".reg .b32 %v<{count}>; .reg .b32 %sum; .reg .pred %odd; mov.u32 %sum, 0;\n{before}\
+             setp.lt.u32 %odd, %sum, 3; @%odd bra JOIN;\n{other}JOIN:\n{uses}\
+             st.global.u32 [%rd1], %sum;"
+        )
+    };
+    for count in [12_100, 65_600] {
+        refused("", &joined(count), "share too many registers");
+    }
+}
+
 /// Registers that live while a thread waits are kept for each thread of a block.
 #[test]
 fn too_many_values_over_a_barrier_are_refused() {

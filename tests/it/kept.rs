@@ -127,6 +127,25 @@ fn a_signal_ends_the_studio_with_everything_kept() {
 }
 
 #[test]
+fn what_was_typed_while_the_window_was_busy_is_kept() {
+    let Some((screen, studio)) = Screen::open(BLOB) else { return };
+    screen.blob_where("the blob is drawn", |_| true);
+    screen.type_behind_the_number("+0.111f");
+    // All of it arrives at once, and each tab stop waits for the letter before it.
+    studio.signal("STOP");
+    screen.keys(&["0", "Tab", "0", "Tab", "0", "Tab", "0", "Tab", "0", "Tab", "0", "Tab", "9"]);
+    studio.signal("TERM");
+    studio.signal("CONT");
+    let (status, log) = studio.ended_within(AFTER_SIGNAL);
+    assert_eq!(status.signal(), Some(15), "{log}");
+    let kept = screen.kept();
+    let line = kept.iter().flat_map(|text| text.lines()).find(|line| line.contains("+0.111f"));
+    let typed = line.and_then(|line| line.split_once("+0.111f")).map_or("", |(_, rest)| rest);
+    let typed: String = typed.chars().filter(|c| *c == '0' || *c == '9').collect();
+    assert_eq!(typed, "0000009", "{kept:?}");
+}
+
+#[test]
 fn text_is_kept_before_what_it_asks_for_is_drawn() {
     let many = BLOB.replace("n = 2000", "n = 200000").replace("size = 8.0", "size = 2");
     let Some((screen, studio)) = Screen::open(&many) else { return };

@@ -8,7 +8,11 @@ use cranelift_codegen::ir;
 use super::sync;
 use crate::{
     device::{Error, Result, cpu::NAME},
-    ptx::cfg::Cfg,
+    ptx::{
+        ast::Body,
+        cfg::{BlockId, Cfg, RegSet},
+        operand::Reg,
+    },
 };
 
 /// How long the translation of one module may take, without that of the function that is under way then.
@@ -24,6 +28,10 @@ const MOST_KEPT_BYTES: usize = 32 << 20;
 
 /// Loops times blocks: what belongs to a loop is found by a walk through it.
 const MOST_LOOPS_BY_BLOCKS: usize = 1 << 28;
+
+/// Registers that more than one block uses. Cranelift makes parameters of a block of those that it takes from others,
+/// several of one where it is in vectors, and counts them in 16 bits without a check. A GPU's thread has 255.
+const MOST_SHARED_REGISTERS: usize = 12_000;
 
 /// The limits of a module's translation.
 #[derive(Debug)]
@@ -63,6 +71,27 @@ impl Limits {
             return Ok(());
         }
         Err(refused(&format!("`{function}` has too many loops for one function: {loops}")))
+    }
+
+    /// Whether the blocks of `function` can hand their registers to each other.
+    pub(super) fn check_registers(&self, function: &str, body: &Body, cfg: &Cfg) -> Result<()> {
+        let mut user: Vec<Option<BlockId>> = vec![None; body.registers.len()];
+        let mut shared = RegSet::new(body.registers.len());
+        for id in cfg.ids() {
+            let mut note = |reg: Reg| match user[reg.0 as usize].replace(id) {
+                Some(other) if other != id => shared.insert(reg),
+                Some(_) | None => {}
+            };
+            for (_, instruction) in cfg.instructions(body, id) {
+                instruction.for_each_use(&mut note);
+                instruction.for_each_def(&mut note);
+            }
+        }
+        let count = shared.iter().count();
+        if count <= MOST_SHARED_REGISTERS {
+            return Ok(());
+        }
+        Err(refused(&format!("the blocks of `{function}` share too many registers: {count}")))
     }
 
     /// Whether what threads keep while they wait for each other fits.
