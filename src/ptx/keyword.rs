@@ -8,6 +8,9 @@ macro_rules! keywords {
         pub enum $name { $($(#[$doc])* $member,)+ }
 
         impl $name {
+            /// All members.
+            pub const ALL: &[Self] = &[$(Self::$member),+];
+
             /// Its PTX spelling.
             pub const fn text(self) -> &'static str {
                 match self { $(Self::$member => $text,)+ }

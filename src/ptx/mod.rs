@@ -14,6 +14,7 @@ mod keyword;
 mod lexer;
 pub mod link;
 pub mod modifier;
+pub mod op;
 pub mod operand;
 mod parser;
 pub mod print;

@@ -39,6 +39,13 @@ pub struct Carry {
     pub write: bool,
 }
 
+impl Carry {
+    /// Whether the flag is read or set.
+    pub const fn is_used(self) -> bool {
+        self.read || self.write
+    }
+}
+
 keywords! {
     /// Which half of an integer product.
     Half {
@@ -305,16 +312,13 @@ keywords! {
 pub struct CacheHints {
     /// Operator.
     pub op: Option<CacheOp>,
-    /// Eviction and prefetch words as written, such as `L1::no_allocate.L2::128B`.
-    pub words: Option<Box<str>>,
+    /// Eviction and prefetch words.
+    pub words: CacheWords,
 }
 
-impl CacheHints {
-    /// Whether a cache policy is the last source.
-    pub fn has_policy(&self) -> bool {
-        self.words.as_ref().is_some_and(|words| words.contains("L2::cache_hint"))
-    }
-}
+/// Eviction and prefetch words as written, such as `L1::no_allocate.L2::128B`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CacheWords(pub Option<Box<str>>);
 
 /// What a load or store accesses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -423,17 +427,6 @@ keywords! {
     }
 }
 
-impl MbarrierOp {
-    /// How many destinations it has; that of an arrival may be missing.
-    pub const fn destinations(self) -> usize {
-        match self {
-            Self::Init | Self::Inval | Self::ExpectTx | Self::CompleteTx | Self::CopyArrive => 0,
-            Self::Arrive | Self::ArriveDrop => 1,
-            Self::TestWait | Self::TryWait | Self::PendingCount => 1,
-        }
-    }
-}
-
 /// An operation on a barrier in shared memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mbarrier {
@@ -455,19 +448,31 @@ pub struct Mbarrier {
     pub no_increment: bool,
 }
 
-/// What `bar` does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BarKind {
-    /// Waits for all.
-    Sync,
-    /// Does not wait.
-    Arrive,
-    /// Waits for all and gives each the number of true predicates.
-    RedPopc,
-    /// Waits for all and gives each whether all predicates are true.
-    RedAnd,
-    /// Waits for all and gives each whether one predicate is true.
-    RedOr,
+keywords! {
+    /// What `bar` does.
+    BarKind {
+        /// Waits for all.
+        Sync = "sync",
+        /// Does not wait.
+        Arrive = "arrive",
+        /// Waits for all and gives each the number of true predicates.
+        RedPopc = "red.popc",
+        /// Waits for all and gives each whether all predicates are true.
+        RedAnd = "red.and",
+        /// Waits for all and gives each whether one predicate is true.
+        RedOr = "red.or",
+    }
+}
+
+impl BarKind {
+    /// The type of what it gives.
+    pub const fn ty(self) -> Option<Type> {
+        match self {
+            Self::Sync | Self::Arrive => None,
+            Self::RedPopc => Some(Type::U32),
+            Self::RedAnd | Self::RedOr => Some(Type::Pred),
+        }
+    }
 }
 
 keywords! {
@@ -495,6 +500,16 @@ keywords! {
         Uni = "uni",
         /// A bit for each.
         Ballot = "ballot",
+    }
+}
+
+impl VoteMode {
+    /// The type of what it gives.
+    pub const fn ty(self) -> Type {
+        match self {
+            Self::All | Self::Any | Self::Uni => Type::Pred,
+            Self::Ballot => Type::B32,
+        }
     }
 }
 
@@ -562,6 +577,44 @@ keywords! {
     }
 }
 
+keywords! {
+    /// Which component of four texels `tld4` gathers.
+    Component {
+        /// The first.
+        R = "r",
+        /// The second.
+        G = "g",
+        /// The third.
+        B = "b",
+        /// The fourth.
+        A = "a",
+    }
+}
+
+keywords! {
+    /// What `txq` and `suq` ask for.
+    Query {
+        /// Texels in x.
+        Width = "width",
+        /// Texels in y.
+        Height = "height",
+        /// Texels in z.
+        Depth = "depth",
+        /// Layers.
+        Layers = "array_size",
+        /// Mipmap levels.
+        Levels = "num_mipmap_levels",
+        /// Samples of a texel.
+        Samples = "num_samples",
+        /// Whether coordinates are normalized.
+        Normalized = "normalized_coords",
+        /// An enumerator of the source language.
+        ChannelDataType = "channel_data_type",
+        /// An enumerator of the source language.
+        ChannelOrder = "channel_order",
+    }
+}
+
 /// A texture fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tex {
@@ -606,4 +659,13 @@ pub struct Surface {
     pub clamp: Option<Clamp>,
     /// Hint.
     pub cache: Option<CacheOp>,
+}
+
+/// A reduction in a surface.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SurfaceReduction {
+    /// What is computed.
+    pub op: AtomOp,
+    /// The surface and the type.
+    pub surface: Surface,
 }

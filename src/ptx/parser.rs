@@ -4,7 +4,6 @@ mod body;
 mod call;
 mod function;
 mod locations;
-mod opcode;
 mod operand;
 mod scope;
 mod variable;

@@ -9,7 +9,6 @@ macro_rules! put {
 }
 
 mod function;
-mod opcode;
 
 use super::ast::{
     Directive, Function, FunctionKind, Init, Item, Linkage, Module, Param, Value, Variable,
@@ -60,7 +59,7 @@ pub fn print(module: &Module) -> String {
 
 /// The opcode of `op` with its modifiers, such as `ld.global.v4.f32`.
 pub fn mnemonic(op: &Op) -> String {
-    opcode::mnemonic(op)
+    op.mnemonic()
 }
 
 /// One instruction as it stands in `function`, with its guard, without its semicolon: for messages.

@@ -408,7 +408,7 @@ fn what_cannot_be_read_is_said() {
     assert!(first_error(&kernel("L: L:")).contains("declared twice"));
     assert!(first_error(&kernel(".reg .b32 %r1;")).contains("declared twice"));
     assert!(first_error(&kernel(".reg .b32 %x<99999999>;")).contains("too many"));
-    assert!(first_error(&kernel("mul.s32 %r1, %r2, %r3;")).contains("lacks"));
+    assert!(first_error(&kernel("mul.lo %r1, %r2, %r3;")).contains("lacks"));
     assert!(first_error(&kernel("call nothing;")).contains("no function"));
     assert!(first_error(".visible .entry k() { ret;").contains("the text ends"));
 }
@@ -429,6 +429,9 @@ fn the_verifier_finds_wrong_operands() {
         ("bra %r1;", "a label"),
         ("call external, (%rd1);", "1 arguments and 0 results"),
         ("mov.b64 %rd1, {%rs1, %rs2};", "b32 is needed"),
+        ("mul.s32 %r1, %r2, %r3;", "no such instruction"),
+        ("add.rn.s32 %r1, %r2, %r3;", "no such instruction"),
+        ("vadd.u32.u32.u32 %r1.b0, %r2, %r3;", "a third source"),
     ];
     for (text, part) in cases {
         let module = read(&kernel(text));

@@ -6,7 +6,7 @@
 use super::ast::Body;
 use super::cfg::RegSet;
 use super::inst::{Instruction, Op};
-use super::modifier::{Carry, Half, MbarrierOp};
+use super::modifier::{Carry, Half};
 use super::operand::{Address, Axis, Base, Grid, Operand, Reg, Scalar, Special, Symbol};
 use super::types::{Space, Type};
 
@@ -170,7 +170,7 @@ impl Shapes {
         if i.dst.is_empty() {
             return None;
         }
-        if differs_always(&i.op) || reads_own_memory(body, i) {
+        if !i.op.facts().is_function || reads_own_memory(body, i) {
             return Some(Shape::Varying);
         }
         let guard =
@@ -184,45 +184,6 @@ impl Shapes {
             let uniform = shapes.iter().all(|shape| shape.is_uniform());
             if uniform { Shape::UNIFORM } else { Shape::Varying }
         }))
-    }
-}
-
-/// Whether the result may differ although the operands do not: what other threads do decides it, or it changes what the
-/// next thread finds.
-fn differs_always(op: &Op) -> bool {
-    match op {
-        Op::Atom(_) | Op::Call { .. } | Op::Alloca { .. } | Op::Stacksave { .. } => true,
-        Op::Shfl { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } => true,
-        Op::Activemask | Op::Elect | Op::Bar { .. } | Op::Unsupported { .. } => true,
-        Op::Mbarrier(mbarrier) => match mbarrier.op {
-            MbarrierOp::Arrive | MbarrierOp::ArriveDrop | MbarrierOp::CopyArrive => true,
-            MbarrierOp::Init | MbarrierOp::Inval => true,
-            MbarrierOp::ExpectTx | MbarrierOp::CompleteTx => true,
-            MbarrierOp::TestWait | MbarrierOp::TryWait | MbarrierOp::PendingCount => false,
-        },
-        Op::Mov { .. } | Op::Cvta { .. } | Op::Isspacep { .. } | Op::Cvt(_) => false,
-        Op::CvtPack { .. } | Op::Szext { .. } | Op::Add { .. } | Op::Sub { .. } => false,
-        Op::Mul { .. } | Op::Mad { .. } | Op::Mul24 { .. } | Op::Mad24 { .. } => false,
-        Op::Fma { .. } | Op::Div { .. } | Op::Rem { .. } | Op::Abs { .. } => false,
-        Op::Neg { .. } | Op::Min(_) | Op::Max(_) | Op::Sad { .. } | Op::Rcp { .. } => false,
-        Op::Sqrt { .. } | Op::Approx { .. } | Op::Copysign { .. } | Op::Testp { .. } => false,
-        Op::Dp4a { .. } | Op::Dp2a { .. } | Op::Simd(_) | Op::Video(_) => false,
-        Op::Setp { .. } | Op::Set { .. } | Op::Selp { .. } | Op::Slct { .. } => false,
-        Op::Logic { .. } | Op::Not { .. } | Op::Cnot { .. } | Op::Lop3 { .. } => false,
-        Op::Shl { .. } | Op::Shr { .. } | Op::Shf { .. } | Op::Popc { .. } => false,
-        Op::Clz { .. } | Op::Bfind { .. } | Op::Fns | Op::Brev { .. } => false,
-        Op::Bfe { .. } | Op::Bfi { .. } | Op::Bmsk { .. } | Op::Prmt { .. } => false,
-        // Loads are done once for all: what another thread stores meanwhile, all see or none.
-        Op::Ld(_) | Op::Ldu(_) => false,
-        Op::Tex(_) | Op::Tld4 { .. } | Op::Txq { .. } | Op::Suq { .. } | Op::Suld(_) => false,
-        Op::Createpolicy { .. } => false,
-        // These give nothing.
-        Op::St(_) | Op::Red(_) | Op::Prefetch { .. } | Op::Hint { .. } => false,
-        Op::CpAsync { .. } | Op::CpAsyncCommit => false,
-        Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll | Op::Stackrestore { .. } => false,
-        Op::BarWarpSync | Op::Membar { .. } | Op::Fence { .. } | Op::Bra { .. } => false,
-        Op::BrxIdx { .. } | Op::Ret { .. } | Op::Exit | Op::Trap | Op::Brkpt => false,
-        Op::Nanosleep | Op::Pmevent { .. } | Op::Sust(_) | Op::Sured { .. } => false,
     }
 }
 

@@ -2,12 +2,12 @@
 //! every instruction has the operands, of the widths, that it needs.
 
 mod limits;
-mod signature;
-mod types;
 
-use self::signature::{Signature, Slot, signature};
+use std::{cell::RefCell, collections::HashMap, rc::Rc};
+
 use super::ast::{Body, Function, FunctionKind, Module, Param, Statement};
 use super::inst::{Instruction, Op};
+use super::op::{Signature, Slot, signatures};
 use super::operand::{Address, Base, Operand, Reg, Special, Symbol};
 use super::parser::{FILE, MOST_ERRORS};
 use super::print;
@@ -24,9 +24,10 @@ pub fn verify(module: &Module) -> Vec<Diagnostic> {
         return vec![Diagnostic::error(FILE, text)];
     }
     let mut diagnostics = Vec::new();
+    let signatures = RefCell::default();
     for function in &module.functions {
         if let Some(body) = &function.body {
-            let verifier = Verifier { module, function, body };
+            let verifier = Verifier { module, function, body, signatures: &signatures };
             verifier.body(&mut diagnostics);
         }
         if diagnostics.len() >= MOST_ERRORS {
@@ -41,6 +42,8 @@ struct Verifier<'a> {
     module: &'a Module,
     function: &'a Function,
     body: &'a Body,
+    /// What is known of the operations that were met so far.
+    signatures: &'a RefCell<HashMap<&'a Op, Rc<[Signature]>>>,
 }
 
 /// A state space without what says of whose it is: `.shared` for `.shared::cta`, `.param` for `.param::func`.
@@ -66,7 +69,7 @@ fn fail(text: impl Into<String>) -> Check {
     Err(text.into())
 }
 
-impl Verifier<'_> {
+impl<'a> Verifier<'a> {
     fn body(&self, diagnostics: &mut Vec<Diagnostic>) {
         let name = &self.function.name;
         let mut placed = vec![0_u32; self.body.labels.len()];
@@ -108,7 +111,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn instruction(&self, item: &Instruction) -> Check {
+    fn instruction(&self, item: &'a Instruction) -> Check {
         let mut names = Ok(());
         item.dst.iter().chain(&item.src).for_each(|operand| {
             if names.is_ok() {
@@ -125,16 +128,16 @@ impl Verifier<'_> {
         if item.location.is_some_and(|id| self.module.location(id).is_none()) {
             return fail("its source location does not exist");
         }
-        if !types::are_known(&item.op) {
-            return fail("there is no such instruction with these types and modifiers");
+        match &item.op {
+            Op::Call { prototype, .. } => self.call(item, *prototype),
+            Op::Unsupported { .. } => Ok(()),
+            op => self.operands(item, &self.signatures(op)),
         }
-        if let Op::Call { prototype, .. } = &item.op {
-            return self.call(item, *prototype);
-        }
-        match signature(&item.op, item.src.len()) {
-            Some(signature) => self.operands(item, &signature),
-            None => Ok(()),
-        }
+    }
+
+    fn signatures(&self, op: &'a Op) -> Rc<[Signature]> {
+        let mut known = self.signatures.borrow_mut();
+        known.entry(op).or_insert_with(|| signatures(op).into()).clone()
     }
 
     fn reg(&self, reg: Reg) -> Check {
@@ -245,32 +248,45 @@ impl Verifier<'_> {
         }
     }
 
-    fn operands(&self, item: &Instruction, signature: &Signature) -> Check {
-        let lists = [
-            (&item.dst, &signature.dst, signature.optional_dst, "destination"),
-            (&item.src, &signature.src, signature.optional_src, "source"),
-        ];
-        for (found, slots, optional, what) in lists {
-            let least = slots.len() - optional.min(slots.len());
-            if found.len() < least || found.len() > slots.len() {
-                return fail(format!(
-                    "{} {what} operands, but it needs {}{}",
-                    found.len(),
-                    least,
-                    if optional > 0 { format!(" to {}", slots.len()) } else { String::new() },
-                ));
-            }
-            let written = what == "destination";
-            for (operand, slot) in found.iter().zip(slots) {
-                self.operand(operand, *slot, written)?;
+    /// Whether the operands are those of one of the signatures.
+    fn operands(&self, item: &Instruction, signatures: &[Signature]) -> Check {
+        let mut check = fail("there is no such instruction with these types and modifiers");
+        for (at, signature) in signatures.iter().enumerate() {
+            let counted = counts(item, signature);
+            let is_likely = at == 0 || counted.is_ok();
+            match counted.and_then(|()| self.all_operands(item, signature)) {
+                Ok(()) => return self.parts(item),
+                Err(text) if is_likely => check = Err(text),
+                Err(_) => {}
             }
         }
-        Ok(())
+        check
+    }
+
+    fn all_operands(&self, item: &Instruction, signature: &Signature) -> Check {
+        let written = item.dst.iter().zip(&signature.destinations).map(|pair| (pair, true));
+        let read = item.src.iter().zip(&signature.sources).map(|pair| (pair, false));
+        written
+            .chain(read)
+            .try_for_each(|((operand, slot), written)| self.operand(operand, *slot, written))
+    }
+
+    /// A video instruction that writes a part of `d` takes the rest from a third source.
+    fn parts(&self, item: &Instruction) -> Check {
+        match &item.op {
+            Op::Video(video) if video.d_part.is_some() && item.src.len() < 3 => {
+                fail("the part of `d` that is not written comes from a third source")
+            }
+            _ => Ok(()),
+        }
     }
 
     fn operand(&self, operand: &Operand, slot: Slot, written: bool) -> Check {
         match slot {
-            Slot::Value(ty) => self.value(operand, ty, false, written),
+            Slot::Value(ty) | Slot::Divisor(ty) => self.value(operand, ty, false, written),
+            Slot::Amount | Slot::Small | Slot::Byte => {
+                self.value(operand, Type::U32, false, written)
+            }
             Slot::Loose(ty) => self.value(operand, ty, true, written),
             Slot::Lanes(ty, lanes) => self.lanes(operand, ty, lanes, written),
             Slot::Packed(ty) => self.packed(operand, ty, written),
@@ -293,6 +309,7 @@ impl Verifier<'_> {
                 Operand::Sink if written => Ok(()),
                 _ => fail("an address or a handle is needed"),
             },
+            Slot::Call => fail("a function is needed"),
             Slot::Label => match operand {
                 Operand::Label(_) => Ok(()),
                 _ => fail("a label is needed"),
@@ -437,4 +454,21 @@ impl Verifier<'_> {
             fail(format!("register `{name}` is {found}, but {ty} is needed"))
         }
     }
+}
+
+/// Whether there are as many operands as the signature needs.
+fn counts(item: &Instruction, signature: &Signature) -> Check {
+    let Signature { destinations, sources, optional_destinations, optional_sources } = signature;
+    let lists = [
+        (item.dst.len(), destinations.len(), *optional_destinations, "destination"),
+        (item.src.len(), sources.len(), *optional_sources, "source"),
+    ];
+    lists.into_iter().try_for_each(|(found, most, optional, what)| {
+        let least = most - optional.min(most);
+        if (least..=most).contains(&found) {
+            return Ok(());
+        }
+        let to = if optional > 0 { format!(" to {most}") } else { String::new() };
+        fail(format!("{found} {what} operands, but it needs {least}{to}"))
+    })
 }

@@ -12,7 +12,7 @@ mod texel;
 
 use std::sync::Arc;
 
-pub(super) use sampler::{Fetch, Query};
+pub(super) use sampler::{Fetch, is_answered, query_of};
 pub(super) use surface::{Flat, SurfaceAccess};
 pub(super) use table::{Objects, Snapshot};
 
@@ -112,7 +112,7 @@ impl Surface {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ptx::modifier::Clamp;
+    use crate::ptx::modifier::{Clamp, Query};
 
     #[test]
     fn codes_stand_for_what_was_asked() {
@@ -132,9 +132,8 @@ mod tests {
                 }
             }
         }
-        for word in ["width", "height", "depth", "array_size", "num_samples", "normalized_coords"] {
-            let query = Query::parse(word).unwrap();
-            assert_eq!(Query::from_code(query.code()), query, "{word}");
+        for query in Query::ALL {
+            assert_eq!(query_of(*query as u32), *query);
         }
     }
 }

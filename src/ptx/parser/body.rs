@@ -8,7 +8,6 @@ use super::super::types::Type;
 use super::super::video::{Part, Video};
 use super::call::Parts;
 use super::locations::Locations;
-use super::opcode;
 use super::operand::Marked;
 use super::scope::Frame;
 use super::{DEEPEST_SCOPE, Fault, Parsed, Parser};
@@ -138,7 +137,7 @@ impl<'a> Parser<'a> {
         let op = match self.ops.get(mnemonic) {
             Some(op) => op.clone(),
             None => {
-                let op = opcode::parse(mnemonic).map_err(|text| Fault { token, text })?;
+                let op = Op::parse(mnemonic).map_err(|text| Fault { token, text })?;
                 self.ops.insert(mnemonic, op.clone());
                 op
             }
@@ -241,7 +240,7 @@ fn arrange(mut op: Op, mut list: Vec<Operand>, piped: bool, registers: &Register
             unfold(&mut src);
         }
         // The state that an arrival gives need not be wanted; a number is not one.
-        Op::Mbarrier(mbarrier) if mbarrier.op.destinations() == 1 => {
+        Op::Mbarrier(mbarrier) if count == 1 => {
             if let Some(Operand::Address(_)) = list.first() {
                 src.splice(0..0, list.drain(..));
             }

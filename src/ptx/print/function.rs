@@ -142,7 +142,7 @@ pub(super) fn instruction(out: &mut String, names: &Names<'_>, item: &Instructio
         names.reg(out, reg);
         out.push(' ');
     }
-    out.push_str(&super::opcode::mnemonic(&item.op));
+    out.push_str(&item.op.mnemonic());
     match &item.op {
         Op::Call { prototype, .. } => call(out, names, item, *prototype),
         Op::Tex(tex) | Op::Tld4 { tex, .. } => {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 pub(super) use super::release::Ordering;
 use crate::{
-    device::cpu::texture::{Fetch, Query, SurfaceAccess},
+    device::cpu::texture::{Fetch, SurfaceAccess},
     ptx::{
         ast::{LocationId, Module},
         inst::Op,
-        modifier::{AtomOp, Atomic, BarKind, Mbarrier, ShflMode, VoteMode},
+        modifier::{AtomOp, Atomic, BarKind, Mbarrier, Query, ShflMode, VoteMode},
         operand::Special,
         types::{Space, Type},
     },

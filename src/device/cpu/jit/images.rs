@@ -6,7 +6,7 @@ use crate::device::{
     FaultKind,
     cpu::{
         launch::{Context, ImageCall},
-        texture::{Fetch, Query, Snapshot, SurfaceAccess},
+        texture::{Fetch, Snapshot, SurfaceAccess, query_of},
     },
 };
 
@@ -88,11 +88,11 @@ extern "C" fn sust(context: &mut Context, handle: u64, how: u32) -> u32 {
 }
 
 extern "C" fn txq(context: &mut Context, handle: u64, query: u32) -> u32 {
-    let result = objects(context).query_texture(handle, Query::from_code(query));
+    let result = objects(context).query_texture(handle, query_of(query));
     done(context, result.map(|answer| [answer; 4]))
 }
 
 extern "C" fn suq(context: &mut Context, handle: u64, query: u32) -> u32 {
-    let result = objects(context).query_surface(handle, Query::from_code(query));
+    let result = objects(context).query_surface(handle, query_of(query));
     done(context, result.map(|answer| [answer; 4]))
 }

@@ -23,7 +23,7 @@ use crate::{
         ast::{Body, Statement},
         cfg::{BlockId, Cfg, Liveness, RegSet},
         inst::{Instruction, Op},
-        modifier::{AtomOp, BarKind, CacheOp, MbarrierOp, Order},
+        modifier::AtomOp,
         operand::Operand,
     },
 };
@@ -86,15 +86,7 @@ fn innermost_loops(cfg: &Cfg) -> Vec<Option<(BlockId, usize)>> {
 
 /// Whether it may show what another thread did since the last time.
 pub(super) fn is_strong(i: &Instruction) -> bool {
-    match &i.op {
-        Op::Ld(access) | Op::Ldu(access) => {
-            !matches!(access.order, None | Some(Order::Weak))
-                || access.cache.op == Some(CacheOp::Cv)
-        }
-        Op::Mbarrier(m) => matches!(m.op, MbarrierOp::TestWait | MbarrierOp::TryWait),
-        Op::Atom(_) | Op::Nanosleep | Op::Membar { .. } | Op::Fence { .. } => true,
-        _ => false,
-    }
+    i.op.facts().observes
 }
 
 /// Whether a turn of a loop hands registers to the next one, as one that counts or sums does.
@@ -111,17 +103,13 @@ fn carries(body: &Body, cfg: &Cfg, blocks: &[BlockId], live: &RegSet) -> bool {
 fn only_waits(body: &Body, cfg: &Cfg, blocks: &[BlockId]) -> bool {
     let mut instructions = blocks.iter().flat_map(|id| cfg.instructions(body, *id));
     instructions.all(|(_, i)| match &i.op {
-        Op::St(_) | Op::Red(_) | Op::CpAsync { .. } | Op::Call { .. } => false,
-        Op::Suld(_) | Op::Sust(_) | Op::Sured { .. } => false,
-        Op::Bar { kind: BarKind::Arrive, .. } => false,
-        Op::Mbarrier(m) => matches!(m.op, MbarrierOp::TestWait | MbarrierOp::TryWait),
         // `atomicAdd(p, 0)` is a way to read.
         Op::Atom(atomic) => match atomic.op {
             AtomOp::Cas | AtomOp::Exch => true,
             AtomOp::Add | AtomOp::Or => matches!(i.src.get(1), Some(Operand::Int(0))),
             _ => false,
         },
-        _ => true,
+        op => !op.facts().changes,
     })
 }
 

@@ -24,7 +24,8 @@ use crate::{
         ast::{Body, Function, FunctionKind, Statement},
         cfg::Cfg,
         inst::{Instruction, Op},
-        modifier::{AtomOp, BarKind},
+        modifier::BarKind,
+        op::Floats,
         operand::{Grid, Operand, Reg, Special},
         types::Type,
     },
@@ -175,54 +176,10 @@ enum Flush {
 }
 
 fn flush(op: &Op) -> Flush {
-    let of = |ty: Type, ftz: bool| match (ty.is_float(), ty == Type::F32 && ftz) {
-        (_, true) => Flush::Wanted,
-        (true, false) => Flush::Wrong,
-        (false, false) => Flush::Same,
-    };
-    match op {
-        Op::Add { ty, mode, .. }
-        | Op::Sub { ty, mode, .. }
-        | Op::Mul { ty, mode, .. }
-        | Op::Mad { ty, mode, .. }
-        | Op::Fma { ty, mode, .. }
-        | Op::Div { ty, mode, .. }
-        | Op::Rcp { ty, mode, .. }
-        | Op::Sqrt { ty, mode, .. } => of(*ty, mode.ftz),
-        Op::Approx { ty, ftz, .. } => of(*ty, *ftz),
-        Op::Min(m) | Op::Max(m) => of(m.ty, m.ftz),
-        Op::Setp { ty, ftz, .. } | Op::Set { ty, ftz, .. } => of(*ty, *ftz),
-        Op::Slct { by, ftz, .. } => of(*by, *ftz),
-        Op::Cvt(c) => of(c.from, c.ftz),
-        // Atomic operations flush as their state space says, not as other arithmetic does.
-        Op::Atom(a) | Op::Red(a) => match a.op {
-            AtomOp::Add | AtomOp::Min | AtomOp::Max => of(a.ty, false),
-            AtomOp::And | AtomOp::Or | AtomOp::Xor | AtomOp::Exch | AtomOp::Cas => Flush::Same,
-            AtomOp::Inc | AtomOp::Dec => Flush::Same,
-        },
-        Op::Redux { ty, .. } => of(*ty, false),
-        // Other code runs then, which may compute anything.
-        Op::Call { .. } | Op::Unsupported { .. } => Flush::Wrong,
-        Op::Tex(_) | Op::Tld4 { .. } | Op::Sust(_) | Op::Suld(_) | Op::Sured { .. } => Flush::Wrong,
-        // These look at bits, or at integers.
-        Op::Mov { .. } | Op::Cvta { .. } | Op::Isspacep { .. } | Op::CvtPack { .. } => Flush::Same,
-        Op::Szext { .. } | Op::Mul24 { .. } | Op::Mad24 { .. } | Op::Rem { .. } => Flush::Same,
-        Op::Abs { .. } | Op::Neg { .. } | Op::Copysign { .. } | Op::Testp { .. } => Flush::Same,
-        Op::Sad { .. } | Op::Dp4a { .. } | Op::Dp2a { .. } | Op::Simd(_) => Flush::Same,
-        Op::Video(_) | Op::Selp { .. } | Op::Logic { .. } | Op::Not { .. } => Flush::Same,
-        Op::Cnot { .. } | Op::Lop3 { .. } | Op::Shl { .. } | Op::Shr { .. } => Flush::Same,
-        Op::Shf { .. } | Op::Popc { .. } | Op::Clz { .. } | Op::Bfind { .. } => Flush::Same,
-        Op::Fns | Op::Brev { .. } | Op::Bfe { .. } | Op::Bfi { .. } => Flush::Same,
-        Op::Bmsk { .. } | Op::Prmt { .. } | Op::Ld(_) | Op::Ldu(_) | Op::St(_) => Flush::Same,
-        Op::Prefetch { .. } | Op::Hint { .. } | Op::Createpolicy { .. } => Flush::Same,
-        Op::Mbarrier(_) | Op::CpAsync { .. } | Op::CpAsyncCommit => Flush::Same,
-        Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll | Op::Alloca { .. } => Flush::Same,
-        Op::Stacksave { .. } | Op::Stackrestore { .. } | Op::Bar { .. } => Flush::Same,
-        Op::BarWarpSync | Op::Shfl { .. } | Op::Vote { .. } | Op::Match { .. } => Flush::Same,
-        Op::Activemask | Op::Elect | Op::Membar { .. } | Op::Fence { .. } => Flush::Same,
-        Op::Bra { .. } | Op::BrxIdx { .. } | Op::Ret { .. } | Op::Exit => Flush::Same,
-        Op::Trap | Op::Brkpt | Op::Nanosleep | Op::Pmevent { .. } => Flush::Same,
-        Op::Txq { .. } | Op::Suq { .. } => Flush::Same,
+    match op.facts().floats {
+        Floats::None => Flush::Same,
+        Floats::Of { ty: Type::F32, ftz: true } => Flush::Wanted,
+        Floats::Of { .. } | Floats::Any => Flush::Wrong,
     }
 }
 

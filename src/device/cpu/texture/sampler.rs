@@ -8,7 +8,7 @@
 
 use crate::{
     device::{AddressMode, Channel, Filter, Format, ReadMode, TextureDescriptor},
-    ptx::modifier::Geometry,
+    ptx::modifier::{Geometry, Query},
 };
 
 use super::{
@@ -60,70 +60,42 @@ impl Fetch {
     }
 }
 
-/// What `txq` and `suq` ask for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::device::cpu) enum Query {
-    Width,
-    Height,
-    Depth,
-    Layers,
-    Levels,
-    Samples,
-    Normalized,
+/// Whether `query` is known here: the enumerators of a source language are not.
+pub(in crate::device::cpu) fn is_answered(query: Query) -> bool {
+    !matches!(query, Query::ChannelDataType | Query::ChannelOrder)
 }
 
-impl Query {
-    /// PTX ISA, `txq` and `suq`. What depends on the source language's enumerations is not known.
-    pub(in crate::device::cpu) fn parse(word: &str) -> Option<Self> {
-        Some(match word {
-            "width" => Self::Width,
-            "height" => Self::Height,
-            "depth" => Self::Depth,
-            "array_size" => Self::Layers,
-            "num_mipmap_levels" => Self::Levels,
-            "num_samples" => Self::Samples,
-            "normalized_coords" => Self::Normalized,
-            _ => return None,
-        })
-    }
+/// The query that was passed to the host as a number.
+pub(in crate::device::cpu) fn query_of(code: u32) -> Query {
+    Query::ALL[code as usize % Query::ALL.len()]
+}
 
-    pub(in crate::device::cpu) fn code(self) -> u32 {
-        self as u32
-    }
-
-    pub(in crate::device::cpu) fn from_code(code: u32) -> Self {
-        const ALL: [Query; 7] = [
-            Query::Width,
-            Query::Height,
-            Query::Depth,
-            Query::Layers,
-            Query::Levels,
-            Query::Samples,
-            Query::Normalized,
-        ];
-        ALL[code as usize % ALL.len()]
-    }
-
-    /// The answer for an object of this shape and these texels.
-    pub(super) fn answer(self, geometry: Geometry, [x, y, z]: [u32; 3], normalized: bool) -> u32 {
-        match self {
-            Self::Width => x,
-            Self::Height => y,
-            Self::Depth => {
-                if geometry == Geometry::D3 {
-                    z
-                } else {
-                    1
-                }
+/// The answer for an object of this shape and these texels.
+pub(super) fn answer(
+    query: Query,
+    geometry: Geometry,
+    [x, y, z]: [u32; 3],
+    normalized: bool,
+) -> u32 {
+    match query {
+        Query::Width => x,
+        Query::Height => y,
+        Query::Depth => {
+            if geometry == Geometry::D3 {
+                z
+            } else {
+                1
             }
-            Self::Layers => match geometry {
-                Geometry::A1d | Geometry::A2d => z,
-                Geometry::Acube => z / 6,
-                _ => 1,
-            },
-            Self::Levels | Self::Samples => 1,
-            Self::Normalized => u32::from(normalized),
         }
+        Query::Layers => match geometry {
+            Geometry::A1d | Geometry::A2d => z,
+            Geometry::Acube => z / 6,
+            _ => 1,
+        },
+        Query::Levels | Query::Samples => 1,
+        Query::Normalized => u32::from(normalized),
+        // No device has them: what asks for them is refused before.
+        Query::ChannelDataType | Query::ChannelOrder => 0,
     }
 }
 
@@ -307,7 +279,7 @@ impl Sampler {
     }
 
     pub(super) fn query(&self, query: Query) -> u32 {
-        query.answer(self.geometry, self.image.extent(), self.normalized)
+        answer(query, self.geometry, self.image.extent(), self.normalized)
     }
 
     /// Layers outside are the nearest ones inside.

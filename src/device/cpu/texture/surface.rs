@@ -4,11 +4,11 @@ use half::f16;
 
 use super::{
     image::{self, Image},
-    sampler::{GEOMETRIES, Query, geometry_code},
+    sampler::{GEOMETRIES, answer, geometry_code},
 };
 use crate::{
     device::{ArrayDescriptor, Channel, FaultKind, Format},
-    ptx::modifier::{Clamp, Geometry},
+    ptx::modifier::{Clamp, Geometry, Query},
 };
 
 /// What a `suld` or `sust` instruction asks for.
@@ -94,7 +94,7 @@ impl SurfaceImage {
     }
 
     pub(super) fn query(&self, query: Query) -> u32 {
-        query.answer(self.geometry, self.image.extent(), false)
+        answer(query, self.geometry, self.image.extent(), false)
     }
 
     /// That the instruction is for surfaces of this shape; the faces of cubes are layers to it.

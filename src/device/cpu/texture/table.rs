@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{
-    sampler::{Fetch, Query, Sampler},
+    sampler::{Fetch, Sampler},
     surface::{Flat, SurfaceAccess, SurfaceImage},
 };
-use crate::device::FaultKind;
+use crate::{device::FaultKind, ptx::modifier::Query};
 
 /// The objects of a device. A change makes a new table, so that launches read theirs without a lock.
 #[derive(Debug, Default)]

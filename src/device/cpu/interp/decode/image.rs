@@ -4,11 +4,11 @@ use super::{Decoder, Step};
 use crate::{
     device::cpu::{
         interp::program::{Action, Image, ImageCall, Inst, Slot},
-        texture::{Fetch, Query, SurfaceAccess},
+        texture::{Fetch, SurfaceAccess, is_answered},
     },
     ptx::{
         inst::{Instruction, Op},
-        modifier::{Clamp, Geometry, Mip, Surface, Tex},
+        modifier::{Clamp, Geometry, Mip, Query, Surface, Tex},
         operand::Operand,
         types::Type,
     },
@@ -28,9 +28,9 @@ impl Decoder<'_> {
         inst.src[0] = handle;
         let image = match &i.op {
             Op::Tex(tex) => self.fetch(i, tex, None)?,
-            Op::Tld4 { component, tex } => self.fetch(i, tex, Some(*component))?,
-            Op::Txq { query, .. } => self.query(i, query, ImageCall::QueryTexture)?,
-            Op::Suq { query, .. } => self.query(i, query, ImageCall::QuerySurface)?,
+            Op::Tld4 { component, tex } => self.fetch(i, tex, Some(*component as u8))?,
+            Op::Txq { query, .. } => self.query(i, *query, ImageCall::QueryTexture)?,
+            Op::Suq { query, .. } => self.query(i, *query, ImageCall::QuerySurface)?,
             Op::Suld(surface) if !surface.formatted => {
                 let mut image = self.surface(i, surface, ImageCall::Read)?;
                 let to = i.dst.first().ok_or("no destination")?;
@@ -111,8 +111,16 @@ impl Decoder<'_> {
         Ok(Image { call: call(access), at, offset, data, into, resident: None, ty: surface.ty })
     }
 
-    fn query(&mut self, i: &Instruction, query: &str, call: fn(Query) -> ImageCall) -> Step<Image> {
-        let call = call(Query::parse(query).ok_or("this query")?);
+    fn query(
+        &mut self,
+        i: &Instruction,
+        query: Query,
+        call: fn(Query) -> ImageCall,
+    ) -> Step<Image> {
+        if !is_answered(query) {
+            return Err("this query");
+        }
+        let call = call(query);
         let to = i.dst.first().ok_or("no destination")?;
         let into = Box::new([self.destination(to)?]);
         let (at, offset, data) = (Box::default(), Box::default(), Box::default());

@@ -48,9 +48,7 @@ fn is_possible_instruction(body: &Body, shapes: &Shapes, i: &Instruction) -> boo
             shapes.reads_uniform(body, i) && result.is_some_and(Shape::is_uniform)
         }
         Op::BrxIdx { .. } => shapes.reads_uniform(body, i),
-        Op::Alloca { .. } | Op::Stacksave { .. } | Op::Stackrestore { .. } => false,
-        Op::Call { .. } | Op::Unsupported { .. } | Op::Elect => false,
-        _ => true,
+        op => op.facts().in_groups,
     }
 }
 
@@ -179,18 +177,12 @@ pub(super) fn computes(op: &Op) -> bool {
 
 /// How many vectors hold the result, where there is a vector form.
 fn vector_width(op: &Op) -> Option<f64> {
-    let ty = match op {
-        Op::Add { ty, .. } | Op::Sub { ty, .. } | Op::Mul { ty, .. } | Op::Mad { ty, .. } => *ty,
-        Op::Fma { ty, .. } | Op::Neg { ty, .. } | Op::Abs { ty, .. } | Op::Setp { ty, .. } => *ty,
-        Op::Div { ty, .. } if ty.is_float() => *ty,
-        Op::Sqrt { ty, .. } | Op::Rcp { ty, .. } | Op::Selp { ty } | Op::Mov { ty, .. } => *ty,
-        Op::Approx { ty, function: Function::Rsqrt, .. } => *ty,
-        Op::Min(m) | Op::Max(m) => m.ty,
-        Op::Logic { ty, .. } | Op::Not { ty } | Op::Shl { ty } | Op::Shr { ty } => *ty,
-        Op::Copysign { ty } => *ty,
-        Op::Cvt(cvt) if has_form(cvt.from) && has_form(cvt.to) => cvt.to,
-        _ => return None,
-    };
+    if let Op::Cvt(cvt) = op
+        && !has_form(cvt.from)
+    {
+        return None;
+    }
+    let ty = op.facts().vector?;
     match ty {
         Type::Pred => Some(1.0),
         _ if has_form(ty) => Some(f64::from(ty.bytes() / 4)),

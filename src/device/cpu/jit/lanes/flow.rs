@@ -334,7 +334,7 @@ impl Lower<'_, '_> {
         let once = match shape {
             Some(Shape::Affine { .. }) => i.guard.is_none() || varying.is_empty(),
             Some(Shape::Varying) => false,
-            None => is_once(&i.op) && self.reads_uniform(i),
+            None => i.op.facts().is_idempotent && self.reads_uniform(i),
         };
         if once {
             self.instruction(index, i, None)?;
@@ -392,22 +392,4 @@ impl Lower<'_, '_> {
         self.b.switch_to_block(after);
         Ok(())
     }
-}
-
-/// Whether doing it once with the same operands is doing it four times.
-fn is_once(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::St(_)
-            | Op::Prefetch { .. }
-            | Op::CpAsync { .. }
-            | Op::CpAsyncCommit
-            | Op::CpAsyncWaitGroup
-            | Op::CpAsyncWaitAll
-            | Op::Membar { .. }
-            | Op::Fence { .. }
-            | Op::Nanosleep
-            | Op::Pmevent { .. }
-            | Op::Brkpt
-    )
 }

@@ -9,11 +9,11 @@ use crate::{
     device::cpu::{
         jit::{images, kernel::SiteKind, place::Place},
         launch::{Context, ImageCall},
-        texture::{Fetch, Flat, Query, SurfaceAccess},
+        texture::{Fetch, Flat, SurfaceAccess, is_answered},
     },
     ptx::{
         inst::{Instruction, Op},
-        modifier::{Clamp, Geometry, Mip, Surface, Tex},
+        modifier::{Clamp, Geometry, Mip, Query, Surface, Tex},
         operand::Operand,
         types::Type,
     },
@@ -32,9 +32,9 @@ impl Lower<'_, '_> {
     pub(super) fn image(&mut self, i: &Instruction) -> Step {
         match &i.op {
             Op::Tex(tex) => self.fetch(i, tex, None),
-            Op::Tld4 { component, tex } => self.fetch(i, tex, Some(*component)),
-            Op::Txq { query, .. } => self.query(i, query, "warpaint_txq"),
-            Op::Suq { query, .. } => self.query(i, query, "warpaint_suq"),
+            Op::Tld4 { component, tex } => self.fetch(i, tex, Some(*component as u8)),
+            Op::Txq { query, .. } => self.query(i, *query, "warpaint_txq"),
+            Op::Suq { query, .. } => self.query(i, *query, "warpaint_suq"),
             Op::Suld(surface) => self.surface_load(i, surface),
             Op::Sust(surface) => self.surface_store(i, surface),
             _ => Err(Unsupported("")),
@@ -259,9 +259,11 @@ impl Lower<'_, '_> {
         self.give_coordinates(at, surface.geometry)
     }
 
-    fn query(&mut self, i: &Instruction, query: &str, host: &'static str) -> Step {
-        let query = Query::parse(query).ok_or(Unsupported("this query"))?;
-        self.call_image(i, host, query.code())?;
+    fn query(&mut self, i: &Instruction, query: Query, host: &'static str) -> Step {
+        if !is_answered(query) {
+            return Err(Unsupported("this query"));
+        }
+        self.call_image(i, host, query as u32)?;
         let answer = self.image_word(types::I32, DATA);
         self.set(i, answer)
     }

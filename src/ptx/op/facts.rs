@@ -1,0 +1,191 @@
+//! What is known of an operation without its operands.
+
+use crate::ptx::{
+    modifier::{Access, AtomOp, Atomic, BarKind, CacheOp, Mbarrier, MbarrierOp, Order},
+    types::Type,
+};
+
+/// What is known of an operation without its operands. A row of the table begins with one of the functions below,
+/// which say the least that is true of such operations, and adds what else is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Whether equal operands give equal results: nothing that another thread does decides it, nothing that each thread
+    /// has of its own, and nothing is changed that the next thread finds. A load counts as equal for all: what
+    /// another thread stores meanwhile, all see or none.
+    pub is_function: bool,
+    /// Whether doing it once is the same as doing it once more with the same operands, where it gives no result.
+    pub is_idempotent: bool,
+    /// Whether it may show, or make visible, what another thread has done since the last time.
+    pub observes: bool,
+    /// Whether it changes anything beyond registers that this thread or another one finds later.
+    pub changes: bool,
+    /// Its arithmetic on floating-point numbers.
+    pub floats: Floats,
+    /// Who has to come before a thread goes on behind it.
+    pub waits: Waits,
+    /// The type of the lanes, where vectors can do it for neighbours with the same result.
+    pub vector: Option<Type>,
+    /// Whether a group of neighbours can do it, or one after the other within it.
+    pub in_groups: bool,
+}
+
+/// Arithmetic on floating-point numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Floats {
+    /// None: bits, integers, or signs.
+    None,
+    /// Of one type.
+    Of {
+        /// The type.
+        ty: Type,
+        /// Whether subnormals become zero.
+        ftz: bool,
+    },
+    /// Any: other code runs, or the host computes.
+    Any,
+}
+
+/// Who has to come to an instruction before a thread goes on behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waits {
+    /// Nobody.
+    No,
+    /// Threads of the warp.
+    Warp,
+    /// Threads of the block.
+    Block,
+}
+
+impl Facts {
+    /// It has a vector form, whose lanes are of type `ty`.
+    pub(super) const fn vector(self, ty: Type) -> Self {
+        Self { vector: Some(ty), ..self }
+    }
+
+    /// The same, where the condition holds.
+    pub(super) const fn vector_if(self, condition: bool, ty: Type) -> Self {
+        if condition { self.vector(ty) } else { self }
+    }
+
+    /// It may show what other threads did, where the condition holds.
+    pub(super) const fn observes_if(self, condition: bool) -> Self {
+        Self { observes: condition, ..self }
+    }
+
+    /// It changes what is found later, where the condition holds.
+    pub(super) const fn changes_if(self, condition: bool) -> Self {
+        Self { changes: condition, ..self }
+    }
+
+    /// Doing it once does for all.
+    pub(super) const fn idempotent(self) -> Self {
+        Self { is_idempotent: true, ..self }
+    }
+
+    /// Its result is not its operands' alone, where the condition holds.
+    pub(super) const fn no_function_if(self, condition: bool) -> Self {
+        Self { is_function: !condition, ..self }
+    }
+
+    /// Threads wait for others.
+    pub(super) const fn waits(self, waits: Waits) -> Self {
+        Self { waits, ..self }
+    }
+
+    /// Only one thread at a time can do it.
+    pub(super) const fn alone(self) -> Self {
+        Self { in_groups: false, ..self }
+    }
+
+    /// It computes with numbers of this type, where that is a floating-point type.
+    pub(super) const fn floats(self, ty: Type, ftz: bool) -> Self {
+        let floats = if ty.is_float() { Floats::Of { ty, ftz } } else { Floats::None };
+        Self { floats, ..self }
+    }
+}
+
+/// A function of the operands that looks at bits, signs or integers.
+pub(super) const fn bits() -> Facts {
+    Facts {
+        is_function: true,
+        is_idempotent: false,
+        observes: false,
+        changes: false,
+        floats: Floats::None,
+        waits: Waits::No,
+        vector: None,
+        in_groups: true,
+    }
+}
+
+/// A function of the operands that may be arithmetic on floating-point numbers.
+pub(super) const fn computes(ty: Type, ftz: bool) -> Facts {
+    bits().floats(ty, ftz)
+}
+
+/// What is decided by other threads, or by what each thread has of its own.
+pub(super) const fn together() -> Facts {
+    bits().no_function_if(true)
+}
+
+/// A jump, an end, a hint: neither a result nor an effect on memory.
+pub(super) const fn controls() -> Facts {
+    bits()
+}
+
+/// A change of memory.
+pub(super) const fn changes() -> Facts {
+    bits().changes_if(true)
+}
+
+/// Textures and surfaces: the host computes with floating-point numbers.
+pub(super) const fn images() -> Facts {
+    Facts { floats: Floats::Any, ..bits() }
+}
+
+/// Anything may happen.
+pub(super) const fn anything() -> Facts {
+    Facts { floats: Floats::Any, ..together().changes_if(true).alone() }
+}
+
+impl Access {
+    /// Whether it may show what another thread did since the last time.
+    pub(super) fn is_strong(&self) -> bool {
+        !matches!(self.order, None | Some(Order::Weak)) || self.cache.op == Some(CacheOp::Cv)
+    }
+}
+
+impl Atomic {
+    /// Its arithmetic, added to what else is known of it. It flushes as its state space says, not as other arithmetic.
+    pub(super) fn facts(&self, facts: Facts) -> Facts {
+        match self.op {
+            AtomOp::Add | AtomOp::Min | AtomOp::Max => facts.floats(self.ty, false),
+            AtomOp::And | AtomOp::Or | AtomOp::Xor | AtomOp::Exch | AtomOp::Cas => facts,
+            AtomOp::Inc | AtomOp::Dec => facts,
+        }
+    }
+}
+
+impl BarKind {
+    pub(super) fn facts(self) -> Facts {
+        match self {
+            Self::Sync => controls().waits(Waits::Block),
+            Self::RedPopc | Self::RedAnd | Self::RedOr => together().waits(Waits::Block),
+            Self::Arrive => changes(),
+        }
+    }
+}
+
+impl Mbarrier {
+    pub(super) fn facts(&self) -> Facts {
+        match self.op {
+            MbarrierOp::TestWait | MbarrierOp::TryWait => bits().observes_if(true),
+            MbarrierOp::PendingCount => bits(),
+            MbarrierOp::Init | MbarrierOp::Inval | MbarrierOp::Arrive => {
+                together().changes_if(true)
+            }
+            MbarrierOp::ArriveDrop | MbarrierOp::CopyArrive => together().changes_if(true),
+            MbarrierOp::ExpectTx | MbarrierOp::CompleteTx => together().changes_if(true),
+        }
+    }
+}

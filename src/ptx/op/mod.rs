@@ -1,0 +1,111 @@
+//! The operations of PTX, and what is known of each: [`Op`].
+//!
+//! All of it comes from one table (`table.rs`), of which the enumeration, the reader and the printer of mnemonics, the
+//! verifier, the analyses, the list in `docs/cpu-device.md` and the generators of tests are made. A new operation is
+//! a row there, and what executes it.
+
+mod define;
+mod facts;
+mod form;
+mod table;
+mod words;
+
+pub use self::{
+    facts::{Facts, Floats, Waits},
+    form::{Form, Signature, Slot},
+    table::Op,
+};
+pub(in crate::ptx) use form::signatures;
+
+use self::{
+    form::TABLE,
+    table::READERS,
+    words::{Text, Words},
+};
+
+use crate::ptx::types::Type;
+
+/// Reads a mnemonic as an operation of one row; `None` where its words are not there.
+type Reader = fn(&mut Words<'_>) -> Option<Op>;
+
+impl Op {
+    /// What the mnemonic means, as far as it says so itself.
+    ///
+    /// # Errors
+    /// A sentence where it is no PTX. What is PTX but not known in detail is [`Op::Unsupported`].
+    pub fn parse(mnemonic: &str) -> Result<Self, String> {
+        let opcode = mnemonic.split('.').next().unwrap_or_default();
+        let rows = TABLE.rows(opcode);
+        if rows.is_empty() {
+            return Err(format!("unknown instruction `{mnemonic}`"));
+        }
+        let mut lacks = false;
+        for row in rows {
+            let mut words = Words::new(mnemonic);
+            match READERS[*row](&mut words) {
+                Some(op) if words.is_empty() && op.is_written(mnemonic) => return Ok(op),
+                Some(_) => {}
+                None => lacks |= words.is_empty(),
+            }
+        }
+        match lacks {
+            true => Err(format!("`{mnemonic}` lacks a type or a modifier")),
+            false => Ok(Self::Unsupported { mnemonic: mnemonic.into() }),
+        }
+    }
+
+    /// The opcode with its modifiers, such as `ld.global.v4.f32`, in the order in which the PTX ISA writes them.
+    pub fn mnemonic(&self) -> String {
+        let mut text = Text(String::with_capacity(24));
+        self.put(&mut text);
+        text.0
+    }
+
+    /// Whether the mnemonic is one of its row's, where that keeps mnemonics as they are written.
+    fn is_written(&self, mnemonic: &str) -> bool {
+        match self {
+            Self::Prefetch { .. } | Self::Hint { .. } | Self::Createpolicy { .. } => {
+                TABLE.forms[self.row()].iter().any(|form| form.has(mnemonic))
+            }
+            _ => true,
+        }
+    }
+
+    /// How many destinations it has, a second one behind `|` not counted. Those of `call` are its returns.
+    pub fn destinations(&self) -> usize {
+        let first = |form: Option<&Form>| form.map_or(0, Form::destinations).min(1);
+        let forms = &TABLE.forms[self.row()];
+        let mnemonic = self.mnemonic();
+        // What has no form is refused, whatever its operands are.
+        first(forms.iter().find(|form| form.has(&mnemonic)).or(forms.first()))
+    }
+}
+
+impl Op {
+    /// The type of a floating-point operation.
+    pub fn float_type(&self) -> Option<Type> {
+        let ty = match self {
+            Self::Add { ty, .. }
+            | Self::Sub { ty, .. }
+            | Self::Mul { ty, .. }
+            | Self::Mad { ty, .. }
+            | Self::Fma { ty, .. }
+            | Self::Div { ty, .. }
+            | Self::Abs { ty, .. }
+            | Self::Neg { ty, .. }
+            | Self::Rcp { ty, .. }
+            | Self::Sqrt { ty, .. }
+            | Self::Approx { ty, .. }
+            | Self::Copysign { ty }
+            | Self::Testp { ty, .. } => *ty,
+            Self::Min(m) | Self::Max(m) => m.ty,
+            _ => return None,
+        };
+        ty.is_float().then_some(ty)
+    }
+}
+
+/// All forms of all operations, in the table's order.
+pub fn forms() -> impl Iterator<Item = &'static Form> {
+    TABLE.forms.iter().flatten()
+}
