@@ -24,7 +24,7 @@ pub struct Document {
     /// The file, if it is one; built-in scenes have none until they are saved.
     pub path: Option<PathBuf>,
     origin: Origin,
-    /// The text in the editor. Lines end with `\n` here, whatever the file has.
+    /// The text in the editor. Lines end with `\n` here where all of the file's end with `\r\n`; else as in the file.
     pub text: String,
     saved: String,
     submitted: String,
@@ -46,8 +46,7 @@ pub enum DiskChange {
 impl Document {
     /// A document whose `text` is what is on the disk, and what is being compiled.
     pub fn new(name: impl Into<String>, path: Option<PathBuf>, text: &str) -> Self {
-        let carriage_returns = text.contains("\r\n");
-        let text = text.replace("\r\n", "\n");
+        let (text, carriage_returns) = edited(text);
         let name = name.into();
         Self {
             origin: Origin::new(name.clone(), path.as_deref()),
@@ -137,11 +136,11 @@ impl Document {
 
     /// Decides what `disk`, the file's new content, means; see `DiskChange`.
     pub fn on_disk(&mut self, disk: &str) -> DiskChange {
-        let text = disk.replace("\r\n", "\n");
+        let (text, carriage_returns) = edited(disk);
         if text == self.saved {
             DiskChange::None
         } else if text == self.text {
-            self.saved = text;
+            (self.saved, self.carriage_returns) = (text, carriage_returns);
             DiskChange::None
         } else if self.is_modified() {
             DiskChange::Conflict
@@ -153,15 +152,14 @@ impl Document {
 
     /// Takes `disk` as the text, whatever was in the editor.
     pub fn reload(&mut self, disk: &str) {
-        self.carriage_returns = disk.contains("\r\n");
-        self.text = disk.replace("\r\n", "\n");
+        (self.text, self.carriage_returns) = edited(disk);
         self.saved.clone_from(&self.text);
         self.changed_at = Some(f64::NEG_INFINITY);
     }
 
     /// Keeps the editor's text although the disk has `disk`; the next save replaces it.
     pub fn keep(&mut self, disk: &str) {
-        self.saved = disk.replace("\r\n", "\n");
+        self.saved = edited(disk).0;
     }
 
     /// Replaces the editor's text by one that is not on the disk.
@@ -169,6 +167,14 @@ impl Document {
         self.text = text;
         self.changed_at = Some(f64::NEG_INFINITY);
     }
+}
+
+/// The text of a file as it is edited, and whether `\r` is to stand before each `\n` again when it is saved. Where lines
+/// end in different ways they stay as they are.
+fn edited(disk: &str) -> (String, bool) {
+    let mut lines = disk.split_inclusive('\n').filter(|line| line.ends_with('\n')).peekable();
+    let all = lines.peek().is_some() && lines.all(|line| line.ends_with("\r\n"));
+    (if all { disk.replace("\r\n", "\n") } else { disk.to_owned() }, all)
 }
 
 #[cfg(test)]
@@ -194,6 +200,24 @@ mod tests {
         {
             std::os::unix::fs::symlink("/dev/zero", folder.path().join("endless.cu")).unwrap();
             assert_eq!(kind("endless.cu"), io::ErrorKind::InvalidInput);
+        }
+    }
+
+    #[test]
+    fn lines_end_as_they_did() {
+        for (disk, text) in [
+            ("a\r\nb\r\n", "a\nb\n"),
+            ("a\r\nb", "a\nb"),
+            ("a\r\nb\n", "a\r\nb\n"),
+            ("a\rb", "a\rb"),
+            ("a\nb\n", "a\nb\n"),
+            ("", ""),
+        ] {
+            let mut document = Document::new("a.cu", None, disk);
+            assert_eq!((document.text.as_str(), document.to_disk().as_str()), (text, disk));
+            assert_eq!(document.on_disk(disk), DiskChange::None);
+            document.reload(disk);
+            assert_eq!((document.text.as_str(), document.to_disk().as_str()), (text, disk));
         }
     }
 

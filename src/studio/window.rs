@@ -487,6 +487,9 @@ impl Studio {
 
     /// Draws the view's picture, unless it would be the one that is there.
     fn draw_view(&mut self, size: [u32; 2]) -> Result<()> {
+        // A window may be larger than any texture: then the picture is enlarged.
+        let largest = self.context.gl().max_picture_side();
+        let size = size.map(|side| side.min(largest));
         let picture = self.session.as_ref().map_or(0, Session::picture);
         let from = Drawn { camera: self.camera, part: self.part, picture };
         let now = Instant::now();

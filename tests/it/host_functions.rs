@@ -77,6 +77,43 @@ __global__ void k(unsigned *x) {
     assert!(note.contains("more calls of printf") && note.contains("`_Z1kPj`"), "{note}");
 }
 
+const EACH_THREAD_PRINTS: &str =
+    "__global__ void k(unsigned *x) { printf(\"%u\\n\", threadIdx.x); }";
+
+#[test]
+fn a_panic_of_what_takes_prints_is_reported() {
+    let Some((bench, printed)) = printing(EACH_THREAD_PRINTS) else { return };
+    let Device::Cpu(device) = &bench.device else { panic!("the CPU device") };
+    device.print_to(|_| std::panic::resume_unwind(Box::new("enough")));
+    bench.start(LaunchConfig::new(8, 64));
+    let panicked = bench.stream.synchronize();
+    assert!(matches!(&panicked, Err(Error::Panicked { message }) if message == "enough"));
+    let to = printed.clone();
+    device.print_to(move |text| to.lock().unwrap().push(text.to_owned()));
+    bench.run(LaunchConfig::new(2, 64));
+    assert_eq!(printed.lock().unwrap().len(), 128);
+}
+
+/// All threads of the device that run blocks are those that a wait would wait for.
+#[test]
+fn what_takes_prints_must_not_wait() {
+    let Some((bench, _)) = printing(EACH_THREAD_PRINTS) else { return };
+    let Device::Cpu(device) = &bench.device else { panic!("the CPU device") };
+    let (told, waited) = (mpsc::channel(), bench.stream.clone());
+    let tell = Mutex::new(told.0);
+    device.print_to(move |_| {
+        // So that other threads take blocks, too.
+        thread::sleep(Duration::from_millis(1));
+        tell.lock().unwrap().send(waited.synchronize()).unwrap_or(());
+    });
+    bench.run(LaunchConfig::new(64, 1));
+    let answers: Vec<_> = told.1.try_iter().collect();
+    assert_eq!(answers.len(), 64);
+    for answer in answers {
+        assert!(matches!(answer, Err(Error::Unsupported { .. })), "{answer:?}");
+    }
+}
+
 #[test]
 fn a_failed_assertion_says_what_and_where() {
     let source = "__device__ __noinline__ int check(int i) {

@@ -11,73 +11,57 @@ use crate::device::{Error, EventOptions, Result};
 /// A moment on a stream.
 #[derive(Debug)]
 pub struct Event {
-    pub(super) mark: Arc<Mark>,
+    /// The latest record; none before the first.
+    latest: Mutex<Option<Arc<Moment>>>,
     pub(super) shared: Arc<Shared>,
     timing: bool,
 }
 
-/// What an event and the queues that reach it or wait for it share.
+/// One record of an event: what comes to it and who waits for it are not concerned with later ones.
 #[derive(Debug, Default)]
-pub(super) struct Mark {
-    state: Mutex<State>,
+pub(super) struct Moment {
+    /// When it was reached.
+    time: Mutex<Option<Instant>>,
     reached: Condvar,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    /// How often the event was put on a stream.
-    recorded: u64,
-    /// The latest of these that was reached.
-    reached: u64,
-    time: Option<Instant>,
-}
-
-impl Mark {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+impl Moment {
+    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.time.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The event is put on a stream; the number to reach it with.
-    pub(super) fn record(&self) -> u64 {
-        let mut state = self.lock();
-        state.recorded += 1;
-        state.recorded
-    }
-
-    pub(super) fn reach(&self, number: u64) {
-        let mut state = self.lock();
-        if number > state.reached {
-            state.reached = number;
-            state.time = Some(Instant::now());
-        }
-        drop(state);
+    /// A stream has come to it.
+    pub(super) fn reach(&self) {
+        *self.lock() = Some(Instant::now());
         self.reached.notify_all();
     }
 
-    /// The number of the latest record: what a wait that is put on a stream now waits for.
-    pub(super) fn latest(&self) -> u64 {
-        self.lock().recorded
-    }
-
-    /// Blocks until record `number` was reached.
-    pub(super) fn wait(&self, number: u64) {
-        let state = self.lock();
-        drop(
-            self.reached
-                .wait_while(state, |state| state.reached < number)
-                .unwrap_or_else(PoisonError::into_inner),
-        );
-    }
-
-    fn time(&self) -> Result<Instant> {
-        let state = self.lock();
-        state.time.filter(|_| state.reached == state.recorded).ok_or(Error::NotReached)
+    /// Blocks until it is reached.
+    pub(super) fn wait(&self) {
+        let waited = self.reached.wait_while(self.lock(), |time| time.is_none());
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 }
 
 impl Event {
     pub(super) fn new(shared: Arc<Shared>, options: EventOptions) -> Self {
-        Self { mark: Arc::default(), shared, timing: options.timing }
+        Self { latest: Mutex::default(), shared, timing: options.timing }
+    }
+
+    /// A new record, which is to be put on a stream.
+    pub(super) fn record(&self) -> Arc<Moment> {
+        let moment = Arc::<Moment>::default();
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(moment.clone());
+        moment
+    }
+
+    /// The latest record: what a wait that is put on a stream now waits for.
+    pub(super) fn latest(&self) -> Option<Arc<Moment>> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn time(&self) -> Result<Instant> {
+        self.latest().and_then(|moment| *moment.lock()).ok_or(Error::NotReached)
     }
 
     /// Whether the work recorded before it has ended; true for one never recorded.
@@ -85,8 +69,7 @@ impl Event {
     /// # Errors
     /// None on this device.
     pub fn is_reached(&self) -> Result<bool> {
-        let state = self.mark.lock();
-        Ok(state.reached == state.recorded)
+        Ok(self.latest().is_none_or(|moment| moment.lock().is_some()))
     }
 
     /// Waits on the host until it is reached.
@@ -95,7 +78,9 @@ impl Event {
     /// [`Error::Unsupported`] in a host function.
     pub fn synchronize(&self) -> Result<()> {
         super::stream::expect_free()?;
-        self.mark.wait(self.mark.latest());
+        if let Some(moment) = self.latest() {
+            moment.wait();
+        }
         Ok(())
     }
 
@@ -110,7 +95,7 @@ impl Event {
         if !self.timing || !earlier.timing {
             return Err(Error::NoTiming);
         }
-        let (end, start) = (self.mark.time()?, earlier.mark.time()?);
+        let (end, start) = (self.time()?, earlier.time()?);
         let ms = |d: Duration| d.as_secs_f32() * 1e3;
         Ok(match end.checked_duration_since(start) {
             Some(after) => ms(after),

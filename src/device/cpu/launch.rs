@@ -126,13 +126,13 @@ impl Launch {
             fault: Mutex::new(None),
         });
         let ran = shared.pool.run(&run);
-        run.prints.finish(run.launch.function.name());
+        let printed = run.prints.finish(run.launch.function.name());
         if let Some(range) = workspace {
             shared.arena.free_own(range);
         }
         ran?;
         let fault = run.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
-        fault.map_or(Ok(()), |fault| Err(fault.into()))
+        fault.map_or(printed, |fault| Err(fault.into()))
     }
 }
 

@@ -14,7 +14,7 @@ use std::{
 use super::{
     Device, Event, Function, LaunchOptions, Shared,
     copy::{Copy, Slot},
-    event::Mark,
+    event::Moment,
     launch::{self, Launch},
     memory::{Access, Memory, Range},
     thread,
@@ -75,14 +75,8 @@ enum Work {
     Copy(Box<Copy>),
     Launch(Box<Launch>),
     Host(HostFunction),
-    Record {
-        mark: Arc<Mark>,
-        number: u64,
-    },
-    Wait {
-        mark: Arc<Mark>,
-        number: u64,
-    },
+    Record(Arc<Moment>),
+    Wait(Arc<Moment>),
     /// From here on kernels may use so many bytes of an allocation.
     Extent {
         range: Range,
@@ -102,6 +96,14 @@ impl fmt::Debug for HostFunction {
 /// Whether this thread is doing a queue's work now.
 pub(super) fn is_working() -> bool {
     WORKING.get()
+}
+
+/// Does a queue's work, or a part of it, on this thread.
+pub(super) fn working<T>(work: impl FnOnce() -> T) -> T {
+    let outer = WORKING.replace(true);
+    let result = work();
+    WORKING.set(outer);
+    result
 }
 
 /// That this thread may wait for a device: the one that does a queue's work would wait for itself.
@@ -124,12 +126,12 @@ impl Work {
                 let done = panic::catch_unwind(AssertUnwindSafe(function));
                 return done.map_err(|payload| Error::panicked(payload.as_ref()));
             }
-            Self::Record { mark, number } => {
-                mark.reach(number);
+            Self::Record(moment) => {
+                moment.reach();
                 true
             }
-            Self::Wait { mark, number } => {
-                mark.wait(number);
+            Self::Wait(moment) => {
+                moment.wait();
                 true
             }
             Self::Extent { range, bytes } => {
@@ -152,8 +154,8 @@ impl Work {
     fn needs_own_thread(&self) -> bool {
         match self {
             Self::Launch(launch) => launch.calls(),
-            Self::Wait { .. } | Self::Host(_) => true,
-            Self::Copy(_) | Self::Record { .. } | Self::Extent { .. } => false,
+            Self::Wait(_) | Self::Host(_) => true,
+            Self::Copy(_) | Self::Record(_) | Self::Extent { .. } => false,
         }
     }
 }
@@ -189,9 +191,7 @@ impl Queue {
             _ => None,
         };
         drop(state);
-        let outer = WORKING.replace(true);
-        let result = thread::guarded(|| work.run(shared));
-        WORKING.set(outer);
+        let result = working(|| thread::guarded(|| work.run(shared)));
         let mut state = self.lock();
         state.busy = false;
         state.running = None;
@@ -372,8 +372,7 @@ impl Stream {
     /// [`Error::WrongDevice`].
     pub fn record(&self, event: &Event) -> Result<()> {
         self.expect_own(event, "record an event")?;
-        let number = event.mark.record();
-        self.0.queue.push(Work::Record { mark: event.mark.clone(), number });
+        self.0.queue.push(Work::Record(event.record()));
         Ok(())
     }
 
@@ -383,17 +382,17 @@ impl Stream {
     /// [`Error::WrongDevice`].
     pub fn wait(&self, event: &Event) -> Result<()> {
         self.expect_own(event, "wait for an event")?;
-        let number = event.mark.latest();
-        self.0.queue.push(Work::Wait { mark: event.mark.clone(), number });
+        if let Some(moment) = event.latest() {
+            self.0.queue.push(Work::Wait(moment));
+        }
         Ok(())
     }
 
     /// Lets work put on the stream from now on wait for what is on another, of whatever CPU device.
     pub(super) fn wait_for(&self, other: &Self) {
-        let mark = Arc::<Mark>::default();
-        let number = mark.record();
-        other.0.queue.push(Work::Record { mark: mark.clone(), number });
-        self.0.queue.push(Work::Wait { mark, number });
+        let moment = Arc::<Moment>::default();
+        other.0.queue.push(Work::Record(moment.clone()));
+        self.0.queue.push(Work::Wait(moment));
     }
 
     fn expect_own(&self, event: &Event, operation: &'static str) -> Result<()> {

@@ -137,6 +137,13 @@ impl Gl {
         version.map(|number| self.get_parameter_i32(number)) >= [4, 3]
     }
 
+    /// How many pixels a picture that is drawn into can have along each side.
+    pub fn max_picture_side(&self) -> u32 {
+        let limits = [glow::MAX_TEXTURE_SIZE, glow::MAX_RENDERBUFFER_SIZE];
+        let [texture, buffer] = limits.map(|limit| self.get_parameter_i32(limit));
+        u32::try_from(texture.min(buffer)).unwrap_or(1)
+    }
+
     /// The largest buffer in bytes that a shader's `buffer` block can name.
     pub fn max_storage_bytes(&self) -> usize {
         usize::try_from(self.get_parameter_i32(glow::MAX_SHADER_STORAGE_BLOCK_SIZE)).unwrap_or(0)

@@ -1,6 +1,9 @@
 //! What streams, events and devices can be asked for: priorities, host functions, checked launches, attributes.
 
-use std::sync::{Arc, Mutex, mpsc};
+use std::{
+    sync::{Arc, Mutex, mpsc},
+    time::Duration,
+};
 
 use warpaint::device::{
     Arguments, ArrayDescriptor, ArrayShape, Attribute, CachePreference, Device, Error,
@@ -15,6 +18,7 @@ pub const CLAUSES: &[Clause] = &[
     ("host functions keep to the stream's order", host_functions_keep_to_the_streams_order),
     ("host functions must not wait", host_functions_must_not_wait),
     ("a panic is reported", a_panic_is_reported),
+    ("a wait is for the record before it", a_wait_is_for_the_record_before_it),
     ("events may keep no time", events_may_keep_no_time),
     ("checked streams have nothing left to do", checked_streams_have_nothing_left_to_do),
     ("prepared launches are launches", prepared_launches_are_launches),
@@ -79,6 +83,25 @@ fn a_panic_is_reported(device: &Device) {
         "{panicked:?}"
     );
     stream.synchronize().unwrap();
+}
+
+fn a_wait_is_for_the_record_before_it(device: &Device) {
+    let [slow, idle, waiting] = [(); 3].map(|()| device.stream().unwrap());
+    let ((go, wait), (tell, told)) = (mpsc::channel(), mpsc::channel());
+    let event = device.event().unwrap();
+    slow.host_function(move || wait.recv().unwrap_or(())).unwrap();
+    slow.record(&event).unwrap();
+    waiting.wait(&event).unwrap();
+    waiting.host_function(move || tell.send(()).unwrap_or(())).unwrap();
+    // Another record, which is reached at once, is none of the first wait's business.
+    idle.record(&event).unwrap();
+    event.synchronize().unwrap();
+    assert!(event.is_reached().unwrap());
+    let early = told.recv_timeout(Duration::from_millis(100));
+    assert_eq!(early, Err(mpsc::RecvTimeoutError::Timeout));
+    go.send(()).unwrap();
+    waiting.synchronize().unwrap();
+    assert!(told.try_recv().is_ok());
 }
 
 fn events_may_keep_no_time(device: &Device) {

@@ -45,9 +45,9 @@ pub(in crate::device::cpu) struct Order<'a> {
 pub(in crate::device::cpu) fn run(shared: &Arc<Shared>, order: &Order<'_>) -> Result<()> {
     let mut grid = Grid::new(shared, order)?;
     let ran = grid.finish();
-    grid.machine.prints.finish(order.kernel);
+    let printed = grid.machine.prints.finish(order.kernel);
     grid.report();
-    ran
+    ran.and(printed)
 }
 
 /// The blocks of a launch.

@@ -3,11 +3,14 @@
 use std::{
     fmt,
     io::Write as _,
+    panic::{self, AssertUnwindSafe},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
+
+use crate::device::{Error, Result};
 
 /// Takes the text of one `printf` after the other.
 type Sink = Arc<dyn Fn(&str) + Send + Sync>;
@@ -49,11 +52,14 @@ pub(in crate::device::cpu) struct Prints {
     printer: Arc<Printer>,
     printed: AtomicU64,
     dropped: AtomicU64,
+    /// Why the host takes no more: its function panicked.
+    failed: Mutex<Option<Error>>,
 }
 
 impl Prints {
     pub(in crate::device::cpu) fn new(printer: Arc<Printer>) -> Self {
-        Self { printer, printed: AtomicU64::new(0), dropped: AtomicU64::new(0) }
+        let (printed, dropped) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { printer, printed, dropped, failed: Mutex::new(None) }
     }
 
     /// A text of so many bytes is too long to be printed, so that no more of it needs to be made.
@@ -65,19 +71,35 @@ impl Prints {
     pub(in crate::device::cpu) fn print(&self, text: &str) {
         let bytes = text.len() as u64;
         if self.printed.fetch_add(bytes, Ordering::Relaxed) + bytes <= MOST_BYTES {
-            self.printer.print(text);
+            self.give(text);
         } else {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
+    /// Gives a text to the host, unless its function has panicked before. A panic must not come into compiled code.
+    fn give(&self, text: &str) {
+        let lock = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if lock().is_some() {
+            return;
+        }
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| self.printer.print(text))) {
+            lock().get_or_insert(Error::panicked(payload.as_ref()));
+        }
+    }
+
     /// Says what was dropped, at the end of the launch.
-    pub(in crate::device::cpu) fn finish(&self, kernel: &str) {
+    ///
+    /// # Errors
+    /// [`Error::Panicked`] where the host's function did.
+    pub(in crate::device::cpu) fn finish(&self, kernel: &str) -> Result<()> {
         let dropped = self.dropped.load(Ordering::Relaxed);
         if dropped > 0 {
-            self.printer.print(&format!(
+            self.give(&format!(
                 "[kernel `{kernel}`: {dropped} more calls of printf; a launch prints at most {MOST_BYTES} bytes]\n"
             ));
         }
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failed.map_or(Ok(()), Err)
     }
 }
