@@ -187,7 +187,7 @@ impl Video {
         let result = self.saturated(self.computed(a, b), width);
         let other = extended(u64::from(c), 32, self.to.is_signed());
         let result = match self.second {
-            Some(Second::Add) => result + other,
+            Some(Second::Add) => result.wrapping_add(other),
             Some(Second::Min) => result.min(other),
             Some(Second::Max) => result.max(other),
             None => result,

@@ -167,7 +167,7 @@ fn every_instruction_gives_the_same_everywhere() {
     for seed in 0..rounds {
         let guard = if seed % 2 == 0 { "" } else { "@%p3 " };
         for (rows, architecture) in
-            [(spec::INTEGER, 80), (spec::FLOAT, 80), (spec::HALF, 80), (spec::SM90, 90)]
+            [(&spec::INTEGER, 80), (&spec::FLOAT, 80), (&spec::HALF, 80), (&spec::SM90, 90)]
         {
             found.extend(sweep::differences(&mut engines, rows, guard, architecture, seed));
         }

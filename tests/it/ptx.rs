@@ -5,6 +5,8 @@
 //! // buffer: u32 1 2 3 -> 2 4 6                memory, what it holds before and after
 //! // value: f32 1.5                            a scalar
 //! // bytes: 0000803f                           a structure of words
+//! // texture: u32 2 1 5 6                       a texture object of 2 x 1 texels, unfiltered
+//! // surface: u32 2 1 5 6 -> 6 7                a surface object, what it holds before and after
 //! // tolerance: 1e-6                           relative, for all buffers of the launch; default: the same bits
 //! // fault: InvalidWrite                       how the launch ends (on the CPU device; not run elsewhere)
 //! // unsupported: mma.sync                     the module does not load on the CPU device, for that instruction
@@ -12,11 +14,18 @@
 //! Values are decimal, hexadecimal (bits), `nan`, `inf`, `-inf`; `0*32` repeats, `0..8` counts. `_` after the
 //! arrow matches anything. A NaN equals every NaN.
 
-use std::fs;
+use std::{collections::HashSet, fs, mem::discriminant, path::PathBuf};
 
-use warpaint::device::{
-    Arguments, Device, Dim3, Error, LaunchConfig, LinkInput, Memory, Module,
-    cpu::{Check, LaunchOptions},
+use warpaint::{
+    device::{
+        Arguments, Array, ArrayDescriptor, ArrayShape, Channel, Device, Dim3, Error, Format,
+        LaunchConfig, LinkInput, Memory, Module, Stream, Surface, Texture, TextureDescriptor,
+        cpu::{Check, LaunchOptions},
+    },
+    ptx::{
+        self,
+        op::{self, Op},
+    },
 };
 
 use crate::support::{alone, expect_pass, nvidia};
@@ -92,8 +101,26 @@ impl Scalar {
 
 enum Argument {
     Value(Scalar, Vec<u8>),
-    /// The values before, and those expected after; `None` matches anything.
-    Buffer(Scalar, Vec<u8>, Vec<Option<Vec<u8>>>),
+    Buffer(Content),
+    /// An object for an array of texels.
+    Image {
+        object: Object,
+        size: [usize; 2],
+        content: Content,
+    },
+}
+
+/// Values before, and those expected after; `None` matches anything.
+struct Content {
+    ty: Scalar,
+    before: Vec<u8>,
+    after: Vec<Option<Vec<u8>>>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Object {
+    Texture,
+    Surface,
 }
 
 struct Run {
@@ -155,7 +182,14 @@ fn parse(text: &str) -> Case {
                 run.arguments.push(Argument::Value(Scalar::Int { bytes: 4 }, bytes));
             }
             "buffer" => {
-                let argument = buffer(rest);
+                let argument = Argument::Buffer(content(rest));
+                case.runs.last_mut().unwrap().arguments.push(argument);
+            }
+            "texture" | "surface" => {
+                let object = if key == "texture" { Object::Texture } else { Object::Surface };
+                let size = [words[1], words[2]].map(|word| word.parse().unwrap());
+                let content = content(&format!("{} {}", words[0], words[3..].join(" ")));
+                let argument = Argument::Image { object, size, content };
                 case.runs.last_mut().unwrap().arguments.push(argument);
             }
             "tolerance" => case.runs.last_mut().unwrap().tolerance = words[0].parse().unwrap(),
@@ -179,14 +213,84 @@ fn launch(words: &[&str]) -> Run {
     Run { kernel: words[0].into(), config, arguments: Vec::new(), tolerance: 0.0, fault: None }
 }
 
-fn buffer(text: &str) -> Argument {
+fn content(text: &str) -> Content {
     let (ty, values) = text.trim().split_once(' ').unwrap();
     let ty = Scalar::parse(ty);
     let (before, after) = values.split_once("->").unwrap_or((values, ""));
-    let bytes = expand(before).iter().flat_map(|word| ty.encode(word)).collect();
+    let before = expand(before).iter().flat_map(|word| ty.encode(word)).collect();
     let after = expand(after);
     let after = after.iter().map(|word| (word != "_").then(|| ty.encode(word))).collect();
-    Argument::Buffer(ty, bytes, after)
+    Content { ty, before, after }
+}
+
+/// What an argument of a launch needs as long as that runs.
+enum Held {
+    Memory(Memory),
+    Texture(#[expect(dead_code, reason = "only to live")] Texture),
+    Surface(#[expect(dead_code, reason = "only to live")] Surface, Array),
+    Nothing,
+}
+
+impl Argument {
+    /// Makes it on the device, and adds it to the arguments.
+    fn push(&self, device: &Device, stream: &Stream, arguments: &mut Arguments) -> Held {
+        match self {
+            Self::Value(ty, bytes) => {
+                arguments.push_bytes(bytes, ty.bytes());
+                Held::Nothing
+            }
+            Self::Buffer(content) => {
+                let buffer = device.alloc(content.before.len()).unwrap();
+                stream.upload(buffer.slice(..).unwrap(), &content.before).unwrap();
+                arguments.push(&buffer.address());
+                Held::Memory(buffer)
+            }
+            Self::Image { object, size: [width, height], content } => {
+                let shape = ArrayShape::D2 { width: *width, height: *height };
+                let words = Format::new(Channel::U32, 1).unwrap();
+                let format = if content.ty == Scalar::F32 { Format::R32F } else { words };
+                let descriptor = ArrayDescriptor::new(shape, format);
+                let descriptor = match object {
+                    Object::Texture => descriptor.with_gather(),
+                    Object::Surface => descriptor.with_surface(),
+                };
+                let array = device.array(&descriptor).unwrap();
+                stream.upload(array.region(), &content.before).unwrap();
+                match object {
+                    Object::Texture => {
+                        let texture = device.texture(&array, &TextureDescriptor::default());
+                        let texture = texture.unwrap();
+                        arguments.push(&texture.handle());
+                        Held::Texture(texture)
+                    }
+                    Object::Surface => {
+                        let surface = device.surface(&array).unwrap();
+                        arguments.push(&surface.handle());
+                        Held::Surface(surface, array)
+                    }
+                }
+            }
+        }
+    }
+
+    fn content(&self) -> Option<&Content> {
+        match self {
+            Self::Value(..) => None,
+            Self::Buffer(content) | Self::Image { content, .. } => Some(content),
+        }
+    }
+}
+
+impl Held {
+    /// What it holds now.
+    fn read(&self, stream: &Stream) -> Vec<u8> {
+        let read = match self {
+            Self::Memory(memory) => stream.download(memory.slice(..).unwrap()),
+            Self::Surface(_, array) => stream.download(array.region()),
+            Self::Texture(_) | Self::Nothing => return Vec::new(),
+        };
+        read.unwrap().wait().unwrap()
+    }
 }
 
 /// What was otherwise than it should be, element by element.
@@ -200,20 +304,8 @@ fn execute(
     let stream = device.stream().unwrap();
     let function = module.function(&run.kernel).unwrap();
     let mut arguments = Arguments::new();
-    let mut memory: Vec<Memory> = Vec::new();
-    for argument in &run.arguments {
-        match argument {
-            Argument::Value(ty, bytes) => {
-                arguments.push_bytes(bytes, ty.bytes());
-            }
-            Argument::Buffer(_, bytes, _) => {
-                let buffer = device.alloc(bytes.len()).unwrap();
-                stream.upload(buffer.slice(..).unwrap(), bytes).unwrap();
-                arguments.push(&buffer.address());
-                memory.push(buffer);
-            }
-        }
-    }
+    let push = |argument: &Argument| argument.push(device, &stream, &mut arguments);
+    let held: Vec<Held> = run.arguments.iter().map(push).collect();
     super::support::launch_with(&stream, &function, &run.config, &arguments, options).unwrap();
     let result = stream.synchronize();
     match (&run.fault, result) {
@@ -224,11 +316,10 @@ fn execute(
         }
         (Some(expected), other) => panic!("{name}: {other:?} where a fault `{expected}` was due"),
     }
-    let (mut memory, mut wrong) = (memory.iter(), Vec::new());
-    for (at, argument) in run.arguments.iter().enumerate() {
-        let Argument::Buffer(ty, _, expected) = argument else { continue };
-        let found = stream.download(memory.next().unwrap().slice(..).unwrap()).unwrap();
-        let found = found.wait().unwrap();
+    let mut wrong = Vec::new();
+    for (at, (argument, held)) in run.arguments.iter().zip(&held).enumerate() {
+        let Some(Content { ty, after: expected, .. }) = argument.content() else { continue };
+        let found = held.read(&stream);
         for (index, (found, expected)) in found.chunks(ty.bytes()).zip(expected).enumerate() {
             let Some(expected) = expected else { continue };
             if !ty.same(found, expected, run.tolerance) {
@@ -251,13 +342,8 @@ fn run_all_behind(before: Option<&str>, device: &Device, options: &LaunchOptions
         }
     };
     let is_cpu = device.as_nvidia().is_none();
-    let folder = super::support::root().join("tests/ptx");
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "ptx"));
-    files.sort();
-    assert!(files.len() > 10, "the cases are there");
     let mut wrong = Vec::new();
-    for path in files {
+    for path in files() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).unwrap();
         let case = parse(&text);
@@ -285,6 +371,16 @@ fn run_all_behind(before: Option<&str>, device: &Device, options: &LaunchOptions
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The files with cases.
+fn files() -> Vec<PathBuf> {
+    let folder = super::support::root().join("tests/ptx");
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "ptx"));
+    files.sort();
+    assert!(files.len() > 10, "the cases are there");
+    files
 }
 
 fn run_all(device: &Device, options: &LaunchOptions) {
@@ -376,5 +472,59 @@ fn cases_on_the_cpu_device_with_threads_side_by_side() {
 fn cases_on_nvidia() {
     if let Some(device) = nvidia() {
         run_all(&device, &LaunchOptions::default());
+    }
+}
+
+/// What the CPU device refuses, and so has no case: rarely written, and never made of CUDA C++.
+const REFUSED: &[&str] =
+    &["alloca.u32", "stacksave.u32", "stackrestore.u32", "elect.sync", "sured.b.add.1d.u32"];
+
+/// What each operation gives, with numbers that were computed elsewhere.
+#[test]
+fn every_operation_has_a_case() {
+    let mut seen = HashSet::new();
+    for path in files() {
+        let text = fs::read_to_string(&path).unwrap();
+        if parse(&text).unsupported.is_none() {
+            let module = ptx::parse(&text).unwrap();
+            let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+            let all = bodies.flat_map(|body| body.instructions());
+            seen.extend(all.map(|instruction| discriminant(&instruction.op)));
+        }
+    }
+    let mut missing = Vec::new();
+    for form in op::forms() {
+        let (mnemonic, _) = form.expand(|_| 0);
+        match Op::parse(&mnemonic).unwrap() {
+            // The forms of what is not interpreted are opcodes.
+            Op::Unsupported { .. } => {}
+            op if seen.insert(discriminant(&op)) => missing.push(mnemonic),
+            _ => {}
+        }
+    }
+    assert_eq!(missing, REFUSED, "what has no case in tests/ptx");
+}
+
+#[test]
+fn what_has_no_case_is_refused() {
+    let device = Device::cpu().unwrap();
+    let refused = [
+        "alloca.u64 %rd1, 64",
+        "stacksave.u64 %rd1",
+        "stackrestore.u64 %rd1",
+        "elect.sync %r1|%p1, 1",
+        "sured.b.add.1d.u32.trap [%rd1, {%r1}], %r1",
+    ];
+    for instruction in refused {
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n\
+             .reg .b64 %rd<4>; .reg .b32 %r<4>; .reg .pred %p<4>;\n{instruction};\nret;\n}}\n"
+        );
+        match device.load(&text) {
+            Err(Error::UnsupportedPtx { instruction: found, .. }) => {
+                assert!(found.starts_with(instruction), "{found}");
+            }
+            other => panic!("{instruction}: {other:?}"),
+        }
     }
 }

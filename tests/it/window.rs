@@ -103,6 +103,20 @@ fn a_window_destroyed_by_another_program_is_an_error() {
     assert_eq!(status.code(), Some(3), "{log}");
 }
 
+#[test]
+fn a_window_may_be_larger_than_any_texture() {
+    let Some((screen, mut studio)) = Screen::open(BLOB) else { return };
+    screen.blob_where("the blob is drawn", |_| true);
+    let window = ["search", "--onlyvisible", "--name", "warpaint"];
+    for (width, height) in [("20000", "300"), ("1400", "900")] {
+        let size = ["windowsize", "--sync", width, height];
+        screen.xdotool(&[&window[..], &size].concat()).expect(0, &[]);
+        sleep(Duration::from_millis(500));
+    }
+    screen.blob_where("the blob is drawn again", |_| true);
+    assert!(studio.is_running());
+}
+
 /// An image of 4 x 4 texels, each of another value.
 const TEXELS: &str = r#"/*---
 title = "Texels"

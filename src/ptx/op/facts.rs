@@ -13,6 +13,8 @@ pub struct Facts {
     /// has of its own, and nothing is changed that the next thread finds. A load counts as equal for all: what
     /// another thread stores meanwhile, all see or none.
     pub is_function: bool,
+    /// Whether the PTX ISA defines each bit of the result, but those of a NaN.
+    pub is_exact: bool,
     /// Whether doing it once is the same as doing it once more with the same operands, where it gives no result.
     pub is_idempotent: bool,
     /// Whether it may show, or make visible, what another thread has done since the last time.
@@ -87,6 +89,11 @@ impl Facts {
         Self { is_function: !condition, ..self }
     }
 
+    /// The result is only near to what it stands for, where the condition holds.
+    pub(super) const fn approximate_if(self, condition: bool) -> Self {
+        Self { is_exact: !condition, ..self }
+    }
+
     /// Threads wait for others.
     pub(super) const fn waits(self, waits: Waits) -> Self {
         Self { waits, ..self }
@@ -108,6 +115,7 @@ impl Facts {
 pub(super) const fn bits() -> Facts {
     Facts {
         is_function: true,
+        is_exact: true,
         is_idempotent: false,
         observes: false,
         changes: false,
@@ -140,12 +148,12 @@ pub(super) const fn changes() -> Facts {
 
 /// Textures and surfaces: the host computes with floating-point numbers.
 pub(super) const fn images() -> Facts {
-    Facts { floats: Floats::Any, ..bits() }
+    Facts { floats: Floats::Any, is_exact: false, ..bits() }
 }
 
 /// Anything may happen.
 pub(super) const fn anything() -> Facts {
-    Facts { floats: Floats::Any, ..together().changes_if(true).alone() }
+    Facts { floats: Floats::Any, is_exact: false, ..together().changes_if(true).alone() }
 }
 
 impl Access {

@@ -109,3 +109,34 @@ impl Op {
 pub fn forms() -> impl Iterator<Item = &'static Form> {
     TABLE.forms.iter().flatten()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a form writes down is read as an operation that has that form, and printed as it was.
+    #[test]
+    fn forms_are_read_and_printed() {
+        let mut rng = fastrand::Rng::with_seed(7);
+        let mut wrong = Vec::new();
+        for (row, forms) in TABLE.forms.iter().enumerate() {
+            for form in forms {
+                for _ in 0..40 {
+                    let (mnemonic, signature) = form.expand(|list| rng.usize(0..list.len()));
+                    match Op::parse(&mnemonic) {
+                        Ok(Op::Unsupported { .. }) if row + 1 == TABLE.forms.len() => {}
+                        Ok(op) if !signatures(&op).contains(&signature) => wrong.push(mnemonic),
+                        Ok(op) if op.mnemonic() != mnemonic => {
+                            wrong.push(format!("{mnemonic} is printed as {}", op.mnemonic()));
+                        }
+                        Ok(_) => {}
+                        Err(error) => wrong.push(error),
+                    }
+                }
+            }
+        }
+        wrong.sort_unstable();
+        wrong.dedup();
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}

@@ -31,7 +31,8 @@ operations! {
     /// or 4: a whole special register.
     Mov { "mov", lanes: u8, ty: Type }
         => bits().vector_if(*lanes <= 1, *ty),
-        ["mov.{T:b8,u8,s8,$int,$bits,b128,f16,f16x2,bf16,bf16x2,u16x2,s16x2,f32,f64,f32x2} +T <- +T",
+        ["mov.{T:$bits,$int,f32,f64} +T <- +T",
+         "mov.b128 +b128 <- +b128",
          "mov.pred p <- p",
          "mov.{L:v2,v4}.{T:u32,b32} LxT <- %LxT"]
 
@@ -179,7 +180,9 @@ operations! {
     Div { "div",
           /// Floats only.
           accuracy: Accuracy, mode: Mode, ty: Type }
-        => computes(*ty, mode.ftz).vector_if(ty.is_float(), *ty),
+        => computes(*ty, mode.ftz)
+            .vector_if(ty.is_float(), *ty)
+            .approximate_if(!matches!(accuracy, Accuracy::Exact)),
         ["div.{T:$int} T <- T n0T",
          "div.{rn,rz,rm,rp}{,.ftz}.f32 f32 <- f32 f32",
          "div.{rn,rz,rm,rp}.f64 f64 <- f64 f64",
@@ -237,21 +240,23 @@ operations! {
 
     /// `rcp d <- a`.
     Rcp { "rcp", accuracy: Accuracy, mode: Mode, ty: Type }
-        => computes(*ty, mode.ftz).vector(*ty),
+        => computes(*ty, mode.ftz).vector(*ty).approximate_if(!matches!(accuracy, Accuracy::Exact)),
         ["rcp.{rn,rz,rm,rp}{,.ftz}.f32 f32 <- f32",
          "rcp.{rn,rz,rm,rp}.f64 f64 <- f64",
          "rcp.approx{,.ftz}.{T:f32,f64} T <- T"]
 
     /// `sqrt d <- a`.
     Sqrt { "sqrt", accuracy: Accuracy, mode: Mode, ty: Type }
-        => computes(*ty, mode.ftz).vector(*ty),
+        => computes(*ty, mode.ftz).vector(*ty).approximate_if(!matches!(accuracy, Accuracy::Exact)),
         ["sqrt.{rn,rz,rm,rp}{,.ftz}.f32 f32 <- f32",
          "sqrt.{rn,rz,rm,rp}.f64 f64 <- f64",
          "sqrt.approx{,.ftz}.f32 f32 <- f32"]
 
     /// `rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh`: `d <- a`, approximate.
     Approx { function: Function, "approx", ftz: bool = "ftz", ty: Type }
-        => computes(*ty, *ftz).vector_if(matches!(function, Function::Rsqrt), *ty),
+        => computes(*ty, *ftz)
+            .vector_if(matches!(function, Function::Rsqrt), *ty)
+            .approximate_if(true),
         ["rsqrt.approx{,.ftz}.{T:f32,f64} T <- T",
          "{sin,cos,lg2}.approx{,.ftz}.f32 f32 <- f32",
          "{ex2,tanh}.approx{,.ftz}.{T:f32,f16,f16x2,bf16,bf16x2} T <- T"]
@@ -299,7 +304,7 @@ operations! {
         => bits(),
         ["{vadd,vsub,vabsdiff,vmin,vmax}.{u32,s32}.{u32,s32}.{u32,s32}{,.sat} b32 <- b32 b32",
          "{vadd,vsub,vabsdiff,vmin,vmax}.{u32,s32}.{u32,s32}.{u32,s32}{,.sat}{,.add,.min,.max} b32 <- b32 b32 b32",
-         "{vadd,vsub,vmin,vmax,vabsdiff,vavrg}{2,4}.{u32,s32}.{u32,s32}.{u32,s32}{,.sat}{,.add} b32 <- b32 b32 b32",
+         "{vadd,vsub,vmin,vmax,vabsdiff,vavrg}{2,4}.{u32,s32}.{u32,s32}.{u32,s32}{,.sat,.add} b32 <- b32 b32 b32",
          "{vshl,vshr}.{u32,s32}.{u32,s32}.u32{,.sat}.{clamp,wrap} b32 <- b32 b32",
          "{vshl,vshr}.{u32,s32}.{u32,s32}.u32{,.sat}.{clamp,wrap}{,.add,.min,.max} b32 <- b32 b32 b32",
          "vmad.{u32,s32}.{u32,s32}.{u32,s32}{,.po}{,.sat}{,.shr7,.shr15} b32 <- b32 b32 b32",

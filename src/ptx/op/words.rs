@@ -32,7 +32,7 @@ impl<'a> Words<'a> {
                     rest[0] = "bar";
                 }
             }
-            "cp" => rest.iter_mut().for_each(|word| {
+            "cp" if !rest.contains(&"mbarrier") => rest.iter_mut().for_each(|word| {
                 if *word == "shared::cta" {
                     *word = Space::Shared.text();
                 }

@@ -7,7 +7,7 @@ use fastrand::Rng;
 use super::{
     compare::{Engines, Job, Outcome, Runner},
     random::{Pool, Writer, instruction::is_forgetful},
-    spec::{self, Form},
+    spec::{self, Form, Row},
 };
 
 /// Instructions of a kernel.
@@ -17,16 +17,16 @@ const SLOT_BYTES: usize = 16;
 const BLOCK: u32 = 128;
 
 /// All forms of `rows`.
-fn every_form(rows: &[&str]) -> Vec<Form> {
+fn every_form(rows: &[Row]) -> Vec<Form> {
     let mut forms = Vec::new();
     for row in rows {
         // The choices of the form before, with how many there were.
         let mut choices: Vec<(usize, usize)> = Vec::new();
         loop {
             let mut at = 0;
-            forms.push(spec::form(row, |list| {
+            forms.push(spec::form(row, |count| {
                 if at == choices.len() {
-                    choices.push((0, list.len()));
+                    choices.push((0, count));
                 }
                 at += 1;
                 choices[at - 1].0
@@ -72,7 +72,7 @@ fn kernel(forms: &[Form], guard: &str, rng: &mut Rng, architecture: u32) -> (Str
 /// With a guard `@%p3 `, say, each does nothing in some threads.
 pub fn differences(
     engines: &mut Engines,
-    rows: &[&str],
+    rows: &[Row],
     guard: &str,
     architecture: u32,
     seed: u64,

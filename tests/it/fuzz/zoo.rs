@@ -356,22 +356,27 @@ fn fitting(rng: &mut Rng, place: &Place) -> Operand {
 /// A form of any row, now and then with a part that does not belong there.
 fn any_form(rng: &mut Rng) -> Form {
     let rows = match rng.u32(0..10) {
-        0..3 => spec::INTEGER,
-        3 | 4 => spec::FLOAT,
-        5 | 6 => spec::HALF,
-        7 => spec::SM90,
-        _ => spec::OTHER,
+        0..3 => &spec::INTEGER,
+        3 | 4 => &spec::FLOAT,
+        5 | 6 => &spec::HALF,
+        7 => &spec::SM90,
+        _ => &spec::OTHER,
     };
-    let row = rows[rng.usize(0..rows.len())];
+    let mut form = spec::random(rng, rows);
     // Types that the row does not name.
-    if rng.u32(0..3) == 0
-        && let Some((before, rest)) = row.split_once("{T:")
-        && let Some((_, after)) = rest.split_once('}')
-    {
-        let row = format!("{before}{{T:{}}}{after}", pick(rng, TYPES).0);
-        return spec::form(&row, |list| rng.usize(0..list.len()));
+    if rng.u32(0..3) == 0 {
+        let ty = pick(rng, TYPES).0;
+        let places = form.destinations.iter_mut().chain(&mut form.sources);
+        let named = places.filter_map(|place| match place {
+            Place::Value(name) | Place::Divisor(name) => Some(name),
+            Place::Byte | Place::Amount | Place::Small => None,
+        });
+        let named: Vec<&mut String> = named.collect();
+        let last = form.mnemonic.rsplit('.').next().unwrap_or_default().to_owned();
+        named.into_iter().filter(|name| **name == last).for_each(|name| *name = ty.to_owned());
+        form.mnemonic = format!("{}{ty}", form.mnemonic.strip_suffix(&last).unwrap_or_default());
+        return form;
     }
-    let mut form = spec::form(row, |list| rng.usize(0..list.len()));
     if rng.u32(0..4) == 0 {
         let mut parts: Vec<&str> = form.mnemonic.split('.').collect();
         let at = rng.usize(0..parts.len());

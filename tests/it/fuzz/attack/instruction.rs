@@ -319,9 +319,9 @@ impl Writer {
 
     fn arithmetic(&mut self) {
         let rows = match self.rng.u32(0..8) {
-            0..5 => spec::INTEGER,
-            5 | 6 => spec::FLOAT,
-            _ => spec::HALF,
+            0..5 => &spec::INTEGER,
+            5 | 6 => &spec::FLOAT,
+            _ => &spec::HALF,
         };
         let form = spec::random(&mut self.rng, rows);
         let text = self.form(&form);
@@ -797,7 +797,7 @@ impl Writer {
             ),
             9 => format!("mov.u32 {w}, {symbol};"),
             10 if self.hostile() => {
-                let form = spec::random(&mut self.rng, spec::OTHER);
+                let form = spec::random(&mut self.rng, &spec::OTHER);
                 self.form(&form)
             }
             11 if self.hostile() => format!("alloca.u64 {d}, {};", self.source("u64")),

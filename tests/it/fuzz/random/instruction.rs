@@ -13,11 +13,11 @@ use super::{
 impl Writer<'_> {
     pub(super) fn instruction(&mut self) {
         let rows = match self.rng.u32(0..10) {
-            0..5 => spec::INTEGER,
-            5..=7 => spec::FLOAT,
-            8 => spec::HALF,
-            _ if self.modern => spec::SM90,
-            _ => spec::INTEGER,
+            0..5 => &spec::INTEGER,
+            5..=7 => &spec::FLOAT,
+            8 => &spec::HALF,
+            _ if self.modern => &spec::SM90,
+            _ => &spec::INTEGER,
         };
         let form = loop {
             let form = spec::random(self.rng, rows);
