@@ -2,7 +2,11 @@
 
 use egui::{RichText, ScrollArea, TextStyle, Ui};
 
+use super::shortened;
 use crate::{session::Snapshot, studio::theme};
+
+/// So much of a line is shown: a variable's initial values are one line of PTX, however many they are.
+const MOST_LETTERS: usize = 1000;
 
 /// The log, if there is one, above the PTX.
 pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
@@ -19,7 +23,8 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
     let area = ScrollArea::both().id_salt("ptx").auto_shrink(false);
     area.show_rows(ui, height, lines.len(), |ui, shown| {
         for (line, color) in &lines[shown] {
-            let text = RichText::new(line.replace('\t', "    ")).monospace().color(*color);
+            let text = shortened(line, MOST_LETTERS).replace('\t', "    ");
+            let text = RichText::new(text).monospace().color(*color);
             ui.add(egui::Label::new(text).selectable(true).extend());
         }
     });

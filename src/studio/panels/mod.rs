@@ -17,7 +17,7 @@ pub mod transport;
 pub mod unsaved;
 pub mod view;
 
-use std::path::PathBuf;
+use std::{borrow::Cow, path::PathBuf};
 
 use crate::session::Value;
 
@@ -110,4 +110,25 @@ pub struct FrameTimes {
     pub frame_ms: Vec<f32>,
     /// Milliseconds that OpenGL took to draw the view.
     pub draw_ms: Vec<f32>,
+}
+
+/// The first `most` letters of a text, and a sign where there are more. A scene's texts have any length, and what egui
+/// lays out takes some hundred bytes a letter.
+fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => Cow::Owned(format!("{}\u{2026}", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn long_texts_are_shortened_between_letters() {
+        assert_eq!(shortened("f\u{fc}nf", 4), "f\u{fc}nf");
+        assert_eq!(shortened("f\u{fc}nfe", 2), "f\u{fc}\u{2026}");
+        assert_eq!(shortened("", 0), "");
+    }
 }

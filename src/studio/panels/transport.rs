@@ -5,7 +5,7 @@ use egui::{
     containers::menu::{MenuButton, MenuConfig},
 };
 
-use super::{Action, FrameTimes};
+use super::{Action, FrameTimes, shortened};
 use crate::{
     session::Snapshot,
     studio::{
@@ -55,7 +55,8 @@ fn scene_menu(
     local: &mut Local,
     actions: &mut Vec<Action>,
 ) {
-    let title = RichText::new(format!("{}     ", snapshot.title)).color(theme::STRONG).size(14.5);
+    let title = shortened(&snapshot.title, 60);
+    let title = RichText::new(format!("{title}     ")).color(theme::STRONG).size(14.5);
     // A click into the field for a path must not close the menu.
     let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
     let (button, _) = MenuButton::new(title).config(stays).ui(ui, |ui| {
