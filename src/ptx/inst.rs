@@ -77,6 +77,17 @@ impl Instruction {
         self.for_each_operand_mut(|operand| operand.for_each_reg_mut(&mut change));
     }
 
+    /// Of `cp.async`: how many bytes are read, or the predicate by which none are, where it says that. A cache policy may
+    /// stand behind it, or alone.
+    pub fn copied(&self) -> Option<&Operand> {
+        match &self.op {
+            Op::CpAsync { hint, .. } => {
+                self.src.get(3).filter(|_| self.src.len() > 3 + usize::from(hint.has_policy()))
+            }
+            _ => None,
+        }
+    }
+
     /// Where a `bra` goes.
     pub fn branch_target(&self) -> Option<Label> {
         match (&self.op, self.src.first()) {

@@ -320,6 +320,13 @@ pub struct CacheHints {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CacheWords(pub Option<Box<str>>);
 
+impl CacheWords {
+    /// Whether a cache policy is the last source.
+    pub fn has_policy(&self) -> bool {
+        self.0.as_ref().is_some_and(|words| words.contains("L2::cache_hint"))
+    }
+}
+
 /// What a load or store accesses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Access {

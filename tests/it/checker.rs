@@ -1,6 +1,7 @@
 //! The checker of the CPU device: what it finds in CUDA C++ with planted mistakes, and that it finds nothing in the
 //! same kernels without them; and stepping one thread.
 
+use crate::skip::{Need, skip};
 use warpaint::{
     compile::{Cache, Compiler, Error as CompileError, Outcome, Request, Target},
     device::{
@@ -27,7 +28,7 @@ impl Bench {
             Ok(Outcome::Compiled(compiled)) => compiled,
             Ok(Outcome::Rejected { log, .. }) => panic!("rejected:\n{log}"),
             Err(CompileError::NvrtcNotFound { .. }) => {
-                eprintln!("skipped: no NVRTC");
+                skip(Need::Nvrtc, "no NVRTC");
                 return None;
             }
             Err(error) => panic!("{error}"),

@@ -1,5 +1,6 @@
 //! The test mode: statistics that manifests ask for, and what is demanded of them.
 
+use crate::skip::{Need, skip};
 use std::fs;
 
 use super::support::{COUNTER, Ended, Workplace, root};
@@ -278,7 +279,7 @@ fn what_was_kept_is_compared() {
     };
     let missing = run(&[]);
     if missing.out.contains("EGL") {
-        eprintln!("skipped: no OpenGL: {}", missing.out);
+        skip(Need::Gl, &missing.out);
         return;
     }
     missing.expect(1, &["2 of 2 checks failed"]);

@@ -1,5 +1,6 @@
 //! The program from outside: results, exit codes, and one clear sentence for everything that can be wrong.
 
+use crate::skip::{Need, skip};
 use std::{fs, os::unix::fs::PermissionsExt};
 
 use warpaint::device::Choice;
@@ -224,7 +225,7 @@ fn wrong_usage_is_told_before_anything_runs() {
 fn no_cuda_is_one_sentence() {
     let place = Workplace::new();
     if place.run(&["devices"]).out.contains("cuda:0") {
-        eprintln!("skipped: this machine has CUDA");
+        skip(Need::Machine, "this machine has CUDA");
         return;
     }
     let devices = place.run(&["devices"]);

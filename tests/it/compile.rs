@@ -6,6 +6,7 @@ mod process;
 #[cfg(feature = "studio")]
 mod trust;
 
+use crate::skip::{Need, skip};
 use std::fs;
 use std::path::Path;
 
@@ -17,13 +18,12 @@ fn compiler() -> Option<Compiler> {
     compiler_with(Cache::disabled())
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn compiler_with(cache: Cache) -> Option<Compiler> {
     let compiler = Compiler::new(cache);
     match compiler.nvrtc() {
         Ok(_) => Some(compiler),
         Err(Error::NvrtcNotFound { .. }) => {
-            eprintln!("skipped: no NVRTC");
+            skip(Need::Nvrtc, "no NVRTC");
             None
         }
         Err(error) => panic!("{error}"),
@@ -291,7 +291,7 @@ fn a_slow_header_is_precompiled_and_never_stale() {
     let cache = temp.path().join("cache");
     let Some(compiler) = compiler_with(Cache::open(&cache)) else { return };
     if compiler.nvrtc().unwrap().version < (12, 8) {
-        eprintln!("skipped: this NVRTC does not precompile headers");
+        skip(Need::Nvrtc, "this one does not precompile headers");
         return;
     }
     let of = |number: u32, header: u32| {
@@ -308,7 +308,7 @@ fn a_slow_header_is_precompiled_and_never_stale() {
         entries.filter(|path| path.is_dir()).collect::<Vec<_>>()
     };
     if !matches!(compiler.compile(&of(1000, 0)).unwrap(), Outcome::Compiled(_)) {
-        eprintln!("skipped: no cooperative_groups.h");
+        skip(Need::Nvrtc, "no cooperative_groups.h");
         return;
     }
     for number in 1001..1003 {

@@ -6,15 +6,17 @@ use warpaint::gl::{
     Uniform, VertexArray,
 };
 
-use crate::support::{alone, expect_pass};
+use crate::{
+    skip::{Need, skip},
+    support::{alone, expect_pass},
+};
 
 /// A context, or `None`, said aloud, where the machine has no EGL at all.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn context() -> Option<Context> {
     match Context::headless(Headless::default()) {
         Ok(context) => Some(context),
         Err(error @ Error::NoEgl { .. }) => {
-            eprintln!("SKIPPED: {error}");
+            skip(Need::Gl, error);
             None
         }
         Err(error) => panic!("{error}"),
@@ -347,7 +349,6 @@ struct Screen {
 
 #[cfg(feature = "studio")]
 impl Screen {
-    #[expect(clippy::print_stderr, reason = "a skipped test says so")]
     fn open() -> Option<Self> {
         if let Ok(display) = std::env::var("DISPLAY") {
             return Some(Self { display, xvfb: None });
@@ -356,7 +357,7 @@ impl Screen {
         command.args(["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"]);
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null());
         let Ok(mut xvfb) = command.spawn() else {
-            eprintln!("SKIPPED: no DISPLAY and no Xvfb");
+            skip(Need::Window, "no DISPLAY and no Xvfb");
             return None;
         };
         let mut number = String::new();

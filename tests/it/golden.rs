@@ -1,6 +1,7 @@
 //! Pictures of built-in scenes, one for each kind of view and some for their kernels, against those that were looked at
 //! and kept; and pictures of points against each other.
 
+use crate::skip::{Need, skip};
 use std::{fs, path::Path};
 
 use super::support::{Workplace, root};
@@ -27,7 +28,7 @@ fn check(name: &str, arguments: &[&str]) {
     let command = [&["render"], arguments, &["--device", "cpu", "--out", "actual.png"]].concat();
     let ended = place.run(&command);
     if ended.err.contains("no EGL") {
-        eprintln!("skipped: no OpenGL: {}", ended.err);
+        skip(Need::Gl, &ended.err);
         return;
     }
     ended.expect(0, &[]);
@@ -132,7 +133,7 @@ fn ball(place: &Workplace, name: &str, arguments: &[&str]) -> Option<image::RgbI
     let command = ["render", "scene.cu", "--device", "cpu", "--size", "320x180", "--out", name];
     let ended = place.run(&[&command[..], arguments].concat());
     if ended.err.contains("no EGL") {
-        eprintln!("skipped: no OpenGL: {}", ended.err);
+        skip(Need::Gl, &ended.err);
         return None;
     }
     ended.expect(0, &[]);

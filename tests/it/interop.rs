@@ -11,16 +11,19 @@ use warpaint::{
     },
 };
 
-use crate::{gl::context, support::nvidia};
+use crate::{
+    gl::context,
+    skip::{Need, skip},
+    support::nvidia,
+};
 
 /// A GPU and a context on it, or `None`, said aloud.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn registered() -> Option<(Device, Context, Interop)> {
     let device = nvidia()?;
     let context = Context::headless(Headless { cuda_ordinal: Some(0) }).ok()?;
     let interop = Interop::new(context.gl(), &device);
     if *interop.path() != Path::Registered {
-        eprintln!("SKIPPED: {}", interop.path());
+        skip(Need::Nvidia, interop.path());
         return None;
     }
     Some((device, context, interop))

@@ -1,5 +1,6 @@
 //! Time has limits, and whoever waits can end it: kernels, statistics, compilations; and what a fault's message says.
 
+use crate::skip::{Need, skip};
 use std::{
     fs,
     io::{BufRead as _, BufReader},
@@ -254,7 +255,7 @@ fn what_a_device_does_not_support_is_told_at_its_line_also_without_a_run() {
         c[0] = f.x[0];\n}";
     let (ended, text) = rendered(arrays, 32, kernel);
     if ended.err.contains("cannot open source file") {
-        eprintln!("skipped: no <mma.h>: {}", ended.err);
+        skip(Need::Nvrtc, &ended.err);
         return;
     }
     ended.expect(1, &["error: the CPU device does not support `wmma.load"]);
@@ -301,7 +302,7 @@ fn drawing_is_under_the_limit_of_a_step() {
     let limit = ["--step-timeout", "3", "--device", "cpu"];
     let ended = place.run(&[&["render", "scene.cu", "--out", "o.png"], &limit[..]].concat());
     if ended.code == Some(3) {
-        return eprintln!("skipped: {}", ended.err);
+        return skip(Need::Gl, &ended.err);
     }
     ended.expect_one_line(4, &["drawing takes longer than 3 s", "OpenGL cannot stop it"]);
     assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 1, "neither a picture nor a draft");

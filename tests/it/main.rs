@@ -53,6 +53,7 @@ mod security;
 mod seed;
 #[cfg(feature = "gl")]
 mod session;
+mod skip;
 mod support;
 mod texture;
 mod tidy;

@@ -9,7 +9,10 @@ use warpaint::device::{
     Memory, Stream, nvidia, occupancy,
 };
 
-use crate::support::{alone, expect_pass, nvidia as device};
+use crate::{
+    skip::{Need, skip},
+    support::{alone, expect_pass, nvidia as device},
+};
 
 mod repeated;
 
@@ -151,7 +154,7 @@ fn the_occupancy_calculator_agrees_with_the_driver() {
     let Some(device) = device() else { return };
     let (major, minor) = device.info().compute_capability;
     let Some(multiprocessor) = occupancy::Multiprocessor::of(major, minor) else {
-        eprintln!("SKIPPED: compute capability {major}.{minor} is not known");
+        skip(Need::Machine, format_args!("compute capability {major}.{minor} is not known"));
         return;
     };
     let attribute = |attribute| device.attribute(attribute).unwrap().unwrap() as u32;
@@ -281,7 +284,7 @@ fn contexts_of_ones_own_are_devices() {
 fn gpus_use_each_others_memory() {
     let Some(device) = device() else { return };
     let Ok(other) = Device::open(Choice::Cuda(1)) else {
-        eprintln!("SKIPPED: there is one GPU only");
+        skip(Need::Machine, "there is one GPU only");
         return;
     };
     super::conformance::order::peers_copy(&device, &other);
@@ -489,9 +492,8 @@ fn a_stray_kernel_is_named() {
         return;
     }
     if std::env::var_os("WARPAINT_TEST_STRAY").is_none() {
-        eprintln!(
-            "SKIPPED: set WARPAINT_TEST_STRAY to fault on purpose; OpenGL may be unusable afterwards"
-        );
+        let why = "set WARPAINT_TEST_STRAY to fault on purpose; OpenGL may be unusable afterwards";
+        skip(Need::Machine, why);
         return;
     }
     // CUDA is dead in a process after an illegal address, so another one has it.
@@ -540,7 +542,7 @@ fn another_process_uses_memory_and_events() {
     let handles = match (gpu.ipc_handle(memory), event.ipc_handle()) {
         (Ok(memory), Ok(event)) => [memory, event],
         (Err(error), _) | (_, Err(error)) => {
-            eprintln!("SKIPPED: {error}");
+            skip(Need::Machine, error);
             return;
         }
     };

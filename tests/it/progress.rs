@@ -1,6 +1,7 @@
 //! Threads that wait for each other in loops: locks, flags, grid barriers. CUDA C++ compiled by NVRTC, on the CPU
 //! device; what also holds on an NVIDIA GPU runs there, too.
 
+use crate::skip::{Need, skip};
 use std::{
     thread,
     time::{Duration, Instant},
@@ -34,7 +35,7 @@ fn compile(source: &str, target: Target, options: &[&str]) -> Option<(String, St
         Ok(Outcome::Compiled(c)) => Some((c.ptx.to_string(), c.names["k"].clone())),
         Ok(Outcome::Rejected { log, .. }) => panic!("rejected:\n{log}"),
         Err(CompileError::NvrtcNotFound { .. }) => {
-            eprintln!("skipped: no NVRTC");
+            skip(Need::Nvrtc, "no NVRTC");
             None
         }
         Err(error) => panic!("{error}"),

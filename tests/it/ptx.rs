@@ -528,3 +528,25 @@ fn what_has_no_case_is_refused() {
         }
     }
 }
+
+/// `WARPAINT_UPDATE_DOCS=1` writes the list anew.
+#[test]
+fn the_list_of_operations_is_the_table() {
+    let path = super::support::root().join("docs/ptx-operations.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let head = text.split("## Lists\n").next().unwrap();
+    let mut due = format!("{head}## Lists\n\n```text\n");
+    for (name, list) in op::LISTS {
+        due += &format!("${name} = {list}\n");
+    }
+    due += "```\n\n## Forms\n\n```text\n";
+    for form in op::forms() {
+        due += &format!("{}\n", form.notation);
+    }
+    due += "```\n";
+    if std::env::var_os("WARPAINT_UPDATE_DOCS").is_some() {
+        fs::write(&path, due).unwrap();
+    } else {
+        assert_eq!(text, due, "WARPAINT_UPDATE_DOCS=1 writes docs/ptx-operations.md anew");
+    }
+}

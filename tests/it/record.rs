@@ -1,5 +1,6 @@
 //! Clips: what their files say about pictures and times.
 
+use crate::skip::{Need, skip};
 use std::{
     ffi::OsStr,
     fs,
@@ -14,7 +15,7 @@ fn rendered(place: &Workplace, arguments: &[&str]) -> Option<Ended> {
     let command = ["render", "scene.cu", "--device", "cpu", "--size", "32x18"];
     let ended = place.run(&[&command[..], arguments].concat());
     if ended.err.contains("EGL") {
-        eprintln!("skipped: no OpenGL: {}", ended.err);
+        skip(Need::Gl, &ended.err);
         return None;
     }
     Some(ended)
@@ -87,7 +88,7 @@ fn ffmpeg_gets_every_picture_and_its_words_are_told() {
     };
     let ended = run(&["clip.mp4"]);
     if ended.err.contains("EGL") {
-        eprintln!("skipped: no OpenGL: {}", ended.err);
+        skip(Need::Gl, &ended.err);
         return;
     }
     ended.expect(0, &[]);
@@ -127,7 +128,7 @@ fn has_ffmpeg() -> bool {
     let runs = |name| Command::new(name).arg("-version").output().is_ok();
     let both = runs("ffmpeg") && runs("ffprobe");
     if !both {
-        eprintln!("skipped: ffmpeg is not installed");
+        skip(Need::Ffmpeg, "ffmpeg is not installed");
     }
     both
 }
@@ -144,7 +145,7 @@ fn the_real_ffmpeg_makes_films_of_every_picture() {
         let command = ["render", "scene.cu", "--device", "cpu", "--size", "33x17", "--out", name];
         let ended = place.run(&[&command[..], &["--steps", "21", "--every", "4"]].concat());
         if ended.err.contains("EGL") {
-            eprintln!("skipped: no OpenGL: {}", ended.err);
+            skip(Need::Gl, &ended.err);
             return;
         }
         ended.expect(0, &[]);

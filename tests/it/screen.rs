@@ -1,5 +1,6 @@
 //! The studio in a real window under Xvfb: keys typed by a real client, pictures read off the screen.
 
+use crate::skip::{Need, skip};
 use std::{
     fs,
     io::{BufRead, BufReader},
@@ -50,7 +51,7 @@ impl Screen {
     pub fn new() -> Option<Self> {
         for tool in ["Xvfb", "xdotool"] {
             if Command::new("which").arg(tool).output().is_ok_and(|o| !o.status.success()) {
-                eprintln!("skipped: no {tool} (scripts/setup installs it)");
+                skip(Need::Window, format_args!("no {tool} (scripts/setup installs it)"));
                 return None;
             }
         }

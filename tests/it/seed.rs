@@ -1,5 +1,6 @@
 //! Without NVRTC the built-in scenes run from what was compiled ahead.
 
+use crate::skip::{Need, skip};
 use std::fs;
 
 use warpaint::{
@@ -43,7 +44,7 @@ fn a_built_in_scene_runs_without_nvrtc_and_another_says_what_is_missing() {
     place.file("scene.cu", COUNTER);
     let without = run(&["render", "scene.cu", "--device", "cpu"]);
     if without.code == Some(0) {
-        eprintln!("skipped: an NVRTC is installed where it cannot be hidden");
+        skip(Need::Machine, "an NVRTC is installed where it cannot be hidden");
         return;
     }
     without.expect_one_line(3, &["no NVRTC library found", "scripts/setup"]);

@@ -5,6 +5,7 @@ mod camera;
 mod texture;
 mod view;
 
+use crate::skip::{Need, skip};
 use std::time::{Duration, Instant};
 
 use warpaint::{
@@ -266,7 +267,7 @@ fn open_with_gl(device: &Device, name: &str, source: &str) -> Option<(gl::Contex
     let context = match gl::Context::headless(gl::Headless { cuda_ordinal }) {
         Ok(context) => context,
         Err(error) => {
-            eprintln!("skipped: no OpenGL: {error}");
+            skip(Need::Gl, error);
             return None;
         }
     };

@@ -1,5 +1,6 @@
 //! What several topics need: where things are, the program as a child process, small scenes.
 
+use crate::skip::{Need, skip};
 use std::{
     cell::RefCell,
     fs,
@@ -32,7 +33,7 @@ pub fn nvidia() -> Option<Device> {
     match Device::open(Choice::Cuda(0)) {
         Ok(device) => Some(device),
         Err(error @ (Error::NoDriver { .. } | Error::NoDevice { .. })) => {
-            eprintln!("skipped: no NVIDIA device: {error}");
+            skip(Need::Nvidia, error);
             None
         }
         Err(error) => panic!("{error}"),
@@ -193,7 +194,7 @@ pub fn when_it_writes(mut child: Child, drafts: impl Fn() -> usize) -> Option<Ch
         if child.try_wait().unwrap().is_some() {
             let ended = Ended::new(child.wait_with_output().unwrap());
             ended.expect(3, &["EGL"]);
-            eprintln!("skipped: no OpenGL: {}", ended.err);
+            skip(Need::Gl, &ended.err);
             return None;
         }
         std::thread::sleep(std::time::Duration::from_millis(20));

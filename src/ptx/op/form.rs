@@ -30,8 +30,8 @@ use std::{collections::HashMap, sync::LazyLock};
 use super::{Op, table::FORMS};
 use crate::ptx::types::{Space, Type};
 
-/// What stands for `$name` in a form.
-const LISTS: &[(&str, &str)] = &[
+/// What stands for `$name` in a form, each with its name.
+pub const LISTS: &[(&str, &str)] = &[
     ("int", "u16,s16,u32,s32,u64,s64"),
     ("word", "u32,s32,u64,s64"),
     ("narrow", "u8,s8,u16,s16,u32,s32,u64,s64"),
@@ -89,6 +89,8 @@ const LISTS: &[(&str, &str)] = &[
 /// One form of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
+    /// As it stands in the table.
+    pub notation: &'static str,
     /// The first architecture that has it, as in `sm_90`; 0 where all have.
     pub since: u32,
     pieces: Vec<Piece>,
@@ -180,7 +182,7 @@ pub(super) struct Table {
 
 impl Table {
     fn new() -> Self {
-        let of_row = |texts: &&[&str]| texts.iter().map(|text| Form::parse(text)).collect();
+        let of_row = |texts: &&[&'static str]| texts.iter().map(|text| Form::parse(text)).collect();
         let forms: Vec<Vec<Form>> = FORMS.iter().map(of_row).collect();
         let mut rows: HashMap<String, Vec<usize>> = HashMap::new();
         for (row, forms) in forms.iter().enumerate() {
@@ -209,16 +211,16 @@ fn chosen<'a>(choices: &Chosen<'a>, name: char) -> &'a str {
 }
 
 impl Form {
-    /// The form that `text` writes down.
-    fn parse(text: &str) -> Self {
-        let (head, sources) = text.split_once("<-").unwrap_or((text, ""));
+    /// The form that is written down so.
+    fn parse(notation: &'static str) -> Self {
+        let (head, sources) = notation.split_once("<-").unwrap_or((notation, ""));
         let mut head = head.split_whitespace().peekable();
         let architecture = head.next_if(|word| word.starts_with("sm_"));
         let since = architecture.and_then(|word| word[3..].parse().ok()).unwrap_or(0);
         let pieces = pieces(head.next().unwrap_or_default());
         let destinations = head.map(Place::parse).collect();
         let sources = sources.split_whitespace().map(Place::parse).collect();
-        Self { since, pieces, destinations, sources }
+        Self { notation, since, pieces, destinations, sources }
     }
 
     /// The opcodes of its mnemonics.
@@ -404,7 +406,7 @@ pub(in crate::ptx) fn signatures(op: &Op) -> Vec<Signature> {
 mod tests {
     use super::*;
 
-    fn signature(form: &str, mnemonic: &str) -> Option<Signature> {
+    fn signature(form: &'static str, mnemonic: &str) -> Option<Signature> {
         Form::parse(form).signature(mnemonic)
     }
 

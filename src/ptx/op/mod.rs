@@ -12,7 +12,7 @@ mod words;
 
 pub use self::{
     facts::{Facts, Floats, Waits},
-    form::{Form, Signature, Slot},
+    form::{Form, LISTS, Signature, Slot},
     table::Op,
 };
 pub(in crate::ptx) use form::signatures;

@@ -1,5 +1,6 @@
 //! Algorithms where 32 bits cannot count the elements any more, on a GPU that has room for them.
 
+use crate::skip::{Need, skip};
 use warpaint::{
     array::{Expr, GpuArray, Order},
     index,
@@ -16,7 +17,7 @@ fn roomy(bytes: u64) -> Vec<Context> {
     };
     let contexts: Vec<_> = contexts().into_iter().filter(has_room).collect();
     if contexts.is_empty() {
-        eprintln!("skipped: no GPU with {bytes} bytes of free memory");
+        skip(Need::Nvidia, format_args!("no GPU with {bytes} bytes of free memory"));
     }
     contexts
 }

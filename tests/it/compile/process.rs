@@ -1,5 +1,6 @@
 //! The compiler's processes: what becomes of them, and of the program, when one of both is ended.
 
+use crate::skip::{Need, skip};
 use std::{
     fs,
     io::{BufRead, BufReader},
@@ -228,7 +229,7 @@ fn without_a_process_the_program_compiles_itself() {
     // Its executable is the loader, which is no compiler when it is started anew.
     let loader = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
     let Some(loader) = loader.iter().find(|path| fs::exists(path).unwrap()) else {
-        return eprintln!("skipped: no loader of this name");
+        return skip(Need::Machine, "no loader of this name");
     };
     let mut command = Command::new(loader);
     command.arg(test);

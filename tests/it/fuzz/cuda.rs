@@ -2,6 +2,7 @@
 //! Nothing in it is undefined: signed numbers do not overflow, divisors are not zero, shifts and indices are masked,
 //! floats are converted to integers only where they fit, and products are not contracted with sums.
 
+use crate::skip::{Need, skip};
 use std::{
     fmt::Write as _,
     fs::{self, File},
@@ -407,7 +408,7 @@ impl Nvrtc {
         match compiler.nvrtc() {
             Ok(_) => Some(Self(compiler)),
             Err(error) => {
-                eprintln!("skipped: no NVRTC: {error}");
+                skip(Need::Nvrtc, error);
                 None
             }
         }
@@ -441,7 +442,7 @@ impl Host {
         if found.is_ok_and(|output| output.status.success()) {
             return Some(Self { folder: tempfile::tempdir().unwrap() });
         }
-        eprintln!("skipped: no g++ to compare with");
+        skip(Need::Cpp, "no g++ to compare with");
         None
     }
 

@@ -1,5 +1,6 @@
 //! Every texture and surface function of CUDA C++, through NVRTC.
 
+use crate::skip::{Need, skip};
 use warpaint::compile::{Cache, Compiler, Error, Outcome, Request, Target};
 use warpaint::device::Device;
 
@@ -100,7 +101,7 @@ fn source() -> String {
 fn every_function_of_cuda_loads() {
     let compiler = Compiler::new(Cache::disabled());
     match compiler.nvrtc() {
-        Err(Error::NvrtcNotFound { .. }) => return eprintln!("skipped: no NVRTC"),
+        Err(Error::NvrtcNotFound { .. }) => return skip(Need::Nvrtc, "no NVRTC"),
         other => drop(other.unwrap()),
     }
     let source = source();

@@ -202,7 +202,7 @@ impl Decoder<'_> {
             _ => return Err("a copy of this size"),
         };
         let bytes = self.constant(bytes);
-        let size = match i.src.get(3) {
+        let size = match i.copied() {
             Some(Operand::Not(reg)) => {
                 inst.inverted |= 1 << 3;
                 self.slot_of(*reg)
@@ -211,7 +211,7 @@ impl Decoder<'_> {
             None => bytes,
         };
         inst.src[..4].copy_from_slice(&[to, from, bytes, size]);
-        let ignore = ignore && i.src.len() > 3;
+        let ignore = ignore && i.copied().is_some();
         let (offsets, narrow) = ([to_offset, from_offset], [to_narrow, from_narrow]);
         inst.action = Action::CopyToShared { offsets, narrow, ignore };
         Ok(())

@@ -171,7 +171,7 @@ impl Lower<'_, '_> {
             _ => return Err(Unsupported("a copy of this size")),
         };
         let (to, from) = (address_operand(i, 0)?, address_operand(i, 1)?);
-        let size = match i.src.get(3) {
+        let size = match i.copied() {
             None => self.b.ins().iconst(types::I32, i64::from(bytes)),
             Some(_) if ignore => {
                 let ignored = self.source(i, 3, Type::Pred)?;
