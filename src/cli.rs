@@ -241,7 +241,8 @@ fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
             "the studio draws in a window: --gl egl is for render".to_owned(),
         ));
     }
-    let scene = scene.map(|name| SceneSource::find(&name)).transpose()?;
+    let find = |name: String| SceneSource::find_up_to(&name, studio::Document::LARGEST);
+    let scene = scene.map(find).transpose()?;
     let document = scene.map(|found| studio::Document::new(found.name, found.path, &found.text));
     let opened = studio::run(studio::Options {
         scene: document,

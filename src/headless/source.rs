@@ -26,9 +26,17 @@ impl SceneSource {
     /// # Errors
     /// [`Error::Usage`] when there is neither, [`Error::File`] when the file cannot be read.
     pub fn find(name: &str) -> Result<Self> {
+        Self::find_up_to(name, file::SOURCE_LIMIT)
+    }
+
+    /// [`find`](Self::find) for who takes files of so many bytes.
+    ///
+    /// # Errors
+    /// Those of [`find`](Self::find).
+    pub fn find_up_to(name: &str, limit: u64) -> Result<Self> {
         let path = PathBuf::from(name);
         if path.exists() && !path.is_dir() {
-            let text = file::read_regular_text(&path, file::SOURCE_LIMIT);
+            let text = file::read_regular_text(&path, limit);
             let text = text.map_err(Error::reading(&path))?;
             return Ok(Self { name: name.to_owned(), path: Some(path), text });
         }

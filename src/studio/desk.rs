@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    document::{self, DiskChange, Document},
+    document::{DiskChange, Document},
     keeper::{Due, Failure, Keeper},
     panels::{Action, banner::Notice},
     recovery::{Recovery, Version},
@@ -321,7 +321,7 @@ impl Desk {
     }
 
     fn save_to(&mut self, path: PathBuf) -> io::Result<()> {
-        let disk = match file::read_regular_text(&path, document::LARGEST) {
+        let disk = match file::read_regular_text(&path, Document::LARGEST) {
             Ok(disk) => self.on_disk(disk),
             Err(error) if error.kind() == io::ErrorKind::NotFound => DiskChange::None,
             // Another program has put something else in its place, which may be a pipe.

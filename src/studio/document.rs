@@ -8,10 +8,6 @@ use std::{
 use super::origin::Origin;
 use crate::{file, scene::Scene};
 
-/// The largest file that the window opens, in bytes: its editor lays out all of the text, which takes some hundred times
-/// that in memory.
-pub const LARGEST: u64 = 2 << 20;
-
 /// Seconds without a key after which a changed text is compiled.
 pub const PAUSE_S: f64 = 0.3;
 
@@ -44,6 +40,10 @@ pub enum DiskChange {
 }
 
 impl Document {
+    /// The largest file that the window opens, in bytes: its editor lays out all of the text, which takes some hundred
+    /// times that in memory.
+    pub const LARGEST: u64 = 2 << 20;
+
     /// A document whose `text` is what is on the disk, and what is being compiled.
     pub fn new(name: impl Into<String>, path: Option<PathBuf>, text: &str) -> Self {
         let (text, carriage_returns) = edited(text);
@@ -66,7 +66,7 @@ impl Document {
     /// Whatever the system says about reading, and `InvalidInput` for a pipe or a device, which is not opened,
     /// `FileTooLarge`, and `InvalidData` for text that is not UTF-8.
     pub fn read(path: &Path) -> io::Result<Self> {
-        let text = file::read_regular_text(path, LARGEST)?;
+        let text = file::read_regular_text(path, Self::LARGEST)?;
         Ok(Self::new(path.display().to_string(), Some(path.to_owned()), &text))
     }
 
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(kind("no.cu"), io::ErrorKind::NotFound);
         fs::write(folder.path().join("b.cu"), [0xff, 0xfe]).unwrap();
         assert_eq!(kind("b.cu"), io::ErrorKind::InvalidData);
-        fs::write(folder.path().join("c.cu"), vec![b' '; LARGEST as usize + 1]).unwrap();
+        fs::write(folder.path().join("c.cu"), vec![b' '; Document::LARGEST as usize + 1]).unwrap();
         assert_eq!(kind("c.cu"), io::ErrorKind::FileTooLarge);
         #[cfg(unix)]
         {

@@ -14,7 +14,7 @@ use std::{
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::document::LARGEST;
+use super::document::Document;
 use crate::file;
 
 /// Watches one file, and those that it includes.
@@ -83,7 +83,7 @@ impl FileWatch {
     /// change of its own.
     pub fn poll(&self) -> Option<String> {
         self.changes.try_iter().last()?;
-        file::read_regular_text(&self.path, LARGEST).ok()
+        file::read_regular_text(&self.path, Document::LARGEST).ok()
     }
 
     /// Whether a file that it includes may have changed since the last call.

@@ -222,6 +222,13 @@ fn wrong_usage_is_told_before_anything_runs() {
 }
 
 #[test]
+fn a_text_that_is_too_long_for_the_window_is_told_before_it_opens() {
+    let place = Workplace::new();
+    place.file("long.cu", &" ".repeat((2 << 20) + 1));
+    place.run(&["long.cu"]).expect_one_line(2, &["long.cu", "more than 2097152 bytes"]);
+}
+
+#[test]
 fn no_cuda_is_one_sentence() {
     let place = Workplace::new();
     if place.run(&["devices"]).out.contains("cuda:0") {

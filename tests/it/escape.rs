@@ -417,7 +417,29 @@ fn too_many_values_over_a_join_are_refused() {
         )
     };
     for count in [12_100, 65_600] {
-        refused("", &joined(count), "share too many registers");
+        refused("", &joined(count), "registers of `k` live at once");
+    }
+    // What is read before it is written, in one block alone.
+    let reads: String = (0..65_600).map(|at| format!("add.u32 %v{at}, %v{at}, 1;\n")).collect();
+    let text = format!(".reg .b32 %v<65600>;\n{reads}st.global.u32 [%rd1], %v0;");
+    refused("", &text, "registers of `k` live at once");
+}
+
+/// Each check and each guard is a block of Cranelift's, over which values live.
+#[test]
+fn too_many_values_over_too_many_checks_are_refused() {
+    for over in ["@%odd add.u32 %sum, %sum, 1;\n", "st.volatile.global.u32 [%rd1], %sum;\n"] {
+        let loads = (0..10_000).map(|at| format!("ld.volatile.global.u32 %v{at}, [%rd1];\n"));
+        let adds = (0..10_000).map(|at| format!("add.u32 %sum, %sum, %v{at};\n"));
+        let (loads, adds): (String, String) = (loads.collect(), adds.collect());
+        let text = format!(
+            ".reg .b32 %v<10000>; .reg .b32 %sum; .reg .pred %odd; mov.u32 %sum, %tid.x;\n\
+             setp.lt.u32 %odd, %sum, 3;\n{loads}{}{adds}st.global.u32 [%rd1], %sum;",
+            over.repeat(10_000)
+        );
+        let started = Instant::now();
+        refused("", &text, "registers of `k` live for too long");
+        assert!(started.elapsed() < SOON, "it took {:?}", started.elapsed());
     }
 }
 

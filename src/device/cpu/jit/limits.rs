@@ -10,8 +10,9 @@ use crate::{
     device::{Error, Result, cpu::NAME},
     ptx::{
         ast::Body,
-        cfg::{BlockId, Cfg, RegSet},
-        operand::Reg,
+        cfg::{BlockId, Cfg, Liveness, RegSet},
+        inst::Instruction,
+        operand::Operand,
     },
 };
 
@@ -29,9 +30,12 @@ const MOST_KEPT_BYTES: usize = 32 << 20;
 /// Loops times blocks: what belongs to a loop is found by a walk through it.
 const MOST_LOOPS_BY_BLOCKS: usize = 1 << 28;
 
-/// Registers that more than one block uses. Cranelift makes parameters of a block of those that it takes from others,
-/// several of one where it is in vectors, and counts them in 16 bits without a check. A GPU's thread has 255.
-const MOST_SHARED_REGISTERS: usize = 12_000;
+/// Registers that live where a block begins. Cranelift makes parameters of the block of them, several of one where it is
+/// in vectors, and counts them in 16 bits without a check. A GPU's thread has 255.
+const MOST_AT_A_JOIN: usize = 12_000;
+/// Registers times the instructions over which they live and at which Cranelift begins another block: its memory is in
+/// proportion to them, about 50 bytes each, and its time more than that.
+const MOST_LIVE_BY_CHECKS: usize = 16 << 20;
 
 /// The limits of a module's translation.
 #[derive(Debug)]
@@ -73,25 +77,24 @@ impl Limits {
         Err(refused(&format!("`{function}` has too many loops for one function: {loops}")))
     }
 
-    /// Whether the blocks of `function` can hand their registers to each other.
+    /// Whether not too many registers of `function` live at once.
     pub(super) fn check_registers(&self, function: &str, body: &Body, cfg: &Cfg) -> Result<()> {
-        let mut user: Vec<Option<BlockId>> = vec![None; body.registers.len()];
-        let mut shared = RegSet::new(body.registers.len());
+        let liveness = Liveness::new(body, cfg, &[]);
+        let at_joins = liveness.live_in.iter().map(RegSet::len).max().unwrap_or(0);
+        if at_joins > MOST_AT_A_JOIN {
+            let text = format!("too many registers of `{function}` live at once: {at_joins}");
+            return Err(refused(&text));
+        }
+        let mut sum = 0_usize;
         for id in cfg.ids() {
-            let mut note = |reg: Reg| match user[reg.0 as usize].replace(id) {
-                Some(other) if other != id => shared.insert(reg),
-                Some(_) | None => {}
-            };
-            for (_, instruction) in cfg.instructions(body, id) {
-                instruction.for_each_use(&mut note);
-                instruction.for_each_def(&mut note);
+            sum = sum.saturating_add(live_at_checks(body, cfg, id, &liveness));
+            if sum > MOST_LIVE_BY_CHECKS {
+                return Err(refused(&format!(
+                    "too many registers of `{function}` live for too long"
+                )));
             }
         }
-        let count = shared.iter().count();
-        if count <= MOST_SHARED_REGISTERS {
-            return Ok(());
-        }
-        Err(refused(&format!("the blocks of `{function}` share too many registers: {count}")))
+        Ok(())
     }
 
     /// Whether what threads keep while they wait for each other fits.
@@ -115,4 +118,34 @@ fn frame_bytes(clif: &ir::Function) -> u64 {
 
 fn refused(log: &str) -> Error {
     Error::Load { device: NAME.into(), log: log.to_owned() }
+}
+
+/// How many registers live at the instructions of a block at which the compiled code branches, in all.
+fn live_at_checks(body: &Body, cfg: &Cfg, id: BlockId, liveness: &Liveness) -> usize {
+    let mut live = liveness.live_out[id.index()].clone();
+    let (mut count, mut sum) = (live.len(), 0);
+    for (_, instruction) in cfg.instructions(body, id).rev() {
+        if branches(instruction) {
+            sum += count;
+        }
+        if instruction.guard.is_none() {
+            instruction.for_each_def(|reg| {
+                count -= usize::from(live.contains(reg));
+                live.remove(reg);
+            });
+        }
+        instruction.for_each_use(|reg| {
+            count += usize::from(!live.contains(reg));
+            live.insert(reg);
+        });
+    }
+    sum
+}
+
+/// Whether compiled code branches for it: over it, or away from it where a check fails, or to a function.
+fn branches(instruction: &Instruction) -> bool {
+    let facts = instruction.op.facts();
+    let is_address = |operand: &Operand| matches!(operand, Operand::Address(_));
+    let computes = facts.is_function && facts.is_exact && !facts.changes && !facts.observes;
+    instruction.guard.is_some() || !computes || instruction.src.iter().any(is_address)
 }
