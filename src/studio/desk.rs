@@ -321,7 +321,12 @@ impl Desk {
     }
 
     fn save_to(&mut self, path: PathBuf) -> io::Result<()> {
-        let disk = match file::read_regular_text(&path, Document::LARGEST) {
+        // A text that has grown in the window is saved as any other; only one that would be taken over has the limit.
+        let limit = match self.document.is_modified() {
+            true => file::SOURCE_LIMIT,
+            false => Document::LARGEST,
+        };
+        let disk = match file::read_regular_text(&path, limit) {
             Ok(disk) => self.on_disk(disk),
             Err(error) if error.kind() == io::ErrorKind::NotFound => DiskChange::None,
             // Another program has put something else in its place, which may be a pipe.
@@ -491,6 +496,17 @@ mod tests {
         assert_eq!(fs::read_to_string(&bench.path).unwrap(), "new");
         assert!(!bench.desk.document.is_modified());
         assert!(bench.desk.notices().is_empty());
+    }
+
+    #[test]
+    fn a_text_that_has_grown_is_saved_again_and_again() {
+        let mut bench = bench();
+        for letter in ["a", "b", "c"] {
+            bench.desk.document.text = letter.repeat(Document::LARGEST as usize + 1);
+            bench.desk.save(bench.folder.path());
+            assert!(!bench.desk.document.is_modified(), "{:?}", bench.desk.notices());
+            assert!(fs::read_to_string(&bench.path).unwrap().starts_with(letter));
+        }
     }
 
     #[test]

@@ -66,7 +66,15 @@ impl Document {
     /// Whatever the system says about reading, and `InvalidInput` for a pipe or a device, which is not opened,
     /// `FileTooLarge`, and `InvalidData` for text that is not UTF-8.
     pub fn read(path: &Path) -> io::Result<Self> {
-        let text = file::read_regular_text(path, Self::LARGEST)?;
+        Self::read_up_to(path, Self::LARGEST)
+    }
+
+    /// [`read`](Self::read) with another limit, in bytes.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read).
+    pub fn read_up_to(path: &Path, limit: u64) -> io::Result<Self> {
+        let text = file::read_regular_text(path, limit)?;
         Ok(Self::new(path.display().to_string(), Some(path.to_owned()), &text))
     }
 

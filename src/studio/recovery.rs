@@ -13,6 +13,7 @@ use std::{
 };
 
 use super::{document::Document, origin::Origin};
+use crate::file::SOURCE_LIMIT;
 
 /// What the first line of a text begins with; an origin as JSON follows.
 const MARK: &str = "// unsaved text of ";
@@ -73,7 +74,8 @@ impl Version {
     pub fn document(&self) -> Document {
         let Origin { name, path } = &self.origin;
         let found = match path {
-            Some(path) => Document::read(path).ok(),
+            // It may have grown in the window.
+            Some(path) => Document::read_up_to(path, SOURCE_LIMIT).ok(),
             None => Document::built_in(name),
         };
         found.unwrap_or_else(|| Document::new(name.clone(), path.clone(), ""))
