@@ -77,8 +77,8 @@ impl Instruction {
         self.for_each_operand_mut(|operand| operand.for_each_reg_mut(&mut change));
     }
 
-    /// Of `cp.async`: how many bytes are read, or the predicate by which none are, where it says that. A cache policy may
-    /// stand behind it, or alone.
+    /// Of `cp.async`: how many bytes are read, or the predicate by which none are, where it says that. A cache policy
+    /// may stand behind it, or alone.
     pub fn copied(&self) -> Option<&Operand> {
         match &self.op {
             Op::CpAsync { hint, .. } => {

@@ -177,8 +177,8 @@ impl Document {
     }
 }
 
-/// The text of a file as it is edited, and whether `\r` is to stand before each `\n` again when it is saved. Where lines
-/// end in different ways they stay as they are.
+/// The text of a file as it is edited, and whether `\r` is to stand before each `\n` again when it is saved. Where
+/// lines end in different ways they stay as they are.
 fn edited(disk: &str) -> (String, bool) {
     let mut lines = disk.split_inclusive('\n').filter(|line| line.ends_with('\n')).peekable();
     let all = lines.peek().is_some() && lines.all(|line| line.ends_with("\r\n"));

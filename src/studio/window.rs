@@ -451,7 +451,7 @@ impl Studio {
         shown_at
     }
 
-    /// Takes in the last keys that were typed, which no frame has seen yet; nothing is painted.
+    /// Takes in the last keys that were typed, which no frame has seen yet.
     fn take_in(&mut self) {
         if let Err(error) = self.context.make_current() {
             return tracing::debug!("the last keys are lost: {error}");
@@ -464,11 +464,10 @@ impl Studio {
                 self.act(action);
             }
             let left = Typing::waiting(&self.egui.egui_ctx);
-            if left >= waiting {
-                return;
-            }
-            waiting = left;
+            waiting = if left < waiting { left } else { 0 };
         }
+        // What the frames have made for the next picture must not be lost; nobody sees this one.
+        self.egui.paint(&self.window);
     }
 
     /// Draws the view's picture, the panels over it, and shows both.

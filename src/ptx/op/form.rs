@@ -15,8 +15,8 @@
 //! | `+T` | one, or a vector of values that are as wide together |
 //! | `%LxT` | all values of a special register, or `LxT` |
 //! | `p` | a predicate |
-//! | `amount`, `small`, `imm8`, `n0T` | a number of bits, one below 32, a constant of a byte, a value that is not zero: 32 bits wide, or a `T` |
-//! | `[S]`, `[S]=` | memory that is read, or written, in the space that was chosen for `S`; generic where that is empty |
+//! | `amount`, `small`, `imm8`, `n0T` | a number of bits, one below 32, a constant of a byte, a `T` that is not zero |
+//! | `[S]`, `[S]=` | memory that is read, or written, in the space that was chosen for `S`; generic where none was |
 //! | `[]` | an address of memory that is not accessed |
 //! | `ptr` | an address or a handle as a value |
 //! | `xyz` | coordinates, gradients, offsets of an image: values, in a vector or not |

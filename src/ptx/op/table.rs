@@ -26,9 +26,9 @@ use crate::ptx::{
 operations! {
     // Copies ------------------------------------------------------------------------------------
 
-    /// `mov d <- a`. `a` may be a register, an immediate, a special register, a symbol (its address *in its own space*),
-    /// or a vector to pack (`mov.b64 d <- {a, b}`, low part first); `d` may be a vector to unpack. With `lanes` of 2
-    /// or 4: a whole special register.
+    /// `mov d <- a`. `a` may be a register, an immediate, a special register, a symbol (its address *in its own
+    /// space*), or a vector to pack (`mov.b64 d <- {a, b}`, low part first); `d` may be a vector to unpack. With
+    /// `lanes` of 2 or 4: a whole special register.
     Mov { "mov", lanes: u8, ty: Type }
         => bits().vector_if(*lanes <= 1, *ty),
         ["mov.{T:$bits,$int,f32,f64} +T <- +T",
@@ -315,7 +315,8 @@ operations! {
     // Comparison and selection --------------------------------------------------------------------
 
     /// `setp p|q <- a, b [, c]`: `p = (a cmp b) op c`, `q = !(a cmp b) op c`; `c` may be
-    /// [`Operand::Not`](crate::ptx::operand::Operand::Not). Of a packed type `p` is of the lower, `q` of the upper half.
+    /// [`Operand::Not`](crate::ptx::operand::Operand::Not). Of a packed type `p` is of the lower, `q` of the upper
+    /// half.
     Setp { "setp", cmp: Cmp,
            /// How the result is combined with `c`.
            combine: Option<BoolOp>, ftz: bool = "ftz", ty: Type }

@@ -30,8 +30,8 @@ const MOST_KEPT_BYTES: usize = 32 << 20;
 /// Loops times blocks: what belongs to a loop is found by a walk through it.
 const MOST_LOOPS_BY_BLOCKS: usize = 1 << 28;
 
-/// Registers that live where a block begins. Cranelift makes parameters of the block of them, several of one where it is
-/// in vectors, and counts them in 16 bits without a check. A GPU's thread has 255.
+/// Registers that live where a block begins. Cranelift makes parameters of the block of them, several of one where it
+/// is in vectors, and counts them in 16 bits without a check. A GPU's thread has 255.
 const MOST_AT_A_JOIN: usize = 12_000;
 /// Registers times the instructions over which they live and at which Cranelift begins another block: its memory is in
 /// proportion to them, about 50 bytes each, and its time more than that.
