@@ -225,10 +225,11 @@ impl Error {
 }
 
 impl Error {
-    /// A host function's panic.
-    pub(super) fn panicked(payload: &(dyn std::any::Any + Send)) -> Self {
+    /// A host function's panic. What it panicked with is not dropped: that could panic, too, where nobody catches it.
+    pub(super) fn panicked(payload: Box<dyn std::any::Any + Send>) -> Self {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        std::mem::forget(payload);
         Self::Panicked { message: text.unwrap_or_default() }
     }
 }

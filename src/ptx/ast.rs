@@ -436,7 +436,7 @@ impl Body {
     pub fn instructions(&self) -> impl Iterator<Item = &Instruction> {
         self.statements.iter().filter_map(|statement| match statement {
             Statement::Instruction(instruction) => Some(instruction),
-            _ => None,
+            Statement::Label(_) | Statement::Pragma(_) => None,
         })
     }
 }

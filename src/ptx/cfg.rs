@@ -3,8 +3,9 @@
 use std::{collections::HashSet, ops::Range};
 
 use super::ast::{Body, Statement};
-use super::inst::{Instruction, Op};
-use super::operand::{Label, Operand, Reg};
+use super::inst::Instruction;
+use super::op::Next;
+use super::operand::{Label, Reg};
 
 /// A basic block: an index into [`Cfg::blocks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -86,7 +87,7 @@ impl Cfg {
         let statements = body.statements.get(range.clone()).unwrap_or(&[]);
         range.zip(statements).filter_map(|(at, statement)| match statement {
             Statement::Instruction(instruction) => Some((at, instruction)),
-            _ => None,
+            Statement::Label(_) | Statement::Pragma(_) => None,
         })
     }
 
@@ -232,23 +233,23 @@ fn connect(body: &Body, blocks: &mut [Block], label_blocks: &[Option<BlockId>]) 
         let last =
             body.statements[blocks[at].statements.clone()].iter().rev().find_map(|s| match s {
                 Statement::Instruction(instruction) => Some(instruction),
-                _ => None,
+                Statement::Label(_) | Statement::Pragma(_) => None,
             });
         let mut to: Vec<BlockId> = Vec::new();
-        let mut add = |label: &Label| {
+        let add = |label: &Label| {
             let block = label_blocks.get(label.0 as usize).copied().flatten();
             to.extend(block.filter(|block| block.index() < count));
         };
         let mut falls = true;
         if let Some(last) = last {
             falls = !last.is_terminator() || last.guard.is_some();
-            match (&last.op, last.src.as_slice()) {
-                (Op::Bra { .. }, [Operand::Label(label), ..]) => add(label),
-                (Op::BrxIdx { .. }, [_, Operand::Table(table), ..]) => {
-                    let table = body.tables.get(*table as usize);
+            match last.op.facts().next {
+                Next::Branches => last.branch_target().iter().for_each(add),
+                Next::BranchesByTable => {
+                    let table = last.branch_table().and_then(|at| body.tables.get(at as usize));
                     table.iter().flat_map(|table| &table.labels).for_each(add);
                 }
-                _ => {}
+                Next::Follows | Next::Returns | Next::Exits | Next::Traps => {}
             }
         }
         if falls && at + 1 < count {
@@ -379,7 +380,8 @@ impl Liveness {
         let mut leaving = RegSet::new(registers);
         returned.iter().for_each(|reg| leaving.insert(*reg));
         for id in cfg.ids() {
-            let returns = cfg.instructions(body, id).any(|(_, i)| matches!(i.op, Op::Ret { .. }));
+            let returns =
+                cfg.instructions(body, id).any(|(_, i)| i.op.facts().next == Next::Returns);
             let ends = cfg.block(id).next.is_none() && id.index() + 1 == cfg.blocks.len();
             if returns || ends {
                 liveness.live_out[id.index()].extend(&leaving);

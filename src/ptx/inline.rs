@@ -242,14 +242,18 @@ impl Graph {
             }
             let recursive = self.needs[function] > Need::None && self.reaches_itself(function);
             match self.needs[function] {
-                Need::Must if recursive => {
-                    let why = "in a function that calls itself";
-                    return Err(Refused { function: function as u32, why });
+                Need::Must => {
+                    if recursive {
+                        let why = "in a function that calls itself";
+                        return Err(Refused { function: function as u32, why });
+                    }
                 }
-                Need::Better if recursive || self.sizes[function] > SMALL => {
-                    self.needs[function] = Need::None;
+                Need::Better => {
+                    if recursive || self.sizes[function] > SMALL {
+                        self.needs[function] = Need::None;
+                    }
                 }
-                _ => {}
+                Need::None => {}
             }
         }
         Ok(())

@@ -6,6 +6,7 @@
 //! Sections are those of the PTX ISA 9.0, chapter 9.7.
 
 use super::ast::LocationId;
+use super::op::Next;
 pub use super::op::Op;
 use super::operand::{Label, Operand, Reg, Symbol};
 
@@ -80,18 +81,22 @@ impl Instruction {
     /// Of `cp.async`: how many bytes are read, or the predicate by which none are, where it says that. A cache policy
     /// may stand behind it, or alone.
     pub fn copied(&self) -> Option<&Operand> {
-        match &self.op {
-            Op::CpAsync { hint, .. } => {
-                self.src.get(3).filter(|_| self.src.len() > 3 + usize::from(hint.has_policy()))
-            }
-            _ => None,
-        }
+        let Op::CpAsync { hint, .. } = &self.op else { return None };
+        self.src.get(3).filter(|_| self.src.len() > 3 + usize::from(hint.has_policy()))
     }
 
     /// Where a `bra` goes.
     pub fn branch_target(&self) -> Option<Label> {
         match (&self.op, self.src.first()) {
             (Op::Bra { .. }, Some(Operand::Label(label))) => Some(*label),
+            _ => None,
+        }
+    }
+
+    /// The table of labels that a `brx.idx` chooses from: an index into [`Body::tables`](super::ast::Body::tables).
+    pub fn branch_table(&self) -> Option<u32> {
+        match (&self.op, self.src.get(1)) {
+            (Op::BrxIdx { .. }, Some(Operand::Table(table))) => Some(*table),
             _ => None,
         }
     }
@@ -106,6 +111,6 @@ impl Instruction {
 
     /// Whether control never reaches the next instruction (where the guard, if any, holds).
     pub fn is_terminator(&self) -> bool {
-        matches!(self.op, Op::Bra { .. } | Op::BrxIdx { .. } | Op::Ret { .. } | Op::Exit | Op::Trap)
+        self.op.facts().next != Next::Follows
     }
 }

@@ -6,6 +6,12 @@
 //!
 //! Source: *PTX ISA* 9.0, <https://docs.nvidia.com/cuda/parallel-thread-execution/>.
 
+#![deny(
+    clippy::wildcard_enum_match_arm,
+    clippy::match_wildcard_for_single_variants,
+    reason = "a new operation, operand or type is to be thought of wherever it could be given a wrong meaning"
+)]
+
 pub mod ast;
 pub mod cfg;
 pub mod inline;

@@ -639,6 +639,13 @@ pub struct Tex {
     pub sampler: bool,
 }
 
+impl Tex {
+    /// How many sources stand together in brackets: the texture, the sampler where it is apart, the coordinates.
+    pub(super) const fn in_brackets(&self) -> usize {
+        if self.sampler { 3 } else { 2 }
+    }
+}
+
 keywords! {
     /// What a surface access out of range does.
     Clamp {

@@ -82,18 +82,30 @@ pub enum Operand {
 impl Operand {
     /// The register, where the operand is one.
     pub fn reg(&self) -> Option<Reg> {
+        if let Self::Reg(reg) = self { Some(*reg) } else { None }
+    }
+
+    /// The symbol whose address it is, or is made from.
+    pub fn symbol(&self) -> Option<Symbol> {
         match self {
-            Self::Reg(reg) => Some(*reg),
-            _ => None,
+            Self::Symbol(symbol, _) => Some(*symbol),
+            Self::Address(Address { base: Base::Symbol(symbol), .. }) => Some(*symbol),
+            Self::Address(Address { base: Base::Reg(_) | Base::Absolute, .. }) => None,
+            Self::Reg(_) | Self::Not(_) | Self::Int(_) | Self::F32(_) | Self::F64(_) => None,
+            Self::Special(_) | Self::Label(_) | Self::Table(_) | Self::Sink => None,
+            // Of one each.
+            Self::Vector(_) | Self::Bracket(_) => None,
         }
+    }
+
+    /// The memory that is accessed, where the operand is such.
+    pub fn address(&self) -> Option<&Address> {
+        if let Self::Address(address) = self { Some(address) } else { None }
     }
 
     /// The parts of a vector; any other operand is one part.
     pub fn lanes(&self) -> &[Self] {
-        match self {
-            Self::Vector(lanes) => lanes,
-            other => std::slice::from_ref(other),
-        }
+        if let Self::Vector(lanes) = self { lanes } else { std::slice::from_ref(self) }
     }
 
     /// Calls `visit` for every register in it, also inside vectors and addresses.
@@ -104,7 +116,9 @@ impl Operand {
             Self::Vector(parts) | Self::Bracket(parts) => {
                 parts.iter().for_each(|part| part.for_each_reg(visit));
             }
-            _ => {}
+            Self::Address(Address { base: Base::Symbol(_) | Base::Absolute, .. }) => {}
+            Self::Int(_) | Self::F32(_) | Self::F64(_) | Self::Special(_) | Self::Symbol(..) => {}
+            Self::Label(_) | Self::Table(_) | Self::Sink => {}
         }
     }
 
@@ -116,7 +130,22 @@ impl Operand {
             Self::Vector(parts) | Self::Bracket(parts) => {
                 parts.iter_mut().for_each(|part| part.for_each_reg_mut(change));
             }
-            _ => {}
+            Self::Address(Address { base: Base::Symbol(_) | Base::Absolute, .. }) => {}
+            Self::Int(_) | Self::F32(_) | Self::F64(_) | Self::Special(_) | Self::Symbol(..) => {}
+            Self::Label(_) | Self::Table(_) | Self::Sink => {}
+        }
+    }
+
+    /// Calls `change` for every label in it, to renumber them.
+    pub fn for_each_label_mut(&mut self, change: &mut impl FnMut(&mut Label)) {
+        match self {
+            Self::Label(label) => change(label),
+            Self::Vector(parts) | Self::Bracket(parts) => {
+                parts.iter_mut().for_each(|part| part.for_each_label_mut(change));
+            }
+            Self::Reg(_) | Self::Not(_) | Self::Int(_) | Self::F32(_) | Self::F64(_) => {}
+            Self::Special(_) | Self::Symbol(..) | Self::Address(_) => {}
+            Self::Table(_) | Self::Sink => {}
         }
     }
 
@@ -128,7 +157,9 @@ impl Operand {
             Self::Vector(parts) | Self::Bracket(parts) => {
                 parts.iter_mut().for_each(|part| part.for_each_symbol_mut(change));
             }
-            _ => {}
+            Self::Address(Address { base: Base::Reg(_) | Base::Absolute, .. }) => {}
+            Self::Reg(_) | Self::Not(_) | Self::Int(_) | Self::F32(_) | Self::F64(_) => {}
+            Self::Special(_) | Self::Label(_) | Self::Table(_) | Self::Sink => {}
         }
     }
 }
@@ -273,12 +304,61 @@ impl Special {
     /// Its width in bits where it is one value.
     pub const fn bits(self) -> u32 {
         match self {
-            Self::Scalar(
-                Scalar::Clock64 | Scalar::Globaltimer | Scalar::Gridid | Scalar::CurrentGraphExec,
-            )
-            | Self::Pm(_, true) => 64,
-            Self::Scalar(Scalar::IsExplicitCluster) => 1,
-            _ => 32,
+            Self::Axis(..) | Self::Whole(_) | Self::Envreg(_) | Self::Pm(_, false) => 32,
+            Self::Pm(_, true) => 64,
+            Self::Scalar(scalar) => scalar.bits(),
+        }
+    }
+}
+
+/// What decides the value of a special register without components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decides {
+    /// Which thread of its warp reads it.
+    Lane,
+    /// The cycles that went by.
+    Cycles,
+    /// The time of day.
+    Time,
+    /// Where the shared memory lies that is kept for the system.
+    ReservedShared,
+    /// The launch, or the place of the thread's warp in it.
+    Launch,
+}
+
+impl Scalar {
+    /// What decides its value.
+    pub const fn decides(self) -> Decides {
+        match self {
+            Self::Laneid | Self::LanemaskEq | Self::LanemaskLe | Self::LanemaskLt => Decides::Lane,
+            Self::LanemaskGe | Self::LanemaskGt => Decides::Lane,
+            Self::Clock | Self::ClockHi | Self::Clock64 => Decides::Cycles,
+            Self::Globaltimer | Self::GlobaltimerLo | Self::GlobaltimerHi => Decides::Time,
+            Self::ReservedSmemOffsetBegin | Self::ReservedSmemOffsetEnd => Decides::ReservedShared,
+            Self::ReservedSmemOffsetCap => Decides::ReservedShared,
+            Self::ReservedSmemOffset0 | Self::ReservedSmemOffset1 => Decides::ReservedShared,
+            Self::Warpid | Self::Nwarpid | Self::Smid | Self::Nsmid => Decides::Launch,
+            Self::Gridid | Self::CurrentGraphExec | Self::WarpSize => Decides::Launch,
+            Self::ClusterCtarank | Self::ClusterNctarank => Decides::Launch,
+            Self::IsExplicitCluster => Decides::Launch,
+            Self::TotalSmemSize | Self::AggrSmemSize | Self::DynamicSmemSize => Decides::Launch,
+        }
+    }
+
+    /// Its width in bits.
+    const fn bits(self) -> u32 {
+        match self {
+            Self::Clock64 | Self::Globaltimer | Self::Gridid | Self::CurrentGraphExec => 64,
+            Self::IsExplicitCluster => 1,
+            Self::Laneid | Self::Warpid | Self::Nwarpid | Self::Smid | Self::Nsmid => 32,
+            Self::LanemaskEq | Self::LanemaskLe | Self::LanemaskLt => 32,
+            Self::LanemaskGe | Self::LanemaskGt | Self::WarpSize => 32,
+            Self::Clock | Self::ClockHi | Self::GlobaltimerLo | Self::GlobaltimerHi => 32,
+            Self::ClusterCtarank | Self::ClusterNctarank => 32,
+            Self::ReservedSmemOffsetBegin | Self::ReservedSmemOffsetEnd => 32,
+            Self::ReservedSmemOffsetCap => 32,
+            Self::ReservedSmemOffset0 | Self::ReservedSmemOffset1 => 32,
+            Self::TotalSmemSize | Self::AggrSmemSize | Self::DynamicSmemSize => 32,
         }
     }
 }

@@ -133,12 +133,12 @@ impl<'a> Parser<'a> {
     }
 
     fn name(&mut self, what: &str) -> Parsed<&'a str> {
-        match self.peek().kind {
-            Kind::Word => Ok(self.text(self.peek())).inspect(|_| {
-                self.next();
-            }),
-            _ => self.unexpected(what),
+        let token = self.peek();
+        if token.kind != Kind::Word {
+            return self.unexpected(what);
         }
+        self.next();
+        Ok(self.text(token))
     }
 
     fn unsigned(&mut self, what: &str) -> Parsed<u64> {
@@ -162,9 +162,10 @@ impl<'a> Parser<'a> {
 
     fn unexpected<T>(&self, wanted: &str) -> Parsed<T> {
         let token = self.peek();
-        let text = match token.kind {
-            Kind::End => format!("expected {wanted}, but the text ends"),
-            _ => format!("expected {wanted}, found `{}`", self.text(token)),
+        let text = if token.kind == Kind::End {
+            format!("expected {wanted}, but the text ends")
+        } else {
+            format!("expected {wanted}, found `{}`", self.text(token))
         };
         Err(Fault { token, text })
     }
@@ -185,14 +186,14 @@ impl<'a> Parser<'a> {
     fn recover(&mut self, fault: Fault) {
         self.report(fault);
         loop {
-            match self.peek().kind {
-                Kind::End | Kind::Mark(b'}') => return,
-                Kind::Mark(b';') => {
-                    self.next();
-                    return;
-                }
-                _ => self.next(),
-            };
+            let kind = self.peek().kind;
+            if matches!(kind, Kind::End | Kind::Mark(b'}')) {
+                return;
+            }
+            self.next();
+            if kind == Kind::Mark(b';') {
+                return;
+            }
         }
     }
 

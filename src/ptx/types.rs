@@ -100,20 +100,21 @@ impl Type {
 
     /// Its width in bits; 1 for a predicate.
     pub const fn bits(self) -> u32 {
-        match self {
-            Self::Pred => 1,
-            other => other.bytes() * 8,
-        }
+        if matches!(self, Self::Pred) { 1 } else { self.bytes() * 8 }
     }
 
-    /// The integer type of twice the width; of 64 bits and of what is no integer, the type itself.
+    /// The type of twice the width of an integer of 16 or 32 bits; any other type itself.
     pub const fn wide(self) -> Self {
         match self {
             Self::U16 => Self::U32,
             Self::S16 => Self::S32,
             Self::U32 => Self::U64,
             Self::S32 => Self::S64,
-            other => other,
+            Self::B8 | Self::B16 | Self::B32 | Self::B64 | Self::B128 => self,
+            Self::U8 | Self::U64 | Self::S8 | Self::S64 | Self::U16x2 | Self::S16x2 => self,
+            Self::F16 | Self::F16x2 | Self::Bf16 | Self::Bf16x2 | Self::Tf32 => self,
+            Self::F32 | Self::F32x2 | Self::F64 | Self::E4m3x2 | Self::E5m2x2 => self,
+            Self::Pred | Self::Texref | Self::Samplerref | Self::Surfref => self,
         }
     }
 
@@ -143,16 +144,15 @@ impl Type {
 
     /// Whether one register holds two values.
     pub const fn is_packed(self) -> bool {
-        matches!(
-            self,
-            Self::F16x2
-                | Self::Bf16x2
-                | Self::U16x2
-                | Self::S16x2
-                | Self::F32x2
-                | Self::E4m3x2
-                | Self::E5m2x2
-        )
+        match self {
+            Self::F16x2 | Self::Bf16x2 | Self::U16x2 | Self::S16x2 | Self::F32x2 => true,
+            Self::E4m3x2 | Self::E5m2x2 => true,
+            Self::B8 | Self::B16 | Self::B32 | Self::B64 | Self::B128 => false,
+            Self::U8 | Self::U16 | Self::U32 | Self::U64 => false,
+            Self::S8 | Self::S16 | Self::S32 | Self::S64 => false,
+            Self::F16 | Self::Bf16 | Self::Tf32 | Self::F32 | Self::F64 => false,
+            Self::Pred | Self::Texref | Self::Samplerref | Self::Surfref => false,
+        }
     }
 
     /// The type of one of a packed type's two values; any other type itself.
@@ -163,7 +163,13 @@ impl Type {
             Self::U16x2 => Self::U16,
             Self::S16x2 => Self::S16,
             Self::F32x2 => Self::F32,
-            other => other,
+            // There is no type of one of them.
+            Self::E4m3x2 | Self::E5m2x2 => self,
+            Self::B8 | Self::B16 | Self::B32 | Self::B64 | Self::B128 => self,
+            Self::U8 | Self::U16 | Self::U32 | Self::U64 => self,
+            Self::S8 | Self::S16 | Self::S32 | Self::S64 => self,
+            Self::F16 | Self::Bf16 | Self::Tf32 | Self::F32 | Self::F64 => self,
+            Self::Pred | Self::Texref | Self::Samplerref | Self::Surfref => self,
         }
     }
 }
@@ -195,6 +201,18 @@ keywords! {
         SharedCluster = "shared::cluster",
         /// Texture memory (deprecated).
         Tex = "tex",
+    }
+}
+
+impl Space {
+    /// The state space without what says of whose it is: `.shared` for `.shared::cta`, `.param` for `.param::func`.
+    pub const fn kind(self) -> Self {
+        match self {
+            Self::SharedCta | Self::SharedCluster => Self::Shared,
+            Self::ParamEntry | Self::ParamFunc => Self::Param,
+            Self::Reg | Self::Sreg | Self::Const | Self::Global | Self::Local => self,
+            Self::Param | Self::Shared | Self::Tex => self,
+        }
     }
 }
 

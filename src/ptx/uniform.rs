@@ -6,8 +6,9 @@
 use super::ast::Body;
 use super::cfg::RegSet;
 use super::inst::{Instruction, Op};
-use super::modifier::{Carry, Half};
-use super::operand::{Address, Axis, Base, Grid, Operand, Reg, Scalar, Special, Symbol};
+use super::modifier::{BoolOp, Half};
+use super::op::Loads;
+use super::operand::{Address, Axis, Base, Decides, Grid, Operand, Reg, Scalar, Special, Symbol};
 use super::types::{Space, Type};
 
 /// How a value differs between neighbours.
@@ -153,7 +154,8 @@ impl Shapes {
             Operand::Address(Address { base: Base::Symbol(symbol), .. }) => {
                 Some(symbol_shape(body, *symbol))
             }
-            Operand::Vector(parts) => {
+            Operand::Address(Address { base: Base::Absolute, .. }) => Some(Shape::UNIFORM),
+            Operand::Vector(parts) | Operand::Bracket(parts) => {
                 let mut all = Some(Shape::UNIFORM);
                 for part in parts {
                     let shape = self.known(body, part)?;
@@ -161,7 +163,8 @@ impl Shapes {
                 }
                 all
             }
-            _ => Some(Shape::UNIFORM),
+            Operand::F32(_) | Operand::F64(_) => Some(Shape::UNIFORM),
+            Operand::Label(_) | Operand::Table(_) | Operand::Sink => Some(Shape::UNIFORM),
         }
     }
 
@@ -195,31 +198,31 @@ fn reads_own_memory(body: &Body, i: &Instruction) -> bool {
         }
         _ => false,
     };
-    match &i.op {
-        Op::Ld(access) | Op::Ldu(access) => access.space == Some(Space::Local) || of_variable(),
-        _ => false,
+    match i.op.facts().loads {
+        Loads::No => false,
+        Loads::From(Space::Local) => true,
+        Loads::From(_) | Loads::Generic => of_variable(),
     }
 }
 
 fn special_shape(special: Special, neighbours: u32) -> Shape {
     let zeros = neighbours.trailing_zeros();
+    let counts = Shape::Affine { stride: 1, zeros };
     match special {
-        Special::Axis(Grid::Tid, Axis::X) | Special::Scalar(Scalar::Laneid) => {
-            Shape::Affine { stride: 1, zeros }
-        }
-        Special::Axis(Grid::Ntid, Axis::X) => Shape::Affine { stride: 0, zeros },
+        Special::Axis(grid, axis) => match (grid, axis) {
+            (Grid::Tid, Axis::X) => counts,
+            (Grid::Ntid, Axis::X) => Shape::Affine { stride: 0, zeros },
+            (Grid::Tid | Grid::Ntid, Axis::Y | Axis::Z | Axis::W) => Shape::UNIFORM,
+            (Grid::Ctaid | Grid::Nctaid | Grid::Clusterid | Grid::Nclusterid, _) => Shape::UNIFORM,
+            (Grid::ClusterCtaid | Grid::ClusterNctaid, _) => Shape::UNIFORM,
+        },
         Special::Whole(Grid::Tid) => Shape::Varying,
-        Special::Scalar(
-            Scalar::LanemaskEq
-            | Scalar::LanemaskGe
-            | Scalar::LanemaskGt
-            | Scalar::LanemaskLe
-            | Scalar::LanemaskLt
-            | Scalar::Clock
-            | Scalar::Clock64
-            | Scalar::ClockHi,
-        ) => Shape::Varying,
-        _ => Shape::UNIFORM,
+        Special::Scalar(Scalar::Laneid) => counts,
+        Special::Scalar(scalar) => match scalar.decides() {
+            Decides::Lane | Decides::Cycles => Shape::Varying,
+            Decides::Time | Decides::ReservedShared | Decides::Launch => Shape::UNIFORM,
+        },
+        Special::Whole(_) | Special::Envreg(_) | Special::Pm(..) => Shape::UNIFORM,
     }
 }
 
@@ -232,7 +235,9 @@ fn symbol_shape(body: &Body, symbol: Symbol) -> Shape {
             }
             _ => Shape::UNIFORM,
         },
-        _ => Shape::UNIFORM,
+        Symbol::Variable(_) | Symbol::Param(_) | Symbol::Return(_) | Symbol::Function(_) => {
+            Shape::UNIFORM
+        }
     }
 }
 
@@ -241,53 +246,54 @@ fn is_wide(ty: Type) -> bool {
     matches!(ty.bytes(), 4 | 8) && !ty.is_float() && !ty.is_packed()
 }
 
-/// The result of integer arithmetic that keeps differences constant.
+/// The result of integer arithmetic that keeps differences constant; none where nothing is known of that, as of most
+/// operations.
 fn linear(i: &Instruction, shapes: &[Shape], neighbours: u32) -> Option<Shape> {
     let wide = |ty: &Type| is_wide(*ty);
-    match &i.op {
-        Op::Mov { ty, lanes: 0 | 1 } if wide(ty) => match (&i.dst[0], &i.src[0]) {
+    match (&i.op, shapes) {
+        (Op::Mov { ty, lanes: 0 | 1 }, [shape, ..]) if wide(ty) => match (&i.dst[0], &i.src[0]) {
             (Operand::Reg(_), Operand::Vector(_)) | (Operand::Vector(_), _) => None,
-            _ => shapes.first().copied(),
+            _ => Some(*shape),
         },
-        Op::Cvta { .. } => shapes.first().copied(),
-        Op::Add { ty, mode, carry } | Op::Sub { ty, mode, carry }
-            if wide(ty) && !mode.sat && *carry == Carry::default() =>
+        (Op::Cvta { .. }, [shape, ..]) => Some(*shape),
+        (Op::Add { ty, mode, carry }, [a, b, ..]) if wide(ty) && !mode.sat && !carry.is_used() => {
+            sum(*a, *b, 1)
+        }
+        (Op::Sub { ty, mode, carry }, [a, b, ..]) if wide(ty) && !mode.sat && !carry.is_used() => {
+            sum(*a, *b, -1)
+        }
+        (Op::Neg { ty, .. }, [a, ..]) if wide(ty) => sum(Shape::constant(0), *a, -1),
+        (Op::Mul { ty, half: Some(Half::Lo | Half::Wide), .. }, _) if wide(ty) => {
+            product(i, shapes)
+        }
+        (Op::Mad { ty, half: Some(Half::Lo | Half::Wide), mode, carry }, [_, _, c, ..])
+            if wide(ty) && !mode.sat && !carry.is_used() =>
         {
-            let sign = if matches!(i.op, Op::Sub { .. }) { -1 } else { 1 };
-            sum(*shapes.first()?, *shapes.get(1)?, sign)
+            sum(product(i, shapes)?, *c, 1)
         }
-        Op::Neg { ty, .. } if wide(ty) => sum(Shape::constant(0), *shapes.first()?, -1),
-        Op::Mul { ty, half: Some(Half::Lo | Half::Wide), .. } if wide(ty) => product(i, shapes),
-        Op::Mad { ty, half: Some(Half::Lo | Half::Wide), mode, carry }
-            if wide(ty) && !mode.sat && *carry == Carry::default() =>
-        {
-            sum(product(i, shapes)?, *shapes.get(2)?, 1)
+        (Op::Shl { ty }, [Shape::Affine { stride, zeros }, ..]) if wide(ty) => {
+            let by = shift(i)?;
+            let (stride, zeros) = (stride.checked_shl(by)?, zeros.saturating_add(by));
+            Some(Shape::Affine { stride, zeros })
         }
-        Op::Shl { ty } if wide(ty) => match (shapes.first()?, i.src.get(1)?) {
-            (Shape::Affine { stride, zeros }, Operand::Int(by @ 0..=31)) => Some(Shape::Affine {
-                stride: stride.checked_shl(*by as u32)?,
-                zeros: zeros.saturating_add(*by as u32),
-            }),
-            _ => None,
-        },
-        Op::Shr { ty } if wide(ty) => match (shapes.first()?, i.src.get(1)?) {
-            // All neighbours lie between two multiples of the power of two.
-            (shape @ Shape::Affine { zeros, .. }, Operand::Int(by @ 0..=31))
-                if *by as u32 >= *zeros =>
-            {
-                shape.never_wraps(neighbours).then_some(Shape::UNIFORM)
-            }
-            _ => None,
-        },
-        Op::Logic { op: super::modifier::BoolOp::And, ty } if wide(ty) => {
-            mask(*shapes.first()?, i.src.get(1)?, neighbours)
+        // All neighbours lie between two multiples of the power of two.
+        (Op::Shr { ty }, [shape @ Shape::Affine { zeros, .. }, ..]) if wide(ty) => {
+            (shift(i)? >= *zeros && shape.never_wraps(neighbours)).then_some(Shape::UNIFORM)
         }
-        Op::Cvt(cvt) if wide(&cvt.from) && wide(&cvt.to) && !cvt.sat => {
-            let shape = *shapes.first()?;
-            shape.stride().is_some_and(|stride| i32::try_from(stride).is_ok()).then_some(shape)
+        (Op::Logic { op: BoolOp::And, ty }, [shape, ..]) if wide(ty) => {
+            mask(*shape, i.src.get(1)?, neighbours)
+        }
+        (Op::Cvt(cvt), [shape, ..]) if wide(&cvt.from) && wide(&cvt.to) && !cvt.sat => {
+            let near = shape.stride().is_some_and(|stride| i32::try_from(stride).is_ok());
+            near.then_some(*shape)
         }
         _ => None,
     }
+}
+
+/// The constant amount of a shift.
+fn shift(i: &Instruction) -> Option<u32> {
+    if let Operand::Int(by @ 0..=31) = i.src.get(1)? { Some(*by as u32) } else { None }
 }
 
 fn sum(a: Shape, b: Shape, sign: i64) -> Option<Shape> {

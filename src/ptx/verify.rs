@@ -46,22 +46,6 @@ struct Verifier<'a> {
     signatures: &'a RefCell<HashMap<&'a Op, Rc<[Signature]>>>,
 }
 
-/// A state space without what says of whose it is: `.shared` for `.shared::cta`, `.param` for `.param::func`.
-fn kind_of_space(space: Space) -> Space {
-    match space {
-        Space::SharedCta | Space::SharedCluster => Space::Shared,
-        Space::ParamEntry | Space::ParamFunc => Space::Param,
-        Space::Reg
-        | Space::Sreg
-        | Space::Const
-        | Space::Global
-        | Space::Local
-        | Space::Param
-        | Space::Shared
-        | Space::Tex => space,
-    }
-}
-
 /// What is wrong, where it is something.
 type Check = Result<(), String>;
 
@@ -128,11 +112,13 @@ impl<'a> Verifier<'a> {
         if item.location.is_some_and(|id| self.module.location(id).is_none()) {
             return fail("its source location does not exist");
         }
-        match &item.op {
-            Op::Call { prototype, .. } => self.call(item, *prototype),
-            Op::Unsupported { .. } => Ok(()),
-            op => self.operands(item, &self.signatures(op)),
+        if let Op::Call { prototype, .. } = item.op {
+            return self.call(item, prototype);
         }
+        if let Op::Unsupported { .. } = item.op {
+            return Ok(());
+        }
+        self.operands(item, &self.signatures(&item.op))
     }
 
     fn signatures(&self, op: &'a Op) -> Rc<[Signature]> {
@@ -159,16 +145,20 @@ impl<'a> Verifier<'a> {
         match operand {
             Operand::Symbol(symbol, _)
             | Operand::Address(Address { base: Base::Symbol(symbol), .. }) => self.symbol(*symbol),
-            Operand::Label(label) if label.0 as usize >= self.body.labels.len() => {
-                fail(format!("label {} does not exist", label.0))
+            Operand::Label(label) => {
+                let exists = (label.0 as usize) < self.body.labels.len();
+                exists.then_some(()).ok_or_else(|| format!("label {} does not exist", label.0))
             }
-            Operand::Table(table) if *table as usize >= self.body.tables.len() => {
-                fail(format!("table {table} does not exist"))
+            Operand::Table(table) => {
+                let exists = (*table as usize) < self.body.tables.len();
+                exists.then_some(()).ok_or_else(|| format!("table {table} does not exist"))
             }
             Operand::Vector(parts) | Operand::Bracket(parts) => {
                 parts.iter().try_for_each(|part| self.exists(part))
             }
-            _ => Ok(()),
+            Operand::Address(Address { base: Base::Reg(_) | Base::Absolute, .. }) => Ok(()),
+            Operand::Reg(_) | Operand::Not(_) | Operand::Int(_) => Ok(()),
+            Operand::F32(_) | Operand::F64(_) | Operand::Special(_) | Operand::Sink => Ok(()),
         }
     }
 
@@ -224,28 +214,28 @@ impl<'a> Verifier<'a> {
 
     /// What a call passes, or takes: a `.param` variable of this function that is as large, or a value.
     fn passed(&self, operand: &Operand, param: &Param, written: bool) -> Check {
-        match operand {
-            Operand::Symbol(Symbol::Local(index), 0) => {
-                let variable = self.body.locals.get(*index as usize);
-                match variable {
-                    Some(v) if v.space != Space::Param => {
-                        fail(format!("`{}` is passed, which is no `.param` variable", v.name))
-                    }
-                    Some(v) if v.bytes() < param.bytes() => fail(format!(
-                        "`{}` has {} bytes, but {} are needed",
-                        v.name,
-                        v.bytes(),
-                        param.bytes()
-                    )),
-                    _ => Ok(()),
+        if let Operand::Symbol(Symbol::Local(index), 0) = operand {
+            let variable = self.body.locals.get(*index as usize);
+            return match variable {
+                Some(v) if v.space != Space::Param => {
+                    fail(format!("`{}` is passed, which is no `.param` variable", v.name))
                 }
-            }
-            Operand::Symbol(..) => fail("a call takes `.param` variables, registers and constants"),
-            _ if param.count.is_some() => {
-                fail("an array is passed in a `.param` variable, not as a value")
-            }
-            _ => self.value(operand, param.ty, true, written),
+                Some(v) if v.bytes() < param.bytes() => fail(format!(
+                    "`{}` has {} bytes, but {} are needed",
+                    v.name,
+                    v.bytes(),
+                    param.bytes()
+                )),
+                _ => Ok(()),
+            };
         }
+        if let Operand::Symbol(..) = operand {
+            return fail("a call takes `.param` variables, registers and constants");
+        }
+        if param.count.is_some() {
+            return fail("an array is passed in a `.param` variable, not as a value");
+        }
+        self.value(operand, param.ty, true, written)
     }
 
     /// Whether the operands are those of one of the signatures.
@@ -273,12 +263,13 @@ impl<'a> Verifier<'a> {
 
     /// A video instruction that writes a part of `d` takes the rest from a third source.
     fn parts(&self, item: &Instruction) -> Check {
-        match &item.op {
-            Op::Video(video) if video.d_part.is_some() && item.src.len() < 3 => {
-                fail("the part of `d` that is not written comes from a third source")
-            }
-            _ => Ok(()),
+        if let Op::Video(video) = &item.op
+            && video.d_part.is_some()
+            && item.src.len() < 3
+        {
+            return fail("the part of `d` that is not written comes from a third source");
         }
+        Ok(())
     }
 
     fn operand(&self, operand: &Operand, slot: Slot, written: bool) -> Check {
@@ -290,57 +281,51 @@ impl<'a> Verifier<'a> {
             Slot::Loose(ty) => self.value(operand, ty, true, written),
             Slot::Lanes(ty, lanes) => self.lanes(operand, ty, lanes, written),
             Slot::Packed(ty) => self.packed(operand, ty, written),
-            Slot::Whole(ty, lanes) => match operand {
-                Operand::Special(Special::Whole(_)) => Ok(()),
-                other => self.lanes(other, ty, lanes, written),
+            Slot::Whole(..) if matches!(operand, Operand::Special(Special::Whole(_))) => Ok(()),
+            Slot::Whole(ty, lanes) => self.lanes(operand, ty, lanes, written),
+            Slot::Address => match operand.address() {
+                Some(Address { base: Base::Reg(reg), .. }) => self.pointer(*reg),
+                Some(_) => Ok(()),
+                None => fail("a memory operand is needed"),
             },
-            Slot::Address => match operand {
-                Operand::Address(Address { base: Base::Reg(reg), .. }) => self.pointer(*reg),
-                Operand::Address(_) => Ok(()),
-                _ => fail("a memory operand is needed"),
+            Slot::Memory { space, written } => match operand.address() {
+                Some(address) => self.memory(address, space, written),
+                None => fail("a memory operand is needed"),
             },
-            Slot::Memory { space, written } => match operand {
-                Operand::Address(address) => self.memory(address, space, written),
-                _ => fail("a memory operand is needed"),
-            },
-            Slot::Pointer => match operand {
-                Operand::Reg(reg) => self.pointer(*reg),
-                Operand::Symbol(..) | Operand::Int(_) => Ok(()),
-                Operand::Sink if written => Ok(()),
-                _ => fail("an address or a handle is needed"),
+            Slot::Pointer => match operand.reg() {
+                Some(reg) => self.pointer(reg),
+                None if matches!(operand, Operand::Symbol(..) | Operand::Int(_)) => Ok(()),
+                None if written && matches!(operand, Operand::Sink) => Ok(()),
+                None => fail("an address or a handle is needed"),
             },
             Slot::Call => fail("a function is needed"),
-            Slot::Label => match operand {
-                Operand::Label(_) => Ok(()),
-                _ => fail("a label is needed"),
+            Slot::Label if matches!(operand, Operand::Label(_)) => Ok(()),
+            Slot::Label => fail("a label is needed"),
+            Slot::Table if matches!(operand, Operand::Table(_)) => Ok(()),
+            Slot::Table => fail("a list of labels (`.branchtargets`) is needed"),
+            Slot::SizeOrPredicate => match (operand, operand.reg()) {
+                (Operand::Not(reg), _) => self.value(&Operand::Reg(*reg), Type::Pred, false, false),
+                (_, Some(reg)) if self.body.registers.ty(reg) == Type::Pred => Ok(()),
+                _ => self.value(operand, Type::U32, false, false),
             },
-            Slot::Table => match operand {
-                Operand::Table(_) => Ok(()),
-                _ => fail("a list of labels (`.branchtargets`) is needed"),
-            },
-            Slot::SizeOrPredicate => match operand {
-                Operand::Not(reg) => self.value(&Operand::Reg(*reg), Type::Pred, false, false),
-                Operand::Reg(reg) if self.body.registers.ty(*reg) == Type::Pred => Ok(()),
-                other => self.value(other, Type::U32, false, false),
-            },
-            Slot::Coordinates => {
-                let lanes = operand.lanes();
-                lanes.iter().try_for_each(|lane| match lane {
-                    Operand::Reg(reg) if self.body.registers.ty(*reg).bits() < 16 => {
-                        fail("a coordinate is a predicate")
-                    }
-                    Operand::Address(_) | Operand::Bracket(_) | Operand::Label(_) => {
-                        fail("coordinates are needed")
-                    }
-                    _ => Ok(()),
-                })
-            }
+            Slot::Coordinates => operand.lanes().iter().try_for_each(|lane| match lane {
+                Operand::Reg(reg) if self.body.registers.ty(*reg).bits() < 16 => {
+                    fail("a coordinate is a predicate")
+                }
+                Operand::Address(_) | Operand::Bracket(_) | Operand::Label(_) => {
+                    fail("coordinates are needed")
+                }
+                Operand::Reg(_) | Operand::Not(_) | Operand::Int(_) => Ok(()),
+                Operand::F32(_) | Operand::F64(_) | Operand::Special(_) => Ok(()),
+                Operand::Symbol(..) | Operand::Vector(_) => Ok(()),
+                Operand::Table(_) | Operand::Sink => Ok(()),
+            }),
         }
     }
 
     /// Whether `address` may be one of the state space: a variable lies in its own alone (PTX ISA, section 6.4).
     fn memory(&self, address: &Address, space: Option<Space>, written: bool) -> Check {
-        let is_parameter = space.map(kind_of_space) == Some(Space::Param);
+        let is_parameter = space.map(Space::kind) == Some(Space::Param);
         match address.base {
             Base::Reg(reg) => {
                 self.pointer(reg)?;
@@ -358,10 +343,10 @@ impl<'a> Verifier<'a> {
                 if written && matches!(symbol, Symbol::Param(_)) {
                     return fail("an input parameter is only read");
                 }
-                let own = kind_of_space(own);
+                let own = own.kind();
                 let fits = match space {
                     None => own != Space::Param,
-                    Some(space) => kind_of_space(space) == own,
+                    Some(space) => space.kind() == own,
                 };
                 match fits {
                     true => Ok(()),
@@ -424,15 +409,17 @@ impl<'a> Verifier<'a> {
                 return self.register(*reg, ty, loose);
             }
             Operand::Sink => written,
-            _ if written => false,
-            Operand::Int(_) => true,
-            Operand::F32(_) | Operand::F64(_) => matches!(ty.kind(), Kind::Float | Kind::Bits),
-            Operand::Special(special) => {
-                !ty.is_float() && (special.bits() != 1 || ty == Type::Pred)
-                    || matches!(ty.kind(), Kind::Bits)
+            Operand::Int(_) => !written,
+            Operand::F32(_) | Operand::F64(_) => {
+                !written && matches!(ty.kind(), Kind::Float | Kind::Bits)
             }
-            Operand::Symbol(..) => matches!(ty.bits(), 32 | 64) && !ty.is_float(),
-            _ => false,
+            Operand::Special(special) => {
+                let fits = !ty.is_float() && (special.bits() != 1 || ty == Type::Pred);
+                !written && (fits || matches!(ty.kind(), Kind::Bits))
+            }
+            Operand::Symbol(..) => !written && matches!(ty.bits(), 32 | 64) && !ty.is_float(),
+            Operand::Not(_) | Operand::Address(_) | Operand::Vector(_) => false,
+            Operand::Bracket(_) | Operand::Label(_) | Operand::Table(_) => false,
         };
         if fine { Ok(()) } else { fail(format!("an operand cannot be a {ty} value")) }
     }
@@ -443,7 +430,7 @@ impl<'a> Verifier<'a> {
         let kind = |ty: Type| match ty.kind() {
             Kind::Signed => Kind::Unsigned,
             Kind::Opaque => Kind::Bits,
-            other => other,
+            kind @ (Kind::Bits | Kind::Unsigned | Kind::Float | Kind::Predicate) => kind,
         };
         let (a, b) = (kind(found), kind(ty));
         let predicate = (a == Kind::Predicate) == (b == Kind::Predicate);

@@ -80,6 +80,15 @@ __global__ void k(unsigned *x) {
 const EACH_THREAD_PRINTS: &str =
     "__global__ void k(unsigned *x) { printf(\"%u\\n\", threadIdx.x); }";
 
+/// What a panic may carry.
+struct PanicsAgain;
+
+impl Drop for PanicsAgain {
+    fn drop(&mut self) {
+        std::panic::resume_unwind(Box::new("again"));
+    }
+}
+
 #[test]
 fn a_panic_of_what_takes_prints_is_reported() {
     let Some((bench, printed)) = printing(EACH_THREAD_PRINTS) else { return };
@@ -88,6 +97,9 @@ fn a_panic_of_what_takes_prints_is_reported() {
     bench.start(LaunchConfig::new(8, 64));
     let panicked = bench.stream.synchronize();
     assert!(matches!(&panicked, Err(Error::Panicked { message }) if message == "enough"));
+    device.print_to(|_| std::panic::resume_unwind(Box::new(PanicsAgain)));
+    bench.start(LaunchConfig::new(8, 64));
+    assert!(matches!(bench.stream.synchronize(), Err(Error::Panicked { .. })));
     let to = printed.clone();
     device.print_to(move |text| to.lock().unwrap().push(text.to_owned()));
     bench.run(LaunchConfig::new(2, 64));

@@ -1,5 +1,10 @@
 //! Properties of the CPU device.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "most of the driver's properties are those of hardware: what is not named has no answer here"
+)]
+
 use super::Device;
 use crate::device::{ArrayDescriptor, ArrayShape, Attribute, Format, Result};
 

@@ -48,11 +48,9 @@ impl Event {
         Self { latest: Mutex::default(), shared, timing: options.timing }
     }
 
-    /// A new record, which is to be put on a stream.
-    pub(super) fn record(&self) -> Arc<Moment> {
-        let moment = Arc::<Moment>::default();
-        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(moment.clone());
-        moment
+    /// From now on this is the latest record. It is on a stream already, or one that waits for it could come before it.
+    pub(super) fn recorded(&self, moment: Arc<Moment>) {
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(moment);
     }
 
     /// The latest record: what a wait that is put on a stream now waits for.

@@ -61,7 +61,9 @@ impl Device {
     pub fn link<'a>(&self, inputs: &[LinkInput<'a>]) -> Result<Module> {
         let piece = |input: &LinkInput<'a>| match input.code {
             LinkCode::Ptx(text) => Ok((input.name, text)),
-            _ => self.unsupported("machine code of GPUs"),
+            LinkCode::Cubin(_) | LinkCode::Fatbin(_) | LinkCode::Library(_) => {
+                self.unsupported("machine code of GPUs")
+            }
         };
         let pieces: Vec<_> = inputs.iter().map(piece).collect::<Result<_>>()?;
         Module::link(self.shared.clone(), &pieces, jit::Lanes::of_environment())

@@ -5,6 +5,12 @@
 //! [`Fault`](super::Fault), never the process. Streams (`stream`) are queues with a thread each; blocks of a
 //! launch (`launch`) are shared out among all cores.
 
+#![deny(
+    clippy::wildcard_enum_match_arm,
+    clippy::match_wildcard_for_single_variants,
+    reason = "a new operation, operand or type is to be thought of wherever it could be given a wrong meaning"
+)]
+
 mod array;
 mod attribute;
 mod copy;

@@ -118,13 +118,17 @@ pub(super) fn expect_free() -> Result<()> {
 }
 
 impl Work {
+    fn launch(&self) -> Option<&Launch> {
+        if let Self::Launch(launch) = self { Some(launch) } else { None }
+    }
+
     fn run(self, shared: &Arc<Shared>) -> Result<()> {
         let fits = match self {
             Self::Copy(copy) => copy.run(&shared.arena),
             Self::Launch(launch) => return launch.run(shared),
             Self::Host(HostFunction(function)) => {
                 let done = panic::catch_unwind(AssertUnwindSafe(function));
-                return done.map_err(|payload| Error::panicked(payload.as_ref()));
+                return done.map_err(Error::panicked);
             }
             Self::Record(moment) => {
                 moment.reach();
@@ -186,10 +190,7 @@ impl Queue {
         shared: &Arc<Shared>,
     ) -> MutexGuard<'a, State> {
         state.busy = true;
-        state.running = match &work {
-            Work::Launch(launch) => Some(launch.abort().clone()),
-            _ => None,
-        };
+        state.running = work.launch().map(|launch| launch.abort().clone());
         drop(state);
         let result = working(|| thread::guarded(|| work.run(shared)));
         let mut state = self.lock();
@@ -372,7 +373,9 @@ impl Stream {
     /// [`Error::WrongDevice`].
     pub fn record(&self, event: &Event) -> Result<()> {
         self.expect_own(event, "record an event")?;
-        self.0.queue.push(Work::Record(event.record()));
+        let moment = Arc::<Moment>::default();
+        self.0.queue.push(Work::Record(moment.clone()));
+        event.recorded(moment);
         Ok(())
     }
 
@@ -449,10 +452,7 @@ impl Stream {
     /// None on this device.
     pub fn cancel(&self) -> Result<()> {
         let state = self.0.queue.lock();
-        let queued = state.work.iter().filter_map(|work| match work {
-            Work::Launch(launch) => Some(launch.abort()),
-            _ => None,
-        });
+        let queued = state.work.iter().filter_map(Work::launch).map(Launch::abort);
         for abort in state.running.iter().chain(queued) {
             launch::cancel(abort);
         }

@@ -57,6 +57,6 @@ unsafe extern "C" fn run(data: *mut c_void) {
     let done = panic::catch_unwind(AssertUnwindSafe(function));
     RUNNING.set(false);
     if let Err(payload) = done {
-        late.put(Error::panicked(payload.as_ref()));
+        late.put(Error::panicked(payload));
     }
 }

@@ -52,12 +52,12 @@ impl<'a> Inliner<'a> {
             .filter_map(local)
             .collect();
         for statement in std::mem::take(&mut body.statements) {
-            match statement {
-                Statement::Instruction(call) if wanted(&call).is_some() => {
-                    let callee = wanted(&call).unwrap_or_default();
-                    self.call(&mut body, &call, callee, &passed);
-                }
-                statement => body.statements.push(statement),
+            if let Statement::Instruction(call) = &statement
+                && let Some(callee) = wanted(call)
+            {
+                self.call(&mut body, call, callee, &passed);
+            } else {
+                body.statements.push(statement);
             }
             if self.copied > MOST_STATEMENTS || self.registers > MOST_REGISTERS {
                 let why = "in functions that are too large to be part of their callers";
@@ -171,10 +171,7 @@ fn declarations(body: &Body) -> usize {
 
 /// The local that an operand of a call is.
 fn local(operand: &Operand) -> Option<u32> {
-    match operand {
-        Operand::Symbol(Symbol::Local(local), 0) => Some(*local),
-        _ => None,
-    }
+    if let Operand::Symbol(Symbol::Local(local), 0) = operand { Some(*local) } else { None }
 }
 
 /// Accesses of `.param` locals that became `.local` ones.
@@ -433,23 +430,22 @@ impl<'a> Splice<'a> {
         }
         copy.for_each_operand_mut(|operand| {
             operand.for_each_symbol_mut(&mut |symbol| *symbol = self.symbol(*symbol));
-            match operand {
-                Operand::Label(label) => label.0 += self.labels,
-                Operand::Table(table) => *table += self.tables,
-                _ => {}
+            operand.for_each_label_mut(&mut |label| label.0 += self.labels);
+            if let Operand::Table(table) = operand {
+                *table += self.tables;
             }
         });
-        match &mut copy.op {
-            Op::Call { prototype: Some(prototype), .. } => *prototype += self.prototypes,
-            Op::Ret { .. } => {
-                copy.op = Op::Bra { uni: false };
-                copy.src = vec![Operand::Label(self.end)];
-            }
-            Op::Cvta { space: space @ (Space::Param | Space::ParamFunc), .. }
-            | Op::Isspacep { space: space @ (Space::Param | Space::ParamFunc) } => {
-                *space = Space::Local;
-            }
-            _ => {}
+        if let Op::Call { prototype: Some(prototype), .. } = &mut copy.op {
+            *prototype += self.prototypes;
+        }
+        if let Op::Ret { .. } = copy.op {
+            copy.op = Op::Bra { uni: false };
+            copy.src = vec![Operand::Label(self.end)];
+        }
+        if let Op::Cvta { space, .. } | Op::Isspacep { space } = &mut copy.op
+            && matches!(space, Space::Param | Space::ParamFunc)
+        {
+            *space = Space::Local;
         }
         copy
     }

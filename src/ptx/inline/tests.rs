@@ -1,6 +1,6 @@
 //! Inlining, as text: what comes out must be PTX that means the same (`tests/ptx/functions.ptx` runs it).
 
-use super::super::ast::{Module, Statement};
+use super::super::ast::Module;
 use super::super::inst::Op;
 use super::super::{parse, print, verify};
 use super::{Need, inline, lift_shared};
@@ -131,12 +131,9 @@ fn places_say_through_which_call_they_came() {
     expect_round_trip(&module);
     let body = module.function("k").unwrap().body.as_ref().unwrap();
     let chains: Vec<Vec<(String, u32)>> = body
-        .statements
-        .iter()
-        .filter_map(|statement| match statement {
-            Statement::Instruction(i) if matches!(i.op, Op::Bar { .. }) => i.location,
-            _ => None,
-        })
+        .instructions()
+        .filter(|i| matches!(i.op, Op::Bar { .. }))
+        .filter_map(|i| i.location)
         .map(|id| {
             let chain = module.inline_chain(id).into_iter();
             chain.map(|(name, site)| (name.to_owned(), site.line)).collect()

@@ -37,7 +37,7 @@ fn addresses(init: &Init, take: &mut impl FnMut(&Symbol)) {
     match init {
         Init::Value(Value::Address(address)) => take(&address.symbol),
         Init::List(items) => items.iter().for_each(|item| addresses(item, take)),
-        _ => {}
+        Init::Value(_) | Init::Text(_) => {}
     }
 }
 
@@ -95,14 +95,13 @@ fn expand_body(body: &mut Body, chosen: &[Vec<usize>]) {
             }) if matches!(src.first(), Some(Operand::Reg(_))) => {
                 chosen.get(*prototype as usize).map_or(&[][..], Vec::as_slice)
             }
-            _ => &[],
+            Statement::Instruction(_) | Statement::Label(_) | Statement::Pragma(_) => &[],
         };
-        match statement {
-            Statement::Instruction(call) if !callees.is_empty() => {
-                expand_call(body, &call, callees, serial);
-                serial += 1;
-            }
-            statement => body.statements.push(statement),
+        if let (Statement::Instruction(call), false) = (&statement, callees.is_empty()) {
+            expand_call(body, call, callees, serial);
+            serial += 1;
+        } else {
+            body.statements.push(statement);
         }
     }
 }

@@ -158,7 +158,7 @@ impl<'a> Merge<'a> {
             let meaning = match symbol {
                 Symbol::Variable(index) => self.symbols.variables.get(index as usize),
                 Symbol::Function(index) => self.symbols.functions.get(index as usize),
-                _ => None,
+                Symbol::Local(_) | Symbol::Param(_) | Symbol::Return(_) => None,
             };
             let name = meaning.map_or("?", |meaning| &meaning.name);
             let text = format!("`{name}` is used in `{input}`, but nothing defines it");

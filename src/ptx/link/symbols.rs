@@ -186,7 +186,7 @@ impl Symbols {
         match linked {
             Symbol::Variable(index) => self.variables.get_mut(index as usize),
             Symbol::Function(index) => self.functions.get_mut(index as usize),
-            _ => None,
+            Symbol::Local(_) | Symbol::Param(_) | Symbol::Return(_) => None,
         }
     }
 

@@ -41,7 +41,7 @@ fn pointed<'a>(module: &'a Module, name: &str) -> &'a str {
         Some(Init::Value(Value::Address(address))) => match address.symbol {
             Symbol::Variable(index) => &module.variables[index as usize].name,
             Symbol::Function(index) => &module.functions[index as usize].name,
-            _ => panic!("{address:?}"),
+            Symbol::Local(_) | Symbol::Param(_) | Symbol::Return(_) => panic!("{address:?}"),
         },
         _ => panic!("{name}"),
     }

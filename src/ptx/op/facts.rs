@@ -1,8 +1,10 @@
 //! What is known of an operation without its operands.
 
 use crate::ptx::{
-    modifier::{Access, AtomOp, Atomic, BarKind, CacheOp, Mbarrier, MbarrierOp, Order},
-    types::Type,
+    modifier::{
+        Access, AtomOp, Atomic, BarKind, CacheOp, Mbarrier, MbarrierOp, Order, ShflMode, VoteMode,
+    },
+    types::{Space, Type},
 };
 
 /// What is known of an operation without its operands. A row of the table begins with one of the functions below,
@@ -21,14 +23,33 @@ pub struct Facts {
     pub observes: bool,
     /// Whether it changes anything beyond registers that this thread or another one finds later.
     pub changes: bool,
+    /// Whether it uses the carry flag, of which a thread has one.
+    pub carries: bool,
+    /// Where it loads a value from, if it does nothing else.
+    pub loads: Loads,
     /// Its arithmetic on floating-point numbers.
     pub floats: Floats,
     /// Who has to come before a thread goes on behind it.
     pub waits: Waits,
+    /// Which instruction a thread goes to behind it.
+    pub next: Next,
     /// The type of the lanes, where vectors can do it for neighbours with the same result.
     pub vector: Option<Type>,
     /// Whether a group of neighbours can do it, or one after the other within it.
     pub in_groups: bool,
+    /// How many of its first sources stand together in brackets: a handle, and what it is read or written with.
+    pub in_brackets: usize,
+}
+
+/// Where a value is loaded from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loads {
+    /// Nothing is loaded.
+    No,
+    /// A generic address.
+    Generic,
+    /// An address of this state space.
+    From(Space),
 }
 
 /// Arithmetic on floating-point numbers.
@@ -52,10 +73,47 @@ pub enum Floats {
 pub enum Waits {
     /// Nobody.
     No,
-    /// Threads of the warp.
-    Warp,
-    /// Threads of the block.
-    Block,
+    /// Threads of the warp, for this operation.
+    Warp(WarpOp),
+    /// Threads of the block, at such a barrier.
+    Block(BarKind),
+}
+
+/// What threads of a warp do together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarpOp {
+    /// Meet.
+    Sync,
+    /// Find out who is there.
+    Activemask,
+    /// Exchange values.
+    Shfl(ShflMode),
+    /// Exchange predicates.
+    Vote(VoteMode),
+    /// Compare values: with all others (true) or with any.
+    Match {
+        /// `.all`.
+        all: bool,
+    },
+    /// Compute of values of this type.
+    Redux(AtomOp, Type),
+}
+
+/// Which instruction a thread goes to next, where the guard, if any, holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The one behind.
+    Follows,
+    /// The one behind a label.
+    Branches,
+    /// The one behind a label of a table.
+    BranchesByTable,
+    /// The one behind the call; the thread of a kernel ends.
+    Returns,
+    /// None: the thread ends.
+    Exits,
+    /// None: the launch ends.
+    Traps,
 }
 
 impl Facts {
@@ -94,9 +152,29 @@ impl Facts {
         Self { is_exact: !condition, ..self }
     }
 
-    /// Threads wait for others.
-    pub(super) const fn waits(self, waits: Waits) -> Self {
-        Self { waits, ..self }
+    /// Threads of a warp wait for each other.
+    pub(super) const fn waits(self, op: WarpOp) -> Self {
+        Self { waits: Waits::Warp(op), ..self }
+    }
+
+    /// The same, where the condition holds.
+    pub(super) const fn waits_if(self, condition: bool, op: WarpOp) -> Self {
+        if condition { self.waits(op) } else { self }
+    }
+
+    /// It uses the carry flag, where the condition holds.
+    pub(super) const fn carries_if(self, condition: bool) -> Self {
+        Self { carries: condition, ..self }
+    }
+
+    /// A thread goes somewhere else than to the instruction behind it.
+    pub(super) const fn goes(self, next: Next) -> Self {
+        Self { next, ..self }
+    }
+
+    /// So many of its first sources stand in brackets.
+    pub(super) const fn in_brackets(self, sources: usize) -> Self {
+        Self { in_brackets: sources, ..self }
     }
 
     /// Only one thread at a time can do it.
@@ -119,10 +197,14 @@ pub(super) const fn bits() -> Facts {
         is_idempotent: false,
         observes: false,
         changes: false,
+        carries: false,
+        loads: Loads::No,
         floats: Floats::None,
         waits: Waits::No,
+        next: Next::Follows,
         vector: None,
         in_groups: true,
+        in_brackets: 0,
     }
 }
 
@@ -141,14 +223,20 @@ pub(super) const fn controls() -> Facts {
     bits()
 }
 
+/// A load of a value.
+pub(super) fn loads(access: &Access) -> Facts {
+    let loads = access.space.map_or(Loads::Generic, Loads::From);
+    Facts { loads, ..bits().observes_if(access.is_strong()) }
+}
+
 /// A change of memory.
 pub(super) const fn changes() -> Facts {
     bits().changes_if(true)
 }
 
-/// Textures and surfaces: the host computes with floating-point numbers.
+/// Textures and surfaces: a handle with coordinates; the host computes with floating-point numbers.
 pub(super) const fn images() -> Facts {
-    Facts { floats: Floats::Any, is_exact: false, ..bits() }
+    Facts { floats: Floats::Any, is_exact: false, ..bits().in_brackets(2) }
 }
 
 /// Anything may happen.
@@ -158,7 +246,7 @@ pub(super) const fn anything() -> Facts {
 
 impl Access {
     /// Whether it may show what another thread did since the last time.
-    pub(super) fn is_strong(&self) -> bool {
+    fn is_strong(&self) -> bool {
         !matches!(self.order, None | Some(Order::Weak)) || self.cache.op == Some(CacheOp::Cv)
     }
 }
@@ -177,8 +265,10 @@ impl Atomic {
 impl BarKind {
     pub(super) fn facts(self) -> Facts {
         match self {
-            Self::Sync => controls().waits(Waits::Block),
-            Self::RedPopc | Self::RedAnd | Self::RedOr => together().waits(Waits::Block),
+            Self::Sync => Facts { waits: Waits::Block(self), ..controls() },
+            Self::RedPopc | Self::RedAnd | Self::RedOr => {
+                Facts { waits: Waits::Block(self), ..together() }
+            }
             Self::Arrive => changes(),
         }
     }

@@ -6,12 +6,14 @@
 
 mod define;
 mod facts;
+mod float;
 mod form;
 mod table;
 mod words;
 
 pub use self::{
-    facts::{Facts, Floats, Waits},
+    facts::{Facts, Floats, Loads, Next, Waits, WarpOp},
+    float::FloatOp,
     form::{Form, LISTS, Signature, Slot},
     table::Op,
 };
@@ -22,8 +24,6 @@ use self::{
     table::READERS,
     words::{Text, Words},
 };
-
-use crate::ptx::types::Type;
 
 /// Reads a mnemonic as an operation of one row; `None` where its words are not there.
 type Reader = fn(&mut Words<'_>) -> Option<Op>;
@@ -43,7 +43,14 @@ impl Op {
         for row in rows {
             let mut words = Words::new(mnemonic);
             match READERS[*row](&mut words) {
-                Some(op) if words.is_empty() && op.is_written(mnemonic) => return Ok(op),
+                // A mnemonic that is kept as it is written is one of its row's.
+                Some(op)
+                    if words.is_empty()
+                        && (!words.are_kept()
+                            || TABLE.forms[*row].iter().any(|f| f.has(mnemonic))) =>
+                {
+                    return Ok(op);
+                }
                 Some(_) => {}
                 None => lacks |= words.is_empty(),
             }
@@ -61,16 +68,6 @@ impl Op {
         text.0
     }
 
-    /// Whether the mnemonic is one of its row's, where that keeps mnemonics as they are written.
-    fn is_written(&self, mnemonic: &str) -> bool {
-        match self {
-            Self::Prefetch { .. } | Self::Hint { .. } | Self::Createpolicy { .. } => {
-                TABLE.forms[self.row()].iter().any(|form| form.has(mnemonic))
-            }
-            _ => true,
-        }
-    }
-
     /// How many destinations it has, a second one behind `|` not counted. Those of `call` are its returns.
     pub fn destinations(&self) -> usize {
         let first = |form: Option<&Form>| form.map_or(0, Form::destinations).min(1);
@@ -78,30 +75,6 @@ impl Op {
         let mnemonic = self.mnemonic();
         // What has no form is refused, whatever its operands are.
         first(forms.iter().find(|form| form.has(&mnemonic)).or(forms.first()))
-    }
-}
-
-impl Op {
-    /// The type of a floating-point operation.
-    pub fn float_type(&self) -> Option<Type> {
-        let ty = match self {
-            Self::Add { ty, .. }
-            | Self::Sub { ty, .. }
-            | Self::Mul { ty, .. }
-            | Self::Mad { ty, .. }
-            | Self::Fma { ty, .. }
-            | Self::Div { ty, .. }
-            | Self::Abs { ty, .. }
-            | Self::Neg { ty, .. }
-            | Self::Rcp { ty, .. }
-            | Self::Sqrt { ty, .. }
-            | Self::Approx { ty, .. }
-            | Self::Copysign { ty }
-            | Self::Testp { ty, .. } => *ty,
-            Self::Min(m) | Self::Max(m) => m.ty,
-            _ => return None,
-        };
-        ty.is_float().then_some(ty)
     }
 }
 

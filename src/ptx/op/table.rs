@@ -14,7 +14,9 @@
 use super::{
     Reader,
     define::{operations, put, take},
-    facts::{Facts, Waits, anything, bits, changes, computes, controls, images, together},
+    facts::{
+        Facts, Next, WarpOp, anything, bits, changes, computes, controls, images, loads, together,
+    },
     words::{Modifier, Text, Words},
 };
 use crate::ptx::{
@@ -102,7 +104,7 @@ operations! {
 
     /// `add d <- a, b`; with carries `addc`, `add.cc`, `addc.cc`.
     Add { "add", carry: Carry, mode: Mode, ty: Type }
-        => computes(*ty, mode.ftz).vector_if(!carry.is_used(), *ty),
+        => computes(*ty, mode.ftz).carries_if(carry.is_used()).vector_if(!carry.is_used(), *ty),
         ["add.{T:$int} T <- T T",
          "add.sat.s32 s32 <- s32 s32",
          "{addc,addc.cc,add.cc}.{T:$word} T <- T T",
@@ -115,7 +117,7 @@ operations! {
 
     /// `sub d <- a, b`; with borrows.
     Sub { "sub", carry: Carry, mode: Mode, ty: Type }
-        => computes(*ty, mode.ftz).vector_if(!carry.is_used(), *ty),
+        => computes(*ty, mode.ftz).carries_if(carry.is_used()).vector_if(!carry.is_used(), *ty),
         ["sub.{T:$int} T <- T T",
          "sub.sat.s32 s32 <- s32 s32",
          "{subc,subc.cc,sub.cc}.{T:$word} T <- T T",
@@ -143,7 +145,7 @@ operations! {
     Mad { "mad",
           /// Integers only.
           half: Option<Half>, carry: Carry, mode: Mode, ty: Type }
-        => computes(*ty, mode.ftz).vector_if(!carry.is_used(), *ty),
+        => computes(*ty, mode.ftz).carries_if(carry.is_used()).vector_if(!carry.is_used(), *ty),
         ["mad.{lo,hi}.{T:$int} T <- T T T",
          "mad.wide.{T:u16,s16,u32,s32} 2T <- T T 2T",
          "mad.hi.sat.s32 s32 <- s32 s32 s32",
@@ -467,7 +469,7 @@ operations! {
 
     /// `ld d <- [address] [, cache policy]`; `d` is a vector where `lanes > 1`.
     Ld("ld", access: Access)
-        => bits().observes_if(access.is_strong()),
+        => loads(access),
         ["ld{$read}{S:$in}{,.nc}{$cached}{$evict}{P:,.L2::cache_hint}{$fetch}{,.unified}{L:$few}.{T:$memory} LxT <- [S] P:b64",
          "ld{$read}{S:$in}{,.nc}{$cached}{$evict}{P:,.L2::cache_hint}{$fetch}{L:.v8}.{T:$small} LxT <- [S] P:b64",
          "ld{$read}{S:$in}{,.nc}{$cached}{$evict}{P:,.L2::cache_hint}{$fetch}.b128 ~b128 <- [S] P:b64"]
@@ -481,7 +483,7 @@ operations! {
 
     /// `ldu d <- [address]`: read-only for all threads of the warp.
     Ldu("ldu", access: Access)
-        => bits().observes_if(access.is_strong()),
+        => loads(access),
         ["ldu{S:,.global}{L:$few}.{T:$memory} LxT <- [S]"]
 
     /// `atom d <- [address], b [, c] [, cache policy]`: for `cas`, `b` is compared and `c` stored.
@@ -612,14 +614,14 @@ operations! {
 
     /// `bar.warp.sync mask`.
     BarWarpSync["bar", "warp", "sync"]
-        => controls().waits(Waits::Warp),
+        => controls().waits(WarpOp::Sync),
         ["bar.warp.sync <- b32"]
 
     /// `shfl.sync d[|p] <- a, b, c [, mask]`; without `mask` the old `shfl`.
     Shfl { "shfl",
            /// `.sync`, with `mask`.
            sync: bool = "sync", mode: ShflMode, "b32" }
-        => together().waits(Waits::Warp),
+        => together().waits_if(*sync, WarpOp::Shfl(*mode)),
         ["shfl{M:,.sync}.{up,down,bfly,idx}.b32 b32 p? <- b32 amount amount M:b32"]
 
     /// `vote.sync d <- predicate [, mask]`; the predicate may be
@@ -627,7 +629,7 @@ operations! {
     Vote { "vote",
            /// `.sync`, with `mask`.
            sync: bool = "sync", mode: VoteMode }
-        => together().waits(Waits::Warp),
+        => together().waits_if(*sync, WarpOp::Vote(*mode)),
         ["vote{M:,.sync}.{all,any,uni}.pred p <- p M:b32",
          "vote{M:,.sync}.ballot.b32 b32 <- p M:b32"]
 
@@ -635,13 +637,13 @@ operations! {
     Match { "match",
             /// `.all` (true) or `.any`.
             all: bool = "all" / "any", "sync", ty: Type }
-        => together().waits(Waits::Warp),
+        => together().waits(WarpOp::Match { all: *all }),
         ["match.any.sync.{T:b32,b64} b32 <- T b32",
          "match.all.sync.{T:b32,b64} b32 p? <- T b32"]
 
     /// `activemask d`.
     Activemask["activemask", "b32"]
-        => together().waits(Waits::Warp),
+        => together().waits(WarpOp::Activemask),
         ["activemask.b32 b32 <-"]
 
     /// `redux.sync d <- a, mask`.
@@ -652,7 +654,7 @@ operations! {
             abs: bool = "abs",
             /// `f32`: NaN wins.
             nan: bool = "NaN", ty: Type }
-        => together().floats(*ty, false).waits(Waits::Warp),
+        => together().floats(*ty, false).waits(WarpOp::Redux(*op, *ty)),
         ["redux.sync.{add,min,max}.{T:u32,s32} T <- T b32",
          "redux.sync.{and,or,xor}.b32 b32 <- b32 b32",
          "sm_100 redux.sync.{min,max}{,.abs}{,.NaN}.f32 f32 <- f32 b32"]
@@ -685,14 +687,14 @@ operations! {
     Bra { "bra",
           /// All threads of the warp agree.
           uni: bool = "uni" }
-        => controls(),
+        => controls().goes(Next::Branches),
         ["bra{,.uni} <- label"]
 
     /// `brx.idx index, table`.
     BrxIdx { "brx", "idx",
              /// All threads of the warp agree.
              uni: bool = "uni" }
-        => controls(),
+        => controls().goes(Next::BranchesByTable),
         ["brx.idx{,.uni} <- u32 table"]
 
     /// `call (returns) <- target, arguments`: the first source is a function or a register with its address; returns
@@ -710,14 +712,14 @@ operations! {
     Ret { "ret",
           /// All threads of the warp agree.
           uni: bool = "uni" }
-        => controls(),
+        => controls().goes(Next::Returns),
         ["ret{,.uni} <-"]
 
     /// `exit`.
-    Exit["exit"] => controls(), ["exit <-"]
+    Exit["exit"] => controls().goes(Next::Exits), ["exit <-"]
 
     /// `trap`.
-    Trap["trap"] => controls(), ["trap <-"]
+    Trap["trap"] => controls().goes(Next::Traps), ["trap <-"]
 
     /// `brkpt`.
     Brkpt["brkpt"] => controls().idempotent(), ["brkpt <-"]
@@ -739,7 +741,7 @@ operations! {
     /// `tex d[|p] <- handle [, sampler], coordinates [, lod | dx, dy] [, offset] [, depth]`; `d` is a vector,
     /// coordinates are a vector or one register, offsets a vector, depth an `f32`.
     Tex("tex", tex: Tex)
-        => images(),
+        => images().in_brackets(tex.in_brackets()),
         ["tex{,.base}.{$geometry}{L:$few}.{T:$texel}.{s32,f32} LxT p? <- ptr xyz xyz? xyz?",
          "tex{,.base}.{$geometry}{L:$few}.{T:$texel}.{s32,f32} LxT p? <- ptr ptr xyz xyz? xyz?",
          "tex.level.{$geometry}{L:$few}.{T:$texel}.{s32,f32} LxT p? <- ptr xyz xyz xyz? xyz?",
@@ -753,7 +755,7 @@ operations! {
            component: Component,
            /// The texture and the types.
            tex: Tex }
-        => images(),
+        => images().in_brackets(tex.in_brackets()),
         ["tld4.{r,g,b,a}.{2d,a2d,cube,acube}{L:.v4}.{T:u32,s32,f32}.f32 LxT p? <- ptr xyz xyz? xyz?",
          "tld4.{r,g,b,a}.{2d,a2d,cube,acube}{L:.v4}.{T:u32,s32,f32}.f32 LxT p? <- ptr ptr xyz xyz? xyz?"]
 
@@ -763,14 +765,14 @@ operations! {
           level: bool = "level",
           /// What is asked.
           query: Query, ty: Type }
-        => bits(),
+        => bits().in_brackets(1),
         ["txq{V:,.level}.{$query}.b32 ~b32 <- ptr V:u32"]
 
     /// `suq d <- handle`.
     Suq { "suq",
           /// What is asked.
           query: Query, ty: Type }
-        => bits(),
+        => bits().in_brackets(1),
         ["suq.{$query}.b32 ~b32 <- ptr"]
 
     /// `suld.b d <- handle, coordinates`: `x` in bytes.

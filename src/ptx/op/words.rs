@@ -11,6 +11,7 @@ pub(super) struct Words<'a> {
     mnemonic: &'a str,
     rest: Vec<&'a str>,
     begun: bool,
+    kept: bool,
 }
 
 impl<'a> Words<'a> {
@@ -39,12 +40,17 @@ impl<'a> Words<'a> {
             }),
             _ => {}
         }
-        Self { mnemonic, rest, begun: false }
+        Self { mnemonic, rest, begun: false, kept: false }
     }
 
     /// Whether a field has taken each.
     pub(super) fn is_empty(&self) -> bool {
         self.rest.is_empty()
+    }
+
+    /// Whether a field has taken them as they are written.
+    pub(super) fn are_kept(&self) -> bool {
+        self.kept
     }
 
     /// Takes the first word that `parse` knows; what is looked for first is the opcode.
@@ -166,6 +172,7 @@ keywords_are_modifiers!(
 impl Modifier for Box<str> {
     fn take(words: &mut Words<'_>) -> Option<Self> {
         words.rest.clear();
+        words.kept = true;
         Some(words.mnemonic.into())
     }
 

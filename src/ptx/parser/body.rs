@@ -37,7 +37,7 @@ impl<'a> Parser<'a> {
                 Kind::Mark(b';') => {
                     self.next();
                 }
-                _ => {
+                Kind::Word | Kind::Directive | Kind::Number | Kind::Text | Kind::Mark(_) => {
                     let start = self.at;
                     if let Err(fault) = self.statement(frame, &mut locations) {
                         self.recover(fault);
@@ -142,13 +142,12 @@ impl<'a> Parser<'a> {
                 op
             }
         };
-        let (op, dst, src) = match op {
-            Op::Call { uni, .. } => self.call(uni, frame)?,
-            op => {
-                let (operands, piped, marks) = self.operands(frame)?;
-                let parts = arrange(op, operands, piped, &frame.body.registers);
-                marked(parts, &marks).map_err(|text| Fault { token, text })?
-            }
+        let (op, dst, src) = if let Op::Call { uni, .. } = op {
+            self.call(uni, frame)?
+        } else {
+            let (operands, piped, marks) = self.operands(frame)?;
+            let parts = arrange(op, operands, piped, &frame.body.registers);
+            marked(parts, &marks).map_err(|text| Fault { token, text })?
         };
         self.expect(b';')?;
         let location = self.current_location(locations);
@@ -160,11 +159,11 @@ impl<'a> Parser<'a> {
             return Ok(None);
         }
         let token = self.peek();
-        match self.operand(frame, 0)? {
-            Operand::Reg(reg) => Ok(Some(Guard { reg, negated: false })),
-            Operand::Not(reg) => Ok(Some(Guard { reg, negated: true })),
-            _ => Err(Fault { token, text: "a guard needs a predicate register".to_owned() }),
-        }
+        let operand = self.operand(frame, 0)?;
+        let (Operand::Reg(reg) | Operand::Not(reg)) = operand else {
+            return Err(Fault { token, text: "a guard needs a predicate register".to_owned() });
+        };
+        Ok(Some(Guard { reg, negated: matches!(operand, Operand::Not(_)) }))
     }
 
     /// All operands; whether a `|` stands behind the first.
@@ -197,11 +196,15 @@ fn marked((op, dst, src): Parts, marks: &Marks) -> Result<Parts, String> {
     if marks.is_empty() {
         return Ok((op, dst, src));
     }
-    let mut video = match op {
-        Op::Video(video) => video,
-        Op::Simd(simd) => Video::from(simd),
-        Op::Unsupported { .. } => return Ok((op, dst, src)),
-        _ => return Err("only video instructions take parts of registers".to_owned()),
+    if let Op::Unsupported { .. } = op {
+        return Ok((op, dst, src));
+    }
+    let mut video = if let Op::Video(video) = op {
+        video
+    } else if let Op::Simd(simd) = op {
+        Video::from(simd)
+    } else {
+        return Err("only video instructions take parts of registers".to_owned());
     };
     for (at, Marked { negated, part }) in marks {
         let place = match at {
@@ -232,25 +235,20 @@ fn arrange(mut op: Op, mut list: Vec<Operand>, piped: bool, registers: &Register
         count = if list.len() > 1 && written { 1 + usize::from(piped) } else { 0 };
     }
     let mut src = list.split_off(count.min(list.len()));
-    match &mut op {
-        Op::Tex(tex) | Op::Tld4 { tex, .. } => {
-            tex.sampler = unfold(&mut src) == 3;
+    if op.facts().in_brackets > 0 {
+        let parts = unfold(&mut src);
+        if let Op::Tex(tex) | Op::Tld4 { tex, .. } = &mut op {
+            tex.sampler = parts == 3;
         }
-        Op::Suld(_) | Op::Sust(_) | Op::Sured { .. } | Op::Txq { .. } | Op::Suq { .. } => {
-            unfold(&mut src);
-        }
-        // The state that an arrival gives need not be wanted; a number is not one.
-        Op::Mbarrier(mbarrier) if count == 1 => {
-            if let Some(Operand::Address(_)) = list.first() {
-                src.splice(0..0, list.drain(..));
-            }
-        }
-        Op::CpAsync { ignore, .. } => {
-            let last = src.get(3).and_then(Operand::reg);
-            *ignore = last.is_some_and(|reg| registers.ty(reg) == Type::Pred)
-                || matches!(src.get(3), Some(Operand::Not(_)));
-        }
-        _ => {}
+    }
+    // The state that an arrival gives need not be wanted; an address is not one.
+    if let (Op::Mbarrier(_), 1, Some(Operand::Address(_))) = (&op, count, list.first()) {
+        src.splice(0..0, list.drain(..));
+    }
+    if let Op::CpAsync { ignore, .. } = &mut op {
+        let last = src.get(3).and_then(Operand::reg);
+        *ignore = last.is_some_and(|reg| registers.ty(reg) == Type::Pred)
+            || matches!(src.get(3), Some(Operand::Not(_)));
     }
     (op, list, src)
 }
@@ -269,11 +267,10 @@ fn unfold(src: &mut Vec<Operand>) -> usize {
 
 /// A handle that was read as an address: the register or symbol itself.
 fn plain(operand: Operand) -> Operand {
-    match operand {
-        Operand::Address(Address { base: Base::Reg(reg), offset: 0 }) => Operand::Reg(reg),
-        Operand::Address(Address { base: Base::Symbol(symbol), offset }) => {
-            Operand::Symbol(symbol, offset)
-        }
-        other => other,
+    let Operand::Address(Address { base, offset }) = operand else { return operand };
+    match base {
+        Base::Reg(reg) if offset == 0 => Operand::Reg(reg),
+        Base::Symbol(symbol) => Operand::Symbol(symbol, offset),
+        Base::Reg(_) | Base::Absolute => operand,
     }
 }

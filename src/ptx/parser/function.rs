@@ -92,7 +92,7 @@ impl<'a> Parser<'a> {
             match symbol {
                 Symbol::Return(index) => function.returns[index as usize].reg = reg,
                 Symbol::Param(index) => function.params[index as usize].reg = reg,
-                _ => {}
+                Symbol::Variable(_) | Symbol::Local(_) | Symbol::Function(_) => {}
             }
         }
         let result = self.body(&mut frame);
@@ -190,7 +190,7 @@ impl<'a> Parser<'a> {
                         let text = lexer::unquoted(self.text(token));
                         directive.strings.push(String::from_utf8_lossy(&text).into_owned());
                     }
-                    _ => break,
+                    Kind::Word | Kind::Directive | Kind::Mark(_) | Kind::End => break,
                 }
                 if !self.take(b',') {
                     break;

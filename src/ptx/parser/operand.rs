@@ -34,9 +34,9 @@ impl<'a> Parser<'a> {
             }
             Kind::Mark(b'!') => {
                 self.next();
-                match self.named(frame)? {
-                    Operand::Reg(reg) => Ok(Operand::Not(reg)),
-                    _ => Err(Fault { token, text: "`!` needs a predicate register".to_owned() }),
+                match self.named(frame)?.reg() {
+                    Some(reg) => Ok(Operand::Not(reg)),
+                    None => Err(Fault { token, text: "`!` needs a predicate register".to_owned() }),
                 }
             }
             Kind::Mark(b'{') => {
@@ -48,7 +48,9 @@ impl<'a> Parser<'a> {
                 let list = self.list(frame, b']', depth)?;
                 Ok(bracketed(list))
             }
-            _ => self.unexpected("an operand"),
+            Kind::Directive | Kind::Text | Kind::Mark(_) | Kind::End => {
+                self.unexpected("an operand")
+            }
         }
     }
 
@@ -62,11 +64,11 @@ impl<'a> Parser<'a> {
         let mut list = Vec::new();
         while !self.take(close) {
             let operand = self.operand(frame, depth + 1)?;
-            list.push(match operand {
-                Operand::Reg(reg) if close == b']' => {
+            list.push(match operand.reg() {
+                Some(reg) if close == b']' => {
                     Operand::Address(Address { base: Base::Reg(reg), offset: self.offset()? })
                 }
-                other => other,
+                _ => operand,
             });
             if !self.is(close) {
                 self.expect(b',')?;
@@ -128,18 +130,13 @@ fn misplaced(token: lexer::Token, name: &str) -> Fault {
 }
 
 /// What `[…]` means: an address where one stands in it, else a list.
-fn bracketed(mut list: Vec<Operand>) -> Operand {
-    if list.len() == 1 {
-        match list.remove(0) {
-            Operand::Symbol(symbol, offset) => {
-                return Operand::Address(Address { base: Base::Symbol(symbol), offset });
-            }
-            Operand::Int(offset) => {
-                return Operand::Address(Address { base: Base::Absolute, offset });
-            }
-            address @ Operand::Address(_) => return address,
-            other => list.push(other),
+fn bracketed(list: Vec<Operand>) -> Operand {
+    match *list {
+        [Operand::Symbol(symbol, offset)] => {
+            Operand::Address(Address { base: Base::Symbol(symbol), offset })
         }
+        [Operand::Int(offset)] => Operand::Address(Address { base: Base::Absolute, offset }),
+        [Operand::Address(address)] => Operand::Address(address),
+        _ => Operand::Bracket(list.into()),
     }
-    Operand::Bracket(list.into())
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::ast::{Body, Registers, Statement, Variable};
-use super::super::operand::{Label, Operand, Reg, Symbol};
+use super::super::operand::{Label, Reg, Symbol};
 use super::super::types::Type;
 
 /// What a name means.
@@ -317,7 +317,8 @@ impl<'a> Frame<'a> {
         };
         for statement in &mut statements {
             if let Statement::Instruction(instruction) = statement {
-                instruction.for_each_operand_mut(|operand| resolve_operand(operand, &mut resolve));
+                instruction
+                    .for_each_operand_mut(|operand| operand.for_each_label_mut(&mut resolve));
             }
         }
         for table in &mut self.body.tables {
@@ -327,15 +328,5 @@ impl<'a> Frame<'a> {
         missing.sort_unstable_by_key(|(name, line)| (*line, *name));
         missing.dedup();
         (self.body, missing)
-    }
-}
-
-fn resolve_operand(operand: &mut Operand, resolve: &mut impl FnMut(&mut Label)) {
-    match operand {
-        Operand::Label(label) => resolve(label),
-        Operand::Vector(parts) | Operand::Bracket(parts) => {
-            parts.iter_mut().for_each(|part| resolve_operand(part, resolve));
-        }
-        _ => {}
     }
 }

@@ -143,14 +143,10 @@ pub(super) fn instruction(out: &mut String, names: &Names<'_>, item: &Instructio
         out.push(' ');
     }
     out.push_str(&item.op.mnemonic());
-    match &item.op {
-        Op::Call { prototype, .. } => call(out, names, item, *prototype),
-        Op::Tex(tex) | Op::Tld4 { tex, .. } => {
-            image(out, names, item, 2 + usize::from(tex.sampler))
-        }
-        Op::Suld(_) | Op::Sust(_) | Op::Sured { .. } => image(out, names, item, 2),
-        Op::Txq { .. } | Op::Suq { .. } => image(out, names, item, 1),
-        _ => {
+    match (&item.op, item.op.facts().in_brackets) {
+        (Op::Call { prototype, .. }, _) => call(out, names, item, *prototype),
+        (_, 1..) => image(out, names, item, item.op.facts().in_brackets),
+        (_, 0) => {
             let two = item.dst.len() == 2;
             let all = item.dst.iter().chain(&item.src);
             for (at, part) in all.enumerate() {
@@ -263,12 +259,11 @@ fn operand(out: &mut String, names: &Names<'_>, part: &Operand) {
             out.push('[');
             for (at, part) in parts.iter().enumerate() {
                 out.push_str(if at == 0 { "" } else { ", " });
-                match part {
-                    Operand::Address(Address { base: Base::Reg(reg), offset: bytes }) => {
-                        names.reg(out, *reg);
-                        offset(out, *bytes);
-                    }
-                    part => operand(out, names, part),
+                if let Operand::Address(Address { base: Base::Reg(reg), offset: bytes }) = part {
+                    names.reg(out, *reg);
+                    offset(out, *bytes);
+                } else {
+                    operand(out, names, part);
                 }
             }
             out.push(']');

@@ -19,6 +19,7 @@ pub const CLAUSES: &[Clause] = &[
     ("host functions must not wait", host_functions_must_not_wait),
     ("a panic is reported", a_panic_is_reported),
     ("a wait is for the record before it", a_wait_is_for_the_record_before_it),
+    ("threads may record and wait at once", threads_may_record_and_wait_at_once),
     ("events may keep no time", events_may_keep_no_time),
     ("checked streams have nothing left to do", checked_streams_have_nothing_left_to_do),
     ("prepared launches are launches", prepared_launches_are_launches),
@@ -102,6 +103,17 @@ fn a_wait_is_for_the_record_before_it(device: &Device) {
     go.send(()).unwrap();
     waiting.synchronize().unwrap();
     assert!(told.try_recv().is_ok());
+}
+
+fn threads_may_record_and_wait_at_once(device: &Device) {
+    let (stream, event) = (device.stream().unwrap(), device.event().unwrap());
+    std::thread::scope(|scope| {
+        scope.spawn(|| (0..2000).for_each(|_| stream.record(&event).unwrap()));
+        scope.spawn(|| (0..2000).for_each(|_| stream.wait(&event).unwrap()));
+    });
+    // Ends, whatever came first.
+    stream.synchronize().unwrap();
+    assert!(event.is_reached().unwrap());
 }
 
 fn events_may_keep_no_time(device: &Device) {

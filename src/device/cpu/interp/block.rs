@@ -368,7 +368,7 @@ impl Block {
     fn arrivals(&self) -> impl Iterator<Item = (usize, Arrival)> + '_ {
         self.threads.iter().enumerate().filter_map(|(at, thread)| match thread.state {
             State::Barrier(arrival) => Some((at, arrival)),
-            _ => None,
+            State::Ready | State::Warp(_) | State::Done => None,
         })
     }
 

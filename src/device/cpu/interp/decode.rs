@@ -18,8 +18,8 @@ use crate::{
     ptx::{
         ast::{Body, Function, LocationId, Module, Statement},
         inst::{Instruction, Op},
-        modifier::{Access, Order},
-        operand::{Address, Base, Operand, Reg, Scalar, Special, Symbol},
+        modifier::{Access, Cvt, Half, Order},
+        operand::{Address, Base, Decides, Operand, Reg, Scalar, Special, Symbol},
         types::{Space, Type},
     },
 };
@@ -211,14 +211,12 @@ impl<'a> Decoder<'a> {
     }
 
     fn destination(&self, operand: &Operand) -> Step<Dst> {
-        match operand {
-            Operand::Reg(reg) => {
-                let bits = self.body.registers.ty(*reg).bits().min(64);
-                Ok(Dst { slot: self.slot_of(*reg), mask: u64::MAX >> (64 - bits) })
-            }
-            Operand::Sink => Ok(self.nowhere()),
-            _ => Err("a destination of this kind"),
+        if let Operand::Sink = operand {
+            return Ok(self.nowhere());
         }
+        let reg = operand.reg().ok_or("a destination of this kind")?;
+        let bits = self.body.registers.ty(reg).bits().min(64);
+        Ok(Dst { slot: self.slot_of(reg), mask: u64::MAX >> (64 - bits) })
     }
 
     /// The slot of a source operand of type `ty`.
@@ -239,7 +237,12 @@ impl<'a> Decoder<'a> {
             Operand::F64(bits) => self.constant(*bits & mask),
             Operand::Special(special) => self.special(*special)?,
             Operand::Symbol(symbol, offset) => self.symbol(*symbol, *offset)?,
-            _ => return Err("an operand of this kind"),
+            Operand::Not(_) | Operand::Address(_) | Operand::Vector(_) | Operand::Bracket(_) => {
+                return Err("an operand of this kind");
+            }
+            Operand::Label(_) | Operand::Table(_) | Operand::Sink => {
+                return Err("an operand of this kind");
+            }
         })
     }
 
@@ -250,7 +253,9 @@ impl<'a> Decoder<'a> {
         match special {
             Special::Whole(_) => Err("a special register as a whole"),
             Special::Scalar(Scalar::CurrentGraphExec) => Err("this special register"),
-            _ => Ok(self.fill(Fill::Special(special))),
+            Special::Axis(..) | Special::Scalar(_) | Special::Envreg(_) | Special::Pm(..) => {
+                Ok(self.fill(Fill::Special(special)))
+            }
         }
     }
 
@@ -302,64 +307,122 @@ impl<'a> Decoder<'a> {
 
     // Instructions ---------------------------------------------------------------------------------
 
+    /// What it does, and with what: of a value, the types of its sources, the last of which counts for all further
+    /// ones.
     fn action(&mut self, i: &Instruction, inst: &mut Inst) -> Step {
-        match &i.op {
-            Op::Mov { ty, lanes } => self.mov(i, *ty, *lanes, inst),
+        use Type::{B32, Pred, U32, U64};
+        inst.action = match &i.op {
+            Op::Mov { ty, lanes } => return self.mov(i, *ty, *lanes, inst),
             Op::Cvta { to_generic, space, .. } => {
-                let (to_generic, space) = (*to_generic, *space);
-                self.values(i, &[Type::U64], inst)?;
-                inst.action = Action::Cvta { to_generic, space };
-                Ok(())
+                self.values(i, &[U64], inst)?;
+                Action::Cvta { to_generic: *to_generic, space: *space }
             }
             Op::Isspacep { space } => {
-                self.values(i, &[Type::U64], inst)?;
-                inst.action = Action::Isspacep(*space);
-                Ok(())
+                self.values(i, &[U64], inst)?;
+                Action::Isspacep(*space)
             }
-            Op::Ld(access) | Op::Ldu(access) => self.load(i, access, inst),
-            Op::St(access) => self.store(i, access, inst),
-            Op::Atom(atomic) | Op::Red(atomic) => self.atomic(i, atomic, inst),
-            Op::CpAsync { ignore, .. } => self.copy_to_shared(i, *ignore, inst),
-            Op::Prefetch { .. } | Op::CpAsyncCommit | Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll => {
-                Ok(())
+            Op::Cvt(Cvt { from: ty, .. }) | Op::CvtPack { from: ty, merge: None, .. } => {
+                return self.value(i, &[*ty], inst);
             }
-            Op::Membar { .. } | Op::Fence { .. } => {
-                inst.action = Action::Fence;
-                Ok(())
+            Op::CvtPack { from, merge: Some(_), .. } => {
+                return self.value(i, &[*from, *from, B32], inst);
             }
-            Op::Brkpt | Op::Pmevent { .. } => Ok(()),
-            Op::Hint { .. } => Ok(()),
-            Op::Mbarrier(mbarrier) => self.mbarrier(i, mbarrier, inst),
-            Op::Nanosleep => {
-                inst.action = Action::Yield;
-                Ok(())
+            // Arithmetic.
+            Op::Add { ty, .. } | Op::Sub { ty, .. } | Op::Mul { ty, .. } | Op::Div { ty, .. } => {
+                return self.value(i, &[*ty], inst);
             }
-            Op::Alloca { .. } => self.simple(i, &[Type::U64, Type::U32], Action::Alloca, inst),
-            Op::Stacksave { .. } => self.simple(i, &[], Action::Stacksave, inst),
-            Op::Stackrestore { .. } => self.simple(i, &[Type::U64], Action::Stackrestore, inst),
-            Op::Bar { kind, .. } => self.barrier(i, *kind, inst),
-            Op::BarWarpSync
-            | Op::Shfl { .. }
-            | Op::Vote { .. }
-            | Op::Match { .. }
-            | Op::Activemask
-            | Op::Redux { .. }
-            | Op::Elect => self.warp(i, inst),
-            Op::Bra { .. }
-            | Op::BrxIdx { .. }
-            | Op::Call { .. }
-            | Op::Ret { .. }
-            | Op::Exit
-            | Op::Trap => self.control(i, inst),
-            Op::Tex(_)
-            | Op::Tld4 { .. }
-            | Op::Txq { .. }
-            | Op::Suq { .. }
-            | Op::Suld(_)
-            | Op::Sust(_)
-            | Op::Sured { .. } => self.image(i, inst),
-            op => self.value(i, op, inst),
-        }
+            Op::Mad { ty, half, .. } => {
+                let sum = if *half == Some(Half::Wide) { ty.wide() } else { *ty };
+                return self.value(i, &[*ty, *ty, sum], inst);
+            }
+            Op::Mul24 { ty, .. } | Op::Mad24 { ty, .. } | Op::Fma { ty, .. } => {
+                return self.value(i, &[*ty], inst);
+            }
+            Op::Rem { ty } | Op::Sad { ty } | Op::Abs { ty, .. } | Op::Neg { ty, .. } => {
+                return self.value(i, &[*ty], inst);
+            }
+            Op::Rcp { ty, .. } | Op::Sqrt { ty, .. } | Op::Approx { ty, .. } => {
+                return self.value(i, &[*ty], inst);
+            }
+            Op::Copysign { ty } | Op::Testp { ty, .. } => return self.value(i, &[*ty], inst),
+            Op::Min(m) | Op::Max(m) => return self.value(i, &[m.ty], inst),
+            Op::Dp4a { .. } | Op::Dp2a { .. } | Op::Simd(_) | Op::Video(_) => {
+                return self.value(i, &[B32], inst);
+            }
+            // Comparison and selection.
+            Op::Setp { ty, .. } | Op::Set { ty, .. } | Op::Selp { ty } => {
+                return self.value(i, &[*ty, *ty, Pred], inst);
+            }
+            Op::Slct { ty, by, .. } => return self.value(i, &[*ty, *ty, *by], inst),
+            // Bits.
+            Op::Logic { ty, .. } | Op::Not { ty } | Op::Cnot { ty } | Op::Brev { ty } => {
+                return self.value(i, &[*ty], inst);
+            }
+            Op::Popc { ty } | Op::Clz { ty } | Op::Bfind { ty, .. } => {
+                return self.value(i, &[*ty], inst);
+            }
+            Op::Shl { ty } | Op::Shr { ty } | Op::Szext { ty, .. } | Op::Bfe { ty } => {
+                return self.value(i, &[*ty, U32], inst);
+            }
+            Op::Bfi { ty } => return self.value(i, &[*ty, *ty, U32], inst),
+            Op::Lop3 { .. } => return self.value(i, &[B32, B32, B32, B32, Pred], inst),
+            Op::Shf { .. } | Op::Fns | Op::Bmsk { .. } | Op::Prmt { .. } => {
+                return self.value(i, &[B32], inst);
+            }
+            // Memory.
+            Op::Ld(access) | Op::Ldu(access) => return self.load(i, access, inst),
+            Op::St(access) => return self.store(i, access, inst),
+            Op::Atom(atomic) | Op::Red(atomic) => return self.atomic(i, atomic, inst),
+            Op::CpAsync { ignore, .. } => return self.copy_to_shared(i, *ignore, inst),
+            Op::Mbarrier(mbarrier) => return self.mbarrier(i, mbarrier, inst),
+            Op::Prefetch { .. } | Op::Hint { .. } => Action::Nothing,
+            Op::Createpolicy { .. } => return self.value(i, &[B32], inst),
+            Op::CpAsyncCommit | Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll => Action::Nothing,
+            Op::Alloca { .. } => return self.simple(i, &[U64, U32], Action::Alloca, inst),
+            Op::Stacksave { .. } => return self.simple(i, &[], Action::Stacksave, inst),
+            Op::Stackrestore { .. } => return self.simple(i, &[U64], Action::Stackrestore, inst),
+            Op::Membar { .. } | Op::Fence { .. } => Action::Fence,
+            // Threads together.
+            Op::Bar { kind, .. } => return self.barrier(i, *kind, inst),
+            Op::BarWarpSync => return self.warp(i, WarpOp::Sync, B32, inst),
+            Op::Activemask => return self.warp(i, WarpOp::Activemask, B32, inst),
+            Op::Elect => return self.warp(i, WarpOp::Elect, B32, inst),
+            Op::Shfl { mode, sync: true } => return self.warp(i, WarpOp::Shfl(*mode), B32, inst),
+            Op::Vote { mode, sync: true } => return self.warp(i, WarpOp::Vote(*mode), Pred, inst),
+            Op::Shfl { sync: false, .. } | Op::Vote { sync: false, .. } => return Err(""),
+            Op::Match { all, ty } => return self.warp(i, WarpOp::Match { all: *all }, *ty, inst),
+            Op::Redux { op, ty, .. } => {
+                if ty.bytes() != 4 || ty.is_float() {
+                    return Err("");
+                }
+                return self.warp(i, WarpOp::Redux(*op, *ty), *ty, inst);
+            }
+            // Control.
+            Op::Bra { .. } => Action::Jump(self.branch(i)?),
+            Op::BrxIdx { .. } => Action::Table(self.branch_by_table(i, inst)?),
+            Op::Call { .. } => Action::Call(Box::new(self.call(i, inst)?)),
+            Op::Ret { .. } => Action::Return,
+            Op::Exit => Action::Exit,
+            Op::Trap => Action::Trap,
+            Op::Brkpt | Op::Pmevent { .. } => Action::Nothing,
+            Op::Nanosleep => Action::Yield,
+            // Images.
+            Op::Tex(tex) => Action::Image(self.image(i, inst, |d| d.fetch(i, tex, None))?),
+            Op::Tld4 { component, tex } => {
+                let gather = Some(*component as u8);
+                Action::Image(self.image(i, inst, |d| d.fetch(i, tex, gather))?)
+            }
+            Op::Txq { query, .. } => {
+                Action::Image(self.image(i, inst, |d| d.query(i, *query, ImageCall::QueryTexture))?)
+            }
+            Op::Suq { query, .. } => {
+                Action::Image(self.image(i, inst, |d| d.query(i, *query, ImageCall::QuerySurface))?)
+            }
+            Op::Suld(surface) => Action::Image(self.image(i, inst, |d| d.read(i, surface))?),
+            Op::Sust(surface) => Action::Image(self.image(i, inst, |d| d.write(i, surface))?),
+            Op::Sured(_) | Op::Unsupported { .. } => return Err(""),
+        };
+        Ok(())
     }
 
     fn simple(&mut self, i: &Instruction, types: &[Type], action: Action, inst: &mut Inst) -> Step {
@@ -378,59 +441,43 @@ impl<'a> Decoder<'a> {
         }
         for (at, operand) in i.src.iter().enumerate() {
             let ty = types.get(at).or(types.last()).copied().unwrap_or(Type::B32);
-            inst.src[at] = match operand {
-                Operand::Not(reg) => {
-                    inst.inverted |= 1 << at;
-                    self.slot_of(*reg)
-                }
-                operand => self.source(operand, ty)?,
+            inst.src[at] = if let Operand::Not(reg) = operand {
+                inst.inverted |= 1 << at;
+                self.slot_of(*reg)
+            } else {
+                self.source(operand, ty)?
             };
         }
         Ok(())
     }
 
-    fn value(&mut self, i: &Instruction, op: &Op, inst: &mut Inst) -> Step {
+    fn value(&mut self, i: &Instruction, types: &[Type], inst: &mut Inst) -> Step {
         // Whether it is known does not depend on the values.
-        if value::evaluate(op, &[0; 5], &mut false).is_none() {
+        if value::evaluate(&i.op, &[0; 5], &mut false).is_none() {
             return Err("");
         }
-        self.simple(i, &value::source_types(op), Action::Value(op.clone()), inst)
+        self.simple(i, types, Action::Value(i.op.clone()), inst)
     }
 }
 
 /// Whether a special register must be read anew each time.
 fn changes(special: Special) -> bool {
-    matches!(
-        special,
-        Special::Scalar(
-            Scalar::Clock
-                | Scalar::ClockHi
-                | Scalar::Clock64
-                | Scalar::Globaltimer
-                | Scalar::GlobaltimerLo
-                | Scalar::GlobaltimerHi
-        )
-    )
+    let Special::Scalar(scalar) = special else { return false };
+    matches!(scalar.decides(), Decides::Cycles | Decides::Time)
 }
 
 /// Whether a value has to do with shared memory that is kept for the system.
 fn is_reserved(fill: Fill) -> bool {
-    matches!(
-        fill,
-        Fill::Special(Special::Scalar(
-            Scalar::ReservedSmemOffsetBegin
-                | Scalar::ReservedSmemOffsetEnd
-                | Scalar::ReservedSmemOffsetCap
-                | Scalar::ReservedSmemOffset0
-                | Scalar::ReservedSmemOffset1
-        ))
-    )
+    let Fill::Special(Special::Scalar(scalar)) = fill else { return false };
+    scalar.decides() == Decides::ReservedShared
 }
 
 fn checked_space(space: Option<Space>) -> Step<Option<Space>> {
     match space {
         Some(Space::SharedCluster) => Err("clusters"),
         Some(Space::Reg | Space::Sreg | Space::Tex) => Err("this state space"),
-        other => Ok(other),
+        Some(Space::Const | Space::Global | Space::Local) | None => Ok(space),
+        Some(Space::Param | Space::ParamEntry | Space::ParamFunc) => Ok(space),
+        Some(Space::Shared | Space::SharedCta) => Ok(space),
     }
 }

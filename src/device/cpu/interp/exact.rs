@@ -41,7 +41,12 @@ impl Format {
             Type::Bf16 => BF16,
             Type::F32 => F32,
             Type::F64 => F64,
-            _ => return None,
+            Type::Tf32 | Type::E4m3x2 | Type::E5m2x2 => return None,
+            Type::F16x2 | Type::Bf16x2 | Type::F32x2 | Type::U16x2 | Type::S16x2 => return None,
+            Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128 => return None,
+            Type::U8 | Type::U16 | Type::U32 | Type::U64 => return None,
+            Type::S8 | Type::S16 | Type::S32 | Type::S64 => return None,
+            Type::Pred | Type::Texref | Type::Samplerref | Type::Surfref => return None,
         })
     }
 
@@ -218,13 +223,10 @@ impl Exact {
             let more = a.more || b.more;
             return Self { mantissa: a.mantissa + b.mantissa, more, ..a };
         }
-        let (large, small) = match a.mantissa.cmp(&b.mantissa) {
-            Ordering::Equal if !a.more && !b.more => {
-                return Self { negative: down, mantissa: 0, exponent, more: false };
-            }
-            Ordering::Less => (b, a),
-            _ => (a, b),
-        };
+        if a.mantissa == b.mantissa && !a.more && !b.more {
+            return Self { negative: down, mantissa: 0, exponent, more: false };
+        }
+        let (large, small) = if a.mantissa < b.mantissa { (b, a) } else { (a, b) };
         // Less `small` and a little more is less one unit and a little more.
         let borrow = u128::from(small.more);
         let mantissa = large.mantissa - small.mantissa - borrow;
@@ -278,7 +280,9 @@ impl Exact {
                 Ordering::Equal => odd || rounding == Rounding::NearestAway,
                 Ordering::Greater => true,
             },
-            directed => rounds_up(directed, self.negative),
+            directed @ (Rounding::Zero | Rounding::Down | Rounding::Up) => {
+                rounds_up(directed, self.negative)
+            }
         }
     }
 
@@ -290,10 +294,8 @@ impl Exact {
         }
         let below = self.mantissa & u128::MAX.checked_shr(128 - bits).unwrap_or(0);
         let half = 1u128 << (bits - 1);
-        match below.cmp(&half) {
-            Ordering::Equal if self.more => Ordering::Greater,
-            order => order,
-        }
+        let order = below.cmp(&half);
+        if order.is_eq() && self.more { Ordering::Greater } else { order }
     }
 
     /// Rounded to an integer; `None` where that has more than 126 bits.

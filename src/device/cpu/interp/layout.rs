@@ -7,7 +7,7 @@ use crate::{
     ptx::{
         ast::{Body, Function, FunctionKind, Module},
         inst::Instruction,
-        operand::{Address, Base, Operand, Symbol},
+        operand::{Operand, Symbol},
         types::Space,
     },
 };
@@ -98,7 +98,9 @@ impl<'a> Layout<'a> {
             found.push(index);
             open.extend(symbols(body).filter_map(|symbol| match symbol {
                 Symbol::Function(callee) => Some(callee as usize),
-                _ => None,
+                Symbol::Variable(_) | Symbol::Local(_) | Symbol::Param(_) | Symbol::Return(_) => {
+                    None
+                }
             }));
         }
         found
@@ -113,7 +115,7 @@ impl<'a> Layout<'a> {
             Symbol::Variable(variable) => {
                 matches!(self.globals.place(variable), Some(Placed::Shared { .. }))
             }
-            _ => false,
+            Symbol::Local(_) | Symbol::Param(_) | Symbol::Return(_) | Symbol::Function(_) => false,
         })
     }
 
@@ -124,7 +126,7 @@ impl<'a> Layout<'a> {
                 self.ptx.variables.get(v as usize).is_some_and(|v| v.is_dynamic())
             }
             Symbol::Local(v) => body.locals.get(v as usize).is_some_and(|v| v.is_dynamic()),
-            _ => false,
+            Symbol::Param(_) | Symbol::Return(_) | Symbol::Function(_) => false,
         })
     }
 
@@ -157,12 +159,13 @@ impl Frame {
         for (index, variable) in body.locals.iter().enumerate() {
             let (end, spot): (_, fn(u64) -> Spot) = match variable.space {
                 Space::Local | Space::Param => (&mut self.local_bytes, Spot::Local),
-                space if is_shared(space) && variable.is_dynamic() => {
+                Space::Shared | Space::SharedCta if variable.is_dynamic() => {
                     self.locals.insert(index as u32, Spot::DynamicShared);
                     continue;
                 }
-                space if is_shared(space) => (&mut *shared, Spot::Fixed),
-                _ => continue,
+                Space::Shared | Space::SharedCta => (&mut *shared, Spot::Fixed),
+                Space::Reg | Space::Sreg | Space::Const | Space::Global | Space::Tex => continue,
+                Space::ParamEntry | Space::ParamFunc | Space::SharedCluster => continue,
             };
             let start = end.next_multiple_of(u64::from(variable.alignment().max(1)));
             *end = start + variable.bytes();
@@ -189,11 +192,7 @@ fn symbols(body: &Body) -> impl Iterator<Item = Symbol> {
 }
 
 fn in_instruction(i: &Instruction) -> impl Iterator<Item = Symbol> {
-    i.src.iter().flat_map(Operand::lanes).filter_map(|operand| match operand {
-        Operand::Symbol(symbol, _)
-        | Operand::Address(Address { base: Base::Symbol(symbol), .. }) => Some(*symbol),
-        _ => None,
-    })
+    i.src.iter().flat_map(Operand::lanes).filter_map(Operand::symbol)
 }
 
 /// Functions whose address an initialiser holds: tables of virtual functions.
@@ -202,9 +201,11 @@ fn pointed(init: &crate::ptx::ast::Init) -> Vec<usize> {
     match init {
         Init::Value(Value::Address(address)) => match address.symbol {
             Symbol::Function(index) => vec![index as usize],
-            _ => Vec::new(),
+            Symbol::Variable(_) | Symbol::Local(_) | Symbol::Param(_) | Symbol::Return(_) => {
+                Vec::new()
+            }
         },
         Init::List(items) => items.iter().flat_map(pointed).collect(),
-        _ => Vec::new(),
+        Init::Value(_) | Init::Text(_) => Vec::new(),
     }
 }

@@ -103,15 +103,15 @@ impl Machine {
                 thread.pc += 1;
                 continue;
             }
-            let go_on = match &inst.action {
-                Action::Value(op) => {
-                    self.value(op, env, thread, inst);
-                    true
-                }
-                Action::Jump(target) => Self::jump(thread, *target),
-                _ => self
-                    .perform(&program, env, thread, inst)
-                    .map_err(|trouble| self.fault(env, thread, trouble))?,
+            // These two are most of all, and cannot fail.
+            let go_on = if let Action::Value(op) = &inst.action {
+                self.value(op, env, thread, inst);
+                true
+            } else if let Action::Jump(target) = &inst.action {
+                Self::jump(thread, *target)
+            } else {
+                self.perform(&program, env, thread, inst)
+                    .map_err(|trouble| self.fault(env, thread, trouble))?
             };
             if !go_on {
                 break;
@@ -472,7 +472,10 @@ impl Machine {
             Scalar::ReservedSmemOffsetEnd => env.reserved_shared as u32 + RESERVED_SHARED_BYTES,
             Scalar::ReservedSmemOffsetCap => RESERVED_SHARED_BYTES,
             Scalar::DynamicSmemSize => self.config.shared_bytes,
-            _ => 0,
+            Scalar::Smid
+            | Scalar::ClusterCtarank
+            | Scalar::IsExplicitCluster
+            | Scalar::CurrentGraphExec => 0,
         };
         word.into()
     }

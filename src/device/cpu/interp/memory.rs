@@ -192,12 +192,12 @@ impl Machine {
         }
         let step = |word, op, count| mbarrier::step(word, mbarrier::code(op), count);
         let count = s[1] as u32;
-        let changed = match m.op {
+        let changed = match (m.op == MbarrierOp::CopyArrive, m.expect_tx) {
             // One arrival more is waited for, and comes at once: copies are done.
-            MbarrierOp::CopyArrive if !m.no_increment => word,
-            MbarrierOp::CopyArrive => step(word, MbarrierOp::Arrive, 1),
-            op if m.expect_tx => step(step(word, MbarrierOp::ExpectTx, count), op, 1),
-            op => step(word, op, count),
+            (true, _) if !m.no_increment => word,
+            (true, _) => step(word, MbarrierOp::Arrive, 1),
+            (false, true) => step(step(word, MbarrierOp::ExpectTx, count), m.op, 1),
+            (false, false) => step(word, m.op, count),
         };
         if !self.shared.arena.store(at, 8, changed) {
             return Err(access.refused(shown));
@@ -294,7 +294,9 @@ impl Machine {
             Space::Local => env.is_local(address),
             Space::Const => !param && constant(),
             Space::Param | Space::ParamEntry => param,
-            _ => !env.is_shared(address) && !env.is_local(address) && (param || !constant()),
+            Space::Reg | Space::Sreg | Space::Global | Space::ParamFunc | Space::Tex => {
+                !env.is_shared(address) && !env.is_local(address) && (param || !constant())
+            }
         }
     }
 }

@@ -12,8 +12,9 @@ pub(super) use float::atomic_sum;
 
 use crate::ptx::{
     inst::Op,
-    modifier::{BoolOp, Cmp, Cvt, Half},
+    modifier::{BoolOp, Cmp},
     types::Type,
+    video::Video,
 };
 
 use super::exact::Format;
@@ -21,72 +22,92 @@ use super::exact::Format;
 /// Two destinations; the second counts where the instruction has one.
 pub(super) type Results = [u64; 2];
 
-/// The types of the sources in order; the last counts for all further ones.
-pub(super) fn source_types(op: &Op) -> Vec<Type> {
-    use Type::{B32, Pred, U32};
-    match op {
-        Op::Mov { ty, .. } | Op::Rem { ty } | Op::Sad { ty } | Op::Copysign { ty } => vec![*ty],
-        Op::Add { ty, .. } | Op::Sub { ty, .. } | Op::Mul { ty, .. } | Op::Div { ty, .. } => {
-            vec![*ty]
-        }
-        Op::Mad { ty, half, .. } => {
-            let sum = if *half == Some(Half::Wide) { ty.wide() } else { *ty };
-            vec![*ty, *ty, sum]
-        }
-        Op::Mul24 { ty, .. } | Op::Mad24 { ty, .. } | Op::Fma { ty, .. } => vec![*ty],
-        Op::Abs { ty, .. } | Op::Neg { ty, .. } | Op::Rcp { ty, .. } | Op::Sqrt { ty, .. } => {
-            vec![*ty]
-        }
-        Op::Approx { ty, .. } | Op::Testp { ty, .. } => vec![*ty],
-        Op::Min(m) | Op::Max(m) => vec![m.ty],
-        Op::Cvt(Cvt { from, .. }) | Op::CvtPack { from, merge: None, .. } => vec![*from],
-        Op::CvtPack { from, .. } => vec![*from, *from, B32],
-        Op::Setp { ty, .. } | Op::Set { ty, .. } | Op::Selp { ty } => vec![*ty, *ty, Pred],
-        Op::Slct { ty, by, .. } => vec![*ty, *ty, *by],
-        Op::Logic { ty, .. } | Op::Not { ty } | Op::Cnot { ty } | Op::Brev { ty } => vec![*ty],
-        Op::Popc { ty } | Op::Clz { ty } | Op::Bfind { ty, .. } => vec![*ty],
-        Op::Shl { ty } | Op::Shr { ty } | Op::Szext { ty, .. } | Op::Bfe { ty } => vec![*ty, U32],
-        Op::Bfi { ty } => vec![*ty, *ty, U32],
-        Op::Lop3 { .. } => vec![B32, B32, B32, B32, Pred],
-        _ => vec![B32],
-    }
-}
-
 /// The results of an operation; `None` where it is not known, which the sources do not change.
 pub(super) fn evaluate(op: &Op, s: &[u64; 5], carry: &mut bool) -> Option<Results> {
-    Some([
-        match op {
-            Op::Mov { .. } => s[0],
-            Op::Selp { .. } => {
-                if s[2] & 1 != 0 {
-                    s[0]
-                } else {
-                    s[1]
-                }
+    if let Some((float, ty)) = op.float() {
+        return Some([float::evaluate(float, ty, s)?, 0]);
+    }
+    let [a, b, c, ..] = *s;
+    let value = match op {
+        Op::Mov { .. } => a,
+        Op::Cvt(cvt) => convert::convert(cvt, s)?,
+        Op::CvtPack { to, from, merge } => convert::pack(*to, *from, merge.is_some(), s)?,
+        // Integers.
+        Op::Add { ty, mode, carry: flags } => integer::add(*ty, *mode, *flags, s, carry)?,
+        Op::Sub { ty, mode, carry: flags } => integer::subtract(*ty, *mode, *flags, s, carry)?,
+        Op::Mul { ty, half, .. } => integer::product(*ty, (*half)?, a, b),
+        Op::Mad { ty, half, mode, carry: flags } => {
+            integer::mad(*ty, (*half)?, *mode, *flags, s, carry)
+        }
+        Op::Mul24 { ty, half } => integer::product24(*ty, *half, a, b),
+        Op::Mad24 { ty, half, sat } => integer::mad24(*ty, *half, *sat, s),
+        Op::Div { ty, .. } => integer::divide(*ty, a, b),
+        Op::Rem { ty } => integer::remainder(*ty, a, b),
+        Op::Abs { ty, .. } => number(a, *ty).unsigned_abs() as u64,
+        Op::Neg { ty, .. } => number(a, *ty).wrapping_neg() as u64,
+        Op::Min(m) => integer::min_max(*m, s, Ord::min)?,
+        Op::Max(m) => integer::min_max(*m, s, Ord::max)?,
+        Op::Sad { ty } => integer::sum_of_difference(*ty, s),
+        Op::Dp4a { a: x, b: y } => integer::dot(s, [*x, *y], 4, false),
+        Op::Dp2a { a: x, b: y, high } => integer::dot(s, [*x, *y], 2, *high),
+        Op::Simd(simd) => Video::from(*simd).evaluate(a as u32, b as u32, c as u32).into(),
+        Op::Video(video) => video.evaluate(a as u32, b as u32, c as u32).into(),
+        // Nothing asks what a policy is.
+        Op::Createpolicy { .. } => 0,
+        // Floating-point numbers only.
+        Op::Fma { .. } | Op::Rcp { .. } | Op::Sqrt { .. } | Op::Approx { .. } => return None,
+        Op::Copysign { .. } | Op::Testp { .. } => return None,
+        // Comparison and selection.
+        Op::Setp { cmp, combine, ty, ftz } => return setp(*cmp, *combine, *ty, *ftz, s),
+        Op::Set { cmp, combine, to, ty, ftz } => set(*cmp, *combine, *to, *ty, *ftz, s)?,
+        Op::Selp { .. } => {
+            if c & 1 != 0 {
+                a
+            } else {
+                b
             }
-            Op::Setp { cmp, combine, ty, ftz } => return setp(*cmp, *combine, *ty, *ftz, s),
-            Op::Set { cmp, combine, to, ty, ftz } => set(*cmp, *combine, *to, *ty, *ftz, s)?,
-            Op::Slct { by, ftz, .. } => {
-                let positive = if by.is_float() {
-                    float::compare(Cmp::Ge, *by, *ftz, s[2], 0)?
-                } else {
-                    signed(s[2], 32) >= 0
-                };
-                if positive { s[0] } else { s[1] }
-            }
-            Op::Cvt(cvt) => convert::convert(cvt, s)?,
-            Op::CvtPack { to, from, merge } => convert::pack(*to, *from, merge.is_some(), s)?,
-            Op::Lop3 { combine } => return Some(bits::lop3(*combine, s)),
-            op => match op.float_type() {
-                Some(ty) => float::evaluate(op, ty, s)?,
-                None => match integer::evaluate(op, s, carry) {
-                    Some(value) => value,
-                    None => bits::evaluate(op, s)?,
-                },
-            },
-        },
-        0,
-    ])
+        }
+        Op::Slct { by, ftz, .. } => {
+            let positive = if by.is_float() {
+                float::compare(Cmp::Ge, *by, *ftz, c, 0)?
+            } else {
+                signed(c, 32) >= 0
+            };
+            if positive { a } else { b }
+        }
+        // Bits.
+        Op::Logic { op, .. } => logic(*op, a, b),
+        Op::Not { .. } => !a,
+        Op::Cnot { ty } => u64::from(unsigned(a, ty.bits()) == 0),
+        Op::Lop3 { combine } => return Some(bits::lop3(*combine, s)),
+        Op::Shl { ty } => bits::shift_left(*ty, a, b as u32),
+        Op::Shr { ty } => bits::shift_right(*ty, a, b as u32),
+        Op::Shf { left, wrap } => bits::funnel(*left, *wrap, s),
+        Op::Popc { ty } => unsigned(a, ty.bits()).count_ones().into(),
+        Op::Clz { ty } => (unsigned(a, ty.bits()).leading_zeros() - (64 - ty.bits())).into(),
+        Op::Bfind { ty, shiftamt } => bits::find(*ty, a, *shiftamt),
+        Op::Fns => bits::nth_set(a as u32, b as u32 & 31, c as u32 as i32).into(),
+        Op::Brev { ty } => unsigned(a, ty.bits()).reverse_bits() >> (64 - ty.bits()),
+        Op::Bfe { ty } => bits::extract(*ty, a, b as u32 & 255, c as u32 & 255),
+        Op::Bfi { ty } => bits::insert(*ty, a, b, c as u32 & 255, s[3] as u32 & 255),
+        Op::Bmsk { wrap } => bits::mask(a, b, *wrap),
+        Op::Prmt { mode } => bits::permute(*mode, s),
+        Op::Szext { wrap, ty } => bits::extend(*ty, a, b, *wrap),
+        // What is more than values, or something else.
+        Op::Cvta { .. } | Op::Isspacep { .. } | Op::Ld(_) | Op::St(_) | Op::Ldu(_) => return None,
+        Op::Atom(_) | Op::Red(_) | Op::Prefetch { .. } | Op::Hint { .. } => return None,
+        Op::Mbarrier(_) | Op::CpAsync { .. } | Op::CpAsyncCommit => return None,
+        Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll => return None,
+        Op::Alloca { .. } | Op::Stacksave { .. } | Op::Stackrestore { .. } => return None,
+        Op::Bar { .. } | Op::BarWarpSync | Op::Shfl { .. } | Op::Vote { .. } => return None,
+        Op::Match { .. } | Op::Activemask | Op::Redux { .. } | Op::Elect => return None,
+        Op::Membar { .. } | Op::Fence { .. } | Op::Nanosleep | Op::Pmevent { .. } => return None,
+        Op::Bra { .. } | Op::BrxIdx { .. } | Op::Call { .. } | Op::Ret { .. } => return None,
+        Op::Exit | Op::Trap | Op::Brkpt | Op::Unsupported { .. } => return None,
+        Op::Tex(_) | Op::Tld4 { .. } | Op::Txq { .. } | Op::Suq { .. } => return None,
+        Op::Suld(_) | Op::Sust(_) | Op::Sured(_) => return None,
+    };
+    Some([value, 0])
 }
 
 /// The low `bits` of a value, as an unsigned number.

@@ -57,7 +57,7 @@ fn group(lanes: &[Thread], lane: usize, waiting: Waiting, patient: bool) -> Opti
     }
     let same = |thread: &Thread| match thread.state {
         State::Warp(other) => other.op == waiting.op && other.mask == waiting.mask,
-        _ => false,
+        State::Ready | State::Barrier(_) | State::Done => false,
     };
     let (ready, gone) = (those(&same), those(&Thread::is_done));
     let absent = u32::MAX.checked_shl(lanes.len() as u32).unwrap_or(0);

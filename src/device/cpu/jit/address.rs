@@ -51,7 +51,9 @@ impl Frame {
                 {
                     &mut frame.shared_bytes
                 }
-                _ => continue,
+                Space::Shared | Space::SharedCta | Space::SharedCluster => continue,
+                Space::Reg | Space::Sreg | Space::Const | Space::Global | Space::Tex => continue,
+                Space::ParamEntry | Space::ParamFunc => continue,
             };
             let offset = end.next_multiple_of(alignment);
             *end = offset + variable.bytes();
@@ -106,11 +108,7 @@ impl Temporaries {
 }
 
 fn symbols(body: &Body) -> impl Iterator<Item = Symbol> {
-    body.instructions().flat_map(|i| &i.src).filter_map(|operand| match operand {
-        Operand::Symbol(symbol, _)
-        | Operand::Address(Address { base: Base::Symbol(symbol), .. }) => Some(*symbol),
-        _ => None,
-    })
+    body.instructions().flat_map(|i| &i.src).filter_map(Operand::symbol)
 }
 
 /// Functions that it calls may use shared variables that it does not name.
@@ -120,7 +118,7 @@ fn uses_module_shared(unit: &Unit<'_>, body: &Body) -> bool {
             Symbol::Variable(index) => {
                 matches!(unit.globals.place(index), Some(Place::Shared { .. }))
             }
-            _ => false,
+            Symbol::Local(_) | Symbol::Param(_) | Symbol::Return(_) | Symbol::Function(_) => false,
         })
 }
 
@@ -131,7 +129,7 @@ fn uses_dynamic_shared(unit: &Unit<'_>, body: &Body) -> bool {
                 unit.module.variables.get(index as usize).is_some_and(|v| v.is_dynamic())
             }
             Symbol::Local(index) => body.locals.get(index as usize).is_some_and(|v| v.is_dynamic()),
-            _ => false,
+            Symbol::Param(_) | Symbol::Return(_) | Symbol::Function(_) => false,
         })
 }
 
@@ -255,11 +253,10 @@ impl Known {
     }
 
     fn operand(&self, operand: &Operand) -> Option<(Symbol, i64)> {
-        match operand {
-            Operand::Symbol(symbol, offset) => Some((*symbol, *offset)),
-            Operand::Reg(reg) => self.0.get(reg).copied(),
-            _ => None,
+        if let Operand::Symbol(symbol, offset) = operand {
+            return Some((*symbol, *offset));
         }
+        self.0.get(&operand.reg()?).copied()
     }
 
     /// The symbol and offset that an address is known to be.

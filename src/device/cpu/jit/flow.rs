@@ -4,7 +4,7 @@
 use crate::ptx::{
     ast::{Body, FunctionKind, Module, Statement},
     cfg::{Cfg, Liveness},
-    operand::{Operand, Reg, Scalar, Special, Symbol},
+    operand::{Decides, Operand, Reg, Special, Symbol},
 };
 
 /// For each function of the module, whether a kernel may call it.
@@ -42,16 +42,8 @@ pub(super) fn reachable_functions(module: &Module) -> Vec<bool> {
 /// than a warp meet there.
 pub(super) fn uses_reserved_shared(module: &Module) -> bool {
     let reserved = |operand: &Operand| {
-        matches!(
-            operand,
-            Operand::Special(Special::Scalar(
-                Scalar::ReservedSmemOffsetBegin
-                    | Scalar::ReservedSmemOffsetEnd
-                    | Scalar::ReservedSmemOffsetCap
-                    | Scalar::ReservedSmemOffset0
-                    | Scalar::ReservedSmemOffset1
-            ))
-        )
+        let Operand::Special(Special::Scalar(scalar)) = operand else { return false };
+        scalar.decides() == Decides::ReservedShared
     };
     let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
     bodies.flat_map(Body::instructions).any(|i| i.src.iter().any(reserved))
@@ -63,7 +55,7 @@ fn takes_address(module: &Module) -> bool {
         match init {
             Init::Value(Value::Address(a)) => matches!(a.symbol, Symbol::Function(_)),
             Init::List(items) => items.iter().any(of),
-            _ => false,
+            Init::Value(_) | Init::Text(_) => false,
         }
     }
     module.variables.iter().filter_map(|v| v.init.as_ref()).any(of)
@@ -76,7 +68,7 @@ pub(super) fn loop_headers(body: &Body, cfg: &Cfg) -> Vec<bool> {
         let statements = &body.statements[block.statements.clone()];
         let label = statements.iter().rev().find_map(|statement| match statement {
             Statement::Label(label) => Some(label.0 as usize),
-            _ => None,
+            Statement::Instruction(_) | Statement::Pragma(_) => None,
         });
         if let Some(label) = label {
             headers[label] = true;

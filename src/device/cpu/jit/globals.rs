@@ -57,7 +57,9 @@ impl Globals {
                     globals.add_shared(index as u32, variable);
                     continue;
                 }
-                _ => continue,
+                Space::Reg | Space::Sreg | Space::Local | Space::Tex => continue,
+                Space::Param | Space::ParamEntry | Space::ParamFunc => continue,
+                Space::SharedCluster => continue,
             };
             let range = alloc(bytes, access)?;
             globals.ranges.insert(index as u32, range);
@@ -151,7 +153,9 @@ impl Globals {
                 None => 0,
             },
             Symbol::Function(index) => super::function_handle(index),
-            _ => return Err(bad("the address of a local symbol")),
+            Symbol::Local(_) | Symbol::Param(_) | Symbol::Return(_) => {
+                return Err(bad("the address of a local symbol"));
+            }
         };
         let value = base.wrapping_add(address.offset as u64);
         Ok(match address.mask {

@@ -5,10 +5,7 @@ use std::sync::Arc;
 use super::code::Code;
 use crate::{
     device::{FaultKind, Frame, FunctionInfo, Location, cpu::launch::Entry},
-    ptx::{
-        modifier::{AtomOp, ShflMode, VoteMode},
-        types::Type,
-    },
+    ptx::op::WarpOp,
 };
 
 /// A compiled kernel.
@@ -105,17 +102,6 @@ impl Reduce {
             Self::Any => u64::from(trues > 0),
         }
     }
-}
-
-/// An operation of a warp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::device::cpu) enum WarpOp {
-    Sync,
-    Activemask,
-    Shfl(ShflMode),
-    Vote(VoteMode),
-    Match { all: bool },
-    Redux(AtomOp, Type),
 }
 
 /// A place in a kernel at which a thread can be stopped.

@@ -12,6 +12,7 @@ mod half;
 mod integer;
 mod mbarrier;
 mod memory;
+mod operation;
 mod special;
 mod texture;
 mod threads;
@@ -375,45 +376,6 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    /// Every family in turn; an instruction that none knows is not supported.
-    fn operation(&mut self, instruction: &Instruction) -> Step {
-        match &instruction.op {
-            Op::Mov { .. } | Op::Cvta { .. } | Op::Isspacep { .. } => self.copy(instruction),
-            Op::Cvt(cvt) => self.convert(instruction, cvt),
-            Op::Ld(_) | Op::Ldu(_) | Op::St(_) | Op::Prefetch { .. } => self.memory(instruction),
-            Op::Atom(atomic) | Op::Red(atomic) => self.atomic(instruction, atomic),
-            Op::CpAsync { ignore, .. } => self.copy_to_shared(instruction, *ignore),
-            // Such copies are done at once.
-            Op::CpAsyncCommit | Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll => Ok(()),
-            Op::Mbarrier(mbarrier) => self.mbarrier(instruction, mbarrier),
-            Op::Hint { .. } => Ok(()),
-            Op::Createpolicy { .. } => {
-                let none = self.b.ins().iconst(types::I64, 0);
-                self.set(instruction, none)
-            }
-            Op::Membar { .. } | Op::Fence { .. } => {
-                self.b.ins().fence();
-                Ok(())
-            }
-            Op::Bar { .. } => self.arrive(instruction),
-            Op::BrxIdx { .. } | Op::Ret { .. } | Op::Exit | Op::Trap | Op::Brkpt => {
-                self.control(instruction)
-            }
-            // Its turn is over soon all the same, where it is in a loop.
-            Op::Nanosleep => {
-                self.forget_loads();
-                Ok(())
-            }
-            Op::Pmevent { .. } => Ok(()),
-            Op::Call { .. } => self.call(instruction),
-            Op::Tex(_) | Op::Tld4 { .. } | Op::Txq { .. } | Op::Suq { .. } => {
-                self.image(instruction)
-            }
-            Op::Suld(_) | Op::Sust(_) => self.image(instruction),
-            _ => self.arithmetic(instruction),
-        }
-    }
-
     // Registers and operands -----------------------------------------------------------------------
 
     pub(super) fn variable(&self, reg: Reg) -> Variable {
@@ -480,7 +442,12 @@ impl Lower<'_, '_> {
                 self.fit(address, clif)
             }
             Operand::Vector(parts) => self.pack(parts, ty)?,
-            _ => return Err(Unsupported("an operand of an unknown kind")),
+            Operand::Address(_) | Operand::Bracket(_) | Operand::Label(_) => {
+                return Err(Unsupported("an operand of another kind"));
+            }
+            Operand::Table(_) | Operand::Sink => {
+                return Err(Unsupported("an operand of another kind"));
+            }
         })
     }
 
@@ -531,17 +498,16 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn set_operand(&mut self, operand: &Operand, value: Value) -> Step {
-        match operand {
-            Operand::Reg(reg) => {
-                let ty = clif_type(self.body.registers.ty(*reg));
-                let value = self.fit(value, ty);
-                self.b.def_var(self.variable(*reg), value);
-                Ok(())
-            }
-            Operand::Sink => Ok(()),
-            Operand::Vector(parts) => self.unpack(parts, value),
-            _ => Err(Unsupported("a destination of an unknown kind")),
+        if let Operand::Sink = operand {
+            return Ok(());
         }
+        if let Operand::Vector(parts) = operand {
+            return self.unpack(parts, value);
+        }
+        let reg = operand.reg().ok_or(Unsupported("a destination of another kind"))?;
+        let value = self.fit(value, clif_type(self.body.registers.ty(reg)));
+        self.b.def_var(self.variable(reg), value);
+        Ok(())
     }
 
     /// Writes the first destination, `ty` extended by its sign where the register is wider.
@@ -675,6 +641,6 @@ pub(super) fn zero_of(b: &mut FunctionBuilder<'_>, ty: ir::Type) -> Value {
 fn next_location(statements: &[Statement]) -> Option<LocationId> {
     statements.iter().find_map(|statement| match statement {
         Statement::Instruction(instruction) => instruction.location,
-        _ => None,
+        Statement::Label(_) | Statement::Pragma(_) => None,
     })
 }

@@ -40,7 +40,7 @@ use cranelift_module::{FuncId, Linkage, Module as _};
 
 pub(super) use format::{MAX_STRING, formatted};
 pub(super) use globals::{Globals, Place as Placed};
-pub(super) use kernel::{Kernel, Reduce, Resume, Schedule, WarpOp};
+pub(super) use kernel::{Kernel, Reduce, Resume, Schedule};
 pub(super) use lanes::Lanes;
 pub(super) use lower::PROVIDED;
 pub(super) use output::take_assertion;

@@ -102,14 +102,15 @@ fn carries(body: &Body, cfg: &Cfg, blocks: &[BlockId], live: &RegSet) -> bool {
 /// Whether a loop changes nothing that a later turn could depend on, except by trying to take a lock.
 fn only_waits(body: &Body, cfg: &Cfg, blocks: &[BlockId]) -> bool {
     let mut instructions = blocks.iter().flat_map(|id| cfg.instructions(body, *id));
-    instructions.all(|(_, i)| match &i.op {
-        // `atomicAdd(p, 0)` is a way to read.
-        Op::Atom(atomic) => match atomic.op {
+    instructions.all(|(_, i)| {
+        let Op::Atom(atomic) = &i.op else { return !i.op.facts().changes };
+        match atomic.op {
             AtomOp::Cas | AtomOp::Exch => true,
+            // `atomicAdd(p, 0)` is a way to read.
             AtomOp::Add | AtomOp::Or => matches!(i.src.get(1), Some(Operand::Int(0))),
-            _ => false,
-        },
-        op => !op.facts().changes,
+            AtomOp::And | AtomOp::Xor | AtomOp::Inc | AtomOp::Dec => false,
+            AtomOp::Min | AtomOp::Max => false,
+        }
     })
 }
 

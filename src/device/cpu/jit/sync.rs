@@ -12,7 +12,7 @@ use std::mem::offset_of;
 use cranelift_codegen::ir::{self, Block, InstBuilder, Value, types};
 
 use super::{
-    Reduce, Resume, Schedule, WarpOp, flow,
+    Reduce, Resume, Schedule, flow,
     kernel::{ResumePoint, SiteKind},
     lower::{Lower, Step, Unsupported, clif_type},
     place::Place,
@@ -25,7 +25,7 @@ use crate::{
         cfg::Cfg,
         inst::{Instruction, Op},
         modifier::BarKind,
-        op::Floats,
+        op::{Floats, Waits, WarpOp},
         operand::{Grid, Operand, Reg, Special},
         types::Type,
     },
@@ -60,7 +60,7 @@ impl Plan {
         let is_kernel = function.kind == FunctionKind::Entry;
         let waits = |(at, statement): (usize, &Statement)| match statement {
             Statement::Instruction(i) if is_kernel && resume_kind(i).is_some() => Some(at),
-            _ => None,
+            Statement::Instruction(_) | Statement::Label(_) | Statement::Pragma(_) => None,
         };
         let spins = if is_kernel { spin::spins(body, cfg) } else { Vec::new() };
         let waiting = body.statements.iter().enumerate().filter_map(waits);
@@ -129,30 +129,33 @@ fn lay_out(body: &Body, points: Vec<Vec<Reg>>) -> (Vec<Vec<(Reg, usize)>>, usize
 
 /// What a thread waits for at this instruction, if it does.
 pub(super) fn resume_kind(i: &Instruction) -> Option<Resume> {
-    let barrier = |reduce| Some(Resume::Barrier { reduce });
-    match i.op {
-        Op::Bar { kind: BarKind::Sync, .. } => barrier(Reduce::Nothing),
-        Op::Bar { kind: BarKind::RedPopc, .. } => barrier(Reduce::Count),
-        Op::Bar { kind: BarKind::RedAnd, .. } => barrier(Reduce::All),
-        Op::Bar { kind: BarKind::RedOr, .. } => barrier(Reduce::Any),
-        Op::BarWarpSync => Some(Resume::Warp(WarpOp::Sync)),
-        Op::Shfl { mode, sync: true } => Some(Resume::Warp(WarpOp::Shfl(mode))),
-        Op::Vote { mode, sync: true } => Some(Resume::Warp(WarpOp::Vote(mode))),
-        Op::Match { all, .. } => Some(Resume::Warp(WarpOp::Match { all })),
-        Op::Redux { op, ty, .. } if ty.bytes() == 4 && !ty.is_float() => {
-            Some(Resume::Warp(WarpOp::Redux(op, ty)))
+    match i.op.facts().waits {
+        Waits::No => None,
+        Waits::Block(kind) => {
+            let reduce = match kind {
+                BarKind::Sync => Reduce::Nothing,
+                BarKind::RedPopc => Reduce::Count,
+                BarKind::RedAnd => Reduce::All,
+                BarKind::RedOr => Reduce::Any,
+                BarKind::Arrive => return None,
+            };
+            Some(Resume::Barrier { reduce })
         }
-        Op::Activemask => Some(Resume::Warp(WarpOp::Activemask)),
-        _ => None,
+        Waits::Warp(WarpOp::Redux(_, ty)) if ty.bytes() != 4 || ty.is_float() => None,
+        Waits::Warp(op) => Some(Resume::Warp(op)),
     }
 }
 
 /// How many of `%tid.x`, `.y` and `.z`, in this order, the body reads.
 fn axes(body: &Body) -> usize {
-    let needed = |operand: &Operand| match operand {
-        Operand::Special(Special::Axis(Grid::Tid, axis)) => *axis as usize + 1,
-        Operand::Special(Special::Whole(Grid::Tid)) => 3,
-        _ => 0,
+    let needed = |operand: &Operand| {
+        let Operand::Special(special) = operand else { return 0 };
+        match special {
+            Special::Axis(Grid::Tid, axis) => *axis as usize + 1,
+            Special::Whole(Grid::Tid) => 3,
+            Special::Axis(..) | Special::Whole(_) => 0,
+            Special::Scalar(_) | Special::Envreg(_) | Special::Pm(..) => 0,
+        }
     };
     let operands = body.instructions().flat_map(|i| i.src.iter().flat_map(Operand::lanes));
     operands.map(needed).max().unwrap_or(0).min(3)
@@ -185,10 +188,10 @@ fn flush(op: &Op) -> Flush {
 
 /// Whether it is no barrier or warp operation, or the common barrier of all threads.
 fn is_plain(i: &Instruction) -> bool {
-    match i.op {
-        Op::Bar { kind, .. } => kind == BarKind::Sync && matches!(i.src[..], [Operand::Int(0)]),
-        _ => resume_kind(i).is_none(),
+    if let Op::Bar { kind, .. } = i.op {
+        return kind == BarKind::Sync && matches!(i.src[..], [Operand::Int(0)]);
     }
+    resume_kind(i).is_none()
 }
 
 impl Lower<'_, '_> {
@@ -199,7 +202,7 @@ impl Lower<'_, '_> {
         let state = self.plan.resumes.len() as u32;
         self.plan.resumes.push(ResumePoint { kind, site });
         if self.plan.schedule == Schedule::Warp {
-            self.hand_over(instruction)?;
+            self.hand_over(instruction, kind)?;
         }
         let point = self.plan.points.binary_search(&at);
         let point = point.map_err(|_| Unsupported("not a place to wait"))?;
@@ -298,12 +301,13 @@ impl Lower<'_, '_> {
     }
 
     /// What others need to know of a thread that waits.
-    pub(super) fn hand_over(&mut self, i: &Instruction) -> Step {
+    pub(super) fn hand_over(&mut self, i: &Instruction, kind: Resume) -> Step {
         let mask = offset_of!(Exchange, mask);
-        match i.op {
-            Op::Bar { kind, .. } => {
+        let op = match kind {
+            Resume::Warp(op) => op,
+            Resume::Barrier { reduce } => {
                 self.give_operand(i, 0, mask)?;
-                let reduces = kind != BarKind::Sync;
+                let reduces = reduce != Reduce::Nothing;
                 let counted = i.src.len() > 1 + usize::from(reduces);
                 let count = if counted { 1 } else { usize::MAX };
                 self.give_operand(i, count, offset_of!(Exchange, b))?;
@@ -311,28 +315,32 @@ impl Lower<'_, '_> {
                     let predicate = self.source(i, i.src.len() - 1, Type::Pred)?;
                     self.give_value(predicate);
                 }
+                return Ok(());
             }
-            Op::BarWarpSync => self.give_operand(i, 0, mask)?,
-            Op::Shfl { .. } => {
+            Resume::Start | Resume::Yield { .. } => return Ok(()),
+        };
+        let ty = match op {
+            WarpOp::Activemask => return Ok(()),
+            WarpOp::Sync => return self.give_operand(i, 0, mask),
+            WarpOp::Shfl(_) => {
                 let value = self.source(i, 0, Type::B32)?;
                 self.give_value(value);
                 self.give_operand(i, 1, offset_of!(Exchange, b))?;
                 self.give_operand(i, 2, offset_of!(Exchange, c))?;
-                self.give_operand(i, 3, mask)?;
+                return self.give_operand(i, 3, mask);
             }
-            Op::Vote { .. } => {
-                let value = self.source(i, 0, Type::Pred)?;
-                self.give_value(value);
-                self.give_operand(i, 1, mask)?;
+            WarpOp::Vote(_) => Type::Pred,
+            WarpOp::Redux(_, ty) => ty,
+            WarpOp::Match { .. } => {
+                let Op::Match { ty, .. } = i.op else {
+                    return Err(Unsupported("not a place to wait"));
+                };
+                ty
             }
-            Op::Match { ty, .. } | Op::Redux { ty, .. } => {
-                let value = self.source(i, 0, ty)?;
-                self.give_value(value);
-                self.give_operand(i, 1, mask)?;
-            }
-            _ => {}
-        }
-        Ok(())
+        };
+        let value = self.source(i, 0, ty)?;
+        self.give_value(value);
+        self.give_operand(i, 1, mask)
     }
 
     /// Writes what a thread gets for its waiting.

@@ -21,7 +21,7 @@ use crate::{
     ptx::{
         ast::{Body, Function, FunctionKind},
         inst::{Instruction, Op},
-        modifier::{Carry, Half},
+        modifier::Half,
         operand::{Address, Base, Operand, Reg},
         types::Space,
     },
@@ -79,13 +79,12 @@ impl Windows {
         }
         let argument = |address: &Address| {
             let Base::Symbol(symbol) = address.base else { return None };
-            match address::spot(unit, function, frame, symbol)? {
-                Spot::KernelParam { offset, bytes } => {
-                    let at = u64::try_from(address.offset).ok()?;
-                    (at + 8 <= bytes && (offset + at) % 8 == 0).then_some(offset + at)
-                }
-                _ => None,
-            }
+            let Spot::KernelParam { offset, bytes } = address::spot(unit, function, frame, symbol)?
+            else {
+                return None;
+            };
+            let at = u64::try_from(address.offset).ok()?;
+            (at + 8 <= bytes && (offset + at) % 8 == 0).then_some(offset + at)
         };
         let mut origins = vec![Origin::Unknown; body.registers.len()];
         let (mut changed, mut passes) = (true, 0);
@@ -134,24 +133,22 @@ fn origin(
         (Origin::Unknown, _) | (_, Origin::Unknown) => Origin::Unknown,
         _ => Origin::Mixed,
     };
-    match &i.op {
-        Op::Ld(access) if access.ty.bytes() == 8 && access.lanes == 1 => match i.src.first() {
-            Some(Operand::Address(address)) => {
-                argument(address).map_or(Origin::Mixed, Origin::Argument)
-            }
-            _ => Origin::Mixed,
-        },
-        Op::Mov { ty, .. } if ty.bytes() == 8 => of(0),
-        Op::Cvta { space: Space::Global, .. } => of(0),
-        Op::Add { ty, carry, .. } if ty.bytes() == 8 && *carry == Carry::default() => {
-            sum(of(0), of(1))
+    match (&i.op, i.src.as_slice()) {
+        (Op::Ld(access), [Operand::Address(address), ..])
+            if access.ty.bytes() == 8 && access.lanes == 1 =>
+        {
+            argument(address).map_or(Origin::Mixed, Origin::Argument)
         }
-        Op::Sub { ty, carry, .. } if ty.bytes() == 8 && *carry == Carry::default() => match of(1) {
+        (Op::Mov { ty, .. }, _) if ty.bytes() == 8 => of(0),
+        (Op::Cvta { space: Space::Global, .. }, _) => of(0),
+        (Op::Add { ty, carry, .. }, _) if ty.bytes() == 8 && !carry.is_used() => sum(of(0), of(1)),
+        (Op::Sub { ty, carry, .. }, _) if ty.bytes() == 8 && !carry.is_used() => match of(1) {
             Origin::Argument(_) => Origin::Mixed,
-            _ => of(0),
+            Origin::Unknown | Origin::Mixed => of(0),
         },
-        Op::Mad { half: Some(Half::Wide), .. } => of(2),
-        Op::Selp { ty } if ty.bytes() == 8 => of(0).meet(of(1)),
+        (Op::Mad { half: Some(Half::Wide), .. }, _) => of(2),
+        (Op::Selp { ty }, _) if ty.bytes() == 8 => of(0).meet(of(1)),
+        // From nothing that is known: whatever else it is, its accesses are looked up one by one.
         _ => Origin::Mixed,
     }
 }

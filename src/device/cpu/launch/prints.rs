@@ -84,7 +84,7 @@ impl Prints {
             return;
         }
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| self.printer.print(text))) {
-            lock().get_or_insert(Error::panicked(payload.as_ref()));
+            lock().get_or_insert(Error::panicked(payload));
         }
     }
 

@@ -2,9 +2,10 @@
 
 use super::{BLOCKED, DONE, Exchange, context::WARP};
 use crate::{
-    device::cpu::jit::{Kernel, Resume, WarpOp},
+    device::cpu::jit::{Kernel, Resume},
     ptx::{
         modifier::{AtomOp, ShflMode, VoteMode},
+        op::WarpOp,
         types::Type,
     },
 };
@@ -15,24 +16,25 @@ pub(super) fn resolve(kernel: &Kernel, states: &mut [u32], first: usize, exchang
     debug_assert!(states.len() <= WARP, "a warp has 32 lanes");
     let waiting = |state: u32| match kernel.resume(state).kind {
         Resume::Warp(op) if state & BLOCKED != 0 && state != DONE => Some(op),
-        _ => None,
+        Resume::Start | Resume::Yield { .. } | Resume::Barrier { .. } | Resume::Warp(_) => None,
     };
     let alive = lanes(states.len(), |lane| states[lane] != DONE);
     for lane in 0..states.len() {
         let Some(op) = waiting(states[lane]) else { continue };
         let state = states[lane];
         let mask = exchange.mask[first + lane];
-        let same = |other: usize| match op {
-            WarpOp::Activemask => states[other] == state,
-            _ => waiting(states[other]) == Some(op) && exchange.mask[first + other] == mask,
+        // It asks who is there, and names nobody.
+        let asks = op == WarpOp::Activemask;
+        let same = |other: usize| match asks {
+            true => states[other] == state,
+            false => waiting(states[other]) == Some(op) && exchange.mask[first + other] == mask,
         };
         let ready = lanes(states.len(), same);
-        let group = match op {
-            WarpOp::Activemask => ready,
-            // Lanes that have exited, or never were, are not waited for.
-            _ if mask & alive & !ready == 0 => mask & ready | 1 << lane,
-            _ => continue,
-        };
+        // Lanes that have exited, or never were, are not waited for.
+        if !asks && mask & alive & !ready != 0 {
+            continue;
+        }
+        let group = if asks { ready } else { mask & ready | 1 << lane };
         perform(op, group, first, exchange);
         for member in members(group) {
             states[member] &= !BLOCKED;

@@ -90,7 +90,8 @@ pub(super) fn answer(
         Query::Layers => match geometry {
             Geometry::A1d | Geometry::A2d => z,
             Geometry::Acube => z / 6,
-            _ => 1,
+            Geometry::D1 | Geometry::D2 | Geometry::D3 | Geometry::Cube => 1,
+            Geometry::D2ms | Geometry::A2dms => 1,
         },
         Query::Levels | Query::Samples => 1,
         Query::Normalized => u32::from(normalized),
@@ -218,7 +219,8 @@ impl Sampler {
                 Geometry::D1 | Geometry::D2 | Geometry::D3 => {
                     Fetch { geometry, texel: false, gather: None }.code()
                 }
-                _ => u32::MAX,
+                Geometry::A1d | Geometry::A2d | Geometry::Cube | Geometry::Acube => u32::MAX,
+                Geometry::D2ms | Geometry::A2dms => u32::MAX,
             },
             sample,
             texel,
@@ -247,7 +249,8 @@ impl Sampler {
         let [a, b, c, d] = at;
         let (axes, layer) = match self.geometry {
             Geometry::A1d | Geometry::A2d | Geometry::Acube => ([b, c, d], self.layer(a)),
-            _ => ([a, b, c], 0),
+            Geometry::D1 | Geometry::D2 | Geometry::D3 | Geometry::Cube => ([a, b, c], 0),
+            Geometry::D2ms | Geometry::A2dms => ([a, b, c], 0),
         };
         if fetch.texel {
             let at = std::array::from_fn(|axis| (axes[axis] as i32).wrapping_add(offset[axis]));
@@ -259,7 +262,8 @@ impl Sampler {
                 let (at, face) = face(floats);
                 (at, 6 * layer + face)
             }
-            _ => (floats, layer),
+            Geometry::D1 | Geometry::D2 | Geometry::D3 => (floats, layer),
+            Geometry::A1d | Geometry::A2d | Geometry::D2ms | Geometry::A2dms => (floats, layer),
         };
         let shift = Shift { slice, offset };
         Ok(match fetch.gather {
@@ -317,7 +321,8 @@ fn dimensions(geometry: Geometry) -> usize {
     match geometry {
         Geometry::D1 | Geometry::A1d => 1,
         Geometry::D3 => 3,
-        _ => 2,
+        Geometry::D2 | Geometry::A2d | Geometry::Cube | Geometry::Acube => 2,
+        Geometry::D2ms | Geometry::A2dms => 2,
     }
 }
 

@@ -82,14 +82,14 @@ impl SurfaceImage {
 
     /// What compiled code needs of it; only 2-D ones are flat.
     pub(super) fn flat(&self, handle: u64) -> Flat {
-        match self.geometry {
-            Geometry::D2 => Flat {
-                handle,
-                address: self.image.address(),
-                row_bytes: self.row_bytes,
-                rows: self.image.extent()[1],
-            },
-            _ => Flat::default(),
+        if self.geometry != Geometry::D2 {
+            return Flat::default();
+        }
+        Flat {
+            handle,
+            address: self.image.address(),
+            row_bytes: self.row_bytes,
+            rows: self.image.extent()[1],
         }
     }
 
@@ -102,7 +102,8 @@ impl SurfaceImage {
     pub(super) fn expect(&self, access: SurfaceAccess) -> Result<(), String> {
         let own = match self.geometry {
             Geometry::Cube | Geometry::Acube => Geometry::A2d,
-            other => other,
+            Geometry::D1 | Geometry::D2 | Geometry::D3 => self.geometry,
+            Geometry::A1d | Geometry::A2d | Geometry::D2ms | Geometry::A2dms => self.geometry,
         };
         if access.geometry == own { Ok(()) } else { Err(self.refusal(access)) }
     }
@@ -167,7 +168,9 @@ impl SurfaceImage {
             Geometry::D2 => [a, b, 0],
             Geometry::A1d => [b, 0, a],
             Geometry::A2d => [b, c, a],
-            _ => [a, b, c],
+            Geometry::D3 | Geometry::Cube | Geometry::Acube | Geometry::D2ms | Geometry::A2dms => {
+                [a, b, c]
+            }
         };
         let x = if access.formatted { x.saturating_mul(bytes as i32) } else { x };
         if x.cast_unsigned() & (bytes - 1) != 0 {

@@ -3,11 +3,11 @@
 use super::{Decoder, Step};
 use crate::{
     device::cpu::{
-        interp::program::{Action, Image, ImageCall, Inst, Slot},
+        interp::program::{Image, ImageCall, Inst, Slot},
         texture::{Fetch, SurfaceAccess, is_answered},
     },
     ptx::{
-        inst::{Instruction, Op},
+        inst::Instruction,
         modifier::{Clamp, Geometry, Mip, Query, Surface, Tex},
         operand::Operand,
         types::Type,
@@ -20,49 +20,53 @@ fn coordinates(geometry: Geometry) -> Step<usize> {
 }
 
 impl Decoder<'_> {
-    pub(super) fn image(&mut self, i: &Instruction, inst: &mut Inst) -> Step {
-        let handle = match i.src.first() {
+    /// The first source becomes the handle.
+    pub(super) fn image(
+        &mut self,
+        i: &Instruction,
+        inst: &mut Inst,
+        image: impl FnOnce(&mut Self) -> Step<Image>,
+    ) -> Step<Box<Image>> {
+        inst.src[0] = match i.src.first() {
             Some(operand @ Operand::Reg(_)) => self.source(operand, Type::U64)?,
             _ => return Err("a texture reference, where an object is needed"),
         };
-        inst.src[0] = handle;
-        let image = match &i.op {
-            Op::Tex(tex) => self.fetch(i, tex, None)?,
-            Op::Tld4 { component, tex } => self.fetch(i, tex, Some(*component as u8))?,
-            Op::Txq { query, .. } => self.query(i, *query, ImageCall::QueryTexture)?,
-            Op::Suq { query, .. } => self.query(i, *query, ImageCall::QuerySurface)?,
-            Op::Suld(surface) if !surface.formatted => {
-                let mut image = self.surface(i, surface, ImageCall::Read)?;
-                let to = i.dst.first().ok_or("no destination")?;
-                let into = to.lanes().iter().map(|lane| self.destination(lane));
-                image.into = into.collect::<Step<_>>()?;
-                image
-            }
-            Op::Sust(surface) if !surface.formatted || surface.ty.bytes() == 4 => {
-                let mut image = self.surface(i, surface, ImageCall::Write)?;
-                let data = i.src.get(2).ok_or("too few operands")?;
-                let data = data.lanes().iter().map(|lane| self.source(lane, surface.ty));
-                image.data = data.collect::<Step<_>>()?;
-                image
-            }
-            _ => return Err(""),
-        };
-        inst.action = Action::Image(Box::new(image));
-        Ok(())
+        image(self).map(Box::new)
     }
 
-    fn fetch(&mut self, i: &Instruction, tex: &Tex, gather: Option<u8>) -> Step<Image> {
+    pub(super) fn read(&mut self, i: &Instruction, surface: &Surface) -> Step<Image> {
+        if surface.formatted {
+            return Err("");
+        }
+        let mut image = self.surface(i, surface, ImageCall::Read)?;
+        let to = i.dst.first().ok_or("no destination")?;
+        let into = to.lanes().iter().map(|lane| self.destination(lane));
+        image.into = into.collect::<Step<_>>()?;
+        Ok(image)
+    }
+
+    pub(super) fn write(&mut self, i: &Instruction, surface: &Surface) -> Step<Image> {
+        if surface.formatted && surface.ty.bytes() != 4 {
+            return Err("");
+        }
+        let mut image = self.surface(i, surface, ImageCall::Write)?;
+        let data = i.src.get(2).ok_or("too few operands")?;
+        let data = data.lanes().iter().map(|lane| self.source(lane, surface.ty));
+        image.data = data.collect::<Step<_>>()?;
+        Ok(image)
+    }
+
+    pub(super) fn fetch(&mut self, i: &Instruction, tex: &Tex, gather: Option<u8>) -> Step<Image> {
         if tex.sampler {
             return Err("a sampler apart from its texture");
         }
         if tex.to.bytes() != 4 || tex.to.is_packed() {
             return Err("a result of halves");
         }
-        let texel = match tex.coord {
-            Type::S32 => true,
-            Type::F32 => false,
-            _ => return Err("coordinates of this type"),
-        };
+        if !matches!(tex.coord, Type::S32 | Type::F32) {
+            return Err("coordinates of this type");
+        }
+        let texel = tex.coord == Type::S32;
         let at = self.coordinates(i, tex.geometry)?;
         // There is one mipmap level, whatever is asked for.
         let skipped = match tex.mip {
@@ -111,7 +115,7 @@ impl Decoder<'_> {
         Ok(Image { call: call(access), at, offset, data, into, resident: None, ty: surface.ty })
     }
 
-    fn query(
+    pub(super) fn query(
         &mut self,
         i: &Instruction,
         query: Query,

@@ -5,7 +5,7 @@ use crate::{
     device::cpu::interp::program::*,
     ptx::{
         ast::Param,
-        inst::{Instruction, Op},
+        inst::Instruction,
         modifier::{Access, AtomOp, Atomic, BarKind, CacheHints, Mbarrier, MbarrierOp},
         operand::{Axis, Label, Operand, Special, Symbol},
         types::{Space, Type},
@@ -120,7 +120,7 @@ impl Decoder<'_> {
                 !float || matches!(atomic.ty.element(), Type::F16 | Type::Bf16)
             }
             AtomOp::Cas => atomic.lanes == 1,
-            _ => !float,
+            AtomOp::And | AtomOp::Or | AtomOp::Xor | AtomOp::Inc | AtomOp::Dec => !float,
         };
         if !known || atomic.ty.bytes() < 2 {
             return Err("this atomic operation");
@@ -234,27 +234,9 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Sources become: value, mask, lane, clamp.
-    pub(super) fn warp(&mut self, i: &Instruction, inst: &mut Inst) -> Step {
-        let b32 = Type::B32;
-        let op = match &i.op {
-            Op::BarWarpSync => WarpOp::Sync,
-            Op::Activemask => WarpOp::Activemask,
-            Op::Elect => WarpOp::Elect,
-            Op::Shfl { mode, sync: true } => WarpOp::Shfl(*mode),
-            Op::Vote { mode, sync: true } => WarpOp::Vote(*mode),
-            Op::Match { all, .. } => WarpOp::Match { all: *all },
-            Op::Redux { op, ty, .. } if ty.bytes() == 4 && !ty.is_float() => {
-                WarpOp::Redux(*op, *ty)
-            }
-            _ => return Err(""),
-        };
-        let first = match &i.op {
-            Op::Vote { .. } => Type::Pred,
-            Op::Match { ty, .. } | Op::Redux { ty, .. } => *ty,
-            _ => b32,
-        };
-        self.values(i, &[first, b32], inst)?;
+    /// Sources become: value, mask, lane, clamp; the value, which is the first of them, is of type `ty`.
+    pub(super) fn warp(&mut self, i: &Instruction, op: WarpOp, ty: Type, inst: &mut Inst) -> Step {
+        self.values(i, &[ty, Type::B32], inst)?;
         let (src, none) = (inst.src, self.constant(0));
         inst.src = match op {
             WarpOp::Sync | WarpOp::Elect => [none, src[0], none, none, none],
@@ -270,39 +252,29 @@ impl Decoder<'_> {
 
     // Control --------------------------------------------------------------------------------------
 
-    pub(super) fn control(&mut self, i: &Instruction, inst: &mut Inst) -> Step {
-        inst.action = match &i.op {
-            Op::Bra { .. } => {
-                let label = i.branch_target().ok_or("a branch without a label")?;
-                Action::Jump(self.target(label))
-            }
-            Op::BrxIdx { .. } => {
-                let table = match i.src.get(1) {
-                    Some(Operand::Table(table)) => self.body.tables.get(*table as usize),
-                    _ => None,
-                };
-                let labels = &table.ok_or("a branch without a table")?.labels;
-                let targets: Box<[u32]> = labels.iter().map(|label| self.target(*label)).collect();
-                if targets.is_empty() {
-                    return Err("an empty table");
-                }
-                let index = i.src.first().ok_or("too few operands")?;
-                inst.src[0] = self.source(index, Type::U32)?;
-                Action::Table(targets)
-            }
-            Op::Call { .. } => Action::Call(Box::new(self.call(i, inst)?)),
-            Op::Ret { .. } => Action::Return,
-            Op::Exit => Action::Exit,
-            _ => Action::Trap,
-        };
-        Ok(())
+    pub(super) fn branch(&self, i: &Instruction) -> Step<u32> {
+        let label = i.branch_target().ok_or("a branch without a label")?;
+        Ok(self.target(label))
+    }
+
+    /// The first source becomes the index.
+    pub(super) fn branch_by_table(&mut self, i: &Instruction, inst: &mut Inst) -> Step<Box<[u32]>> {
+        let table = i.branch_table().and_then(|table| self.body.tables.get(table as usize));
+        let labels = &table.ok_or("a branch without a table")?.labels;
+        let targets: Box<[u32]> = labels.iter().map(|label| self.target(*label)).collect();
+        if targets.is_empty() {
+            return Err("an empty table");
+        }
+        let index = i.src.first().ok_or("too few operands")?;
+        inst.src[0] = self.source(index, Type::U32)?;
+        Ok(targets)
     }
 
     fn target(&self, label: Label) -> u32 {
         self.labels.get(label.0 as usize).copied().unwrap_or(0)
     }
 
-    fn call(&mut self, i: &Instruction, inst: &mut Inst) -> Step<Call> {
+    pub(super) fn call(&mut self, i: &Instruction, inst: &mut Inst) -> Step<Call> {
         let (ptx, body) = (self.ptx, self.body);
         let (params, returns) =
             ptx.parameters_of_call(body, i).ok_or("a call without a prototype")?;

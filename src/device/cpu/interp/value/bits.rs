@@ -2,43 +2,9 @@
 
 use super::{Results, logic, signed, unsigned};
 use crate::ptx::{
-    inst::Op,
     modifier::{BoolOp, PrmtMode},
     types::Type,
 };
-
-pub(super) fn evaluate(op: &Op, s: &[u64; 5]) -> Option<u64> {
-    let [a, b, c, ..] = *s;
-    Some(match op {
-        Op::Logic { op, .. } => logic(*op, a, b),
-        Op::Not { .. } => !a,
-        Op::Cnot { ty } => u64::from(unsigned(a, ty.bits()) == 0),
-        Op::Shl { ty } => match b as u32 {
-            amount if amount >= ty.bits() => 0,
-            amount => a << amount,
-        },
-        Op::Shr { ty } => shift_right(*ty, a, b as u32),
-        Op::Shf { left, wrap } => funnel(*left, *wrap, s),
-        Op::Popc { ty } => unsigned(a, ty.bits()).count_ones().into(),
-        Op::Clz { ty } => (unsigned(a, ty.bits()).leading_zeros() - (64 - ty.bits())).into(),
-        Op::Bfind { ty, shiftamt } => find(*ty, a, *shiftamt),
-        Op::Brev { ty } => unsigned(a, ty.bits()).reverse_bits() >> (64 - ty.bits()),
-        Op::Bfe { ty } => extract(*ty, a, b as u32 & 255, c as u32 & 255),
-        Op::Bfi { ty } => insert(*ty, a, b, c as u32 & 255, s[3] as u32 & 255),
-        Op::Bmsk { wrap } => {
-            let [position, length] = [a, b].map(|v| amount(v, *wrap));
-            (ones(length) << position) as u64
-        }
-        Op::Prmt { mode } => permute(*mode, s),
-        Op::Szext { wrap, ty } => match amount(b, *wrap) {
-            0 => 0,
-            length if ty.is_signed() => signed(a, length) as u64,
-            length => unsigned(a, length),
-        },
-        Op::Fns => nth_set(a as u32, b as u32 & 31, c as u32 as i32).into(),
-        _ => return None,
-    })
-}
 
 /// Modulo 32, or clamped to 32.
 fn amount(value: u64, wrap: bool) -> u32 {
@@ -49,7 +15,11 @@ fn ones(length: u32) -> u128 {
     (1u128 << length.min(64)) - 1
 }
 
-fn shift_right(ty: Type, a: u64, amount: u32) -> u64 {
+pub(super) fn shift_left(ty: Type, a: u64, amount: u32) -> u64 {
+    if amount >= ty.bits() { 0 } else { a << amount }
+}
+
+pub(super) fn shift_right(ty: Type, a: u64, amount: u32) -> u64 {
     let bits = ty.bits();
     if ty.is_signed() {
         (signed(a, bits) >> amount.min(bits - 1)) as u64
@@ -60,14 +30,29 @@ fn shift_right(ty: Type, a: u64, amount: u32) -> u64 {
     }
 }
 
+/// `bmsk`.
+pub(super) fn mask(position: u64, length: u64, wrap: bool) -> u64 {
+    let [position, length] = [position, length].map(|value| amount(value, wrap));
+    (ones(length) << position) as u64
+}
+
+/// `szext`.
+pub(super) fn extend(ty: Type, a: u64, length: u64, wrap: bool) -> u64 {
+    match amount(length, wrap) {
+        0 => 0,
+        length if ty.is_signed() => signed(a, length) as u64,
+        length => unsigned(a, length),
+    }
+}
+
 /// The words `b:a` shifted; left gives the high word of that, right the low one.
-fn funnel(left: bool, wrap: bool, s: &[u64; 5]) -> u64 {
+pub(super) fn funnel(left: bool, wrap: bool, s: &[u64; 5]) -> u64 {
     let both = unsigned(s[1], 32) << 32 | unsigned(s[0], 32);
     let by = amount(s[2], wrap);
     if left { both << by >> 32 } else { both >> by }
 }
 
-fn find(ty: Type, a: u64, shiftamt: bool) -> u64 {
+pub(super) fn find(ty: Type, a: u64, shiftamt: bool) -> u64 {
     let bits = ty.bits();
     let value = if ty.is_signed() && signed(a, bits) < 0 { !a } else { a };
     match unsigned(value, bits) {
@@ -80,7 +65,7 @@ fn find(ty: Type, a: u64, shiftamt: bool) -> u64 {
 }
 
 /// `bfe`: bits beyond the field, or beyond the top, are the field's sign, or zero.
-fn extract(ty: Type, a: u64, position: u32, length: u32) -> u64 {
+pub(super) fn extract(ty: Type, a: u64, position: u32, length: u32) -> u64 {
     let most = ty.bits() - 1;
     if length == 0 {
         return 0;
@@ -94,7 +79,7 @@ fn extract(ty: Type, a: u64, position: u32, length: u32) -> u64 {
 }
 
 /// `bfi`: what lies beyond the top is lost.
-fn insert(ty: Type, a: u64, b: u64, position: u32, length: u32) -> u64 {
+pub(super) fn insert(ty: Type, a: u64, b: u64, position: u32, length: u32) -> u64 {
     if position >= ty.bits() {
         return b;
     }
@@ -102,7 +87,7 @@ fn insert(ty: Type, a: u64, b: u64, position: u32, length: u32) -> u64 {
     b & !mask | (a << position) & mask
 }
 
-fn permute(mode: Option<PrmtMode>, s: &[u64; 5]) -> u64 {
+pub(super) fn permute(mode: Option<PrmtMode>, s: &[u64; 5]) -> u64 {
     let bytes = (unsigned(s[1], 32) << 32 | unsigned(s[0], 32)).to_le_bytes();
     let at = s[2] as usize & 3;
     let picks: [usize; 4] = match mode {
@@ -127,7 +112,7 @@ fn permute(mode: Option<PrmtMode>, s: &[u64; 5]) -> u64 {
 }
 
 /// `fns`.
-fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
+pub(super) fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     let is_set = |bit: u32| mask >> bit & 1 != 0;
     let mut left = offset.unsigned_abs();
     if left == 0 {

@@ -36,11 +36,11 @@ struct Small {
 
 impl Small {
     fn of(ty: Type) -> Option<Self> {
-        match ty {
-            Type::E4m3x2 => Some(Self { format: Format::new(4, 7), largest: 0x7e }),
-            Type::E5m2x2 => Some(Self { format: Format::new(3, 15), largest: 0x7b }),
-            _ => None,
-        }
+        let known = [
+            (Type::E4m3x2, Self { format: Format::new(4, 7), largest: 0x7e }),
+            (Type::E5m2x2, Self { format: Format::new(3, 15), largest: 0x7b }),
+        ];
+        known.into_iter().find(|(known, _)| *known == ty).map(|(_, small)| small)
     }
 
     /// A finite or infinite number, rounded to nearest; what is beyond the largest becomes it.
@@ -81,11 +81,10 @@ fn small_pair(cvt: &Cvt, s: &[u64; 5]) -> Option<u64> {
         return Some(high << 16 | low);
     }
     let to = Small::of(cvt.to)?;
-    let (from, [high, low]) = match cvt.from {
-        Type::F32 => (F32, [unsigned(s[0], 32), unsigned(s[1], 32)]),
-        Type::F16x2 | Type::Bf16x2 => {
-            (Format::of(cvt.from)?, [unsigned(s[0] >> 16, 16), unsigned(s[0], 16)])
-        }
+    let from = Format::of(cvt.from)?;
+    let [high, low] = match (cvt.from.is_packed(), from.width()) {
+        (false, 32) => [unsigned(s[0], 32), unsigned(s[1], 32)],
+        (true, 16) => [unsigned(s[0] >> 16, 16), unsigned(s[0], 16)],
         _ => return None,
     };
     let [high, low] = [high, low].map(|value| to.narrow(from, positive_of(from, value)));

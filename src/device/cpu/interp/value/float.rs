@@ -6,60 +6,51 @@ use super::{
     each_lane,
 };
 use crate::ptx::{
-    inst::Op,
     modifier::{Accuracy, Cmp, Function, MinMax, Mode, Rounding, Test},
+    op::FloatOp,
     types::Type,
 };
 
-pub(super) fn evaluate(op: &Op, ty: Type, s: &[u64; 5]) -> Option<u64> {
-    each_lane(ty, s, |ty, s| scalar(op, ty, Format::of(ty)?, s))
+pub(super) fn evaluate(op: FloatOp, ty: Type, s: &[u64; 5]) -> Option<u64> {
+    each_lane(ty, s, |ty, s| scalar(op, Format::of(ty)?, s))
 }
 
-fn scalar(op: &Op, ty: Type, f: Format, s: &[u64; 5]) -> Option<u64> {
+fn scalar(op: FloatOp, f: Format, s: &[u64; 5]) -> Option<u64> {
     let [a, b, c, ..] = *s;
     let half = f.width() == 16;
     Some(match op {
-        Op::Add { mode, .. } => finished(f, *mode, [a, b, 0], |f, r, [a, b, _]| add(f, a, b, r))?,
-        Op::Sub { mode, .. } => {
-            finished(f, *mode, [a, b, 0], |f, r, [a, b, _]| add(f, a, negated(f, b), r))?
+        FloatOp::Add(mode) => finished(f, mode, [a, b, 0], |f, r, [a, b, _]| add(f, a, b, r))?,
+        FloatOp::Sub(mode) => {
+            finished(f, mode, [a, b, 0], |f, r, [a, b, _]| add(f, a, negated(f, b), r))?
         }
-        Op::Mul { mode, .. } => {
-            finished(f, *mode, [a, b, 0], |f, r, [a, b, _]| multiply(f, a, b, r))?
+        FloatOp::Mul(mode) => finished(f, mode, [a, b, 0], |f, r, [a, b, _]| multiply(f, a, b, r))?,
+        FloatOp::Fma { mode, relu } => {
+            let value = finished(f, mode, [a, b, c], |f, r, [a, b, c]| fused(f, a, b, c, r))?;
+            if relu { positive(f, value) } else { value }
         }
-        Op::Fma { mode, relu, .. } => {
-            let value = finished(f, *mode, [a, b, c], |f, r, [a, b, c]| fused(f, a, b, c, r))?;
-            if *relu { positive(f, value) } else { value }
+        // There are none of halves.
+        FloatOp::Div(..) | FloatOp::Rcp(..) | FloatOp::Sqrt(..) if half => return None,
+        FloatOp::Copysign | FloatOp::Testp(_) if half => return None,
+        FloatOp::Div(accuracy, mode) => {
+            let value = finished(f, mode, [a, b, 0], |f, r, [a, b, _]| divide(f, a, b, r))?;
+            let approximate = accuracy == Accuracy::Approx && f == F32;
+            if approximate { approximate_quotient(a, b, mode.ftz, value) } else { value }
         }
-        Op::Mad { mode, .. } if !half => {
-            finished(f, *mode, [a, b, c], |f, r, [a, b, c]| fused(f, a, b, c, r))?
+        FloatOp::Rcp(Accuracy::Approx, mode) if f == F64 => gross(a, mode.ftz, |x| 1.0 / x),
+        FloatOp::Rcp(_, mode) => {
+            finished(f, mode, [a, 0, 0], |f, r, [a, ..]| divide(f, f.one(), a, r))?
         }
-        Op::Div { mode, accuracy, .. } if !half => {
-            let value = finished(f, *mode, [a, b, 0], |f, r, [a, b, _]| divide(f, a, b, r))?;
-            match accuracy {
-                Accuracy::Approx if f == F32 => approximate_quotient(a, b, mode.ftz, value),
-                _ => value,
-            }
+        FloatOp::Sqrt(_, mode) => finished(f, mode, [a, 0, 0], |f, r, [a, ..]| root(f, a, r))?,
+        FloatOp::Abs { ftz } => flushed(f, ftz, a) & !f.sign_bit(),
+        FloatOp::Neg { ftz } => negated(f, flushed(f, ftz, a)),
+        FloatOp::Min(m) => min_max(f, m, a, b, true),
+        FloatOp::Max(m) => min_max(f, m, a, b, false),
+        FloatOp::Copysign => b & !f.sign_bit() | a & f.sign_bit(),
+        FloatOp::Testp(test) => u64::from(is(f, test, a)),
+        FloatOp::Approx { function: Function::Rsqrt, ftz } if f == F64 => {
+            gross(a, ftz, |x| 1.0 / x.sqrt())
         }
-        Op::Rcp { mode, accuracy: Accuracy::Approx, .. } if ty == Type::F64 => {
-            gross(a, mode.ftz, |x| 1.0 / x)
-        }
-        Op::Rcp { mode, .. } if !half => {
-            finished(f, *mode, [a, 0, 0], |f, r, [a, ..]| divide(f, f.one(), a, r))?
-        }
-        Op::Sqrt { mode, .. } if !half => {
-            finished(f, *mode, [a, 0, 0], |f, r, [a, ..]| root(f, a, r))?
-        }
-        Op::Abs { ftz, .. } => flushed(f, *ftz, a) & !f.sign_bit(),
-        Op::Neg { ftz, .. } => negated(f, flushed(f, *ftz, a)),
-        Op::Min(m) => min_max(f, *m, a, b, true),
-        Op::Max(m) => min_max(f, *m, a, b, false),
-        Op::Copysign { .. } if !half => b & !f.sign_bit() | a & f.sign_bit(),
-        Op::Testp { test, .. } if !half => u64::from(is(f, *test, a)),
-        Op::Approx { function: Function::Rsqrt, ftz, .. } if ty == Type::F64 => {
-            gross(a, *ftz, |x| 1.0 / x.sqrt())
-        }
-        Op::Approx { function, ftz, .. } => approximate(*function, f, *ftz, a)?,
-        _ => return None,
+        FloatOp::Approx { function, ftz } => approximate(function, f, ftz, a)?,
     })
 }
 
@@ -117,45 +108,59 @@ fn from_f64(value: f64) -> u64 {
     if value.is_nan() { F64.nan() } else { value.to_bits() }
 }
 
+/// What the processor computes: rounded to nearest.
+enum Native {
+    Single,
+    Double,
+}
+
+fn native(f: Format, r: Rounding) -> Option<Native> {
+    match f {
+        F32 if r == Rounding::Nearest => Some(Native::Single),
+        F64 if r == Rounding::Nearest => Some(Native::Double),
+        _ => None,
+    }
+}
+
 fn add(f: Format, a: u64, b: u64, r: Rounding) -> u64 {
-    match r {
-        Rounding::Nearest if f == F32 => from_f32(single(a) + single(b)),
-        Rounding::Nearest if f == F64 => from_f64(f64::from_bits(a) + f64::from_bits(b)),
-        _ => exact::add(f, a, b, r),
+    match native(f, r) {
+        Some(Native::Single) => from_f32(single(a) + single(b)),
+        Some(Native::Double) => from_f64(f64::from_bits(a) + f64::from_bits(b)),
+        None => exact::add(f, a, b, r),
     }
 }
 
 fn multiply(f: Format, a: u64, b: u64, r: Rounding) -> u64 {
-    match r {
-        Rounding::Nearest if f == F32 => from_f32(single(a) * single(b)),
-        Rounding::Nearest if f == F64 => from_f64(f64::from_bits(a) * f64::from_bits(b)),
-        _ => exact::multiply(f, a, b, r),
+    match native(f, r) {
+        Some(Native::Single) => from_f32(single(a) * single(b)),
+        Some(Native::Double) => from_f64(f64::from_bits(a) * f64::from_bits(b)),
+        None => exact::multiply(f, a, b, r),
     }
 }
 
 fn fused(f: Format, a: u64, b: u64, c: u64, r: Rounding) -> u64 {
-    match r {
-        Rounding::Nearest if f == F32 => from_f32(single(a).mul_add(single(b), single(c))),
-        Rounding::Nearest if f == F64 => {
+    match native(f, r) {
+        Some(Native::Single) => from_f32(single(a).mul_add(single(b), single(c))),
+        Some(Native::Double) => {
             from_f64(f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)))
         }
-        _ => exact::fused(f, a, b, c, r),
+        None => exact::fused(f, a, b, c, r),
     }
 }
 
 fn divide(f: Format, a: u64, b: u64, r: Rounding) -> u64 {
-    match r {
-        Rounding::Nearest if f == F32 => from_f32(single(a) / single(b)),
-        Rounding::Nearest if f == F64 => from_f64(f64::from_bits(a) / f64::from_bits(b)),
-        _ => exact::divide(f, a, b, r),
+    match native(f, r) {
+        Some(Native::Single) => from_f32(single(a) / single(b)),
+        Some(Native::Double) => from_f64(f64::from_bits(a) / f64::from_bits(b)),
+        None => exact::divide(f, a, b, r),
     }
 }
 
 fn root(f: Format, a: u64, r: Rounding) -> u64 {
-    match r {
-        Rounding::Nearest if f == F32 => from_f32(single(a).sqrt()),
-        Rounding::Nearest if f == F64 => from_f64(f64::from_bits(a).sqrt()),
-        _ => exact::square_root(f, a, r),
+    match native(f, r) {
+        Some(Native::Single) => from_f32(single(a).sqrt()),
+        Some(Native::Double) => from_f64(f64::from_bits(a).sqrt()),
+        None => exact::square_root(f, a, r),
     }
 }
 
@@ -258,13 +263,13 @@ fn approximate(function: Function, f: Format, ftz: bool, a: u64) -> Option<u64> 
     let x = f64::from_bits(exact::convert(f, F64, a, Rounding::Nearest));
     let half = f.width() == 16;
     let value = match function {
-        Function::Rsqrt if !half => 1.0 / x.sqrt(),
-        Function::Sin if !half => x.sin(),
-        Function::Cos if !half => x.cos(),
-        Function::Lg2 if !half => x.log2(),
+        Function::Rsqrt | Function::Sin | Function::Cos | Function::Lg2 if half => return None,
+        Function::Rsqrt => 1.0 / x.sqrt(),
+        Function::Sin => x.sin(),
+        Function::Cos => x.cos(),
+        Function::Lg2 => x.log2(),
         Function::Ex2 => x.exp2(),
         Function::Tanh => x.tanh(),
-        _ => return None,
     };
     Some(flushed(f, ftz, exact::convert(F64, f, value.to_bits(), Rounding::Nearest)))
 }

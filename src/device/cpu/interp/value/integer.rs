@@ -2,69 +2,75 @@
 
 use super::{clamped, each_lane, number, signed, unsigned};
 use crate::ptx::{
-    inst::Op,
-    modifier::{Carry, Cmp, Half},
+    modifier::{Carry, Cmp, Half, MinMax, Mode},
     types::Type,
-    video::Video,
 };
 
-pub(super) fn evaluate(op: &Op, s: &[u64; 5], carry: &mut bool) -> Option<u64> {
-    let [a, b, c, ..] = *s;
-    Some(match op {
-        Op::Add { ty, mode, carry: flags } if *flags == Carry::default() => {
-            return each_lane(*ty, s, |ty, s| {
-                let sum = number(s[0], ty) + number(s[1], ty);
-                Some(if mode.sat { clamped(sum, ty) } else { sum as u64 })
-            });
-        }
-        Op::Sub { ty, mode, carry: flags } if *flags == Carry::default() => {
-            return each_lane(*ty, s, |ty, s| {
-                let difference = number(s[0], ty) - number(s[1], ty);
-                Some(if mode.sat { clamped(difference, ty) } else { difference as u64 })
-            });
-        }
-        Op::Add { ty, carry: flags, .. } => add_with_carry(*ty, a, b, *flags, carry),
-        Op::Sub { ty, carry: flags, .. } => subtract_with_borrow(*ty, a, b, *flags, carry),
-        Op::Mul { ty, half, .. } => product(*ty, (*half)?, a, b),
-        Op::Mad { ty, half, mode, carry: flags } => {
-            let half = (*half)?;
-            let (product, sum) =
-                (product(*ty, half, a, b), if half == Half::Wide { ty.wide() } else { *ty });
-            match (mode.sat, *flags == Carry::default()) {
-                (true, _) => clamped(number(product, sum) + number(c, sum), sum),
-                (false, true) => product.wrapping_add(c),
-                (false, false) => add_with_carry(sum, product, c, *flags, carry),
-            }
-        }
-        Op::Mul24 { ty, half } => product24(*ty, *half, a, b),
-        Op::Mad24 { ty, half, sat } => {
-            let product = product24(*ty, *half, a, b);
-            if *sat {
-                clamped(number(product, *ty) + number(c, *ty), *ty)
-            } else {
-                product.wrapping_add(c)
-            }
-        }
-        Op::Div { ty, .. } => divide(*ty, a, b),
-        Op::Rem { ty } => remainder(*ty, a, b),
-        Op::Abs { ty, .. } => number(a, *ty).unsigned_abs() as u64,
-        Op::Neg { ty, .. } => number(a, *ty).wrapping_neg() as u64,
-        Op::Min(m) | Op::Max(m) => {
-            let least = matches!(op, Op::Min(_));
-            return each_lane(m.ty, s, |ty, s| {
-                let (a, b) = (number(s[0], ty), number(s[1], ty));
-                let value = if least { a.min(b) } else { a.max(b) };
-                Some(if m.relu { value.max(0) as u64 } else { value as u64 })
-            });
-        }
-        Op::Sad { ty } => ((number(a, *ty) - number(b, *ty)).unsigned_abs() as u64).wrapping_add(c),
-        Op::Dp4a { a: x, b: y } => dot(s, [*x, *y], 4, false),
-        Op::Dp2a { a: x, b: y, high } => dot(s, [*x, *y], 2, *high),
-        Op::Simd(simd) => Video::from(*simd).evaluate(a as u32, b as u32, c as u32).into(),
-        Op::Video(video) => video.evaluate(a as u32, b as u32, c as u32).into(),
-        Op::Createpolicy { .. } => 0,
-        _ => return None,
+pub(super) fn add(
+    ty: Type,
+    mode: Mode,
+    flags: Carry,
+    s: &[u64; 5],
+    carry: &mut bool,
+) -> Option<u64> {
+    if flags.is_used() {
+        return Some(add_with_carry(ty, s[0], s[1], flags, carry));
+    }
+    each_lane(ty, s, |ty, s| {
+        let sum = number(s[0], ty) + number(s[1], ty);
+        Some(if mode.sat { clamped(sum, ty) } else { sum as u64 })
     })
+}
+
+pub(super) fn subtract(
+    ty: Type,
+    mode: Mode,
+    flags: Carry,
+    s: &[u64; 5],
+    carry: &mut bool,
+) -> Option<u64> {
+    if flags.is_used() {
+        return Some(subtract_with_borrow(ty, s[0], s[1], flags, carry));
+    }
+    each_lane(ty, s, |ty, s| {
+        let difference = number(s[0], ty) - number(s[1], ty);
+        Some(if mode.sat { clamped(difference, ty) } else { difference as u64 })
+    })
+}
+
+pub(super) fn mad(
+    ty: Type,
+    half: Half,
+    mode: Mode,
+    flags: Carry,
+    s: &[u64; 5],
+    carry: &mut bool,
+) -> u64 {
+    let [a, b, c, ..] = *s;
+    let (product, sum) = (product(ty, half, a, b), if half == Half::Wide { ty.wide() } else { ty });
+    match (mode.sat, flags.is_used()) {
+        (true, _) => clamped(number(product, sum) + number(c, sum), sum),
+        (false, false) => product.wrapping_add(c),
+        (false, true) => add_with_carry(sum, product, c, flags, carry),
+    }
+}
+
+pub(super) fn mad24(ty: Type, half: Half, sat: bool, s: &[u64; 5]) -> u64 {
+    let (product, c) = (product24(ty, half, s[0], s[1]), s[2]);
+    if sat { clamped(number(product, ty) + number(c, ty), ty) } else { product.wrapping_add(c) }
+}
+
+/// The lesser or the greater, which `choose` tells.
+pub(super) fn min_max(m: MinMax, s: &[u64; 5], choose: impl Fn(i128, i128) -> i128) -> Option<u64> {
+    each_lane(m.ty, s, |ty, s| {
+        let value = choose(number(s[0], ty), number(s[1], ty));
+        Some(if m.relu { value.max(0) as u64 } else { value as u64 })
+    })
+}
+
+/// `sad`.
+pub(super) fn sum_of_difference(ty: Type, s: &[u64; 5]) -> u64 {
+    ((number(s[0], ty) - number(s[1], ty)).unsigned_abs() as u64).wrapping_add(s[2])
 }
 
 fn add_with_carry(ty: Type, a: u64, b: u64, flags: Carry, carry: &mut bool) -> u64 {
@@ -86,7 +92,7 @@ fn subtract_with_borrow(ty: Type, a: u64, b: u64, flags: Carry, carry: &mut bool
     difference as u64
 }
 
-fn product(ty: Type, half: Half, a: u64, b: u64) -> u64 {
+pub(super) fn product(ty: Type, half: Half, a: u64, b: u64) -> u64 {
     let bits = ty.bits();
     let product = if ty.is_signed() {
         (number(a, ty) * number(b, ty)) as u128
@@ -100,7 +106,7 @@ fn product(ty: Type, half: Half, a: u64, b: u64) -> u64 {
 }
 
 /// The low or high 32 of the 48 bits of a product of 24 bits.
-fn product24(ty: Type, half: Half, a: u64, b: u64) -> u64 {
+pub(super) fn product24(ty: Type, half: Half, a: u64, b: u64) -> u64 {
     let [a, b] = [a, b].map(|value| match ty.is_signed() {
         true => signed(value, 24),
         false => unsigned(value, 24) as i64,
@@ -110,18 +116,18 @@ fn product24(ty: Type, half: Half, a: u64, b: u64) -> u64 {
 }
 
 /// By zero the result is unspecified; NVIDIA's GPUs give all ones.
-fn divide(ty: Type, a: u64, b: u64) -> u64 {
+pub(super) fn divide(ty: Type, a: u64, b: u64) -> u64 {
     let (a, b) = (number(a, ty), number(b, ty));
     if b == 0 { u64::MAX } else { (a / b) as u64 }
 }
 
 /// By zero the result is unspecified; NVIDIA's GPUs give the dividend.
-fn remainder(ty: Type, a: u64, b: u64) -> u64 {
+pub(super) fn remainder(ty: Type, a: u64, b: u64) -> u64 {
     let (a, b) = (number(a, ty), number(b, ty));
     if b == 0 { a as u64 } else { (a % b) as u64 }
 }
 
-fn dot(s: &[u64; 5], types: [Type; 2], parts: u32, high: bool) -> u64 {
+pub(super) fn dot(s: &[u64; 5], types: [Type; 2], parts: u32, high: bool) -> u64 {
     let width = 32 / parts;
     let part = |value: u64, at: u32, width: u32, ty: Type| match ty.is_signed() {
         true => signed(value >> at, width),
@@ -136,30 +142,31 @@ fn dot(s: &[u64; 5], types: [Type; 2], parts: u32, high: bool) -> u64 {
 
 /// A comparison of integers or bits.
 pub(super) fn compare(cmp: Cmp, ty: Type, a: u64, b: u64) -> Option<bool> {
-    let order = match cmp {
-        Cmp::Lo | Cmp::Ls | Cmp::Hi | Cmp::Hs => {
-            unsigned(a, ty.bits()).cmp(&unsigned(b, ty.bits()))
-        }
-        _ => number(a, ty).cmp(&number(b, ty)),
-    };
+    let order = || number(a, ty).cmp(&number(b, ty));
+    let unsigned = || unsigned(a, ty.bits()).cmp(&unsigned(b, ty.bits()));
     Some(match cmp {
-        Cmp::Eq => order.is_eq(),
-        Cmp::Ne => order.is_ne(),
-        Cmp::Lt | Cmp::Lo => order.is_lt(),
-        Cmp::Le | Cmp::Ls => order.is_le(),
-        Cmp::Gt | Cmp::Hi => order.is_gt(),
-        Cmp::Ge | Cmp::Hs => order.is_ge(),
-        _ => return None,
+        Cmp::Eq => order().is_eq(),
+        Cmp::Ne => order().is_ne(),
+        Cmp::Lt => order().is_lt(),
+        Cmp::Le => order().is_le(),
+        Cmp::Gt => order().is_gt(),
+        Cmp::Ge => order().is_ge(),
+        Cmp::Lo => unsigned().is_lt(),
+        Cmp::Ls => unsigned().is_le(),
+        Cmp::Hi => unsigned().is_gt(),
+        Cmp::Hs => unsigned().is_ge(),
+        Cmp::Equ | Cmp::Neu | Cmp::Ltu | Cmp::Leu | Cmp::Gtu | Cmp::Geu => return None,
+        Cmp::Num | Cmp::Nan => return None,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::ptx::modifier::Mode;
+    use super::{super::evaluate, *};
+    use crate::ptx::inst::Op;
 
     fn value(op: &Op, a: u64, b: u64, c: u64) -> u64 {
-        evaluate(op, &[a, b, c, 0, 0], &mut false).unwrap_or_else(|| panic!("{op:?}"))
+        evaluate(op, &[a, b, c, 0, 0], &mut false).unwrap_or_else(|| panic!("{op:?}"))[0]
     }
 
     #[test]

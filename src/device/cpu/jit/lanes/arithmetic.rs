@@ -13,7 +13,8 @@ use super::{
 };
 use crate::ptx::{
     inst::{Instruction, Op},
-    modifier::{BoolOp, Carry, Cmp, Function, Half, MinMax, Mode, Rounding},
+    modifier::{BoolOp, Cmp, Function, Half, MinMax, Rounding},
+    op::FloatOp,
     operand::Operand,
     types::Type,
 };
@@ -24,24 +25,29 @@ impl Lower<'_, '_> {
         if i.guard.is_some() {
             return Ok(false);
         }
-        match &i.op {
-            Op::Mov { ty, lanes: 0 | 1 } => self.vector_move(i, *ty),
-            Op::Cvt(cvt) => self.vector_convert(i, cvt),
-            Op::Setp { cmp, combine, ty, ftz } => self.vector_setp(i, *cmp, *combine, *ty, *ftz),
-            Op::Selp { ty } => self.vector_select(i, *ty),
-            Op::Mul { ty, half: Some(half @ (Half::Wide | Half::Hi)), .. } if ty.bytes() == 4 => {
-                self.vector_wide(i, *ty, *half, false)
-            }
-            Op::Mad { ty, half: Some(half @ (Half::Wide | Half::Hi)), mode, carry }
-                if ty.bytes() == 4 && !mode.sat && *carry == Carry::default() =>
-            {
-                self.vector_wide(i, *ty, *half, true)
-            }
-            op => match same_type(op) {
-                Some(ty) => self.vector_same(i, ty),
-                None => Ok(false),
-            },
+        let Some(ty) = i.op.facts().vector else { return Ok(false) };
+        if let Op::Mov { .. } = i.op {
+            return self.vector_move(i, ty);
         }
+        if let Op::Cvt(cvt) = &i.op {
+            return self.vector_convert(i, cvt);
+        }
+        if let Op::Setp { cmp, combine, ftz, .. } = i.op {
+            return self.vector_setp(i, cmp, combine, ty, ftz);
+        }
+        if let Op::Selp { .. } = i.op {
+            return self.vector_select(i, ty);
+        }
+        if let Op::Mul { half: Some(half @ (Half::Wide | Half::Hi)), mode, .. }
+        | Op::Mad { half: Some(half @ (Half::Wide | Half::Hi)), mode, .. } = i.op
+        {
+            let adds = matches!(i.op, Op::Mad { .. });
+            return match ty.bytes() == 4 && !mode.sat {
+                true => self.vector_wide(i, ty, half, adds),
+                false => Ok(false),
+            };
+        }
+        self.vector_same(i, ty)
     }
 
     /// Operations whose operands and result have one type.
@@ -79,55 +85,53 @@ impl Lower<'_, '_> {
     }
 
     fn vector_float(&mut self, i: &Instruction, ty: Type, operands: &[Value]) -> Option<Value> {
-        let (mode, relu) = float_mode(&i.op)?;
+        let (op, _) = i.op.float()?;
+        let mode = op.mode();
+        let relu = matches!(op, FloatOp::Fma { relu: true, .. });
         if relu || !matches!(mode.rounding, None | Some(Rounding::Nearest)) {
             return None;
         }
         // Which result is tiny only the code for single threads finds out, where the processor does not flush. Sums are
-        // so exactly, roots never.
-        let may_be_tiny = !matches!(
-            i.op,
-            Op::Add { .. }
-                | Op::Sub { .. }
-                | Op::Sqrt { .. }
-                | Op::Approx { function: Function::Rsqrt, .. }
-                | Op::Abs { .. }
-                | Op::Neg { .. }
-                | Op::Min(_)
-                | Op::Max(_)
-        );
+        // so exactly, roots never. Where it flushes, it does not in what only looks at signs or compares.
+        let (may_be_tiny, bits) = match op {
+            FloatOp::Add(_) | FloatOp::Sub(_) | FloatOp::Sqrt(..) => (false, false),
+            FloatOp::Abs { .. } | FloatOp::Neg { .. } => (false, true),
+            FloatOp::Min(_) | FloatOp::Max(_) => (false, true),
+            FloatOp::Approx { function, .. } => (function != Function::Rsqrt, false),
+            FloatOp::Mul(_) | FloatOp::Div(..) | FloatOp::Fma { .. } => (true, false),
+            FloatOp::Rcp(..) | FloatOp::Copysign | FloatOp::Testp(_) => (true, false),
+        };
         if mode.ftz && ty == Type::F32 && !self.plan.flushes && may_be_tiny {
             return None;
         }
-        // Where the processor flushes, it does not in what only looks at signs or compares.
-        let bits = matches!(i.op, Op::Abs { .. } | Op::Neg { .. } | Op::Min(_) | Op::Max(_));
         let flush = |lower: &mut Self, value: Value| match bits {
             true => lower.vector_flushed_bits(value, ty, mode.ftz),
             false => lower.vector_flushed(value, ty, mode.ftz),
         };
         let operands: Vec<Value> = operands.iter().map(|v| flush(self, *v)).collect();
         let one = |lower: &mut Self| lower.all_lanes(form(ty).0, one_bits(ty));
-        let value = match (&i.op, operands.as_slice()) {
-            (Op::Add { .. }, [a, b]) => self.b.ins().fadd(*a, *b),
-            (Op::Sub { .. }, [a, b]) => self.b.ins().fsub(*a, *b),
-            (Op::Mul { .. }, [a, b]) => self.b.ins().fmul(*a, *b),
-            (Op::Div { .. }, [a, b]) => self.b.ins().fdiv(*a, *b),
-            (Op::Fma { .. } | Op::Mad { .. }, [a, b, c]) => self.b.ins().fma(*a, *b, *c),
-            (Op::Sqrt { .. }, [a]) => self.b.ins().sqrt(*a),
-            (Op::Rcp { .. }, [a]) => {
+        let value = match (op, operands.as_slice()) {
+            (FloatOp::Add(_), [a, b]) => self.b.ins().fadd(*a, *b),
+            (FloatOp::Sub(_), [a, b]) => self.b.ins().fsub(*a, *b),
+            (FloatOp::Mul(_), [a, b]) => self.b.ins().fmul(*a, *b),
+            (FloatOp::Div(..), [a, b]) => self.b.ins().fdiv(*a, *b),
+            (FloatOp::Fma { .. }, [a, b, c]) => self.b.ins().fma(*a, *b, *c),
+            (FloatOp::Sqrt(..), [a]) => self.b.ins().sqrt(*a),
+            (FloatOp::Rcp(..), [a]) => {
                 let one = one(self);
                 self.b.ins().fdiv(one, *a)
             }
-            (Op::Approx { function: Function::Rsqrt, .. }, [a]) => {
+            (FloatOp::Approx { function: Function::Rsqrt, .. }, [a]) => {
                 let one = one(self);
                 let root = self.b.ins().sqrt(*a);
                 self.b.ins().fdiv(one, root)
             }
-            (Op::Abs { .. }, [a]) => self.b.ins().fabs(*a),
-            (Op::Neg { .. }, [a]) => self.b.ins().fneg(*a),
-            (Op::Copysign { .. }, [sign, magnitude]) => self.vector_copysign(*sign, *magnitude, ty),
-            (Op::Min(m), [a, b]) => self.vector_min_max(i, *m, *a, *b, true)?,
-            (Op::Max(m), [a, b]) => self.vector_min_max(i, *m, *a, *b, false)?,
+            (FloatOp::Abs { .. }, [a]) => self.b.ins().fabs(*a),
+            (FloatOp::Neg { .. }, [a]) => self.b.ins().fneg(*a),
+            (FloatOp::Copysign, [sign, magnitude]) => self.vector_copysign(*sign, *magnitude, ty),
+            (FloatOp::Min(m), [a, b]) => self.vector_min_max(i, m, *a, *b, true)?,
+            (FloatOp::Max(m), [a, b]) => self.vector_min_max(i, m, *a, *b, false)?,
+            // For one thread after the other.
             _ => return None,
         };
         let value = flush(self, value);
@@ -301,11 +305,8 @@ impl Lower<'_, '_> {
     }
 
     fn takes_word(&self, operand: &Operand) -> bool {
-        match operand {
-            Operand::Reg(reg) => self.body.registers.ty(*reg).bytes() == 4,
-            Operand::Sink => true,
-            _ => false,
-        }
+        matches!(operand, Operand::Sink)
+            || operand.reg().is_some_and(|reg| self.body.registers.ty(reg).bytes() == 4)
     }
 
     /// Words of two vectors in turn: the lower two of each, or the upper.
@@ -420,11 +421,14 @@ impl Lower<'_, '_> {
             if and { self.b.ins().band(first, second) } else { self.b.ins().bor(first, second) }
         };
         // These two have no instruction for vectors.
-        match float_condition(cmp) {
-            FloatCC::OrderedNotEqual => both(FloatCC::Ordered, FloatCC::NotEqual, true),
-            FloatCC::UnorderedOrEqual => both(FloatCC::Unordered, FloatCC::Equal, false),
-            condition => self.b.ins().fcmp(condition, a, b),
+        let condition = float_condition(cmp);
+        if condition == FloatCC::OrderedNotEqual {
+            return both(FloatCC::Ordered, FloatCC::NotEqual, true);
         }
+        if condition == FloatCC::UnorderedOrEqual {
+            return both(FloatCC::Unordered, FloatCC::Equal, false);
+        }
+        self.b.ins().fcmp(condition, a, b)
     }
 
     fn vector_select(&mut self, i: &Instruction, ty: Type) -> Step<bool> {
@@ -478,41 +482,4 @@ pub(super) fn int_vector(ty: Type) -> ir::Type {
 
 fn one_bits(ty: Type) -> u64 {
     if ty == Type::F64 { 1f64.to_bits() } else { u64::from(1f32.to_bits()) }
-}
-
-/// Rounding of a floating-point operation, and whether it clamps at zero.
-fn float_mode(op: &Op) -> Option<(Mode, bool)> {
-    let ftz = |ftz: bool| Mode { ftz, ..Mode::default() };
-    Some(match op {
-        Op::Fma { mode, relu, .. } => (*mode, *relu),
-        Op::Add { mode, .. }
-        | Op::Sub { mode, .. }
-        | Op::Mul { mode, .. }
-        | Op::Mad { mode, .. } => (*mode, false),
-        Op::Div { mode, .. } | Op::Rcp { mode, .. } | Op::Sqrt { mode, .. } => (*mode, false),
-        Op::Approx { ftz: f, .. } | Op::Abs { ftz: f, .. } | Op::Neg { ftz: f, .. } => {
-            (ftz(*f), false)
-        }
-        Op::Min(m) | Op::Max(m) => (ftz(m.ftz), false),
-        Op::Copysign { .. } => (Mode::default(), false),
-        _ => return None,
-    })
-}
-
-/// The type of an operation whose operands and result all have it.
-fn same_type(op: &Op) -> Option<Type> {
-    Some(match op {
-        Op::Add { ty, carry, .. } | Op::Sub { ty, carry, .. } if *carry == Carry::default() => *ty,
-        Op::Mul { ty, half: None | Some(Half::Lo), .. } => *ty,
-        Op::Mad { ty, half: None | Some(Half::Lo), carry, .. } if *carry == Carry::default() => *ty,
-        Op::Fma { ty, .. } | Op::Neg { ty, .. } | Op::Abs { ty, .. } | Op::Copysign { ty } => *ty,
-        Op::Div { ty, .. } if ty.is_float() => *ty,
-        Op::Rcp { ty, .. } | Op::Sqrt { ty, .. } => *ty,
-        Op::Approx { ty, function: Function::Rsqrt, .. } => *ty,
-        Op::Min(m) | Op::Max(m) => m.ty,
-        Op::Logic { ty, .. } | Op::Not { ty } if *ty != Type::Pred => *ty,
-        Op::Shl { ty } | Op::Shr { ty } => *ty,
-        Op::Logic { .. } | Op::Not { .. } => Type::Pred,
-        _ => return None,
-    })
 }

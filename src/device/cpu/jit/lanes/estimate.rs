@@ -6,8 +6,9 @@ use crate::ptx::{
     ast::Body,
     cfg::{BlockId, Cfg},
     inst::{Instruction, Op},
-    modifier::{Carry, Function, Order},
-    operand::{Address, Base, Operand},
+    modifier::{Function, Order},
+    op::Next,
+    operand::{Base, Operand},
     types::{Space, Type},
     uniform::{Shape, Shapes},
 };
@@ -40,15 +41,17 @@ pub(super) fn is_possible(body: &Body, cfg: &Cfg, shapes: &Shapes, sync: &sync::
 }
 
 fn is_possible_instruction(body: &Body, shapes: &Shapes, i: &Instruction) -> bool {
-    let carries = |carry: &Carry| *carry != Carry::default();
-    match &i.op {
-        Op::Add { carry, .. } | Op::Sub { carry, .. } | Op::Mad { carry, .. } if carries(carry) => {
-            // There is one flag for all.
-            let result = shapes.result(body, i);
-            shapes.reads_uniform(body, i) && result.is_some_and(Shape::is_uniform)
+    let facts = i.op.facts();
+    if facts.carries {
+        // There is one flag for all.
+        let result = shapes.result(body, i);
+        return shapes.reads_uniform(body, i) && result.is_some_and(Shape::is_uniform);
+    }
+    match facts.next {
+        Next::BranchesByTable => shapes.reads_uniform(body, i),
+        Next::Follows | Next::Branches | Next::Returns | Next::Exits | Next::Traps => {
+            facts.in_groups
         }
-        Op::BrxIdx { .. } => shapes.reads_uniform(body, i),
-        op => op.facts().in_groups,
     }
 }
 
@@ -115,16 +118,7 @@ fn depths(cfg: &Cfg) -> Vec<i32> {
 
 /// What an instruction costs for one thread, and for a group.
 fn costs(body: &Body, shapes: &Shapes, i: &Instruction) -> (f64, f64) {
-    let one = match &i.op {
-        Op::Ld(access) | Op::St(access) if !is_free(access.space) => ACCESS,
-        Op::Atom(_) | Op::Red(_) => 3.0 * ACCESS,
-        Op::Approx { function, .. } if *function != Function::Rsqrt => CALL,
-        Op::Div { .. } | Op::Rem { .. } | Op::Sqrt { .. } | Op::Rcp { .. } | Op::Approx { .. } => {
-            6.0
-        }
-        Op::Tex(_) | Op::Suld(_) | Op::Sust(_) => 4.0 * CALL,
-        _ => 1.0,
-    };
+    let one = cost(&i.op);
     let uniform = shapes.reads_uniform(body, i);
     let once = match shapes.result(body, i) {
         Some(shape) => shape.stride().is_some(),
@@ -135,26 +129,47 @@ fn costs(body: &Body, shapes: &Shapes, i: &Instruction) -> (f64, f64) {
     }
     let registers = (i.src.len() + i.dst.len()) as f64;
     let singly = 4.0 * one + 2.0 * registers;
-    let group = match &i.op {
-        Op::Ld(access) | Op::St(access) => {
-            let plain = matches!(access.order, None | Some(Order::Weak));
-            match i.src.first().and_then(|address| row_stride(shapes, address)) {
-                Some(stride) if plain && has_form(access.ty) => {
-                    let dense = stride == i64::from(access.bytes());
-                    let lanes = f64::from(access.lanes);
-                    let words = if dense { 1.5 * lanes } else { 5.0 * lanes };
-                    ACCESS + words
-                }
-                _ => singly,
+    let group = if let Op::Ld(access) | Op::St(access) = &i.op {
+        let plain = matches!(access.order, None | Some(Order::Weak));
+        match i.src.first().and_then(|address| row_stride(shapes, address)) {
+            Some(stride) if plain && has_form(access.ty) => {
+                let dense = stride == i64::from(access.bytes());
+                let lanes = f64::from(access.lanes);
+                let words = if dense { 1.5 * lanes } else { 5.0 * lanes };
+                ACCESS + words
             }
+            _ => singly,
         }
-        Op::Bra { .. } | Op::Bar { .. } => 3.0,
-        op => match vector_width(op) {
+    } else if matches!(i.op, Op::Bra { .. } | Op::Bar { .. }) {
+        3.0
+    } else {
+        match vector_width(&i.op) {
             Some(parts) => parts * one.max(1.0) * if one > 1.0 { 1.5 } else { 1.1 },
             None => singly,
-        },
+        }
     };
     (one, group)
+}
+
+/// What an operation costs for one thread: an estimate, and one for what is not known to take long.
+fn cost(op: &Op) -> f64 {
+    if let Op::Ld(access) | Op::St(access) = op {
+        return if is_free(access.space) { 1.0 } else { ACCESS };
+    }
+    if let Op::Approx { function, .. } = op
+        && *function != Function::Rsqrt
+    {
+        return CALL;
+    }
+    if matches!(op, Op::Atom(_) | Op::Red(_)) {
+        return 3.0 * ACCESS;
+    }
+    if matches!(op, Op::Tex(_) | Op::Suld(_) | Op::Sust(_)) {
+        return 4.0 * CALL;
+    }
+    let divides = matches!(op, Op::Div { .. } | Op::Rem { .. } | Op::Rcp { .. });
+    let takes_roots = matches!(op, Op::Sqrt { .. } | Op::Approx { .. });
+    if divides || takes_roots { 6.0 } else { 1.0 }
 }
 
 fn is_free(space: Option<Space>) -> bool {
@@ -162,12 +177,8 @@ fn is_free(space: Option<Space>) -> bool {
 }
 
 fn row_stride(shapes: &Shapes, address: &Operand) -> Option<i64> {
-    match address {
-        Operand::Address(Address { base: Base::Reg(reg), .. }) => {
-            shapes.of(*reg).stride().filter(|stride| *stride > 0)
-        }
-        _ => None,
-    }
+    let Base::Reg(reg) = address.address()?.base else { return None };
+    shapes.of(reg).stride().filter(|stride| *stride > 0)
 }
 
 /// Whether it does nothing but compute, and can on vectors.
@@ -183,9 +194,8 @@ fn vector_width(op: &Op) -> Option<f64> {
         return None;
     }
     let ty = op.facts().vector?;
-    match ty {
-        Type::Pred => Some(1.0),
-        _ if has_form(ty) => Some(f64::from(ty.bytes() / 4)),
-        _ => None,
+    if ty == Type::Pred {
+        return Some(1.0);
     }
+    has_form(ty).then(|| f64::from(ty.bytes() / 4))
 }

@@ -17,7 +17,8 @@ use crate::{
     ptx::{
         ast::{Body, Statement},
         cfg::Cfg,
-        inst::{Instruction, Op},
+        inst::Instruction,
+        op::Next,
         operand::{Operand, Reg},
         uniform::Shape,
     },
@@ -303,17 +304,21 @@ impl Lower<'_, '_> {
             return self.go_as_decided(i, taken);
         }
         let varying_guard = i.guard.is_some_and(|guard| !self.shape(guard.reg).is_uniform());
-        match i.op {
-            Op::Bra { .. } if self.skips_at(index) => self.begin_skip(index, i),
-            Op::Bra { .. } if varying_guard => self.group_branches(index, i),
-            Op::Ret { .. } | Op::Exit | Op::Trap if varying_guard => self.group_parts(index, i),
-            Op::Ret { .. } | Op::Exit if i.guard.is_none() => {
+        match i.op.facts().next {
+            Next::Branches if self.skips_at(index) => self.begin_skip(index, i),
+            Next::Branches if varying_guard => self.group_branches(index, i),
+            Next::Returns | Next::Exits | Next::Traps if varying_guard => {
+                self.group_parts(index, i)
+            }
+            Next::Returns | Next::Exits if i.guard.is_none() => {
                 self.group_ends();
                 Ok(())
             }
-            Op::Ret { .. } | Op::Exit => self.group_ends_where(i),
-            Op::Bra { .. } | Op::BrxIdx { .. } | Op::Trap => self.instruction(index, i, None),
-            _ => self.group_operation(index, i),
+            Next::Returns | Next::Exits => self.group_ends_where(i),
+            Next::Branches | Next::BranchesByTable | Next::Traps => {
+                self.instruction(index, i, None)
+            }
+            Next::Follows => self.group_operation(index, i),
         }
     }
 

@@ -17,6 +17,7 @@ use crate::{
         ast::{Body, Statement},
         cfg::{BlockId, Cfg, Liveness, RegSet},
         inst::Op,
+        op::Next,
         operand::Reg,
         types::Type,
         uniform::{Shape, Shapes},
@@ -89,9 +90,9 @@ fn immediate_post_dominators(body: &Body, cfg: &Cfg) -> Vec<Option<BlockId>> {
     let all = RegSet::full(count);
     let mut sets = vec![all; count];
     let leaves = |id: BlockId| {
-        let ends =
-            cfg.instructions(body, id).any(|(_, i)| matches!(i.op, Op::Ret { .. } | Op::Exit));
-        let traps = cfg.instructions(body, id).any(|(_, i)| i.op == Op::Trap);
+        let goes = |next| cfg.instructions(body, id).any(|(_, i)| i.op.facts().next == next);
+        let ends = goes(Next::Returns) || goes(Next::Exits);
+        let traps = goes(Next::Traps);
         ends || cfg.block(id).successors.is_empty() && !traps
     };
     let mut changed = true;
@@ -316,7 +317,7 @@ impl Lower<'_, '_> {
                 Statement::Label(label) => {
                     self.lanes.as_ref().map(|lanes| lanes.labels[label.0 as usize])
                 }
-                _ => None,
+                Statement::Instruction(_) | Statement::Pragma(_) => None,
             };
             self.b.ins().jump(label.unwrap_or(entry), &[]);
         }

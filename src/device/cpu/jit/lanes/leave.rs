@@ -22,6 +22,7 @@ use crate::{
         cfg::{Cfg, Liveness, RegSet, step_back},
         inst::{Instruction, Op},
         modifier::Half,
+        op::Next,
         operand::Reg,
         types::Type,
         uniform::{Shape, Shapes},
@@ -99,17 +100,27 @@ pub(super) fn points(
     let statements = cfg.ids().filter(|id| run[id.index()]);
     for (index, i) in statements.flat_map(|id| cfg.instructions(body, id)) {
         let parts = i.guard.is_some_and(|guard| !shapes.of(guard.reg).is_uniform());
-        match i.op {
-            Op::Bra { .. } if skips.iter().any(|skip| skip.at == index) => {}
-            Op::Bra { .. } if parts => {
-                points.extend([target(cfg, i)?, index + 1]);
-                if index + 1 >= body.statements.len() {
-                    return None;
+        match i.op.facts().next {
+            Next::Branches => {
+                if parts && skips.iter().all(|skip| skip.at != index) {
+                    points.extend([target(cfg, i)?, index + 1]);
+                    if index + 1 >= body.statements.len() {
+                        return None;
+                    }
                 }
             }
-            Op::Ret { .. } | Op::Exit | Op::Trap if parts => points.push(index),
-            _ if widens(body, shapes, i).is_some() => points.push(index),
-            _ => {}
+            Next::Returns | Next::Exits | Next::Traps => {
+                if parts {
+                    points.push(index);
+                }
+            }
+            // It is the same for the whole group.
+            Next::BranchesByTable => {}
+            Next::Follows => {
+                if widens(body, shapes, i).is_some() {
+                    points.push(index);
+                }
+            }
         }
     }
     points.sort_unstable();
@@ -147,14 +158,18 @@ pub(super) fn live_before(
 }
 
 /// Whether a 32-bit value that differs by a constant becomes one of 64 bits, for which it must not wrap between the
-/// threads: the operand, and whether it is signed.
+/// threads: the operand, and whether it is signed. Only what [`Shapes`] knows to keep differences constant gives such.
 pub(super) fn widens(body: &Body, shapes: &Shapes, i: &Instruction) -> Option<(usize, bool)> {
-    let (operands, ty) = match &i.op {
-        Op::Cvt(cvt) if cvt.from.bytes() == 4 && cvt.to.bytes() == 8 => (1, cvt.from),
-        Op::Mul { ty, half: Some(Half::Wide), .. } | Op::Mad { ty, half: Some(Half::Wide), .. } => {
-            (2, *ty)
-        }
-        _ => return None,
+    let (operands, ty) = if let Op::Cvt(cvt) = &i.op
+        && (cvt.from.bytes(), cvt.to.bytes()) == (4, 8)
+    {
+        (1, cvt.from)
+    } else if let Op::Mul { ty, half: Some(Half::Wide), .. }
+    | Op::Mad { ty, half: Some(Half::Wide), .. } = &i.op
+    {
+        (2, *ty)
+    } else {
+        return None;
     };
     if ty.is_float() || !matches!(shapes.result(body, i), Some(Shape::Affine { .. })) {
         return None;

@@ -32,11 +32,17 @@ impl Lower<'_, '_> {
         if i.guard.is_some() {
             return Ok(false);
         }
-        match &i.op {
-            Op::Ld(access) if is_plain(access) => self.vector_load(index, i, access),
-            Op::St(access) if is_plain(access) => self.vector_store(index, i, access),
-            _ => Ok(false),
+        if let Op::Ld(access) = &i.op
+            && is_plain(access)
+        {
+            return self.vector_load(index, i, access);
         }
+        if let Op::St(access) = &i.op
+            && is_plain(access)
+        {
+            return self.vector_store(index, i, access);
+        }
+        Ok(false)
     }
 
     fn vector_load(&mut self, index: usize, i: &Instruction, access: &Access) -> Step<bool> {
@@ -66,10 +72,8 @@ impl Lower<'_, '_> {
     }
 
     fn holds(&self, operand: &Operand, ty: Type) -> bool {
-        match operand {
-            Operand::Reg(reg) => self.body.registers.ty(*reg).bytes() == ty.bytes(),
-            operand => matches!(operand, Operand::Sink),
-        }
+        matches!(operand, Operand::Sink)
+            || operand.reg().is_some_and(|reg| self.body.registers.ty(reg).bytes() == ty.bytes())
     }
 
     /// What all four access, once that is known to be good, and the distance from one's to the next one's.
@@ -104,7 +108,8 @@ impl Lower<'_, '_> {
                 self.stop_unless_placed(fine, at, stride, checked)?;
                 Ok(Some((Place::new(at, 0, span as u64 + u64::from(bytes)), stride)))
             }
-            _ => Ok(None),
+            Some(Space::Local | Space::Param | Space::ParamEntry | Space::ParamFunc) => Ok(None),
+            Some(Space::Reg | Space::Sreg | Space::SharedCluster | Space::Tex) => Ok(None),
         }
     }
 

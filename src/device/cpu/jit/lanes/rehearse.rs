@@ -17,7 +17,7 @@ use super::{
         place::Place,
     },
     leave::widens,
-    row::{ROW, Row, Verdict},
+    row::{Predicate, ROW, Row, Verdict},
 };
 use crate::{
     device::{
@@ -28,6 +28,7 @@ use crate::{
         ast::Statement,
         inst::{Guard, Instruction, Op},
         modifier::{Access, BoolOp, Cmp},
+        op::Next,
         operand::{Operand, Reg},
         types::Type,
         uniform::Shape,
@@ -224,19 +225,22 @@ impl Lower<'_, '_> {
 
     fn rehearse_instruction(&mut self, at: usize, i: &Instruction, way: &Rehearsal) -> Step {
         let target = i.branch_target().map(|label| way.labels[label.0 as usize]);
-        match (&i.op, i.guard) {
-            (Op::Bra { .. }, Some(_)) if self.skips_at(at) => Ok(()),
-            (Op::Bra { .. } | Op::Ret { .. } | Op::Exit, guard) => {
-                self.rehearse_branch(at, guard, target.unwrap_or(way.good), way)
+        match i.op.facts().next {
+            Next::Branches if i.guard.is_some() && self.skips_at(at) => Ok(()),
+            Next::Branches | Next::Returns | Next::Exits => {
+                self.rehearse_branch(at, i.guard, target.unwrap_or(way.good), way)
             }
-            (Op::Trap, _) => {
+            Next::Traps => {
                 self.b.ins().jump(way.doubtful, &[]);
                 Ok(())
             }
-            (Op::Ld(access) | Op::St(access), None) if self.is_hoisted(at) => {
-                self.rehearse_access(i, access, way)
-            }
-            _ => {
+            Next::BranchesByTable => Err(Unsupported("a branch that is not planned")),
+            Next::Follows => {
+                if let (Op::Ld(access) | Op::St(access), None) = (&i.op, i.guard)
+                    && self.is_hoisted(at)
+                {
+                    return self.rehearse_access(i, access, way);
+                }
                 self.rehearse_widening(at, i, way);
                 self.rehearse_value(at, i)
             }
@@ -333,42 +337,41 @@ impl Lower<'_, '_> {
     }
 
     fn verdict_of(&mut self, operand: &Operand) -> Step<[Value; 2]> {
-        match operand {
-            Operand::Reg(reg) => Ok(self.verdict(*reg)),
-            Operand::Not(reg) => {
-                let [all, none] = self.verdict(*reg);
-                Ok([none, all])
-            }
-            _ => Err(Unsupported("a predicate that is not planned")),
-        }
+        let (Operand::Reg(reg) | Operand::Not(reg)) = operand else {
+            return Err(Unsupported("a predicate that is not planned"));
+        };
+        let [all, none] = self.verdict(*reg);
+        Ok(if matches!(operand, Operand::Not(_)) { [none, all] } else { [all, none] })
     }
 
     fn rehearse_predicate(&mut self, i: &Instruction) -> Step {
         let of = |lower: &mut Self, at: usize| {
             lower.verdict_of(i.src.get(at).ok_or(Unsupported("too few operands"))?)
         };
-        let (result, inverse) = match &i.op {
-            Op::Setp { cmp, combine, ty, .. } => {
-                let [all, none] = self.compare_row(i, *cmp, *ty)?;
+        let predicate = Predicate::of(&i.op);
+        let predicate = predicate.ok_or(Unsupported("a predicate that is not planned"))?;
+        let (result, inverse) = match predicate {
+            Predicate::Compares { cmp, combine, ty } => {
+                let [all, none] = self.compare_row(i, cmp, ty)?;
                 match combine {
                     None => ([all, none], [none, all]),
                     Some(op) => {
                         let third = of(self, 2)?;
-                        let with = |lower: &mut Self, v| lower.combine(*op, v, third);
+                        let with = |lower: &mut Self, v| lower.combine(op, v, third);
                         (with(self, [all, none]), with(self, [none, all]))
                     }
                 }
             }
-            Op::Logic { op, .. } => {
+            Predicate::Combines(op) => {
                 let (a, b) = (of(self, 0)?, of(self, 1)?);
-                let both = self.combine(*op, a, b);
+                let both = self.combine(op, a, b);
                 (both, both)
             }
-            Op::Not { .. } => {
+            Predicate::Negates => {
                 let [all, none] = of(self, 0)?;
                 ([none, all], [all, none])
             }
-            _ => {
+            Predicate::Copies => {
                 let same = of(self, 0)?;
                 (same, same)
             }
@@ -411,8 +414,9 @@ impl Lower<'_, '_> {
         let holds = |lower: &mut Self, condition: IntCC| {
             [(a, b), (last_a, last_b)].map(|(a, b)| lower.b.ins().icmp(condition, a, b))
         };
-        let [all, none] = match int_condition(cmp, ty) {
-            condition @ (IntCC::Equal | IntCC::NotEqual) => {
+        let condition = int_condition(cmp, ty);
+        let [all, none] = match matches!(condition, IntCC::Equal | IntCC::NotEqual) {
+            true => {
                 // Some thread may be the one that is equal, unless both ends lie on one side.
                 let less = match ty.is_signed() {
                     true => IntCC::SignedLessThan,
@@ -425,7 +429,7 @@ impl Lower<'_, '_> {
                 let never = self.b.ins().iconst(types::I8, 0);
                 if condition == IntCC::Equal { [never, differ] } else { [differ, never] }
             }
-            condition => {
+            false => {
                 let [first, last] = holds(self, condition);
                 let all = self.b.ins().band(first, last);
                 let some = self.b.ins().bor(first, last);

@@ -26,7 +26,8 @@ use crate::ptx::{
     ast::{Body, Statement},
     cfg::{Cfg, RegSet},
     inst::{Instruction, Op},
-    modifier::Access,
+    modifier::{Access, BoolOp, Cmp},
+    op::Next,
     operand::{Address, Base, Grid, Operand, Reg, Scalar, Special, Symbol},
     types::{Space, Type},
     uniform::Shapes,
@@ -105,26 +106,28 @@ impl Row {
         let written_once = written_once(body);
         for (at, i) in cfg.ids().flat_map(|id| cfg.instructions(body, id)) {
             let skips = skips.iter().any(|skip| skip.at == at);
-            match (&i.op, i.guard) {
-                (Op::Bra { .. } | Op::Ret { .. } | Op::Exit, Some(guard)) if !skips => {
-                    plan.decides_on(guard.reg).then_some(())?;
-                    plan.decisions.insert(at, b.declare_var(types::I8));
-                }
-                (Op::BrxIdx { .. }, _) => return None,
-                (Op::Ld(access) | Op::St(access), None) => {
-                    let Some((base, _)) = plan.row_stride(i, access) else { continue };
-                    if !written_once.contains(base) || body.registers.ty(base).bytes() != 8 {
-                        continue;
+            match i.op.facts().next {
+                Next::Branches | Next::Returns | Next::Exits => {
+                    if let (Some(guard), false) = (i.guard, skips) {
+                        plan.decides_on(guard.reg).then_some(())?;
+                        plan.decisions.insert(at, b.declare_var(types::I8));
                     }
-                    plan.hoisted[at] = true;
-                    plan.bases.entry(base).or_insert_with(|| b.declare_var(types::I64));
-                    accesses += 1;
+                    continue;
                 }
-                _ if widens(body, shapes, i).is_some() => {
-                    plan.hoisted[at] = i.guard.is_none() && plan.knows_result(i);
-                    plan.hoisted[at].then_some(())?;
+                Next::BranchesByTable => return None,
+                Next::Follows | Next::Traps => {}
+            }
+            if let (Op::Ld(access) | Op::St(access), None) = (&i.op, i.guard) {
+                let Some((base, _)) = plan.row_stride(i, access) else { continue };
+                if !written_once.contains(base) || body.registers.ty(base).bytes() != 8 {
+                    continue;
                 }
-                _ => {}
+                plan.hoisted[at] = true;
+                plan.bases.entry(base).or_insert_with(|| b.declare_var(types::I64));
+                accesses += 1;
+            } else if widens(body, shapes, i).is_some() {
+                plan.hoisted[at] = i.guard.is_none() && plan.knows_result(i);
+                plan.hoisted[at].then_some(())?;
             }
         }
         (accesses > 0).then_some(plan)
@@ -197,14 +200,11 @@ fn known(body: &Body, shapes: &Shapes) -> RegSet {
 
 /// Whether the result is determined by what is read from registers and the launch's parameters, which nothing changes.
 fn comes_from_launch(i: &Instruction) -> bool {
-    match &i.op {
-        Op::Ld(_) => matches!(
-            i.src.first(),
-            Some(Operand::Address(Address { base: Base::Symbol(Symbol::Param(_)), .. }))
-        ),
-        Op::Cvta { .. } | Op::Div { .. } | Op::Rem { .. } => true,
-        op => estimate::computes(op),
+    if let Op::Ld(_) = i.op {
+        let address = i.src.first().and_then(Operand::address);
+        return address.is_some_and(|a| matches!(a.base, Base::Symbol(Symbol::Param(_))));
     }
+    matches!(i.op, Op::Cvta { .. } | Op::Div { .. } | Op::Rem { .. }) || estimate::computes(&i.op)
 }
 
 fn reads_known(known: &RegSet, i: &Instruction) -> bool {
@@ -214,7 +214,8 @@ fn reads_known(known: &RegSet, i: &Instruction) -> bool {
         Operand::Special(special) => is_of_launch(*special),
         Operand::Address(Address { base: Base::Reg(reg), .. }) => known.contains(*reg),
         Operand::Address(_) => true,
-        _ => false,
+        Operand::Vector(_) | Operand::Bracket(_) | Operand::Sink => false,
+        Operand::Label(_) | Operand::Table(_) => false,
     })
 }
 
@@ -225,6 +226,30 @@ fn is_of_launch(special: Special) -> bool {
         Special::Axis(Grid::Tid | Grid::Ntid | Grid::Ctaid | Grid::Nctaid, _)
             | Special::Scalar(Scalar::Laneid | Scalar::WarpSize)
     )
+}
+
+/// What gives predicates of which a rehearsal can know whether all threads hold them, or none does.
+#[derive(Clone, Copy)]
+pub(super) enum Predicate {
+    Compares { cmp: Cmp, combine: Option<BoolOp>, ty: Type },
+    Combines(BoolOp),
+    Negates,
+    Copies,
+}
+
+impl Predicate {
+    pub(super) fn of(op: &Op) -> Option<Self> {
+        if let Op::Setp { cmp, combine, ty, .. } = *op {
+            return Some(Self::Compares { cmp, combine, ty });
+        }
+        if let Op::Logic { op, ty: Type::Pred } = *op {
+            return Some(Self::Combines(op));
+        }
+        if let Op::Not { ty: Type::Pred } = op {
+            return Some(Self::Negates);
+        }
+        matches!(op, Op::Mov { ty: Type::Pred, .. }).then_some(Self::Copies)
+    }
 }
 
 /// Predicates that vary in a row, but of which is known whether all or none hold: comparisons of integers that differ
@@ -238,22 +263,18 @@ fn verdicts(body: &Body, shapes: &Shapes, known: &RegSet) -> RegSet {
     while changed {
         changed = false;
         for i in body.instructions() {
-            let holds = |operand: &Operand| match operand {
-                Operand::Reg(reg) | Operand::Not(reg) => {
-                    found.contains(*reg) || known.contains(*reg) && is_predicate(reg)
-                }
-                _ => false,
+            let holds = |operand: &Operand| {
+                let (Operand::Reg(reg) | Operand::Not(reg)) = operand else { return false };
+                found.contains(*reg) || known.contains(*reg) && is_predicate(reg)
             };
-            let fine = match &i.op {
-                Op::Setp { ty, .. } => {
-                    compares_indices(body, shapes, known, i, *ty) && i.src.get(2).is_none_or(&holds)
+            let fine = Predicate::of(&i.op).is_some_and(|predicate| match predicate {
+                Predicate::Compares { ty, .. } => {
+                    compares_indices(body, shapes, known, i, ty) && i.src.get(2).is_none_or(&holds)
                 }
-                Op::Logic { ty: Type::Pred, .. } | Op::Not { ty: Type::Pred } => {
+                Predicate::Combines(_) | Predicate::Negates | Predicate::Copies => {
                     i.src.iter().all(&holds)
                 }
-                Op::Mov { ty: Type::Pred, .. } => i.src.iter().all(&holds),
-                _ => false,
-            };
+            });
             if fine && i.guard.is_none() {
                 continue;
             }
@@ -274,10 +295,9 @@ fn compares_indices(
     i: &Instruction,
     ty: Type,
 ) -> bool {
-    let of_width = |operand: &Operand| match operand {
-        Operand::Reg(reg) => known.contains(*reg) && body.registers.ty(*reg).bytes() == ty.bytes(),
-        Operand::Int(_) => true,
-        _ => false,
+    let of_width = |operand: &Operand| match operand.reg() {
+        Some(reg) => known.contains(reg) && body.registers.ty(reg).bytes() == ty.bytes(),
+        None => matches!(operand, Operand::Int(_)),
     };
     let [Some(a), Some(b)] = [i.src.first(), i.src.get(1)] else { return false };
     let strides = [a, b].map(|operand| shapes.operand(body, operand).stride());
@@ -300,8 +320,12 @@ fn decisive(body: &Body, verdicts: &RegSet, skips: &[Skip]) -> RegSet {
             let Statement::Instruction(i) = statement else { continue };
             let mut defines = false;
             i.for_each_def(|reg| defines |= decisive.contains(reg));
-            let branches = matches!(i.op, Op::Bra { .. } | Op::Ret { .. } | Op::Exit)
-                && skips.iter().all(|skip| skip.at != at);
+            let branches = match i.op.facts().next {
+                Next::Branches | Next::Returns | Next::Exits => {
+                    skips.iter().all(|skip| skip.at != at)
+                }
+                Next::Follows | Next::BranchesByTable | Next::Traps => false,
+            };
             if defines || branches {
                 continue;
             }

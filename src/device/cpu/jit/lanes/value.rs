@@ -138,8 +138,14 @@ impl Lower<'_, '_> {
                 let bits = constant_bits(operand, ty);
                 vec![self.all_lanes(vector, bits); parts]
             }
-            Operand::Vector(_) => return Ok(None),
-            _ => {
+            // No values of their own, or of more than one register.
+            Operand::Vector(_) | Operand::Bracket(_) | Operand::Address(_) => return Ok(None),
+            Operand::Label(_) | Operand::Table(_) | Operand::Sink => return Ok(None),
+            Operand::Int(_)
+            | Operand::F32(_)
+            | Operand::F64(_)
+            | Operand::Special(_)
+            | Operand::Symbol(..) => {
                 let Some(stride) = self.operand_shape(operand).stride() else { return Ok(None) };
                 let first = self.value(operand, ty)?;
                 self.spread(first, stride, ty)
@@ -156,11 +162,10 @@ impl Lower<'_, '_> {
 
     /// Writes a register that varies; `false`, and nothing done, where it has another width.
     pub(super) fn set_vector(&mut self, operand: &Operand, ty: Type, parts: &[Value]) -> bool {
-        let reg = match operand {
-            Operand::Reg(reg) => *reg,
-            Operand::Sink => return true,
-            _ => return false,
-        };
+        if let Operand::Sink = operand {
+            return true;
+        }
+        let Some(reg) = operand.reg() else { return false };
         let to = self.body.registers.ty(reg);
         let (vector, count) = form(to);
         if to.bytes() != ty.bytes()
@@ -194,9 +199,9 @@ impl Lower<'_, '_> {
         if !vector.is_vector() {
             return values.to_vec();
         }
-        let values: Vec<Value> = match ty {
-            Type::Pred => values.iter().map(|v| self.b.ins().uextend(types::I32, *v)).collect(),
-            _ => values.to_vec(),
+        let values: Vec<Value> = match ty == Type::Pred {
+            true => values.iter().map(|v| self.b.ins().uextend(types::I32, *v)).collect(),
+            false => values.to_vec(),
         };
         let build = |group: &[Value]| {
             let mut whole = self.b.ins().scalar_to_vector(vector, group[0]);

@@ -5,6 +5,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use super::super::{
     Schedule,
     lower::{Lower, Step, Unsupported, clif_type},
+    sync::resume_kind,
 };
 use crate::{
     device::cpu::launch::{BLOCKED, LANES},
@@ -20,7 +21,8 @@ impl Lower<'_, '_> {
         i.for_each_use(|reg| uses.push(reg));
         i.for_each_def(|reg| defs.push(reg));
         if self.plan.schedule == Schedule::Warp {
-            self.per_lane(&uses, &[], |lower| lower.hand_over(i))?;
+            let kind = resume_kind(i).ok_or(Unsupported("not a place to wait"))?;
+            self.per_lane(&uses, &[], |lower| lower.hand_over(i, kind))?;
         }
         let kept = self.plan.kept(point).to_vec();
         self.keep_vectors(&kept);
@@ -135,13 +137,13 @@ impl Lower<'_, '_> {
             for index in 0..count {
                 let at = index as i64 * i64::from(form.bytes());
                 let part = self.load_unaligned(form, place, at);
-                parts.push(match ty {
-                    Type::Pred => {
-                        let zero = self.all_lanes(types::I32X4, 0);
-                        self.b.ins().icmp(IntCC::NotEqual, part, zero)
-                    }
-                    _ if clif.bytes() < 4 => self.fit(part, clif),
-                    _ => part,
+                parts.push(if ty == Type::Pred {
+                    let zero = self.all_lanes(types::I32X4, 0);
+                    self.b.ins().icmp(IntCC::NotEqual, part, zero)
+                } else if clif.bytes() < 4 {
+                    self.fit(part, clif)
+                } else {
+                    part
                 });
             }
             self.set_vectors(reg, &parts);

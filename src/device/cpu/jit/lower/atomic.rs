@@ -158,17 +158,21 @@ impl Lower<'_, '_> {
         })
     }
 
-    fn float_operation(&mut self, op: AtomOp, a: Value, b: Value) -> Value {
-        match op {
+    fn float_operation(&mut self, op: AtomOp, a: Value, b: Value) -> Step<Value> {
+        Ok(match op {
             AtomOp::Min => self.number_min_max(a, b, false, true),
             AtomOp::Max => self.number_min_max(a, b, false, false),
-            _ => self.b.ins().fadd(a, b),
-        }
+            AtomOp::Add => self.b.ins().fadd(a, b),
+            AtomOp::And | AtomOp::Or | AtomOp::Xor | AtomOp::Inc | AtomOp::Dec => {
+                return Err(Unsupported("this atomic operation"));
+            }
+            AtomOp::Cas | AtomOp::Exch => return Err(Unsupported("this atomic operation")),
+        })
     }
 
     fn float_change(&mut self, ty: Type, op: AtomOp, a: Value, b: Value) -> Step<Value> {
         if !ty.is_packed() && ty.bytes() > 2 {
-            return Ok(self.float_operation(op, a, b));
+            return self.float_operation(op, a, b);
         }
         let lanes: &[i64] = if ty.is_packed() { &[0, 16] } else { &[0] };
         let mut word = None;
@@ -180,7 +184,7 @@ impl Lower<'_, '_> {
                 let half = self.b.ins().ireduce(types::I16, moved);
                 sum.push(self.widen_half(half, ty.element())?);
             }
-            let sum = self.float_operation(op, sum[0], sum[1]);
+            let sum = self.float_operation(op, sum[0], sum[1])?;
             let half = self.narrow_half(sum, ty.element())?;
             let lane = self.b.ins().uextend(types::I32, half);
             let lane = self.b.ins().ishl_imm_u(lane, shift);

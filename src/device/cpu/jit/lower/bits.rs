@@ -4,67 +4,25 @@ use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 
 use super::{Lower, Step, Unsupported, clif_type, integer::constant};
 use crate::ptx::{
-    inst::{Instruction, Op},
+    inst::Instruction,
     modifier::{BoolOp, PrmtMode},
     types::Type,
 };
 
 impl Lower<'_, '_> {
-    pub(super) fn bits(&mut self, i: &Instruction) -> Step {
-        let value = match &i.op {
-            Op::Logic { op, ty } => {
-                let [a, b] = self.sources(i, *ty)?;
-                self.logic(*op, a, b)
-            }
-            Op::Not { ty: Type::Pred } => {
-                let a = self.source(i, 0, Type::Pred)?;
-                self.b.ins().bxor_imm_u(a, 1)
-            }
-            Op::Not { ty } => {
-                let a = self.source(i, 0, *ty)?;
-                self.b.ins().bnot(a)
-            }
-            Op::Cnot { ty } => {
-                let a = self.source(i, 0, *ty)?;
-                let zero = self.b.ins().icmp_imm_u(IntCC::Equal, a, 0);
-                self.fit(zero, clif_type(*ty))
-            }
-            Op::Lop3 { combine } => return self.lop3(i, *combine),
-            Op::Shl { ty } | Op::Shr { ty } => {
-                let left = matches!(i.op, Op::Shl { .. });
-                self.shift(i, *ty, left)?
-            }
-            Op::Shf { left, wrap } => self.funnel(i, *left, *wrap)?,
-            Op::Popc { ty } => {
-                let a = self.source(i, 0, *ty)?;
-                let count = self.b.ins().popcnt(a);
-                self.fit(count, types::I32)
-            }
-            Op::Clz { ty } => {
-                let a = self.source(i, 0, *ty)?;
-                let count = self.b.ins().clz(a);
-                self.fit(count, types::I32)
-            }
-            Op::Bfind { ty, shiftamt } => self.find(i, *ty, *shiftamt)?,
-            Op::Brev { ty } => {
-                let a = self.source(i, 0, *ty)?;
-                self.b.ins().bitrev(a)
-            }
-            Op::Bfe { ty } => self.extract(i, *ty)?,
-            Op::Bfi { ty } => self.insert(i, *ty)?,
-            Op::Bmsk { wrap } => self.mask(i, *wrap)?,
-            Op::Prmt { mode } => self.permute(i, *mode)?,
-            Op::Szext { wrap, ty } => self.extend_low(i, *wrap, *ty)?,
-            Op::Fns => {
-                let [mask, base, offset] = self.sources(i, Type::B32)?;
-                self.host("warpaint_fns", &[mask, base, offset], types::I32)?
-            }
-            _ => return Err(Unsupported("")),
-        };
-        self.set(i, value)
+    pub(super) fn not(&mut self, i: &Instruction, ty: Type) -> Step<Value> {
+        let a = self.source(i, 0, ty)?;
+        Ok(if ty == Type::Pred { self.b.ins().bxor_imm_u(a, 1) } else { self.b.ins().bnot(a) })
     }
 
-    fn lop3(&mut self, i: &Instruction, combine: Option<BoolOp>) -> Step {
+    /// `cnot`.
+    pub(super) fn is_zero(&mut self, i: &Instruction, ty: Type) -> Step<Value> {
+        let a = self.source(i, 0, ty)?;
+        let zero = self.b.ins().icmp_imm_u(IntCC::Equal, a, 0);
+        Ok(self.fit(zero, clif_type(ty)))
+    }
+
+    pub(super) fn lop3(&mut self, i: &Instruction, combine: Option<BoolOp>) -> Step {
         let [a, b, c] = self.sources(i, Type::B32)?;
         let table = constant(i.src.get(3)).ok_or(Unsupported("a table that is no constant"))?;
         let value = self.three_bits(a, b, c, table as u8);
@@ -118,7 +76,7 @@ impl Lower<'_, '_> {
     }
 
     /// PTX clamps the amount to the width, CLIF takes it modulo the width.
-    fn shift(&mut self, i: &Instruction, ty: Type, left: bool) -> Step<Value> {
+    pub(super) fn shift(&mut self, i: &Instruction, ty: Type, left: bool) -> Step<Value> {
         let a = self.source(i, 0, ty)?;
         let width = i64::from(ty.bits());
         let amount = match constant(i.src.get(1)) {
@@ -155,7 +113,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn funnel(&mut self, i: &Instruction, left: bool, wrap: bool) -> Step<Value> {
+    pub(super) fn funnel(&mut self, i: &Instruction, left: bool, wrap: bool) -> Step<Value> {
         let [low, high, amount] = self.sources(i, Type::B32)?;
         let both = self.concatenated(low, high);
         let amount = if wrap {
@@ -181,7 +139,7 @@ impl Lower<'_, '_> {
         self.b.ins().bor(low, high)
     }
 
-    fn find(&mut self, i: &Instruction, ty: Type, shiftamt: bool) -> Step<Value> {
+    pub(super) fn find(&mut self, i: &Instruction, ty: Type, shiftamt: bool) -> Step<Value> {
         let a = self.source(i, 0, ty)?;
         let width = i64::from(ty.bits());
         let a = if ty.is_signed() {
@@ -207,14 +165,15 @@ impl Lower<'_, '_> {
     }
 
     /// `bfe`, in 64 bits whatever the type: shifts up to 64 must not wrap.
-    fn extract(&mut self, i: &Instruction, ty: Type) -> Step<Value> {
+    pub(super) fn extract(&mut self, i: &Instruction, ty: Type) -> Step<Value> {
         let a = self.source(i, 0, ty)?;
         let (position, length) = self.field_operands(i, 1)?;
-        let name = match ty {
-            Type::U32 => "warpaint_bfe_u32",
-            Type::S32 => "warpaint_bfe_s32",
-            Type::U64 => "warpaint_bfe_u64",
-            _ => "warpaint_bfe_s64",
+        let name = match (ty.bits(), ty.is_signed()) {
+            (32, false) => "warpaint_bfe_u32",
+            (32, true) => "warpaint_bfe_s32",
+            (64, false) => "warpaint_bfe_u64",
+            (64, true) => "warpaint_bfe_s64",
+            _ => return Err(Unsupported("")),
         };
         if let (Some(p), Some(l)) = (constant(i.src.get(1)), constant(i.src.get(2))) {
             let (p, l, width) = (p & 255, l & 255, i64::from(ty.bits()));
@@ -226,7 +185,7 @@ impl Lower<'_, '_> {
         self.host(name, &[a, position, length], clif_type(ty))
     }
 
-    fn insert(&mut self, i: &Instruction, ty: Type) -> Step<Value> {
+    pub(super) fn insert(&mut self, i: &Instruction, ty: Type) -> Step<Value> {
         let [a, b] = self.sources(i, ty)?;
         let (position, length) = self.field_operands(i, 2)?;
         if let (Some(p), Some(l)) = (constant(i.src.get(2)), constant(i.src.get(3))) {
@@ -244,7 +203,7 @@ impl Lower<'_, '_> {
         self.host(name, &[a, b, position, length], clif_type(ty))
     }
 
-    fn mask(&mut self, i: &Instruction, wrap: bool) -> Step<Value> {
+    pub(super) fn mask(&mut self, i: &Instruction, wrap: bool) -> Step<Value> {
         let [position, length] = self.sources(i, Type::U32)?;
         let bound = |l: &mut Self, value| {
             if wrap {
@@ -262,7 +221,7 @@ impl Lower<'_, '_> {
         Ok(self.b.ins().ireduce(types::I32, mask))
     }
 
-    fn permute(&mut self, i: &Instruction, mode: Option<PrmtMode>) -> Step<Value> {
+    pub(super) fn permute(&mut self, i: &Instruction, mode: Option<PrmtMode>) -> Step<Value> {
         let [a, b, selectors] = self.sources(i, Type::B32)?;
         let both = self.concatenated(a, b);
         if mode.is_none()
@@ -300,7 +259,7 @@ impl Lower<'_, '_> {
         word
     }
 
-    fn extend_low(&mut self, i: &Instruction, wrap: bool, ty: Type) -> Step<Value> {
+    pub(super) fn extend_low(&mut self, i: &Instruction, wrap: bool, ty: Type) -> Step<Value> {
         let [a, length] = self.sources(i, ty)?;
         let length = if wrap {
             self.b.ins().band_imm_u(length, 31)

@@ -164,18 +164,17 @@ impl Lower<'_, '_> {
         let mut temporaries = self.frame.temporaries();
         let mut places = Vec::new();
         for (index, (operand, param)) in operands.zip(params.iter().chain(returns)).enumerate() {
-            places.push(match operand {
-                Operand::Symbol(Symbol::Local(local), 0) => self.variable_place(*local, param)?,
-                _ => {
-                    let local = self.b.use_var(self.local);
-                    let place = Place::new(local, temporaries.next(param) as i64, param.bytes());
-                    if index < params.len() {
-                        let value = self.value(operand, param.ty)?;
-                        self.store(value, place, 0);
-                    }
-                    place
-                }
-            });
+            if let Operand::Symbol(Symbol::Local(local), 0) = operand {
+                places.push(self.variable_place(*local, param)?);
+                continue;
+            }
+            let local = self.b.use_var(self.local);
+            let place = Place::new(local, temporaries.next(param) as i64, param.bytes());
+            if index < params.len() {
+                let value = self.value(operand, param.ty)?;
+                self.store(value, place, 0);
+            }
+            places.push(place);
         }
         Ok(places)
     }
@@ -297,13 +296,11 @@ impl Lower<'_, '_> {
 
     fn call_argument(&mut self, i: &Instruction, at: usize, ty: Type) -> Step<Value> {
         let operand = i.src.get(at).ok_or(Unsupported("too few operands"))?;
-        match operand {
-            Operand::Symbol(Symbol::Local(local), 0) => {
-                let place = self.variable_place(*local, &Param::scalar(ty))?;
-                Ok(self.load(clif_type(ty), place, 0))
-            }
-            operand => self.value(operand, ty),
+        if let Operand::Symbol(Symbol::Local(local), 0) = operand {
+            let place = self.variable_place(*local, &Param::scalar(ty))?;
+            return Ok(self.load(clif_type(ty), place, 0));
         }
+        self.value(operand, ty)
     }
 
     fn call_result(&mut self, i: &Instruction, value: Value) -> Step {

@@ -3,14 +3,10 @@
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use cranelift_frontend::Switch;
 
-use super::{EXITED, Lower, Step, Unsupported};
+use super::{Lower, Step, Unsupported};
 use crate::{
     device::cpu::jit::kernel::SiteKind,
-    ptx::{
-        inst::{Instruction, Op},
-        operand::{Label, Operand},
-        types::Type,
-    },
+    ptx::{inst::Instruction, operand::Label, types::Type},
 };
 
 impl Lower<'_, '_> {
@@ -33,35 +29,15 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn control(&mut self, i: &Instruction) -> Step {
-        match i.op {
-            Op::BrxIdx { .. } => self.branch_by_table(i),
-            Op::Ret { .. } => {
-                self.leave(0);
-                Ok(())
-            }
-            Op::Exit => {
-                self.leave(EXITED);
-                Ok(())
-            }
-            Op::Trap => {
-                let site = self.site(SiteKind::Trap);
-                let none = self.b.ins().iconst(types::I64, 0);
-                self.stop_at(site, none);
-                Ok(())
-            }
-            // Nobody listens.
-            Op::Brkpt => Ok(()),
-            _ => Err(Unsupported("")),
-        }
+    pub(super) fn trap(&mut self) {
+        let site = self.site(SiteKind::Trap);
+        let none = self.b.ins().iconst(types::I64, 0);
+        self.stop_at(site, none);
     }
 
-    fn branch_by_table(&mut self, i: &Instruction) -> Step {
+    pub(super) fn branch_by_table(&mut self, i: &Instruction) -> Step {
         let index = self.source(i, 0, Type::U32)?;
-        let table = match i.src.get(1) {
-            Some(Operand::Table(table)) => self.body.tables.get(*table as usize),
-            _ => None,
-        };
+        let table = i.branch_table().and_then(|table| self.body.tables.get(table as usize));
         let Some(labels) = table.map(|table| &table.labels) else {
             return Err(Unsupported("a branch without a table"));
         };

@@ -222,11 +222,9 @@ impl Lower<'_, '_> {
         if nearest && !cvt.satfinite && cvt.to != Type::Tf32 {
             return self.narrow_half(value, cvt.to);
         }
-        let format = match cvt.to {
-            Type::F16 => small::F16,
-            Type::Bf16 => small::BF16,
-            _ => small::TF32,
-        };
+        let known = [(Type::F16, small::F16), (Type::Bf16, small::BF16), (Type::Tf32, small::TF32)];
+        let format = known.into_iter().find(|(ty, _)| *ty == cvt.to);
+        let (_, format) = format.ok_or(Unsupported("this conversion"))?;
         let bits = self.narrow_to(value, format, cvt)?;
         if cvt.to != Type::Tf32 {
             return Ok(self.b.ins().ireduce(types::I16, bits));
@@ -325,9 +323,6 @@ impl Lower<'_, '_> {
 
 /// Which 8-bit format it is a pair of.
 fn eight_bits(ty: Type) -> Option<u32> {
-    match ty {
-        Type::E4m3x2 => Some(small::E4M3),
-        Type::E5m2x2 => Some(small::E5M2),
-        _ => None,
-    }
+    let known = [(Type::E4m3x2, small::E4M3), (Type::E5m2x2, small::E5M2)];
+    known.into_iter().find(|(known, _)| *known == ty).map(|(_, format)| format)
 }

@@ -10,47 +10,48 @@ use super::{
     super::math::FLUSH, Lower, Step, Unsupported, approximate::approximation, clif_type, int_type,
 };
 use crate::ptx::{
-    inst::{Instruction, Op},
+    inst::Instruction,
     modifier::{Function, MinMax, Mode, Rounding, Test},
+    op::FloatOp,
     operand::Operand,
     types::Type,
 };
 
 impl Lower<'_, '_> {
     /// The result of a floating-point operation.
-    pub(super) fn float(&mut self, i: &Instruction) -> Step<Value> {
-        Ok(match &i.op {
-            Op::Add { ty, mode, .. } => self.rounded_sources(i, "add", *ty, *mode)?,
-            Op::Sub { ty, mode, .. } => self.rounded_sources(i, "sub", *ty, *mode)?,
-            Op::Mul { ty, mode, .. } => self.rounded_sources(i, "mul", *ty, *mode)?,
-            Op::Div { ty, mode, .. } => self.rounded_sources(i, "div", *ty, *mode)?,
-            Op::Rcp { ty, mode, .. } => self.rounded_sources(i, "rcp", *ty, *mode)?,
-            Op::Sqrt { ty, mode, .. } => self.rounded_sources(i, "sqrt", *ty, *mode)?,
-            Op::Fma { ty, mode, .. } | Op::Mad { ty, mode, .. } => {
-                self.rounded_sources(i, "fma", *ty, *mode)?
-            }
-            Op::Abs { ty, ftz } => {
-                let a = self.source(i, 0, *ty)?;
+    pub(super) fn float(&mut self, i: &Instruction, op: FloatOp, ty: Type) -> Step<Value> {
+        if ty.is_packed() || ty.bytes() == 2 {
+            return self.half(i, op, ty);
+        }
+        Ok(match op {
+            FloatOp::Add(mode) => self.rounded_sources(i, "add", ty, mode)?,
+            FloatOp::Sub(mode) => self.rounded_sources(i, "sub", ty, mode)?,
+            FloatOp::Mul(mode) => self.rounded_sources(i, "mul", ty, mode)?,
+            FloatOp::Div(_, mode) => self.rounded_sources(i, "div", ty, mode)?,
+            FloatOp::Rcp(_, mode) => self.rounded_sources(i, "rcp", ty, mode)?,
+            FloatOp::Sqrt(_, mode) => self.rounded_sources(i, "sqrt", ty, mode)?,
+            FloatOp::Fma { mode, .. } => self.rounded_sources(i, "fma", ty, mode)?,
+            FloatOp::Abs { ftz } => {
+                let a = self.source(i, 0, ty)?;
                 let value = self.b.ins().fabs(a);
-                self.flushed_bits(value, *ty, *ftz)
+                self.flushed_bits(value, ty, ftz)
             }
-            Op::Neg { ty, ftz } => {
-                let a = self.source(i, 0, *ty)?;
+            FloatOp::Neg { ftz } => {
+                let a = self.source(i, 0, ty)?;
                 let value = self.b.ins().fneg(a);
-                self.flushed_bits(value, *ty, *ftz)
+                self.flushed_bits(value, ty, ftz)
             }
-            Op::Min(m) => self.min_max(i, *m, true)?,
-            Op::Max(m) => self.min_max(i, *m, false)?,
-            Op::Copysign { ty } => {
-                let [sign, magnitude] = self.sources(i, *ty)?;
+            FloatOp::Min(m) => self.min_max(i, m, true)?,
+            FloatOp::Max(m) => self.min_max(i, m, false)?,
+            FloatOp::Copysign => {
+                let [sign, magnitude] = self.sources(i, ty)?;
                 self.b.ins().fcopysign(magnitude, sign)
             }
-            Op::Testp { test, ty } => {
-                let a = self.source(i, 0, *ty)?;
-                self.test(a, *ty, *test)
+            FloatOp::Testp(test) => {
+                let a = self.source(i, 0, ty)?;
+                self.test(a, ty, test)
             }
-            Op::Approx { function, ty, ftz } => self.approximate(i, *function, *ty, *ftz)?,
-            _ => return Err(Unsupported("")),
+            FloatOp::Approx { function, ftz } => self.approximate(i, function, ty, ftz)?,
         })
     }
 
@@ -112,10 +113,7 @@ impl Lower<'_, '_> {
     }
 
     fn one(&mut self, ty: Type) -> Value {
-        match ty {
-            Type::F64 => self.b.ins().f64const(1.0f64),
-            _ => self.b.ins().f32const(1.0f32),
-        }
+        if ty == Type::F64 { self.b.ins().f64const(1.0f64) } else { self.b.ins().f32const(1.0f32) }
     }
 
     /// The result that the processor rounded to the least normal number is zero where it would lie below that if there
@@ -331,9 +329,8 @@ pub(in crate::device::cpu::jit) fn is_simple_bound(operand: &Operand, least: boo
         let is_zero = value.abs() < f64::from(f32::MIN_POSITIVE);
         !value.is_nan() && (!is_zero || value.is_sign_negative() == least)
     };
-    match operand {
-        Operand::F32(bits) => simple(f64::from(f32::from_bits(*bits))),
-        Operand::F64(bits) => simple(f64::from_bits(*bits)),
-        _ => false,
+    if let Operand::F32(bits) = operand {
+        return simple(f64::from(f32::from_bits(*bits)));
     }
+    if let Operand::F64(bits) = operand { simple(f64::from_bits(*bits)) } else { false }
 }

@@ -9,35 +9,44 @@ use cranelift_codegen::ir::{
 
 use super::{Lower, Step, Unsupported, approximate::approximation};
 use crate::ptx::{
-    inst::{Instruction, Op},
+    inst::Instruction,
     modifier::{Function, Rounding},
+    op::FloatOp,
     types::Type,
 };
 
 impl Lower<'_, '_> {
-    /// The result of an operation on `f16`, `bf16` or a pair of them.
-    pub(super) fn half(&mut self, i: &Instruction, ty: Type) -> Step<Value> {
+    /// The result of an operation on `f16`, `bf16` or a pair of them, or on a pair of `f32`.
+    pub(super) fn half(&mut self, i: &Instruction, op: FloatOp, ty: Type) -> Step<Value> {
         let mut operands = Vec::new();
         for at in 0..i.src.len() {
             operands.push(self.source(i, at, ty)?);
         }
         if ty == Type::F32x2 {
-            return self.single_pair(&i.op, &operands);
+            return self.single_pair(op, &operands);
         }
         if !ty.is_packed() {
-            return self.half_lane(&i.op, ty, &operands);
+            return self.half_lane(op, ty, &operands);
         }
-        self.by_halves(&operands, |l, lanes| l.half_lane(&i.op, ty.element(), lanes))
+        self.by_halves(&operands, |l, lanes| l.half_lane(op, ty.element(), lanes))
     }
 
     /// Two single-precision operations at once.
-    fn single_pair(&mut self, op: &Op, operands: &[Value]) -> Step<Value> {
+    fn single_pair(&mut self, op: FloatOp, operands: &[Value]) -> Step<Value> {
         let (name, mode) = match op {
-            Op::Add { mode, .. } => ("add", *mode),
-            Op::Sub { mode, .. } => ("sub", *mode),
-            Op::Mul { mode, .. } => ("mul", *mode),
-            Op::Fma { mode, .. } => ("fma", *mode),
-            _ => return Err(Unsupported("this packed type")),
+            FloatOp::Add(mode) => ("add", mode),
+            FloatOp::Sub(mode) => ("sub", mode),
+            FloatOp::Mul(mode) => ("mul", mode),
+            FloatOp::Fma { mode, .. } => ("fma", mode),
+            FloatOp::Div(..) | FloatOp::Rcp(..) | FloatOp::Sqrt(..) | FloatOp::Abs { .. } => {
+                return Err(Unsupported("this packed type"));
+            }
+            FloatOp::Neg { .. } | FloatOp::Min(_) | FloatOp::Max(_) | FloatOp::Copysign => {
+                return Err(Unsupported("this packed type"));
+            }
+            FloatOp::Testp(_) | FloatOp::Approx { .. } => {
+                return Err(Unsupported("this packed type"));
+            }
         };
         let mut lanes = Vec::new();
         for shift in [0, 32] {
@@ -55,36 +64,26 @@ impl Lower<'_, '_> {
         Ok(self.b.ins().bor(lanes[0], high))
     }
 
-    fn half_lane(&mut self, op: &Op, ty: Type, operands: &[Value]) -> Step<Value> {
-        let ftz = flushes(op);
-        match (op, operands) {
-            (Op::Neg { .. }, [a]) => {
-                let value = self.b.ins().bxor_imm_u(*a, 0x8000);
-                return Ok(self.flushed_half(value, ty, ftz));
-            }
-            (Op::Abs { .. }, [a]) => {
-                let value = self.b.ins().band_imm_u(*a, 0x7fff);
-                return Ok(self.flushed_half(value, ty, ftz));
-            }
-            _ => {}
+    fn half_lane(&mut self, op: FloatOp, ty: Type, operands: &[Value]) -> Step<Value> {
+        let mode = op.mode();
+        if let (FloatOp::Neg { ftz }, [a]) = (op, operands) {
+            let value = self.b.ins().bxor_imm_u(*a, 0x8000);
+            return Ok(self.flushed_half(value, ty, ftz));
         }
-        let mode = match op {
-            Op::Add { mode, .. }
-            | Op::Sub { mode, .. }
-            | Op::Mul { mode, .. }
-            | Op::Fma { mode, .. } => *mode,
-            _ => Default::default(),
-        };
+        if let (FloatOp::Abs { ftz }, [a]) = (op, operands) {
+            let value = self.b.ins().band_imm_u(*a, 0x7fff);
+            return Ok(self.flushed_half(value, ty, ftz));
+        }
         if !matches!(mode.rounding, None | Some(Rounding::Nearest)) {
             return Err(Unsupported("this rounding"));
         }
         let mut wide = Vec::new();
         for &operand in operands {
-            let operand = self.flushed_half(operand, ty, ftz);
+            let operand = self.flushed_half(operand, ty, mode.ftz);
             wide.push(self.widen_half(operand, ty)?);
         }
         let mut result = self.half_operation(op, &wide)?;
-        if let Op::Fma { relu: true, .. } = op {
+        if let FloatOp::Fma { relu: true, .. } = op {
             result = self.positive(result);
         }
         if mode.sat {
@@ -92,7 +91,7 @@ impl Lower<'_, '_> {
             let ty = if ty == types::F64 { Type::F64 } else { Type::F32 };
             result = self.clamp_unit(result, ty);
         }
-        if ftz && ty == Type::F16 {
+        if mode.ftz && ty == Type::F16 {
             result = self.flushed_wide(result);
         }
         self.narrow_half(result, ty)
@@ -125,20 +124,20 @@ impl Lower<'_, '_> {
         self.b.ins().select(tiny, sign, value)
     }
 
-    fn half_operation(&mut self, op: &Op, wide: &[Value]) -> Step<Value> {
+    fn half_operation(&mut self, op: FloatOp, wide: &[Value]) -> Step<Value> {
         Ok(match (op, wide) {
-            (Op::Add { .. }, [a, b]) => self.b.ins().fadd(*a, *b),
-            (Op::Sub { .. }, [a, b]) => self.b.ins().fsub(*a, *b),
-            (Op::Mul { .. }, [a, b]) => self.b.ins().fmul(*a, *b),
-            (Op::Fma { .. }, [a, b, c]) => {
+            (FloatOp::Add(_), [a, b]) => self.b.ins().fadd(*a, *b),
+            (FloatOp::Sub(_), [a, b]) => self.b.ins().fsub(*a, *b),
+            (FloatOp::Mul(_), [a, b]) => self.b.ins().fmul(*a, *b),
+            (FloatOp::Fma { .. }, [a, b, c]) => {
                 let [a, b, c] = [*a, *b, *c].map(|v| self.b.ins().fpromote(types::F64, v));
                 // The product of two halves is exact in double precision; the host rounds the sum to odd.
                 self.host("warpaint_fma_odd", &[a, b, c], types::F64)?
             }
-            (Op::Min(m), [a, b]) => self.any_min_max(*a, *b, *m, true),
-            (Op::Max(m), [a, b]) => self.any_min_max(*a, *b, *m, false),
-            (Op::Approx { function: f @ (Function::Tanh | Function::Ex2), .. }, [a]) => {
-                approximation(&mut self.b, *f, *a).ok_or(Unsupported("this function"))?
+            (FloatOp::Min(m), [a, b]) => self.any_min_max(*a, *b, m, true),
+            (FloatOp::Max(m), [a, b]) => self.any_min_max(*a, *b, m, false),
+            (FloatOp::Approx { function: f @ (Function::Tanh | Function::Ex2), .. }, [a]) => {
+                approximation(&mut self.b, f, *a).ok_or(Unsupported("this function"))?
             }
             _ => return Err(Unsupported("this half-precision operation")),
         })
@@ -165,18 +164,5 @@ impl Lower<'_, '_> {
         };
         let bits = self.host(name, &[value], types::I32)?;
         Ok(self.b.ins().ireduce(types::I16, bits))
-    }
-}
-
-/// Whether an operation has `.ftz`.
-fn flushes(op: &Op) -> bool {
-    match op {
-        Op::Add { mode, .. }
-        | Op::Sub { mode, .. }
-        | Op::Mul { mode, .. }
-        | Op::Fma { mode, .. } => mode.ftz,
-        Op::Min(m) | Op::Max(m) => m.ftz,
-        Op::Abs { ftz, .. } | Op::Neg { ftz, .. } | Op::Approx { ftz, .. } => *ftz,
-        _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! Integer arithmetic, comparison and selection; the entry to all arithmetic.
+//! Integer arithmetic, comparison and selection.
 
 use cranelift_codegen::ir::{
     InstBuilder, Value,
@@ -8,132 +8,112 @@ use cranelift_codegen::ir::{
 
 use super::{Lower, Step, Unsupported, clif_type, int_type};
 use crate::ptx::{
-    inst::{Instruction, Op},
-    modifier::{BoolOp, Carry, Cmp, Half, MinMax},
+    inst::Instruction,
+    modifier::{BoolOp, Carry, Cmp, Half, MinMax, Mode},
     operand::Operand,
-    types::Type,
+    types::{Kind, Type},
     video::Video,
 };
 
 impl Lower<'_, '_> {
-    pub(super) fn arithmetic(&mut self, i: &Instruction) -> Step {
-        let value = match &i.op {
-            Op::Setp { cmp, combine, ty, ftz } => {
-                return self.setp(i, *combine, Comparison { cmp: *cmp, ty: *ty, ftz: *ftz });
-            }
-            Op::Set { cmp, combine, to, ty, ftz } => {
-                let comparison = Comparison { cmp: *cmp, ty: *ty, ftz: *ftz };
-                self.set_value(i, *combine, *to, comparison)?
-            }
-            Op::Selp { ty } => {
-                let [a, b] = self.sources(i, *ty)?;
-                let p = self.source(i, 2, Type::Pred)?;
-                self.b.ins().select(p, a, b)
-            }
-            Op::Slct { ty, by, ftz } => {
-                let [a, b] = self.sources(i, *ty)?;
-                let c = self.source(i, 2, *by)?;
-                let c = self.flushed(c, *by, *ftz);
-                let zero = super::zero_of(&mut self.b, clif_type(*by));
-                let holds = if by.is_float() {
-                    self.b.ins().fcmp(FloatCC::GreaterThanOrEqual, c, zero)
-                } else {
-                    self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, c, zero)
-                };
-                self.b.ins().select(holds, a, b)
-            }
-            op => match op.float_type() {
-                Some(ty) if ty.is_packed() || ty.bytes() == 2 => self.half(i, ty)?,
-                Some(_) => self.float(i)?,
-                None => return self.integer(i),
-            },
-        };
-        self.set(i, value)
+    pub(super) fn add(
+        &mut self,
+        i: &Instruction,
+        ty: Type,
+        mode: Mode,
+        carry: Carry,
+    ) -> Step<Value> {
+        let [a, b] = self.sources(i, ty)?;
+        if ty.is_packed() {
+            return self.by_halves(&[a, b], |l, lanes| Ok(l.b.ins().iadd(lanes[0], lanes[1])));
+        }
+        match (carry.is_used(), mode.sat) {
+            (true, _) => Ok(self.add_with_carry(a, b, carry)),
+            (false, true) => self.saturated(a, b, true),
+            (false, false) => Ok(self.b.ins().iadd(a, b)),
+        }
     }
 
-    fn integer(&mut self, i: &Instruction) -> Step {
-        let value = match &i.op {
-            Op::Add { ty, .. } if ty.is_packed() => {
-                let [a, b] = self.sources(i, *ty)?;
-                self.by_halves(&[a, b], |l, lanes| Ok(l.b.ins().iadd(lanes[0], lanes[1])))?
-            }
-            Op::Add { ty, mode, carry } if *carry == Carry::default() => {
-                let [a, b] = self.sources(i, *ty)?;
-                if mode.sat { self.saturated(a, b, true)? } else { self.b.ins().iadd(a, b) }
-            }
-            Op::Sub { ty, mode, carry } if *carry == Carry::default() => {
-                let [a, b] = self.sources(i, *ty)?;
-                if mode.sat { self.saturated(a, b, false)? } else { self.b.ins().isub(a, b) }
-            }
-            Op::Add { ty, carry, .. } => {
-                let [a, b] = self.sources(i, *ty)?;
-                self.add_with_carry(a, b, *carry)
-            }
-            Op::Sub { ty, carry, .. } => {
-                let [a, b] = self.sources(i, *ty)?;
-                self.subtract_with_borrow(a, b, *carry)
-            }
-            Op::Mul { ty, half, .. } => {
-                let [a, b] = self.sources(i, *ty)?;
-                self.product(a, b, *ty, half.unwrap_or(Half::Lo))?
-            }
-            Op::Mad { ty, half, mode, carry } => {
-                let half = half.unwrap_or(Half::Lo);
-                let [a, b] = self.sources(i, *ty)?;
-                let product = self.product(a, b, *ty, half)?;
-                let wide = self.b.func.dfg.value_type(product);
-                let c = self.source(i, 2, super::special::bits_type(wide.bytes()))?;
-                match (mode.sat, *carry == Carry::default()) {
-                    (true, _) => self.saturated(product, c, true)?,
-                    (false, true) => self.b.ins().iadd(product, c),
-                    (false, false) => self.add_with_carry(product, c, *carry),
-                }
-            }
-            Op::Mul24 { ty, half } => {
-                let [a, b] = self.sources(i, *ty)?;
-                self.product24(a, b, *ty, *half)
-            }
-            Op::Mad24 { ty, half, sat } => {
-                let [a, b, c] = self.sources(i, *ty)?;
-                let product = self.product24(a, b, *ty, *half);
-                if *sat { self.saturated(product, c, true)? } else { self.b.ins().iadd(product, c) }
-            }
-            Op::Div { ty, .. } => {
-                let [a, b] = self.sources(i, *ty)?;
-                self.divide(a, b, *ty, true)
-            }
-            Op::Rem { ty } => {
-                let [a, b] = self.sources(i, *ty)?;
-                self.divide(a, b, *ty, false)
-            }
-            Op::Abs { ty, .. } => {
-                let a = self.source(i, 0, *ty)?;
-                self.b.ins().iabs(a)
-            }
-            Op::Neg { ty, .. } => {
-                let a = self.source(i, 0, *ty)?;
-                self.b.ins().ineg(a)
-            }
-            Op::Min(minmax) => self.int_min_max(i, *minmax, true)?,
-            Op::Max(minmax) => self.int_min_max(i, *minmax, false)?,
-            Op::Sad { ty } => {
-                let [a, b, c] = self.sources(i, *ty)?;
-                let less = self.b.ins().icmp(condition(Cmp::Lt, *ty), a, b);
-                let (up, down) = (self.b.ins().isub(b, a), self.b.ins().isub(a, b));
-                let distance = self.b.ins().select(less, up, down);
-                self.b.ins().iadd(distance, c)
-            }
-            Op::Dp4a { a, b } => self.dot(i, [*a, *b], 4, false)?,
-            Op::Dp2a { a, b, high } => self.dot(i, [*a, *b], 2, *high)?,
-            Op::Simd(simd) => self.video(i, &Video::from(*simd))?,
-            Op::Video(video) => self.video(i, video)?,
-            Op::CvtPack { to, merge, .. } => self.packed(i, *to, merge.is_some())?,
-            _ => return self.bits(i),
-        };
-        self.set(i, value)
+    pub(super) fn subtract(
+        &mut self,
+        i: &Instruction,
+        ty: Type,
+        mode: Mode,
+        carry: Carry,
+    ) -> Step<Value> {
+        let [a, b] = self.sources(i, ty)?;
+        match (carry.is_used(), mode.sat) {
+            (true, _) => Ok(self.subtract_with_borrow(a, b, carry)),
+            (false, true) => self.saturated(a, b, false),
+            (false, false) => Ok(self.b.ins().isub(a, b)),
+        }
     }
 
-    fn video(&mut self, i: &Instruction, video: &Video) -> Step<Value> {
+    pub(super) fn multiply(&mut self, i: &Instruction, ty: Type, half: Half) -> Step<Value> {
+        let [a, b] = self.sources(i, ty)?;
+        self.product(a, b, ty, half)
+    }
+
+    pub(super) fn multiply_add(
+        &mut self,
+        i: &Instruction,
+        ty: Type,
+        half: Half,
+        mode: Mode,
+        carry: Carry,
+    ) -> Step<Value> {
+        let product = self.multiply(i, ty, half)?;
+        let wide = self.b.func.dfg.value_type(product);
+        let c = self.source(i, 2, super::special::bits_type(wide.bytes()))?;
+        match (mode.sat, carry.is_used()) {
+            (true, _) => self.saturated(product, c, true),
+            (false, false) => Ok(self.b.ins().iadd(product, c)),
+            (false, true) => Ok(self.add_with_carry(product, c, carry)),
+        }
+    }
+
+    pub(super) fn multiply_add24(
+        &mut self,
+        i: &Instruction,
+        ty: Type,
+        half: Half,
+        sat: bool,
+    ) -> Step<Value> {
+        let [a, b, c] = self.sources(i, ty)?;
+        let product = self.product24(a, b, ty, half);
+        if sat { self.saturated(product, c, true) } else { Ok(self.b.ins().iadd(product, c)) }
+    }
+
+    /// `sad`.
+    pub(super) fn sum_of_difference(&mut self, i: &Instruction, ty: Type) -> Step<Value> {
+        let [a, b, c] = self.sources(i, ty)?;
+        let less = self.b.ins().icmp(condition(Cmp::Lt, ty), a, b);
+        let (up, down) = (self.b.ins().isub(b, a), self.b.ins().isub(a, b));
+        let distance = self.b.ins().select(less, up, down);
+        Ok(self.b.ins().iadd(distance, c))
+    }
+
+    /// `slct`.
+    pub(super) fn select_by_sign(
+        &mut self,
+        i: &Instruction,
+        ty: Type,
+        by: Type,
+        ftz: bool,
+    ) -> Step<Value> {
+        let [a, b] = self.sources(i, ty)?;
+        let c = self.source(i, 2, by)?;
+        let c = self.flushed(c, by, ftz);
+        let zero = super::zero_of(&mut self.b, clif_type(by));
+        let holds = if by.is_float() {
+            self.b.ins().fcmp(FloatCC::GreaterThanOrEqual, c, zero)
+        } else {
+            self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, c, zero)
+        };
+        Ok(self.b.ins().select(holds, a, b))
+    }
+
+    pub(super) fn video(&mut self, i: &Instruction, video: &Video) -> Step<Value> {
         let [a, b] = self.sources(i, Type::B32)?;
         let c = match i.src.get(2) {
             Some(c) => self.value(c, Type::B32)?,
@@ -144,7 +124,7 @@ impl Lower<'_, '_> {
     }
 
     /// `cvt.pack`: `a` and `b` clamped, `a` above `b`; above both the low bits of `c`.
-    fn packed(&mut self, i: &Instruction, to: Type, merges: bool) -> Step<Value> {
+    pub(super) fn packed(&mut self, i: &Instruction, to: Type, merges: bool) -> Step<Value> {
         let bits = i64::from(to.bits());
         let (least, most) = match to.is_signed() {
             true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
@@ -271,7 +251,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn product24(&mut self, a: Value, b: Value, ty: Type, half: Half) -> Value {
+    pub(super) fn product24(&mut self, a: Value, b: Value, ty: Type, half: Half) -> Value {
         let [a, b] = [a, b].map(|value| {
             let top = self.b.ins().ishl_imm_u(value, 8);
             let low = if ty.is_signed() {
@@ -288,7 +268,8 @@ impl Lower<'_, '_> {
 
     /// CLIF traps where PTX gives an unspecified value: NVIDIA's GPUs give all ones for a division by zero and
     /// the dividend for a remainder by zero; the most negative number divided by -1 is itself.
-    fn divide(&mut self, a: Value, b: Value, ty: Type, quotient: bool) -> Value {
+    pub(super) fn divide(&mut self, i: &Instruction, ty: Type, quotient: bool) -> Step<Value> {
+        let [a, b] = self.sources(i, ty)?;
         let clif = clif_type(ty);
         let [one, zero, ones] = [1, 0, -1].map(|v| self.int(v, clif));
         let by_zero = self.b.ins().icmp(IntCC::Equal, b, zero);
@@ -309,10 +290,10 @@ impl Lower<'_, '_> {
             Some(minus) => self.b.ins().select(minus, negated, value),
             None => value,
         };
-        self.b.ins().select(by_zero, undefined, value)
+        Ok(self.b.ins().select(by_zero, undefined, value))
     }
 
-    fn int_min_max(&mut self, i: &Instruction, m: MinMax, least: bool) -> Step<Value> {
+    pub(super) fn int_min_max(&mut self, i: &Instruction, m: MinMax, least: bool) -> Step<Value> {
         let [a, b] = self.sources(i, m.ty)?;
         if m.ty.is_packed() {
             let one = MinMax { ty: m.ty.element(), ..m };
@@ -337,7 +318,13 @@ impl Lower<'_, '_> {
     }
 
     /// `dp4a` and `dp2a`: parts of `a` times bytes of `b`, summed.
-    fn dot(&mut self, i: &Instruction, tys: [Type; 2], parts: u32, high: bool) -> Step<Value> {
+    pub(super) fn dot(
+        &mut self,
+        i: &Instruction,
+        tys: [Type; 2],
+        parts: u32,
+        high: bool,
+    ) -> Step<Value> {
         let [a, b, mut sum] = self.sources(i, Type::B32)?;
         let width = 32 / parts;
         for part in 0..parts {
@@ -363,7 +350,7 @@ impl Lower<'_, '_> {
 
     // Comparison ------------------------------------------------------------------------------------
 
-    fn setp(&mut self, i: &Instruction, combine: Option<BoolOp>, c: Comparison) -> Step {
+    pub(super) fn setp(&mut self, i: &Instruction, combine: Option<BoolOp>, c: Comparison) -> Step {
         let [a, b] = self.sources(i, c.ty)?;
         let [first, second] = if c.ty.is_packed() {
             self.compare_pair(c, a, b)?
@@ -392,7 +379,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn set_value(
+    pub(super) fn set_value(
         &mut self,
         i: &Instruction,
         combine: Option<BoolOp>,
@@ -406,7 +393,7 @@ impl Lower<'_, '_> {
             for (holds, shift) in [(low, 0), (high, 16)] {
                 let holds = self.combined(i, holds, combine)?;
                 let lane = if to.is_packed() { to.element() } else { Type::U16 };
-                let value = self.chosen(holds, lane);
+                let value = self.chosen(holds, lane)?;
                 let value = self.b.ins().uextend(types::I32, value);
                 let value = self.b.ins().ishl_imm_u(value, shift);
                 word = self.b.ins().bor(word, value);
@@ -415,7 +402,7 @@ impl Lower<'_, '_> {
         }
         let holds = self.compare(c, a, b)?;
         let holds = self.combined(i, holds, combine)?;
-        Ok(self.chosen(holds, to))
+        self.chosen(holds, to)
     }
 
     /// The comparisons of the lower and the upper halves.
@@ -432,16 +419,15 @@ impl Lower<'_, '_> {
     }
 
     /// What `set` gives: 1.0 or all ones where `holds`, else zero.
-    fn chosen(&mut self, holds: Value, to: Type) -> Value {
+    fn chosen(&mut self, holds: Value, to: Type) -> Step<Value> {
         let clif = clif_type(to);
-        let yes = match to {
-            Type::F32 => self.b.ins().f32const(1.0f32),
-            Type::F16 => self.int(0x3c00, clif),
-            Type::Bf16 => self.int(0x3f80, clif),
-            _ => self.int(-1, clif),
+        let yes = match to.kind() {
+            Kind::Float => self.int(one_bits(to)?, clif),
+            Kind::Bits | Kind::Unsigned | Kind::Signed => self.int(-1, clif),
+            Kind::Predicate | Kind::Opaque => return Err(Unsupported("a result of this type")),
         };
         let no = super::zero_of(&mut self.b, clif);
-        self.b.ins().select(holds, yes, no)
+        Ok(self.b.ins().select(holds, yes, no))
     }
 
     /// A comparison as a predicate.
@@ -459,13 +445,20 @@ impl Lower<'_, '_> {
     }
 }
 
+/// The number one of a floating-point type that `set` gives.
+fn one_bits(ty: Type) -> Step<i64> {
+    let known = [(Type::F32, 0x3f80_0000), (Type::F16, 0x3c00), (Type::Bf16, 0x3f80)];
+    let found = known.into_iter().find(|(known, _)| *known == ty);
+    found.map(|(_, bits)| bits).ok_or(Unsupported("a result of this type"))
+}
+
 /// What `setp` and `set` ask.
 #[derive(Clone, Copy)]
-struct Comparison {
-    cmp: Cmp,
+pub(super) struct Comparison {
+    pub(super) cmp: Cmp,
     /// Of what is compared.
-    ty: Type,
-    ftz: bool,
+    pub(super) ty: Type,
+    pub(super) ftz: bool,
 }
 
 pub(in crate::device::cpu::jit) fn condition(cmp: Cmp, ty: Type) -> IntCC {

@@ -19,7 +19,7 @@ use crate::{
         memory::{CHUNK_BITS, Tables},
     },
     ptx::{
-        inst::{Instruction, Op},
+        inst::Instruction,
         modifier::{Access, CacheOp, Order},
         operand::{Address, Base, Operand, Symbol},
         types::{Space, Type},
@@ -46,15 +46,7 @@ impl Checked {
 }
 
 impl Lower<'_, '_> {
-    pub(super) fn memory(&mut self, i: &Instruction) -> Step {
-        match &i.op {
-            Op::Ld(access) | Op::Ldu(access) => self.load_access(i, access),
-            Op::St(access) => self.store_access(i, access),
-            _ => Ok(()),
-        }
-    }
-
-    fn load_access(&mut self, i: &Instruction, access: &Access) -> Step {
+    pub(super) fn load_access(&mut self, i: &Instruction, access: &Access) -> Step {
         let address = address_operand(i, 0)?;
         let write = false;
         let checked = Checked { space: access.space, bytes: access.bytes(), write };
@@ -133,7 +125,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn store_access(&mut self, i: &Instruction, access: &Access) -> Step {
+    pub(super) fn store_access(&mut self, i: &Instruction, access: &Access) -> Step {
         let address = address_operand(i, 0)?;
         let write = true;
         let checked = Checked { space: access.space, bytes: access.bytes(), write };
@@ -228,7 +220,12 @@ impl Lower<'_, '_> {
                 self.locate_in_parameters(address, checked)
             }
             Some(Space::Reg | Space::Sreg | Space::Tex) => Err(Unsupported("this state space")),
-            _ => self.locate_in_arena(address, checked),
+            Some(Space::Const | Space::Global | Space::Local) | None => {
+                self.locate_in_arena(address, checked)
+            }
+            Some(Space::Param | Space::ParamEntry | Space::ParamFunc) => {
+                self.locate_in_arena(address, checked)
+            }
         }
     }
 
@@ -282,7 +279,7 @@ impl Lower<'_, '_> {
                 let variable = self.unit.module.variables.get(index as usize);
                 variable.is_some_and(|v| v.space == Space::Const)
             }
-            _ => false,
+            Symbol::Local(_) | Symbol::Param(_) | Symbol::Return(_) | Symbol::Function(_) => false,
         }
     }
 
@@ -453,29 +450,41 @@ impl Lower<'_, '_> {
             Space::Shared | Space::SharedCta => {
                 Some(self.context_u64(offset_of!(Context, shared_base)))
             }
-            _ => None,
+            Space::Const | Space::Global | Space::Local => None,
+            Space::Param | Space::ParamEntry | Space::ParamFunc => None,
+            Space::Reg | Space::Sreg | Space::SharedCluster | Space::Tex => None,
         }
     }
 
     /// Whether a generic address lies in a window of the context.
-    pub(super) fn lies_in(&mut self, address: Value, space: Space) -> Value {
-        let (base, bytes) = match space {
-            Space::Shared | Space::SharedCta => {
-                (offset_of!(Context, shared_base), offset_of!(Context, shared_bytes))
-            }
-            Space::Local => (offset_of!(Context, local_base), offset_of!(Context, local_bytes)),
-            _ => (offset_of!(Context, param_base), offset_of!(Context, param_bytes)),
+    pub(super) fn lies_in(&mut self, address: Value, window: Window) -> Value {
+        let (base, bytes) = match window {
+            Window::Shared => (offset_of!(Context, shared_base), offset_of!(Context, shared_bytes)),
+            Window::Local => (offset_of!(Context, local_base), offset_of!(Context, local_bytes)),
+            Window::Param => (offset_of!(Context, param_base), offset_of!(Context, param_bytes)),
         };
         let start = self.context_u64(base);
         let mut length = self.context_u64(bytes);
-        if space == Space::Local && self.plan.schedule != Schedule::Free {
+        let is_local = matches!(window, Window::Local);
+        if is_local && self.plan.schedule != Schedule::Free {
             length = self.b.ins().imul_imm_u(length, 1024);
-        } else if space == Space::Local && self.has_lanes() {
+        } else if is_local && self.has_lanes() {
             length = self.b.ins().imul_imm_u(length, LANES as i64);
         }
         let offset = self.b.ins().isub(address, start);
         self.b.ins().icmp(IntCC::UnsignedLessThan, offset, length)
     }
+}
+
+/// Memory of which the context says where it lies.
+#[derive(Clone, Copy)]
+pub(super) enum Window {
+    /// The block's.
+    Shared,
+    /// The threads' own.
+    Local,
+    /// The kernel's arguments.
+    Param,
 }
 
 /// Whether others may write or read what is accessed at the same time.

@@ -4,61 +4,54 @@ use std::mem::offset_of;
 
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 
-use super::{Lower, Step, Unsupported, clif_type, int_type};
+use super::{Lower, Step, Unsupported, clif_type, int_type, memory::Window};
 use crate::{
     device::cpu::{
         jit::address::{self, Spot},
         launch::{Context, RESERVED_SHARED_BYTES},
     },
     ptx::{
-        inst::{Instruction, Op},
+        inst::Instruction,
         operand::{Axis, Grid, Operand, Scalar, Special, Symbol},
         types::{Space, Type},
     },
 };
 
 impl Lower<'_, '_> {
-    pub(super) fn copy(&mut self, i: &Instruction) -> Step {
-        match &i.op {
-            Op::Mov { ty, .. } => self.mov(i, *ty),
-            Op::Cvta { to_generic, space, ty } => {
-                let value = self.source(i, 0, *ty)?;
-                let moved = match self.generic_base(*space) {
-                    None => value,
-                    Some(base) => {
-                        let wide = self.fit(value, types::I64);
-                        let moved = if *to_generic {
-                            self.b.ins().iadd(wide, base)
-                        } else {
-                            self.b.ins().isub(wide, base)
-                        };
-                        self.fit(moved, clif_type(*ty))
-                    }
-                };
-                self.set(i, moved)
-            }
-            Op::Isspacep { space } => {
-                let address = self.source(i, 0, Type::U64)?;
-                let inside = self.is_in_space(address, *space)?;
-                self.set(i, inside)
-            }
-            _ => Err(Unsupported("")),
-        }
+    pub(super) fn cvta(
+        &mut self,
+        i: &Instruction,
+        to_generic: bool,
+        space: Space,
+        ty: Type,
+    ) -> Step<Value> {
+        let value = self.source(i, 0, ty)?;
+        let Some(base) = self.generic_base(space) else { return Ok(value) };
+        let wide = self.fit(value, types::I64);
+        let moved =
+            if to_generic { self.b.ins().iadd(wide, base) } else { self.b.ins().isub(wide, base) };
+        Ok(self.fit(moved, clif_type(ty)))
+    }
+
+    pub(super) fn isspacep(&mut self, i: &Instruction, space: Space) -> Step<Value> {
+        let address = self.source(i, 0, Type::U64)?;
+        self.is_in_space(address, space)
     }
 
     fn is_in_space(&mut self, address: Value, space: Space) -> Step<Value> {
-        let own = matches!(space, Space::Shared | Space::SharedCta | Space::Local | Space::Param);
-        if own {
-            return Ok(self.lies_in(address, space));
-        }
-        if space == Space::Const {
-            return Ok(self.is_constant_address(address));
-        }
-        if space != Space::Global {
-            return Err(Unsupported("this state space"));
+        match space {
+            Space::Shared | Space::SharedCta => return Ok(self.lies_in(address, Window::Shared)),
+            Space::Local => return Ok(self.lies_in(address, Window::Local)),
+            Space::Param => return Ok(self.lies_in(address, Window::Param)),
+            Space::Const => return Ok(self.is_constant_address(address)),
+            Space::Global => {}
+            Space::ParamEntry | Space::ParamFunc | Space::SharedCluster => {
+                return Err(Unsupported("this state space"));
+            }
+            Space::Reg | Space::Sreg | Space::Tex => return Err(Unsupported("this state space")),
         }
         let mut inside = self.b.ins().iconst(types::I8, 0);
-        for window in [Space::Shared, Space::Local] {
+        for window in [Window::Shared, Window::Local] {
             let within = self.lies_in(address, window);
             inside = self.b.ins().bor(inside, within);
         }
@@ -84,7 +77,7 @@ impl Lower<'_, '_> {
         inside
     }
 
-    fn mov(&mut self, i: &Instruction, ty: Type) -> Step {
+    pub(super) fn mov(&mut self, i: &Instruction, ty: Type) -> Step {
         let source = i.src.first().ok_or(Unsupported("too few operands"))?;
         if let Operand::Special(Special::Whole(grid)) = source {
             let destinations = i.dst.first().map_or(&[][..], Operand::lanes);
@@ -163,10 +156,10 @@ impl Lower<'_, '_> {
             Grid::ClusterCtaid => return self.b.ins().iconst(types::I32, 0),
             Grid::ClusterNctaid => return self.b.ins().iconst(types::I32, 1),
         };
-        let at = match axis {
-            Axis::X => 0,
-            Axis::Y => 4,
-            Axis::Z => 8,
+        let (at, variable) = match axis {
+            Axis::X => (0, self.thread.x),
+            Axis::Y => (4, self.thread.y),
+            Axis::Z => (8, self.thread.z),
             Axis::W => {
                 let size = matches!(grid, Grid::Ntid | Grid::Nctaid | Grid::Nclusterid);
                 return self.b.ins().iconst(types::I32, i64::from(size));
@@ -178,11 +171,6 @@ impl Lower<'_, '_> {
         if !self.is_kernel() {
             return self.thread_field(field + at);
         }
-        let variable = match axis {
-            Axis::X => self.thread.x,
-            Axis::Y => self.thread.y,
-            _ => self.thread.z,
-        };
         self.b.use_var(variable)
     }
 

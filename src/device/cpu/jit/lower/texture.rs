@@ -12,7 +12,7 @@ use crate::{
         texture::{Fetch, Flat, SurfaceAccess, is_answered},
     },
     ptx::{
-        inst::{Instruction, Op},
+        inst::Instruction,
         modifier::{Clamp, Geometry, Mip, Query, Surface, Tex},
         operand::Operand,
         types::Type,
@@ -29,30 +29,17 @@ fn coordinates(geometry: Geometry) -> Step<usize> {
 }
 
 impl Lower<'_, '_> {
-    pub(super) fn image(&mut self, i: &Instruction) -> Step {
-        match &i.op {
-            Op::Tex(tex) => self.fetch(i, tex, None),
-            Op::Tld4 { component, tex } => self.fetch(i, tex, Some(*component as u8)),
-            Op::Txq { query, .. } => self.query(i, *query, "warpaint_txq"),
-            Op::Suq { query, .. } => self.query(i, *query, "warpaint_suq"),
-            Op::Suld(surface) => self.surface_load(i, surface),
-            Op::Sust(surface) => self.surface_store(i, surface),
-            _ => Err(Unsupported("")),
-        }
-    }
-
-    fn fetch(&mut self, i: &Instruction, tex: &Tex, gather: Option<u8>) -> Step {
+    pub(super) fn fetch(&mut self, i: &Instruction, tex: &Tex, gather: Option<u8>) -> Step {
         if tex.sampler {
             return Err(Unsupported("a sampler apart from its texture"));
         }
         if tex.to.bytes() != 4 || tex.to.is_packed() {
             return Err(Unsupported("a result of halves"));
         }
-        let texel = match tex.coord {
-            Type::S32 => true,
-            Type::F32 => false,
-            _ => return Err(Unsupported("coordinates of this type")),
-        };
+        if !matches!(tex.coord, Type::S32 | Type::F32) {
+            return Err(Unsupported("coordinates of this type"));
+        }
+        let texel = tex.coord == Type::S32;
         let at = i.src.get(1).ok_or(Unsupported("no coordinates"))?;
         // There is one mipmap level, whatever is asked for.
         let skipped = match tex.mip {
@@ -134,7 +121,7 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    fn surface_load(&mut self, i: &Instruction, surface: &Surface) -> Step {
+    pub(super) fn surface_load(&mut self, i: &Instruction, surface: &Surface) -> Step {
         let access = surface_access(surface)?;
         if surface.formatted {
             return Err(Unsupported("a formatted load"));
@@ -170,7 +157,7 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    fn surface_store(&mut self, i: &Instruction, surface: &Surface) -> Step {
+    pub(super) fn surface_store(&mut self, i: &Instruction, surface: &Surface) -> Step {
         let access = surface_access(surface)?;
         if surface.formatted && surface.ty.bytes() != 4 {
             return Err(Unsupported("a formatted store of other than words"));
@@ -259,7 +246,7 @@ impl Lower<'_, '_> {
         self.give_coordinates(at, surface.geometry)
     }
 
-    fn query(&mut self, i: &Instruction, query: Query, host: &'static str) -> Step {
+    pub(super) fn query(&mut self, i: &Instruction, query: Query, host: &'static str) -> Step {
         if !is_answered(query) {
             return Err(Unsupported("this query"));
         }
