@@ -5,6 +5,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicI32, Ordering},
+        mpsc,
     },
     thread,
     time::Duration,
@@ -23,6 +24,9 @@ use warpaint::{
 /// How long what runs has to end by itself: a kernel of an NVIDIA GPU, OpenGL's compiler of shaders and a compiler in
 /// this process cannot be stopped.
 const GRACE: Duration = Duration::from_millis(700);
+
+/// How long a text may wait until it is taken: a pipe that is full, and that nobody reads, takes no more.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Watches for signals.
 #[derive(Clone, Debug, Default)]
@@ -76,8 +80,21 @@ impl Watch {
 }
 
 fn say(text: &str) {
+    let text = text.to_owned();
     // Where standard error is closed there is nobody to tell.
-    let _ = writeln!(io::stderr(), "warpaint: {text}");
+    briefly(move || drop(writeln!(io::stderr(), "warpaint: {text}")));
+}
+
+/// Does what may wait for ever, as another thread may that holds the lock of an output; goes on without it then.
+fn briefly(work: impl FnOnce() + Send + 'static) {
+    let (done, waited) = mpsc::channel();
+    let thread = thread::Builder::new().spawn(move || {
+        work();
+        done.send(()).unwrap_or(());
+    });
+    if thread.is_ok() {
+        waited.recv_timeout(PATIENCE).unwrap_or(());
+    }
 }
 
 fn status(signal: i32) -> ExitStatus {
@@ -87,7 +104,7 @@ fn status(signal: i32) -> ExitStatus {
 /// Ends the process without waiting for what its other threads do, and leaves no unfinished file behind.
 pub(crate) fn leave(status: ExitStatus) -> ! {
     clear_drafts();
-    // What standard output did not take is lost with it.
-    let _ = io::stdout().flush();
+    // What standard output does not take is lost with it.
+    briefly(|| drop(io::stdout().flush()));
     low_level::exit(status as i32)
 }

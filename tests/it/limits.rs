@@ -133,6 +133,26 @@ fn the_first_signal_stops_a_kernel_and_a_statistic() {
     assert!(!place.path("r.json").exists());
 }
 
+/// A pipe that is full takes no more, so that the kernel's thread waits in `printf` with the lock of the output.
+#[test]
+fn a_signal_ends_what_waits_for_a_full_pipe() {
+    let place = Workplace::new();
+    let prints = "__global__ void k(unsigned *out) {\n    if (threadIdx.x == 0) \
+                  for (int j = 0; j < 100000; j++) printf(\"runs\\n\");\n}";
+    place.file("kernel.cu", &scene("", prints));
+    for name in ["-INT", "-TERM"] {
+        let mut child = begun(&place, &["render", "kernel.cu", "--device", "cpu"]);
+        // A pipe holds 64 KiB; nobody reads any more.
+        std::thread::sleep(Duration::from_secs(1));
+        let sent = Instant::now();
+        signal(&child, name);
+        while child.try_wait().unwrap().is_none() {
+            assert!(sent.elapsed() < SOON, "it does not end");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
 #[test]
 fn results_before_a_signal_are_kept() {
     let place = Workplace::new();
