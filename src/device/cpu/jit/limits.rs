@@ -12,6 +12,7 @@ use crate::{
         ast::Body,
         cfg::{BlockId, Cfg, Liveness, RegSet},
         inst::Instruction,
+        op::Waits,
         operand::Operand,
     },
 };
@@ -27,6 +28,8 @@ const LARGEST_FRAME_BYTES: u64 = 12 << 20;
 /// 512 KiB of local memory.
 const MOST_KEPT_BYTES: usize = 32 << 20;
 
+/// Blocks of a function: the time that Cranelift allocates registers in grows with their square.
+const MOST_BLOCKS: usize = 10_000;
 /// Loops times blocks: what belongs to a loop is found by a walk through it.
 const MOST_LOOPS_BY_BLOCKS: usize = 1 << 28;
 
@@ -68,8 +71,12 @@ impl Limits {
         Ok(frame_bytes(clif) > SMALL_FRAME_BYTES)
     }
 
-    /// Whether the loops of `function` can be looked at one by one.
-    pub(super) fn check_loops(&self, function: &str, cfg: &Cfg) -> Result<()> {
+    /// Whether the control flow of `function` can be translated, and its loops be looked at one by one.
+    pub(super) fn check_flow(&self, function: &str, cfg: &Cfg) -> Result<()> {
+        if cfg.blocks.len() > MOST_BLOCKS {
+            let text = format!("`{function}` has too many branches for one function");
+            return Err(refused(&text));
+        }
         let loops = cfg.blocks.iter().filter(|block| block.is_loop_header).count();
         if loops.saturating_mul(cfg.blocks.len()) <= MOST_LOOPS_BY_BLOCKS {
             return Ok(());
@@ -142,10 +149,12 @@ fn live_at_checks(body: &Body, cfg: &Cfg, id: BlockId, liveness: &Liveness) -> u
     sum
 }
 
-/// Whether compiled code branches for it: over it, or away from it where a check fails, or to a function.
+/// Whether compiled code branches for it: over it, or away from it where a check fails, or to a function, or to another
+/// thread.
 fn branches(instruction: &Instruction) -> bool {
     let facts = instruction.op.facts();
     let is_address = |operand: &Operand| matches!(operand, Operand::Address(_));
     let computes = facts.is_function && facts.is_exact && !facts.changes && !facts.observes;
-    instruction.guard.is_some() || !computes || instruction.src.iter().any(is_address)
+    let waits = facts.waits != Waits::No;
+    instruction.guard.is_some() || waits || !computes || instruction.src.iter().any(is_address)
 }

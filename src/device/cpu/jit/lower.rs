@@ -157,10 +157,10 @@ pub(super) fn function<'a, 'f>(
 ) -> Result<Lowered> {
     let Some(body) = &function.body else { return Err(super::internal("a function without body")) };
     let cfg = Cfg::new(body);
-    unit.limits.check_loops(&function.name, &cfg)?;
+    unit.limits.check_flow(&function.name, &cfg)?;
+    unit.limits.check_registers(&function.name, body, &cfg)?;
     let mut plan = sync::Plan::new(function, body, &cfg);
     unit.limits.check_kept(&function.name, &plan)?;
-    unit.limits.check_registers(&function.name, body, &cfg)?;
     let headers = super::flow::loop_headers(body, &cfg);
     let frame = address::Frame::new(unit, function, body);
     let known = address::Known::new(body);
