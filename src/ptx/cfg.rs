@@ -290,6 +290,16 @@ impl RegSet {
         set
     }
 
+    /// The registers that an instruction of `body` names.
+    pub fn named(body: &Body) -> Self {
+        let mut set = Self::new(body.registers.len());
+        for instruction in body.instructions() {
+            instruction.for_each_use(|reg| set.insert(reg));
+            instruction.for_each_def(|reg| set.insert(reg));
+        }
+        set
+    }
+
     /// Takes out what `other` has not.
     pub fn keep(&mut self, other: &Self) {
         for (at, word) in self.words.iter_mut().enumerate() {

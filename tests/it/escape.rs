@@ -425,6 +425,17 @@ fn too_many_values_over_a_join_are_refused() {
     refused("", &text, "registers of `k` live at once");
 }
 
+/// Registers that no instruction names cost nothing, however many blocks there are.
+#[test]
+fn registers_that_are_only_declared_are_no_matter() {
+    let adds = "@%odd add.u32 %sum, %sum, 1;\n".repeat(1_000);
+    let text = format!(
+        ".reg .b32 %v<900000>; .reg .b32 %sum; .reg .pred %odd; mov.u32 %sum, 5;\n\
+         setp.lt.u32 %odd, %sum, 6;\n{adds}st.global.u32 [%rd1], %sum;"
+    );
+    assert_eq!(Cage::new().result(&module("", &text))[0], 1005);
+}
+
 #[test]
 fn too_many_branches_are_refused() {
     let skips =

@@ -36,6 +36,8 @@ const MOST_LOOPS_BY_BLOCKS: usize = 1 << 28;
 /// Registers that live where a block begins. Cranelift makes parameters of the block of them, several of one where it
 /// is in vectors, and counts them in 16 bits without a check. A GPU's thread has 255.
 const MOST_AT_A_JOIN: usize = 12_000;
+/// Registers that are named times Cranelift's blocks: four bytes each.
+const MOST_NAMED_BY_BLOCKS: usize = 1 << 29;
 /// Registers times the instructions over which they live and at which Cranelift begins another block: its memory is in
 /// proportion to them, about 50 bytes each, and its time more than that.
 const MOST_LIVE_BY_CHECKS: usize = 16 << 20;
@@ -86,6 +88,12 @@ impl Limits {
 
     /// Whether not too many registers of `function` live at once.
     pub(super) fn check_registers(&self, function: &str, body: &Body, cfg: &Cfg) -> Result<()> {
+        let blocks = cfg.blocks.len() + body.instructions().filter(|i| branches(i)).count();
+        if RegSet::named(body).len().saturating_mul(blocks) > MOST_NAMED_BY_BLOCKS {
+            let text =
+                format!("`{function}` has too many registers for so many branches and accesses");
+            return Err(refused(&text));
+        }
         let liveness = Liveness::new(body, cfg, &[]);
         let at_joins = liveness.live_in.iter().map(RegSet::len).max().unwrap_or(0);
         if at_joins > MOST_AT_A_JOIN {

@@ -7,12 +7,15 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::Switch;
 
 use super::{Lower, Schedule, clif_type, zero_of};
-use crate::device::{
-    Result,
-    cpu::{
-        jit::place::Place,
-        launch::{Context, STOPPED},
+use crate::{
+    device::{
+        Result,
+        cpu::{
+            jit::place::Place,
+            launch::{Context, STOPPED},
+        },
     },
+    ptx::cfg::RegSet,
 };
 
 impl Lower<'_, '_> {
@@ -125,10 +128,10 @@ impl Lower<'_, '_> {
     /// A register that some path leaves unset reads as zero, and never as what the last thread left.
     pub(in crate::device::cpu::jit) fn define_all_registers(&mut self) {
         let mut zeros = HashMap::new();
-        for (variable, ty) in self.registers.clone().into_iter().zip(self.body.registers.types()) {
-            let ty = clif_type(*ty);
+        for reg in RegSet::named(self.body).iter() {
+            let ty = clif_type(self.body.registers.ty(reg));
             let zero = *zeros.entry(ty).or_insert_with(|| zero_of(&mut self.b, ty));
-            self.b.def_var(variable, zero);
+            self.b.def_var(self.variable(reg), zero);
         }
         let zero = self.b.ins().iconst(types::I8, 0);
         self.b.def_var(self.carry, zero);
