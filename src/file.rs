@@ -36,16 +36,16 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<fs::File> {
     // Opening a device may already do something, so it is asked for before. It may be another file by the time that
     // it is open, so what is open is asked again; a pipe that came between is not waited for.
     must_be_regular(&fs::metadata(path)?)?;
-    let mut options = fs::OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(
-        &mut options,
-        libc::O_NONBLOCK | libc::O_NOCTTY,
-    );
-    let file = options.open(path)?;
+    let file = open_at_once(path, fs::OpenOptions::new().read(true))?;
     must_be_regular(&file.metadata()?)?;
     Ok(file)
+}
+
+/// Opens what is at `path`, and never waits for whoever else would have to open it, too.
+fn open_at_once(path: &Path, options: &mut fs::OpenOptions) -> io::Result<fs::File> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NONBLOCK | libc::O_NOCTTY);
+    options.open(path)
 }
 
 fn must_be_regular(metadata: &fs::Metadata) -> io::Result<()> {
@@ -140,23 +140,11 @@ pub(crate) fn replaceable(path: &Path) -> io::Result<(PathBuf, Option<fs::Permis
         }
         Ok(metadata) => {
             // Another user's file, or one that an access list protects, says so only when it is opened.
-            open_to_write(&target)?;
+            open_at_once(&target, fs::OpenOptions::new().write(true))?;
             Ok((target, Some(metadata.permissions())))
         }
         Err(_) => Ok((target, None)),
     }
-}
-
-/// Opens the file at `path` for writing and leaves it as it is; never waits.
-fn open_to_write(path: &Path) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(
-        &mut options,
-        libc::O_NONBLOCK | libc::O_NOCTTY,
-    );
-    options.open(path)
 }
 
 /// Writes `content` to a new file at `path`.
