@@ -16,14 +16,18 @@ use crate::{
 /// Even a scene whose step is long in its own time is stepped so often in real time.
 const SLOWEST: Duration = Duration::from_millis(250);
 
+/// Work that was told to end has ended after this time, on a busy machine, too. What has not never will: a thread of its
+/// kernel may wait for somebody to read what it prints.
+const LONGEST_END: Duration = Duration::from_secs(5);
+
 /// Work on the stream that has not been taken over yet.
 pub(super) struct Flight {
     work: Work,
     started: Instant,
     /// Statistics come behind it.
     measures: bool,
-    /// The host has asked for its end.
-    cancelled: Option<Cause>,
+    /// Why the host has asked for its end, and when.
+    cancelled: Option<(Cause, Instant)>,
 }
 
 /// Why the host ends work before it has ended by itself.
@@ -186,25 +190,41 @@ impl Session {
 
     /// Stops work that takes longer than allowed, that keeps a new program waiting, or that nobody wants any more.
     pub(super) fn mind_the_time(&mut self) -> Result<(), Error> {
-        let Some(cause) = self.cause_to_stop() else { return Ok(()) };
+        let Some(cause) = self.cause_to_stop() else { return self.expect_end() };
         let Some(flight) = &mut self.flight else { return Ok(()) };
-        match (self.stream.cancel(), cause) {
-            (Ok(()), _) => {
-                flight.cancelled = Some(cause);
+        match self.stream.cancel() {
+            Ok(()) => {
+                flight.cancelled = Some((cause, Instant::now()));
                 Ok(())
             }
-            (Err(device::Error::Unsupported { device, .. }), Cause::Limit) => Err(Error::Stuck {
+            Err(device::Error::Unsupported { .. }) => self.cannot_be_stopped(cause),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// That the work under way, where it was told to end, can still be expected to.
+    fn expect_end(&self) -> Result<(), Error> {
+        match self.flight.as_ref().and_then(|flight| flight.cancelled) {
+            Some((cause, since)) if since.elapsed() >= LONGEST_END => self.cannot_be_stopped(cause),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// What follows where the work under way should end and does not.
+    fn cannot_be_stopped(&self, cause: Cause) -> Result<(), Error> {
+        let Some(flight) = &self.flight else { return Ok(()) };
+        match cause {
+            Cause::Limit => Err(Error::Stuck {
                 work: match flight.work {
                     Work::Reset(_) | Work::Step => "a step",
                     Work::Statistics => "taking the statistics",
                 },
                 seconds: self.options.step_timeout.as_secs_f64(),
-                device,
+                device: self.device.info().to_string(),
             }),
             // Slow is not stuck: only the user's own limit ends a step that cannot be stopped.
-            (Err(device::Error::Unsupported { .. }), Cause::Successor) => Ok(()),
-            (Err(device::Error::Unsupported { .. }), Cause::Interrupt) => Err(Error::Interrupted),
-            (Err(error), _) => Err(error.into()),
+            Cause::Successor => Ok(()),
+            Cause::Interrupt => Err(Error::Interrupted),
         }
     }
 
@@ -229,7 +249,8 @@ impl Session {
             Err(device::Error::Fault(fault)) => {
                 self.statistics.abandon();
                 self.resources.abandon();
-                self.fault = Some(self.fault_diagnostic(&fault, flight.cancelled));
+                self.fault =
+                    Some(self.fault_diagnostic(&fault, flight.cancelled.map(|(cause, _)| cause)));
                 if let Work::Reset(reset) = flight.work {
                     // It is still to be done, by a program that can.
                     self.reset.add(reset);

@@ -134,22 +134,40 @@ fn the_first_signal_stops_a_kernel_and_a_statistic() {
 }
 
 /// A pipe that is full takes no more, so that the kernel's thread waits in `printf` with the lock of the output.
+const PRINTS: &str = "__global__ void k(unsigned *out) {\n    if (threadIdx.x == 0) \
+                      for (int j = 0; j < 100000; j++) printf(\"runs\\n\");\n}";
+
+/// Waits for the end of a process whose output nobody reads: a pipe holds 64 KiB.
+fn ended_unread(mut child: Child) -> Ended {
+    let begin = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(begin.elapsed() < SOON, "it does not end");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ended::new(child.wait_with_output().unwrap())
+}
+
 #[test]
 fn a_signal_ends_what_waits_for_a_full_pipe() {
     let place = Workplace::new();
-    let prints = "__global__ void k(unsigned *out) {\n    if (threadIdx.x == 0) \
-                  for (int j = 0; j < 100000; j++) printf(\"runs\\n\");\n}";
-    place.file("kernel.cu", &scene("", prints));
-    for name in ["-INT", "-TERM"] {
-        let mut child = begun(&place, &["render", "kernel.cu", "--device", "cpu"]);
-        // A pipe holds 64 KiB; nobody reads any more.
+    place.file("kernel.cu", &scene("", PRINTS));
+    for (name, code) in [("-INT", 130), ("-TERM", 143)] {
+        let child = begun(&place, &["render", "kernel.cu", "--device", "cpu"]);
         std::thread::sleep(Duration::from_secs(1));
-        let sent = Instant::now();
         signal(&child, name);
-        while child.try_wait().unwrap().is_none() {
-            assert!(sent.elapsed() < SOON, "it does not end");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        ended_unread(child).expect(code, &[]);
+    }
+}
+
+#[test]
+fn the_limit_ends_what_waits_for_a_full_pipe() {
+    let place = Workplace::new();
+    place.file("kernel.cu", &scene("", PRINTS));
+    for command in ["render", "test"] {
+        let arguments = [command, "kernel.cu", "--device", "cpu", "--step-timeout", "1"];
+        // The kernel is given some seconds more than its limit to end.
+        let ended = ended_unread(begun(&place, &arguments));
+        ended.expect(4, &["a step takes longer than 1 s", "cannot stop it"]);
     }
 }
 
