@@ -71,6 +71,49 @@ keywords! {
 }
 
 keywords! {
+    /// The integers that `cvt.pack` makes.
+    Packed {
+        /// 16 bits, unsigned.
+        U16 = "u16",
+        /// 16 bits, signed.
+        S16 = "s16",
+        /// 8 bits, unsigned.
+        U8 = "u8",
+        /// 8 bits, signed.
+        S8 = "s8",
+        /// 4 bits, unsigned.
+        U4 = "u4",
+        /// 4 bits, signed.
+        S4 = "s4",
+        /// 2 bits, unsigned.
+        U2 = "u2",
+        /// 2 bits, signed.
+        S2 = "s2",
+    }
+}
+
+impl Packed {
+    /// The width in bits.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::U16 | Self::S16 => 16,
+            Self::U8 | Self::S8 => 8,
+            Self::U4 | Self::S4 => 4,
+            Self::U2 | Self::S2 => 2,
+        }
+    }
+
+    /// The least and the greatest.
+    pub const fn range(self) -> (i64, i64) {
+        let values = 1 << self.bits();
+        match self {
+            Self::U16 | Self::U8 | Self::U4 | Self::U2 => (0, values - 1),
+            Self::S16 | Self::S8 | Self::S4 | Self::S2 => (-values / 2, values / 2 - 1),
+        }
+    }
+}
+
+keywords! {
     /// An approximate function.
     Function {
         /// 1 / √a.
@@ -99,8 +142,20 @@ pub struct MinMax {
     pub nan: bool,
     /// The result's sign is the exclusive or of the signs; magnitudes are compared.
     pub xorsign_abs: bool,
+    /// Magnitudes are compared, and the result is one.
+    pub abs: bool,
     /// Negative results (integers, packed) become 0.
     pub relu: bool,
+    /// There is a third number, `c`.
+    pub three: bool,
+}
+
+impl MinMax {
+    /// Of two numbers, with no modifiers.
+    pub const fn of(ty: Type) -> Self {
+        let (ftz, nan, xorsign_abs, abs, relu) = (false, false, false, false, false);
+        Self { ty, ftz, nan, xorsign_abs, abs, relu, three: false }
+    }
 }
 
 keywords! {

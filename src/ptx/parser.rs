@@ -58,8 +58,8 @@ struct Parser<'a> {
     location_ids: HashMap<Location, LocationId>,
     /// Registers of all functions so far.
     registers: usize,
-    /// Opcodes read before.
-    ops: HashMap<&'a str, Op>,
+    /// Mnemonics read before, and how many destinations each has.
+    ops: HashMap<&'a str, (Op, usize)>,
     /// What stands at the operand just read: `-`, and `.b0` or the like.
     part: Option<operand::Marked>,
     diagnostics: Vec<Diagnostic>,

@@ -24,17 +24,30 @@ pub(super) fn inlined(module: &Module, id: Option<LocationId>) -> Vec<Frame> {
         .collect()
 }
 
+/// What of an instruction is not supported.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Unsupported<'a> {
+    /// The operation, or this form of it.
+    Operation,
+    /// This, in words.
+    Part(&'a str),
+}
+
 /// The error for an instruction that is not supported, as it stands in the text of the PTX.
 pub(super) fn unsupported(
     module: &Module,
     text: &str,
     instruction: &Instruction,
-    why: &str,
+    what: Unsupported<'_>,
 ) -> Error {
     let line = text.lines().nth((instruction.line as usize).saturating_sub(1));
     let text = line.map_or("", |line| line.trim().trim_end_matches(';').trim_end());
-    let text = if why.is_empty() { text.to_owned() } else { format!("{text} ({why})") };
-    Error::UnsupportedPtx { instruction: text, location: own(module, instruction.location) }
+    let instruction_text = match what {
+        Unsupported::Operation => text.to_owned(),
+        Unsupported::Part(part) => format!("{text} ({part})"),
+    };
+    let location = own(module, instruction.location);
+    Error::UnsupportedPtx { instruction: instruction_text, location }
 }
 
 /// The innermost place that lies in the kernel's own file: instructions that are not supported come mostly

@@ -23,6 +23,8 @@ pub enum FloatOp {
         mode: Mode,
         /// Negative results (and NaN) become 0.
         relu: bool,
+        /// 0 where a factor lies out of bounds.
+        oob: bool,
     },
     /// `1 / a`.
     Rcp(Accuracy, Mode),
@@ -76,8 +78,8 @@ impl Op {
             Self::Add { mode, ty, .. } => (FloatOp::Add(mode), ty),
             Self::Sub { mode, ty, .. } => (FloatOp::Sub(mode), ty),
             Self::Mul { mode, ty, .. } => (FloatOp::Mul(mode), ty),
-            Self::Mad { mode, ty, .. } => (FloatOp::Fma { mode, relu: false }, ty),
-            Self::Fma { mode, relu, ty } => (FloatOp::Fma { mode, relu }, ty),
+            Self::Mad { mode, ty, .. } => (FloatOp::Fma { mode, relu: false, oob: false }, ty),
+            Self::Fma { mode, oob, relu, ty } => (FloatOp::Fma { mode, relu, oob }, ty),
             Self::Div { accuracy, mode, ty } => (FloatOp::Div(accuracy, mode), ty),
             Self::Rcp { accuracy, mode, ty } => (FloatOp::Rcp(accuracy, mode), ty),
             Self::Sqrt { accuracy, mode, ty } => (FloatOp::Sqrt(accuracy, mode), ty),

@@ -196,6 +196,11 @@ impl Table {
         Self { forms, rows }
     }
 
+    /// Whether a form of the row has the mnemonic.
+    pub(super) fn has(&self, row: usize, mnemonic: &str) -> bool {
+        self.forms[row].iter().any(|form| form.has(mnemonic))
+    }
+
     /// The rows with forms of this opcode.
     pub(super) fn rows(&self, opcode: &str) -> &[usize] {
         self.rows.get(opcode).map_or(&[], Vec::as_slice)

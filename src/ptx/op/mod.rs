@@ -1,7 +1,7 @@
 //! The operations of PTX, and what is known of each: [`Op`].
 //!
 //! All of it comes from one table (`table.rs`), of which the enumeration, the reader and the printer of mnemonics, the
-//! verifier, the analyses, the list in `docs/cpu-device.md` and the generators of tests are made. A new operation is
+//! verifier, the analyses, the list in `docs/ptx-operations.md` and the generators of tests are made. A new operation is
 //! a row there, and what executes it.
 
 mod define;
@@ -44,13 +44,8 @@ impl Op {
             let mut words = Words::new(mnemonic);
             match READERS[*row](&mut words) {
                 // A mnemonic that is kept as it is written is one of its row's.
-                Some(op)
-                    if words.is_empty()
-                        && (!words.are_kept()
-                            || TABLE.forms[*row].iter().any(|f| f.has(mnemonic))) =>
-                {
-                    return Ok(op);
-                }
+                Some(op) if words.are_kept() && TABLE.has(*row, mnemonic) => return Ok(op),
+                Some(op) if words.is_empty() && !words.are_kept() => return Ok(op),
                 Some(_) => {}
                 None => lacks |= words.is_empty(),
             }

@@ -81,17 +81,17 @@ operations! {
          "sm_90 cvt.rn.satfinite{,.relu}.{D:e4m3x2,e5m2x2}.f16x2 ~D <- ~f16x2",
          "sm_90 cvt.rn{,.relu}.f16x2.{T:e4m3x2,e5m2x2} ~f16x2 <- ~T"]
 
-    /// `cvt.pack d <- a, b [, c]`: `a` and `b` saturated to `to` and packed over `c`'s upper bits.
+    /// `cvt.pack d <- a, b [, c]`: `a` and `b` saturated to `to` and packed below `c`, whose upper bits go.
     CvtPack { "cvt", "pack", "sat",
               /// Of each packed part.
-              to: Type,
+              to: Packed,
               /// Of `a` and `b`.
               from: Type,
               /// Of `c` (`b32`), where there is one.
               merge: Option<Type> }
         => bits(),
         ["cvt.pack.sat.{u16,s16}.s32 b32 <- s32 s32",
-         "cvt.pack.sat.{u8,s8}.s32.b32 b32 <- s32 s32 b32"]
+         "cvt.pack.sat.{u8,s8,u4,s4,u2,s2}.s32.b32 b32 <- s32 s32 b32"]
 
     /// `szext d <- a, b`: sign- or zero-extends the low `b` bits of `a`.
     Szext { "szext",
@@ -169,6 +169,8 @@ operations! {
 
     /// `fma d <- a, b, c`: rounded once.
     Fma { "fma", mode: Mode,
+          /// 0 where `a` or `b` is the NaN that stands for what lies out of bounds, `0x7ff7` but for its sign.
+          oob: bool = "oob",
           /// Negative results (and NaN) become 0.
           relu: bool = "relu", ty: Type }
         => computes(*ty, mode.ftz).vector(*ty),
@@ -176,6 +178,7 @@ operations! {
          "fma.{rn,rz,rm,rp}.f64 f64 <- f64 f64 f64",
          "fma.rn{,.ftz}{,.sat,.relu}.{T:f16,f16x2} T <- T T T",
          "fma.rn{,.relu}.{T:bf16,bf16x2} T <- T T T",
+         "sm_90 fma.rn.oob{,.relu}.{T:$half} T <- T T T",
          "sm_100 fma.{rn,rz,rm,rp}{,.ftz}.f32x2 f32x2 <- f32x2 f32x2 f32x2"]
 
     /// `div d <- a, b`.
@@ -209,7 +212,7 @@ operations! {
          "neg{,.ftz}.{T:f32,f16,f16x2} T <- T",
          "neg.{T:f64,bf16,bf16x2} T <- T"]
 
-    /// `min d <- a, b`: of two numbers; a NaN loses unless `nan`.
+    /// `min d <- a, b [, c]`: of two or three numbers; a NaN loses unless `nan`.
     Min("min", min: MinMax)
         => computes(min.ty, min.ftz).vector(min.ty),
         ["min.{T:$int} T <- T T",
@@ -220,9 +223,10 @@ operations! {
          "sm_90 min{,.NaN}.xorsign.abs.{T:bf16,bf16x2} T <- T T",
          "sm_90 min.u16x2 u16x2 <- u16x2 u16x2",
          "sm_90 min{,.relu}.s16x2 s16x2 <- s16x2 s16x2",
-         "sm_90 min.relu.s32 s32 <- s32 s32"]
+         "sm_90 min.relu.s32 s32 <- s32 s32",
+         "sm_100 min{,.ftz}{,.NaN}{,.abs}.f32 f32 <- f32 f32 f32"]
 
-    /// `max d <- a, b`.
+    /// `max d <- a, b [, c]`.
     Max("max", max: MinMax)
         => computes(max.ty, max.ftz).vector(max.ty),
         ["max.{T:$int} T <- T T",
@@ -233,7 +237,8 @@ operations! {
          "sm_90 max{,.NaN}.xorsign.abs.{T:bf16,bf16x2} T <- T T",
          "sm_90 max.u16x2 u16x2 <- u16x2 u16x2",
          "sm_90 max{,.relu}.s16x2 s16x2 <- s16x2 s16x2",
-         "sm_90 max.relu.s32 s32 <- s32 s32"]
+         "sm_90 max.relu.s32 s32 <- s32 s32",
+         "sm_100 max{,.ftz}{,.NaN}{,.abs}.f32 f32 <- f32 f32 f32"]
 
     /// `sad d <- a, b, c`: `|a - b| + c`.
     Sad { "sad", ty: Type }

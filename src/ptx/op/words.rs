@@ -157,6 +157,7 @@ keywords_are_modifiers!(
     IntRounding,
     MembarLevel,
     Order,
+    Packed,
     PrmtMode,
     Query,
     Rounding,
@@ -310,17 +311,24 @@ impl Modifier for Atomic {
 
 impl Modifier for MinMax {
     fn take(words: &mut Words<'_>) -> Option<Self> {
+        let xorsign_abs = words.flag("xorsign");
+        // There is no `.xorsign` without `.abs`.
+        (!xorsign_abs || words.flag("abs")).then_some(())?;
         Some(Self {
             ftz: words.flag("ftz"),
             nan: words.flag("NaN"),
-            xorsign_abs: words.flag("xorsign") && words.flag("abs"),
+            xorsign_abs,
+            abs: words.flag("abs"),
             relu: words.flag("relu"),
             ty: Modifier::take(words)?,
+            // Only the operands tell.
+            three: false,
         })
     }
 
     fn put(&self, text: &mut Text) {
-        text.flag(self.ftz, "ftz").flag(self.nan, "NaN").flag(self.xorsign_abs, "xorsign.abs");
+        text.flag(self.ftz, "ftz").flag(self.nan, "NaN");
+        text.flag(self.xorsign_abs, "xorsign.abs").flag(self.abs, "abs");
         // `min.relu.s32`, `min.s16x2.relu`: the words stand before the type for all types that drivers accept.
         text.flag(self.relu, "relu").put(&self.ty);
     }

@@ -134,19 +134,20 @@ impl<'a> Parser<'a> {
         let guard = self.guard(frame)?;
         let token = self.peek();
         let mnemonic = self.name("an instruction")?;
-        let op = match self.ops.get(mnemonic) {
-            Some(op) => op.clone(),
+        let (op, destinations) = match self.ops.get(mnemonic) {
+            Some(known) => known.clone(),
             None => {
                 let op = Op::parse(mnemonic).map_err(|text| Fault { token, text })?;
-                self.ops.insert(mnemonic, op.clone());
-                op
+                let known = (op.clone(), op.destinations());
+                self.ops.insert(mnemonic, known.clone());
+                known
             }
         };
         let (op, dst, src) = if let Op::Call { uni, .. } = op {
             self.call(uni, frame)?
         } else {
             let (operands, piped, marks) = self.operands(frame)?;
-            let parts = arrange(op, operands, piped, &frame.body.registers);
+            let parts = arrange((op, destinations), operands, piped, &frame.body.registers);
             marked(parts, &marks).map_err(|text| Fault { token, text })?
         };
         self.expect(b';')?;
@@ -227,9 +228,15 @@ fn marked((op, dst, src): Parts, marks: &Marks) -> Result<Parts, String> {
     Ok((Op::Video(video), dst, src))
 }
 
-/// Splits operands into destinations and sources, and completes what only they tell about the operation.
-fn arrange(mut op: Op, mut list: Vec<Operand>, piped: bool, registers: &Registers) -> Parts {
-    let mut count = op.destinations() + usize::from(piped);
+/// Splits operands into so many destinations, without one behind `|`, and sources, and completes what only they tell
+/// about the operation.
+fn arrange(
+    (mut op, destinations): (Op, usize),
+    mut list: Vec<Operand>,
+    piped: bool,
+    registers: &Registers,
+) -> Parts {
+    let mut count = destinations + usize::from(piped);
     if let Op::Unsupported { .. } = op {
         let written = matches!(list.first(), Some(Operand::Reg(_) | Operand::Vector(_)));
         count = if list.len() > 1 && written { 1 + usize::from(piped) } else { 0 };
@@ -244,6 +251,9 @@ fn arrange(mut op: Op, mut list: Vec<Operand>, piped: bool, registers: &Register
     // The state that an arrival gives need not be wanted; an address is not one.
     if let (Op::Mbarrier(_), 1, Some(Operand::Address(_))) = (&op, count, list.first()) {
         src.splice(0..0, list.drain(..));
+    }
+    if let Op::Min(min_max) | Op::Max(min_max) = &mut op {
+        min_max.three = src.len() == 3;
     }
     if let Op::CpAsync { ignore, .. } = &mut op {
         let last = src.get(3).and_then(Operand::reg);

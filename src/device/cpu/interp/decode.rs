@@ -13,7 +13,10 @@ use super::{
 use crate::{
     device::{
         Result,
-        cpu::{jit::Globals, place},
+        cpu::{
+            jit::Globals,
+            place::{self, Unsupported},
+        },
     },
     ptx::{
         ast::{Body, Function, LocationId, Module, Statement},
@@ -24,9 +27,7 @@ use crate::{
     },
 };
 
-/// Why an instruction cannot be interpreted.
-pub(super) type Why = &'static str;
-type Step<T = ()> = std::result::Result<T, Why>;
+type Step<T = ()> = std::result::Result<T, Unsupported<'static>>;
 
 /// Decodes every function that has a body and can be reached from a kernel.
 ///
@@ -119,7 +120,7 @@ impl<'a> Decoder<'a> {
             location = instruction.location.or(location);
             let site = self.site(insts.len(), instruction.line, location, sites);
             let inst = self.instruction(instruction, site);
-            insts.push(inst.map_err(|why| place::unsupported(self.ptx, text, instruction, why))?);
+            insts.push(inst.map_err(|what| place::unsupported(self.ptx, text, instruction, what))?);
         }
         // A body that does not end in `ret` returns all the same.
         let site = self.site(insts.len(), 0, location, sites);
@@ -214,7 +215,7 @@ impl<'a> Decoder<'a> {
         if let Operand::Sink = operand {
             return Ok(self.nowhere());
         }
-        let reg = operand.reg().ok_or("a destination of this kind")?;
+        let reg = operand.reg().ok_or(Unsupported::Part("a destination of this kind"))?;
         let bits = self.body.registers.ty(reg).bits().min(64);
         Ok(Dst { slot: self.slot_of(reg), mask: u64::MAX >> (64 - bits) })
     }
@@ -238,21 +239,23 @@ impl<'a> Decoder<'a> {
             Operand::Special(special) => self.special(*special)?,
             Operand::Symbol(symbol, offset) => self.symbol(*symbol, *offset)?,
             Operand::Not(_) | Operand::Address(_) | Operand::Vector(_) | Operand::Bracket(_) => {
-                return Err("an operand of this kind");
+                return Err(Unsupported::Part("an operand of this kind"));
             }
             Operand::Label(_) | Operand::Table(_) | Operand::Sink => {
-                return Err("an operand of this kind");
+                return Err(Unsupported::Part("an operand of this kind"));
             }
         })
     }
 
     fn special(&mut self, special: Special) -> Step<Slot> {
         if changes(special) {
-            return Err("a clock in this place");
+            return Err(Unsupported::Part("a clock in this place"));
         }
         match special {
-            Special::Whole(_) => Err("a special register as a whole"),
-            Special::Scalar(Scalar::CurrentGraphExec) => Err("this special register"),
+            Special::Whole(_) => Err(Unsupported::Part("a special register as a whole")),
+            Special::Scalar(Scalar::CurrentGraphExec) => {
+                Err(Unsupported::Part("this special register"))
+            }
             Special::Axis(..) | Special::Scalar(_) | Special::Envreg(_) | Special::Pm(..) => {
                 Ok(self.fill(Fill::Special(special)))
             }
@@ -261,7 +264,10 @@ impl<'a> Decoder<'a> {
 
     /// The slot that holds a symbol's address in its own space, plus bytes.
     fn symbol(&mut self, symbol: Symbol, offset: i64) -> Step<Slot> {
-        let spot = self.layout.spot(self.index, symbol).ok_or("a variable in this state space")?;
+        let spot = self
+            .layout
+            .spot(self.index, symbol)
+            .ok_or(Unsupported::Part("a variable in this state space"))?;
         Ok(match spot {
             Spot::Fixed(address) => self.constant(address.wrapping_add_signed(offset)),
             Spot::DynamicShared => self.fill(Fill::DynamicShared(offset)),
@@ -270,14 +276,14 @@ impl<'a> Decoder<'a> {
                 self.fill(Fill::KernelParam(start.wrapping_add_signed(offset)))
             }
             Spot::Argument(index) if offset == 0 => self.fill(Fill::Argument(index)),
-            Spot::Argument(_) => return Err("an address within a parameter"),
+            Spot::Argument(_) => return Err(Unsupported::Part("an address within a parameter")),
         })
     }
 
     /// The base of a memory operand, its offset, and whether the sum has 32 bits.
     fn address(&mut self, operand: Option<&Operand>) -> Step<(Slot, i64, bool)> {
         let Some(Operand::Address(Address { base, offset })) = operand else {
-            return Err("no address");
+            return Err(Unsupported::Part("no address"));
         };
         Ok(match base {
             Base::Reg(reg) => {
@@ -389,11 +395,13 @@ impl<'a> Decoder<'a> {
             Op::Elect => return self.warp(i, WarpOp::Elect, B32, inst),
             Op::Shfl { mode, sync: true } => return self.warp(i, WarpOp::Shfl(*mode), B32, inst),
             Op::Vote { mode, sync: true } => return self.warp(i, WarpOp::Vote(*mode), Pred, inst),
-            Op::Shfl { sync: false, .. } | Op::Vote { sync: false, .. } => return Err(""),
+            Op::Shfl { sync: false, .. } | Op::Vote { sync: false, .. } => {
+                return Err(Unsupported::Operation);
+            }
             Op::Match { all, ty } => return self.warp(i, WarpOp::Match { all: *all }, *ty, inst),
             Op::Redux { op, ty, .. } => {
                 if ty.bytes() != 4 || ty.is_float() {
-                    return Err("");
+                    return Err(Unsupported::Operation);
                 }
                 return self.warp(i, WarpOp::Redux(*op, *ty), *ty, inst);
             }
@@ -420,7 +428,7 @@ impl<'a> Decoder<'a> {
             }
             Op::Suld(surface) => Action::Image(self.image(i, inst, |d| d.read(i, surface))?),
             Op::Sust(surface) => Action::Image(self.image(i, inst, |d| d.write(i, surface))?),
-            Op::Sured(_) | Op::Unsupported { .. } => return Err(""),
+            Op::Sured(_) | Op::Unsupported { .. } => return Err(Unsupported::Operation),
         };
         Ok(())
     }
@@ -434,7 +442,7 @@ impl<'a> Decoder<'a> {
     /// Destinations, and sources of these types (the last counts for all further ones).
     fn values(&mut self, i: &Instruction, types: &[Type], inst: &mut Inst) -> Step {
         if i.dst.len() > inst.dst.len() || i.src.len() > inst.src.len() {
-            return Err("so many operands");
+            return Err(Unsupported::Part("so many operands"));
         }
         for (dst, operand) in inst.dst.iter_mut().zip(&i.dst) {
             *dst = self.destination(operand)?;
@@ -454,7 +462,7 @@ impl<'a> Decoder<'a> {
     fn value(&mut self, i: &Instruction, types: &[Type], inst: &mut Inst) -> Step {
         // Whether it is known does not depend on the values.
         if value::evaluate(&i.op, &[0; 5], &mut false).is_none() {
-            return Err("");
+            return Err(Unsupported::Operation);
         }
         self.simple(i, types, Action::Value(i.op.clone()), inst)
     }
@@ -474,8 +482,8 @@ fn is_reserved(fill: Fill) -> bool {
 
 fn checked_space(space: Option<Space>) -> Step<Option<Space>> {
     match space {
-        Some(Space::SharedCluster) => Err("clusters"),
-        Some(Space::Reg | Space::Sreg | Space::Tex) => Err("this state space"),
+        Some(Space::SharedCluster) => Err(Unsupported::Part("clusters")),
+        Some(Space::Reg | Space::Sreg | Space::Tex) => Err(Unsupported::Part("this state space")),
         Some(Space::Const | Space::Global | Space::Local) | None => Ok(space),
         Some(Space::Param | Space::ParamEntry | Space::ParamFunc) => Ok(space),
         Some(Space::Shared | Space::SharedCta) => Ok(space),

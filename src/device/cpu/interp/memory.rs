@@ -318,7 +318,7 @@ fn changed(atomic: &Atomic, in_shared: bool, old: u64, b: u64, c: u64) -> u64 {
         let results = value::evaluate(op, &[old, b, 0, 0, 0], &mut false);
         results.map_or(old, |[result, _]| result)
     };
-    let min_max = MinMax { ty, ftz: false, nan: false, xorsign_abs: false, relu: false };
+    let min_max = MinMax::of(ty);
     let new = match atomic.op {
         AtomOp::And => old & b,
         AtomOp::Or => old | b,

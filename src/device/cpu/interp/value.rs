@@ -33,8 +33,8 @@ pub(super) fn evaluate(op: &Op, s: &[u64; 5], carry: &mut bool) -> Option<Result
         Op::Cvt(cvt) => convert::convert(cvt, s)?,
         Op::CvtPack { to, from, merge } => convert::pack(*to, *from, merge.is_some(), s)?,
         // Integers.
-        Op::Add { ty, mode, carry: flags } => integer::add(*ty, *mode, *flags, s, carry)?,
-        Op::Sub { ty, mode, carry: flags } => integer::subtract(*ty, *mode, *flags, s, carry)?,
+        Op::Add { ty, mode, carry: flags } => integer::sum(*ty, (*mode, *flags), s, carry, true)?,
+        Op::Sub { ty, mode, carry: flags } => integer::sum(*ty, (*mode, *flags), s, carry, false)?,
         Op::Mul { ty, half, .. } => integer::product(*ty, (*half)?, a, b),
         Op::Mad { ty, half, mode, carry: flags } => {
             integer::mad(*ty, (*half)?, *mode, *flags, s, carry)

@@ -79,11 +79,15 @@ pub(super) fn loop_headers(body: &Body, cfg: &Cfg) -> Vec<bool> {
 
 /// For each of `points` (indices of statements, increasing), the registers that live after it, without those
 /// that it is sure to write; for the label of a block, those that live there.
-pub(super) fn live_after(body: &Body, cfg: &Cfg, points: &[usize]) -> Vec<Vec<Reg>> {
+pub(super) fn live_after(
+    body: &Body,
+    cfg: &Cfg,
+    liveness: &Liveness,
+    points: &[usize],
+) -> Vec<Vec<Reg>> {
     if points.is_empty() {
         return Vec::new();
     }
-    let liveness = Liveness::new(body, cfg, &[]);
     let mut kept = vec![Vec::new(); points.len()];
     for id in cfg.ids() {
         for at in cfg.block(id).statements.clone() {

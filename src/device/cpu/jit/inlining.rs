@@ -4,7 +4,10 @@ use std::{borrow::Cow, collections::VecDeque};
 
 use super::{flow, sites::Sites, spin, sync};
 use crate::{
-    device::{Error, Result, cpu::NAME},
+    device::{
+        Error, Result,
+        cpu::{NAME, place::Unsupported},
+    },
     ptx::{
         ast::{Function, FunctionKind, Module},
         inline::{Need, inline},
@@ -37,7 +40,7 @@ pub(super) fn inlined<'a>(module: &'a Module, text: &str) -> Result<(Cow<'a, Mod
             let name = &module.functions[refused.function as usize].name;
             let why = format!("{}: `{name}`", refused.why);
             Err(match first_wait(module, refused.function) {
-                Some(waits) => Sites::new(module, text).unsupported(waits, &why),
+                Some(waits) => Sites::new(module, text).unsupported(waits, Unsupported::Part(&why)),
                 // It waits, or calls through a pointer what does, in a way that names no instruction of its own.
                 None => Error::Load { device: NAME.into(), log: format!("waiting {why}") },
             })

@@ -87,14 +87,19 @@ impl Limits {
     }
 
     /// Whether not too many registers of `function` live at once.
-    pub(super) fn check_registers(&self, function: &str, body: &Body, cfg: &Cfg) -> Result<()> {
+    pub(super) fn check_registers(
+        &self,
+        function: &str,
+        body: &Body,
+        cfg: &Cfg,
+        liveness: &Liveness,
+    ) -> Result<()> {
         let blocks = cfg.blocks.len() + body.instructions().filter(|i| branches(i)).count();
         if RegSet::named(body).len().saturating_mul(blocks) > MOST_NAMED_BY_BLOCKS {
             let text =
                 format!("`{function}` has too many registers for so many branches and accesses");
             return Err(refused(&text));
         }
-        let liveness = Liveness::new(body, cfg, &[]);
         let at_joins = liveness.live_in.iter().map(RegSet::len).max().unwrap_or(0);
         if at_joins > MOST_AT_A_JOIN {
             let text = format!("too many registers of `{function}` live at once: {at_joins}");
@@ -102,7 +107,7 @@ impl Limits {
         }
         let mut sum = 0_usize;
         for id in cfg.ids() {
-            sum = sum.saturating_add(live_at_checks(body, cfg, id, &liveness));
+            sum = sum.saturating_add(live_at_checks(body, cfg, id, liveness));
             if sum > MOST_LIVE_BY_CHECKS {
                 return Err(refused(&format!(
                     "too many registers of `{function}` live for too long"

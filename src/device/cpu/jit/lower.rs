@@ -32,6 +32,8 @@ pub(super) use float::is_simple_bound;
 pub(super) use integer::{condition as int_condition, float_condition};
 pub(super) use memory::Checked;
 
+pub(super) use crate::device::cpu::place::Unsupported;
+
 use super::{
     Schedule, Unit, address,
     kernel::{ResumePoint, SiteKind},
@@ -48,7 +50,7 @@ use crate::{
     },
     ptx::{
         ast::{Body, Function, FunctionKind, LocationId, Statement},
-        cfg::Cfg,
+        cfg::{Cfg, Liveness},
         inst::{Instruction, Op},
         operand::{Label, Operand, Reg},
         types::Type,
@@ -60,11 +62,8 @@ const EXITED: i64 = 1;
 /// Local memory of a thread of a kernel that calls device functions, for their frames.
 const STACK_BYTES: u64 = 32 << 10;
 
-/// Why an instruction is not supported.
-pub(super) struct Unsupported(pub(super) &'static str);
-
 /// What the lowering of one instruction gives.
-pub(super) type Step<T = ()> = std::result::Result<T, Unsupported>;
+pub(super) type Step<T = ()> = std::result::Result<T, Unsupported<'static>>;
 
 /// What is known of a function once it is lowered.
 pub(super) struct Lowered {
@@ -158,15 +157,16 @@ pub(super) fn function<'a, 'f>(
     let Some(body) = &function.body else { return Err(super::internal("a function without body")) };
     let cfg = Cfg::new(body);
     unit.limits.check_flow(&function.name, &cfg)?;
-    unit.limits.check_registers(&function.name, body, &cfg)?;
-    let mut plan = sync::Plan::new(function, body, &cfg);
+    let liveness = Liveness::new(body, &cfg, &[]);
+    unit.limits.check_registers(&function.name, body, &cfg, &liveness)?;
+    let mut plan = sync::Plan::new(function, body, &cfg, &liveness);
     unit.limits.check_kept(&function.name, &plan)?;
     let headers = super::flow::loop_headers(body, &cfg);
     let frame = address::Frame::new(unit, function, body);
     let known = address::Known::new(body);
     let windows = Windows::new(unit, function, body, &frame);
     let mut b = FunctionBuilder::new(clif, builder);
-    let lanes = lanes::Plan::new(&mut b, function, body, &cfg, &plan, unit.lanes);
+    let lanes = lanes::Plan::new(&mut b, function, body, (&cfg, &liveness), &plan, unit.lanes);
     plan.spill_bytes = lanes.as_ref().map_or(plan.spill_bytes, lanes::Plan::spill_bytes);
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
@@ -282,7 +282,7 @@ impl Lower<'_, '_> {
                         match self.plan.waits_at(index).then(|| resumes.next()).flatten() {
                             Some(resume) => self
                                 .give_way(index, resume)
-                                .map_err(|Unsupported(why)| super::internal(why))?,
+                                .map_err(|what| super::internal(&format!("{what:?}")))?,
                             None => self.poll(),
                         }
                     }
@@ -291,7 +291,7 @@ impl Lower<'_, '_> {
                     self.join_point(index);
                     let resume = self.plan.waits_at(index).then(|| resumes.next()).flatten();
                     self.instruction(index, instruction, resume)
-                        .map_err(|Unsupported(why)| self.sites.unsupported(instruction, why))?;
+                        .map_err(|what| self.sites.unsupported(instruction, what))?;
                 }
                 Statement::Pragma(_) => {}
             }
@@ -309,8 +309,12 @@ impl Lower<'_, '_> {
     }
 
     /// The error for an instruction that is not supported.
-    pub(super) fn unsupported(&self, instruction: &Instruction, why: &str) -> crate::device::Error {
-        self.sites.unsupported(instruction, why)
+    pub(super) fn unsupported(
+        &self,
+        instruction: &Instruction,
+        what: Unsupported<'_>,
+    ) -> crate::device::Error {
+        self.sites.unsupported(instruction, what)
     }
 
     /// A label of a group's way, and what stops its loops.
@@ -443,10 +447,10 @@ impl Lower<'_, '_> {
             }
             Operand::Vector(parts) => self.pack(parts, ty)?,
             Operand::Address(_) | Operand::Bracket(_) | Operand::Label(_) => {
-                return Err(Unsupported("an operand of another kind"));
+                return Err(Unsupported::Part("an operand of another kind"));
             }
             Operand::Table(_) | Operand::Sink => {
-                return Err(Unsupported("an operand of another kind"));
+                return Err(Unsupported::Part("an operand of another kind"));
             }
         })
     }
@@ -482,18 +486,18 @@ impl Lower<'_, '_> {
         }
         match values.iter().all(Option::is_some) {
             true => Ok(values.map(|value| value.unwrap_or(self.context))),
-            false => Err(Unsupported("too few operands")),
+            false => Err(Unsupported::Part("too few operands")),
         }
     }
 
     pub(super) fn source(&mut self, i: &Instruction, at: usize, ty: Type) -> Step<Value> {
-        let operand = i.src.get(at).ok_or(Unsupported("too few operands"))?;
+        let operand = i.src.get(at).ok_or(Unsupported::Part("too few operands"))?;
         self.value(operand, ty)
     }
 
     /// Writes the first destination.
     pub(super) fn set(&mut self, i: &Instruction, value: Value) -> Step {
-        let operand = i.dst.first().ok_or(Unsupported("no destination"))?;
+        let operand = i.dst.first().ok_or(Unsupported::Part("no destination"))?;
         self.set_operand(operand, value)
     }
 
@@ -504,7 +508,7 @@ impl Lower<'_, '_> {
         if let Operand::Vector(parts) = operand {
             return self.unpack(parts, value);
         }
-        let reg = operand.reg().ok_or(Unsupported("a destination of another kind"))?;
+        let reg = operand.reg().ok_or(Unsupported::Part("a destination of another kind"))?;
         let value = self.fit(value, clif_type(self.body.registers.ty(reg)));
         self.b.def_var(self.variable(reg), value);
         Ok(())
@@ -614,7 +618,8 @@ impl Lower<'_, '_> {
                 }
                 signature.returns.push(AbiParam::new(result));
                 let id = self.code.declare_function(name, Linkage::Import, &signature);
-                let id = id.map_err(|_| Unsupported("a host function with two signatures"))?;
+                let id =
+                    id.map_err(|_| Unsupported::Part("a host function with two signatures"))?;
                 let callee = self.code.declare_func_in_func(id, self.b.func);
                 self.hosts.insert(name, callee);
                 callee

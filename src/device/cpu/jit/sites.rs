@@ -4,7 +4,10 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::kernel::{Site, SiteKind};
 use crate::{
-    device::{Error, Frame, cpu::place},
+    device::{
+        Error, Frame,
+        cpu::place::{self, Unsupported},
+    },
     ptx::{
         ast::{LocationId, Module},
         inst::Instruction,
@@ -41,8 +44,8 @@ impl<'a> Sites<'a> {
     }
 
     /// The error for an instruction that is not supported.
-    pub(super) fn unsupported(&self, instruction: &Instruction, why: &str) -> Error {
-        place::unsupported(self.module, self.text, instruction, why)
+    pub(super) fn unsupported(&self, instruction: &Instruction, what: Unsupported<'_>) -> Error {
+        place::unsupported(self.module, self.text, instruction, what)
     }
 
     pub(super) fn finish(self) -> Arc<[Site]> {

@@ -46,12 +46,11 @@ pub(super) struct Spin {
 ///
 /// An operation counts for the innermost loop that it is in: a way round any outer loop past it leads through the
 /// inner one's beginning, too.
-pub(super) fn spins(body: &Body, cfg: &Cfg) -> Vec<Spin> {
+pub(super) fn spins(body: &Body, cfg: &Cfg, liveness: &Liveness) -> Vec<Spin> {
     if !body.instructions().any(is_strong) {
         return Vec::new();
     }
     let innermost = innermost_loops(cfg);
-    let liveness = Liveness::new(body, cfg, &[]);
     let mut spins: Vec<Spin> = Vec::new();
     for id in cfg.ids().filter(|id| cfg.instructions(body, *id).any(|(_, i)| is_strong(i))) {
         let Some((header, _)) = innermost[id.index()] else { continue };
@@ -134,7 +133,7 @@ impl Lower<'_, '_> {
         let state = self.plan.resumes.len() as u32;
         self.plan.resumes.push(ResumePoint { kind: Resume::Yield { waits }, site });
         let point = self.plan.points.binary_search(&at);
-        let point = point.map_err(|_| Unsupported("not a place to wait"))?;
+        let point = point.map_err(|_| Unsupported::Part("not a place to wait"))?;
         let kept = self.plan.kept(point).to_vec();
         self.suspend(&kept, state | YIELDED);
 

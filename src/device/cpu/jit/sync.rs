@@ -22,7 +22,7 @@ use crate::{
     device::cpu::launch::{BLOCKED, Context, Exchange, MAX_THREADS},
     ptx::{
         ast::{Body, Function, FunctionKind, Statement},
-        cfg::Cfg,
+        cfg::{Cfg, Liveness},
         inst::{Instruction, Op},
         modifier::BarKind,
         op::{Floats, Waits, WarpOp},
@@ -56,17 +56,17 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(function: &Function, body: &Body, cfg: &Cfg) -> Self {
+    pub(super) fn new(function: &Function, body: &Body, cfg: &Cfg, liveness: &Liveness) -> Self {
         let is_kernel = function.kind == FunctionKind::Entry;
         let waits = |(at, statement): (usize, &Statement)| match statement {
             Statement::Instruction(i) if is_kernel && resume_kind(i).is_some() => Some(at),
             Statement::Instruction(_) | Statement::Label(_) | Statement::Pragma(_) => None,
         };
-        let spins = if is_kernel { spin::spins(body, cfg) } else { Vec::new() };
+        let spins = if is_kernel { spin::spins(body, cfg, liveness) } else { Vec::new() };
         let waiting = body.statements.iter().enumerate().filter_map(waits);
         let mut points: Vec<usize> = waiting.chain(spins.iter().map(|spin| spin.at)).collect();
         points.sort_unstable();
-        let live = flow::live_after(body, cfg, &points);
+        let live = flow::live_after(body, cfg, liveness, &points);
         let (kept, spill_bytes) = lay_out(body, live);
         let schedule = if points.is_empty() {
             Schedule::Free
@@ -197,7 +197,7 @@ fn is_plain(i: &Instruction) -> bool {
 impl Lower<'_, '_> {
     /// Waits at `instruction`, the statement `at`, and goes on in `resume`.
     pub(super) fn wait(&mut self, at: usize, instruction: &Instruction, resume: Block) -> Step {
-        let kind = resume_kind(instruction).ok_or(Unsupported("not a place to wait"))?;
+        let kind = resume_kind(instruction).ok_or(Unsupported::Part("not a place to wait"))?;
         let site = self.site(SiteKind::Wait);
         let state = self.plan.resumes.len() as u32;
         self.plan.resumes.push(ResumePoint { kind, site });
@@ -205,7 +205,7 @@ impl Lower<'_, '_> {
             self.hand_over(instruction, kind)?;
         }
         let point = self.plan.points.binary_search(&at);
-        let point = point.map_err(|_| Unsupported("not a place to wait"))?;
+        let point = point.map_err(|_| Unsupported::Part("not a place to wait"))?;
         let kept = self.plan.kept(point).to_vec();
         self.suspend(&kept, state | BLOCKED);
 
@@ -333,7 +333,7 @@ impl Lower<'_, '_> {
             WarpOp::Redux(_, ty) => ty,
             WarpOp::Match { .. } => {
                 let Op::Match { ty, .. } = i.op else {
-                    return Err(Unsupported("not a place to wait"));
+                    return Err(Unsupported::Part("not a place to wait"));
                 };
                 ty
             }
@@ -359,7 +359,7 @@ impl Lower<'_, '_> {
     /// `bar.arrive`: counts the thread in and goes on.
     pub(super) fn arrive(&mut self, i: &Instruction) -> Step {
         let Op::Bar { kind: BarKind::Arrive, .. } = i.op else {
-            return Err(Unsupported("a barrier in a function that was not inlined"));
+            return Err(Unsupported::Part("a barrier in a function that was not inlined"));
         };
         let id = self.source(i, 0, Type::U32)?;
         let id = self.b.ins().band_imm_u(id, 15);

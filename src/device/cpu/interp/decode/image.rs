@@ -1,6 +1,6 @@
 //! Textures and surfaces.
 
-use super::{Decoder, Step};
+use super::{Decoder, Step, Unsupported};
 use crate::{
     device::cpu::{
         interp::program::{Image, ImageCall, Inst, Slot},
@@ -16,7 +16,7 @@ use crate::{
 
 /// How many coordinates count of those that an instruction of this shape has.
 fn coordinates(geometry: Geometry) -> Step<usize> {
-    geometry.coordinates().ok_or("textures with several samples")
+    geometry.coordinates().ok_or(Unsupported::Part("textures with several samples"))
 }
 
 impl Decoder<'_> {
@@ -29,17 +29,17 @@ impl Decoder<'_> {
     ) -> Step<Box<Image>> {
         inst.src[0] = match i.src.first() {
             Some(operand @ Operand::Reg(_)) => self.source(operand, Type::U64)?,
-            _ => return Err("a texture reference, where an object is needed"),
+            _ => return Err(Unsupported::Part("a texture reference, where an object is needed")),
         };
         image(self).map(Box::new)
     }
 
     pub(super) fn read(&mut self, i: &Instruction, surface: &Surface) -> Step<Image> {
         if surface.formatted {
-            return Err("");
+            return Err(Unsupported::Operation);
         }
         let mut image = self.surface(i, surface, ImageCall::Read)?;
-        let to = i.dst.first().ok_or("no destination")?;
+        let to = i.dst.first().ok_or(Unsupported::Part("no destination"))?;
         let into = to.lanes().iter().map(|lane| self.destination(lane));
         image.into = into.collect::<Step<_>>()?;
         Ok(image)
@@ -47,10 +47,10 @@ impl Decoder<'_> {
 
     pub(super) fn write(&mut self, i: &Instruction, surface: &Surface) -> Step<Image> {
         if surface.formatted && surface.ty.bytes() != 4 {
-            return Err("");
+            return Err(Unsupported::Operation);
         }
         let mut image = self.surface(i, surface, ImageCall::Write)?;
-        let data = i.src.get(2).ok_or("too few operands")?;
+        let data = i.src.get(2).ok_or(Unsupported::Part("too few operands"))?;
         let data = data.lanes().iter().map(|lane| self.source(lane, surface.ty));
         image.data = data.collect::<Step<_>>()?;
         Ok(image)
@@ -58,13 +58,13 @@ impl Decoder<'_> {
 
     pub(super) fn fetch(&mut self, i: &Instruction, tex: &Tex, gather: Option<u8>) -> Step<Image> {
         if tex.sampler {
-            return Err("a sampler apart from its texture");
+            return Err(Unsupported::Part("a sampler apart from its texture"));
         }
         if tex.to.bytes() != 4 || tex.to.is_packed() {
-            return Err("a result of halves");
+            return Err(Unsupported::Part("a result of halves"));
         }
         if !matches!(tex.coord, Type::S32 | Type::F32) {
-            return Err("coordinates of this type");
+            return Err(Unsupported::Part("coordinates of this type"));
         }
         let texel = tex.coord == Type::S32;
         let at = self.coordinates(i, tex.geometry)?;
@@ -80,9 +80,9 @@ impl Decoder<'_> {
                 let lanes = offset.lanes().iter().take(3).map(|lane| self.source(lane, Type::S32));
                 lanes.collect::<Step<_>>()?
             }
-            _ => return Err("depth comparison"),
+            _ => return Err(Unsupported::Part("depth comparison")),
         };
-        let to = i.dst.first().ok_or("no destination")?;
+        let to = i.dst.first().ok_or(Unsupported::Part("no destination"))?;
         let into = to.lanes().iter().take(4).map(|lane| self.destination(lane));
         let into = into.collect::<Step<_>>()?;
         let resident = i.dst.get(1).map(|operand| self.destination(operand)).transpose()?;
@@ -98,10 +98,10 @@ impl Decoder<'_> {
     ) -> Step<Image> {
         let bytes = surface.ty.bytes() * u32::from(surface.lanes.max(1));
         if !matches!(bytes, 1 | 2 | 4 | 8 | 16) {
-            return Err("a surface access of this width");
+            return Err(Unsupported::Part("a surface access of this width"));
         }
         if matches!(surface.geometry, Geometry::Cube | Geometry::Acube) {
-            return Err("a surface of this shape");
+            return Err(Unsupported::Part("a surface of this shape"));
         }
         let access = SurfaceAccess {
             geometry: surface.geometry,
@@ -122,20 +122,20 @@ impl Decoder<'_> {
         call: fn(Query) -> ImageCall,
     ) -> Step<Image> {
         if !is_answered(query) {
-            return Err("this query");
+            return Err(Unsupported::Part("this query"));
         }
         let call = call(query);
-        let to = i.dst.first().ok_or("no destination")?;
+        let to = i.dst.first().ok_or(Unsupported::Part("no destination"))?;
         let into = Box::new([self.destination(to)?]);
         let (at, offset, data) = (Box::default(), Box::default(), Box::default());
         Ok(Image { call, at, offset, data, into, resident: None, ty: Type::B32 })
     }
 
     fn coordinates(&mut self, i: &Instruction, geometry: Geometry) -> Step<Box<[Slot]>> {
-        let lanes = i.src.get(1).ok_or("no coordinates")?.lanes();
+        let lanes = i.src.get(1).ok_or(Unsupported::Part("no coordinates"))?.lanes();
         let count = coordinates(geometry)?;
         if lanes.len() < count {
-            return Err("too few coordinates");
+            return Err(Unsupported::Part("too few coordinates"));
         }
         lanes.iter().take(count).map(|lane| self.source(lane, Type::B32)).collect()
     }

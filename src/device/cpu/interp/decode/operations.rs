@@ -1,6 +1,6 @@
 //! What is not computed from values alone: copies, memory, threads together, control.
 
-use super::{Decoder, Step, changes};
+use super::{Decoder, Step, Unsupported, changes};
 use crate::{
     device::cpu::interp::program::*,
     ptx::{
@@ -16,7 +16,7 @@ impl Decoder<'_> {
     pub(super) fn mov(&mut self, i: &Instruction, ty: Type, lanes: u8, inst: &mut Inst) -> Step {
         let (to, from) = match (i.dst.first(), i.src.first()) {
             (Some(to), Some(from)) => (to, from),
-            _ => return Err("too few operands"),
+            _ => return Err(Unsupported::Part("too few operands")),
         };
         let bits = ty.bits();
         match (to, from) {
@@ -59,7 +59,7 @@ impl Decoder<'_> {
 
     pub(super) fn load(&mut self, i: &Instruction, access: &Access, inst: &mut Inst) -> Step {
         let (base, mut place) = self.place(i.src.first(), access)?;
-        let to = i.dst.first().ok_or("no destination")?;
+        let to = i.dst.first().ok_or(Unsupported::Part("no destination"))?;
         let mut into = Vec::new();
         for lane in to.lanes() {
             let dst = self.destination(lane)?;
@@ -92,7 +92,7 @@ impl Decoder<'_> {
 
     fn stored(&mut self, operand: Option<&Operand>, ty: Type) -> Step<Box<[Slot]>> {
         let mut from = Vec::new();
-        for lane in operand.ok_or("too few operands")?.lanes() {
+        for lane in operand.ok_or(Unsupported::Part("too few operands"))?.lanes() {
             let slot = self.source(lane, ty)?;
             from.push(slot);
             if ty == Type::B128 {
@@ -123,7 +123,7 @@ impl Decoder<'_> {
             AtomOp::And | AtomOp::Or | AtomOp::Xor | AtomOp::Inc | AtomOp::Dec => !float,
         };
         if !known || atomic.ty.bytes() < 2 {
-            return Err("this atomic operation");
+            return Err(Unsupported::Part("this atomic operation"));
         }
         if let Some(to) = i.dst.first() {
             let lanes = to.lanes().iter().map(|lane| self.destination(lane));
@@ -131,7 +131,7 @@ impl Decoder<'_> {
         }
         place.from = self.stored(i.src.get(1), atomic.ty)?;
         if atomic.op == AtomOp::Cas {
-            let new = i.src.get(2).ok_or("too few operands")?;
+            let new = i.src.get(2).ok_or(Unsupported::Part("too few operands"))?;
             inst.src[1] = self.source(new, atomic.ty)?;
         }
         (place.strong, place.ordering) = (true, Ordering::of(atomic.order));
@@ -148,7 +148,7 @@ impl Decoder<'_> {
         inst: &mut Inst,
     ) -> Step {
         if !matches!(atomic.op, AtomOp::Cas | AtomOp::Exch) || atomic.lanes > 1 {
-            return Err("this atomic operation");
+            return Err(Unsupported::Part("this atomic operation"));
         }
         if let Some(to) = i.dst.first() {
             let low = self.destination(to)?;
@@ -157,7 +157,7 @@ impl Decoder<'_> {
         }
         place.from = self.stored(i.src.get(1), atomic.ty)?;
         if atomic.op == AtomOp::Cas {
-            let new = i.src.get(2).ok_or("too few operands")?;
+            let new = i.src.get(2).ok_or(Unsupported::Part("too few operands"))?;
             inst.src[1] = self.source(new, atomic.ty)?;
         }
         (place.ty, place.strong) = (Type::B64, true);
@@ -199,7 +199,7 @@ impl Decoder<'_> {
         let (from, from_offset, from_narrow) = self.address(i.src.get(1))?;
         let bytes = match i.src.get(2) {
             Some(Operand::Int(bytes @ (4 | 8 | 16))) => *bytes as u64,
-            _ => return Err("a copy of this size"),
+            _ => return Err(Unsupported::Part("a copy of this size")),
         };
         let bytes = self.constant(bytes);
         let size = match i.copied() {
@@ -253,19 +253,19 @@ impl Decoder<'_> {
     // Control --------------------------------------------------------------------------------------
 
     pub(super) fn branch(&self, i: &Instruction) -> Step<u32> {
-        let label = i.branch_target().ok_or("a branch without a label")?;
+        let label = i.branch_target().ok_or(Unsupported::Part("a branch without a label"))?;
         Ok(self.target(label))
     }
 
     /// The first source becomes the index.
     pub(super) fn branch_by_table(&mut self, i: &Instruction, inst: &mut Inst) -> Step<Box<[u32]>> {
         let table = i.branch_table().and_then(|table| self.body.tables.get(table as usize));
-        let labels = &table.ok_or("a branch without a table")?.labels;
+        let labels = &table.ok_or(Unsupported::Part("a branch without a table"))?.labels;
         let targets: Box<[u32]> = labels.iter().map(|label| self.target(*label)).collect();
         if targets.is_empty() {
-            return Err("an empty table");
+            return Err(Unsupported::Part("an empty table"));
         }
-        let index = i.src.first().ok_or("too few operands")?;
+        let index = i.src.first().ok_or(Unsupported::Part("too few operands"))?;
         inst.src[0] = self.source(index, Type::U32)?;
         Ok(targets)
     }
@@ -276,25 +276,29 @@ impl Decoder<'_> {
 
     pub(super) fn call(&mut self, i: &Instruction, inst: &mut Inst) -> Step<Call> {
         let (ptx, body) = (self.ptx, self.body);
-        let (params, returns) =
-            ptx.parameters_of_call(body, i).ok_or("a call without a prototype")?;
+        let (params, returns) = ptx
+            .parameters_of_call(body, i)
+            .ok_or(Unsupported::Part("a call without a prototype"))?;
         let target = match i.callee() {
             Some(callee) => {
                 let function = &ptx.functions[callee as usize];
                 match &function.body {
                     Some(_) => Target::Function(callee),
-                    None => Target::Host(host(&function.name).ok_or("a function without a body")?),
+                    None => Target::Host(
+                        host(&function.name)
+                            .ok_or(Unsupported::Part("a function without a body"))?,
+                    ),
                 }
             }
             None => {
-                let pointer = i.src.first().ok_or("too few operands")?;
+                let pointer = i.src.first().ok_or(Unsupported::Part("too few operands"))?;
                 inst.src[0] = self.source(pointer, Type::U64)?;
                 Target::Pointer
             }
         };
         let given = i.src.get(1..).unwrap_or(&[]);
         if given.len() != params.len() || i.dst.len() != returns.len() {
-            return Err("a call with the wrong number of arguments");
+            return Err(Unsupported::Part("a call with the wrong number of arguments"));
         }
         let (mut addresses, mut stored, mut loaded) = (Vec::new(), Vec::new(), Vec::new());
         for (operand, param) in given.iter().zip(params) {
@@ -327,14 +331,18 @@ impl Decoder<'_> {
     /// a place of its own.
     fn passed(&mut self, operand: &Operand, param: &Param) -> Step<(Slot, bool)> {
         if let Operand::Symbol(symbol @ Symbol::Local(local), 0) = operand {
-            let variable = self.body.locals.get(*local as usize).ok_or("no such variable")?;
+            let variable = self
+                .body
+                .locals
+                .get(*local as usize)
+                .ok_or(Unsupported::Part("no such variable"))?;
             if variable.space == Space::Param && variable.bytes() < param.bytes() {
-                return Err("an argument shorter than its parameter");
+                return Err(Unsupported::Part("an argument shorter than its parameter"));
             }
             return Ok((self.symbol(*symbol, 0)?, true));
         }
         if param.ty.bytes() > 8 {
-            return Err("an argument of this type");
+            return Err(Unsupported::Part("an argument of this type"));
         }
         let start = self.local_bytes.next_multiple_of(16);
         self.local_bytes = start + param.bytes().max(8);

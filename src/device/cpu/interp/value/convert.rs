@@ -7,7 +7,7 @@ use super::{
     number, range, unsigned,
 };
 use crate::ptx::{
-    modifier::{Cvt, IntRounding, Rounding},
+    modifier::{Cvt, IntRounding, Packed, Rounding},
     types::Type,
 };
 
@@ -198,12 +198,15 @@ fn to_tf32(cvt: &Cvt, a: u64) -> Option<u64> {
 }
 
 /// `cvt.pack`: both saturated, `a` above `b`, above them the low bits of `c`.
-pub(super) fn pack(to: Type, from: Type, merge: bool, s: &[u64; 5]) -> Option<u64> {
-    let bits = to.bits();
-    if bits > 16 || from.is_float() || to.is_float() {
+pub(super) fn pack(to: Packed, from: Type, merge: bool, s: &[u64; 5]) -> Option<u64> {
+    if from.is_float() {
         return None;
     }
-    let [a, b] = [s[0], s[1]].map(|value| unsigned(clamped(number(value, from), to), bits));
+    let (bits, (least, most)) = (to.bits(), to.range());
+    let [a, b] = [s[0], s[1]].map(|value| {
+        let number = number(value, from).clamp(least.into(), most.into());
+        unsigned(number as u64, bits)
+    });
     let both = a << bits | b;
     Some(if merge { unsigned(s[2], 32 - 2 * bits) << (2 * bits) | both } else { both })
 }
@@ -257,7 +260,9 @@ mod tests {
         let of = |to, a: i32, b: i32| {
             pack(to, Type::S32, true, &[u64::from(a as u32), u64::from(b as u32), 0xabcd, 0, 0])
         };
-        assert_eq!(of(Type::U8, 300, -5), Some(0xabcd_ff00));
-        assert_eq!(of(Type::S8, -300, 7), Some(0xabcd_8007));
+        assert_eq!(of(Packed::U8, 300, -5), Some(0xabcd_ff00));
+        assert_eq!(of(Packed::S8, -300, 7), Some(0xabcd_8007));
+        assert_eq!(of(Packed::S4, -9, 3), Some(0x00ab_cd83));
+        assert_eq!(of(Packed::U2, 9, 1), Some(0xa_bcd0 | 0b1101));
     }
 }

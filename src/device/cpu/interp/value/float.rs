@@ -24,7 +24,8 @@ fn scalar(op: FloatOp, f: Format, s: &[u64; 5]) -> Option<u64> {
             finished(f, mode, [a, b, 0], |f, r, [a, b, _]| add(f, a, negated(f, b), r))?
         }
         FloatOp::Mul(mode) => finished(f, mode, [a, b, 0], |f, r, [a, b, _]| multiply(f, a, b, r))?,
-        FloatOp::Fma { mode, relu } => {
+        FloatOp::Fma { oob: true, .. } if is_out_of_bounds(a) || is_out_of_bounds(b) => 0,
+        FloatOp::Fma { mode, relu, oob: _ } => {
             let value = finished(f, mode, [a, b, c], |f, r, [a, b, c]| fused(f, a, b, c, r))?;
             if relu { positive(f, value) } else { value }
         }
@@ -43,8 +44,11 @@ fn scalar(op: FloatOp, f: Format, s: &[u64; 5]) -> Option<u64> {
         FloatOp::Sqrt(_, mode) => finished(f, mode, [a, 0, 0], |f, r, [a, ..]| root(f, a, r))?,
         FloatOp::Abs { ftz } => flushed(f, ftz, a) & !f.sign_bit(),
         FloatOp::Neg { ftz } => negated(f, flushed(f, ftz, a)),
-        FloatOp::Min(m) => min_max(f, m, a, b, true),
-        FloatOp::Max(m) => min_max(f, m, a, b, false),
+        FloatOp::Min(m) | FloatOp::Max(m) => {
+            let least = matches!(op, FloatOp::Min(_));
+            let value = min_max(f, m, a, b, least);
+            if m.three { min_max(f, m, value, c, least) } else { value }
+        }
         FloatOp::Copysign => b & !f.sign_bit() | a & f.sign_bit(),
         FloatOp::Testp(test) => u64::from(is(f, test, a)),
         FloatOp::Approx { function: Function::Rsqrt, ftz } if f == F64 => {
@@ -52,6 +56,11 @@ fn scalar(op: FloatOp, f: Format, s: &[u64; 5]) -> Option<u64> {
         }
         FloatOp::Approx { function, ftz } => approximate(function, f, ftz, a)?,
     })
+}
+
+/// Whether half a word is the NaN that stands for what lies out of bounds.
+fn is_out_of_bounds(a: u64) -> bool {
+    a & 0x7fff == 0x7ff7
 }
 
 fn negated(f: Format, a: u64) -> u64 {
@@ -191,7 +200,7 @@ fn gross(a: u64, ftz: bool, function: impl Fn(f64) -> f64) -> u64 {
 fn min_max(f: Format, m: MinMax, a: u64, b: u64, least: bool) -> u64 {
     let [mut a, mut b] = [a, b].map(|value| flushed(f, m.ftz, value));
     let sign = (a ^ b) & f.sign_bit();
-    if m.xorsign_abs {
+    if m.xorsign_abs || m.abs {
         (a, b) = (a & !f.sign_bit(), b & !f.sign_bit());
     }
     let value = match (f.is_nan(a), f.is_nan(b)) {
@@ -290,7 +299,7 @@ mod tests {
 
     #[test]
     fn zeros_and_nans_are_ordered_as_the_isa_says() {
-        let m = |nan| MinMax { ty: Type::F32, ftz: false, nan, xorsign_abs: false, relu: false };
+        let m = |nan| MinMax { nan, ..MinMax::of(Type::F32) };
         let (minus_zero, nan) = (F32.sign_bit(), 0x7fc0_0001);
         assert_eq!(min_max(F32, m(false), 0, minus_zero, true), minus_zero);
         assert_eq!(min_max(F32, m(false), minus_zero, 0, false), 0);

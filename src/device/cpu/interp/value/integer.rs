@@ -6,35 +6,23 @@ use crate::ptx::{
     types::Type,
 };
 
-pub(super) fn add(
+/// `a + b`, or `a - b`.
+pub(super) fn sum(
     ty: Type,
-    mode: Mode,
-    flags: Carry,
+    (mode, flags): (Mode, Carry),
     s: &[u64; 5],
     carry: &mut bool,
+    adds: bool,
 ) -> Option<u64> {
-    if flags.is_used() {
-        return Some(add_with_carry(ty, s[0], s[1], flags, carry));
+    match (flags.is_used(), adds) {
+        (true, true) => return Some(add_with_carry(ty, s[0], s[1], flags, carry)),
+        (true, false) => return Some(subtract_with_borrow(ty, s[0], s[1], flags, carry)),
+        (false, _) => {}
     }
     each_lane(ty, s, |ty, s| {
-        let sum = number(s[0], ty) + number(s[1], ty);
-        Some(if mode.sat { clamped(sum, ty) } else { sum as u64 })
-    })
-}
-
-pub(super) fn subtract(
-    ty: Type,
-    mode: Mode,
-    flags: Carry,
-    s: &[u64; 5],
-    carry: &mut bool,
-) -> Option<u64> {
-    if flags.is_used() {
-        return Some(subtract_with_borrow(ty, s[0], s[1], flags, carry));
-    }
-    each_lane(ty, s, |ty, s| {
-        let difference = number(s[0], ty) - number(s[1], ty);
-        Some(if mode.sat { clamped(difference, ty) } else { difference as u64 })
+        let (a, b) = (number(s[0], ty), number(s[1], ty));
+        let result = if adds { a + b } else { a - b };
+        Some(if mode.sat { clamped(result, ty) } else { result as u64 })
     })
 }
 

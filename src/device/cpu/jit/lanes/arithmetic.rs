@@ -129,8 +129,8 @@ impl Lower<'_, '_> {
             (FloatOp::Abs { .. }, [a]) => self.b.ins().fabs(*a),
             (FloatOp::Neg { .. }, [a]) => self.b.ins().fneg(*a),
             (FloatOp::Copysign, [sign, magnitude]) => self.vector_copysign(*sign, *magnitude, ty),
-            (FloatOp::Min(m), [a, b]) => self.vector_min_max(i, m, *a, *b, true)?,
-            (FloatOp::Max(m), [a, b]) => self.vector_min_max(i, m, *a, *b, false)?,
+            (FloatOp::Min(m), numbers) => self.vector_min_max(i, m, numbers, true)?,
+            (FloatOp::Max(m), numbers) => self.vector_min_max(i, m, numbers, false)?,
             // For one thread after the other.
             _ => return None,
         };
@@ -154,28 +154,42 @@ impl Lower<'_, '_> {
         &mut self,
         i: &Instruction,
         m: MinMax,
-        a: Value,
-        b: Value,
+        numbers: &[Value],
         least: bool,
     ) -> Option<Value> {
         if m.xorsign_abs || m.relu {
             return None;
         }
-        if !m.nan && i.src.iter().any(|o| super::super::lower::is_simple_bound(o, least)) {
+        let magnitude = |value: &Value| if m.abs { self.b.ins().fabs(*value) } else { *value };
+        let numbers: Vec<Value> = numbers.iter().map(magnitude).collect();
+        let [a, b] = match numbers[..] {
+            [a, b] => [a, b],
+            [a, b, c] => [self.vector_number_min_max(m, a, b, least), c],
+            _ => return None,
+        };
+        if !m.three
+            && !m.nan
+            && i.src.iter().any(|o| super::super::lower::is_simple_bound(o, least))
+        {
             let bound_first = super::super::lower::is_simple_bound(&i.src[0], least);
             let (a, bound) = if bound_first { (b, a) } else { (a, b) };
             let cc = if least { FloatCC::LessThan } else { FloatCC::GreaterThan };
             let within = self.b.ins().fcmp(cc, a, bound);
             return Some(self.vector_choose(within, a, bound));
         }
+        Some(self.vector_number_min_max(m, a, b, least))
+    }
+
+    /// As `number_min_max` for single threads.
+    fn vector_number_min_max(&mut self, m: MinMax, a: Value, b: Value, least: bool) -> Value {
         let value = if least { self.b.ins().fmin(a, b) } else { self.b.ins().fmax(a, b) };
         if m.nan {
-            return Some(value);
+            return value;
         }
         let a_is_nan = self.b.ins().fcmp(FloatCC::Unordered, a, a);
         let b_is_nan = self.b.ins().fcmp(FloatCC::Unordered, b, b);
         let value = self.vector_choose(b_is_nan, a, value);
-        Some(self.vector_choose(a_is_nan, b, value))
+        self.vector_choose(a_is_nan, b, value)
     }
 
     /// `a` in the lanes of the mask, else `b`.

@@ -250,7 +250,7 @@ impl Lower<'_, '_> {
                 Statement::Instruction(i) => {
                     let resume = waits;
                     self.group_instruction(index, i, resume)
-                        .map_err(|Unsupported(why)| self.unsupported(i, why))?;
+                        .map_err(|what| self.unsupported(i, what))?;
                 }
                 Statement::Pragma(_) => {}
             }
@@ -387,7 +387,7 @@ impl Lower<'_, '_> {
     }
 
     fn group_ends_where(&mut self, i: &Instruction) -> Step {
-        let guard = i.guard.ok_or(Unsupported("no guard"))?;
+        let guard = i.guard.ok_or(Unsupported::Part("no guard"))?;
         let holds = self.value(&Operand::Reg(guard.reg), crate::ptx::types::Type::Pred)?;
         let [then, after] = [(); 2].map(|()| self.b.create_block());
         let (yes, no) = if guard.negated { (after, then) } else { (then, after) };

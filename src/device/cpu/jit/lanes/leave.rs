@@ -336,13 +336,13 @@ impl Lower<'_, '_> {
     /// A branch on a predicate that varies: all go the same way, or leave.
     pub(super) fn group_branches(&mut self, index: usize, i: &Instruction) -> Step {
         let (Some(guard), Some(label)) = (i.guard, i.branch_target()) else {
-            return Err(Unsupported("a branch without a label"));
+            return Err(Unsupported::Part("a branch without a label"));
         };
         let points = self.lanes.as_ref().and_then(|lanes| {
             let cfg_target = lanes.targets.get(&label)?;
             Some((lanes.leaves.at(*cfg_target)?, lanes.leaves.at(index + 1)?))
         });
-        let (taken, other) = points.ok_or(Unsupported("a branch that is not planned"))?;
+        let (taken, other) = points.ok_or(Unsupported::Part("a branch that is not planned"))?;
         let target = self.labels[label.0 as usize];
         let on = self.b.create_block();
         let bits = self.guard_bits(guard.reg, guard.negated);
@@ -355,9 +355,9 @@ impl Lower<'_, '_> {
 
     /// An end on a predicate that varies.
     pub(super) fn group_parts(&mut self, index: usize, i: &Instruction) -> Step {
-        let guard = i.guard.ok_or(Unsupported("no guard"))?;
+        let guard = i.guard.ok_or(Unsupported::Part("no guard"))?;
         let point = self.lanes.as_ref().and_then(|lanes| lanes.leaves.at(index));
-        let point = point.ok_or(Unsupported("an end that is not planned"))?;
+        let point = point.ok_or(Unsupported::Part("an end that is not planned"))?;
         let [then, on] = [(); 2].map(|()| self.b.create_block());
         let bits = self.guard_bits(guard.reg, guard.negated);
         self.all_or_none(bits, then, on, |lower| {

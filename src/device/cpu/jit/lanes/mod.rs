@@ -133,7 +133,7 @@ impl Plan {
         b: &mut FunctionBuilder<'_>,
         function: &Function,
         body: &Body,
-        cfg: &Cfg,
+        (cfg, liveness): (&Cfg, &Liveness),
         sync: &sync::Plan,
         wish: Lanes,
     ) -> Option<Self> {
@@ -143,7 +143,6 @@ impl Plan {
         if body.instructions().nth(MOST_INSTRUCTIONS).is_some() {
             return None;
         }
-        let liveness = Liveness::new(body, cfg, &[]);
         let shapes = Shapes::new(body, LANES as u32, liveness.at_entry());
         if !estimate::is_possible(body, cfg, &shapes, sync) {
             return None;
@@ -153,16 +152,16 @@ impl Plan {
             return None;
         }
         let Parted { shapes, run, varying, regions } =
-            Parted::new(body, cfg, sync, &liveness, (shapes, run));
+            Parted::new(body, cfg, sync, liveness, (shapes, run));
         if !run[0] || !estimate::is_possible(body, cfg, &shapes, sync) {
             return None;
         }
-        let skips = skip::skips(body, cfg, &shapes, &run, &liveness);
+        let skips = skip::skips(body, cfg, &shapes, &run, liveness);
         let parts = |region: &join::Region| skips.iter().all(|skip| skip.at != region.at);
         let regions: Vec<join::Region> = regions.into_iter().filter(parts).collect();
-        let joins = join::Joins::new(b, body, cfg, &liveness, &regions);
+        let joins = join::Joins::new(b, body, cfg, liveness, &regions);
         let points = leave::points(body, cfg, &shapes, &run, &skips)?;
-        let kept = leave::live_before(body, cfg, &liveness, &points);
+        let kept = leave::live_before(body, cfg, liveness, &points);
         let leaves = leave::Leaves::new(b, body, points, kept, &joins, sync.spill_bytes)?;
         let row = row::is_straight(cfg, &run, sync)
             .then(|| row::Row::new(b, body, cfg, &shapes, &skips, [liveness.at_entry(), &varying]))

@@ -189,7 +189,7 @@ impl Lower<'_, '_> {
                         self.b.switch_to_block(block);
                     }
                     self.rehearse_instruction(at, i, way)
-                        .map_err(|Unsupported(why)| self.unsupported(i, why))?;
+                        .map_err(|what| self.unsupported(i, what))?;
                 }
                 Statement::Pragma(_) => {}
             }
@@ -234,7 +234,7 @@ impl Lower<'_, '_> {
                 self.b.ins().jump(way.doubtful, &[]);
                 Ok(())
             }
-            Next::BranchesByTable => Err(Unsupported("a branch that is not planned")),
+            Next::BranchesByTable => Err(Unsupported::Part("a branch that is not planned")),
             Next::Follows => {
                 if let (Op::Ld(access) | Op::St(access), None) = (&i.op, i.guard)
                     && self.is_hoisted(at)
@@ -278,10 +278,10 @@ impl Lower<'_, '_> {
 
     fn rehearse_access(&mut self, i: &Instruction, access: &Access, way: &Rehearsal) -> Step {
         let (Some(Operand::Address(address)), Some(row)) = (i.src.first(), self.row()) else {
-            return Err(Unsupported("an access that is not planned"));
+            return Err(Unsupported::Part("an access that is not planned"));
         };
         let Some((base, stride)) = row.row_stride(i, access) else {
-            return Err(Unsupported("an access that is not planned"));
+            return Err(Unsupported::Part("an access that is not planned"));
         };
         let checked_base = row.bases.get(&base).copied();
         let span = stride * (i64::from(ROW) - 1);
@@ -338,7 +338,7 @@ impl Lower<'_, '_> {
 
     fn verdict_of(&mut self, operand: &Operand) -> Step<[Value; 2]> {
         let (Operand::Reg(reg) | Operand::Not(reg)) = operand else {
-            return Err(Unsupported("a predicate that is not planned"));
+            return Err(Unsupported::Part("a predicate that is not planned"));
         };
         let [all, none] = self.verdict(*reg);
         Ok(if matches!(operand, Operand::Not(_)) { [none, all] } else { [all, none] })
@@ -346,10 +346,10 @@ impl Lower<'_, '_> {
 
     fn rehearse_predicate(&mut self, i: &Instruction) -> Step {
         let of = |lower: &mut Self, at: usize| {
-            lower.verdict_of(i.src.get(at).ok_or(Unsupported("too few operands"))?)
+            lower.verdict_of(i.src.get(at).ok_or(Unsupported::Part("too few operands"))?)
         };
         let predicate = Predicate::of(&i.op);
-        let predicate = predicate.ok_or(Unsupported("a predicate that is not planned"))?;
+        let predicate = predicate.ok_or(Unsupported::Part("a predicate that is not planned"))?;
         let (result, inverse) = match predicate {
             Predicate::Compares { cmp, combine, ty } => {
                 let [all, none] = self.compare_row(i, cmp, ty)?;

@@ -228,7 +228,7 @@ fn is_of_launch(special: Special) -> bool {
     )
 }
 
-/// What gives predicates of which a rehearsal can know whether all threads hold them, or none does.
+/// What gives predicates of which it is known before a row begins whether all threads hold them, or none does.
 #[derive(Clone, Copy)]
 pub(super) enum Predicate {
     Compares { cmp: Cmp, combine: Option<BoolOp>, ty: Type },

@@ -91,7 +91,7 @@ impl Lower<'_, '_> {
         let skips = self.lanes.as_ref().map(|lanes| &lanes.skips);
         let skip = skips.and_then(|skips| skips.iter().find(|skip| skip.at == index));
         let (Some(skip), Some(guard)) = (skip, i.guard) else {
-            return Err(Unsupported("a branch that is not planned"));
+            return Err(Unsupported::Part("a branch that is not planned"));
         };
         let (end, written) = (skip.end, skip.written.clone());
         let holds = self.vectors(guard.reg)[0];

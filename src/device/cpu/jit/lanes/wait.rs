@@ -16,12 +16,12 @@ impl Lower<'_, '_> {
     /// As `wait`, and with the same state and the same places for registers.
     pub(super) fn group_waits(&mut self, at: usize, i: &Instruction, resume: Block) -> Step {
         let point = self.plan.points.binary_search(&at);
-        let point = point.map_err(|_| Unsupported("not a place to wait"))?;
+        let point = point.map_err(|_| Unsupported::Part("not a place to wait"))?;
         let (mut uses, mut defs) = (Vec::new(), Vec::new());
         i.for_each_use(|reg| uses.push(reg));
         i.for_each_def(|reg| defs.push(reg));
         if self.plan.schedule == Schedule::Warp {
-            let kind = resume_kind(i).ok_or(Unsupported("not a place to wait"))?;
+            let kind = resume_kind(i).ok_or(Unsupported::Part("not a place to wait"))?;
             self.per_lane(&uses, &[], |lower| lower.hand_over(i, kind))?;
         }
         let kept = self.plan.kept(point).to_vec();

@@ -139,7 +139,7 @@ impl Lower<'_, '_> {
             AtomOp::Max => self.b.ins().umax(old, b),
             AtomOp::Cas => {
                 let same = self.b.ins().icmp(IntCC::Equal, old, b);
-                let new = c.ok_or(Unsupported("too few operands"))?;
+                let new = c.ok_or(Unsupported::Part("too few operands"))?;
                 self.b.ins().select(same, new, old)
             }
             AtomOp::Inc => {
@@ -164,9 +164,9 @@ impl Lower<'_, '_> {
             AtomOp::Max => self.number_min_max(a, b, false, false),
             AtomOp::Add => self.b.ins().fadd(a, b),
             AtomOp::And | AtomOp::Or | AtomOp::Xor | AtomOp::Inc | AtomOp::Dec => {
-                return Err(Unsupported("this atomic operation"));
+                return Err(Unsupported::Part("this atomic operation"));
             }
-            AtomOp::Cas | AtomOp::Exch => return Err(Unsupported("this atomic operation")),
+            AtomOp::Cas | AtomOp::Exch => return Err(Unsupported::Part("this atomic operation")),
         })
     }
 
@@ -193,7 +193,7 @@ impl Lower<'_, '_> {
                 Some(word) => self.b.ins().bor(word, lane),
             });
         }
-        let word = word.ok_or(Unsupported(""))?;
+        let word = word.ok_or(Unsupported::Operation)?;
         Ok(self.fit(word, clif_type(ty)))
     }
 }

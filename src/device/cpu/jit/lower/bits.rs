@@ -24,7 +24,8 @@ impl Lower<'_, '_> {
 
     pub(super) fn lop3(&mut self, i: &Instruction, combine: Option<BoolOp>) -> Step {
         let [a, b, c] = self.sources(i, Type::B32)?;
-        let table = constant(i.src.get(3)).ok_or(Unsupported("a table that is no constant"))?;
+        let table =
+            constant(i.src.get(3)).ok_or(Unsupported::Part("a table that is no constant"))?;
         let value = self.three_bits(a, b, c, table as u8);
         self.set(i, value)?;
         let Some(second) = i.dst.get(1) else { return Ok(()) };
@@ -173,7 +174,7 @@ impl Lower<'_, '_> {
             (32, true) => "warpaint_bfe_s32",
             (64, false) => "warpaint_bfe_u64",
             (64, true) => "warpaint_bfe_s64",
-            _ => return Err(Unsupported("")),
+            _ => return Err(Unsupported::Operation),
         };
         if let (Some(p), Some(l)) = (constant(i.src.get(1)), constant(i.src.get(2))) {
             let (p, l, width) = (p & 255, l & 255, i64::from(ty.bits()));

@@ -121,7 +121,7 @@ impl Lower<'_, '_> {
         let (params, returns) = unit
             .module
             .parameters_of_call(body, i)
-            .ok_or(Unsupported("a call without a prototype"))?;
+            .ok_or(Unsupported::Part("a call without a prototype"))?;
         let places = self.pass_all(i, params, returns)?;
         let mut arguments = vec![self.context];
         for place in &places {
@@ -158,7 +158,7 @@ impl Lower<'_, '_> {
     ) -> Step<Vec<Place>> {
         let given = i.src.get(1..).unwrap_or(&[]);
         if given.len() != params.len() || i.dst.len() != returns.len() {
-            return Err(Unsupported("a call with the wrong number of arguments"));
+            return Err(Unsupported::Part("a call with the wrong number of arguments"));
         }
         let operands = given.iter().chain(&i.dst);
         let mut temporaries = self.frame.temporaries();
@@ -187,7 +187,7 @@ impl Lower<'_, '_> {
                 let base = self.b.use_var(self.local);
                 Ok(Place::new(base, offset as i64, bytes))
             }
-            _ => Err(Unsupported("an argument shorter than its parameter")),
+            _ => Err(Unsupported::Part("an argument shorter than its parameter")),
         }
     }
 
@@ -290,12 +290,12 @@ impl Lower<'_, '_> {
                 self.poll();
                 Ok(())
             }
-            _ => Err(Unsupported("a function without a body")),
+            _ => Err(Unsupported::Part("a function without a body")),
         }
     }
 
     fn call_argument(&mut self, i: &Instruction, at: usize, ty: Type) -> Step<Value> {
-        let operand = i.src.get(at).ok_or(Unsupported("too few operands"))?;
+        let operand = i.src.get(at).ok_or(Unsupported::Part("too few operands"))?;
         if let Operand::Symbol(Symbol::Local(local), 0) = operand {
             let place = self.variable_place(*local, &Param::scalar(ty))?;
             return Ok(self.load(clif_type(ty), place, 0));

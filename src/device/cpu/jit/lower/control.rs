@@ -15,7 +15,7 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn branch(&mut self, i: &Instruction) -> Step {
-        let label = i.branch_target().ok_or(Unsupported("a branch without a label"))?;
+        let label = i.branch_target().ok_or(Unsupported::Part("a branch without a label"))?;
         let target = self.target(label);
         let Some(guard) = i.guard else {
             self.b.ins().jump(target, &[]);
@@ -39,13 +39,13 @@ impl Lower<'_, '_> {
         let index = self.source(i, 0, Type::U32)?;
         let table = i.branch_table().and_then(|table| self.body.tables.get(table as usize));
         let Some(labels) = table.map(|table| &table.labels) else {
-            return Err(Unsupported("a branch without a table"));
+            return Err(Unsupported::Part("a branch without a table"));
         };
         let mut switch = Switch::new();
         for (value, label) in labels.iter().enumerate() {
             switch.set_entry(value as u128, self.target(*label));
         }
-        let last = labels.last().ok_or(Unsupported("an empty table"))?;
+        let last = labels.last().ok_or(Unsupported::Part("an empty table"))?;
         let otherwise = self.target(*last);
         switch.emit(&mut self.b, index, otherwise);
         Ok(())

@@ -13,7 +13,7 @@ use crate::ptx::{
 
 impl Lower<'_, '_> {
     pub(super) fn convert(&mut self, i: &Instruction, cvt: &Cvt) -> Step {
-        let destination = i.dst.first().ok_or(Unsupported("no destination"))?;
+        let destination = i.dst.first().ok_or(Unsupported::Part("no destination"))?;
         if cvt.to.is_packed() {
             let value = match cvt.from.is_packed() {
                 true => self.convert_packed(i, cvt)?,
@@ -117,7 +117,7 @@ impl Lower<'_, '_> {
             (false, Type::F32) => "warpaint_u64_to_f32",
             (true, Type::F64) => "warpaint_s64_to_f64",
             (false, Type::F64) => "warpaint_u64_to_f64",
-            _ => return Err(Unsupported("this rounding")),
+            _ => return Err(Unsupported::Part("this rounding")),
         };
         self.host(name, &[value, rounding], clif_type(cvt.to))
     }
@@ -190,7 +190,7 @@ impl Lower<'_, '_> {
             (types::F32, Type::F32) | (types::F64, Type::F64) => value,
             (types::F32, Type::F64) => self.b.ins().fpromote(types::F64, value),
             (types::F64, Type::F32) => self.demoted(value, cvt)?,
-            _ => return Err(Unsupported("this conversion")),
+            _ => return Err(Unsupported::Part("this conversion")),
         };
         let value = self.flushed(value, cvt.to, cvt.ftz);
         Ok(if cvt.sat { self.clamp_unit(value, cvt.to) } else { value })
@@ -224,7 +224,7 @@ impl Lower<'_, '_> {
         }
         let known = [(Type::F16, small::F16), (Type::Bf16, small::BF16), (Type::Tf32, small::TF32)];
         let format = known.into_iter().find(|(ty, _)| *ty == cvt.to);
-        let (_, format) = format.ok_or(Unsupported("this conversion"))?;
+        let (_, format) = format.ok_or(Unsupported::Part("this conversion"))?;
         let bits = self.narrow_to(value, format, cvt)?;
         if cvt.to != Type::Tf32 {
             return Ok(self.b.ins().ireduce(types::I16, bits));
@@ -261,7 +261,7 @@ impl Lower<'_, '_> {
     fn convert_pair(&mut self, i: &Instruction, cvt: &Cvt) -> Step<Value> {
         let [high, low] = [i.src.first(), i.src.get(1)];
         let (Some(high), Some(low)) = (high, low) else {
-            return Err(Unsupported("this conversion"));
+            return Err(Unsupported::Part("this conversion"));
         };
         let format = eight_bits(cvt.to);
         let one = Cvt { to: cvt.to.element(), ..*cvt };
@@ -274,7 +274,7 @@ impl Lower<'_, '_> {
             Ok(lower.fit(value, types::I32))
         };
         if format.is_none() && !matches!(one.to, Type::F16 | Type::Bf16) {
-            return Err(Unsupported("this conversion"));
+            return Err(Unsupported::Part("this conversion"));
         }
         let (high, low) = (half(self, high)?, half(self, low)?);
         let high = self.b.ins().ishl_imm_u(high, if format.is_some() { 8 } else { 16 });
@@ -310,14 +310,14 @@ impl Lower<'_, '_> {
                     let byte = self.eight_bit_number(number, format, cvt)?;
                     self.b.ins().ishl_imm_u(byte, 8 * lane)
                 }
-                _ => return Err(Unsupported("this conversion")),
+                _ => return Err(Unsupported::Part("this conversion")),
             };
             word = Some(match word {
                 None => part,
                 Some(word) => self.b.ins().bor(word, part),
             });
         }
-        word.ok_or(Unsupported("this conversion"))
+        word.ok_or(Unsupported::Part("this conversion"))
     }
 }
 

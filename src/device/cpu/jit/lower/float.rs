@@ -108,7 +108,7 @@ impl Lower<'_, '_> {
                 let one = self.one(ty);
                 self.b.ins().fdiv(one, *a)
             }
-            _ => return Err(Unsupported("too few operands")),
+            _ => return Err(Unsupported::Part("too few operands")),
         })
     }
 
@@ -168,7 +168,7 @@ impl Lower<'_, '_> {
                 let one = self.one(ty);
                 return self.directed("div", ty, r, flushes, &[one, operands[0]]);
             }
-            _ => return Err(Unsupported("this rounding")),
+            _ => return Err(Unsupported::Part("this rounding")),
         };
         let flush = if flushes { i64::from(FLUSH) } else { 0 };
         let rounding = self.b.ins().iconst(types::I32, rounding_code(r)? | flush);
@@ -211,8 +211,16 @@ impl Lower<'_, '_> {
             let value = self.source(i, at, m.ty)?;
             operands.push(self.flushed_bits(value, m.ty, m.ftz));
         }
-        let [a, b] = operands[..] else { return Err(Unsupported("three operands")) };
-        if !m.nan && !m.xorsign_abs && i.src.iter().any(|operand| is_simple_bound(operand, least)) {
+        let [a, b] = match operands[..] {
+            [a, b] => [a, b],
+            [a, b, c] => [self.any_min_max(a, b, m, least), c],
+            _ => return Err(Unsupported::Part("so many operands")),
+        };
+        if !m.three
+            && !m.nan
+            && !m.xorsign_abs
+            && i.src.iter().any(|operand| is_simple_bound(operand, least))
+        {
             let bound_first = is_simple_bound(&i.src[0], least);
             let (a, bound) = if bound_first { (b, a) } else { (a, b) };
             let cc = if least { FloatCC::LessThan } else { FloatCC::GreaterThan };
@@ -223,12 +231,15 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn any_min_max(&mut self, a: Value, b: Value, m: MinMax, least: bool) -> Value {
-        if !m.xorsign_abs {
+        if !m.xorsign_abs && !m.abs {
             return self.number_min_max(a, b, m.nan, least);
         }
-        // The magnitude of the lesser magnitude, with the exclusive or of the signs.
         let [x, y] = [a, b].map(|value| self.b.ins().fabs(value));
         let value = self.number_min_max(x, y, m.nan, least);
+        if m.abs {
+            return value;
+        }
+        // The magnitude of the lesser magnitude, with the exclusive or of the signs.
         let [a, b] = [a, b].map(|value| self.bitcast(value, types::I32));
         let sign = self.b.ins().bxor(a, b);
         let sign = self.bitcast(sign, types::F32);
@@ -304,9 +315,9 @@ impl Lower<'_, '_> {
                 self.b.ins().fdiv(one, root)
             }
             (f, Type::F32) => {
-                approximation(&mut self.b, f, a).ok_or(Unsupported("this function"))?
+                approximation(&mut self.b, f, a).ok_or(Unsupported::Part("this function"))?
             }
-            _ => return Err(Unsupported("this type")),
+            _ => return Err(Unsupported::Part("this type")),
         };
         Ok(self.flushed(value, ty, ftz))
     }
@@ -319,7 +330,7 @@ pub(super) fn rounding_code(rounding: Rounding) -> Step<i64> {
         Rounding::Down => Ok(2),
         Rounding::Up => Ok(3),
         Rounding::Nearest => Ok(0),
-        Rounding::NearestAway => Err(Unsupported("this rounding")),
+        Rounding::NearestAway => Err(Unsupported::Part("this rounding")),
     }
 }
 

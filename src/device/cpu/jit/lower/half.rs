@@ -39,13 +39,13 @@ impl Lower<'_, '_> {
             FloatOp::Mul(mode) => ("mul", mode),
             FloatOp::Fma { mode, .. } => ("fma", mode),
             FloatOp::Div(..) | FloatOp::Rcp(..) | FloatOp::Sqrt(..) | FloatOp::Abs { .. } => {
-                return Err(Unsupported("this packed type"));
+                return Err(Unsupported::Part("this packed type"));
             }
             FloatOp::Neg { .. } | FloatOp::Min(_) | FloatOp::Max(_) | FloatOp::Copysign => {
-                return Err(Unsupported("this packed type"));
+                return Err(Unsupported::Part("this packed type"));
             }
             FloatOp::Testp(_) | FloatOp::Approx { .. } => {
-                return Err(Unsupported("this packed type"));
+                return Err(Unsupported::Part("this packed type"));
             }
         };
         let mut lanes = Vec::new();
@@ -75,7 +75,7 @@ impl Lower<'_, '_> {
             return Ok(self.flushed_half(value, ty, ftz));
         }
         if !matches!(mode.rounding, None | Some(Rounding::Nearest)) {
-            return Err(Unsupported("this rounding"));
+            return Err(Unsupported::Part("this rounding"));
         }
         let mut wide = Vec::new();
         for &operand in operands {
@@ -94,7 +94,22 @@ impl Lower<'_, '_> {
         if mode.ftz && ty == Type::F16 {
             result = self.flushed_wide(result);
         }
-        self.narrow_half(result, ty)
+        let result = self.narrow_half(result, ty)?;
+        match (op, operands) {
+            (FloatOp::Fma { oob: true, .. }, [a, b, _]) => Ok(self.within_bounds(result, [*a, *b])),
+            _ => Ok(result),
+        }
+    }
+
+    /// A half, or 0 where a factor is the NaN that stands for what lies out of bounds.
+    fn within_bounds(&mut self, mut result: Value, factors: [Value; 2]) -> Value {
+        let zero = self.b.ins().iconst(types::I16, 0);
+        for factor in factors {
+            let magnitude = self.b.ins().band_imm_u(factor, 0x7fff);
+            let is_outside = self.b.ins().icmp_imm_u(IntCC::Equal, magnitude, 0x7ff7);
+            result = self.b.ins().select(is_outside, zero, result);
+        }
+        result
     }
 
     /// What lies below the least normal half when rounded as if there were smaller ones, as zero of its sign.
@@ -137,9 +152,9 @@ impl Lower<'_, '_> {
             (FloatOp::Min(m), [a, b]) => self.any_min_max(*a, *b, m, true),
             (FloatOp::Max(m), [a, b]) => self.any_min_max(*a, *b, m, false),
             (FloatOp::Approx { function: f @ (Function::Tanh | Function::Ex2), .. }, [a]) => {
-                approximation(&mut self.b, f, *a).ok_or(Unsupported("this function"))?
+                approximation(&mut self.b, f, *a).ok_or(Unsupported::Part("this function"))?
             }
-            _ => return Err(Unsupported("this half-precision operation")),
+            _ => return Err(Unsupported::Part("this half-precision operation")),
         })
     }
 

@@ -9,43 +9,34 @@ use cranelift_codegen::ir::{
 use super::{Lower, Step, Unsupported, clif_type, int_type};
 use crate::ptx::{
     inst::Instruction,
-    modifier::{BoolOp, Carry, Cmp, Half, MinMax, Mode},
+    modifier::{BoolOp, Carry, Cmp, Half, MinMax, Mode, Packed},
     operand::Operand,
     types::{Kind, Type},
     video::Video,
 };
 
 impl Lower<'_, '_> {
-    pub(super) fn add(
+    /// `a + b`, or `a - b`.
+    pub(super) fn sum(
         &mut self,
         i: &Instruction,
         ty: Type,
-        mode: Mode,
-        carry: Carry,
+        (mode, carry): (Mode, Carry),
+        adds: bool,
     ) -> Step<Value> {
         let [a, b] = self.sources(i, ty)?;
+        let plain = |l: &mut Self, a: Value, b: Value| match adds {
+            true => l.b.ins().iadd(a, b),
+            false => l.b.ins().isub(a, b),
+        };
         if ty.is_packed() {
-            return self.by_halves(&[a, b], |l, lanes| Ok(l.b.ins().iadd(lanes[0], lanes[1])));
+            return self.by_halves(&[a, b], |l, lanes| Ok(plain(l, lanes[0], lanes[1])));
         }
         match (carry.is_used(), mode.sat) {
-            (true, _) => Ok(self.add_with_carry(a, b, carry)),
-            (false, true) => self.saturated(a, b, true),
-            (false, false) => Ok(self.b.ins().iadd(a, b)),
-        }
-    }
-
-    pub(super) fn subtract(
-        &mut self,
-        i: &Instruction,
-        ty: Type,
-        mode: Mode,
-        carry: Carry,
-    ) -> Step<Value> {
-        let [a, b] = self.sources(i, ty)?;
-        match (carry.is_used(), mode.sat) {
+            (true, _) if adds => Ok(self.add_with_carry(a, b, carry)),
             (true, _) => Ok(self.subtract_with_borrow(a, b, carry)),
-            (false, true) => self.saturated(a, b, false),
-            (false, false) => Ok(self.b.ins().isub(a, b)),
+            (false, true) => self.saturated(a, b, adds),
+            (false, false) => Ok(plain(self, a, b)),
         }
     }
 
@@ -124,12 +115,8 @@ impl Lower<'_, '_> {
     }
 
     /// `cvt.pack`: `a` and `b` clamped, `a` above `b`; above both the low bits of `c`.
-    pub(super) fn packed(&mut self, i: &Instruction, to: Type, merges: bool) -> Step<Value> {
-        let bits = i64::from(to.bits());
-        let (least, most) = match to.is_signed() {
-            true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-            false => (0, (1 << bits) - 1),
-        };
+    pub(super) fn packed(&mut self, i: &Instruction, to: Packed, merges: bool) -> Step<Value> {
+        let (bits, (least, most)) = (i64::from(to.bits()), to.range());
         let [a, b] = self.sources(i, Type::S32)?;
         let [a, b] = [a, b].map(|value| {
             let value = self.clamp_signed(value, least, most);
@@ -202,7 +189,7 @@ impl Lower<'_, '_> {
     /// Signed 32-bit addition or subtraction, clamped.
     fn saturated(&mut self, a: Value, b: Value, add: bool) -> Step<Value> {
         if self.b.func.dfg.value_type(a) != types::I32 {
-            return Err(Unsupported("saturation of this type"));
+            return Err(Unsupported::Part("saturation of this type"));
         }
         let [a, b] = [a, b].map(|v| self.b.ins().sextend(types::I64, v));
         let wide = if add { self.b.ins().iadd(a, b) } else { self.b.ins().isub(a, b) };
@@ -234,7 +221,7 @@ impl Lower<'_, '_> {
                 let [a, b] = [a, b].map(|v| self.extended(v, wide, signed));
                 self.b.ins().imul(a, b)
             }
-            (Half::Wide, _) => return Err(Unsupported("a product of 128 bits")),
+            (Half::Wide, _) => return Err(Unsupported::Part("a product of 128 bits")),
         })
     }
 
@@ -424,7 +411,9 @@ impl Lower<'_, '_> {
         let yes = match to.kind() {
             Kind::Float => self.int(one_bits(to)?, clif),
             Kind::Bits | Kind::Unsigned | Kind::Signed => self.int(-1, clif),
-            Kind::Predicate | Kind::Opaque => return Err(Unsupported("a result of this type")),
+            Kind::Predicate | Kind::Opaque => {
+                return Err(Unsupported::Part("a result of this type"));
+            }
         };
         let no = super::zero_of(&mut self.b, clif);
         Ok(self.b.ins().select(holds, yes, no))
@@ -449,7 +438,7 @@ impl Lower<'_, '_> {
 fn one_bits(ty: Type) -> Step<i64> {
     let known = [(Type::F32, 0x3f80_0000), (Type::F16, 0x3c00), (Type::Bf16, 0x3f80)];
     let found = known.into_iter().find(|(known, _)| *known == ty);
-    found.map(|(_, bits)| bits).ok_or(Unsupported("a result of this type"))
+    found.map(|(_, bits)| bits).ok_or(Unsupported::Part("a result of this type"))
 }
 
 /// What `setp` and `set` ask.

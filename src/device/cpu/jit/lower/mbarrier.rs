@@ -26,7 +26,7 @@ impl Lower<'_, '_> {
             return self.set(i, count);
         }
         if m.space == Some(Space::SharedCluster) {
-            return Err(Unsupported("clusters"));
+            return Err(Unsupported::Part("clusters"));
         }
         let write = !matches!(m.op, MbarrierOp::TestWait | MbarrierOp::TryWait);
         let checked = Checked { space: m.space, bytes: 8, write };

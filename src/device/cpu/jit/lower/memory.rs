@@ -51,7 +51,7 @@ impl Lower<'_, '_> {
         let write = false;
         let checked = Checked { space: access.space, bytes: access.bytes(), write };
         let place = self.locate(&address, checked)?;
-        let destination = i.dst.first().ok_or(Unsupported("no destination"))?;
+        let destination = i.dst.first().ok_or(Unsupported::Part("no destination"))?;
         if access.lanes > 1 && is_strong(access) && access.bytes() <= 16 {
             return self.load_whole(place, access, destination);
         }
@@ -129,7 +129,7 @@ impl Lower<'_, '_> {
         let address = address_operand(i, 0)?;
         let write = true;
         let checked = Checked { space: access.space, bytes: access.bytes(), write };
-        let operand = i.src.get(1).ok_or(Unsupported("too few operands"))?;
+        let operand = i.src.get(1).ok_or(Unsupported::Part("too few operands"))?;
         let values: Vec<Value> =
             operand.lanes().iter().map(|lane| self.value(lane, access.ty)).collect::<Step<_>>()?;
         let place = self.locate(&address, checked)?;
@@ -160,7 +160,7 @@ impl Lower<'_, '_> {
     pub(super) fn copy_to_shared(&mut self, i: &Instruction, ignore: bool) -> Step {
         let bytes = match i.src.get(2) {
             Some(Operand::Int(bytes @ (4 | 8 | 16))) => *bytes as u32,
-            _ => return Err(Unsupported("a copy of this size")),
+            _ => return Err(Unsupported::Part("a copy of this size")),
         };
         let (to, from) = (address_operand(i, 0)?, address_operand(i, 1)?);
         let size = match i.copied() {
@@ -215,11 +215,13 @@ impl Lower<'_, '_> {
         }
         match checked.space {
             Some(Space::Shared | Space::SharedCta) => self.locate_shared(address, checked),
-            Some(Space::SharedCluster) => Err(Unsupported("clusters")),
+            Some(Space::SharedCluster) => Err(Unsupported::Part("clusters")),
             Some(Space::Param | Space::ParamEntry) if self.is_kernel() => {
                 self.locate_in_parameters(address, checked)
             }
-            Some(Space::Reg | Space::Sreg | Space::Tex) => Err(Unsupported("this state space")),
+            Some(Space::Reg | Space::Sreg | Space::Tex) => {
+                Err(Unsupported::Part("this state space"))
+            }
             Some(Space::Const | Space::Global | Space::Local) | None => {
                 self.locate_in_arena(address, checked)
             }
@@ -256,12 +258,12 @@ impl Lower<'_, '_> {
             }
             Spot::KernelParam { offset: start, bytes } if !checked.write => {
                 let at = fits(start, bytes)
-                    .ok_or(Unsupported("a parameter is read outside its bounds"))?;
+                    .ok_or(Unsupported::Part("a parameter is read outside its bounds"))?;
                 (Some(self.context_u64(offset_of!(Context, param_base))), Some(at))
             }
             Spot::FunctionParam { position, bytes } => {
                 let at = fits(0, bytes)
-                    .ok_or(Unsupported("a parameter is accessed outside its bounds"))?;
+                    .ok_or(Unsupported::Part("a parameter is accessed outside its bounds"))?;
                 (Some(self.argument(position)), Some(at))
             }
             Spot::Fixed { .. }
@@ -290,7 +292,7 @@ impl Lower<'_, '_> {
                 let value = self.b.use_var(self.variable(reg));
                 let ty = self.b.func.dfg.value_type(value);
                 if !matches!(ty, types::I32 | types::I64) {
-                    return Err(Unsupported("an address of this type"));
+                    return Err(Unsupported::Part("an address of this type"));
                 }
                 if address.offset == 0 {
                     value
@@ -318,7 +320,7 @@ impl Lower<'_, '_> {
     /// as long as the launch runs.
     fn locate_in_parameters(&mut self, address: &Address, checked: Checked) -> Step<Place> {
         if checked.write {
-            return Err(Unsupported("a kernel's parameter is written"));
+            return Err(Unsupported::Part("a kernel's parameter is written"));
         }
         let at = self.address_value(address)?;
         let at = self.fit(at, types::I64);
@@ -406,7 +408,7 @@ impl Lower<'_, '_> {
     /// The address of a symbol in its own space.
     pub(super) fn symbol_address(&mut self, symbol: Symbol, offset: i64) -> Step<Value> {
         let spot = address::spot(self.unit, self.function, &self.frame, symbol);
-        let spot = spot.ok_or(Unsupported("a variable in this state space"))?;
+        let spot = spot.ok_or(Unsupported::Part("a variable in this state space"))?;
         let add = |lower: &mut Self, base: Value, start: u64| {
             lower.b.ins().iadd_imm_s(base, (start as i64).wrapping_add(offset))
         };
@@ -495,7 +497,7 @@ fn is_strong(access: &Access) -> bool {
 pub(super) fn address_operand(i: &Instruction, at: usize) -> Step<Address> {
     match i.src.get(at) {
         Some(Operand::Address(address)) => Ok(*address),
-        _ => Err(Unsupported("no address")),
+        _ => Err(Unsupported::Part("no address")),
     }
 }
 

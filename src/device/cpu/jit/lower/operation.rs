@@ -23,8 +23,8 @@ impl Lower<'_, '_> {
             Op::Cvt(cvt) => return self.convert(i, cvt),
             Op::CvtPack { to, merge, .. } => self.packed(i, *to, merge.is_some())?,
             // Integers.
-            Op::Add { ty, mode, carry } => self.add(i, *ty, *mode, *carry)?,
-            Op::Sub { ty, mode, carry } => self.subtract(i, *ty, *mode, *carry)?,
+            Op::Add { ty, mode, carry } => self.sum(i, *ty, (*mode, *carry), true)?,
+            Op::Sub { ty, mode, carry } => self.sum(i, *ty, (*mode, *carry), false)?,
             Op::Mul { ty, half, .. } => self.multiply(i, *ty, half.unwrap_or(Half::Lo))?,
             Op::Mad { ty, half, mode, carry } => {
                 self.multiply_add(i, *ty, half.unwrap_or(Half::Lo), *mode, *carry)?
@@ -52,9 +52,11 @@ impl Lower<'_, '_> {
             Op::Simd(simd) => self.video(i, &Video::from(*simd))?,
             Op::Video(video) => self.video(i, video)?,
             // Floating-point numbers only.
-            Op::Fma { .. } | Op::Rcp { .. } | Op::Sqrt { .. } => return Err(Unsupported("")),
+            Op::Fma { .. } | Op::Rcp { .. } | Op::Sqrt { .. } => {
+                return Err(Unsupported::Operation);
+            }
             Op::Approx { .. } | Op::Copysign { .. } | Op::Testp { .. } => {
-                return Err(Unsupported(""));
+                return Err(Unsupported::Operation);
             }
             // Comparison and selection.
             Op::Setp { cmp, combine, ty, ftz } => {
@@ -115,7 +117,7 @@ impl Lower<'_, '_> {
             // Such copies are done at once.
             Op::CpAsyncCommit | Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll => return Ok(()),
             Op::Alloca { .. } | Op::Stacksave { .. } | Op::Stackrestore { .. } => {
-                return Err(Unsupported(""));
+                return Err(Unsupported::Operation);
             }
             Op::Membar { .. } | Op::Fence { .. } => {
                 self.b.ins().fence();
@@ -123,9 +125,11 @@ impl Lower<'_, '_> {
             }
             // Threads together: whoever waits comes here only where that is not possible.
             Op::Bar { .. } => return self.arrive(i),
-            Op::BarWarpSync | Op::Shfl { .. } | Op::Vote { .. } => return Err(Unsupported("")),
+            Op::BarWarpSync | Op::Shfl { .. } | Op::Vote { .. } => {
+                return Err(Unsupported::Operation);
+            }
             Op::Match { .. } | Op::Activemask | Op::Redux { .. } | Op::Elect => {
-                return Err(Unsupported(""));
+                return Err(Unsupported::Operation);
             }
             // Control.
             Op::Bra { .. } => return self.branch(i),
@@ -157,7 +161,7 @@ impl Lower<'_, '_> {
             Op::Suq { query, .. } => return self.query(i, *query, "warpaint_suq"),
             Op::Suld(surface) => return self.surface_load(i, surface),
             Op::Sust(surface) => return self.surface_store(i, surface),
-            Op::Sured(_) | Op::Unsupported { .. } => return Err(Unsupported("")),
+            Op::Sured(_) | Op::Unsupported { .. } => return Err(Unsupported::Operation),
         };
         self.set(i, value)
     }

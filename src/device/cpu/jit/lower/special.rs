@@ -46,9 +46,11 @@ impl Lower<'_, '_> {
             Space::Const => return Ok(self.is_constant_address(address)),
             Space::Global => {}
             Space::ParamEntry | Space::ParamFunc | Space::SharedCluster => {
-                return Err(Unsupported("this state space"));
+                return Err(Unsupported::Part("this state space"));
             }
-            Space::Reg | Space::Sreg | Space::Tex => return Err(Unsupported("this state space")),
+            Space::Reg | Space::Sreg | Space::Tex => {
+                return Err(Unsupported::Part("this state space"));
+            }
         }
         let mut inside = self.b.ins().iconst(types::I8, 0);
         for window in [Window::Shared, Window::Local] {
@@ -78,7 +80,7 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn mov(&mut self, i: &Instruction, ty: Type) -> Step {
-        let source = i.src.first().ok_or(Unsupported("too few operands"))?;
+        let source = i.src.first().ok_or(Unsupported::Part("too few operands"))?;
         if let Operand::Special(Special::Whole(grid)) = source {
             let destinations = i.dst.first().map_or(&[][..], Operand::lanes);
             for (axis, lane) in [Axis::X, Axis::Y, Axis::Z, Axis::W].into_iter().zip(destinations) {
@@ -111,7 +113,7 @@ impl Lower<'_, '_> {
                 Some(packed) => self.b.ins().bor(packed, value),
             });
         }
-        let packed = packed.ok_or(Unsupported("an empty vector"))?;
+        let packed = packed.ok_or(Unsupported::Part("an empty vector"))?;
         Ok(self.fit(packed, clif_type(ty)))
     }
 
@@ -143,7 +145,7 @@ impl Lower<'_, '_> {
             Special::Pm(_, wide) => {
                 Ok(self.b.ins().iconst(if wide { types::I64 } else { types::I32 }, 0))
             }
-            Special::Whole(_) => Err(Unsupported("a special register as a whole")),
+            Special::Whole(_) => Err(Unsupported::Part("a special register as a whole")),
         }
     }
 

@@ -25,22 +25,22 @@ const DATA: usize = offset_of!(Context, image) + offset_of!(ImageCall, data);
 
 /// How many coordinates count of those that an instruction of this shape has.
 fn coordinates(geometry: Geometry) -> Step<usize> {
-    geometry.coordinates().ok_or(Unsupported("textures with several samples"))
+    geometry.coordinates().ok_or(Unsupported::Part("textures with several samples"))
 }
 
 impl Lower<'_, '_> {
     pub(super) fn fetch(&mut self, i: &Instruction, tex: &Tex, gather: Option<u8>) -> Step {
         if tex.sampler {
-            return Err(Unsupported("a sampler apart from its texture"));
+            return Err(Unsupported::Part("a sampler apart from its texture"));
         }
         if tex.to.bytes() != 4 || tex.to.is_packed() {
-            return Err(Unsupported("a result of halves"));
+            return Err(Unsupported::Part("a result of halves"));
         }
         if !matches!(tex.coord, Type::S32 | Type::F32) {
-            return Err(Unsupported("coordinates of this type"));
+            return Err(Unsupported::Part("coordinates of this type"));
         }
         let texel = tex.coord == Type::S32;
-        let at = i.src.get(1).ok_or(Unsupported("no coordinates"))?;
+        let at = i.src.get(1).ok_or(Unsupported::Part("no coordinates"))?;
         // There is one mipmap level, whatever is asked for.
         let skipped = match tex.mip {
             Mip::Default | Mip::Base => 2,
@@ -57,7 +57,7 @@ impl Lower<'_, '_> {
             let code = fetch.code() | if moved { images::OFFSET } else { 0 };
             self.call_image(i, "warpaint_tex", code)?;
         }
-        let destination = i.dst.first().ok_or(Unsupported("no destination"))?;
+        let destination = i.dst.first().ok_or(Unsupported::Part("no destination"))?;
         for (lane, operand) in destination.lanes().iter().enumerate().take(4) {
             let value = self.image_word(clif_type(tex.to), DATA + 4 * lane);
             self.set_operand(operand, value)?;
@@ -74,7 +74,7 @@ impl Lower<'_, '_> {
     fn fetch_plain(&mut self, i: &Instruction, at: &Operand, fetch: Fetch) -> Step {
         let (lanes, count) = (at.lanes(), coordinates(fetch.geometry)?);
         if lanes.len() < count {
-            return Err(Unsupported("too few coordinates"));
+            return Err(Unsupported::Part("too few coordinates"));
         }
         let handle = self.handle(i)?;
         let how = self.b.ins().iconst(types::I32, i64::from(fetch.code()));
@@ -97,7 +97,7 @@ impl Lower<'_, '_> {
         let offset = match rest {
             [] => return Ok(false),
             [offset @ Operand::Vector(_)] => offset,
-            _ => return Err(Unsupported("depth comparison")),
+            _ => return Err(Unsupported::Part("depth comparison")),
         };
         for axis in 0..3 {
             let value = match offset.lanes().get(axis) {
@@ -112,7 +112,7 @@ impl Lower<'_, '_> {
     fn give_coordinates(&mut self, at: &Operand, geometry: Geometry) -> Step {
         let (lanes, count) = (at.lanes(), coordinates(geometry)?);
         if lanes.len() < count {
-            return Err(Unsupported("too few coordinates"));
+            return Err(Unsupported::Part("too few coordinates"));
         }
         for (index, lane) in lanes.iter().enumerate().take(count) {
             let value = self.value(lane, Type::B32)?;
@@ -124,7 +124,7 @@ impl Lower<'_, '_> {
     pub(super) fn surface_load(&mut self, i: &Instruction, surface: &Surface) -> Step {
         let access = surface_access(surface)?;
         if surface.formatted {
-            return Err(Unsupported("a formatted load"));
+            return Err(Unsupported::Part("a formatted load"));
         }
         let (ty, bytes) = (clif_type(surface.ty), surface.ty.bytes());
         let lanes = u32::from(access.bytes) / bytes;
@@ -150,7 +150,7 @@ impl Lower<'_, '_> {
         self.b.ins().jump(done, &values);
         self.b.switch_to_block(done);
         let values = self.b.block_params(done).to_vec();
-        let destination = i.dst.first().ok_or(Unsupported("no destination"))?;
+        let destination = i.dst.first().ok_or(Unsupported::Part("no destination"))?;
         for (operand, value) in destination.lanes().iter().zip(values) {
             self.set_extended(operand, value, surface.ty)?;
         }
@@ -160,9 +160,9 @@ impl Lower<'_, '_> {
     pub(super) fn surface_store(&mut self, i: &Instruction, surface: &Surface) -> Step {
         let access = surface_access(surface)?;
         if surface.formatted && surface.ty.bytes() != 4 {
-            return Err(Unsupported("a formatted store of other than words"));
+            return Err(Unsupported::Part("a formatted store of other than words"));
         }
-        let data = i.src.get(2).ok_or(Unsupported("too few operands"))?;
+        let data = i.src.get(2).ok_or(Unsupported::Part("too few operands"))?;
         let bytes = surface.ty.bytes() as usize;
         let mut values = Vec::new();
         for operand in data.lanes().iter().take(usize::from(access.bytes) / bytes) {
@@ -199,7 +199,7 @@ impl Lower<'_, '_> {
         let handle = self.handle(i)?;
         let [x, y] = match i.src.get(1).map(Operand::lanes) {
             Some([x, y, ..]) => [self.value(x, Type::U32)?, self.value(y, Type::U32)?],
-            _ => return Err(Unsupported("too few coordinates")),
+            _ => return Err(Unsupported::Part("too few coordinates")),
         };
         let [known, same, inside, otherwise] = [(); 4].map(|()| self.b.create_block());
         self.b.set_cold_block(otherwise);
@@ -242,13 +242,13 @@ impl Lower<'_, '_> {
     }
 
     fn give_surface_coordinates(&mut self, i: &Instruction, surface: &Surface) -> Step {
-        let at = i.src.get(1).ok_or(Unsupported("no coordinates"))?;
+        let at = i.src.get(1).ok_or(Unsupported::Part("no coordinates"))?;
         self.give_coordinates(at, surface.geometry)
     }
 
     pub(super) fn query(&mut self, i: &Instruction, query: Query, host: &'static str) -> Step {
         if !is_answered(query) {
-            return Err(Unsupported("this query"));
+            return Err(Unsupported::Part("this query"));
         }
         self.call_image(i, host, query as u32)?;
         let answer = self.image_word(types::I32, DATA);
@@ -268,7 +268,7 @@ impl Lower<'_, '_> {
     fn handle(&mut self, i: &Instruction) -> Step<Value> {
         match i.src.first() {
             Some(Operand::Reg(reg)) => Ok(self.register(*reg, Type::U64)),
-            _ => Err(Unsupported("a texture reference, where an object is needed")),
+            _ => Err(Unsupported::Part("a texture reference, where an object is needed")),
         }
     }
 
@@ -281,10 +281,10 @@ impl Lower<'_, '_> {
 fn surface_access(surface: &Surface) -> Step<SurfaceAccess> {
     let bytes = surface.ty.bytes() * u32::from(surface.lanes.max(1));
     if !matches!(bytes, 1 | 2 | 4 | 8 | 16) {
-        return Err(Unsupported("a surface access of this width"));
+        return Err(Unsupported::Part("a surface access of this width"));
     }
     if matches!(surface.geometry, Geometry::Cube | Geometry::Acube) {
-        return Err(Unsupported("a surface of this shape"));
+        return Err(Unsupported::Part("a surface of this shape"));
     }
     Ok(SurfaceAccess {
         geometry: surface.geometry,
