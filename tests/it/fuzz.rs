@@ -149,13 +149,11 @@ fn random_ptx_gives_the_same_everywhere() {
         let seed = rng.u64(..);
         guard.try_text(case, &kernel.text, |text| {
             let (text, module) = engines.load(text)?;
-            compare(&engines, &module, &kernel.job(text, seed), random::place).map(drop)
+            compare(&mut engines, &module, &kernel.job(text, seed), random::place).map(drop)
         });
     }
-    if std::env::var_os("WARPAINT_FUZZ_SECONDS").is_some() {
-        eprintln!("not supported: {}", compare::refused(&engines));
-    }
     guard.finish();
+    engines.expect_nothing_refused();
 }
 
 /// Every form of every instruction gives the same bits on every engine.
@@ -166,13 +164,18 @@ fn every_instruction_gives_the_same_everywhere() {
     let rounds = if std::env::var_os("WARPAINT_FUZZ_SECONDS").is_some() { 4 } else { 1 };
     for seed in 0..rounds {
         let guard = if seed % 2 == 0 { "" } else { "@%p3 " };
-        for (rows, architecture) in
-            [(&spec::INTEGER, 80), (&spec::FLOAT, 80), (&spec::HALF, 80), (&spec::SM90, 90)]
-        {
+        for (rows, architecture) in [
+            (&spec::INTEGER, 80),
+            (&spec::FLOAT, 80),
+            (&spec::HALF, 80),
+            (&spec::SM90, 90),
+            (&spec::SM100, 100),
+        ] {
             found.extend(sweep::differences(&mut engines, rows, guard, architecture, seed));
         }
     }
     assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
+    engines.expect_nothing_refused();
 }
 
 /// Random CUDA C++ gives the same bits on every engine, and when the host's compiler compiles it.
@@ -193,7 +196,7 @@ fn random_cuda_gives_the_same_everywhere() {
             let buffers = vec![input.clone(), vec![0; input.len()]];
             let job = Job { text, grid: 2, block: 32, buffers };
             let place = |_, at| format!("thread {}, out[{}]", at / 64, at % 64 / 8);
-            let found = compare(&engines, &module, &job, place)?;
+            let found = compare(&mut engines, &module, &job, place)?;
             let Some(host) = &host else { return Ok(()) };
             let expected = host.run(source, &input).map(|out| vec![input.clone(), out]);
             let difference = compare::difference(&found, &expected, place);
@@ -201,4 +204,5 @@ fn random_cuda_gives_the_same_everywhere() {
         });
     }
     guard.finish();
+    engines.expect_nothing_refused();
 }

@@ -15,7 +15,7 @@ use warpaint::device::{
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// Who runs a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Runner {
     Jit,
     Deterministic,
@@ -36,8 +36,8 @@ pub struct Job {
 pub struct Engines {
     cpu: Device,
     nvidia: Option<Device>,
-    /// Mnemonics that an engine refused, with how often.
-    pub refused: BTreeMap<String, u32>,
+    /// What an engine refused, with how often.
+    refused: BTreeMap<(Runner, String), u32>,
 }
 
 /// What a kernel leaves in its buffers, or how it ended.
@@ -48,9 +48,14 @@ impl Engines {
         Self { cpu: Device::cpu().unwrap(), nvidia: nvidia(), refused: BTreeMap::new() }
     }
 
-    pub fn runners(&self) -> Vec<Runner> {
+    /// Who runs kernels for `architecture`: 90 for sm_90.
+    pub fn runners(&self, architecture: u32) -> Vec<Runner> {
         let mut list = vec![Runner::Jit, Runner::Deterministic, Runner::Interpreter];
-        if self.nvidia.is_some() {
+        let has = |device: &Device| {
+            let (major, minor) = device.info().compute_capability;
+            10 * major + minor >= architecture
+        };
+        if self.nvidia.as_ref().is_some_and(has) {
             list.push(Runner::Nvidia);
         }
         list
@@ -71,7 +76,7 @@ impl Engines {
                         return Err(format!("`{instruction}` is not supported"));
                     };
                     let words = line.split_whitespace().find(|word| !word.starts_with('@'));
-                    *self.refused.entry(words.unwrap_or_default().to_owned()).or_default() += 1;
+                    self.refuse(Runner::Jit, words.unwrap_or_default());
                     let kept: Vec<&str> = text.lines().filter(|other| *other != line).collect();
                     text = kept.join("\n");
                 }
@@ -81,26 +86,39 @@ impl Engines {
         Err("nothing is supported".to_owned())
     }
 
-    /// How `runner` ends the kernel; `None`: it cannot run it.
-    pub fn run(&self, runner: Runner, cpu: &Module, job: &Job) -> Option<Outcome> {
+    fn refuse(&mut self, runner: Runner, what: &str) {
+        *self.refused.entry((runner, what.to_owned())).or_default() += 1;
+    }
+
+    /// That every engine took all that it was given. Our own ones take what the table has; so does NVIDIA's assembler,
+    /// for the architectures that it knows.
+    pub fn expect_nothing_refused(&self) {
+        assert!(self.refused.is_empty(), "refused, and how often: {:#?}", self.refused);
+    }
+
+    /// How `runner` ends the kernel; `None`: it refuses it, which is kept.
+    pub fn run(&mut self, runner: Runner, cpu: &Module, job: &Job) -> Option<Outcome> {
         let outcome = match (runner, &self.nvidia) {
             (Runner::Nvidia, None) => return None,
-            (Runner::Nvidia, Some(nvidia)) => {
-                let module = match load_plainly(nvidia, &job.text) {
-                    Ok(module) => module,
-                    Err(error) => {
-                        eprintln!("NVIDIA's driver refuses a random kernel: {error}");
-                        return None;
-                    }
-                };
-                self.launch(runner, nvidia, &module, job)
+            (Runner::Nvidia, Some(nvidia)) => match load_plainly(nvidia, &job.text) {
+                Ok(module) => self.launch(runner, nvidia, &module, job),
+                Err(error) => {
+                    self.refuse(runner, &error.to_string());
+                    return None;
+                }
+            },
+            (Runner::Jit | Runner::Deterministic | Runner::Interpreter, _) => {
+                self.launch(runner, &self.cpu, cpu, job)
             }
-            _ => self.launch(runner, &self.cpu, cpu, job),
         };
         let outcome = outcome.unwrap_or_else(Err);
-        let lacks =
-            outcome.as_ref().is_err_and(|error| error.contains("does not support interpreting"));
-        (!lacks).then_some(outcome)
+        if let Err(error) = &outcome
+            && error.contains("does not support interpreting")
+        {
+            self.refuse(runner, error);
+            return None;
+        }
+        Some(outcome)
     }
 
     fn launch(
@@ -183,7 +201,7 @@ fn nvidia() -> Option<Device> {
     crate::support::nvidia()
 }
 
-/// Where two outcomes differ first, in words; `name` tells what lies at a byte of a buffer.
+/// Where two outcomes differ first, in words; `name` tells what lies at a byte of a buffer. Two errors agree on nothing.
 pub fn difference(
     a: &Outcome,
     b: &Outcome,
@@ -199,25 +217,20 @@ pub fn difference(
             };
             Some(format!("{}: {} and {}", name(buffer, at), word(a), word(b)))
         }),
-        (Err(_), Err(_)) => None,
+        (Err(a), Err(b)) => Some(format!("no results: `{a}` and `{b}`")),
         (Err(error), Ok(_)) => Some(format!("`{error}` and a result")),
         (Ok(_), Err(error)) => Some(format!("a result and `{error}`")),
     }
 }
 
-/// Names of what was refused.
-pub fn refused(engines: &Engines) -> String {
-    engines.refused.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
-}
-
 /// What the first engine gives, and how another differs from it.
 pub fn compare(
-    engines: &Engines,
+    engines: &mut Engines,
     cpu: &Module,
     job: &Job,
     name: impl Fn(usize, usize) -> String,
 ) -> Result<Outcome, String> {
-    let runners = engines.runners();
+    let runners = engines.runners(0);
     let first =
         engines.run(runners[0], cpu, job).unwrap_or_else(|| Err("not supported".to_owned()));
     if let Err(error) = &first {

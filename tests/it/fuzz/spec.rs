@@ -45,6 +45,8 @@ enum Class {
     Half,
     /// The same bits everywhere, from sm_90 on.
     Sm90,
+    /// The same bits everywhere, from sm_100 on.
+    Sm100,
     /// That it loads: results are approximate, or depend on more than the operands.
     Other,
 }
@@ -61,6 +63,7 @@ rows! {
     FLOAT: Float,
     HALF: Half,
     SM90: Sm90,
+    SM100: Sm100,
     OTHER: Other,
 }
 
@@ -86,7 +89,7 @@ fn class(row: Row) -> Option<Class> {
     let carries = ["addc", "subc", "madc"].contains(&opcode) || mnemonic.contains(".cc");
     let alone = facts.is_function && !facts.observes && !facts.changes && facts.waits == Waits::No;
     let exact = facts.is_exact && alone && !carries && !signature.destinations.is_empty();
-    if !exact || !slots().all(is_value) || row.since > 90 {
+    if !exact || !slots().all(is_value) {
         return Some(Class::Other);
     }
     let is = |of: fn(Type) -> bool| {
@@ -97,6 +100,7 @@ fn class(row: Row) -> Option<Class> {
     };
     let half = |ty| matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2);
     Some(match (row.since, is(half), is(Type::is_float) || facts.floats != Floats::None) {
+        (91.., ..) => Class::Sm100,
         (81.., ..) => Class::Sm90,
         (_, true, _) => Class::Half,
         (_, _, true) => Class::Float,

@@ -48,7 +48,9 @@ struct Slot {
 /// A kernel of some instructions, each on fresh registers, and what they are.
 fn kernel(forms: &[Form], guard: &str, rng: &mut Rng, architecture: u32) -> (String, Vec<Slot>) {
     let mut writer = Writer::new(rng, architecture >= 90, false);
-    let mut text = format!(".version 8.3\n.target sm_{architecture}\n.address_size 64\n");
+    // The first version that has all of the architecture.
+    let version = if architecture >= 100 { "8.8" } else { "8.3" };
+    let mut text = format!(".version {version}\n.target sm_{architecture}\n.address_size 64\n");
     text.push_str(".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 all)\n{\n");
     writer.registers();
     writer.begin_thread(BLOCK, SLOTS * SLOT_BYTES);
@@ -94,7 +96,7 @@ pub fn differences(
         let out = vec![0; BLOCK as usize * SLOTS * SLOT_BYTES];
         let job =
             Job { text, grid: 1, block: BLOCK, buffers: vec![pool.bytes.clone(), out, vec![0; 8]] };
-        let runners = engines.runners();
+        let runners = engines.runners(architecture);
         let outcomes: Vec<(Runner, Outcome)> = runners
             .into_iter()
             .filter_map(|runner| Some((runner, engines.run(runner, &module, &job)?)))
