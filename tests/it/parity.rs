@@ -97,7 +97,8 @@ fn every_feature_of_pycuda_has_its_row() {
 fn what_the_rows_name_is_there() {
     let Some(document) = document() else { return };
     let sources = sources();
-    let files: Vec<_> = sources.iter().map(|(path, text)| File::new(path, text)).collect();
+    let files: Vec<_> =
+        sources.iter().map(|source| File::new(&source.path, &source.text)).collect();
     let missing = |name: &&str| !is_there(&files, name);
     let missing: Vec<_> = document.lines().flat_map(quoted).filter(missing).collect();
     assert!(missing.is_empty(), "nothing public is called {missing:?}");

@@ -1,11 +1,17 @@
-//! The invariants of ARCHITECTURE.md that can be read off the text of the sources.
+//! The invariants of ARCHITECTURE.md that can be read off the sources.
+
+mod source;
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
 
 use crate::support::root;
+
+pub use source::sources;
+use source::{Name, Source};
 
 /// Every file below a folder, with its path from there.
 fn texts(folder: &Path) -> Vec<(String, String)> {
@@ -24,18 +30,6 @@ fn texts(folder: &Path) -> Vec<(String, String)> {
     files.iter().map(|path| (relative(path), fs::read_to_string(path).unwrap())).collect()
 }
 
-/// Every Rust file below `src`, with its path from there.
-pub fn sources() -> Vec<(String, String)> {
-    let src = root().join("src");
-    if !src.is_dir() {
-        return Vec::new(); // an installed copy of the tests has no sources to read
-    }
-    let mut files = texts(&src);
-    files.retain(|(path, _)| path.ends_with(".rs"));
-    assert!(files.len() > 30, "the sources are where this test looks for them");
-    files
-}
-
 /// The lines that are code: no comments, no unit tests.
 pub fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let tests = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
@@ -44,13 +38,6 @@ pub fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .enumerate()
         .map(|(index, line)| (index + 1, line))
         .filter(|(_, line)| !line.trim_start().starts_with("//"))
-}
-
-/// Whether `word` stands in `line` as the start of a path: `word::`.
-fn names_crate(line: &str, word: &str) -> bool {
-    line.match_indices(&format!("{word}::"))
-        .any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':'))
-        || line.trim() == format!("use {word};")
 }
 
 #[test]
@@ -73,14 +60,16 @@ fn foreign_crates_stay_where_they_belong() {
         (&["winit", "glutin_winit"], &["studio/", "gl/context"]),
     ];
     let mut wrong = Vec::new();
-    for (path, text) in sources() {
+    for source in sources() {
         for (crates, allowed) in rules {
-            if allowed.iter().any(|prefix| path.starts_with(prefix)) {
+            if allowed.iter().any(|prefix| source.path.starts_with(prefix)) {
                 continue;
             }
-            for (number, line) in code(&text) {
-                for name in crates.iter().filter(|name| names_crate(line, name)) {
-                    wrong.push(format!("src/{path}:{number}: {name} is used outside {allowed:?}"));
+            for name in &source.names {
+                let path = source.absolute(name);
+                if crates.contains(&path[0].as_str()) {
+                    let (file, line) = (&source.path, name.line);
+                    wrong.push(format!("src/{file}:{line}: {} outside {allowed:?}", path[0]));
                 }
             }
         }
@@ -109,42 +98,105 @@ const FLOW: [&str; 14] = [
 #[test]
 fn modules_name_only_modules_to_their_left() {
     let mut wrong = Vec::new();
-    for (path, text) in sources() {
-        let own = path.split(['/', '.']).next().unwrap();
-        let Some(place) = FLOW.iter().position(|m| *m == own) else { continue };
-        let forbidden = FLOW[place + 1..].iter().chain(["studio"].iter());
-        for module in forbidden {
-            for (number, _) in naming(&text, module) {
-                wrong.push(format!("src/{path}:{number}: `{own}` names `{module}`, to its right"));
+    for source in sources() {
+        let Some(own) = source.module.first() else { continue };
+        let Some(place) = FLOW.iter().position(|module| module == own) else { continue };
+        for (name, module) in named_modules(&source) {
+            if FLOW[place + 1..].contains(&module.as_str()) || module == "studio" {
+                let (file, line) = (&source.path, name.line);
+                wrong.push(format!("src/{file}:{line}: `{own}` names `{module}`, to its right"));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The lines of code that name `module` from the crate's root: as `crate::module`, or in a `use crate::{ ... }` over
-/// several lines.
-fn naming<'t>(text: &'t str, module: &str) -> Vec<(usize, &'t str)> {
-    let (path, mut grouped) = (format!("crate::{module}"), false);
-    let named = |(_, line): &(usize, &str)| {
-        grouped = *line == "use crate::{" || grouped && *line != "};";
-        let first = line.strip_prefix("    ").and_then(|rest| rest.strip_prefix(module));
-        let imported = first.is_some_and(|rest| rest.starts_with(',') || rest.starts_with("::"));
-        line.contains(&path) || grouped && imported
+/// The names of a source that lead from the crate's root, each with the module below the root that it leads to.
+fn named_modules(source: &Source) -> impl Iterator<Item = (&Name, String)> {
+    source.names.iter().filter_map(|name| {
+        let path = source.absolute(name);
+        (path[0] == "crate").then(|| Some((name, path.get(1)?.clone())))?
+    })
+}
+
+/// What the modules of `parent` name of each other: who, whom, and one place each.
+fn edges(sources: &[Source], parent: &[&str]) -> BTreeMap<(String, String), String> {
+    let head = sources.iter().find(|source| source.module == parent).unwrap();
+    let depth = parent.len();
+    let mut edges = BTreeMap::new();
+    for source in sources.iter().filter(|source| source.module.starts_with(&head.module)) {
+        let Some(own) = source.module.get(depth) else { continue };
+        for name in &source.names {
+            let path = source.absolute(name);
+            if path[0] != "crate" || path.len() < depth + 2 || path[1..=depth] != *parent {
+                continue;
+            }
+            // What the parent only passes on belongs to the module that has it.
+            let item = Name { line: name.line, path: path[depth + 1..].to_vec() };
+            let path = head.absolute(&item);
+            let Some(other) = path.get(depth + 1).filter(|_| path[0] == "crate") else { continue };
+            if other != own && sources.iter().any(|s| s.module[..] == path[1..depth + 2]) {
+                let place = || format!("src/{}:{}", source.path, name.line);
+                edges.entry((own.clone(), other.clone())).or_insert_with(place);
+            }
+        }
+    }
+    edges
+}
+
+/// Those of the edges that are part of a circle, or lead from one to another.
+fn circles(mut edges: BTreeMap<(String, String), String>) -> BTreeMap<(String, String), String> {
+    loop {
+        let before = edges.len();
+        let is_left = |module: &String, end: fn(&(String, String)) -> &String| {
+            edges.keys().any(|edge| end(edge) == module)
+        };
+        let ends: Vec<_> = edges
+            .keys()
+            .filter(|(from, to)| !is_left(to, |edge| &edge.0) || !is_left(from, |edge| &edge.1))
+            .cloned()
+            .collect();
+        ends.iter().for_each(|edge| _ = edges.remove(edge));
+        if edges.len() == before {
+            return edges;
+        }
+    }
+}
+
+#[test]
+fn circles_are_found() {
+    let edges = |list: &[(&str, &str)]| {
+        let edge = |(from, to): &(&str, &str)| ((from.to_string(), to.to_string()), String::new());
+        list.iter().map(edge).collect()
     };
-    code(text).filter(named).collect()
+    let found = circles(edges(&[("a", "b"), ("b", "c"), ("c", "b"), ("c", "d"), ("a", "d")]));
+    assert_eq!(found, edges(&[("b", "c"), ("c", "b")]));
+    assert_eq!(circles(edges(&[("a", "b"), ("b", "c"), ("a", "c")])), BTreeMap::new());
+}
+
+#[test]
+fn parts_of_the_cpu_device_name_each_other_in_one_direction() {
+    let sources = sources();
+    if sources.is_empty() {
+        return;
+    }
+    let circles = circles(edges(&sources, &["device", "cpu"]));
+    let told: Vec<_> =
+        circles.iter().map(|((from, to), at)| format!("{at}: `{from}` names `{to}`")).collect();
+    assert!(told.is_empty(), "in circles:\n{}", told.join("\n"));
 }
 
 #[test]
 fn panels_call_neither_device_nor_opengl() {
     let mut wrong = Vec::new();
-    for (path, text) in sources() {
-        if !path.starts_with("studio/panels/") {
+    for source in sources() {
+        if !source.path.starts_with("studio/panels/") {
             continue;
         }
-        for module in ["device", "gl", "interop", "draw", "compile"] {
-            for (number, _) in naming(&text, module) {
-                wrong.push(format!("src/{path}:{number}: a panel names `{module}`"));
+        for (name, module) in named_modules(&source) {
+            if ["device", "gl", "interop", "draw", "compile"].contains(&module.as_str()) {
+                let (file, line) = (&source.path, name.line);
+                wrong.push(format!("src/{file}:{line}: a panel names `{module}`"));
             }
         }
     }
@@ -181,17 +233,12 @@ fn only_named_places_are_unsafe() {
         "session/stat.rs",
     ];
     let mut wrong = Vec::new();
-    for (path, text) in sources() {
+    for Source { path, is_unsafe, .. } in sources() {
         if allowed.iter().any(|prefix| path.starts_with(prefix)) {
             continue;
         }
-        for (number, line) in code(&text) {
-            if line.contains("unsafe {")
-                || line.contains("unsafe fn")
-                || line.contains("unsafe impl")
-            {
-                wrong.push(format!("src/{path}:{number}: unsafe outside {allowed:?}"));
-            }
+        for line in is_unsafe {
+            wrong.push(format!("src/{path}:{line}: unsafe outside {allowed:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -254,7 +301,10 @@ fn declares(line: &str) -> bool {
 fn most_public_items_have_an_example() {
     for folder in ["compile/", "device/", "kernel/", "array/", "interop/"] {
         let (mut without, mut items) = (Vec::new(), 0);
-        for (path, text) in sources().into_iter().filter(|(path, _)| path.starts_with(folder)) {
+        for Source { path, text, .. } in sources() {
+            if !path.starts_with(folder) {
+                continue;
+            }
             // What a device does behind the seam.
             if ["device/cpu/", "device/nvidia/"].iter().any(|inner| path.starts_with(inner)) {
                 continue;
@@ -281,7 +331,7 @@ fn most_public_items_have_an_example() {
 fn files_stay_short_enough_to_read() {
     let long: Vec<_> = sources()
         .into_iter()
-        .map(|(path, text)| (text.lines().count(), path))
+        .map(|source| (source.text.lines().count(), source.path))
         .filter(|(lines, _)| *lines > 1000)
         .collect();
     assert!(long.is_empty(), "longer than 1000 lines: {long:?}");
