@@ -31,6 +31,12 @@ impl Dim3 {
         area.saturating_mul(self.z.into())
     }
 
+    /// The place of the `index`-th element, x first.
+    pub(super) fn position(self, index: u64) -> Self {
+        let (x, y) = (u64::from(self.x.max(1)), u64::from(self.y.max(1)));
+        Self { x: (index % x) as u32, y: (index / x % y) as u32, z: (index / x / y) as u32 }
+    }
+
     fn axes(self) -> [u32; 3] {
         [self.x, self.y, self.z]
     }

@@ -20,7 +20,7 @@ use warpaint::{
     device::{
         Arguments, Array, ArrayDescriptor, ArrayShape, Channel, Device, Dim3, Error, Format,
         LaunchConfig, LinkInput, Memory, Module, Stream, Surface, Texture, TextureDescriptor,
-        cpu::{Check, LaunchOptions},
+        cpu::{Check, Lanes, LaunchOptions},
     },
     ptx::{
         self,
@@ -28,7 +28,7 @@ use warpaint::{
     },
 };
 
-use crate::support::{alone, expect_pass, nvidia};
+use crate::support::nvidia;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scalar {
@@ -462,10 +462,11 @@ fn cases_under_the_checker() {
     run_all(&Device::cpu().unwrap(), &LaunchOptions::checked(&Check::all()));
 }
 
-/// Also those that are not faster so, in a process of their own, since the environment is all threads'.
+/// Also those that are not faster so.
 #[test]
 fn cases_on_the_cpu_device_with_threads_side_by_side() {
-    expect_pass(alone("ptx::cases_on_the_cpu_device").env("WARPAINT_LANES", "always"));
+    let options = LaunchOptions { lanes: Lanes::Always, ..LaunchOptions::default() };
+    run_all(&Device::cpu().unwrap(), &options);
 }
 
 #[test]

@@ -75,7 +75,7 @@ impl Event {
     /// # Errors
     /// [`Error::Unsupported`] in a host function.
     pub fn synchronize(&self) -> Result<()> {
-        super::stream::expect_free()?;
+        super::thread::expect_free()?;
         if let Some(moment) = self.latest() {
             moment.wait();
         }

@@ -2,10 +2,8 @@
 //! one was stopped.
 
 mod block;
-mod context;
 mod flushing;
 mod pool;
-mod prints;
 mod scratch;
 mod warp;
 mod worker;
@@ -18,21 +16,14 @@ use std::{
     },
 };
 
-pub(super) use context::{
-    BLOCKED, Context, DONE, Entry, Exchange, ImageCall, LANES, MAX_THREADS, RESERVED_SHARED_BYTES,
-    STOPPED, YIELDED,
-};
 pub(super) use pool::Pool;
-pub(super) use prints::{MOST_BYTES as PRINTED_BYTES, Printer, Prints};
 pub(super) use scratch::Scratch;
 
 use super::{
-    Function, LaunchOptions, Shared, interp,
-    jit::Kernel,
-    memory::{Access, Range as Memory},
-    texture::Snapshot,
+    Function, LaunchOptions, Shared, abi, interp, jit::Kernel, memory::Range as Memory,
+    printf::Prints, texture::Snapshot,
 };
-use crate::device::{Dim3, Fault, FaultKind, LaunchConfig, Result};
+use crate::device::{Fault, FaultKind, LaunchConfig, Result};
 
 /// Most threads of the blocks that are taken at once.
 const BATCH_THREADS: u64 = 8192;
@@ -40,9 +31,9 @@ const BATCH_THREADS: u64 = 8192;
 /// Blocks that a core keeps waiting in a launch whose blocks need not all be there at once.
 const MOST_ASIDE: u64 = 64;
 
-/// [`Context::abort`]: the host cancelled the launch.
+/// [`Context::abort`](abi::Context::abort): the host cancelled the launch.
 const CANCELLED: u32 = 1;
-/// [`Context::abort`]: another block was stopped.
+/// [`Context::abort`](abi::Context::abort): another block was stopped.
 const FAULTED: u32 = 2;
 
 /// Stops a launch from any thread.
@@ -55,6 +46,8 @@ pub(super) fn cancel(abort: &AtomicU32) {
 #[derive(Debug)]
 pub(super) struct Launch {
     function: Function,
+    /// The function, translated as the options say.
+    kernel: Arc<Kernel>,
     config: LaunchConfig,
     arguments: Vec<u8>,
     options: LaunchOptions,
@@ -86,9 +79,13 @@ impl Launch {
         config: LaunchConfig,
         arguments: &[u8],
         options: LaunchOptions,
-    ) -> Self {
+    ) -> Result<Self> {
+        let kernel = match options.interprets() {
+            true => function.kernel().clone(),
+            false => function.kernel_with(options.lanes)?,
+        };
         let arguments = arguments.to_vec();
-        Self { function, config, arguments, options, abort: Arc::default() }
+        Ok(Self { function, kernel, config, arguments, options, abort: Arc::default() })
     }
 
     pub(super) fn abort(&self) -> &Arc<AtomicU32> {
@@ -101,13 +98,14 @@ impl Launch {
     }
 
     fn kernel(&self) -> &Kernel {
-        self.function.kernel()
+        &self.kernel
     }
 
     /// Runs all blocks; the first fault, if there was one.
     pub(super) fn run(self, shared: &Arc<Shared>) -> Result<()> {
         let blocks = self.config.grid.count();
-        let workspace = self.config.cooperative.then(|| workspace(shared)).transpose()?;
+        let workspace =
+            self.config.cooperative.then(|| abi::workspace(&shared.arena)).transpose()?;
         if self.options.interprets() {
             let ran = self.interpret(shared, workspace);
             workspace.into_iter().for_each(|range| shared.arena.free_own(range));
@@ -214,8 +212,8 @@ impl Run {
             kernel: kernel.name.clone(),
             location: site.location.clone(),
             inlined: site.inlined.to_vec(),
-            block: position(self.launch.config.grid, block),
-            thread: position(self.launch.config.block, u64::from(thread)),
+            block: self.launch.config.grid.position(block),
+            thread: self.launch.config.block.position(u64::from(thread)),
             access: access.map(|(address, bytes, _)| (address, bytes)),
             space: access.and_then(|(_, _, space)| space),
             nearest,
@@ -235,27 +233,14 @@ impl Run {
     }
 }
 
-/// Most blocks of a cooperative launch, which are all there at once: that their memory is at most half of the
-/// device's.
-pub(super) fn max_cooperative_blocks(
-    shared: &Shared,
-    kernel: &Kernel,
-    config: LaunchConfig,
-) -> u64 {
-    shared.arena.total_bytes() / 2 / scratch::resident_bytes(kernel, config)
-}
-
-/// A grid's workspace as CUDA's cooperative groups know it: its size, and a barrier's counter.
-pub(super) fn workspace(shared: &Shared) -> Result<Memory> {
-    let range = shared.arena.alloc_own(8, Access::ReadWrite)?;
-    let words: Vec<u8> = [8u32, 0].into_iter().flat_map(u32::to_le_bytes).collect();
-    let written = shared.arena.write(range.address, &words);
-    debug_assert!(written, "it was just allocated");
-    Ok(range)
-}
-
-/// The place of the `index`-th element of a grid or block.
-pub(super) fn position(size: Dim3, index: u64) -> Dim3 {
-    let (x, y) = (u64::from(size.x.max(1)), u64::from(size.y.max(1)));
-    Dim3 { x: (index % x) as u32, y: (index / x % y) as u32, z: (index / x / y) as u32 }
+impl Function {
+    /// Most blocks of a cooperative launch of this shape, which are all there at once: as many as half of the device's
+    /// memory holds.
+    ///
+    /// # Errors
+    /// None on this device.
+    pub fn max_cooperative_blocks(&self, config: &LaunchConfig) -> Result<u64> {
+        let resident = scratch::resident_bytes(self.kernel(), *config);
+        Ok(self.shared().arena.total_bytes() / 2 / resident)
+    }
 }

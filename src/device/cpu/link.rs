@@ -66,6 +66,6 @@ impl Device {
             }
         };
         let pieces: Vec<_> = inputs.iter().map(piece).collect::<Result<_>>()?;
-        Module::link(self.shared.clone(), &pieces, jit::Lanes::of_environment())
+        Module::link(self.shared.clone(), &pieces, self.shared.options().lanes)
     }
 }

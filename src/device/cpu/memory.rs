@@ -1,4 +1,4 @@
-//! Device memory: owned allocations of the arena, and copies on their way to the host.
+//! Device memory: the arena, and owned allocations of it.
 
 mod access;
 mod arena;
@@ -16,7 +16,7 @@ pub(super) use arena::{Access, Arena, CHUNK_BITS, Range, Tables};
 pub(super) use room::{addresses_left, device_bytes};
 pub(super) use unwritten::Unwritten;
 
-use super::{Owned, Shared, stream::Pending};
+use super::{Owned, Shared};
 use crate::device::{DeviceId, Result};
 
 /// An owned allocation of the CPU device. Dropping it waits for the work that was put on the device's
@@ -67,27 +67,5 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         self.shared.free([Owned::Memory(self.range)]);
-    }
-}
-
-/// Bytes on their way to the host, in the order of the stream that copies them.
-#[derive(Debug)]
-pub struct Readback(pub(super) Pending<Vec<u8>>);
-
-impl Readback {
-    /// Whether [`Readback::wait_with`] would return at once.
-    ///
-    /// # Errors
-    /// None on this device.
-    pub fn is_ready(&self) -> Result<bool> {
-        Ok(self.0.is_ready())
-    }
-
-    /// What `read` makes of the bytes, once they are there.
-    ///
-    /// # Errors
-    /// An error of the stream before the copy that was not reported yet.
-    pub fn wait_with<R>(self, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
-        Ok(read(&self.0.wait()?.unwrap_or_default()))
     }
 }

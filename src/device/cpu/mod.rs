@@ -11,6 +11,7 @@
     reason = "a new operation, operand or type is to be thought of wherever it could be given a wrong meaning"
 )]
 
+mod abi;
 mod array;
 mod attribute;
 mod copy;
@@ -19,12 +20,16 @@ mod host;
 mod interp;
 mod jit;
 mod launch;
+mod layout;
 mod link;
 mod mbarrier;
 mod memory;
 mod module;
 mod options;
 mod place;
+mod printf;
+mod readback;
+mod report;
 mod stream;
 mod texture;
 mod thread;
@@ -34,10 +39,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 pub use array::Array;
 pub use event::Event;
 pub use host::{HostMemory, MappedMemory, Transfer};
-pub use interp::{Action, Canceller, Debugger, Finding, FindingKind, Register, Report, Site, Spot};
-pub use memory::{Memory, Readback};
+pub use interp::{Canceller, Debugger, Register, Spot};
+pub use memory::Memory;
 pub use module::{Function, Module};
-pub use options::{Check, Engine, LaunchOptions};
+pub use options::{Check, Engine, Lanes, LaunchOptions};
+pub use readback::Readback;
+pub use report::{Action, Finding, FindingKind, Report, Site};
 pub use stream::Stream;
 pub use texture::{Surface, Texture};
 
@@ -46,8 +53,10 @@ use super::{
     MemoryInfo, Result, StreamOptions,
 };
 use crate::ptx;
-use launch::{MAX_THREADS, Pool, Printer, Scratch};
+use abi::MAX_THREADS;
+use launch::{Pool, Scratch};
 use memory::{Access, Arena, Range};
+use printf::Printer;
 use stream::Queue;
 
 /// How messages name the device.
@@ -272,7 +281,7 @@ impl Device {
     /// # Errors
     /// None on this device.
     pub fn limit(&self, limit: Limit) -> Result<Option<usize>> {
-        Ok((limit == Limit::PrintfBytes).then_some(launch::PRINTED_BYTES as usize))
+        Ok((limit == Limit::PrintfBytes).then_some(printf::MOST_BYTES as usize))
     }
 
     /// Without effect: there is no such memory here.
@@ -303,7 +312,7 @@ impl Device {
     /// [`Error::UnsupportedPtx`] with the source line.
     pub fn load(&self, text: &str) -> Result<Module> {
         let pieces = [(ptx::FILE, text)];
-        Module::link(self.shared.clone(), &pieces, jit::Lanes::of_environment())
+        Module::link(self.shared.clone(), &pieces, self.shared.options().lanes)
     }
 
     /// Waits until all work on all streams has ended.
@@ -311,7 +320,7 @@ impl Device {
     /// # Errors
     /// The first error of any stream that was not reported yet.
     pub fn synchronize(&self) -> Result<()> {
-        stream::expect_free()?;
+        thread::expect_free()?;
         let results: Vec<_> =
             self.shared.queues().iter().map(|queue| queue.synchronize(&self.shared)).collect();
         results.into_iter().collect()
@@ -333,7 +342,7 @@ impl Shared {
     /// Frees what nobody has any more, once all work that is on streams now has ended, well or not. Work itself cannot
     /// wait for that: what it drops is freed with what somebody else drops, or when memory runs out.
     fn free(self: &Arc<Self>, owned: impl IntoIterator<Item = Owned>) {
-        if stream::is_working() {
+        if thread::is_working() {
             return self.dropped().extend(owned);
         }
         let dropped = std::mem::take(&mut *self.dropped());

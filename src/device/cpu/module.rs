@@ -6,15 +6,17 @@ use std::{
 };
 
 use super::{
-    Owned, Shared, interp,
+    Lanes, LaunchOptions, Owned, Shared, abi,
+    interp::{self, Debugger, Order},
     jit::{self, Kernel},
-    launch,
+    layout::Globals,
     link::Linked,
     memory::Range,
 };
 use crate::{
     device::{
-        CachePreference, DeviceId, DeviceInfo, Error, FunctionInfo, LaunchConfig, Result, Slice,
+        Arguments, CachePreference, DeviceId, DeviceInfo, Error, FunctionInfo, LaunchConfig,
+        Result, Slice,
     },
     diagnostic::Diagnostic,
     ptx,
@@ -28,6 +30,9 @@ pub struct Module(Arc<Loaded>);
 #[derive(Clone)]
 pub struct Function {
     module: Arc<Loaded>,
+    /// As the module was loaded.
+    kernel: Arc<Kernel>,
+    /// Among the module's.
     index: usize,
 }
 
@@ -40,7 +45,10 @@ impl fmt::Debug for Function {
 #[derive(Debug)]
 struct Loaded {
     shared: Arc<Shared>,
-    kernels: Vec<Kernel>,
+    /// The kernels, translated for each choice of [`Lanes`] that was asked for.
+    kernels: [OnceLock<Result<Vec<Arc<Kernel>>>>; 3],
+    /// The choice that they were loaded with.
+    lanes: Lanes,
     /// Names and memory of the variables.
     variables: Vec<(String, Range)>,
     source: Source,
@@ -51,7 +59,7 @@ struct Loaded {
 struct Source {
     ptx: Arc<ptx::ast::Module>,
     text: String,
-    globals: jit::Globals,
+    globals: Globals,
     program: OnceLock<Result<Arc<interp::Program>>>,
 }
 
@@ -71,23 +79,20 @@ pub(super) fn refused(diagnostics: impl IntoIterator<Item = Diagnostic>) -> Erro
 
 impl Module {
     /// Loads pieces of PTX, linked, with groups of threads side by side or not.
-    pub(super) fn link(
-        shared: Arc<Shared>,
-        pieces: &[(&str, &str)],
-        lanes: jit::Lanes,
-    ) -> Result<Self> {
+    pub(super) fn link(shared: Arc<Shared>, pieces: &[(&str, &str)], lanes: Lanes) -> Result<Self> {
         let Linked { ptx, text } = Linked::new(pieces)?;
         // From here on memory is given back with the module, also when a kernel does not compile.
         let source = Source {
             ptx: Arc::new(ptx),
             text,
-            globals: jit::Globals::default(),
+            globals: Globals::default(),
             program: OnceLock::new(),
         };
-        let mut loaded = Loaded { shared, kernels: Vec::new(), variables: Vec::new(), source };
+        let kernels = Default::default();
+        let mut loaded = Loaded { shared, kernels, lanes, variables: Vec::new(), source };
         let (arena, ptx) = (&loaded.shared.arena, loaded.source.ptx.clone());
         let mut taken = Vec::new();
-        let globals = jit::Globals::new(&ptx, |bytes, access| {
+        let globals = Globals::new(&ptx, |bytes, access| {
             let range = arena.alloc_zeroed(bytes, access)?;
             taken.push((String::new(), range));
             Ok(range)
@@ -100,8 +105,8 @@ impl Module {
         if !globals.contents.iter().all(|(address, bytes)| arena.write(*address, bytes)) {
             return Err(jit::internal("a variable lies outside its memory"));
         }
-        loaded.kernels = jit::compile(&ptx, &loaded.source.text, &globals, arena.tables(), lanes)?;
         loaded.source.globals = globals;
+        loaded.kernels(lanes)?;
         Ok(Self(Arc::new(loaded)))
     }
 
@@ -110,12 +115,13 @@ impl Module {
     /// # Errors
     /// [`Error::NoSuchFunction`] with the names that there are.
     pub fn function(&self, name: &str) -> Result<Function> {
-        let index = self.0.kernels.iter().position(|kernel| kernel.name == name);
+        let kernels = self.0.kernels(self.0.lanes)?;
+        let index = kernels.iter().position(|kernel| kernel.name == name);
         let index = index.ok_or_else(|| Error::NoSuchFunction {
             name: name.into(),
-            available: self.0.kernels.iter().map(|kernel| kernel.name.clone()).collect(),
+            available: kernels.iter().map(|kernel| kernel.name.clone()).collect(),
         })?;
-        Ok(Function { module: self.0.clone(), index })
+        Ok(Function { module: self.0.clone(), kernel: kernels[index].clone(), index })
     }
 
     /// The memory of a `__device__` or `__constant__` variable with this (lowered) name.
@@ -129,9 +135,33 @@ impl Module {
     }
 }
 
+impl Loaded {
+    /// The kernels, translated for `lanes`.
+    ///
+    /// # Errors
+    /// Those of the translation.
+    fn kernels(&self, lanes: Lanes) -> Result<&[Arc<Kernel>]> {
+        let translated = self.kernels[lanes as usize].get_or_init(|| {
+            let Source { ptx, text, globals, .. } = &self.source;
+            let kernels = jit::compile(ptx, text, globals, self.shared.arena.tables(), lanes)?;
+            Ok(kernels.into_iter().map(Arc::new).collect())
+        });
+        translated.as_deref().map_err(Clone::clone)
+    }
+}
+
 impl Function {
-    pub(super) fn kernel(&self) -> &Kernel {
-        &self.module.kernels[self.index]
+    /// As its module was loaded.
+    pub(super) fn kernel(&self) -> &Arc<Kernel> {
+        &self.kernel
+    }
+
+    /// Translated for `lanes`.
+    ///
+    /// # Errors
+    /// Those of the translation.
+    pub(super) fn kernel_with(&self, lanes: Lanes) -> Result<Arc<Kernel>> {
+        Ok(self.module.kernels(lanes)?[self.index].clone())
     }
 
     /// Its module, ready to be interpreted.
@@ -190,14 +220,6 @@ impl Function {
         &self.module.shared.info
     }
 
-    /// Most blocks of a cooperative launch of this shape: as many as half of the device's memory holds.
-    ///
-    /// # Errors
-    /// None on this device.
-    pub fn max_cooperative_blocks(&self, config: &LaunchConfig) -> Result<u64> {
-        Ok(launch::max_cooperative_blocks(&self.module.shared, self.kernel(), *config))
-    }
-
     /// The number of threads in a one-dimensional block that keeps the device busiest: enough to make the
     /// start of a block cheap, few enough that their registers stay in the first cache.
     ///
@@ -205,5 +227,33 @@ impl Function {
     /// None on this device.
     pub fn suggested_block(&self, _dynamic_shared_bytes: u32) -> Result<u32> {
         Ok(self.info().max_threads.min(256))
+    }
+}
+
+impl Debugger {
+    /// Prepares a launch; nothing has run yet, and the first thread of the first block is chosen.
+    ///
+    /// # Errors
+    /// Those of [`Stream::launch_with`](super::Stream::launch_with), and
+    /// [`Error::OutOfMemory`].
+    pub fn start(
+        function: &Function,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+    ) -> Result<Self> {
+        let checked = crate::device::Function::Cpu(function.clone());
+        let shared = function.shared().clone();
+        config.check(&checked, &shared.info)?;
+        arguments.check(&checked)?;
+        let order = Order {
+            program: function.program()?,
+            kernel: function.name(),
+            config: *config,
+            arguments: arguments.bytes(),
+            options: &LaunchOptions::interpreted(),
+            abort: Arc::default(),
+            workspace: config.cooperative.then(|| abi::workspace(&shared.arena)).transpose()?,
+        };
+        Self::new(shared, &order, function.module.clone())
     }
 }

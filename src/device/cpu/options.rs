@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Report;
+use super::report::Report;
 
 /// What executes a kernel's PTX.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,6 +12,19 @@ pub enum Engine {
     Jit,
     /// One instruction after the other, on one core: slow, and obviously right.
     Interpreter,
+}
+
+/// Whether threads of a block run side by side, several in the lanes of a vector, where that is possible. What a kernel
+/// computes is the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lanes {
+    /// Where that is estimated to be faster.
+    #[default]
+    WhereFaster,
+    /// Wherever it is possible.
+    Always,
+    /// Nowhere.
+    Never,
 }
 
 /// How a launch is to be run. The default is as fast as can be.
@@ -32,6 +45,10 @@ pub struct LaunchOptions {
     ///
     /// The interpreter always does so.
     pub deterministic: bool,
+    /// Whether compiled code runs threads side by side. A module is translated for the choice of its device's
+    /// [launch options](super::Device::set_launch_options) when it is loaded, and for another one at the first launch
+    /// that asks for it.
+    pub lanes: Lanes,
     /// What is looked for while the kernel runs.
     pub check: Option<Check>,
 }

@@ -4,7 +4,6 @@
 //! it, so that a short launch followed by a wait costs no change of threads.
 
 use std::{
-    cell::Cell,
     collections::VecDeque,
     fmt,
     panic::{self, AssertUnwindSafe},
@@ -20,11 +19,6 @@ use super::{
     thread,
 };
 use crate::device::{Arguments, Error, LaunchConfig, Result, StreamOptions};
-
-thread_local! {
-    /// Whether this thread is doing a queue's work now.
-    static WORKING: Cell<bool> = const { Cell::new(false) };
-}
 
 /// A queue of work.
 #[derive(Clone, Debug)]
@@ -90,30 +84,6 @@ struct HostFunction(Box<dyn FnOnce() + Send>);
 impl fmt::Debug for HostFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("HostFunction")
-    }
-}
-
-/// Whether this thread is doing a queue's work now.
-pub(super) fn is_working() -> bool {
-    WORKING.get()
-}
-
-/// Does a queue's work, or a part of it, on this thread.
-pub(super) fn working<T>(work: impl FnOnce() -> T) -> T {
-    let outer = WORKING.replace(true);
-    let result = work();
-    WORKING.set(outer);
-    result
-}
-
-/// That this thread may wait for a device: the one that does a queue's work would wait for itself.
-pub(super) fn expect_free() -> Result<()> {
-    match is_working() {
-        false => Ok(()),
-        true => Err(Error::Unsupported {
-            operation: "waiting in a host function",
-            device: super::NAME.into(),
-        }),
     }
 }
 
@@ -192,7 +162,7 @@ impl Queue {
         state.busy = true;
         state.running = work.launch().map(|launch| launch.abort().clone());
         drop(state);
-        let result = working(|| thread::guarded(|| work.run(shared)));
+        let result = thread::working(|| thread::guarded(|| work.run(shared)));
         let mut state = self.lock();
         state.busy = false;
         state.running = None;
@@ -344,7 +314,7 @@ impl Stream {
             // What the interpreter lacks is said here.
             function.program()?;
         }
-        let launch = Launch::new(function.clone(), *config, arguments.bytes(), options);
+        let launch = Launch::new(function.clone(), *config, arguments.bytes(), options)?;
         self.0.queue.push(Work::Launch(Box::new(launch)));
         Ok(())
     }
@@ -442,7 +412,7 @@ impl Stream {
     /// # Errors
     /// The first error of that work that was not reported yet; [`Error::Unsupported`] in a host function.
     pub fn synchronize(&self) -> Result<()> {
-        expect_free()?;
+        thread::expect_free()?;
         self.0.queue.synchronize(self.shared())
     }
 
@@ -483,7 +453,7 @@ impl<T> Pending<T> {
     ///
     /// In a host function it does not wait, and leaves the result to whoever comes last.
     pub(super) fn end(self, report: bool) -> (Option<T>, Result<()>) {
-        if let Err(error) = expect_free() {
+        if let Err(error) = thread::expect_free() {
             return (None, Err(error));
         }
         let mut state = self.stream.0.queue.wait_for(self.number, self.stream.shared());

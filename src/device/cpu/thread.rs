@@ -2,7 +2,10 @@
 
 #![expect(unsafe_code, reason = "the priority of a thread is set through the C library")]
 
-use std::panic::{self, AssertUnwindSafe};
+use std::{
+    cell::Cell,
+    panic::{self, AssertUnwindSafe},
+};
 
 use crate::device::{Error, Result};
 
@@ -13,6 +16,11 @@ pub(super) const STACK_BYTES: usize = 64 << 20;
 /// of the last step go on smoothly while all cores run kernels. A processor that is free is theirs as any other's.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
+
+thread_local! {
+    /// Whether this thread is doing a queue's work now.
+    static WORKING: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Starts a thread of the device.
 ///
@@ -50,3 +58,27 @@ fn give_way() {
 
 #[cfg(not(target_os = "linux"))]
 fn give_way() {}
+
+/// Whether this thread is doing a queue's work now.
+pub(super) fn is_working() -> bool {
+    WORKING.get()
+}
+
+/// Does a queue's work, or a part of it, on this thread.
+pub(super) fn working<T>(work: impl FnOnce() -> T) -> T {
+    let outer = WORKING.replace(true);
+    let result = work();
+    WORKING.set(outer);
+    result
+}
+
+/// That this thread may wait for a device: the one that does a queue's work would wait for itself.
+pub(super) fn expect_free() -> Result<()> {
+    match is_working() {
+        false => Ok(()),
+        true => Err(Error::Unsupported {
+            operation: "waiting in a host function",
+            device: super::NAME.into(),
+        }),
+    }
+}

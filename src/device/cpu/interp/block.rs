@@ -13,7 +13,7 @@ use crate::{
         Error, Fault, FaultKind, Location, Result,
         cpu::{
             Shared,
-            launch::{RESERVED_SHARED_BYTES, position},
+            abi::RESERVED_SHARED_BYTES,
             memory::{Access, Range},
             place,
         },
@@ -145,7 +145,7 @@ impl Block {
         let threads = config.block.count();
         let memory = spare.map_or_else(|| Memory::new(machine), Ok)?;
         let (shared, local, local_bytes) = (memory.shared, memory.local, local_bytes(code));
-        let at = position(config.grid, index);
+        let at = config.grid.position(index);
         let ctaid = [at.x, at.y, at.z];
         let used = code.shared_bytes + u64::from(config.shared_bytes);
         let env = Env {
@@ -186,7 +186,7 @@ impl Block {
         start: u64,
         local_bytes: u64,
     ) -> std::result::Result<Thread, Box<Fault>> {
-        let at = position(machine.config.block, index.into());
+        let at = machine.config.block.position(index.into());
         let mut thread = Thread {
             stack: Vec::new(),
             base: 0,

@@ -1,8 +1,11 @@
 //! Stepping one thread of a launch.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering},
+use std::{
+    any::Any,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use super::{
@@ -13,8 +16,8 @@ use super::{
 };
 use crate::{
     device::{
-        Arguments, Dim3, Error, Frame, LaunchConfig, Location, Result,
-        cpu::{Function, LaunchOptions, Shared, launch, memory::Range, place},
+        Dim3, Error, Frame, Location, Result,
+        cpu::{Shared, memory::Range, place},
     },
     ptx::{operand::Reg, print, types::Type},
 };
@@ -61,7 +64,7 @@ pub struct Debugger {
     workspace: Option<Range>,
     shared: Arc<Shared>,
     /// Keeps the module and its variables.
-    _function: Function,
+    _module: Arc<dyn Any + Send + Sync>,
 }
 
 /// Stops what a [`Debugger`] does, from another thread.
@@ -124,37 +127,19 @@ impl Drop for Debugger {
 }
 
 impl Debugger {
-    /// Prepares a launch; nothing has run yet, and the first thread of the first block is chosen.
-    ///
-    /// # Errors
-    /// Those of [`Stream::launch_with`](super::super::Stream::launch_with), and
-    /// [`Error::OutOfMemory`].
-    pub fn start(
-        function: &Function,
-        config: &LaunchConfig,
-        arguments: &Arguments,
+    /// Begins the launch of `order`, whose workspace it takes over, and keeps the `module`.
+    pub(in crate::device::cpu) fn new(
+        shared: Arc<Shared>,
+        order: &Order<'_>,
+        module: Arc<dyn Any + Send + Sync>,
     ) -> Result<Self> {
-        let checked = crate::device::Function::Cpu(function.clone());
-        let shared = function.shared().clone();
-        config.check(&checked, &shared.info)?;
-        arguments.check(&checked)?;
-        let program = function.program()?;
-        let workspace = config.cooperative.then(|| launch::workspace(&shared)).transpose()?;
-        let order = Order {
-            program,
-            kernel: function.name(),
-            config: *config,
-            arguments: arguments.bytes(),
-            options: &LaunchOptions::interpreted(),
-            abort: Arc::default(),
-            workspace,
-        };
-        let grid = Grid::new(&shared, &order);
+        let workspace = order.workspace;
+        let grid = Grid::new(&shared, order);
         if grid.is_err() {
             workspace.into_iter().for_each(|range| shared.arena.free_own(range));
         }
-        let _function = function.clone();
-        let mut debugger = Self { grid: grid?, block: 0, thread: 0, workspace, shared, _function };
+        let (block, thread) = (0, 0);
+        let mut debugger = Self { grid: grid?, block, thread, workspace, shared, _module: module };
         debugger.grid.begin()?;
         Ok(debugger)
     }

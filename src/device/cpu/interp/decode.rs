@@ -5,16 +5,12 @@ use std::{collections::HashMap, sync::Arc};
 mod image;
 mod operations;
 
-use super::{
-    layout::{Layout, Spot},
-    program::*,
-    value,
-};
+use super::{program::*, value};
 use crate::{
     device::{
         Result,
         cpu::{
-            jit::Globals,
+            layout::{Frame, Globals, Layout, Spot, function_handle},
             place::{self, Unsupported},
         },
     },
@@ -42,9 +38,9 @@ pub(in crate::device::cpu) fn program(
     let mut sites = Vec::new();
     let mut functions = Vec::new();
     for (index, function) in ptx.functions.iter().enumerate() {
-        functions.push(match &function.body {
-            Some(body) if layout.is_reached(index) => {
-                let decoder = Decoder::new(ptx, &layout, index as u32, function, body);
+        functions.push(match (&function.body, layout.frame(index)) {
+            (Some(body), Some(frame)) if layout.is_reached(index) => {
+                let decoder = Decoder::new(ptx, (&layout, frame), index, function, body);
                 Some(decoder.decode(text, &mut sites)?)
             }
             _ => None,
@@ -58,7 +54,8 @@ pub(in crate::device::cpu) fn program(
 struct Decoder<'a> {
     ptx: &'a Module,
     layout: &'a Layout<'a>,
-    index: u32,
+    frame: &'a Frame,
+    index: usize,
     function: &'a Function,
     body: &'a Body,
     registers: Vec<Slot>,
@@ -75,8 +72,8 @@ struct Decoder<'a> {
 impl<'a> Decoder<'a> {
     fn new(
         ptx: &'a Module,
-        layout: &'a Layout<'a>,
-        index: u32,
+        (layout, frame): (&'a Layout<'a>, &'a Frame),
+        index: usize,
         function: &'a Function,
         body: &'a Body,
     ) -> Self {
@@ -99,6 +96,7 @@ impl<'a> Decoder<'a> {
         Self {
             ptx,
             layout,
+            frame,
             index,
             function,
             body,
@@ -108,7 +106,7 @@ impl<'a> Decoder<'a> {
             filled: HashMap::new(),
             fills: Vec::new(),
             sink: slots,
-            local_bytes: layout.frame(index).local_bytes,
+            local_bytes: frame.local_bytes,
             labels,
         }
     }
@@ -140,7 +138,7 @@ impl<'a> Decoder<'a> {
             fills: self.fills,
             local_bytes: self.local_bytes.next_multiple_of(16),
             registers: self.registers,
-            shared_bytes: self.layout.frame(self.index).shared_bytes,
+            shared_bytes: self.frame.shared_bytes,
             calls,
         })
     }
@@ -152,7 +150,7 @@ impl<'a> Decoder<'a> {
         location: Option<LocationId>,
         sites: &mut Vec<Origin>,
     ) -> u32 {
-        sites.push(Origin { function: self.index, at: at as u32, line, location });
+        sites.push(Origin { function: self.index as u32, at: at as u32, line, location });
         sites.len() as u32 - 1
     }
 
@@ -269,14 +267,25 @@ impl<'a> Decoder<'a> {
             .spot(self.index, symbol)
             .ok_or(Unsupported::Part("a variable in this state space"))?;
         Ok(match spot {
-            Spot::Fixed(address) => self.constant(address.wrapping_add_signed(offset)),
+            Spot::Fixed { address: start, .. } | Spot::Shared { offset: start, .. } => {
+                self.constant(start.wrapping_add_signed(offset))
+            }
             Spot::DynamicShared => self.fill(Fill::DynamicShared(offset)),
-            Spot::Local(start) => self.fill(Fill::Local(start.wrapping_add_signed(offset))),
-            Spot::KernelParam(start) => {
+            Spot::Local { offset: start, .. } => {
+                self.fill(Fill::Local(start.wrapping_add_signed(offset)))
+            }
+            Spot::KernelParam { offset: start, .. } => {
                 self.fill(Fill::KernelParam(start.wrapping_add_signed(offset)))
             }
-            Spot::Argument(index) if offset == 0 => self.fill(Fill::Argument(index)),
-            Spot::Argument(_) => return Err(Unsupported::Part("an address within a parameter")),
+            Spot::FunctionParam { position, .. } if offset == 0 => {
+                self.fill(Fill::Argument(position as u32))
+            }
+            Spot::FunctionParam { .. } => {
+                return Err(Unsupported::Part("an address within a parameter"));
+            }
+            Spot::Function(index) => {
+                self.constant(function_handle(index).wrapping_add_signed(offset))
+            }
         })
     }
 

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::device::{
     FaultKind,
-    cpu::jit::{MAX_STRING, formatted},
+    cpu::printf::{MAX_STRING, formatted},
 };
 
 impl Machine {

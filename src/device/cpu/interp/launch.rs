@@ -15,8 +15,8 @@ use crate::device::{
     Error, LaunchConfig, Result,
     cpu::{
         LaunchOptions, Shared,
-        launch::Prints,
         memory::{Access, Range},
+        printf::Prints,
     },
 };
 

@@ -13,11 +13,8 @@ use crate::{
     device::{
         Fault, FaultKind, LaunchConfig,
         cpu::{
-            Shared,
-            launch::{Prints, RESERVED_SHARED_BYTES, position},
-            memory::Range,
-            place,
-            texture::Snapshot,
+            Shared, abi::RESERVED_SHARED_BYTES, layout::function_of, memory::Range, place,
+            printf::Prints, texture::Snapshot,
         },
     },
     ptx::{
@@ -339,7 +336,7 @@ impl Machine {
 
     /// The function that a pointer means, where it has such parameters.
     fn pointed(program: &Program, call: &Call, pointer: u64) -> Option<u32> {
-        let function = u32::try_from(pointer ^ super::program::FUNCTION_TAG).ok()?;
+        let function = function_of(pointer)?;
         let code = program.functions.get(function as usize)?.as_ref()?;
         let sizes = code.arguments.iter().map(|argument| argument.bytes);
         let alike = code.params == call.params && sizes.eq(call.sizes.iter().copied());
@@ -498,8 +495,8 @@ impl Machine {
             kernel: program.ptx.functions[self.kernel as usize].name.clone(),
             location: place::location(&program.ptx, location),
             inlined: place::inlined(&program.ptx, location),
-            block: position(self.config.grid, env.index),
-            thread: position(self.config.block, thread.index.into()),
+            block: self.config.grid.position(env.index),
+            thread: self.config.block.position(thread.index.into()),
             access: trouble.access.map(|(address, bytes, _)| (address, bytes)),
             space: trouble.access.and_then(|(_, _, space)| space),
             nearest,

@@ -13,12 +13,10 @@ mod exact;
 mod host;
 mod image;
 mod launch;
-mod layout;
 mod machine;
 mod memory;
 mod program;
 mod release;
-mod report;
 mod shadow;
 mod thread;
 mod value;
@@ -28,7 +26,6 @@ mod watch;
 use std::{sync::OnceLock, time::Instant};
 
 pub use debugger::{Canceller, Debugger, Register, Spot};
-pub use report::{Action, Finding, FindingKind, Report, Site};
 
 pub(super) use decode::program;
 pub(super) use launch::{Order, run};

@@ -279,6 +279,3 @@ pub(super) enum WarpOp {
     Redux(AtomOp, Type),
     Elect,
 }
-
-/// What stands for the address of a function: its index, tagged so that it is no address of the arena.
-pub(super) const FUNCTION_TAG: u64 = 0xF000_0000_0000_0000;

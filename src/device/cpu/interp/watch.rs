@@ -10,13 +10,17 @@ use super::{
     clock::Clocks,
     program::Program,
     release::{Ordering, Releases},
-    report::{self, Action, Finding, FindingKind, Report},
     shadow::{Accesses, Bytes, Kind, Seen},
 };
 use crate::{
     device::{
         LaunchConfig,
-        cpu::{launch::position, memory::Unwritten, options::Check, place},
+        cpu::{
+            memory::Unwritten,
+            options::Check,
+            place,
+            report::{self, Action, Finding, FindingKind, Report},
+        },
     },
     ptx::ast::Inlined,
 };
@@ -331,8 +335,8 @@ impl Watch {
             location: place::location(&self.program.ptx, origin.location),
             inlined: place::inlined(&self.program.ptx, origin.location),
             ptx_line: origin.line,
-            block: position(self.config.grid, block),
-            thread: position(self.config.block, thread.into()),
+            block: self.config.grid.position(block),
+            thread: self.config.block.position(thread.into()),
             action,
         }
     }

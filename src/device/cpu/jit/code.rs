@@ -10,7 +10,7 @@ use cranelift_module::{FuncId, default_libcall_names};
 use super::{images, internal, math};
 use crate::device::{
     Error, Result,
-    cpu::{launch::Entry, memory},
+    cpu::{abi::Entry, memory},
 };
 
 /// Addresses reserved for a module's code, so that its functions reach each other by near calls.

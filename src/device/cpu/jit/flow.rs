@@ -1,42 +1,10 @@
-//! What the compiler must know of a function's flow of control: its loops, what it calls, and which registers
-//! live where.
+//! What the compiler must know of a function's flow of control: its loops, and which registers live where.
 
 use crate::ptx::{
-    ast::{Body, FunctionKind, Module, Statement},
+    ast::{Body, Module, Statement},
     cfg::{Cfg, Liveness},
-    operand::{Decides, Operand, Reg, Special, Symbol},
+    operand::{Decides, Operand, Reg, Special},
 };
-
-/// For each function of the module, whether a kernel may call it.
-pub(super) fn reachable_functions(module: &Module) -> Vec<bool> {
-    let mut reached: Vec<bool> =
-        module.functions.iter().map(|f| f.kind == FunctionKind::Entry).collect();
-    let mut todo: Vec<usize> = (0..reached.len()).filter(|&index| reached[index]).collect();
-    // A variable may hold the address of any function that it names.
-    if takes_address(module) {
-        let funcs = 0..reached.len();
-        for index in funcs.filter(|&index| module.functions[index].body.is_some()) {
-            if !reached[index] {
-                reached[index] = true;
-                todo.push(index);
-            }
-        }
-    }
-    while let Some(index) = todo.pop() {
-        let Some(body) = &module.functions[index].body else { continue };
-        for instruction in body.instructions() {
-            for operand in &instruction.src {
-                if let Operand::Symbol(Symbol::Function(callee), _) = operand
-                    && let Some(seen) = reached.get_mut(*callee as usize)
-                    && !std::mem::replace(seen, true)
-                {
-                    todo.push(*callee as usize);
-                }
-            }
-        }
-    }
-    reached
-}
 
 /// Whether any function asks where the shared memory lies that is kept for the system: cooperative groups of more
 /// than a warp meet there.
@@ -47,18 +15,6 @@ pub(super) fn uses_reserved_shared(module: &Module) -> bool {
     };
     let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
     bodies.flat_map(Body::instructions).any(|i| i.src.iter().any(reserved))
-}
-
-fn takes_address(module: &Module) -> bool {
-    use crate::ptx::ast::{Init, Value};
-    fn of(init: &Init) -> bool {
-        match init {
-            Init::Value(Value::Address(a)) => matches!(a.symbol, Symbol::Function(_)),
-            Init::List(items) => items.iter().any(of),
-            Init::Value(_) | Init::Text(_) => false,
-        }
-    }
-    module.variables.iter().filter_map(|v| v.init.as_ref()).any(of)
 }
 
 /// For each label, whether a back edge ends there: every loop goes through such a label, the last of its block.

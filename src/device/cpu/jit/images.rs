@@ -5,7 +5,7 @@
 use crate::device::{
     FaultKind,
     cpu::{
-        launch::{Context, ImageCall},
+        abi::{Context, ImageCall},
         texture::{Fetch, Snapshot, SurfaceAccess, query_of},
     },
 };

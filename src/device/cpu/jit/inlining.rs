@@ -2,11 +2,11 @@
 
 use std::{borrow::Cow, collections::VecDeque};
 
-use super::{flow, sites::Sites, spin, sync};
+use super::{sites::Sites, spin, sync};
 use crate::{
     device::{
         Error, Result,
-        cpu::{NAME, place::Unsupported},
+        cpu::{NAME, layout::Reach, place::Unsupported},
     },
     ptx::{
         ast::{Function, FunctionKind, Module},
@@ -19,8 +19,10 @@ use crate::{
 /// The module with the functions that wait inlined, and for each function whether it is not to be compiled by
 /// itself.
 pub(super) fn inlined<'a>(module: &'a Module, text: &str) -> Result<(Cow<'a, Module>, Vec<bool>)> {
-    let reached = flow::reachable_functions(module);
-    let needs: Vec<Need> = module.functions.iter().zip(reached).map(need).collect();
+    let reach = Reach::new(module);
+    let functions = module.functions.iter().enumerate();
+    let needs: Vec<Need> =
+        functions.map(|(index, function)| need((function, reach.is_reached(index)))).collect();
     if needs.iter().all(|need| *need == Need::None) {
         return Ok((Cow::Borrowed(module), vec![false; needs.len()]));
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::code::Code;
 use crate::{
-    device::{FaultKind, Frame, FunctionInfo, Location, cpu::launch::Entry},
+    device::{FaultKind, Frame, FunctionInfo, Location, cpu::abi::Entry},
     ptx::op::WarpOp,
 };
 
@@ -45,7 +45,7 @@ impl Kernel {
 
     /// Where a thread in this state goes on.
     pub(in crate::device::cpu) fn resume(&self, state: u32) -> ResumePoint {
-        use crate::device::cpu::launch::{BLOCKED, DONE, YIELDED};
+        use crate::device::cpu::abi::{BLOCKED, DONE, YIELDED};
         let index = (state & !(BLOCKED | YIELDED)) as usize;
         let ended = ResumePoint { kind: Resume::Start, site: self.entry_site };
         if state == DONE { ended } else { self.resumes.get(index).copied().unwrap_or(ended) }

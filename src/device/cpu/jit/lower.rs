@@ -35,8 +35,9 @@ pub(super) use memory::Checked;
 pub(super) use crate::device::cpu::place::Unsupported;
 
 use super::{
-    Schedule, Unit, address,
+    Schedule, Unit,
     kernel::{ResumePoint, SiteKind},
+    known::Known,
     lanes,
     place::Place,
     sites::Sites,
@@ -46,7 +47,10 @@ use super::{
 use crate::{
     device::{
         Result,
-        cpu::launch::{Context, DONE},
+        cpu::{
+            abi::{Context, DONE},
+            layout::Frame,
+        },
     },
     ptx::{
         ast::{Body, Function, FunctionKind, LocationId, Statement},
@@ -86,14 +90,16 @@ pub(super) struct Lower<'a, 'f> {
     pub(super) b: FunctionBuilder<'f>,
     pub(super) unit: &'a Unit<'a>,
     pub(super) code: &'f mut JITModule,
+    /// The function's index in the module.
+    index: usize,
     pub(super) function: &'a Function,
     pub(super) body: &'a Body,
     pub(super) plan: sync::Plan,
     /// How groups of threads run side by side, where they do.
     pub(super) lanes: Option<lanes::Plan>,
-    pub(super) frame: address::Frame,
+    pub(super) frame: &'a Frame,
     /// Registers that hold an address known when compiling.
-    pub(super) known: address::Known,
+    pub(super) known: Known,
     pub(super) windows: Windows,
     sites: &'f mut Sites<'a>,
     registers: Vec<Variable>,
@@ -148,6 +154,7 @@ impl Thread {
 /// Lowers `function` into `clif`.
 pub(super) fn function<'a, 'f>(
     unit: &'a Unit<'a>,
+    index: usize,
     function: &'a Function,
     code: &'f mut JITModule,
     clif: &'f mut ir::Function,
@@ -162,9 +169,11 @@ pub(super) fn function<'a, 'f>(
     let mut plan = sync::Plan::new(function, body, &cfg, &liveness);
     unit.limits.check_kept(&function.name, &plan)?;
     let headers = super::flow::loop_headers(body, &cfg);
-    let frame = address::Frame::new(unit, function, body);
-    let known = address::Known::new(body);
-    let windows = Windows::new(unit, function, body, &frame);
+    let Some(frame) = unit.layout.frame(index) else {
+        return Err(super::internal("a function without a frame"));
+    };
+    let known = Known::new(body);
+    let windows = Windows::new(unit, index, function, body);
     let mut b = FunctionBuilder::new(clif, builder);
     let lanes = lanes::Plan::new(&mut b, function, body, (&cfg, &liveness), &plan, unit.lanes);
     plan.spill_bytes = lanes.as_ref().map_or(plan.spill_bytes, lanes::Plan::spill_bytes);
@@ -184,6 +193,7 @@ pub(super) fn function<'a, 'f>(
         b,
         unit,
         code,
+        index,
         function,
         body,
         plan,

@@ -1,7 +1,7 @@
 //! PTX to machine code, by Cranelift. In order:
 //!
-//! 1. [`globals`]: variables get memory.
-//! 2. [`inlining`]: device functions that wait become part of their callers.
+//! 1. [`inlining`]: device functions that wait become part of their callers.
+//! 2. [`Layout`]: variables, parameters and locals have their places.
 //! 3. [`flow`]: which registers live across the places where threads wait.
 //! 4. [`lower`]: each function becomes one CLIF function; a kernel's holds the loop over the threads of a block,
 //!    so that it is called once a block (or warp), not once a thread. Places where threads wait are resume
@@ -11,14 +11,12 @@
 //! All kernels of a module are compiled when it is loaded, so that what the device lacks is said then, not at a
 //! launch in the middle of a run.
 
-mod address;
 mod code;
 mod flow;
-mod format;
-mod globals;
 mod images;
 mod inlining;
 mod kernel;
+mod known;
 mod lanes;
 mod limits;
 mod lower;
@@ -38,14 +36,17 @@ use cranelift_codegen::{Context, ir};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::{FuncId, Linkage, Module as _};
 
-pub(super) use format::{MAX_STRING, formatted};
-pub(super) use globals::{Globals, Place as Placed};
 pub(super) use kernel::{Kernel, Reduce, Resume, Schedule};
-pub(super) use lanes::Lanes;
 pub(super) use lower::PROVIDED;
 pub(super) use output::take_assertion;
 
-use super::{NAME, launch::Entry, memory::Tables};
+use super::{
+    NAME,
+    abi::Entry,
+    layout::{Globals, Layout},
+    memory::Tables,
+    options::Lanes,
+};
 use crate::{
     device::{Error, FunctionInfo, Parameter, Result},
     ptx::ast::{Function, FunctionKind, Module},
@@ -57,7 +58,7 @@ use sites::Sites;
 /// What all functions of a module share while they are compiled.
 struct Unit<'a> {
     module: &'a Module,
-    globals: &'a Globals,
+    layout: &'a Layout<'a>,
     tables: Tables,
     lanes: Lanes,
     limits: Limits,
@@ -76,9 +77,10 @@ pub(super) fn compile(
     let (module, inlined) = inlining::inlined(module, text)?;
     let module = &*module;
     let mut code = code::empty_module()?;
-    let ids = declare(&mut code, module, &inlined)?;
+    let layout = Layout::new(module, globals);
+    let ids = declare(&mut code, module, &layout, &inlined)?;
     let reserves = flow::uses_reserved_shared(module);
-    let unit = Unit { module, globals, tables, lanes, limits: Limits::new(), ids };
+    let unit = Unit { module, layout: &layout, tables, lanes, limits: Limits::new(), ids };
     let mut sites = Sites::new(module, text);
     let mut kernels = Vec::new();
     let (mut context, mut builder) = (Context::new(), FunctionBuilderContext::new());
@@ -89,6 +91,7 @@ pub(super) fn compile(
         context.func.name = ir::UserFuncName::user(0, id.as_u32());
         let lowered = lower::function(
             &unit,
+            index,
             function,
             &mut code,
             &mut context.func,
@@ -121,11 +124,11 @@ pub(super) fn compile(
 fn declare(
     code: &mut cranelift_jit::JITModule,
     module: &Module,
+    layout: &Layout<'_>,
     inlined: &[bool],
 ) -> Result<Vec<Option<FuncId>>> {
-    let reached = flow::reachable_functions(module);
     let declare = |(index, function): (usize, &Function)| {
-        if function.body.is_none() || !reached[index] || inlined[index] {
+        if function.body.is_none() || !layout.is_reached(index) || inlined[index] {
             return Ok(None);
         }
         let signature = signature(function, code);
@@ -191,11 +194,6 @@ fn kernel(
         resumes: lowered.resumes,
         _code: code,
     }
-}
-
-/// What stands for the address of a function: its index, tagged so that it is no address of the arena.
-fn function_handle(index: u32) -> u64 {
-    0xF000_0000_0000_0000 | u64::from(index)
 }
 
 /// A mistake of ours, as an error: it must never end the process.

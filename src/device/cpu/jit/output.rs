@@ -1,10 +1,10 @@
 //! `printf`, `assert`, `malloc` and `free`: host functions that work on the arena.
 #![expect(unsafe_code, reason = "reads a kernel's memory through the context")]
 
-use super::format::{MAX_STRING, formatted};
 use crate::device::cpu::{
-    launch::{Context, Prints},
+    abi::Context,
     memory::{Arena, CHUNK_BITS},
+    printf::{MAX_STRING, Prints, formatted},
 };
 
 pub(super) fn functions() -> [(&'static str, *const u8); 4] {

@@ -18,7 +18,7 @@ use super::{
     place::Place,
 };
 use crate::{
-    device::cpu::launch::{Context, YIELDED},
+    device::cpu::abi::{Context, YIELDED},
     ptx::{
         ast::{Body, Statement},
         cfg::{BlockId, Cfg, Liveness, RegSet},

@@ -19,7 +19,7 @@ use super::{
     spin::{self, Spin},
 };
 use crate::{
-    device::cpu::launch::{BLOCKED, Context, Exchange, MAX_THREADS},
+    device::cpu::abi::{BLOCKED, Context, Exchange, MAX_THREADS},
     ptx::{
         ast::{Body, Function, FunctionKind, Statement},
         cfg::{Cfg, Liveness},

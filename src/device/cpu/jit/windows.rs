@@ -8,14 +8,14 @@ use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 
 use super::{
     Unit,
-    address::{self, Frame, Spot},
     kernel::SiteKind,
     lower::{Checked, Lower, Step},
     place::Place,
 };
 use crate::{
     device::cpu::{
-        launch::{Context, LANES},
+        abi::{Context, LANES},
+        layout::Spot,
         memory::{CHUNK_BITS, Tables},
     },
     ptx::{
@@ -71,7 +71,7 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    pub(super) fn new(unit: &Unit<'_>, function: &Function, body: &Body, frame: &Frame) -> Self {
+    pub(super) fn new(unit: &Unit<'_>, index: usize, function: &Function, body: &Body) -> Self {
         let accesses =
             body.instructions().filter(|i| matches!(i.op, Op::Ld(_) | Op::St(_))).count();
         if function.kind != FunctionKind::Entry || accesses > MOST_ACCESSES {
@@ -79,8 +79,7 @@ impl Windows {
         }
         let argument = |address: &Address| {
             let Base::Symbol(symbol) = address.base else { return None };
-            let Spot::KernelParam { offset, bytes } = address::spot(unit, function, frame, symbol)?
-            else {
+            let Spot::KernelParam { offset, bytes } = unit.layout.spot(index, symbol)? else {
                 return None;
             };
             let at = u64::try_from(address.offset).ok()?;

@@ -3,12 +3,13 @@
 
 use std::{ptr, sync::atomic::Ordering, thread};
 
-use super::{
-    BLOCKED, CANCELLED, Context, DONE, Run, STOPPED, Scratch, YIELDED, context, position, warp,
-};
+use super::{CANCELLED, Run, Scratch, warp};
 use crate::device::{
     FaultKind, Result,
-    cpu::jit::{Kernel, Resume, Schedule, take_assertion},
+    cpu::{
+        abi::{BARRIERS, BLOCKED, Context, DONE, STOPPED, WARP, YIELDED},
+        jit::{Kernel, Resume, Schedule, take_assertion},
+    },
 };
 
 /// Rounds that the threads of a block wait in loops before others may run in its place: blocks of other cores
@@ -64,7 +65,7 @@ impl Resident {
 
     /// Makes it the block with this index, not yet begun.
     pub(super) fn begin(&mut self, run: &Run, block: u64) {
-        let at = position(run.launch.config.grid, block);
+        let at = run.launch.config.grid.position(block);
         self.context.ctaid = [at.x, at.y, at.z];
         self.context.block = block;
         if run.launch.kernel().schedule == Schedule::Free {
@@ -72,7 +73,7 @@ impl Resident {
         }
         let threads = run.launch.config.block.count() as usize;
         self.scratch.states[..threads].fill(0);
-        self.context.arrived = [0; context::BARRIERS];
+        self.context.arrived = [0; BARRIERS];
         (self.idle, self.seen) = (0, 0);
     }
 
@@ -195,8 +196,8 @@ impl Body<'_> {
     /// Any kernel: each warp runs as far as it can by itself, then barriers open.
     fn run_warps(&mut self) -> std::result::Result<Progress, Stopped> {
         loop {
-            for begin in (0..self.threads).step_by(context::WARP) {
-                self.run_warp(begin, (begin + context::WARP as u32).min(self.threads))?;
+            for begin in (0..self.threads).step_by(WARP) {
+                self.run_warp(begin, (begin + WARP as u32).min(self.threads))?;
             }
             if self.states().iter().all(|state| *state == DONE) {
                 return Ok(Progress::Ended);
@@ -279,11 +280,11 @@ impl Body<'_> {
     fn open_barriers(&mut self) -> bool {
         let Resident { scratch, context, .. } = &*self.resident;
         let mut counts = context.arrived;
-        let mut expected = [0; context::BARRIERS];
+        let mut expected = [0; BARRIERS];
         let alive = self.states().iter().filter(|s| **s != DONE).count();
         for thread in self.waiting() {
             if let Resume::Barrier { .. } = self.kernel.resume(self.states()[thread]).kind {
-                let id = scratch.exchange.mask[thread] as usize % context::BARRIERS;
+                let id = scratch.exchange.mask[thread] as usize % BARRIERS;
                 counts[id] += 1;
                 expected[id] = match scratch.exchange.b[thread] {
                     0 => alive as u32,
@@ -292,7 +293,7 @@ impl Body<'_> {
             }
         }
         let open = |id: usize| expected[id] > 0 && counts[id] >= expected[id];
-        let opening: Vec<usize> = (0..context::BARRIERS).filter(|&id| open(id)).collect();
+        let opening: Vec<usize> = (0..BARRIERS).filter(|&id| open(id)).collect();
         opening.iter().for_each(|id| self.open(*id));
         !opening.is_empty()
     }
@@ -301,7 +302,7 @@ impl Body<'_> {
         let exchange = &self.resident.scratch.exchange;
         let at = |thread: &usize| {
             matches!(self.kernel.resume(self.states()[*thread]).kind, Resume::Barrier { .. })
-                && exchange.mask[*thread] as usize % context::BARRIERS == id
+                && exchange.mask[*thread] as usize % BARRIERS == id
         };
         let threads: Vec<usize> = self.waiting().filter(at).collect();
         let trues = threads.iter().filter(|t| exchange.value[**t] & 1 != 0).count() as u64;

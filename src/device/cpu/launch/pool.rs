@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use super::Run;
 use crate::device::{
     Error, Result,
-    cpu::{memory, stream, thread},
+    cpu::{memory, thread},
 };
 
 /// One helper less than there are cores, for the thread that launches works, too.
@@ -55,7 +55,7 @@ impl Jobs {
             job.helpers += 1;
             let (id, run) = (job.id, job.run.clone());
             drop(state);
-            let worked = stream::working(|| thread::guarded(|| run.work()));
+            let worked = thread::working(|| thread::guarded(|| run.work()));
             drop(run);
             state = self.lock();
             if let Some(job) = state.jobs.iter_mut().find(|job| job.id == id) {

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use super::{Context, Exchange, MAX_THREADS, Run, context};
+use super::Run;
 use crate::device::{
     LaunchConfig, Result,
     cpu::{
+        abi::{self, Context, Exchange, MAX_THREADS},
         jit::{Kernel, Schedule},
         memory::{Access, Arena, Range},
         thread,
@@ -58,7 +59,7 @@ impl Scratch {
         let mut shared_bytes = u64::from(kernel.info.shared_bytes) + u64::from(config.shared_bytes);
         let reserved_shared = shared_bytes.next_multiple_of(16);
         if kernel.reserves {
-            shared_bytes = reserved_shared + u64::from(context::RESERVED_SHARED_BYTES);
+            shared_bytes = reserved_shared + u64::from(abi::RESERVED_SHARED_BYTES);
         }
         fit(arena, &mut self.shared, shared_bytes, Access::ReadWrite)?;
         let arguments = &launch.arguments;
@@ -98,7 +99,7 @@ impl Scratch {
             thread: 0,
             fault_site: 0,
             dynamic_shared_bytes: config.shared_bytes,
-            arrived: [0; context::BARRIERS],
+            arrived: [0; abi::BARRIERS],
             reserved_shared: reserved_shared as u32,
             heap: &raw const run.shared.arena,
             prints: &raw const run.prints,
@@ -107,7 +108,7 @@ impl Scratch {
             objects: &raw const *run.objects,
             surfaces: run.objects.flat_surfaces().0,
             surface_count: run.objects.flat_surfaces().1,
-            image: context::ImageCall::default(),
+            image: abi::ImageCall::default(),
             image_fault: None,
         })
     }
@@ -116,7 +117,7 @@ impl Scratch {
 /// Local memory of a block: threads that never wait for each other use the same, but for those side by side.
 fn local_bytes(kernel: &Kernel, config: LaunchConfig) -> u64 {
     let stacks = match kernel.schedule {
-        Schedule::Free if kernel.lanes => context::LANES as u64,
+        Schedule::Free if kernel.lanes => abi::LANES as u64,
         Schedule::Free => 1,
         Schedule::Block | Schedule::Warp => config.block.count(),
     };

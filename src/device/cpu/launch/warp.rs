@@ -1,8 +1,10 @@
 //! Operations of a warp: done by the host once every lane that takes part waits for it.
 
-use super::{BLOCKED, DONE, Exchange, context::WARP};
 use crate::{
-    device::cpu::jit::{Kernel, Resume},
+    device::cpu::{
+        abi::{BLOCKED, DONE, Exchange, WARP},
+        jit::{Kernel, Resume},
+    },
     ptx::{
         modifier::{AtomOp, ShflMode, VoteMode},
         op::WarpOp,

@@ -2,19 +2,20 @@
 
 use std::fmt;
 
+use warpaint::device::cpu::Lanes;
+
 /// How a child is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// `always`, `never` or `auto`: whether groups of threads run side by side.
-    pub lanes: &'static str,
+    pub lanes: Lanes,
     pub cores: usize,
 }
 
 pub const SETTINGS: [Setting; 4] = [
-    Setting { lanes: "always", cores: 1 },
-    Setting { lanes: "auto", cores: 2 },
-    Setting { lanes: "never", cores: 1 },
-    Setting { lanes: "always", cores: 2 },
+    Setting { lanes: Lanes::Always, cores: 1 },
+    Setting { lanes: Lanes::WhereFaster, cores: 2 },
+    Setting { lanes: Lanes::Never, cores: 1 },
+    Setting { lanes: Lanes::Always, cores: 2 },
 ];
 
 impl Setting {
@@ -25,7 +26,12 @@ impl Setting {
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.lanes, self.cores)
+        let lanes = match self.lanes {
+            Lanes::Always => "always",
+            Lanes::WhereFaster => "auto",
+            Lanes::Never => "never",
+        };
+        write!(f, "{lanes}-{}", self.cores)
     }
 }
 

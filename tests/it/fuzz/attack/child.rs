@@ -52,7 +52,7 @@ pub fn serve() {
         say(&format!("panicked {place} {message}"));
     }));
     marks::use_cores(setting.cores, std::process::id() as usize);
-    let house = House::new().unwrap();
+    let house = House::new(setting.lanes).unwrap();
     match words[..] {
         ["run", _, first, count] => {
             let (first, count): (u64, u64) = (first.parse().unwrap(), count.parse().unwrap());

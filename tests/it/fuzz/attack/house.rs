@@ -10,7 +10,7 @@ use warpaint::device::{
     AddressMode, Arguments, Array, ArrayDescriptor, ArrayShape, Channel, Device, Error, Fill,
     Filter, Format, Function, LaunchConfig, Memory, ReadMode, Stream, Surface, Texture,
     TextureDescriptor, TextureSource,
-    cpu::{Check, LaunchOptions},
+    cpu::{Check, Lanes, LaunchOptions},
 };
 
 use super::{
@@ -132,6 +132,7 @@ impl Neighbour {
 }
 
 pub struct House {
+    lanes: Lanes,
     pub device: Device,
     stream: Stream,
     fields: [Field; 2],
@@ -149,7 +150,7 @@ pub struct House {
 }
 
 impl House {
-    pub fn new() -> Result<Self, Error> {
+    pub fn new(lanes: Lanes) -> Result<Self, Error> {
         let device = Device::cpu()?;
         let mut marks = Marks::new();
         let stream = device.stream()?;
@@ -171,12 +172,14 @@ impl House {
         let on_stack = [marks.secret; 1024];
         let printed = Arc::<Mutex<String>>::default();
         if let Device::Cpu(cpu) = &device {
+            cpu.set_launch_options(LaunchOptions { lanes, ..LaunchOptions::default() });
             let printed = printed.clone();
             cpu.print_to(move |text| printed.lock().unwrap().push_str(text));
         }
-        let code = Self::new as fn() -> Result<Self, Error> as usize as u64;
+        let code = Self::new as fn(Lanes) -> Result<Self, Error> as usize as u64;
         marks.given.extend([((&raw const on_stack) as u64, 1 << 20), (code, 1 << 16)]);
         let mut house = Self {
+            lanes,
             stream,
             fields,
             marks,
@@ -429,14 +432,13 @@ impl House {
         let (arguments, mut config, given) = self.prepare(function, case, field);
         let mut check = Check::all();
         check.line_counts = false;
+        let compiled = LaunchOptions { lanes: self.lanes, ..LaunchOptions::default() };
         let options = match mode {
-            Mode::Jit | Mode::Beside => LaunchOptions::default(),
-            Mode::Deterministic => {
-                LaunchOptions { deterministic: true, ..LaunchOptions::default() }
-            }
+            Mode::Jit | Mode::Beside => compiled,
+            Mode::Deterministic => LaunchOptions { deterministic: true, ..compiled },
             Mode::Cooperative => {
                 config.cooperative = true;
-                LaunchOptions::default()
+                compiled
             }
             Mode::Interpreter => LaunchOptions::interpreted(),
             Mode::Checked => LaunchOptions::checked(&check),

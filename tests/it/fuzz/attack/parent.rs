@@ -127,13 +127,9 @@ fn kind_of(what: &str) -> String {
     kind.trim_end().to_owned()
 }
 
-fn start(setting: Setting, order: &str) -> Child {
+fn start(order: &str) -> Child {
     let mut command = support::alone("fuzz::attack::child_that_may_come_to_harm");
     command.env(ORDER, order).env_remove("WARPAINT_FUZZ_SECONDS");
-    match setting.lanes {
-        "auto" => command.env_remove("WARPAINT_LANES"),
-        lanes => command.env("WARPAINT_LANES", lanes),
-    };
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     command.spawn().unwrap()
 }
@@ -185,7 +181,7 @@ pub fn run(setting: Setting, first: u64, count: u64) -> Summary {
     let mut summary = Summary::default();
     let (mut next, last) = (first, first + count);
     while next < last {
-        let child = start(setting, &format!("run {setting} {next} {}", last - next));
+        let child = start(&format!("run {setting} {next} {}", last - next));
         let end = follow(child, |line| summary.add(line));
         let Some((number, mode, what)) = end.harm else { break };
         next = number + 1;
@@ -287,7 +283,7 @@ fn try_all(setting: Setting, mode: &str, cases: &[Case], tell: impl FnMut(&str))
         fs::write(&path, case.with("")).unwrap();
         order += &format!(" {}", path.display());
     }
-    follow(start(setting, &order), tell).harm.map(|(_, _, what)| what)
+    follow(start(&order), tell).harm.map(|(_, _, what)| what)
 }
 
 /// Where findings are kept.

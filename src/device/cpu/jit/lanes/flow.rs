@@ -12,7 +12,7 @@ use super::super::{
 use crate::{
     device::{
         Result,
-        cpu::launch::{Context, DONE, LANES},
+        cpu::abi::{Context, DONE, LANES},
     },
     ptx::{
         ast::{Body, Statement},

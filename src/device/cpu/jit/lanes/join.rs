@@ -12,7 +12,7 @@ use super::super::{
     sync,
 };
 use crate::{
-    device::cpu::launch::LANES,
+    device::cpu::abi::LANES,
     ptx::{
         ast::{Body, Statement},
         cfg::{BlockId, Cfg, Liveness, RegSet},

@@ -16,7 +16,7 @@ use super::{
     skip::Skip,
 };
 use crate::{
-    device::cpu::launch::{Context, LANES},
+    device::cpu::abi::{Context, LANES},
     ptx::{
         ast::Body,
         cfg::{Cfg, Liveness, RegSet, step_back},

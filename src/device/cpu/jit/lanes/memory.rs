@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     device::cpu::{
-        launch::{Context, LANES},
+        abi::{Context, LANES},
         memory::CHUNK_BITS,
     },
     ptx::{

@@ -34,7 +34,7 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 
 use super::{lower::Lower, sync};
 use crate::{
-    device::cpu::launch::LANES,
+    device::cpu::{abi::LANES, options::Lanes},
     ptx::{
         ast::{Body, Function, FunctionKind},
         cfg::{Cfg, Liveness, RegSet},
@@ -48,29 +48,6 @@ pub(super) use fault::misplaced_lane;
 
 /// What is found out of a body here takes time that may grow with the square of its size.
 const MOST_INSTRUCTIONS: usize = 20_000;
-
-/// Whether threads are to run side by side.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::device::cpu) enum Lanes {
-    /// Where that is estimated to be faster.
-    #[default]
-    WhereFaster,
-    /// Wherever it is possible.
-    Always,
-    /// Nowhere.
-    Never,
-}
-
-impl Lanes {
-    /// What `WARPAINT_LANES` (`always` or `never`) says: for tests and measurements.
-    pub(in crate::device::cpu) fn of_environment() -> Self {
-        match std::env::var("WARPAINT_LANES").as_deref() {
-            Ok("always") => Self::Always,
-            Ok("never") => Self::Never,
-            _ => Self::WhereFaster,
-        }
-    }
-}
 
 /// What the lowering for groups needs to know.
 pub(super) struct Plan {

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     device::{
         Result,
-        cpu::launch::{Context, LANES},
+        cpu::abi::{Context, LANES},
     },
     ptx::{
         ast::Statement,

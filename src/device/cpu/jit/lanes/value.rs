@@ -4,7 +4,7 @@ use cranelift_codegen::ir::{self, ConstantData, InstBuilder, MemFlagsData, Value
 
 use super::super::lower::{Lower, Step, clif_type, int_type};
 use crate::{
-    device::cpu::launch::LANES,
+    device::cpu::abi::LANES,
     ptx::{
         inst::Instruction,
         operand::{Operand, Reg},

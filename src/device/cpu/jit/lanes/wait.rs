@@ -8,7 +8,7 @@ use super::super::{
     sync::resume_kind,
 };
 use crate::{
-    device::cpu::launch::{BLOCKED, LANES},
+    device::cpu::abi::{BLOCKED, LANES},
     ptx::{inst::Instruction, operand::Reg, types::Type},
 };
 

@@ -12,13 +12,9 @@ use crate::{
     device::{
         Result,
         cpu::{
-            jit::{
-                address::{self, Spot},
-                function_handle,
-                kernel::SiteKind,
-                place::Place,
-            },
-            launch::{Context, STOPPED},
+            abi::{Context, STOPPED},
+            jit::{kernel::SiteKind, place::Place},
+            layout::{Spot, function_handle},
         },
     },
     ptx::{
@@ -182,7 +178,7 @@ impl Lower<'_, '_> {
     /// A `.param` variable of this function, for a parameter that is passed in it.
     fn variable_place(&mut self, local: u32, param: &Param) -> Step<Place> {
         let symbol = Symbol::Local(local);
-        match address::spot(self.unit, self.function, &self.frame, symbol) {
+        match self.spot(symbol) {
             Some(Spot::Local { offset, bytes }) if bytes >= param.bytes() => {
                 let base = self.b.use_var(self.local);
                 Ok(Place::new(base, offset as i64, bytes))

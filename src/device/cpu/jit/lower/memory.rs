@@ -9,13 +9,9 @@ use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use super::{Lower, Step, Unsupported, clif_type, int_type};
 use crate::{
     device::cpu::{
-        jit::{
-            Schedule,
-            address::{self, Spot},
-            kernel::SiteKind,
-            place::Place,
-        },
-        launch::{Context, LANES},
+        abi::{Context, LANES},
+        jit::{Schedule, kernel::SiteKind, place::Place},
+        layout::{Spot, function_handle},
         memory::{CHUNK_BITS, Tables},
     },
     ptx::{
@@ -238,7 +234,7 @@ impl Lower<'_, '_> {
         offset: i64,
         checked: Checked,
     ) -> Step<Option<Place>> {
-        let spot = address::spot(self.unit, self.function, &self.frame, symbol);
+        let spot = self.spot(symbol);
         let Some(spot) = spot else { return Ok(None) };
         let fits = |start: u64, bytes: u64| {
             let end = offset.checked_add(i64::from(checked.bytes));
@@ -405,9 +401,14 @@ impl Lower<'_, '_> {
         self.b.ins().icmp(IntCC::UnsignedLessThan, offset, end)
     }
 
+    /// Where a symbol lies.
+    pub(super) fn spot(&self, symbol: Symbol) -> Option<Spot> {
+        self.unit.layout.spot(self.index, symbol)
+    }
+
     /// The address of a symbol in its own space.
     pub(super) fn symbol_address(&mut self, symbol: Symbol, offset: i64) -> Step<Value> {
-        let spot = address::spot(self.unit, self.function, &self.frame, symbol);
+        let spot = self.spot(symbol);
         let spot = spot.ok_or(Unsupported::Part("a variable in this state space"))?;
         let add = |lower: &mut Self, base: Value, start: u64| {
             lower.b.ins().iadd_imm_s(base, (start as i64).wrapping_add(offset))
@@ -440,7 +441,7 @@ impl Lower<'_, '_> {
                 add(self, base, 0)
             }
             Spot::Function(index) => {
-                let handle = crate::device::cpu::jit::function_handle(index);
+                let handle = function_handle(index);
                 self.b.ins().iconst(types::I64, handle as i64)
             }
         })

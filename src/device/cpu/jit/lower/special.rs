@@ -7,8 +7,8 @@ use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use super::{Lower, Step, Unsupported, clif_type, int_type, memory::Window};
 use crate::{
     device::cpu::{
-        jit::address::{self, Spot},
-        launch::{Context, RESERVED_SHARED_BYTES},
+        abi::{Context, RESERVED_SHARED_BYTES},
+        layout::Spot,
     },
     ptx::{
         inst::Instruction,
@@ -69,7 +69,7 @@ impl Lower<'_, '_> {
                 continue;
             }
             let symbol = Symbol::Variable(index);
-            let spot = address::spot(self.unit, self.function, &self.frame, symbol);
+            let spot = self.spot(symbol);
             let Some(Spot::Fixed { address: start, bytes, .. }) = spot else { continue };
             let offset = self.b.ins().iadd_imm_s(address, (start as i64).wrapping_neg());
             let cc = IntCC::UnsignedLessThan;

@@ -7,8 +7,8 @@ use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, condcodes::IntC
 use super::{Lower, Step, Unsupported, clif_type};
 use crate::{
     device::cpu::{
+        abi::{Context, ImageCall},
         jit::{images, kernel::SiteKind, place::Place},
-        launch::{Context, ImageCall},
         texture::{Fetch, Flat, SurfaceAccess, is_answered},
     },
     ptx::{

@@ -11,8 +11,8 @@ use crate::{
     device::{
         Result,
         cpu::{
+            abi::{Context, STOPPED},
             jit::place::Place,
-            launch::{Context, STOPPED},
         },
     },
     ptx::cfg::RegSet,

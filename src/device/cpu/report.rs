@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use crate::device::{Dim3, Frame, Location, spelling::spelled};
 
-/// What the launches with one [`Check`](super::super::Check) did.
+/// What the launches with one [`Check`](super::Check) did.
 ///
 /// ```
 /// use warpaint::device::{Device, LaunchConfig, cpu};

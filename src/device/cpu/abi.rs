@@ -1,45 +1,45 @@
 //! What compiled code and the host share while a block runs. The layout is a contract: compiled code
 //! addresses the fields by [`std::mem::offset_of`].
+//!
+//! It names memory, texture objects and what is printed, whose addresses it holds; who compiles, interprets and
+//! launches names it.
 
 use std::sync::atomic::AtomicU32;
 
-use super::Prints;
-use crate::device::{
-    FaultKind,
-    cpu::{
-        memory::{Arena, Tables},
-        texture::Snapshot,
-    },
+use super::{
+    memory::{Access, Arena, Range, Tables},
+    printf::Prints,
+    texture::Snapshot,
 };
+use crate::device::{FaultKind, Result};
 
 /// Most threads of a block.
-pub(in crate::device::cpu) const MAX_THREADS: usize = 1024;
+pub(super) const MAX_THREADS: usize = 1024;
 /// Threads of a warp.
-pub(in crate::device::cpu) const WARP: usize = 32;
+pub(super) const WARP: usize = 32;
 /// Threads that run side by side.
-pub(in crate::device::cpu) const LANES: usize = 4;
+pub(super) const LANES: usize = 4;
 /// A thread's state is 0 before its start, else the resume point at which it goes on; with this bit it waits
 /// there for others.
-pub(in crate::device::cpu) const BLOCKED: u32 = 1 << 31;
+pub(super) const BLOCKED: u32 = 1 << 31;
 /// A thread's state with this bit: it has given way, and goes on there at its next turn.
-pub(in crate::device::cpu) const YIELDED: u32 = 1 << 30;
+pub(super) const YIELDED: u32 = 1 << 30;
 /// The state of a thread that has ended.
-pub(in crate::device::cpu) const DONE: u32 = !(BLOCKED | YIELDED);
+pub(super) const DONE: u32 = !(BLOCKED | YIELDED);
 /// What the entry returns when a thread was stopped; else the number of threads that wait.
-pub(in crate::device::cpu) const STOPPED: u32 = u32::MAX;
+pub(super) const STOPPED: u32 = u32::MAX;
 /// Shared memory of a block that is kept for the system: what GPUs from compute capability 8.0 on keep.
-pub(in crate::device::cpu) const RESERVED_SHARED_BYTES: u32 = 1 << 10;
+pub(super) const RESERVED_SHARED_BYTES: u32 = 1 << 10;
 /// Barriers of a block.
-pub(in crate::device::cpu) const BARRIERS: usize = 16;
+pub(super) const BARRIERS: usize = 16;
 
 /// The compiled kernel: runs the threads `begin..end` of the context's block until each waits or has ended.
-pub(in crate::device::cpu) type Entry =
-    unsafe extern "C" fn(context: *mut Context, begin: u32, end: u32) -> u32;
+pub(super) type Entry = unsafe extern "C" fn(context: *mut Context, begin: u32, end: u32) -> u32;
 
 /// The block that runs, as compiled code sees it. Addresses are those of the host.
 #[derive(Debug)]
 #[repr(C)]
-pub(in crate::device::cpu) struct Context {
+pub(super) struct Context {
     /// Not 0 when the launch is to stop.
     pub abort: *const AtomicU32,
     pub arena: Tables,
@@ -101,7 +101,7 @@ pub(in crate::device::cpu) struct Context {
 /// What a texture or surface instruction passes to the host and gets back.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(16))]
-pub(in crate::device::cpu) struct ImageCall {
+pub(super) struct ImageCall {
     /// Coordinates in the instruction's order.
     pub at: [u32; 4],
     /// Texels added to them, in x, y and z.
@@ -113,7 +113,7 @@ pub(in crate::device::cpu) struct ImageCall {
 /// What threads that wait for each other hand over, one element a thread.
 #[derive(Debug)]
 #[repr(C)]
-pub(in crate::device::cpu) struct Exchange {
+pub(super) struct Exchange {
     /// The value given.
     pub value: [u64; MAX_THREADS],
     /// The value received.
@@ -139,4 +139,13 @@ impl Exchange {
             predicate: [0; MAX_THREADS],
         })
     }
+}
+
+/// A grid's workspace as CUDA's cooperative groups know it: its size, and a barrier's counter.
+pub(super) fn workspace(arena: &Arena) -> Result<Range> {
+    let range = arena.alloc_own(8, Access::ReadWrite)?;
+    let words: Vec<u8> = [8u32, 0].into_iter().flat_map(u32::to_le_bytes).collect();
+    let written = arena.write(range.address, &words);
+    debug_assert!(written, "it was just allocated");
+    Ok(range)
 }

@@ -1,0 +1,82 @@
+//! Registers that hold an address that is known when compiling, so that their accesses need no check.
+
+use std::collections::HashMap;
+
+use crate::ptx::{
+    ast::{Body, Statement},
+    inst::{Instruction, Op},
+    modifier::Carry,
+    operand::{Address, Base, Operand, Reg, Symbol},
+    types::{Space, Type},
+};
+
+/// Registers that are written once, with a symbol's address plus a constant.
+#[derive(Debug, Default)]
+pub(super) struct Known(HashMap<Reg, (Symbol, i64)>);
+
+impl Known {
+    pub(super) fn new(body: &Body) -> Self {
+        let mut writes: HashMap<Reg, u32> = HashMap::new();
+        for instruction in body.instructions() {
+            instruction.for_each_def(|reg| *writes.entry(reg).or_default() += 1);
+        }
+        let mut known = Self::default();
+        // In the order of the text: a value is written before it is read, except round loops, which do not
+        // move constants.
+        for statement in &body.statements {
+            let Statement::Instruction(instruction) = statement else { continue };
+            if let Some((reg, value)) = known.result(body, instruction)
+                && writes.get(&reg) == Some(&1)
+            {
+                known.0.insert(reg, value);
+            }
+        }
+        known
+    }
+
+    fn result(&self, body: &Body, i: &Instruction) -> Option<(Reg, (Symbol, i64))> {
+        let reg = i.dst.first()?.reg()?;
+        if i.guard.is_some() || i.dst.len() != 1 || body.registers.ty(reg).bytes() < 4 {
+            return None;
+        }
+        let value = match (&i.op, i.src.as_slice()) {
+            (Op::Mov { lanes: 0 | 1, .. }, [source]) => self.operand(source)?,
+            // Shared memory has offsets of its own; the other spaces' addresses are generic ones.
+            (
+                Op::Cvta {
+                    space: Space::Local | Space::Global | Space::Const | Space::Param, ..
+                },
+                [source],
+            ) => self.operand(source)?,
+            (Op::Add { ty: Type::S64 | Type::U64 | Type::S32 | Type::U32, carry, .. }, [a, b])
+                if *carry == Carry::default() =>
+            {
+                match (self.operand(a), b) {
+                    (Some((symbol, offset)), Operand::Int(int)) => {
+                        (symbol, offset.checked_add(*int)?)
+                    }
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        Some((reg, value))
+    }
+
+    fn operand(&self, operand: &Operand) -> Option<(Symbol, i64)> {
+        if let Operand::Symbol(symbol, offset) = operand {
+            return Some((*symbol, *offset));
+        }
+        self.0.get(&operand.reg()?).copied()
+    }
+
+    /// The symbol and offset that an address is known to be.
+    pub(super) fn resolve(&self, address: &Address) -> Option<(Symbol, i64)> {
+        let (symbol, offset) = match address.base {
+            Base::Symbol(symbol) => (symbol, 0),
+            Base::Reg(reg) => *self.0.get(&reg)?,
+            Base::Absolute => return None,
+        };
+        Some((symbol, offset.checked_add(address.offset)?))
+    }
+}

@@ -1,0 +1,157 @@
+//! What each function may call, and the shared memory that it and those may use.
+
+use crate::ptx::{
+    ast::{Body, Function, FunctionKind, Init, Module, Value},
+    inst::{Instruction, Op},
+    operand::{Operand, Symbol},
+    types::Space,
+};
+
+/// The shared memory that a function uses, or one that it may call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Shared {
+    /// Variables of the module.
+    pub(super) of_module: bool,
+    /// Dynamic shared memory.
+    pub(super) dynamic: bool,
+}
+
+impl Shared {
+    fn join(self, other: Self) -> Self {
+        Self {
+            of_module: self.of_module || other.of_module,
+            dynamic: self.dynamic || other.dynamic,
+        }
+    }
+}
+
+/// What the functions of a module reach.
+#[derive(Debug)]
+pub(in crate::device::cpu) struct Reach {
+    reached: Vec<bool>,
+    shared: Vec<Shared>,
+}
+
+impl Reach {
+    pub(in crate::device::cpu) fn new(module: &Module) -> Self {
+        let calls = calls(module);
+        let own = module.functions.iter().map(|function| own_shared(module, function));
+        let own = own.chain([Shared::default()]).collect();
+        Self { reached: reached(module, &calls), shared: joined(own, &calls) }
+    }
+
+    /// Whether a kernel may call the function, or it is one.
+    pub(in crate::device::cpu) fn is_reached(&self, function: usize) -> bool {
+        self.reached[function]
+    }
+
+    pub(super) fn shared(&self, function: usize) -> Shared {
+        self.shared[function]
+    }
+}
+
+/// For each function those that it may call. Behind the last one stands, for all calls through pointers, whatever has an
+/// address that is taken anywhere.
+fn calls(module: &Module) -> Vec<Vec<usize>> {
+    let through_pointers = module.functions.len();
+    let mut calls = vec![Vec::new(); through_pointers + 1];
+    let mut addressed = Vec::new();
+    module.variables.iter().filter_map(|v| v.init.as_ref()).for_each(|i| named(i, &mut addressed));
+    for (index, function) in module.functions.iter().enumerate() {
+        for i in function.body.iter().flat_map(Body::instructions) {
+            match call_target(i) {
+                Some(Some(target)) => calls[index].push(target),
+                Some(None) => calls[index].push(through_pointers),
+                None => {}
+            }
+            let operands = i.src.iter().skip(usize::from(call_target(i).is_some()));
+            addressed.extend(operands.flat_map(Operand::lanes).filter_map(function_of));
+        }
+    }
+    calls[through_pointers] = addressed;
+    for list in &mut calls {
+        list.sort_unstable();
+        list.dedup();
+    }
+    calls
+}
+
+/// The function that is called, where it is a call; none where a pointer says which.
+fn call_target(i: &Instruction) -> Option<Option<usize>> {
+    let Op::Call { .. } = i.op else { return None };
+    Some(i.src.first().and_then(function_of))
+}
+
+fn function_of(operand: &Operand) -> Option<usize> {
+    match operand.symbol()? {
+        Symbol::Function(index) => Some(index as usize),
+        Symbol::Variable(_) | Symbol::Local(_) | Symbol::Param(_) | Symbol::Return(_) => None,
+    }
+}
+
+/// Functions whose address an initialiser holds: tables of virtual functions.
+fn named(init: &Init, found: &mut Vec<usize>) {
+    match init {
+        Init::Value(Value::Address(address)) => match address.symbol {
+            Symbol::Function(index) => found.push(index as usize),
+            Symbol::Variable(_) | Symbol::Local(_) | Symbol::Param(_) | Symbol::Return(_) => {}
+        },
+        Init::List(items) => items.iter().for_each(|item| named(item, found)),
+        Init::Value(_) | Init::Text(_) => {}
+    }
+}
+
+/// What kernels may call.
+fn reached(module: &Module, calls: &[Vec<usize>]) -> Vec<bool> {
+    let is_kernel = |function: &Function| function.kind == FunctionKind::Entry;
+    let mut reached: Vec<bool> = module.functions.iter().map(is_kernel).chain([false]).collect();
+    let mut open: Vec<usize> = (0..reached.len()).filter(|&index| reached[index]).collect();
+    while let Some(index) = open.pop() {
+        for &callee in &calls[index] {
+            if !std::mem::replace(&mut reached[callee], true) {
+                open.push(callee);
+            }
+        }
+    }
+    reached
+}
+
+/// With each function's the shared memory of those that it may call.
+fn joined(mut shared: Vec<Shared>, calls: &[Vec<usize>]) -> Vec<Shared> {
+    let mut callers = vec![Vec::new(); calls.len()];
+    for (caller, callees) in calls.iter().enumerate() {
+        callees.iter().for_each(|&callee| callers[callee].push(caller));
+    }
+    // Each changes twice at most, since there are two flags.
+    let mut open: Vec<usize> = (0..shared.len()).collect();
+    while let Some(callee) = open.pop() {
+        for &caller in &callers[callee] {
+            let with = shared[caller].join(shared[callee]);
+            if with != shared[caller] {
+                shared[caller] = with;
+                open.push(caller);
+            }
+        }
+    }
+    shared
+}
+
+/// The shared memory that a function names itself.
+fn own_shared(module: &Module, function: &Function) -> Shared {
+    let mut shared = Shared::default();
+    let Some(body) = &function.body else { return shared };
+    let operands = body.instructions().flat_map(|i| &i.src).flat_map(Operand::lanes);
+    for symbol in operands.filter_map(Operand::symbol) {
+        let variable = match symbol {
+            Symbol::Variable(index) => module.variables.get(index as usize),
+            Symbol::Local(index) => body.locals.get(index as usize),
+            Symbol::Param(_) | Symbol::Return(_) | Symbol::Function(_) => None,
+        };
+        let Some(variable) = variable else { continue };
+        shared.dynamic |= variable.is_dynamic();
+        let of_module = matches!(symbol, Symbol::Variable(_));
+        let is_static = matches!(variable.space, Space::Shared | Space::SharedCta);
+        shared.of_module |= of_module && is_static && !variable.is_dynamic();
+    }
+    shared
+}
