@@ -126,6 +126,9 @@ fn edges(sources: &[Source], parent: &[&str]) -> BTreeMap<(String, String), Stri
     let mut edges = BTreeMap::new();
     for source in sources.iter().filter(|source| source.module.starts_with(&head.module)) {
         let Some(own) = source.module.get(depth) else { continue };
+        if source.module.iter().any(|module| module == "tests") {
+            continue;
+        }
         for name in &source.names {
             let path = source.absolute(name);
             if path[0] != "crate" || path.len() < depth + 2 || path[1..=depth] != *parent {

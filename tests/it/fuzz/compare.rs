@@ -201,7 +201,8 @@ fn nvidia() -> Option<Device> {
     crate::support::nvidia()
 }
 
-/// Where two outcomes differ first, in words; `name` tells what lies at a byte of a buffer. Two errors agree on nothing.
+/// Where two outcomes differ first, in words; `name` tells what lies at a byte of a buffer. Two errors agree on
+/// nothing.
 pub fn difference(
     a: &Outcome,
     b: &Outcome,

@@ -1,6 +1,6 @@
 //! What a Rust source names, read off its syntax tree.
 
-use std::{collections::HashMap, fs, path::Path};
+use std::{collections::HashMap, path::Path};
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::{
@@ -62,19 +62,21 @@ impl Source {
 
     /// The name with the first segment as the file's `use` and `mod` have it.
     pub fn absolute(&self, name: &Name) -> Vec<String> {
-        let Some(first) = name.path.first() else { return Vec::new() };
+        let Some((first, rest)) = name.path.split_first() else { return Vec::new() };
+        // What is imported may be a module's of this file, too.
         let begin = match self.imports.get(first) {
-            // `use glow;` calls it what it is.
-            Some(import) if import.first() != Some(first) => import.clone(),
-            _ if self.children.contains(first) => {
-                let mut path = vec!["crate".to_owned()];
-                path.extend(self.module.iter().cloned());
-                path.push(first.clone());
-                path
-            }
-            _ => vec![first.clone()],
+            Some(import) => self.below(import),
+            None => self.below(std::slice::from_ref(first)),
         };
-        begin.into_iter().chain(name.path[1..].iter().cloned()).collect()
+        [&begin, rest].concat()
+    }
+
+    /// The path from the crate's root where it begins with a module of this file.
+    fn below(&self, path: &[String]) -> Vec<String> {
+        match path.first().is_some_and(|first| self.children.contains(first)) {
+            true => [&["crate".to_owned()], &self.module[..], path].concat(),
+            false => path.to_vec(),
+        }
     }
 }
 
@@ -245,7 +247,10 @@ impl<'ast> Visit<'ast> for Reader {
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let segments: Vec<String> =
             path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        self.name(path.span().start().line, &segments);
+        // A name by itself is that of something here, or imported.
+        if segments.len() > 1 {
+            self.name(path.span().start().line, &segments);
+        }
         visit::visit_path(self, path);
     }
 
@@ -263,22 +268,22 @@ impl<'ast> Visit<'ast> for Reader {
     }
 
     fn visit_signature(&mut self, signature: &'ast Signature) {
-        self.is_unsafe.extend(signature.unsafety.map(|token| token.span.start().line));
+        self.is_unsafe.extend(signature.unsafety.iter().map(|token| token.span.start().line));
         visit::visit_signature(self, signature);
     }
 
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
-        self.is_unsafe.extend(item.unsafety.map(|token| token.span.start().line));
+        self.is_unsafe.extend(item.unsafety.iter().map(|token| token.span.start().line));
         visit::visit_item_impl(self, item);
     }
 
     fn visit_item_trait(&mut self, item: &'ast ItemTrait) {
-        self.is_unsafe.extend(item.unsafety.map(|token| token.span.start().line));
+        self.is_unsafe.extend(item.unsafety.iter().map(|token| token.span.start().line));
         visit::visit_item_trait(self, item);
     }
 
     fn visit_item_foreign_mod(&mut self, item: &'ast ItemForeignMod) {
-        self.is_unsafe.extend(item.unsafety.map(|token| token.span.start().line));
+        self.is_unsafe.extend(item.unsafety.iter().map(|token| token.span.start().line));
         visit::visit_item_foreign_mod(self, item);
     }
 }
@@ -308,10 +313,8 @@ unsafe fn g() { call!(unsafe { 1 }) }
         "5 glow::Context",
         "5 crate::draw::image",
         "5 crate::a::b::c::inner::g",
-        "5 println",
         "5 crate::studio::NAME",
         "6 crate::a::b::c::other",
-        "9 call",
     ];
     assert_eq!(found, expected);
     assert_eq!(source.is_unsafe, [9, 9]);
