@@ -12,6 +12,7 @@ use super::{
     Error, Result, Run, SceneSource,
     ceilings::Ceilings,
     library,
+    outputs::Outputs,
     run::{progress_bar, run_to},
 };
 use crate::{
@@ -125,6 +126,7 @@ impl Figure {
 /// # Errors
 /// What is wrong with a scene, a kernel's fault, the device's errors; [`Error::File`].
 pub fn bench(request: &Bench, compiler: &Compiler, mut tell: impl FnMut(&str)) -> Result<()> {
+    Outputs::one("--json", request.json.as_deref(), &request.scenes).check()?;
     let device = Device::open(request.run.device)?;
     let context = Context::with_compiler(device.clone(), compiler.clone())?;
     let ceilings = Ceilings::measure(&context)?;

@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{self, Read as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use image::codecs::png::PngDecoder;
@@ -117,9 +117,9 @@ impl Actual {
         }
         make(failed)?;
         let actual = renamed(name, "actual");
-        self.write_below(failed, Path::new(&actual))?;
+        self.write_below(failed, &actual)?;
         if let Some(difference) = difference {
-            difference.write_below(failed, Path::new(&renamed(name, "difference")))?;
+            difference.write_below(failed, &renamed(name, "difference"))?;
         }
         let told = format!("{}; see {}", comparison.told, failed.join(actual).display());
         Ok(Comparison { told, ..comparison })
@@ -136,11 +136,11 @@ fn make(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(failed)
 }
 
-/// `name.what.png` for `name.png`.
-fn renamed(path: &Path, what: &str) -> String {
+/// `folder/name.what.png` for `folder/name.png`.
+fn renamed(path: &Path, what: &str) -> PathBuf {
     let part =
         |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-    format!("{}.{what}.{}", part(path.file_stem()), part(path.extension()))
+    path.with_file_name(format!("{}.{what}.{}", part(path.file_stem()), part(path.extension())))
 }
 
 type Compared = std::result::Result<(Comparison, Option<Actual>), String>;

@@ -3,13 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Error, Result, render::Render};
+use super::{Error, Result, SceneSource, render::Render};
 use crate::{file, record::Target};
 
 /// What a run writes, and what it must not write over.
 pub(super) struct Outputs<'a> {
     files: Vec<Output<'a>>,
-    scene: Option<&'a Path>,
+    scenes: Vec<&'a Path>,
 }
 
 /// A file, or one for each step.
@@ -27,8 +27,19 @@ impl<'a> Outputs<'a> {
         let plain = |option, path| Output { option, path, target: None };
         let dumps = request.dumps.iter().map(|dump| plain("--npy", &dump.path));
         let json = request.json.iter().map(|path| plain("--json", path));
-        let scene = request.scene.path.as_deref();
-        Self { files: out.chain(dumps).chain(json).collect(), scene }
+        let scenes = request.scene.path.as_deref().into_iter().collect();
+        Self { files: out.chain(dumps).chain(json).collect(), scenes }
+    }
+
+    /// The one of `option`, if it is asked for, of a run of `scenes`.
+    pub(super) fn one(
+        option: &'static str,
+        path: Option<&'a Path>,
+        scenes: &'a [SceneSource],
+    ) -> Self {
+        let files = path.map(|path| Output { option, path, target: None });
+        let scenes = scenes.iter().filter_map(|scene| scene.path.as_deref());
+        Self { files: files.into_iter().collect(), scenes: scenes.collect() }
     }
 
     /// # Errors
@@ -37,7 +48,10 @@ impl<'a> Outputs<'a> {
         for (index, output) in self.files.iter().enumerate() {
             output.check()?;
             let path = output.path.display();
-            if self.scene.is_some_and(|scene| output.meets(&Output { path: scene, ..*output })) {
+            // A scene is one file, whatever the pictures are.
+            let is_output =
+                |scene: &&Path| output.meets(&Output { option: "", path: scene, target: None });
+            if self.scenes.iter().any(is_output) {
                 let text = format!("{} {path} would replace the scene itself", output.option);
                 return Err(Error::Usage(text));
             }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -12,6 +12,7 @@ use super::{
     junit,
     measured::{self, Number},
     npy,
+    outputs::Outputs,
     run::{measure, progress_bar, run_to},
     stage::Stage,
 };
@@ -94,6 +95,7 @@ impl Case {
 /// # Errors
 /// [`Error::Tests`] where not all checks held; what is wrong with the request.
 pub fn test(request: &Test, compiler: &Compiler, mut tell: impl FnMut(&Case)) -> Result<()> {
+    Outputs::one("--junit", request.junit.as_deref(), &request.scenes).check()?;
     let device = Device::open(request.run.device)?;
     let mut cases: Vec<Case> = Vec::new();
     for scene in &request.scenes {
@@ -276,11 +278,22 @@ impl Trial<'_> {
         let folder = self.scene.path.as_ref().and_then(|path| path.parent());
         let folder = folder.unwrap_or(Path::new(""));
         if !self.request.update_golden {
-            return actual.compare(golden, folder, &self.request.failed);
+            return actual.compare(golden, folder, &self.failed());
         }
         let name = Path::new(&golden.file);
         actual.write_below(folder, name)?;
         Ok(Comparison { holds: true, told: format!("wrote {}", folder.join(name).display()) })
+    }
+
+    /// The folder for what differs: one for each scene where there are several, since they may keep files of one name.
+    fn failed(&self) -> PathBuf {
+        let folder = &self.request.failed;
+        if self.request.scenes.len() < 2 {
+            return folder.clone();
+        }
+        let named = Path::new(&self.scene.name).components();
+        let below = named.filter(|part| matches!(part, Component::Normal(_)));
+        folder.join(below.collect::<PathBuf>())
     }
 
     /// The step at which the run ends.

@@ -8,7 +8,7 @@ use super::{
     resources::{Lent, linear},
 };
 use crate::{
-    device::{self, Arguments, DeviceKind, Fault, FaultKind, Location, Stream},
+    device::{self, Arguments, DeviceKind, Event, Fault, FaultKind, Location, Stream},
     diagnostic::{Diagnostic, Severity},
     scene::{Inputs, Manifest, Wanted, When},
 };
@@ -16,14 +16,20 @@ use crate::{
 /// Even a scene whose step is long in its own time is stepped so often in real time.
 const SLOWEST: Duration = Duration::from_millis(250);
 
-/// Work that was told to end has ended after this time, on a busy machine, too. What has not never will: a thread of its
-/// kernel may wait for somebody to read what it prints.
+/// Work that was told to end has ended after this time, on a busy machine, too. What has not never will: a thread of
+/// its kernel may wait for somebody to read what it prints.
 const LONGEST_END: Duration = Duration::from_secs(5);
+
+/// Launches after which it is waited until those before the last so many have ended: a queue of all that a scene may
+/// ask for would take all memory. Far more than keep any device busy meanwhile.
+const MOST_AHEAD: u32 = 8192;
 
 /// Work on the stream that has not been taken over yet.
 pub(super) struct Flight {
     work: Work,
     started: Instant,
+    /// The pass of which not all launches were put on the stream, since time was over.
+    cut: Option<usize>,
     /// Statistics come behind it.
     measures: bool,
     /// Why the host has asked for its end, and when.
@@ -66,7 +72,7 @@ impl Work {
 impl Flight {
     /// A flight that takes off now.
     fn new(work: Work, measures: bool) -> Self {
-        Self { work, started: Instant::now(), measures, cancelled: None }
+        Self { work, started: Instant::now(), cut: None, measures, cancelled: None }
     }
 }
 
@@ -128,27 +134,35 @@ impl Session {
         let every = self.options.statistics_every;
         let measure = every.is_some() && (work != Work::Step || self.statistics.is_due(every));
         let board = &mut self.statistics;
-        resources.write(stream, |lent| {
-            if work == Work::Reset(Reset::All) {
+        let mut flight = Flight::new(work, measure);
+        let (work, mut queue) = (&flight.work, Queue::new(stream, &self.options, flight.started));
+        flight.cut = resources.write(stream, |lent| {
+            if *work == Work::Reset(Reset::All) {
                 lent.iter().try_for_each(|lent| lent.clear(stream))?;
             }
             stopwatch.restart();
             stopwatch.mark(device, stream)?;
             let manifest = &program.scene.manifest;
             let passes = when.into_iter().flat_map(|when| program.passes(when));
-            for pass in passes.filter(|pass| concerns(pass, &work, manifest)) {
-                launch_pass(stream, pass, inputs, lent)?;
+            for (index, pass) in passes.enumerate() {
+                if !concerns(pass, work, manifest) {
+                    continue;
+                }
+                let all = launch_pass(&mut queue, pass, inputs, lent)?;
                 stopwatch.mark(device, stream)?;
+                if !all {
+                    return Ok(Some(index));
+                }
             }
             if measure {
-                let after = if work == Work::Step { inputs.after_step() } else { inputs.clone() };
+                let after = if *work == Work::Step { inputs.after_step() } else { inputs.clone() };
                 let slices = linear(lent, stream)?;
                 board.enqueue(program, stream, &slices, &after)?;
             }
-            Ok(())
+            Ok(None)
         })?;
         self.stopwatch.mark(&self.device, &self.stream)?;
-        self.flight = Some(Flight::new(work, measure));
+        self.flight = Some(flight);
         Ok(())
     }
 
@@ -244,20 +258,22 @@ impl Session {
     /// The work has ended: well, and then it is shown; or by a fault, and then the scene stands still.
     fn land(&mut self) -> Result<(), Error> {
         let Some(flight) = self.flight.take() else { return Ok(()) };
-        match self.stream.synchronize() {
-            Ok(()) => {}
+        let stopped = match self.stream.synchronize() {
+            Ok(()) => self.cut_diagnostic(&flight),
             Err(device::Error::Fault(fault)) => {
-                self.statistics.abandon();
-                self.resources.abandon();
-                self.fault =
-                    Some(self.fault_diagnostic(&fault, flight.cancelled.map(|(cause, _)| cause)));
-                if let Work::Reset(reset) = flight.work {
-                    // It is still to be done, by a program that can.
-                    self.reset.add(reset);
-                }
-                return Ok(());
+                Some(self.fault_diagnostic(&fault, flight.cancelled.map(|(cause, _)| cause)))
             }
             Err(error) => return Err(error.into()),
+        };
+        if stopped.is_some() {
+            self.statistics.abandon();
+            self.resources.abandon();
+            self.fault = stopped;
+            if let Work::Reset(reset) = flight.work {
+                // It is still to be done, by a program that can.
+                self.reset.add(reset);
+            }
+            return Ok(());
         }
         match flight.work {
             Work::Reset(_) => self.show(),
@@ -281,8 +297,8 @@ impl Session {
 
     /// A fault as a remark on the line where it happened, in the manifest's words.
     fn fault_diagnostic(&self, fault: &Fault, cancelled: Option<Cause>) -> Diagnostic {
-        let text =
-            fault.told(&self.subject(fault), &self.kind_of(fault, cancelled)) + &self.hint(fault);
+        let text = fault.told(&self.subject(fault), &self.kind_of(&fault.kind, cancelled))
+            + &self.hint(fault);
         let place = place(fault);
         let file = place.map_or(self.options.name.as_str(), |l| l.file.as_str());
         let remark = Diagnostic::error(file, text).with_severity(Severity::Fault);
@@ -290,6 +306,16 @@ impl Session {
             Some(l) if l.line > 0 => remark.at(l.line, (l.column > 0).then_some(l.column)),
             _ => remark,
         }
+    }
+
+    /// Work of which not all launches were put on the stream, as a remark on the kernel's pass.
+    fn cut_diagnostic(&self, flight: &Flight) -> Option<Diagnostic> {
+        let (index, when) = (flight.cut?, flight.work.when()?);
+        let declared = &self.program.as_ref()?.passes(when).nth(index)?.plan.declared;
+        let stopped = self.kind_of(&FaultKind::Cancelled, Some(Cause::Limit));
+        let text = format!("kernel `{}`: {stopped}", declared.kernel);
+        let remark = Diagnostic::error(&self.options.name, text).with_severity(Severity::Fault);
+        Some(remark.at(declared.at.line, Some(declared.at.column)))
     }
 
     /// What was stopped: a pass's kernel, a statistic of the manifest, or the kernels that every scene has.
@@ -310,9 +336,9 @@ impl Session {
     }
 
     /// What it did; where the host stopped it, why.
-    fn kind_of(&self, fault: &Fault, cancelled: Option<Cause>) -> String {
+    fn kind_of(&self, kind: &FaultKind, cancelled: Option<Cause>) -> String {
         let limit = self.options.step_timeout.as_secs_f64();
-        match (&fault.kind, cancelled) {
+        match (kind, cancelled) {
             (FaultKind::Cancelled, Some(Cause::Limit)) => {
                 format!("stopped after {limit} s (the limit; `--step-timeout` raises it)")
             }
@@ -368,16 +394,62 @@ fn concerns(pass: &Pass, work: &Work, manifest: &Manifest) -> bool {
     }
 }
 
-/// Puts a pass on the stream, as often as its `repeat` says. Double resources of which it writes the other half change
-/// their halves after each launch.
+/// Launches on a stream, of which only so many wait there at once.
+struct Queue<'a> {
+    stream: &'a Stream,
+    options: &'a super::Options,
+    started: Instant,
+    launches: u32,
+    /// Recorded behind the launches before the last [`MOST_AHEAD`].
+    before: Option<Event>,
+}
+
+impl<'a> Queue<'a> {
+    fn new(stream: &'a Stream, options: &'a super::Options, started: Instant) -> Self {
+        Self { stream, options, started, launches: 0, before: None }
+    }
+
+    /// Makes room for a launch; whether there is time for it.
+    fn has_room(&mut self) -> Result<bool, Error> {
+        self.launches = self.launches.wrapping_add(1);
+        if !self.launches.is_multiple_of(MOST_AHEAD) {
+            return Ok(true);
+        }
+        let event = match self.before.take() {
+            None => self.stream.device().event()?,
+            Some(event) => {
+                while !event.is_reached()? {
+                    if self.is_over() {
+                        return Ok(false);
+                    }
+                    rest(self.started);
+                }
+                event
+            }
+        };
+        self.stream.record(&event)?;
+        self.before = Some(event);
+        Ok(!self.is_over())
+    }
+
+    fn is_over(&self) -> bool {
+        self.options.interrupt.is_raised() || self.started.elapsed() >= self.options.step_timeout
+    }
+}
+
+/// Puts a pass on the stream, as often as its `repeat` says, and says whether it did. Double resources of which it
+/// writes the other half change their halves after each launch.
 #[expect(unsafe_code, reason = "a kernel launch")]
 fn launch_pass(
-    stream: &Stream,
+    queue: &mut Queue<'_>,
     pass: &Pass,
     inputs: &Inputs,
     lent: &mut [Lent<'_>],
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     for _ in 0..pass.plan.launches(inputs) {
+        if !queue.has_room()? {
+            return Ok(false);
+        }
         let mut arguments = Arguments::new();
         for argument in &pass.plan.arguments {
             let handle =
@@ -388,14 +460,14 @@ fn launch_pass(
         // SAFETY: the addresses and objects are those of the scene's resources, which outlive the step: they are kept
         // until the stream has passed the event after it. What the kernel does beyond them is its author's
         // risk on an NVIDIA device, as it is in any CUDA program; the CPU device checks every access.
-        unsafe { stream.launch(&pass.function, &pass.config, &arguments)? };
+        unsafe { queue.stream.launch(&pass.function, &pass.config, &arguments)? };
         for swapped in &pass.plan.swaps {
             if let Some(lent) = lent.get_mut(swapped.0) {
                 lent.swap();
             }
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Lets other threads run: hardly at all while a step is young, longer when it is slow anyway.

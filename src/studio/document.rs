@@ -146,6 +146,8 @@ impl Document {
     pub fn on_disk(&mut self, disk: &str) -> DiskChange {
         let (text, carriage_returns) = edited(disk);
         if text == self.saved {
+            // Somebody may have changed how its lines end.
+            self.carriage_returns = carriage_returns;
             DiskChange::None
         } else if text == self.text {
             (self.saved, self.carriage_returns) = (text, carriage_returns);
@@ -226,6 +228,15 @@ mod tests {
             assert_eq!(document.on_disk(disk), DiskChange::None);
             document.reload(disk);
             assert_eq!((document.text.as_str(), document.to_disk().as_str()), (text, disk));
+        }
+    }
+
+    #[test]
+    fn lines_end_as_they_do_on_the_disk_now() {
+        for (before, now) in [("a\r\nb\r\n", "a\nb\n"), ("a\nb\n", "a\r\nb\r\n")] {
+            let mut document = Document::new("a.cu", None, before);
+            assert_eq!(document.on_disk(now), DiskChange::None);
+            assert_eq!(document.to_disk(), now);
         }
     }
 

@@ -296,12 +296,23 @@ fn what_was_kept_is_compared() {
     let told =
         "1000 of 4000 numbers differ, the first at [0, 1]: 2.4000001, not 2 (tolerance 0.25)";
     assert!(off.out.contains(told), "{off:#?}");
-    assert!(place.path("warpaint-failed/value.actual.npy").exists());
+    assert!(place.path("warpaint-failed/kept/value.actual.npy").exists());
+
+    // Scenes that keep files of one name have a folder each.
+    fs::create_dir(place.path("sub")).unwrap();
+    place.file("sub/scene.cu", &counter_with(GOLDENS));
+    let both = ["test", "scene.cu", "sub/scene.cu", "--device", "cpu", "--param", "gain=1.2"];
+    let both = place.run(&both);
+    for folder in ["scene.cu", "sub/scene.cu"] {
+        let name = format!("warpaint-failed/{folder}/kept/value.actual.npy");
+        let told = folder == "scene.cu" || both.out.contains("there is no sub/kept/value.npy");
+        assert!(told && (folder != "scene.cu" || place.path(&name).exists()), "{both:#?}");
+    }
 
     let other = run(&["--const", "n=5", "--failed", "elsewhere"]);
     other.expect(1, &[]);
     assert!(other.out.contains("its shape is [1000, 4], that of the array [5, 4]"), "{other:#?}");
-    assert!(place.path("elsewhere/value.actual.npy").exists());
+    assert!(place.path("elsewhere/kept/value.actual.npy").exists());
     fs::write(place.path("kept/value.npy"), "no array").unwrap();
     assert!(run(&[]).out.contains("cannot be compared: it does not start as `.npy` files do"));
 }
@@ -316,6 +327,10 @@ fn what_is_wrong_with_a_golden_is_told_on_its_line() {
         ("image = \"a.png\"\ntolerance = -1", "`tolerance` must be at least 0"),
         ("image = \"a.png\"\nrelative = 1", "[[golden]] has no key `relative`"),
         ("image = \"a.png\"\nlegend = 1", "`legend` must be true or false"),
+        (
+            "image = \"a/b.png\"\n[[golden]]\nimage = \"./a/./b.png\"",
+            "another [[golden]] is kept in this file already",
+        ),
     ] {
         let manifest = format!("[[golden]]\n{golden}");
         tested(&manifest, &[]).expect(1, &["scene.cu:", "error: ", told]);

@@ -54,6 +54,22 @@ fn an_endless_statistic_is_stopped_by_the_limit_of_a_step() {
     assert!(!place.path("r.json").exists());
 }
 
+/// More launches than fit any memory are not all put on the stream at once, and the limit counts from the first.
+#[test]
+fn launches_of_a_step_have_its_limit() {
+    let place = Workplace::new();
+    let passes = "[[pass]]\nkernel = \"k\"\ngrid = 1\nblock = 64\nrepeat = 1000000\n".repeat(300);
+    for (on, kernel) in [("step", "more.cu"), ("reset", "reset.cu")] {
+        let passes = passes.replace("repeat", &format!("on = \"{on}\"\nrepeat"));
+        place.file(kernel, &scene(&passes, QUICK));
+        let started = Instant::now();
+        let ended = place.run(&["render", kernel, "--device", "cpu", "--step-timeout", "1"]);
+        let told = "fault: kernel `k`: stopped after 1 s (the limit; `--step-timeout` raises it)";
+        ended.expect(4, &[kernel, told]);
+        assert!(started.elapsed() < SOON);
+    }
+}
+
 #[test]
 fn a_fault_in_a_statistic_is_a_fault() {
     let place = Workplace::new();
@@ -163,12 +179,11 @@ fn a_signal_ends_what_waits_for_a_full_pipe() {
 fn the_limit_ends_what_waits_for_a_full_pipe() {
     let place = Workplace::new();
     place.file("kernel.cu", &scene("", PRINTS));
-    for command in ["render", "test"] {
-        let arguments = [command, "kernel.cu", "--device", "cpu", "--step-timeout", "1"];
-        // The kernel is given some seconds more than its limit to end.
-        let ended = ended_unread(begun(&place, &arguments));
-        ended.expect(4, &["a step takes longer than 1 s", "cannot stop it"]);
-    }
+    // `test` tells what it found on the same output, and so waits for whoever reads it.
+    let arguments = ["render", "kernel.cu", "--device", "cpu", "--step-timeout", "1"];
+    // The kernel is given some seconds more than its limit to end.
+    let ended = ended_unread(begun(&place, &arguments));
+    ended.expect(4, &["a step takes longer than 1 s", "cannot stop it"]);
 }
 
 #[test]

@@ -551,3 +551,34 @@ fn the_list_of_operations_is_the_table() {
         assert_eq!(text, due, "WARPAINT_UPDATE_DOCS=1 writes docs/ptx-operations.md anew");
     }
 }
+
+/// A function of so many accesses takes the allocator of registers that makes the better code minutes, and gigabytes.
+#[test]
+fn very_many_accesses_are_translated() {
+    let count = 8000u32;
+    let loads: String = (0..count)
+        .map(|at| format!("ld.global.u32 %r2, [%rd1+{}];\nadd.u32 %r1, %r1, %r2;\n", 4 * at))
+        .collect();
+    let text = format!(
+        ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{{\n\
+         .reg .b32 %r<4>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, 0;\n{loads}\
+         mov.u32 %r3, %tid.x;\nmul.wide.u32 %rd2, %r3, 4;\nadd.u64 %rd3, %rd1, %rd2;\n\
+         bar.sync 0;\nadd.u32 %r1, %r1, %r3;\nst.global.u32 [%rd3], %r1;\nret;\n}}\n"
+    );
+    let device = Device::cpu().unwrap();
+    let function = device.load(&text).unwrap().function("k").unwrap();
+    let stream = device.stream().unwrap();
+    let memory = device.alloc(4 * count as usize).unwrap();
+    let input: Vec<u8> = (0..count).flat_map(|value| (value * value).to_le_bytes()).collect();
+    stream.upload(memory.slice(..).unwrap(), &input).unwrap();
+    let mut arguments = Arguments::new();
+    arguments.push(&memory.address());
+    let options = LaunchOptions::default();
+    let config = LaunchConfig::new(1, 64);
+    super::support::launch_with(&stream, &function, &config, &arguments, &options).unwrap();
+    let found = stream.download(memory.slice(..).unwrap()).unwrap().wait().unwrap();
+    let sum: u32 = (0..count).map(|value| value * value).fold(0, u32::wrapping_add);
+    for (thread, word) in found.chunks(4).take(64).enumerate() {
+        assert_eq!(u32::from_le_bytes(word.try_into().unwrap()), sum.wrapping_add(thread as u32));
+    }
+}

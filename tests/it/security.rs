@@ -256,6 +256,15 @@ fn outputs_are_what_they_can_be_and_each_is_one_file() {
         let ended = place.run(&[&["render", "scene.cu", "--device", "cpu"], arguments].concat());
         ended.expect_one_line(2, &[told]);
     }
+    place.file("other.cu", COUNTER);
+    for (command, option) in [("test", "--junit"), ("bench", "--json")] {
+        for scene in ["scene.cu", "./sub/../other.cu"] {
+            let ended =
+                place.run(&[command, "scene.cu", "other.cu", "--device", "cpu", option, scene]);
+            ended.expect_one_line(2, &[option, "would replace the scene itself"]);
+        }
+    }
+    fs::remove_file(place.path("other.cu")).unwrap();
     assert_eq!(names(&place.path("")), ["dangling.npy", "scene.cu", "sub"]);
     let null = ["--npy", "value=/dev/null", "--json", "/dev/null"];
     place.run(&[&["render", "scene.cu", "--device", "cpu"], &null[..]].concat()).expect(0, &[]);

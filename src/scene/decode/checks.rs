@@ -1,6 +1,6 @@
 //! `[[stat]]`, `[[check]]` and `[[golden]]`.
 
-use std::path::Path;
+use std::path::{Component, Path};
 
 use super::{fields::Fields, suggestion};
 use crate::{
@@ -64,7 +64,7 @@ fn golden(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Golden> 
         }
         let tolerance = tolerance.unwrap_or(DEFAULT_IMAGE_TOLERANCE);
         let legend = table.boolean("legend").unwrap_or(false);
-        kept_below(&mut table, "image", image.as_deref(), "png");
+        kept_below(&mut table, "image", image.as_deref(), "png", manifest);
         image.map(|file| (Kept::Image { size_px, outliers, legend }, file, tolerance))
     } else {
         for (key, example) in [("of", "\"position\""), ("file", "\"position.npy\"")] {
@@ -72,7 +72,7 @@ fn golden(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Golden> 
         }
         let relative = amount(&mut table, "relative").unwrap_or(0.0);
         let file = table.text("file");
-        kept_below(&mut table, "file", file.as_deref(), "npy");
+        kept_below(&mut table, "file", file.as_deref(), "npy", manifest);
         let tolerance = tolerance.unwrap_or(DEFAULT_TOLERANCE);
         of.zip(file).map(|(of, file)| (Kept::Array { of, relative }, file, tolerance))
     };
@@ -82,8 +82,14 @@ fn golden(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Golden> 
 }
 
 /// Complains about the name of a file that is not below the scene's folder, or has not its kind's ending: a stranger's
-/// scene names nothing else to be read or written.
-fn kept_below(table: &mut Fields<'_, '_, '_>, key: &'static str, file: Option<&str>, ending: &str) {
+/// scene names nothing else to be read or written. Also about one that another golden has.
+fn kept_below(
+    table: &mut Fields<'_, '_, '_>,
+    key: &'static str,
+    file: Option<&str>,
+    ending: &str,
+    manifest: &Manifest,
+) {
     let Some(path) = file.map(Path::new) else { return };
     if !file::stays_below(path) {
         let text = format!(
@@ -92,7 +98,14 @@ fn kept_below(table: &mut Fields<'_, '_, '_>, key: &'static str, file: Option<&s
         table.complain_about(key, text);
     } else if path.extension().is_none_or(|found| found != ending) {
         table.complain_about(key, format!("`{key}` must be a file that ends with .{ending}"));
+    } else if manifest.goldens.iter().any(|other| named(Path::new(&other.file)).eq(named(path))) {
+        table.complain_about(key, "another [[golden]] is kept in this file already");
     }
+}
+
+/// The names that a path consists of: `./a` and `a` are the same file.
+fn named(path: &Path) -> impl Iterator<Item = Component<'_>> {
+    path.components().filter(|part| *part != Component::CurDir)
 }
 
 /// A number that is at least 0.

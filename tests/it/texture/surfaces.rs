@@ -151,8 +151,18 @@ pub fn texels_are_converted(device: &Device) {
                 _ => word.to_le_bytes()[..bytes].to_vec(),
             })
             .collect();
-        let expected = [vec![0; 4 * bytes], texel, vec![0; 4 * bytes]].concat();
+        let expected = [vec![0; 4 * bytes], texel.clone(), vec![0; 4 * bytes]].concat();
         assert_eq!(bench.read(&array), expected, "{format} from {ty}");
+        // Far outside its bytes are more than 32 bits count.
+        for (clamp, x, last) in
+            [("zero", i32::MAX, false), ("zero", i32::MIN, false), ("clamp", 1 << 30, true)]
+        {
+            let outside = instructions.replace(".trap", &format!(".{clamp}"));
+            bench.run(&outside, surface.handle(), &[[x.cast_unsigned(), 0, 0, 0]]);
+            let end = if last { texel.clone() } else { vec![0; 4 * bytes] };
+            let expected = [vec![0; 4 * bytes], texel.clone(), end].concat();
+            assert_eq!(bench.read(&array), expected, "{format}, {clamp} at {x}");
+        }
     }
 }
 

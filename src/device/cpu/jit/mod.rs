@@ -99,7 +99,7 @@ pub(super) fn compile(
             &mut sites,
         )?;
         unit.limits.check(&function.name, &context.func)?;
-        code.define_function(id, &mut context).map_err(|e| internal(&format!("{e:?}")))?;
+        code::define(&mut code, id, &mut context)?;
         let deep = unit.limits.needs_deep_stack(&function.name, &context.func)?;
         if function.kind == FunctionKind::Entry {
             let lowered = Lowered { calls: lowered.calls || deep, ..lowered };

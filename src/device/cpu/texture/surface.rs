@@ -172,17 +172,19 @@ impl SurfaceImage {
                 [a, b, c]
             }
         };
-        let x = if access.formatted { x.saturating_mul(bytes as i32) } else { x };
-        if x.cast_unsigned() & (bytes - 1) != 0 {
+        // In 64 bits the byte of any texel has a place, also far outside.
+        let first = if access.formatted { i64::from(x) * i64::from(bytes) } else { i64::from(x) };
+        if first & i64::from(bytes - 1) != 0 {
             return Err(FaultKind::Misaligned);
         }
         let [_, rows, slices] = self.image.extent();
         // Negative ones are huge as unsigned.
-        let inside = u64::from(x.cast_unsigned()) + u64::from(bytes) <= u64::from(self.row_bytes)
+        let inside = first >= 0
+            && first + i64::from(bytes) <= i64::from(self.row_bytes)
             && y.cast_unsigned() < rows
             && z.cast_unsigned() < slices;
         if inside {
-            return Ok(Some((x as u64, y as u32, z as u32)));
+            return Ok(Some((first as u64, y as u32, z as u32)));
         }
         match access.clamp {
             Clamp::Zero => Ok(None),
@@ -190,12 +192,13 @@ impl SurfaceImage {
             Clamp::Clamp if bytes > self.row_bytes => Ok(None),
             Clamp::Clamp => {
                 let last = |size: u32| size.cast_signed() - 1;
-                let x = x.clamp(0, (self.row_bytes - bytes).cast_signed());
+                let first = first.clamp(0, i64::from(self.row_bytes - bytes));
                 let (y, z) = (y.clamp(0, last(rows)), z.clamp(0, last(slices)));
-                Ok(Some((x as u64, y as u32, z as u32)))
+                Ok(Some((first as u64, y as u32, z as u32)))
             }
             Clamp::Trap => {
                 let extent = [self.row_bytes, rows, slices];
+                let x = first.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
                 Err(FaultKind::OutsideSurface { write, at: [x, y, z], bytes, extent })
             }
         }

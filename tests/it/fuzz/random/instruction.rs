@@ -83,7 +83,7 @@ impl Writer<'_> {
                 _ => self.wide(),
             },
             "b16" | "u16" | "s16" | "f16" | "bf16" => self.half(),
-            "b64" | "u64" | "s64" | "f64" => self.wide(),
+            "b64" | "u64" | "s64" | "f64" | "f32x2" => self.wide(),
             _ => self.word(),
         }
     }
@@ -141,9 +141,11 @@ impl Writer<'_> {
     /// The ISA says when a result is NaN, but not which.
     fn one_nan(&mut self, ty: &str, register: &str) {
         let text = match ty {
-            "f32" => format!(
-                "and.b32 %tr, {register}, 0x7fffffff;\nsetp.gt.u32 %tp, %tr, 0x7f800000;\n\
-                 selp.b32 {register}, 0x7fc00000, {register}, %tp;"
+            "f32" => single_nan(register),
+            "f32x2" => format!(
+                "mov.b64 {{%ts, %tu}}, {register};\n{}\n{}\nmov.b64 {register}, {{%ts, %tu}};",
+                single_nan("%ts"),
+                single_nan("%tu"),
             ),
             // The low bits are not defined; an H200 makes an infinity of a NaN that has no others.
             "tf32" => format!(
@@ -169,6 +171,13 @@ impl Writer<'_> {
         };
         self.line(&text);
     }
+}
+
+fn single_nan(register: &str) -> String {
+    format!(
+        "and.b32 %tr, {register}, 0x7fffffff;\nsetp.gt.u32 %tp, %tr, 0x7f800000;\n\
+         selp.b32 {register}, 0x7fc00000, {register}, %tp;"
+    )
 }
 
 fn half_nan(ty: &str, register: &str) -> String {

@@ -184,12 +184,23 @@ impl Lower<'_, '_> {
     fn vector_number_min_max(&mut self, m: MinMax, a: Value, b: Value, least: bool) -> Value {
         let value = if least { self.b.ins().fmin(a, b) } else { self.b.ins().fmax(a, b) };
         if m.nan {
-            return value;
+            let is_nan = self.b.ins().fcmp(FloatCC::Unordered, a, b);
+            return self.vector_canonical(is_nan, value, m.ty);
         }
         let a_is_nan = self.b.ins().fcmp(FloatCC::Unordered, a, a);
         let b_is_nan = self.b.ins().fcmp(FloatCC::Unordered, b, b);
         let value = self.vector_choose(b_is_nan, a, value);
+        let b = self.vector_canonical(b_is_nan, b, m.ty);
         self.vector_choose(a_is_nan, b, value)
+    }
+
+    /// The canonical NaN of single precision where the mask says so; double precision keeps payloads.
+    fn vector_canonical(&mut self, is_nan: Value, value: Value, ty: Type) -> Value {
+        if ty != Type::F32 {
+            return value;
+        }
+        let canonical = self.all_lanes(form(ty).0, 0x7fff_ffff);
+        self.vector_choose(is_nan, canonical, value)
     }
 
     /// `a` in the lanes of the mask, else `b`.
