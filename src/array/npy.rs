@@ -69,31 +69,73 @@ fn file_of(descriptor: &str, shape: &[usize], data: &[u8]) -> Vec<u8> {
     [MAGIC, &version, length, text.as_bytes(), data].concat()
 }
 
-/// The shape and the numbers of a file in C order, 64-bit integers rounded to the nearest `f64`.
+/// The numbers of a file: those of 64-bit integers are exact, too.
+#[cfg(feature = "gl")]
+#[derive(Debug)]
+pub(crate) enum Numbers {
+    /// Of types whose values are all `f64`s.
+    Floats(Vec<f64>),
+    /// Of 64-bit integers.
+    Integers(Vec<i128>),
+}
+
+#[cfg(feature = "gl")]
+impl Numbers {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Floats(list) => list.len(),
+            Self::Integers(list) => list.len(),
+        }
+    }
+
+    /// One of them, rounded to the nearest `f64`.
+    pub(crate) fn float(&self, at: usize) -> f64 {
+        match self {
+            Self::Floats(list) => list[at],
+            Self::Integers(list) => list[at] as f64,
+        }
+    }
+
+    /// How far one is from one of others: exact where both are integers, but for the last rounding.
+    pub(crate) fn distance(&self, at: usize, others: &Self) -> f64 {
+        match (self, others) {
+            (Self::Integers(list), Self::Integers(others)) => {
+                list[at].abs_diff(others[at]) as f64
+            }
+            (Self::Floats(_) | Self::Integers(_), _) => {
+                let (a, b) = (self.float(at), others.float(at));
+                if a == b || a.is_nan() && b.is_nan() { 0.0 } else { (a - b).abs() }
+            }
+        }
+    }
+}
+
+/// The shape and the numbers of a file in C order.
 ///
 /// # Errors
 /// What is wrong with the file, in words.
 #[cfg(feature = "gl")]
-pub(crate) fn numbers(content: &[u8]) -> std::result::Result<(Vec<usize>, Vec<f64>), String> {
+pub(crate) fn numbers(content: &[u8]) -> std::result::Result<(Vec<usize>, Numbers), String> {
     let (Header { kind, big_endian, fortran_order, shape }, data) = decode(content)?;
     if big_endian || fortran_order {
         return Err("it is big-endian or in Fortran order".to_owned());
     }
-    fn each<T: bytemuck::AnyBitPattern>(data: &[u8], number: fn(T) -> f64) -> Vec<f64> {
+    fn each<T: bytemuck::AnyBitPattern, N>(data: &[u8], number: fn(T) -> N) -> Vec<N> {
         data.chunks_exact(size_of::<T>()).map(|b| number(bytemuck::pod_read_unaligned(b))).collect()
     }
+    use Numbers::{Floats, Integers};
     let numbers = match kind.as_str() {
-        "b1" | "u1" => each::<u8>(data, f64::from),
-        "i1" => each::<i8>(data, f64::from),
-        "i2" => each::<i16>(data, f64::from),
-        "u2" => each::<u16>(data, f64::from),
-        "i4" => each::<i32>(data, f64::from),
-        "u4" => each::<u32>(data, f64::from),
-        "i8" => each::<i64>(data, |n| n as f64),
-        "u8" => each::<u64>(data, |n| n as f64),
-        "f2" => each::<half::f16>(data, f64::from),
-        "f4" => each::<f32>(data, f64::from),
-        "f8" => each::<f64>(data, |n| n),
+        "b1" | "u1" => Floats(each::<u8, _>(data, f64::from)),
+        "i1" => Floats(each::<i8, _>(data, f64::from)),
+        "i2" => Floats(each::<i16, _>(data, f64::from)),
+        "u2" => Floats(each::<u16, _>(data, f64::from)),
+        "i4" => Floats(each::<i32, _>(data, f64::from)),
+        "u4" => Floats(each::<u32, _>(data, f64::from)),
+        "i8" => Integers(each::<i64, _>(data, i128::from)),
+        "u8" => Integers(each::<u64, _>(data, i128::from)),
+        "f2" => Floats(each::<half::f16, _>(data, f64::from)),
+        "f4" => Floats(each::<f32, _>(data, f64::from)),
+        "f8" => Floats(each::<f64, _>(data, |n| n)),
         other => return Err(format!("it holds `{other}`")),
     };
     let count = shape.iter().try_fold(1_usize, |count, &n| count.checked_mul(n));

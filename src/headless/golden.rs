@@ -216,32 +216,40 @@ fn array(golden: &Golden, path: &Path, npy: &[u8]) -> Compared {
         Kept::Array { relative, .. } => relative,
         Kept::Image { .. } => 0.0,
     };
-    let apart =
-        |a: f64, b: f64| if a == b || a.is_nan() && b.is_nan() { 0.0 } else { (a - b).abs() };
+    let apart = |at: usize| found.distance(at, &expected);
     // Comparisons with NaN are false: what is no number is near nothing else, nor is what is infinite.
-    let near = |a: f64, b: f64| match apart(a, b) {
+    let is_near = |at: usize| match apart(at) {
         0.0 => true,
-        apart => apart < f64::INFINITY && apart <= golden.tolerance + relative * b.abs(),
+        apart => {
+            let allowed = golden.tolerance + relative * expected.float(at).abs();
+            apart < f64::INFINITY && apart <= allowed
+        }
     };
-    let far = |a: f64, b: f64| !near(a, b);
-    let pairs = || found.iter().copied().zip(expected.iter().copied());
-    let off = pairs().filter(|(a, b)| far(*a, *b)).count();
+    let all = 0..expected.len();
+    let off = all.clone().filter(|at| !is_near(*at)).count();
     let demand = match relative {
         0.0 => format!("tolerance {}", Number(golden.tolerance)),
         _ => format!("tolerance {}, relative {}", Number(golden.tolerance), Number(relative)),
     };
-    let greatest = pairs().map(|(a, b)| apart(a, b)).fold(0.0, f64::max);
-    let told = match pairs().position(|(a, b)| far(a, b)) {
+    let greatest = all.clone().map(apart).fold(0.0, f64::max);
+    let told = match all.clone().find(|at| !is_near(*at)) {
         None => format!("greatest difference {} ({demand})", Number(greatest)),
         Some(at) => format!(
             "{off} of {} numbers differ, the first at {:?}: {}, not {} ({demand})",
             expected.len(),
             place(at, &shape),
-            Number(found[at]),
-            Number(expected[at]),
+            shown(&found, at),
+            shown(&expected, at),
         ),
     };
     Ok((Comparison { holds: off == 0, told }, None))
+}
+
+fn shown(numbers: &npy::Numbers, at: usize) -> String {
+    match numbers {
+        npy::Numbers::Floats(list) => Number(list[at]).to_string(),
+        npy::Numbers::Integers(list) => list[at].to_string(),
+    }
 }
 
 /// The indices of element number `at` in C order.
@@ -319,6 +327,12 @@ mod tests {
                 .told
                 .contains("its shape is [2, 2], that of the array [1, 2]")
         );
+        let large = |values: [i64; 2]| encode(Scalar::I64, &[2], bytemuck::cast_slice(&values));
+        fs::write(&path, large([1 << 60, (1 << 60) + 1])).unwrap();
+        let actual = Actual::Array(large([1 << 60, (1 << 60) + 2]));
+        let golden = golden(Kept::Array { of: ResourceId(0), relative: 0.0 }, "a.npy", 0.0);
+        let found = actual.compare(&golden, folder.path(), folder.path()).unwrap();
+        assert!(!found.holds && found.told.contains("[1]: 1152921504606846978, not"), "{found:?}");
         fs::write(&path, file(&[1.0, f32::INFINITY])).unwrap();
         assert!(compared(&[1.0, f32::INFINITY], 0.0, 0.0).holds);
         for other in [5.0, f32::NEG_INFINITY, f32::NAN] {

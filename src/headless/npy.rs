@@ -21,7 +21,7 @@ pub(super) fn encode(resource: &Resource, bytes: &[u8]) -> Vec<u8> {
     npy::encode(resource.element().scalar, &shape(resource), bytes)
 }
 
-pub(super) use npy::numbers;
+pub(super) use npy::{Numbers, numbers};
 
 /// The shape of a resource's array: `(count,)`, `(height, width)` or `(depth, height, width)`, and a last axis
 /// for the components where there are several.
