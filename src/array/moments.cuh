@@ -29,8 +29,9 @@ template <class V> __device__ Moments<V> absorb_moment(Moments<V> a, V x)
 template <class V> __device__ Moments<V> centred(Moments<V> a)
 {
     V mean = a.sum / a.count;
-    a.squares -= squared(mean) * a.count;
-    a.squares = a.squares < 0.0 ? 0.0 : a.squares;
+    // Squares that have overflowed stay so: infinity less infinity is no number.
+    double rest = a.squares - squared(mean) * a.count;
+    if (a.squares < __longlong_as_double(0x7ff0000000000000ll)) a.squares = rest < 0.0 ? 0.0 : rest;
     a.shift = a.shift + mean;
     a.sum = V(0.0);
     return a;

@@ -99,9 +99,7 @@ impl Numbers {
     /// How far one is from one of others: exact where both are integers, but for the last rounding.
     pub(crate) fn distance(&self, at: usize, others: &Self) -> f64 {
         match (self, others) {
-            (Self::Integers(list), Self::Integers(others)) => {
-                list[at].abs_diff(others[at]) as f64
-            }
+            (Self::Integers(list), Self::Integers(others)) => list[at].abs_diff(others[at]) as f64,
             (Self::Floats(_) | Self::Integers(_), _) => {
                 let (a, b) = (self.float(at), others.float(at));
                 if a == b || a.is_nan() && b.is_nan() { 0.0 } else { (a - b).abs() }

@@ -14,7 +14,6 @@
 
 pub mod ast;
 pub mod cfg;
-pub mod inline;
 pub mod inst;
 mod keyword;
 mod lexer;
@@ -23,9 +22,9 @@ pub mod modifier;
 pub mod op;
 pub mod operand;
 mod parser;
+pub mod pass;
 pub mod print;
 pub mod types;
-pub mod uniform;
 pub mod verify;
 pub mod video;
 pub use parser::{FILE, parse};

@@ -335,7 +335,8 @@ fn check_parameter(
     match (&declared.default, &declared.control) {
         (Value::Float(_), _) => float(parameter, "a float parameter"),
         (Value::Int(_), Control::Slider { min, max, .. }) => {
-            integer(parameter, "an int parameter", [*min as i128, *max as i128])
+            // The ends are kept as `f64`s, of which the last one above may round to what no integer here is.
+            integer(parameter, "an int parameter", [*min as i64, *max as i64].map(i128::from))
         }
         (Value::Int(_), Control::Choice(choices)) => {
             integer(parameter, "a choice, an int parameter", [0, choices.len() as i128 - 1])

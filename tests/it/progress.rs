@@ -546,6 +546,36 @@ __global__ void k(unsigned *x) {
     });
 }
 
+/// Work that waits takes memory: whoever puts ever more on a stream waits for it.
+#[test]
+fn a_stream_takes_only_so_much_work_ahead() {
+    let device = Device::cpu().unwrap();
+    let stream = device.stream().unwrap();
+    let event = device.event().unwrap();
+    let (go_on, waits) = std::sync::mpsc::channel::<()>();
+    stream.host_function(move || waits.recv().unwrap()).unwrap();
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    let all = 100_000;
+    let put = || count.load(std::sync::atomic::Ordering::Relaxed);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..all {
+                stream.record(&event).unwrap();
+                count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            }
+        });
+        let mut before = usize::MAX;
+        while put() != before {
+            before = put();
+            thread::sleep(Duration::from_millis(300));
+        }
+        assert!((1000..all).contains(&before), "{before} ahead");
+        go_on.send(()).unwrap();
+    });
+    assert_eq!(put(), all);
+    stream.synchronize().unwrap();
+}
+
 #[test]
 fn the_interpreter_lets_all_threads_go_on() {
     super::support::on_the_interpreter(&[

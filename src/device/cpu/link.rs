@@ -3,7 +3,7 @@
 use super::{Device, Module, jit, module::refused};
 use crate::{
     device::{LinkCode, LinkInput, Result},
-    diagnostic::{Diagnostic, has_errors},
+    diagnostic::Diagnostic,
     ptx::{self, link::Input},
 };
 
@@ -30,12 +30,9 @@ impl Linked {
             lines_before += 1 + piece.matches('\n').count() as u32;
         }
         let starts: Vec<_> = inputs.iter().map(|i| (i.name.clone(), i.lines_before)).collect();
-        let mut ptx = ptx::link::link(inputs, &jit::PROVIDED).map_err(refused)?;
-        let found = ptx::verify(&ptx);
-        if has_errors(&found) {
-            return Err(refused(found.into_iter().map(|found| in_its_piece(found, &starts))));
-        }
-        ptx::inline::lift_shared(&mut ptx);
+        let ptx = ptx::pass::load(inputs, &jit::PROVIDED).map_err(|found| {
+            refused(found.into_iter().map(|found| in_its_piece(found, &starts)))
+        })?;
         Ok(Self { ptx, text })
     }
 }

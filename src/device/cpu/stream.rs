@@ -20,6 +20,10 @@ use super::{
 };
 use crate::device::{Arguments, Error, LaunchConfig, Result, StreamOptions};
 
+/// Pieces of work that wait on a stream, at most, before whoever puts more there waits, too: each takes memory. CUDA's
+/// driver makes the caller wait after about a thousand.
+const MOST_QUEUED: usize = 1 << 16;
+
 /// A queue of work.
 #[derive(Clone, Debug)]
 pub struct Stream(Arc<Handle>);
@@ -315,7 +319,7 @@ impl Stream {
             function.program()?;
         }
         let launch = Launch::new(function.clone(), *config, arguments.bytes(), options)?;
-        self.0.queue.push(Work::Launch(Box::new(launch)));
+        self.put(Work::Launch(Box::new(launch)));
         Ok(())
     }
 
@@ -323,13 +327,26 @@ impl Stream {
     /// room for more.
     pub(in crate::device) fn set_extent(&self, memory: &Memory, bytes: usize) {
         if let Some(range) = memory.resize(bytes) {
-            self.0.queue.push(Work::Extent { range, bytes: bytes as u64 });
+            self.put(Work::Extent { range, bytes: bytes as u64 });
         }
+    }
+
+    /// Puts work on the stream, once no more than [`MOST_QUEUED`] pieces wait there; its number.
+    fn put(&self, work: Work) -> u64 {
+        let queued = {
+            let state = self.0.queue.lock();
+            if state.work.len() < MOST_QUEUED { None } else { Some(state.queued) }
+        };
+        // A host function would wait for itself.
+        if let Some(queued) = queued.filter(|_| !thread::is_working()) {
+            drop(self.0.queue.wait_for(queued - MOST_QUEUED as u64 / 2, self.shared()));
+        }
+        self.0.queue.push(work)
     }
 
     /// Puts a copy on the stream; its number.
     pub(super) fn push_copy(&self, copy: Copy) -> u64 {
-        self.0.queue.push(Work::Copy(Box::new(copy)))
+        self.put(Work::Copy(Box::new(copy)))
     }
 
     /// What the piece of work with this number leaves in `slot`.
@@ -344,7 +361,7 @@ impl Stream {
     pub fn record(&self, event: &Event) -> Result<()> {
         self.expect_own(event, "record an event")?;
         let moment = Arc::<Moment>::default();
-        self.0.queue.push(Work::Record(moment.clone()));
+        self.put(Work::Record(moment.clone()));
         event.recorded(moment);
         Ok(())
     }
@@ -356,7 +373,7 @@ impl Stream {
     pub fn wait(&self, event: &Event) -> Result<()> {
         self.expect_own(event, "wait for an event")?;
         if let Some(moment) = event.latest() {
-            self.0.queue.push(Work::Wait(moment));
+            self.put(Work::Wait(moment));
         }
         Ok(())
     }
@@ -390,7 +407,7 @@ impl Stream {
     /// # Errors
     /// None on this device.
     pub fn host_function(&self, function: Box<dyn FnOnce() + Send>) -> Result<()> {
-        self.0.queue.push(Work::Host(HostFunction(function)));
+        self.put(Work::Host(HostFunction(function)));
         Ok(())
     }
 

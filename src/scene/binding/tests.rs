@@ -199,6 +199,18 @@ fn a_choice_needs_room_for_its_last_index() {
 }
 
 #[test]
+fn the_greatest_integer_fits_a_long_long() {
+    let bound = |ctype: &str| {
+        let ends = "value = 1\nmin = -9223372036854775808\nmax = 9223372036854775807";
+        let text = MANIFEST.replace("[[pass]]", &format!("[param.key]\n{ends}\n[[pass]]"))
+            + &format!("__global__ void f({ctype} key) {{}}");
+        Scene::parse("t.cu", &text, &Overrides::default()).expect("a good manifest").plan()
+    };
+    assert!(bound("long long").is_ok());
+    assert!(bound("int").is_err());
+}
+
+#[test]
 fn pointers_may_see_the_same_scalars_otherwise() {
     for parameters in ["float *position", "float2 *position", "void *position", "Body *position"] {
         assert!(bound(parameters).is_ok(), "{parameters}");

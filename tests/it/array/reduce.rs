@@ -228,6 +228,24 @@ fn variances_do_not_cancel() {
     }
 }
 
+/// Squares that are too large for `f64` are infinite, as numpy has them, and no NaN.
+#[test]
+fn variances_overflow_to_infinity() {
+    for context in contexts() {
+        for (values, expected) in [
+            (vec![1e200, -1e200], f64::INFINITY),
+            (vec![1e160; 300], 0.0),
+            ([vec![1e160; 300], vec![0.0; 300]].concat(), f64::INFINITY),
+            (vec![1e150, -1e150, 1e150], variance(&[1e150, -1e150, 1e150], 0)),
+        ] {
+            let a = GpuArray::from_slice(&context, &values).unwrap();
+            let found = a.var(0).unwrap().item().unwrap();
+            let alike = found == expected || (found / expected - 1.0).abs() < 1e-12;
+            assert!(alike, "{found}, not {expected}");
+        }
+    }
+}
+
 #[test]
 fn results_have_the_same_bits_each_time() {
     for context in contexts() {

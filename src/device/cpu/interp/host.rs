@@ -30,9 +30,7 @@ impl Machine {
                 let load = |at: u64, bytes: u64| arena.load(at, bytes as u32).unwrap_or(0);
                 let format = self.string(value(0));
                 let (text, count) =
-                    formatted(&format, self.prints.too_long(), value(1), load, |at| {
-                        self.string(at)
-                    });
+                    formatted(&format, self.prints.too_long(), value(1), load, |at| self.bytes(at));
                 self.prints.print(&text);
                 u64::from(count as u32)
             }
@@ -70,11 +68,14 @@ impl Machine {
         address
     }
 
-    fn string(&self, address: u64) -> String {
+    fn bytes(&self, address: u64) -> Vec<u8> {
         let bytes = (0..MAX_STRING as u64)
             .map_while(|at| self.shared.arena.load(address.wrapping_add(at), 1))
-            .map(|byte| byte as u8)
-            .take_while(|byte| *byte != 0);
-        String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()
+            .map(|byte| byte as u8);
+        bytes.take_while(|byte| *byte != 0).collect()
+    }
+
+    fn string(&self, address: u64) -> String {
+        String::from_utf8_lossy(&self.bytes(address)).into_owned()
     }
 }

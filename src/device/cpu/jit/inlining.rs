@@ -10,8 +10,8 @@ use crate::{
     },
     ptx::{
         ast::{Function, FunctionKind, Module},
-        inline::{Need, inline},
         inst::{Instruction, Op},
+        pass::inline::{Need, inline},
         verify,
     },
 };

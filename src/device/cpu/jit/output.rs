@@ -35,12 +35,15 @@ fn read<const N: usize>(context: &Context, address: u64) -> Option<[u8; N]> {
     Some(unsafe { (address as *const [u8; N]).read_unaligned() })
 }
 
-fn string(context: &Context, address: u64) -> String {
+fn bytes(context: &Context, address: u64) -> Vec<u8> {
     let bytes = (0..MAX_STRING as u64)
         .map_while(|at| read::<1>(context, address.wrapping_add(at)))
-        .map(|[byte]| byte)
-        .take_while(|byte| *byte != 0);
-    String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()
+        .map(|[byte]| byte);
+    bytes.take_while(|byte| *byte != 0).collect()
+}
+
+fn string(context: &Context, address: u64) -> String {
+    String::from_utf8_lossy(&bytes(context, address)).into_owned()
 }
 
 /// Prints for a kernel.
@@ -52,7 +55,7 @@ extern "C" fn vprintf(context: &mut Context, format: u64, arguments: u64) -> i32
     let format = string(context, format);
     let prints = prints(context);
     let (text, count) =
-        formatted(&format, prints.too_long(), arguments, load, |at| string(context, at));
+        formatted(&format, prints.too_long(), arguments, load, |at| bytes(context, at));
     prints.print(&text);
     count
 }

@@ -13,7 +13,7 @@ pub(in crate::device::cpu) fn formatted(
     most: u64,
     arguments: u64,
     load: impl Fn(u64, u64) -> u64,
-    string: impl Fn(u64) -> String,
+    string: impl Fn(u64) -> Vec<u8>,
 ) -> (String, i32) {
     let mut next = arguments;
     let mut take = |bytes: u64| {
@@ -22,19 +22,20 @@ pub(in crate::device::cpu) fn formatted(
         next = at.wrapping_add(bytes);
         load(at, bytes)
     };
-    let mut text = String::new();
+    // As in C, what is printed are bytes, which need not be characters one by one.
+    let mut text: Vec<u8> = Vec::new();
     let mut count = 0;
     let mut rest = format;
     while let Some(at) = rest.find('%') {
-        text.push_str(&rest[..at]);
+        text.extend(rest[..at].bytes());
         let Some((spec, after)) = Spec::parse(&rest[at + 1..]) else {
-            text.push('%');
+            text.push(b'%');
             rest = &rest[at + 1..];
             continue;
         };
         rest = after;
         if spec.conversion == '%' {
-            text.push('%');
+            text.push(b'%');
             continue;
         }
         count += 1;
@@ -43,14 +44,15 @@ pub(in crate::device::cpu) fn formatted(
         if text.len() as u64 >= most {
             continue;
         }
-        text.push_str(&match (spec.conversion, value) {
-            ('s', 0) => spec.string("(null)"),
+        text.extend(match (spec.conversion, value) {
+            ('s', 0) => spec.string(b"(null)"),
             ('s', at) => spec.string(&string(at)),
-            _ => spec.number(value),
+            ('c', value) => spec.padded(&[value as u8]),
+            _ => spec.number(value).into_bytes(),
         });
     }
-    text.push_str(rest);
-    (text, count)
+    text.extend(rest.bytes());
+    (String::from_utf8_lossy(&text).into_owned(), count)
 }
 
 /// How wide the integer is that is converted.
@@ -166,7 +168,6 @@ impl Spec {
             'o' => self.integer("0", format!("{unsigned:o}")),
             'p' if value == 0 => self.field("", "(nil)", false),
             'p' => self.field("0x", &format!("{value:x}"), true),
-            'c' => self.field("", &char::from(value as u8).to_string(), false),
             _ => self.float(f64::from_bits(value)),
         }
     }
@@ -222,12 +223,14 @@ impl Spec {
         self.field(sign, &case(text), true)
     }
 
-    fn string(&self, text: &str) -> String {
-        let text: String = match self.precision {
-            Some(most) => text.chars().take(most).collect(),
-            None => text.to_owned(),
-        };
-        self.field("", &text, false)
+    fn string(&self, text: &[u8]) -> Vec<u8> {
+        self.padded(&text[..self.precision.unwrap_or(text.len()).min(text.len())])
+    }
+
+    /// With blanks to the width, which counts bytes.
+    fn padded(&self, text: &[u8]) -> Vec<u8> {
+        let blanks = vec![b' '; self.width.unwrap_or(0).saturating_sub(text.len())];
+        if self.left { [text, &blanks].concat() } else { [&blanks, text].concat() }
     }
 
     /// Padded to the width: with zeros behind the sign where the flag says so and `zeros` allows it.
@@ -341,7 +344,7 @@ mod tests {
             Value::Long(v) => v as u64,
             Value::Double(v) => v.to_bits(),
         };
-        let (text, count) = formatted(format, u64::MAX, 0, |_, _| bits, |_| String::new());
+        let (text, count) = formatted(format, u64::MAX, 0, |_, _| bits, |_| Vec::new());
         assert_eq!(count, 1);
         text
     }
@@ -438,9 +441,17 @@ mod tests {
             word[..bytes as usize].copy_from_slice(&memory[at as usize..][..bytes as usize]);
             u64::from_le_bytes(word)
         };
-        let (text, count) = formatted("<%*.*s> %", u64::MAX, 0, load, |at| format!("string {at}"));
+        let (text, count) =
+            formatted("<%*.*s> %", u64::MAX, 0, load, |at| format!("string {at}").into_bytes());
         assert_eq!((text.as_str(), count), ("<    st> %", 1));
-        let (text, count) = formatted(&"%4000d".repeat(1000), 5000, 0, |_, _| 7, |_| String::new());
+        let (text, count) = formatted(&"%4000d".repeat(1000), 5000, 0, |_, _| 7, |_| Vec::new());
         assert_eq!((text.len(), count), (8000, 1000));
+        // Bytes are counted, and become characters where they stand together: C's library gives the same bytes.
+        let load = |at: u64, _: u64| [0xc3, 0xa9, 1, 1, 1][at as usize / 8];
+        let byte = |at: u64, bytes: u64| {
+            if bytes == 4 { [0xc3, 0xa9][at as usize / 4] } else { load(at, 8) }
+        };
+        let (text, count) = formatted("%c%c|%5s|%-4s|%.1s|", u64::MAX, 0, byte, |_| "é".into());
+        assert_eq!((text.as_str(), count), ("é|   é|é  |\u{fffd}|", 5));
     }
 }

@@ -9,8 +9,8 @@ use crate::ptx::{
     modifier::{Function, Order},
     op::Next,
     operand::{Base, Operand},
+    pass::uniform::{Shape, Shapes},
     types::{Space, Type},
-    uniform::{Shape, Shapes},
 };
 
 /// Kernels with more instructions have code for single threads only: translating takes its time.

@@ -20,7 +20,7 @@ use crate::{
         inst::Instruction,
         op::Next,
         operand::{Operand, Reg},
-        uniform::Shape,
+        pass::uniform::Shape,
     },
 };
 

@@ -19,8 +19,8 @@ use crate::{
         inst::Op,
         op::Next,
         operand::Reg,
+        pass::uniform::{Shape, Shapes},
         types::Type,
-        uniform::{Shape, Shapes},
     },
 };
 

@@ -24,8 +24,8 @@ use crate::{
         modifier::Half,
         op::Next,
         operand::Reg,
+        pass::uniform::{Shape, Shapes},
         types::Type,
-        uniform::{Shape, Shapes},
     },
 };
 

@@ -2,7 +2,7 @@
 //!
 //! A kernel that is worth it is lowered twice into its function: once for single threads ([`super::lower`]), and
 //! once for groups of four. Both share the places where threads wait, and what is kept there. In the code for
-//! groups a register is, by its shape ([`crate::ptx::uniform`]):
+//! groups a register is, by its shape ([`crate::ptx::pass::uniform`]):
 //!
 //! - one scalar, the first thread's value, where the others' differ from it by a known amount or not at all:
 //!   loop counters, addresses;
@@ -39,8 +39,8 @@ use crate::{
         ast::{Body, Function, FunctionKind},
         cfg::{Cfg, Liveness, RegSet},
         operand::{Label, Reg},
+        pass::uniform::Shapes,
         types::Type,
-        uniform::Shapes,
     },
 };
 

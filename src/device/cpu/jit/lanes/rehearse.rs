@@ -30,8 +30,8 @@ use crate::{
         modifier::{Access, BoolOp, Cmp},
         op::Next,
         operand::{Operand, Reg},
+        pass::uniform::Shape,
         types::Type,
-        uniform::Shape,
     },
 };
 

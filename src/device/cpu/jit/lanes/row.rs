@@ -29,8 +29,8 @@ use crate::ptx::{
     modifier::{Access, BoolOp, Cmp},
     op::Next,
     operand::{Address, Base, Grid, Operand, Reg, Scalar, Special, Symbol},
+    pass::uniform::Shapes,
     types::{Space, Type},
-    uniform::Shapes,
 };
 
 /// Threads of a row.

@@ -13,7 +13,7 @@ use crate::ptx::{
     cfg::{Cfg, Liveness},
     inst::{Instruction, Op},
     operand::Reg,
-    uniform::{Shape, Shapes},
+    pass::uniform::{Shape, Shapes},
 };
 
 /// The most instructions that are cheaper than a branch that often goes both ways.

@@ -8,8 +8,8 @@ use crate::{
     ptx::{
         inst::Instruction,
         operand::{Operand, Reg},
+        pass::uniform::Shape,
         types::Type,
-        uniform::Shape,
     },
 };
 

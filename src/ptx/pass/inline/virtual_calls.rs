@@ -1,10 +1,10 @@
 //! Calls through pointers, as a choice among the functions that a pointer can have.
 
-use super::super::ast::{Body, FunctionKind, Init, Module, Param, Statement, Value};
-use super::super::inst::{Guard, Instruction, Op};
-use super::super::modifier::Cmp;
-use super::super::operand::{Label, Operand, Symbol};
-use super::super::types::Type;
+use super::super::super::ast::{Body, FunctionKind, Init, Module, Param, Statement, Value};
+use super::super::super::inst::{Guard, Instruction, Op};
+use super::super::super::modifier::Cmp;
+use super::super::super::operand::{Label, Operand, Symbol};
+use super::super::super::types::Type;
 use super::Need;
 
 /// The functions whose address is taken somewhere.

@@ -3,13 +3,15 @@
 //!
 //! Assumes that the block's size in x is a multiple of their number.
 
-use super::ast::Body;
-use super::cfg::RegSet;
-use super::inst::{Instruction, Op};
-use super::modifier::{BoolOp, Half};
-use super::op::Loads;
-use super::operand::{Address, Axis, Base, Decides, Grid, Operand, Reg, Scalar, Special, Symbol};
-use super::types::{Space, Type};
+use super::super::ast::Body;
+use super::super::cfg::RegSet;
+use super::super::inst::{Instruction, Op};
+use super::super::modifier::{BoolOp, Half};
+use super::super::op::Loads;
+use super::super::operand::{
+    Address, Axis, Base, Decides, Grid, Operand, Reg, Scalar, Special, Symbol,
+};
+use super::super::types::{Space, Type};
 
 /// How a value differs between neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! Inlining, as text: what comes out must be PTX that means the same (`tests/ptx/functions.ptx` runs it).
 
-use super::super::ast::Module;
-use super::super::inst::Op;
-use super::super::{parse, print, verify};
-use super::{Need, inline, lift_shared};
+use super::super::super::ast::Module;
+use super::super::super::inst::Op;
+use super::super::super::{parse, print, verify};
+use super::super::lift_shared::lift_shared;
+use super::{Need, inline};
 
 fn read(text: &str) -> Module {
     let module = parse(text).unwrap_or_else(|diagnostics| panic!("{}", diagnostics[0]));
@@ -30,10 +31,10 @@ fn expect_round_trip(module: &Module) {
     for (a, b) in again.functions.iter().zip(&module.functions) {
         assert_eq!(a.body.is_some(), b.body.is_some());
         let (Some(a), Some(b)) = (&a.body, &b.body) else { continue };
-        let instructions = |m: &Module, f: &super::super::ast::Body| -> Vec<String> {
+        let instructions = |m: &Module, f: &super::super::super::ast::Body| -> Vec<String> {
             let chain =
                 |id| m.inline_chain(id).into_iter().map(|(name, _)| name.to_owned()).collect();
-            let place = |i: &super::super::inst::Instruction| -> Vec<String> {
+            let place = |i: &super::super::super::inst::Instruction| -> Vec<String> {
                 i.location.map_or_else(Vec::new, chain)
             };
             f.instructions().map(|i| format!("{:?} {:?}", i.op, place(i))).collect()
@@ -42,7 +43,7 @@ fn expect_round_trip(module: &Module) {
     }
 }
 
-const CASES: &str = include_str!("../../../tests/ptx/functions.ptx");
+const CASES: &str = include_str!("../../../../tests/ptx/functions.ptx");
 
 #[test]
 fn what_waits_becomes_part_of_the_kernels() {

@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::ast::{
+use super::super::super::ast::{
     Body, Function, Inlined, Linkage, Location, LocationId, Module, Param, Prototype, Section,
     Statement, Table, Variable,
 };
-use super::super::inst::{Guard, Instruction, Op};
-use super::super::modifier::Access;
-use super::super::operand::{Address, Base, Label, Operand, Reg, Symbol};
-use super::super::types::{Space, Type};
+use super::super::super::inst::{Guard, Instruction, Op};
+use super::super::super::modifier::Access;
+use super::super::super::operand::{Address, Base, Label, Operand, Reg, Symbol};
+use super::super::super::types::{Space, Type};
 use super::{MOST_GROWTH, MOST_REGISTERS, MOST_STATEMENTS, Need, Refused, arguments};
 
 /// Replaces calls in the functions of a module, from the inside outwards.
