@@ -21,6 +21,7 @@ pub mod link;
 pub mod modifier;
 pub mod op;
 pub mod operand;
+pub mod outline;
 mod parser;
 pub mod pass;
 pub mod print;

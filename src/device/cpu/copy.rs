@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Array, HostMemory, Readback, Shared, Stream, memory::Arena};
-use crate::device::{self, Error, Fill, Pitch, Region, Result, Rows, host::HostRows};
+use super::{Array, HostMemory, Shared, memory::Arena};
+use crate::device::{self, Error, Fill, Pitch, Region, Result, host::HostRows};
 
 /// Where a piece of work leaves its result, or finds what it works with.
 pub(super) type Slot<T> = Arc<Mutex<Option<T>>>;
@@ -13,13 +13,14 @@ pub(super) type HostSlot = Slot<HostMemory>;
 
 /// Rows of bytes in the arena: where the first one starts, and how the others follow.
 #[derive(Clone, Copy, Debug)]
-struct Lines {
-    address: u64,
-    pitch: Pitch,
+pub(super) struct Lines {
+    pub(super) address: u64,
+    pub(super) pitch: Pitch,
 }
 
 impl Lines {
-    fn of(region: &Region<'_>) -> Result<(Self, Option<Array>)> {
+    /// Of a region, and the array that it lies in.
+    pub(super) fn of(region: &Region<'_>) -> Result<(Self, Option<Array>)> {
         match region {
             Region::Rows(rows) => Ok((Self { address: rows.address(), pitch: rows.pitch() }, None)),
             Region::Array(region) => {
@@ -45,15 +46,16 @@ impl Lines {
 /// A copy or a fill of rows.
 #[derive(Debug)]
 pub(super) struct Copy {
-    kind: Kind,
+    pub(super) kind: Kind,
     /// Bytes of a row, rows, slices.
-    extent: [usize; 3],
-    /// The arrays that take part.
-    _kept: [Option<Array>; 2],
+    pub(super) extent: [usize; 3],
+    /// The arrays that take part, which live until it is done.
+    pub(super) _kept: [Option<Array>; 2],
 }
 
+/// What goes where.
 #[derive(Debug)]
-enum Kind {
+pub(super) enum Kind {
     Upload {
         to: Lines,
         bytes: Vec<u8>,
@@ -126,80 +128,5 @@ impl Copy {
                 fits
             }
         }
-    }
-}
-
-impl Stream {
-    /// Copies `bytes` of the host to `to`.
-    ///
-    /// # Errors
-    /// None that is known before the copy is done.
-    pub fn upload(&self, to: &Region<'_>, bytes: &[u8]) -> Result<()> {
-        let (lines, array) = Lines::of(to)?;
-        let kind = Kind::Upload { to: lines, bytes: bytes.to_vec() };
-        self.push_copy(Copy { kind, extent: to.extent(), _kept: [array, None] });
-        Ok(())
-    }
-
-    /// Starts to copy `from` to the host.
-    ///
-    /// # Errors
-    /// None that is known before the copy is done.
-    pub fn download(&self, from: &Region<'_>) -> Result<Readback> {
-        let (lines, array) = Lines::of(from)?;
-        let slot = Slot::default();
-        let kind = Kind::Download { from: lines, to: slot.clone() };
-        let number = self.push_copy(Copy { kind, extent: from.extent(), _kept: [array, None] });
-        Ok(Readback(self.pending(number, slot)))
-    }
-
-    /// Copies `from` to `to`, which has the same shape.
-    ///
-    /// # Errors
-    /// None that is known before the copy is done.
-    pub fn copy(&self, to: &Region<'_>, from: &Region<'_>) -> Result<()> {
-        let ((to, to_array), (from, from_array), extent) =
-            (Lines::of(to)?, Lines::of(from)?, to.extent());
-        let kind = Kind::Copy { to, from };
-        self.push_copy(Copy { kind, extent, _kept: [to_array, from_array] });
-        Ok(())
-    }
-
-    /// Copies from the memory of another device, behind what is on `peer`, a stream there; what is put on `peer` later
-    /// waits for the copy, and so does who frees that memory.
-    ///
-    /// # Errors
-    /// None that is known before the copy is done.
-    pub fn copy_from_peer(&self, to: &Region<'_>, peer: &Self, from: &Region<'_>) -> Result<()> {
-        let ((to, to_array), (from, from_array), extent) =
-            (Lines::of(to)?, Lines::of(from)?, to.extent());
-        self.wait_for(peer);
-        let kind = Kind::Peer { to, from, device: peer.device().shared.clone() };
-        self.push_copy(Copy { kind, extent, _kept: [to_array, from_array] });
-        peer.wait_for(self);
-        Ok(())
-    }
-
-    /// Copies between a region and host memory; the number of this piece of work.
-    pub(super) fn push_transfer(
-        &self,
-        region: &Region<'_>,
-        host: HostSlot,
-        rows: HostRows,
-        upload: bool,
-    ) -> Result<u64> {
-        let (device, array) = Lines::of(region)?;
-        let kind = Kind::Transfer { device, host, rows, upload };
-        Ok(self.push_copy(Copy { kind, extent: rows.extent, _kept: [array, None] }))
-    }
-
-    /// Fills `to` with a value.
-    ///
-    /// # Errors
-    /// None that is known before the fill is done.
-    pub fn fill(&self, to: &Rows<'_>, value: Fill) -> Result<()> {
-        let kind = Kind::Fill { to: Lines { address: to.address(), pitch: to.pitch() }, value };
-        self.push_copy(Copy { kind, extent: to.extent(), _kept: [None, None] });
-        Ok(())
     }
 }

@@ -1,18 +1,11 @@
 //! Host memory: ordinary memory behind the face of page-locked memory.
 
-use std::{
-    ops::{Deref, DerefMut},
-    sync::PoisonError,
-};
+use std::ops::{Deref, DerefMut};
 
 use memmap2::MmapMut;
 
-use super::{
-    Device, Memory, Stream,
-    copy::{HostSlot, Slot},
-    stream::Pending,
-};
-use crate::device::{DeviceId, Error, Region, Result, host::HostRows};
+use super::{Device, Memory};
+use crate::device::{DeviceId, Error, Result};
 
 /// Memory of the host, outside the arena: kernels do not see it.
 #[derive(Debug)]
@@ -97,45 +90,6 @@ impl DerefMut for HostMemory {
             Bytes::Pages(pages) => pages,
             Bytes::Vector(vector) => vector,
         }
-    }
-}
-
-/// A copy that is under way, with the host's memory.
-#[derive(Debug)]
-pub struct Transfer(Pending<HostMemory>);
-
-impl Stream {
-    /// Starts to copy between a region and rows of host memory: to the region if `upload`.
-    ///
-    /// # Errors
-    /// None that is known before the copy is done.
-    pub(in crate::device) fn transfer(
-        &self,
-        region: &Region<'_>,
-        memory: HostMemory,
-        rows: HostRows,
-        upload: bool,
-    ) -> Result<Transfer> {
-        let slot: HostSlot = Slot::default();
-        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory);
-        let number = self.push_transfer(region, slot.clone(), rows, upload)?;
-        Ok(Transfer(self.pending(number, slot)))
-    }
-}
-
-impl Transfer {
-    /// Whether the copy has ended.
-    ///
-    /// # Errors
-    /// None on this device.
-    pub fn is_ready(&self) -> Result<bool> {
-        Ok(self.0.is_ready())
-    }
-
-    /// Waits for its end; the memory, and, with `report`, the first error of the work up to the copy that was not
-    /// reported yet.
-    pub(in crate::device) fn end(self, report: bool) -> (Option<HostMemory>, Result<()>) {
-        self.0.end(report)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Linking several pieces of PTX into one module.
 
-use super::{Device, Module, jit, module::refused};
+use super::jit;
 use crate::{
-    device::{LinkCode, LinkInput, Result},
+    device::{Error, Result},
     diagnostic::Diagnostic,
     ptx::{self, link::Input},
 };
@@ -48,21 +48,8 @@ fn in_its_piece(found: Diagnostic, starts: &[(String, u32)]) -> Diagnostic {
     }
 }
 
-impl Device {
-    /// Links pieces of PTX to one module.
-    ///
-    /// # Errors
-    /// [`Error::Load`](crate::device::Error::Load) with all that is wrong,
-    /// [`Error::UnsupportedPtx`](crate::device::Error::UnsupportedPtx) with the source line,
-    /// [`Error::Unsupported`](crate::device::Error::Unsupported) for code that is no PTX.
-    pub fn link<'a>(&self, inputs: &[LinkInput<'a>]) -> Result<Module> {
-        let piece = |input: &LinkInput<'a>| match input.code {
-            LinkCode::Ptx(text) => Ok((input.name, text)),
-            LinkCode::Cubin(_) | LinkCode::Fatbin(_) | LinkCode::Library(_) => {
-                self.unsupported("machine code of GPUs")
-            }
-        };
-        let pieces: Vec<_> = inputs.iter().map(piece).collect::<Result<_>>()?;
-        Module::link(self.shared.clone(), &pieces, self.shared.options().lanes)
-    }
+/// The error for a module that is not as it must be.
+fn refused(diagnostics: impl IntoIterator<Item = Diagnostic>) -> Error {
+    let lines: Vec<_> = diagnostics.into_iter().map(|found| found.to_string()).collect();
+    Error::load(super::NAME, &lines.join("\n"))
 }

@@ -28,25 +28,25 @@ mod module;
 mod options;
 mod place;
 mod printf;
-mod readback;
 mod report;
 mod stream;
 mod texture;
 mod thread;
+mod transfer;
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 pub use array::Array;
 pub use event::Event;
-pub use host::{HostMemory, MappedMemory, Transfer};
+pub use host::{HostMemory, MappedMemory};
 pub use interp::{Canceller, Debugger, Register, Spot};
 pub use memory::Memory;
 pub use module::{Function, Module};
 pub use options::{Check, Engine, Lanes, LaunchOptions};
-pub use readback::Readback;
 pub use report::{Action, Finding, FindingKind, Report, Site};
 pub use stream::Stream;
 pub use texture::{Surface, Texture};
+pub use transfer::{Readback, Transfer};
 
 use super::{
     Allocation, CachePreference, DeviceId, DeviceInfo, DeviceKind, Error, EventOptions, Limit,

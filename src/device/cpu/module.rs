@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Lanes, LaunchOptions, Owned, Shared, abi,
+    Device, Lanes, LaunchOptions, Owned, Shared, abi,
     interp::{self, Debugger, Order},
     jit::{self, Kernel},
     layout::Globals,
@@ -16,9 +16,8 @@ use super::{
 use crate::{
     device::{
         Arguments, CachePreference, DeviceId, DeviceInfo, Error, FunctionInfo, LaunchConfig,
-        Result, Slice,
+        LinkCode, LinkInput, Result, Slice,
     },
-    diagnostic::Diagnostic,
     ptx,
 };
 
@@ -70,11 +69,6 @@ impl Drop for Loaded {
             self.shared.free(self.variables.iter().map(|(_, range)| Owned::Variable(*range)));
         }
     }
-}
-
-pub(super) fn refused(diagnostics: impl IntoIterator<Item = Diagnostic>) -> Error {
-    let lines: Vec<_> = diagnostics.into_iter().map(|found| found.to_string()).collect();
-    Error::load(super::NAME, &lines.join("\n"))
 }
 
 impl Module {
@@ -255,5 +249,24 @@ impl Debugger {
             workspace: config.cooperative.then(|| abi::workspace(&shared.arena)).transpose()?,
         };
         Self::new(shared, &order, function.module.clone())
+    }
+}
+
+impl Device {
+    /// Links pieces of PTX to one module.
+    ///
+    /// # Errors
+    /// [`Error::Load`](crate::device::Error::Load) with all that is wrong,
+    /// [`Error::UnsupportedPtx`](crate::device::Error::UnsupportedPtx) with the source line,
+    /// [`Error::Unsupported`](crate::device::Error::Unsupported) for code that is no PTX.
+    pub fn link<'a>(&self, inputs: &[LinkInput<'a>]) -> Result<Module> {
+        let piece = |input: &LinkInput<'a>| match input.code {
+            LinkCode::Ptx(text) => Ok((input.name, text)),
+            LinkCode::Cubin(_) | LinkCode::Fatbin(_) | LinkCode::Library(_) => {
+                self.unsupported("machine code of GPUs")
+            }
+        };
+        let pieces: Vec<_> = inputs.iter().map(piece).collect::<Result<_>>()?;
+        Module::link(self.shared.clone(), &pieces, self.shared.options().lanes)
     }
 }

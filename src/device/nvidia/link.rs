@@ -14,9 +14,11 @@ use super::{
     context::Context,
     driver::Handle,
     module::{Log, lowered, whole},
-    ptx,
 };
-use crate::device::{LinkCode, LinkInput, Result};
+use crate::{
+    device::{LinkCode, LinkInput, Result},
+    ptx::outline::Outline,
+};
 
 /// A linker's state.
 struct Linker<'a> {
@@ -99,7 +101,10 @@ impl Device {
             LinkCode::Ptx(text) => Some(text),
             _ => None,
         });
-        self.load_code(&whole(self.context(), &code)?, texts.flat_map(ptx::entries).collect())
+        self.load_code(
+            &whole(self.context(), &code)?,
+            texts.flat_map(|text| Outline::new(text).entries).collect(),
+        )
     }
 
     /// Links pieces of code to machine code for this GPU, a cubin.
@@ -123,7 +128,7 @@ impl Device {
             match *code {
                 LinkCode::Ptx(text) => {
                     // The driver wants the NUL, and counts it.
-                    let text = lowered(context, text)?;
+                    let text = lowered(context, text, &Outline::new(text))?;
                     linker.add(RawKind::CU_JIT_INPUT_PTX, text.as_bytes_with_nul(), name)?;
                 }
                 LinkCode::Cubin(bytes) => {

@@ -20,10 +20,13 @@ use super::{
     driver::{Handle, Status, code},
     graph::Repeats,
     limit::raw_preference,
-    ptx::{self, Entry},
+    ptx,
 };
-use crate::device::{
-    CachePreference, DeviceInfo, Error, FunctionInfo, LaunchConfig, Parameter, Result, Slice,
+use crate::{
+    device::{
+        CachePreference, DeviceInfo, Error, FunctionInfo, LaunchConfig, Parameter, Result, Slice,
+    },
+    ptx::outline::{Entry, Outline},
 };
 
 /// Room for what the JIT compiler says; it cuts off the rest.
@@ -91,17 +94,17 @@ impl Device {
     pub fn load_with(&self, ptx: &str, options: JitOptions) -> Result<Module> {
         let context = self.context();
         context.activate()?;
-        let text = lowered(context, ptx)?;
+        let outline = Outline::new(ptx);
+        let text = lowered(context, ptx, &outline)?;
         // Asked for lines that the text does not have, driver 580 writes outside its memory for some texts.
-        let wish = match ptx::is_for_debuggers(ptx) {
+        let wish = match outline.is_for_debuggers {
             true => Some(JitOption::CU_JIT_GENERATE_DEBUG_INFO),
-            false => ptx::has_lines(ptx).then_some(JitOption::CU_JIT_GENERATE_LINE_INFO),
+            false => outline.has_lines.then_some(JitOption::CU_JIT_GENERATE_LINE_INFO),
         };
         let wishes = wish.map(|option| (option, 1)).into_iter().chain(options.options());
         // SAFETY: the text ends with a NUL.
         let (raw, log) = unsafe { load_image(context, text.as_ptr().cast(), wishes)? };
-        let entries = ptx::entries(ptx);
-        Ok(Module(Arc::new(Loaded { device: self.clone(), raw, entries, log })))
+        Ok(Module(Arc::new(Loaded { device: self.clone(), raw, entries: outline.entries, log })))
     }
 
     /// Loads a cubin or fatbin.
@@ -123,6 +126,12 @@ impl Device {
     }
 }
 
+/// The parameters of a kernel as its PTX has them, where the driver does not tell.
+fn as_declared(entry: &Entry) -> Vec<Parameter> {
+    let places = entry.parameters.iter();
+    places.map(|place| Parameter { offset: place.start, bytes: place.len() }).collect()
+}
+
 /// Machine code that can be given to the driver.
 pub(super) fn whole(context: &Context, bytes: &[u8]) -> Result<Binary> {
     Binary::new(bytes).ok_or_else(|| Error::Load {
@@ -132,9 +141,9 @@ pub(super) fn whole(context: &Context, bytes: &[u8]) -> Result<Binary> {
 }
 
 /// PTX as the driver reads it: its version lowered to the driver's where it is newer.
-pub(super) fn lowered(context: &Context, ptx: &str) -> Result<CString> {
+pub(super) fn lowered(context: &Context, ptx: &str, outline: &Outline) -> Result<CString> {
     let text = match context.info().driver_version {
-        Some(cuda) => ptx::lowered(ptx, cuda),
+        Some(cuda) => ptx::lowered(ptx, outline, cuda),
         None => ptx.into(),
     };
     CString::new(text.as_bytes()).map_err(|error| Error::Load {
@@ -315,7 +324,7 @@ impl Function {
             ptx_version: version(attribute(Attribute::CU_FUNC_ATTRIBUTE_PTX_VERSION)?),
             binary_version: version(attribute(Attribute::CU_FUNC_ATTRIBUTE_BINARY_VERSION)?),
             parameters: parameters(context, raw)?
-                .or_else(|| written.map(|entry| entry.parameters.clone()))
+                .or_else(|| written.map(as_declared))
                 .unwrap_or_default(),
         };
         let dynamic = attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;

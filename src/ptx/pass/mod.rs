@@ -1,5 +1,5 @@
-//! Passes over PTX: each changes a module, or finds something out of one of its functions. They know no device; a device
-//! says which it wants.
+//! Passes over PTX: each changes a module, or finds something out of one of its functions. They know no device; a
+//! device says which it wants.
 //!
 //! What is done in which order:
 //!
@@ -27,8 +27,8 @@ use super::{
 };
 use crate::diagnostic::{Diagnostic, has_errors};
 
-/// One module of the `inputs`, checked, as both engines of the CPU device take it. `provided` are functions that need no
-/// definition.
+/// One module of the `inputs`, checked, as both engines of the CPU device take it. `provided` are functions that need
+/// no definition.
 ///
 /// # Errors
 /// All that is wrong.

@@ -50,8 +50,8 @@ impl Reach {
     }
 }
 
-/// For each function those that it may call. Behind the last one stands, for all calls through pointers, whatever has an
-/// address that is taken anywhere.
+/// For each function those that it may call. Behind the last one stands, for all calls through pointers, whatever has
+/// an address that is taken anywhere.
 fn calls(module: &Module) -> Vec<Vec<usize>> {
     let through_pointers = module.functions.len();
     let mut calls = vec![Vec::new(); through_pointers + 1];
