@@ -8,6 +8,7 @@
 //! draws the one before.
 
 mod clock;
+mod command;
 mod error;
 mod flight;
 mod frame;
@@ -27,6 +28,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub use command::Command;
 pub use error::Error;
 pub use snapshot::*;
 
@@ -354,13 +356,6 @@ impl Session {
         Ok(self.stream.cancel()?)
     }
 
-    /// Sets a parameter from the next step on; out-of-range values are the manifest's business, not checked.
-    pub fn set_parameter(&mut self, index: usize, value: Value) {
-        if let Some(slot) = self.inputs.parameters.get_mut(index) {
-            *slot = value;
-        }
-    }
-
     /// The state of pointer and keys, for the next step.
     pub fn set_input(&mut self, mouse: [f32; 4], keys: Keys) {
         self.inputs.mouse = mouse;
@@ -471,6 +466,7 @@ impl Session {
         declared
             .zip(&self.inputs.parameters)
             .map(|(p, value)| Parameter {
+                id: ParameterId { name: p.name.clone(), generation: self.compile.running },
                 name: p.name.clone(),
                 label: p.label.clone(),
                 unit: p.unit.clone(),

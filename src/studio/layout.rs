@@ -17,7 +17,7 @@ use super::{
     state::{State, Tab},
     theme,
 };
-use crate::session::Snapshot;
+use crate::session::{Command, Snapshot};
 
 /// The panels whose sizes are remembered.
 const EDITOR: &str = "editor";
@@ -252,16 +252,20 @@ fn keys(ui: &Ui, snapshot: &Snapshot, keyboard: &Keyboard) -> Vec<Action> {
     let mut actions = Vec::new();
     let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
     if pressed(Modifiers::COMMAND, Key::R) {
-        actions.push(Action::Reset);
+        actions.push(Action::Session(Command::Reset));
     }
     if !keyboard.is_the_scenes() {
         return actions;
     }
     if pressed(Modifiers::NONE, Key::Space) {
-        actions.push(if snapshot.clock.playing { Action::Pause } else { Action::Play });
+        actions.push(if snapshot.clock.playing {
+            Action::Session(Command::Pause)
+        } else {
+            Action::Session(Command::Play)
+        });
     }
     if pressed(Modifiers::NONE, Key::Period) {
-        actions.push(Action::Step);
+        actions.push(Action::Session(Command::Step));
     }
     if pressed(Modifiers::NONE, Key::Home) {
         actions.push(Action::ResetCamera);

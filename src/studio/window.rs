@@ -39,7 +39,7 @@ use crate::{
     draw, gl,
     interop::{self, Interop},
     scene::{Overrides, built_ins},
-    session::{self, Session, Snapshot},
+    session::{self, Command, Session, Snapshot},
 };
 
 /// The scene that opens where nothing else was asked for or is remembered.
@@ -609,28 +609,11 @@ impl Studio {
             Action::Zoom { factor, at } => self.zoom(factor, at),
             Action::ResetCamera => self.reset_camera(),
             Action::Pointer(pointer) => self.point(pointer),
-            Action::Reset if self.session.is_none() => self.restart(),
-            other => self.tell_session(other),
-        }
-    }
-
-    fn tell_session(&mut self, action: Action) {
-        let Some(session) = &mut self.session else { return };
-        match action {
-            Action::SetParameter(index, value) => session.set_parameter(index, value),
-            Action::ResetParameter(index) => {
-                if let Some(parameter) = self.snapshot.parameters.get(index) {
-                    session.set_parameter(index, parameter.default.clone());
-                }
-            }
-            Action::Play => session.play(),
-            Action::Pause => session.pause(),
-            Action::Step => {
-                session.pause();
-                session.step_once();
-            }
-            Action::Reset => session.reset(),
-            _ => {}
+            Action::Session(command) => match &mut self.session {
+                Some(session) => session.apply(&command),
+                None if command == Command::Reset => self.restart(),
+                None => {}
+            },
         }
     }
 

@@ -17,7 +17,7 @@ use warpaint::{
     session::{Options, Phase, Session, Value},
 };
 
-use super::support::{COUNTER, nvidia};
+use super::support::{COUNTER, nvidia, set};
 
 fn options(name: &str, source: &str) -> Options {
     Options {
@@ -117,9 +117,29 @@ fn an_edit_of_a_size_starts_that_resource_anew() {
 }
 
 #[test]
+fn a_parameter_is_named_by_its_program_too() {
+    let mut session = open(COUNTER);
+    let old = session.parameter("gain").unwrap();
+    assert_eq!(session.parameter("loss"), None);
+    let value = |session: &Session| session.snapshot().parameters[0].value.clone();
+    assert!(!session.set_parameter(&old, Value::Int(1)), "it is a float");
+    let tables = "[param.first]\nvalue = 7\n[param.gain]";
+    session.set_source(COUNTER.replace("[param.gain]", tables));
+    assert!(session.wait_for_program().unwrap());
+    // It is the second now.
+    assert!(session.set_parameter(&old, Value::Float(0.25)));
+    assert_eq!(value(&session), Value::Int(7));
+    assert_eq!(session.snapshot().parameters[1].value, Value::Float(0.25));
+    assert!(!session.set_parameter(&old, Value::Float(1e9)), "beyond the present slider");
+    session.set_source(COUNTER.replace("gain", "loss"));
+    assert!(session.wait_for_program().unwrap());
+    assert!(!session.set_parameter(&old, Value::Float(0.5)), "it is gone");
+}
+
+#[test]
 fn a_value_that_was_set_survives_an_edit() {
     let mut session = open(COUNTER);
-    session.set_parameter(0, Value::Float(3.0));
+    set(&mut session, "gain", Value::Float(3.0));
     session.set_source(edited("value[i].y += gain", "value[i].y -= gain"));
     assert!(session.wait_for_program().unwrap());
     session.run_steps(2, |_| {}).unwrap();

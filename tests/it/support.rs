@@ -9,6 +9,8 @@ use std::{
 };
 
 use tempfile::TempDir;
+#[cfg(feature = "gl")]
+use warpaint::session::{Session, Value};
 use warpaint::{
     device::{
         Arguments, Choice, Device, Error, Function, LaunchConfig, Stream, cpu::LaunchOptions,
@@ -268,3 +270,10 @@ __global__ void advance(float4 *value, int n, float gain) {
     if (i < n) value[i].y += gain;
 }
 "#;
+
+/// Sets a parameter of the program that runs.
+#[cfg(feature = "gl")]
+pub fn set(session: &mut Session, name: &str, value: Value) {
+    let id = session.parameter(name).unwrap();
+    assert!(session.set_parameter(&id, value), "{name}");
+}

@@ -5,7 +5,7 @@ use egui::{Align, Frame, Layout, Margin, RichText, Sense, TextStyle, Ui, text::L
 use super::Action;
 use crate::{
     diagnostic::{Diagnostic, Severity},
-    session::Snapshot,
+    session::{Command, Snapshot},
     studio::{icons, theme},
 };
 
@@ -83,7 +83,7 @@ fn fault_content(ui: &mut Ui, fault: &Diagnostic, file: &str, actions: &mut Vec<
             actions.push(Action::Reveal(line, fault.column));
         }
         if ui.button("Reset").on_hover_text("Back to step 0, and run again").clicked() {
-            actions.push(Action::Reset);
+            actions.push(Action::Session(Command::Reset));
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let text = format!("Stopped: {}", fault.text.lines().next().unwrap_or_default());

@@ -19,7 +19,7 @@ pub mod view;
 
 use std::{borrow::Cow, path::PathBuf};
 
-use crate::session::Value;
+use crate::session::Command;
 
 /// What the user wants. The window carries it out.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,18 +28,8 @@ pub enum Action {
     Edit(String),
     /// Compile this text now.
     Compile(String),
-    /// Give a parameter, by its place in the snapshot, a value.
-    SetParameter(usize, Value),
-    /// Give a parameter the manifest's value again.
-    ResetParameter(usize),
-    /// Start steps by themselves.
-    Play,
-    /// Stop that.
-    Pause,
-    /// One step.
-    Step,
-    /// Back to step 0.
-    Reset,
+    /// What the session does.
+    Session(Command),
     /// Write the text to its file, or to a new one where it has none.
     Save,
     /// Open a scene's file.

@@ -6,7 +6,7 @@ use egui::{
 
 use super::Action;
 use crate::{
-    session::{Control, Parameter, Snapshot, Value},
+    session::{Command, Control, Parameter, Snapshot, Value},
     studio::{
         icons::{self, Icon},
         theme,
@@ -21,10 +21,11 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Vec<Action> {
         if snapshot.parameters.is_empty() && snapshot.compile.running > 0 {
             hint(ui);
         }
-        for (index, parameter) in snapshot.parameters.iter().enumerate() {
+        for parameter in &snapshot.parameters {
             ui.push_id(&parameter.name, |ui| {
-                if let Some(value) = row(ui, parameter, &mut actions, index) {
-                    actions.push(Action::SetParameter(index, value));
+                if let Some(value) = row(ui, parameter, &mut actions) {
+                    let set = Command::SetParameter(parameter.id.clone(), value);
+                    actions.push(Action::Session(set));
                 }
             });
             ui.add_space(5.0);
@@ -34,15 +35,14 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Vec<Action> {
 }
 
 fn header(ui: &mut Ui, snapshot: &Snapshot, actions: &mut Vec<Action>) {
-    let changed: Vec<usize> = (0..snapshot.parameters.len())
-        .filter(|index| is_changed(&snapshot.parameters[*index]))
-        .collect();
+    let changed: Vec<&Parameter> =
+        snapshot.parameters.iter().filter(|parameter| is_changed(parameter)).collect();
     ui.horizontal(|ui| {
         ui.label(RichText::new("Parameters").strong().color(theme::STRONG));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let tip = "All parameters back to the manifest's values";
             if !changed.is_empty() && icons::small_button(ui, Icon::Reset, tip).clicked() {
-                actions.extend(changed.into_iter().map(Action::ResetParameter));
+                actions.extend(changed.into_iter().map(reset));
             }
         });
     });
@@ -55,17 +55,16 @@ fn hint(ui: &mut Ui) {
     ui.label(RichText::new(text).color(theme::WEAK));
 }
 
+fn reset(parameter: &Parameter) -> Action {
+    Action::Session(Command::ResetParameter(parameter.id.clone()))
+}
+
 fn is_changed(parameter: &Parameter) -> bool {
     parameter.value != parameter.default
 }
 
 /// One parameter; gives its new value when the user changed it.
-fn row(
-    ui: &mut Ui,
-    parameter: &Parameter,
-    actions: &mut Vec<Action>,
-    index: usize,
-) -> Option<Value> {
+fn row(ui: &mut Ui, parameter: &Parameter, actions: &mut Vec<Action>) -> Option<Value> {
     let mut value = parameter.value.clone();
     let beside = !matches!(parameter.control, Control::Choice(_));
     ui.horizontal(|ui| {
@@ -76,12 +75,12 @@ fn row(
             }
             let tip = "Back to the manifest's value";
             if is_changed(parameter) && icons::small_button(ui, Icon::Reset, tip).clicked() {
-                actions.push(Action::ResetParameter(index));
+                actions.push(reset(parameter));
             }
         });
     });
     if below_label(ui, parameter, &mut value) {
-        actions.push(Action::ResetParameter(index));
+        actions.push(reset(parameter));
         return None;
     }
     (value != parameter.value).then_some(value)

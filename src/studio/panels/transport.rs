@@ -7,7 +7,7 @@ use egui::{
 
 use super::{Action, FrameTimes, shortened};
 use crate::{
-    session::Snapshot,
+    session::{Command, Snapshot},
     studio::{
         document::Document,
         icons::{self, Icon},
@@ -114,18 +114,18 @@ fn save_button(ui: &mut Ui, document: &Document, actions: &mut Vec<Action>) {
 fn buttons(ui: &mut Ui, snapshot: &Snapshot, actions: &mut Vec<Action>) {
     ui.spacing_mut().item_spacing.x = 5.0;
     if icons::button(ui, Icon::Reset, 28.0, "Reset to step 0 (Ctrl+R)").clicked() {
-        actions.push(Action::Reset);
+        actions.push(Action::Session(Command::Reset));
     }
     let (icon, tip, action) = if snapshot.clock.playing {
-        (Icon::Pause, "Pause (Space)", Action::Pause)
+        (Icon::Pause, "Pause (Space)", Action::Session(Command::Pause))
     } else {
-        (Icon::Play, "Play (Space)", Action::Play)
+        (Icon::Play, "Play (Space)", Action::Session(Command::Play))
     };
     if icons::button(ui, icon, 28.0, tip).clicked() {
         actions.push(action);
     }
     if icons::button(ui, Icon::Step, 28.0, "One step (.)").clicked() {
-        actions.push(Action::Step);
+        actions.push(Action::Session(Command::Step));
     }
 }
 

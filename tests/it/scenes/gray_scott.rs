@@ -3,6 +3,7 @@
 use warpaint::session::Value;
 
 use super::{devices, open, read};
+use crate::support::set;
 
 const W: usize = 66;
 const H: usize = 40;
@@ -34,8 +35,8 @@ fn steps_are_eulers() {
     let constants = constants.each_ref().map(|(name, value)| (*name, value.as_str()));
     for device in devices() {
         let mut session = open(&device, "gray-scott", &constants);
-        session.set_parameter(0, Value::Int(0));
-        session.set_parameter(3, Value::Int(5));
+        set(&mut session, "pattern", Value::Int(0));
+        set(&mut session, "steps", Value::Int(5));
         let start: Vec<[f32; 2]> = read(&mut session, "cells");
         let mut cells: Vec<_> = start.iter().map(|cell| cell.map(f64::from)).collect();
         assert!(cells.iter().any(|cell| cell[1] > 0.2), "something was sown");

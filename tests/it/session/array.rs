@@ -3,7 +3,7 @@
 use warpaint::{device::Device, session::Value};
 
 use super::{floats, open_on, told_and_still_running};
-use crate::support::devices;
+use crate::support::{devices, set};
 
 /// Each element becomes the sum of its neighbours round a ring: wrong if the halves were one memory.
 const RING: &str = r#"/*---
@@ -63,7 +63,7 @@ fn halves_change_places_after_each_launch_that_writes_the_next() {
         session.run_steps(2, |_| {}).unwrap();
         assert_eq!(floats(&session.read("heat").unwrap()), ring(2, 3));
         session.reset();
-        session.set_parameter(0, Value::Int(4));
+        set(&mut session, "rounds", Value::Int(4));
         session.run_steps(1, |_| {}).unwrap();
         assert_eq!(floats(&session.read("heat").unwrap()), ring(1, 4), "an even number of times");
         session.run_steps(0, |_| {}).unwrap();
@@ -74,7 +74,7 @@ fn halves_change_places_after_each_launch_that_writes_the_next() {
 fn a_fault_leaves_the_half_that_was_finished() {
     let mut session = open_on(&Device::cpu().unwrap(), RING);
     session.run_steps(1, |_| {}).unwrap();
-    session.set_parameter(0, Value::Int(1));
+    set(&mut session, "rounds", Value::Int(1));
     let faulty = RING.replace("heat[0] += 1.0f", "heat[100000] += 1.0f");
     session.set_source(faulty);
     assert!(session.wait_for_program().unwrap());

@@ -7,7 +7,7 @@ use warpaint::{
 };
 
 use super::{floats, open, open_on, open_with_gl, told_and_still_running};
-use crate::support::devices;
+use crate::support::{devices, set};
 
 const DYE: &str = include_str!("../../scenes/dye.cu");
 const SOLID: &str = include_str!("../../scenes/solid.cu");
@@ -59,9 +59,8 @@ fn halves_change_places_after_each_launch_that_writes_the_next() {
         session.run_steps(1, |_| {}).unwrap();
         assert_eq!(read(&mut session, "dye"), dye_after(6));
 
-        let (rounds, dimmed) = (0, 1);
-        session.set_parameter(rounds, Value::Int(0));
-        session.set_parameter(dimmed, Value::Toggle(true));
+        set(&mut session, "rounds", Value::Int(0));
+        set(&mut session, "dimmed", Value::Toggle(true));
         session.run_steps(1, |_| {}).unwrap();
         let half: Vec<f32> = dye_after(6).iter().map(|v| v / 2.0).collect();
         assert_eq!(read(&mut session, "dye"), half, "in place, where `only_if` says so");
@@ -212,7 +211,7 @@ fn textures_have_statistics_of_each_component() {
 fn a_fault_leaves_a_double_texture_as_the_step_before_left_it() {
     let faulty = DYE.replace("shown[y * w + x]", "shown[y * w + x + (1 << 20)]");
     let mut session = open(DYE);
-    session.set_parameter(0, Value::Int(1));
+    set(&mut session, "rounds", Value::Int(1));
     session.run_steps(1, |_| {}).unwrap();
     session.set_source(faulty.clone());
     assert!(session.wait_for_program().unwrap());

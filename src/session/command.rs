@@ -1,0 +1,92 @@
+//! What a session can be told to do.
+
+use super::{Session, snapshot::ParameterId};
+use crate::scene::{Control, Value};
+
+/// What a session can be told, as a plain value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Give a parameter a value, from the next step on.
+    SetParameter(ParameterId, Value),
+    /// Give a parameter the manifest's value again.
+    ResetParameter(ParameterId),
+    /// Start steps by themselves.
+    Play,
+    /// Stop that.
+    Pause,
+    /// Stop that, and do one step.
+    Step,
+    /// Back to step 0.
+    Reset,
+}
+
+impl Session {
+    /// Does what a command says.
+    pub fn apply(&mut self, command: &Command) {
+        match command {
+            Command::SetParameter(id, value) => _ = self.set_parameter(id, value.clone()),
+            Command::ResetParameter(id) => self.reset_parameter(id),
+            Command::Play => self.play(),
+            Command::Pause => self.pause(),
+            Command::Step => {
+                self.pause();
+                self.step_once();
+            }
+            Command::Reset => self.reset(),
+        }
+    }
+
+    /// The parameter of the program that runs with this name, for [`Session::set_parameter`].
+    pub fn parameter(&self, name: &str) -> Option<ParameterId> {
+        let declared = &self.program.as_ref()?.scene.manifest.parameters;
+        let is_there = declared.iter().any(|parameter| parameter.name == name);
+        is_there.then(|| ParameterId { name: name.to_owned(), generation: self.compile.running })
+    }
+
+    /// Sets a parameter from the next step on, and says whether it did: not where the program that runs has none of that
+    /// name, or one of another kind. A value for an older program's parameter must lie between the ends of the present
+    /// one; that of the one that runs is not checked.
+    pub fn set_parameter(&mut self, id: &ParameterId, value: Value) -> bool {
+        let Some(program) = &self.program else { return false };
+        let declared = &program.scene.manifest.parameters;
+        let Some(index) = declared.iter().position(|parameter| parameter.name == id.name) else {
+            return false;
+        };
+        let same_kind = |slot: &&mut Value| slot.kind() == value.kind();
+        let is_new = id.generation == self.compile.running;
+        if !is_new && !is_within(&declared[index].control, &value) {
+            return false;
+        }
+        match self.inputs.parameters.get_mut(index).filter(same_kind) {
+            Some(slot) => {
+                *slot = value;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn reset_parameter(&mut self, id: &ParameterId) {
+        let declared = self.program.iter().flat_map(|p| &p.scene.manifest.parameters);
+        let default = declared.into_iter().find(|parameter| parameter.name == id.name);
+        if let Some(default) = default.map(|parameter| parameter.default.clone()) {
+            let id = ParameterId { generation: self.compile.running, ..id.clone() };
+            self.set_parameter(&id, default);
+        }
+    }
+}
+
+/// Whether a control can show the value.
+fn is_within(control: &Control, value: &Value) -> bool {
+    match (control, value) {
+        (Control::Slider { min, max, .. }, Value::Float(value)) => (*min..=*max).contains(value),
+        (Control::Slider { min, max, .. }, Value::Int(value)) => {
+            (*min..=*max).contains(&(*value as f64))
+        }
+        (Control::Choice(choices), Value::Int(value)) => {
+            usize::try_from(*value).is_ok_and(|value| value < choices.len())
+        }
+        (Control::Slider { .. } | Control::Choice(_), _) => false,
+        (Control::Toggle | Control::Color(_), _) => true,
+    }
+}
