@@ -239,8 +239,8 @@ fn variances_overflow_to_infinity() {
             (vec![1e150, -1e150, 1e150], variance(&[1e150, -1e150, 1e150], 0)),
         ] {
             let a = GpuArray::from_slice(&context, &values).unwrap();
-            let found = a.var(0).unwrap().item().unwrap();
-            let alike = found == expected || (found / expected - 1.0).abs() < 1e-12;
+            let found: f64 = a.var(0).unwrap().item().unwrap();
+            let alike = found == expected || (found / expected - 1.0_f64).abs() < 1e-12;
             assert!(alike, "{found}, not {expected}");
         }
     }
