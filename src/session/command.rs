@@ -43,9 +43,9 @@ impl Session {
         is_there.then(|| ParameterId { name: name.to_owned(), generation: self.compile.running })
     }
 
-    /// Sets a parameter from the next step on, and says whether it did: not where the program that runs has none of that
-    /// name, or one of another kind. A value for an older program's parameter must lie between the ends of the present
-    /// one; that of the one that runs is not checked.
+    /// Sets a parameter from the next step on, and says whether it did: not where the program that runs has none of
+    /// that name, or one of another kind. A value for an older program's parameter must lie between the ends of the
+    /// present one; that of the one that runs is not checked.
     pub fn set_parameter(&mut self, id: &ParameterId, value: Value) -> bool {
         let Some(program) = &self.program else { return false };
         let declared = &program.scene.manifest.parameters;

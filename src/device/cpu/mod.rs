@@ -4,6 +4,17 @@
 //! access against it, and polls a flag in every loop. What it finds wrong ends the launch with a
 //! [`Fault`](super::Fault), never the process. Streams (`stream`) are queues with a thread each; blocks of a
 //! launch (`launch`) are shared out among all cores.
+//!
+//! The modules name each other in one direction, which a test computes:
+//!
+//! ```text
+//! memory, printf, place, thread
+//!   -> texture                    what handles stand for
+//!   -> abi                        what compiled code and the host share while a block runs
+//!   -> layout                     where variables, parameters and locals lie
+//!   -> jit, interp                the two engines
+//!   -> module -> launch -> stream -> transfer
+//! ```
 
 #![deny(
     clippy::wildcard_enum_match_arm,
