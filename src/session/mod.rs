@@ -10,8 +10,9 @@
 mod clock;
 mod command;
 mod error;
-mod flight;
 mod frame;
+mod in_flight;
+mod parity;
 mod program;
 mod resources;
 mod snapshot;
@@ -19,7 +20,6 @@ mod stat;
 mod statistics;
 mod texture;
 mod timing;
-mod turn;
 mod worker;
 
 use std::{
@@ -45,11 +45,11 @@ use crate::{
     scene::{Inputs, Keys, Manifest, Overrides, ResourceId, View, When},
 };
 use clock::Rate;
-use flight::Flight;
+use in_flight::InFlight;
 use program::Program;
 use resources::{Resources, TooLarge};
 use timing::{History, Stopwatch};
-use worker::{Job, Recipe, Verdict, Worker};
+use worker::{CompileResult, Job, Recipe, Worker};
 
 /// How long a step may run on when a new program waits to take its place.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -105,7 +105,7 @@ pub struct Session {
     resources: Resources,
     inputs: Inputs,
 
-    flight: Option<Flight>,
+    in_flight: Option<InFlight>,
     playing: bool,
     /// When the next step of a scene that plays in real time is due.
     due: Instant,
@@ -191,7 +191,7 @@ impl Session {
                 dt: crate::scene::DEFAULT_DT,
                 ..Inputs::default()
             },
-            flight: None,
+            in_flight: None,
             playing: true,
             due: Instant::now(),
             single_steps: 0,
@@ -233,19 +233,19 @@ impl Session {
     /// Only what no edit can mend, such as a lost device. A kernel's fault is in [`Snapshot::fault`].
     pub fn update(&mut self) -> Result<bool, Error> {
         let mut changed = false;
-        while let Some(verdict) = self.worker.poll() {
-            self.judge(verdict)?;
+        while let Some(result) = self.worker.poll() {
+            self.apply_result(result)?;
             changed = true;
         }
-        let landed = self.try_land()?;
+        let completed = self.try_complete()?;
         self.mind_the_time()?;
-        // What has just landed is drawn before the next step begins: where both use the same cores the picture
+        // What has just completed is drawn before the next step begins: where both use the same cores the picture
         // would be late, and where they do not, to put a frame on the way takes no time.
-        if self.flight.is_none() && !landed {
+        if self.in_flight.is_none() && !completed {
             changed |= self.adopt_candidate()?;
-            self.depart()?;
+            self.launch_due()?;
         }
-        changed |= landed;
+        changed |= completed;
         if self.collect_statistics()? {
             changed = true;
             self.picture += u64::from(self.needs_statistics_to_draw());
@@ -260,12 +260,12 @@ impl Session {
     /// As [`Session::update`]; also when the compiler itself cannot run.
     pub fn wait_for_program(&mut self) -> Result<bool, Error> {
         while self.compile.phase == Phase::Compiling {
-            if let Some(verdict) = self.worker.wait(LOOK)? {
-                self.judge(verdict)?;
+            if let Some(result) = self.worker.wait(LOOK)? {
+                self.apply_result(result)?;
             }
             self.expect_uninterrupted()?;
         }
-        self.finish_flight()?;
+        self.complete_in_flight()?;
         self.adopt_candidate()?;
         Ok(self.program.is_some() && self.compile.running == self.compile.generation)
     }
@@ -278,7 +278,7 @@ impl Session {
     /// As [`Session::update`].
     pub fn run_steps(&mut self, steps: u64, mut progress: impl FnMut(u64)) -> Result<(), Error> {
         self.pause();
-        self.finish_flight()?;
+        self.complete_in_flight()?;
         let start = if self.reset == Reset::All { 0 } else { self.inputs.step };
         let target = start + steps;
         while self.fault.is_none() {
@@ -287,8 +287,8 @@ impl Session {
                 break;
             }
             self.single_steps = u32::from(self.inputs.step < target);
-            self.depart()?;
-            self.finish_flight()?;
+            self.launch_due()?;
+            self.complete_in_flight()?;
             progress(self.inputs.step);
         }
         Ok(())
@@ -301,9 +301,9 @@ impl Session {
     /// # Errors
     /// As [`Session::update`].
     pub fn measure(&mut self) -> Result<(), Error> {
-        self.finish_flight()?;
+        self.complete_in_flight()?;
         self.start_statistics()?;
-        self.finish_flight()?;
+        self.complete_in_flight()?;
         self.statistics.wait()?;
         self.fit_camera();
         Ok(())
@@ -314,15 +314,16 @@ impl Session {
     /// # Errors
     /// [`Error::NoSuchResource`], and the device's.
     pub fn read(&mut self, name: &str) -> Result<Vec<u8>, Error> {
-        self.finish_flight()?;
+        self.complete_in_flight()?;
         let index = self.resources.iter().position(|r| r.name == name);
         let index = index.ok_or_else(|| Error::NoSuchResource {
             name: name.to_owned(),
             available: self.resources.iter().map(|r| r.name.clone()).collect(),
         })?;
         let stream = &self.stream;
-        let readback =
-            self.resources.read(stream, |lent| Ok(stream.download(lent[index].region())?))?;
+        let readback = self
+            .resources
+            .read(stream, |borrowed| Ok(stream.download(borrowed[index].region())?))?;
         Ok(readback.wait()?)
     }
 
@@ -365,7 +366,7 @@ impl Session {
     /// Whether [`Session::update`] has something to do soon even when nobody touches anything.
     pub fn is_busy(&self) -> bool {
         let waiting = self.playing && self.fault.is_none() && self.program.is_some();
-        waiting || self.flight.is_some() || self.single_steps > 0 || self.statistics.is_pending()
+        waiting || self.in_flight.is_some() || self.single_steps > 0 || self.statistics.is_pending()
     }
 
     /// A number that changes whenever [`Session::frame`] shows something else with the same camera.
@@ -423,7 +424,7 @@ impl Session {
     /// Whether it would be waited for when it is dropped, perhaps for ever: a step that cannot be stopped, or a
     /// compilation.
     pub fn is_stuck(&self) -> bool {
-        self.flight.is_some() || self.compile.phase == Phase::Compiling
+        self.in_flight.is_some() || self.compile.phase == Phase::Compiling
     }
 
     /// The state of everything, as plain values.
@@ -516,20 +517,20 @@ impl Session {
     }
 
     /// Notes what the worker found out.
-    fn judge(&mut self, verdict: Verdict) -> Result<(), Error> {
-        let built = match verdict.outcome {
+    fn apply_result(&mut self, result: CompileResult) -> Result<(), Error> {
+        let built = match result.outcome {
             Ok(built) => built,
             Err(error) => {
                 self.compile.phase = Phase::Rejected;
                 return Err(error);
             }
         };
-        if verdict.generation < self.compile.generation && built.program.is_none() {
+        if result.generation < self.compile.generation && built.program.is_none() {
             return Ok(()); // an older text's mistakes say nothing about the newest one
         }
-        if verdict.refined {
+        if result.refined {
             if let Some(program) = built.program {
-                self.replace_candidate(verdict.generation, program);
+                self.replace_candidate(result.generation, program);
             }
             return Ok(());
         }
@@ -540,11 +541,11 @@ impl Session {
         if let Some(included) = built.included {
             self.compile.included = included;
         }
-        self.compile.elapsed = verdict.elapsed;
-        let latest = verdict.generation == self.compile.generation;
+        self.compile.elapsed = result.elapsed;
+        let latest = result.generation == self.compile.generation;
         match built.program {
             Some(program) => {
-                self.replace_candidate(verdict.generation, program);
+                self.replace_candidate(result.generation, program);
                 if latest {
                     self.compile.phase = Phase::Running;
                 }
@@ -610,7 +611,7 @@ impl Session {
 impl Drop for Session {
     /// A step under way is stopped, where the device can: to free its memory would wait for its end.
     fn drop(&mut self) {
-        if self.flight.is_some()
+        if self.in_flight.is_some()
             && let Err(error) = self.stream.cancel()
         {
             tracing::debug!("the step under way is waited for: {error}");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Error, texture::Texture, turn::Turn};
+use super::{Error, parity::Parity, texture::Texture};
 use crate::{
     device::{self, Device, Fill, Memory, Region, Slice, Stream},
     gl,
@@ -27,7 +27,7 @@ pub(super) struct Resource {
 
 enum Storage {
     /// Kernels alone use it: one memory, or two that take turns.
-    Device { halves: Vec<Memory>, turn: Turn },
+    Device { halves: Vec<Memory>, parity: Parity },
     /// OpenGL draws `buffers[front]` while a step writes the other one.
     Shared { buffers: Box<[SharedBuffer; 2]>, front: usize },
     /// Kernels use it through objects, OpenGL draws its twin.
@@ -35,21 +35,21 @@ enum Storage {
 }
 
 /// A resource while work that uses it is put on the stream.
-pub(super) enum Lent<'a> {
+pub(super) enum Borrowed<'a> {
     /// A buffer, or an array that is drawn.
     Memory(Slice<'a>),
     /// An array: one slice, or two that take turns.
-    Array { halves: Vec<Slice<'a>>, turn: &'a mut Turn },
+    Array { halves: Vec<Slice<'a>>, parity: &'a mut Parity },
     /// A texture.
     Texture(&'a mut Texture),
 }
 
-impl Lent<'_> {
+impl Borrowed<'_> {
     /// What a kernel takes of it.
     pub(super) fn handle(&self, wanted: Wanted) -> u64 {
         match self {
             Self::Memory(slice) => slice.address(),
-            Self::Array { halves, turn } => halves[turn.half(wanted.next)].address(),
+            Self::Array { halves, parity } => halves[parity.half(wanted.next)].address(),
             Self::Texture(texture) => texture.handle(wanted.next, wanted.handle),
         }
     }
@@ -58,7 +58,7 @@ impl Lent<'_> {
     pub(super) fn swap(&mut self) {
         match self {
             Self::Memory(_) => {}
-            Self::Array { turn, .. } => turn.swap(),
+            Self::Array { parity, .. } => parity.swap(),
             Self::Texture(texture) => texture.swap(),
         }
     }
@@ -85,7 +85,7 @@ impl Lent<'_> {
     pub(super) fn region(&self) -> Region<'_> {
         match self {
             Self::Memory(slice) => (*slice).into(),
-            Self::Array { halves, turn } => halves[turn.half(false)].into(),
+            Self::Array { halves, parity } => halves[parity.half(false)].into(),
             Self::Texture(texture) => texture.region().into(),
         }
     }
@@ -93,15 +93,15 @@ impl Lent<'_> {
 
 /// The contents of all of them in linear memory, for work that is put on `stream` now.
 pub(super) fn linear<'a>(
-    lent: &'a mut [Lent<'_>],
+    borrowed: &'a mut [Borrowed<'_>],
     stream: &Stream,
 ) -> Result<Vec<Slice<'a>>, Error> {
-    let slice = |one: &'a mut Lent<'_>| match one {
-        Lent::Memory(slice) => Ok(*slice),
-        Lent::Array { halves, turn } => Ok(halves[turn.half(false)]),
-        Lent::Texture(texture) => texture.linear(stream),
+    let slice = |one: &'a mut Borrowed<'_>| match one {
+        Borrowed::Memory(slice) => Ok(*slice),
+        Borrowed::Array { halves, parity } => Ok(halves[parity.half(false)]),
+        Borrowed::Texture(texture) => texture.linear(stream),
     };
-    lent.iter_mut().map(slice).collect()
+    borrowed.iter_mut().map(slice).collect()
 }
 
 /// A resource that memory, or OpenGL, is too small for: the manifest's fault.
@@ -181,10 +181,11 @@ impl Resources {
         mut to: Resource,
         stream: &Stream,
     ) -> Result<Resource, Error> {
-        let content =
-            self.read(stream, |lent| Ok(stream.download(lent[from.0].region())?))?.wait()?;
+        let content = self
+            .read(stream, |borrowed| Ok(stream.download(borrowed[from.0].region())?))?
+            .wait()?;
         let alone = std::slice::from_mut(&mut to);
-        write(alone, stream, |lent| Ok(stream.upload(lent[0].region(), &content)?))?;
+        write(alone, stream, |borrowed| Ok(stream.upload(borrowed[0].region(), &content)?))?;
         stream.synchronize()?;
         to.show(stream)?;
         Ok(to)
@@ -201,7 +202,7 @@ impl Resources {
     pub(super) fn write<R>(
         &mut self,
         stream: &Stream,
-        work: impl FnOnce(&mut [Lent<'_>]) -> Result<R, Error>,
+        work: impl FnOnce(&mut [Borrowed<'_>]) -> Result<R, Error>,
     ) -> Result<R, Error> {
         write(&mut self.list, stream, work)
     }
@@ -210,7 +211,7 @@ impl Resources {
     pub(super) fn read<R>(
         &mut self,
         stream: &Stream,
-        work: impl FnOnce(&mut [Lent<'_>]) -> Result<R, Error>,
+        work: impl FnOnce(&mut [Borrowed<'_>]) -> Result<R, Error>,
     ) -> Result<R, Error> {
         read(&mut self.list, stream, work)
     }
@@ -224,7 +225,7 @@ impl Resources {
     pub(super) fn abandon(&mut self) {
         for resource in &mut self.list {
             match &mut resource.storage {
-                Storage::Device { turn, .. } => turn.abandon(),
+                Storage::Device { parity, .. } => parity.abandon(),
                 Storage::Shared { .. } => {}
                 Storage::Texture(texture) => texture.abandon(),
             }
@@ -250,9 +251,12 @@ impl Resource {
                 front: 0,
             },
             None => {
-                let turn = Turn::new(declared.double());
+                let parity = Parity::new(declared.double());
                 let half = |_| zeroed(&stream.device(), stream, bytes);
-                Storage::Device { halves: turn.halves().map(half).collect::<Result<_, _>>()?, turn }
+                Storage::Device {
+                    halves: parity.halves().map(half).collect::<Result<_, _>>()?,
+                    parity,
+                }
             }
         };
         Ok(Self {
@@ -266,7 +270,7 @@ impl Resource {
 
     fn show(&mut self, stream: &Stream) -> Result<(), Error> {
         match &mut self.storage {
-            Storage::Device { turn, .. } => turn.finish(),
+            Storage::Device { parity, .. } => parity.finish(),
             Storage::Shared { buffers, front } => {
                 *front = 1 - *front;
                 // The event behind the unmap was reached, so whatever is copied has arrived.
@@ -322,14 +326,14 @@ fn zeroed(device: &Device, stream: &Stream, bytes: usize) -> Result<Memory, Erro
 fn write<R>(
     list: &mut [Resource],
     stream: &Stream,
-    work: impl FnOnce(&mut [Lent<'_>]) -> Result<R, Error>,
+    work: impl FnOnce(&mut [Borrowed<'_>]) -> Result<R, Error>,
 ) -> Result<R, Error> {
-    let mut lent = Vec::new();
+    let mut borrowed = Vec::new();
     let (mut drawn, mut spare, mut shared) = (Vec::new(), Vec::new(), Vec::new());
     for (index, resource) in list.iter_mut().enumerate() {
         match &mut resource.storage {
-            Storage::Device { halves, turn } => lent.push((index, lend(halves, turn)?)),
-            Storage::Texture(texture) => lent.push((index, Lent::Texture(texture))),
+            Storage::Device { halves, parity } => borrowed.push((index, borrow(halves, parity)?)),
+            Storage::Texture(texture) => borrowed.push((index, Borrowed::Texture(texture))),
             Storage::Shared { buffers, front } => {
                 let [first, second] = &mut **buffers;
                 let (front, back) = if *front == 0 { (first, second) } else { (second, first) };
@@ -346,13 +350,13 @@ fn write<R>(
         stream.copy(to, from)?;
     }
     drawn.unmap_unchanged()?;
-    lent.extend(shared.into_iter().zip(spare.slices().map(Lent::Memory)));
-    let mut lent = in_order(lent);
-    let result = work(&mut lent)?;
-    for texture in lent.iter_mut().filter_map(Lent::texture) {
+    borrowed.extend(shared.into_iter().zip(spare.slices().map(Borrowed::Memory)));
+    let mut borrowed = in_order(borrowed);
+    let result = work(&mut borrowed)?;
+    for texture in borrowed.iter_mut().filter_map(Borrowed::texture) {
         texture.send(stream)?;
     }
-    drop(lent);
+    drop(borrowed);
     spare.unmap()?;
     Ok(result)
 }
@@ -361,14 +365,14 @@ fn write<R>(
 fn read<R>(
     list: &mut [Resource],
     stream: &Stream,
-    work: impl FnOnce(&mut [Lent<'_>]) -> Result<R, Error>,
+    work: impl FnOnce(&mut [Borrowed<'_>]) -> Result<R, Error>,
 ) -> Result<R, Error> {
-    let mut lent = Vec::new();
+    let mut borrowed = Vec::new();
     let (mut drawn, mut shared) = (Vec::new(), Vec::new());
     for (index, resource) in list.iter_mut().enumerate() {
         match &mut resource.storage {
-            Storage::Device { halves, turn } => lent.push((index, lend(halves, turn)?)),
-            Storage::Texture(texture) => lent.push((index, Lent::Texture(texture))),
+            Storage::Device { halves, parity } => borrowed.push((index, borrow(halves, parity)?)),
+            Storage::Texture(texture) => borrowed.push((index, Borrowed::Texture(texture))),
             Storage::Shared { buffers, front } => {
                 drawn.push(&mut buffers[*front]);
                 shared.push(index);
@@ -376,20 +380,20 @@ fn read<R>(
         }
     }
     let drawn = interop::map_all(&mut drawn, stream)?;
-    lent.extend(shared.into_iter().zip(drawn.slices().map(Lent::Memory)));
-    let result = work(&mut in_order(lent))?;
+    borrowed.extend(shared.into_iter().zip(drawn.slices().map(Borrowed::Memory)));
+    let result = work(&mut in_order(borrowed))?;
     drawn.unmap_unchanged()?;
     Ok(result)
 }
 
 /// An array, for work that uses it.
-fn lend<'a>(halves: &'a [Memory], turn: &'a mut Turn) -> Result<Lent<'a>, Error> {
+fn borrow<'a>(halves: &'a [Memory], parity: &'a mut Parity) -> Result<Borrowed<'a>, Error> {
     let halves = halves.iter().map(|half| half.slice(..)).collect::<Result<_, _>>()?;
-    Ok(Lent::Array { halves, turn })
+    Ok(Borrowed::Array { halves, parity })
 }
 
 /// Them in the order of their resources.
-fn in_order(mut lent: Vec<(usize, Lent<'_>)>) -> Vec<Lent<'_>> {
-    lent.sort_by_key(|(index, _)| *index);
-    lent.into_iter().map(|(_, lent)| lent).collect()
+fn in_order(mut borrowed: Vec<(usize, Borrowed<'_>)>) -> Vec<Borrowed<'_>> {
+    borrowed.sort_by_key(|(index, _)| *index);
+    borrowed.into_iter().map(|(_, borrowed)| borrowed).collect()
 }

@@ -1,6 +1,6 @@
 //! A texture of the scene: arrays that kernels reach through objects, and the twin that OpenGL draws.
 
-use super::{Error, turn::Turn};
+use super::{Error, parity::Parity};
 use crate::{
     device::{
         self, AddressMode, Array, ArrayDescriptor, ArrayRegion, ArrayShape, Device, Fill, Memory,
@@ -14,7 +14,7 @@ use crate::{
 /// A texture: one array, or two that take turns where it is double.
 pub(super) struct Texture {
     halves: Vec<Half>,
-    turn: Turn,
+    parity: Parity,
     /// What OpenGL draws, where it does.
     twin: Option<TextureTwin>,
     /// The content in linear memory, once somebody wanted it.
@@ -37,15 +37,15 @@ impl Texture {
         interop: Option<&Interop>,
     ) -> Result<Self, Error> {
         let device = stream.device();
-        let turn = Turn::new(declared.double);
+        let parity = Parity::new(declared.double);
         let halves: Vec<Half> =
-            turn.halves().map(|_| Half::new(&device, declared)).collect::<Result<_, _>>()?;
+            parity.halves().map(|_| Half::new(&device, declared)).collect::<Result<_, _>>()?;
         let (format, size) = (gl_format(declared.format), gl_size(declared));
         let twin = match interop {
             Some(interop) => interop.texture_twin(format, size)?,
             None => None,
         };
-        let made = Self { halves, turn, twin, linear: None };
+        let made = Self { halves, parity, twin, linear: None };
         made.clear(stream)?;
         Ok(made)
     }
@@ -71,7 +71,7 @@ impl Texture {
 
     /// What a kernel takes of it, or of the half that is being written.
     pub(super) fn handle(&self, next: bool, handle: Handle) -> u64 {
-        let half = &self.halves[self.turn.half(next)];
+        let half = &self.halves[self.parity.half(next)];
         match handle {
             Handle::Surface => half.surface.handle(),
             Handle::Texture => half.sampler.handle(),
@@ -82,17 +82,17 @@ impl Texture {
 
     /// What was being written has been written.
     pub(super) fn swap(&mut self) {
-        self.turn.swap();
+        self.parity.swap();
     }
 
     /// Its texels.
     pub(super) fn region(&self) -> ArrayRegion<'_> {
-        self.halves[self.turn.half(false)].array.region()
+        self.halves[self.parity.half(false)].array.region()
     }
 
     /// Its texels in linear memory, for work that is put on `stream` now.
     pub(super) fn linear(&mut self, stream: &Stream) -> Result<Slice<'_>, Error> {
-        let region = self.halves[self.turn.half(false)].array.region();
+        let region = self.halves[self.parity.half(false)].array.region();
         let memory = match self.linear.take() {
             Some(memory) => memory,
             None => stream.device().alloc(region.bytes())?,
@@ -104,7 +104,7 @@ impl Texture {
 
     /// All work on it has been put on `stream`: what can be done for OpenGL comes behind.
     pub(super) fn send(&mut self, stream: &Stream) -> Result<(), Error> {
-        let region = self.halves[self.turn.half(false)].array.region();
+        let region = self.halves[self.parity.half(false)].array.region();
         if let Some(twin) = &mut self.twin {
             twin.send(stream, region)?;
         }
@@ -113,8 +113,8 @@ impl Texture {
 
     /// That work has ended: OpenGL is to see what it made.
     pub(super) fn show(&mut self, stream: &Stream) -> Result<(), Error> {
-        self.turn.finish();
-        let region = self.halves[self.turn.half(false)].array.region();
+        self.parity.finish();
+        let region = self.halves[self.parity.half(false)].array.region();
         if let Some(twin) = &mut self.twin {
             twin.present(stream, region)?;
         }
@@ -123,7 +123,7 @@ impl Texture {
 
     /// That work has faulted: what a double texture held before is there still, if it was launched for once.
     pub(super) fn abandon(&mut self) {
-        self.turn.abandon();
+        self.parity.abandon();
     }
 
     /// What OpenGL draws.

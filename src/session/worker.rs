@@ -43,7 +43,7 @@ pub(super) struct Recipe {
 }
 
 /// What became of one source.
-pub(super) struct Verdict {
+pub(super) struct CompileResult {
     pub(super) generation: u64,
     /// A draft of the same text came before, with the same remarks.
     pub(super) refined: bool,
@@ -81,12 +81,12 @@ pub(super) struct Job {
 
 /// Whether the thread works on a text, and what ends that.
 #[derive(Default)]
-struct Turn {
+struct Current {
     cancel: Cancel,
     busy: Mutex<bool>,
 }
 
-impl Turn {
+impl Current {
     fn busy(&self) -> MutexGuard<'_, bool> {
         self.busy.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -106,50 +106,50 @@ impl Turn {
 
 /// Owns the thread; dropping it ends the compilation that is under way, and does not wait for a translation.
 pub(super) struct Worker {
-    turn: Arc<Turn>,
+    current: Arc<Current>,
     jobs: Option<mpsc::Sender<Job>>,
-    verdicts: mpsc::Receiver<Verdict>,
+    results: mpsc::Receiver<CompileResult>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Worker {
-    /// `wake` is called on the worker's thread whenever there is a new verdict.
+    /// `wake` is called on the worker's thread whenever there is a new result.
     pub(super) fn start(recipe: Recipe, wake: Box<dyn Fn() + Send>) -> Result<Self, Error> {
         let (jobs, incoming) = mpsc::channel::<Job>();
-        let (outgoing, verdicts) = mpsc::channel();
-        let turn = Arc::<Turn>::default();
-        let of_thread = turn.clone();
+        let (outgoing, results) = mpsc::channel();
+        let current = Arc::<Current>::default();
+        let of_thread = current.clone();
         let thread = thread::Builder::new()
             .name("compile".to_owned())
             .spawn(move || work(&recipe, &of_thread, &incoming, &outgoing, &*wake))
             .map_err(Error::Thread)?;
-        Ok(Self { turn, jobs: Some(jobs), verdicts, thread: Some(thread) })
+        Ok(Self { current, jobs: Some(jobs), results, thread: Some(thread) })
     }
 
     /// Queues a text; a later generation replaces an earlier one that was not begun, and soon ends one that was.
     pub(super) fn submit(&self, job: Job) {
         if let Some(jobs) = &self.jobs {
-            let busy = self.turn.busy();
+            let busy = self.current.busy();
             if *busy {
-                self.turn.cancel.cancel_at(Instant::now() + GRACE);
+                self.current.cancel.cancel_at(Instant::now() + GRACE);
             }
             // The thread ends only when this sender is dropped, so there is always a receiver.
             let _ = jobs.send(job);
         }
     }
 
-    /// A verdict that is there, if any.
-    pub(super) fn poll(&self) -> Option<Verdict> {
-        self.verdicts.try_recv().ok()
+    /// A result that is there, if any.
+    pub(super) fn poll(&self) -> Option<CompileResult> {
+        self.results.try_recv().ok()
     }
 
-    /// Waits for the next verdict, at most so long.
+    /// Waits for the next result, at most so long.
     ///
     /// # Errors
     /// [`Error::WorkerLost`] when the thread has died.
-    pub(super) fn wait(&self, moment: Duration) -> Result<Option<Verdict>, Error> {
-        match self.verdicts.recv_timeout(moment) {
-            Ok(verdict) => Ok(Some(verdict)),
+    pub(super) fn wait(&self, moment: Duration) -> Result<Option<CompileResult>, Error> {
+        match self.results.recv_timeout(moment) {
+            Ok(result) => Ok(Some(result)),
             Err(mpsc::RecvTimeoutError::Timeout) => Ok(None),
             Err(mpsc::RecvTimeoutError::Disconnected) => Err(Error::WorkerLost),
         }
@@ -159,7 +159,7 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         drop(self.jobs.take());
-        self.turn.cancel.cancel();
+        self.current.cancel.cancel();
         let Some(thread) = self.thread.take() else { return };
         if self.has_left() && thread.join().is_err() {
             tracing::error!("the compile thread panicked");
@@ -174,7 +174,7 @@ impl Worker {
         let deadline = Instant::now() + FAREWELL;
         loop {
             let rest = deadline.saturating_duration_since(Instant::now());
-            match self.verdicts.recv_timeout(rest) {
+            match self.results.recv_timeout(rest) {
                 Ok(_) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => return true,
                 Err(mpsc::RecvTimeoutError::Timeout) => return false,
@@ -183,35 +183,35 @@ impl Worker {
     }
 }
 
-/// What the thread does until nobody is there to give it texts or to take its verdicts.
+/// What the thread does until nobody is there to give it texts or to take its results.
 fn work(
     recipe: &Recipe,
-    turn: &Turn,
+    current: &Current,
     incoming: &mpsc::Receiver<Job>,
-    outgoing: &mpsc::Sender<Verdict>,
+    outgoing: &mpsc::Sender<CompileResult>,
     wake: &dyn Fn(),
 ) {
     let mut builder = Builder::new(recipe.device.clone(), recipe.compiler.clone(), recipe.measures);
-    let compiler = recipe.compiler.clone().cancelled_by(&turn.cancel);
+    let compiler = recipe.compiler.clone().cancelled_by(&current.cancel);
     let mut drafts = None;
     let mut next = incoming.recv().ok();
     while let Some(job) = next.take() {
         // Whoever types fast has left older texts behind: only the newest one matters.
-        let job = turn.begin(|| incoming.try_iter().last().unwrap_or(job));
+        let job = current.begin(|| incoming.try_iter().last().unwrap_or(job));
         // The first text of a session is compiled once, so that a run without a window is the same each time.
         let drafts = job.generation > 1 && *drafts.get_or_insert_with(|| builder.drafts());
         let mut send = |effort, refined| {
             let start = Instant::now();
             let outcome = build_or_say(&mut builder, recipe, &compiler, &job, effort);
             if matches!(outcome, Err(Error::Compile(compile::Error::Cancelled)))
-                && turn.cancel.is_cancelled()
+                && current.cancel.is_cancelled()
             {
                 // Nobody waits for it: a newer text is there, or the session is gone.
                 return false;
             }
             let runs = outcome.as_ref().is_ok_and(|built| built.program.is_some());
             let (generation, elapsed) = (job.generation, start.elapsed());
-            let sent = outgoing.send(Verdict { generation, refined, elapsed, outcome });
+            let sent = outgoing.send(CompileResult { generation, refined, elapsed, outcome });
             wake();
             runs && sent.is_ok()
         };
@@ -224,7 +224,7 @@ fn work(
                 Err(mpsc::RecvTimeoutError::Disconnected) => return,
             }
         }
-        turn.end();
+        current.end();
         next = next.or_else(|| {
             // Whoever looks at statistics is about to edit.
             if recipe.measures {

@@ -2,7 +2,7 @@
 
 /// Halves that take turns: two where a resource is double, else only one.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct Parity {
     halves: usize,
     /// The half that holds the content once the work put on the stream has ended.
     last: usize,
@@ -10,7 +10,7 @@ pub(super) struct Turn {
     finished: usize,
 }
 
-impl Turn {
+impl Parity {
     /// Of a resource that is double, or is not.
     pub(super) fn new(double: bool) -> Self {
         Self { halves: if double { 2 } else { 1 }, last: 0, finished: 0 }

@@ -1,11 +1,11 @@
-//! A step under way: how it takes off, and what is known when it has landed.
+//! The step in flight: how it is launched, and what is known when it has completed.
 
 use std::time::{Duration, Instant};
 
 use super::{
     Error, Phase, Reset, Session,
     program::Pass,
-    resources::{Lent, linear},
+    resources::{Borrowed, linear},
 };
 use crate::{
     device::{self, Arguments, DeviceKind, Event, Fault, FaultKind, Location, Stream},
@@ -25,7 +25,7 @@ const LONGEST_END: Duration = Duration::from_secs(5);
 const MOST_AHEAD: u32 = 8192;
 
 /// Work on the stream that has not been taken over yet.
-pub(super) struct Flight {
+pub(super) struct InFlight {
     work: Work,
     started: Instant,
     /// The pass of which not all launches were put on the stream, since time was over.
@@ -69,8 +69,8 @@ impl Work {
     }
 }
 
-impl Flight {
-    /// A flight that takes off now.
+impl InFlight {
+    /// Work that is launched now.
     fn new(work: Work, measures: bool) -> Self {
         Self { work, started: Instant::now(), cut: None, measures, cancelled: None }
     }
@@ -78,7 +78,7 @@ impl Flight {
 
 impl Session {
     /// Starts what is due: a reset, or a step. Not while something is under way.
-    pub(super) fn depart(&mut self) -> Result<(), Error> {
+    pub(super) fn launch_due(&mut self) -> Result<(), Error> {
         if self.program.is_none() || self.fault.is_some() {
             return Ok(());
         }
@@ -134,11 +134,12 @@ impl Session {
         let every = self.options.statistics_every;
         let measure = every.is_some() && (work != Work::Step || self.statistics.is_due(every));
         let board = &mut self.statistics;
-        let mut flight = Flight::new(work, measure);
-        let (work, mut queue) = (&flight.work, Queue::new(stream, &self.options, flight.started));
-        flight.cut = resources.write(stream, |lent| {
+        let mut in_flight = InFlight::new(work, measure);
+        let (work, mut queue) =
+            (&in_flight.work, Queue::new(stream, &self.options, in_flight.started));
+        in_flight.cut = resources.write(stream, |borrowed| {
             if *work == Work::Reset(Reset::All) {
-                lent.iter().try_for_each(|lent| lent.clear(stream))?;
+                borrowed.iter().try_for_each(|borrowed| borrowed.clear(stream))?;
             }
             stopwatch.restart();
             stopwatch.mark(device, stream)?;
@@ -148,7 +149,7 @@ impl Session {
                 if !concerns(pass, work, manifest) {
                     continue;
                 }
-                let all = launch_pass(&mut queue, pass, inputs, lent)?;
+                let all = launch_pass(&mut queue, pass, inputs, borrowed)?;
                 stopwatch.mark(device, stream)?;
                 if !all {
                     return Ok(Some(index));
@@ -156,20 +157,20 @@ impl Session {
             }
             if measure {
                 let after = if *work == Work::Step { inputs.after_step() } else { inputs.clone() };
-                let slices = linear(lent, stream)?;
+                let slices = linear(borrowed, stream)?;
                 board.enqueue(program, stream, &slices, &after)?;
             }
             Ok(None)
         })?;
         self.stopwatch.mark(&self.device, &self.stream)?;
-        self.flight = Some(flight);
+        self.in_flight = Some(in_flight);
         Ok(())
     }
 
-    /// Takes over what has landed, if it has. Returns whether it has.
-    pub(super) fn try_land(&mut self) -> Result<bool, Error> {
-        match &self.flight {
-            Some(_) if self.stopwatch.is_reached()? => self.land().map(|()| true),
+    /// Takes over what has completed, if it has. Returns whether it has.
+    pub(super) fn try_complete(&mut self) -> Result<bool, Error> {
+        match &self.in_flight {
+            Some(_) if self.stopwatch.is_reached()? => self.complete().map(|()| true),
             _ => Ok(false),
         }
     }
@@ -177,8 +178,8 @@ impl Session {
     /// Takes over statistics that have arrived. Those behind the work under way wait for its landing, which looks for a
     /// fault: none before that is theirs to report.
     pub(super) fn collect_statistics(&mut self) -> Result<bool, Error> {
-        match &self.flight {
-            Some(flight) if flight.measures => Ok(false),
+        match &self.in_flight {
+            Some(in_flight) if in_flight.measures => Ok(false),
             _ => self.statistics.collect(),
         }
     }
@@ -187,11 +188,11 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::Interrupted`] where the end was asked for, [`Error::Stuck`], and the device's.
-    pub(super) fn finish_flight(&mut self) -> Result<(), Error> {
-        while self.flight.is_some() && !self.try_land()? {
+    pub(super) fn complete_in_flight(&mut self) -> Result<(), Error> {
+        while self.in_flight.is_some() && !self.try_complete()? {
             self.mind_the_time()?;
-            if let Some(flight) = &self.flight {
-                rest(flight.started);
+            if let Some(in_flight) = &self.in_flight {
+                rest(in_flight.started);
             }
         }
         self.expect_uninterrupted()
@@ -205,10 +206,10 @@ impl Session {
     /// Stops work that takes longer than allowed, that keeps a new program waiting, or that nobody wants any more.
     pub(super) fn mind_the_time(&mut self) -> Result<(), Error> {
         let Some(cause) = self.cause_to_stop() else { return self.expect_end() };
-        let Some(flight) = &mut self.flight else { return Ok(()) };
+        let Some(in_flight) = &mut self.in_flight else { return Ok(()) };
         match self.stream.cancel() {
             Ok(()) => {
-                flight.cancelled = Some((cause, Instant::now()));
+                in_flight.cancelled = Some((cause, Instant::now()));
                 Ok(())
             }
             Err(device::Error::Unsupported { .. }) => self.cannot_be_stopped(cause),
@@ -218,7 +219,7 @@ impl Session {
 
     /// That the work under way, where it was told to end, can still be expected to.
     fn expect_end(&self) -> Result<(), Error> {
-        match self.flight.as_ref().and_then(|flight| flight.cancelled) {
+        match self.in_flight.as_ref().and_then(|in_flight| in_flight.cancelled) {
             Some((cause, since)) if since.elapsed() >= LONGEST_END => self.cannot_be_stopped(cause),
             Some(_) | None => Ok(()),
         }
@@ -226,10 +227,10 @@ impl Session {
 
     /// What follows where the work under way should end and does not.
     fn cannot_be_stopped(&self, cause: Cause) -> Result<(), Error> {
-        let Some(flight) = &self.flight else { return Ok(()) };
+        let Some(in_flight) = &self.in_flight else { return Ok(()) };
         match cause {
             Cause::Limit => Err(Error::Stuck {
-                work: match flight.work {
+                work: match in_flight.work {
                     Work::Reset(_) | Work::Step => "a step",
                     Work::Statistics => "taking the statistics",
                 },
@@ -244,8 +245,9 @@ impl Session {
 
     /// Why the work under way should be stopped now, if it should and was not told so yet.
     fn cause_to_stop(&self) -> Option<Cause> {
-        let flight = self.flight.as_ref().filter(|flight| flight.cancelled.is_none())?;
-        let elapsed = flight.started.elapsed();
+        let in_flight =
+            self.in_flight.as_ref().filter(|in_flight| in_flight.cancelled.is_none())?;
+        let elapsed = in_flight.started.elapsed();
         if self.options.interrupt.is_raised() {
             Some(Cause::Interrupt)
         } else if elapsed >= self.options.step_timeout {
@@ -256,12 +258,12 @@ impl Session {
     }
 
     /// The work has ended: well, and then it is shown; or by a fault, and then the scene stands still.
-    fn land(&mut self) -> Result<(), Error> {
-        let Some(flight) = self.flight.take() else { return Ok(()) };
+    fn complete(&mut self) -> Result<(), Error> {
+        let Some(in_flight) = self.in_flight.take() else { return Ok(()) };
         let stopped = match self.stream.synchronize() {
-            Ok(()) => self.cut_diagnostic(&flight),
+            Ok(()) => self.cut_diagnostic(&in_flight),
             Err(device::Error::Fault(fault)) => {
-                Some(self.fault_diagnostic(&fault, flight.cancelled.map(|(cause, _)| cause)))
+                Some(self.fault_diagnostic(&fault, in_flight.cancelled.map(|(cause, _)| cause)))
             }
             Err(error) => return Err(error.into()),
         };
@@ -269,13 +271,13 @@ impl Session {
             self.statistics.abandon();
             self.resources.abandon();
             self.fault = stopped;
-            if let Work::Reset(reset) = flight.work {
+            if let Work::Reset(reset) = in_flight.work {
                 // It is still to be done, by a program that can.
                 self.reset.add(reset);
             }
             return Ok(());
         }
-        match flight.work {
+        match in_flight.work {
             Work::Reset(_) => self.show(),
             Work::Step => {
                 self.show()?;
@@ -309,8 +311,8 @@ impl Session {
     }
 
     /// Work of which not all launches were put on the stream, as a remark on the kernel's pass.
-    fn cut_diagnostic(&self, flight: &Flight) -> Option<Diagnostic> {
-        let (index, when) = (flight.cut?, flight.work.when()?);
+    fn cut_diagnostic(&self, in_flight: &InFlight) -> Option<Diagnostic> {
+        let (index, when) = (in_flight.cut?, in_flight.work.when()?);
         let declared = &self.program.as_ref()?.passes(when).nth(index)?.plan.declared;
         let stopped = self.kind_of(&FaultKind::Cancelled, Some(Cause::Limit));
         let text = format!("kernel `{}`: {stopped}", declared.kernel);
@@ -366,13 +368,13 @@ impl Session {
     pub(super) fn start_statistics(&mut self) -> Result<(), Error> {
         let Some(program) = &self.program else { return Ok(()) };
         let (stream, board, inputs) = (&self.stream, &mut self.statistics, &self.inputs);
-        self.resources.read(stream, |lent| {
-            let slices = linear(lent, stream)?;
+        self.resources.read(stream, |borrowed| {
+            let slices = linear(borrowed, stream)?;
             board.enqueue(program, stream, &slices, inputs)
         })?;
         self.stopwatch.restart();
         self.stopwatch.mark(&self.device, &self.stream)?;
-        self.flight = Some(Flight::new(Work::Statistics, true));
+        self.in_flight = Some(InFlight::new(Work::Statistics, true));
         Ok(())
     }
 }
@@ -444,7 +446,7 @@ fn launch_pass(
     queue: &mut Queue<'_>,
     pass: &Pass,
     inputs: &Inputs,
-    lent: &mut [Lent<'_>],
+    borrowed: &mut [Borrowed<'_>],
 ) -> Result<bool, Error> {
     for _ in 0..pass.plan.launches(inputs) {
         if !queue.has_room()? {
@@ -453,7 +455,7 @@ fn launch_pass(
         let mut arguments = Arguments::new();
         for argument in &pass.plan.arguments {
             let handle =
-                |wanted: Wanted| lent.get(wanted.resource.0).map_or(0, |l| l.handle(wanted));
+                |wanted: Wanted| borrowed.get(wanted.resource.0).map_or(0, |l| l.handle(wanted));
             let packed = argument.pack(inputs, handle);
             arguments.push_bytes(packed.bytes(), packed.align);
         }
@@ -462,8 +464,8 @@ fn launch_pass(
         // risk on an NVIDIA device, as it is in any CUDA program; the CPU device checks every access.
         unsafe { queue.stream.launch(&pass.function, &pass.config, &arguments)? };
         for swapped in &pass.plan.swaps {
-            if let Some(lent) = lent.get_mut(swapped.0) {
-                lent.swap();
+            if let Some(borrowed) = borrowed.get_mut(swapped.0) {
+                borrowed.swap();
             }
         }
     }
