@@ -95,7 +95,7 @@ impl ViewState {
 pub struct ParameterId {
     /// The name that kernels use.
     pub name: String,
-    /// The [generation](Compile::running) of the program.
+    /// The generation of the program, as [`Snapshot::compile`] has it.
     pub generation: u64,
 }
 

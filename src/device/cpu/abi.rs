@@ -22,7 +22,7 @@ pub(super) const LANES: usize = 4;
 /// A thread's state is 0 before its start, else the resume point at which it goes on; with this bit it waits
 /// there for others.
 pub(super) const BLOCKED: u32 = 1 << 31;
-/// A thread's state with this bit: it has given way, and goes on there at its next turn.
+/// A thread's state with this bit: it has yielded, and goes on there at its next turn.
 pub(super) const YIELDED: u32 = 1 << 30;
 /// The state of a thread that has ended.
 pub(super) const DONE: u32 = !(BLOCKED | YIELDED);

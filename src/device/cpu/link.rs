@@ -17,7 +17,7 @@ impl Linked {
     /// Links pieces, each a name for messages and the text of PTX.
     ///
     /// # Errors
-    /// [`Error::Load`](crate::device::Error::Load) with all that is wrong.
+    /// [`Error::Load`] with all that is wrong.
     pub(super) fn new(pieces: &[(&str, &str)]) -> Result<Self> {
         let (mut inputs, mut text, mut lines_before) = (Vec::new(), String::new(), 0);
         for (name, piece) in pieces {

@@ -256,9 +256,9 @@ impl Device {
     /// Links pieces of PTX to one module.
     ///
     /// # Errors
-    /// [`Error::Load`](crate::device::Error::Load) with all that is wrong,
-    /// [`Error::UnsupportedPtx`](crate::device::Error::UnsupportedPtx) with the source line,
-    /// [`Error::Unsupported`](crate::device::Error::Unsupported) for code that is no PTX.
+    /// [`Error::Load`] with all that is wrong,
+    /// [`Error::UnsupportedPtx`] with the source line,
+    /// [`Error::Unsupported`] for code that is no PTX.
     pub fn link<'a>(&self, inputs: &[LinkInput<'a>]) -> Result<Module> {
         let piece = |input: &LinkInput<'a>| match input.code {
             LinkCode::Ptx(text) => Ok((input.name, text)),

@@ -28,7 +28,7 @@ thread_local! {
 /// [`Error::OutOfMemory`] when the host gives none.
 pub(super) fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<()> {
     let work = move || {
-        give_way();
+        lower_priority();
         work();
     };
     let thread = std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(work);
@@ -48,7 +48,7 @@ pub(super) fn guarded(work: impl FnOnce() -> Result<()>) -> Result<()> {
 }
 
 #[cfg(target_os = "linux")]
-fn give_way() {
+fn lower_priority() {
     // SAFETY: takes numbers alone; 0 is the calling thread (setpriority(2): on Linux the value is a thread's own).
     let result = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS) };
     if result != 0 {
@@ -57,7 +57,7 @@ fn give_way() {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn give_way() {}
+fn lower_priority() {}
 
 /// Whether this thread is doing a queue's work now.
 pub(super) fn is_working() -> bool {

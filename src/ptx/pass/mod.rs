@@ -6,7 +6,7 @@
 //! | | | CPU device: interpreter | CPU device: compiler | NVIDIA devices |
 //! |---|---|---|---|---|
 //! | 1 | [`parse`](super::parse) | yes | yes | |
-//! | 2 | [`link`](super::link) | yes | yes | by the driver |
+//! | 2 | [`link`] | yes | yes | by the driver |
 //! | 3 | [`verify`](super::verify()) | yes | yes | by the driver |
 //! | 4 | [`lift_shared`] | yes | yes | |
 //! | 5 | [`inline`](mod@inline): functions that wait | | yes | |

@@ -21,7 +21,7 @@ pub(in crate::device::cpu) struct Kernel {
     pub(in crate::device::cpu) spill_words: usize,
     /// Whether it needs a deep stack: it calls device functions, or has a large frame of its own.
     pub(in crate::device::cpu) calls: bool,
-    /// Whether its threads give way in loops that may wait for others.
+    /// Whether its threads yield in loops that may wait for others.
     pub(in crate::device::cpu) yields: bool,
     /// Whether it uses the shared memory that is kept for the system.
     pub(in crate::device::cpu) reserves: bool,

@@ -291,7 +291,7 @@ impl Lower<'_, '_> {
                         self.location = next_location(&body.statements[index..]).or(self.location);
                         match self.plan.waits_at(index).then(|| resumes.next()).flatten() {
                             Some(resume) => self
-                                .give_way(index, resume)
+                                .yield_turn(index, resume)
                                 .map_err(|what| super::internal(&format!("{what:?}")))?,
                             None => self.poll(),
                         }

@@ -114,20 +114,20 @@ fn only_waits(body: &Body, cfg: &Cfg, blocks: &[BlockId]) -> bool {
 }
 
 impl Lower<'_, '_> {
-    /// The beginning of a loop in which the thread may have to give way; it goes on in `resume`.
-    pub(super) fn give_way(&mut self, at: usize, resume: Block) -> Step {
+    /// The beginning of a loop in which the thread may have to yield; it goes on in `resume`.
+    pub(super) fn yield_turn(&mut self, at: usize, resume: Block) -> Step {
         let waits = self.plan.spins.iter().any(|spin| spin.at == at && spin.waits);
         let count = self.b.use_var(self.thread.turns);
         let weight = if waits { WAIT_WEIGHT } else { 1 };
         let count = self.b.ins().iadd_imm_s(count, weight);
         self.b.def_var(self.thread.turns, count);
         let due = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, count, LIMIT);
-        let [give_way, on] = [(); 2].map(|()| self.b.create_block());
-        self.b.set_cold_block(give_way);
+        let [yield_turn, on] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(yield_turn);
         self.b.set_cold_block(resume);
-        self.b.ins().brif(due, give_way, &[], on, &[]);
+        self.b.ins().brif(due, yield_turn, &[], on, &[]);
 
-        self.b.switch_to_block(give_way);
+        self.b.switch_to_block(yield_turn);
         self.poll();
         let site = self.site(SiteKind::Poll);
         let state = self.plan.resumes.len() as u32;

@@ -36,11 +36,11 @@ const SKEW: usize = 64;
 
 /// Where a function's threads wait, and what they keep meanwhile.
 pub(super) struct Plan {
-    /// Statements at which threads wait or give way, increasing.
+    /// Statements at which threads wait or yield, increasing.
     pub(super) points: Vec<usize>,
     /// Live registers at each, and where they are kept.
     kept: Vec<Vec<(Reg, usize)>>,
-    /// Loops in which threads give way.
+    /// Loops in which threads yield.
     pub(super) spins: Vec<Spin>,
     pub(super) schedule: Schedule,
     pub(super) spill_bytes: usize,

@@ -107,7 +107,7 @@ impl Body<'_> {
         &mut self.resident.scratch.states[..self.threads as usize]
     }
 
-    /// Runs threads until each waits, has given way or has ended; how many are not at their end.
+    /// Runs threads until each waits, has yielded or has ended; how many are not at their end.
     fn enter(&mut self, begin: u32, end: u32) -> std::result::Result<u32, Stopped> {
         let Resident { scratch, context, .. } = &mut *self.resident;
         // Provenance: compiled code also writes what these two lie in, through the context's addresses.
@@ -228,8 +228,8 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// Gives the threads that gave way their next turn, and notes whether any of all got on; whether some did
-    /// give way.
+    /// Gives the threads that yielded their next turn, and notes whether any of all got on; whether some did
+    /// yield.
     fn end_round(&mut self) -> bool {
         let mut seen = 0xcbf2_9ce4_8422_2325_u64;
         let mut some = false;

@@ -31,8 +31,8 @@ pub(super) struct Loop {
     turn: Block,
     /// A group has ended or waits.
     next: Block,
-    /// The turn of a group whose row was rehearsed begins.
-    rehearsed: Block,
+    /// The turn of a group whose row was prechecked begins.
+    prechecked: Block,
     /// A single thread's turn begins.
     single: Block,
     /// Where single threads end: behind the group they are of, or at the end of all.
@@ -68,8 +68,8 @@ pub(super) fn ways(body: &Body, cfg: &Cfg, run: &[bool]) -> Vec<Way> {
 
 impl Loop {
     pub(super) fn new(b: &mut FunctionBuilder<'_>) -> Self {
-        let [turn, next, rehearsed, single] = [(); 4].map(|()| b.create_block());
-        Self { turn, next, rehearsed, single, stop: b.declare_var(types::I32) }
+        let [turn, next, prechecked, single] = [(); 4].map(|()| b.create_block());
+        Self { turn, next, prechecked, single, stop: b.declare_var(types::I32) }
     }
 }
 
@@ -116,7 +116,7 @@ impl Lower<'_, '_> {
     pub(in crate::device::cpu::jit) fn groups(&mut self, done: Block, end: Value) -> Result<()> {
         let Some(groups) = self.groups_loop() else { return Ok(()) };
         self.b.switch_to_block(groups.turn);
-        self.rehearse(groups.rehearsed, end)?;
+        self.precheck_row(groups.prechecked, end)?;
         self.enter_thread();
         self.be_patient();
         let points = self.plan.points.len();
@@ -134,11 +134,11 @@ impl Lower<'_, '_> {
         self.b.switch_to_block(groups.next);
         let last = self.advance(LANES as i64, end);
         self.b.ins().brif(last, done, &[], groups.turn, &[]);
-        self.rehearsed_groups(groups, done, end)
+        self.prechecked_groups(groups, done, end)
     }
 
     /// The code for groups without the checks that were done for their row.
-    fn rehearsed_groups(&mut self, groups: Loop, done: Block, end: Value) -> Result<()> {
+    fn prechecked_groups(&mut self, groups: Loop, done: Block, end: Value) -> Result<()> {
         if !self.has_rows() {
             return Ok(());
         }
@@ -146,20 +146,20 @@ impl Lower<'_, '_> {
         let fresh: Vec<Block> = self.body.labels.iter().map(|_| self.b.create_block()).collect();
         let Some(lanes) = &mut self.lanes else { return Ok(()) };
         let kept = std::mem::replace(&mut lanes.labels, fresh);
-        self.b.switch_to_block(groups.rehearsed);
+        self.b.switch_to_block(groups.prechecked);
         self.enter_thread();
         self.define_all_registers();
         self.define_all_vectors();
-        self.set_rehearsed(true);
+        self.set_prechecked(true);
         self.exchange_targets(next);
         self.group_statements(&[])?;
         self.exchange_targets(groups.next);
-        self.set_rehearsed(false);
+        self.set_prechecked(false);
         if let Some(lanes) = &mut self.lanes {
             lanes.labels = kept;
         }
         self.b.switch_to_block(next);
-        self.next_rehearsed(groups.rehearsed, behind, end);
+        self.next_prechecked(groups.prechecked, behind, end);
         self.b.switch_to_block(behind);
         let index = self.b.use_var(self.thread.index);
         let last = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, end);

@@ -1,4 +1,4 @@
-//! Where threads that left a group meet again: the first place that every way from the branch leads to. Each stores
+//! Where threads that left a group reconverge: the first place that every way from the branch leads to. Each stores
 //! what lives there and its turn is over; after the fourth the group goes on.
 //!
 //! What is written between the branch and that place may differ behind it although each thread computes it from what
@@ -24,10 +24,10 @@ use crate::{
     },
 };
 
-/// How often a group may part in one turn and meet again: one that parts all the time is faster apart.
+/// How often a group may part in one turn and reconverge: one that parts all the time is faster apart.
 const PATIENCE: i64 = 32;
 
-/// Where a group parts, and where its threads meet again.
+/// Where a group parts, and where its threads reconverge.
 pub(super) struct Region {
     /// The branch, or the beginning of a block that groups do not run.
     pub(super) at: usize,
@@ -140,7 +140,7 @@ pub(super) fn made_different(
     different
 }
 
-/// A place where threads meet again.
+/// A place where threads reconverge.
 struct Join {
     /// The statement that begins its block.
     start: usize,
@@ -151,7 +151,7 @@ struct Join {
     block: Block,
 }
 
-/// The places where threads meet again, and who is on the way to one.
+/// The places where threads reconverge, and who is on the way to one.
 pub(super) struct Joins {
     joins: Vec<Join>,
     /// The joins of the statements at which groups part.
@@ -217,7 +217,7 @@ impl Lower<'_, '_> {
         self.b.def_var(patience, much);
     }
 
-    /// A group parts at a statement: its threads are to meet again where its region ends, if it has not parted too
+    /// A group parts at a statement: its threads are to reconverge where its region ends, if it has not parted too
     /// often.
     pub(super) fn aim_for_join(&mut self, statement: Option<usize>) {
         let Some(joins) = self.joins() else { return };

@@ -294,7 +294,7 @@ impl Lower<'_, '_> {
     }
 
     /// Stores what lives at these points, and has the group's threads go on there one after the other; with the
-    /// statement at which they part, if they are to meet again.
+    /// statement at which they part, if they are to reconverge.
     fn leave_group(&mut self, at: Option<usize>, taken: usize, other: usize, mask: Value) {
         let Some(lanes) = &self.lanes else { return };
         let leaves = &lanes.leaves;
@@ -390,7 +390,7 @@ impl Lower<'_, '_> {
 
     /// Before a conversion to 64 bits: a value that wraps between the threads makes them part.
     pub(super) fn check_widening(&mut self, index: usize, i: &Instruction) {
-        if self.is_rehearsed(index) {
+        if self.is_prechecked(index) {
             return;
         }
         let Some(lanes) = &self.lanes else { return };

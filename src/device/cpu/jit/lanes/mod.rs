@@ -21,7 +21,7 @@ mod flow;
 mod join;
 mod leave;
 mod memory;
-mod rehearse;
+mod precheck;
 mod row;
 mod skip;
 mod value;
@@ -70,7 +70,7 @@ pub(super) struct Plan {
     loop_: flow::Loop,
 }
 
-/// Where threads of a group go different ways and meet again, and what follows from that.
+/// Where threads of a group go different ways and reconverge, and what follows from that.
 struct Parted {
     shapes: Shapes,
     /// The blocks that groups run.

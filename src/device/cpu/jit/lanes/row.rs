@@ -1,13 +1,13 @@
 //! Rows: as many threads as share one check of each access.
 //!
 //! A group's checks cost more than its loads and stores. Where a kernel has no loop and no thread waits, a row of
-//! groups is *rehearsed* first ([`rehearse`](super::rehearse)): only what addresses and branches need is computed, for
+//! groups is *prechecked* first ([`precheck`](super::precheck)): only what addresses and branches need is computed, for
 //! the row's first thread, and from that it is known for all of them whether each access is good and each branch goes
 //! one way. Then the row's groups run without those checks; else one after the other with them, as ever. What can be
 //! known so is found here.
 //!
 //! The groups of such a row compute the address of a checked access from the one that was checked, not from their
-//! registers, and go the ways that were decided. So they stay within what was checked even if what the rehearsal knew
+//! registers, and go the ways that were decided. So they stay within what was checked even if what the precheck knew
 //! of registers were wrong.
 
 use std::collections::HashMap;
@@ -43,10 +43,10 @@ const MOST_INSTRUCTIONS: usize = 200;
 pub(super) struct Row {
     /// How registers differ among a row's threads.
     pub(super) shapes: Shapes,
-    /// Registers that the rehearsal computes for the first thread.
+    /// Registers that the precheck computes for the first thread.
     pub(super) known: RegSet,
     /// Predicates of which it finds whether all threads hold it, or none does.
-    pub(super) verdicts: HashMap<Reg, Verdict>,
+    pub(super) agreements: HashMap<Reg, Agreement>,
     /// Those that nothing but branches reads.
     pub(super) decisive: RegSet,
     /// Whether all threads of the row go where a branch leads, by its statement.
@@ -56,21 +56,21 @@ pub(super) struct Row {
     /// What the addresses of those accesses are made from: the first thread's value of each register, as it was when
     /// the access was checked.
     pub(super) bases: HashMap<Reg, Variable>,
-    /// The code for groups that were rehearsed is being made.
-    pub(super) rehearsed: bool,
+    /// The code for groups that were prechecked is being made.
+    pub(super) prechecked: bool,
     /// Index of the thread behind the row.
     pub(super) end: Variable,
 }
 
 /// Whether all threads of the row hold a predicate, and whether none does; neither where that is not known.
 #[derive(Clone, Copy)]
-pub(super) struct Verdict {
+pub(super) struct Agreement {
     pub(super) all: Variable,
     pub(super) none: Variable,
 }
 
 impl Row {
-    /// What can be rehearsed of a kernel whose registers have these `shapes` in a group, all of whose branches but
+    /// What can be prechecked of a kernel whose registers have these `shapes` in a group, all of whose branches but
     /// `skips` part groups, and some of whose registers may be read before they are written, or are known to vary. None
     /// where that is nothing, or not enough.
     pub(super) fn new(
@@ -86,21 +86,21 @@ impl Row {
         }
         let row_shapes = Shapes::with_varying(body, ROW, unwritten, varying);
         let known = known(body, &row_shapes);
-        let verdicts = verdicts(body, &row_shapes, &known);
+        let agreements = agreements(body, &row_shapes, &known);
         let mut plan = Self {
-            decisive: decisive(body, &verdicts, skips),
+            decisive: decisive(body, &agreements, skips),
             shapes: row_shapes,
             known,
-            verdicts: HashMap::new(),
+            agreements: HashMap::new(),
             decisions: HashMap::new(),
             hoisted: vec![false; body.statements.len()],
             bases: HashMap::new(),
-            rehearsed: false,
+            prechecked: false,
             end: b.declare_var(types::I32),
         };
-        for reg in verdicts.iter() {
+        for reg in agreements.iter() {
             let [all, none] = [(); 2].map(|()| b.declare_var(types::I8));
-            plan.verdicts.insert(reg, Verdict { all, none });
+            plan.agreements.insert(reg, Agreement { all, none });
         }
         let mut accesses = 0;
         let written_once = written_once(body);
@@ -133,13 +133,13 @@ impl Row {
         (accesses > 0).then_some(plan)
     }
 
-    /// Whether a branch on this predicate goes one way or the rehearsal finds that it does not.
+    /// Whether a branch on this predicate goes one way or the precheck finds that it does not.
     fn decides_on(&self, reg: Reg) -> bool {
-        self.verdicts.contains_key(&reg)
+        self.agreements.contains_key(&reg)
             || self.known.contains(reg) && self.shapes.of(reg).is_uniform()
     }
 
-    /// Whether the rehearsal computes all that the instruction writes.
+    /// Whether the precheck computes all that the instruction writes.
     pub(super) fn knows_result(&self, i: &Instruction) -> bool {
         let mut known = !i.dst.is_empty();
         i.for_each_def(|reg| known &= self.known.contains(reg));
@@ -254,7 +254,7 @@ impl Predicate {
 
 /// Predicates that vary in a row, but of which is known whether all or none hold: comparisons of integers that differ
 /// by a constant, and what is made of such.
-fn verdicts(body: &Body, shapes: &Shapes, known: &RegSet) -> RegSet {
+fn agreements(body: &Body, shapes: &Shapes, known: &RegSet) -> RegSet {
     let is_predicate = |reg: &Reg| body.registers.ty(*reg) == Type::Pred;
     let mut found = RegSet::new(body.registers.len());
     let regs = (0..body.registers.len() as u32).map(Reg).filter(is_predicate);
@@ -310,9 +310,9 @@ fn compares_indices(
         && of_width(b)
 }
 
-/// The verdicts that nothing reads but branches, and what only branches read.
-fn decisive(body: &Body, verdicts: &RegSet, skips: &[Skip]) -> RegSet {
-    let mut decisive = verdicts.clone();
+/// The agreements that nothing reads but branches, and what only branches read.
+fn decisive(body: &Body, agreements: &RegSet, skips: &[Skip]) -> RegSet {
+    let mut decisive = agreements.clone();
     let mut changed = true;
     while changed {
         changed = false;

@@ -203,7 +203,7 @@ fn the_thread_at_fault_is_named() {
 }
 
 #[test]
-fn rows_are_rehearsed() {
+fn rows_are_prechecked() {
     // A stencil: the first and the last thread return; a fault only where the guard is wrong.
     let stencil = "add.s32 %r6, %r1, -1; setp.lt.s32 %p1, %r5, 1; setp.ge.s32 %p2, %r5, %r6; or.pred %p3, %p1, %p2; @%p3 bra END;
         ld.global.u32 %r7, [%rd4+-4]; ld.global.u32 %r8, [%rd4+4]; sub.s32 %r9, %r7, %r8; st.global.u32 [%rd5], %r9; END:";

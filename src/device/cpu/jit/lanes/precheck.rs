@@ -1,4 +1,4 @@
-//! The rehearsal of a row ([`super::row`]): what its first thread computes, what follows from that for all, and which
+//! The precheck of a row ([`super::row`]): what its first thread computes, what follows from that for all, and which
 //! way its groups take then.
 
 use std::mem::offset_of;
@@ -17,7 +17,7 @@ use super::{
         place::Place,
     },
     leave::widens,
-    row::{Predicate, ROW, Row, Verdict},
+    row::{Agreement, Predicate, ROW, Row},
 };
 use crate::{
     device::{
@@ -35,8 +35,8 @@ use crate::{
     },
 };
 
-/// Where a rehearsal leads.
-struct Rehearsal {
+/// Where a precheck leads.
+struct Precheck {
     /// All is known to be good.
     good: Block,
     /// Groups look for themselves.
@@ -55,17 +55,17 @@ impl Lower<'_, '_> {
         self.row().is_some()
     }
 
-    /// Whether what is made is for groups that were rehearsed.
+    /// Whether what is made is for groups that were prechecked.
     pub(super) fn is_within_rows(&self) -> bool {
-        self.row().is_some_and(|row| row.rehearsed)
+        self.row().is_some_and(|row| row.prechecked)
     }
 
-    /// Whether what is made is for groups that were rehearsed, and the check at this statement with them.
-    pub(super) fn is_rehearsed(&self, statement: usize) -> bool {
-        self.row().is_some_and(|row| row.rehearsed && row.hoisted[statement])
+    /// Whether what is made is for groups that were prechecked, and the check at this statement with them.
+    pub(super) fn is_prechecked(&self, statement: usize) -> bool {
+        self.row().is_some_and(|row| row.prechecked && row.hoisted[statement])
     }
 
-    /// In the code for groups that were rehearsed: what a group accesses at a statement whose check was done for its
+    /// In the code for groups that were prechecked: what a group accesses at a statement whose check was done for its
     /// row. It is computed from what was checked.
     pub(super) fn place_in_row(
         &mut self,
@@ -73,7 +73,7 @@ impl Lower<'_, '_> {
         i: &Instruction,
         access: &Access,
     ) -> Option<Place> {
-        if !self.is_rehearsed(statement) {
+        if !self.is_prechecked(statement) {
             return None;
         }
         let Some(Operand::Address(address)) = i.src.first() else { return None };
@@ -94,23 +94,23 @@ impl Lower<'_, '_> {
         Some(Place::new(at, address.offset, bytes))
     }
 
-    /// In the code for groups that were rehearsed: the way that their row goes at a branch or an end.
+    /// In the code for groups that were prechecked: the way that their row goes at a branch or an end.
     pub(super) fn decision(&mut self, statement: usize) -> Option<Value> {
-        let row = self.row().filter(|row| row.rehearsed)?;
+        let row = self.row().filter(|row| row.prechecked)?;
         let decision = *row.decisions.get(&statement)?;
         Some(self.b.use_var(decision))
     }
 
     /// Whether only branches read what the instruction gives, and they were decided for the row.
     pub(super) fn is_needless(&self, i: &Instruction) -> bool {
-        let Some(row) = self.row().filter(|row| row.rehearsed) else { return false };
+        let Some(row) = self.row().filter(|row| row.prechecked) else { return false };
         let mut needless = !i.dst.is_empty();
         i.for_each_def(|reg| needless &= row.decisive.contains(reg));
         needless
     }
 
-    /// At a group's turn: goes to `rehearsed` with a row of which all is known, else goes on here.
-    pub(super) fn rehearse(&mut self, rehearsed: Block, end: Value) -> Result<()> {
+    /// At a group's turn: goes to `prechecked` with a row of which all is known, else goes on here.
+    pub(super) fn precheck_row(&mut self, prechecked: Block, end: Value) -> Result<()> {
         if self.row().is_none() {
             return Ok(());
         }
@@ -128,20 +128,20 @@ impl Lower<'_, '_> {
 
         self.b.switch_to_block(begin);
         let labels = self.body.labels.iter().map(|_| self.b.create_block()).collect();
-        self.rehearsal(&Rehearsal { good, doubtful, labels })?;
+        self.precheck(&Precheck { good, doubtful, labels })?;
 
         self.b.switch_to_block(good);
         if let Some(row_end) = self.row().map(|row| row.end) {
             let behind = self.b.ins().iadd_imm_u(index, i64::from(ROW));
             self.b.def_var(row_end, behind);
         }
-        self.b.ins().jump(rehearsed, &[]);
+        self.b.ins().jump(prechecked, &[]);
         self.b.switch_to_block(doubtful);
         Ok(())
     }
 
-    /// Behind a group that was rehearsed: the next one of its row, or what follows the row.
-    pub(super) fn next_rehearsed(&mut self, rehearsed: Block, behind: Block, end: Value) {
+    /// Behind a group that was prechecked: the next one of its row, or what follows the row.
+    pub(super) fn next_prechecked(&mut self, prechecked: Block, behind: Block, end: Value) {
         let Some(row_end) = self.row().map(|row| row.end) else { return };
         let index = self.b.use_var(self.thread.index);
         let next = self.b.ins().iadd_imm_u(index, LANES as i64);
@@ -157,22 +157,22 @@ impl Lower<'_, '_> {
             let x = self.b.ins().iadd_imm_u(x, LANES as i64);
             self.b.def_var(self.thread.x, x);
         }
-        self.b.ins().jump(rehearsed, &[]);
+        self.b.ins().jump(prechecked, &[]);
         self.b.switch_to_block(last);
         self.advance(LANES as i64, end);
         self.b.ins().jump(behind, &[]);
     }
 
-    /// Whether what follows is for groups that were rehearsed.
-    pub(super) fn set_rehearsed(&mut self, rehearsed: bool) {
+    /// Whether what follows is for groups that were prechecked.
+    pub(super) fn set_prechecked(&mut self, prechecked: bool) {
         if let Some(row) = self.lanes.as_mut().and_then(|lanes| lanes.row.as_mut()) {
-            row.rehearsed = rehearsed;
+            row.prechecked = prechecked;
         }
     }
 
-    fn rehearsal(&mut self, way: &Rehearsal) -> Result<()> {
+    fn precheck(&mut self, way: &Precheck) -> Result<()> {
         self.define_all_registers();
-        self.define_all_verdicts();
+        self.define_all_agreements();
         let body = self.body;
         for (at, statement) in body.statements.iter().enumerate() {
             match statement {
@@ -188,7 +188,7 @@ impl Lower<'_, '_> {
                         let block = self.b.create_block();
                         self.b.switch_to_block(block);
                     }
-                    self.rehearse_instruction(at, i, way)
+                    self.precheck_instruction(at, i, way)
                         .map_err(|what| self.unsupported(i, what))?;
                 }
                 Statement::Pragma(_) => {}
@@ -201,14 +201,14 @@ impl Lower<'_, '_> {
     }
 
     /// A predicate that some path leaves unset is false; a branch that it does not come to leads nowhere.
-    fn define_all_verdicts(&mut self) {
-        let verdicts: Vec<Verdict> =
-            self.row().into_iter().flat_map(|row| row.verdicts.values().copied()).collect();
+    fn define_all_agreements(&mut self) {
+        let agreements: Vec<Agreement> =
+            self.row().into_iter().flat_map(|row| row.agreements.values().copied()).collect();
         let decisions: Vec<Variable> =
             self.row().into_iter().flat_map(|row| row.decisions.values().copied()).collect();
         let bases: Vec<Variable> =
             self.row().into_iter().flat_map(|row| row.bases.values().copied()).collect();
-        // An access that the rehearsal does not come to is one that no group comes to.
+        // An access that the precheck does not come to is one that no group comes to.
         let nowhere = self.b.ins().iconst(types::I64, 0);
         for base in bases {
             self.b.def_var(base, nowhere);
@@ -217,18 +217,18 @@ impl Lower<'_, '_> {
         for decision in decisions {
             self.b.def_var(decision, no);
         }
-        for verdict in verdicts {
-            self.b.def_var(verdict.all, no);
-            self.b.def_var(verdict.none, yes);
+        for agreement in agreements {
+            self.b.def_var(agreement.all, no);
+            self.b.def_var(agreement.none, yes);
         }
     }
 
-    fn rehearse_instruction(&mut self, at: usize, i: &Instruction, way: &Rehearsal) -> Step {
+    fn precheck_instruction(&mut self, at: usize, i: &Instruction, way: &Precheck) -> Step {
         let target = i.branch_target().map(|label| way.labels[label.0 as usize]);
         match i.op.facts().next {
             Next::Branches if i.guard.is_some() && self.skips_at(at) => Ok(()),
             Next::Branches | Next::Returns | Next::Exits => {
-                self.rehearse_branch(at, i.guard, target.unwrap_or(way.good), way)
+                self.precheck_branch(at, i.guard, target.unwrap_or(way.good), way)
             }
             Next::Traps => {
                 self.b.ins().jump(way.doubtful, &[]);
@@ -239,10 +239,10 @@ impl Lower<'_, '_> {
                 if let (Op::Ld(access) | Op::St(access), None) = (&i.op, i.guard)
                     && self.is_hoisted(at)
                 {
-                    return self.rehearse_access(i, access, way);
+                    return self.precheck_access(i, access, way);
                 }
-                self.rehearse_widening(at, i, way);
-                self.rehearse_value(at, i)
+                self.precheck_widening(at, i, way);
+                self.precheck_value(at, i)
             }
         }
     }
@@ -252,18 +252,18 @@ impl Lower<'_, '_> {
     }
 
     /// All threads go there, or none, or groups look for themselves.
-    fn rehearse_branch(
+    fn precheck_branch(
         &mut self,
         at: usize,
         guard: Option<Guard>,
         target: Block,
-        way: &Rehearsal,
+        way: &Precheck,
     ) -> Step {
         let Some(guard) = guard else {
             self.b.ins().jump(target, &[]);
             return Ok(());
         };
-        let [all, none] = self.verdict(guard.reg);
+        let [all, none] = self.agreement(guard.reg);
         let [taken, passed] = if guard.negated { [none, all] } else { [all, none] };
         if let Some(decision) = self.row().and_then(|row| row.decisions.get(&at).copied()) {
             self.b.def_var(decision, taken);
@@ -276,7 +276,7 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    fn rehearse_access(&mut self, i: &Instruction, access: &Access, way: &Rehearsal) -> Step {
+    fn precheck_access(&mut self, i: &Instruction, access: &Access, way: &Precheck) -> Step {
         let (Some(Operand::Address(address)), Some(row)) = (i.src.first(), self.row()) else {
             return Err(Unsupported::Part("an access that is not planned"));
         };
@@ -298,13 +298,13 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    fn go_on_where(&mut self, fine: Value, way: &Rehearsal) {
+    fn go_on_where(&mut self, fine: Value, way: &Precheck) {
         let on = self.b.create_block();
         self.b.ins().brif(fine, on, &[], way.doubtful, &[]);
         self.b.switch_to_block(on);
     }
 
-    fn rehearse_widening(&mut self, at: usize, i: &Instruction, way: &Rehearsal) {
+    fn precheck_widening(&mut self, at: usize, i: &Instruction, way: &Precheck) {
         let Some(row) = self.row().filter(|row| row.hoisted[at]) else { return };
         let Some((operand, signed)) = widens(self.body, &row.shapes, i) else { return };
         let Some(stride) = row.shapes.operand(self.body, &i.src[operand]).stride() else { return };
@@ -313,22 +313,22 @@ impl Lower<'_, '_> {
         self.go_on_where(fine, way);
     }
 
-    fn rehearse_value(&mut self, at: usize, i: &Instruction) -> Step {
+    fn precheck_value(&mut self, at: usize, i: &Instruction) -> Step {
         let Some(row) = self.row() else { return Ok(()) };
         let known = row.knows_result(i);
-        let mut verdict = false;
-        i.for_each_def(|reg| verdict |= row.verdicts.contains_key(&reg));
-        match (known, verdict) {
+        let mut agreement = false;
+        i.for_each_def(|reg| agreement |= row.agreements.contains_key(&reg));
+        match (known, agreement) {
             (true, _) => self.instruction(at, i, None),
-            (false, true) => self.rehearse_predicate(i),
+            (false, true) => self.precheck_predicate(i),
             (false, false) => Ok(()),
         }
     }
 
     /// Whether all threads hold a predicate, and whether none does.
-    fn verdict(&mut self, reg: Reg) -> [Value; 2] {
-        match self.row().and_then(|row| row.verdicts.get(&reg).copied()) {
-            Some(verdict) => [verdict.all, verdict.none].map(|v| self.b.use_var(v)),
+    fn agreement(&mut self, reg: Reg) -> [Value; 2] {
+        match self.row().and_then(|row| row.agreements.get(&reg).copied()) {
+            Some(agreement) => [agreement.all, agreement.none].map(|v| self.b.use_var(v)),
             None => {
                 let all = self.register(reg, Type::Pred);
                 [all, self.b.ins().bxor_imm_u(all, 1)]
@@ -336,17 +336,17 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn verdict_of(&mut self, operand: &Operand) -> Step<[Value; 2]> {
+    fn agreement_of(&mut self, operand: &Operand) -> Step<[Value; 2]> {
         let (Operand::Reg(reg) | Operand::Not(reg)) = operand else {
             return Err(Unsupported::Part("a predicate that is not planned"));
         };
-        let [all, none] = self.verdict(*reg);
+        let [all, none] = self.agreement(*reg);
         Ok(if matches!(operand, Operand::Not(_)) { [none, all] } else { [all, none] })
     }
 
-    fn rehearse_predicate(&mut self, i: &Instruction) -> Step {
+    fn precheck_predicate(&mut self, i: &Instruction) -> Step {
         let of = |lower: &mut Self, at: usize| {
-            lower.verdict_of(i.src.get(at).ok_or(Unsupported::Part("too few operands"))?)
+            lower.agreement_of(i.src.get(at).ok_or(Unsupported::Part("too few operands"))?)
         };
         let predicate = Predicate::of(&i.op);
         let predicate = predicate.ok_or(Unsupported::Part("a predicate that is not planned"))?;
@@ -378,11 +378,12 @@ impl Lower<'_, '_> {
         };
         for (destination, [all, none]) in i.dst.iter().zip([result, inverse]) {
             let Operand::Reg(reg) = destination else { continue };
-            let Some(verdict) = self.row().and_then(|row| row.verdicts.get(reg).copied()) else {
+            let Some(agreement) = self.row().and_then(|row| row.agreements.get(reg).copied())
+            else {
                 continue;
             };
-            self.b.def_var(verdict.all, all);
-            self.b.def_var(verdict.none, none);
+            self.b.def_var(agreement.all, all);
+            self.b.def_var(agreement.none, none);
         }
         Ok(())
     }
@@ -436,6 +437,6 @@ impl Lower<'_, '_> {
                 [all, self.b.ins().bxor_imm_u(some, 1)]
             }
         };
-        Ok([all, none].map(|verdict| self.b.ins().band(verdict, straight)))
+        Ok([all, none].map(|agreement| self.b.ins().band(agreement, straight)))
     }
 }
