@@ -8,7 +8,6 @@ use egui::{
 };
 
 use super::{
-    desk::Desk,
     keyboard::Keyboard,
     panels::{
         Action, FrameTimes, Probe, banner, compiler, diagnostics, editor, parameters, statistics,
@@ -16,6 +15,7 @@ use super::{
     },
     state::{State, Tab},
     theme,
+    workspace::Workspace,
 };
 use crate::session::{Command, Snapshot};
 
@@ -61,7 +61,7 @@ pub struct Shown<'a> {
 pub fn show(
     ui: &mut Ui,
     shown: &Shown<'_>,
-    desk: &mut Desk,
+    workspace: &mut Workspace,
     state: &mut State,
     locals: &mut Locals,
 ) -> (Vec<Action>, Rect) {
@@ -71,7 +71,14 @@ pub fn show(
     Panel::top("title").exact_size(46.0).frame(bar(12)).show(ui, |ui| {
         let Shown { built_ins, frames, .. } = shown;
         let local = &mut locals.transport;
-        actions.extend(transport::show(ui, snapshot, &desk.document, built_ins, frames, local));
+        actions.extend(transport::show(
+            ui,
+            snapshot,
+            &workspace.document,
+            built_ins,
+            frames,
+            local,
+        ));
     });
     Panel::bottom("status").exact_size(26.0).frame(bar(12)).show(ui, |ui| {
         status::show(ui, snapshot);
@@ -80,13 +87,13 @@ pub fn show(
         locals.sizes.space = ui.available_size();
         restore_sizes(ui, state);
     }
-    left(ui, snapshot, desk, state, locals, &mut actions);
+    left(ui, snapshot, workspace, state, locals, &mut actions);
     right(ui, snapshot, state, &mut locals.sizes, &mut actions);
     lower(ui, shown, state, &mut locals.sizes);
     let view = CentralPanel::no_frame().show(ui, |ui| {
         ui.spacing_mut().item_spacing = Vec2::ZERO;
-        actions.extend(banner::show(ui, snapshot, &desk.document.name, desk.notices()));
-        actions.extend(unsaved::show(ui, desk.unsaved(), SystemTime::now()));
+        actions.extend(banner::show(ui, snapshot, &workspace.document.name, workspace.notices()));
+        actions.extend(unsaved::show(ui, workspace.unsaved(), SystemTime::now()));
         view::show(ui, snapshot, shown.probe, &mut locals.view)
     });
     let (rect, from_view) = view.inner;
@@ -124,7 +131,7 @@ fn note_size(ui: &Ui, chosen: &mut f32, last: &mut f32, shown: f32) {
 fn left(
     ui: &mut Ui,
     snapshot: &Snapshot,
-    desk: &mut Desk,
+    workspace: &mut Workspace,
     state: &mut State,
     locals: &mut Locals,
     actions: &mut Vec<Action>,
@@ -139,7 +146,7 @@ fn left(
         let frame =
             Frame::new().fill(theme::PANEL).inner_margin(Margin::symmetric(theme::PADDING, 6));
         Panel::top("file").exact_size(30.0).frame(frame).show(ui, |ui| {
-            file_line(ui, desk, locals.editor.caret());
+            file_line(ui, workspace, locals.editor.caret());
         });
         let problems = Panel::bottom("problems")
             .resizable(true)
@@ -148,18 +155,18 @@ fn left(
             .frame(frame)
             .show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = 4.0;
-                actions.extend(diagnostics::show(ui, snapshot, &desk.document.name));
+                actions.extend(diagnostics::show(ui, snapshot, &workspace.document.name));
             });
         state.diagnostics_height = problems.response.rect.height();
         let local = &mut locals.editor;
-        actions.extend(editor::show(ui, snapshot, &mut desk.document, state.font_size, local));
+        actions.extend(editor::show(ui, snapshot, &mut workspace.document, state.font_size, local));
     });
     let width = shown.response.rect.width();
     note_size(ui, &mut state.editor_width, &mut locals.sizes.editor, width);
 }
 
-fn file_line(ui: &mut Ui, desk: &Desk, caret: (usize, usize)) {
-    let document = &desk.document;
+fn file_line(ui: &mut Ui, workspace: &Workspace, caret: (usize, usize)) {
+    let document = &workspace.document;
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         let name = ui.label(RichText::new(document.file_name()).strong().color(theme::STRONG));

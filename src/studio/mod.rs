@@ -5,7 +5,6 @@
 //! view and swaps. The panels know neither device nor OpenGL; the window knows both.
 
 mod code_buffer;
-mod desk;
 mod detail;
 mod document;
 mod error;
@@ -16,15 +15,16 @@ mod keyboard;
 mod layout;
 mod number;
 mod origin;
-mod pace;
 mod panels;
 mod recovery;
+mod redraw;
 mod signals;
 mod state;
 mod theme;
 mod typing;
 mod watch;
 mod window;
+mod workspace;
 
 use std::{collections::BTreeMap, time::Duration};
 

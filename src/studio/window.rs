@@ -20,18 +20,18 @@ use winit::{
 
 use super::{
     Error, Options, Result,
-    desk::{Desk, Recovered, Wake},
     detail::Detail,
     document::Document,
     keyboard, layout,
     origin::Origin,
-    pace::{Next, Pace},
     panels::{Action, Pointer, Probe},
     recovery::Recovery,
+    redraw::{Next, RedrawSchedule},
     signals::Signals,
     state::{Folders, Remembered, State},
     theme,
     typing::Typing,
+    workspace::{Recovered, Wake, Workspace},
 };
 use crate::{
     device::{Choice, Device},
@@ -178,7 +178,7 @@ impl ApplicationHandler<Event> for Host {
         };
         let Self::Open(studio) = self else { return };
         if let Some(moment) = Instant::now().checked_add(delay) {
-            studio.pace.want(moment);
+            studio.redraws.want(moment);
         }
     }
 
@@ -222,7 +222,7 @@ struct Studio {
     options: Options,
     proxy: EventLoopProxy<Event>,
     snapshot: Snapshot,
-    desk: Desk,
+    workspace: Workspace,
     locals: layout::Locals,
     state: State,
     remembered: Option<Remembered>,
@@ -242,7 +242,7 @@ struct Studio {
     mouse: [f32; 4],
     /// The documents that may include files from anywhere.
     trusted: BTreeSet<Origin>,
-    pace: Pace,
+    redraws: RedrawSchedule,
     title: String,
     /// In pixels, as the last event said: winit panics when asked for the size of a window that is gone.
     size: PhysicalSize<u32>,
@@ -288,8 +288,8 @@ impl Studio {
         // What the command line sets is meant for the scene that it names.
         options.constants.clear();
         options.parameters.clear();
-        let mut pace = Pace::new(rate);
-        pace.want(Instant::now());
+        let mut redraws = RedrawSchedule::new(rate);
+        redraws.want(Instant::now());
         let mut studio = Self {
             snapshot: session.snapshot(),
             session: Some(session),
@@ -301,7 +301,7 @@ impl Studio {
             window,
             device,
             options,
-            desk: Desk::new(document, recovery, wake(&proxy)),
+            workspace: Workspace::new(document, recovery, wake(&proxy)),
             proxy,
             locals: layout::Locals::default(),
             state,
@@ -316,7 +316,7 @@ impl Studio {
             probe: None,
             mouse: [0.0; 4],
             trusted: BTreeSet::new(),
-            pace,
+            redraws,
             title: String::new(),
         };
         studio.note_scene();
@@ -329,18 +329,18 @@ impl Studio {
             WindowEvent::Resized(size) => {
                 self.size = *size;
                 self.context.resize([size.width, size.height]);
-                self.pace.want(Instant::now());
+                self.redraws.want(Instant::now());
             }
             WindowEvent::DroppedFile(path) => {
                 // What was typed before is the open text's.
                 self.take_in();
                 self.act(Action::Open(path.clone()));
-                self.pace.want(Instant::now());
+                self.redraws.want(Instant::now());
             }
             _ => {}
         }
         if self.egui.on_window_event(&self.window, event).repaint {
-            self.pace.want(Instant::now());
+            self.redraws.want(Instant::now());
         }
         Ok(())
     }
@@ -349,22 +349,22 @@ impl Studio {
     fn advance(&mut self) -> Next {
         let now = Instant::now();
         if self.update_session() {
-            self.pace.want(now);
+            self.redraws.want(now);
         }
         let busy = self.session.as_ref().is_some_and(Session::is_busy);
         let kept_next = self.keep_soon(now);
-        self.pace.next(now, busy).by(kept_next)
+        self.redraws.next(now, busy).by(kept_next)
     }
 
     /// Keeps text and state soon after they have changed. Gives when to call this again.
     fn keep_soon(&mut self, now: Instant) -> Option<Instant> {
         self.note_size();
-        let notices = self.desk.notices().len();
-        let text = self.desk.keep_soon(now);
-        if self.desk.notices().len() != notices {
-            self.pace.want(now);
+        let notices = self.workspace.notices().len();
+        let text = self.workspace.keep_soon(now);
+        if self.workspace.notices().len() != notices {
+            self.redraws.want(now);
         }
-        let keeper = &self.desk.keeper;
+        let keeper = &self.workspace.keeper;
         let state = self.remembered.as_mut().and_then(|r| r.keep_soon(&self.state, keeper, now));
         text.into_iter().chain(state).min()
     }
@@ -376,7 +376,7 @@ impl Studio {
 
     /// Notes which scene is open, for the next start.
     fn note_scene(&mut self) {
-        let Origin { name, path } = self.desk.document.origin().clone();
+        let Origin { name, path } = self.workspace.document.origin().clone();
         self.state.scene = Some(path.map_or(name, |path| path.display().to_string()));
     }
 
@@ -386,7 +386,7 @@ impl Studio {
             Some(Ok(changed)) => changed,
             Some(Err(session::Error::Compile(error))) => {
                 // What runs goes on; a compiler may be there when the next text comes.
-                self.desk.tell(Severity::Error, format!("Nothing can be compiled: {error}"));
+                self.workspace.tell(Severity::Error, format!("Nothing can be compiled: {error}"));
                 true
             }
             Some(Err(error)) => {
@@ -401,7 +401,7 @@ impl Studio {
         self.session = None;
         self.snapshot.clock.playing = false;
         let text = format!("{error}. Nothing runs any more; Reset starts anew.");
-        self.desk.tell(Severity::Error, text);
+        self.workspace.tell(Severity::Error, text);
     }
 
     fn redraw(&mut self) -> Result<()> {
@@ -410,11 +410,11 @@ impl Studio {
         if let (Some(took), Some((_, detail))) = (draw_time, self.drawn) {
             self.detail.note(took, detail, self.frame_time.saturating_sub(took));
         }
-        self.pace.frame(start, draw_time);
+        self.redraws.frame(start, draw_time);
         if let Some(session) = &self.session {
             self.snapshot = session.snapshot();
         }
-        if let Some(text) = self.desk.poll(&self.snapshot.compile.included) {
+        if let Some(text) = self.workspace.poll(&self.snapshot.compile.included) {
             self.compile(text);
         }
         self.place_camera();
@@ -436,14 +436,14 @@ impl Studio {
         let names: Vec<&str> = built_ins().iter().map(|scene| scene.name).collect();
         let shown = layout::Shown {
             snapshot: &self.snapshot,
-            frames: &self.pace.times,
+            frames: &self.redraws.times,
             probe: self.probe.as_ref(),
             built_ins: &names,
         };
-        let (desk, state, locals) = (&mut self.desk, &mut self.state, &mut self.locals);
+        let (workspace, state, locals) = (&mut self.workspace, &mut self.state, &mut self.locals);
         let mut shown_at = (Vec::new(), egui::Rect::NOTHING);
         self.egui.run(&self.window, |ui| {
-            let (actions, view) = layout::show(ui, &shown, desk, state, locals);
+            let (actions, view) = layout::show(ui, &shown, workspace, state, locals);
             // egui may run a frame twice; an action of the first run is no less meant.
             shown_at.0.extend(actions);
             shown_at.1 = view;
@@ -510,7 +510,7 @@ impl Studio {
         self.timer.measure(|| self.view.draw(&frame).map(|_| ()))?;
         self.drawn = Some((from, detail));
         if let Some(moment) = self.detail.look_again(detail) {
-            self.pace.want(moment);
+            self.redraws.want(moment);
         }
         Ok(())
     }
@@ -579,7 +579,7 @@ impl Studio {
 
     /// Carries out what the user wants.
     fn act(&mut self, action: Action) {
-        self.pace.want(Instant::now());
+        self.redraws.want(Instant::now());
         let opens = matches!(action, Action::Open(_) | Action::OpenBuiltIn(_) | Action::Recover(_));
         if opens && Typing::waiting(&self.egui.egui_ctx) > 0 {
             self.take_in();
@@ -588,22 +588,22 @@ impl Studio {
             Action::Edit(text) | Action::Compile(text) => self.compile(text),
             Action::Save => {
                 let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-                self.desk.save(&folder);
+                self.workspace.save(&folder);
                 self.note_scene();
             }
             Action::Open(path) => self.open_file(&path),
             Action::OpenBuiltIn(name) => self.open_built_in(&name),
             Action::Reveal(line, column) => self.locals.editor.reveal(line, column),
-            Action::ReloadFromDisk => self.desk.reload_from_disk(),
-            Action::KeepMine => self.desk.keep_mine(),
+            Action::ReloadFromDisk => self.workspace.reload_from_disk(),
+            Action::KeepMine => self.workspace.keep_mine(),
             Action::Trust => self.trust(),
-            Action::Recover(file) => match self.desk.recover(&file) {
+            Action::Recover(file) => match self.workspace.recover(&file) {
                 Recovered::Opened => self.opened(),
                 Recovered::InPlace | Recovered::Not => {}
             },
-            Action::Discard(file) => self.desk.discard(&file),
-            Action::AskLater => self.desk.ask_later(),
-            Action::Dismiss(number) => self.desk.dismiss(number),
+            Action::Discard(file) => self.workspace.discard(&file),
+            Action::AskLater => self.workspace.ask_later(),
+            Action::Dismiss(number) => self.workspace.dismiss(number),
             Action::Orbit(drag) => self.camera.orbit(drag.into()),
             Action::Pan(drag) => self.pan(drag),
             Action::Zoom { factor, at } => self.zoom(factor, at),
@@ -619,7 +619,7 @@ impl Studio {
 
     fn compile(&mut self, text: String) {
         // What it makes the kernels and OpenGL do may be the last thing that the window does.
-        self.desk.keep();
+        self.workspace.keep();
         match &mut self.session {
             Some(session) => {
                 session.set_source(text);
@@ -630,11 +630,11 @@ impl Studio {
 
     /// Lets the open scene include files from anywhere, for as long as the studio runs.
     fn trust(&mut self) {
-        self.trusted.insert(self.desk.document.origin().clone());
+        self.trusted.insert(self.workspace.document.origin().clone());
         if let Some(session) = &mut self.session {
             session.trust();
         }
-        let text = self.desk.document.submit();
+        let text = self.workspace.document.submit();
         self.compile(text);
     }
 
@@ -661,7 +661,7 @@ impl Studio {
             Ok(document) => self.open_document(document),
             Err(error) => {
                 let text = format!("{} cannot be opened: {error}", path.display());
-                self.desk.tell(Severity::Error, text);
+                self.workspace.tell(Severity::Error, text);
             }
         }
     }
@@ -673,11 +673,11 @@ impl Studio {
     }
 
     fn open_document(&mut self, document: Document) {
-        self.desk.open(document);
+        self.workspace.open(document);
         self.opened();
     }
 
-    /// Shows the document that has come onto the desk.
+    /// Shows the document that has come into the workspace.
     fn opened(&mut self) {
         self.note_scene();
         self.locals.editor.opened();
@@ -685,11 +685,11 @@ impl Studio {
         self.restart();
     }
 
-    /// A new session for the document on the desk. The old one's memory is free before the new one's is taken.
+    /// A new session for the document in the workspace. The old one's memory is free before the new one's is taken.
     fn restart(&mut self) {
         self.session = None;
         self.drawn = None;
-        let (document, options) = (&self.desk.document, &self.options);
+        let (document, options) = (&self.workspace.document, &self.options);
         let trust = options.trust || self.trusted.contains(document.origin());
         let session =
             new_session(document, options, trust, &self.context, &self.device, &self.proxy);
@@ -700,8 +700,8 @@ impl Studio {
     }
 
     fn set_title(&mut self) {
-        let mark = if self.desk.document.is_modified() { "\u{2022} " } else { "" };
-        let title = format!("{mark}{} \u{2013} warpaint", self.desk.document.file_name());
+        let mark = if self.workspace.document.is_modified() { "\u{2022} " } else { "" };
+        let title = format!("{mark}{} \u{2013} warpaint", self.workspace.document.file_name());
         if title != self.title {
             self.window.set_title(&title);
             self.title = title;
@@ -712,9 +712,9 @@ impl Studio {
     fn close(&mut self) {
         self.note_size();
         if let Some(remembered) = &mut self.remembered {
-            remembered.keep(&self.state, &self.desk.keeper);
+            remembered.keep(&self.state, &self.workspace.keeper);
         }
-        self.desk.close();
+        self.workspace.close();
     }
 
     fn destroy(mut self: Box<Self>) {

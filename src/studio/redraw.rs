@@ -14,7 +14,7 @@ const HISTORY: usize = 240;
 
 /// Draws no oftener than the display shows, and only when there is something new.
 #[derive(Debug)]
-pub struct Pace {
+pub struct RedrawSchedule {
     /// Between two frames, at least.
     interval: Duration,
     last_frame: Option<Instant>,
@@ -46,7 +46,7 @@ impl Next {
     }
 }
 
-impl Pace {
+impl RedrawSchedule {
     /// For a display of `millihertz`; 60 Hz where that is unknown.
     pub fn new(millihertz: Option<u32>) -> Self {
         let millihertz = millihertz.filter(|rate| *rate >= 10_000).unwrap_or(60_000);
@@ -115,43 +115,43 @@ mod tests {
 
     #[test]
     fn nothing_to_do_is_waited_for() {
-        let pace = Pace::new(None);
+        let redraws = RedrawSchedule::new(None);
         let now = Instant::now();
-        assert_eq!(pace.next(now, false), Next::Wait);
-        assert_eq!(pace.next(now, true), Next::WaitUntil(now + POLL));
+        assert_eq!(redraws.next(now, false), Next::Wait);
+        assert_eq!(redraws.next(now, true), Next::WaitUntil(now + POLL));
     }
 
     #[test]
     fn frames_keep_the_displays_distance() {
-        let mut pace = Pace::new(Some(50_000));
+        let mut redraws = RedrawSchedule::new(Some(50_000));
         let start = Instant::now();
-        pace.want(start);
-        assert_eq!(pace.next(start, false), Next::Draw);
-        pace.frame(start, None);
-        pace.want(start + MS);
-        assert_eq!(pace.next(start + MS, false), Next::WaitUntil(start + 20 * MS));
-        assert_eq!(pace.next(start + 20 * MS, false), Next::Draw);
+        redraws.want(start);
+        assert_eq!(redraws.next(start, false), Next::Draw);
+        redraws.frame(start, None);
+        redraws.want(start + MS);
+        assert_eq!(redraws.next(start + MS, false), Next::WaitUntil(start + 20 * MS));
+        assert_eq!(redraws.next(start + 20 * MS, false), Next::Draw);
     }
 
     #[test]
     fn the_earliest_wish_counts() {
-        let mut pace = Pace::new(None);
+        let mut redraws = RedrawSchedule::new(None);
         let start = Instant::now();
-        pace.want(start + 500 * MS);
-        pace.want(start + 100 * MS);
-        pace.want(start + 300 * MS);
-        assert_eq!(pace.next(start, false), Next::WaitUntil(start + 100 * MS));
+        redraws.want(start + 500 * MS);
+        redraws.want(start + 100 * MS);
+        redraws.want(start + 300 * MS);
+        assert_eq!(redraws.next(start, false), Next::WaitUntil(start + 100 * MS));
     }
 
     #[test]
     fn frames_are_counted_over_a_second() {
-        let mut pace = Pace::new(None);
+        let mut redraws = RedrawSchedule::new(None);
         let start = Instant::now();
         for at in 0..=120_u32 {
-            pace.frame(start + at * 25 * MS, Some(MS));
+            redraws.frame(start + at * 25 * MS, Some(MS));
         }
-        assert!((pace.times.per_second - 40.0).abs() < 0.5, "{}", pace.times.per_second);
-        assert_eq!(pace.times.frame_ms.len(), 120);
-        assert!((pace.times.frame_ms[0] - 25.0).abs() < 0.01);
+        assert!((redraws.times.per_second - 40.0).abs() < 0.5, "{}", redraws.times.per_second);
+        assert_eq!(redraws.times.frame_ms.len(), 120);
+        assert!((redraws.times.frame_ms[0] - 25.0).abs() < 0.01);
     }
 }

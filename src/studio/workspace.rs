@@ -1,4 +1,4 @@
-//! The document on the desk: opening, saving, outside changes, and what becomes of unsaved text.
+//! The document in the workspace: opening, saving, outside changes, and what becomes of unsaved text.
 //!
 //! All that the studio does to the user's files is here, and none of it needs a window.
 
@@ -19,11 +19,11 @@ use super::{
 };
 use crate::{diagnostic::Severity, file};
 
-/// Called, on any thread, when the window should look at the desk again.
+/// Called, on any thread, when the window should look at the workspace again.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// The open document and everything that keeps it safe.
-pub struct Desk {
+pub struct Workspace {
     /// The text and its file.
     pub document: Document,
     notices: Vec<Notice>,
@@ -64,10 +64,10 @@ pub enum Recovered {
     Not,
 }
 
-impl Desk {
-    /// Puts `document` on the desk; unsaved text goes to `recovery` where there is such a place.
+impl Workspace {
+    /// Puts `document` into the workspace; unsaved text goes to `recovery` where there is such a place.
     pub fn new(document: Document, recovery: Option<Recovery>, wake: Wake) -> Self {
-        let mut desk = Self {
+        let mut workspace = Self {
             document,
             notices: Vec::new(),
             next_notice: 0,
@@ -82,9 +82,9 @@ impl Desk {
             told: BTreeSet::new(),
             wake,
         };
-        desk.look_for_unsaved();
-        desk.watch_file();
-        desk
+        workspace.look_for_unsaved();
+        workspace.watch_file();
+        workspace
     }
 
     /// Finds what was left unsaved, and whether anything can be kept at all.
@@ -101,7 +101,7 @@ impl Desk {
         }
     }
 
-    /// Puts another document on the desk; the unsaved text of the one before is kept.
+    /// Puts another document into the workspace; the unsaved text of the one before is kept.
     pub fn open(&mut self, document: Document) {
         self.lay_aside();
         self.document = document;
@@ -440,17 +440,21 @@ mod tests {
     struct Bench {
         folder: tempfile::TempDir,
         path: PathBuf,
-        desk: Desk,
+        workspace: Workspace,
     }
 
     impl Bench {
         /// Another studio that opens `document`.
-        fn start(&self, document: Document) -> Desk {
-            Desk::new(document, Some(Recovery::new(self.folder.path().join("recovery"))), no_wake())
+        fn start(&self, document: Document) -> Workspace {
+            Workspace::new(
+                document,
+                Some(Recovery::new(self.folder.path().join("recovery"))),
+                no_wake(),
+            )
         }
 
         /// Another studio that opens the file.
-        fn reopen(&self) -> Desk {
+        fn reopen(&self) -> Workspace {
             self.start(Document::read(&self.path).unwrap())
         }
     }
@@ -460,51 +464,51 @@ mod tests {
         let path = folder.path().join("a.cu");
         fs::write(&path, "old").unwrap();
         let recovery = Recovery::new(folder.path().join("recovery"));
-        let desk = Desk::new(Document::read(&path).unwrap(), Some(recovery), no_wake());
-        Bench { folder, path, desk }
+        let workspace = Workspace::new(Document::read(&path).unwrap(), Some(recovery), no_wake());
+        Bench { folder, path, workspace }
     }
 
     /// Types as a user who then pauses, and gives what the window would do meanwhile.
-    fn type_and_wait(desk: &mut Desk, text: &str) {
-        desk.document.text = text.into();
+    fn type_and_wait(workspace: &mut Workspace, text: &str) {
+        workspace.document.text = text.into();
         let now = Instant::now();
-        let due = desk.keep_soon(now).expect("a changed text is due");
+        let due = workspace.keep_soon(now).expect("a changed text is due");
         assert!(due - now < Duration::from_secs(1), "{:?}", due - now);
-        assert_eq!(desk.keep_soon(due), None);
-        desk.keeper.flush();
+        assert_eq!(workspace.keep_soon(due), None);
+        workspace.keeper.flush();
     }
 
-    fn answers(desk: &Desk) -> Vec<&str> {
-        desk.notices().iter().flat_map(|n| &n.answers).map(|(label, _)| *label).collect()
+    fn answers(workspace: &Workspace) -> Vec<&str> {
+        workspace.notices().iter().flat_map(|n| &n.answers).map(|(label, _)| *label).collect()
     }
 
     /// The names and texts of what the user is asked about.
-    fn asked(desk: &Desk) -> Vec<(String, String)> {
+    fn asked(workspace: &Workspace) -> Vec<(String, String)> {
         let told = |version: &Version| (version.name().to_owned(), version.text().unwrap());
-        desk.unsaved().iter().map(told).collect()
+        workspace.unsaved().iter().map(told).collect()
     }
 
-    fn texts(desk: &Desk) -> Vec<String> {
-        asked(desk).into_iter().map(|(_, text)| text).collect()
+    fn texts(workspace: &Workspace) -> Vec<String> {
+        asked(workspace).into_iter().map(|(_, text)| text).collect()
     }
 
     #[test]
     fn saving_writes_the_file() {
         let mut bench = bench();
-        bench.desk.document.text = "new".into();
-        bench.desk.save(bench.folder.path());
+        bench.workspace.document.text = "new".into();
+        bench.workspace.save(bench.folder.path());
         assert_eq!(fs::read_to_string(&bench.path).unwrap(), "new");
-        assert!(!bench.desk.document.is_modified());
-        assert!(bench.desk.notices().is_empty());
+        assert!(!bench.workspace.document.is_modified());
+        assert!(bench.workspace.notices().is_empty());
     }
 
     #[test]
     fn a_text_that_has_grown_is_saved_again_and_again() {
         let mut bench = bench();
         for letter in ["a", "b", "c"] {
-            bench.desk.document.text = letter.repeat(Document::LARGEST as usize + 1);
-            bench.desk.save(bench.folder.path());
-            assert!(!bench.desk.document.is_modified(), "{:?}", bench.desk.notices());
+            bench.workspace.document.text = letter.repeat(Document::LARGEST as usize + 1);
+            bench.workspace.save(bench.folder.path());
+            assert!(!bench.workspace.document.is_modified(), "{:?}", bench.workspace.notices());
             assert!(fs::read_to_string(&bench.path).unwrap().starts_with(letter));
         }
     }
@@ -512,14 +516,18 @@ mod tests {
     #[test]
     fn a_failed_save_is_told_and_loses_nothing() {
         let mut bench = bench();
-        bench.desk.document.text = "typed".into();
+        bench.workspace.document.text = "typed".into();
         let mut permissions = fs::metadata(&bench.path).unwrap().permissions();
         permissions.set_readonly(true);
         fs::set_permissions(&bench.path, permissions).unwrap();
-        bench.desk.save(bench.folder.path());
-        assert_eq!(bench.desk.document.text, "typed");
-        assert!(bench.desk.document.is_modified());
-        assert!(bench.desk.notices()[0].text.contains("read-only"), "{:?}", bench.desk.notices());
+        bench.workspace.save(bench.folder.path());
+        assert_eq!(bench.workspace.document.text, "typed");
+        assert!(bench.workspace.document.is_modified());
+        assert!(
+            bench.workspace.notices()[0].text.contains("read-only"),
+            "{:?}",
+            bench.workspace.notices()
+        );
         assert_eq!(fs::read_to_string(&bench.path).unwrap(), "old");
     }
 
@@ -527,19 +535,23 @@ mod tests {
     #[test]
     fn what_is_no_text_any_more_is_not_written_over() {
         let mut bench = bench();
-        bench.desk.document.text = "typed".into();
+        bench.workspace.document.text = "typed".into();
         fs::remove_file(&bench.path).unwrap();
         let made = std::process::Command::new("mkfifo").arg(&bench.path).status();
         assert!(made.unwrap().success());
-        bench.desk.save(bench.folder.path());
-        assert!(bench.desk.notices()[0].text.contains("a pipe"), "{:?}", bench.desk.notices());
+        bench.workspace.save(bench.folder.path());
+        assert!(
+            bench.workspace.notices()[0].text.contains("a pipe"),
+            "{:?}",
+            bench.workspace.notices()
+        );
         fs::remove_file(&bench.path).unwrap();
         fs::write(&bench.path, [0xff]).unwrap();
-        bench.desk.save(bench.folder.path());
+        bench.workspace.save(bench.folder.path());
         assert_eq!(fs::read(&bench.path).unwrap(), [0xff]);
-        assert!(bench.desk.document.is_modified());
+        assert!(bench.workspace.document.is_modified());
         fs::remove_file(&bench.path).unwrap();
-        bench.desk.save(bench.folder.path());
+        bench.workspace.save(bench.folder.path());
         assert_eq!(
             fs::read_to_string(&bench.path).unwrap(),
             "typed",
@@ -550,29 +562,29 @@ mod tests {
     #[test]
     fn a_save_over_anothers_change_asks_first() {
         let mut bench = bench();
-        bench.desk.document.text = "mine".into();
+        bench.workspace.document.text = "mine".into();
         fs::write(&bench.path, "theirs").unwrap();
-        bench.desk.save(bench.folder.path());
+        bench.workspace.save(bench.folder.path());
         assert_eq!(fs::read_to_string(&bench.path).unwrap(), "theirs");
-        assert_eq!(answers(&bench.desk), ["Reload from disk", "Keep mine"]);
-        bench.desk.keep_mine();
-        bench.desk.save(bench.folder.path());
+        assert_eq!(answers(&bench.workspace), ["Reload from disk", "Keep mine"]);
+        bench.workspace.keep_mine();
+        bench.workspace.save(bench.folder.path());
         assert_eq!(fs::read_to_string(&bench.path).unwrap(), "mine");
-        assert!(bench.desk.notices().is_empty());
+        assert!(bench.workspace.notices().is_empty());
     }
 
     #[test]
     fn reloading_keeps_the_replaced_text_in_the_recovery_folder() {
         let mut bench = bench();
-        type_and_wait(&mut bench.desk, "mine");
-        bench.desk.on_disk("theirs".into());
-        bench.desk.reload_from_disk();
-        assert_eq!(bench.desk.document.text, "theirs");
-        assert!(answers(&bench.desk).is_empty());
-        assert!(bench.desk.unsaved().is_empty(), "the user has just decided about it");
-        bench.desk.close();
+        type_and_wait(&mut bench.workspace, "mine");
+        bench.workspace.on_disk("theirs".into());
+        bench.workspace.reload_from_disk();
+        assert_eq!(bench.workspace.document.text, "theirs");
+        assert!(answers(&bench.workspace).is_empty());
+        assert!(bench.workspace.unsaved().is_empty(), "the user has just decided about it");
+        bench.workspace.close();
         let next = bench.reopen();
-        drop(std::mem::replace(&mut bench.desk, next));
+        drop(std::mem::replace(&mut bench.workspace, next));
         assert_eq!(texts(&bench.reopen()), ["mine"]);
     }
 
@@ -585,8 +597,8 @@ mod tests {
             let mut crashed = bench.start(Document::read(path).unwrap());
             type_and_wait(&mut crashed, text);
         }
-        let asks = |desk: &Desk| {
-            let mut asked = asked(desk);
+        let asks = |workspace: &Workspace| {
+            let mut asked = asked(workspace);
             asked.sort();
             asked
         };
@@ -664,15 +676,15 @@ mod tests {
     #[test]
     fn text_is_kept_while_somebody_types_without_a_pause() {
         let bench = bench();
-        let mut desk = bench.reopen();
+        let mut workspace = bench.reopen();
         let start = Instant::now();
         let mut kept_at = Vec::new();
         for key in 1..=60 {
             let now = start + key * Duration::from_millis(50);
-            desk.document.text.push('x');
-            let before = desk.kept.as_ref().and_then(|kept| kept.text.clone());
-            desk.keep_soon(now);
-            if desk.kept.as_ref().and_then(|kept| kept.text.clone()) != before {
+            workspace.document.text.push('x');
+            let before = workspace.kept.as_ref().and_then(|kept| kept.text.clone());
+            workspace.keep_soon(now);
+            if workspace.kept.as_ref().and_then(|kept| kept.text.clone()) != before {
                 kept_at.push(now - start);
             }
         }
@@ -687,47 +699,47 @@ mod tests {
         fs::write(bench.folder.path().join("file"), "").unwrap();
         let folder = bench.folder.path().join("file/recovery");
         let document = || Document::read(&bench.path).unwrap();
-        let mut desk = Desk::new(document(), Some(Recovery::new(&folder)), no_wake());
-        assert_eq!(desk.notices().len(), 1, "before anything is lost");
-        let notice = desk.notices()[0].clone();
+        let mut workspace = Workspace::new(document(), Some(Recovery::new(&folder)), no_wake());
+        assert_eq!(workspace.notices().len(), 1, "before anything is lost");
+        let notice = workspace.notices()[0].clone();
         assert!(notice.text.contains(&folder.display().to_string()), "{notice:?}");
         assert!(notice.text.contains("Not a directory"), "{notice:?}");
-        desk.open(Document::new("particles.cu", None, "text"));
-        assert_eq!(desk.notices().len(), 1, "it is as true for another document");
-        desk.dismiss(notice.number);
-        desk.document.text = "typed".into();
-        desk.keep();
-        assert!(desk.notices().is_empty(), "once");
+        workspace.open(Document::new("particles.cu", None, "text"));
+        assert_eq!(workspace.notices().len(), 1, "it is as true for another document");
+        workspace.dismiss(notice.number);
+        workspace.document.text = "typed".into();
+        workspace.keep();
+        assert!(workspace.notices().is_empty(), "once");
 
-        desk.keeper.write(bench.folder.path().join("file/studio.json"), String::new());
-        desk.keeper.flush();
-        desk.keep_soon(Instant::now());
-        desk.keep_soon(Instant::now());
-        assert_eq!(desk.notices().len(), 1, "{:?}", desk.notices());
+        workspace.keeper.write(bench.folder.path().join("file/studio.json"), String::new());
+        workspace.keeper.flush();
+        workspace.keep_soon(Instant::now());
+        workspace.keep_soon(Instant::now());
+        assert_eq!(workspace.notices().len(), 1, "{:?}", workspace.notices());
     }
 
     #[test]
     fn a_built_in_is_saved_to_a_new_file() {
         let mut bench = bench();
-        bench.desk.open(Document::new("particles", None, "text"));
-        bench.desk.save(bench.folder.path());
+        bench.workspace.open(Document::new("particles", None, "text"));
+        bench.workspace.save(bench.folder.path());
         let path = bench.folder.path().join("particles.cu");
         assert_eq!(fs::read_to_string(&path).unwrap(), "text");
-        assert_eq!(bench.desk.document.path.as_ref(), Some(&path));
-        assert!(bench.desk.notices()[0].text.contains("particles.cu"));
+        assert_eq!(bench.workspace.document.path.as_ref(), Some(&path));
+        assert!(bench.workspace.notices()[0].text.contains("particles.cu"));
     }
 
     #[test]
     fn opening_another_scene_keeps_the_unsaved_text_of_the_first() {
         let mut bench = bench();
-        bench.desk.document.text = "typed".into();
-        bench.desk.open(Document::new("particles", None, "text"));
-        assert!(bench.desk.unsaved().is_empty());
-        bench.desk.keeper.flush();
-        bench.desk.open(Document::read(&bench.path).unwrap());
-        assert_eq!(texts(&bench.desk), ["typed"]);
-        let file = bench.desk.unsaved()[0].file.clone();
-        assert_eq!(bench.desk.recover(&file), Recovered::InPlace);
-        assert_eq!(bench.desk.document.text, "typed");
+        bench.workspace.document.text = "typed".into();
+        bench.workspace.open(Document::new("particles", None, "text"));
+        assert!(bench.workspace.unsaved().is_empty());
+        bench.workspace.keeper.flush();
+        bench.workspace.open(Document::read(&bench.path).unwrap());
+        assert_eq!(texts(&bench.workspace), ["typed"]);
+        let file = bench.workspace.unsaved()[0].file.clone();
+        assert_eq!(bench.workspace.recover(&file), Recovered::InPlace);
+        assert_eq!(bench.workspace.document.text, "typed");
     }
 }
