@@ -11,7 +11,7 @@
 //!
 //! Each module names only modules to its left; `ARCHITECTURE.md` says more. Everything up to [`mod@array`] is there
 //! without default features, and needs neither a window nor OpenGL; feature `gl` adds [`gl`] to [`headless`], feature
-//! `studio` the window.
+//! `studio` the window, feature `cli` the program's command line.
 //!
 //! # A kernel on the CPU device
 //!

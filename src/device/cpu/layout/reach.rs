@@ -155,3 +155,46 @@ fn own_shared(module: &Module, function: &Function) -> Shared {
     }
     shared
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::parse;
+
+    /// `a` keeps the address of `f`, which uses shared memory; `b` calls whatever it finds; `c` calls `g`; `d` nothing.
+    const TEXT: &str = ".version 7.0
+        .target sm_80
+        .address_size 64
+        .global .u64 kept;
+        .shared .b32 own;
+        .extern .shared .b8 more[];
+        .func f() { .reg .b32 %r; ld.shared.u32 %r, [own]; ret; }
+        .func g() { .reg .b32 %r; ld.shared.u8 %r, [more]; ret; }
+        .func unused() { ret; }
+        .visible .entry a() { .reg .b64 %rd; mov.u64 %rd, f; st.global.u64 [kept], %rd; ret; }
+        .visible .entry b() {
+            .reg .b64 %rd;
+            ld.global.u64 %rd, [kept];
+            p: .callprototype _ ();
+            call %rd, (), p;
+            ret;
+        }
+        .visible .entry c() { call g, (); ret; }
+        .visible .entry d() { ret; }";
+
+    #[test]
+    fn pointers_may_come_from_other_kernels() {
+        let module = parse(TEXT).unwrap();
+        let reach = Reach::new(&module);
+        let of = |name: &str| module.functions.iter().position(|f| f.name == name).unwrap();
+        let reached = ["f", "g", "unused", "a", "b", "c", "d"].map(|n| reach.is_reached(of(n)));
+        assert_eq!(reached, [true, true, false, true, true, true, true]);
+        let (own, more) = (
+            Shared { of_module: true, dynamic: false },
+            Shared { of_module: false, dynamic: true },
+        );
+        // Only the address of `f` is taken: `b` may call nothing else.
+        let found = ["a", "b", "c", "d"].map(|name| reach.shared(of(name)));
+        assert_eq!(found, [Shared::default(), own, more, Shared::default()]);
+    }
+}
