@@ -12,6 +12,43 @@
 //! ([`value`]). A group goes one way: where its threads part, each is left to the code for single threads, which
 //! runs it until it waits or ends ([`leave`]). At its next turn the group is whole again if its threads wait at
 //! the same place.
+//!
+//! # An example
+//!
+//! ```cuda
+//! __global__ void k(const float *x, float *y, int n, float c) {
+//!     int i = blockIdx.x * blockDim.x + threadIdx.x;
+//!     if (i >= n) return;
+//!     float v = x[i];
+//!     while (v > c) v *= 0.5f;
+//!     y[i] = v;
+//! }
+//! ```
+//!
+//! What becomes of its PTX in the code for a group of threads `t` to `t + 3`:
+//!
+//! | PTX | the register's shape | the code for the group |
+//! |---|---|---|
+//! | `mad.lo.s32 %i, %ctaid.x, %ntid.x, %tid.x` | 1 more from thread to thread | one scalar: the first thread's |
+//! | `setp.ge.s32 %p, %i, %n` | varies | one comparison of a vector of `%i` to `%i + 3`, a mask of four lanes |
+//! | `@%p bra END` | | to the group's `END` where all lanes hold, on where none does; else the group parts |
+//! | `mad.wide.s32 %a, %i, 4, %x` | 4 bytes more from thread to thread | one scalar: the first address |
+//! | `ld.global.f32 %v, [%a]` | varies | one check of 16 bytes from `%a`, one load of a vector |
+//! | `LOOP: setp.gt.f32 %q, %v, %c` | varies | `%c`, the same for all, becomes a vector of four; one comparison |
+//! | `@!%q bra STORE` | | as above: while all four go on, the group does |
+//! | `mul.f32 %v, %v, 0.5`, `bra LOOP` | varies | one multiplication of vectors |
+//! | `STORE: st.global.f32 [%b], %v` | | one check, one store of a vector |
+//!
+//! Where the first of four threads leaves the loop, the group *parts* at `@!%q bra STORE`: what lives there (`%v`, and
+//! the first thread's `%b`) is stored, and the four are entered one after the other in the code for single threads:
+//! the one that has left at `STORE`, the others behind the branch. `STORE` is the first place that every way from the
+//! branch leads to, so there they *reconverge* ([`join`]): each stores its `%v` when it comes to it and its turn is
+//! over, and behind the fourth the group goes on with the store, as vectors again. A group that parts again and again
+//! in one turn is not put together any more: its threads go on singly to their end. So do those of a group that parts
+//! at `@%p bra END`, since nothing lies behind `END`.
+//!
+//! Without the loop nothing varies but data: then the accesses of 32 threads are checked at once ([`row`]), and an `if`
+//! round a few instructions that only compute takes no branch, but keeps the old values in some lanes ([`skip`]).
 
 mod arithmetic;
 mod convert;
