@@ -4,6 +4,7 @@
 //! ```text
 //! WARPAINT_FUZZ_SECONDS=600   how long each test goes on (default: about a second)
 //! WARPAINT_FUZZ_NVIDIA=1      random kernels on an NVIDIA device, too: alone, since one may end CUDA in its process
+//! WARPAINT_FUZZ_ROUNDS=10     how often each form of each instruction is tried (default: once)
 //! WARPAINT_FUZZ_SEED=1234     the first case's number (default: 0)
 //! WARPAINT_FUZZ_CORPUS=DIR    more PTX to start from
 //! ```
@@ -161,7 +162,7 @@ fn random_ptx_gives_the_same_everywhere() {
 fn every_instruction_gives_the_same_everywhere() {
     let mut engines = Engines::new();
     let mut found = Vec::new();
-    let rounds = if std::env::var_os("WARPAINT_FUZZ_SECONDS").is_some() { 4 } else { 1 };
+    let rounds = number("WARPAINT_FUZZ_ROUNDS").map_or(1, |rounds| rounds as u64);
     for seed in 0..rounds {
         let guard = if seed % 2 == 0 { "" } else { "@%p3 " };
         for (rows, architecture) in [

@@ -28,7 +28,10 @@ use warpaint::{
     },
 };
 
-use crate::support::nvidia;
+use crate::{
+    skip::{Need, skip},
+    support::nvidia,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scalar {
@@ -333,6 +336,14 @@ fn execute(
     wrong
 }
 
+/// The architecture that a text is for, where it is newer than the GPU.
+fn beyond(device: &Device, text: &str) -> Option<u32> {
+    let (_, target) = text.split_once(".target sm_")?;
+    let digits: String = target.chars().take_while(char::is_ascii_digit).collect();
+    let (major, minor) = device.info().compute_capability;
+    digits.parse().ok().filter(|needs| *needs > 10 * major + minor)
+}
+
 /// Runs all cases, each of which stands behind the module `before`, where there is one.
 fn run_all_behind(before: Option<&str>, device: &Device, options: &LaunchOptions) {
     let load = |text: &str| match before {
@@ -359,6 +370,10 @@ fn run_all_behind(before: Option<&str>, device: &Device, options: &LaunchOptions
             continue;
         }
         assert!(!case.runs.is_empty(), "{name} launches nothing");
+        if !is_cpu && let Some(needs) = beyond(device, &text) {
+            skip(Need::Machine, format!("{name} needs sm_{needs}"));
+            continue;
+        }
         let module = match load(&text) {
             Ok(module) => module,
             Err(error) => {
