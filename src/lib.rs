@@ -13,6 +13,21 @@
 //! without default features, and needs neither a window nor OpenGL; feature `gl` adds [`gl`] to [`headless`], feature
 //! `studio` the window, feature `cli` the program's command line.
 //!
+//! # Arrays
+//!
+//! What nearly every program names stands at the root, too:
+//!
+//! ```
+//! use warpaint::{Context, Device, GpuArray};
+//!
+//! fn main() -> Result<(), warpaint::Error> {
+//!     let context = Context::new(Device::cpu()?)?; // `Device::open` takes a GPU
+//!     let x = GpuArray::<f32>::arange(&context, 1000)?;
+//!     assert_eq!((&x * 2.0 + 1.0).sum()?.item()?, 1_000_000.0);
+//!     Ok(())
+//! }
+//! ```
+//!
 //! # A kernel on the CPU device
 //!
 //! ```
@@ -63,6 +78,10 @@ pub mod device;
 pub mod kernel;
 
 pub mod array;
+
+pub use array::{Error, Expr, GpuArray, Result};
+pub use device::Device;
+pub use kernel::{Context, Kernel, Source, SourceModule};
 
 #[cfg(feature = "gl")]
 pub mod gl;

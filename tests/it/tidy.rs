@@ -232,7 +232,7 @@ fn only_named_places_are_unsafe() {
         "array/columns.rs",
         "array/sweep.rs",
         "headless/ceilings.rs",
-        "session/flight.rs",
+        "session/in_flight.rs",
         "session/stat.rs",
     ];
     let mut wrong = Vec::new();
