@@ -1,7 +1,7 @@
 //! What a session can be told to do.
 
 use super::{Session, snapshot::ParameterId};
-use crate::scene::{Control, Value};
+use crate::scene::{Control, Parameter, Value};
 
 /// What a session can be told, as a plain value.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,41 +38,34 @@ impl Session {
 
     /// The parameter of the program that runs with this name, for [`Session::set_parameter`].
     pub fn parameter(&self, name: &str) -> Option<ParameterId> {
-        let declared = &self.program.as_ref()?.scene.manifest.parameters;
-        let is_there = declared.iter().any(|parameter| parameter.name == name);
-        is_there.then(|| ParameterId { name: name.to_owned(), generation: self.compile.running })
+        let generation = self.compile.running;
+        self.declared(name).map(|_| ParameterId { name: name.to_owned(), generation })
     }
 
     /// Sets a parameter from the next step on, and says whether it did: not where the program that runs has none of
     /// that name, or one of another kind. A value for an older program's parameter must lie between the ends of the
     /// present one; that of the one that runs is not checked.
     pub fn set_parameter(&mut self, id: &ParameterId, value: Value) -> bool {
-        let Some(program) = &self.program else { return false };
-        let declared = &program.scene.manifest.parameters;
-        let Some(index) = declared.iter().position(|parameter| parameter.name == id.name) else {
-            return false;
-        };
-        let same_kind = |slot: &&mut Value| slot.kind() == value.kind();
-        let is_new = id.generation == self.compile.running;
-        if !is_new && !is_within(&declared[index].control, &value) {
-            return false;
-        }
-        match self.inputs.parameters.get_mut(index).filter(same_kind) {
-            Some(slot) => {
-                *slot = value;
-                true
-            }
-            None => false,
-        }
+        let Some((index, declared)) = self.declared(&id.name) else { return false };
+        let is_present = id.generation == self.compile.running;
+        let fits = value.kind() == declared.default.kind()
+            && (is_present || is_within(&declared.control, &value));
+        let slot = self.inputs.parameters.get_mut(index).filter(|_| fits);
+        slot.map(|slot| *slot = value).is_some()
     }
 
     fn reset_parameter(&mut self, id: &ParameterId) {
-        let declared = self.program.iter().flat_map(|p| &p.scene.manifest.parameters);
-        let default = declared.into_iter().find(|parameter| parameter.name == id.name);
-        if let Some(default) = default.map(|parameter| parameter.default.clone()) {
-            let id = ParameterId { generation: self.compile.running, ..id.clone() };
-            self.set_parameter(&id, default);
+        let Some((index, declared)) = self.declared(&id.name) else { return };
+        let default = declared.default.clone();
+        if let Some(slot) = self.inputs.parameters.get_mut(index) {
+            *slot = default;
         }
+    }
+
+    /// A parameter of the program that runs, and its place.
+    fn declared(&self, name: &str) -> Option<(usize, &Parameter)> {
+        let mut all = self.program.as_ref()?.scene.manifest.parameters.iter().enumerate();
+        all.find(|(_, parameter)| parameter.name == name)
     }
 }
 
