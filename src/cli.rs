@@ -1,4 +1,9 @@
 //! The command line: parsed first, then resolved into what the library takes, then run.
+//!
+//! Enters: arguments and signals. Leaves: what was asked for, one line for an error, an exit code. Must not know:
+//! `array`, `gl`, `draw`, `session`.
+
+mod signals;
 
 use std::{
     io::{self, Write},
@@ -8,7 +13,8 @@ use std::{
 };
 
 use clap::{Args, Parser, Subcommand};
-use warpaint::{
+
+use crate::{
     compile::{Cache, Cancel, Compiler},
     device::Choice,
     diagnostic::{Diagnostic, escaped_json, has_errors, printable},
@@ -20,8 +26,7 @@ use warpaint::{
     scene::built_ins,
     studio,
 };
-
-use crate::signals::{self, Watch};
+use signals::Watch;
 
 /// A live CUDA studio: kernels compile while you type and write straight into OpenGL.
 #[derive(Debug, Parser)]
@@ -157,8 +162,10 @@ struct TestArgs {
     /// Write the results as JUnit's XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Keep what comes out as the files of [[golden]], instead of comparing with them
-    #[arg(long)]
+    #[arg(
+        help = "Keep what comes out as the files of [[golden]], instead of comparing with them",
+        long
+    )]
     update_golden: bool,
     /// Where pictures and arrays go that differ from those files
     #[arg(long, value_name = "FOLDER", default_value = "warpaint-failed")]
@@ -200,9 +207,10 @@ struct CheckArgs {
 }
 
 /// Parses the command line, runs the command, prints its error. Returns the exit code.
-pub(crate) fn run() -> ExitCode {
+pub fn run() -> ExitCode {
     let cli = Cli::parse();
     start_log();
+    signals::outlive_too_large_files();
     // The studio has unsaved text to keep, and sees to its own end.
     let watch = cli.command.as_ref().map(|_| Watch::start()).unwrap_or_default();
     let status = match execute(cli, &watch.interrupt) {

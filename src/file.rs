@@ -1,7 +1,7 @@
 //! Files that are written whole or not at all, so that neither a full disk nor a crash loses what was there; and
 //! files that are read only where they are files: a pipe would be waited for, and a device has no end.
 
-#[cfg(feature = "gl")]
+#[cfg(feature = "cli")]
 mod below;
 mod draft;
 
@@ -11,10 +11,10 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-#[cfg(feature = "gl")]
+#[cfg(feature = "cli")]
 pub(crate) use below::{find_below, place_below};
 pub(crate) use draft::Draft;
-#[cfg(feature = "gl")]
+#[cfg(feature = "cli")]
 pub use draft::clear_drafts;
 
 /// More than any source, header or scene has, in bytes.
@@ -82,7 +82,7 @@ pub(crate) fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// Those of [`read_regular`], and `InvalidData` for what is not UTF-8.
-#[cfg(feature = "gl")]
+#[cfg(feature = "cli")]
 pub(crate) fn read_regular_text(path: &Path, limit: u64) -> io::Result<String> {
     String::from_utf8(read_regular(path, limit)?)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
@@ -151,7 +151,7 @@ pub(crate) fn replaceable(path: &Path) -> io::Result<(PathBuf, Option<fs::Permis
 ///
 /// # Errors
 /// Whatever the system says about writing, and `AlreadyExists` where there is something at `path`.
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 pub(crate) fn create(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let mut draft = Draft::beside(path, ".tmp")?;
     draft.write_all(content.as_ref())?;
@@ -159,7 +159,7 @@ pub(crate) fn create(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
 }
 
 /// The first of `stem.cu`, `stem-2.cu`, `stem-3.cu` ... that `folder` does not have.
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 pub(crate) fn free_name(folder: &Path, stem: &str) -> PathBuf {
     let name = |n: u32| match n {
         1 => folder.join(format!("{stem}.cu")),
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);
     }
 
-    #[cfg(feature = "gl")]
+    #[cfg(feature = "cli")]
     #[test]
     fn text_is_utf_8() {
         let folder = folder();
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::ExecutableFileBusy);
     }
 
-    #[cfg(feature = "studio")]
+    #[cfg(feature = "cli")]
     #[test]
     fn a_new_file_never_replaces_one() {
         let folder = folder();

@@ -1,7 +1,8 @@
 //! A live CUDA studio, and the library below it.
 //!
 //! ```text
-//! scene -> compile -> ptx -> device { nvidia | cpu } -> kernel -> array -> gl -> interop -> draw -> record -> session -> { studio | headless }
+//! cuda -> scene -> compile -> ptx -> device { nvidia | cpu } -> kernel -> array
+//!      -> gl -> interop -> draw -> record -> session -> { studio | headless } -> cli
 //! ```
 //!
 //! A *scene* is a `.cu` file that says in its first comment what it needs. NVRTC *compiles* it to *PTX*, which runs
@@ -9,9 +10,9 @@
 //! memory access. Kernels write into *OpenGL* buffers that both sides share (*interop*), which are *drawn* while the
 //! *session* runs the next step. The *studio* shows it in a window; *headless* commands do the same without one.
 //!
-//! Each module names only modules to its left; `ARCHITECTURE.md` says more. Everything up to [`mod@array`] is there
-//! without default features, and needs neither a window nor OpenGL; feature `gl` adds [`gl`] to [`headless`], feature
-//! `studio` the window, feature `cli` the program's command line.
+//! Each module names only modules to its left; `ARCHITECTURE.md` says more. Without default features everything up to
+//! [`mod@array`] is there, for NVIDIA GPUs. Feature `cpu` adds the CPU device, feature `gl` adds [`gl`] to [`session`],
+//! and feature `cli` the program, whose window (*studio*) and commands (*headless*) are no interface.
 //!
 //! # Arrays
 //!
@@ -67,6 +68,8 @@ mod machine;
 #[cfg(feature = "gl")]
 mod number;
 
+pub mod cuda;
+
 pub mod scene;
 
 pub mod compile;
@@ -98,8 +101,11 @@ pub mod record;
 #[cfg(feature = "gl")]
 pub mod session;
 
-#[cfg(feature = "gl")]
-pub mod headless;
+#[cfg(feature = "cli")]
+mod headless;
 
-#[cfg(feature = "studio")]
-pub mod studio;
+#[cfg(feature = "cli")]
+mod studio;
+
+#[cfg(feature = "cli")]
+pub mod cli;

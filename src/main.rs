@@ -1,10 +1,7 @@
-//! The program: parse, run, print an error once.
-
-mod cli;
-mod signals;
+//! The program, which is the command line of the library.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::run()
+    warpaint::cli::run()
 }

@@ -40,8 +40,6 @@ impl Layout {
     /// ```
     /// # use warpaint::array::Layout;
     /// assert_eq!(Layout::contiguous(&[2, 3, 4])?.strides(), [12, 4, 1]);
-    /// let error = Layout::contiguous(&[usize::MAX, 2]).unwrap_err();
-    /// assert!(error.to_string().ends_with("has too many elements"));
     /// # Ok::<(), warpaint::array::Error>(())
     /// ```
     ///
@@ -192,12 +190,11 @@ impl Layout {
     /// broadcasting).
     ///
     /// ```
-    /// # use warpaint::array::Layout;
+    /// # use warpaint::array::{Error, Layout};
     /// let column = Layout::contiguous(&[4, 1])?;
     /// let table = column.broadcast_to(&[2, 4, 3])?;
     /// assert_eq!(table.strides(), [0, 1, 0]);
-    /// let error = column.broadcast_to(&[2, 3]).unwrap_err();
-    /// assert_eq!(error.to_string(), "shapes [4, 1] and [2, 3] do not fit together");
+    /// assert!(matches!(column.broadcast_to(&[2, 3]), Err(Error::Broadcast { .. })));
     /// # Ok::<(), warpaint::array::Error>(())
     /// ```
     ///
@@ -236,9 +233,6 @@ impl Layout {
     /// let images = Layout::contiguous(&[8, 480, 640, 3])?;
     /// let planes = images.permute(&[3, 0, 1, 2])?;
     /// assert_eq!((planes.shape(), planes.strides()[0]), (&[3, 8, 480, 640][..], 1));
-    /// let error = images.permute(&[1, 2, 3, 4]).unwrap_err();
-    /// let text = "[1, 2, 3, 4] are not the axes of an array of 4 dimensions, counted from 0, each once";
-    /// assert_eq!(error.to_string(), text);
     /// # Ok::<(), warpaint::array::Error>(())
     /// ```
     ///
@@ -357,12 +351,11 @@ impl Layout {
     /// A part, as numpy's basic indexing takes it. See [`Index`].
     ///
     /// ```
-    /// # use warpaint::{array::Layout, index};
+    /// # use warpaint::{array::{Error, Layout}, index};
     /// let table = Layout::contiguous(&[4, 6])?;
     /// assert_eq!(table.index(&index![.., -1])?.shape(), [4]);
     /// assert_eq!(table.index(&index![2..100])?.shape(), [2, 6]); // ranges may reach outside, single elements not
-    /// let error = table.index(&index![100]).unwrap_err();
-    /// assert_eq!(error.to_string(), "index 100 is outside axis 0, which has length 4");
+    /// assert!(matches!(table.index(&index![100]), Err(Error::IndexOutOfRange { .. })));
     /// # Ok::<(), warpaint::array::Error>(())
     /// ```
     ///
@@ -532,11 +525,10 @@ fn resolve(
 /// The shape that arrays of these shapes have together, by numpy's broadcasting.
 ///
 /// ```
-/// use warpaint::array::broadcast;
+/// use warpaint::array::{Error, broadcast};
 ///
 /// assert_eq!(broadcast([&[4, 1][..], &[3][..]])?, [4, 3]);
-/// let error = broadcast([&[4, 2][..], &[3][..]]).unwrap_err();
-/// assert_eq!(error.to_string(), "shapes [4, 2] and [3] do not fit together");
+/// assert!(matches!(broadcast([&[4, 2][..], &[3][..]]), Err(Error::Broadcast { .. })));
 /// # Ok::<(), warpaint::array::Error>(())
 /// ```
 ///

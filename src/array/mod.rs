@@ -1,8 +1,10 @@
 //! Arrays on a device and the algorithms over them.
 //!
+//! Enters: a context, values, expressions. Leaves: arrays, views, and what was computed of them. Must not know:
+//! `scene`, `ptx`, `gl`, `session`.
+//!
 //! [`GpuArray`] is numpy's array on a device: any number of dimensions, views that share memory, broadcasting. What is
 //! to be computed is written as an expression ([`Expr`]) and becomes one kernel, compiled the first time and kept.
-//! Knows no scene, no OpenGL and no window.
 //!
 //! ```
 //! use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
@@ -20,44 +22,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod columns;
-mod compact;
+mod algorithm;
 mod creation;
-mod custom;
-mod display;
 mod dtype;
-mod elementwise;
-mod elementwise_kernel;
 mod error;
 mod example;
+mod exchange;
 mod expression;
-mod functions;
-mod gather;
+mod generate;
 mod gpu_array;
-mod histogram;
 mod index;
-mod interface;
-mod join;
 mod layout;
-#[cfg(feature = "ndarray")]
-mod ndarray;
-pub(crate) mod npy;
-mod operators;
-mod places;
 pub mod random;
-mod rank;
-mod readback;
-mod reduce;
-mod reduction;
-mod reduction_kernel;
-mod scalar;
-mod scan;
-mod scan_kernel;
-mod sort;
-mod source;
-mod summary;
-mod sweep;
+mod user_kernel;
 pub mod vector;
+
+use algorithm::{
+    columns, compact, gather, join, rank, reduce, reduction, scan, sort, summary, sweep,
+};
+pub(crate) use exchange::npy;
+use exchange::{interface, readback};
+use expression::{elementwise, functions, operators, scalar};
+use generate::{places, source};
+use user_kernel::{custom, elementwise_kernel, reduction_kernel, scan_kernel};
 
 pub use compact::Chosen;
 pub use custom::KernelArgument;

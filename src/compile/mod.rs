@@ -1,9 +1,11 @@
 //! Turns CUDA C++ into PTX with NVRTC.
 //!
-//! In goes a [`Request`] (a source, the headers and folders it may include, a target), out comes PTX with the
-//! lowered names of the kernels asked for, or [`Diagnostic`]s with file, line and column. NVRTC is found and
-//! loaded at run time, never linked; a [`Cache`] answers what was compiled before without
-//! loading it at all. This module knows no scene, no device and no window, and calls no CUDA driver.
+//! Enters: CUDA C++, the headers and folders that it may include, a target. Leaves: PTX, lowered names of kernels,
+//! diagnostics. Must not know: `cuda`, `scene`, `ptx`, `device`.
+//!
+//! What a [`Request`] leads to is PTX, or [`Diagnostic`]s with file, line and column. NVRTC is found and loaded at run
+//! time, never linked; a [`Cache`] answers what was compiled before without loading it at all. No CUDA driver is
+//! called.
 //!
 //! NVRTC's options and functions: *NVRTC, CUDA C++ Runtime Compilation*, NVIDIA.
 
@@ -60,10 +62,7 @@ use server::{Lease, Problem};
 /// let compiler = Compiler::new(Cache::memory());
 /// let for_fermi = Request::new("k.cu", "__global__ void k() {}", Target(2, 0));
 /// match compiler.compile(&for_fermi) {
-///     Err(error @ Error::Target { oldest, .. }) => {
-///         assert!(oldest >= 50);
-///         assert!(error.to_string().contains("not for compute_20: install an older NVRTC"), "{error}");
-///     }
+///     Err(Error::Target { oldest, .. }) => assert!(oldest >= 50),
 ///     other => panic!("{other:?}"),
 /// }
 /// ```

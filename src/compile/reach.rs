@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 ///
 /// let mut request = Request::new("k.cu", "#include \"/etc/passwd\"\n__global__ void k() {}", Target::CPU);
 /// request.reach = Reach::Nowhere;
-/// let Outcome::Rejected { diagnostics, untrusted, .. } = Compiler::new(Cache::memory()).compile(&request)?
+/// let Outcome::Rejected { untrusted, .. } = Compiler::new(Cache::memory()).compile(&request)?
 /// else { panic!("it must not be opened") };
-/// assert!(diagnostics[0].to_string().starts_with("k.cu:1: error: `/etc/passwd` may not be included"));
 /// assert_eq!(untrusted, ["/etc/passwd"]);
 /// # Ok::<(), warpaint::compile::Error>(())
 /// ```

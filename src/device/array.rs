@@ -79,9 +79,8 @@ impl Format {
     /// Texels of `channels` channels.
     ///
     /// ```
-    /// # use warpaint::device::{Channel, Format};
-    /// let error = Format::new(Channel::U8, 3).unwrap_err().to_string();
-    /// assert_eq!(error, "no such format: texels have 1, 2 or 4 channels, not 3");
+    /// # use warpaint::device::{Channel, Error, Format};
+    /// assert!(matches!(Format::new(Channel::U8, 3), Err(Error::InvalidTexture { .. })));
     /// ```
     ///
     /// # Errors
@@ -277,12 +276,11 @@ impl ArrayDescriptor {
     /// The same, which kernels may write too.
     ///
     /// ```
-    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format};
+    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Error, Format};
     /// # let device = Device::cpu()?;
     /// let shape = ArrayShape::D2 { width: 4, height: 3 };
     /// let descriptor = ArrayDescriptor::new(shape, Format::R32F);
-    /// let error = device.surface(&device.array(&descriptor)?).unwrap_err().to_string();
-    /// assert_eq!(error, "no such surface: the array of 4x3 of f32x1 was not made for it");
+    /// assert!(matches!(device.surface(&device.array(&descriptor)?), Err(Error::InvalidTexture { .. })));
     ///
     /// let array = device.array(&descriptor.with_surface())?;
     /// assert_eq!(device.surface(&array)?.device_id(), device.id());
@@ -295,11 +293,10 @@ impl ArrayDescriptor {
     /// The same, from which kernels may gather.
     ///
     /// ```
-    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format};
+    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Error, Format};
     /// let shape = ArrayShape::D3 { width: 4, height: 4, depth: 4 };
-    /// let volume = ArrayDescriptor::new(shape, Format::R32F).with_gather();
-    /// let error = Device::cpu()?.array(&volume).unwrap_err().to_string();
-    /// assert_eq!(error, "no such array: only 2-D arrays can be gathered from");
+    /// let volume = ArrayDescriptor::new(shape, Format::R32F).with_gather(); // only 2-D arrays can be gathered from
+    /// assert!(matches!(Device::cpu()?.array(&volume), Err(Error::InvalidTexture { .. })));
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     pub const fn with_gather(self) -> Self {
@@ -459,13 +456,13 @@ impl<'a> ArrayRegion<'a> {
     /// A part of it: `size` texels from `origin` on, counted from its own first texel.
     ///
     /// ```
-    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format};
+    /// # use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Error, Format};
     /// # let shape = ArrayShape::D2 { width: 4, height: 4 };
     /// # let array = Device::cpu()?.array(&ArrayDescriptor::new(shape, Format::R32F))?;
     /// let middle = array.region().part([1, 1, 0], [2, 2, 1])?;
     /// assert_eq!(middle.part([1, 0, 0], [1, 2, 1])?.origin(), [2, 1, 0]);
-    /// let error = middle.part([1, 0, 0], [2, 2, 1]).unwrap_err().to_string(); // the array goes on there
-    /// assert_eq!(error, "[2, 2, 1] from [1, 0, 0] on do not fit a region of [2, 2, 1]");
+    /// let beyond = middle.part([1, 0, 0], [2, 2, 1]); // the array goes on there
+    /// assert!(matches!(beyond, Err(Error::RegionOutOfRange { .. })));
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     ///

@@ -53,8 +53,7 @@ pub enum DeviceKind {
 /// use warpaint::device::Choice;
 ///
 /// assert_eq!("cuda:1".parse(), Ok(Choice::Cuda(1)));
-/// let error = "gpu".parse::<Choice>().unwrap_err();
-/// assert_eq!(error, "`gpu` is no device; use auto, cuda, cuda:N or cpu");
+/// assert!("gpu".parse::<Choice>().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {

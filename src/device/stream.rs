@@ -77,8 +77,6 @@ impl Stream {
     /// let rows = memory.slice(..)?.rows(Pitch { row_bytes: 3, rows: 2 }, [2, 2, 1])?;
     /// stream.upload(rows, &[1, 2, 3, 4])?; // what lies between the rows stays
     /// assert_eq!(stream.download(memory.slice(..)?)?.wait()?, [1, 2, 9, 3, 4, 9]);
-    /// let error = stream.upload(rows, &[0; 6]).unwrap_err().to_string();
-    /// assert_eq!(error, "bytes 0..6 do not fit a range of 4 bytes");
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     ///
@@ -127,9 +125,6 @@ impl Stream {
     /// let rows = padded.slice(..)?.rows(Pitch { row_bytes: 4, rows: 2 }, [2, 2, 1])?;
     /// stream.copy(rows, packed.slice(..)?)?; // two rows of two bytes
     /// assert_eq!(stream.download(padded.slice(..)?)?.wait()?, [1, 2, 0, 0, 3, 4, 0, 0]);
-    ///
-    /// let error = stream.copy(rows, rows.part([0, 0, 0], [1, 2, 1])?).unwrap_err().to_string();
-    /// assert_eq!(error, "a region of [2, 2, 1] bytes cannot be copied from one of [1, 2, 1] bytes");
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     ///
@@ -235,11 +230,6 @@ impl Stream {
     /// unsafe { stream.launch(&square, &LaunchConfig::new(1, 4), &arguments)? };
     /// let read = stream.download(x.slice(..)?)?.wait()?;
     /// assert_eq!(bytemuck::pod_collect_to_vec::<u8, i32>(&read), [0, 1, 4, 9]);
-    ///
-    /// // SAFETY: it is refused.
-    /// let wrong = unsafe { stream.launch(&square, &LaunchConfig::new(1, 4), &Arguments::new()) };
-    /// let error = wrong.unwrap_err().to_string();
-    /// assert_eq!(error, "kernel `square` takes 1 argument, 0 were given");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -95,7 +95,7 @@ pub enum Filter {
 ///
 /// ```
 /// use warpaint::device::{
-///     ArrayDescriptor, ArrayShape, Channel, Device, Format, ReadMode, TextureDescriptor,
+///     ArrayDescriptor, ArrayShape, Channel, Device, Error, Format, ReadMode, TextureDescriptor,
 /// };
 ///
 /// let device = Device::cpu()?;
@@ -106,10 +106,7 @@ pub enum Filter {
 ///     device.texture(&array, &TextureDescriptor { read, ..TextureDescriptor::default() })
 /// };
 /// assert!(of(Channel::I16).is_ok()); // tex1D<float>: -32768 as -1, 32767 as 1
-/// assert_eq!(
-///     of(Channel::I32).unwrap_err().to_string(),
-///     "no such texture: i32x1 cannot be read as normalised float, only 8 and 16 bit integers"
-/// );
+/// assert!(matches!(of(Channel::I32), Err(Error::InvalidTexture { .. }))); // only 8 and 16 bits
 /// # Ok::<(), warpaint::device::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -125,7 +122,7 @@ pub enum ReadMode {
 ///
 /// ```
 /// use warpaint::device::{
-///     AddressMode, ArrayDescriptor, ArrayShape, Device, Filter, Format, ReadMode, TextureDescriptor,
+///     AddressMode, ArrayDescriptor, ArrayShape, Device, Error, Filter, Format, ReadMode, TextureDescriptor,
 /// };
 ///
 /// let device = Device::cpu()?;
@@ -141,9 +138,8 @@ pub enum ReadMode {
 /// };
 /// assert_eq!(device.texture(&picture, &tiled)?.device_id(), device.id());
 ///
-/// let by_texel = TextureDescriptor { normalized: false, ..tiled };
-/// let error = device.texture(&picture, &by_texel).unwrap_err().to_string();
-/// assert_eq!(error, "no such texture: address mode Wrap needs normalised coordinates");
+/// let by_texel = TextureDescriptor { normalized: false, ..tiled }; // so it cannot wrap
+/// assert!(matches!(device.texture(&picture, &by_texel), Err(Error::InvalidTexture { .. })));
 /// # Ok::<(), warpaint::device::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -212,7 +208,7 @@ fn is_normalizable(channel: Channel) -> bool {
 /// What a texture reads from.
 ///
 /// ```
-/// use warpaint::device::{Device, Format, TextureDescriptor, TextureSource};
+/// use warpaint::device::{Device, Error, Format, TextureDescriptor, TextureSource};
 ///
 /// let device = Device::cpu()?;
 /// let memory = device.alloc(4096)?;
@@ -220,8 +216,7 @@ fn is_normalizable(channel: Channel) -> bool {
 /// let rows = |pitch_bytes| TextureSource::Pitched { memory, format, width: 10, height: 8, pitch_bytes };
 /// let usual = TextureDescriptor::default();
 /// assert_eq!(device.texture(rows(64), &usual)?.device_id(), device.id());
-/// let error = device.texture(rows(40), &usual).unwrap_err().to_string();
-/// assert_eq!(error, "no such texture: the pitch is 0x28, no multiple of 32");
+/// assert!(matches!(device.texture(rows(40), &usual), Err(Error::InvalidTexture { .. }))); // no multiple of 32
 /// # Ok::<(), warpaint::device::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,8 @@
 //! Draws what kernels made: points, images, surfaces and volumes.
 //!
-//! Enters: buffers and textures on the GPU, a camera, a colour map, a size in pixels. Leaves: a picture, in a
-//! framebuffer of its own. It knows neither CUDA, nor scenes, nor windows, and calls OpenGL only through [`crate::gl`].
+//! Enters: buffers and textures of OpenGL, a camera, a colour map, a size in pixels. Leaves: a picture, in a
+//! framebuffer of its own. Must not know: `device`, `interop`, `scene`, `kernel`, `array`, `session`.
+//! OpenGL is called only through [`crate::gl`].
 //!
 //! A [`View`] draws every kind of content into its own picture, so a window and a headless run do the same:
 //!

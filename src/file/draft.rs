@@ -92,7 +92,7 @@ impl Draft {
     ///
     /// # Errors
     /// Whatever the system says about it, and `AlreadyExists`.
-    #[cfg(feature = "studio")]
+    #[cfg(feature = "cli")]
     pub(super) fn persist_new(self, path: &Path) -> io::Result<()> {
         self.file.as_file().sync_all()?;
         self.file.persist_noclobber(path).map(drop).map_err(|error| error.error)
@@ -127,7 +127,7 @@ fn living() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 
 /// Removes the unfinished files of this process, which ends now: whoever makes another or gives one up waits for that
 /// end. For a process that is ended without its values being dropped.
-#[cfg(feature = "gl")]
+#[cfg(feature = "cli")]
 pub fn clear_drafts() {
     let living = living();
     for path in &*living {

@@ -1,7 +1,7 @@
 //! OpenGL, made safe: contexts with a window or without, one type a GL object, each deleted by its `Drop`.
 //!
-//! Enters: sizes, formats, bytes, shader text. Leaves: objects that draw, and pixels. It knows neither
-//! CUDA, nor scenes, nor what is drawn.
+//! Enters: sizes, formats, bytes, text of shaders. Leaves: objects that draw, and pixels. Must not know: `device`,
+//! `scene`, `draw`, `session`.
 //!
 //! Every object holds a [`Gl`], so a context lives until its last object is gone, whatever the order of the
 //! drops, and each call first makes its own context current: two contexts on a thread do not disturb each

@@ -104,14 +104,6 @@ pub enum Error {
 
 impl Error {
     /// The exit code that tells of this error.
-    ///
-    /// ```
-    /// use warpaint::{device, headless::{Error, ExitStatus}};
-    ///
-    /// assert_eq!(Error::Usage("no".to_owned()).exit_status(), ExitStatus::Usage);
-    /// let missing = device::Error::NoDriver { reason: "no libcuda.so".to_owned() };
-    /// assert_eq!(Error::from(missing).exit_status(), ExitStatus::NoDevice);
-    /// ```
     pub fn exit_status(&self) -> ExitStatus {
         match self {
             Self::Usage(_) | Self::File { .. } => ExitStatus::Usage,
@@ -181,6 +173,7 @@ fn of_device(error: &device::Error) -> ExitStatus {
         | Error::WrongArguments { .. } => ExitStatus::Failed,
         Error::NoDriver { .. }
         | Error::NoDevice { .. }
+        | Error::NoCpuDevice
         | Error::Call(_)
         | Error::OutOfMemory { .. }
         | Error::OutOfRange { .. }
@@ -308,12 +301,6 @@ fn of_gl(error: &gl::Error) -> ExitStatus {
 }
 
 /// Diagnostics as lines to print. Errors first: they are why nothing runs. Of very many the first ones say enough.
-///
-/// ```
-/// # use warpaint::{diagnostic::Diagnostic, headless::lines};
-/// let told = lines(&vec![Diagnostic::error("a.cu", "no"); 1100]);
-/// assert!(told.starts_with("a.cu: error: no\n") && told.ends_with("\n… and 1,000 more"));
-/// ```
 pub fn lines(diagnostics: &[Diagnostic]) -> String {
     let mut sorted: Vec<_> = diagnostics.iter().collect();
     sorted.sort_by_key(|d| d.severity < Severity::Error);
@@ -342,6 +329,13 @@ mod tests {
     fn call(code: u32, launch: Option<(String, LaunchConfig)>) -> device::Error {
         let (name, text, device) = ("CUDA_ERROR".to_owned(), String::new(), "a GPU".to_owned());
         device::Error::from(Box::new(Call { call: "cuCall", code, name, text, device, launch }))
+    }
+
+    #[test]
+    fn wrong_usage_and_a_missing_device_have_codes_of_their_own() {
+        assert_eq!(Error::Usage("no".to_owned()).exit_status(), ExitStatus::Usage);
+        let missing = device::Error::NoDriver { reason: "no libcuda.so".to_owned() };
+        assert_eq!(Error::from(missing).exit_status(), ExitStatus::NoDevice);
     }
 
     fn fault() -> device::Error {

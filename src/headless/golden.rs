@@ -1,6 +1,7 @@
 //! What was looked at once and kept, compared with what comes out today.
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::{self, Read as _},
     path::{Path, PathBuf},
@@ -124,6 +125,28 @@ impl Actual {
         let told = format!("{}; see {}", comparison.told, failed.join(actual).display());
         Ok(Comparison { told, ..comparison })
     }
+}
+
+/// That nothing which [`Actual::compare`] may write to the folder `failed` is one of a scene's goldens, which lie below
+/// `folder`.
+///
+/// # Errors
+/// [`Error::File`].
+pub(super) fn expect_apart(goldens: &[Golden], folder: &Path, failed: &Path) -> Result<()> {
+    let place = |folder: &Path, name: &Path| folder.join(name).canonicalize().ok();
+    let known: BTreeSet<PathBuf> =
+        goldens.iter().filter_map(|golden| place(folder, Path::new(&golden.file))).collect();
+    for golden in goldens {
+        for what in ["actual", "difference"] {
+            let name = renamed(Path::new(&golden.file), what);
+            if place(failed, &name).is_some_and(|place| known.contains(&place)) {
+                let text = "it is a golden of the scene: name another folder by --failed";
+                let source = io::Error::new(io::ErrorKind::AlreadyExists, text);
+                return Err(Error::File { action: "write", path: failed.join(name), source });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Makes the folder for what failed. One that is a link may have come with the scene, and lead anywhere.
@@ -272,7 +295,8 @@ mod tests {
     use super::*;
     use crate::{
         array::npy::encode,
-        scene::{Position, ResourceId, Scalar},
+        cuda::Position,
+        scene::{ResourceId, Scalar},
     };
 
     fn golden(of: Kept, file: &str, tolerance: f64) -> Golden {

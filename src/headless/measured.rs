@@ -106,7 +106,7 @@ impl fmt::Display for Number {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Position, ResourceId};
+    use crate::{cuda::Position, scene::ResourceId};
 
     fn check(bounds: &[Bound]) -> Check {
         let statistic = Statistic::Mean;

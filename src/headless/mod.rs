@@ -1,7 +1,8 @@
 //! Scenes without a window: rendering, dumping, testing, checking, listing devices.
 //!
-//! Takes what the command line said; gives files, lines on standard output and an exit code. Drives
-//! [`session`](crate::session) exactly as the studio does.
+//! Enters: what the command line asks for. Leaves: files, lines on standard output, an exit code. Must not know:
+//! `studio`, `cli`.
+//! It drives [`session`](crate::session) exactly as the studio does.
 
 mod bench;
 mod ceilings;

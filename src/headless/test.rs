@@ -1,14 +1,16 @@
 //! `warpaint test`: runs scenes and looks whether what their checks demand is so, and whether they look as they did.
 
 use std::{
-    collections::BTreeSet,
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    io,
     path::{Component, Path, PathBuf},
     time::{Duration, Instant},
 };
 
 use super::{
     Error, ExitStatus, Result, Run, SceneSource,
-    golden::{Actual, Comparison},
+    golden::{self, Actual, Comparison},
     junit,
     measured::{self, Number},
     npy,
@@ -98,8 +100,9 @@ pub fn test(request: &Test, compiler: &Compiler, mut tell: impl FnMut(&Case)) ->
     Outputs::one("--junit", request.junit.as_deref(), &request.scenes).check()?;
     let device = Device::open(request.run.device)?;
     let mut cases: Vec<Case> = Vec::new();
+    let written = RefCell::default();
     for scene in &request.scenes {
-        let trial = Trial { request, scene, device: &device, compiler };
+        let trial = Trial { request, scene, device: &device, compiler, written: &written };
         let (found, last) = trial.cases();
         found.iter().for_each(&mut tell);
         cases.extend(found);
@@ -137,6 +140,8 @@ struct Trial<'a> {
     scene: &'a SceneSource,
     device: &'a Device,
     compiler: &'a Compiler,
+    /// The goldens that were written so far, and by which scene.
+    written: &'a RefCell<BTreeMap<PathBuf, String>>,
 }
 
 /// What was measured of a check.
@@ -278,21 +283,40 @@ impl Trial<'_> {
         let folder = self.scene.path.as_ref().and_then(|path| path.parent());
         let folder = folder.unwrap_or(Path::new(""));
         if !self.request.update_golden {
+            golden::expect_apart(&manifest.goldens, folder, &self.failed())?;
             return actual.compare(golden, folder, &self.failed());
         }
         let name = Path::new(&golden.file);
+        let path = folder.join(name);
+        // Two scenes in one folder may name the same file; one of them would not find again what it wrote.
+        if let Ok(known) = path.canonicalize()
+            && let Some(scene) = self.written.borrow().get(&known)
+        {
+            let text = format!("the test of {scene} has just written it");
+            let source = io::Error::new(io::ErrorKind::AlreadyExists, text);
+            return Err(Error::File { action: "write", path, source });
+        }
         actual.write_below(folder, name)?;
-        Ok(Comparison { holds: true, told: format!("wrote {}", folder.join(name).display()) })
+        if let Ok(known) = path.canonicalize() {
+            self.written.borrow_mut().insert(known, self.scene.name.clone());
+        }
+        Ok(Comparison { holds: true, told: format!("wrote {}", path.display()) })
     }
 
     /// The folder for what differs: one for each scene where there are several, since they may keep files of one name.
+    /// Below it is the scene's own path, with `__` for `..` and `_` for the root.
     fn failed(&self) -> PathBuf {
         let folder = &self.request.failed;
         if self.request.scenes.len() < 2 {
             return folder.clone();
         }
         let named = Path::new(&self.scene.name).components();
-        let below = named.filter(|part| matches!(part, Component::Normal(_)));
+        let below = named.map(|part| match part {
+            Component::Normal(name) => Path::new(name),
+            Component::ParentDir => Path::new("__"),
+            Component::RootDir => Path::new("_"),
+            Component::CurDir | Component::Prefix(_) => Path::new(""),
+        });
         folder.join(below.collect::<PathBuf>())
     }
 

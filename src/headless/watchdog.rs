@@ -15,16 +15,6 @@ use crate::session;
 
 /// What to do, on another thread, when something takes longer than it may and cannot be stopped: end the process, as
 /// the thread that waits for it can do nothing. The default is to wait.
-///
-/// ```
-/// use warpaint::headless::OnStuck;
-///
-/// let on_stuck = OnStuck::new(|error| {
-///     eprintln!("{error}");
-///     std::process::exit(error.exit_status() as i32);
-/// });
-/// # drop(on_stuck);
-/// ```
 #[derive(Clone, Default)]
 pub struct OnStuck(Option<Arc<Call>>);
 

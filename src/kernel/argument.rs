@@ -6,9 +6,9 @@ use num_complex::Complex;
 use smallvec::SmallVec;
 
 use crate::{
+    cuda::{CType, Pointee},
     device::Slice,
     element::{Element, Scalar},
-    scene::{CType, Pointee},
 };
 
 /// What an argument is, as far as its Rust type tells.
@@ -37,7 +37,7 @@ pub enum Kind {
 /// [`Argument::address`] where memory has but an address.
 ///
 /// ```
-/// use warpaint::{device::Device, kernel::{Argument, Context, Source}};
+/// use warpaint::{device::Device, kernel::{Argument, Context, Error, Source}};
 ///
 /// let context = Context::new(Device::cpu()?)?;
 /// let source = Source::new("__global__ void keep(const float *x, int2 from, unsigned n) {}");
@@ -46,10 +46,8 @@ pub enum Kind {
 /// let (x, from) = (Argument::from(x.slice(..)?), Argument::value([0i32, 1]));
 /// assert_eq!(keep.arguments(&[x.clone(), from.clone(), 3u32.into()])?.bytes().len(), 20);
 /// // As C++'s literals, Rust's are signed; unlike C++, nothing converts them.
-/// assert_eq!(
-///     keep.arguments(&[x, from, 3.into()]).unwrap_err().to_string(),
-///     "kernel `keep`: parameter `n` is unsigned, the argument is a value of type `int`"
-/// );
+/// let signed = keep.arguments(&[x, from, 3.into()]);
+/// assert!(matches!(signed, Err(Error::Argument { parameter, .. }) if parameter == "n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -104,16 +102,14 @@ impl Argument {
     /// Device memory that holds `element`s, where that is known.
     ///
     /// ```
-    /// # use warpaint::{device::Device, element::{Element, Scalar}, kernel::{Argument, Context, Source}};
+    /// # use warpaint::{device::Device, element::{Element, Scalar}};
+    /// # use warpaint::kernel::{Argument, Context, Error, Source};
     /// # let context = Context::new(Device::cpu()?)?;
     /// # let count = context.module(&Source::new("__global__ void count(int *n) {}"))?.kernel("count")?;
     /// let memory = context.pool().alloc(context.stream(), 4)?;
     /// assert!(count.arguments(&[Argument::array(memory.slice(..)?, None)]).is_ok());
     /// let floats = Argument::array(memory.slice(..)?, Some(Element::scalar(Scalar::F32)));
-    /// assert_eq!(
-    ///     count.arguments(&[floats]).unwrap_err().to_string(),
-    ///     "kernel `count`: parameter `n` is int *, the argument is an array of `float`"
-    /// );
+    /// assert!(matches!(count.arguments(&[floats]), Err(Error::Argument { .. })));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn array(memory: Slice<'_>, element: Option<Element>) -> Self {

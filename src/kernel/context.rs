@@ -103,10 +103,6 @@ impl Context {
     /// let beside = context.on(&stream)?;
     /// let a = GpuArray::full(&beside, &[2], 1.5f32)?;
     /// assert_eq!(*a.context().stream(), stream);
-    ///
-    /// let other = Device::cpu()?.stream()?; // Each is a device of its own, with memory that the others do not see.
-    /// let error = context.on(&other).unwrap_err().to_string();
-    /// assert_eq!(error, "use a stream: the handles belong to different devices");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -212,14 +208,11 @@ impl Context {
     /// Compiles `source` and loads it.
     ///
     /// ```
-    /// # use warpaint::{device::Device, kernel::{Context, Source}};
+    /// # use warpaint::{device::Device, kernel::{Context, Error, Source}};
     /// # let context = Context::new(Device::cpu()?)?;
     /// let source = Source::new("__global__ void twice(float *x) {\n    x[threadIdx.x] *= two;\n}").named("twice.cu");
-    /// let error = context.module(&source).unwrap_err();
-    /// assert_eq!(
-    ///     error.to_string(),
-    ///     "twice.cu does not compile: twice.cu:2:23: error: identifier \"two\" is undefined"
-    /// );
+    /// let Err(Error::Rejected { diagnostics, .. }) = context.module(&source) else { panic!("there is no `two`") };
+    /// assert_eq!((diagnostics[0].line, diagnostics[0].column), (Some(2), Some(23)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -240,9 +233,6 @@ impl Context {
     /// let sources = [Source::new(twice).named("twice.cu"), Source::new(kernel).named("run.cu")];
     /// let context = Context::new(Device::cpu()?)?;
     /// assert!(context.link(&sources, &[])?.kernel("run").is_ok());
-    ///
-    /// let error = context.link(&sources[1..], &[]).unwrap_err().to_string();
-    /// assert!(error.contains("`_Z5twicei` is used in `run.cu`, but nothing defines it"), "{error}");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

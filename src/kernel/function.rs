@@ -2,8 +2,8 @@
 
 use super::{Argument, Error, Result};
 use crate::{
+    cuda::{KernelParameter, Signature},
     device::{Arguments, Function, FunctionInfo, LaunchConfig, Stream},
-    scene::signature,
 };
 
 /// A kernel of a module, with the parameters that its source declares.
@@ -29,15 +29,11 @@ use crate::{
 pub struct Kernel {
     name: Box<str>,
     function: Function,
-    signature: Option<signature::Kernel>,
+    signature: Option<Signature>,
 }
 
 impl Kernel {
-    pub(super) fn new(
-        name: &str,
-        function: Function,
-        signature: Option<signature::Kernel>,
-    ) -> Self {
+    pub(super) fn new(name: &str, function: Function, signature: Option<Signature>) -> Self {
         // A declaration whose parameters come from a macro, say, is not what was compiled.
         let compiled = function.info().parameters.len();
         let signature = signature.filter(|signature| signature.parameters.len() == compiled);
@@ -104,9 +100,6 @@ impl Kernel {
     ///     unsafe { context.stream().launch(add.function(), &LaunchConfig::new(1, 2), &packed)? };
     /// }
     /// assert_eq!(x.to_vec()?, [31, 32]);
-    ///
-    /// let error = add.arguments(&[x.argument()?]).unwrap_err();
-    /// assert_eq!(error.to_string(), "kernel `add` takes 2 arguments, 1 was given");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -128,7 +121,7 @@ impl Kernel {
     }
 
     /// The parameter `index`, where the source shows it.
-    fn declared(&self, index: usize) -> Option<&signature::KernelParameter> {
+    fn declared(&self, index: usize) -> Option<&KernelParameter> {
         self.signature.as_ref()?.parameters.get(index)
     }
 

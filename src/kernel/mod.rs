@@ -1,6 +1,9 @@
 //! Kernels from source at run time: CUDA C++ becomes a module, a module gives kernels, and a kernel knows its
 //! parameters, so that a wrong argument is an error that names it.
 //!
+//! Enters: CUDA C++ and a device. Leaves: kernels that check their arguments, and the context that arrays share. Must
+//! not know: `scene`, `ptx`, `array`, `gl`.
+//!
 //! A [`Context`] holds what that needs on a device; arrays share it.
 
 mod argument;

@@ -35,15 +35,12 @@ impl Kernel {
     /// Checks shape and arguments for launches to come.
     ///
     /// ```
-    /// # use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, Source}};
+    /// # use warpaint::{device::{self, Device, LaunchConfig}, kernel::{Context, Error, Source}};
     /// # let context = Context::new(Device::cpu()?)?;
     /// # let fill = context.module(&Source::new("__global__ void fill(float *x, float v) {}"))?.kernel("fill")?;
     /// let x = context.pool().alloc(context.stream(), 4)?;
-    /// let error = fill.prepare(&LaunchConfig::new(1, 2048), &[x.slice(..)?.into(), 1.0f32.into()]);
-    /// assert_eq!(
-    ///     error.unwrap_err().to_string(),
-    ///     "kernel `fill`: 2048 threads in a block, where at most 1024 are allowed"
-    /// );
+    /// let wide = fill.prepare(&LaunchConfig::new(1, 2048), &[x.slice(..)?.into(), 1.0f32.into()]);
+    /// assert!(matches!(wide, Err(Error::Device(device::Error::InvalidLaunch { allowed: 1024, .. }))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -69,17 +66,13 @@ impl PreparedKernel {
     /// Replaces the argument with this number, counted from 0.
     ///
     /// ```
-    /// # use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, Source}};
+    /// # use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, Error, Source}};
     /// # let context = Context::new(Device::cpu()?)?;
     /// # let fill = context.module(&Source::new("__global__ void fill(float *x, float v) {}"))?.kernel("fill")?;
     /// let x = context.pool().alloc(context.stream(), 4)?;
     /// let mut fill = fill.prepare(&LaunchConfig::new(1, 1), &[x.slice(..)?.into(), 1.0f32.into()])?;
     /// fill.set(1, 2.0f32)?;
-    /// assert_eq!(
-    ///     fill.set(1, 2).unwrap_err().to_string(),
-    ///     "kernel `fill`: parameter `v` is float, the argument is a value of type `int`"
-    /// );
-    /// assert_eq!(fill.set(2, 2).unwrap_err().to_string(), "kernel `fill` takes 2 arguments, 3 were given");
+    /// assert!(matches!(fill.set(1, 2), Err(Error::Argument { .. }))); // an `int`
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

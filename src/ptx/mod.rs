@@ -1,5 +1,8 @@
 //! PTX, NVIDIA's portable assembly: read, checked, analysed, printed.
 //!
+//! Enters: text. Leaves: a typed module, what is known of its control flow, and text again. Must not know: `cuda`,
+//! `scene`, `compile`, `device`.
+//!
 //! Text becomes a [`Module`](ast::Module) by [`parse`], and a module text again by [`print()`]. Instructions are typed
 //! ([`Op`](inst::Op)): whoever matches on one knows exactly what it means without looking at words. What is PTX but
 //! is not interpreted here (tensor cores, clusters, …) is kept as [`Op::Unsupported`](inst::Op::Unsupported).

@@ -302,6 +302,13 @@ pub struct Cvt {
     pub satfinite: bool,
 }
 
+impl Cvt {
+    /// Whether nothing is computed: a processor that is told to flush subnormals only does so where it computes.
+    pub fn is_copy(&self) -> bool {
+        self.to == self.from && self.integer.is_none()
+    }
+}
+
 keywords! {
     /// How `prmt` picks bytes, other than one selector a byte.
     PrmtMode {

@@ -185,7 +185,9 @@ impl Video {
         let b = chosen(b, self.b_part, self.b);
         let width = self.d_part.map_or(32, Part::bits);
         let result = self.saturated(self.computed(a, b), width);
-        let other = extended(u64::from(c), 32, self.to.is_signed());
+        // Of a comparison's result the ISA does not say whether it is signed; on an H100 it is where `a` is.
+        let to = if self.op == VideoOp::Set { self.a } else { self.to };
+        let other = extended(u64::from(c), 32, to.is_signed());
         let result = match self.second {
             Some(Second::Add) => result.wrapping_add(other),
             Some(Second::Min) => result.min(other),

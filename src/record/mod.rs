@@ -1,7 +1,8 @@
 //! Pictures one after the other become files: one each, an animation, or a film.
 //!
-//! Takes rows of RGBA; gives PNG, GIF and animated PNG by itself, MP4 and WebM through ffmpeg where that is installed.
-//! What a name ends with says which. Knows no scene and no window.
+//! Enters: rows of RGBA, picture after picture. Leaves: files: PNG, GIF and animated PNG by itself, MP4 and WebM
+//! through ffmpeg where that is installed. Must not know: `gl`, `draw`, `scene`, `session`.
+//! What a name ends with says which.
 
 mod apng;
 mod error;

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use super::{
-    Argument, Builtin, CType, Control, Element, Manifest, Number, Pass, Plan, PlannedPass, Pointee,
-    Resource, ResourceId, ResourceKind, Scalar, Scene, Source, Texture, Value, Wrap,
+    Argument, Builtin, Control, Element, Manifest, Number, Pass, Plan, PlannedPass, Resource,
+    ResourceId, ResourceKind, Scalar, Scene, Source, Texture, Value, Wrap,
     decode::{derived_names, suggestion},
-    signature::{Kernel, KernelParameter},
 };
+use crate::cuda::{CType, KernelParameter, Pointee, Signature};
 use crate::diagnostic::Diagnostic;
 
 /// The most arguments of all passes together: a large scene has some thousands.
@@ -62,7 +62,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The instance of a kernel that the pass launches.
-    fn kernel(&mut self, pass: &'a Pass) -> Result<Kernel, String> {
+    fn kernel(&mut self, pass: &'a Pass) -> Result<Signature, String> {
         let kernel = self.kernels.find(&pass.kernel)?;
         let left = self.arguments_left.checked_sub(kernel.parameters.len());
         self.arguments_left = left.ok_or_else(|| {
@@ -71,7 +71,7 @@ impl<'a> Binder<'a> {
         Ok(kernel.instance(&pass.kernel))
     }
 
-    fn argument(&mut self, kernel: &Kernel, parameter: &KernelParameter) -> Option<Argument> {
+    fn argument(&mut self, kernel: &Signature, parameter: &KernelParameter) -> Option<Argument> {
         if self.found.len() >= MOST_FAULTS {
             return None;
         }
@@ -103,14 +103,14 @@ fn next(argument: &Argument) -> Option<ResourceId> {
 
 /// The kernels of a scene.
 struct Kernels<'a> {
-    all: &'a [Kernel],
+    all: &'a [Signature],
     /// What was found for the names that were asked for.
-    known: HashMap<&'a str, Result<&'a Kernel, String>>,
+    known: HashMap<&'a str, Result<&'a Signature, String>>,
 }
 
 impl<'a> Kernels<'a> {
     /// The kernel that `name`, perhaps with template arguments, means.
-    fn find(&mut self, name: &'a str) -> Result<&'a Kernel, String> {
+    fn find(&mut self, name: &'a str) -> Result<&'a Signature, String> {
         let (stem, arguments) = name.find('<').map_or((name, ""), |at| name.split_at(at));
         let stem = stem.trim_start_matches("::");
         let found = self.known.entry(stem).or_insert_with(|| named(self.all, stem));
@@ -128,8 +128,8 @@ impl<'a> Kernels<'a> {
 }
 
 /// The kernel with the name `stem`, of which a definition counts more than declarations.
-fn named<'a>(kernels: &'a [Kernel], stem: &str) -> Result<&'a Kernel, String> {
-    let mut candidates: Vec<&Kernel> = kernels.iter().filter(|k| k.name == stem).collect();
+fn named<'a>(kernels: &'a [Signature], stem: &str) -> Result<&'a Signature, String> {
+    let mut candidates: Vec<&Signature> = kernels.iter().filter(|k| k.name == stem).collect();
     if candidates.iter().any(|k| k.defined) {
         candidates.retain(|k| k.defined);
     }
@@ -137,7 +137,7 @@ fn named<'a>(kernels: &'a [Kernel], stem: &str) -> Result<&'a Kernel, String> {
         let hint = suggestion(stem, kernels.iter().map(|k| k.name.as_str()));
         return Err(format!("there is no kernel `{stem}` in the file{hint}"));
     };
-    let same = |a: &Kernel, b: &Kernel| {
+    let same = |a: &Signature, b: &Signature| {
         a.parameters
             .iter()
             .map(|p| (&p.name, &p.ctype))
@@ -153,7 +153,7 @@ fn named<'a>(kernels: &'a [Kernel], stem: &str) -> Result<&'a Kernel, String> {
 }
 
 /// What the name of a kernel's parameter means.
-fn source(manifest: &Manifest, kernel: &Kernel, name: &str) -> Result<Source, String> {
+fn source(manifest: &Manifest, kernel: &Signature, name: &str) -> Result<Source, String> {
     if name.is_empty() {
         let kernel = &kernel.name;
         return Err(format!(
@@ -190,7 +190,7 @@ fn resource_source(manifest: &Manifest, name: &str) -> Option<Source> {
     })
 }
 
-fn unknown(manifest: &Manifest, kernel: &Kernel, name: &str) -> String {
+fn unknown(manifest: &Manifest, kernel: &Signature, name: &str) -> String {
     let single = |stem: &str| {
         let halved = |kind: &ResourceKind| !matches!(kind, ResourceKind::Buffer(_));
         manifest.resources.iter().find(|one| one.name == stem && halved(&one.kind))

@@ -15,9 +15,12 @@ use toml::de::DeTable;
 use self::fields::Fields;
 use super::{
     Builtin, Manifest, Overrides, ResourceId,
-    source::{self, Block, Lines},
+    source::{self, Block},
 };
-use crate::diagnostic::{Diagnostic, Severity, has_errors};
+use crate::{
+    cuda::{Lines, Position},
+    diagnostic::{Diagnostic, Severity, has_errors},
+};
 
 /// The smallest manifest that does something, for who has none.
 const SMALLEST: &str = "/*---
@@ -240,7 +243,7 @@ pub(super) fn derived_names(manifest: &Manifest, id: ResourceId) -> Vec<String> 
     endings.iter().map(|ending| format!("{}_{ending}", resource.name)).collect()
 }
 
-fn identifier(report: &Report<'_>, name: &str, what: &str, at: super::Position) {
+fn identifier(report: &Report<'_>, name: &str, what: &str, at: Position) {
     let word = |c: char| c == '_' || c.is_ascii_alphanumeric();
     let parameter_dt = name == "dt" && what.starts_with("the parameter");
     if name.is_empty() || !name.chars().all(word) || name.starts_with(|c: char| c.is_ascii_digit())
@@ -269,12 +272,12 @@ impl<'s> Report<'s> {
         Self { file: self.file, lines, base: self.base, found: RefCell::default() }
     }
 
-    fn position(&self, span: &Range<usize>) -> super::Position {
+    fn position(&self, span: &Range<usize>) -> Position {
         self.lines.position(self.base + span.start)
     }
 
     /// Where the text of the string at `span` starts, behind its quotes.
-    fn inside_string(&self, span: &Range<usize>) -> super::Position {
+    fn inside_string(&self, span: &Range<usize>) -> Position {
         let literal = self.lines.from(self.base + span.start);
         let quotes = match literal.strip_prefix("\"\"\"").or(literal.strip_prefix("'''")) {
             // A line's end right behind them is no part of the string.
@@ -296,7 +299,7 @@ impl<'s> Report<'s> {
         self.add(Severity::Error, span, text);
     }
 
-    fn error_at(&self, at: super::Position, text: impl Into<String>) {
+    fn error_at(&self, at: Position, text: impl Into<String>) {
         let diagnostic = Diagnostic::error(self.file, text).at(at.line, at.column);
         self.found.borrow_mut().push(diagnostic);
     }

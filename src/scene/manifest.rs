@@ -1,9 +1,9 @@
 //! The manifest of a scene, typed and checked.
 
 use super::{
-    Check, Golden, Number, Parameter, Position, Resource, ResourceId, Stat, Value, View,
-    decode::suggestion,
+    Check, Golden, Number, Parameter, Resource, ResourceId, Stat, Value, View, decode::suggestion,
 };
+use crate::cuda::Position;
 
 /// What a scene consists of, as its first comment says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -227,7 +227,14 @@ impl Manifest {
         Ok((index, self.parameters[index].parse(text)?))
     }
 
-    /// What is compiled before the source: the constants, and `WARPAINT` so that a file can tell.
+    /// The constants, each with the line, from 1, of what is compiled before the source that declares it: a mistake
+    /// that the compiler finds there is one of the manifest.
+    pub fn lines_of_prelude(&self) -> impl Iterator<Item = (u32, &Constant)> {
+        // The first line is `WARPAINT`'s.
+        (2..).zip(&self.constants)
+    }
+
+    /// What is compiled before the source: `WARPAINT` so that a file can tell, and the constants, a line each.
     pub(super) fn prelude(&self) -> String {
         let mut text = String::from("#define WARPAINT 1\n");
         for Constant { name, value, .. } in &self.constants {

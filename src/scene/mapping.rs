@@ -1,9 +1,7 @@
 //! What the expression of a statistic names, as arguments of the kernel that evaluates it.
 
-use super::{
-    Argument, Builtin, CType, Control, Element, Manifest, Pointee, Scalar, Source, Stat, Value,
-    binding, signature,
-};
+use super::{Argument, Builtin, Control, Element, Manifest, Scalar, Source, Stat, Value, binding};
+use crate::cuda::{CType, Pointee, lexer};
 
 /// What `stat`'s expression itself calls its element and its place.
 const OWN: [&str; 2] = ["x", "i"];
@@ -12,7 +10,7 @@ impl Stat {
     /// The resources, parameters and built-ins that the expression names, bound as if they were parameters of a kernel.
     /// A name that is none is the compiler's business: a constant, a function, a member.
     pub fn arguments(&self, manifest: &Manifest) -> Vec<Argument> {
-        let words = signature::words(&self.map).into_iter();
+        let words = lexer::words(&self.map).into_iter();
         words
             .filter(|name| !OWN.contains(name))
             .filter_map(|name| argument(manifest, name))

@@ -1,11 +1,13 @@
 //! A scene: one CUDA C++ file whose first comment says what it needs. Data only: no files, no device.
 //!
+//! Enters: the text of a `.cu` file. Leaves: resources, parameters and the plan of launches, as data. Must not know:
+//! `compile`, `ptx`, `device`, `kernel`, `array`, `gl`.
+//!
 //! [`Scene::parse`] reads the manifest and the signatures of the kernels; [`Scene::plan`] binds the kernels'
 //! parameters by name to what the manifest declares.
 
 mod binding;
 mod builtin;
-mod ctype;
 mod decode;
 mod expression;
 mod inputs;
@@ -14,7 +16,6 @@ mod mapping;
 mod parameter;
 mod plan;
 mod resource;
-pub mod signature;
 mod source;
 mod statistic;
 mod view;
@@ -25,12 +26,12 @@ use std::{
     sync::Arc,
 };
 
+use crate::cuda::{self, Signature};
 use crate::diagnostic::{Diagnostic, Severity};
 pub use crate::element::{Element, Scalar};
 
 pub use self::{
-    builtin::{BuiltIn, BuiltInHeader, built_ins, headers},
-    ctype::{CType, Pointee},
+    builtin::{BuiltIn, built_ins},
     decode::DEFAULT_DT,
     expression::Number,
     inputs::{Inputs, Keys},
@@ -38,7 +39,7 @@ pub use self::{
     parameter::{Control, Parameter, Value},
     plan::{Argument, Builtin, Handle, Packed, Plan, PlannedPass, Source, Wanted},
     resource::{Elements, Filter, Format, Resource, ResourceId, ResourceKind, Texture, Wrap},
-    source::{CLOSE, OPEN, Position},
+    source::{CLOSE, OPEN},
     statistic::{Bound, Check, Golden, Kept, Measured, Reduce, Stat, Statistic},
     view::{COLORMAPS, Camera, ColorBy, Coloring, View, ViewKind},
 };
@@ -56,8 +57,8 @@ pub struct Scene {
     pub source: Arc<str>,
     /// What its first comment says.
     pub manifest: Manifest,
-    /// Its kernels.
-    pub kernels: Vec<signature::Kernel>,
+    /// The kernels of its text, and of those that were read with [`include`](Self::include).
+    pub kernels: Vec<Signature>,
     /// What is odd about it but no error.
     pub warnings: Vec<Diagnostic>,
 }
@@ -96,10 +97,10 @@ impl Scene {
     /// Reads the kernels of a file that the source includes, so that passes may name them. Where a limit leaves some
     /// out, a warning tells it.
     pub fn include(&mut self, file: &str, text: &str) {
-        let found = signature::scan_beside(&self.kernels, file, text);
+        let found = cuda::scan_beside(&self.kernels, file, text);
         self.kernels.extend(found.kernels);
         if let Some(at) = found.left_out {
-            let warning = Diagnostic::error(file, signature::LEFT_OUT).at(at.line, at.column);
+            let warning = Diagnostic::error(file, cuda::LEFT_OUT).at(at.line, at.column);
             self.warnings.push(warning.with_severity(Severity::Warning));
         }
     }

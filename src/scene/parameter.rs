@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Position;
+use crate::cuda::Position;
 
 /// The value of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,6 +1,7 @@
 //! The launch plan: which kernels a session launches with which arguments. Data, not code.
 
-use super::{CType, Inputs, Number, Pass, Repeat, ResourceId, Scalar, Value, resource::named};
+use super::{Inputs, Number, Pass, Repeat, ResourceId, Scalar, Value, resource::named};
+use crate::cuda::CType;
 
 /// What a session launches.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Element, Position, Scalar};
+use super::{Element, Scalar};
+use crate::cuda::Position;
 
 /// A resource of a manifest: an index into [`Manifest::resources`](super::Manifest::resources).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,7 @@
 //! Statistics that a manifest asks for, and the checks of the test mode.
 
-use super::{Position, ResourceId, resource::named};
+use super::{ResourceId, resource::named};
+use crate::cuda::Position;
 
 /// A reduction of a mapped resource.
 #[derive(Clone, Debug, PartialEq)]

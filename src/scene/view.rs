@@ -1,6 +1,7 @@
 //! What of a scene is drawn, and how.
 
-use super::{Position, ResourceId, resource::named};
+use super::{ResourceId, resource::named};
+use crate::cuda::Position;
 
 /// What is drawn.
 #[derive(Clone, Debug, PartialEq)]

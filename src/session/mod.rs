@@ -1,7 +1,8 @@
 //! A running scene: steps, hot swap, statistics, timings.
 //!
-//! Takes source text and inputs (parameters, mouse, time); gives OpenGL buffers to draw and a [`Snapshot`].
-//! Knows no window and no panel: the studio and the headless commands both drive it.
+//! Enters: source text, parameters, mouse, time, commands. Leaves: OpenGL buffers to draw, and a [`Snapshot`]. Must
+//! not know: `record`, `headless`, `studio`, `cli`.
+//! The studio and the headless commands both drive it.
 //!
 //! Nothing here waits for a kernel unless it is asked to. [`Session::update`] looks at what has ended since the
 //! last call (a compilation, a step), takes it over, and starts what comes next. While a step runs, OpenGL
@@ -33,6 +34,7 @@ pub use error::Error;
 pub use snapshot::*;
 
 pub use program::requests_of_built_ins;
+#[cfg(feature = "cli")]
 pub(crate) use program::{examine, examine_on};
 
 use crate::{

@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{
     array::Summary,
-    compile::{self, Compiled, Compiler, Header, Outcome, Reach, Request, Target},
+    compile::{self, Compiled, Compiler, Header, Outcome, PRELUDE_NAME, Reach, Request, Target},
+    cuda,
     device::{self, Device, DeviceKind, Function, LaunchConfig},
     diagnostic::{Diagnostic, Severity},
     element::Element,
@@ -182,6 +183,7 @@ pub(crate) struct Examined {
 }
 
 /// Binds, compiles and loads `scene` on `device`: all that is to be said about it.
+#[cfg(feature = "cli")]
 pub(crate) fn examine_on(
     scene: Scene,
     device: &Device,
@@ -217,7 +219,29 @@ pub(crate) fn examine(
             (None, Arc::from(log), untrusted)
         }
     };
+    let diagnostics = diagnostics.into_iter().map(|d| in_manifest(scene, d)).collect();
     Ok(Examined { plan, compiled, diagnostics, log, included, untrusted })
+}
+
+/// A remark about the prelude, placed where the manifest declares the constant that it is about; any other one as it
+/// is, but for the lines of the prelude that it names.
+fn in_manifest(scene: &Scene, mut diagnostic: Diagnostic) -> Diagnostic {
+    if diagnostic.file == PRELUDE_NAME {
+        let mut constants = scene.manifest.lines_of_prelude();
+        let found = constants.find(|(line, _)| diagnostic.line == Some(*line));
+        let Some((_, constant)) = found else { return diagnostic };
+        let text = format!("the constant `{}`: {}", constant.name, diagnostic.text);
+        let remark = Diagnostic { file: scene.name.clone(), text, ..diagnostic };
+        return remark.at(constant.at.line, constant.at.column);
+    }
+    if diagnostic.text.contains(PRELUDE_NAME) {
+        for (line, constant) in scene.manifest.lines_of_prelude() {
+            let named = format!("at line {line} of {PRELUDE_NAME}");
+            let meant = format!("at line {}", constant.at.line);
+            diagnostic.text = diagnostic.text.replace(&named, &meant);
+        }
+    }
+    diagnostic
 }
 
 /// Compiles `scene`; where its own text is wrong, what the compiler says of that alone: an open brace in it would show
@@ -276,7 +300,7 @@ fn reach(scene: &Scene) -> Reach {
 fn request(scene: &Scene, target: Target, name_expressions: Vec<String>) -> Request {
     let mut request = Request::new(&*scene.name, stat::with_stats(scene), target);
     request.prelude = scene.prelude();
-    request.headers = scene::headers()
+    request.headers = cuda::headers()
         .iter()
         .map(|header| Header { name: header.name.to_owned(), text: header.text.to_owned() })
         .collect();

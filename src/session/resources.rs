@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use super::{Error, parity::Parity, texture::Texture};
 use crate::{
+    cuda::Position,
     device::{self, Device, Fill, Memory, Region, Slice, Stream},
     gl,
     interop::{self, Interop, SharedBuffer},
-    scene::{Change, Manifest, Position, ResourceId, Wanted},
+    scene::{Change, Manifest, ResourceId, Wanted},
 };
 
 /// The resources of the running scene, in the manifest's order.

@@ -1,6 +1,6 @@
 //! Colours for a scene's text: CUDA C++, with the manifest in the first comment as TOML.
 //!
-//! A scanner, not a parser: it never fails, whatever half-typed text it gets. Names that the manifest
+//! It works on tokens, not on a grammar: it never fails, whatever half-typed text it gets. Names that the manifest
 //! declares are told apart wherever the kernels use them.
 
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
@@ -11,14 +11,17 @@ use egui::{
 };
 
 use super::theme;
-use crate::scene;
+use crate::{
+    cuda::lexer::{Kind, Token, lex},
+    scene,
+};
 
-/// What a piece of text is.
+/// What a piece of text is to the eye.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Token {
+pub enum Syntax {
     /// Anything else.
     Plain,
-    /// A comment, in CUDA C++ or in the manifest.
+    /// A comment, in CUDA C++ or in the manifest, and what an `#if 0` leaves out.
     Comment,
     /// `if`, `return`, `const` ...
     Keyword,
@@ -52,7 +55,7 @@ pub struct Span {
     /// Where it is.
     pub range: Range<usize>,
     /// What it is.
-    pub token: Token,
+    pub syntax: Syntax,
 }
 
 const KEYWORDS: &[&str] = &[
@@ -179,252 +182,153 @@ const SUFFIXES: &[&str] = &["_count", "_width", "_height", "_depth", "_next"];
 const MOST_SPANS: usize = 200_000;
 
 /// `text` cut into pieces that follow one another without a gap.
-pub fn tokenize(text: &str) -> Vec<Span> {
-    let (spans, bound) = (Vec::new(), BTreeSet::new());
-    let mut scanner = Scanner { text, at: 0, spans, bound, line_is_blank: true };
-    scanner.source();
-    if scanner.spans.len() > MOST_SPANS {
-        return vec![Span { range: 0..text.len(), token: Token::Plain }];
+pub fn spans(text: &str) -> Vec<Span> {
+    let mut painter = Painter { text, spans: Vec::new(), bound: None };
+    for token in lex(text) {
+        painter.token(&token);
+        if painter.spans.len() > MOST_SPANS {
+            return vec![Span { range: 0..text.len(), syntax: Syntax::Plain }];
+        }
     }
-    scanner.spans
+    painter.spans
 }
 
-struct Scanner<'a> {
+struct Painter<'a> {
     text: &'a str,
-    at: usize,
     spans: Vec<Span>,
-    bound: BTreeSet<&'a str>,
-    /// Whether there are only blanks before this place on its line.
-    line_is_blank: bool,
+    /// What the manifest declares, once it was seen.
+    bound: Option<BTreeSet<&'a str>>,
 }
 
-impl<'a> Scanner<'a> {
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
+impl<'a> Painter<'a> {
+    /// Up to where the text has its colours.
+    fn end(&self) -> usize {
+        self.spans.last().map_or(0, |span| span.range.end)
     }
 
-    fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
-    }
-
-    /// Takes `bytes` more as `token`; joins them to the piece before where that is of the same kind.
-    fn take(&mut self, bytes: usize, token: Token) {
-        let range = self.at..self.at + bytes;
-        self.at = range.end;
-        let taken = &self.text[range.clone()];
-        self.line_is_blank = match taken.rfind('\n') {
-            Some(end) => taken[end..].trim().is_empty(),
-            None => self.line_is_blank && taken.trim().is_empty(),
-        };
+    /// Takes `bytes` more as `syntax`; joins them to the piece before where that is of the same kind.
+    fn take(&mut self, bytes: usize, syntax: Syntax) {
+        let start = self.end();
         match self.spans.last_mut() {
-            _ if range.is_empty() => {}
-            Some(last) if last.token == token => last.range.end = range.end,
-            _ => self.spans.push(Span { range, token }),
+            _ if bytes == 0 => {}
+            Some(last) if last.syntax == syntax => last.range.end += bytes,
+            _ => self.spans.push(Span { range: start..start + bytes, syntax }),
         }
     }
 
-    /// How many bytes from here on fulfil `accept`.
-    fn run(&self, accept: impl Fn(char) -> bool) -> usize {
-        let rest = self.rest();
-        rest.find(|c| !accept(c)).unwrap_or(rest.len())
-    }
-
-    fn to_line_end(&self) -> usize {
-        self.run(|c| c != '\n')
-    }
-
-    fn source(&mut self) {
-        let mut manifest_seen = false;
-        while let Some(next) = self.peek() {
-            let rest = self.rest();
-            if rest.starts_with("/*") {
-                if !manifest_seen && rest.starts_with(scene::OPEN) {
-                    self.manifest();
-                    manifest_seen = true;
-                } else {
-                    self.take(self.through_block_comment(), Token::Comment);
-                }
-            } else if rest.starts_with("//") {
-                self.take(self.to_line_end(), Token::Comment);
-            } else if next == '#' && self.line_is_blank {
-                self.directive();
-            } else if next == '"' || next == '\'' {
-                self.quoted(next);
-            } else if starts_number(rest) {
-                self.number();
-            } else if is_word_start(next) {
-                self.word();
-            } else if next.is_whitespace() {
-                self.take(self.run(char::is_whitespace), Token::Plain);
-            } else {
-                self.take(next.len_utf8(), Token::Punctuation);
+    fn token(&mut self, token: &Token<'a>) {
+        let text = token.text;
+        let syntax = match token.kind {
+            Kind::Comment if self.bound.is_none() && text.starts_with(scene::OPEN) => {
+                return self.manifest(text);
             }
-        }
-    }
-
-    fn through_block_comment(&self) -> usize {
-        self.rest()[2..].find("*/").map_or(self.rest().len(), |at| at + 4)
-    }
-
-    /// `#include <a>`: the file as a string, the rest up to a comment as one piece.
-    fn directive(&mut self) {
-        let line = &self.rest()[..self.to_line_end()];
-        let code = line.find("//").or_else(|| line.find("/*")).unwrap_or(line.len());
-        let file = line[..code].find(['<', '"']).filter(|_| line.contains("include"));
-        match file {
-            Some(at) => {
-                self.take(at, Token::Preprocessor);
-                self.take(code - at, Token::String);
-            }
-            None => self.take(code, Token::Preprocessor),
-        }
-    }
-
-    /// A string or character; one that is not closed ends with its line.
-    fn quoted(&mut self, quote: char) {
-        let mut escaped = false;
-        let mut bytes = 0;
-        for c in self.rest().chars() {
-            if c == '\n' {
-                break;
-            }
-            bytes += c.len_utf8();
-            if bytes > 1 && c == quote && !escaped {
-                break;
-            }
-            escaped = c == '\\' && !escaped;
-        }
-        self.take(bytes, Token::String);
-    }
-
-    fn number(&mut self) {
-        let rest = self.rest();
-        let mut before = ' ';
-        let hexadecimal = rest.starts_with("0x") || rest.starts_with("0X");
-        let length = rest
-            .find(|c: char| {
-                let exponent = matches!((before, hexadecimal), ('e' | 'E', false) | ('p' | 'P', _));
-                let part = c.is_ascii_alphanumeric()
-                    || c == '.'
-                    || c == '\''
-                    || (exponent && (c == '+' || c == '-'));
-                before = c;
-                !part
-            })
-            .unwrap_or(rest.len());
-        self.take(length.max(1), Token::Number);
-    }
-
-    fn word(&mut self) {
-        let length = self.run(is_word);
-        let word = &self.rest()[..length];
-        let called = self.rest()[length..].trim_start_matches(' ').starts_with(['(', '<']);
-        let opens = self.rest()[length..].trim_start_matches(' ').starts_with('(');
-        let token = if KEYWORDS.contains(&word) {
-            Token::Keyword
-        } else if is_type(word) {
-            Token::Type
-        } else if QUALIFIERS.contains(&word) {
-            Token::Qualifier
-        } else if BUILT_INS.contains(&word) || (word.starts_with("__") && called) {
-            Token::BuiltIn
-        } else if self.is_bound(word) {
-            Token::Bound
-        } else if opens {
-            Token::Function
-        } else {
-            Token::Plain
+            Kind::Directive => return self.directive(text),
+            Kind::Blank => Syntax::Plain,
+            Kind::Comment | Kind::Disabled => Syntax::Comment,
+            Kind::Word => self.word(text, &self.text[token.offset + text.len()..]),
+            Kind::Number => Syntax::Number,
+            Kind::Quoted => Syntax::String,
+            Kind::Sign => Syntax::Punctuation,
         };
-        self.take(length, token);
+        self.take(text.len(), syntax);
+    }
+
+    /// `#include <a>`: the file as a string, the rest as one piece.
+    fn directive(&mut self, text: &str) {
+        let file = text.find(['<', '"']).filter(|_| text.contains("include"));
+        let at = file.unwrap_or(text.len());
+        self.take(at, Syntax::Preprocessor);
+        self.take(text.len() - at, Syntax::String);
+    }
+
+    /// What a word is, with `behind` after it.
+    fn word(&self, word: &str, behind: &str) -> Syntax {
+        let behind = behind.trim_start_matches(' ');
+        let opens = behind.starts_with('(');
+        let called = opens || behind.starts_with('<');
+        if KEYWORDS.contains(&word) {
+            Syntax::Keyword
+        } else if is_type(word) {
+            Syntax::Type
+        } else if QUALIFIERS.contains(&word) {
+            Syntax::Qualifier
+        } else if BUILT_INS.contains(&word) || (word.starts_with("__") && called) {
+            Syntax::BuiltIn
+        } else if self.is_bound(word) {
+            Syntax::Bound
+        } else if opens {
+            Syntax::Function
+        } else {
+            Syntax::Plain
+        }
     }
 
     fn is_bound(&self, word: &str) -> bool {
-        self.bound.contains(word)
-            || SUFFIXES
-                .iter()
-                .filter_map(|suffix| word.strip_suffix(suffix))
-                .any(|name| self.bound.contains(name))
+        let Some(bound) = &self.bound else { return false };
+        let stems = SUFFIXES.iter().filter_map(|suffix| word.strip_suffix(suffix));
+        bound.contains(word) || stems.into_iter().any(|name| bound.contains(name))
     }
 
-    fn manifest(&mut self) {
-        let end = self.at + self.through_block_comment();
-        self.take(scene::OPEN.len(), Token::Table);
-        let mut table = "";
-        while self.at < end {
-            let line = &self.text[self.at..end.min(self.at + self.to_line_end())];
-            let indent = line.len() - line.trim_start().len();
-            self.take(indent, Token::Plain);
-            let line = line.trim_start();
-            if line.starts_with(scene::CLOSE) || line.ends_with("*/") {
-                self.take(line.len(), Token::Table);
+    /// The comment that is the manifest.
+    fn manifest(&mut self, comment: &'a str) {
+        let (mut bound, mut table) = (BTreeSet::new(), "");
+        self.take(scene::OPEN.len(), Syntax::Table);
+        for whole in comment[scene::OPEN.len()..].split_inclusive('\n') {
+            let line = whole.trim();
+            let indent = whole.len() - whole.trim_start().len();
+            self.take(indent, Syntax::Plain);
+            if line.ends_with("*/") {
+                self.take(line.len(), Syntax::Table);
             } else if line.starts_with('[') {
                 table = line.trim_start_matches('[').split([']', '.']).next().unwrap_or("").trim();
-                self.header(line);
+                bound.extend(self.header(line));
             } else {
-                self.entry(line, table);
+                bound.extend(self.entry(line).filter(|_| table == "constant"));
             }
-            self.take(self.run(|c| c == '\n').min(end - self.at), Token::Plain);
+            self.take(whole.trim_start().len() - line.len(), Syntax::Plain);
         }
+        self.bound = Some(bound);
     }
 
-    /// `[buffer.position]`, with a comment behind it perhaps.
-    fn header(&mut self, line: &'a str) {
-        let close = line
-            .find(']')
-            .map_or(line.len(), |at| at + line[at..].chars().take_while(|c| *c == ']').count());
-        if let Some((_, name)) = line[..close].trim_matches(['[', ']']).split_once('.') {
-            self.bound.insert(name.trim().trim_matches('"'));
-        }
-        self.take(close, Token::Table);
-        self.values(&line[close..]);
+    /// `[buffer.position]`, with a comment behind it perhaps; the name behind the dot.
+    fn header(&mut self, line: &'a str) -> Option<&'a str> {
+        let close = line.find(']').map(|at| line.len() - line[at..].trim_start_matches(']').len());
+        let (header, values) = line.split_at(close.unwrap_or(line.len()));
+        self.take(header.len(), Syntax::Table);
+        self.values(values);
+        let (_, name) = header.trim_matches(['[', ']']).split_once('.')?;
+        Some(name.trim().trim_matches('"'))
     }
 
-    /// `key = value`.
-    fn entry(&mut self, line: &'a str, table: &str) {
-        let Some(equals) = line.find('=').filter(|_| !line.starts_with('#')) else {
-            return self.values(line);
-        };
-        let key = line[..equals].trim_end();
-        if table == "constant" {
-            self.bound.insert(key);
-        }
-        self.take(key.len(), Token::Key);
+    /// `key = value`; the key.
+    fn entry(&mut self, line: &'a str) -> Option<&'a str> {
+        let equals = line.find('=').filter(|_| !line.starts_with('#'));
+        let key = equals.map_or("", |at| line[..at].trim_end());
+        self.take(key.len(), Syntax::Key);
         self.values(&line[key.len()..]);
+        (!key.is_empty()).then_some(key)
     }
 
-    /// Whatever stands right of a key, to the end of `line`.
+    /// Whatever stands right of a key, to the end of its line. The tokens of TOML's values are those of C++.
     fn values(&mut self, line: &str) {
-        let end = self.at + line.len();
-        while self.at < end {
-            let Some(next) = self.peek() else { return };
-            let rest = &self.text[self.at..end];
-            match next {
-                '#' => self.take(rest.len(), Token::Comment),
-                '"' | '\'' => self.quoted(next),
-                c if c.is_ascii_digit() => self.number(),
-                c if is_word_start(c) => {
-                    let word = self.run(is_word);
-                    let known = matches!(&rest[..word], "true" | "false" | "inf" | "nan");
-                    self.take(word, if known { Token::Keyword } else { Token::Plain });
+        for token in lex(line) {
+            let syntax = match token.kind {
+                _ if token.text.starts_with('#') => {
+                    return self.take(line.len() - token.offset, Syntax::Comment);
                 }
-                c if c.is_whitespace() => self.take(c.len_utf8(), Token::Plain),
-                c => self.take(c.len_utf8(), Token::Punctuation),
-            }
+                Kind::Word if matches!(token.text, "true" | "false" | "inf" | "nan") => {
+                    Syntax::Keyword
+                }
+                Kind::Word | Kind::Blank => Syntax::Plain,
+                Kind::Number => Syntax::Number,
+                Kind::Quoted => Syntax::String,
+                Kind::Sign | Kind::Comment | Kind::Directive | Kind::Disabled => {
+                    Syntax::Punctuation
+                }
+            };
+            self.take(token.text.len(), syntax);
         }
     }
-}
-
-fn is_word_start(c: char) -> bool {
-    c == '_' || c.is_alphabetic()
-}
-
-fn is_word(c: char) -> bool {
-    c == '_' || c.is_alphanumeric()
-}
-
-fn starts_number(rest: &str) -> bool {
-    let digits = rest.strip_prefix('.').unwrap_or(rest);
-    digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
 fn is_type(word: &str) -> bool {
@@ -461,19 +365,19 @@ impl Highlighter {
 
 fn layout(text: &str, font: &FontId) -> LayoutJob {
     let line_height = Some((font.size * 1.45).round());
-    let section = |range: Range<usize>, token| LayoutSection {
+    let section = |range: Range<usize>, syntax| LayoutSection {
         leading_space: 0.0,
         byte_range: range.start.into()..range.end.into(),
         format: TextFormat {
             line_height,
             valign: egui::Align::Center,
-            ..TextFormat::simple(font.clone(), theme::token(token))
+            ..TextFormat::simple(font.clone(), theme::syntax(syntax))
         },
     };
     let mut sections: Vec<LayoutSection> =
-        tokenize(text).into_iter().map(|span| section(span.range, span.token)).collect();
+        spans(text).into_iter().map(|span| section(span.range, span.syntax)).collect();
     if sections.is_empty() {
-        sections.push(section(0..0, Token::Plain));
+        sections.push(section(0..0, Syntax::Plain));
     }
     let mut job = LayoutJob { text: text.to_owned(), sections, ..LayoutJob::default() };
     job.wrap.max_width = f32::INFINITY;
@@ -485,23 +389,23 @@ fn layout(text: &str, font: &FontId) -> LayoutJob {
 mod tests {
     use super::*;
 
-    fn pieces(text: &str) -> Vec<(&str, Token)> {
-        tokenize(text).into_iter().map(|span| (&text[span.range], span.token)).collect()
+    fn pieces(text: &str) -> Vec<(&str, Syntax)> {
+        spans(text).into_iter().map(|span| (&text[span.range], span.syntax)).collect()
     }
 
-    fn of(text: &str, token: Token) -> Vec<&str> {
-        pieces(text).into_iter().filter(|(_, t)| *t == token).map(|(text, _)| text).collect()
+    fn of(text: &str, syntax: Syntax) -> Vec<&str> {
+        pieces(text).into_iter().filter(|(_, t)| *t == syntax).map(|(text, _)| text).collect()
     }
 
     #[test]
     fn a_kernel_is_told_apart() {
         let text =
             "__global__ void go(float4 *p, int n) { int i = blockIdx.x; p[i] = sinf(2.0e-3f); }";
-        assert_eq!(of(text, Token::Qualifier), ["__global__"]);
-        assert_eq!(of(text, Token::Type), ["void", "float4", "int", "int"]);
-        assert_eq!(of(text, Token::BuiltIn), ["blockIdx"]);
-        assert_eq!(of(text, Token::Function), ["go", "sinf"]);
-        assert_eq!(of(text, Token::Number), ["2.0e-3f"]);
+        assert_eq!(of(text, Syntax::Qualifier), ["__global__"]);
+        assert_eq!(of(text, Syntax::Type), ["void", "float4", "int", "int"]);
+        assert_eq!(of(text, Syntax::BuiltIn), ["blockIdx"]);
+        assert_eq!(of(text, Syntax::Function), ["go", "sinf"]);
+        assert_eq!(of(text, Syntax::Number), ["2.0e-3f"]);
     }
 
     #[test]
@@ -531,7 +435,7 @@ mod tests {
     fn every_prefix_of_a_scene_is_covered() {
         let text = "/*---\ntitle = \"T\" # c\n[param.drag]\nvalue = 0.2\n---*/\n#include <x>\nvoid f() { \"s\\\"\"; 'c'; 1e+3; }\n";
         for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
-            let covered: usize = tokenize(&text[..end]).iter().map(|span| span.range.len()).sum();
+            let covered: usize = spans(&text[..end]).iter().map(|span| span.range.len()).sum();
             assert_eq!(covered, end);
         }
     }
@@ -539,31 +443,32 @@ mod tests {
     #[test]
     fn the_manifest_is_toml_and_its_names_are_known_below() {
         let text = "/*---\n[constant] # sizes\nn = 12\n[buffer.position]\ntype = \"float4\"\n---*/\nx = position[n] + position_count;";
-        assert_eq!(of(text, Token::Table), ["/*---", "[constant]", "[buffer.position]", "---*/"]);
-        assert_eq!(of(text, Token::Key), ["n", "type"]);
-        assert_eq!(of(text, Token::String), ["\"float4\""]);
-        assert_eq!(of(text, Token::Bound), ["position", "n", "position_count"]);
-        assert_eq!(of(text, Token::Comment), ["# sizes"]);
+        assert_eq!(of(text, Syntax::Table), ["/*---", "[constant]", "[buffer.position]", "---*/"]);
+        assert_eq!(of(text, Syntax::Key), ["n", "type"]);
+        assert_eq!(of(text, Syntax::String), ["\"float4\""]);
+        assert_eq!(of(text, Syntax::Bound), ["position", "n", "position_count"]);
+        assert_eq!(of(text, Syntax::Comment), ["# sizes"]);
     }
 
     #[test]
     fn an_ordinary_comment_is_no_manifest() {
-        assert_eq!(pieces("/* [a] */"), [("/* [a] */", Token::Comment)]);
+        assert_eq!(pieces("/* [a] */"), [("/* [a] */", Syntax::Comment)]);
         let text = "/* licence */ /*---\nx = 1\n---*/ /*---\ny = 2\n---*/";
-        assert_eq!(of(text, Token::Key), ["x"], "others may stand before it; there is one");
+        assert_eq!(of(text, Syntax::Key), ["x"], "others may stand before it; there is one");
     }
 
     #[test]
     fn strings_end_with_their_line_and_know_escapes() {
-        assert_eq!(of("\"a\\\"b\" c", Token::String), ["\"a\\\"b\""]);
-        assert_eq!(of("\"open\nint x;", Token::String), ["\"open"]);
+        assert_eq!(of("\"a\\\"b\" c", Syntax::String), ["\"a\\\"b\""]);
+        assert_eq!(of("\"open\nint x;", Syntax::String), ["\"open"]);
     }
 
     #[test]
     fn a_line_of_very_many_pieces_is_looked_at_once_and_has_no_colours() {
-        assert_eq!(of("  #if A\n;#if B\n /* */ #if C", Token::Preprocessor), ["#if A"]);
-        let spans = tokenize(&"a;#".repeat(400_000));
-        assert_eq!(spans, [Span { range: 0..1_200_000, token: Token::Plain }]);
+        let text = "  #if A\n;#if B\n /* */ #if C";
+        assert_eq!(of(text, Syntax::Preprocessor), ["#if A", "#if C"], "a comment is a blank");
+        let spans = spans(&"a;#".repeat(400_000));
+        assert_eq!(spans, [Span { range: 0..1_200_000, syntax: Syntax::Plain }]);
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! The studio: a window with the view, the editor and the numbers.
 //!
-//! A [`Snapshot`](crate::session::Snapshot) enters, `Action`s leave. Each frame the
-//! window polls the session, lets `layout` show the panels, carries out what they return, draws the
-//! view and swaps. The panels know neither device nor OpenGL; the window knows both.
+//! Enters: events of the window, and a [`Snapshot`](crate::session::Snapshot) of the session. Leaves: pictures on the
+//! screen, and `Action`s of the panels, which know neither device nor OpenGL. Must not know: `array`, `record`,
+//! `headless`, `cli`.
+//!
+//! Each frame the window polls the session, lets `layout` show the panels, carries out what they return, draws the
+//! view and swaps.
 
 mod code_buffer;
 mod detail;

@@ -8,7 +8,7 @@ use egui::{
     style::{HandleShape, ScrollStyle, WidgetVisuals, Widgets},
 };
 
-use super::highlight::Token;
+use super::highlight::Syntax;
 
 /// The ground behind everything: the view before anything is drawn, and the editor.
 pub const GROUND: Color32 = Color32::from_rgb(0x0f, 0x11, 0x16);
@@ -63,23 +63,23 @@ pub const VEIL: f32 = 0.84;
 /// Space between the edge of a panel and what is in it.
 pub const PADDING: i8 = 10;
 
-/// The colour of a token in the editor.
-pub fn token(token: Token) -> Color32 {
-    match token {
-        Token::Plain => TEXT,
-        Token::Comment => Color32::from_rgb(0x69, 0x72, 0x84),
-        Token::Keyword => Color32::from_rgb(0xc7, 0x92, 0xea),
-        Token::Type => Color32::from_rgb(0x6c, 0xc0, 0xd6),
-        Token::Qualifier => ACCENT,
-        Token::BuiltIn => Color32::from_rgb(0xec, 0x94, 0xb4),
-        Token::Bound => Color32::from_rgb(0x9a, 0xd6, 0xa0),
-        Token::Function => Color32::from_rgb(0x8a, 0xb0, 0xf5),
-        Token::Number => Color32::from_rgb(0xe8, 0xb8, 0x86),
-        Token::String => Color32::from_rgb(0xb5, 0xc9, 0x8a),
-        Token::Preprocessor => Color32::from_rgb(0x8f, 0xa3, 0xb8),
-        Token::Punctuation => Color32::from_rgb(0x93, 0x9b, 0xab),
-        Token::Table => Color32::from_rgb(0xd9, 0x9a, 0x52),
-        Token::Key => Color32::from_rgb(0x9f, 0xb4, 0xd0),
+/// The colour of a piece of text in the editor.
+pub fn syntax(syntax: Syntax) -> Color32 {
+    match syntax {
+        Syntax::Plain => TEXT,
+        Syntax::Comment => Color32::from_rgb(0x69, 0x72, 0x84),
+        Syntax::Keyword => Color32::from_rgb(0xc7, 0x92, 0xea),
+        Syntax::Type => Color32::from_rgb(0x6c, 0xc0, 0xd6),
+        Syntax::Qualifier => ACCENT,
+        Syntax::BuiltIn => Color32::from_rgb(0xec, 0x94, 0xb4),
+        Syntax::Bound => Color32::from_rgb(0x9a, 0xd6, 0xa0),
+        Syntax::Function => Color32::from_rgb(0x8a, 0xb0, 0xf5),
+        Syntax::Number => Color32::from_rgb(0xe8, 0xb8, 0x86),
+        Syntax::String => Color32::from_rgb(0xb5, 0xc9, 0x8a),
+        Syntax::Preprocessor => Color32::from_rgb(0x8f, 0xa3, 0xb8),
+        Syntax::Punctuation => Color32::from_rgb(0x93, 0x9b, 0xab),
+        Syntax::Table => Color32::from_rgb(0xd9, 0x9a, 0x52),
+        Syntax::Key => Color32::from_rgb(0x9f, 0xb4, 0xd0),
     }
 }
 

@@ -336,3 +336,59 @@ fn what_is_wrong_with_a_golden_is_told_on_its_line() {
         tested(&manifest, &[]).expect(1, &["scene.cu:", "error: ", told]);
     }
 }
+
+/// A scene whose array holds `value`, with a golden of it.
+fn with_golden(value: u32, golden: &str) -> String {
+    format!(
+        "/*---\n[array.x]\ntype = \"uint\"\ncount = 8\n[[pass]]\nkernel = \"k\"\ngrid = 1\nblock = 8\n{golden}\n---*/\n\
+         __global__ void k(unsigned *x) {{ x[threadIdx.x] = {value}; }}\n"
+    )
+}
+
+#[test]
+fn scenes_do_not_replace_each_others_goldens() {
+    let place = Workplace::new();
+    let golden = "[[golden]]\nof = \"x\"\nfile = \"g.npy\"";
+    place.file("a.cu", &with_golden(1, golden));
+    place.file("b.cu", &with_golden(2, golden));
+    let run = |arguments: &[&str]| {
+        place.run(&[&["test", "--device", "cpu", "--steps", "1"], arguments].concat())
+    };
+    let both = run(&["a.cu", "b.cu", "--update-golden"]);
+    both.expect(2, &["1 of 2 checks failed"]);
+    assert!(both.out.contains("the test of a.cu has just written it"), "{both:#?}");
+    run(&["a.cu"]).expect(0, &[]);
+
+    // What failed goes to a folder of each scene, also where the paths differ by `..` alone.
+    for folder in ["p/q", "p/s"] {
+        fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    for (path, value) in [("p/s/s.cu", 1), ("s/s.cu", 2)] {
+        let path = place.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, with_golden(value, golden)).unwrap();
+        fs::copy(place.path("g.npy"), path.with_file_name("g.npy")).unwrap();
+        fs::write(&path, with_golden(value + 7, golden)).unwrap();
+    }
+    run(&["p/s/s.cu", "p/../s/s.cu", "--failed", "f"]).expect(1, &["2 of 2 checks failed"]);
+    let differing = ["f/p/s/s.cu/g.actual.npy", "f/p/__/s/s.cu/g.actual.npy"];
+    let [a, b] = differing.map(|path| fs::read(place.path(path)).unwrap());
+    assert_ne!(a, b);
+}
+
+#[test]
+fn what_failed_does_not_replace_a_golden() {
+    let place = Workplace::new();
+    let golden = |file: &str| format!("[[golden]]\nof = \"x\"\nfile = \"{file}\"");
+    let goldens = format!("{}\n{}", golden("x.npy"), golden("x.actual.npy"));
+    let run = |value: u32, arguments: &[&str]| {
+        place.file("s.cu", &with_golden(value, &goldens));
+        place.run(&[&["test", "s.cu", "--device", "cpu", "--steps", "1"], arguments].concat())
+    };
+    run(1, &["--update-golden"]).expect(0, &[]);
+    let kept = fs::read(place.path("x.actual.npy")).unwrap();
+    let ended = run(5, &["--failed", "."]);
+    ended.expect(2, &["2 of 2 checks failed"]);
+    assert!(ended.out.contains("it is a golden of the scene"), "{ended:#?}");
+    assert_eq!(fs::read(place.path("x.actual.npy")).unwrap(), kept);
+}

@@ -3,7 +3,7 @@
 mod limits;
 #[cfg(target_os = "linux")]
 mod process;
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 mod trust;
 
 use crate::skip::{Need, skip};

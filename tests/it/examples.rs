@@ -22,6 +22,7 @@ examples! {
     matrix_multiply = "../../examples/matrix_multiply.rs";
     random_pi = "../../examples/random_pi.rs";
     rotate_image = "../../examples/rotate_image.rs";
+    standalone = "../../examples/standalone/src/main.rs";
     vector_add = "../../examples/vector_add.rs";
 }
 

@@ -159,6 +159,7 @@ fn random_ptx_gives_the_same_everywhere() {
 
 /// Every form of every instruction gives the same bits on every engine.
 #[test]
+#[expect(clippy::print_stdout, reason = "many rounds take long, and may be stopped")]
 fn every_instruction_gives_the_same_everywhere() {
     let mut engines = Engines::new();
     let mut found = Vec::new();
@@ -172,7 +173,10 @@ fn every_instruction_gives_the_same_everywhere() {
             (&spec::SM90, 90),
             (&spec::SM100, 100),
         ] {
-            found.extend(sweep::differences(&mut engines, rows, guard, architecture, seed));
+            println!("round {seed}: {} rows, sm_{architecture}", rows.len());
+            let more = sweep::differences(&mut engines, rows, guard, architecture, seed);
+            more.iter().for_each(|how| println!("{how}"));
+            found.extend(more);
         }
     }
     assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));

@@ -341,13 +341,13 @@ fn child_without_egl() {
 }
 
 /// A display to open windows on: the one that is there, or an Xvfb of our own.
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 struct Screen {
     display: String,
     xvfb: Option<std::process::Child>,
 }
 
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 impl Screen {
     fn open() -> Option<Self> {
         if let Ok(display) = std::env::var("DISPLAY") {
@@ -367,7 +367,7 @@ impl Screen {
     }
 }
 
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 impl Drop for Screen {
     fn drop(&mut self) {
         if let Some(mut xvfb) = self.xvfb.take() {
@@ -377,7 +377,7 @@ impl Drop for Screen {
     }
 }
 
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 #[test]
 fn a_window_has_a_context_of_the_same_type() {
     let Some(screen) = Screen::open() else { return };
@@ -385,20 +385,20 @@ fn a_window_has_a_context_of_the_same_type() {
     expect_pass(&mut without_display("gl::child_with_a_window", &variables));
 }
 
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 #[test]
 fn without_a_display_there_is_one_sentence() {
     expect_pass(&mut without_display("gl::child_without_a_display", &[]));
 }
 
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 fn event_loop() -> Result<winit::event_loop::EventLoop<()>, Error> {
     use winit::platform::x11::EventLoopBuilderExtX11;
     // Tests do not run on the main thread.
     Ok(winit::event_loop::EventLoop::builder().with_any_thread(true).build()?)
 }
 
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 #[test]
 #[ignore = "run by without_a_display_there_is_one_sentence"]
 fn child_without_a_display() {
@@ -408,7 +408,7 @@ fn child_without_a_display() {
     assert!(text.contains("DISPLAY") && !text.contains('\n'), "{text}");
 }
 
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 #[test]
 #[ignore = "run by a_window_has_a_context_of_the_same_type"]
 fn child_with_a_window() {

@@ -361,17 +361,48 @@ fn drawing_is_under_the_limit_of_a_step() {
     assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 1, "neither a picture nor a draft");
 }
 
+/// The program with a limit of the shell's.
+#[cfg(target_os = "linux")]
+fn limited(place: &Workplace, limit: &str, arguments: &[&str]) -> Ended {
+    let program = place.command(arguments);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", &format!("ulimit {limit}; exec \"$0\" \"$@\"")]);
+    limited.arg(program.get_program()).args(program.get_args());
+    limited.current_dir(place.path("")).envs(program.get_envs().filter_map(|(k, v)| Some((k, v?))));
+    Ended::new(limited.output().unwrap())
+}
+
 /// The CPU device reserves addresses for all the memory that a machine may have; a process may be allowed fewer.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_cpu_device_opens_where_addresses_are_few() {
     let place = Workplace::new();
     place.file("scene.cu", COUNTER);
-    let program = place.command(&["render", "scene.cu", "--device", "cpu"]);
-    let mut limited = Command::new("sh");
-    limited.args(["-c", "ulimit -v 4000000; exec \"$0\" \"$@\""]);
-    limited.arg(program.get_program()).args(program.get_args());
-    limited.current_dir(place.path("")).envs(program.get_envs().filter_map(|(k, v)| Some((k, v?))));
-    let ended = Ended::new(limited.output().unwrap());
+    let ended = limited(&place, "-v 4000000", &["render", "scene.cu", "--device", "cpu"]);
     ended.expect_one_line(0, &["`ulimit -v`", "bytes of memory"]);
+}
+
+/// The system ends a process that writes beyond this limit, unless it says that it can do without.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_becomes_too_large_is_an_error_of_that_file() {
+    let place = Workplace::new();
+    let text = scene("", QUICK).replace("count = 64", "count = 1000000");
+    place.file("scene.cu", &text);
+    let arguments = ["render", "scene.cu", "--device", "cpu", "--npy", "out=out.npy"];
+    // In blocks of 512 or of 1024 bytes: less than the array, and more than what the compiler's cache keeps.
+    limited(&place, "-f 2000", &arguments).expect_one_line(2, &["cannot write out.npy"]);
+    assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 1, "neither an array nor a draft");
+}
+
+#[test]
+fn a_mistake_in_a_constant_stands_where_it_is_declared() {
+    let place = Workplace::new();
+    let constants = "[constant]\nn = 3\n  max = 12\n[[pass]]";
+    let text = scene("", QUICK).replace("[[pass]]", constants);
+    place.file("scene.cu", &text);
+    let ended = place.run(&["check", "scene.cu"]);
+    let line = line_of(&text, "max = 12");
+    ended.expect(1, &[&format!("scene.cu:{line}:3: error: the constant `max`: ")]);
+    assert!(!format!("{ended:?}").contains("<prelude>"), "{ended:#?}");
 }

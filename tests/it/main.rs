@@ -4,12 +4,12 @@
 #![expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
 
 mod array;
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 mod bench;
 mod checker;
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 mod checks;
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 mod cli;
 mod compile;
 mod conformance;
@@ -21,18 +21,18 @@ mod faults;
 mod fuzz;
 #[cfg(feature = "gl")]
 mod gl;
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 mod golden;
 mod headers;
 mod host_functions;
 #[cfg(feature = "gl")]
 mod interop;
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 mod kept;
 mod kernel;
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 mod keyboard;
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 mod limits;
 mod link;
 #[cfg(feature = "gl")]
@@ -41,21 +41,23 @@ mod nvidia;
 mod parity;
 mod progress;
 mod ptx;
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 mod record;
 #[cfg(feature = "gl")]
 mod scenes;
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 mod screen;
-#[cfg(all(feature = "studio", unix))]
+#[cfg(all(feature = "cli", unix))]
 mod security;
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 mod seed;
 #[cfg(feature = "gl")]
 mod session;
 mod skip;
+mod stack;
 mod support;
 mod texture;
 mod tidy;
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 mod window;
+mod wording;

@@ -143,15 +143,12 @@ impl Generator {
     /// As [`Generator::sobol32`], with coordinates of 64 bits.
     ///
     /// ```
-    /// # use warpaint::{array::random::Generator, device::Device, kernel::Context};
+    /// # use warpaint::{array::{Error, random::Generator}, device::Device, kernel::Context};
     /// # let context = Context::new(Device::cpu()?)?;
     /// let (mut short, mut long) = (Generator::sobol32(1)?, Generator::sobol64(1)?);
     /// short.skip_ahead(1 << 32);
     /// long.skip_ahead(1 << 32);
-    /// assert_eq!(
-    ///     short.uniform::<f64>(&context, &[1]).unwrap_err().to_string(),
-    ///     "the generator's sequence of 4294967296 random numbers is used up"
-    /// );
+    /// assert!(matches!(short.uniform::<f64>(&context, &[1]), Err(Error::Exhausted { .. })));
     /// assert_eq!(long.uniform::<f64>(&context, &[1])?.item()?, 3.0 / (1_u64 << 33) as f64);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -221,13 +218,10 @@ impl Generator {
     /// As [`Generator::sobol32_of`], with coordinates of 64 bits.
     ///
     /// ```
-    /// # use warpaint::array::random::{Directions, Generator};
+    /// # use warpaint::array::{Error, random::{Directions, Generator}};
     /// let mut directions = Directions::<u64>::joe_kuo(2)?;
     /// directions.numbers.pop();
-    /// assert_eq!(
-    ///     Generator::sobol64_of(directions).unwrap_err().to_string(),
-    ///     "direction numbers: the shape is [127], where [2, 64] is needed"
-    /// );
+    /// assert!(matches!(Generator::sobol64_of(directions), Err(Error::Shape { .. })));
     /// # Ok::<(), warpaint::array::Error>(())
     /// ```
     ///
@@ -409,8 +403,6 @@ distributions! {
     /// let mut noise = GpuArray::<f16>::zeros(&context, &[3])?;
     /// random.fill_normal(&mut noise, 100.0, 0.0)?;
     /// assert_eq!(noise.to_vec()?, [f16::from_f32(100.0); 3]);
-    /// let error = random.fill_normal(&mut noise, 0.0, -1.0).unwrap_err();
-    /// assert_eq!(error.to_string(), "normal random numbers: mean 0, standard deviation -1");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -459,8 +451,6 @@ distributions! {
     /// let mut a = GpuArray::<u8>::zeros(&context, &[4])?;
     /// random.fill_integers(&mut a, 7..8)?;
     /// assert_eq!(a.to_vec()?, [7; 4]);
-    /// let error = random.fill_integers(&mut a, 7..7).unwrap_err();
-    /// assert_eq!(error.to_string(), "integer random numbers: there is none from 7 to before 7");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

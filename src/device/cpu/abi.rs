@@ -59,7 +59,7 @@ pub(super) struct Context {
     pub dynamic_shared_offset: u64,
     /// Lowest stack address that device functions may use.
     pub stack_limit: u64,
-    /// Registers of waiting threads.
+    /// Where the registers of waiting threads are spilled.
     pub spill: u64,
     /// One `u32` a thread.
     pub states: u64,

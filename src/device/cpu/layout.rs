@@ -44,17 +44,46 @@ pub(super) struct Layout<'a> {
     reach: Reach,
     /// Of the functions that have a body.
     frames: Vec<Option<Frame>>,
+    /// What frames are aligned to, in bytes.
+    alignment: u64,
+    /// The most that the frames of a function and of those that it calls take together, in bytes.
+    deepest: Vec<u64>,
 }
+
+/// Local memory for the frames of functions that call themselves, directly or through pointers: how deep, nobody
+/// knows beforehand.
+const RECURSION_BYTES: u64 = 32 << 10;
+
+/// As much local memory as a thread of a GPU has.
+const MOST_STACK_BYTES: u64 = 512 << 10;
 
 impl<'a> Layout<'a> {
     pub(super) fn new(module: &'a Module, globals: &'a Globals) -> Self {
-        let reach = Reach::new(module);
+        let (reach, alignment) = (Reach::new(module), frame::alignment(module));
         let functions = module.functions.iter().enumerate();
         let frames = functions.map(|(index, function)| {
-            let body = function.body.as_ref()?;
-            Some(Frame::new(module, function, body, reach.shared(index), globals.shared_bytes()))
+            let (body, shared) = (function.body.as_ref()?, reach.shared(index));
+            Some(Frame::new(module, function, body, shared, globals.shared_bytes(), alignment))
         });
-        Self { module, globals, frames: frames.collect(), reach }
+        let frames: Vec<_> = frames.collect();
+        let bytes = |index: usize| match frames.get(index) {
+            Some(Some(frame)) => frame.local_bytes,
+            Some(None) | None => 0,
+        };
+        let deepest = reach.deepest(bytes);
+        Self { module, globals, frames, reach, alignment, deepest }
+    }
+
+    /// What frames of local memory are aligned to, in bytes.
+    pub(super) fn alignment(&self) -> u64 {
+        self.alignment
+    }
+
+    /// Local memory behind the frame of a function, for the frames of those that it calls, in bytes.
+    pub(super) fn stack_bytes(&self, function: usize) -> u64 {
+        let own = self.frame(function).map_or(0, |frame| frame.local_bytes);
+        let below = self.deepest.get(function).map_or(0, |bytes| bytes.saturating_sub(own));
+        (below + RECURSION_BYTES).min(MOST_STACK_BYTES).next_multiple_of(self.alignment)
     }
 
     /// Whether a kernel may call the function, or it is one.

@@ -2,7 +2,7 @@
 
 mod egl;
 mod platform;
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 mod window;
 
 use std::{

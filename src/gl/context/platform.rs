@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_void};
 
 use glutin::{api::egl, display::GetGlDisplay, prelude::*};
 
-#[cfg(feature = "studio")]
+#[cfg(feature = "cli")]
 use super::window::Surface;
 use crate::gl::{Error, Result};
 
@@ -13,7 +13,7 @@ pub(super) enum Platform {
     /// EGL without a surface.
     Egl(egl::context::PossiblyCurrentContext),
     /// A window's surface.
-    #[cfg(feature = "studio")]
+    #[cfg(feature = "cli")]
     Window(Surface),
 }
 
@@ -21,7 +21,7 @@ impl Platform {
     pub(super) fn address(&self, name: &CStr) -> *const c_void {
         match self {
             Self::Egl(context) => context.display().get_proc_address(name),
-            #[cfg(feature = "studio")]
+            #[cfg(feature = "cli")]
             Self::Window(surface) => surface.context.display().get_proc_address(name),
         }
     }
@@ -29,23 +29,23 @@ impl Platform {
     pub(super) fn make_current(&self) -> Result<()> {
         match self {
             Self::Egl(context) => context.make_current_surfaceless(),
-            #[cfg(feature = "studio")]
+            #[cfg(feature = "cli")]
             Self::Window(surface) => surface.context.make_current(&surface.surface),
         }
         .map_err(|error| failed("make current", &error))
     }
 
     pub(super) fn resize(&self, size: [u32; 2]) {
-        #[cfg(feature = "studio")]
+        #[cfg(feature = "cli")]
         if let Self::Window(surface) = self {
             surface.resize(size);
         }
-        #[cfg(not(feature = "studio"))]
+        #[cfg(not(feature = "cli"))]
         let _ = size;
     }
 
     pub(super) fn swap_buffers(&self) -> Result<()> {
-        #[cfg(feature = "studio")]
+        #[cfg(feature = "cli")]
         if let Self::Window(surface) = self {
             return surface.swap_buffers().map_err(|error| failed("swap buffers", &error));
         }
@@ -53,11 +53,11 @@ impl Platform {
     }
 
     pub(super) fn set_vsync(&self, wait: bool) -> Result<()> {
-        #[cfg(feature = "studio")]
+        #[cfg(feature = "cli")]
         if let Self::Window(surface) = self {
             return surface.set_vsync(wait).map_err(|error| failed("set swap interval", &error));
         }
-        #[cfg(not(feature = "studio"))]
+        #[cfg(not(feature = "cli"))]
         let _ = wait;
         Ok(())
     }
@@ -66,7 +66,7 @@ impl Platform {
     pub(super) fn leave(&self) {
         let left = match self {
             Self::Egl(context) => context.make_not_current_in_place(),
-            #[cfg(feature = "studio")]
+            #[cfg(feature = "cli")]
             Self::Window(surface) => surface.context.make_not_current_in_place(),
         };
         if let Err(error) = left {

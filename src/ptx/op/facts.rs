@@ -239,6 +239,11 @@ pub(super) const fn images() -> Facts {
     Facts { floats: Floats::Any, is_exact: false, ..bits().in_brackets(2) }
 }
 
+/// A word of the device's own, which only other instructions of that device take.
+pub(super) const fn opaque() -> Facts {
+    Facts { is_exact: false, ..bits() }
+}
+
 /// Anything may happen.
 pub(super) const fn anything() -> Facts {
     Facts { floats: Floats::Any, is_exact: false, ..together().changes_if(true).alone() }
@@ -278,7 +283,8 @@ impl Mbarrier {
     pub(super) fn facts(&self) -> Facts {
         match self.op {
             MbarrierOp::TestWait | MbarrierOp::TryWait => bits().observes_if(true),
-            MbarrierOp::PendingCount => bits(),
+            // How a barrier's state is encoded is the device's own affair.
+            MbarrierOp::PendingCount => opaque(),
             MbarrierOp::Init | MbarrierOp::Inval | MbarrierOp::Arrive => {
                 together().changes_if(true)
             }

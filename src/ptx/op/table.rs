@@ -15,7 +15,8 @@ use super::{
     Reader,
     define::{operations, put, take},
     facts::{
-        Facts, Next, WarpOp, anything, bits, changes, computes, controls, images, loads, together,
+        Facts, Next, WarpOp, anything, bits, changes, computes, controls, images, loads, opaque,
+        together,
     },
     words::{Modifier, Text, Words},
 };
@@ -540,7 +541,7 @@ operations! {
     Createpolicy {
         /// The opcode with its modifiers.
         mnemonic: Box<str> }
-        => bits(),
+        => opaque(),
         ["createpolicy.fractional.{$policy}{,.L2::evict_first,.L2::evict_unchanged}.b64 b64 <- f32?",
          "createpolicy.range{,.global}.{$policy}{,.L2::evict_first,.L2::evict_unchanged}.b64 b64 <- [] u32 u32",
          "createpolicy.cvt.L2.b64 b64 <- b64"]

@@ -219,8 +219,8 @@ fn pointers_may_see_the_same_scalars_otherwise() {
 
 #[test]
 fn kernels_are_found_by_name() {
-    let kernels = |source: &str| crate::scene::signature::scan("t.cu", source);
-    let find = |all: &[Kernel], name| Kernels { all, known: HashMap::new() }.find(name).cloned();
+    let kernels = |source: &str| crate::cuda::scan("t.cu", source);
+    let find = |all: &[Signature], name| Kernels { all, known: HashMap::new() }.find(name).cloned();
     let cases = [
         ("__global__ void advnace() {}", "f", "did you mean"),
         ("__global__ void advnace() {}", "advance", "did you mean `advnace`"),

@@ -8,8 +8,9 @@ use toml::{
 };
 
 use super::{Report, suggestion};
+use crate::cuda::Position;
 use crate::scene::{
-    Constant, Number, Position,
+    Constant, Number,
     expression::{self, evaluate},
 };
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ops::Range};
 
 use egui::{
     Align, Align2, Color32, Event, FocusDirection, FontId, Galley, Id, Key, KeyboardShortcut,
-    Modifiers, Pos2, Rect, Response, ScrollArea, Shape, Stroke, TextBuffer, TextEdit, Ui,
+    Modifiers, Pos2, Rangef, Rect, Response, ScrollArea, Shape, Stroke, TextBuffer, TextEdit, Ui,
     UiBuilder,
     text::{CCursor, CCursorRange, CharIndex},
     text_edit::{TextEditOutput, TextEditState},
@@ -374,7 +374,12 @@ fn paint_marks(ui: &Ui, output: &TextEditOutput, font: &FontId, marks: &Marks<'_
             let word = word_at(&characters, remark.column);
             let x = |column| rect.left() + galley_row.x_offset(CharIndex(column));
             let color = icons::severity_color(remark.severity);
-            painter.add(wave(x(word.start), x(word.end), rect.bottom() - 2.0, color));
+            // A word may be as long as the text.
+            let seen =
+                painter.clip_rect().x_range().intersection(Rangef::new(x(word.start), x(word.end)));
+            if seen.min <= seen.max {
+                painter.add(wave(seen.min, seen.max, rect.bottom() - 2.0, color));
+            }
         }
         let color = icons::severity_color(remarks[0].severity);
         let first_line = remarks[0].text.lines().next().unwrap_or_default();

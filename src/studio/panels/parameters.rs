@@ -104,20 +104,28 @@ fn beside_label(ui: &mut Ui, parameter: &Parameter, value: &mut Value) {
         }
         (_, Value::Toggle(value)) => switch(ui, value),
         (Control::Color(true), Value::Color(color)) => {
-            let mut rgba = *color;
-            if ui.color_edit_button_rgba_unmultiplied(&mut rgba).changed() {
-                *color = rgba;
+            let mut bytes = color.map(to_byte);
+            if ui.color_edit_button_srgba_unmultiplied(&mut bytes).changed() {
+                *color = bytes.map(from_byte);
             }
         }
         (_, Value::Color(color)) => {
-            let mut rgb = [color[0], color[1], color[2]];
-            // The button's own rounding is no change of the user's.
-            if ui.color_edit_button_rgb(&mut rgb).changed() {
-                color[..3].copy_from_slice(&rgb);
+            let mut bytes = [color[0], color[1], color[2]].map(to_byte);
+            if ui.color_edit_button_srgb(&mut bytes).changed() {
+                color[..3].copy_from_slice(&bytes.map(from_byte));
             }
         }
         _ => {}
     }
+}
+
+/// A part of a colour as the screen shows it: kernels and views take it so, too, without a curve.
+fn to_byte(part: f32) -> u8 {
+    (part.clamp(0.0, 1.0) * 255.0).round() as u8
+}
+
+fn from_byte(byte: u8) -> f32 {
+    f32::from(byte) / 255.0
 }
 
 fn drag_value<'a>(

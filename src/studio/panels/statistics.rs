@@ -5,7 +5,7 @@ use egui_extras::{Column, TableBody, TableBuilder};
 
 use crate::{
     session::{Resource, Snapshot, Stat, Statistics},
-    studio::{number, theme},
+    studio::{highlight::Syntax, number, theme},
 };
 
 const ROW: f32 = 20.0;
@@ -123,10 +123,7 @@ fn name(ui: &mut Ui, resource: &Resource, component: Option<usize>) {
                 let shown = if component == Some(0) { theme::STRONG } else { theme::FAINT };
                 ui.spacing_mut().item_spacing.x = 0.0;
                 ui.label(text(resource.name.clone(), shown));
-                ui.label(text(
-                    format!(".{letter}"),
-                    theme::token(super::super::highlight::Token::Bound),
-                ));
+                ui.label(text(format!(".{letter}"), theme::syntax(Syntax::Bound)));
                 ui.add_space(6.0);
             }
             None => {

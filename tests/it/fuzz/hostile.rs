@@ -89,6 +89,19 @@ fn control_flow_is_found_in_a_time_in_proportion_to_the_text() {
     let inside = format!("mov.u32 %r1, 0;\nT: .branchtargets {names};\n{jumps}{labels}");
     ends("tables of labels", &module("", &inside));
 
+    // Cranelift hands every register that lives on along each edge.
+    let labels = lines(1_000, |n| format!("L{n}x: add.u32 %r1, %r1, 1;"));
+    let names = lines(1_000, |n| format!("L{n}x")).replace('\n', ", ");
+    let jumps = "brx.idx %r1, T;\n".repeat(200);
+    let begin = lines(100, |n| format!("mov.u32 a{n}, %tid.x;"));
+    let end = lines(100, |n| format!("st.global.u32 [%rd1], a{n};"));
+    let inside = format!(
+        ".reg .b32 a<100>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, 0;\n{begin}\nT: .branchtargets {names};\n\
+         {jumps}{labels}\n{end}"
+    );
+    let error = Device::cpu().unwrap().load(&module("", &inside)).unwrap_err().to_string();
+    assert!(error.contains("live for too long"), "{error}");
+
     let begins = lines(20_000, |n| format!("L{n}x: add.u32 %r1, %r1, 1;"));
     let repeats = lines(20_000, |n| format!("@%p1 bra L{}x;", 19_999 - n));
     let inside = format!(
@@ -219,6 +232,33 @@ fn large_frames_have_a_stack_or_are_refused() {
     let memory = device.alloc(64).unwrap();
     let result = run(&device, &module(&f, "call f;"), &memory);
     assert!(matches!(result, Err(Error::Fault(fault)) if fault.kind == FaultKind::StackOverflow));
+}
+
+/// Code for groups of threads writes all live registers to memory wherever threads may part.
+#[test]
+fn what_is_too_large_for_groups_runs_without_them() {
+    let mut text = String::from(".reg .f32 v<250>;\nmov.u32 %r1, %tid.x;\n");
+    for at in 0..250 {
+        let _ = writeln!(text, "add.u32 %r1, %r1, {at};\ncvt.rn.f32.u32 v{at}, %r1;");
+    }
+    for branch in 0..150 {
+        let step = |factor: usize| {
+            let one = |n: usize| {
+                let at = |k: usize| (branch * 8 + n) * k % 250;
+                format!("fma.rn.f32 v{}, v{}, v{}, v{};", at(factor), at(5), at(7), at(11))
+            };
+            lines(8, one)
+        };
+        let _ = writeln!(
+            text,
+            "setp.lt.f32 %p1, v{}, 0f40400000;\n@%p1 bra E{branch}x;\n{}\nbra D{branch}x;\nE{branch}x:\n{}\nD{branch}x:",
+            branch * 7 % 250,
+            step(3),
+            step(13),
+        );
+    }
+    let sum = lines(250, |n| format!("add.rn.f32 v0, v0, v{n};"));
+    runs(&module("", &format!("{text}ld.param.u64 %rd1, [p];\n{sum}\nst.global.f32 [%rd1], v0;")));
 }
 
 #[test]

@@ -6,7 +6,10 @@ use fastrand::Rng;
 
 use super::{
     compare::{Engines, Job, Outcome, Runner},
-    random::{Pool, Writer, instruction::is_forgetful},
+    random::{
+        Pool, Writer,
+        instruction::{is_forgetful, is_left_out},
+    },
     spec::{self, Form, Row},
 };
 
@@ -83,6 +86,7 @@ pub fn differences(
     let mut found = Vec::new();
     let mut forms = every_form(rows);
     forms.retain(|form| guard.is_empty() || !is_forgetful(&form.mnemonic));
+    forms.retain(|form| !is_left_out(&form.mnemonic));
     for forms in forms.chunks(SLOTS) {
         let (text, slots) = kernel(forms, guard, &mut rng, architecture);
         let (text, module) = match engines.load(&text) {

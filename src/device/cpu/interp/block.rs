@@ -25,8 +25,6 @@ use crate::{
 const BARRIERS: usize = 16;
 /// Threads of a warp.
 pub(super) const WARP: usize = 32;
-/// Local memory of a thread of a kernel that calls device functions, for their frames.
-const STACK_BYTES: u64 = 64 << 10;
 /// Instructions of a thread's turn.
 const TURN: u64 = 4096;
 /// Turns of a warp before the next has its own.
@@ -123,7 +121,7 @@ impl Drop for Memory {
 
 /// Local memory of a thread in bytes.
 fn local_bytes(code: &Code) -> u64 {
-    code.local_bytes + if code.calls { STACK_BYTES } else { 0 }
+    code.local_bytes + code.stack_bytes
 }
 
 /// What a turn of a block's threads led to.

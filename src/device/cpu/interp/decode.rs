@@ -136,10 +136,12 @@ impl<'a> Decoder<'a> {
             params: self.function.params.len(),
             template: self.template,
             fills: self.fills,
-            local_bytes: self.local_bytes.next_multiple_of(16),
+            local_bytes: self.local_bytes.next_multiple_of(self.layout.alignment()),
+            alignment: self.layout.alignment(),
+            // Frames have more in them here: arguments of calls.
+            stack_bytes: if calls { 2 * self.layout.stack_bytes(self.index) } else { 0 },
             registers: self.registers,
             shared_bytes: self.frame.shared_bytes,
-            calls,
         })
     }
 

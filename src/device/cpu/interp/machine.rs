@@ -360,7 +360,7 @@ impl Machine {
         thread.stack.extend(&code.template);
         thread.function = function;
         thread.pc = 0;
-        thread.local.frame = thread.local.top.next_multiple_of(16);
+        thread.local.frame = thread.local.top.next_multiple_of(code.alignment);
         thread.local.top = thread.local.frame + code.local_bytes;
         if thread.local.top > thread.local.limit {
             return Err(FaultKind::StackOverflow.into());

@@ -50,6 +50,10 @@ pub(super) struct Code {
     pub(super) fills: Vec<(Slot, Fill)>,
     /// Memory of the frame in local memory: `.local` variables, and `.param` variables of its calls.
     pub(super) local_bytes: u64,
+    /// What frames are aligned to.
+    pub(super) alignment: u64,
+    /// Memory behind the frame for those of the functions that it calls, and for what it allocates.
+    pub(super) stack_bytes: u64,
     /// Parameters, then results.
     pub(super) arguments: Vec<Argument>,
     pub(super) params: usize,
@@ -57,8 +61,6 @@ pub(super) struct Code {
     pub(super) registers: Vec<Slot>,
     /// Static shared memory in bytes (kernels).
     pub(super) shared_bytes: u64,
-    /// Whether it needs a stack: it calls, or allocates.
-    pub(super) calls: bool,
 }
 
 impl Code {
@@ -69,11 +71,12 @@ impl Code {
             template: Vec::new(),
             fills: Vec::new(),
             local_bytes: 0,
+            alignment: 1,
+            stack_bytes: 0,
             arguments: Vec::new(),
             params: 0,
             registers: Vec::new(),
             shared_bytes: 0,
-            calls: false,
         }
     }
 }

@@ -44,13 +44,13 @@ pub(super) fn live_after(
     if points.is_empty() {
         return Vec::new();
     }
-    let mut kept = vec![Vec::new(); points.len()];
+    let mut live_at = vec![Vec::new(); points.len()];
     for id in cfg.ids() {
         for at in cfg.block(id).statements.clone() {
             if let (Statement::Label(_), Ok(point)) =
                 (&body.statements[at], points.binary_search(&at))
             {
-                kept[point] = liveness.live_in[id.index()].iter().collect();
+                live_at[point] = liveness.live_in[id.index()].iter().collect();
             }
         }
         liveness.for_each_after(body, cfg, id, |at, instruction, live| {
@@ -59,8 +59,8 @@ pub(super) fn live_after(
             if instruction.guard.is_none() {
                 instruction.for_each_def(|reg| live.remove(reg));
             }
-            kept[point] = live.iter().collect();
+            live_at[point] = live.iter().collect();
         });
     }
-    kept
+    live_at
 }

@@ -17,7 +17,7 @@ pub(in crate::device::cpu) struct Kernel {
     pub(in crate::device::cpu) schedule: Schedule,
     /// Local memory of a thread in bytes.
     pub(in crate::device::cpu) local_bytes: u64,
-    /// Room for the registers of waiting threads, in words of 8 bytes.
+    /// Room for the spilled registers of waiting threads, in words of 8 bytes.
     pub(in crate::device::cpu) spill_words: usize,
     /// Whether it needs a deep stack: it calls device functions, or has a large frame of its own.
     pub(in crate::device::cpu) calls: bool,

@@ -9,6 +9,7 @@ mod control;
 mod convert;
 mod float;
 mod half;
+mod imports;
 mod integer;
 mod mbarrier;
 mod memory;
@@ -16,29 +17,28 @@ mod operation;
 mod special;
 mod texture;
 mod threads;
+mod walk;
 
-use std::{collections::HashMap, mem::offset_of};
+use std::mem::offset_of;
 
 use cranelift_codegen::ir::{
-    self, AbiParam, Block, BlockArg, FuncRef, InstBuilder, MemFlagsData, Value, condcodes::IntCC,
-    types,
+    self, Block, BlockArg, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types,
 };
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_jit::JITModule;
-use cranelift_module::{Linkage, Module as _};
 
 pub(in crate::device::cpu) use call::PROVIDED;
 pub(super) use float::is_simple_bound;
 pub(super) use integer::{condition as int_condition, float_condition};
 pub(super) use memory::Checked;
+pub(super) use walk::{Walk, kernel};
 
 pub(super) use crate::device::cpu::place::Unsupported;
 
 use super::{
-    Schedule, Unit,
+    Resume, Schedule, Unit,
     kernel::{ResumePoint, SiteKind},
     known::Known,
-    lanes,
     place::Place,
     sites::Sites,
     sync,
@@ -54,193 +54,89 @@ use crate::{
     },
     ptx::{
         ast::{Body, Function, FunctionKind, LocationId, Statement},
-        cfg::{Cfg, Liveness},
         inst::{Instruction, Op},
         operand::{Label, Operand, Reg},
         types::Type,
     },
 };
+use imports::Imports;
+use threads::Thread;
 
 /// What a device function returns where the thread has ended by `exit`.
 const EXITED: i64 = 1;
-/// Local memory of a thread of a kernel that calls device functions, for their frames.
-const STACK_BYTES: u64 = 32 << 10;
 
 /// What the lowering of one instruction gives.
 pub(super) type Step<T = ()> = std::result::Result<T, Unsupported<'static>>;
 
-/// What is known of a function once it is lowered.
-pub(super) struct Lowered {
-    pub(super) schedule: Schedule,
-    pub(super) shared_bytes: u64,
-    pub(super) frame_bytes: u64,
-    pub(super) local_bytes: u64,
-    pub(super) spill_bytes: usize,
-    pub(super) calls: bool,
-    pub(super) yields: bool,
-    pub(super) flushes: bool,
-    pub(super) entry_site: u32,
-    /// Whether threads run side by side, each with local memory of its own.
-    pub(super) lanes: bool,
-    pub(super) resumes: Vec<ResumePoint>,
-}
-
-/// A function on its way.
+/// A function on its way to CLIF, for one thread at a time.
 pub(super) struct Lower<'a, 'f> {
+    /// The CLIF function.
     pub(super) b: FunctionBuilder<'f>,
-    pub(super) unit: &'a Unit<'a>,
-    pub(super) code: &'f mut JITModule,
-    /// The function's index in the module.
-    index: usize,
-    pub(super) function: &'a Function,
-    pub(super) body: &'a Body,
-    pub(super) plan: sync::Plan,
-    /// How groups of threads run side by side, where they do.
-    pub(super) lanes: Option<lanes::Plan>,
-    pub(super) frame: &'a Frame,
-    /// Registers that hold an address known when compiling.
-    pub(super) known: Known,
-    pub(super) windows: Windows,
+    imports: Imports<'f>,
+    source: Source<'a>,
+    /// Where threads wait, and what follows from that.
+    plan: sync::Plan,
+    /// How far the memory reaches that arguments point into.
+    windows: Windows,
+    /// Where stopped threads are said to have stopped.
     sites: &'f mut Sites<'a>,
-    registers: Vec<Variable>,
-    pub(super) labels: Vec<Block>,
-    /// Which labels begin a loop.
-    headers: Vec<bool>,
+    /// The source line of what is made now.
+    location: Option<LocationId>,
     /// The context's address.
-    pub(super) context: Value,
+    context: Value,
     /// Addresses of the parameters and results of a device function; what a kernel is called with.
     arguments: Vec<Value>,
-    pub(super) thread: Thread,
-    /// The carry flag.
-    carry: Variable,
-    hosts: HashMap<&'static str, FuncRef>,
+    thread: Thread,
+    targets: Targets,
     /// Where a stopped thread leaves: site and address are its parameters.
     stop: Block,
-    /// Where a thread goes that has ended or waits (kernels).
-    pub(super) next: Block,
-    /// First byte of the thread's frame in local memory.
-    pub(super) local: Variable,
-    pub(super) location: Option<LocationId>,
     /// An access was compiled that does not lie in its place.
-    pub(super) outside: bool,
+    outside: bool,
 }
 
-/// The thread whose turn it is, in a kernel.
-pub(super) struct Thread {
-    pub(super) index: Variable,
-    pub(super) x: Variable,
-    pub(super) y: Variable,
-    pub(super) z: Variable,
-    /// How many threads wait.
-    pub(super) waiting: Variable,
-    /// Turns round loops in which it may wait for others, since its turn began.
-    pub(super) turns: Variable,
+/// What is known of a function before its code is made.
+pub(super) struct Source<'a> {
+    pub(super) unit: &'a Unit<'a>,
+    /// The function's index in the module.
+    pub(super) index: usize,
+    pub(super) function: &'a Function,
+    pub(super) body: &'a Body,
+    pub(super) frame: &'a Frame,
+    /// How many frames of local memory a kernel has whose threads never wait: they take turns in using them.
+    pub(super) frames: i64,
+    /// Registers that hold an address known when compiling.
+    pub(super) known: Known,
+    /// Which labels begin a loop.
+    pub(super) headers: Vec<bool>,
 }
 
-impl Thread {
-    fn new(b: &mut FunctionBuilder<'_>) -> Self {
-        let mut declare = || b.declare_var(types::I32);
-        Self {
-            index: declare(),
-            x: declare(),
-            y: declare(),
-            z: declare(),
-            waiting: declare(),
-            turns: declare(),
-        }
-    }
+/// Where branches and ends lead.
+#[derive(Clone)]
+pub(super) struct Targets {
+    labels: Vec<Block>,
+    /// Where a kernel's thread goes that has ended or waits.
+    next: Block,
 }
 
-/// Lowers `function` into `clif`.
-pub(super) fn function<'a, 'f>(
-    unit: &'a Unit<'a>,
-    index: usize,
-    function: &'a Function,
-    code: &'f mut JITModule,
-    clif: &'f mut ir::Function,
-    builder: &'f mut FunctionBuilderContext,
-    sites: &'f mut Sites<'a>,
-) -> Result<Lowered> {
-    let Some(body) = &function.body else { return Err(super::internal("a function without body")) };
-    let cfg = Cfg::new(body);
-    unit.limits.check_flow(&function.name, &cfg)?;
-    let liveness = Liveness::new(body, &cfg, &[]);
-    unit.limits.check_registers(&function.name, body, &cfg, &liveness)?;
-    let mut plan = sync::Plan::new(function, body, &cfg, &liveness);
-    unit.limits.check_kept(&function.name, &plan)?;
-    let headers = super::flow::loop_headers(body, &cfg);
-    let Some(frame) = unit.layout.frame(index) else {
-        return Err(super::internal("a function without a frame"));
-    };
-    let known = Known::new(body);
-    let windows = Windows::new(unit, index, function, body);
-    let mut b = FunctionBuilder::new(clif, builder);
-    let lanes = lanes::Plan::new(&mut b, function, body, (&cfg, &liveness), &plan, unit.lanes);
-    plan.spill_bytes = lanes.as_ref().map_or(plan.spill_bytes, lanes::Plan::spill_bytes);
-    let entry = b.create_block();
-    b.append_block_params_for_function_params(entry);
-    b.switch_to_block(entry);
-    let arguments = b.block_params(entry).to_vec();
-    let registers = body.registers.types().iter().map(|ty| b.declare_var(clif_type(*ty))).collect();
-    let labels = body.labels.iter().map(|_| b.create_block()).collect();
-    let thread = Thread::new(&mut b);
-    let (stop, next) = (b.create_block(), b.create_block());
-    let (carry, local) = (b.declare_var(types::I8), b.declare_var(types::I64));
-    b.set_cold_block(stop);
-    let first = body.instructions().find_map(|i| i.location);
-    let entry_site = sites.add(SiteKind::Poll, first);
-    let mut lower = Lower {
-        b,
-        unit,
-        code,
-        index,
-        function,
-        body,
-        plan,
-        lanes,
-        frame,
-        known,
-        windows,
-        sites,
-        registers,
-        labels,
-        headers,
-        context: arguments[0],
-        arguments: arguments[1..].to_vec(),
-        thread,
-        carry,
-        hosts: HashMap::new(),
-        stop,
-        next,
-        local,
-        location: first,
-        outside: false,
-    };
-    match function.kind {
-        FunctionKind::Entry => lower.kernel()?,
-        FunctionKind::Func => lower.device_function()?,
+impl Targets {
+    pub(super) fn new(labels: Vec<Block>, next: Block) -> Self {
+        Self { labels, next }
     }
-    if lower.outside {
-        return Err(super::internal("an access outside its place"));
+
+    /// Blocks for a body's labels.
+    pub(super) fn labels(b: &mut FunctionBuilder<'_>, body: &Body) -> Vec<Block> {
+        body.labels.iter().map(|_| b.create_block()).collect()
     }
-    let config = lower.code.target_config();
-    lower.b.seal_all_blocks();
-    let calls = lower.plan.calls;
-    let lowered = Lowered {
-        schedule: lower.plan.schedule,
-        shared_bytes: lower.frame.shared_bytes,
-        frame_bytes: lower.frame.local_bytes,
-        local_bytes: lower.frame.local_bytes + if calls { STACK_BYTES } else { 0 },
-        spill_bytes: lower.plan.spill_bytes,
-        calls,
-        yields: !lower.plan.spins.is_empty(),
-        flushes: lower.plan.flushes,
-        entry_site,
-        lanes: lower.lanes.is_some(),
-        resumes: std::mem::take(&mut lower.plan.resumes),
-    };
-    lower.b.finalize(config);
-    Ok(lowered)
+
+    /// The block of a label.
+    pub(super) fn label(&self, label: Label) -> Block {
+        self.labels[label.0 as usize]
+    }
+
+    /// Where a kernel's thread goes that has ended or waits.
+    pub(super) fn next(&self) -> Block {
+        self.next
+    }
 }
 
 /// The CLIF type of a register of this type.
@@ -270,52 +166,106 @@ pub(super) fn int_type(bytes: u32) -> ir::Type {
     }
 }
 
-impl Lower<'_, '_> {
+impl<'a, 'f> Lower<'a, 'f> {
+    /// Begins with the entry of the CLIF function.
+    pub(super) fn new(
+        mut b: FunctionBuilder<'f>,
+        code: &'f mut JITModule,
+        source: Source<'a>,
+        plan: sync::Plan,
+        sites: &'f mut Sites<'a>,
+    ) -> Self {
+        let body = source.body;
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let arguments = b.block_params(entry).to_vec();
+        let labels = Targets::labels(&mut b, body);
+        let thread = Thread::new(&mut b, body);
+        let [stop, next] = [(); 2].map(|()| b.create_block());
+        b.set_cold_block(stop);
+        Self {
+            b,
+            imports: Imports::new(code),
+            windows: Windows::new(source.unit, source.index, source.function, body),
+            source,
+            plan,
+            sites,
+            location: body.instructions().find_map(|i| i.location),
+            context: arguments[0],
+            arguments: arguments[1..].to_vec(),
+            thread,
+            targets: Targets::new(labels, next),
+            stop,
+            outside: false,
+        }
+    }
+
+    /// Ends the CLIF function, and says where its threads wait.
+    pub(super) fn finish(mut self) -> Result<sync::Plan> {
+        if self.outside {
+            return Err(super::internal("an access outside its place"));
+        }
+        self.b.seal_all_blocks();
+        self.b.finalize(self.imports.target_config());
+        Ok(self.plan)
+    }
+
+    // What others ask of it -------------------------------------------------------------------------
+
     pub(super) fn is_kernel(&self) -> bool {
-        self.function.kind == FunctionKind::Entry
+        self.source.function.kind == FunctionKind::Entry
     }
 
+    pub(super) fn unit(&self) -> &'a Unit<'a> {
+        self.source.unit
+    }
+
+    pub(super) fn body(&self) -> &'a Body {
+        self.source.body
+    }
+
+    /// Where threads wait, and what follows from that.
+    pub(super) fn plan(&self) -> &sync::Plan {
+        &self.plan
+    }
+
+    /// Adds a place where threads wait, and gives its number, which is the state of the threads that wait there.
+    pub(super) fn add_resume(&mut self, kind: Resume, site: u32) -> u32 {
+        self.plan.resumes.push(ResumePoint { kind, site });
+        self.plan.resumes.len() as u32 - 1
+    }
+
+    pub(super) fn windows(&mut self) -> &mut Windows {
+        &mut self.windows
+    }
+
+    /// The context's address.
+    pub(super) fn context(&self) -> Value {
+        self.context
+    }
+
+    pub(super) fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// Makes branches and ends lead elsewhere, and says where they led before.
+    pub(super) fn replace_targets(&mut self, targets: Targets) -> Targets {
+        std::mem::replace(&mut self.targets, targets)
+    }
+
+    /// Has the translation fail at its end unless an access lies in its place.
+    pub(super) fn require_inside(&mut self, inside: bool) {
+        self.outside |= !inside;
+    }
+}
+
+impl Lower<'_, '_> {
     // Statements -----------------------------------------------------------------------------------
-
-    fn statements(&mut self, resumes: &[Block]) -> Result<()> {
-        let body = self.body;
-        let mut resumes = resumes.iter().copied();
-        for (index, statement) in body.statements.iter().enumerate() {
-            self.check_limits()?;
-            self.entry_point(index);
-            match statement {
-                Statement::Label(label) => {
-                    self.label(*label);
-                    self.join_point(index);
-                    if self.headers[label.0 as usize] {
-                        self.location = next_location(&body.statements[index..]).or(self.location);
-                        match self.plan.waits_at(index).then(|| resumes.next()).flatten() {
-                            Some(resume) => self
-                                .yield_turn(index, resume)
-                                .map_err(|what| super::internal(&format!("{what:?}")))?,
-                            None => self.poll(),
-                        }
-                    }
-                }
-                Statement::Instruction(instruction) => {
-                    self.join_point(index);
-                    let resume = self.plan.waits_at(index).then(|| resumes.next()).flatten();
-                    self.instruction(index, instruction, resume)
-                        .map_err(|what| self.sites.unsupported(instruction, what))?;
-                }
-                Statement::Pragma(_) => {}
-            }
-        }
-        // A body that does not end in `ret` returns all the same.
-        if !self.is_filled() {
-            self.leave(0);
-        }
-        Ok(())
-    }
 
     /// Whether the function may become larger than it is, and its translation take longer than it has.
     pub(super) fn check_limits(&self) -> Result<()> {
-        self.unit.limits.check(&self.function.name, self.b.func)
+        self.source.unit.limits.check(&self.source.function.name, self.b.func)
     }
 
     /// The error for an instruction that is not supported.
@@ -327,13 +277,27 @@ impl Lower<'_, '_> {
         self.sites.unsupported(instruction, what)
     }
 
-    /// A label of a group's way, and what stops its loops.
-    pub(super) fn group_label(&mut self, label: Label, index: usize) {
-        self.label(label);
-        if self.headers[label.0 as usize] {
-            let rest = &self.body.statements[index..];
+    /// Whether a loop begins at a label, the statement at `index`; if so, what is made next is for its first line.
+    pub(super) fn begins_loop(&mut self, label: Label, index: usize) -> bool {
+        let begins = self.source.headers[label.0 as usize];
+        if begins {
+            let rest = &self.source.body.statements[index..];
             self.location = next_location(rest).or(self.location);
-            self.poll();
+        }
+        begins
+    }
+
+    /// A turn of a loop begins: the thread looks whether it is to stop, or, where it may wait in the loop for others,
+    /// yields once in a while and goes on at `resume`.
+    fn turn_of_loop(&mut self, index: usize, resume: Option<Block>) -> Result<()> {
+        match resume {
+            Some(resume) => {
+                self.yield_turn(index, resume).map_err(|what| super::internal(&format!("{what:?}")))
+            }
+            None => {
+                self.poll();
+                Ok(())
+            }
         }
     }
 
@@ -344,11 +308,25 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn label(&mut self, label: Label) {
-        let block = self.labels[label.0 as usize];
+        let block = self.targets.label(label);
         if !self.is_filled() {
             self.b.ins().jump(block, &[]);
         }
         self.b.switch_to_block(block);
+    }
+
+    /// What is made next is for this instruction, and stands in a block even if nothing reaches it.
+    pub(super) fn begin_instruction(&mut self, instruction: &Instruction) {
+        self.open_block();
+        self.location = instruction.location.or(self.location);
+    }
+
+    /// Opens a block for what follows if the last one has its end already; nothing reaches that block.
+    pub(super) fn open_block(&mut self) {
+        if self.is_filled() {
+            let block = self.b.create_block();
+            self.b.switch_to_block(block);
+        }
     }
 
     pub(super) fn instruction(
@@ -357,12 +335,7 @@ impl Lower<'_, '_> {
         instruction: &Instruction,
         resume: Option<Block>,
     ) -> Step {
-        if self.is_filled() {
-            // Code that nothing reaches.
-            let block = self.b.create_block();
-            self.b.switch_to_block(block);
-        }
-        self.location = instruction.location.or(self.location);
+        self.begin_instruction(instruction);
         if let Op::Bra { .. } = instruction.op {
             return self.branch(instruction);
         }
@@ -393,7 +366,7 @@ impl Lower<'_, '_> {
     // Registers and operands -----------------------------------------------------------------------
 
     pub(super) fn variable(&self, reg: Reg) -> Variable {
-        self.registers[reg.0 as usize]
+        self.thread.register(reg)
     }
 
     /// The value of a register as one of type `ty`.
@@ -519,7 +492,7 @@ impl Lower<'_, '_> {
             return self.unpack(parts, value);
         }
         let reg = operand.reg().ok_or(Unsupported::Part("a destination of another kind"))?;
-        let value = self.fit(value, clif_type(self.body.registers.ty(reg)));
+        let value = self.fit(value, clif_type(self.source.body.registers.ty(reg)));
         self.b.def_var(self.variable(reg), value);
         Ok(())
     }
@@ -527,7 +500,7 @@ impl Lower<'_, '_> {
     /// Writes the first destination, `ty` extended by its sign where the register is wider.
     pub(super) fn set_extended(&mut self, operand: &Operand, value: Value, ty: Type) -> Step {
         let Some(reg) = operand.reg() else { return self.set_operand(operand, value) };
-        let wide = clif_type(self.body.registers.ty(reg));
+        let wide = clif_type(self.source.body.registers.ty(reg));
         let from = self.b.func.dfg.value_type(value);
         let value = if ty.is_signed() && from.is_int() && from.bytes() < wide.bytes() {
             let int = int_type(wide.bytes());
@@ -603,11 +576,7 @@ impl Lower<'_, '_> {
             let done = self.b.ins().iconst(types::I32, i64::from(DONE));
             self.store(done, state, 0);
         }
-        self.b.ins().jump(self.next, &[]);
-    }
-
-    pub(super) fn next_block(&self) -> Block {
-        self.next
+        self.b.ins().jump(self.targets.next, &[]);
     }
 
     /// Calls a function of the host.
@@ -617,24 +586,7 @@ impl Lower<'_, '_> {
         arguments: &[Value],
         result: ir::Type,
     ) -> Step<Value> {
-        let known = self.hosts.get(name).copied();
-        let callee = match known {
-            Some(callee) => callee,
-            None => {
-                let mut signature = self.code.make_signature();
-                for argument in arguments {
-                    let ty = self.b.func.dfg.value_type(*argument);
-                    signature.params.push(AbiParam::new(ty));
-                }
-                signature.returns.push(AbiParam::new(result));
-                let id = self.code.declare_function(name, Linkage::Import, &signature);
-                let id =
-                    id.map_err(|_| Unsupported::Part("a host function with two signatures"))?;
-                let callee = self.code.declare_func_in_func(id, self.b.func);
-                self.hosts.insert(name, callee);
-                callee
-            }
-        };
+        let callee = self.imports.host(&mut self.b, name, arguments, result)?;
         let call = self.b.ins().call(callee, arguments);
         Ok(self.b.inst_results(call)[0])
     }

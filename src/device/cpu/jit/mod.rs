@@ -3,9 +3,10 @@
 //! 1. [`inlining`]: device functions that wait become part of their callers.
 //! 2. [`Layout`]: variables, parameters and locals have their places.
 //! 3. [`flow`]: which registers live across the places where threads wait.
-//! 4. [`lower`]: each function becomes one CLIF function; a kernel's holds the loop over the threads of a block,
-//!    so that it is called once a block (or warp), not once a thread. Places where threads wait are resume
-//!    points ([`sync`]): the live registers go to memory, and the next thread's turn comes.
+//! 4. [`function`]: each function becomes one CLIF function, by [`lower`] and, where groups of threads run side by
+//!    side, by [`lanes`], too. A kernel's holds the loop over the threads of a block, so that it is called once a
+//!    block (or warp), not once a thread. Places where threads wait are resume points ([`sync`]): the live
+//!    registers are spilled, and the next thread's turn comes.
 //! 5. [`code`]: machine code in executable memory.
 //!
 //! All kernels of a module are compiled when it is loaded, so that what the device lacks is said then, not at a
@@ -13,6 +14,7 @@
 
 mod code;
 mod flow;
+mod function;
 mod images;
 mod inlining;
 mod kernel;
@@ -51,8 +53,8 @@ use crate::{
     device::{Error, FunctionInfo, Parameter, Result},
     ptx::ast::{Function, FunctionKind, Module},
 };
+use function::Lowered;
 use limits::Limits;
-use lower::Lowered;
 use sites::Sites;
 
 /// What all functions of a module share while they are compiled.
@@ -60,7 +62,6 @@ struct Unit<'a> {
     module: &'a Module,
     layout: &'a Layout<'a>,
     tables: Tables,
-    lanes: Lanes,
     limits: Limits,
     /// The compiled function of each PTX function that has a body, by its index.
     ids: Vec<Option<FuncId>>,
@@ -80,25 +81,28 @@ pub(super) fn compile(
     let layout = Layout::new(module, globals);
     let ids = declare(&mut code, module, &layout, &inlined)?;
     let reserves = flow::uses_reserved_shared(module);
-    let unit = Unit { module, layout: &layout, tables, lanes, limits: Limits::new(), ids };
+    let unit = Unit { module, layout: &layout, tables, limits: Limits::new(), ids };
     let mut sites = Sites::new(module, text);
     let mut kernels = Vec::new();
-    let (mut context, mut builder) = (Context::new(), FunctionBuilderContext::new());
+    let mut context = Context::new();
     for (index, function) in module.functions.iter().enumerate() {
         let Some(id) = unit.ids[index] else { continue };
-        context.clear();
-        context.func.signature = signature(function, &code);
-        context.func.name = ir::UserFuncName::user(0, id.as_u32());
-        let lowered = lower::function(
-            &unit,
-            index,
-            function,
-            &mut code,
-            &mut context.func,
-            &mut builder,
-            &mut sites,
-        )?;
-        unit.limits.check(&function.name, &context.func)?;
+        let mut lower = |lanes| {
+            context.clear();
+            context.func.signature = signature(function, &code);
+            context.func.name = ir::UserFuncName::user(0, id.as_u32());
+            let (clif, mut builder) = (&mut context.func, FunctionBuilderContext::new());
+            let own = (index, function);
+            let lowered =
+                function::lower(&unit, lanes, own, &mut code, clif, &mut builder, &mut sites)?;
+            unit.limits.check(&function.name, &context.func)?;
+            Ok(lowered)
+        };
+        let lowered = match lower(lanes) {
+            // Code for groups of threads makes it larger; without it, it may be within the limits.
+            Err(Error::Load { .. }) if lanes != Lanes::Never => lower(Lanes::Never),
+            lowered => lowered,
+        }?;
         code::define(&mut code, id, &mut context)?;
         let deep = unit.limits.needs_deep_stack(&function.name, &context.func)?;
         if function.kind == FunctionKind::Entry {

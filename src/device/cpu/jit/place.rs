@@ -1,7 +1,7 @@
 //! Memory that compiled code touches. Every load and every store that the compiler writes is of a [`Place`]: an address
 //! with the number of bytes there that are known to be good. How that is known says whoever makes the place: by a check
-//! that was compiled before it, or because the memory is our own (the context, a frame, the registers of threads that
-//! wait). That an access lies within its place is checked here, when it is compiled.
+//! that was compiled before it, or because the memory is our own (the context, a frame, the spilled registers of
+//! threads that wait). That an access lies within its place is checked here, when it is compiled.
 
 use cranelift_codegen::{
     cursor::{Cursor, FuncCursor},
@@ -57,7 +57,7 @@ impl Lower<'_, '_> {
 
     /// Where the bytes lie; an access outside its place is a mistake of the compiler, and fails the compilation.
     fn part(&mut self, place: Place, at: i64, bytes: u32) -> (Value, i32) {
-        self.outside |= !place.holds(at, bytes);
+        self.require_inside(place.holds(at, bytes));
         let offset = place.offset.wrapping_add(at);
         match i32::try_from(offset) {
             Ok(offset) => (place.base, offset),

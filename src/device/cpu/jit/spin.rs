@@ -1,6 +1,6 @@
 //! Loops in which a thread may wait for something that another thread is yet to do: a lock that is given back, a
 //! flag that is set, the barrier of a grid. Threads of a block take turns on one core, so such a loop must not
-//! keep the turn for ever. Where it begins, the thread counts; once in a while it stores its registers as at a
+//! keep the turn for ever. Where it begins, the thread counts; once in a while it spills its registers as at a
 //! barrier, and the others run before its next turn.
 //!
 //! Any loop with an atomic operation or a strong load (volatile, relaxed, acquire) counts, since nobody can tell
@@ -13,7 +13,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, condcodes::IntCC, types};
 
 use super::{
     Resume,
-    kernel::{ResumePoint, SiteKind},
+    kernel::SiteKind,
     lower::{Lower, Step, Unsupported},
     place::Place,
 };
@@ -116,11 +116,9 @@ fn only_waits(body: &Body, cfg: &Cfg, blocks: &[BlockId]) -> bool {
 impl Lower<'_, '_> {
     /// The beginning of a loop in which the thread may have to yield; it goes on in `resume`.
     pub(super) fn yield_turn(&mut self, at: usize, resume: Block) -> Step {
-        let waits = self.plan.spins.iter().any(|spin| spin.at == at && spin.waits);
-        let count = self.b.use_var(self.thread.turns);
+        let waits = self.plan().spins.iter().any(|spin| spin.at == at && spin.waits);
         let weight = if waits { WAIT_WEIGHT } else { 1 };
-        let count = self.b.ins().iadd_imm_s(count, weight);
-        self.b.def_var(self.thread.turns, count);
+        let count = self.count_turn(weight);
         let due = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, count, LIMIT);
         let [yield_turn, on] = [(); 2].map(|()| self.b.create_block());
         self.b.set_cold_block(yield_turn);
@@ -130,15 +128,14 @@ impl Lower<'_, '_> {
         self.b.switch_to_block(yield_turn);
         self.poll();
         let site = self.site(SiteKind::Poll);
-        let state = self.plan.resumes.len() as u32;
-        self.plan.resumes.push(ResumePoint { kind: Resume::Yield { waits }, site });
-        let point = self.plan.points.binary_search(&at);
+        let state = self.add_resume(Resume::Yield { waits }, site);
+        let point = self.plan().points.binary_search(&at);
         let point = point.map_err(|_| Unsupported::Part("not a place to wait"))?;
-        let kept = self.plan.kept(point).to_vec();
-        self.suspend(&kept, state | YIELDED);
+        let spills = self.plan().spills(point).to_vec();
+        self.suspend(&spills, state | YIELDED);
 
         self.b.switch_to_block(resume);
-        self.read_back(&kept);
+        self.reload(&spills);
         self.b.ins().jump(on, &[]);
         self.b.switch_to_block(on);
         Ok(())

@@ -1,6 +1,6 @@
-//! Places where threads wait for each other. A thread that comes to one writes its live registers, what it
+//! Places where threads wait for each other. A thread that comes to one spills its live registers, writes what it
 //! hands over and where it is to memory, and the next thread has its turn; once the host lets it go on, it is
-//! entered again there and reads them back. So barriers may stand in loops and in divergent code, and threads
+//! entered again there and reloads them. So barriers may stand in loops and in divergent code, and threads
 //! may have ended before.
 //!
 //! Registers lie as structures of arrays, so that later several threads can be loaded as one vector. The stride
@@ -34,12 +34,12 @@ use crate::{
 /// Bytes between two register arrays beyond their length.
 const SKEW: usize = 64;
 
-/// Where a function's threads wait, and what they keep meanwhile.
+/// Where a function's threads wait, and what they spill meanwhile.
 pub(super) struct Plan {
     /// Statements at which threads wait or yield, increasing.
     pub(super) points: Vec<usize>,
-    /// Live registers at each, and where they are kept.
-    kept: Vec<Vec<(Reg, usize)>>,
+    /// Live registers at each, and where they are spilled.
+    spills: Vec<Vec<(Reg, usize)>>,
     /// Loops in which threads yield.
     pub(super) spins: Vec<Spin>,
     pub(super) schedule: Schedule,
@@ -67,7 +67,7 @@ impl Plan {
         let mut points: Vec<usize> = waiting.chain(spins.iter().map(|spin| spin.at)).collect();
         points.sort_unstable();
         let live = flow::live_after(body, cfg, liveness, &points);
-        let (kept, spill_bytes) = lay_out(body, live);
+        let (spills, spill_bytes) = lay_out(body, live);
         let schedule = if points.is_empty() {
             Schedule::Free
         } else if body.instructions().all(is_plain) {
@@ -78,7 +78,7 @@ impl Plan {
         let calls = body.instructions().any(|i| matches!(i.op, Op::Call { .. }));
         Self {
             points,
-            kept,
+            spills,
             spins,
             schedule,
             spill_bytes,
@@ -93,14 +93,14 @@ impl Plan {
         self.points.binary_search(&statement).is_ok()
     }
 
-    /// How many registers are kept at the point with the most.
-    pub(super) fn most_kept(&self) -> usize {
-        self.kept.iter().map(Vec::len).max().unwrap_or(0)
+    /// How many registers are spilled at the point with the most.
+    pub(super) fn most_spills(&self) -> usize {
+        self.spills.iter().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// The registers that are kept at a point, and where.
-    pub(super) fn kept(&self, point: usize) -> &[(Reg, usize)] {
-        &self.kept[point]
+    /// The registers that are spilled at a point, and where.
+    pub(super) fn spills(&self, point: usize) -> &[(Reg, usize)] {
+        &self.spills[point]
     }
 }
 
@@ -111,20 +111,20 @@ impl Plan {
 fn lay_out(body: &Body, points: Vec<Vec<Reg>>) -> (Vec<Vec<(Reg, usize)>>, usize) {
     const WIDTHS: [usize; 3] = [16, 8, 4];
     let width = |reg: Reg| clif_type(body.registers.ty(reg)).bytes().max(4) as usize;
-    let mut kept: Vec<Vec<(Reg, usize)>> = points.iter().map(|_| Vec::new()).collect();
+    let mut spills: Vec<Vec<(Reg, usize)>> = points.iter().map(|_| Vec::new()).collect();
     let mut start = 0;
     for of_width in WIDTHS {
         let array_bytes = of_width * MAX_THREADS + SKEW;
         let mut arrays = 0;
-        for (regs, kept) in points.iter().zip(&mut kept) {
+        for (regs, spills) in points.iter().zip(&mut spills) {
             let regs = regs.iter().copied().filter(|&reg| width(reg) == of_width);
-            let before = kept.len();
-            kept.extend(regs.enumerate().map(|(index, reg)| (reg, start + index * array_bytes)));
-            arrays = arrays.max(kept.len() - before);
+            let before = spills.len();
+            spills.extend(regs.enumerate().map(|(index, reg)| (reg, start + index * array_bytes)));
+            arrays = arrays.max(spills.len() - before);
         }
         start += arrays * array_bytes;
     }
-    (kept, start)
+    (spills, start)
 }
 
 /// What a thread waits for at this instruction, if it does.
@@ -199,45 +199,42 @@ impl Lower<'_, '_> {
     pub(super) fn wait(&mut self, at: usize, instruction: &Instruction, resume: Block) -> Step {
         let kind = resume_kind(instruction).ok_or(Unsupported::Part("not a place to wait"))?;
         let site = self.site(SiteKind::Wait);
-        let state = self.plan.resumes.len() as u32;
-        self.plan.resumes.push(ResumePoint { kind, site });
-        if self.plan.schedule == Schedule::Warp {
+        let state = self.add_resume(kind, site);
+        if self.plan().schedule == Schedule::Warp {
             self.hand_over(instruction, kind)?;
         }
-        let point = self.plan.points.binary_search(&at);
+        let point = self.plan().points.binary_search(&at);
         let point = point.map_err(|_| Unsupported::Part("not a place to wait"))?;
-        let kept = self.plan.kept(point).to_vec();
-        self.suspend(&kept, state | BLOCKED);
+        let spills = self.plan().spills(point).to_vec();
+        self.suspend(&spills, state | BLOCKED);
 
         self.b.switch_to_block(resume);
-        self.read_back(&kept);
+        self.reload(&spills);
         self.receive(instruction)
     }
 
-    /// Stores what the thread keeps and its state; the next thread's turn comes.
-    pub(super) fn suspend(&mut self, kept: &[(Reg, usize)], state: u32) {
-        self.keep(kept);
+    /// Spills the registers of the thread and stores its state; the next thread's turn comes.
+    pub(super) fn suspend(&mut self, spills: &[(Reg, usize)], state: u32) {
+        self.spill(spills);
         let place = self.state_place(1);
         let state = self.b.ins().iconst(types::I32, i64::from(state));
         self.store(state, place, 0);
-        let waiting = self.b.use_var(self.thread.waiting);
-        let waiting = self.b.ins().iadd_imm_u(waiting, 1);
-        self.b.def_var(self.thread.waiting, waiting);
-        let next = self.next_block();
+        self.count_waiting(1);
+        let next = self.targets().next();
         self.b.ins().jump(next, &[]);
     }
 
     /// Where this thread's element lies in an array of elements of `bytes` bytes, less the array's offset.
     pub(super) fn element(&mut self, base: Value, bytes: u32) -> Value {
-        let index = self.b.use_var(self.thread.index);
+        let index = self.current_index();
         let wide = self.b.ins().uextend(types::I64, index);
         let offset = self.b.ins().ishl_imm_u(wide, i64::from(bytes.trailing_zeros()));
         self.b.ins().iadd(base, offset)
     }
 
-    /// Where registers of so many bytes are kept, of so many threads from the one whose turn it is, in an array at
-    /// `offset` in the registers of waiting threads.
-    pub(super) fn kept_place(&mut self, offset: usize, bytes: u32, threads: usize) -> Place {
+    /// Where registers of so many bytes are spilled, of so many threads from the one whose turn it is, in an array at
+    /// `offset` in the spilled registers of waiting threads.
+    pub(super) fn spill_place(&mut self, offset: usize, bytes: u32, threads: usize) -> Place {
         let spill = self.context_u64(offset_of!(Context, spill));
         let address = self.element(spill, bytes);
         Place::new(address, offset as i64, u64::from(bytes) * threads as u64)
@@ -250,20 +247,20 @@ impl Lower<'_, '_> {
         Place::new(address, field as i64, bytes.into())
     }
 
-    fn keep(&mut self, kept: &[(Reg, usize)]) {
-        for &(reg, offset) in kept {
+    fn spill(&mut self, spills: &[(Reg, usize)]) {
+        for &(reg, offset) in spills {
             let value = self.b.use_var(self.variable(reg));
             let value = self.widened(value);
-            let place = self.kept_place(offset, self.b.func.dfg.value_type(value).bytes(), 1);
+            let place = self.spill_place(offset, self.b.func.dfg.value_type(value).bytes(), 1);
             self.store(value, place, 0);
         }
     }
 
-    pub(super) fn read_back(&mut self, kept: &[(Reg, usize)]) {
-        for &(reg, offset) in kept {
-            let ty = clif_type(self.body.registers.ty(reg));
+    pub(super) fn reload(&mut self, spills: &[(Reg, usize)]) {
+        for &(reg, offset) in spills {
+            let ty = clif_type(self.body().registers.ty(reg));
             let stored = if ty.bytes() < 4 { types::I32 } else { ty };
-            let place = self.kept_place(offset, stored.bytes(), 1);
+            let place = self.spill_place(offset, stored.bytes(), 1);
             let value = self.load(stored, place, 0);
             let value = self.fit(value, ty);
             self.b.def_var(self.variable(reg), value);
@@ -365,7 +362,8 @@ impl Lower<'_, '_> {
         let id = self.b.ins().band_imm_u(id, 15);
         let id = self.b.ins().uextend(types::I64, id);
         let offset = self.b.ins().ishl_imm_u(id, 2);
-        let address = self.b.ins().iadd(self.context, offset);
+        let context = self.context();
+        let address = self.b.ins().iadd(context, offset);
         let place = Place::new(address, offset_of!(Context, arrived) as i64, 4);
         let count = self.load(types::I32, place, 0);
         let count = self.b.ins().iadd_imm_u(count, 1);

@@ -164,7 +164,7 @@ impl Lower<'_, '_> {
     ) -> Option<Value> {
         let Checked { bytes, write, .. } = checked;
         let is_global = matches!(checked.space, Some(Space::Global) | None);
-        let argument = self.windows.argument(address.base).filter(|_| is_global)?;
+        let argument = self.windows().argument(address.base).filter(|_| is_global)?;
         if !bytes.is_power_of_two() || i64::from(bytes) > ALIGNMENT {
             return None;
         }
@@ -179,11 +179,11 @@ impl Lower<'_, '_> {
     }
 
     fn window(&mut self, kind: Kind) -> (Value, Value) {
-        if let Some(made) = self.windows.made.get(&kind) {
+        if let Some(made) = self.windows().made.get(&kind) {
             return *made;
         }
         let (argument, write, shift, span) = kind;
-        let mask = self.unit.tables.chunk_mask as i64;
+        let mask = self.unit().tables.chunk_mask as i64;
         let tables = offset_of!(Context, arena);
         let ends = match write {
             true => offset_of!(Tables, write_ends),
@@ -215,7 +215,7 @@ impl Lower<'_, '_> {
         let none = cursor.ins().iconst(types::I64, 0);
         let length = cursor.ins().select(fine, length, none);
         let end = cursor.ins().ushr_imm_u(length, i64::from(shift));
-        self.windows.made.insert(kind, (pointer, end));
+        self.windows().made.insert(kind, (pointer, end));
         (pointer, end)
     }
 
@@ -237,15 +237,15 @@ impl Lower<'_, '_> {
         let [bytes, how] =
             [checked.bytes, how].map(|v| self.b.ins().iconst(types::I32, i64::from(v)));
         let distance = self.b.ins().iconst(types::I64, stride);
-        let arguments = [self.context, first, distance, bytes, how];
+        let arguments = [self.context(), first, distance, bytes, how];
         let lane = self.host("warpaint_misplaced_lane", &arguments, types::I32)?;
         let fine = self.b.ins().icmp_imm_u(IntCC::Equal, lane, LANES as i64);
         self.b.ins().brif(fine, on, &[], stop, &[]);
 
         self.b.switch_to_block(stop);
-        let index = self.b.use_var(self.thread.index);
+        let index = self.current_index();
         let at_fault = self.b.ins().iadd(index, lane);
-        self.b.def_var(self.thread.index, at_fault);
+        self.set_current_index(at_fault);
         let wide = self.b.ins().uextend(types::I64, lane);
         let step = self.b.ins().imul_imm_s(wide, stride);
         let address = self.b.ins().iadd(first, step);
@@ -254,7 +254,7 @@ impl Lower<'_, '_> {
         let site = self.site(kind);
         self.stop_at(site, address);
         self.b.switch_to_block(on);
-        self.b.def_var(self.thread.index, index);
+        self.set_current_index(index);
         Ok(())
     }
 }

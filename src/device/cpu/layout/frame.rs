@@ -13,8 +13,11 @@ use crate::ptx::{
 /// Parameters of any type may lie at a multiple of so many bytes.
 const TEMPORARY_ALIGNMENT: u64 = 16;
 
-/// Dynamic shared memory starts at a multiple of so many bytes.
+/// Dynamic shared memory starts at a multiple of so many bytes, or of more where a variable asks for it.
 const DYNAMIC_ALIGNMENT: u64 = 16;
+
+/// The largest alignment that is kept.
+const MOST_ALIGNMENT: u64 = 4096;
 
 /// The memory of one function's own.
 #[derive(Debug, Default)]
@@ -32,13 +35,15 @@ pub(in crate::device::cpu) struct Frame {
 }
 
 impl Frame {
-    /// Of `function`, which uses `shared` memory, of which the module's own variables take `module_bytes`.
+    /// Of `function`, which uses `shared` memory, of which the module's own variables take `module_bytes`. Frames stand
+    /// on one another, so that each takes a multiple of the [`alignment`] of all.
     pub(super) fn new(
         module: &Module,
         function: &Function,
         body: &Body,
         shared: Shared,
         module_bytes: u64,
+        alignment: u64,
     ) -> Self {
         let mut frame = Self::default();
         if shared.of_module {
@@ -51,9 +56,10 @@ impl Frame {
         }
         frame.temporaries = frame.local_bytes.next_multiple_of(TEMPORARY_ALIGNMENT);
         let most = body.instructions().map(|i| temporary_bytes(module, body, i)).max();
-        frame.local_bytes = frame.temporaries + most.unwrap_or(0);
-        if shared.dynamic {
-            frame.shared_bytes = frame.shared_bytes.next_multiple_of(DYNAMIC_ALIGNMENT);
+        frame.local_bytes = (frame.temporaries + most.unwrap_or(0)).next_multiple_of(alignment);
+        if shared.dynamic_alignment > 0 {
+            let asked = u64::from(shared.dynamic_alignment).min(MOST_ALIGNMENT);
+            frame.shared_bytes = frame.shared_bytes.next_multiple_of(asked.max(DYNAMIC_ALIGNMENT));
         }
         let mut end = 0u64;
         for param in &function.params {
@@ -105,6 +111,15 @@ impl Frame {
     pub(in crate::device::cpu) fn temporaries(&self) -> Temporaries {
         Temporaries { end: self.temporaries }
     }
+}
+
+/// What frames of local memory are to be aligned to: what the variable asks for that asks for most.
+pub(super) fn alignment(module: &Module) -> u64 {
+    let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+    let locals = bodies.flat_map(|body| &body.locals);
+    let of_frames = locals.filter(|v| matches!(v.space, Space::Local | Space::Param));
+    let most = of_frames.map(|variable| u64::from(variable.alignment())).max().unwrap_or(0);
+    most.clamp(TEMPORARY_ALIGNMENT, MOST_ALIGNMENT)
 }
 
 /// The bytes that a call needs for what is passed in registers.

@@ -12,15 +12,15 @@ use crate::ptx::{
 pub(super) struct Shared {
     /// Variables of the module.
     pub(super) of_module: bool,
-    /// Dynamic shared memory.
-    pub(super) dynamic: bool,
+    /// What dynamic shared memory is to be aligned to, in bytes; 0 where none is used.
+    pub(super) dynamic_alignment: u32,
 }
 
 impl Shared {
     fn join(self, other: Self) -> Self {
         Self {
             of_module: self.of_module || other.of_module,
-            dynamic: self.dynamic || other.dynamic,
+            dynamic_alignment: self.dynamic_alignment.max(other.dynamic_alignment),
         }
     }
 }
@@ -30,6 +30,7 @@ impl Shared {
 pub(in crate::device::cpu) struct Reach {
     reached: Vec<bool>,
     shared: Vec<Shared>,
+    calls: Vec<Vec<usize>>,
 }
 
 impl Reach {
@@ -37,7 +38,33 @@ impl Reach {
         let calls = calls(module);
         let own = module.functions.iter().map(|function| own_shared(module, function));
         let own = own.chain([Shared::default()]).collect();
-        Self { reached: reached(module, &calls), shared: joined(own, &calls) }
+        Self { reached: reached(module, &calls), shared: joined(own, &calls), calls }
+    }
+
+    /// For each function the most bytes that frames take along a chain of calls that begins with it, where a frame of
+    /// a function takes `bytes`. Functions that call themselves, directly or not, count once.
+    pub(super) fn deepest(&self, bytes: impl Fn(usize) -> u64) -> Vec<u64> {
+        // None: not finished.
+        let mut deepest = vec![None; self.calls.len()];
+        let mut is_begun = vec![false; self.calls.len()];
+        for start in 0..self.calls.len() {
+            let mut open = Vec::new();
+            if !std::mem::replace(&mut is_begun[start], true) {
+                open.push((start, self.calls[start].iter()));
+            }
+            while let Some((function, callees)) = open.last_mut() {
+                let Some(&callee) = callees.next() else {
+                    let below = self.calls[*function].iter().filter_map(|callee| deepest[*callee]);
+                    deepest[*function] = Some(bytes(*function) + below.max().unwrap_or(0));
+                    open.pop();
+                    continue;
+                };
+                if !std::mem::replace(&mut is_begun[callee], true) {
+                    open.push((callee, self.calls[callee].iter()));
+                }
+            }
+        }
+        deepest.into_iter().map(Option::unwrap_or_default).collect()
     }
 
     /// Whether a kernel may call the function, or it is one.
@@ -122,7 +149,7 @@ fn joined(mut shared: Vec<Shared>, calls: &[Vec<usize>]) -> Vec<Shared> {
     for (caller, callees) in calls.iter().enumerate() {
         callees.iter().for_each(|&callee| callers[callee].push(caller));
     }
-    // Each changes twice at most, since there are two flags.
+    // Each changes a few times at most: once by the flag, and by the alignments that there are.
     let mut open: Vec<usize> = (0..shared.len()).collect();
     while let Some(callee) = open.pop() {
         for &caller in &callers[callee] {
@@ -148,7 +175,9 @@ fn own_shared(module: &Module, function: &Function) -> Shared {
             Symbol::Param(_) | Symbol::Return(_) | Symbol::Function(_) => None,
         };
         let Some(variable) = variable else { continue };
-        shared.dynamic |= variable.is_dynamic();
+        if variable.is_dynamic() {
+            shared.dynamic_alignment = shared.dynamic_alignment.max(variable.alignment().max(1));
+        }
         let of_module = matches!(symbol, Symbol::Variable(_));
         let is_static = matches!(variable.space, Space::Shared | Space::SharedCta);
         shared.of_module |= of_module && is_static && !variable.is_dynamic();
@@ -190,11 +219,35 @@ mod tests {
         let reached = ["f", "g", "unused", "a", "b", "c", "d"].map(|n| reach.is_reached(of(n)));
         assert_eq!(reached, [true, true, false, true, true, true, true]);
         let (own, more) = (
-            Shared { of_module: true, dynamic: false },
-            Shared { of_module: false, dynamic: true },
+            Shared { of_module: true, dynamic_alignment: 0 },
+            Shared { of_module: false, dynamic_alignment: 1 },
         );
         // Only the address of `f` is taken: `b` may call nothing else.
         let found = ["a", "b", "c", "d"].map(|name| reach.shared(of(name)));
         assert_eq!(found, [Shared::default(), own, more, Shared::default()]);
+    }
+
+    #[test]
+    fn the_deepest_chain_of_calls_counts_each_function_once() {
+        let text = ".version 7.0
+            .target sm_80
+            .address_size 64
+            .func d() { ret; }
+            .func c();
+            .func b() { call c, (); call d, (); ret; }
+            .func c() { call b, (); ret; }
+            .visible .entry a() { call d, (); call b, (); ret; }
+            .visible .entry e() { ret; }";
+        let module = parse(text).unwrap();
+        let of = |name: &str| module.functions.iter().position(|f| f.name == name).unwrap();
+        let bytes = |index: usize| match module.functions.get(index).map(|f| f.name.as_str()) {
+            Some("a") => 1,
+            Some("b") => 10,
+            Some("c") => 100,
+            Some("d") => 1000,
+            _ => 0,
+        };
+        let deepest = Reach::new(&module).deepest(bytes);
+        assert_eq!(["a", "d", "e"].map(|name| deepest[of(name)]), [1011, 1000, 0]);
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::{
     super::{
+        compare,
         spec::{self, Form, Place},
         values,
     },
@@ -25,7 +26,7 @@ impl Writer<'_> {
             // bits.
             let truth = form.mnemonic.starts_with("set.")
                 && matches!(&form.destinations[..], [Place::Value(ty)] if ty.starts_with('f'));
-            if !truth && (!self.fast || is_fast(&form.mnemonic)) {
+            if !truth && !is_left_out(&form.mnemonic) && (!self.fast || is_fast(&form.mnemonic)) {
                 break form;
             }
         };
@@ -197,7 +198,31 @@ fn allows_constants(mnemonic: &str) -> bool {
 /// Whether NVIDIA's assembler (of driver 580, with and without optimisation) forgets what was there before where a
 /// guard does not hold.
 pub fn is_forgetful(mnemonic: &str) -> bool {
-    mnemonic.starts_with("set.") || mnemonic.starts_with("testp.")
+    let sums = ["vadd4.u32.u32.u32.add", "vsub4.u32.u32.u32.add"];
+    ["set.", "testp."].iter().any(|start| mnemonic.starts_with(start)) || sums.contains(&mnemonic)
+}
+
+/// Whether an instruction is not compared, since an NVIDIA device takes part that computes something else.
+pub fn is_left_out(mnemonic: &str) -> bool {
+    compare::asks_nvidia() && is_unlike_on_nvidia(mnemonic)
+}
+
+/// Whether NVIDIA's assembler (of driver 580) gives something else than what the PTX ISA's pseudo-code says.
+///
+/// It has scalar video instructions emulated: where they saturate, shift a product, or take a minimum or maximum of
+/// an intermediate result, that has fewer bits than the ISA's. And of a NaN whose payload is lost it makes an infinity,
+/// which `.satfinite` then makes the greatest number. Rounding up or down to halves does not flush.
+fn is_unlike_on_nvidia(mnemonic: &str) -> bool {
+    let (opcode, rest) = mnemonic.split_once('.').unwrap_or((mnemonic, ""));
+    let has = |words: &[&str]| rest.split('.').any(|word| words.contains(&word));
+    match opcode {
+        "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" => {
+            has(&["sat", "min", "max", "shr7", "shr15"])
+        }
+        "cvt" if has(&["tf32"]) => has(&["satfinite"]),
+        "cvt" => rest.ends_with("f16.f32") && has(&["ftz"]) && has(&["rp", "rm"]),
+        _ => false,
+    }
 }
 
 /// Whether a kernel of only such instructions may run with subnormals flushed by the processor.

@@ -8,7 +8,8 @@ use cranelift_codegen::ir::{
 };
 
 use super::{
-    super::lower::{Lower, Step, float_condition, int_condition},
+    super::lower::{Step, float_condition, int_condition},
+    GroupLower,
     value::{Parts, form},
 };
 use crate::ptx::{
@@ -19,7 +20,7 @@ use crate::ptx::{
     types::Type,
 };
 
-impl Lower<'_, '_> {
+impl GroupLower<'_, '_, '_> {
     /// The instruction on vectors; `false`, with nothing written, where it has no such form.
     pub(super) fn vector_arithmetic(&mut self, i: &Instruction) -> Step<bool> {
         if i.guard.is_some() {
@@ -101,33 +102,33 @@ impl Lower<'_, '_> {
             FloatOp::Mul(_) | FloatOp::Div(..) | FloatOp::Fma { .. } => (true, false),
             FloatOp::Rcp(..) | FloatOp::Copysign | FloatOp::Testp(_) => (true, false),
         };
-        if mode.ftz && ty == Type::F32 && !self.plan.flushes && may_be_tiny {
+        if mode.ftz && ty == Type::F32 && !self.lower.plan().flushes && may_be_tiny {
             return None;
         }
-        let flush = |lower: &mut Self, value: Value| match bits {
-            true => lower.vector_flushed_bits(value, ty, mode.ftz),
-            false => lower.vector_flushed(value, ty, mode.ftz),
+        let flush = |group: &mut Self, value: Value| match bits {
+            true => group.vector_flushed_bits(value, ty, mode.ftz),
+            false => group.vector_flushed(value, ty, mode.ftz),
         };
         let operands: Vec<Value> = operands.iter().map(|v| flush(self, *v)).collect();
-        let one = |lower: &mut Self| lower.all_lanes(form(ty).0, one_bits(ty));
+        let one = |group: &mut Self| group.all_lanes(form(ty).0, one_bits(ty));
         let value = match (op, operands.as_slice()) {
-            (FloatOp::Add(_), [a, b]) => self.b.ins().fadd(*a, *b),
-            (FloatOp::Sub(_), [a, b]) => self.b.ins().fsub(*a, *b),
-            (FloatOp::Mul(_), [a, b]) => self.b.ins().fmul(*a, *b),
-            (FloatOp::Div(..), [a, b]) => self.b.ins().fdiv(*a, *b),
-            (FloatOp::Fma { .. }, [a, b, c]) => self.b.ins().fma(*a, *b, *c),
-            (FloatOp::Sqrt(..), [a]) => self.b.ins().sqrt(*a),
+            (FloatOp::Add(_), [a, b]) => self.lower.b.ins().fadd(*a, *b),
+            (FloatOp::Sub(_), [a, b]) => self.lower.b.ins().fsub(*a, *b),
+            (FloatOp::Mul(_), [a, b]) => self.lower.b.ins().fmul(*a, *b),
+            (FloatOp::Div(..), [a, b]) => self.lower.b.ins().fdiv(*a, *b),
+            (FloatOp::Fma { .. }, [a, b, c]) => self.lower.b.ins().fma(*a, *b, *c),
+            (FloatOp::Sqrt(..), [a]) => self.lower.b.ins().sqrt(*a),
             (FloatOp::Rcp(..), [a]) => {
                 let one = one(self);
-                self.b.ins().fdiv(one, *a)
+                self.lower.b.ins().fdiv(one, *a)
             }
             (FloatOp::Approx { function: Function::Rsqrt, .. }, [a]) => {
                 let one = one(self);
-                let root = self.b.ins().sqrt(*a);
-                self.b.ins().fdiv(one, root)
+                let root = self.lower.b.ins().sqrt(*a);
+                self.lower.b.ins().fdiv(one, root)
             }
-            (FloatOp::Abs { .. }, [a]) => self.b.ins().fabs(*a),
-            (FloatOp::Neg { .. }, [a]) => self.b.ins().fneg(*a),
+            (FloatOp::Abs { .. }, [a]) => self.lower.b.ins().fabs(*a),
+            (FloatOp::Neg { .. }, [a]) => self.lower.b.ins().fneg(*a),
             (FloatOp::Copysign, [sign, magnitude]) => self.vector_copysign(*sign, *magnitude, ty),
             (FloatOp::Min(m), numbers) => self.vector_min_max(i, m, numbers, true)?,
             (FloatOp::Max(m), numbers) => self.vector_min_max(i, m, numbers, false)?,
@@ -143,9 +144,9 @@ impl Lower<'_, '_> {
         let top = if ty.bytes() == 8 { 1 << 63 } else { 1 << 31 };
         let [mask, rest] = [top, !top].map(|bits| self.all_lanes(int, bits));
         let [sign, magnitude] = [sign, magnitude].map(|v| self.recast(v, int));
-        let sign = self.b.ins().band(sign, mask);
-        let magnitude = self.b.ins().band(magnitude, rest);
-        let both = self.b.ins().bor(sign, magnitude);
+        let sign = self.lower.b.ins().band(sign, mask);
+        let magnitude = self.lower.b.ins().band(magnitude, rest);
+        let both = self.lower.b.ins().bor(sign, magnitude);
         self.recast(both, float)
     }
 
@@ -160,7 +161,8 @@ impl Lower<'_, '_> {
         if m.xorsign_abs || m.relu {
             return None;
         }
-        let magnitude = |value: &Value| if m.abs { self.b.ins().fabs(*value) } else { *value };
+        let magnitude =
+            |value: &Value| if m.abs { self.lower.b.ins().fabs(*value) } else { *value };
         let numbers: Vec<Value> = numbers.iter().map(magnitude).collect();
         let [a, b] = match numbers[..] {
             [a, b] => [a, b],
@@ -174,7 +176,7 @@ impl Lower<'_, '_> {
             let bound_first = super::super::lower::is_simple_bound(&i.src[0], least);
             let (a, bound) = if bound_first { (b, a) } else { (a, b) };
             let cc = if least { FloatCC::LessThan } else { FloatCC::GreaterThan };
-            let within = self.b.ins().fcmp(cc, a, bound);
+            let within = self.lower.b.ins().fcmp(cc, a, bound);
             return Some(self.vector_choose(within, a, bound));
         }
         Some(self.vector_number_min_max(m, a, b, least))
@@ -182,13 +184,14 @@ impl Lower<'_, '_> {
 
     /// As `number_min_max` for single threads.
     fn vector_number_min_max(&mut self, m: MinMax, a: Value, b: Value, least: bool) -> Value {
-        let value = if least { self.b.ins().fmin(a, b) } else { self.b.ins().fmax(a, b) };
+        let value =
+            if least { self.lower.b.ins().fmin(a, b) } else { self.lower.b.ins().fmax(a, b) };
         if m.nan {
-            let is_nan = self.b.ins().fcmp(FloatCC::Unordered, a, b);
+            let is_nan = self.lower.b.ins().fcmp(FloatCC::Unordered, a, b);
             return self.vector_canonical(is_nan, value, m.ty);
         }
-        let a_is_nan = self.b.ins().fcmp(FloatCC::Unordered, a, a);
-        let b_is_nan = self.b.ins().fcmp(FloatCC::Unordered, b, b);
+        let a_is_nan = self.lower.b.ins().fcmp(FloatCC::Unordered, a, a);
+        let b_is_nan = self.lower.b.ins().fcmp(FloatCC::Unordered, b, b);
         let value = self.vector_choose(b_is_nan, a, value);
         let b = self.vector_canonical(b_is_nan, b, m.ty);
         self.vector_choose(a_is_nan, b, value)
@@ -205,34 +208,34 @@ impl Lower<'_, '_> {
 
     /// `a` in the lanes of the mask, else `b`.
     pub(super) fn vector_choose(&mut self, mask: Value, a: Value, b: Value) -> Value {
-        let ty = self.b.func.dfg.value_type(a);
+        let ty = self.lower.b.func.dfg.value_type(a);
         let mask = self.recast(mask, ty);
-        self.b.ins().bitselect(mask, a, b)
+        self.lower.b.ins().bitselect(mask, a, b)
     }
 
     pub(super) fn vector_flushed(&mut self, value: Value, ty: Type, ftz: bool) -> Value {
-        if self.plan.flushes { value } else { self.vector_flushed_bits(value, ty, ftz) }
+        if self.lower.plan().flushes { value } else { self.vector_flushed_bits(value, ty, ftz) }
     }
 
-    fn vector_flushed_bits(&mut self, value: Value, ty: Type, ftz: bool) -> Value {
+    pub(super) fn vector_flushed_bits(&mut self, value: Value, ty: Type, ftz: bool) -> Value {
         if !ftz || ty != Type::F32 {
             return value;
         }
         let bits = self.recast(value, types::I32X4);
         let [exponent, sign, zero] =
             [0x7f80_0000, 0x8000_0000, 0].map(|b| self.all_lanes(types::I32X4, b));
-        let top = self.b.ins().band(bits, exponent);
-        let tiny = self.b.ins().icmp(IntCC::Equal, top, zero);
-        let sign = self.b.ins().band(bits, sign);
+        let top = self.lower.b.ins().band(bits, exponent);
+        let tiny = self.lower.b.ins().icmp(IntCC::Equal, top, zero);
+        let sign = self.lower.b.ins().band(bits, sign);
         let kept = self.vector_choose(tiny, sign, bits);
         self.recast(kept, types::F32X4)
     }
 
     pub(super) fn vector_clamp_unit(&mut self, value: Value, ty: Type) -> Value {
         let [one, zero] = [one_bits(ty), 0].map(|bits| self.all_lanes(form(ty).0, bits));
-        let above = self.b.ins().fcmp(FloatCC::GreaterThan, value, zero);
+        let above = self.lower.b.ins().fcmp(FloatCC::GreaterThan, value, zero);
         let value = self.vector_choose(above, value, zero);
-        let below = self.b.ins().fcmp(FloatCC::LessThan, value, one);
+        let below = self.lower.b.ins().fcmp(FloatCC::LessThan, value, one);
         self.vector_choose(below, value, one)
     }
 
@@ -242,25 +245,25 @@ impl Lower<'_, '_> {
             (Op::Add { mode, .. } | Op::Sub { mode, .. } | Op::Mad { mode, .. }, _) if mode.sat => {
                 return None;
             }
-            (Op::Add { .. }, [a, b]) => self.b.ins().iadd(*a, *b),
-            (Op::Sub { .. }, [a, b]) => self.b.ins().isub(*a, *b),
-            (Op::Mul { .. }, [a, b]) => self.b.ins().imul(*a, *b),
+            (Op::Add { .. }, [a, b]) => self.lower.b.ins().iadd(*a, *b),
+            (Op::Sub { .. }, [a, b]) => self.lower.b.ins().isub(*a, *b),
+            (Op::Mul { .. }, [a, b]) => self.lower.b.ins().imul(*a, *b),
             (Op::Mad { .. }, [a, b, c]) => {
-                let product = self.b.ins().imul(*a, *b);
-                self.b.ins().iadd(product, *c)
+                let product = self.lower.b.ins().imul(*a, *b);
+                self.lower.b.ins().iadd(product, *c)
             }
-            (Op::Neg { .. }, [a]) => self.b.ins().ineg(*a),
-            (Op::Abs { .. }, [a]) if word => self.b.ins().iabs(*a),
+            (Op::Neg { .. }, [a]) => self.lower.b.ins().ineg(*a),
+            (Op::Abs { .. }, [a]) if word => self.lower.b.ins().iabs(*a),
             (Op::Min(m), [a, b]) if word && !m.relu => match m.ty.is_signed() {
-                true => self.b.ins().smin(*a, *b),
-                false => self.b.ins().umin(*a, *b),
+                true => self.lower.b.ins().smin(*a, *b),
+                false => self.lower.b.ins().umin(*a, *b),
             },
             (Op::Max(m), [a, b]) if word && !m.relu => match m.ty.is_signed() {
-                true => self.b.ins().smax(*a, *b),
-                false => self.b.ins().umax(*a, *b),
+                true => self.lower.b.ins().smax(*a, *b),
+                false => self.lower.b.ins().umax(*a, *b),
             },
-            (Op::Logic { op, .. }, [a, b]) => self.logic(*op, *a, *b),
-            (Op::Not { .. }, [a]) => self.b.ins().bnot(*a),
+            (Op::Logic { op, .. }, [a, b]) => self.lower.logic(*op, *a, *b),
+            (Op::Not { .. }, [a]) => self.lower.b.ins().bnot(*a),
             _ => return None,
         })
     }
@@ -278,11 +281,11 @@ impl Lower<'_, '_> {
             if amount >= bits {
                 return self.all_lanes(vector, 0);
             }
-            let amount = self.b.ins().iconst(types::I32, amount);
+            let amount = self.lower.b.ins().iconst(types::I32, amount);
             match (left, signed) {
-                (true, _) => self.b.ins().ishl(part, amount),
-                (false, true) => self.b.ins().sshr(part, amount),
-                (false, false) => self.b.ins().ushr(part, amount),
+                (true, _) => self.lower.b.ins().ishl(part, amount),
+                (false, true) => self.lower.b.ins().sshr(part, amount),
+                (false, false) => self.lower.b.ins().ushr(part, amount),
             }
         });
         let shifted: Parts = shifted.collect();
@@ -331,7 +334,7 @@ impl Lower<'_, '_> {
 
     fn takes_word(&self, operand: &Operand) -> bool {
         matches!(operand, Operand::Sink)
-            || operand.reg().is_some_and(|reg| self.body.registers.ty(reg).bytes() == 4)
+            || operand.reg().is_some_and(|reg| self.lower.body().registers.ty(reg).bytes() == 4)
     }
 
     /// Words of two vectors in turn: the lower two of each, or the upper.
@@ -353,8 +356,8 @@ impl Lower<'_, '_> {
         for (out, word) in bytes.chunks_mut(4).zip(words) {
             out.copy_from_slice(&[4 * word, 4 * word + 1, 4 * word + 2, 4 * word + 3]);
         }
-        let mask = self.b.func.dfg.immediates.push(ir::ConstantData::from(&bytes[..]));
-        let picked = self.b.ins().shuffle(a, b, mask);
+        let mask = self.lower.b.func.dfg.immediates.push(ir::ConstantData::from(&bytes[..]));
+        let picked = self.lower.b.ins().shuffle(a, b, mask);
         self.recast(picked, types::I32X4)
     }
 
@@ -370,28 +373,29 @@ impl Lower<'_, '_> {
             let mut parts = vec![low, high];
             if adds {
                 let Some(c) = self.vector_source(&i.src[2], Type::B64)? else { return Ok(false) };
-                parts = parts.iter().zip(&c).map(|(p, c)| self.b.ins().iadd(*p, *c)).collect();
+                parts =
+                    parts.iter().zip(&c).map(|(p, c)| self.lower.b.ins().iadd(*p, *c)).collect();
             }
             return Ok(self.set_vector(&i.dst[0], Type::B64, &parts));
         }
         let mut result = self.words(low, high, 1);
         if adds {
             let Some(c) = self.vector_source(&i.src[2], Type::B32)? else { return Ok(false) };
-            result = self.b.ins().iadd(result, c[0]);
+            result = self.lower.b.ins().iadd(result, c[0]);
         }
         Ok(self.set_vector(&i.dst[0], Type::B32, &[result]))
     }
 
     fn wide_products(&mut self, a: Value, b: Value, signed: bool) -> [Value; 2] {
         let [a_low, b_low] = [a, b].map(|v| match signed {
-            true => self.b.ins().swiden_low(v),
-            false => self.b.ins().uwiden_low(v),
+            true => self.lower.b.ins().swiden_low(v),
+            false => self.lower.b.ins().uwiden_low(v),
         });
         let [a_high, b_high] = [a, b].map(|v| match signed {
-            true => self.b.ins().swiden_high(v),
-            false => self.b.ins().uwiden_high(v),
+            true => self.lower.b.ins().swiden_high(v),
+            false => self.lower.b.ins().uwiden_high(v),
         });
-        [self.b.ins().imul(a_low, b_low), self.b.ins().imul(a_high, b_high)]
+        [self.lower.b.ins().imul(a_low, b_low), self.lower.b.ins().imul(a_high, b_high)]
     }
 
     fn vector_setp(
@@ -403,7 +407,7 @@ impl Lower<'_, '_> {
         ftz: bool,
     ) -> Step<bool> {
         // Flushing where the processor does not: as for single threads, whatever that is.
-        if !has_form(ty) || ftz && !self.plan.flushes {
+        if !has_form(ty) || ftz && !self.lower.plan().flushes {
             return Ok(false);
         }
         let (Some(a), Some(b)) =
@@ -417,7 +421,7 @@ impl Lower<'_, '_> {
             [low, high] => self.words(low, high, 0),
             _ => parts[0],
         };
-        let fails = self.b.ins().bnot(holds);
+        let fails = self.lower.b.ins().bnot(holds);
         let with = match combine {
             None => None,
             Some(op) => match self.vector_source(&i.src[2], Type::Pred)? {
@@ -427,7 +431,7 @@ impl Lower<'_, '_> {
         };
         let values = [holds, fails].map(|value| match with {
             None => value,
-            Some((op, c)) => self.logic(op, value, c),
+            Some((op, c)) => self.lower.logic(op, value, c),
         });
         for (destination, value) in i.dst.iter().zip(values) {
             if !self.set_vector(destination, Type::Pred, &[value]) {
@@ -439,11 +443,15 @@ impl Lower<'_, '_> {
 
     fn vector_compare(&mut self, cmp: Cmp, ty: Type, a: Value, b: Value) -> Value {
         if !ty.is_float() {
-            return self.b.ins().icmp(int_condition(cmp, ty), a, b);
+            return self.lower.b.ins().icmp(int_condition(cmp, ty), a, b);
         }
         let mut both = |first, second, and: bool| {
-            let [first, second] = [first, second].map(|cc| self.b.ins().fcmp(cc, a, b));
-            if and { self.b.ins().band(first, second) } else { self.b.ins().bor(first, second) }
+            let [first, second] = [first, second].map(|cc| self.lower.b.ins().fcmp(cc, a, b));
+            if and {
+                self.lower.b.ins().band(first, second)
+            } else {
+                self.lower.b.ins().bor(first, second)
+            }
         };
         // These two have no instruction for vectors.
         let condition = float_condition(cmp);
@@ -453,7 +461,7 @@ impl Lower<'_, '_> {
         if condition == FloatCC::UnorderedOrEqual {
             return both(FloatCC::Unordered, FloatCC::Equal, false);
         }
-        self.b.ins().fcmp(condition, a, b)
+        self.lower.b.ins().fcmp(condition, a, b)
     }
 
     fn vector_select(&mut self, i: &Instruction, ty: Type) -> Step<bool> {
@@ -485,7 +493,7 @@ impl Lower<'_, '_> {
             _ => {
                 let pick = |lane: usize| {
                     let holds = self.lane_of(&[mask], lane, Type::Pred);
-                    self.b.ins().select(holds, a[lane], b[lane])
+                    self.lower.b.ins().select(holds, a[lane], b[lane])
                 };
                 debug_assert!(!has_form(ty), "held in vectors");
                 return (0..a.len()).map(pick).collect();

@@ -3,7 +3,8 @@
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::{
-    super::lower::{Lower, Step},
+    super::lower::Step,
+    GroupLower,
     arithmetic::has_form,
     value::{Parts, form},
 };
@@ -13,7 +14,7 @@ use crate::ptx::{
     types::Type,
 };
 
-impl Lower<'_, '_> {
+impl GroupLower<'_, '_, '_> {
     /// As `convert` for single threads; `false` where there is no vector form.
     pub(super) fn vector_convert(&mut self, i: &Instruction, cvt: &Cvt) -> Step<bool> {
         let nearest = matches!(cvt.rounding, None | Some(Rounding::Nearest));
@@ -21,7 +22,7 @@ impl Lower<'_, '_> {
             return Ok(false);
         }
         // Which result is tiny only the code for single threads finds out, where the processor does not flush.
-        if cvt.ftz && (cvt.from, cvt.to) == (Type::F64, Type::F32) && !self.plan.flushes {
+        if cvt.ftz && (cvt.from, cvt.to) == (Type::F64, Type::F32) && !self.lower.plan().flushes {
             return Ok(false);
         }
         let Some(value) = self.vector_source(&i.src[0], cvt.from)? else { return Ok(false) };
@@ -46,9 +47,9 @@ impl Lower<'_, '_> {
     /// Four words as 64-bit integers.
     fn widened_words(&mut self, words: Value, signed: bool) -> [Value; 2] {
         if signed {
-            [self.b.ins().swiden_low(words), self.b.ins().swiden_high(words)]
+            [self.lower.b.ins().swiden_low(words), self.lower.b.ins().swiden_high(words)]
         } else {
-            [self.b.ins().uwiden_low(words), self.b.ins().uwiden_high(words)]
+            [self.lower.b.ins().uwiden_low(words), self.lower.b.ins().uwiden_high(words)]
         }
     }
 
@@ -57,19 +58,19 @@ impl Lower<'_, '_> {
         let signed = cvt.from.is_signed();
         if cvt.to == Type::F32 {
             return Some(vec![if signed {
-                self.b.ins().fcvt_from_sint(types::F32X4, words)
+                self.lower.b.ins().fcvt_from_sint(types::F32X4, words)
             } else {
-                self.b.ins().fcvt_from_uint(types::F32X4, words)
+                self.lower.b.ins().fcvt_from_uint(types::F32X4, words)
             }]);
         }
         let upper = self.pick(words, words, [2, 3, 2, 3]);
         let halves = [words, upper].map(|half| {
             if signed {
-                let wide = self.b.ins().swiden_low(half);
-                self.b.ins().fcvt_from_sint(types::F64X2, wide)
+                let wide = self.lower.b.ins().swiden_low(half);
+                self.lower.b.ins().fcvt_from_sint(types::F64X2, wide)
             } else {
-                let wide = self.b.ins().uwiden_low(half);
-                self.b.ins().fcvt_from_uint(types::F64X2, wide)
+                let wide = self.lower.b.ins().uwiden_low(half);
+                self.lower.b.ins().fcvt_from_uint(types::F64X2, wide)
             }
         });
         Some(halves.to_vec())
@@ -80,28 +81,31 @@ impl Lower<'_, '_> {
             return None;
         }
         let value = self.vector_flushed(value[0], cvt.from, cvt.ftz);
-        let value = self.integral(value, cvt.integer);
+        let value = self.lower.integral(value, cvt.integer);
         Some(vec![if cvt.to.is_signed() {
-            self.b.ins().fcvt_to_sint_sat(types::I32X4, value)
+            self.lower.b.ins().fcvt_to_sint_sat(types::I32X4, value)
         } else {
-            self.b.ins().fcvt_to_uint_sat(types::I32X4, value)
+            self.lower.b.ins().fcvt_to_uint_sat(types::I32X4, value)
         }])
     }
 
     fn vector_float_to_float(&mut self, value: Parts, cvt: &Cvt) -> Parts {
         let value = value.into_iter().map(|part| {
-            let part = self.vector_flushed(part, cvt.from, cvt.ftz);
-            self.integral(part, cvt.integer)
+            let part = match cvt.is_copy() {
+                true => self.vector_flushed_bits(part, cvt.from, cvt.ftz),
+                false => self.vector_flushed(part, cvt.from, cvt.ftz),
+            };
+            self.lower.integral(part, cvt.integer)
         });
         let value: Parts = value.collect();
         let value = match (cvt.from, cvt.to) {
             (Type::F32, Type::F64) => {
                 let upper = self.pick(value[0], value[0], [2, 3, 2, 3]);
                 let upper = self.recast(upper, types::F32X4);
-                [value[0], upper].map(|half| self.b.ins().fvpromote_low(half)).to_vec()
+                [value[0], upper].map(|half| self.lower.b.ins().fvpromote_low(half)).to_vec()
             }
             (Type::F64, Type::F32) => {
-                let halves = [value[0], value[1]].map(|half| self.b.ins().fvdemote(half));
+                let halves = [value[0], value[1]].map(|half| self.lower.b.ins().fvdemote(half));
                 let both = self.pick(halves[0], halves[1], [0, 1, 4, 5]);
                 vec![self.recast(both, types::F32X4)]
             }

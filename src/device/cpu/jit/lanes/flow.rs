@@ -1,13 +1,17 @@
 //! The loop over groups, and the way of a group through the code.
 
-use std::mem::{offset_of, swap};
+use std::mem::offset_of;
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::super::{
-    Schedule,
-    lower::{Lower, Step, Unsupported, clif_type},
+use super::{
+    super::{
+        Schedule,
+        lower::{Step, Targets, Unsupported, clif_type},
+    },
+    GroupLower,
+    row::Row,
 };
 use crate::{
     device::{
@@ -19,7 +23,7 @@ use crate::{
         cfg::Cfg,
         inst::Instruction,
         op::Next,
-        operand::{Operand, Reg},
+        operand::{Label, Operand, Reg},
         pass::uniform::Shape,
     },
 };
@@ -71,152 +75,149 @@ impl Loop {
         let [turn, next, prechecked, single] = [(); 4].map(|()| b.create_block());
         Self { turn, next, prechecked, single, stop: b.declare_var(types::I32) }
     }
+
+    /// Where a group goes that has ended or waits.
+    pub(super) fn next(self) -> Block {
+        self.next
+    }
 }
 
-impl Lower<'_, '_> {
-    fn groups_loop(&self) -> Option<Loop> {
-        self.lanes.as_ref().map(|lanes| lanes.loop_)
-    }
-
+impl<'l> GroupLower<'l, '_, '_> {
     /// From the entry to the first turn: a group's where the block's width lets threads be neighbours.
-    pub(in crate::device::cpu::jit) fn first_turn(&mut self, turn: Block, end: Value) {
-        let Some(groups) = self.groups_loop() else {
-            self.b.ins().jump(turn, &[]);
-            return;
-        };
-        self.b.def_var(groups.stop, end);
+    pub(super) fn first_group(&mut self, turn: Block, end: Value) {
+        let groups = self.plan.loop_;
+        self.lower.b.def_var(groups.stop, end);
         self.forget_leaving();
-        let width = self.context_u32(offset_of!(Context, ntid));
-        let rest = self.b.ins().band_imm_u(width, LANES as i64 - 1);
-        self.b.ins().brif(rest, turn, &[], groups.turn, &[]);
-        self.b.switch_to_block(groups.single);
-        self.b.ins().jump(turn, &[]);
+        let width = self.lower.context_u32(offset_of!(Context, ntid));
+        let rest = self.lower.b.ins().band_imm_u(width, LANES as i64 - 1);
+        self.lower.b.ins().brif(rest, turn, &[], groups.turn, &[]);
+        self.lower.b.switch_to_block(groups.single);
+        self.lower.b.ins().jump(turn, &[]);
     }
 
     /// After a single thread's turn: the next one's, or the next group's, or the end.
-    pub(in crate::device::cpu::jit) fn next_turn(&mut self, turn: Block, done: Block, end: Value) {
-        let Some(groups) = self.groups_loop() else {
-            let last = self.advance(1, end);
-            self.b.ins().brif(last, done, &[], turn, &[]);
-            return;
-        };
-        let stop = self.b.use_var(groups.stop);
-        let last = self.advance(1, stop);
-        let whole = self.b.create_block();
-        self.b.ins().brif(last, whole, &[], turn, &[]);
-        self.b.switch_to_block(whole);
+    pub(super) fn next_single(&mut self, turn: Block, done: Block, end: Value) {
+        let groups = self.plan.loop_;
+        let stop = self.lower.b.use_var(groups.stop);
+        let last = self.lower.advance(1, stop);
+        let whole = self.lower.b.create_block();
+        self.lower.b.ins().brif(last, whole, &[], turn, &[]);
+        self.lower.b.switch_to_block(whole);
         self.meet_again();
         self.forget_leaving();
-        let index = self.b.use_var(self.thread.index);
-        let last = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, end);
-        self.b.ins().brif(last, done, &[], groups.turn, &[]);
+        self.next_group(done, end);
     }
 
-    /// The code for groups, if there is to be any.
-    pub(in crate::device::cpu::jit) fn groups(&mut self, done: Block, end: Value) -> Result<()> {
-        let Some(groups) = self.groups_loop() else { return Ok(()) };
-        self.b.switch_to_block(groups.turn);
-        self.precheck_row(groups.prechecked, end)?;
-        self.enter_thread();
+    /// To the next group's turn, or to the end.
+    fn next_group(&mut self, done: Block, end: Value) {
+        let index = self.lower.current_index();
+        let last = self.lower.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, end);
+        self.lower.b.ins().brif(last, done, &[], self.plan.loop_.turn, &[]);
+    }
+
+    /// The code for groups.
+    pub(super) fn groups(&mut self, done: Block, end: Value) -> Result<()> {
+        let groups = self.plan.loop_;
+        self.lower.b.switch_to_block(groups.turn);
+        if let Some(row) = &self.plan.row {
+            self.precheck_row(row, groups.prechecked, end)?;
+        }
+        self.lower.enter_thread();
         self.be_patient();
-        let points = self.plan.points.len();
-        let resumes: Vec<Block> = (0..points).map(|_| self.b.create_block()).collect();
-        let start = self.b.create_block();
-        self.dispatch_group(groups, start, &resumes);
+        let points = self.lower.plan().points.len();
+        let resumes: Vec<Block> = (0..points).map(|_| self.lower.b.create_block()).collect();
+        let start = self.lower.b.create_block();
+        self.dispatch_group(start, &resumes);
 
-        self.b.switch_to_block(start);
-        self.define_all_registers();
+        self.lower.b.switch_to_block(start);
+        self.lower.define_all_registers();
         self.define_all_vectors();
-        self.exchange_targets(groups.next);
-        self.group_statements(&resumes)?;
-        self.exchange_targets(groups.next);
+        self.with_targets(self.plan.targets.clone(), |group| group.group_statements(&resumes))?;
 
-        self.b.switch_to_block(groups.next);
-        let last = self.advance(LANES as i64, end);
-        self.b.ins().brif(last, done, &[], groups.turn, &[]);
-        self.prechecked_groups(groups, done, end)
+        self.lower.b.switch_to_block(groups.next);
+        let last = self.lower.advance(LANES as i64, end);
+        self.lower.b.ins().brif(last, done, &[], groups.turn, &[]);
+        match &self.plan.row {
+            Some(row) => self.prechecked_groups(row, done, end),
+            None => Ok(()),
+        }
     }
 
     /// The code for groups without the checks that were done for their row.
-    fn prechecked_groups(&mut self, groups: Loop, done: Block, end: Value) -> Result<()> {
-        if !self.has_rows() {
-            return Ok(());
-        }
-        let [next, behind] = [(); 2].map(|()| self.b.create_block());
-        let fresh: Vec<Block> = self.body.labels.iter().map(|_| self.b.create_block()).collect();
-        let Some(lanes) = &mut self.lanes else { return Ok(()) };
-        let kept = std::mem::replace(&mut lanes.labels, fresh);
-        self.b.switch_to_block(groups.prechecked);
-        self.enter_thread();
-        self.define_all_registers();
+    fn prechecked_groups(&mut self, row: &'l Row, done: Block, end: Value) -> Result<()> {
+        let prechecked = self.plan.loop_.prechecked;
+        let body = self.lower.body();
+        let [next, behind] = [(); 2].map(|()| self.lower.b.create_block());
+        let targets = Targets::new(Targets::labels(&mut self.lower.b, body), next);
+        self.lower.b.switch_to_block(prechecked);
+        self.lower.enter_thread();
+        self.lower.define_all_registers();
         self.define_all_vectors();
-        self.set_prechecked(true);
-        self.exchange_targets(next);
-        self.group_statements(&[])?;
-        self.exchange_targets(groups.next);
-        self.set_prechecked(false);
-        if let Some(lanes) = &mut self.lanes {
-            lanes.labels = kept;
-        }
-        self.b.switch_to_block(next);
-        self.next_prechecked(groups.prechecked, behind, end);
-        self.b.switch_to_block(behind);
-        let index = self.b.use_var(self.thread.index);
-        let last = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, end);
-        self.b.ins().brif(last, done, &[], groups.turn, &[]);
+        self.prechecked = Some(row);
+        self.with_targets(targets, |group| group.group_statements(&[]))?;
+        self.prechecked = None;
+        self.lower.b.switch_to_block(next);
+        self.next_prechecked(row, [prechecked, behind], end);
+        self.lower.b.switch_to_block(behind);
+        self.next_group(done, end);
         Ok(())
     }
 
-    /// Branches and ends go within the code for groups, or again within that for single threads.
-    fn exchange_targets(&mut self, next: Block) {
-        let Some(lanes) = &mut self.lanes else { return };
-        swap(&mut self.labels, &mut lanes.labels);
-        lanes.loop_.next = std::mem::replace(&mut self.next, next);
+    /// Makes code in which branches and ends lead to `targets`.
+    fn with_targets(
+        &mut self,
+        targets: Targets,
+        make: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        let of_singles = self.lower.replace_targets(targets);
+        let made = make(self);
+        self.lower.replace_targets(of_singles);
+        made
     }
 
     /// To where all four threads are; where they are apart, each goes on by itself.
-    fn dispatch_group(&mut self, groups: Loop, start: Block, resumes: &[Block]) {
-        if self.plan.schedule == Schedule::Free {
-            self.b.ins().jump(start, &[]);
+    fn dispatch_group(&mut self, start: Block, resumes: &[Block]) {
+        if self.lower.plan().schedule == Schedule::Free {
+            self.lower.b.ins().jump(start, &[]);
             return;
         }
-        let states = self.state_place(LANES);
-        let states = self.load_unaligned(types::I32X4, states, 0);
-        let first = self.b.ins().extractlane(states, 0);
-        let firsts = self.b.ins().splat(types::I32X4, first);
-        let same = self.b.ins().icmp(IntCC::Equal, states, firsts);
-        let together = self.b.ins().vall_true(same);
-        let [whole, apart] = [(); 2].map(|()| self.b.create_block());
-        self.b.ins().brif(together, whole, &[], apart, &[]);
+        let states = self.lower.state_place(LANES);
+        let states = self.lower.load_unaligned(types::I32X4, states, 0);
+        let first = self.lower.b.ins().extractlane(states, 0);
+        let firsts = self.lower.b.ins().splat(types::I32X4, first);
+        let same = self.lower.b.ins().icmp(IntCC::Equal, states, firsts);
+        let together = self.lower.b.ins().vall_true(same);
+        let [whole, apart] = [(); 2].map(|()| self.lower.b.create_block());
+        self.lower.b.ins().brif(together, whole, &[], apart, &[]);
 
-        self.b.switch_to_block(apart);
+        self.lower.b.switch_to_block(apart);
         self.leave_singly();
 
-        self.b.switch_to_block(whole);
+        self.lower.b.switch_to_block(whole);
         let mut switch = Switch::new();
         switch.set_entry(0, start);
         for (index, block) in resumes.iter().enumerate() {
             switch.set_entry(index as u128 + 1, *block);
         }
-        switch.emit(&mut self.b, first, groups.next);
+        switch.emit(&mut self.lower.b, first, self.plan.loop_.next);
     }
 
     /// The threads of this group have their turns one after the other.
     pub(super) fn leave_singly(&mut self) {
-        let Some(groups) = self.groups_loop() else { return };
-        let index = self.b.use_var(self.thread.index);
-        let stop = self.b.ins().iadd_imm_u(index, LANES as i64);
-        self.b.def_var(groups.stop, stop);
-        self.b.ins().jump(groups.single, &[]);
+        let groups = self.plan.loop_;
+        let index = self.lower.current_index();
+        let stop = self.lower.b.ins().iadd_imm_u(index, LANES as i64);
+        self.lower.b.def_var(groups.stop, stop);
+        self.lower.b.ins().jump(groups.single, &[]);
     }
 
     /// As `define_all_registers`.
     fn define_all_vectors(&mut self) {
-        let body = self.body;
+        let body = self.lower.body();
         for (index, ty) in body.registers.types().iter().enumerate() {
             let reg = Reg(index as u32);
             if self.shape(reg) == Shape::Varying {
-                let zero = super::super::lower::zero_of(&mut self.b, clif_type(*ty));
+                let zero = super::super::lower::zero_of(&mut self.lower.b, clif_type(*ty));
                 let parts = self.spread(zero, 0, *ty);
                 self.set_vectors(reg, &parts);
             }
@@ -224,15 +225,15 @@ impl Lower<'_, '_> {
     }
 
     fn group_statements(&mut self, resumes: &[Block]) -> Result<()> {
-        let body = self.body;
+        let body = self.lower.body();
         let mut resumes = resumes.iter().copied();
         for (index, statement) in body.statements.iter().enumerate() {
-            self.check_limits()?;
+            self.lower.check_limits()?;
             self.end_skip(index);
-            if !self.is_within_rows() {
+            if self.prechecked.is_none() {
                 self.joined(index);
             }
-            let waits = self.plan.waits_at(index).then(|| resumes.next()).flatten();
+            let waits = self.lower.plan().waits_at(index).then(|| resumes.next()).flatten();
             match (self.way(index), waits) {
                 (Way::Run, _) => {}
                 (Way::Leave, None) => {
@@ -250,30 +251,37 @@ impl Lower<'_, '_> {
                 Statement::Instruction(i) => {
                     let resume = waits;
                     self.group_instruction(index, i, resume)
-                        .map_err(|what| self.unsupported(i, what))?;
+                        .map_err(|what| self.lower.unsupported(i, what))?;
                 }
                 Statement::Pragma(_) => {}
             }
         }
-        if !self.is_filled() {
+        if !self.lower.is_filled() {
             self.group_ends();
         }
         Ok(())
     }
 
     fn way(&self, statement: usize) -> Way {
-        let ways = self.lanes.as_ref().and_then(|lanes| lanes.ways.get(statement));
-        ways.copied().unwrap_or(Way::Skip)
+        self.plan.ways[statement]
+    }
+
+    /// A label, and what stops its loop.
+    fn group_label(&mut self, label: Label, index: usize) {
+        self.lower.label(label);
+        if self.lower.begins_loop(label, index) {
+            self.lower.poll();
+        }
     }
 
     /// The beginning of a block that groups do not run; its labels are branched to all the same.
     fn group_comes_to_leave(&mut self, statement: &Statement, index: usize) {
         if let Statement::Label(label) = statement {
-            self.label(*label);
-        } else if self.is_filled() {
+            self.lower.label(*label);
+        } else if self.lower.is_filled() {
             return;
         }
-        let before = self.body.statements[..index].iter().rev();
+        let before = self.lower.body().statements[..index].iter().rev();
         let labels = before.take_while(|s| matches!(s, Statement::Label(_))).count();
         let start = (index - labels..=index).find(|at| self.way(*at) == Way::Leave);
         self.leave_at(start.unwrap_or(index));
@@ -283,20 +291,16 @@ impl Lower<'_, '_> {
     fn resume_singly(&mut self, resume: Block, index: usize) {
         if self.way(index) == Way::Leave {
             // Nothing falls through to an instruction that waits: it would be the block's only one.
-            if !self.is_filled() {
+            if !self.lower.is_filled() {
                 self.leave_at(index);
             }
         }
-        self.b.switch_to_block(resume);
+        self.lower.b.switch_to_block(resume);
         self.leave_singly();
     }
 
     fn group_instruction(&mut self, index: usize, i: &Instruction, resume: Option<Block>) -> Step {
-        if self.is_filled() {
-            let block = self.b.create_block();
-            self.b.switch_to_block(block);
-        }
-        self.location = i.location.or(self.location);
+        self.lower.begin_instruction(i);
         if let Some(resume) = resume {
             return self.group_waits(index, i, resume);
         }
@@ -316,7 +320,7 @@ impl Lower<'_, '_> {
             }
             Next::Returns | Next::Exits => self.group_ends_where(i),
             Next::Branches | Next::BranchesByTable | Next::Traps => {
-                self.instruction(index, i, None)
+                self.lower.instruction(index, i, None)
             }
             Next::Follows => self.group_operation(index, i),
         }
@@ -328,8 +332,8 @@ impl Lower<'_, '_> {
             return Ok(());
         }
         self.check_widening(index, i);
-        let shape = self.lanes.as_ref().and_then(|lanes| lanes.shapes.result(self.body, i));
-        let varies = |lower: &Self, reg: Reg| lower.shape(reg) == Shape::Varying;
+        let shape = self.plan.shapes.result(self.lower.body(), i);
+        let varies = |group: &Self, reg: Reg| group.shape(reg) == Shape::Varying;
         let mut varying = Vec::new();
         i.for_each_def(|reg| {
             if varies(self, reg) {
@@ -339,13 +343,15 @@ impl Lower<'_, '_> {
         let once = match shape {
             Some(Shape::Affine { .. }) => i.guard.is_none() || varying.is_empty(),
             Some(Shape::Varying) => false,
-            None => i.op.facts().is_idempotent && self.reads_uniform(i),
+            None => {
+                i.op.facts().is_idempotent && self.plan.shapes.reads_uniform(self.lower.body(), i)
+            }
         };
         if once {
-            self.instruction(index, i, None)?;
+            self.lower.instruction(index, i, None)?;
             for reg in varying {
-                let ty = self.body.registers.ty(reg);
-                let first = self.b.use_var(self.variable(reg));
+                let ty = self.lower.body().registers.ty(reg);
+                let first = self.lower.b.use_var(self.lower.variable(reg));
                 let parts = self.spread(first, shape.and_then(Shape::stride).unwrap_or(0), ty);
                 self.set_vectors(reg, &parts);
             }
@@ -357,44 +363,40 @@ impl Lower<'_, '_> {
         self.instruction_per_lane(index, i)
     }
 
-    fn reads_uniform(&self, i: &Instruction) -> bool {
-        self.lanes.as_ref().is_some_and(|lanes| lanes.shapes.reads_uniform(self.body, i))
-    }
-
     /// All four have ended.
     fn group_ends(&mut self) {
-        if self.plan.schedule != Schedule::Free {
-            let states = self.state_place(LANES);
+        if self.lower.plan().schedule != Schedule::Free {
+            let states = self.lower.state_place(LANES);
             let done = self.all_lanes(types::I32X4, u64::from(DONE));
-            self.store_unaligned(done, states, 0);
+            self.lower.store_unaligned(done, states, 0);
         }
-        let next = self.next_block();
-        self.b.ins().jump(next, &[]);
+        let next = self.lower.targets().next();
+        self.lower.b.ins().jump(next, &[]);
     }
 
     /// A branch or an end that is known to be for all threads of the row, or for none.
     fn go_as_decided(&mut self, i: &Instruction, taken: Value) -> Step {
-        let after = self.b.create_block();
-        let target = i.branch_target().map(|label| self.labels[label.0 as usize]);
-        let then = target.unwrap_or_else(|| self.b.create_block());
-        self.b.ins().brif(taken, then, &[], after, &[]);
+        let after = self.lower.b.create_block();
+        let target = i.branch_target().map(|label| self.lower.targets().label(label));
+        let then = target.unwrap_or_else(|| self.lower.b.create_block());
+        self.lower.b.ins().brif(taken, then, &[], after, &[]);
         if target.is_none() {
-            self.b.switch_to_block(then);
+            self.lower.b.switch_to_block(then);
             self.group_ends();
         }
-        self.b.switch_to_block(after);
+        self.lower.b.switch_to_block(after);
         Ok(())
     }
 
     fn group_ends_where(&mut self, i: &Instruction) -> Step {
         let guard = i.guard.ok_or(Unsupported::Part("no guard"))?;
-        let holds = self.value(&Operand::Reg(guard.reg), crate::ptx::types::Type::Pred)?;
-        let [then, after] = [(); 2].map(|()| self.b.create_block());
+        let holds = self.lower.value(&Operand::Reg(guard.reg), crate::ptx::types::Type::Pred)?;
+        let [then, after] = [(); 2].map(|()| self.lower.b.create_block());
         let (yes, no) = if guard.negated { (after, then) } else { (then, after) };
-        self.b.ins().brif(holds, yes, &[], no, &[]);
-        self.b.switch_to_block(then);
+        self.lower.b.ins().brif(holds, yes, &[], no, &[]);
+        self.lower.b.switch_to_block(then);
         self.group_ends();
-        self.b.switch_to_block(after);
+        self.lower.b.switch_to_block(after);
         Ok(())
     }
 }

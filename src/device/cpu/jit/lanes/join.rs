@@ -7,9 +7,9 @@
 use cranelift_codegen::ir::{Block, InstBuilder, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::super::{
-    lower::{Lower, clif_type},
-    sync,
+use super::{
+    super::{lower::clif_type, sync},
+    GroupLower,
 };
 use crate::{
     device::cpu::abi::LANES,
@@ -146,7 +146,7 @@ struct Join {
     start: usize,
     /// The statement behind whose label, or before which, single threads stop.
     place: usize,
-    kept: Vec<Reg>,
+    spills: Vec<Reg>,
     /// Where a group enters that begins with no label.
     block: Block,
 }
@@ -180,9 +180,9 @@ impl Joins {
                 let statements = cfg.block(region.join).statements.clone();
                 let is_label = |at: &usize| matches!(body.statements[*at], Statement::Label(_));
                 let labels = statements.take_while(is_label).count();
-                let kept = liveness.live_in[region.join.index()].iter().collect();
+                let spills = liveness.live_in[region.join.index()].iter().collect();
                 let place = start + labels.max(1) - 1;
-                joins.push(Join { start, place, kept, block: b.create_block() });
+                joins.push(Join { start, place, spills, block: b.create_block() });
                 joins.len() - 1
             });
             of.push((region.at, index));
@@ -193,98 +193,94 @@ impl Joins {
     }
 
     /// All registers that live at joins.
-    pub(super) fn kept(&self) -> impl Iterator<Item = Reg> + '_ {
-        self.joins.iter().flat_map(|join| join.kept.iter().copied())
+    pub(super) fn spills(&self) -> impl Iterator<Item = Reg> + '_ {
+        self.joins.iter().flat_map(|join| join.spills.iter().copied())
     }
 }
 
-impl Lower<'_, '_> {
-    fn joins(&self) -> Option<&Joins> {
-        self.lanes.as_ref().map(|lanes| &lanes.joins).filter(|joins| !joins.joins.is_empty())
+impl<'l> GroupLower<'l, '_, '_> {
+    fn joins(&self) -> Option<&'l Joins> {
+        Some(&self.plan.joins).filter(|joins| !joins.joins.is_empty())
     }
 
     /// Nobody is on the way to a join.
     pub(super) fn forget_joining(&mut self) {
-        let Some(target) = self.joins().map(|joins| joins.target) else { return };
-        let none = self.b.ins().iconst(types::I32, 0);
-        self.b.def_var(target, none);
+        let Some(joins) = self.joins() else { return };
+        let none = self.lower.b.ins().iconst(types::I32, 0);
+        self.lower.b.def_var(joins.target, none);
     }
 
     /// A group's turn begins.
     pub(super) fn be_patient(&mut self) {
-        let Some(patience) = self.joins().map(|joins| joins.patience) else { return };
-        let much = self.b.ins().iconst(types::I32, PATIENCE);
-        self.b.def_var(patience, much);
+        let Some(joins) = self.joins() else { return };
+        let much = self.lower.b.ins().iconst(types::I32, PATIENCE);
+        self.lower.b.def_var(joins.patience, much);
     }
 
     /// A group parts at a statement: its threads are to reconverge where its region ends, if it has not parted too
     /// often.
     pub(super) fn aim_for_join(&mut self, statement: Option<usize>) {
         let Some(joins) = self.joins() else { return };
-        let (target, patience, first) = (joins.target, joins.patience, joins.first);
         let at = joins.of.iter().find(|(at, _)| Some(*at) == statement).map(|(_, join)| *join);
         let Some(join) = at else { return self.forget_joining() };
-        let here = [self.thread.index, self.thread.x, self.thread.y, self.thread.z];
-        for (variable, from) in first.into_iter().zip(here).take(1 + self.plan.axes) {
-            let value = self.b.use_var(from);
-            self.b.def_var(variable, value);
+        for (variable, from) in joins.first.into_iter().zip(self.lower.place_in_block()) {
+            let value = self.lower.b.use_var(from);
+            self.lower.b.def_var(variable, value);
         }
-        let left = self.b.use_var(patience);
-        let [aim, none] = [join as i64 + 1, 0].map(|v| self.b.ins().iconst(types::I32, v));
-        let less = self.b.ins().iadd_imm_s(left, -1);
-        let aim = self.b.ins().select(left, aim, none);
-        let less = self.b.ins().select(left, less, none);
-        self.b.def_var(patience, less);
-        self.b.def_var(target, aim);
+        let left = self.lower.b.use_var(joins.patience);
+        let [aim, none] = [join as i64 + 1, 0].map(|v| self.lower.b.ins().iconst(types::I32, v));
+        let less = self.lower.b.ins().iadd_imm_s(left, -1);
+        let aim = self.lower.b.ins().select(left, aim, none);
+        let less = self.lower.b.ins().select(left, less, none);
+        self.lower.b.def_var(joins.patience, less);
+        self.lower.b.def_var(joins.target, aim);
     }
 
     /// In the code for single threads: those on the way to this place have arrived.
-    pub(in crate::device::cpu::jit) fn join_point(&mut self, statement: usize) {
+    pub(super) fn join_point(&mut self, statement: usize) {
         let Some(joins) = self.joins() else { return };
-        let target = joins.target;
         let found = joins.joins.iter().position(|join| join.place == statement);
         let Some(join) = found else { return };
-        let kept = joins.joins[join].kept.clone();
-        if self.is_filled() {
+        if self.lower.is_filled() {
             return;
         }
-        let target = self.b.use_var(target);
-        let arrived = self.b.ins().icmp_imm_u(IntCC::Equal, target, join as i64 + 1);
-        let [park, on] = [(); 2].map(|()| self.b.create_block());
-        self.b.set_cold_block(park);
-        self.b.ins().brif(arrived, park, &[], on, &[]);
-        self.b.switch_to_block(park);
-        self.store_joining(&kept);
-        let next = self.next_block();
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(on);
+        let target = self.lower.b.use_var(joins.target);
+        let arrived = self.lower.b.ins().icmp_imm_u(IntCC::Equal, target, join as i64 + 1);
+        let [park, on] = [(); 2].map(|()| self.lower.b.create_block());
+        self.lower.b.set_cold_block(park);
+        self.lower.b.ins().brif(arrived, park, &[], on, &[]);
+        self.lower.b.switch_to_block(park);
+        self.spill_joining(&joins.joins[join].spills);
+        let next = self.lower.targets().next();
+        self.lower.b.ins().jump(next, &[]);
+        self.lower.b.switch_to_block(on);
     }
 
-    fn store_joining(&mut self, kept: &[Reg]) {
-        let index = self.b.use_var(self.thread.index);
-        let lane = self.b.ins().band_imm_u(index, LANES as i64 - 1);
-        let lane = self.b.ins().uextend(types::I64, lane);
-        for &reg in kept {
-            let ty = self.body.registers.ty(reg);
+    fn spill_joining(&mut self, spills: &[Reg]) {
+        let index = self.lower.current_index();
+        let lane = self.lower.b.ins().band_imm_u(index, LANES as i64 - 1);
+        let lane = self.lower.b.ins().uextend(types::I64, lane);
+        for &reg in spills {
+            let ty = self.lower.body().registers.ty(reg);
             let clif = clif_type(ty);
-            let mut value = self.b.use_var(self.variable(reg));
+            let mut value = self.lower.b.use_var(self.lower.variable(reg));
             let slot = match self.shape(reg).stride() {
                 Some(0) => self.slot_of(reg),
                 Some(stride) => {
-                    let step = self.b.ins().imul_imm_s(lane, stride);
-                    let step = self.fit(step, clif);
-                    value = self.b.ins().isub(value, step);
+                    let step = self.lower.b.ins().imul_imm_s(lane, stride);
+                    let step = self.lower.fit(step, clif);
+                    value = self.lower.b.ins().isub(value, step);
                     self.slot_of(reg)
                 }
                 None => {
                     if ty == Type::Pred {
-                        let wide = self.b.ins().uextend(types::I32, value);
-                        value = self.b.ins().ineg(wide);
+                        let wide = self.lower.b.ins().uextend(types::I32, value);
+                        value = self.lower.b.ins().ineg(wide);
                     }
-                    self.slot_of_lane(reg, lane, self.b.func.dfg.value_type(value).bytes())
+                    self.slot_of_lane(reg, lane, self.lower.b.func.dfg.value_type(value).bytes())
                 }
             };
-            self.store(value, slot, 0);
+            self.lower.store(value, slot, 0);
         }
     }
 
@@ -292,50 +288,45 @@ impl Lower<'_, '_> {
     /// goes on here.
     pub(super) fn meet_again(&mut self) {
         let Some(joins) = self.joins() else { return };
-        let (target, first) = (joins.target, joins.first);
-        let places: Vec<(usize, Block, Vec<Reg>)> =
-            joins.joins.iter().map(|join| (join.start, join.block, join.kept.clone())).collect();
-        let others = self.b.create_block();
+        let others = self.lower.b.create_block();
         let mut switch = Switch::new();
-        let blocks: Vec<Block> = places.iter().map(|_| self.b.create_block()).collect();
+        let blocks: Vec<Block> = joins.joins.iter().map(|_| self.lower.b.create_block()).collect();
         for (index, block) in blocks.iter().enumerate() {
             switch.set_entry(index as u128 + 1, *block);
         }
-        let target = self.b.use_var(target);
-        switch.emit(&mut self.b, target, others);
-        for (block, (start, entry, kept)) in blocks.into_iter().zip(places) {
-            self.b.switch_to_block(block);
-            let here = [self.thread.index, self.thread.x, self.thread.y, self.thread.z];
-            for (variable, from) in here.into_iter().zip(first).take(1 + self.plan.axes) {
-                let value = self.b.use_var(from);
-                self.b.def_var(variable, value);
+        let target = self.lower.b.use_var(joins.target);
+        switch.emit(&mut self.lower.b, target, others);
+        for (block, join) in blocks.into_iter().zip(&joins.joins) {
+            self.lower.b.switch_to_block(block);
+            for (variable, from) in self.lower.place_in_block().into_iter().zip(joins.first) {
+                let value = self.lower.b.use_var(from);
+                self.lower.b.def_var(variable, value);
             }
-            self.enter_thread();
-            self.load_joined(&kept);
+            self.lower.enter_thread();
+            self.reload_joined(&join.spills);
             self.forget_leaving();
-            let label = match &self.body.statements[start] {
-                Statement::Label(label) => {
-                    self.lanes.as_ref().map(|lanes| lanes.labels[label.0 as usize])
-                }
-                Statement::Instruction(_) | Statement::Pragma(_) => None,
+            let entry = match &self.lower.body().statements[join.start] {
+                Statement::Label(label) => self.plan.targets.label(*label),
+                Statement::Instruction(_) | Statement::Pragma(_) => join.block,
             };
-            self.b.ins().jump(label.unwrap_or(entry), &[]);
+            self.lower.b.ins().jump(entry, &[]);
         }
-        self.b.switch_to_block(others);
+        self.lower.b.switch_to_block(others);
     }
 
-    fn load_joined(&mut self, kept: &[Reg]) {
-        for &reg in kept {
-            let ty = self.body.registers.ty(reg);
+    fn reload_joined(&mut self, spills: &[Reg]) {
+        for &reg in spills {
+            let ty = self.lower.body().registers.ty(reg);
             let slot = self.slot_of(reg);
             if self.shape(reg).stride().is_some() {
-                let value = self.load_unaligned(clif_type(ty), slot, 0);
-                self.b.def_var(self.variable(reg), value);
+                let value = self.lower.load_unaligned(clif_type(ty), slot, 0);
+                self.lower.b.def_var(self.lower.variable(reg), value);
                 continue;
             }
             let (form, count) = super::value::form(ty);
-            let parts = (0..count)
-                .map(|part| self.load_unaligned(form, slot, part as i64 * i64::from(form.bytes())));
+            let parts = (0..count).map(|part| {
+                self.lower.load_unaligned(form, slot, part as i64 * i64::from(form.bytes()))
+            });
             let parts: Vec<_> = parts.collect();
             self.set_vectors(reg, &parts);
         }
@@ -345,13 +336,13 @@ impl Lower<'_, '_> {
     pub(super) fn joined(&mut self, statement: usize) {
         let Some(joins) = self.joins() else { return };
         let Some(join) = joins.joins.iter().find(|join| join.start == statement) else { return };
-        if matches!(self.body.statements[statement], Statement::Label(_)) {
+        if matches!(self.lower.body().statements[statement], Statement::Label(_)) {
             return;
         }
         let block = join.block;
-        if !self.is_filled() {
-            self.b.ins().jump(block, &[]);
+        if !self.lower.is_filled() {
+            self.lower.b.ins().jump(block, &[]);
         }
-        self.b.switch_to_block(block);
+        self.lower.b.switch_to_block(block);
     }
 }

@@ -8,10 +8,10 @@ use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
 use super::{
     super::{
-        Schedule,
-        lower::{Lower, Step, Unsupported, clif_type},
+        lower::{Step, Unsupported, clif_type},
         place::Place,
     },
+    GroupLower,
     join::Joins,
     skip::Skip,
 };
@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-/// Bytes kept of a register: four of 64 bits.
+/// Bytes spilled of a register: four of 64 bits.
 const SLOT_BYTES: usize = 8 * LANES;
 
 /// The places at which single threads are entered, and where their registers are meanwhile.
@@ -37,10 +37,10 @@ pub(super) struct Leaves {
     /// Statements, increasing.
     points: Vec<usize>,
     /// Registers that live before each.
-    kept: Vec<Vec<Reg>>,
+    spills: Vec<Vec<Reg>>,
     /// The place of each point in the code for single threads.
     blocks: Vec<Block>,
-    /// Where each register is kept, from the start of the registers of waiting threads.
+    /// Where each register is spilled, from the start of the spilled registers of waiting threads.
     slots: HashMap<Reg, usize>,
     /// End of the slots.
     pub(super) bytes: usize,
@@ -52,18 +52,18 @@ pub(super) struct Leaves {
 }
 
 impl Leaves {
-    /// None where some register could not be kept.
+    /// None where some register could not be spilled.
     pub(super) fn new(
         b: &mut FunctionBuilder<'_>,
         body: &Body,
         points: Vec<usize>,
-        kept: Vec<Vec<Reg>>,
+        spills: Vec<Vec<Reg>>,
         joins: &Joins,
         start: usize,
     ) -> Option<Self> {
         let mut slots = HashMap::new();
         let mut bytes = start.next_multiple_of(16);
-        for reg in kept.iter().flatten().copied().chain(joins.kept()) {
+        for reg in spills.iter().flatten().copied().chain(joins.spills()) {
             if body.registers.ty(reg).bytes() > 8 {
                 return None;
             }
@@ -74,7 +74,7 @@ impl Leaves {
         }
         let blocks = points.iter().map(|_| b.create_block()).collect();
         let [taken, other, mask] = [(); 3].map(|()| b.declare_var(types::I32));
-        Some(Self { points, kept, blocks, slots, bytes, taken, other, mask })
+        Some(Self { points, spills, blocks, slots, bytes, taken, other, mask })
     }
 
     fn at(&self, statement: usize) -> Option<usize> {
@@ -140,21 +140,21 @@ pub(super) fn live_before(
     liveness: &Liveness,
     points: &[usize],
 ) -> Vec<Vec<Reg>> {
-    let mut kept = vec![Vec::new(); points.len()];
-    let mut keep = |statement: usize, live: &RegSet| {
+    let mut spills = vec![Vec::new(); points.len()];
+    let mut add = |statement: usize, live: &RegSet| {
         if let Ok(point) = points.binary_search(&statement) {
-            kept[point] = live.iter().collect();
+            spills[point] = live.iter().collect();
         }
     };
     for id in cfg.ids() {
         liveness.for_each_after(body, cfg, id, |at, instruction, live| {
             let mut live = live.clone();
             step_back(instruction, &mut live);
-            keep(at, &live);
+            add(at, &live);
         });
-        keep(cfg.block(id).statements.start, &liveness.live_in[id.index()]);
+        add(cfg.block(id).statements.start, &liveness.live_in[id.index()]);
     }
-    kept
+    spills
 }
 
 /// Whether a 32-bit value that differs by a constant becomes one of 64 bits, for which it must not wrap between the
@@ -179,72 +179,68 @@ pub(super) fn widens(body: &Body, shapes: &Shapes, i: &Instruction) -> Option<(u
     Some((at, ty.is_signed()))
 }
 
-impl Lower<'_, '_> {
+impl GroupLower<'_, '_, '_> {
     /// Nobody leaves a group.
     pub(super) fn forget_leaving(&mut self) {
-        let Some(taken) = self.lanes.as_ref().map(|lanes| lanes.leaves.taken) else { return };
-        let none = self.b.ins().iconst(types::I32, 0);
-        self.b.def_var(taken, none);
+        let none = self.lower.b.ins().iconst(types::I32, 0);
+        self.lower.b.def_var(self.plan.leaves.taken, none);
         self.forget_joining();
     }
 
     /// In the code for single threads: the place of the point at `statement`, if there is one.
-    pub(in crate::device::cpu::jit) fn entry_point(&mut self, statement: usize) {
-        let block = self
-            .lanes
-            .as_ref()
-            .and_then(|lanes| lanes.leaves.at(statement).map(|point| lanes.leaves.blocks[point]));
-        let Some(block) = block else { return };
-        if !self.is_filled() {
-            self.b.ins().jump(block, &[]);
+    pub(super) fn entry_point(&mut self, statement: usize) {
+        let leaves = &self.plan.leaves;
+        let Some(block) = leaves.at(statement).map(|point| leaves.blocks[point]) else { return };
+        if !self.lower.is_filled() {
+            self.lower.b.ins().jump(block, &[]);
         }
-        self.b.switch_to_block(block);
+        self.lower.b.switch_to_block(block);
     }
 
     /// A single thread's turn: those that leave a group go to their point.
-    pub(in crate::device::cpu::jit) fn enter_leaving(&mut self) {
-        let Some(lanes) = &self.lanes else { return };
-        let leaves = &lanes.leaves;
+    pub(super) fn enter_leaving(&mut self) {
+        let leaves = &self.plan.leaves;
         if leaves.points.is_empty() {
             return;
         }
-        let (taken, other, mask) = (leaves.taken, leaves.other, leaves.mask);
-        let (blocks, kept) = (leaves.blocks.clone(), leaves.kept.clone());
-        let [leaving, others] = [(); 2].map(|()| self.b.create_block());
-        let taken = self.b.use_var(taken);
-        self.b.ins().brif(taken, leaving, &[], others, &[]);
-        self.b.switch_to_block(leaving);
-        let index = self.b.use_var(self.thread.index);
-        let lane = self.b.ins().band_imm_u(index, LANES as i64 - 1);
-        let (mask, other) = (self.b.use_var(mask), self.b.use_var(other));
-        let bit = self.b.ins().ushr(mask, lane);
-        let bit = self.b.ins().band_imm_u(bit, 1);
-        let point = self.b.ins().select(bit, taken, other);
+        let [leaving, others] = [(); 2].map(|()| self.lower.b.create_block());
+        let taken = self.lower.b.use_var(leaves.taken);
+        self.lower.b.ins().brif(taken, leaving, &[], others, &[]);
+        self.lower.b.switch_to_block(leaving);
+        let index = self.lower.current_index();
+        let lane = self.lower.b.ins().band_imm_u(index, LANES as i64 - 1);
+        let [mask, other] = [leaves.mask, leaves.other].map(|v| self.lower.b.use_var(v));
+        let bit = self.lower.b.ins().ushr(mask, lane);
+        let bit = self.lower.b.ins().band_imm_u(bit, 1);
+        let point = self.lower.b.ins().select(bit, taken, other);
         let mut switch = Switch::new();
-        let readers: Vec<Block> = blocks.iter().map(|_| self.b.create_block()).collect();
+        let readers: Vec<Block> =
+            leaves.blocks.iter().map(|_| self.lower.b.create_block()).collect();
         for (index, reader) in readers.iter().enumerate() {
             switch.set_entry(index as u128 + 1, *reader);
         }
-        switch.emit(&mut self.b, point, others);
-        for (reader, (block, kept)) in readers.iter().zip(blocks.iter().zip(&kept)) {
-            self.b.switch_to_block(*reader);
-            let lane = self.b.ins().uextend(types::I64, lane);
-            self.read_left(kept, lane);
-            self.b.ins().jump(*block, &[]);
+        switch.emit(&mut self.lower.b, point, others);
+        for (reader, (block, spills)) in
+            readers.iter().zip(leaves.blocks.iter().zip(&leaves.spills))
+        {
+            self.lower.b.switch_to_block(*reader);
+            let lane = self.lower.b.ins().uextend(types::I64, lane);
+            self.reload_left(spills, lane);
+            self.lower.b.ins().jump(*block, &[]);
         }
-        self.b.switch_to_block(others);
+        self.lower.b.switch_to_block(others);
     }
 
     /// Whether groups may part at all.
     pub(super) fn may_part(&self) -> bool {
-        self.lanes.as_ref().is_some_and(|lanes| !lanes.leaves.points.is_empty())
+        !self.plan.leaves.points.is_empty()
     }
 
-    /// Where a register of the group's threads is kept while they are apart.
+    /// Where a register of the group's threads is spilled to while they are apart.
     pub(super) fn slot_of(&mut self, reg: Reg) -> Place {
-        let slots = self.lanes.as_ref().and_then(|lanes| lanes.leaves.slots.get(&reg));
-        let slot = slots.map(|slot| (*slot as i64, SLOT_BYTES as u64));
-        let spill = self.context_u64(std::mem::offset_of!(Context, spill));
+        let slot = self.plan.leaves.slots.get(&reg);
+        let slot = slot.map(|slot| (*slot as i64, SLOT_BYTES as u64));
+        let spill = self.lower.context_u64(std::mem::offset_of!(Context, spill));
         // One without a slot has no room, so that an access of it fails the compilation.
         let (offset, bytes) = slot.unwrap_or_default();
         Place::new(spill, offset, bytes)
@@ -252,74 +248,73 @@ impl Lower<'_, '_> {
 
     /// The part of a slot that belongs to the thread with the index `lane` in its group, for values of so many bytes.
     pub(super) fn slot_of_lane(&mut self, reg: Reg, lane: Value, bytes: u32) -> Place {
-        let slots = self.lanes.as_ref().and_then(|lanes| lanes.leaves.slots.get(&reg));
-        let slot = slots.copied().filter(|_| bytes as usize * LANES <= SLOT_BYTES);
-        let spill = self.context_u64(std::mem::offset_of!(Context, spill));
-        let offset = self.b.ins().imul_imm_u(lane, i64::from(bytes));
-        let address = self.b.ins().iadd(spill, offset);
+        let slot = self.plan.leaves.slots.get(&reg);
+        let slot = slot.copied().filter(|_| bytes as usize * LANES <= SLOT_BYTES);
+        let spill = self.lower.context_u64(std::mem::offset_of!(Context, spill));
+        let offset = self.lower.b.ins().imul_imm_u(lane, i64::from(bytes));
+        let address = self.lower.b.ins().iadd(spill, offset);
         let bytes = slot.map_or(0, |_| u64::from(bytes));
         Place::new(address, slot.unwrap_or_default() as i64, bytes)
     }
 
-    fn read_left(&mut self, kept: &[Reg], lane: Value) {
-        for &reg in kept {
-            let ty = self.body.registers.ty(reg);
+    fn reload_left(&mut self, spills: &[Reg], lane: Value) {
+        for &reg in spills {
+            let ty = self.lower.body().registers.ty(reg);
             let clif = clif_type(ty);
             let value = match self.shape(reg).stride() {
                 Some(stride) => {
                     let slot = self.slot_of(reg);
-                    let first = self.load(clif, slot, 0);
+                    let first = self.lower.load(clif, slot, 0);
                     if stride == 0 {
                         first
                     } else {
-                        let step = self.b.ins().imul_imm_s(lane, stride);
-                        let step = self.fit(step, clif);
-                        self.b.ins().iadd(first, step)
+                        let step = self.lower.b.ins().imul_imm_s(lane, stride);
+                        let step = self.lower.fit(step, clif);
+                        self.lower.b.ins().iadd(first, step)
                     }
                 }
                 None => {
                     let stored = if ty == Type::Pred { types::I32 } else { clif };
                     let slot = self.slot_of_lane(reg, lane, stored.bytes());
-                    let value = self.load(stored, slot, 0);
+                    let value = self.lower.load(stored, slot, 0);
                     if ty == Type::Pred {
-                        let bit = self.b.ins().band_imm_u(value, 1);
-                        self.fit(bit, clif)
+                        let bit = self.lower.b.ins().band_imm_u(value, 1);
+                        self.lower.fit(bit, clif)
                     } else {
                         value
                     }
                 }
             };
-            self.b.def_var(self.variable(reg), value);
+            self.lower.b.def_var(self.lower.variable(reg), value);
         }
     }
 
     /// Stores what lives at these points, and has the group's threads go on there one after the other; with the
     /// statement at which they part, if they are to reconverge.
     fn leave_group(&mut self, at: Option<usize>, taken: usize, other: usize, mask: Value) {
-        let Some(lanes) = &self.lanes else { return };
-        let leaves = &lanes.leaves;
+        let leaves = &self.plan.leaves;
         let variables = [leaves.taken, leaves.other, leaves.mask];
-        let mut kept = leaves.kept[taken].clone();
-        kept.extend(&leaves.kept[other]);
-        kept.sort_unstable();
-        kept.dedup();
-        for reg in kept {
+        let mut spills = leaves.spills[taken].clone();
+        spills.extend(&leaves.spills[other]);
+        spills.sort_unstable();
+        spills.dedup();
+        for reg in spills {
             let slot = self.slot_of(reg);
             if self.shape(reg).stride().is_some() {
-                let first = self.b.use_var(self.variable(reg));
-                self.store_unaligned(first, slot, 0);
+                let first = self.lower.b.use_var(self.lower.variable(reg));
+                self.lower.store_unaligned(first, slot, 0);
                 continue;
             }
             let mut at = 0;
             for part in self.vectors(reg) {
-                self.store_unaligned(part, slot, at);
-                at += i64::from(self.b.func.dfg.value_type(part).bytes());
+                self.lower.store_unaligned(part, slot, at);
+                at += i64::from(self.lower.b.func.dfg.value_type(part).bytes());
             }
         }
         let [taken, other] =
-            [taken, other].map(|point| self.b.ins().iconst(types::I32, point as i64 + 1));
+            [taken, other].map(|point| self.lower.b.ins().iconst(types::I32, point as i64 + 1));
         for (variable, value) in variables.into_iter().zip([taken, other, mask]) {
-            self.b.def_var(variable, value);
+            self.lower.b.def_var(variable, value);
         }
         self.aim_for_join(at);
         self.leave_singly();
@@ -327,9 +322,8 @@ impl Lower<'_, '_> {
 
     /// All four are at the beginning of a block that groups do not run.
     pub(super) fn leave_at(&mut self, statement: usize) {
-        let point = self.lanes.as_ref().and_then(|lanes| lanes.leaves.at(statement));
-        let Some(point) = point else { return };
-        let none = self.b.ins().iconst(types::I32, 0);
+        let Some(point) = self.plan.leaves.at(statement) else { return };
+        let none = self.lower.b.ins().iconst(types::I32, 0);
         self.leave_group(Some(statement), point, point, none);
     }
 
@@ -338,53 +332,53 @@ impl Lower<'_, '_> {
         let (Some(guard), Some(label)) = (i.guard, i.branch_target()) else {
             return Err(Unsupported::Part("a branch without a label"));
         };
-        let points = self.lanes.as_ref().and_then(|lanes| {
-            let cfg_target = lanes.targets.get(&label)?;
-            Some((lanes.leaves.at(*cfg_target)?, lanes.leaves.at(index + 1)?))
-        });
-        let (taken, other) = points.ok_or(Unsupported::Part("a branch that is not planned"))?;
-        let target = self.labels[label.0 as usize];
-        let on = self.b.create_block();
+        let leaves = &self.plan.leaves;
+        let taken = self.plan.starts.get(&label).and_then(|start| leaves.at(*start));
+        let (Some(taken), Some(other)) = (taken, leaves.at(index + 1)) else {
+            return Err(Unsupported::Part("a branch that is not planned"));
+        };
+        let target = self.lower.targets().label(label);
+        let on = self.lower.b.create_block();
         let bits = self.guard_bits(guard.reg, guard.negated);
-        self.all_or_none(bits, target, on, |lower| {
-            lower.leave_group(Some(index), taken, other, bits);
+        self.all_or_none(bits, target, on, |group| {
+            group.leave_group(Some(index), taken, other, bits);
         });
-        self.b.switch_to_block(on);
+        self.lower.b.switch_to_block(on);
         Ok(())
     }
 
     /// An end on a predicate that varies.
     pub(super) fn group_parts(&mut self, index: usize, i: &Instruction) -> Step {
         let guard = i.guard.ok_or(Unsupported::Part("no guard"))?;
-        let point = self.lanes.as_ref().and_then(|lanes| lanes.leaves.at(index));
+        let point = self.plan.leaves.at(index);
         let point = point.ok_or(Unsupported::Part("an end that is not planned"))?;
-        let [then, on] = [(); 2].map(|()| self.b.create_block());
+        let [then, on] = [(); 2].map(|()| self.lower.b.create_block());
         let bits = self.guard_bits(guard.reg, guard.negated);
-        self.all_or_none(bits, then, on, |lower| {
-            lower.leave_group(None, point, point, bits);
+        self.all_or_none(bits, then, on, |group| {
+            group.leave_group(None, point, point, bits);
         });
-        self.b.switch_to_block(then);
+        self.lower.b.switch_to_block(then);
         // All of them: single threads find the same, one after the other.
         self.leave_group(None, point, point, bits);
-        self.b.switch_to_block(on);
+        self.lower.b.switch_to_block(on);
         Ok(())
     }
 
     /// A bit for each thread in which the guard holds.
     fn guard_bits(&mut self, reg: Reg, negated: bool) -> Value {
         let mask = self.vectors(reg)[0];
-        let bits = self.b.ins().vhigh_bits(types::I32, mask);
-        if negated { self.b.ins().bxor_imm_u(bits, (1 << LANES) - 1) } else { bits }
+        let bits = self.lower.b.ins().vhigh_bits(types::I32, mask);
+        if negated { self.lower.b.ins().bxor_imm_u(bits, (1 << LANES) - 1) } else { bits }
     }
 
     fn all_or_none(&mut self, bits: Value, all: Block, none: Block, some: impl FnOnce(&mut Self)) {
-        let [not_all, mixed] = [(); 2].map(|()| self.b.create_block());
-        self.b.set_cold_block(mixed);
-        let every = self.b.ins().icmp_imm_u(IntCC::Equal, bits, (1 << LANES) - 1);
-        self.b.ins().brif(every, all, &[], not_all, &[]);
-        self.b.switch_to_block(not_all);
-        self.b.ins().brif(bits, mixed, &[], none, &[]);
-        self.b.switch_to_block(mixed);
+        let [not_all, mixed] = [(); 2].map(|()| self.lower.b.create_block());
+        self.lower.b.set_cold_block(mixed);
+        let every = self.lower.b.ins().icmp_imm_u(IntCC::Equal, bits, (1 << LANES) - 1);
+        self.lower.b.ins().brif(every, all, &[], not_all, &[]);
+        self.lower.b.switch_to_block(not_all);
+        self.lower.b.ins().brif(bits, mixed, &[], none, &[]);
+        self.lower.b.switch_to_block(mixed);
         some(self);
     }
 
@@ -393,20 +387,19 @@ impl Lower<'_, '_> {
         if self.is_prechecked(index) {
             return;
         }
-        let Some(lanes) = &self.lanes else { return };
-        let Some((at, signed)) = widens(self.body, &lanes.shapes, i) else { return };
-        let Some(point) = lanes.leaves.at(index) else { return };
+        let Some((at, signed)) = widens(self.lower.body(), &self.plan.shapes, i) else { return };
+        let Some(point) = self.plan.leaves.at(index) else { return };
         let operand = &i.src[at];
-        let Some(stride) = lanes.shapes.operand(self.body, operand).stride() else { return };
-        let Ok(first) = self.value(operand, Type::B32) else { return };
+        let Some(stride) = self.operand_shape(operand).stride() else { return };
+        let Ok(first) = self.lower.value(operand, Type::B32) else { return };
         let fine = self.never_wraps(first, stride, LANES as u32, signed);
-        let [on, wraps] = [(); 2].map(|()| self.b.create_block());
-        self.b.set_cold_block(wraps);
-        self.b.ins().brif(fine, on, &[], wraps, &[]);
-        self.b.switch_to_block(wraps);
-        let none = self.b.ins().iconst(types::I32, 0);
+        let [on, wraps] = [(); 2].map(|()| self.lower.b.create_block());
+        self.lower.b.set_cold_block(wraps);
+        self.lower.b.ins().brif(fine, on, &[], wraps, &[]);
+        self.lower.b.switch_to_block(wraps);
+        let none = self.lower.b.ins().iconst(types::I32, 0);
         self.leave_group(None, point, point, none);
-        self.b.switch_to_block(on);
+        self.lower.b.switch_to_block(on);
     }
 
     /// Whether a value stays among the numbers of its width from the first of so many threads to the last.
@@ -417,32 +410,19 @@ impl Lower<'_, '_> {
         threads: u32,
         signed: bool,
     ) -> Value {
-        let bits = self.b.func.dfg.value_type(first).bits();
+        let bits = self.lower.b.func.dfg.value_type(first).bits();
         let stride = if bits == 32 { i64::from(stride as i32) } else { stride };
         let span = stride.checked_mul(i64::from(threads) - 1);
         let Some(span) = span.filter(|span| span.unsigned_abs() < 1 << (bits - 1)) else {
-            return self.b.ins().iconst(types::I8, 0);
+            return self.lower.b.ins().iconst(types::I8, 0);
         };
-        let last = self.b.ins().iadd_imm_s(first, span);
+        let last = self.lower.b.ins().iadd_imm_s(first, span);
         let condition = match (signed, span < 0) {
             (true, false) => IntCC::SignedGreaterThanOrEqual,
             (true, true) => IntCC::SignedLessThanOrEqual,
             (false, false) => IntCC::UnsignedGreaterThanOrEqual,
             (false, true) => IntCC::UnsignedLessThanOrEqual,
         };
-        self.b.ins().icmp(condition, last, first)
-    }
-
-    /// Whether local memory of single threads is that of their place in the group.
-    pub(in crate::device::cpu::jit) fn local_of_lane(&mut self, base: Value) -> Value {
-        if self.plan.schedule != Schedule::Free || !self.has_lanes() || self.frame.local_bytes == 0
-        {
-            return base;
-        }
-        let index = self.b.use_var(self.thread.index);
-        let lane = self.b.ins().band_imm_u(index, LANES as i64 - 1);
-        let lane = self.b.ins().uextend(types::I64, lane);
-        let offset = self.b.ins().imul_imm_u(lane, self.frame.local_bytes as i64);
-        self.b.ins().iadd(base, offset)
+        self.lower.b.ins().icmp(condition, last, first)
     }
 }

@@ -7,9 +7,10 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::{
     super::{
-        lower::{Checked, Lower, Step},
+        lower::{Checked, Step},
         place::Place,
     },
+    GroupLower,
     arithmetic::has_form,
     value::Parts,
 };
@@ -26,7 +27,7 @@ use crate::{
     },
 };
 
-impl Lower<'_, '_> {
+impl GroupLower<'_, '_, '_> {
     /// The access for all four; `false`, with nothing done, where they must go one after the other.
     pub(super) fn vector_memory(&mut self, index: usize, i: &Instruction) -> Step<bool> {
         if i.guard.is_some() {
@@ -73,7 +74,9 @@ impl Lower<'_, '_> {
 
     fn holds(&self, operand: &Operand, ty: Type) -> bool {
         matches!(operand, Operand::Sink)
-            || operand.reg().is_some_and(|reg| self.body.registers.ty(reg).bytes() == ty.bytes())
+            || operand
+                .reg()
+                .is_some_and(|reg| self.lower.body().registers.ty(reg).bytes() == ty.bytes())
     }
 
     /// What all four access, once that is known to be good, and the distance from one's to the next one's.
@@ -101,11 +104,11 @@ impl Lower<'_, '_> {
                 if let Some(place) = self.place_in_row(index, i, access) {
                     return Ok(Some((place, stride)));
                 }
-                let at = self.address_value(address)?;
-                let at = self.fit(at, types::I64);
+                let at = self.lower.address_value(address)?;
+                let at = self.lower.fit(at, types::I64);
                 let span = stride * (LANES as i64 - 1);
                 let fine = self.is_placed(address, at, span, checked);
-                self.stop_unless_placed(fine, at, stride, checked)?;
+                self.lower.stop_unless_placed(fine, at, stride, checked)?;
                 Ok(Some((Place::new(at, 0, span as u64 + u64::from(bytes)), stride)))
             }
             Some(Space::Local | Space::Param | Space::ParamEntry | Space::ParamFunc) => Ok(None),
@@ -119,14 +122,14 @@ impl Lower<'_, '_> {
         stride: i64,
         checked: Checked,
     ) -> Step<(Place, i64)> {
-        let offset = self.address_value(address)?;
-        let offset = self.fit(offset, types::I64);
-        let end = self.context_u64(offset_of!(Context, shared_bytes));
+        let offset = self.lower.address_value(address)?;
+        let offset = self.lower.fit(offset, types::I64);
+        let end = self.lower.context_u64(offset_of!(Context, shared_bytes));
         let span = stride * (LANES as i64 - 1);
-        let fine = self.ends_before(offset, end, span, checked);
-        self.stop_unless_placed(fine, offset, stride, checked)?;
-        let base = self.context_u64(offset_of!(Context, shared_base));
-        let first = self.b.ins().iadd(base, offset);
+        let fine = self.lower.ends_before(offset, end, span, checked);
+        self.lower.stop_unless_placed(fine, offset, stride, checked)?;
+        let base = self.lower.context_u64(offset_of!(Context, shared_base));
+        let first = self.lower.b.ins().iadd(base, offset);
         Ok((Place::new(first, 0, span as u64 + u64::from(checked.bytes)), stride))
     }
 
@@ -139,12 +142,12 @@ impl Lower<'_, '_> {
         span: i64,
         checked: Checked,
     ) -> Value {
-        if let Some(fine) = self.is_in_window(address, at, span, checked) {
+        if let Some(fine) = self.lower.is_in_window(address, at, span, checked) {
             return fine;
         }
-        let (offset, end) = self.end_of_allocation(at, checked.write);
+        let (offset, end) = self.lower.end_of_allocation(at, checked.write);
         // An allocation begins at a chunk, so the first one lies in the allocation whose end its chunk names.
-        self.ends_before(offset, end, span, checked)
+        self.lower.ends_before(offset, end, span, checked)
     }
 
     /// Each element of the accesses as vectors.
@@ -152,8 +155,9 @@ impl Lower<'_, '_> {
         let (lanes, width) = (usize::from(access.lanes), access.ty.bytes() as usize);
         let vector = super::value::form(access.ty).0;
         let dense = stride as usize == lanes * width;
-        let row =
-            |lower: &mut Self, index: usize| lower.load_unaligned(vector, place, 16 * index as i64);
+        let row = |group: &mut Self, index: usize| {
+            group.lower.load_unaligned(vector, place, 16 * index as i64)
+        };
         match (dense, lanes, width) {
             (true, 1, 4) => vec![vec![row(self, 0)]],
             (true, 1, 8) => vec![vec![row(self, 0), row(self, 1)]],
@@ -167,13 +171,13 @@ impl Lower<'_, '_> {
             }
             (true, 2, 8) => {
                 let rows = [0, 1, 2, 3].map(|index| row(self, index));
-                let pair = |lower: &mut Self, a: Value, b: Value, which: u8| {
+                let pair = |group: &mut Self, a: Value, b: Value, which: u8| {
                     let words = [2 * which, 2 * which + 1, 4 + 2 * which, 5 + 2 * which];
-                    lower.pick(a, b, words)
+                    group.pick(a, b, words)
                 };
-                let column = |lower: &mut Self, which: u8| {
-                    let low = pair(lower, rows[0], rows[1], which);
-                    vec![low, pair(lower, rows[2], rows[3], which)]
+                let column = |group: &mut Self, which: u8| {
+                    let low = pair(group, rows[0], rows[1], which);
+                    vec![low, pair(group, rows[2], rows[3], which)]
                 };
                 vec![column(self, 0), column(self, 1)]
             }
@@ -183,7 +187,8 @@ impl Lower<'_, '_> {
 
     fn gathered(&mut self, place: Place, stride: i64, offset: usize, ty: Type) -> Parts {
         let clif = super::super::lower::clif_type(ty);
-        let values = [0, 1, 2, 3].map(|lane| self.load(clif, place, lane * stride + offset as i64));
+        let values =
+            [0, 1, 2, 3].map(|lane| self.lower.load(clif, place, lane * stride + offset as i64));
         self.join_lanes(&values, ty)
     }
 
@@ -216,7 +221,7 @@ impl Lower<'_, '_> {
             _ => return self.scattered(place, stride, access.ty, elements),
         };
         for (index, row) in rows.into_iter().enumerate() {
-            self.store_unaligned(row, place, 16 * index as i64);
+            self.lower.store_unaligned(row, place, 16 * index as i64);
         }
     }
 
@@ -225,7 +230,7 @@ impl Lower<'_, '_> {
             for (element, parts) in elements.iter().enumerate() {
                 let value = self.lane_of(parts, lane, ty);
                 let at = lane as i64 * stride + element as i64 * i64::from(ty.bytes());
-                self.store(value, place, at);
+                self.lower.store(value, place, at);
             }
         }
     }

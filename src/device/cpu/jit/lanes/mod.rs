@@ -1,8 +1,8 @@
 //! Four threads at a time: those that follow each other in x, side by side in vectors of 128 bits.
 //!
 //! A kernel that is worth it is lowered twice into its function: once for single threads ([`super::lower`]), and
-//! once for groups of four. Both share the places where threads wait, and what is kept there. In the code for
-//! groups a register is, by its shape ([`crate::ptx::pass::uniform`]):
+//! once for groups of four ([`GroupLower`], by what a [`Plan`] says). Both share the places where threads wait, and
+//! what is spilled there. In the code for groups a register is, by its shape ([`crate::ptx::pass::uniform`]):
 //!
 //! - one scalar, the first thread's value, where the others' differ from it by a known amount or not at all:
 //!   loop counters, addresses;
@@ -66,12 +66,18 @@ mod wait;
 
 use std::collections::HashMap;
 
-use cranelift_codegen::ir::Block;
+use cranelift_codegen::ir::{Block, Value};
 use cranelift_frontend::{FunctionBuilder, Variable};
 
-use super::{lower::Lower, sync};
+use super::{
+    lower::{Lower, Targets, Walk},
+    sync,
+};
 use crate::{
-    device::cpu::{abi::LANES, options::Lanes},
+    device::{
+        Result,
+        cpu::{abi::LANES, options::Lanes},
+    },
     ptx::{
         ast::{Body, Function, FunctionKind},
         cfg::{Cfg, Liveness, RegSet},
@@ -93,19 +99,21 @@ pub(super) struct Plan {
     registers: Vec<Vec<Variable>>,
     /// What groups do at each statement.
     ways: Vec<flow::Way>,
-    /// Where labels are in the code for groups.
-    labels: Vec<Block>,
+    /// Where branches and ends lead in the code for groups.
+    targets: Targets,
     /// The statements that begin the labels' blocks.
-    targets: HashMap<Label, usize>,
+    starts: HashMap<Label, usize>,
     leaves: leave::Leaves,
     joins: join::Joins,
     skips: Vec<skip::Skip>,
-    /// The block that is run instead of gone round.
-    within: Option<skip::Within>,
     /// What is checked for several groups at once.
     row: Option<row::Row>,
     loop_: flow::Loop,
 }
+
+/// So many regions, each of which makes another one differ, are looked for one after the other: each time the whole
+/// function is gone through.
+const MOST_ROUNDS: usize = 50;
 
 /// Where threads of a group go different ways and reconverge, and what follows from that.
 struct Parted {
@@ -119,25 +127,26 @@ struct Parted {
 
 impl Parted {
     /// Begins with the shapes and blocks that there are where all go one way. What differs behind a region may make
-    /// other regions.
+    /// other regions; `None` where that does not come to an end soon.
     fn new(
         body: &Body,
         cfg: &Cfg,
         sync: &sync::Plan,
         liveness: &Liveness,
         (mut shapes, mut run): (Shapes, Vec<bool>),
-    ) -> Self {
+    ) -> Option<Self> {
         let mut varying = RegSet::new(body.registers.len());
-        loop {
+        for _ in 0..MOST_ROUNDS {
             let regions = join::regions(body, cfg, &shapes, &run, sync);
             let different = join::made_different(body, cfg, &shapes, liveness, &regions);
             if different.is_empty() {
-                return Self { shapes, run, varying, regions };
+                return Some(Self { shapes, run, varying, regions });
             }
             different.into_iter().for_each(|reg| varying.insert(reg));
             shapes = Shapes::with_varying(body, LANES as u32, liveness.at_entry(), &varying);
             run = estimate::blocks(body, cfg, &shapes);
         }
+        None
     }
 }
 
@@ -166,7 +175,7 @@ impl Plan {
             return None;
         }
         let Parted { shapes, run, varying, regions } =
-            Parted::new(body, cfg, sync, liveness, (shapes, run));
+            Parted::new(body, cfg, sync, liveness, (shapes, run))?;
         if !run[0] || !estimate::is_possible(body, cfg, &shapes, sync) {
             return None;
         }
@@ -175,8 +184,8 @@ impl Plan {
         let regions: Vec<join::Region> = regions.into_iter().filter(parts).collect();
         let joins = join::Joins::new(b, body, cfg, liveness, &regions);
         let points = leave::points(body, cfg, &shapes, &run, &skips)?;
-        let kept = leave::live_before(body, cfg, liveness, &points);
-        let leaves = leave::Leaves::new(b, body, points, kept, &joins, sync.spill_bytes)?;
+        let spills = leave::live_before(body, cfg, liveness, &points);
+        let leaves = leave::Leaves::new(b, body, points, spills, &joins, sync.spill_bytes)?;
         let row = row::is_straight(cfg, &run, sync)
             .then(|| row::Row::new(b, body, cfg, &shapes, &skips, [liveness.at_entry(), &varying]))
             .flatten();
@@ -189,38 +198,67 @@ impl Plan {
             (0..parts).map(|_| b.declare_var(vector)).collect()
         };
         let registers = body.registers.types().iter().enumerate().map(declare).collect();
-        let labels = body.labels.iter().map(|_| b.create_block()).collect();
+        let labels = Targets::labels(b, body);
         let loop_ = flow::Loop::new(b);
+        let targets = Targets::new(labels, loop_.next());
         let label_ids = (0..body.labels.len() as u32).map(Label);
-        let targets = label_ids
+        let starts = label_ids
             .filter_map(|label| Some((label, cfg.block(cfg.target(label)?).statements.start)))
             .collect();
         let ways = flow::ways(body, cfg, &run);
-        Some(Self {
-            shapes,
-            registers,
-            ways,
-            labels,
-            targets,
-            leaves,
-            joins,
-            skips,
-            within: None,
-            row,
-            loop_,
-        })
+        Some(Self { shapes, registers, ways, targets, starts, leaves, joins, skips, row, loop_ })
     }
 
-    /// Bytes behind the kept registers of waiting threads that leaving groups use.
+    /// Bytes behind the spilled registers of waiting threads that leaving groups use.
     pub(super) fn spill_bytes(&self) -> usize {
         self.leaves.bytes
     }
 }
 
-impl Lower<'_, '_> {
-    /// Whether the function has code for groups.
-    pub(super) fn has_lanes(&self) -> bool {
-        self.lanes.is_some()
+/// The translation of a kernel for groups of threads, beside the one for single threads. In the code for groups, the
+/// registers of single threads hold what is one scalar for a group.
+pub(super) struct GroupLower<'l, 'a, 'f> {
+    lower: &'l mut Lower<'a, 'f>,
+    plan: &'l Plan,
+    /// The block that a group is in although some of its threads would have gone round it.
+    within: Option<skip::Within>,
+    /// The row that groups are of, while the code is made for those whose row was prechecked.
+    prechecked: Option<&'l row::Row>,
+}
+
+impl<'l, 'a, 'f> GroupLower<'l, 'a, 'f> {
+    pub(super) fn new(lower: &'l mut Lower<'a, 'f>, plan: &'l Plan) -> Self {
+        Self { lower, plan, within: None, prechecked: None }
+    }
+}
+
+impl<'a: 'f, 'f> Walk<'a, 'f> for GroupLower<'_, 'a, 'f> {
+    fn lower(&mut self) -> &mut Lower<'a, 'f> {
+        self.lower
+    }
+
+    fn first_turn(&mut self, turn: Block, end: Value) {
+        self.first_group(turn, end);
+    }
+
+    fn enter_turn(&mut self) {
+        self.enter_leaving();
+    }
+
+    fn before_statement(&mut self, statement: usize) {
+        self.entry_point(statement);
+    }
+
+    fn at_statement(&mut self, statement: usize) {
+        self.join_point(statement);
+    }
+
+    fn next_turn(&mut self, turn: Block, done: Block, end: Value) {
+        self.next_single(turn, done, end);
+    }
+
+    fn beside(&mut self, done: Block, end: Value) -> Result<()> {
+        self.groups(done, end)
     }
 }
 

@@ -9,15 +9,14 @@ use cranelift_codegen::ir::{
     types,
 };
 
-use cranelift_frontend::Variable;
-
 use super::{
     super::{
-        lower::{Checked, Lower, Step, Unsupported, int_condition},
+        lower::{Checked, Step, Targets, Unsupported, int_condition},
         place::Place,
     },
+    GroupLower,
     leave::widens,
-    row::{Agreement, Predicate, ROW, Row},
+    row::{Predicate, ROW, Row},
 };
 use crate::{
     device::{
@@ -30,13 +29,13 @@ use crate::{
         modifier::{Access, BoolOp, Cmp},
         op::Next,
         operand::{Operand, Reg},
-        pass::uniform::Shape,
         types::Type,
     },
 };
 
 /// Where a precheck leads.
-struct Precheck {
+struct Precheck<'r> {
+    row: &'r Row,
     /// All is known to be good.
     good: Block,
     /// Groups look for themselves.
@@ -45,24 +44,10 @@ struct Precheck {
     labels: Vec<Block>,
 }
 
-impl Lower<'_, '_> {
-    fn row(&self) -> Option<&Row> {
-        self.lanes.as_ref().and_then(|lanes| lanes.row.as_ref())
-    }
-
-    /// Whether there are rows.
-    pub(super) fn has_rows(&self) -> bool {
-        self.row().is_some()
-    }
-
-    /// Whether what is made is for groups that were prechecked.
-    pub(super) fn is_within_rows(&self) -> bool {
-        self.row().is_some_and(|row| row.prechecked)
-    }
-
-    /// Whether what is made is for groups that were prechecked, and the check at this statement with them.
+impl GroupLower<'_, '_, '_> {
+    /// In the code for groups that were prechecked: whether the check at this statement was done with them.
     pub(super) fn is_prechecked(&self, statement: usize) -> bool {
-        self.row().is_some_and(|row| row.prechecked && row.hoisted[statement])
+        self.prechecked.is_some_and(|row| row.hoisted[statement])
     }
 
     /// In the code for groups that were prechecked: what a group accesses at a statement whose check was done for its
@@ -73,157 +58,134 @@ impl Lower<'_, '_> {
         i: &Instruction,
         access: &Access,
     ) -> Option<Place> {
-        if !self.is_prechecked(statement) {
-            return None;
-        }
+        let row = self.prechecked.filter(|row| row.hoisted[statement])?;
         let Some(Operand::Address(address)) = i.src.first() else { return None };
-        let row = self.row()?;
         let (base, stride) = row.row_stride(i, access)?;
         let (checked_base, end) = (*row.bases.get(&base)?, row.end);
-        let first = self.b.use_var(checked_base);
-        let end = self.b.use_var(end);
-        let index = self.b.use_var(self.thread.index);
+        let first = self.lower.b.use_var(checked_base);
+        let end = self.lower.b.use_var(end);
+        let index = self.lower.current_index();
         // How many threads of the row come before the group.
-        let left = self.b.ins().isub(end, index);
-        let row = self.b.ins().iconst(types::I32, i64::from(ROW));
-        let before = self.b.ins().isub(row, left);
-        let before = self.b.ins().uextend(types::I64, before);
-        let distance = self.b.ins().imul_imm_u(before, stride);
-        let at = self.b.ins().iadd(first, distance);
+        let left = self.lower.b.ins().isub(end, index);
+        let row = self.lower.b.ins().iconst(types::I32, i64::from(ROW));
+        let before = self.lower.b.ins().isub(row, left);
+        let before = self.lower.b.ins().uextend(types::I64, before);
+        let distance = self.lower.b.ins().imul_imm_u(before, stride);
+        let at = self.lower.b.ins().iadd(first, distance);
         let bytes = stride as u64 * (LANES as u64 - 1) + u64::from(access.bytes());
         Some(Place::new(at, address.offset, bytes))
     }
 
     /// In the code for groups that were prechecked: the way that their row goes at a branch or an end.
     pub(super) fn decision(&mut self, statement: usize) -> Option<Value> {
-        let row = self.row().filter(|row| row.prechecked)?;
+        let row = self.prechecked?;
         let decision = *row.decisions.get(&statement)?;
-        Some(self.b.use_var(decision))
+        Some(self.lower.b.use_var(decision))
     }
 
     /// Whether only branches read what the instruction gives, and they were decided for the row.
     pub(super) fn is_needless(&self, i: &Instruction) -> bool {
-        let Some(row) = self.row().filter(|row| row.prechecked) else { return false };
+        let Some(row) = self.prechecked else { return false };
         let mut needless = !i.dst.is_empty();
         i.for_each_def(|reg| needless &= row.decisive.contains(reg));
         needless
     }
 
     /// At a group's turn: goes to `prechecked` with a row of which all is known, else goes on here.
-    pub(super) fn precheck_row(&mut self, prechecked: Block, end: Value) -> Result<()> {
-        if self.row().is_none() {
-            return Ok(());
-        }
-        let [begin, good, doubtful] = [(); 3].map(|()| self.b.create_block());
-        let index = self.b.use_var(self.thread.index);
-        let width = self.context_u32(offset_of!(Context, ntid));
-        let both = self.b.ins().bor(index, width);
-        let rest = self.b.ins().band_imm_u(both, i64::from(ROW) - 1);
-        let left = self.b.ins().isub(end, index);
+    pub(super) fn precheck_row(&mut self, row: &Row, prechecked: Block, end: Value) -> Result<()> {
+        let [begin, good, doubtful] = [(); 3].map(|()| self.lower.b.create_block());
+        let index = self.lower.current_index();
+        let width = self.lower.context_u32(offset_of!(Context, ntid));
+        let both = self.lower.b.ins().bor(index, width);
+        let rest = self.lower.b.ins().band_imm_u(both, i64::from(ROW) - 1);
+        let left = self.lower.b.ins().isub(end, index);
         let enough =
-            self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, left, i64::from(ROW));
-        let whole = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
-        let row = self.b.ins().band(enough, whole);
-        self.b.ins().brif(row, begin, &[], doubtful, &[]);
+            self.lower.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, left, i64::from(ROW));
+        let whole = self.lower.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
+        let is_row = self.lower.b.ins().band(enough, whole);
+        self.lower.b.ins().brif(is_row, begin, &[], doubtful, &[]);
 
-        self.b.switch_to_block(begin);
-        let labels = self.body.labels.iter().map(|_| self.b.create_block()).collect();
-        self.precheck(&Precheck { good, doubtful, labels })?;
+        self.lower.b.switch_to_block(begin);
+        let body = self.lower.body();
+        let labels = Targets::labels(&mut self.lower.b, body);
+        self.precheck(&Precheck { row, good, doubtful, labels })?;
 
-        self.b.switch_to_block(good);
-        if let Some(row_end) = self.row().map(|row| row.end) {
-            let behind = self.b.ins().iadd_imm_u(index, i64::from(ROW));
-            self.b.def_var(row_end, behind);
-        }
-        self.b.ins().jump(prechecked, &[]);
-        self.b.switch_to_block(doubtful);
+        self.lower.b.switch_to_block(good);
+        let behind = self.lower.b.ins().iadd_imm_u(index, i64::from(ROW));
+        self.lower.b.def_var(row.end, behind);
+        self.lower.b.ins().jump(prechecked, &[]);
+        self.lower.b.switch_to_block(doubtful);
         Ok(())
     }
 
     /// Behind a group that was prechecked: the next one of its row, or what follows the row.
-    pub(super) fn next_prechecked(&mut self, prechecked: Block, behind: Block, end: Value) {
-        let Some(row_end) = self.row().map(|row| row.end) else { return };
-        let index = self.b.use_var(self.thread.index);
-        let next = self.b.ins().iadd_imm_u(index, LANES as i64);
-        let row_end = self.b.use_var(row_end);
-        let more = self.b.ins().icmp(IntCC::NotEqual, next, row_end);
-        let [within, last] = [(); 2].map(|()| self.b.create_block());
-        self.b.ins().brif(more, within, &[], last, &[]);
+    pub(super) fn next_prechecked(
+        &mut self,
+        row: &Row,
+        [prechecked, behind]: [Block; 2],
+        end: Value,
+    ) {
+        let index = self.lower.current_index();
+        let next = self.lower.b.ins().iadd_imm_u(index, LANES as i64);
+        let row_end = self.lower.b.use_var(row.end);
+        let more = self.lower.b.ins().icmp(IntCC::NotEqual, next, row_end);
+        let [within, last] = [(); 2].map(|()| self.lower.b.create_block());
+        self.lower.b.ins().brif(more, within, &[], last, &[]);
         // No row goes on in another one of the block.
-        self.b.switch_to_block(within);
-        self.b.def_var(self.thread.index, next);
-        if self.plan.axes > 0 {
-            let x = self.b.use_var(self.thread.x);
-            let x = self.b.ins().iadd_imm_u(x, LANES as i64);
-            self.b.def_var(self.thread.x, x);
-        }
-        self.b.ins().jump(prechecked, &[]);
-        self.b.switch_to_block(last);
-        self.advance(LANES as i64, end);
-        self.b.ins().jump(behind, &[]);
+        self.lower.b.switch_to_block(within);
+        self.lower.set_current_index(next);
+        self.lower.advance_x(LANES as i64);
+        self.lower.b.ins().jump(prechecked, &[]);
+        self.lower.b.switch_to_block(last);
+        self.lower.advance(LANES as i64, end);
+        self.lower.b.ins().jump(behind, &[]);
     }
 
-    /// Whether what follows is for groups that were prechecked.
-    pub(super) fn set_prechecked(&mut self, prechecked: bool) {
-        if let Some(row) = self.lanes.as_mut().and_then(|lanes| lanes.row.as_mut()) {
-            row.prechecked = prechecked;
-        }
-    }
-
-    fn precheck(&mut self, way: &Precheck) -> Result<()> {
-        self.define_all_registers();
-        self.define_all_agreements();
-        let body = self.body;
+    fn precheck(&mut self, way: &Precheck<'_>) -> Result<()> {
+        self.lower.define_all_registers();
+        self.define_all_agreements(way.row);
+        let body = self.lower.body();
         for (at, statement) in body.statements.iter().enumerate() {
             match statement {
                 Statement::Label(label) => {
                     let block = way.labels[label.0 as usize];
-                    if !self.is_filled() {
-                        self.b.ins().jump(block, &[]);
+                    if !self.lower.is_filled() {
+                        self.lower.b.ins().jump(block, &[]);
                     }
-                    self.b.switch_to_block(block);
+                    self.lower.b.switch_to_block(block);
                 }
                 Statement::Instruction(i) => {
-                    if self.is_filled() {
-                        let block = self.b.create_block();
-                        self.b.switch_to_block(block);
-                    }
+                    self.lower.open_block();
                     self.precheck_instruction(at, i, way)
-                        .map_err(|what| self.unsupported(i, what))?;
+                        .map_err(|what| self.lower.unsupported(i, what))?;
                 }
                 Statement::Pragma(_) => {}
             }
         }
-        if !self.is_filled() {
-            self.b.ins().jump(way.good, &[]);
+        if !self.lower.is_filled() {
+            self.lower.b.ins().jump(way.good, &[]);
         }
         Ok(())
     }
 
     /// A predicate that some path leaves unset is false; a branch that it does not come to leads nowhere.
-    fn define_all_agreements(&mut self) {
-        let agreements: Vec<Agreement> =
-            self.row().into_iter().flat_map(|row| row.agreements.values().copied()).collect();
-        let decisions: Vec<Variable> =
-            self.row().into_iter().flat_map(|row| row.decisions.values().copied()).collect();
-        let bases: Vec<Variable> =
-            self.row().into_iter().flat_map(|row| row.bases.values().copied()).collect();
+    fn define_all_agreements(&mut self, row: &Row) {
         // An access that the precheck does not come to is one that no group comes to.
-        let nowhere = self.b.ins().iconst(types::I64, 0);
-        for base in bases {
-            self.b.def_var(base, nowhere);
+        let nowhere = self.lower.b.ins().iconst(types::I64, 0);
+        for base in row.bases.values() {
+            self.lower.b.def_var(*base, nowhere);
         }
-        let [no, yes] = [0, 1].map(|value| self.b.ins().iconst(types::I8, value));
-        for decision in decisions {
-            self.b.def_var(decision, no);
+        let [no, yes] = [0, 1].map(|value| self.lower.b.ins().iconst(types::I8, value));
+        for decision in row.decisions.values() {
+            self.lower.b.def_var(*decision, no);
         }
-        for agreement in agreements {
-            self.b.def_var(agreement.all, no);
-            self.b.def_var(agreement.none, yes);
+        for agreement in row.agreements.values() {
+            self.lower.b.def_var(agreement.all, no);
+            self.lower.b.def_var(agreement.none, yes);
         }
     }
 
-    fn precheck_instruction(&mut self, at: usize, i: &Instruction, way: &Precheck) -> Step {
+    fn precheck_instruction(&mut self, at: usize, i: &Instruction, way: &Precheck<'_>) -> Step {
         let target = i.branch_target().map(|label| way.labels[label.0 as usize]);
         match i.op.facts().next {
             Next::Branches if i.guard.is_some() && self.skips_at(at) => Ok(()),
@@ -231,24 +193,20 @@ impl Lower<'_, '_> {
                 self.precheck_branch(at, i.guard, target.unwrap_or(way.good), way)
             }
             Next::Traps => {
-                self.b.ins().jump(way.doubtful, &[]);
+                self.lower.b.ins().jump(way.doubtful, &[]);
                 Ok(())
             }
             Next::BranchesByTable => Err(Unsupported::Part("a branch that is not planned")),
             Next::Follows => {
                 if let (Op::Ld(access) | Op::St(access), None) = (&i.op, i.guard)
-                    && self.is_hoisted(at)
+                    && way.row.hoisted[at]
                 {
                     return self.precheck_access(i, access, way);
                 }
                 self.precheck_widening(at, i, way);
-                self.precheck_value(at, i)
+                self.precheck_value(at, i, way.row)
             }
         }
-    }
-
-    fn is_hoisted(&self, statement: usize) -> bool {
-        self.row().is_some_and(|row| row.hoisted[statement])
     }
 
     /// All threads go there, or none, or groups look for themselves.
@@ -257,107 +215,111 @@ impl Lower<'_, '_> {
         at: usize,
         guard: Option<Guard>,
         target: Block,
-        way: &Precheck,
+        way: &Precheck<'_>,
     ) -> Step {
         let Some(guard) = guard else {
-            self.b.ins().jump(target, &[]);
+            self.lower.b.ins().jump(target, &[]);
             return Ok(());
         };
-        let [all, none] = self.agreement(guard.reg);
+        let [all, none] = self.agreement(way.row, guard.reg);
         let [taken, passed] = if guard.negated { [none, all] } else { [all, none] };
-        if let Some(decision) = self.row().and_then(|row| row.decisions.get(&at).copied()) {
-            self.b.def_var(decision, taken);
+        if let Some(decision) = way.row.decisions.get(&at) {
+            self.lower.b.def_var(*decision, taken);
         }
-        let [mixed, on] = [(); 2].map(|()| self.b.create_block());
-        self.b.ins().brif(passed, on, &[], mixed, &[]);
-        self.b.switch_to_block(mixed);
-        self.b.ins().brif(taken, target, &[], way.doubtful, &[]);
-        self.b.switch_to_block(on);
+        let [mixed, on] = [(); 2].map(|()| self.lower.b.create_block());
+        self.lower.b.ins().brif(passed, on, &[], mixed, &[]);
+        self.lower.b.switch_to_block(mixed);
+        self.lower.b.ins().brif(taken, target, &[], way.doubtful, &[]);
+        self.lower.b.switch_to_block(on);
         Ok(())
     }
 
-    fn precheck_access(&mut self, i: &Instruction, access: &Access, way: &Precheck) -> Step {
-        let (Some(Operand::Address(address)), Some(row)) = (i.src.first(), self.row()) else {
+    fn precheck_access(&mut self, i: &Instruction, access: &Access, way: &Precheck<'_>) -> Step {
+        let Some(Operand::Address(address)) = i.src.first() else {
             return Err(Unsupported::Part("an access that is not planned"));
         };
-        let Some((base, stride)) = row.row_stride(i, access) else {
+        let Some((base, stride)) = way.row.row_stride(i, access) else {
             return Err(Unsupported::Part("an access that is not planned"));
         };
-        let checked_base = row.bases.get(&base).copied();
         let span = stride * (i64::from(ROW) - 1);
         let write = matches!(i.op, Op::St(_));
         let checked = Checked { space: access.space, bytes: access.bytes(), write };
-        let at = self.address_value(address)?;
-        let at = self.fit(at, types::I64);
+        let at = self.lower.address_value(address)?;
+        let at = self.lower.fit(at, types::I64);
         let fine = self.is_placed(address, at, span, checked);
         self.go_on_where(fine, way);
-        if let Some(checked_base) = checked_base {
-            let value = self.register(base, Type::B64);
-            self.b.def_var(checked_base, value);
+        if let Some(checked_base) = way.row.bases.get(&base) {
+            let value = self.lower.register(base, Type::B64);
+            self.lower.b.def_var(*checked_base, value);
         }
         Ok(())
     }
 
-    fn go_on_where(&mut self, fine: Value, way: &Precheck) {
-        let on = self.b.create_block();
-        self.b.ins().brif(fine, on, &[], way.doubtful, &[]);
-        self.b.switch_to_block(on);
+    fn go_on_where(&mut self, fine: Value, way: &Precheck<'_>) {
+        let on = self.lower.b.create_block();
+        self.lower.b.ins().brif(fine, on, &[], way.doubtful, &[]);
+        self.lower.b.switch_to_block(on);
     }
 
-    fn precheck_widening(&mut self, at: usize, i: &Instruction, way: &Precheck) {
-        let Some(row) = self.row().filter(|row| row.hoisted[at]) else { return };
-        let Some((operand, signed)) = widens(self.body, &row.shapes, i) else { return };
-        let Some(stride) = row.shapes.operand(self.body, &i.src[operand]).stride() else { return };
-        let Ok(first) = self.value(&i.src[operand], Type::B32) else { return };
+    fn precheck_widening(&mut self, at: usize, i: &Instruction, way: &Precheck<'_>) {
+        let row = way.row;
+        if !row.hoisted[at] {
+            return;
+        }
+        let Some((operand, signed)) = widens(self.lower.body(), &row.shapes, i) else { return };
+        let Some(stride) = row.shapes.operand(self.lower.body(), &i.src[operand]).stride() else {
+            return;
+        };
+        let Ok(first) = self.lower.value(&i.src[operand], Type::B32) else { return };
         let fine = self.never_wraps(first, stride, ROW, signed);
         self.go_on_where(fine, way);
     }
 
-    fn precheck_value(&mut self, at: usize, i: &Instruction) -> Step {
-        let Some(row) = self.row() else { return Ok(()) };
+    fn precheck_value(&mut self, at: usize, i: &Instruction, row: &Row) -> Step {
         let known = row.knows_result(i);
         let mut agreement = false;
         i.for_each_def(|reg| agreement |= row.agreements.contains_key(&reg));
         match (known, agreement) {
-            (true, _) => self.instruction(at, i, None),
-            (false, true) => self.precheck_predicate(i),
+            (true, _) => self.lower.instruction(at, i, None),
+            (false, true) => self.precheck_predicate(i, row),
             (false, false) => Ok(()),
         }
     }
 
     /// Whether all threads hold a predicate, and whether none does.
-    fn agreement(&mut self, reg: Reg) -> [Value; 2] {
-        match self.row().and_then(|row| row.agreements.get(&reg).copied()) {
-            Some(agreement) => [agreement.all, agreement.none].map(|v| self.b.use_var(v)),
+    fn agreement(&mut self, row: &Row, reg: Reg) -> [Value; 2] {
+        match row.agreements.get(&reg) {
+            Some(agreement) => [agreement.all, agreement.none].map(|v| self.lower.b.use_var(v)),
             None => {
-                let all = self.register(reg, Type::Pred);
-                [all, self.b.ins().bxor_imm_u(all, 1)]
+                let all = self.lower.register(reg, Type::Pred);
+                [all, self.lower.b.ins().bxor_imm_u(all, 1)]
             }
         }
     }
 
-    fn agreement_of(&mut self, operand: &Operand) -> Step<[Value; 2]> {
+    fn agreement_of(&mut self, row: &Row, operand: &Operand) -> Step<[Value; 2]> {
         let (Operand::Reg(reg) | Operand::Not(reg)) = operand else {
             return Err(Unsupported::Part("a predicate that is not planned"));
         };
-        let [all, none] = self.agreement(*reg);
+        let [all, none] = self.agreement(row, *reg);
         Ok(if matches!(operand, Operand::Not(_)) { [none, all] } else { [all, none] })
     }
 
-    fn precheck_predicate(&mut self, i: &Instruction) -> Step {
-        let of = |lower: &mut Self, at: usize| {
-            lower.agreement_of(i.src.get(at).ok_or(Unsupported::Part("too few operands"))?)
+    fn precheck_predicate(&mut self, i: &Instruction, row: &Row) -> Step {
+        let of = |group: &mut Self, at: usize| {
+            let operand = i.src.get(at).ok_or(Unsupported::Part("too few operands"))?;
+            group.agreement_of(row, operand)
         };
         let predicate = Predicate::of(&i.op);
         let predicate = predicate.ok_or(Unsupported::Part("a predicate that is not planned"))?;
         let (result, inverse) = match predicate {
             Predicate::Compares { cmp, combine, ty } => {
-                let [all, none] = self.compare_row(i, cmp, ty)?;
+                let [all, none] = self.compare_row(row, i, (cmp, ty))?;
                 match combine {
                     None => ([all, none], [none, all]),
                     Some(op) => {
                         let third = of(self, 2)?;
-                        let with = |lower: &mut Self, v| lower.combine(op, v, third);
+                        let with = |group: &mut Self, v| group.combine(op, v, third);
                         (with(self, [all, none]), with(self, [none, all]))
                     }
                 }
@@ -378,21 +340,18 @@ impl Lower<'_, '_> {
         };
         for (destination, [all, none]) in i.dst.iter().zip([result, inverse]) {
             let Operand::Reg(reg) = destination else { continue };
-            let Some(agreement) = self.row().and_then(|row| row.agreements.get(reg).copied())
-            else {
-                continue;
-            };
-            self.b.def_var(agreement.all, all);
-            self.b.def_var(agreement.none, none);
+            let Some(agreement) = row.agreements.get(reg) else { continue };
+            self.lower.b.def_var(agreement.all, all);
+            self.lower.b.def_var(agreement.none, none);
         }
         Ok(())
     }
 
     fn combine(&mut self, op: BoolOp, a: [Value; 2], b: [Value; 2]) -> [Value; 2] {
-        let mut and = |x, y| self.b.ins().band(x, y);
+        let mut and = |x, y| self.lower.b.ins().band(x, y);
         let [alike, differ] =
             [[b[0], b[1]], [b[1], b[0]]].map(|b| [and(a[0], b[0]), and(a[1], b[1])]);
-        let mut or = |x, y| self.b.ins().bor(x, y);
+        let mut or = |x, y| self.lower.b.ins().bor(x, y);
         match op {
             BoolOp::And => [alike[0], or(a[1], b[1])],
             BoolOp::Or => [or(a[0], b[0]), alike[1]],
@@ -401,19 +360,22 @@ impl Lower<'_, '_> {
     }
 
     /// A comparison with an integer that goes up or down along the row: what holds at both ends holds between.
-    fn compare_row(&mut self, i: &Instruction, cmp: Cmp, ty: Type) -> Step<[Value; 2]> {
-        let [a, b] = self.sources(i, ty)?;
-        let stride = |at: usize| {
-            let shape = self.row().map(|row| row.shapes.operand(self.body, &i.src[at]));
-            shape.and_then(Shape::stride).unwrap_or(0)
-        };
+    fn compare_row(
+        &mut self,
+        row: &Row,
+        i: &Instruction,
+        (cmp, ty): (Cmp, Type),
+    ) -> Step<[Value; 2]> {
+        let [a, b] = self.lower.sources(i, ty)?;
+        let stride =
+            |at: usize| row.shapes.operand(self.lower.body(), &i.src[at]).stride().unwrap_or(0);
         let (first_moves, by) = (stride(0) != 0, stride(0) + stride(1));
         let moving = if first_moves { a } else { b };
         let straight = self.never_wraps(moving, by, ROW, ty.is_signed());
-        let last = self.b.ins().iadd_imm_s(moving, by * (i64::from(ROW) - 1));
+        let last = self.lower.b.ins().iadd_imm_s(moving, by * (i64::from(ROW) - 1));
         let (last_a, last_b) = if first_moves { (last, b) } else { (a, last) };
-        let holds = |lower: &mut Self, condition: IntCC| {
-            [(a, b), (last_a, last_b)].map(|(a, b)| lower.b.ins().icmp(condition, a, b))
+        let holds = |group: &mut Self, condition: IntCC| {
+            [(a, b), (last_a, last_b)].map(|(a, b)| group.lower.b.ins().icmp(condition, a, b))
         };
         let condition = int_condition(cmp, ty);
         let [all, none] = match matches!(condition, IntCC::Equal | IntCC::NotEqual) {
@@ -425,18 +387,18 @@ impl Lower<'_, '_> {
                 };
                 let below = holds(self, less);
                 let above = holds(self, less.swap_args());
-                let [below, above] = [below, above].map(|[x, y]| self.b.ins().band(x, y));
-                let differ = self.b.ins().bor(below, above);
-                let never = self.b.ins().iconst(types::I8, 0);
+                let [below, above] = [below, above].map(|[x, y]| self.lower.b.ins().band(x, y));
+                let differ = self.lower.b.ins().bor(below, above);
+                let never = self.lower.b.ins().iconst(types::I8, 0);
                 if condition == IntCC::Equal { [never, differ] } else { [differ, never] }
             }
             false => {
                 let [first, last] = holds(self, condition);
-                let all = self.b.ins().band(first, last);
-                let some = self.b.ins().bor(first, last);
-                [all, self.b.ins().bxor_imm_u(some, 1)]
+                let all = self.lower.b.ins().band(first, last);
+                let some = self.lower.b.ins().bor(first, last);
+                [all, self.lower.b.ins().bxor_imm_u(some, 1)]
             }
         };
-        Ok([all, none].map(|agreement| self.b.ins().band(agreement, straight)))
+        Ok([all, none].map(|agreement| self.lower.b.ins().band(agreement, straight)))
     }
 }

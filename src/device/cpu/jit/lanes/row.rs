@@ -56,8 +56,6 @@ pub(super) struct Row {
     /// What the addresses of those accesses are made from: the first thread's value of each register, as it was when
     /// the access was checked.
     pub(super) bases: HashMap<Reg, Variable>,
-    /// The code for groups that were prechecked is being made.
-    pub(super) prechecked: bool,
     /// Index of the thread behind the row.
     pub(super) end: Variable,
 }
@@ -95,7 +93,6 @@ impl Row {
             decisions: HashMap::new(),
             hoisted: vec![false; body.statements.len()],
             bases: HashMap::new(),
-            prechecked: false,
             end: b.declare_var(types::I32),
         };
         for reg in agreements.iter() {

@@ -4,8 +4,8 @@
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::{
-    super::lower::{Lower, Step, Unsupported},
-    estimate,
+    super::lower::{Step, Unsupported},
+    GroupLower, estimate,
     value::Parts,
 };
 use crate::ptx::{
@@ -79,36 +79,30 @@ pub(super) struct Within {
     old: Vec<(Reg, Parts)>,
 }
 
-impl Lower<'_, '_> {
+impl GroupLower<'_, '_, '_> {
     /// Whether the branch at a statement is one round a block that all run.
     pub(super) fn skips_at(&self, statement: usize) -> bool {
-        let skips = self.lanes.as_ref().map(|lanes| &lanes.skips);
-        skips.is_some_and(|skips| skips.iter().any(|skip| skip.at == statement))
+        self.plan.skips.iter().any(|skip| skip.at == statement)
     }
 
     /// The branch itself.
     pub(super) fn begin_skip(&mut self, index: usize, i: &Instruction) -> Step {
-        let skips = self.lanes.as_ref().map(|lanes| &lanes.skips);
-        let skip = skips.and_then(|skips| skips.iter().find(|skip| skip.at == index));
+        let skip = self.plan.skips.iter().find(|skip| skip.at == index);
         let (Some(skip), Some(guard)) = (skip, i.guard) else {
             return Err(Unsupported::Part("a branch that is not planned"));
         };
-        let (end, written) = (skip.end, skip.written.clone());
         let holds = self.vectors(guard.reg)[0];
-        let round = if guard.negated { self.b.ins().bnot(holds) } else { holds };
-        let old = written.into_iter().map(|reg| (reg, self.vectors(reg))).collect();
-        if let Some(lanes) = &mut self.lanes {
-            lanes.within = Some(Within { end, round, old });
-        }
+        let round = if guard.negated { self.lower.b.ins().bnot(holds) } else { holds };
+        let old = skip.written.iter().map(|reg| (*reg, self.vectors(*reg))).collect();
+        self.within = Some(Within { end: skip.end, round, old });
         Ok(())
     }
 
     /// Behind the block, if that is here.
     pub(super) fn end_skip(&mut self, statement: usize) {
-        let Some(lanes) = &mut self.lanes else { return };
-        let Some(within) = lanes.within.take_if(|within| within.end == statement) else { return };
+        let Some(within) = self.within.take_if(|within| within.end == statement) else { return };
         for (reg, old) in within.old {
-            let ty = self.body.registers.ty(reg);
+            let ty = self.lower.body().registers.ty(reg);
             let new = self.vectors(reg);
             let chosen = self.choose_parts(within.round, &old, &new, ty);
             self.set_vectors(reg, &chosen);

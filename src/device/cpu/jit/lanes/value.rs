@@ -2,7 +2,10 @@
 
 use cranelift_codegen::ir::{self, ConstantData, InstBuilder, MemFlagsData, Value, types};
 
-use super::super::lower::{Lower, Step, clif_type, int_type};
+use super::{
+    super::lower::{Lower, Step, clif_type, int_type},
+    GroupLower,
+};
 use crate::{
     device::cpu::abi::LANES,
     ptx::{
@@ -35,32 +38,30 @@ enum Held {
     Affine { first: Value, stride: i64 },
 }
 
-impl Lower<'_, '_> {
+impl GroupLower<'_, '_, '_> {
     pub(super) fn shape(&self, reg: Reg) -> Shape {
-        self.lanes.as_ref().map_or(Shape::UNIFORM, |lanes| lanes.shapes.of(reg))
+        self.plan.shapes.of(reg)
     }
 
     pub(super) fn operand_shape(&self, operand: &Operand) -> Shape {
-        let body = self.body;
-        self.lanes.as_ref().map_or(Shape::UNIFORM, |lanes| lanes.shapes.operand(body, operand))
+        self.plan.shapes.operand(self.lower.body(), operand)
     }
 
     /// The vectors of a register that varies.
     pub(super) fn vectors(&mut self, reg: Reg) -> Parts {
-        let variables = self.lanes.as_ref().map(|lanes| lanes.registers[reg.0 as usize].clone());
-        variables.unwrap_or_default().into_iter().map(|variable| self.b.use_var(variable)).collect()
+        let variables = &self.plan.registers[reg.0 as usize];
+        variables.iter().map(|variable| self.lower.b.use_var(*variable)).collect()
     }
 
     pub(super) fn set_vectors(&mut self, reg: Reg, parts: &[Value]) {
-        let variables = self.lanes.as_ref().map(|lanes| lanes.registers[reg.0 as usize].clone());
-        for (variable, part) in variables.unwrap_or_default().into_iter().zip(parts) {
-            self.b.def_var(variable, *part);
+        for (variable, part) in self.plan.registers[reg.0 as usize].iter().zip(parts) {
+            self.lower.b.def_var(*variable, *part);
         }
     }
 
     pub(super) fn vector_constant(&mut self, ty: ir::Type, bytes: [u8; 16]) -> Value {
-        let constant = self.b.func.dfg.constants.insert(ConstantData::from(&bytes[..]));
-        self.b.ins().vconst(ty, constant)
+        let constant = self.lower.b.func.dfg.constants.insert(ConstantData::from(&bytes[..]));
+        self.lower.b.ins().vconst(ty, constant)
     }
 
     /// The same bits in all lanes.
@@ -74,31 +75,31 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn recast(&mut self, value: Value, ty: ir::Type) -> Value {
-        if self.b.func.dfg.value_type(value) == ty {
+        if self.lower.b.func.dfg.value_type(value) == ty {
             return value;
         }
         let flags = MemFlagsData::new().with_endianness(ir::Endianness::Little);
-        self.b.ins().bitcast(ty, flags, value)
+        self.lower.b.ins().bitcast(ty, flags, value)
     }
 
     /// Four values that begin with `first` and differ by `stride`.
     pub(super) fn spread(&mut self, first: Value, stride: i64, ty: Type) -> Parts {
         let (vector, parts) = form(ty);
         if ty == Type::Pred {
-            let wide = self.b.ins().uextend(types::I32, first);
-            let all = self.b.ins().splat(types::I32X4, wide);
-            return vec![self.b.ins().ineg(all)];
+            let wide = self.lower.b.ins().uextend(types::I32, first);
+            let all = self.lower.b.ins().splat(types::I32X4, wide);
+            return vec![self.lower.b.ins().ineg(all)];
         }
         if !vector.is_vector() {
             return vec![first; parts];
         }
         if stride == 0 {
-            return vec![self.b.ins().splat(vector, first); parts];
+            return vec![self.lower.b.ins().splat(vector, first); parts];
         }
         // A stride is one of bits, whatever they are taken for.
         let whole = vector.as_int();
         let first = self.recast(first, whole.lane_type());
-        let all = self.b.ins().splat(whole, first);
+        let all = self.lower.b.ins().splat(whole, first);
         let lanes = LANES / parts;
         let part = |index: usize| {
             let mut bytes = [0; 16];
@@ -108,7 +109,7 @@ impl Lower<'_, '_> {
                 out.copy_from_slice(&step.to_le_bytes()[..width]);
             }
             let steps = self.vector_constant(whole, bytes);
-            let sum = self.b.ins().iadd(all, steps);
+            let sum = self.lower.b.ins().iadd(all, steps);
             self.recast(sum, vector)
         };
         (0..parts).map(part).collect()
@@ -122,13 +123,13 @@ impl Lower<'_, '_> {
         }
         let mut held = match operand {
             Operand::Reg(reg) | Operand::Not(reg) => {
-                let from = self.body.registers.ty(*reg);
+                let from = self.lower.body().registers.ty(*reg);
                 if from.bytes() != ty.bytes() || (from == Type::Pred) != (ty == Type::Pred) {
                     return Ok(None);
                 }
                 match self.shape(*reg).stride() {
                     Some(stride) => {
-                        let first = self.register(*reg, ty);
+                        let first = self.lower.register(*reg, ty);
                         self.spread(first, stride, ty)
                     }
                     None => self.vectors(*reg),
@@ -147,12 +148,12 @@ impl Lower<'_, '_> {
             | Operand::Special(_)
             | Operand::Symbol(..) => {
                 let Some(stride) = self.operand_shape(operand).stride() else { return Ok(None) };
-                let first = self.value(operand, ty)?;
+                let first = self.lower.value(operand, ty)?;
                 self.spread(first, stride, ty)
             }
         };
         if matches!(operand, Operand::Not(_)) {
-            held = held.into_iter().map(|part| self.b.ins().bnot(part)).collect();
+            held = held.into_iter().map(|part| self.lower.b.ins().bnot(part)).collect();
         }
         if held.len() != parts {
             return Ok(None);
@@ -166,7 +167,7 @@ impl Lower<'_, '_> {
             return true;
         }
         let Some(reg) = operand.reg() else { return false };
-        let to = self.body.registers.ty(reg);
+        let to = self.lower.body().registers.ty(reg);
         let (vector, count) = form(to);
         if to.bytes() != ty.bytes()
             || count != parts.len()
@@ -185,10 +186,10 @@ impl Lower<'_, '_> {
         if lanes == 1 {
             return parts[lane];
         }
-        let value = self.b.ins().extractlane(parts[lane / lanes], (lane % lanes) as u8);
+        let value = self.lower.b.ins().extractlane(parts[lane / lanes], (lane % lanes) as u8);
         if ty == Type::Pred {
-            let bit = self.b.ins().band_imm_u(value, 1);
-            return self.b.ins().ireduce(types::I8, bit);
+            let bit = self.lower.b.ins().band_imm_u(value, 1);
+            return self.lower.b.ins().ireduce(types::I8, bit);
         }
         value
     }
@@ -200,15 +201,15 @@ impl Lower<'_, '_> {
             return values.to_vec();
         }
         let values: Vec<Value> = match ty == Type::Pred {
-            true => values.iter().map(|v| self.b.ins().uextend(types::I32, *v)).collect(),
+            true => values.iter().map(|v| self.lower.b.ins().uextend(types::I32, *v)).collect(),
             false => values.to_vec(),
         };
         let build = |group: &[Value]| {
-            let mut whole = self.b.ins().scalar_to_vector(vector, group[0]);
+            let mut whole = self.lower.b.ins().scalar_to_vector(vector, group[0]);
             for (lane, value) in group.iter().enumerate().skip(1) {
-                whole = self.b.ins().insertlane(whole, *value, lane as u8);
+                whole = self.lower.b.ins().insertlane(whole, *value, lane as u8);
             }
-            if ty == Type::Pred { self.b.ins().ineg(whole) } else { whole }
+            if ty == Type::Pred { self.lower.b.ins().ineg(whole) } else { whole }
         };
         values.chunks(LANES / parts).map(build).collect()
     }
@@ -218,41 +219,39 @@ impl Lower<'_, '_> {
         &mut self,
         uses: &[Reg],
         defs: &[Reg],
-        mut work: impl FnMut(&mut Self) -> Step,
+        mut work: impl FnMut(&mut Lower<'_, '_>) -> Step,
     ) -> Step {
         let held: Vec<(Reg, Held)> =
             uses.iter().filter_map(|reg| Some((*reg, self.held(*reg)?))).collect();
-        let index = self.b.use_var(self.thread.index);
-        let x = (self.plan.axes > 0).then(|| self.b.use_var(self.thread.x));
-        let local = self.b.use_var(self.local);
+        let position = self.lower.position();
         let mut results: Vec<Vec<Value>> = vec![Vec::new(); defs.len()];
         for lane in 0..LANES {
-            self.become_lane(lane, index, x, local);
+            self.lower.set_position(position, lane as i64);
             for (reg, held) in &held {
                 let value = match held {
                     Held::Parts(parts) => {
-                        let ty = self.body.registers.ty(*reg);
+                        let ty = self.lower.body().registers.ty(*reg);
                         self.lane_of(&parts.clone(), lane, ty)
                     }
                     Held::Affine { first, stride } => {
-                        self.b.ins().iadd_imm_s(*first, stride.wrapping_mul(lane as i64))
+                        self.lower.b.ins().iadd_imm_s(*first, stride.wrapping_mul(lane as i64))
                     }
                 };
-                self.b.def_var(self.variable(*reg), value);
+                self.lower.b.def_var(self.lower.variable(*reg), value);
             }
-            work(self)?;
+            work(self.lower)?;
             for (reg, results) in defs.iter().zip(&mut results) {
-                results.push(self.b.use_var(self.variable(*reg)));
+                results.push(self.lower.b.use_var(self.lower.variable(*reg)));
             }
         }
-        self.become_lane(0, index, x, local);
+        self.lower.set_position(position, 0);
         for (reg, held) in &held {
             if let Held::Affine { first, .. } = held {
-                self.b.def_var(self.variable(*reg), *first);
+                self.lower.b.def_var(self.lower.variable(*reg), *first);
             }
         }
         for (reg, results) in defs.iter().zip(results) {
-            let ty = self.body.registers.ty(*reg);
+            let ty = self.lower.body().registers.ty(*reg);
             let parts = self.join_lanes(&results, ty);
             self.set_vectors(*reg, &parts);
         }
@@ -265,25 +264,12 @@ impl Lower<'_, '_> {
             Shape::Varying => Some(Held::Parts(self.vectors(reg))),
             Shape::Affine { stride: 0, .. } => None,
             Shape::Affine { stride, .. } => {
-                let first = self.b.use_var(self.variable(reg));
-                let bits = int_type(self.b.func.dfg.value_type(first).bytes()).bits();
+                let first = self.lower.b.use_var(self.lower.variable(reg));
+                let bits = int_type(self.lower.b.func.dfg.value_type(first).bytes()).bits();
                 let stride = if bits == 32 { i64::from(stride as i32) } else { stride };
                 Some(Held::Affine { first, stride })
             }
         }
-    }
-
-    /// Index, coordinate and local memory of a thread of the group.
-    fn become_lane(&mut self, lane: usize, index: Value, x: Option<Value>, local: Value) {
-        let step = lane as i64;
-        let index = self.b.ins().iadd_imm_s(index, step);
-        self.b.def_var(self.thread.index, index);
-        if let Some(x) = x {
-            let x = self.b.ins().iadd_imm_s(x, step);
-            self.b.def_var(self.thread.x, x);
-        }
-        let local = self.b.ins().iadd_imm_s(local, step * self.frame.local_bytes as i64);
-        self.b.def_var(self.local, local);
     }
 
     /// An instruction for one thread after the other.

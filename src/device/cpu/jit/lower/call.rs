@@ -5,9 +5,9 @@ use std::mem::offset_of;
 
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::Switch;
-use cranelift_module::{FuncId, Module as _};
+use cranelift_module::FuncId;
 
-use super::{EXITED, Lower, Step, Unsupported, clif_type};
+use super::{EXITED, Lower, Step, Unsupported, clif_type, walk};
 use crate::{
     device::{
         Result,
@@ -45,7 +45,7 @@ impl Lower<'_, '_> {
 
     // The callee ------------------------------------------------------------------------------------
 
-    pub(super) fn device_function(&mut self) -> Result<()> {
+    pub(in crate::device::cpu::jit) fn device_function(&mut self) -> Result<()> {
         let stack = self.b.ins().get_stack_pointer(types::I64);
         let limit = self.context_u64(offset_of!(Context, stack_limit));
         let least = self.b.ins().iadd_imm_u(limit, MARGIN_BYTES);
@@ -56,17 +56,16 @@ impl Lower<'_, '_> {
         self.poll();
         self.push_frame();
         self.define_all_registers();
-        for (position, param) in self.function.params.iter().enumerate() {
+        for (position, param) in self.source.function.params.iter().enumerate() {
             if let Some(reg) = param.reg {
                 let from = self.argument_place(position, param);
                 let value = self.load(clif_type(param.ty), from, 0);
-                let value = self.fit(value, clif_type(self.body.registers.ty(reg)));
+                let value = self.fit(value, clif_type(self.source.body.registers.ty(reg)));
                 self.b.def_var(self.variable(reg), value);
             }
         }
-        self.statements(&[])?;
-        let next = self.next;
-        self.b.switch_to_block(next);
+        walk::statements(self, &[])?;
+        self.b.switch_to_block(self.targets.next);
         let exited = self.b.ins().iconst(types::I32, EXITED);
         self.b.ins().return_(&[exited]);
         self.stop_block();
@@ -76,11 +75,11 @@ impl Lower<'_, '_> {
     fn push_frame(&mut self) {
         let at = offset_of!(Context, local_top);
         let local = self.load(types::I64, self.context_place(), at as i64);
-        self.b.def_var(self.local, local);
-        if self.frame.local_bytes == 0 {
+        self.b.def_var(self.thread.local, local);
+        if self.source.frame.local_bytes == 0 {
             return;
         }
-        let top = self.b.ins().iadd_imm_u(local, self.frame.local_bytes as i64);
+        let top = self.b.ins().iadd_imm_u(local, self.source.frame.local_bytes as i64);
         let limit = offset_of!(Context, local_limit) as i64;
         let limit = self.load(types::I64, self.context_place(), limit);
         let fine = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, top, limit);
@@ -89,7 +88,7 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn return_from_function(&mut self, status: i64) {
-        let function = self.function;
+        let function = self.source.function;
         for (index, result) in function.returns.iter().enumerate() {
             if let Some(reg) = result.reg {
                 let value = self.register(reg, result.ty);
@@ -97,8 +96,8 @@ impl Lower<'_, '_> {
                 self.store(value, to, 0);
             }
         }
-        if self.frame.local_bytes > 0 {
-            let local = self.b.use_var(self.local);
+        if self.source.frame.local_bytes > 0 {
+            let local = self.b.use_var(self.thread.local);
             self.set_context(local, offset_of!(Context, local_top));
         }
         let status = self.b.ins().iconst(types::I32, status);
@@ -108,7 +107,7 @@ impl Lower<'_, '_> {
     // The caller ------------------------------------------------------------------------------------
 
     pub(super) fn call(&mut self, i: &Instruction) -> Step {
-        let (unit, body) = (self.unit, self.body);
+        let (unit, body) = (self.source.unit, self.source.body);
         if let Some(callee) = i.callee()
             && unit.ids[callee as usize].is_none()
         {
@@ -140,7 +139,7 @@ impl Lower<'_, '_> {
     }
 
     fn call_function(&mut self, id: FuncId, arguments: &[Value]) -> Value {
-        let callee = self.code.declare_func_in_func(id, self.b.func);
+        let callee = self.imports.function(&mut self.b, id);
         let call = self.b.ins().call(callee, arguments);
         self.b.inst_results(call)[0]
     }
@@ -157,14 +156,14 @@ impl Lower<'_, '_> {
             return Err(Unsupported::Part("a call with the wrong number of arguments"));
         }
         let operands = given.iter().chain(&i.dst);
-        let mut temporaries = self.frame.temporaries();
+        let mut temporaries = self.source.frame.temporaries();
         let mut places = Vec::new();
         for (index, (operand, param)) in operands.zip(params.iter().chain(returns)).enumerate() {
             if let Operand::Symbol(Symbol::Local(local), 0) = operand {
                 places.push(self.variable_place(*local, param)?);
                 continue;
             }
-            let local = self.b.use_var(self.local);
+            let local = self.b.use_var(self.thread.local);
             let place = Place::new(local, temporaries.next(param) as i64, param.bytes());
             if index < params.len() {
                 let value = self.value(operand, param.ty)?;
@@ -180,7 +179,7 @@ impl Lower<'_, '_> {
         let symbol = Symbol::Local(local);
         match self.spot(symbol) {
             Some(Spot::Local { offset, bytes }) if bytes >= param.bytes() => {
-                let base = self.b.use_var(self.local);
+                let base = self.b.use_var(self.thread.local);
                 Ok(Place::new(base, offset as i64, bytes))
             }
             _ => Err(Unsupported::Part("an argument shorter than its parameter")),
@@ -199,7 +198,7 @@ impl Lower<'_, '_> {
         let alike = |a: &[Param], b: &[Param]| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.bytes() == b.bytes())
         };
-        let unit = self.unit;
+        let unit = self.source.unit;
         let done = self.b.create_block();
         let status = self.b.append_block_param(done, types::I32);
         let wrong = self.b.create_block();

@@ -11,7 +11,7 @@ use crate::{
 
 impl Lower<'_, '_> {
     fn target(&self, label: Label) -> Block {
-        self.labels[label.0 as usize]
+        self.targets.label(label)
     }
 
     pub(super) fn branch(&mut self, i: &Instruction) -> Step {
@@ -37,7 +37,7 @@ impl Lower<'_, '_> {
 
     pub(super) fn branch_by_table(&mut self, i: &Instruction) -> Step {
         let index = self.source(i, 0, Type::U32)?;
-        let table = i.branch_table().and_then(|table| self.body.tables.get(table as usize));
+        let table = i.branch_table().and_then(|table| self.source.body.tables.get(table as usize));
         let Some(labels) = table.map(|table| &table.labels) else {
             return Err(Unsupported::Part("a branch without a table"));
         };

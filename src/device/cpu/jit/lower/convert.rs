@@ -180,6 +180,8 @@ impl Lower<'_, '_> {
     fn float_to_float(&mut self, value: Value, cvt: &Cvt) -> Step<Value> {
         let value = if cvt.from.bytes() == 2 {
             self.widen_half(value, cvt.from)?
+        } else if cvt.is_copy() {
+            self.flushed_bits(value, cvt.from, cvt.ftz)
         } else {
             self.flushed(value, cvt.from, cvt.ftz)
         };

@@ -181,9 +181,9 @@ impl Lower<'_, '_> {
         if self.plan.flushes { value } else { self.flushed_bits(value, ty, ftz) }
     }
 
-    /// The same where the processor itself does not flush: it passes operands on that it only compares, and turns
-    /// signs without looking at the rest.
-    fn flushed_bits(&mut self, value: Value, ty: Type, ftz: bool) -> Value {
+    /// The same where the processor itself does not flush: it passes operands on that it only copies or compares, and
+    /// turns signs without looking at the rest.
+    pub(super) fn flushed_bits(&mut self, value: Value, ty: Type, ftz: bool) -> Value {
         if !ftz || ty != Type::F32 {
             return value;
         }

@@ -155,14 +155,14 @@ impl Lower<'_, '_> {
     fn add_with_carry(&mut self, a: Value, b: Value, carry: Carry) -> Value {
         let (mut sum, mut out) = self.b.ins().uadd_overflow(a, b);
         if carry.read {
-            let flag = self.b.use_var(self.carry);
+            let flag = self.b.use_var(self.thread.carry);
             let ty = self.b.func.dfg.value_type(a);
             let flag = self.b.ins().uextend(ty, flag);
             let (with, over) = self.b.ins().uadd_overflow(sum, flag);
             (sum, out) = (with, self.b.ins().bor(out, over));
         }
         if carry.write {
-            self.b.def_var(self.carry, out);
+            self.b.def_var(self.thread.carry, out);
         }
         sum
     }
@@ -172,7 +172,7 @@ impl Lower<'_, '_> {
     fn subtract_with_borrow(&mut self, a: Value, b: Value, carry: Carry) -> Value {
         let (mut difference, mut out) = self.b.ins().usub_overflow(a, b);
         if carry.read {
-            let flag = self.b.use_var(self.carry);
+            let flag = self.b.use_var(self.thread.carry);
             let ty = self.b.func.dfg.value_type(a);
             let borrow = self.b.ins().bxor_imm_u(flag, 1);
             let borrow = self.b.ins().uextend(ty, borrow);
@@ -181,7 +181,7 @@ impl Lower<'_, '_> {
         }
         if carry.write {
             let none = self.b.ins().bxor_imm_u(out, 1);
-            self.b.def_var(self.carry, none);
+            self.b.def_var(self.thread.carry, none);
         }
         difference
     }

@@ -9,7 +9,7 @@ use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use super::{Lower, Step, Unsupported, clif_type, int_type};
 use crate::{
     device::cpu::{
-        abi::{Context, LANES},
+        abi::Context,
         jit::{Schedule, kernel::SiteKind, place::Place},
         layout::{Spot, function_handle},
         memory::{CHUNK_BITS, Tables},
@@ -204,7 +204,7 @@ impl Lower<'_, '_> {
 
     /// Where an access goes, once it is known to be good.
     pub(super) fn locate(&mut self, address: &Address, checked: Checked) -> Step<Place> {
-        if let Some((symbol, offset)) = self.known.resolve(address)
+        if let Some((symbol, offset)) = self.source.known.resolve(address)
             && let Some(place) = self.locate_known(symbol, offset, checked)?
         {
             return Ok(place);
@@ -250,7 +250,7 @@ impl Lower<'_, '_> {
                 (Some(self.context_u64(offset_of!(Context, shared_base))), fits(start, bytes))
             }
             Spot::Local { offset: start, bytes } => {
-                (Some(self.b.use_var(self.local)), fits(start, bytes))
+                (Some(self.b.use_var(self.thread.local)), fits(start, bytes))
             }
             Spot::KernelParam { offset: start, bytes } if !checked.write => {
                 let at = fits(start, bytes)
@@ -274,7 +274,7 @@ impl Lower<'_, '_> {
     fn is_constant(&self, symbol: Symbol) -> bool {
         match symbol {
             Symbol::Variable(index) => {
-                let variable = self.unit.module.variables.get(index as usize);
+                let variable = self.source.unit.module.variables.get(index as usize);
                 variable.is_some_and(|v| v.space == Space::Const)
             }
             Symbol::Local(_) | Symbol::Param(_) | Symbol::Return(_) | Symbol::Function(_) => false,
@@ -333,9 +333,9 @@ impl Lower<'_, '_> {
         let place = Place::new(at, 0, checked.bytes.into());
         let is_frame = checked.space == Some(Space::Local) && self.is_kernel() && !self.plan.calls;
         if is_frame {
-            let local = self.b.use_var(self.local);
+            let local = self.b.use_var(self.thread.local);
             let offset = self.b.ins().isub(at, local);
-            let bytes = self.b.ins().iconst(types::I64, self.frame.local_bytes as i64);
+            let bytes = self.b.ins().iconst(types::I64, self.source.frame.local_bytes as i64);
             self.check(offset, bytes, checked, at);
             return Ok(place);
         }
@@ -364,7 +364,7 @@ impl Lower<'_, '_> {
         let offset = self.b.ins().isub(at, base);
         // Bits above the arena are cut off here; the comparison finds them.
         let entry = self.b.ins().ushr_imm_u(offset, i64::from(CHUNK_BITS));
-        let entry = self.b.ins().band_imm_u(entry, self.unit.tables.chunk_mask as i64);
+        let entry = self.b.ins().band_imm_u(entry, self.source.unit.tables.chunk_mask as i64);
         let entry = self.b.ins().ishl_imm_u(entry, 3);
         let entry = self.b.ins().iadd(ends, entry);
         (offset, self.load(types::I64, Place::new(entry, 0, 8), 0))
@@ -403,7 +403,7 @@ impl Lower<'_, '_> {
 
     /// Where a symbol lies.
     pub(super) fn spot(&self, symbol: Symbol) -> Option<Spot> {
-        self.unit.layout.spot(self.index, symbol)
+        self.source.unit.layout.spot(self.source.index, symbol)
     }
 
     /// The address of a symbol in its own space.
@@ -421,7 +421,7 @@ impl Lower<'_, '_> {
                 self.b.ins().iconst(types::I64, (start as i64).wrapping_add(offset))
             }
             Spot::DynamicShared if self.is_kernel() => {
-                let start = self.frame.shared_bytes as i64;
+                let start = self.source.frame.shared_bytes as i64;
                 self.b.ins().iconst(types::I64, start.wrapping_add(offset))
             }
             Spot::DynamicShared => {
@@ -429,7 +429,7 @@ impl Lower<'_, '_> {
                 add(self, start, 0)
             }
             Spot::Local { offset: start, .. } => {
-                let base = self.b.use_var(self.local);
+                let base = self.b.use_var(self.thread.local);
                 add(self, base, start)
             }
             Spot::KernelParam { offset: start, .. } => {
@@ -471,8 +471,8 @@ impl Lower<'_, '_> {
         let is_local = matches!(window, Window::Local);
         if is_local && self.plan.schedule != Schedule::Free {
             length = self.b.ins().imul_imm_u(length, 1024);
-        } else if is_local && self.has_lanes() {
-            length = self.b.ins().imul_imm_u(length, LANES as i64);
+        } else if is_local && self.source.frames > 1 {
+            length = self.b.ins().imul_imm_u(length, self.source.frames);
         }
         let offset = self.b.ins().isub(address, start);
         self.b.ins().icmp(IntCC::UnsignedLessThan, offset, length)

@@ -63,7 +63,7 @@ impl Lower<'_, '_> {
     /// Whether an address lies in one of the module's constant variables.
     fn is_constant_address(&mut self, address: Value) -> Value {
         let mut inside = self.b.ins().iconst(types::I8, 0);
-        let variables = &self.unit.module.variables;
+        let variables = &self.source.unit.module.variables;
         for index in 0..variables.len() as u32 {
             if variables[index as usize].space != Space::Const {
                 continue;

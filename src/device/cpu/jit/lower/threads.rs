@@ -4,55 +4,59 @@
 use std::{collections::HashMap, mem::offset_of};
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
-use cranelift_frontend::Switch;
+use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
 use super::{Lower, Schedule, clif_type, zero_of};
 use crate::{
-    device::{
-        Result,
-        cpu::{
-            abi::{Context, STOPPED},
-            jit::place::Place,
-        },
+    device::cpu::{
+        abi::{Context, STOPPED},
+        jit::place::Place,
     },
-    ptx::cfg::RegSet,
+    ptx::{ast::Body, cfg::RegSet, operand::Reg},
 };
 
-impl Lower<'_, '_> {
-    /// `run(context, begin, end)`: each thread in turn, from its start or its resume point.
-    pub(super) fn kernel(&mut self) -> Result<()> {
-        let [begin, end] = [self.arguments[0], self.arguments[1]];
-        let zero = self.b.ins().iconst(types::I32, 0);
-        self.b.def_var(self.thread.index, begin);
-        self.b.def_var(self.thread.waiting, zero);
-        self.first_coordinates(begin);
-        let [turn, start, done] = [(); 3].map(|()| self.b.create_block());
-        self.first_turn(turn, end);
+/// The variables of the thread whose turn it is.
+pub(super) struct Thread {
+    pub(super) index: Variable,
+    pub(super) x: Variable,
+    pub(super) y: Variable,
+    pub(super) z: Variable,
+    /// How many threads wait, in a kernel.
+    pub(super) waiting: Variable,
+    /// Turns round loops in which it may wait for others, since its turn began.
+    turns: Variable,
+    /// First byte of its frame in local memory.
+    pub(super) local: Variable,
+    /// The carry flag.
+    pub(super) carry: Variable,
+    registers: Vec<Variable>,
+}
 
-        self.b.switch_to_block(turn);
-        self.enter_thread();
-        let points = self.plan.points.len();
-        let resumes: Vec<Block> = (0..points).map(|_| self.b.create_block()).collect();
-        self.enter_leaving();
-        self.dispatch(start, &resumes);
-
-        self.b.switch_to_block(start);
-        self.define_all_registers();
-        self.statements(&resumes)?;
-
-        self.b.switch_to_block(self.next);
-        self.next_turn(turn, done, end);
-        self.groups(done, end)?;
-
-        self.b.switch_to_block(done);
-        let waiting = self.b.use_var(self.thread.waiting);
-        self.b.ins().return_(&[waiting]);
-        self.stop_block();
-        Ok(())
+impl Thread {
+    pub(super) fn new(b: &mut FunctionBuilder<'_>, body: &Body) -> Self {
+        let registers = body.registers.types().iter();
+        let registers = registers.map(|ty| b.declare_var(clif_type(*ty))).collect();
+        let [index, x, y, z, waiting, turns] = [(); 6].map(|()| b.declare_var(types::I32));
+        let (carry, local) = (b.declare_var(types::I8), b.declare_var(types::I64));
+        Self { index, x, y, z, waiting, turns, local, carry, registers }
     }
 
+    pub(super) fn register(&self, reg: Reg) -> Variable {
+        self.registers[reg.0 as usize]
+    }
+}
+
+/// Where a thread is: its index, its coordinate along x if the kernel asks for it, and its frame in local memory.
+#[derive(Clone, Copy)]
+pub(in crate::device::cpu::jit) struct Position {
+    index: Value,
+    x: Option<Value>,
+    local: Value,
+}
+
+impl Lower<'_, '_> {
     /// Where thread `begin` lies in its block, as far as the kernel asks.
-    fn first_coordinates(&mut self, begin: Value) {
+    pub(super) fn first_coordinates(&mut self, begin: Value) {
         let sizes = [0, 4].map(|at| offset_of!(Context, ntid) + at);
         let variables = [self.thread.x, self.thread.y, self.thread.z];
         let mut rest = begin;
@@ -73,19 +77,31 @@ impl Lower<'_, '_> {
         let index = self.b.use_var(self.thread.index);
         let base = self.context_u64(offset_of!(Context, local_base));
         let local = if self.plan.schedule == Schedule::Free {
-            self.local_of_lane(base)
+            self.frame_in_turn(base)
         } else {
             let stride = self.context_u64(offset_of!(Context, local_stride));
             let wide = self.b.ins().uextend(types::I64, index);
             let offset = self.b.ins().imul(wide, stride);
             self.b.ins().iadd(base, offset)
         };
-        self.b.def_var(self.local, local);
+        self.b.def_var(self.thread.local, local);
         let zero = self.b.ins().iconst(types::I32, 0);
         self.b.def_var(self.thread.turns, zero);
         if self.plan.calls {
             self.publish_thread(index, local);
         }
+    }
+
+    /// Where the thread's frame begins in a kernel whose threads never wait: they take turns in using a few frames.
+    fn frame_in_turn(&mut self, base: Value) -> Value {
+        if self.source.frames == 1 || self.source.frame.local_bytes == 0 {
+            return base;
+        }
+        let index = self.b.use_var(self.thread.index);
+        let place = self.b.ins().band_imm_u(index, self.source.frames - 1);
+        let place = self.b.ins().uextend(types::I64, place);
+        let offset = self.b.ins().imul_imm_u(place, self.source.frame.local_bytes as i64);
+        self.b.ins().iadd(base, offset)
     }
 
     /// Device functions find the thread in the context.
@@ -95,7 +111,7 @@ impl Lower<'_, '_> {
             self.set_context(value, offset_of!(Context, tid) + at);
         }
         self.set_context(index, offset_of!(Context, thread));
-        let top = self.b.ins().iadd_imm_u(local, self.frame.local_bytes as i64);
+        let top = self.b.ins().iadd_imm_u(local, self.source.frame.local_bytes as i64);
         self.set_context(top, offset_of!(Context, local_top));
         let bytes = self.context_u64(offset_of!(Context, local_bytes));
         let limit = self.b.ins().iadd(local, bytes);
@@ -103,7 +119,7 @@ impl Lower<'_, '_> {
     }
 
     /// To the start, or to where the thread left off; threads that wait or have ended are passed over.
-    fn dispatch(&mut self, start: Block, resumes: &[Block]) {
+    pub(super) fn dispatch(&mut self, start: Block, resumes: &[Block]) {
         if self.plan.schedule == Schedule::Free {
             self.b.ins().jump(start, &[]);
             return;
@@ -115,7 +131,7 @@ impl Lower<'_, '_> {
         for (index, block) in resumes.iter().enumerate() {
             switch.set_entry(index as u128 + 1, *block);
         }
-        switch.emit(&mut self.b, state, self.next);
+        switch.emit(&mut self.b, state, self.targets.next);
     }
 
     /// The states of so many threads, from the one whose turn it is.
@@ -128,13 +144,13 @@ impl Lower<'_, '_> {
     /// A register that some path leaves unset reads as zero, and never as what the last thread left.
     pub(in crate::device::cpu::jit) fn define_all_registers(&mut self) {
         let mut zeros = HashMap::new();
-        for reg in RegSet::named(self.body).iter() {
-            let ty = clif_type(self.body.registers.ty(reg));
+        for reg in RegSet::named(self.source.body).iter() {
+            let ty = clif_type(self.source.body.registers.ty(reg));
             let zero = *zeros.entry(ty).or_insert_with(|| zero_of(&mut self.b, ty));
             self.b.def_var(self.variable(reg), zero);
         }
         let zero = self.b.ins().iconst(types::I8, 0);
-        self.b.def_var(self.carry, zero);
+        self.b.def_var(self.thread.carry, zero);
     }
 
     /// Index and coordinates of the thread `by` further; whether that is at the end.
@@ -158,6 +174,65 @@ impl Lower<'_, '_> {
         let index = self.b.ins().iadd_imm_u(index, by);
         self.b.def_var(self.thread.index, index);
         self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, end)
+    }
+
+    /// Index and, as far as the kernel asks for them, coordinates of the thread whose turn it is.
+    pub(in crate::device::cpu::jit) fn place_in_block(&self) -> Vec<Variable> {
+        let Thread { index, x, y, z, .. } = self.thread;
+        [index, x, y, z].into_iter().take(1 + self.plan.axes).collect()
+    }
+
+    /// The index of the thread whose turn it is, in a kernel; for a group, of its first one.
+    pub(in crate::device::cpu::jit) fn current_index(&mut self) -> Value {
+        self.b.use_var(self.thread.index)
+    }
+
+    pub(in crate::device::cpu::jit) fn set_current_index(&mut self, index: Value) {
+        self.b.def_var(self.thread.index, index);
+    }
+
+    /// Where the thread is whose turn it is.
+    pub(in crate::device::cpu::jit) fn position(&mut self) -> Position {
+        let index = self.b.use_var(self.thread.index);
+        let x = (self.plan.axes > 0).then(|| self.b.use_var(self.thread.x));
+        Position { index, x, local: self.b.use_var(self.thread.local) }
+    }
+
+    /// Moves to the thread that is `step` further along x than the one at `first`, and whose frame is as much further.
+    pub(in crate::device::cpu::jit) fn set_position(&mut self, first: Position, step: i64) {
+        let index = self.b.ins().iadd_imm_s(first.index, step);
+        self.b.def_var(self.thread.index, index);
+        if let Some(x) = first.x {
+            let x = self.b.ins().iadd_imm_s(x, step);
+            self.b.def_var(self.thread.x, x);
+        }
+        let bytes = self.source.frame.local_bytes as i64;
+        let local = self.b.ins().iadd_imm_s(first.local, step * bytes);
+        self.b.def_var(self.thread.local, local);
+    }
+
+    /// Moves on along x, where the kernel asks for that coordinate.
+    pub(in crate::device::cpu::jit) fn advance_x(&mut self, by: i64) {
+        if self.plan.axes > 0 {
+            let x = self.b.use_var(self.thread.x);
+            let x = self.b.ins().iadd_imm_u(x, by);
+            self.b.def_var(self.thread.x, x);
+        }
+    }
+
+    /// Counts so many more threads that wait.
+    pub(in crate::device::cpu::jit) fn count_waiting(&mut self, threads: i64) {
+        let waiting = self.b.use_var(self.thread.waiting);
+        let waiting = self.b.ins().iadd_imm_u(waiting, threads);
+        self.b.def_var(self.thread.waiting, waiting);
+    }
+
+    /// Counts a turn round a loop, of this weight; what the thread has counted since its turn began.
+    pub(in crate::device::cpu::jit) fn count_turn(&mut self, weight: i64) -> Value {
+        let count = self.b.use_var(self.thread.turns);
+        let count = self.b.ins().iadd_imm_s(count, weight);
+        self.b.def_var(self.thread.turns, count);
+        count
     }
 
     /// Tells the host where and why, and gives up.

@@ -1,0 +1,430 @@
+//! Statistics of an array by reduction on the device.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use crate::{
+    compile::{self, Compiler, Outcome, Request, Target},
+    device::{self, Arguments, Device, Function, LaunchConfig, Memory, Readback, Slice, Stream},
+    element::{Element, Scalar},
+};
+
+/// Threads of a block, as in `summary.cuh`.
+const BLOCK: u32 = 256;
+/// Values of a thread, where there are so many: to combine those of a block's threads costs as much as some more of
+/// them.
+const EACH: u64 = 4;
+/// Blocks for each multiprocessor: enough to hide memory latency, few enough to combine in one block.
+const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
+
+/// The kernel that combines the blocks' results.
+const COMBINE: &str = "warpaint::summary::summarize_partials";
+
+/// Why statistics cannot be taken.
+///
+/// ```
+/// use warpaint::array::{Summary, SummaryError};
+/// use warpaint::{compile::Target, device::Device, element::{Element, Scalar}, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let [float, double] = [Scalar::F32, Scalar::F64].map(Element::scalar);
+/// let summary = Summary::new(context.compiler(), context.device(), Target::CPU, [float])?;
+/// let memory = context.device().alloc(8)?;
+/// let refused = summary.enqueue(context.stream(), memory.slice(..)?, double);
+/// assert!(matches!(refused, Err(SummaryError::NoKernel { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The compiler could not run.
+    #[error(transparent)]
+    Compile(#[from] compile::Error),
+    /// The device refused.
+    #[error(transparent)]
+    Device(#[from] device::Error),
+    /// The reduction kernels themselves did not compile, which only another compiler version can cause.
+    #[error("the statistics kernels do not compile: {log}")]
+    Rejected {
+        /// The compiler's log.
+        log: String,
+    },
+    /// The kernels were compiled for other element types.
+    #[error("no statistics kernel was compiled for `{element}`")]
+    NoKernel {
+        /// The element type that is missing.
+        element: String,
+    },
+}
+
+/// Statistics of one component of an array; NaN and infinite values are counted and otherwise left out.
+///
+/// ```
+/// use warpaint::array::Statistics;
+///
+/// let of_nothing = Statistics::of_all(&[]);
+/// assert_eq!((of_nothing.count, of_nothing.sum), (0, 0.0));
+/// assert_eq!((of_nothing.min, of_nothing.max), (f64::INFINITY, f64::NEG_INFINITY));
+/// assert!(of_nothing.mean.is_nan());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Statistics {
+    /// Values looked at.
+    pub count: u64,
+    /// Least finite value; infinity when there is none.
+    pub min: f64,
+    /// Greatest finite value; minus infinity when there is none.
+    pub max: f64,
+    /// Sum of the finite values.
+    pub sum: f64,
+    /// Mean of the finite values; NaN when there is none.
+    pub mean: f64,
+    /// Standard deviation of the finite values, all of them being there are; NaN when there is none.
+    pub std: f64,
+    /// How many are NaN.
+    pub nan: u64,
+    /// How many are infinite.
+    pub inf: u64,
+}
+
+impl Statistics {
+    /// Those of all values of `parts` together; of nothing where there are none.
+    ///
+    /// ```
+    /// # use warpaint::array::Statistics;
+    /// let of = |count, min, max, mean, std| {
+    ///     Statistics { count, min, max, mean, std, sum: mean * count as f64, nan: 0, inf: 0 }
+    /// };
+    /// let all = Statistics::of_all(&[of(2, 1.0, 3.0, 2.0, 1.0), of(2, 5.0, 7.0, 6.0, 1.0)]); // of 1, 3, 5, 7
+    /// assert_eq!(all, of(4, 1.0, 7.0, 4.0, 5f64.sqrt()));
+    /// ```
+    pub fn of_all(parts: &[Self]) -> Self {
+        let total = |of: fn(&Self) -> u64| parts.iter().map(of).sum::<u64>();
+        let (count, nan, inf) = (total(|s| s.count), total(|s| s.nan), total(|s| s.inf));
+        let finite = (count - nan - inf) as f64;
+        let sum = parts.iter().map(|s| s.sum).sum::<f64>();
+        let mean = sum / finite;
+        // The squares about the common mean: those within each part, and those of the parts' means.
+        let squares = parts.iter().filter(|s| s.finite() > 0);
+        let squares =
+            squares.map(|s| s.finite() as f64 * (s.std.powi(2) + (s.mean - mean).powi(2)));
+        Self {
+            count,
+            min: parts.iter().map(|s| s.min).fold(f64::INFINITY, f64::min),
+            max: parts.iter().map(|s| s.max).fold(f64::NEG_INFINITY, f64::max),
+            sum,
+            mean,
+            std: (squares.sum::<f64>() / finite).sqrt(),
+            nan,
+            inf,
+        }
+    }
+
+    /// How many are neither NaN nor infinite.
+    ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, Summary}, device::Device, element::{Element, Scalar}, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let float = Element::scalar(Scalar::F32);
+    /// # let summary = Summary::new(context.compiler(), context.device(), context.target(), [float])?;
+    /// let a = GpuArray::from_slice(&context, &[1.0, f32::NAN, f32::INFINITY, 3.0])?;
+    /// let of = summary.enqueue(context.stream(), a.memory()?, float)?.wait()?[0];
+    /// assert_eq!((of.count, of.finite(), of.mean), (4, 2, 2.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn finite(&self) -> u64 {
+        self.count - self.nan - self.inf
+    }
+}
+
+/// The reduction kernels for a set of element types, loaded on a device.
+///
+/// ```
+/// use warpaint::{array::{GpuArray, Summary}, device::Device, element::Element, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let Some(float2) = Element::parse("float2") else { panic!("CUDA has it") };
+/// let summary = Summary::new(context.compiler(), context.device(), context.target(), [float2])?;
+/// let points = GpuArray::from_shape(&context, &[3, 2], &[1.0f32, 10.0, 2.0, f32::NAN, 6.0, 30.0])?;
+/// let statistics = summary.enqueue(context.stream(), points.memory()?, float2)?.wait()?;
+/// let [x, y] = &statistics[..] else { panic!("two components") };
+/// assert_eq!((x.min, x.max, x.mean), (1.0, 6.0, 3.0));
+/// assert_eq!((y.mean, y.std, y.nan), (20.0, 10.0, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Summary {
+    kernels: BTreeMap<Element, Function>,
+    combine: Function,
+    blocks: u32,
+    scratch: ScratchPool,
+}
+
+/// Device memory that one reduction needs. Kept, because to free memory waits for the whole device.
+#[derive(Debug)]
+struct Scratch {
+    partials: Memory,
+    results: Memory,
+}
+
+type ScratchPool = Arc<Mutex<Vec<Scratch>>>;
+
+impl Summary {
+    /// Device functions for kernels of the caller's own: see [`Summary::enqueue_kernel`].
+    pub const LIBRARY: &str = include_str!("summary.cuh");
+
+    /// What kernels that use [`Summary::LIBRARY`] read `scalar` as: half precision is a structure of the library's.
+    ///
+    /// ```
+    /// # use warpaint::{array::Summary, element::Scalar};
+    /// assert_eq!(Summary::scalar_name(Scalar::F64), "double");
+    /// assert!(Summary::LIBRARY.contains("struct Half {"));
+    /// assert_eq!(Summary::scalar_name(Scalar::F16), "warpaint::summary::Half");
+    /// ```
+    pub fn scalar_name(scalar: Scalar) -> &'static str {
+        match scalar {
+            Scalar::F16 => "warpaint::summary::Half",
+            Scalar::BF16 => "warpaint::summary::BFloat16",
+            other => other.name(),
+        }
+    }
+
+    /// Compiles (or takes from the cache) and loads the kernels for `elements`.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn new(
+        compiler: &Compiler,
+        device: &Device,
+        target: Target,
+        elements: impl IntoIterator<Item = Element>,
+    ) -> Result<Self, Error> {
+        let named: BTreeMap<Element, String> =
+            elements.into_iter().map(|e| (e, kernel_name(e))).collect();
+        let request = Self::request(named.keys().copied(), target);
+        let compiled = match compiler.compile(&request)? {
+            Outcome::Compiled(compiled) => compiled,
+            Outcome::Rejected { log, .. } => return Err(Error::Rejected { log }),
+        };
+        let module = device.load(&compiled.ptx)?;
+        let function = |expression: &str| {
+            module.function(compiled.names.get(expression).map_or(expression, String::as_str))
+        };
+        Ok(Self {
+            kernels: named
+                .iter()
+                .map(|(&element, name)| Ok((element, function(name)?)))
+                .collect::<Result<_, device::Error>>()?,
+            combine: function(COMBINE)?,
+            blocks: device.info().multiprocessors.max(1) * BLOCKS_PER_MULTIPROCESSOR,
+            scratch: ScratchPool::default(),
+        })
+    }
+
+    /// What the kernels for `elements` ask the compiler for.
+    ///
+    /// ```
+    /// # use warpaint::{array::Summary, compile::Target, element::{Element, Scalar}};
+    /// let request = Summary::request([Element::vector(Scalar::F32, 4)], Target::CPU);
+    /// assert_eq!(request.name_expressions[0], "warpaint::summary::summarize<float, 4>");
+    /// ```
+    pub fn request(elements: impl IntoIterator<Item = Element>, target: Target) -> Request {
+        let source = concat!(include_str!("summary.cuh"), include_str!("summary.cu"));
+        let mut request = Request::new("summary.cu", source, target);
+        request.name_expressions =
+            elements.into_iter().map(kernel_name).chain([COMBINE.to_owned()]).collect();
+        request
+    }
+
+    /// Puts the reduction of `data`, `element`s one behind the other, on `stream`.
+    ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, Summary}, device::Device, element::{Element, Scalar}, kernel::Context};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let int = Element::scalar(Scalar::I32);
+    /// # let summary = Summary::new(context.compiler(), context.device(), context.target(), [int])?;
+    /// let a = GpuArray::from_slice(&context, &[1, 2, 3, 6])?;
+    /// let whole = summary.enqueue(context.stream(), a.memory()?, int)?;
+    /// let front = summary.enqueue(context.stream(), a.memory()?.slice(..8)?, int)?;
+    /// assert_eq!((whole.wait()?[0].mean, front.wait()?[0].mean), (3.0, 1.5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoKernel`] for an element type that was not asked for; the device's errors.
+    #[expect(unsafe_code, reason = "a kernel launch")]
+    pub fn enqueue(
+        &self,
+        stream: &Stream,
+        data: Slice<'_>,
+        element: Element,
+    ) -> Result<Pending, Error> {
+        let kernel = self
+            .kernels
+            .get(&element)
+            .ok_or_else(|| Error::NoKernel { element: element.to_string() })?;
+        let count = (data.bytes() / element.bytes()) as u64;
+        let mut arguments = Arguments::new();
+        arguments.push(&data.address());
+        // SAFETY: the kernel reads `count` elements of `data`, which the caller's borrow keeps.
+        unsafe { self.enqueue_kernel(stream, kernel, arguments, count, element.lanes) }
+    }
+
+    /// Puts a reduction by another kernel on `stream`: one that takes `arguments`, a count (`unsigned long long`) and a
+    /// `warpaint::summary::Partial *`, and hands the last two to [`Summary::LIBRARY`]'s `summarize_values` for `lanes`
+    /// components.
+    ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, Summary}, device::{Arguments, Device}, kernel::{Context, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// # let summary = Summary::new(context.compiler(), context.device(), context.target(), [])?;
+    /// let source = String::from(Summary::LIBRARY) + "
+    ///     __global__ void squares(const float *x, unsigned long long n, warpaint::summary::Partial *out) {
+    ///         warpaint::summary::summarize_values<1>(n, out, [=](unsigned long long i, int) { return x[i] * x[i]; });
+    ///     }";
+    /// let squares = context.module(&Source::new(source))?.kernel("squares")?;
+    /// let x = GpuArray::from_slice(&context, &[1.0f32, -2.0, 3.0])?;
+    /// let mut arguments = Arguments::new();
+    /// arguments.push(&x.memory()?.address());
+    /// // SAFETY: the kernel reads the three elements of `x`, which is kept until they have been read.
+    /// let pending = unsafe { summary.enqueue_kernel(context.stream(), squares.function(), arguments, 3, 1)? };
+    /// assert_eq!(pending.wait()?[0].sum, 14.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Safety
+    /// As for [`Stream::launch`]: what the kernel reads through `arguments` must be there until it has ended.
+    ///
+    /// # Errors
+    /// The device's.
+    #[expect(unsafe_code, reason = "kernel launches")]
+    pub unsafe fn enqueue_kernel(
+        &self,
+        stream: &Stream,
+        kernel: &Function,
+        mut arguments: Arguments,
+        count: u64,
+        lanes: u8,
+    ) -> Result<Pending, Error> {
+        let blocks = count.div_ceil(u64::from(BLOCK) * EACH).clamp(1, self.blocks.into()) as u32;
+        let scratch = self.take_scratch(&stream.device())?;
+        let results = scratch.results.slice(..usize::from(lanes) * size_of::<Partial>())?;
+
+        arguments.push(&count).push(&scratch.partials.address());
+        // SAFETY: the kernel writes one partial result a block and lane, for which `partials` has room; `Pending` keeps
+        // them until it has ended. The caller answers for the rest.
+        unsafe { stream.launch(kernel, &LaunchConfig::new(blocks, BLOCK), &arguments)? };
+
+        let lanes = u32::from(lanes);
+        let mut arguments = Arguments::new();
+        arguments
+            .push(&scratch.partials.address())
+            .push(&blocks)
+            .push(&lanes)
+            .push(&results.address());
+        // SAFETY: reads what the launch before it wrote and writes one result a lane, the size of `results`.
+        unsafe { stream.launch(&self.combine, &LaunchConfig::new(lanes, BLOCK), &arguments)? };
+
+        let readback = stream.download(results)?;
+        Ok(Pending { readback, scratch, pool: self.scratch.clone() })
+    }
+
+    fn take_scratch(&self, device: &Device) -> Result<Scratch, Error> {
+        const LANES: usize = 4;
+        let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.map_or_else(
+            || {
+                let bytes = LANES * size_of::<Partial>();
+                let partials = device.alloc(self.blocks as usize * bytes)?;
+                Ok(Scratch { partials, results: device.alloc(bytes)? })
+            },
+            Ok,
+        )
+    }
+}
+
+/// Statistics on their way.
+///
+/// ```
+/// use warpaint::{array::{GpuArray, Summary}, device::Device, element::{Element, Scalar}, kernel::Context};
+///
+/// let context = Context::new(Device::cpu()?)?;
+/// let float = Element::scalar(Scalar::F32);
+/// let summary = Summary::new(context.compiler(), context.device(), context.target(), [float])?;
+/// let a = GpuArray::full(&context, &[1000], 0.5f32)?;
+/// let pending = summary.enqueue(context.stream(), a.memory()?, float)?;
+/// context.stream().synchronize()?; // or whatever else there is to do meanwhile
+/// assert!(pending.is_ready()?);
+/// assert_eq!(pending.wait()?[0].sum, 500.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Pending {
+    readback: Readback,
+    scratch: Scratch,
+    pool: ScratchPool,
+}
+
+impl Pending {
+    /// Whether [`Pending::wait`] would return at once.
+    ///
+    /// # Errors
+    /// An error of the stream's earlier work.
+    pub fn is_ready(&self) -> device::Result<bool> {
+        self.readback.is_ready()
+    }
+
+    /// The statistics of each component.
+    ///
+    /// # Errors
+    /// An error of the stream's earlier work.
+    pub fn wait(self) -> device::Result<Vec<Statistics>> {
+        let Self { readback, scratch, pool } = self;
+        let bytes = readback.wait()?;
+        // The kernels have ended: another reduction may use the memory, on whatever stream.
+        pool.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        Ok(bytes
+            .chunks_exact(size_of::<Partial>())
+            .map(|chunk| bytemuck::pod_read_unaligned::<Partial>(chunk).into())
+            .collect())
+    }
+}
+
+/// `warpaint::summary::Partial` of `summary.cuh`.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Partial {
+    least: f64,
+    greatest: f64,
+    sum: f64,
+    shift: f64,
+    squares: f64,
+    count: u64,
+    nan: u64,
+    inf: u64,
+}
+
+impl From<Partial> for Statistics {
+    fn from(p: Partial) -> Self {
+        let finite = (p.count - p.nan - p.inf) as f64;
+        let mean = p.sum / finite;
+        let variance = p.squares / finite - (mean - p.shift).powi(2);
+        Self {
+            count: p.count,
+            min: p.least,
+            max: p.greatest,
+            sum: p.sum,
+            mean,
+            // Rounding may take what is hardly above 0 below it; NaN, of no values, stays.
+            std: if variance < 0.0 { 0.0 } else { variance.sqrt() },
+            nan: p.nan,
+            inf: p.inf,
+        }
+    }
+}
+
+fn kernel_name(element: Element) -> String {
+    let scalar = Summary::scalar_name(element.scalar);
+    format!("warpaint::summary::summarize<{scalar}, {}>", element.lanes)
+}

@@ -1,0 +1,292 @@
+//! The one lexer of CUDA C++: a text as tokens, blanks and comments among them.
+//!
+//! It never fails, whatever half-typed text it gets, and takes a time in proportion to the text's length. Who wants
+//! the code alone asks for [`code`], who colours a text wants everything: [`lex`].
+//!
+//! Which files a text includes is told by `compile::mentions` instead, which must find more than a lexer may: also
+//! what only looks like a directive, in comments and in branches that are not taken.
+
+use std::collections::BTreeSet;
+
+/// A piece of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Token<'s> {
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// As written.
+    pub(crate) text: &'s str,
+    /// Where in the text, in bytes.
+    pub(crate) offset: usize,
+}
+
+/// What a [`Token`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Blanks and line ends, and the backslashes that join lines.
+    Blank,
+    /// `// ...` or `/* ... */`.
+    Comment,
+    /// A preprocessor line, or as much of it as stands between two comments.
+    Directive,
+    /// The lines that an `#if 0` leaves out.
+    Disabled,
+    /// An identifier or a keyword.
+    Word,
+    /// A number with its suffix.
+    Number,
+    /// A string or character literal with its prefix and quotes.
+    Quoted,
+    /// One other character, or `::`.
+    Sign,
+}
+
+impl Kind {
+    /// Whether the compiler sees it behind the preprocessor.
+    const fn is_code(self) -> bool {
+        match self {
+            Self::Word | Self::Number | Self::Quoted | Self::Sign => true,
+            Self::Blank | Self::Comment | Self::Directive | Self::Disabled => false,
+        }
+    }
+}
+
+/// The tokens of `text`, which follow one another without a gap.
+pub(crate) fn lex(text: &str) -> impl Iterator<Item = Token<'_>> {
+    Lexer { text, at: 0, place: Place::LineStart }
+}
+
+/// The tokens of `text` that are code.
+pub(crate) fn code(text: &str) -> impl Iterator<Item = Token<'_>> {
+    lex(text).filter(|token| token.kind.is_code())
+}
+
+/// The identifiers of `text`, keywords too, each once.
+pub(crate) fn words(text: &str) -> BTreeSet<&str> {
+    code(text).filter(|token| token.kind == Kind::Word).map(|token| token.text).collect()
+}
+
+/// What stands on the line before the lexer's place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Blanks and comments only.
+    LineStart,
+    /// Code.
+    Code,
+    /// The beginning of a directive.
+    Directive,
+    /// An `#if 0`, which leaves out what follows.
+    If0,
+}
+
+struct Lexer<'s> {
+    text: &'s str,
+    at: usize,
+    place: Place,
+}
+
+impl<'s> Iterator for Lexer<'s> {
+    type Item = Token<'s>;
+
+    fn next(&mut self) -> Option<Token<'s>> {
+        let rest = &self.text[self.at..];
+        let next = rest.chars().next()?;
+        let (kind, length) = self.measure(rest, next);
+        let end = self.text.ceil_char_boundary((self.at + length).min(self.text.len()));
+        let token = Token { kind, text: &self.text[self.at..end], offset: self.at };
+        self.at = end;
+        self.pass(&token);
+        Some(token)
+    }
+}
+
+impl Lexer<'_> {
+    /// What `rest` begins with, and how many bytes belong to it.
+    fn measure(&self, rest: &str, next: char) -> (Kind, usize) {
+        if self.place == Place::If0 {
+            return (Kind::Disabled, disabled(rest));
+        }
+        if let Some(length) = blanks(rest) {
+            return (Kind::Blank, length);
+        }
+        if let Some(length) = comment(rest) {
+            return (Kind::Comment, length);
+        }
+        match self.place {
+            Place::Directive => return (Kind::Directive, directive(rest)),
+            Place::LineStart if next == '#' => return (Kind::Directive, directive(rest)),
+            Place::LineStart | Place::Code | Place::If0 => {}
+        }
+        if starts_number(rest) {
+            (Kind::Number, number(rest))
+        } else if is_word_start(next) {
+            word(rest)
+        } else if next == '"' || next == '\'' {
+            (Kind::Quoted, quoted(rest, next))
+        } else {
+            (Kind::Sign, if rest.starts_with("::") { 2 } else { next.len_utf8() })
+        }
+    }
+
+    /// Goes behind `token`.
+    fn pass(&mut self, token: &Token<'_>) {
+        self.place = match token.kind {
+            Kind::Blank if token.text == "\n" => Place::LineStart,
+            Kind::Blank | Kind::Comment => self.place,
+            Kind::Directive if self.place == Place::LineStart && is_if_0(token.text) => Place::If0,
+            Kind::Directive => Place::Directive,
+            Kind::Disabled => Place::LineStart,
+            Kind::Word | Kind::Number | Kind::Quoted | Kind::Sign => Place::Code,
+        };
+    }
+}
+
+/// The bytes of the blanks that `text` begins with, where there are any: at most one line's end, so that what follows
+/// begins a line.
+fn blanks(text: &str) -> Option<usize> {
+    let end = joint(text)
+        .or_else(|| text.starts_with('\n').then_some(1))
+        .or_else(|| text.find(|c: char| c == '\n' || !c.is_whitespace()));
+    Some(end.unwrap_or(text.len())).filter(|length| *length > 0)
+}
+
+/// The bytes of a backslash at a line's end, with that end.
+fn joint(text: &str) -> Option<usize> {
+    let after = text.strip_prefix('\\')?;
+    let end = after.len() - after.trim_start_matches('\r').len();
+    after[end..].starts_with('\n').then_some(end + 2)
+}
+
+/// The bytes of the comment that `text` begins with; an unclosed one goes on to the end.
+fn comment(text: &str) -> Option<usize> {
+    if text.starts_with("//") {
+        return Some(logical_line(text));
+    }
+    let inside = text.strip_prefix("/*")?;
+    Some(inside.find("*/").map_or(text.len(), |end| end + 4))
+}
+
+/// The bytes of the directive that `text` begins with, at most to the comment or the line's end behind it.
+fn directive(text: &str) -> usize {
+    let line = &text[..logical_line(text)];
+    let mut at = 0;
+    while let Some(found) = line[at..].find(['/', '"', '\'']).map(|length| at + length) {
+        let rest = &line[found..];
+        if rest.starts_with("//") || rest.starts_with("/*") {
+            return found;
+        }
+        at = match rest.chars().next() {
+            Some(quote @ ('"' | '\'')) => found + quoted(rest, quote),
+            Some(_) | None => found + 1,
+        };
+    }
+    line.len()
+}
+
+/// Whether a directive is `#if 0`.
+fn is_if_0(directive: &str) -> bool {
+    directive_words(directive) == ("if", "0")
+}
+
+/// The bytes of the lines behind an `#if 0` up to its `#else`, `#elif` or `#endif`.
+fn disabled(text: &str) -> usize {
+    let (mut at, mut depth) = (0, 0_usize);
+    while at < text.len() {
+        let line = &text[at..at + logical_line(&text[at..])];
+        if line.trim_start().starts_with('#') {
+            match directive_words(line).0 {
+                "if" | "ifdef" | "ifndef" => depth += 1,
+                "else" | "elif" | "endif" if depth == 0 => return at,
+                "endif" => depth -= 1,
+                _ => {}
+            }
+        }
+        at += line.len() + 1;
+    }
+    text.len()
+}
+
+/// The name of a directive and the first word behind it.
+fn directive_words(line: &str) -> (&str, &str) {
+    let mut words = line.trim_start().trim_start_matches('#').split_whitespace();
+    (words.next().unwrap_or(""), words.next().unwrap_or(""))
+}
+
+/// The bytes to the end of the line, without it; a backslash joins the next line.
+fn logical_line(text: &str) -> usize {
+    let mut from = 0;
+    while let Some(length) = text[from..].find('\n') {
+        let end = from + length;
+        if !text[..end].trim_end_matches('\r').ends_with('\\') {
+            return end;
+        }
+        from = end + 1;
+    }
+    text.len()
+}
+
+fn starts_number(text: &str) -> bool {
+    let digits = text.strip_prefix('.').unwrap_or(text);
+    digits.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// The bytes of the number that `text` begins with: `1'000u`, `.5f`, `1e-3`, `0x1p+4`.
+fn number(text: &str) -> usize {
+    let hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+    let mut before = ' ';
+    let ends = |c: char| {
+        let exponent = matches!((before, hexadecimal), ('e' | 'E', false) | ('p' | 'P', _));
+        let goes_on = is_word(c) || matches!(c, '.' | '\'') || exponent && matches!(c, '+' | '-');
+        before = c;
+        !goes_on
+    };
+    text.find(ends).unwrap_or(text.len())
+}
+
+fn is_word_start(c: char) -> bool {
+    c == '_' || c == '$' || c.is_alphabetic()
+}
+
+fn is_word(c: char) -> bool {
+    c == '_' || c == '$' || c.is_alphanumeric()
+}
+
+/// The word that `text` begins with, or the literal that it is the prefix of.
+fn word(text: &str) -> (Kind, usize) {
+    let length = text.find(|c| !is_word(c)).unwrap_or(text.len());
+    let (word, behind) = text.split_at(length);
+    match behind.chars().next() {
+        Some('"') if matches!(word, "R" | "LR" | "uR" | "UR" | "u8R") => {
+            (Kind::Quoted, length + raw_string(behind))
+        }
+        Some(quote @ ('"' | '\'')) if matches!(word, "L" | "u" | "U" | "u8") => {
+            (Kind::Quoted, length + quoted(behind, quote))
+        }
+        Some(_) | None => (Kind::Word, length),
+    }
+}
+
+/// The bytes of the literal that `text` begins with; an unclosed one ends with its line.
+fn quoted(text: &str, quote: char) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            '\n' if !escaped => return at,
+            c if c == quote && !escaped => return at + 1,
+            _ => escaped = c == '\\' && !escaped,
+        }
+    }
+    text.len()
+}
+
+/// The bytes of `"delimiter(...)delimiter"`.
+fn raw_string(text: &str) -> usize {
+    let Some(open) = text[1..].find(['(', '\n', '"']).map(|at| at + 1) else { return text.len() };
+    if !text[open..].starts_with('(') {
+        return quoted(text, '"');
+    }
+    let close = format!("){}\"", &text[1..open]);
+    text[open..].find(&close).map_or(text.len(), |at| open + at + close.len())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,297 @@
+//! The kernels of a source, found by scanning it: names, and the names and types of their parameters.
+//!
+//! This is no C++ parser: it knows what a `__global__` function looks like, and skips comments, literals and
+//! preprocessor lines. Macros are not expanded, and of conditional sections only `#if 0` is left out.
+//!
+//! Whatever the text, this takes time and memory in proportion to its length, and what is kept of it has limits.
+
+mod scanner;
+
+use std::{collections::HashMap, sync::Arc};
+
+use self::scanner::{Brackets, Found, Scanner, after_attribute, is_attribute};
+use super::{
+    CType, Lines, Position,
+    lexer::{self, Kind, Token},
+};
+
+/// So many kernels are known of a scene, those of its includes counted: a large project has some hundreds.
+pub(super) const MOST_KERNELS: usize = 10_000;
+
+/// So many parameters of kernels and of their templates are known of a scene, in all kernels together.
+pub(super) const MOST_PARAMETERS: usize = 20 * MOST_KERNELS;
+
+/// So many tokens are looked at, which is more than a text of 64 MiB has that a person would write.
+const MOST_TOKENS: usize = 1 << 24;
+
+/// The longest name of a kernel in bytes, its namespaces counted.
+pub(super) const LONGEST_NAME: usize = 4096;
+
+/// What is said where a limit leaves kernels out.
+pub(crate) const LEFT_OUT: &str = "from here on kernels are left out: a scene and its includes have at most 10000, \
+    200000 parameters in all, and names of at most 4096 bytes";
+
+/// So many bytes of a template's arguments are put into the types of a kernel's parameters: a long argument may be
+/// asked for at each of very many places.
+const MOST_BYTES_OF_ARGUMENTS: usize = 1 << 20;
+
+/// How a `__global__` function is declared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signature {
+    /// Its name, with the namespaces that it lies in: `field::advance`.
+    pub name: String,
+    /// Whether it is a template, launched as `name<...>`.
+    pub template: bool,
+    /// The names of its template's parameters, in order; empty for one without a name, and from a pack on.
+    pub template_parameters: Vec<String>,
+    /// Whether its body was seen, not only a declaration.
+    pub defined: bool,
+    /// Its parameters, in order.
+    pub parameters: Vec<KernelParameter>,
+    /// The file it was found in, as named.
+    pub file: Arc<str>,
+    /// Where its name is.
+    pub at: Position,
+}
+
+/// A parameter of a kernel, as declared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelParameter {
+    /// Its name; empty where it has none.
+    pub name: String,
+    /// Its type as written, blanks made single.
+    pub text: String,
+    /// Its type as understood.
+    pub ctype: CType,
+    /// Where its name is, or its type where it has none.
+    pub at: Position,
+}
+
+/// The kernels that `text`, called `file`, declares, in its order.
+pub fn scan(file: &str, text: &str) -> Vec<Signature> {
+    scan_beside(&[], file, text).kernels
+}
+
+/// What is found in a text.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    /// The kernels, in the text's order.
+    pub kernels: Vec<Signature>,
+    /// Where the first kernel is that is left out because of a limit, or where the text is read no further.
+    pub left_out: Option<Position>,
+}
+
+/// The kernels that `text`, called `file`, declares, as many as there is room for beside those that are `known`.
+pub(crate) fn scan_beside(known: &[Signature], file: &str, text: &str) -> Scan {
+    let tokens = tokens(text);
+    let lines = Lines::new(text);
+    let mut scanner = Scanner::new(&tokens);
+    let mut room = Room::beside(known);
+    let (mut kernels, mut left_out) = (Vec::new(), None);
+    let file = Arc::from(file);
+    while let Some(found) = scanner.next_kernel() {
+        let position = |token: &Token<'_>| lines.position(token.offset);
+        let at = position(found.at);
+        let Some(name) = scanner.name(&found).filter(|_| room.take(&found)) else {
+            left_out.get_or_insert(at);
+            continue;
+        };
+        kernels.push(Signature {
+            name,
+            template: found.template.is_some(),
+            template_parameters: found.template.map(names).unwrap_or_default(),
+            defined: found.defined,
+            parameters: parameters(found.parameters, &position),
+            file: Arc::clone(&file),
+            at,
+        });
+    }
+    if let Some(last) = tokens.get(MOST_TOKENS - 1) {
+        left_out.get_or_insert(lines.position(last.offset));
+    }
+    Scan { kernels, left_out }
+}
+
+/// How much may still be kept of a scene, whose author may want to fill the memory.
+struct Room {
+    kernels: usize,
+    parameters: usize,
+}
+
+impl Room {
+    fn beside(known: &[Signature]) -> Self {
+        let of_kernel =
+            |kernel: &Signature| kernel.parameters.len() + kernel.template_parameters.len();
+        let parameters: usize = known.iter().map(of_kernel).sum();
+        Self {
+            kernels: MOST_KERNELS.saturating_sub(known.len()),
+            parameters: MOST_PARAMETERS.saturating_sub(parameters),
+        }
+    }
+
+    /// Whether there is room for the kernel, which then takes it.
+    fn take(&mut self, found: &Found<'_, '_>) -> bool {
+        let commas = |tokens: &[Token<'_>]| tokens.iter().filter(|t| t.text == ",").count();
+        // At least as many as there are: commas stand between arguments of types, too.
+        let parameters = commas(found.parameters) + found.template.map_or(0, commas) + 1;
+        let fits = self.kernels > 0 && parameters <= self.parameters;
+        if fits {
+            self.kernels -= 1;
+            self.parameters -= parameters;
+        }
+        fits
+    }
+}
+
+impl Signature {
+    /// The instance that is launched as `name`, `fill<float, 3>`: its parameters' types say what the names of the
+    /// template's parameters mean. What the arguments leave open stays as it is written.
+    pub fn instance(&self, name: &str) -> Self {
+        let angles = name.find('<').zip(name.rfind('>'));
+        let between = angles.and_then(|(open, close)| name.get(open + 1..close)).unwrap_or("");
+        let given = tokens(between);
+        let given = split(&given);
+        // Of two with one name the first counts.
+        let meanings = self.template_parameters.iter().map(String::as_str).zip(given).rev();
+        let meanings: HashMap<&str, &[Token<'_>]> = meanings.collect();
+        let mut left = MOST_BYTES_OF_ARGUMENTS;
+        let mut meant = |word: &str| {
+            let argument = meanings.get(word).filter(|argument| !argument.is_empty())?;
+            left = left.checked_sub(bytes(argument))?;
+            Some(*argument)
+        };
+        let parameters = self.parameters.iter().map(|parameter| {
+            let mut words = Vec::new();
+            for token in tokens(&parameter.text) {
+                match meant(token.text) {
+                    Some(argument) => words.extend(argument.iter().map(|token| token.text)),
+                    None => words.push(token.text),
+                }
+            }
+            let (text, ctype) = (spell(&words), CType::from_words(&words));
+            KernelParameter { text, ctype, ..parameter.clone() }
+        });
+        Self { parameters: parameters.collect(), ..self.clone() }
+    }
+}
+
+/// The first [`MOST_TOKENS`] tokens of `text` that are code.
+fn tokens(text: &str) -> Vec<Token<'_>> {
+    lexer::code(text).take(MOST_TOKENS).collect()
+}
+
+/// How much of their text the tokens take.
+fn bytes(tokens: &[Token<'_>]) -> usize {
+    let first = tokens.first().map_or(0, |token| token.offset);
+    tokens.last().map_or(0, |token| token.offset + token.text.len() - first)
+}
+
+/// The parameters between the parentheses of a kernel.
+fn parameters(
+    tokens: &[Token<'_>],
+    position: &dyn Fn(&Token<'_>) -> Position,
+) -> Vec<KernelParameter> {
+    let parts = split(tokens);
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    let all: Vec<_> = parts.map(|part| parameter(part, position)).collect();
+    match all.as_slice() {
+        [only] if only.name.is_empty() && only.text == "void" => Vec::new(),
+        _ => all,
+    }
+}
+
+/// The names of the parameters between the angles of a template.
+fn names(tokens: &[Token<'_>]) -> Vec<String> {
+    let name = |part: &[Token<'_>]| {
+        let words = part.iter().filter(|token| token.kind == Kind::Word).map(|token| token.text);
+        // The first one says what it is.
+        let last = words.skip(1).last().filter(|word| !CType::is_type_word(word));
+        last.unwrap_or_default().to_owned()
+    };
+    let parts = split(tokens);
+    parts.into_iter().take_while(|part| part.iter().all(|t| t.text != ".")).map(name).collect()
+}
+
+/// The declarations between the commas, without default arguments.
+fn split<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<&'t [Token<'s>]> {
+    let mut parts = Vec::new();
+    let (mut start, mut end, mut depth, mut angles) = (0, None, 0_i32, 0_i32);
+    for (at, token) in tokens.iter().enumerate() {
+        // Within parentheses and in a default argument `<` is as likely a comparison as a bracket.
+        let brackets = depth == 0 && end.is_none();
+        match token.text {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            "<" if brackets => angles += 1,
+            ">" if brackets => angles -= 1,
+            "=" if depth + angles == 0 && end.is_none() => end = Some(at),
+            "," if depth + angles == 0 => {
+                parts.push(&tokens[start..end.take().unwrap_or(at)]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&tokens[start..end.unwrap_or(tokens.len())]);
+    parts
+}
+
+fn parameter(tokens: &[Token<'_>], position: &dyn Fn(&Token<'_>) -> Position) -> KernelParameter {
+    let tokens: Vec<&Token<'_>> = without_attributes(tokens);
+    let brackets = tokens.iter().position(|t| t.text == "[").unwrap_or(tokens.len());
+    let (head, array) = tokens.split_at(brackets);
+    let named = head.last().filter(|last| is_name(last, &head[..head.len() - 1]));
+    let (name, of) = match named {
+        Some(name) => (name.text.to_owned(), &head[..head.len() - 1]),
+        None => (String::new(), head),
+    };
+    let at = named.or(tokens.first()).map_or_else(Position::default, |token| position(token));
+    let mut words: Vec<&str> = of.iter().map(|token| token.text).collect();
+    if !array.is_empty() {
+        words.push("*");
+    }
+    KernelParameter { name, text: spell(&words), ctype: CType::from_words(&words), at }
+}
+
+/// Whether the last word of a declaration is the parameter's name and not the end of its type.
+fn is_name(last: &Token<'_>, before: &[&Token<'_>]) -> bool {
+    let qualifier = |text: &str| matches!(text, "const" | "volatile" | "struct" | "typename");
+    last.kind == Kind::Word
+        && !CType::is_type_word(last.text)
+        && before.iter().any(|token| !qualifier(token.text))
+        && before.last().is_none_or(|token| token.text != "::")
+}
+
+/// The tokens of a declaration without `[[...]]`, `__attribute__((...))` and `alignas(...)`.
+fn without_attributes<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<&'t Token<'s>> {
+    let brackets = Brackets::new(tokens);
+    let mut kept = Vec::new();
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        let double = token.text == "[" && tokens.get(at + 1).is_some_and(|t| t.text == "[");
+        if double || is_attribute(token.text) {
+            at = after_attribute(tokens, &brackets, at);
+        } else {
+            kept.push(token);
+            at += 1;
+        }
+    }
+    kept
+}
+
+/// The words of a type with blanks as a person sets them.
+fn spell(words: &[&str]) -> String {
+    let mut text = String::new();
+    for word in words {
+        let tight = matches!(*word, "::" | "<" | ">" | ",") || text.ends_with("::");
+        let after_open = text.ends_with('<') || (text.ends_with('*') && *word == "*");
+        if !text.is_empty() && !tight && !after_open {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,267 @@
+//! Finds kernels among the tokens of a text.
+//!
+//! Each token is looked at a few times at most: what ends a bracket is known beforehand, and what belongs to a kernel
+//! ends where the next one begins.
+
+use super::LONGEST_NAME;
+use crate::cuda::lexer::{Kind, Token};
+
+/// What marks a kernel.
+const MARK: &str = "__global__";
+
+/// A kernel as tokens.
+pub(super) struct Found<'t, 's> {
+    /// Its name, without namespaces.
+    pub at: &'t Token<'s>,
+    /// What stands between the angles of its template, where it is one.
+    pub template: Option<&'t [Token<'s>]>,
+    /// Whether a body follows.
+    pub defined: bool,
+    /// What stands between its parentheses.
+    pub parameters: &'t [Token<'s>],
+}
+
+/// Where the groups in brackets end: unclosed ones are not looked through again and again.
+pub(super) struct Brackets {
+    /// For each token that opens a group the place behind the one that closes it.
+    after: Vec<usize>,
+}
+
+impl Brackets {
+    pub(super) fn new(tokens: &[Token<'_>]) -> Self {
+        let mut after = vec![tokens.len() + 1; tokens.len()];
+        let mut open = Vec::new();
+        for (at, token) in tokens.iter().enumerate() {
+            match token.text {
+                "(" | "[" | "{" => open.push(at),
+                ")" | "]" | "}" => {
+                    if let Some(start) = open.pop() {
+                        after[start] = at + 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Self { after }
+    }
+
+    /// Behind the bracket that closes the one at `open`; beyond the end where none does.
+    fn after(&self, open: usize) -> usize {
+        self.after.get(open).map_or(self.after.len() + 1, |after| *after)
+    }
+}
+
+/// What follows a `__global__`.
+enum Head {
+    /// A function, whose name is there.
+    Name(usize),
+    /// Another `__global__`, which speaks of the same function.
+    Again,
+    /// Anything else.
+    Other,
+}
+
+/// Goes through the tokens of a text.
+pub(super) struct Scanner<'t, 's> {
+    tokens: &'t [Token<'s>],
+    brackets: Brackets,
+    at: usize,
+    depth: usize,
+    /// Open namespaces: the brace depth outside each, and how long the path was there.
+    scopes: Vec<(usize, usize)>,
+    /// The names of the open namespaces: `a::b`.
+    path: String,
+}
+
+impl<'t, 's> Scanner<'t, 's> {
+    pub(super) fn new(tokens: &'t [Token<'s>]) -> Self {
+        let (brackets, scopes) = (Brackets::new(tokens), Vec::new());
+        Self { tokens, brackets, at: 0, depth: 0, scopes, path: String::new() }
+    }
+
+    fn text(&self, at: usize) -> &'s str {
+        text(self.tokens, at)
+    }
+
+    /// The next kernel from here on.
+    pub(super) fn next_kernel(&mut self) -> Option<Found<'t, 's>> {
+        let mut template = None;
+        while self.at < self.tokens.len() {
+            match self.text(self.at) {
+                "template" if self.text(self.at + 1) == "<" => {
+                    // `template <>` specialises: such a kernel is launched by name like its template.
+                    let open = self.at + 2;
+                    self.at = self.after_angles(self.at + 1, self.tokens.len());
+                    let close = self.at.saturating_sub(1).min(self.tokens.len());
+                    template = Some(self.tokens.get(open..close).unwrap_or_default());
+                    continue;
+                }
+                "namespace" => {
+                    self.enter_namespace();
+                    template = None;
+                    continue;
+                }
+                MARK => match self.head() {
+                    Head::Again => {}
+                    Head::Other => template = None,
+                    Head::Name(name) => {
+                        if let Some(found) = self.with_parameters(name, template.take()) {
+                            return Some(found);
+                        }
+                    }
+                },
+                "{" => {
+                    self.depth += 1;
+                    template = None;
+                }
+                "}" => {
+                    self.leave_brace();
+                    template = None;
+                }
+                ";" => template = None,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    /// The name of the kernel that was found last, with its namespaces; `None` where it is too long.
+    pub(super) fn name(&self, found: &Found<'t, 's>) -> Option<String> {
+        let name = found.at.text;
+        if self.path.len() + "::".len() + name.len() > LONGEST_NAME {
+            return None;
+        }
+        let parted = if self.path.is_empty() { "" } else { "::" };
+        Some(format!("{}{parted}{name}", self.path))
+    }
+
+    fn leave_brace(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        while let Some((_, length)) = self.scopes.pop_if(|(outside, _)| *outside >= self.depth) {
+            self.path.truncate(length);
+        }
+    }
+
+    /// Takes `namespace a::b {`; leaves anything else (aliases, `using namespace`) to be skipped.
+    fn enter_namespace(&mut self) {
+        self.at += 1;
+        let start = self.at;
+        while self.tokens.get(self.at).is_some_and(|t| t.kind == Kind::Word || t.text == "::") {
+            self.at += 1;
+        }
+        if self.text(self.at) == "{" {
+            self.scopes.push((self.depth, self.path.len()));
+            let words = self.tokens[start..self.at].iter().filter(|t| t.kind == Kind::Word);
+            for name in words.map(|token| token.text).filter(|text| *text != "inline") {
+                if !self.path.is_empty() {
+                    self.path.push_str("::");
+                }
+                self.path.push_str(name);
+            }
+            self.depth += 1;
+            self.at += 1;
+        }
+    }
+
+    /// What follows the `__global__` that is here, at most to the next one.
+    fn head(&self) -> Head {
+        let mut at = self.at + 1;
+        let is_mark = |token: &Token<'_>| token.text == MARK;
+        let next = self.tokens[at..].iter().position(is_mark).map(|length| at + length);
+        let end = next.unwrap_or(self.tokens.len());
+        while at < end {
+            match self.text(at) {
+                "[" | "__attribute__" | "__declspec" => {
+                    at = after_attribute(self.tokens, &self.brackets, at);
+                }
+                "<" => at = self.after_angles(at, end),
+                ";" | "{" | "}" | "=" | "(" | ")" => return Head::Other,
+                text if self.text(at + 1) == "(" => {
+                    if self.tokens[at].kind == Kind::Word && !is_attribute(text) {
+                        return Head::Name(at);
+                    }
+                    at = self.brackets.after(at + 1);
+                }
+                _ => at += 1,
+            }
+        }
+        if next.is_some() { Head::Again } else { Head::Other }
+    }
+
+    /// The kernel whose name is at `name`.
+    fn with_parameters(
+        &mut self,
+        name: usize,
+        template: Option<&'t [Token<'s>]>,
+    ) -> Option<Found<'t, 's>> {
+        let after = self.brackets.after(name + 1);
+        if after > self.tokens.len() || self.text(after - 1) != ")" {
+            return None;
+        }
+        let mut body = after;
+        while is_attribute(self.text(body)) || self.text(body) == "noexcept" {
+            let group = self.text(body + 1) == "(";
+            body = if group { self.brackets.after(body + 1) } else { body + 1 };
+        }
+        // The body stays to be scanned: half-typed files have kernels inside unclosed bodies.
+        self.at = after;
+        Some(Found {
+            at: &self.tokens[name],
+            template,
+            defined: self.text(body) == "{",
+            parameters: &self.tokens[name + 2..after - 1],
+        })
+    }
+
+    /// Behind the `>` that closes the `<` at `open`, at most about `end`; parentheses inside hide comparisons.
+    fn after_angles(&self, open: usize, end: usize) -> usize {
+        let mut depth = 0_usize;
+        let mut at = open;
+        while at < end {
+            match self.text(at) {
+                "<" => depth += 1,
+                ">" => depth = depth.saturating_sub(1),
+                "(" | "[" | "{" => {
+                    at = self.brackets.after(at);
+                    continue;
+                }
+                ";" => return at,
+                _ => {}
+            }
+            at += 1;
+            if depth == 0 {
+                return at;
+            }
+        }
+        at
+    }
+}
+
+fn text<'s>(tokens: &[Token<'s>], at: usize) -> &'s str {
+    tokens.get(at).map_or("", |token| token.text)
+}
+
+/// Behind the attribute that begins at `at`.
+pub(super) fn after_attribute(tokens: &[Token<'_>], brackets: &Brackets, at: usize) -> usize {
+    match text(tokens, at) {
+        "[" => brackets.after(at),
+        _ if text(tokens, at + 1) == "(" => brackets.after(at + 1),
+        _ => at + 1,
+    }
+}
+
+/// Words before a function's name, or behind its parameters, that take parentheses of their own.
+pub(super) fn is_attribute(word: &str) -> bool {
+    matches!(
+        word,
+        "__launch_bounds__"
+            | "__cluster_dims__"
+            | "__block_size__"
+            | "__maxnreg__"
+            | "__attribute__"
+            | "__declspec"
+            | "alignas"
+            | "decltype"
+    )
+}

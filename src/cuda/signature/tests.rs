@@ -1,0 +1,234 @@
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// The one kernel of `source` as `name(name: type = understood, ...)`.
+fn signature(source: &str) -> String {
+    let kernels = scan("test.cu", source);
+    assert_eq!(kernels.len(), 1, "{source}: {kernels:?}");
+    describe(&kernels[0])
+}
+
+fn describe(kernel: &Signature) -> String {
+    let parameters = kernel.parameters.iter().map(|p| format!("{}: {}", p.name, p.ctype));
+    let template = if kernel.template { "<>" } else { "" };
+    format!("{}{template}({})", kernel.name, parameters.collect::<Vec<_>>().join(", "))
+}
+
+#[test]
+fn the_ways_to_write_a_kernel() {
+    let cases = [
+        ("__global__ void f() {}", "f()"),
+        ("__global__ void f(void) {}", "f()"),
+        ("extern \"C\" __global__ void f(float4 *p, int n) {}", "f(p: float4 *, n: int)"),
+        ("static __global__ void f(unsigned seed) {}", "f(seed: unsigned)"),
+        ("void __global__ f(double x) {}", "f(x: double)"),
+        ("__global__ void __launch_bounds__(256, 2) f(int a) {}", "f(a: int)"),
+        ("__launch_bounds__(256) __global__ void f(int a) {}", "f(a: int)"),
+        ("__global__ __launch_bounds__(32 * (2 + 1)) void f(int a) {}", "f(a: int)"),
+        ("__global__ __attribute__((used)) void f(int a) {}", "f(a: int)"),
+        ("[[maybe_unused]] __global__ [[gnu::used]] void f(int a) {}", "f(a: int)"),
+        ("__global__ void __cluster_dims__(2, 1, 1) f(int a) {}", "f(a: int)"),
+        ("template <int N> __global__ void f(float *x) {}", "f<>(x: float *)"),
+        (
+            "template <typename T, int N = (3 > 2)> __global__ void f(T *x, T y) {}",
+            "f<>(x: T *, y: T)",
+        ),
+        ("namespace a { namespace b::c { __global__ void f() {} } }", "a::b::c::f()"),
+        ("namespace { __global__ void f() {} }", "f()"),
+        ("namespace a { int x; } __global__ void f() {}", "f()"),
+        ("using namespace a; __global__ void f() {}", "f()"),
+        ("struct S { int x; }; __global__ void f(S *s, S v) {}", "f(s: S *, v: S)"),
+        ("template <int N> struct S {}; __global__ void f() {}", "f()"),
+        ("inline int g() { return 1; } __global__ void f() {}", "f()"),
+    ];
+    for (source, expected) in cases {
+        assert_eq!(signature(source), expected, "{source}");
+    }
+}
+
+#[test]
+fn the_ways_to_write_a_parameter() {
+    let cases = [
+        ("const float4 *__restrict__ p", "p: const float4 *"),
+        ("float4 const * const p", "p: const float4 *"),
+        ("float4 *const p", "p: float4 *"),
+        ("float4*p", "p: float4 *"),
+        ("float p[]", "p: float *"),
+        ("const float p[16]", "p: const float *"),
+        ("float **p", "p: float * *"),
+        ("void *p", "p: void *"),
+        ("unsigned long long int x", "x: unsigned long long"),
+        ("long unsigned x", "x: unsigned long long"),
+        ("unsigned", ": unsigned"),
+        ("unsigned int", ": unsigned"),
+        ("float4", ": float4"),
+        ("const float4", ": float4"),
+        ("float *", ": float *"),
+        ("size_t n", "n: unsigned long long"),
+        ("std::size_t n", "n: unsigned long long"),
+        ("cuda::std::uint32_t n", "n: unsigned"),
+        ("signed char c", "c: char"),
+        ("char c", "c: char"),
+        ("bool b", "b: bool"),
+        ("half h", "h: half"),
+        ("__half2 h", "h: half2"),
+        ("uchar4 c", "c: uchar4"),
+        ("ulonglong2 c", "c: ulonglong2"),
+        ("cudaSurfaceObject_t s", "s: cudaSurfaceObject_t"),
+        ("const cudaTextureObject_t t", "t: cudaTextureObject_t"),
+        ("int a = 3", "a: int"),
+        ("int a = f(1, 2) < 3", "a: int"),
+        ("struct Body *b", "b: Body *"),
+        ("Pair<float, 3> *b", "b: Pair<float, 3> *"),
+        ("const __grid_constant__ Setup setup", "setup: Setup"),
+        ("[[maybe_unused]] int a", "a: int"),
+        ("float4 *p /* positions, of course */", "p: float4 *"),
+        ("float4 *p // positions, of course\n", "p: float4 *"),
+    ];
+    for (source, expected) in cases {
+        let found = signature(&format!("__global__ void f({source}) {{}}"));
+        assert_eq!(found, format!("f({expected})"), "{source}");
+    }
+    assert_eq!(
+        signature("__global__ void f(int a, int b = 1, int c = g(2, 3)) {}"),
+        "f(a: int, b: int, c: int)"
+    );
+}
+
+#[test]
+fn what_looks_like_a_kernel_and_is_none() {
+    for source in [
+        "// __global__ void f() {}",
+        "// a line that goes on \\\n __global__ void f() {}",
+        "/* __global__ void f() {} */",
+        "const char *s = \"__global__ void f() {}\";",
+        "const char *s = R\"x(__global__ void f() {} )\" )x\";",
+        "#define KERNEL __global__ void \\\n f() {}",
+        "#if 0\n#ifdef A\n#endif\n__global__ void f() {}\n#endif",
+        "int __global__x(int a) { return a; }",
+        "__global__ void",
+        "__global__ void f(",
+        "__global__",
+        "__global__ int x;",
+    ] {
+        assert_eq!(scan("test.cu", source), [], "{source}");
+    }
+    let else_branch = "#if 0\n__global__ void f() {}\n#else\n__global__ void g() {}\n#endif";
+    assert_eq!(signature(else_branch), "g()");
+}
+
+#[test]
+fn places_are_counted_in_characters() {
+    let source = "/* ü */ __global__ void\n  frob(\n    /* ä */ float4 *p,\n\tint n)\n{}";
+    let kernel = &scan("test.cu", source)[0];
+    assert_eq!(kernel.at, Position { line: 2, column: 3 });
+    assert_eq!(kernel.parameters[0].at, Position { line: 3, column: 21 });
+    assert_eq!(kernel.parameters[1].at, Position { line: 4, column: 6 });
+    assert_eq!(kernel.parameters[0].text, "float4 *");
+}
+
+#[test]
+fn declarations_and_broken_neighbours() {
+    let source = "__global__ void f(int a);\n\
+        __global__ void g(int a) { if (a) {\n\
+        __global__ void f(int a) {}\n";
+    let kernels = scan("test.cu", source);
+    let found: Vec<_> = kernels.iter().map(|k| (describe(k), k.defined)).collect();
+    let expected = [("f(a: int)", false), ("g(a: int)", true), ("f(a: int)", true)]
+        .map(|(s, d)| (s.into(), d));
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn templates_parameters_are_what_an_instance_says() {
+    let cases = [
+        (
+            "template <class T> __global__ void f(T *x, const T v) {}",
+            "f<float>",
+            "x: float *, v: float",
+        ),
+        (
+            "template <class T> __global__ void f(const T *x) {}",
+            "f< unsigned  long long >",
+            "x: const unsigned long long *",
+        ),
+        ("template <class T> __global__ void f(T x) {}", "f<float4*>", "x: float4 *"),
+        (
+            "template <int N, typename T = float, class U> __global__ void f(T *x, U n) {}",
+            "a::f<(3 > 2), double, int>",
+            "x: double *, n: int",
+        ),
+        // What the arguments leave open, and what is made of them.
+        (
+            "template <class T, class U = int> __global__ void f(T x, U n) {}",
+            "f<half>",
+            "x: half, n: U",
+        ),
+        (
+            "template <class T> __global__ void f(Grid<T> g, T::type t) {}",
+            "f<int>",
+            "g: Grid<int>, t: int::type",
+        ),
+        ("template <class... T> __global__ void f(T... x) {}", "f<int>", "x: T . . ."),
+        ("template <unsigned long> __global__ void f(long n) {}", "f<3>", "n: long long"),
+        ("__global__ void f(int n) {}", "f", "n: int"),
+        ("template <class T> __global__ void f(T *x) {}", "f<", "x: T *"),
+        ("template <class T> __global__ void f(T *x) {}", ">f<", "x: T *"),
+    ];
+    for (source, name, expected) in cases {
+        let found = describe(&scan("test.cu", source)[0].instance(name));
+        let parameters = found.split_once('(').unwrap().1.strip_suffix(')').unwrap();
+        assert_eq!(parameters, expected, "{source}");
+    }
+}
+
+/// What is looked for again and again from each place where something may begin takes hours.
+#[test]
+fn a_long_text_takes_no_longer_than_its_length() {
+    let started = Instant::now();
+    let cases = [
+        ("__global__ ", 0),
+        ("__global__ f(\n", 0),
+        ("__global__ f(", 0),
+        ("__global__ [", 0),
+        ("__global__ <", 0),
+        ("__global__ <(", 0),
+        ("__global__ alignas(", 0),
+        ("__global__ f() alignas(", MOST_KERNELS),
+        ("__global__ f() noexcept ", MOST_KERNELS),
+        ("[__global__] ", 0),
+        ("template <", 0),
+        ("template <(", 0),
+        ("template <class T> ", 0),
+        ("namespace ", 0),
+        ("namespace a {\n", 0),
+        ("namespace a { __global__ void k(int); ", LONGEST_NAME / 3),
+        ("namespace { __global__ void k(int); ", MOST_KERNELS),
+        ("__global__ void f(int a,int b);", MOST_KERNELS),
+        ("__global__ void ü(int ü,int b);", MOST_KERNELS),
+        ("__global__ void f(int a,int b);\n", MOST_KERNELS),
+        ("__global__ void f(int (", 0),
+        ("__global__ void f(alignas(", 0),
+        ("}", 0),
+        ("\n", 0),
+        ("#if 0\n", 0),
+        ("#\\\n", 0),
+        ("R\"(", 0),
+        ("R\"a", 0),
+        ("'\\", 0),
+        ("/*", 0),
+        ("//\\\r\r\n", 0),
+    ];
+    for (part, expected) in cases {
+        let text = part.repeat((1 << 20) / part.len());
+        assert_eq!(scan("t.cu", &text).len(), expected, "{part}");
+        // The same among one kernel's parameters, and in front of other kernels.
+        let text = part.repeat((1 << 17) / part.len());
+        let others = "__global__ void k(int);".repeat(1000);
+        for text in [format!("__global__ void f({text}"), format!("{text}{others}")] {
+            assert!(scan("t.cu", &text).len() <= MOST_KERNELS, "{part}");
+        }
+    }
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+}
