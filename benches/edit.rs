@@ -40,7 +40,7 @@ fn main() -> Result<()> {
 fn measure(device: &Device, edits: usize) -> Result<()> {
     let source = Scene::built_in("particles").ok_or("there is no scene `particles`")?;
     let cuda_ordinal = device.as_nvidia().map(warpaint::device::nvidia::Device::ordinal);
-    let context = gl::Context::headless(gl::Headless { cuda_ordinal })?;
+    let context = gl::CurrentContext::headless(gl::Headless { cuda_ordinal })?;
     let mut view = draw::View::new(context.gl(), SIZE_PX)?;
     let options = Options {
         name: "particles.cu".to_owned(),
@@ -92,7 +92,7 @@ fn measure(device: &Device, edits: usize) -> Result<()> {
 }
 
 /// Goes on as the studio does until the latest source has made a step, and draws it to the end.
-fn show(session: &mut Session, view: &mut draw::View, context: &gl::Context) -> Result<()> {
+fn show(session: &mut Session, view: &mut draw::View, context: &gl::CurrentContext) -> Result<()> {
     let latest = session.snapshot().compile.generation;
     let mut seen = None;
     loop {

@@ -12,7 +12,7 @@ use std::{
 
 use warpaint::{
     device::{Arguments, Choice, Device, Function, LaunchConfig, Stream},
-    gl::{Context, Headless},
+    gl::{CurrentContext, Headless},
     interop::{Interop, Path, SharedBuffer},
 };
 
@@ -59,7 +59,7 @@ fn main() -> Result<()> {
         Ok(device) => device,
         Err(error) => return skip(&error.to_string()),
     };
-    let context = match Context::headless(Headless { cuda_ordinal: Some(0) }) {
+    let context = match CurrentContext::headless(Headless { cuda_ordinal: Some(0) }) {
         Ok(context) => context,
         Err(error) => return skip(&error.to_string()),
     };

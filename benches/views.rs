@@ -12,7 +12,7 @@ use warpaint::{
     draw::{
         Camera, Cloud, Coloring, Colormap, Content, Frame, Image, Paint, Surface, View, Volume,
     },
-    gl::{Buffer, Context, Filter, Format, Gl, Headless, Size, Texture},
+    gl::{Buffer, CurrentContext, Filter, Format, Gl, Headless, Size, Texture},
 };
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -22,7 +22,7 @@ const SIZE: [u32; 2] = [1280, 720];
 const SECONDS: f64 = 2.0;
 
 fn main() -> Result<()> {
-    let context = match Context::headless(Headless::default()) {
+    let context = match CurrentContext::headless(Headless::default()) {
         Ok(context) => context,
         Err(error) => {
             println!("skipped: {error}");

@@ -29,12 +29,12 @@ __global__ void ring(float4 *position, int n) {
 /// Fills a vertex buffer with points on a circle, and reads it through OpenGL.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let context = Context::open(Choice::Auto)?;
-    let window = gl::Context::headless(Headless::default())?;
+    let window = gl::CurrentContext::headless(Headless::default())?;
     run(&context, &window)
 }
 
 #[expect(unsafe_code, reason = "launches a kernel, whose accesses nothing proves on an NVIDIA GPU")]
-fn run(context: &Context, window: &gl::Context) -> Result<(), Box<dyn Error>> {
+fn run(context: &Context, window: &gl::CurrentContext) -> Result<(), Box<dyn Error>> {
     let interop = Interop::new(window.gl(), context.device());
     println!("{} and {}: {}", context.device().info(), window.info().renderer, interop.path());
     let mut positions = interop.buffer_for(usize::from(N) * 16, Access::WriteDiscard)?;

@@ -19,7 +19,7 @@ use super::{
     source::Code,
 };
 use crate::{
-    device::Block,
+    device::PoolBlock,
     kernel::{Context, Key},
 };
 
@@ -94,7 +94,7 @@ impl Constant {
 #[derive(Clone, Debug)]
 pub(super) struct Operand {
     pub(super) context: Context,
-    pub(super) memory: Arc<Block>,
+    pub(super) memory: Arc<PoolBlock>,
     pub(super) layout: Arc<Layout>,
     pub(super) dtype: DType,
 }

@@ -7,7 +7,7 @@ use super::{
     readback,
 };
 use crate::{
-    device::{Block, Fill, Slice},
+    device::{Fill, PoolBlock, Slice},
     kernel::{Argument, Context},
 };
 
@@ -32,7 +32,7 @@ use crate::{
 /// ```
 pub struct GpuArray<T> {
     context: Context,
-    memory: Arc<Block>,
+    memory: Arc<PoolBlock>,
     layout: Arc<Layout>,
     of: PhantomData<T>,
 }
@@ -697,7 +697,7 @@ impl<T: Data> GpuArray<T> {
     }
 
     /// An array over `memory`, in which `layout` must lie.
-    pub(super) fn from_parts(context: &Context, memory: Arc<Block>, layout: Layout) -> Self {
+    pub(super) fn from_parts(context: &Context, memory: Arc<PoolBlock>, layout: Layout) -> Self {
         expect_sized::<T>();
         Self { context: context.clone(), memory, layout: layout.into(), of: PhantomData }
     }

@@ -261,7 +261,7 @@ pub struct ArrayDescriptor {
     pub shape: ArrayShape,
     /// Its texels.
     pub format: Format,
-    /// Whether kernels may write it, through a [`Surface`](super::Surface).
+    /// Whether kernels may write it, through a [`SurfaceObject`](super::SurfaceObject).
     pub surface: bool,
     /// Whether kernels may read four texels at once (`tex2Dgather`); 2-D only.
     pub gather: bool,
@@ -328,8 +328,8 @@ impl fmt::Display for ArrayDescriptor {
 /// Memory laid out for textures and surfaces. Clones are the same array; the last one frees it, after the work
 /// that may still use it.
 ///
-/// Kernels reach it through a [`Texture`](super::Texture) or a [`Surface`](super::Surface), which keep it alive;
-/// the host and other memory by copies on a [`Stream`](super::Stream).
+/// Kernels reach it through a [`TextureObject`](super::TextureObject) or a [`SurfaceObject`](super::SurfaceObject),
+/// which keep it alive; the host and other memory by copies on a [`Stream`](super::Stream).
 ///
 /// ```
 /// use warpaint::device::{ArrayDescriptor, ArrayShape, Device, Format};

@@ -386,7 +386,7 @@ impl fmt::Display for Location {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct InlinedCall {
     /// The (lowered) name of the function that was inlined.
     pub function: String,
     /// Where it was called.
@@ -529,7 +529,7 @@ pub struct Fault {
     /// The source line, where the PTX names one.
     pub location: Option<Location>,
     /// The inlined calls that lead there, innermost first.
-    pub inlined: Vec<Frame>,
+    pub inlined: Vec<InlinedCall>,
     /// The block.
     pub block: Dim3,
     /// The thread in the block.

@@ -48,7 +48,7 @@ mod texture;
 pub use array::{Array, ArrayDescriptor, ArrayRegion, ArrayShape, Channel, Format};
 pub use attribute::Attribute;
 pub(crate) use error::argument_counts;
-pub use error::{Allocation, Call, Error, Fault, FaultKind, Frame, Location, Result};
+pub use error::{Allocation, Call, Error, Fault, FaultKind, InlinedCall, Location, Result};
 pub use event::{Event, EventOptions};
 pub use host::{HostFlags, HostMemory, HostPart, HostPool, Transfer};
 pub use info::{Choice, DeviceId, DeviceInfo, DeviceKind, Inventory, MemoryInfo};
@@ -57,14 +57,14 @@ pub use limit::{CachePreference, Limit};
 pub use mapped::{Attachment, MappedMemory};
 pub use memory::{Fill, Memory, Readback, Slice};
 pub use module::{Function, FunctionInfo, LinkCode, LinkInput, Module, Parameter};
-pub use pool::{Block, Pool};
+pub use pool::{Pool, PoolBlock};
 pub use prepared::Prepared;
 pub use region::{Pitch, Region, Rows};
 pub use shelf::PoolStatistics;
 pub(crate) use shelf::{Shelf, size_class};
 pub use stream::{Stream, StreamOptions};
 pub use texture::{
-    AddressMode, Filter, ReadMode, Surface, Texture, TextureDescriptor, TextureSource,
+    AddressMode, Filter, ReadMode, SurfaceObject, TextureDescriptor, TextureObject, TextureSource,
 };
 
 /// Runs the same expression on whichever backend a handle belongs to.
@@ -346,7 +346,7 @@ impl Device {
         &self,
         source: impl Into<TextureSource<'a>>,
         descriptor: &TextureDescriptor,
-    ) -> Result<Texture> {
+    ) -> Result<TextureObject> {
         let source = source.into();
         if source.device_id() != self.id() {
             return Err(Error::WrongDevice { operation: "create a texture" });
@@ -354,8 +354,8 @@ impl Device {
         let (linear, pitched) = each!(self, d => d.largest_linear_texture())?;
         source.check(descriptor, linear, pitched)?;
         Ok(match self {
-            Self::Nvidia(d) => Texture::Nvidia(d.texture(&source, descriptor)?),
-            Self::Cpu(d) => Texture::Cpu(d.texture(&source, descriptor)?),
+            Self::Nvidia(d) => TextureObject::Nvidia(d.texture(&source, descriptor)?),
+            Self::Cpu(d) => TextureObject::Cpu(d.texture(&source, descriptor)?),
         })
     }
 
@@ -372,17 +372,17 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::InvalidTexture`] where the array was not made for it, [`Error::WrongDevice`], [`Error::Call`].
-    pub fn surface(&self, array: &Array) -> Result<Surface> {
+    pub fn surface(&self, array: &Array) -> Result<SurfaceObject> {
         if !array.descriptor().surface {
             let reason = format!("the array of {} was not made for it", array.descriptor());
             return Err(Error::InvalidTexture { object: "surface", reason });
         }
         match (self, array) {
             (Self::Nvidia(d), Array::Nvidia(a)) if a.device_id() == d.id() => {
-                Ok(Surface::Nvidia(d.surface(a)?))
+                Ok(SurfaceObject::Nvidia(d.surface(a)?))
             }
             (Self::Cpu(d), Array::Cpu(a)) if a.device_id() == d.id() => {
-                Ok(Surface::Cpu(d.surface(a)?))
+                Ok(SurfaceObject::Cpu(d.surface(a)?))
             }
             _ => Err(Error::WrongDevice { operation: "create a surface" }),
         }

@@ -53,9 +53,9 @@ absent! {
         fn set_limit(&self, limit: Limit, value: usize) -> Result<()>;
         fn stream(&self, options: StreamOptions) -> Result<Stream>;
         fn stream_priorities(&self) -> Result<(i32, i32)>;
-        fn surface(&self, array: &Array) -> Result<Surface>;
+        fn surface(&self, array: &Array) -> Result<SurfaceObject>;
         fn synchronize(&self) -> Result<()>;
-        fn texture(&self, source: &TextureSource<'_>, descriptor: &TextureDescriptor) -> Result<Texture>;
+        fn texture(&self, source: &TextureSource<'_>, descriptor: &TextureDescriptor) -> Result<TextureObject>;
     }
     MappedMemory {
         fn address(&self) -> u64;
@@ -106,11 +106,11 @@ absent! {
     Transfer {
         fn is_ready(&self) -> Result<bool>;
     }
-    Texture {
+    TextureObject {
         fn device_id(&self) -> DeviceId;
         fn handle(&self) -> u64;
     }
-    Surface {
+    SurfaceObject {
         fn device_id(&self) -> DeviceId;
         fn handle(&self) -> u64;
     }

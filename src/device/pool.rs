@@ -1,7 +1,7 @@
 //! A pool of device memory: freed blocks are kept and handed out again, in the order of streams.
 //!
 //! To allocate from the driver takes tens of microseconds and to free waits for the whole device. A pool does
-//! neither: a dropped [`Block`] goes back at once, though work on its stream may still use it. Whoever gets it next
+//! neither: a dropped [`PoolBlock`] goes back at once, though work on its stream may still use it. Whoever gets it next
 //! on the same stream comes behind that work anyway; on another stream the pool puts a wait for it first.
 
 use std::{
@@ -82,7 +82,7 @@ impl Pool {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::WrongDevice`].
-    pub fn alloc(&self, stream: &Stream, bytes: usize) -> Result<Block> {
+    pub fn alloc(&self, stream: &Stream, bytes: usize) -> Result<PoolBlock> {
         if stream.device_id() != self.0.device.id() {
             return Err(Error::WrongDevice { operation: "allocate from a pool" });
         }
@@ -92,7 +92,7 @@ impl Pool {
         let (memory, users) = self.0.shelf.take(size, same_stream, fresh)?;
         let (address, users) = (memory.address(), Mutex::new(users));
         let owner = Owner::Pool { memory: Some(memory), size, pool: self.clone() };
-        let block = Block { address, bytes, owner, users };
+        let block = PoolBlock { address, bytes, owner, users };
         block.use_on(stream)?;
         block.set_extent(stream);
         tracing::trace!(target: "warpaint::pool", bytes, size, address = block.address(), "given out");
@@ -165,7 +165,7 @@ impl Pool {
 /// # Ok::<(), warpaint::device::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Block {
+pub struct PoolBlock {
     address: u64,
     bytes: usize,
     owner: Owner,
@@ -181,18 +181,18 @@ enum Owner {
     Foreign { device: DeviceId, _kept: Box<dyn Any + Send + Sync> },
 }
 
-impl Block {
+impl PoolBlock {
     /// A block of memory that was not allocated here: `bytes` at `address` on the device of `stream`, for work that is
     /// put on the stream from now on. `kept` is dropped once no work uses the memory any more.
     ///
     /// ```
-    /// # use warpaint::device::{Block, Device, Fill};
+    /// # use warpaint::device::{PoolBlock, Device, Fill};
     /// # let device = Device::cpu()?;
     /// # let stream = device.stream()?;
     /// let memory = device.alloc(4)?; // another library's, say
     /// let address = memory.address();
     /// // SAFETY: it has four bytes, and is there until the block drops it.
-    /// let block = unsafe { Block::foreign(&stream, address, 4, memory) };
+    /// let block = unsafe { PoolBlock::foreign(&stream, address, 4, memory) };
     /// stream.fill(block.slice(..)?, Fill::U8(7))?;
     /// drop(block); // once it is filled
     /// assert_eq!(device.address_range(address)?, None);
@@ -291,7 +291,7 @@ impl Block {
         Ok(())
     }
 
-    /// Says that the work is on `stream` now. Between [`Block::use_on`] and it another thread may have put work
+    /// Says that the work is on `stream` now. Between [`PoolBlock::use_on`] and it another thread may have put work
     /// elsewhere that did not wait for it; who comes next waits for both.
     ///
     /// ```
@@ -312,7 +312,7 @@ impl Block {
         }
     }
 
-    /// Puts work that uses the block on `stream`, [`Block::use_on`] before and [`Block::used_on`] behind it.
+    /// Puts work that uses the block on `stream`, [`PoolBlock::use_on`] before and [`PoolBlock::used_on`] behind it.
     pub(crate) fn during<R, E: From<Error>>(
         &self,
         stream: &Stream,
@@ -325,7 +325,7 @@ impl Block {
     }
 }
 
-impl Drop for Block {
+impl Drop for PoolBlock {
     fn drop(&mut self) {
         let users = self.users.get_mut().unwrap_or_else(PoisonError::into_inner);
         let users = std::mem::take(users);

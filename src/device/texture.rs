@@ -6,7 +6,7 @@ use super::{Array, Channel, DeviceId, Error, Format, Result, Slice, cpu, each, n
 ///
 /// ```
 /// use warpaint::device::{
-///     AddressMode, ArrayDescriptor, ArrayShape, Device, Format, Texture, TextureDescriptor,
+///     AddressMode, ArrayDescriptor, ArrayShape, Device, Format, TextureObject, TextureDescriptor,
 /// };
 /// # use warpaint::{device::LaunchConfig, kernel::{Context, Source}};
 /// # let context = Context::new(Device::cpu()?)?;
@@ -15,7 +15,7 @@ use super::{Array, Channel, DeviceId, Error, Format, Result, Slice, cpu, each, n
 /// # );
 /// # let kernel = context.module(&source)?.kernel("read")?;
 /// # let (device, stream) = (context.device(), context.stream());
-/// # let read = |texture: &Texture, x: f32| -> Result<f32, Box<dyn std::error::Error>> {
+/// # let read = |texture: &TextureObject, x: f32| -> Result<f32, Box<dyn std::error::Error>> {
 /// #     let to = device.alloc(4)?;
 /// #     let arguments = [texture.handle().into(), x.into(), to.slice(..)?.into()];
 /// #     // SAFETY: `to` has the `float` that the kernel writes.
@@ -53,7 +53,7 @@ pub enum AddressMode {
 ///
 /// ```
 /// use warpaint::device::{
-///     ArrayDescriptor, ArrayShape, Device, Filter, Format, Texture, TextureDescriptor,
+///     ArrayDescriptor, ArrayShape, Device, Filter, Format, TextureObject, TextureDescriptor,
 /// };
 /// # use warpaint::{device::LaunchConfig, kernel::{Context, Source}};
 /// # let context = Context::new(Device::cpu()?)?;
@@ -62,7 +62,7 @@ pub enum AddressMode {
 /// # );
 /// # let kernel = context.module(&source)?.kernel("read")?;
 /// # let (device, stream) = (context.device(), context.stream());
-/// # let read = |texture: &Texture, x: f32| -> Result<f32, Box<dyn std::error::Error>> {
+/// # let read = |texture: &TextureObject, x: f32| -> Result<f32, Box<dyn std::error::Error>> {
 /// #     let to = device.alloc(4)?;
 /// #     let arguments = [texture.handle().into(), x.into(), to.slice(..)?.into()];
 /// #     // SAFETY: `to` has the `float` that the kernel writes.
@@ -387,14 +387,14 @@ fn aligned(what: &str, value: u64, alignment: u64) -> Result<()> {
 /// # Ok::<(), warpaint::device::Error>(())
 /// ```
 #[derive(Debug)]
-pub enum Texture {
+pub enum TextureObject {
     /// Of an NVIDIA GPU.
-    Nvidia(nvidia::Texture),
+    Nvidia(nvidia::TextureObject),
     /// Of the CPU device.
-    Cpu(cpu::Texture),
+    Cpu(cpu::TextureObject),
 }
 
-impl Texture {
+impl TextureObject {
     /// What a kernel takes for it: push it to the [`Arguments`](super::Arguments).
     pub fn handle(&self) -> u64 {
         each!(self, t => t.handle())
@@ -431,14 +431,14 @@ impl Texture {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub enum Surface {
+pub enum SurfaceObject {
     /// Of an NVIDIA GPU.
-    Nvidia(nvidia::Surface),
+    Nvidia(nvidia::SurfaceObject),
     /// Of the CPU device.
-    Cpu(cpu::Surface),
+    Cpu(cpu::SurfaceObject),
 }
 
-impl Surface {
+impl SurfaceObject {
     /// What a kernel takes for it: push it to the [`Arguments`](super::Arguments).
     pub fn handle(&self) -> u64 {
         each!(self, s => s.handle())

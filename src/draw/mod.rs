@@ -8,7 +8,7 @@
 //!
 //! ```no_run
 //! # use warpaint::{draw, gl};
-//! # fn example(context: &gl::Context, content: draw::Content<'_>) -> gl::Result<()> {
+//! # fn example(context: &gl::CurrentContext, content: draw::Content<'_>) -> gl::Result<()> {
 //! let mut view = draw::View::new(context.gl(), [1280, 720])?;
 //! let camera = draw::Camera::default();
 //! let picture = view.draw(&draw::Frame::new(&camera, content))?;

@@ -24,7 +24,7 @@ mod timer;
 mod vertex_array;
 
 pub use buffer::Buffer;
-pub use context::{Context, ContextInfo, EglDevice, Gl, Headless, Kind, egl_devices};
+pub use context::{ContextInfo, CurrentContext, EglDevice, Gl, Headless, Kind, egl_devices};
 pub use dispatch::Dispatch;
 pub use draw_call::{Blend, Depth, DrawCall, Primitive, Target};
 pub use error::{Attempt, Error, Result};

@@ -91,7 +91,7 @@ fn probe(info: &DeviceInfo) -> Result<OpenGl, String> {
         _ => None,
     };
     let context =
-        gl::Context::headless(gl::Headless { cuda_ordinal }).map_err(|e| e.to_string())?;
+        gl::CurrentContext::headless(gl::Headless { cuda_ordinal }).map_err(|e| e.to_string())?;
     let (renderer, version) = (context.info().renderer.clone(), context.info().version.clone());
     Ok(match interop::Interop::new(context.gl(), &device).path() {
         interop::Path::Copied(reason) => {

@@ -10,7 +10,7 @@ use crate::{
 
 /// An OpenGL context without a window and the picture drawn there.
 pub(super) struct Stage {
-    context: gl::Context,
+    context: gl::CurrentContext,
     view: draw::View,
 }
 
@@ -18,7 +18,7 @@ impl Stage {
     /// A stage for pictures of this size, of what runs on `device`.
     pub(super) fn new(device: &Device, size_px: [u32; 2]) -> Result<Self> {
         let cuda_ordinal = device.as_nvidia().map(device::nvidia::Device::ordinal);
-        let context = gl::Context::headless(gl::Headless { cuda_ordinal })?;
+        let context = gl::CurrentContext::headless(gl::Headless { cuda_ordinal })?;
         let view = draw::View::new(context.gl(), size_px)?;
         Ok(Self { context, view })
     }

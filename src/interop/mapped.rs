@@ -174,7 +174,7 @@ impl MappedAll<'_, '_> {
     /// ```
     /// # use warpaint::{device::Device, gl, interop::{Interop, map_all}};
     /// # let device = Device::cpu()?;
-    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// # let (stream, context) = (device.stream()?, gl::CurrentContext::headless(gl::Headless::default())?);
     /// # let mut buffer = Interop::new(context.gl(), &device).buffer(1 << 10)?;
     /// let mut buffers = [&mut buffer];
     /// let mapped = map_all(&mut buffers, &stream)?;

@@ -14,7 +14,7 @@
 //! use warpaint::{device::{Choice, Device, Fill}, gl, interop::Interop};
 //!
 //! let device = Device::open(Choice::Auto)?;
-//! let context = gl::Context::headless(gl::Headless::default())?;
+//! let context = gl::CurrentContext::headless(gl::Headless::default())?;
 //! let interop = Interop::new(context.gl(), &device);
 //! let mut buffer = interop.buffer(1024)?;
 //!
@@ -96,7 +96,7 @@ pub enum Error {
 /// ```
 /// use warpaint::{device::Device, gl, interop::{Interop, Path}};
 ///
-/// let (device, context) = (Device::cpu()?, gl::Context::headless(gl::Headless::default())?);
+/// let (device, context) = (Device::cpu()?, gl::CurrentContext::headless(gl::Headless::default())?);
 /// let Path::Copied(why) = Interop::new(context.gl(), &device).path().clone() else {
 ///     panic!("OpenGL cannot draw from the CPU device's memory");
 /// };
@@ -130,7 +130,7 @@ impl fmt::Display for Path {
 /// use warpaint::{device::{Device, Fill}, gl, interop::{Access, Interop}};
 ///
 /// let device = Device::cpu()?;
-/// let context = gl::Context::headless(gl::Headless::default())?;
+/// let context = gl::CurrentContext::headless(gl::Headless::default())?;
 /// let mut buffer = Interop::new(context.gl(), &device).buffer_for(4, Access::ReadOnly)?;
 /// let stream = device.stream()?;
 /// let mapped = buffer.map(&stream)?;
@@ -160,7 +160,7 @@ pub enum Access {
 /// use warpaint::{device::{Choice, Device}, gl::{self, Format, Size}, interop::{Interop, Path}};
 ///
 /// let device = Device::open(Choice::Auto)?;
-/// let context = gl::Context::headless(gl::Headless::default())?;
+/// let context = gl::CurrentContext::headless(gl::Headless::default())?;
 /// let interop = Interop::new(context.gl(), &device);
 /// let points = interop.buffer(1 << 20)?;
 /// let picture = interop.texture(Format::Rgba8, Size::Flat([640, 480]))?;
@@ -182,7 +182,7 @@ impl Interop {
     ///
     /// ```
     /// # use warpaint::{device::Device, gl, interop::Interop};
-    /// let context = gl::Context::headless(gl::Headless::default())?;
+    /// let context = gl::CurrentContext::headless(gl::Headless::default())?;
     /// let interop = Interop::new(context.gl(), &Device::cpu()?);
     /// assert!(interop.path().to_string().starts_with("copied through the host: ")); // and why
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -205,7 +205,7 @@ impl Interop {
     /// ```
     /// # use warpaint::{device::{Choice, Device}, gl, interop::Interop};
     /// let device = Device::open(Choice::Auto)?;
-    /// let context = gl::Context::headless(gl::Headless::default())?;
+    /// let context = gl::CurrentContext::headless(gl::Headless::default())?;
     /// let interop = Interop::copying(context.gl(), &device, "to compare");
     /// assert_eq!(interop.path().to_string(), "copied through the host: to compare");
     /// assert_eq!(interop.renderer(), Some(context.info().renderer.as_str()));
@@ -269,7 +269,7 @@ impl Interop {
     /// ```
     /// # use warpaint::{device::{Device, Fill}, gl, interop::{Access, Interop}};
     /// # let device = Device::cpu()?;
-    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// # let (stream, context) = (device.stream()?, gl::CurrentContext::headless(gl::Headless::default())?);
     /// let interop = Interop::new(context.gl(), &device);
     /// let mut points = interop.buffer_for(4, Access::WriteDiscard)?; // nothing is copied to the device
     /// let mapped = points.map(&stream)?;
@@ -305,7 +305,7 @@ impl Interop {
 /// use warpaint::{device::Device, gl, interop::Interop};
 ///
 /// let device = Device::cpu()?;
-/// let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+/// let (stream, context) = (device.stream()?, gl::CurrentContext::headless(gl::Headless::default())?);
 /// let mut points = Interop::new(context.gl(), &device).buffer(8)?;
 /// for step in 1..=2 {
 ///     let mapped = points.map(&stream)?; // holds what the step before left there
@@ -354,7 +354,7 @@ impl SharedBuffer {
     /// ```
     /// # use warpaint::{device::{Device, Fill}, gl, interop::Interop};
     /// # let device = Device::cpu()?;
-    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// # let (stream, context) = (device.stream()?, gl::CurrentContext::headless(gl::Headless::default())?);
     /// let mut points = Interop::new(context.gl(), &device).buffer(4)?;
     /// let mapped = points.map(&stream)?;
     /// stream.fill(mapped.slice(), Fill::U8(9))?;
@@ -403,7 +403,7 @@ impl SharedBuffer {
     /// ```
     /// # use warpaint::{device::Device, gl, interop::Interop};
     /// # let device = Device::cpu()?;
-    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// # let (stream, context) = (device.stream()?, gl::CurrentContext::headless(gl::Headless::default())?);
     /// # let mut buffer = Interop::new(context.gl(), &device).buffer(4)?;
     /// # let (go, wait) = std::sync::mpsc::channel();
     /// let mapped = buffer.map(&stream)?;

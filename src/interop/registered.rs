@@ -91,7 +91,7 @@ impl Graphics {
 /// ```
 /// use warpaint::{gl, interop::{Drawing, cuda_devices_drawing, cuda_devices_of}};
 ///
-/// let context = gl::Context::headless(gl::Headless::default())?;
+/// let context = gl::CurrentContext::headless(gl::Headless::default())?;
 /// let all = cuda_devices_of(context.gl()).unwrap_or_default(); // none where there is no CUDA driver
 /// let next = cuda_devices_drawing(context.gl(), Drawing::NextFrame).unwrap_or_default();
 /// assert!(next.iter().all(|gpu| all.contains(gpu)));
@@ -112,7 +112,7 @@ pub enum Drawing {
 ///
 /// ```
 /// # use warpaint::{device::{Choice, Device}, gl, interop::{Interop, cuda_devices_of}};
-/// let context = gl::Context::headless(gl::Headless::default())?;
+/// let context = gl::CurrentContext::headless(gl::Headless::default())?;
 /// let gpus = cuda_devices_of(context.gl()).unwrap_or_default(); // or to say why there is none
 /// let choice = gpus.first().map_or(Choice::Cpu, |&gpu| Choice::Cuda(gpu));
 /// let interop = Interop::new(context.gl(), &Device::open(choice)?);

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     device::{
         self, Array, ArrayDescriptor, ArrayRegion, ArrayShape, Channel, Device, Format, Slice,
-        Stream, Surface, Texture, TextureDescriptor, nvidia,
+        Stream, SurfaceObject, TextureDescriptor, TextureObject, nvidia,
     },
     gl::Gl,
 };
@@ -80,7 +80,7 @@ impl ImageUse {
 /// use warpaint::{device::{Choice, Device, Fill}, gl};
 /// use warpaint::interop::{Access, GlObject, cuda_devices_of, map_objects};
 ///
-/// let context = gl::Context::headless(gl::Headless::default())?;
+/// let context = gl::CurrentContext::headless(gl::Headless::default())?;
 /// let gpus = cuda_devices_of(context.gl()).unwrap_or_default();
 /// let Some(gpu) = gpus.first() else { return Ok(()) }; // OpenGL is not NVIDIA's here
 /// let device = Device::open(Choice::Cuda(*gpu))?;
@@ -368,7 +368,10 @@ impl MappedImage<'_> {
     ///
     /// # Errors
     /// As [`Device::texture`].
-    pub fn texture(&self, descriptor: &TextureDescriptor) -> Result<ImageObject<'_, Texture>> {
+    pub fn texture(
+        &self,
+        descriptor: &TextureDescriptor,
+    ) -> Result<ImageObject<'_, TextureObject>> {
         let object = self.device.texture(&self.array, descriptor)?;
         Ok(ImageObject { object, image: PhantomData })
     }
@@ -377,19 +380,19 @@ impl MappedImage<'_> {
     ///
     /// # Errors
     /// As [`Device::surface`].
-    pub fn surface(&self) -> Result<ImageObject<'_, Surface>> {
+    pub fn surface(&self) -> Result<ImageObject<'_, SurfaceObject>> {
         Ok(ImageObject { object: self.device.surface(&self.array)?, image: PhantomData })
     }
 }
 
-impl ImageObject<'_, Texture> {
+impl ImageObject<'_, TextureObject> {
     /// The kernel's argument; for kernels that are put on the stream before the mapping ends.
     pub fn handle(&self) -> u64 {
         self.object.handle()
     }
 }
 
-impl ImageObject<'_, Surface> {
+impl ImageObject<'_, SurfaceObject> {
     /// The kernel's argument; for kernels that are put on the stream before the mapping ends.
     pub fn handle(&self) -> u64 {
         self.object.handle()

@@ -3,8 +3,8 @@
 use super::{Access, Error, Interop, Path, Result, registered_image::RegisteredImage};
 use crate::{
     device::{
-        self, Array, ArrayDescriptor, ArrayRegion, ArrayShape, Device, Readback, Stream, Surface,
-        Texture, TextureDescriptor,
+        self, Array, ArrayDescriptor, ArrayRegion, ArrayShape, Device, Readback, Stream,
+        SurfaceObject, TextureDescriptor, TextureObject,
     },
     gl,
 };
@@ -46,8 +46,8 @@ pub struct SharedTexture {
 #[derive(Debug)]
 struct Objects {
     array: Array,
-    textures: Vec<(TextureDescriptor, Texture)>,
-    surface: Option<Surface>,
+    textures: Vec<(TextureDescriptor, TextureObject)>,
+    surface: Option<SurfaceObject>,
 }
 
 #[derive(Debug)]
@@ -159,7 +159,7 @@ impl SharedTexture {
     /// ```
     /// # use warpaint::{device::Device, gl::{self, Format, Size}, interop::Interop};
     /// # let device = Device::cpu()?;
-    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// # let (stream, context) = (device.stream()?, gl::CurrentContext::headless(gl::Headless::default())?);
     /// let interop = Interop::new(context.gl(), &device);
     /// let mut picture = interop.texture(Format::Rgba8, Size::Flat([1, 1]))?;
     /// let mapped = picture.map(&stream)?;
@@ -230,7 +230,7 @@ impl SharedTexture {
     /// ```
     /// # use warpaint::{device::Device, gl::{self, Format, Size}, interop::Interop};
     /// # let device = Device::cpu()?;
-    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// # let (stream, context) = (device.stream()?, gl::CurrentContext::headless(gl::Headless::default())?);
     /// let interop = Interop::new(context.gl(), &device);
     /// let mut field = interop.texture(Format::R32f, Size::Flat([1, 1]))?;
     /// for value in [1.0f32, 2.0] {
@@ -423,7 +423,7 @@ impl MappedTexture<'_> {
     /// ```
     /// # use warpaint::{device::Device, gl::{self, Format, Size}, interop::Interop};
     /// # let device = Device::cpu()?;
-    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// # let (stream, context) = (device.stream()?, gl::CurrentContext::headless(gl::Headless::default())?);
     /// # let interop = Interop::new(context.gl(), &device);
     /// # let mut picture = interop.texture(Format::Rgba8, Size::Flat([64, 64]))?;
     /// let mapped = picture.map(&stream)?;

@@ -15,7 +15,7 @@ use crate::{
 /// use warpaint::{device::{ArrayDescriptor, ArrayShape, Choice, Device, Format}, gl, interop::Interop};
 ///
 /// let device = Device::open(Choice::Auto)?;
-/// let context = gl::Context::headless(gl::Headless::default())?;
+/// let context = gl::CurrentContext::headless(gl::Headless::default())?;
 /// let interop = Interop::new(context.gl(), &device);
 /// let shape = ArrayShape::D2 { width: 2, height: 1 };
 /// let array = device.array(&ArrayDescriptor::new(shape, Format::R32F).with_surface())?;
@@ -51,7 +51,7 @@ impl Interop {
     /// # use warpaint::{device::Device, gl::{self, Format, Size}, interop::Interop};
     /// let (device, size) = (Device::cpu()?, Size::Flat([4, 4]));
     /// assert!(Interop::none(&device).texture_twin(Format::R32f, size)?.is_none());
-    /// let context = gl::Context::headless(gl::Headless::default())?;
+    /// let context = gl::CurrentContext::headless(gl::Headless::default())?;
     /// let interop = Interop::new(context.gl(), &device);
     /// let twin = interop.texture_twin(Format::R32f, size)?.ok_or("nothing is drawn")?;
     /// assert_eq!(twin.gl().read_texel([3, 3, 0])?[0], 0.0);
@@ -90,7 +90,7 @@ impl TextureTwin {
     /// ```
     /// # use warpaint::{device::{ArrayDescriptor, ArrayShape, Device, Format}, gl, interop::Interop};
     /// # let device = Device::cpu()?;
-    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// # let (stream, context) = (device.stream()?, gl::CurrentContext::headless(gl::Headless::default())?);
     /// # let interop = Interop::new(context.gl(), &device);
     /// # let of_array = ArrayDescriptor::new(ArrayShape::D2 { width: 1, height: 1 }, Format::R32F);
     /// # let array = device.array(&of_array.with_surface())?;
@@ -121,7 +121,7 @@ impl TextureTwin {
     /// ```
     /// # use warpaint::{device::{ArrayDescriptor, ArrayShape, Device, Format}, gl, interop::Interop};
     /// # let device = Device::cpu()?;
-    /// # let (stream, context) = (device.stream()?, gl::Context::headless(gl::Headless::default())?);
+    /// # let (stream, context) = (device.stream()?, gl::CurrentContext::headless(gl::Headless::default())?);
     /// # let interop = Interop::new(context.gl(), &device);
     /// # let of_array = ArrayDescriptor::new(ArrayShape::D2 { width: 1, height: 1 }, Format::R32F);
     /// # let array = device.array(&of_array.with_surface())?;

@@ -2,7 +2,7 @@
 
 use super::{Argument, Context, Kernel, Kind, Result};
 use crate::{
-    device::{Block, LaunchConfig, Readback},
+    device::{LaunchConfig, PoolBlock, Readback},
     element::Element,
 };
 
@@ -127,7 +127,7 @@ impl<'a> HostArgument<'a> {
     }
 
     /// Memory of the device for a slice, with what the kernel reads of it.
-    fn upload(&self, context: &Context) -> Result<Option<Block>> {
+    fn upload(&self, context: &Context) -> Result<Option<PoolBlock>> {
         let Given::Slice { host, uploads, .. } = &self.0 else { return Ok(None) };
         let bytes: &[u8] = match host {
             Host::Read(bytes) => bytes,
@@ -141,7 +141,7 @@ impl<'a> HostArgument<'a> {
     }
 
     /// What the kernel gets; `memory` is that of [`HostArgument::upload`].
-    fn argument(&self, memory: Option<&Block>) -> Result<Argument> {
+    fn argument(&self, memory: Option<&PoolBlock>) -> Result<Argument> {
         Ok(match (&self.0, memory) {
             (Given::Argument(argument), _) => argument.clone(),
             (Given::Slice { element, .. }, Some(memory)) => {
@@ -152,7 +152,7 @@ impl<'a> HostArgument<'a> {
     }
 
     /// Starts to copy back what the kernel wrote.
-    fn download(&self, context: &Context, memory: Option<&Block>) -> Result<Option<Readback>> {
+    fn download(&self, context: &Context, memory: Option<&PoolBlock>) -> Result<Option<Readback>> {
         match (&self.0, memory) {
             (Given::Slice { host: Host::Written(_), .. }, Some(memory)) => {
                 Ok(Some(context.stream().download(memory.slice(..)?)?))

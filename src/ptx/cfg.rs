@@ -20,7 +20,7 @@ impl BlockId {
 
 /// Statements that run one after the other: only the first is jumped to, only the last jumps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct BasicBlock {
     /// Indices into [`Body::statements`]; labels stand at the beginning.
     pub statements: Range<usize>,
     /// Where control goes, without doubles: the targets of its branch, then what follows it.
@@ -34,11 +34,11 @@ pub struct Block {
     pub is_loop_header: bool,
 }
 
-/// The control flow graph of a body. Block 0 is the entry; there is always one.
+/// The control flow graph of a body. BasicBlock 0 is the entry; there is always one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cfg {
     /// The blocks in the order of the text.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<BasicBlock>,
     /// The blocks that can be reached, each after all its predecessors but those of back edges.
     pub order: Vec<BlockId>,
     /// Edges to a block that is not finished in a depth-first search: every cycle contains one.
@@ -63,7 +63,7 @@ impl Cfg {
     ///
     /// # Panics
     /// When `id` is of another graph.
-    pub fn block(&self, id: BlockId) -> &Block {
+    pub fn block(&self, id: BlockId) -> &BasicBlock {
         &self.blocks[id.index()]
     }
 
@@ -185,12 +185,12 @@ impl Cfg {
 }
 
 /// Cuts the statements into blocks; also where each label went.
-fn split(body: &Body) -> (Vec<Block>, Vec<Option<BlockId>>) {
-    let mut blocks: Vec<Block> = Vec::new();
+fn split(body: &Body) -> (Vec<BasicBlock>, Vec<Option<BlockId>>) {
+    let mut blocks: Vec<BasicBlock> = Vec::new();
     let mut label_blocks = vec![None; body.labels.len()];
     let (mut start, mut has_instruction) = (0, false);
     let mut finish = |range: Range<usize>| {
-        blocks.push(Block {
+        blocks.push(BasicBlock {
             statements: range,
             successors: Vec::new(),
             predecessors: Vec::new(),
@@ -227,7 +227,7 @@ fn split(body: &Body) -> (Vec<Block>, Vec<Option<BlockId>>) {
     (blocks, label_blocks)
 }
 
-fn connect(body: &Body, blocks: &mut [Block], label_blocks: &[Option<BlockId>]) {
+fn connect(body: &Body, blocks: &mut [BasicBlock], label_blocks: &[Option<BlockId>]) {
     let count = blocks.len();
     for at in 0..count {
         let last =

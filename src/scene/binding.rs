@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     Argument, Builtin, Control, Element, Manifest, Number, Pass, Plan, PlannedPass, Resource,
-    ResourceId, ResourceKind, Scalar, Scene, Source, Texture, Value, Wrap,
+    ResourceId, ResourceKind, Scalar, Scene, Source, Texels, Value, Wrap,
     decode::{derived_names, suggestion},
 };
 use crate::cuda::{CType, KernelParameter, Pointee, Signature};
@@ -257,7 +257,7 @@ fn check_resource(
 }
 
 /// That a texture object can read the texture as the manifest says.
-fn check_sampling(resource: &Resource, texture: &Texture) -> Result<(), String> {
+fn check_sampling(resource: &Resource, texture: &Texels) -> Result<(), String> {
     match texture.wrap {
         Wrap::Repeat | Wrap::Mirror if !texture.normalized => Err(format!(
             "the {resource} cannot `{}` where coordinates count texels: give it `normalized = true`, and \

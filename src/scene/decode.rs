@@ -15,7 +15,7 @@ use toml::de::DeTable;
 use self::fields::Fields;
 use super::{
     Builtin, Manifest, Overrides, ResourceId,
-    source::{self, Block},
+    source::{self, ManifestBlock},
 };
 use crate::{
     cuda::{Lines, Position},
@@ -72,12 +72,12 @@ pub(super) fn decode(
 /// The manifest's place in the file.
 fn block(report: &Report<'_>, source: &str) -> Option<Range<usize>> {
     match source::manifest_block(source) {
-        Block::Found(range) if range.len() > LONGEST_MANIFEST => {
+        ManifestBlock::Found(range) if range.len() > LONGEST_MANIFEST => {
             let text = format!("the manifest has more than {LONGEST_MANIFEST} bytes");
             report.error(range.start..range.start, format!("{text}, the most that is read"));
             None
         }
-        Block::Found(range) => match source[range.clone()].find("*/") {
+        ManifestBlock::Found(range) => match source[range.clone()].find("*/") {
             None => Some(range),
             Some(at) => {
                 let at = range.start + at;
@@ -85,11 +85,11 @@ fn block(report: &Report<'_>, source: &str) -> Option<Range<usize>> {
                 None
             }
         },
-        Block::Unclosed(at) => {
+        ManifestBlock::Unclosed(at) => {
             report.error(at..at, "the manifest that starts here has no end: `---*/` is missing");
             None
         }
-        Block::Missing => {
+        ManifestBlock::Missing => {
             let text =
                 "the file has no manifest: a comment that says what its kernels need, such as";
             report.error(0..0, format!("{text}\n{SMALLEST}"));

@@ -38,7 +38,7 @@ pub use self::{
     manifest::{Change, Constant, Manifest, Pass, Repeat, Shape, When},
     parameter::{Control, Parameter, Value},
     plan::{Argument, Builtin, Handle, Packed, Plan, PlannedPass, Source, Wanted},
-    resource::{Elements, Filter, Format, Resource, ResourceId, ResourceKind, Texture, Wrap},
+    resource::{Elements, Filter, Format, Resource, ResourceId, ResourceKind, Texels, Wrap},
     source::{CLOSE, OPEN},
     statistic::{Bound, Check, Golden, Kept, Measured, Reduce, Stat, Statistic},
     view::{COLORMAPS, Camera, ColorBy, Coloring, View, ViewKind},

@@ -30,7 +30,7 @@ pub enum ResourceKind {
     /// Device memory that kernels see as a pointer.
     Array(Elements),
     /// Texels that kernels see as a surface or texture object, and OpenGL as a texture.
-    Texture(Texture),
+    Texture(Texels),
 }
 
 /// Elements one after the other.
@@ -46,7 +46,7 @@ pub struct Elements {
 
 /// A texture's declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Texture {
+pub struct Texels {
     /// What a texel is.
     pub format: Format,
     /// Width, height and depth in texels; depth 1 for two dimensions.
@@ -93,7 +93,7 @@ impl Resource {
     }
 
     /// The texture, where it is one.
-    pub fn texture(&self) -> Option<&Texture> {
+    pub fn texture(&self) -> Option<&Texels> {
         match &self.kind {
             ResourceKind::Texture(texture) => Some(texture),
             ResourceKind::Buffer(_) | ResourceKind::Array(_) => None,

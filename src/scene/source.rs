@@ -10,17 +10,17 @@ pub const OPEN: &str = "/*---";
 pub const CLOSE: &str = "---*/";
 
 /// The bytes of the manifest's text in `source`: the inside of the first block comment that starts with `/*---`.
-pub fn manifest_block(source: &str) -> Block {
-    let Some(open) = first_block_comment(source) else { return Block::Missing };
+pub fn manifest_block(source: &str) -> ManifestBlock {
+    let Some(open) = first_block_comment(source) else { return ManifestBlock::Missing };
     let start = open + OPEN.len();
     // From there on: `/*---*/` opens one, and does not end it.
-    let Some(length) = source[start..].find(CLOSE) else { return Block::Unclosed(open) };
-    Block::Found(start..start + length)
+    let Some(length) = source[start..].find(CLOSE) else { return ManifestBlock::Unclosed(open) };
+    ManifestBlock::Found(start..start + length)
 }
 
 /// What [`manifest_block`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Block {
+pub enum ManifestBlock {
     /// The manifest's text.
     Found(Range<usize>),
     /// It starts here and never ends.
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn a_manifest_is_a_comment_of_its_own() {
         let found = |source: &str| match manifest_block(source) {
-            Block::Found(range) => source[range].to_owned(),
+            ManifestBlock::Found(range) => source[range].to_owned(),
             other => format!("{other:?}"),
         };
         for (source, expected) in [

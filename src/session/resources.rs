@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Error, parity::Parity, texture::Texture};
+use super::{Error, parity::Parity, texture::SceneTexture};
 use crate::{
     cuda::Position,
     device::{self, Device, Fill, Memory, Region, Slice, Stream},
@@ -32,7 +32,7 @@ enum Storage {
     /// OpenGL draws `buffers[front]` while a step writes the other one.
     Shared { buffers: Box<[SharedBuffer; 2]>, front: usize },
     /// Kernels use it through objects, OpenGL draws its twin.
-    Texture(Box<Texture>),
+    Texture(Box<SceneTexture>),
 }
 
 /// A resource while work that uses it is put on the stream.
@@ -42,7 +42,7 @@ pub(super) enum Borrowed<'a> {
     /// An array: one slice, or two that take turns.
     Array { halves: Vec<Slice<'a>>, parity: &'a mut Parity },
     /// A texture.
-    Texture(&'a mut Texture),
+    Texture(&'a mut SceneTexture),
 }
 
 impl Borrowed<'_> {
@@ -75,7 +75,7 @@ impl Borrowed<'_> {
     }
 
     /// The texture, where it is one.
-    pub(super) fn texture(&mut self) -> Option<&mut Texture> {
+    pub(super) fn texture(&mut self) -> Option<&mut SceneTexture> {
         match self {
             Self::Memory(_) | Self::Array { .. } => None,
             Self::Texture(texture) => Some(texture),
@@ -245,7 +245,7 @@ impl Resource {
         let storage = match declared.texture() {
             Some(texture) => {
                 let interop = drawn.then_some(interop);
-                Storage::Texture(Box::new(Texture::allocate(texture, stream, interop)?))
+                Storage::Texture(Box::new(SceneTexture::allocate(texture, stream, interop)?))
             }
             None if drawn => Storage::Shared {
                 buffers: Box::new(zeroed_pair(interop, stream, bytes)?),

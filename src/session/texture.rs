@@ -4,7 +4,7 @@ use super::{Error, parity::Parity};
 use crate::{
     device::{
         self, AddressMode, Array, ArrayDescriptor, ArrayRegion, ArrayShape, Device, Fill, Memory,
-        ReadMode, Slice, Stream, Surface, TextureDescriptor,
+        ReadMode, Slice, Stream, SurfaceObject, TextureDescriptor,
     },
     gl,
     interop::{Interop, TextureTwin},
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A texture: one array, or two that take turns where it is double.
-pub(super) struct Texture {
+pub(super) struct SceneTexture {
     halves: Vec<Half>,
     parity: Parity,
     /// What OpenGL draws, where it does.
@@ -23,16 +23,16 @@ pub(super) struct Texture {
 
 /// An array, and the objects through which kernels reach it.
 struct Half {
-    surface: Surface,
-    sampler: device::Texture,
+    surface: SurfaceObject,
+    sampler: device::TextureObject,
     sampled_as: TextureDescriptor,
     array: Array,
 }
 
-impl Texture {
+impl SceneTexture {
     /// One full of zeros; OpenGL draws it where `interop` is given.
     pub(super) fn allocate(
-        declared: &scene::Texture,
+        declared: &scene::Texels,
         stream: &Stream,
         interop: Option<&Interop>,
     ) -> Result<Self, Error> {
@@ -58,7 +58,7 @@ impl Texture {
     /// From now on texture objects read it as `declared`.
     pub(super) fn sample_as(
         &mut self,
-        declared: &scene::Texture,
+        declared: &scene::Texels,
         device: &Device,
     ) -> Result<(), Error> {
         let descriptor = sampling(declared);
@@ -133,7 +133,7 @@ impl Texture {
 }
 
 impl Half {
-    fn new(device: &Device, declared: &scene::Texture) -> Result<Self, Error> {
+    fn new(device: &Device, declared: &scene::Texels) -> Result<Self, Error> {
         let array = device.array(&array_descriptor(declared))?;
         let sampled_as = sampling(declared);
         let (surface, sampler) = (device.surface(&array)?, device.texture(&array, &sampled_as)?);
@@ -154,7 +154,7 @@ fn clear(array: &Array, stream: &Stream) -> Result<(), Error> {
     Ok(())
 }
 
-fn array_descriptor(declared: &scene::Texture) -> ArrayDescriptor {
+fn array_descriptor(declared: &scene::Texels) -> ArrayDescriptor {
     let [width, height, depth] = declared.size.map(|n| n as usize);
     let shape = match declared.dimensions {
         3 => ArrayShape::D3 { width, height, depth },
@@ -170,7 +170,7 @@ fn array_descriptor(declared: &scene::Texture) -> ArrayDescriptor {
     ArrayDescriptor::new(shape, format).with_surface()
 }
 
-fn sampling(declared: &scene::Texture) -> TextureDescriptor {
+fn sampling(declared: &scene::Texels) -> TextureDescriptor {
     // Coordinates that count texels are clamped; a kernel that wants more was refused.
     let address = match declared.wrap {
         Wrap::Repeat if declared.normalized => AddressMode::Wrap,
@@ -202,7 +202,7 @@ fn gl_format(format: Format) -> gl::Format {
     }
 }
 
-fn gl_size(declared: &scene::Texture) -> gl::Size {
+fn gl_size(declared: &scene::Texels) -> gl::Size {
     let [width, height, depth] = declared.size;
     match declared.dimensions {
         3 => gl::Size::Solid([width, height, depth]),

@@ -215,7 +215,7 @@ struct Studio {
     view: draw::View,
     timer: gl::TimerQuery,
     egui: EguiGlow,
-    context: gl::Context,
+    context: gl::CurrentContext,
     window: Arc<Window>,
 
     device: Device,
@@ -276,7 +276,7 @@ impl Studio {
             .with_title("warpaint")
             .with_inner_size(LogicalSize::new(state.window[0], state.window[1]))
             .with_min_inner_size(LogicalSize::new(640.0, 400.0));
-        let (window, context) = gl::Context::window(event_loop, &attributes)?;
+        let (window, context) = gl::CurrentContext::window(event_loop, &attributes)?;
         let device = open_device(options.device, &context)?;
         let egui = egui(event_loop, &window, &context, &proxy)?;
         let view = draw::View::new(context.gl(), [1, 1])?;
@@ -731,7 +731,7 @@ fn new_session(
     document: &Document,
     options: &Options,
     trust: bool,
-    context: &gl::Context,
+    context: &gl::CurrentContext,
     device: &Device,
     proxy: &EventLoopProxy<Event>,
 ) -> Result<Session> {
@@ -767,7 +767,7 @@ fn wake(proxy: &EventLoopProxy<Event>) -> Wake {
 fn egui(
     event_loop: &ActiveEventLoop,
     window: &Window,
-    context: &gl::Context,
+    context: &gl::CurrentContext,
     proxy: &EventLoopProxy<Event>,
 ) -> Result<EguiGlow> {
     let scale = window.scale_factor() as f32;
@@ -789,7 +789,7 @@ fn egui(
 }
 
 /// The device asked for; where the choice is free, the GPU that draws the window.
-fn open_device(choice: Choice, context: &gl::Context) -> Result<Device> {
+fn open_device(choice: Choice, context: &gl::CurrentContext) -> Result<Device> {
     if choice == Choice::Auto
         && let Ok(ordinals) = interop::cuda_devices_of(context.gl())
         && let Some(ordinal) = ordinals.first()

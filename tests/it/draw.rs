@@ -7,7 +7,7 @@ use warpaint::{
     draw::{
         Background, Blend, Camera, Cloud, Coloring, Colormap, Content, Frame, Paint, Values, View,
     },
-    gl::{Buffer, Component, Context, Error},
+    gl::{Buffer, Component, CurrentContext, Error},
 };
 
 use crate::gl::context;
@@ -157,7 +157,7 @@ fn a_thousand_points_light_the_cube() {
 }
 
 /// Fills the picture's middle with one ball or sprite and returns the colour there.
-fn colour_of(context: &Context, value: [f32; 4], paint: Paint, blend: Blend) -> [u8; 3] {
+fn colour_of(context: &CurrentContext, value: [f32; 4], paint: Paint, blend: Blend) -> [u8; 3] {
     let mut view = View::new(context.gl(), [65, 65]).unwrap();
     let camera = Camera::front();
     let position = Buffer::with_data(context.gl(), &[[0.0_f32, 0.0, 0.0, 1.0]]).unwrap();

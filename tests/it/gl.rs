@@ -1,9 +1,9 @@
 //! OpenGL through EGL, without a window: contexts, objects, draws, and what happens where there is none.
 
 use warpaint::gl::{
-    Attribute, Blend, Buffer, Context, Depth, Dispatch, DrawCall, Error, Format, Framebuffer,
-    Headless, Kind, Primitive, Program, Samples, Size, Source, Target, Texture, TimerQuery,
-    Uniform, VertexArray,
+    Attribute, Blend, Buffer, CurrentContext, Depth, Dispatch, DrawCall, Error, Format,
+    Framebuffer, Headless, Kind, Primitive, Program, Samples, Size, Source, Target, Texture,
+    TimerQuery, Uniform, VertexArray,
 };
 
 use crate::{
@@ -12,8 +12,8 @@ use crate::{
 };
 
 /// A context, or `None`, said aloud, where the machine has no EGL at all.
-pub fn context() -> Option<Context> {
-    match Context::headless(Headless::default()) {
+pub fn context() -> Option<CurrentContext> {
+    match CurrentContext::headless(Headless::default()) {
         Ok(context) => Some(context),
         Err(error @ Error::NoEgl { .. }) => {
             skip(Need::Gl, error);
@@ -39,7 +39,7 @@ fn an_unknown_cuda_device_still_gets_a_context() {
     if context().is_none() {
         return;
     }
-    let context = Context::headless(Headless { cuda_ordinal: Some(4096) }).unwrap();
+    let context = CurrentContext::headless(Headless { cuda_ordinal: Some(4096) }).unwrap();
     assert_ne!(context.info().cuda_ordinal, Some(4096));
 }
 
@@ -149,7 +149,13 @@ const FRAGMENT: Source = Source {
 };
 
 /// Draws a triangle over the upper left half of a rectangle.
-fn draw_half(context: &Context, target: Target<'_>, rect: [u32; 4], blend: Blend, tint: [f32; 4]) {
+fn draw_half(
+    context: &CurrentContext,
+    target: Target<'_>,
+    rect: [u32; 4],
+    blend: Blend,
+    tint: [f32; 4],
+) {
     let gl = context.gl();
     let corners = [[-1.0_f32, -1.0], [-1.0, 1.0], [1.0, 1.0]];
     let buffer = Buffer::with_data(gl, &corners).unwrap();
@@ -334,7 +340,7 @@ fn without_an_egl_driver_there_is_one_sentence() {
 #[test]
 #[ignore = "run by without_an_egl_driver_there_is_one_sentence"]
 fn child_without_egl() {
-    let error = Context::headless(Headless::default()).unwrap_err();
+    let error = CurrentContext::headless(Headless::default()).unwrap_err();
     assert!(matches!(error, Error::NoEgl { .. }), "{error:?}");
     let text = error.to_string();
     assert!(text.contains("apt install") && !text.contains('\n'), "{text}");
@@ -422,7 +428,7 @@ fn child_with_a_window() {
     impl ApplicationHandler for App {
         fn resumed(&mut self, event_loop: &ActiveEventLoop) {
             let attributes = winit::window::WindowAttributes::default();
-            let (window, context) = Context::window(event_loop, &attributes).unwrap();
+            let (window, context) = CurrentContext::window(event_loop, &attributes).unwrap();
             assert_eq!(context.info().kind, Kind::Window);
             let framebuffer =
                 Framebuffer::new(context.gl(), Format::Rgba8, [64, 64], false).unwrap();
@@ -433,7 +439,7 @@ fn child_with_a_window() {
                 draw_half(&context, Target::Screen, [0, 0, 64, 64], Blend::Replace, [1.0; 4]);
                 context.swap_buffers().unwrap();
             }
-            let headless = Context::headless(Headless::default()).unwrap();
+            let headless = CurrentContext::headless(Headless::default()).unwrap();
             let other = Framebuffer::new(headless.gl(), Format::Rgba8, [4, 4], false).unwrap();
             other.clear([1.0; 4]);
             // The window may go before its context, and objects after both.

@@ -4,7 +4,7 @@ use warpaint::{
     device::{
         Arguments, Device, Error as DeviceError, Fill, LaunchConfig, Stream, TextureDescriptor,
     },
-    gl::{Buffer, Context, Format, Headless, Size, Texture},
+    gl::{Buffer, CurrentContext, Format, Headless, Size, Texture},
     interop::{
         Access, Drawing, Error, GlObject, ImageTarget, ImageUse, Interop, Path, SharedBuffer,
         cuda_devices_drawing, cuda_devices_of, map_all, map_objects,
@@ -18,9 +18,9 @@ use crate::{
 };
 
 /// A GPU and a context on it, or `None`, said aloud.
-fn registered() -> Option<(Device, Context, Interop)> {
+fn registered() -> Option<(Device, CurrentContext, Interop)> {
     let device = nvidia()?;
-    let context = Context::headless(Headless { cuda_ordinal: Some(0) }).ok()?;
+    let context = CurrentContext::headless(Headless { cuda_ordinal: Some(0) }).ok()?;
     let interop = Interop::new(context.gl(), &device);
     if *interop.path() != Path::Registered {
         skip(Need::Nvidia, interop.path());

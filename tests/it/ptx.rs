@@ -19,7 +19,8 @@ use std::{collections::HashSet, fs, mem::discriminant, path::PathBuf};
 use warpaint::{
     device::{
         Arguments, Array, ArrayDescriptor, ArrayShape, Channel, Device, Dim3, Error, Format,
-        LaunchConfig, LinkInput, Memory, Module, Stream, Surface, Texture, TextureDescriptor,
+        LaunchConfig, LinkInput, Memory, Module, Stream, SurfaceObject, TextureDescriptor,
+        TextureObject,
         cpu::{Check, Lanes, LaunchOptions},
     },
     ptx::{
@@ -229,8 +230,8 @@ fn content(text: &str) -> Content {
 /// What an argument of a launch needs as long as that runs.
 enum Held {
     Memory(Memory),
-    Texture(#[expect(dead_code, reason = "only to live")] Texture),
-    Surface(#[expect(dead_code, reason = "only to live")] Surface, Array),
+    Texture(#[expect(dead_code, reason = "only to live")] TextureObject),
+    Surface(#[expect(dead_code, reason = "only to live")] SurfaceObject, Array),
     Nothing,
 }
 

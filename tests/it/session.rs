@@ -282,9 +282,13 @@ fn what_is_odd_about_a_manifest_is_told() {
 }
 
 /// A session that draws without a window, or `None` said aloud where there is no OpenGL.
-fn open_with_gl(device: &Device, name: &str, source: &str) -> Option<(gl::Context, Session)> {
+fn open_with_gl(
+    device: &Device,
+    name: &str,
+    source: &str,
+) -> Option<(gl::CurrentContext, Session)> {
     let cuda_ordinal = device.as_nvidia().map(|d| d.ordinal());
-    let context = match gl::Context::headless(gl::Headless { cuda_ordinal }) {
+    let context = match gl::CurrentContext::headless(gl::Headless { cuda_ordinal }) {
         Ok(context) => context,
         Err(error) => {
             skip(Need::Gl, error);

@@ -22,6 +22,8 @@ pub enum Need {
     Nvidia,
     /// The host's C++ compiler.
     Cpp,
+    /// NVIDIA's assembler.
+    Ptxas,
     /// A machine of another kind: without CUDA, say.
     Machine,
 }
@@ -35,6 +37,7 @@ impl Need {
             Self::Ffmpeg => "ffmpeg",
             Self::Nvidia => "nvidia",
             Self::Cpp => "cpp",
+            Self::Ptxas => "ptxas",
             Self::Machine => "machine",
         }
     }

@@ -15,7 +15,7 @@ use crate::array::{
     sweep::is_serial,
 };
 use crate::{
-    device::{Arguments, Block, Fill, Function, LaunchConfig},
+    device::{Arguments, Fill, Function, LaunchConfig, PoolBlock},
     kernel::Context,
 };
 
@@ -514,7 +514,7 @@ extern \"C\" __global__ void __launch_bounds__({bounds}) sort_digit({parameters}
     }
 
     /// Memory that is zero.
-    fn zeros(&self, bytes: usize) -> Result<Block> {
+    fn zeros(&self, bytes: usize) -> Result<PoolBlock> {
         let stream = self.radix.context.stream();
         let memory = self.radix.context.pool().alloc(stream, bytes)?;
         stream.fill(memory.slice(..)?, Fill::U8(0))?;
@@ -523,7 +523,7 @@ extern \"C\" __global__ void __launch_bounds__({bounds}) sort_digit({parameters}
 
     /// For each byte of a key and each value of it, the first place that its keys get.
     #[expect(unsafe_code, reason = "kernel launches")]
-    fn begins(&self, key: DType) -> Result<Block> {
+    fn begins(&self, key: DType) -> Result<PoolBlock> {
         let context = &self.radix.context;
         let begins = self.zeros(key.bytes * DIGITS * 8)?;
         let n = self.radix.count();
@@ -546,7 +546,7 @@ extern \"C\" __global__ void __launch_bounds__({bounds}) sort_digit({parameters}
     fn sort_digit(
         &self,
         digit: usize,
-        begins: &Block,
+        begins: &PoolBlock,
         keys: &Operand,
         values: Option<Operand>,
     ) -> Result<()> {

@@ -4,7 +4,7 @@ use std::{any::Any, sync::Arc};
 
 use crate::array::{DType, Data, Error, GpuArray, Layout, Result, npy};
 use crate::{
-    device::{self, Block, Stream},
+    device::{self, PoolBlock, Stream},
     kernel::Context,
 };
 
@@ -148,7 +148,7 @@ impl<T: Data> GpuArray<T> {
         }
         let bytes = layout.extent().end * T::DTYPE.bytes;
         // SAFETY: the caller answers for the memory.
-        let memory = unsafe { Block::foreign(context.stream(), start, bytes, kept) };
+        let memory = unsafe { PoolBlock::foreign(context.stream(), start, bytes, kept) };
         Ok(Self::from_parts(context, Arc::new(memory), layout))
     }
 }

@@ -6,7 +6,7 @@ use bytemuck::checked::CheckedCastError;
 
 use crate::array::{Data, Error, Result, dtype::expect_sized};
 use crate::{
-    device::{self, Block, Stream},
+    device::{self, PoolBlock, Stream},
     kernel::Context,
 };
 
@@ -81,7 +81,7 @@ impl<T: Data> Readback<T> {
 /// # Errors
 /// Of earlier work on the stream; [`Error::InvalidBits`].
 pub(in crate::array) fn read<T: Data>(
-    memory: &Block,
+    memory: &PoolBlock,
     bytes: Range<usize>,
     stream: &Stream,
     mut take_in: impl FnMut(&[T]),

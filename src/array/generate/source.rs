@@ -16,7 +16,7 @@ use crate::array::{
     layout::{Arrays, Axes, common_shape},
 };
 use crate::{
-    device::{Arguments, Block, Function, Stream},
+    device::{Arguments, Function, PoolBlock, Stream},
     kernel::{Context, GENERATED, Key},
 };
 
@@ -53,10 +53,10 @@ pub(in crate::array) struct Code<'a> {
 
 /// Memory that an operation uses on a stream, from before its work is put there until after.
 #[derive(Default)]
-struct Uses(SmallVec<[(Arc<Block>, Stream); 4]>);
+struct Uses(SmallVec<[(Arc<PoolBlock>, Stream); 4]>);
 
 impl Uses {
-    fn add(&mut self, memory: &Arc<Block>, stream: &Stream) -> Result<()> {
+    fn add(&mut self, memory: &Arc<PoolBlock>, stream: &Stream) -> Result<()> {
         memory.use_on(stream)?;
         self.0.push((memory.clone(), stream.clone()));
         Ok(())

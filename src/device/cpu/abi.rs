@@ -34,12 +34,13 @@ pub(super) const RESERVED_SHARED_BYTES: u32 = 1 << 10;
 pub(super) const BARRIERS: usize = 16;
 
 /// The compiled kernel: runs the threads `begin..end` of the context's block until each waits or has ended.
-pub(super) type Entry = unsafe extern "C" fn(context: *mut Context, begin: u32, end: u32) -> u32;
+pub(super) type Entry =
+    unsafe extern "C" fn(context: *mut BlockContext, begin: u32, end: u32) -> u32;
 
 /// The block that runs, as compiled code sees it. Addresses are those of the host.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct Context {
+pub(super) struct BlockContext {
     /// Not 0 when the launch is to stop.
     pub abort: *const AtomicU32,
     pub arena: Tables,

@@ -31,9 +31,9 @@ const BATCH_THREADS: u64 = 8192;
 /// Blocks that a core keeps waiting in a launch whose blocks need not all be there at once.
 const MOST_ASIDE: u64 = 64;
 
-/// [`Context::abort`](abi::Context::abort): the host cancelled the launch.
+/// [`BlockContext::abort`](abi::BlockContext::abort): the host cancelled the launch.
 const CANCELLED: u32 = 1;
-/// [`Context::abort`](abi::Context::abort): another block was stopped.
+/// [`BlockContext::abort`](abi::BlockContext::abort): another block was stopped.
 const FAULTED: u32 = 2;
 
 /// Stops a launch from any thread.

@@ -7,7 +7,7 @@ mod frame;
 mod globals;
 mod reach;
 
-pub(super) use frame::Frame;
+pub(super) use frame::StackFrame;
 pub(super) use globals::Globals;
 pub(super) use reach::Reach;
 
@@ -19,7 +19,7 @@ use globals::Place;
 
 /// Where a symbol lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spot {
+pub(super) enum SymbolPlace {
     /// At an address of the arena, with the variable's size.
     Fixed { address: u64, bytes: u64 },
     /// At an offset in shared memory, with the size where it is static.
@@ -43,7 +43,7 @@ pub(super) struct Layout<'a> {
     globals: &'a Globals,
     reach: Reach,
     /// Of the functions that have a body.
-    frames: Vec<Option<Frame>>,
+    frames: Vec<Option<StackFrame>>,
     /// What frames are aligned to, in bytes.
     alignment: u64,
     /// The most that the frames of a function and of those that it calls take together, in bytes.
@@ -63,7 +63,7 @@ impl<'a> Layout<'a> {
         let functions = module.functions.iter().enumerate();
         let frames = functions.map(|(index, function)| {
             let (body, shared) = (function.body.as_ref()?, reach.shared(index));
-            Some(Frame::new(module, function, body, shared, globals.shared_bytes(), alignment))
+            Some(StackFrame::new(module, function, body, shared, globals.shared_bytes(), alignment))
         });
         let frames: Vec<_> = frames.collect();
         let bytes = |index: usize| match frames.get(index) {
@@ -92,22 +92,22 @@ impl<'a> Layout<'a> {
     }
 
     /// The frame of a function that has a body.
-    pub(super) fn frame(&self, function: usize) -> Option<&Frame> {
+    pub(super) fn frame(&self, function: usize) -> Option<&StackFrame> {
         self.frames.get(function)?.as_ref()
     }
 
     /// Where `symbol` lies, as a function sees it.
-    pub(super) fn spot(&self, function: usize, symbol: Symbol) -> Option<Spot> {
+    pub(super) fn spot(&self, function: usize, symbol: Symbol) -> Option<SymbolPlace> {
         let (frame, function) = (self.frame(function)?, self.module.functions.get(function)?);
         Some(match symbol {
             Symbol::Variable(index) => {
                 let variable = self.module.variables.get(index as usize)?;
                 match self.globals.place(index) {
-                    Some(Place::Fixed { address, bytes }) => Spot::Fixed { address, bytes },
+                    Some(Place::Fixed { address, bytes }) => SymbolPlace::Fixed { address, bytes },
                     Some(Place::Shared { offset }) => {
-                        Spot::Shared { offset, bytes: variable.bytes() }
+                        SymbolPlace::Shared { offset, bytes: variable.bytes() }
                     }
-                    None if variable.is_dynamic() => Spot::DynamicShared,
+                    None if variable.is_dynamic() => SymbolPlace::DynamicShared,
                     None => return None,
                 }
             }
@@ -115,13 +115,16 @@ impl<'a> Layout<'a> {
             Symbol::Param(index) if function.kind == FunctionKind::Entry => frame.param(index)?,
             Symbol::Param(index) => {
                 let bytes = function.params.get(index as usize)?.bytes();
-                Spot::FunctionParam { position: index as usize, bytes }
+                SymbolPlace::FunctionParam { position: index as usize, bytes }
             }
             Symbol::Return(index) => {
                 let bytes = function.returns.get(index as usize)?.bytes();
-                Spot::FunctionParam { position: function.params.len() + index as usize, bytes }
+                SymbolPlace::FunctionParam {
+                    position: function.params.len() + index as usize,
+                    bytes,
+                }
             }
-            Symbol::Function(index) => Spot::Function(index),
+            Symbol::Function(index) => SymbolPlace::Function(index),
         })
     }
 }

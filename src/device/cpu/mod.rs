@@ -50,13 +50,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 pub use array::Array;
 pub use event::Event;
 pub use host::{HostMemory, MappedMemory};
-pub use interp::{Canceller, Debugger, Register, Spot};
+pub use interp::{Canceller, Debugger, Register, ThreadPosition};
 pub use memory::Memory;
 pub use module::{Function, Module};
 pub use options::{Check, Engine, Lanes, LaunchOptions};
 pub use report::{Action, Finding, FindingKind, Report, Site};
 pub use stream::Stream;
-pub use texture::{Surface, Texture};
+pub use texture::{SurfaceObject, TextureObject};
 pub use transfer::{Readback, Transfer};
 
 use super::{

@@ -1,7 +1,7 @@
 //! Source places that PTX names, as errors and findings show them.
 
 use crate::{
-    device::{Error, Frame, Location},
+    device::{Error, InlinedCall, Location},
     ptx::{
         ast::{self, LocationId, Module},
         inst::Instruction,
@@ -14,10 +14,10 @@ pub(super) fn location(module: &Module, id: Option<LocationId>) -> Option<Locati
 }
 
 /// The inlined calls that lead to a place, innermost first.
-pub(super) fn inlined(module: &Module, id: Option<LocationId>) -> Vec<Frame> {
+pub(super) fn inlined(module: &Module, id: Option<LocationId>) -> Vec<InlinedCall> {
     let chain = id.map_or_else(Vec::new, |id| module.inline_chain(id)).into_iter();
     chain
-        .map(|(function, site)| Frame {
+        .map(|(function, site)| InlinedCall {
             function: function.to_owned(),
             call_site: shown(module, site),
         })

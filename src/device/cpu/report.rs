@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use crate::device::{Dim3, Frame, Location, spelling::spelled};
+use crate::device::{Dim3, InlinedCall, Location, spelling::spelled};
 
 /// What the launches with one [`Check`](super::Check) did.
 ///
@@ -115,7 +115,7 @@ pub struct Site {
     /// The source line, where the PTX names one.
     pub location: Option<Location>,
     /// The inlined calls that lead there, innermost first.
-    pub inlined: Vec<Frame>,
+    pub inlined: Vec<InlinedCall>,
     /// Line of the PTX text.
     pub ptx_line: u32,
     /// The block.

@@ -25,11 +25,11 @@ use table::Object;
 
 /// A texture object.
 #[derive(Debug)]
-pub struct Texture(Entry);
+pub struct TextureObject(Entry);
 
 /// A surface object.
 #[derive(Debug)]
-pub struct Surface(Entry);
+pub struct SurfaceObject(Entry);
 
 /// An object's place in its device's table.
 #[derive(Debug)]
@@ -69,23 +69,23 @@ impl Device {
         &self,
         source: &TextureSource<'_>,
         descriptor: &TextureDescriptor,
-    ) -> Result<Texture> {
+    ) -> Result<TextureObject> {
         let (image, geometry) = Image::new(&self.shared, source);
         let sampler = Sampler::new(image, geometry, source.format(), descriptor);
-        Ok(Texture(Entry::new(&self.shared, Object::Texture(Arc::new(sampler)))))
+        Ok(TextureObject(Entry::new(&self.shared, Object::Texture(Arc::new(sampler)))))
     }
 
     /// A surface object for an array that was made for it.
     ///
     /// # Errors
     /// None on this device.
-    pub fn surface(&self, array: &Array) -> Result<Surface> {
+    pub fn surface(&self, array: &Array) -> Result<SurfaceObject> {
         let surface = SurfaceImage::new(Image::of_array(array), array.descriptor());
-        Ok(Surface(Entry::new(&self.shared, Object::Surface(Arc::new(surface)))))
+        Ok(SurfaceObject(Entry::new(&self.shared, Object::Surface(Arc::new(surface)))))
     }
 }
 
-impl Texture {
+impl TextureObject {
     /// What a kernel takes for it.
     pub fn handle(&self) -> u64 {
         self.0.handle
@@ -97,7 +97,7 @@ impl Texture {
     }
 }
 
-impl Surface {
+impl SurfaceObject {
     /// What a kernel takes for it.
     pub fn handle(&self) -> u64 {
         self.0.handle

@@ -71,7 +71,7 @@ impl Count {
 }
 
 /// An opened GPU: its primary context, retained until the last handle is dropped, or a context of its own.
-pub(crate) struct Context {
+pub(crate) struct CudaContext {
     driver: &'static Driver,
     raw: Handle<sys::CUctx_st>,
     /// Created here; else the primary context, which others in the process may use, too.
@@ -89,10 +89,10 @@ pub(crate) struct Context {
     graphs: Count,
 }
 
-impl Context {
+impl CudaContext {
     /// Opens the GPU, or gives the one that is open already: a primary context is one per process and GPU.
     pub(super) fn open(ordinal: u32) -> Result<Arc<Self>> {
-        static OPEN: Mutex<Vec<Weak<Context>>> = Mutex::new(Vec::new());
+        static OPEN: Mutex<Vec<Weak<CudaContext>>> = Mutex::new(Vec::new());
         let driver = Driver::get().map_err(|error| match error {
             Error::NoDevice { found, .. } => Error::NoDevice { ordinal, found },
             other => other,
@@ -339,7 +339,7 @@ impl Context {
     }
 }
 
-impl Drop for Context {
+impl Drop for CudaContext {
     fn drop(&mut self) {
         if host_function::is_running() {
             // The last handle was a host function's, which must not call the driver: the GPU stays open.
@@ -361,9 +361,9 @@ impl Drop for Context {
     }
 }
 
-impl fmt::Debug for Context {
+impl fmt::Debug for CudaContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context")
+        f.debug_struct("CudaContext")
             .field("id", &self.id)
             .field("device", &self.info.selector)
             .finish()

@@ -8,7 +8,7 @@ use cudarc::driver::sys;
 
 use super::{
     Device,
-    context::{Context, lock},
+    context::{CudaContext, lock},
     driver::{Handle, code},
     launch::Mark,
 };
@@ -135,7 +135,7 @@ impl Drop for Event {
 }
 
 /// A new event; the context is current.
-fn create(context: &Context, flags: u32) -> Result<Handle<sys::CUevent_st>> {
+fn create(context: &CudaContext, flags: u32) -> Result<Handle<sys::CUevent_st>> {
     let mut raw = ptr::null_mut();
     // SAFETY: `raw` is written before the call returns.
     context.check(unsafe { context.driver().cuEventCreate(&raw mut raw, flags) })?;
@@ -143,18 +143,18 @@ fn create(context: &Context, flags: u32) -> Result<Handle<sys::CUevent_st>> {
 }
 
 /// A new event that only says whether it is reached; the context is current.
-pub(super) fn create_untimed(context: &Context) -> Result<Handle<sys::CUevent_st>> {
+pub(super) fn create_untimed(context: &CudaContext) -> Result<Handle<sys::CUevent_st>> {
     create(context, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32)
 }
 
 /// Ends an event that nothing uses any more; the driver keeps what pending work needs of it.
-pub(super) fn destroy(context: &Context, event: Handle<sys::CUevent_st>) -> Result<()> {
+pub(super) fn destroy(context: &CudaContext, event: Handle<sys::CUevent_st>) -> Result<()> {
     // SAFETY: created by `cuEventCreate`, and the caller has no other use for it.
     context.check(unsafe { context.driver().cuEventDestroy_v2(event.0) })
 }
 
 /// Whether a living event is reached.
-pub(super) fn is_reached(context: &Context, event: sys::CUevent) -> Result<bool> {
+pub(super) fn is_reached(context: &CudaContext, event: sys::CUevent) -> Result<bool> {
     // SAFETY: the event is alive.
     let status = unsafe { context.driver().cuEventQuery(event) };
     match status.code {
@@ -164,7 +164,7 @@ pub(super) fn is_reached(context: &Context, event: sys::CUevent) -> Result<bool>
 }
 
 /// Waits until a living event is reached.
-pub(super) fn synchronize(context: &Context, event: sys::CUevent) -> Result<()> {
+pub(super) fn synchronize(context: &CudaContext, event: sys::CUevent) -> Result<()> {
     // SAFETY: the event is alive.
     context.check(unsafe { context.driver().cuEventSynchronize(event) })
 }

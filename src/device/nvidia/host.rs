@@ -13,7 +13,7 @@ use cudarc::driver::sys;
 
 use super::{
     Device, Stream,
-    context::{Context, lock},
+    context::{CudaContext, lock},
     copy::Side,
     driver::{Handle, code},
     event,
@@ -98,7 +98,7 @@ pub(super) fn raw_flags(flags: HostFlags) -> u32 {
 }
 
 /// New page-locked memory full of zeros, at least one byte; the context is current.
-pub(super) fn page_lock(context: &Context, bytes: usize, flags: u32) -> Result<*mut c_void> {
+pub(super) fn page_lock(context: &CudaContext, bytes: usize, flags: u32) -> Result<*mut c_void> {
     let mut address = ptr::null_mut();
     // SAFETY: `address` is written before the call returns.
     let status = unsafe { context.driver().cuMemHostAlloc(&raw mut address, bytes, flags) };

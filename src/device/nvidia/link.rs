@@ -11,7 +11,7 @@ use cudarc::driver::sys::{self, CUjitInputType as RawKind};
 
 use super::{
     Device, Module,
-    context::Context,
+    context::CudaContext,
     driver::Handle,
     module::{Log, lowered, whole},
 };
@@ -22,7 +22,7 @@ use crate::{
 
 /// A linker's state.
 struct Linker<'a> {
-    context: &'a Context,
+    context: &'a CudaContext,
     raw: Handle<sys::CUlinkState_st>,
     /// Written by the driver for as long as the state lives.
     log: Log,
@@ -39,7 +39,7 @@ impl Drop for Linker<'_> {
 }
 
 impl<'a> Linker<'a> {
-    fn new(context: &'a Context) -> Result<Self> {
+    fn new(context: &'a CudaContext) -> Result<Self> {
         let mut log = Log::new();
         let (mut options, mut values): (Vec<_>, Vec<_>) = log.options().into_iter().unzip();
         let mut raw = ptr::null_mut();

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::{
     Device, Stream,
-    context::{Context, lock},
+    context::{CudaContext, lock},
     driver::code,
     event,
     launch::Mark,
-    staging::Block,
+    staging::StagingBuffer,
     stream::Copies,
 };
 use crate::device::{Allocation, DeviceId, Error, Result};
@@ -99,7 +99,7 @@ impl Device {
     }
 }
 
-pub(super) fn out_of_memory(context: &Context, bytes: usize) -> Error {
+pub(super) fn out_of_memory(context: &CudaContext, bytes: usize) -> Error {
     Error::OutOfMemory {
         device: context.info().to_string(),
         requested: bytes as u64,
@@ -143,7 +143,7 @@ impl Drop for Memory {
 pub struct Readback {
     device: Device,
     /// Where the copy goes; `None` for no bytes at all, and once they are fetched.
-    block: Option<Block>,
+    block: Option<StagingBuffer>,
     bytes: usize,
     mark: Mark,
     /// Of the stream, and which of them this is.
@@ -152,7 +152,12 @@ pub struct Readback {
 
 impl Readback {
     /// The copy into `block` is on `stream`, and its event behind it; `mark` is of the same moment.
-    pub(super) fn new(stream: &Stream, block: Option<Block>, bytes: usize, mark: Mark) -> Self {
+    pub(super) fn new(
+        stream: &Stream,
+        block: Option<StagingBuffer>,
+        bytes: usize,
+        mark: Mark,
+    ) -> Self {
         let (device, copies) = (stream.device().clone(), stream.copies());
         Self { device, block, bytes, mark, copies: (copies.clone(), copies.begin()) }
     }

@@ -32,7 +32,7 @@ mod texture;
 use std::sync::Arc;
 
 pub use array::Array;
-pub(crate) use context::Context;
+pub(crate) use context::CudaContext;
 #[cfg(feature = "gl")]
 pub(crate) use context::ordinal_of;
 pub use event::Event;
@@ -43,7 +43,7 @@ pub use memory::{Memory, Readback};
 pub use module::{Function, JitOptions, Module};
 pub use peer::{Current, Waiting};
 pub use stream::Stream;
-pub use texture::{Surface, Texture};
+pub use texture::{SurfaceObject, TextureObject};
 
 use super::{DeviceId, DeviceInfo, MemoryInfo, Result};
 
@@ -60,7 +60,7 @@ use super::{DeviceId, DeviceInfo, MemoryInfo, Result};
 /// # Ok::<(), warpaint::device::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Device(Arc<Context>);
+pub struct Device(Arc<CudaContext>);
 
 impl Device {
     /// Name, limits and capabilities of every GPU that the driver shows, by ordinal.
@@ -77,7 +77,7 @@ impl Device {
     /// # Errors
     /// As [`Device::all`]; [`Error::NoDevice`](super::Error::NoDevice) where there are fewer.
     pub fn open(ordinal: u32) -> Result<Self> {
-        Context::open(ordinal).map(Self)
+        CudaContext::open(ordinal).map(Self)
     }
 
     /// Name, limits and capabilities.
@@ -117,7 +117,7 @@ impl Device {
         self.0.wait_for_work()
     }
 
-    pub(crate) fn context(&self) -> &Context {
+    pub(crate) fn context(&self) -> &CudaContext {
         &self.0
     }
 }

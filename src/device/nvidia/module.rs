@@ -16,7 +16,7 @@ use cudarc::driver::sys::{self, CUfunction_attribute as Attribute, CUjit_option 
 use super::{
     Device,
     binary::Binary,
-    context::Context,
+    context::CudaContext,
     driver::{Handle, Status, code},
     graph::Repeats,
     limit::raw_preference,
@@ -133,7 +133,7 @@ fn as_declared(entry: &Entry) -> Vec<Parameter> {
 }
 
 /// Machine code that can be given to the driver.
-pub(super) fn whole(context: &Context, bytes: &[u8]) -> Result<Binary> {
+pub(super) fn whole(context: &CudaContext, bytes: &[u8]) -> Result<Binary> {
     Binary::new(bytes).ok_or_else(|| Error::Load {
         device: context.info().to_string(),
         log: format!("{} bytes that are no cubin or fatbin, or only a part of one", bytes.len()),
@@ -141,7 +141,7 @@ pub(super) fn whole(context: &Context, bytes: &[u8]) -> Result<Binary> {
 }
 
 /// PTX as the driver reads it: its version lowered to the driver's where it is newer.
-pub(super) fn lowered(context: &Context, ptx: &str, outline: &Outline) -> Result<CString> {
+pub(super) fn lowered(context: &CudaContext, ptx: &str, outline: &Outline) -> Result<CString> {
     let text = match context.info().driver_version {
         Some(cuda) => ptx::lowered(ptx, outline, cuda),
         None => ptx.into(),
@@ -175,7 +175,7 @@ impl Log {
     }
 
     /// An error where `status` is one: the code's, where it is of that kind or the driver says what is wrong with it.
-    pub(super) fn check(&self, context: &Context, status: Status) -> Result<()> {
+    pub(super) fn check(&self, context: &CudaContext, status: Status) -> Result<()> {
         let of_code = code::is_load_error(status.code) || !said(&self.error).is_empty();
         if status.code == code::SUCCESS || !of_code {
             return context.check(status);
@@ -196,7 +196,7 @@ fn said(log: &[u8]) -> String {
 /// # Safety
 /// `image` must be text that ends with a NUL, or whole machine code.
 unsafe fn load_image(
-    context: &Context,
+    context: &CudaContext,
     image: *const c_void,
     wishes: impl IntoIterator<Item = (JitOption, u32)>,
 ) -> Result<(Handle<sys::CUmod_st>, String)> {
@@ -458,7 +458,7 @@ impl Function {
         Ok(())
     }
 
-    pub(super) fn context(&self) -> &Context {
+    pub(super) fn context(&self) -> &CudaContext {
         self.0.module.0.device.context()
     }
 
@@ -482,7 +482,7 @@ fn version(number: u32) -> Option<(u32, u32)> {
 
 /// A kernel's parameters, where the driver can tell them.
 fn parameters(
-    context: &Context,
+    context: &CudaContext,
     function: Handle<sys::CUfunc_st>,
 ) -> Result<Option<Vec<Parameter>>> {
     let mut parameters = Vec::new();

@@ -8,7 +8,7 @@ use cudarc::driver::sys::{self, CUctx_flags as Flags};
 
 use super::{
     Device, Stream,
-    context::Context,
+    context::CudaContext,
     copy::{Side, structured},
     driver::{Status, code},
 };
@@ -51,7 +51,7 @@ impl Device {
             Waiting::Yield => Flags::CU_CTX_SCHED_YIELD,
             Waiting::Block => Flags::CU_CTX_SCHED_BLOCKING_SYNC,
         };
-        Context::create(ordinal, flags as u32).map(Self)
+        CudaContext::create(ordinal, flags as u32).map(Self)
     }
 
     /// Makes the device's context current on this thread, on top of its stack of contexts, until the guard is dropped:
@@ -181,7 +181,7 @@ impl Stream {
     unsafe fn submit_peer_copy(
         &self,
         to: &Region<'_>,
-        other: &Context,
+        other: &CudaContext,
         from: &Region<'_>,
     ) -> Result<Status> {
         let (context, stream) = (self.context(), self.raw());

@@ -10,7 +10,7 @@ use std::{ffi::c_void, ptr, slice};
 use cudarc::driver::sys;
 
 use super::{
-    context::{Context, lock},
+    context::{CudaContext, lock},
     driver::Handle,
     event,
     host::page_lock,
@@ -26,13 +26,13 @@ const BUSY_BLOCKS: usize = 256;
 
 /// A block of page-locked host memory.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(super) struct StagingBuffer {
     address: Handle<c_void>,
     capacity: usize,
     reached: Handle<sys::CUevent_st>,
 }
 
-impl Block {
+impl StagingBuffer {
     pub(super) fn address(&self) -> *mut c_void {
         self.address.0
     }
@@ -63,7 +63,7 @@ impl Block {
     }
 
     /// Page-locks a new one for at least `bytes`.
-    fn new(context: &Context, bytes: usize) -> Result<Self> {
+    fn new(context: &CudaContext, bytes: usize) -> Result<Self> {
         let capacity = match bytes {
             ..=0x100_0000 => bytes.next_power_of_two().max(4096),
             _ => bytes.next_multiple_of(1 << 20),
@@ -78,12 +78,12 @@ impl Block {
         }
     }
 
-    fn is_reached(&self, context: &Context) -> Result<bool> {
+    fn is_reached(&self, context: &CudaContext) -> Result<bool> {
         event::is_reached(context, self.reached.0)
     }
 
     /// Frees it; no copy may be using it any more.
-    fn free(self, context: &Context) -> Result<()> {
+    fn free(self, context: &CudaContext) -> Result<()> {
         event::destroy(context, self.reached)?;
         // SAFETY: allocated by `cuMemHostAlloc`, and unused.
         context.check(unsafe { context.driver().cuMemFreeHost(self.address.0) })
@@ -93,14 +93,14 @@ impl Block {
 /// The blocks of a device that nobody holds.
 #[derive(Debug, Default)]
 pub(super) struct Staging {
-    free: Vec<Block>,
+    free: Vec<StagingBuffer>,
     /// Still used by a copy; oldest first.
-    busy: Vec<Block>,
+    busy: Vec<StagingBuffer>,
 }
 
 impl Staging {
     /// Moves the blocks whose copies have ended to the free ones.
-    fn collect(&mut self, context: &Context) -> Result<()> {
+    fn collect(&mut self, context: &CudaContext) -> Result<()> {
         let mut index = 0;
         while index < self.busy.len() {
             if self.busy[index].is_reached(context)? {
@@ -113,21 +113,21 @@ impl Staging {
     }
 
     /// The smallest free block for `bytes`.
-    fn fitting(&mut self, bytes: usize) -> Option<Block> {
+    fn fitting(&mut self, bytes: usize) -> Option<StagingBuffer> {
         let fits = self.free.iter().enumerate().filter(|(_, block)| block.capacity >= bytes);
         let (index, _) = fits.min_by_key(|(_, block)| block.capacity)?;
         Some(self.free.swap_remove(index))
     }
 
     /// The oldest busy block, where too many are busy.
-    fn oldest_of_too_many(&mut self) -> Option<Block> {
+    fn oldest_of_too_many(&mut self) -> Option<StagingBuffer> {
         let bytes: usize = self.busy.iter().map(|block| block.capacity).sum();
         let too_many = bytes > BUSY_BYTES || self.busy.len() > BUSY_BLOCKS;
         too_many.then(|| self.busy.remove(0))
     }
 
     /// Takes out free blocks, largest first, until what is kept is little enough.
-    fn excess(&mut self) -> Vec<Block> {
+    fn excess(&mut self) -> Vec<StagingBuffer> {
         let mut kept: usize = self.free.iter().map(|block| block.capacity).sum();
         if kept <= KEPT_BYTES {
             return Vec::new();
@@ -143,7 +143,7 @@ impl Staging {
     }
 
     /// Frees all of them, after waiting for the copies.
-    pub(super) fn free(self, context: &Context) {
+    pub(super) fn free(self, context: &CudaContext) {
         for block in self.busy.into_iter().chain(self.free) {
             let reached = event::synchronize(context, block.reached.0);
             if let Err(error) = reached.and_then(|()| block.free(context)) {
@@ -153,9 +153,9 @@ impl Staging {
     }
 }
 
-impl Context {
+impl CudaContext {
     /// A block for `bytes` that no copy uses; the context is current. Never waits.
-    pub(super) fn take_block(&self, bytes: usize) -> Result<Block> {
+    pub(super) fn take_block(&self, bytes: usize) -> Result<StagingBuffer> {
         let mut staging = lock(self.staging());
         if let Some(block) = staging.fitting(bytes) {
             return Ok(block);
@@ -165,7 +165,7 @@ impl Context {
             return Ok(block);
         }
         drop(staging);
-        Block::new(self, bytes)
+        StagingBuffer::new(self, bytes)
     }
 
     /// Waits for a copy where so many are under way that staging another would page-lock too much memory.
@@ -183,7 +183,7 @@ impl Context {
     }
 
     /// Takes back a block that no copy uses.
-    pub(super) fn give_back(&self, block: Block) {
+    pub(super) fn give_back(&self, block: StagingBuffer) {
         let excess = {
             let mut staging = lock(self.staging());
             staging.free.push(block);
@@ -195,7 +195,7 @@ impl Context {
     }
 
     /// Takes back a block that a copy may still use, up to the event that was recorded behind it.
-    pub(super) fn give_back_busy(&self, block: Block) {
+    pub(super) fn give_back_busy(&self, block: StagingBuffer) {
         lock(self.staging()).busy.push(block);
     }
 }

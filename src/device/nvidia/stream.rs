@@ -14,11 +14,11 @@ use cudarc::driver::sys;
 
 use super::{
     Device, Event,
-    context::{Context, Late, lock},
+    context::{CudaContext, Late, lock},
     driver::{Handle, Status, code},
     event::{create_untimed, destroy},
     launch::Mark,
-    staging::Block,
+    staging::StagingBuffer,
 };
 use crate::device::{Error, Result, StreamOptions};
 
@@ -172,7 +172,7 @@ impl Stream {
     }
 
     /// Records the event of `block` behind the copy that was just put on the stream with `status`.
-    pub(super) fn recorded(&self, block: Block, status: Status) -> Result<Block> {
+    pub(super) fn recorded(&self, block: StagingBuffer, status: Status) -> Result<StagingBuffer> {
         let context = self.context();
         let recorded = context.check(status).and_then(|()| {
             // SAFETY: the event and the stream are alive, and of the same context.
@@ -210,7 +210,7 @@ impl Stream {
         context.check(unsafe { context.driver().cuStreamWaitEvent(self.raw(), event.raw(), 0) })
     }
 
-    fn expect_same(&self, event: &Event, operation: &'static str) -> Result<&Context> {
+    fn expect_same(&self, event: &Event, operation: &'static str) -> Result<&CudaContext> {
         if event.device().id() != self.device().id() {
             return Err(Error::WrongDevice { operation });
         }
@@ -262,7 +262,7 @@ impl Stream {
         })
     }
 
-    pub(crate) fn context(&self) -> &Context {
+    pub(crate) fn context(&self) -> &CudaContext {
         self.device().context()
     }
 

@@ -21,7 +21,7 @@ mod flag {
 
 /// A texture object.
 #[derive(Debug)]
-pub struct Texture {
+pub struct TextureObject {
     device: Device,
     handle: u64,
     /// What it reads from, unless that is linear memory.
@@ -30,7 +30,7 @@ pub struct Texture {
 
 /// A surface object.
 #[derive(Debug)]
-pub struct Surface {
+pub struct SurfaceObject {
     device: Device,
     handle: u64,
     _array: Array,
@@ -61,7 +61,7 @@ impl Device {
         &self,
         source: &TextureSource<'_>,
         descriptor: &TextureDescriptor,
-    ) -> Result<Texture> {
+    ) -> Result<TextureObject> {
         let (resource, array) = resource(source)?;
         let mut reading = reading(descriptor, source.format());
         // The H200 reads a row as a picture of one row, at its upper edge: filtering would mix a border in.
@@ -81,14 +81,14 @@ impl Device {
                 ptr::null(),
             )
         })?;
-        Ok(Texture { device: self.clone(), handle, _array: array })
+        Ok(TextureObject { device: self.clone(), handle, _array: array })
     }
 
     /// A surface object for an array that was made for it.
     ///
     /// # Errors
     /// [`Error::Call`].
-    pub fn surface(&self, array: &Array) -> Result<Surface> {
+    pub fn surface(&self, array: &Array) -> Result<SurfaceObject> {
         let resource = array_resource(array);
         let context = self.context();
         context.activate()?;
@@ -97,7 +97,7 @@ impl Device {
         context.check(unsafe {
             context.driver().cuSurfObjectCreate(&raw mut handle, &raw const resource)
         })?;
-        Ok(Surface { device: self.clone(), handle, _array: array.clone() })
+        Ok(SurfaceObject { device: self.clone(), handle, _array: array.clone() })
     }
 }
 
@@ -192,7 +192,7 @@ fn reading(descriptor: &TextureDescriptor, format: Format) -> sys::CUDA_TEXTURE_
     }
 }
 
-impl Texture {
+impl TextureObject {
     /// What a kernel takes for it.
     pub fn handle(&self) -> u64 {
         self.handle
@@ -204,7 +204,7 @@ impl Texture {
     }
 }
 
-impl Surface {
+impl SurfaceObject {
     /// What a kernel takes for it.
     pub fn handle(&self) -> u64 {
         self.handle
@@ -216,7 +216,7 @@ impl Surface {
     }
 }
 
-impl Drop for Texture {
+impl Drop for TextureObject {
     fn drop(&mut self) {
         let context = self.device.context();
         context.on_drop(|| {
@@ -227,7 +227,7 @@ impl Drop for Texture {
     }
 }
 
-impl Drop for Surface {
+impl Drop for SurfaceObject {
     fn drop(&mut self) {
         let context = self.device.context();
         context.on_drop(|| {

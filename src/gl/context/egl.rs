@@ -11,7 +11,9 @@ use glutin::{
 };
 use serde::Serialize;
 
-use super::{Attempt, Context, Error, Gl, Kind, Result, Wish, leave_current, platform::Platform};
+use super::{
+    Attempt, CurrentContext, Error, Gl, Kind, Result, Wish, leave_current, platform::Platform,
+};
 
 /// `EGL_CUDA_DEVICE_NV` of `EGL_NV_device_cuda`.
 const CUDA_DEVICE_NV: i32 = 0x323A;
@@ -35,7 +37,7 @@ pub struct EglDevice {
     pub software: bool,
 }
 
-impl Context {
+impl CurrentContext {
     /// A context without a window or a display server, current on this thread.
     ///
     /// Tried in this order: the device with the CUDA ordinal asked for, hardware, software; on each OpenGL
@@ -58,7 +60,7 @@ impl Context {
     }
 }
 
-/// The devices that EGL can draw on, in the order in which [`Context::headless`] tries them.
+/// The devices that EGL can draw on, in the order in which [`CurrentContext::headless`] tries them.
 ///
 /// # Errors
 /// [`Error::NoEgl`] without EGL or any driver for it.

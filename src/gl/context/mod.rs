@@ -30,7 +30,7 @@ thread_local! {
 
 /// An OpenGL context that is current on this thread, with a window or without.
 #[derive(Debug)]
-pub struct Context {
+pub struct CurrentContext {
     gl: Gl,
 }
 
@@ -76,7 +76,7 @@ pub enum Kind {
     Egl,
 }
 
-impl Context {
+impl CurrentContext {
     /// What all objects are made with.
     pub fn gl(&self) -> &Gl {
         &self.gl

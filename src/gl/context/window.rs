@@ -18,7 +18,9 @@ use winit::{
     window::{Window, WindowAttributes},
 };
 
-use super::{Attempt, Context, Error, Gl, Kind, Result, Wish, leave_current, platform::Platform};
+use super::{
+    Attempt, CurrentContext, Error, Gl, Kind, Result, Wish, leave_current, platform::Platform,
+};
 
 /// A window's surface and its context. The fields' order is the order of their drops.
 pub(super) struct Surface {
@@ -28,7 +30,7 @@ pub(super) struct Surface {
     window: Arc<Window>,
 }
 
-impl Context {
+impl CurrentContext {
     /// Opens a window and makes a context for it, current on this thread.
     ///
     /// Tried in this order: on X11 GLX, then EGL (NVIDIA offers no EGL configuration for X11); on Wayland

@@ -42,6 +42,7 @@ pub const LISTS: &[(&str, &str)] = &[
     ("memory", "b8,u8,s8,b16,u16,s16,f16,bf16,b32,u32,s32,f32,f16x2,bf16x2,b64,u64,s64,f64"),
     ("texel", "u32,s32,f32,f16x2"),
     ("rnd", ",.rn,.rz,.rm,.rp"),
+    ("frnd", "rn,rz,rm,rp"),
     ("rni", "rni,rzi,rmi,rpi"),
     ("cmp", "eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan"),
     ("space", "global,shared,shared::cta,local,const,param,param::entry,param::func"),

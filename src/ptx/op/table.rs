@@ -55,29 +55,34 @@ operations! {
     Cvt("cvt", cvt: Cvt)
         => computes(cvt.from, cvt.ftz).vector(cvt.to),
         ["cvt.{D:$narrow}.{T:$narrow} ~D <- ~T",
-         // NVIDIA's assembler refuses to saturate where nothing can be lost.
+         // NVIDIA's assembler refuses to saturate where nothing can be lost, and other combinations than these.
          "cvt.sat.{D:u8,s8}.{T:$int} ~D <- ~T",
          "cvt.sat.{D:u16,s16}.{T:$word} ~D <- ~T",
          "cvt.sat.{D:u32,s32}.{T:u64,s64} ~D <- ~T",
-         "cvt{$rnd}.{D:f32,f64}.{T:$narrow} ~D <- ~T",
+         "cvt.{$frnd}.{D:f32,f64}.{T:$narrow} ~D <- ~T",
          "cvt.{$rni}{,.ftz}{,.sat}.{D:$narrow}.f32 ~D <- ~f32",
          "cvt.{$rni}{,.sat}.{D:$narrow}.f64 ~D <- ~f64",
          "cvt{,.ftz}{,.sat}.f64.f32 f64 <- ~f32",
-         "cvt{$rnd}{,.ftz}{,.sat}.f32.f64 ~f32 <- f64",
+         "cvt.{$frnd}{,.ftz}{,.sat}.f32.f64 ~f32 <- f64",
          "cvt{,.rni,.rzi,.rmi,.rpi}{,.ftz}{,.sat}.f32.f32 ~f32 <- ~f32",
          "cvt{,.rni,.rzi,.rmi,.rpi}{,.sat}.f64.f64 f64 <- f64",
-         "cvt.{rn,rna,rz}{,.relu}{,.satfinite}.tf32.f32 b32 <- ~f32",
-         "cvt{$rnd}.f16.{T:$narrow} ~f16 <- ~T",
-         "cvt.{$rni}{,.ftz}{,.sat}.{D:$narrow}.f16 ~D <- ~f16",
-         "cvt{,.ftz}{,.sat}.{D:f32,f64}.f16 ~D <- ~f16",
-         "cvt{$rnd}{,.ftz}{,.sat}{,.relu}{,.satfinite}.f16.{T:f32,f64} ~f16 <- ~T",
+         "cvt.rna{,.satfinite}.tf32.f32 b32 <- ~f32",
+         "sm_90 cvt.{rn,rz}{,.relu}.tf32.f32 b32 <- ~f32",
+         "sm_100 cvt.{rn,rz}{,.relu}.satfinite.tf32.f32 b32 <- ~f32",
+         "cvt.{$frnd}.f16.{T:$narrow} ~f16 <- ~T",
+         "cvt.{$rni}{,.sat}.{D:$narrow}.f16 ~D <- ~f16",
+         "cvt{,.ftz}{,.sat}.f32.f16 ~f32 <- ~f16",
+         "cvt{,.sat}.f64.f16 ~f64 <- ~f16",
+         "cvt.{$frnd}{,.ftz}{,.sat}.f16.f32 ~f16 <- ~f32",
+         "cvt.{$frnd}{,.sat}.f16.f64 ~f16 <- ~f64",
          "cvt{,.rni,.rzi,.rmi,.rpi}{,.sat}.f16.f16 ~f16 <- ~f16",
-         "cvt{$rnd}{,.relu}{,.satfinite}.bf16.{T:f32,f64} ~bf16 <- ~T",
-         "cvt{$rnd}{,.relu}{,.satfinite}.{D:f16x2,bf16x2}.f32 ~D <- ~f32 ~f32",
-         "sm_90 cvt{,.sat}.{D:f32,f64}.bf16 ~D <- ~bf16",
-         "sm_90 cvt{$rnd}.bf16.{T:$narrow,f16} ~bf16 <- ~T",
-         "sm_90 cvt.{$rni}{,.sat}.{D:$narrow}.bf16 ~D <- ~bf16",
-         "sm_90 cvt{,.rni,.rzi,.rmi,.rpi}{,.sat}.{D:f16,bf16}.bf16 ~D <- ~bf16",
+         "cvt.{rn,rz}{,.relu}{,.satfinite}.{D:f16,bf16}.f32 ~D <- ~f32",
+         "cvt.{rn,rz}{,.relu}{,.satfinite}.{D:f16x2,bf16x2}.f32 ~D <- ~f32 ~f32",
+         "sm_90 cvt.{$frnd}.bf16.{T:$int,f16,f32,f64} ~bf16 <- ~T",
+         "sm_90 cvt.{$rni}.{D:$int}.bf16 ~D <- ~bf16",
+         "sm_90 cvt.{D:f32,f64}.bf16 ~D <- ~bf16",
+         "sm_90 cvt{,.rni,.rzi,.rmi,.rpi}.bf16.bf16 ~bf16 <- ~bf16",
+         "sm_90 cvt.{$frnd}.f16.bf16 ~f16 <- ~bf16",
          "sm_90 cvt.rn.satfinite{,.relu}.{D:e4m3x2,e5m2x2}.f32 ~D <- ~f32 ~f32",
          "sm_90 cvt.rn.satfinite{,.relu}.{D:e4m3x2,e5m2x2}.f16x2 ~D <- ~f16x2",
          "sm_90 cvt.rn{,.relu}.f16x2.{T:e4m3x2,e5m2x2} ~f16x2 <- ~T"]
@@ -152,8 +157,8 @@ operations! {
          "mad.hi.sat.s32 s32 <- s32 s32 s32",
          "{mad,madc}.{lo,hi}.cc.{T:$word} T <- T T T",
          "madc.{lo,hi}.{T:$word} T <- T T T",
-         "mad{$rnd}{,.ftz}{,.sat}.f32 f32 <- f32 f32 f32",
-         "mad{$rnd}.f64 f64 <- f64 f64 f64"]
+         "mad.{$frnd}{,.ftz}{,.sat}.f32 f32 <- f32 f32 f32",
+         "mad.{$frnd}.f64 f64 <- f64 f64 f64"]
 
     /// `mul24 d <- a, b`: of the low 24 bits; `Lo`: low 32 of the 48-bit product, `Hi`: high 32.
     Mul24 { "mul24", half: Half, ty: Type }
@@ -175,12 +180,12 @@ operations! {
           /// Negative results (and NaN) become 0.
           relu: bool = "relu", ty: Type }
         => computes(*ty, mode.ftz).vector(*ty),
-        ["fma.{rn,rz,rm,rp}{,.ftz}{,.sat}.f32 f32 <- f32 f32 f32",
-         "fma.{rn,rz,rm,rp}.f64 f64 <- f64 f64 f64",
+        ["fma.{$frnd}{,.ftz}{,.sat}.f32 f32 <- f32 f32 f32",
+         "fma.{$frnd}.f64 f64 <- f64 f64 f64",
          "fma.rn{,.ftz}{,.sat,.relu}.{T:f16,f16x2} T <- T T T",
          "fma.rn{,.relu}.{T:bf16,bf16x2} T <- T T T",
          "sm_90 fma.rn.oob{,.relu}.{T:$half} T <- T T T",
-         "sm_100 fma.{rn,rz,rm,rp}{,.ftz}.f32x2 f32x2 <- f32x2 f32x2 f32x2"]
+         "sm_100 fma.{$frnd}{,.ftz}.f32x2 f32x2 <- f32x2 f32x2 f32x2"]
 
     /// `div d <- a, b`.
     Div { "div",
@@ -190,8 +195,8 @@ operations! {
             .vector_if(ty.is_float(), *ty)
             .approximate_if(!matches!(accuracy, Accuracy::Exact)),
         ["div.{T:$int} T <- T n0T",
-         "div.{rn,rz,rm,rp}{,.ftz}.f32 f32 <- f32 f32",
-         "div.{rn,rz,rm,rp}.f64 f64 <- f64 f64",
+         "div.{$frnd}{,.ftz}.f32 f32 <- f32 f32",
+         "div.{$frnd}.f64 f64 <- f64 f64",
          "div.{approx,full}{,.ftz}.f32 f32 <- f32 f32"]
 
     /// `rem d <- a, b`: the sign is that of `a`.
@@ -249,15 +254,15 @@ operations! {
     /// `rcp d <- a`.
     Rcp { "rcp", accuracy: Accuracy, mode: Mode, ty: Type }
         => computes(*ty, mode.ftz).vector(*ty).approximate_if(!matches!(accuracy, Accuracy::Exact)),
-        ["rcp.{rn,rz,rm,rp}{,.ftz}.f32 f32 <- f32",
-         "rcp.{rn,rz,rm,rp}.f64 f64 <- f64",
+        ["rcp.{$frnd}{,.ftz}.f32 f32 <- f32",
+         "rcp.{$frnd}.f64 f64 <- f64",
          "rcp.approx{,.ftz}.{T:f32,f64} T <- T"]
 
     /// `sqrt d <- a`.
     Sqrt { "sqrt", accuracy: Accuracy, mode: Mode, ty: Type }
         => computes(*ty, mode.ftz).vector(*ty).approximate_if(!matches!(accuracy, Accuracy::Exact)),
-        ["sqrt.{rn,rz,rm,rp}{,.ftz}.f32 f32 <- f32",
-         "sqrt.{rn,rz,rm,rp}.f64 f64 <- f64",
+        ["sqrt.{$frnd}{,.ftz}.f32 f32 <- f32",
+         "sqrt.{$frnd}.f64 f64 <- f64",
          "sqrt.approx{,.ftz}.f32 f32 <- f32"]
 
     /// `rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh`: `d <- a`, approximate.
@@ -332,10 +337,11 @@ operations! {
         ["setp.{eq,ne,lt,le,gt,ge}{C:,.and,.or,.xor}.{T:s16,s32,s64} p p? <- T T C:p",
          "setp.{eq,ne,lt,le,gt,ge,lo,ls,hi,hs}{C:,.and,.or,.xor}.{T:u16,u32,u64} p p? <- T T C:p",
          "setp.{eq,ne}{C:,.and,.or,.xor}.{T:$bits} p p? <- T T C:p",
-         "setp.{$cmp}{C:,.and,.or,.xor}{,.ftz}.{T:f32,f16} p p? <- T T C:p",
+         "setp.{$cmp}{C:,.and,.or,.xor}{,.ftz}.f32 p p? <- f32 f32 C:p",
+         "setp.{$cmp}{C:,.and,.or,.xor}{,.ftz}.f16 p <- f16 f16 C:p",
          "setp.{$cmp}{C:,.and,.or,.xor}.f64 p p? <- f64 f64 C:p",
          "setp.{$cmp}{C:,.and,.or,.xor}{,.ftz}.f16x2 p p <- f16x2 f16x2 C:p",
-         "sm_90 setp.{$cmp}{C:,.and,.or,.xor}.bf16 p p? <- bf16 bf16 C:p",
+         "sm_90 setp.{$cmp}{C:,.and,.or,.xor}.bf16 p <- bf16 bf16 C:p",
          "sm_90 setp.{$cmp}{C:,.and,.or,.xor}.bf16x2 p p <- bf16x2 bf16x2 C:p"]
 
     /// `set d <- a, b [, c]`: 1.0 (float `to`) or all ones (integer `to`) where true, else 0.

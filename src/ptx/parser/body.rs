@@ -9,12 +9,12 @@ use super::super::video::{Part, Video};
 use super::call::Parts;
 use super::locations::Locations;
 use super::operand::Marked;
-use super::scope::Frame;
+use super::scope::FunctionScope;
 use super::{DEEPEST_SCOPE, Fault, Parsed, Parser};
 
 impl<'a> Parser<'a> {
     /// All statements up to the brace that ends the function.
-    pub(super) fn body(&mut self, frame: &mut Frame<'a>) -> Parsed<()> {
+    pub(super) fn body(&mut self, frame: &mut FunctionScope<'a>) -> Parsed<()> {
         let mut locations = Locations::default();
         loop {
             let token = self.peek();
@@ -50,7 +50,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn statement(&mut self, frame: &mut Frame<'a>, locations: &mut Locations) -> Parsed<()> {
+    fn statement(
+        &mut self,
+        frame: &mut FunctionScope<'a>,
+        locations: &mut Locations,
+    ) -> Parsed<()> {
         match self.directive() {
             Some("reg") => return self.registers(frame),
             Some("loc") => return self.location(locations),
@@ -76,7 +80,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `.reg .b32 %r<5>, %x;`
-    fn registers(&mut self, frame: &mut Frame<'a>) -> Parsed<()> {
+    fn registers(&mut self, frame: &mut FunctionScope<'a>) -> Parsed<()> {
         self.next();
         let ty = self.ty()?;
         loop {
@@ -102,7 +106,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn locals(&mut self, frame: &mut Frame<'a>) -> Parsed<()> {
+    fn locals(&mut self, frame: &mut FunctionScope<'a>) -> Parsed<()> {
         let token = self.peek();
         let linkage = self.linkage();
         for (name, variable) in self.variables(linkage, None, Some(frame))? {
@@ -114,7 +118,7 @@ impl<'a> Parser<'a> {
         self.expect(b';')
     }
 
-    fn pragma(&mut self, frame: &mut Frame<'a>) -> Parsed<()> {
+    fn pragma(&mut self, frame: &mut FunctionScope<'a>) -> Parsed<()> {
         self.next();
         let token = self.peek();
         if token.kind != Kind::Text {
@@ -128,7 +132,7 @@ impl<'a> Parser<'a> {
 
     fn instruction(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut FunctionScope<'a>,
         locations: &mut Locations,
     ) -> Parsed<Instruction> {
         let guard = self.guard(frame)?;
@@ -155,7 +159,7 @@ impl<'a> Parser<'a> {
         Ok(Instruction { guard, op, dst, src, line: token.line, location })
     }
 
-    fn guard(&mut self, frame: &mut Frame<'a>) -> Parsed<Option<Guard>> {
+    fn guard(&mut self, frame: &mut FunctionScope<'a>) -> Parsed<Option<Guard>> {
         if !self.take(b'@') {
             return Ok(None);
         }
@@ -168,7 +172,7 @@ impl<'a> Parser<'a> {
     }
 
     /// All operands; whether a `|` stands behind the first.
-    fn operands(&mut self, frame: &mut Frame<'a>) -> Parsed<(Vec<Operand>, bool, Marks)> {
+    fn operands(&mut self, frame: &mut FunctionScope<'a>) -> Parsed<(Vec<Operand>, bool, Marks)> {
         let mut list = Vec::with_capacity(4);
         let mut piped = false;
         let mut marks = Vec::new();

@@ -4,7 +4,7 @@ use super::super::ast::{Prototype, Table};
 use super::super::inst::Op;
 use super::super::lexer::Kind;
 use super::super::operand::{Operand, Symbol};
-use super::scope::{Frame, Name};
+use super::scope::{FunctionScope, Name};
 use super::{Fault, Parsed, Parser};
 
 /// An operation with its destinations and sources.
@@ -12,7 +12,7 @@ pub(super) type Parts = (Op, Vec<Operand>, Vec<Operand>);
 
 impl<'a> Parser<'a> {
     /// `call[.uni] [(returns),] target [, (arguments)] [, prototype]`, the opcode behind.
-    pub(super) fn call(&mut self, uni: bool, frame: &mut Frame<'a>) -> Parsed<Parts> {
+    pub(super) fn call(&mut self, uni: bool, frame: &mut FunctionScope<'a>) -> Parsed<Parts> {
         let mut returns = Vec::new();
         if self.take(b'(') {
             returns = self.list(frame, b')', 0)?;
@@ -36,7 +36,7 @@ impl<'a> Parser<'a> {
         Ok((Op::Call { uni, prototype }, returns, sources))
     }
 
-    fn prototype_name(&mut self, frame: &Frame<'a>) -> Parsed<u32> {
+    fn prototype_name(&mut self, frame: &FunctionScope<'a>) -> Parsed<u32> {
         let token = self.peek();
         let name = self.name("a prototype")?;
         match frame.find(name) {
@@ -46,7 +46,11 @@ impl<'a> Parser<'a> {
     }
 
     /// What stands behind `label:` when it is `.branchtargets`, `.calltargets` or `.callprototype`.
-    pub(super) fn labelled_list(&mut self, name: &'a str, frame: &mut Frame<'a>) -> Parsed<bool> {
+    pub(super) fn labelled_list(
+        &mut self,
+        name: &'a str,
+        frame: &mut FunctionScope<'a>,
+    ) -> Parsed<bool> {
         let token = self.peek();
         let (tables, prototypes) = (frame.body.tables.len(), frame.body.prototypes.len());
         let meaning = match self.directive() {
@@ -79,7 +83,7 @@ impl<'a> Parser<'a> {
 
     fn branch_targets(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut FunctionScope<'a>,
     ) -> Parsed<Vec<super::super::operand::Label>> {
         let mut labels = Vec::new();
         loop {

@@ -4,7 +4,7 @@ use super::super::ast::{Directive, Function, FunctionKind, Item, Linkage, Param}
 use super::super::lexer::{self, Kind};
 use super::super::operand::Symbol;
 use super::super::types::Type;
-use super::scope::Frame;
+use super::scope::FunctionScope;
 use super::{Fault, MOST_ERRORS, MOST_PARAMETERS, MOST_REGISTERS, Parsed, Parser};
 
 /// A parameter and its name in the text.
@@ -69,7 +69,7 @@ impl<'a> Parser<'a> {
     }
 
     fn definition(&mut self, id: u32, returns: &[Named<'a>], params: &[Named<'a>]) -> Parsed<()> {
-        let mut frame = Frame::new();
+        let mut frame = FunctionScope::new();
         let mut regs = Vec::new();
         let lists = [(returns, Symbol::Return as fn(u32) -> Symbol), (params, Symbol::Param)];
         for (list, symbol) in lists {

@@ -3,7 +3,7 @@
 use super::super::lexer::{self, Kind, Number};
 use super::super::operand::{Address, Base, Operand, Special};
 use super::super::video::Part;
-use super::scope::{Frame, Name};
+use super::scope::{FunctionScope, Name};
 use super::{DEEPEST, Fault, Parsed, Parser};
 
 /// What a video instruction's operand may have beside its register.
@@ -14,7 +14,7 @@ pub(super) struct Marked {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn operand(&mut self, frame: &mut Frame<'a>, depth: u32) -> Parsed<Operand> {
+    pub(super) fn operand(&mut self, frame: &mut FunctionScope<'a>, depth: u32) -> Parsed<Operand> {
         let token = self.peek();
         if depth > DEEPEST {
             return self.unexpected("operands nested less deeply");
@@ -57,7 +57,7 @@ impl<'a> Parser<'a> {
     /// Operands with commas between up to `close`.
     pub(super) fn list(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut FunctionScope<'a>,
         close: u8,
         depth: u32,
     ) -> Parsed<Vec<Operand>> {
@@ -91,7 +91,7 @@ impl<'a> Parser<'a> {
         Ok(operand)
     }
 
-    fn named(&mut self, frame: &mut Frame<'a>) -> Parsed<Operand> {
+    fn named(&mut self, frame: &mut FunctionScope<'a>) -> Parsed<Operand> {
         let token = self.peek();
         let name = self.name("a name")?;
         if name == "_" {

@@ -52,7 +52,7 @@ struct LabelState<'a> {
 }
 
 /// The function that is being read.
-pub(super) struct Frame<'a> {
+pub(super) struct FunctionScope<'a> {
     pub(super) body: Body,
     scopes: Vec<Scope<'a>>,
     labels: Vec<LabelState<'a>>,
@@ -75,7 +75,7 @@ fn numbered(name: &str) -> Option<(&str, u32)> {
     }
 }
 
-impl<'a> Frame<'a> {
+impl<'a> FunctionScope<'a> {
     pub(super) fn new() -> Self {
         Self {
             body: Body::default(),

@@ -4,7 +4,7 @@ use super::super::ast::{Init, Linkage, SymbolAddress, Value, Variable};
 use super::super::lexer::{self, Kind, Number};
 use super::super::operand::Symbol;
 use super::super::types::{Space, Type};
-use super::scope::Frame;
+use super::scope::FunctionScope;
 use super::{DEEPEST, Fault, Parsed, Parser};
 
 impl<'a> Parser<'a> {
@@ -13,7 +13,7 @@ impl<'a> Parser<'a> {
         &mut self,
         linkage: Linkage,
         mut attribute: Option<String>,
-        frame: Option<&Frame<'a>>,
+        frame: Option<&FunctionScope<'a>>,
     ) -> Parsed<Vec<(&'a str, Variable)>> {
         let Some(space) = self.directive().and_then(Space::parse) else {
             return self.unexpected("a state space, `.entry` or `.func`");
@@ -96,7 +96,7 @@ impl<'a> Parser<'a> {
         Ok(dims)
     }
 
-    fn init(&mut self, frame: Option<&Frame<'a>>, depth: u32) -> Parsed<Init> {
+    fn init(&mut self, frame: Option<&FunctionScope<'a>>, depth: u32) -> Parsed<Init> {
         if depth > DEEPEST {
             return self.unexpected("braces nested less deeply");
         }
@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
         Ok(Init::List(list))
     }
 
-    fn value(&mut self, frame: Option<&Frame<'a>>) -> Parsed<Value> {
+    fn value(&mut self, frame: Option<&FunctionScope<'a>>) -> Parsed<Value> {
         let token = self.peek();
         if token.kind == Kind::Word {
             return self.address(None, frame).map(Value::Address);
@@ -143,7 +143,11 @@ impl<'a> Parser<'a> {
     }
 
     /// `name`, `generic(name)`, either with `+ n`.
-    fn address(&mut self, mask: Option<u64>, frame: Option<&Frame<'a>>) -> Parsed<SymbolAddress> {
+    fn address(
+        &mut self,
+        mask: Option<u64>,
+        frame: Option<&FunctionScope<'a>>,
+    ) -> Parsed<SymbolAddress> {
         let token = self.peek();
         let mut name = self.name("a name")?;
         let generic = name == "generic" && self.take(b'(');
@@ -161,7 +165,7 @@ impl<'a> Parser<'a> {
         Ok(SymbolAddress { symbol, offset, generic, mask })
     }
 
-    fn symbol(&self, name: &str, frame: Option<&Frame<'a>>) -> Option<Symbol> {
+    fn symbol(&self, name: &str, frame: Option<&FunctionScope<'a>>) -> Option<Symbol> {
         let local = frame.and_then(|frame| frame.find(name));
         match local {
             Some(super::scope::Name::Symbol(symbol)) => Some(symbol),

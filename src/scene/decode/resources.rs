@@ -2,7 +2,7 @@
 
 use super::fields::Fields;
 use crate::scene::{
-    Element, Elements, Filter, Format, Manifest, Resource, ResourceKind, Scalar, Texture, Wrap,
+    Element, Elements, Filter, Format, Manifest, Resource, ResourceKind, Scalar, Texels, Wrap,
 };
 
 /// Beyond this no device follows: 1 TiB.
@@ -65,12 +65,12 @@ fn elements(table: &mut Fields<'_, '_, '_>) -> Elements {
     }
 }
 
-fn texture(table: &mut Fields<'_, '_, '_>) -> Texture {
+fn texture(table: &mut Fields<'_, '_, '_>) -> Texels {
     table.require("format", "\"rgba32f\"");
     table.require("size", "[512, 512]");
     let format = table.named("format", Format::ALL).unwrap_or(Format::Rgba32f);
     let (size, dimensions) = size(table).unwrap_or(([1; 3], 2));
-    Texture {
+    Texels {
         format,
         size,
         dimensions,

@@ -3,19 +3,19 @@
 use glam::Vec2;
 use warpaint::{
     draw::{Camera, Coloring, Colormap, Content, Frame, Image, Paint, PanZoom, View},
-    gl::{Context, Filter, Format, Size, Texture},
+    gl::{CurrentContext, Filter, Format, Size, Texture},
 };
 
 use super::{BLACK, Pixels};
 use crate::gl::context;
 
-fn texture(context: &Context, format: Format, size: [u32; 2], bytes: &[u8]) -> Texture {
+fn texture(context: &CurrentContext, format: Format, size: [u32; 2], bytes: &[u8]) -> Texture {
     let texture = Texture::new(context.gl(), format, Size::Flat(size)).unwrap();
     texture.write(bytes).unwrap();
     texture
 }
 
-fn scalars(context: &Context, size: [u32; 2], values: &[f32]) -> Texture {
+fn scalars(context: &CurrentContext, size: [u32; 2], values: &[f32]) -> Texture {
     texture(context, Format::R32f, size, bytemuck::cast_slice(values))
 }
 
@@ -23,7 +23,13 @@ fn coloring(paint: Paint, colormap: Colormap) -> Coloring {
     Coloring { paint, colormap, range: [0.0, 1.0] }
 }
 
-fn show(context: &Context, size: [u32; 2], part: PanZoom, image: Image<'_>, name: &str) -> Pixels {
+fn show(
+    context: &CurrentContext,
+    size: [u32; 2],
+    part: PanZoom,
+    image: Image<'_>,
+    name: &str,
+) -> Pixels {
     let camera = Camera::default();
     let mut view = View::new(context.gl(), size).unwrap();
     let content = Content::Image(image);

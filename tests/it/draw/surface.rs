@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 use warpaint::{
     draw::{Camera, Coloring, Colormap, Content, Frame, Paint, Surface, View},
-    gl::{Context, Format, Size, Texture},
+    gl::{CurrentContext, Format, Size, Texture},
 };
 
 use super::{BLACK, Pixels};
@@ -11,7 +11,7 @@ use crate::gl::context;
 
 const SIZE: [u32; 2] = [160, 120];
 
-fn field(context: &Context, size: [u32; 2], height: impl Fn(f32, f32) -> f32) -> Texture {
+fn field(context: &CurrentContext, size: [u32; 2], height: impl Fn(f32, f32) -> f32) -> Texture {
     let texture = Texture::new(context.gl(), Format::R32f, Size::Flat(size)).unwrap();
     let [w, h] = size;
     let part = |i: u32, n: u32| (i as f32 + 0.5) / n as f32;
@@ -21,7 +21,13 @@ fn field(context: &Context, size: [u32; 2], height: impl Fn(f32, f32) -> f32) ->
     texture
 }
 
-fn show(context: &Context, camera: &Camera, detail: f32, of: Surface<'_>, name: &str) -> Pixels {
+fn show(
+    context: &CurrentContext,
+    camera: &Camera,
+    detail: f32,
+    of: Surface<'_>,
+    name: &str,
+) -> Pixels {
     let mut view = View::new(context.gl(), SIZE).unwrap();
     let content = Content::Surface(of);
     let frame = Frame { detail, background: BLACK, ..Frame::new(camera, content) };

@@ -2,7 +2,7 @@
 
 use warpaint::{
     draw::{Background, Camera, Coloring, Colormap, Content, Frame, Paint, View, Volume},
-    gl::{Context, Format, Size, Texture},
+    gl::{CurrentContext, Format, Size, Texture},
 };
 
 use super::{BLACK, Pixels};
@@ -10,7 +10,7 @@ use crate::gl::context;
 
 const SIZE: [u32; 2] = [80, 80];
 
-fn volume(context: &Context, size: [u32; 3], texel: impl Fn([f32; 3]) -> f32) -> Texture {
+fn volume(context: &CurrentContext, size: [u32; 3], texel: impl Fn([f32; 3]) -> f32) -> Texture {
     let texture = Texture::new(context.gl(), Format::R32f, Size::Solid(size)).unwrap();
     let count = size.iter().product::<u32>();
     let at = |i: u32| [i % size[0], i / size[0] % size[1], i / size[0] / size[1]];
@@ -23,7 +23,13 @@ fn volume(context: &Context, size: [u32; 3], texel: impl Fn([f32; 3]) -> f32) ->
     texture
 }
 
-fn show(context: &Context, camera: &Camera, of: Volume<'_>, change: Change, name: &str) -> Pixels {
+fn show(
+    context: &CurrentContext,
+    camera: &Camera,
+    of: Volume<'_>,
+    change: Change,
+    name: &str,
+) -> Pixels {
     let mut view = View::new(context.gl(), SIZE).unwrap();
     let Change { detail, background } = change;
     let frame = Frame { detail, background, ..Frame::new(camera, Content::Volume(of)) };

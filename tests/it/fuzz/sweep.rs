@@ -20,7 +20,7 @@ const SLOT_BYTES: usize = 16;
 const BLOCK: u32 = 128;
 
 /// All forms of `rows`.
-fn every_form(rows: &[Row]) -> Vec<Form> {
+pub fn every_form(rows: &[Row]) -> Vec<Form> {
     let mut forms = Vec::new();
     for row in rows {
         // The choices of the form before, with how many there were.
@@ -48,12 +48,17 @@ struct Slot {
     destinations: Vec<String>,
 }
 
+/// How a text for an architecture begins: 90 for sm_90.
+pub fn head(architecture: u32) -> String {
+    // The first version that has all of the architecture.
+    let version = if architecture >= 100 { "8.8" } else { "8.3" };
+    format!(".version {version}\n.target sm_{architecture}\n.address_size 64\n")
+}
+
 /// A kernel of some instructions, each on fresh registers, and what they are.
 fn kernel(forms: &[Form], guard: &str, rng: &mut Rng, architecture: u32) -> (String, Vec<Slot>) {
     let mut writer = Writer::new(rng, architecture >= 90, false);
-    // The first version that has all of the architecture.
-    let version = if architecture >= 100 { "8.8" } else { "8.3" };
-    let mut text = format!(".version {version}\n.target sm_{architecture}\n.address_size 64\n");
+    let mut text = head(architecture);
     text.push_str(".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 all)\n{\n");
     writer.registers();
     writer.begin_thread(BLOCK, SLOTS * SLOT_BYTES);

@@ -2,7 +2,7 @@
 
 use warpaint::device::{
     Arguments, Array, ArrayDescriptor, ArrayShape, Channel, Device, Error, Format, Function,
-    LaunchConfig, Stream, Texture, TextureDescriptor,
+    LaunchConfig, Stream, TextureDescriptor, TextureObject,
 };
 
 pub struct Bench {
@@ -118,7 +118,7 @@ impl Bench {
         self.array(&ArrayDescriptor::new(shape, Format::R32F), bytemuck::cast_slice(texels))
     }
 
-    pub fn texture(&self, array: &Array, descriptor: &TextureDescriptor) -> Texture {
+    pub fn texture(&self, array: &Array, descriptor: &TextureDescriptor) -> TextureObject {
         self.device.texture(array, descriptor).unwrap()
     }
 

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     device::{
-        Dim3, Error, Frame, Location, Result,
+        Dim3, Error, InlinedCall, Location, Result,
         cpu::{Shared, memory::Range, place},
     },
     ptx::{operand::Reg, print, types::Type},
@@ -94,11 +94,11 @@ impl Canceller {
 
 /// Where a thread stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spot {
+pub struct ThreadPosition {
     /// The source line, where the PTX names one.
     pub location: Option<Location>,
     /// The inlined calls that lead there, innermost first.
-    pub inlined: Vec<Frame>,
+    pub inlined: Vec<InlinedCall>,
     /// The function of the PTX.
     pub function: String,
     /// The instruction that comes next, as PTX.
@@ -288,13 +288,13 @@ impl Debugger {
     }
 
     /// Where the thread stands; `None` when it has ended.
-    pub fn spot(&self) -> Option<Spot> {
+    pub fn spot(&self) -> Option<ThreadPosition> {
         let (origin, ptx) = (self.origin()?, &self.grid.machine.program.ptx);
         let function = ptx.functions.get(origin.function as usize)?;
         let instruction = function.body.as_ref()?.instructions().nth(origin.at as usize);
         let text = instruction.map(|i| print::instruction(ptx, function, i));
         let text = text.as_deref().unwrap_or("ret").trim().trim_end_matches(';');
-        Some(Spot {
+        Some(ThreadPosition {
             location: place::location(ptx, origin.location),
             inlined: place::inlined(ptx, origin.location),
             function: function.name.clone(),

@@ -10,7 +10,7 @@ use crate::{
     device::{
         Result,
         cpu::{
-            layout::{Frame, Globals, Layout, Spot, function_handle},
+            layout::{Globals, Layout, StackFrame, SymbolPlace, function_handle},
             place::{self, Unsupported},
         },
     },
@@ -54,7 +54,7 @@ pub(in crate::device::cpu) fn program(
 struct Decoder<'a> {
     ptx: &'a Module,
     layout: &'a Layout<'a>,
-    frame: &'a Frame,
+    frame: &'a StackFrame,
     index: usize,
     function: &'a Function,
     body: &'a Body,
@@ -72,7 +72,7 @@ struct Decoder<'a> {
 impl<'a> Decoder<'a> {
     fn new(
         ptx: &'a Module,
-        (layout, frame): (&'a Layout<'a>, &'a Frame),
+        (layout, frame): (&'a Layout<'a>, &'a StackFrame),
         index: usize,
         function: &'a Function,
         body: &'a Body,
@@ -269,23 +269,24 @@ impl<'a> Decoder<'a> {
             .spot(self.index, symbol)
             .ok_or(Unsupported::Part("a variable in this state space"))?;
         Ok(match spot {
-            Spot::Fixed { address: start, .. } | Spot::Shared { offset: start, .. } => {
+            SymbolPlace::Fixed { address: start, .. }
+            | SymbolPlace::Shared { offset: start, .. } => {
                 self.constant(start.wrapping_add_signed(offset))
             }
-            Spot::DynamicShared => self.fill(Fill::DynamicShared(offset)),
-            Spot::Local { offset: start, .. } => {
+            SymbolPlace::DynamicShared => self.fill(Fill::DynamicShared(offset)),
+            SymbolPlace::Local { offset: start, .. } => {
                 self.fill(Fill::Local(start.wrapping_add_signed(offset)))
             }
-            Spot::KernelParam { offset: start, .. } => {
+            SymbolPlace::KernelParam { offset: start, .. } => {
                 self.fill(Fill::KernelParam(start.wrapping_add_signed(offset)))
             }
-            Spot::FunctionParam { position, .. } if offset == 0 => {
+            SymbolPlace::FunctionParam { position, .. } if offset == 0 => {
                 self.fill(Fill::Argument(position as u32))
             }
-            Spot::FunctionParam { .. } => {
+            SymbolPlace::FunctionParam { .. } => {
                 return Err(Unsupported::Part("an address within a parameter"));
             }
-            Spot::Function(index) => {
+            SymbolPlace::Function(index) => {
                 self.constant(function_handle(index).wrapping_add_signed(offset))
             }
         })

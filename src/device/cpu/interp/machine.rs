@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::AtomicU32};
 use super::{
     block::Env,
     program::{Action, Call, Code, Dst, Fill, Inst, Program, Target},
-    thread::{Arrival, Frame, State, Thread, Waiting},
+    thread::{Activation, Arrival, State, Thread, Waiting},
     value,
     watch::Watch,
 };
@@ -315,7 +315,7 @@ impl Machine {
         };
         let callee = Self::code(program, function);
         let arguments: Vec<u64> = call.addresses.iter().map(|slot| thread.slot(*slot)).collect();
-        thread.frames.push(Frame {
+        thread.frames.push(Activation {
             base: thread.base,
             function: thread.function,
             pc: thread.pc,

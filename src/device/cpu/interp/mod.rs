@@ -25,7 +25,7 @@ mod watch;
 
 use std::{sync::OnceLock, time::Instant};
 
-pub use debugger::{Canceller, Debugger, Register, Spot};
+pub use debugger::{Canceller, Debugger, Register, ThreadPosition};
 
 pub(super) use decode::program;
 pub(super) use launch::{Order, run};

@@ -19,7 +19,7 @@ pub(super) struct Thread {
     pub(super) base: usize,
     pub(super) function: u32,
     pub(super) pc: u32,
-    pub(super) frames: Vec<Frame>,
+    pub(super) frames: Vec<Activation>,
     pub(super) carry: bool,
     pub(super) state: State,
     /// Index in the block.
@@ -49,7 +49,7 @@ pub(super) struct Local {
 
 /// A function that waits for one that it called.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
+pub(super) struct Activation {
     pub(super) base: usize,
     pub(super) function: u32,
     /// The call.

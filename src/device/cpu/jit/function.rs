@@ -17,7 +17,7 @@ use super::{
 use crate::{
     device::{
         Result,
-        cpu::{Lanes, abi::LANES, layout::Frame},
+        cpu::{Lanes, abi::LANES, layout::StackFrame},
     },
     ptx::{
         ast::{Function, FunctionKind},
@@ -43,7 +43,7 @@ pub(super) struct Lowered {
 
 impl Lowered {
     fn new(
-        frame: &Frame,
+        frame: &StackFrame,
         stack_bytes: u64,
         plan: sync::Plan,
         entry_site: u32,

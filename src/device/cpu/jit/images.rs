@@ -5,7 +5,7 @@
 use crate::device::{
     FaultKind,
     cpu::{
-        abi::{Context, ImageCall},
+        abi::{BlockContext, ImageCall},
         texture::{Fetch, Snapshot, SurfaceAccess, query_of},
     },
 };
@@ -13,8 +13,8 @@ use crate::device::{
 /// Added to a fetch's code where the offset with the context counts.
 pub(super) const OFFSET: u32 = 1 << 31;
 
-type Plain = extern "C" fn(&mut Context, u64, u32, f32, f32, f32) -> u32;
-type Call = extern "C" fn(&mut Context, u64, u32) -> u32;
+type Plain = extern "C" fn(&mut BlockContext, u64, u32, f32, f32, f32) -> u32;
+type Call = extern "C" fn(&mut BlockContext, u64, u32) -> u32;
 
 pub(super) fn functions() -> [(&'static str, *const u8); 6] {
     [
@@ -28,14 +28,14 @@ pub(super) fn functions() -> [(&'static str, *const u8); 6] {
 }
 
 #[inline]
-fn objects(context: &Context) -> &Snapshot {
+fn objects(context: &BlockContext) -> &Snapshot {
     // SAFETY: the launch that runs keeps its objects.
     unsafe { &*context.objects }
 }
 
 /// Leaves what went wrong with the context; 0, and the data there, where nothing did.
 #[inline]
-fn done(context: &mut Context, result: Result<[u32; 4], FaultKind>) -> u32 {
+fn done(context: &mut BlockContext, result: Result<[u32; 4], FaultKind>) -> u32 {
     match result {
         Ok(data) => {
             context.image.data = data;
@@ -48,7 +48,7 @@ fn done(context: &mut Context, result: Result<[u32; 4], FaultKind>) -> u32 {
     }
 }
 
-extern "C" fn tex(context: &mut Context, handle: u64, how: u32) -> u32 {
+extern "C" fn tex(context: &mut BlockContext, handle: u64, how: u32) -> u32 {
     let ImageCall { at, offset, .. } = context.image;
     let offset = if how & OFFSET == 0 { [0; 3] } else { offset };
     let result = objects(context).fetch(handle, Fetch::from_code(how & !OFFSET), at, offset);
@@ -58,7 +58,7 @@ extern "C" fn tex(context: &mut Context, handle: u64, how: u32) -> u32 {
 /// A fetch by coordinates in order, without an offset. They come in registers: words that were just stored one by one
 /// are slow to be loaded together.
 extern "C" fn tex_plain(
-    context: &mut Context,
+    context: &mut BlockContext,
     handle: u64,
     how: u32,
     x: f32,
@@ -74,25 +74,25 @@ extern "C" fn tex_plain(
     done(context, result)
 }
 
-extern "C" fn suld(context: &mut Context, handle: u64, how: u32) -> u32 {
+extern "C" fn suld(context: &mut BlockContext, handle: u64, how: u32) -> u32 {
     let at = context.image.at.map(u32::cast_signed);
     let result = objects(context).read_surface(handle, SurfaceAccess::from_code(how), at);
     done(context, result.map(bytemuck::cast))
 }
 
-extern "C" fn sust(context: &mut Context, handle: u64, how: u32) -> u32 {
+extern "C" fn sust(context: &mut BlockContext, handle: u64, how: u32) -> u32 {
     let ImageCall { at, data, .. } = context.image;
     let (at, bytes) = (at.map(u32::cast_signed), bytemuck::cast(data));
     let result = objects(context).write_surface(handle, SurfaceAccess::from_code(how), at, bytes);
     done(context, result.map(|()| data))
 }
 
-extern "C" fn txq(context: &mut Context, handle: u64, query: u32) -> u32 {
+extern "C" fn txq(context: &mut BlockContext, handle: u64, query: u32) -> u32 {
     let result = objects(context).query_texture(handle, query_of(query));
     done(context, result.map(|answer| [answer; 4]))
 }
 
-extern "C" fn suq(context: &mut Context, handle: u64, query: u32) -> u32 {
+extern "C" fn suq(context: &mut BlockContext, handle: u64, query: u32) -> u32 {
     let result = objects(context).query_surface(handle, query_of(query));
     done(context, result.map(|answer| [answer; 4]))
 }

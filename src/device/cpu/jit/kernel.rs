@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::code::Code;
 use crate::{
-    device::{FaultKind, Frame, FunctionInfo, Location, cpu::abi::Entry},
+    device::{FaultKind, FunctionInfo, InlinedCall, Location, cpu::abi::Entry},
     ptx::op::WarpOp,
 };
 
@@ -109,7 +109,7 @@ impl Reduce {
 pub(in crate::device::cpu) struct Site {
     pub(in crate::device::cpu) kind: SiteKind,
     pub(in crate::device::cpu) location: Option<Location>,
-    pub(in crate::device::cpu) inlined: Arc<[Frame]>,
+    pub(in crate::device::cpu) inlined: Arc<[InlinedCall]>,
 }
 
 /// Why a thread can be stopped at a place.

@@ -48,8 +48,8 @@ use crate::{
     device::{
         Result,
         cpu::{
-            abi::{Context, DONE},
-            layout::Frame,
+            abi::{BlockContext, DONE},
+            layout::StackFrame,
         },
     },
     ptx::{
@@ -101,7 +101,7 @@ pub(super) struct Source<'a> {
     pub(super) index: usize,
     pub(super) function: &'a Function,
     pub(super) body: &'a Body,
-    pub(super) frame: &'a Frame,
+    pub(super) frame: &'a StackFrame,
     /// How many frames of local memory a kernel has whose threads never wait: they take turns in using them.
     pub(super) frames: i64,
     /// Registers that hold an address known when compiling.
@@ -515,7 +515,7 @@ impl Lower<'_, '_> {
 
     /// The context of the block that runs.
     pub(super) fn context_place(&self) -> Place {
-        Place::new(self.context, 0, size_of::<Context>() as u64)
+        Place::new(self.context, 0, size_of::<BlockContext>() as u64)
     }
 
     /// A field of the context that does not change while the code runs.
@@ -557,7 +557,7 @@ impl Lower<'_, '_> {
 
     /// Stops the thread where the launch is to stop.
     pub(super) fn poll(&mut self) {
-        let abort = self.context_u64(offset_of!(Context, abort));
+        let abort = self.context_u64(offset_of!(BlockContext, abort));
         // Atomic, so that a loop without stores reads it again each time round.
         let flag = self.load_atomic(types::I32, Place::new(abort, 0, 4), 0);
         let fine = self.b.ins().icmp_imm_u(IntCC::Equal, flag, 0);

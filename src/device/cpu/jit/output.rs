@@ -2,24 +2,24 @@
 #![expect(unsafe_code, reason = "reads a kernel's memory through the context")]
 
 use crate::device::cpu::{
-    abi::Context,
+    abi::BlockContext,
     memory::{Arena, CHUNK_BITS},
     printf::{MAX_STRING, Prints, formatted},
 };
 
 pub(super) fn functions() -> [(&'static str, *const u8); 4] {
-    type Printf = extern "C" fn(&mut Context, u64, u64) -> i32;
-    type Assert = extern "C" fn(&mut Context, u64, u64, u32, u64) -> i32;
+    type Printf = extern "C" fn(&mut BlockContext, u64, u64) -> i32;
+    type Assert = extern "C" fn(&mut BlockContext, u64, u64, u32, u64) -> i32;
     [
         ("warpaint_vprintf", vprintf as Printf as *const u8),
         ("warpaint_assertfail", assertfail as Assert as *const u8),
-        ("warpaint_malloc", malloc as extern "C" fn(&mut Context, u64) -> u64 as *const u8),
-        ("warpaint_free", free as extern "C" fn(&mut Context, u64) -> i32 as *const u8),
+        ("warpaint_malloc", malloc as extern "C" fn(&mut BlockContext, u64) -> u64 as *const u8),
+        ("warpaint_free", free as extern "C" fn(&mut BlockContext, u64) -> i32 as *const u8),
     ]
 }
 
 /// `N` bytes at an address, where all of them lie in an allocation.
-fn read<const N: usize>(context: &Context, address: u64) -> Option<[u8; N]> {
+fn read<const N: usize>(context: &BlockContext, address: u64) -> Option<[u8; N]> {
     let offset = address.wrapping_sub(context.arena.base);
     let chunk = offset >> CHUNK_BITS;
     if chunk > context.arena.chunk_mask {
@@ -35,19 +35,19 @@ fn read<const N: usize>(context: &Context, address: u64) -> Option<[u8; N]> {
     Some(unsafe { (address as *const [u8; N]).read_unaligned() })
 }
 
-fn bytes(context: &Context, address: u64) -> Vec<u8> {
+fn bytes(context: &BlockContext, address: u64) -> Vec<u8> {
     let bytes = (0..MAX_STRING as u64)
         .map_while(|at| read::<1>(context, address.wrapping_add(at)))
         .map(|[byte]| byte);
     bytes.take_while(|byte| *byte != 0).collect()
 }
 
-fn string(context: &Context, address: u64) -> String {
+fn string(context: &BlockContext, address: u64) -> String {
     String::from_utf8_lossy(&bytes(context, address)).into_owned()
 }
 
 /// Prints for a kernel.
-extern "C" fn vprintf(context: &mut Context, format: u64, arguments: u64) -> i32 {
+extern "C" fn vprintf(context: &mut BlockContext, format: u64, arguments: u64) -> i32 {
     let load = |at: u64, bytes: u64| match bytes {
         4 => read::<4>(context, at).map_or(0, |b| u64::from(u32::from_le_bytes(b))),
         _ => read::<8>(context, at).map_or(0, u64::from_le_bytes),
@@ -60,28 +60,28 @@ extern "C" fn vprintf(context: &mut Context, format: u64, arguments: u64) -> i32
     count
 }
 
-fn prints(context: &Context) -> &Prints {
+fn prints(context: &BlockContext) -> &Prints {
     // SAFETY: the launch that runs keeps it.
     unsafe { &*context.prints }
 }
 
-fn arena(context: &Context) -> &Arena {
+fn arena(context: &BlockContext) -> &Arena {
     // SAFETY: the launch that runs keeps its device, which owns the arena.
     unsafe { &*context.heap }
 }
 
 /// Device memory for a kernel; null where there is none left, as in CUDA.
-extern "C" fn malloc(context: &mut Context, bytes: u64) -> u64 {
+extern "C" fn malloc(context: &mut BlockContext, bytes: u64) -> u64 {
     if bytes == 0 { 0 } else { arena(context).heap_alloc(bytes).unwrap_or(0) }
 }
 
 /// Gives memory of `malloc` back, null is none; not 0 where there was nothing to give back.
-extern "C" fn free(context: &mut Context, address: u64) -> i32 {
+extern "C" fn free(context: &mut BlockContext, address: u64) -> i32 {
     i32::from(address != 0 && !arena(context).heap_free(address))
 }
 
 extern "C" fn assertfail(
-    c: &mut Context,
+    c: &mut BlockContext,
     message: u64,
     file: u64,
     line: u32,
@@ -94,7 +94,7 @@ extern "C" fn assertfail(
 }
 
 /// The text of the assertion that failed last in this context, if one did.
-pub(in crate::device::cpu) fn take_assertion(context: &mut Context) -> Option<String> {
+pub(in crate::device::cpu) fn take_assertion(context: &mut BlockContext) -> Option<String> {
     let address = std::mem::take(&mut context.assertion);
     if address == 0 {
         return None;

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use super::kernel::{Site, SiteKind};
 use crate::{
     device::{
-        Error, Frame,
+        Error, InlinedCall,
         cpu::place::{self, Unsupported},
     },
     ptx::{
@@ -20,7 +20,7 @@ pub(super) struct Sites<'a> {
     text: &'a str,
     sites: Vec<Site>,
     /// The inlined calls of places met before.
-    frames: HashMap<LocationId, Arc<[Frame]>>,
+    frames: HashMap<LocationId, Arc<[InlinedCall]>>,
 }
 
 impl<'a> Sites<'a> {
@@ -37,7 +37,7 @@ impl<'a> Sites<'a> {
     }
 
     /// The calls that were inlined there; the same list for all sites of a place.
-    fn frames(&mut self, id: LocationId) -> Arc<[Frame]> {
+    fn frames(&mut self, id: LocationId) -> Arc<[InlinedCall]> {
         let module = self.module;
         let list = self.frames.entry(id);
         list.or_insert_with(|| place::inlined(module, Some(id)).into()).clone()

@@ -18,7 +18,7 @@ use super::{
     place::Place,
 };
 use crate::{
-    device::cpu::abi::{Context, YIELDED},
+    device::cpu::abi::{BlockContext, YIELDED},
     ptx::{
         ast::{Body, Statement},
         cfg::{BlockId, Cfg, Liveness, RegSet},
@@ -143,7 +143,7 @@ impl Lower<'_, '_> {
 
     /// What is read next is read from memory, whatever was read before.
     pub(super) fn forget_loads(&mut self) {
-        let abort = self.context_u64(offset_of!(Context, abort));
+        let abort = self.context_u64(offset_of!(BlockContext, abort));
         self.load_atomic(types::I32, Place::new(abort, 0, 4), 0);
     }
 }

@@ -19,7 +19,7 @@ use super::{
     spin::{self, Spin},
 };
 use crate::{
-    device::cpu::abi::{BLOCKED, Context, Exchange, MAX_THREADS},
+    device::cpu::abi::{BLOCKED, BlockContext, Exchange, MAX_THREADS},
     ptx::{
         ast::{Body, Function, FunctionKind, Statement},
         cfg::{Cfg, Liveness},
@@ -235,14 +235,14 @@ impl Lower<'_, '_> {
     /// Where registers of so many bytes are spilled, of so many threads from the one whose turn it is, in an array at
     /// `offset` in the spilled registers of waiting threads.
     pub(super) fn spill_place(&mut self, offset: usize, bytes: u32, threads: usize) -> Place {
-        let spill = self.context_u64(offset_of!(Context, spill));
+        let spill = self.context_u64(offset_of!(BlockContext, spill));
         let address = self.element(spill, bytes);
         Place::new(address, offset as i64, u64::from(bytes) * threads as u64)
     }
 
     /// The element of the thread whose turn it is in an array of what threads hand over.
     fn exchange_place(&mut self, field: usize, bytes: u32) -> Place {
-        let exchange = self.context_u64(offset_of!(Context, exchange));
+        let exchange = self.context_u64(offset_of!(BlockContext, exchange));
         let address = self.element(exchange, bytes);
         Place::new(address, field as i64, bytes.into())
     }
@@ -364,7 +364,7 @@ impl Lower<'_, '_> {
         let offset = self.b.ins().ishl_imm_u(id, 2);
         let context = self.context();
         let address = self.b.ins().iadd(context, offset);
-        let place = Place::new(address, offset_of!(Context, arrived) as i64, 4);
+        let place = Place::new(address, offset_of!(BlockContext, arrived) as i64, 4);
         let count = self.load(types::I32, place, 0);
         let count = self.b.ins().iadd_imm_u(count, 1);
         self.store(count, place, 0);

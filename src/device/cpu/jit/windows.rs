@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     device::cpu::{
-        abi::{Context, LANES},
-        layout::Spot,
+        abi::{BlockContext, LANES},
+        layout::SymbolPlace,
         memory::{CHUNK_BITS, Tables},
     },
     ptx::{
@@ -79,7 +79,8 @@ impl Windows {
         }
         let argument = |address: &Address| {
             let Base::Symbol(symbol) = address.base else { return None };
-            let Spot::KernelParam { offset, bytes } = unit.layout.spot(index, symbol)? else {
+            let SymbolPlace::KernelParam { offset, bytes } = unit.layout.spot(index, symbol)?
+            else {
                 return None;
             };
             let at = u64::try_from(address.offset).ok()?;
@@ -184,15 +185,18 @@ impl Lower<'_, '_> {
         }
         let (argument, write, shift, span) = kind;
         let mask = self.unit().tables.chunk_mask as i64;
-        let tables = offset_of!(Context, arena);
+        let tables = offset_of!(BlockContext, arena);
         let ends = match write {
             true => offset_of!(Tables, write_ends),
             false => offset_of!(Tables, read_ends),
         };
         let context = self.context_place();
-        let [params, base, ends] =
-            [offset_of!(Context, param_base), tables + offset_of!(Tables, base), tables + ends]
-                .map(|at| self.load_at_entry(types::I64, context, at as i64));
+        let [params, base, ends] = [
+            offset_of!(BlockContext, param_base),
+            tables + offset_of!(Tables, base),
+            tables + ends,
+        ]
+        .map(|at| self.load_at_entry(types::I64, context, at as i64));
         let argument = Place::new(params, argument as i64, 8);
         let pointer = self.load_at_entry(types::I64, argument, 0);
         let mut cursor = self.at_entry();

@@ -7,7 +7,7 @@ use super::{CANCELLED, Run, Scratch, warp};
 use crate::device::{
     FaultKind, Result,
     cpu::{
-        abi::{BARRIERS, BLOCKED, Context, DONE, STOPPED, WARP, YIELDED},
+        abi::{BARRIERS, BLOCKED, BlockContext, DONE, STOPPED, WARP, YIELDED},
         jit::{Kernel, Resume, Schedule, take_assertion},
     },
 };
@@ -43,7 +43,7 @@ pub(super) enum Progress {
 #[derive(Debug)]
 pub(super) struct Resident {
     pub(super) scratch: Scratch,
-    context: Context,
+    context: BlockContext,
     /// Rounds in which no thread got anywhere.
     idle: u32,
     /// The states of all threads after the last round, as one number.

@@ -6,7 +6,7 @@ use super::Run;
 use crate::device::{
     LaunchConfig, Result,
     cpu::{
-        abi::{self, Context, Exchange, MAX_THREADS},
+        abi::{self, BlockContext, Exchange, MAX_THREADS},
         jit::{Kernel, Schedule},
         memory::{Access, Arena, Range},
         thread,
@@ -52,7 +52,7 @@ impl Scratch {
     }
 
     /// Fits it to the launch, and says where everything lies, the same for all blocks.
-    pub(super) fn prepare(&mut self, run: &Run) -> Result<Context> {
+    pub(super) fn prepare(&mut self, run: &Run) -> Result<BlockContext> {
         let (launch, kernel, arena) = (&run.launch, run.launch.kernel(), &run.shared.arena);
         let config = launch.config;
         let threads = config.block.count();
@@ -73,7 +73,7 @@ impl Scratch {
         let dims = |d: crate::device::Dim3| [d.x, d.y, d.z];
         let local_base = self.local.address;
         debug_assert!(threads as usize <= MAX_THREADS, "the launch was checked");
-        Ok(Context {
+        Ok(BlockContext {
             abort: &raw const **launch.abort(),
             arena: arena.tables(),
             shared_base: self.shared.address,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Spot, reach::Shared};
+use super::{SymbolPlace, reach::Shared};
 use crate::ptx::{
     ast::{Body, Function, FunctionKind, Module, Param, Variable},
     inst::Instruction,
@@ -21,9 +21,9 @@ const MOST_ALIGNMENT: u64 = 4096;
 
 /// The memory of one function's own.
 #[derive(Debug, Default)]
-pub(in crate::device::cpu) struct Frame {
+pub(in crate::device::cpu) struct StackFrame {
     /// Where `.local`, `.param` and `.shared` variables lie, by index in the body.
-    locals: HashMap<u32, Spot>,
+    locals: HashMap<u32, SymbolPlace>,
     /// Where the temporaries of calls begin, in local memory.
     temporaries: u64,
     /// `.local` memory of a thread in bytes.
@@ -34,7 +34,7 @@ pub(in crate::device::cpu) struct Frame {
     params: Vec<(u64, u64)>,
 }
 
-impl Frame {
+impl StackFrame {
     /// Of `function`, which uses `shared` memory, of which the module's own variables take `module_bytes`. Frames stand
     /// on one another, so that each takes a multiple of the [`alignment`] of all.
     pub(super) fn new(
@@ -70,7 +70,7 @@ impl Frame {
         frame
     }
 
-    fn place(&mut self, kind: FunctionKind, variable: &Variable) -> Option<Spot> {
+    fn place(&mut self, kind: FunctionKind, variable: &Variable) -> Option<SymbolPlace> {
         let alignment = u64::from(variable.alignment().max(1));
         let after = |end: &mut u64, alignment: u64| {
             let offset = end.next_multiple_of(alignment);
@@ -79,16 +79,18 @@ impl Frame {
         };
         let bytes = variable.bytes();
         Some(match variable.space {
-            Space::Local => Spot::Local { offset: after(&mut self.local_bytes, alignment), bytes },
+            Space::Local => {
+                SymbolPlace::Local { offset: after(&mut self.local_bytes, alignment), bytes }
+            }
             // Aligned for any parameter that is passed in it.
             Space::Param => {
                 let alignment = alignment.max(TEMPORARY_ALIGNMENT);
-                Spot::Local { offset: after(&mut self.local_bytes, alignment), bytes }
+                SymbolPlace::Local { offset: after(&mut self.local_bytes, alignment), bytes }
             }
-            Space::Shared | Space::SharedCta if variable.is_dynamic() => Spot::DynamicShared,
+            Space::Shared | Space::SharedCta if variable.is_dynamic() => SymbolPlace::DynamicShared,
             // Those of device functions have become variables of the module (`lift_shared`).
             Space::Shared | Space::SharedCta if kind == FunctionKind::Entry => {
-                Spot::Shared { offset: after(&mut self.shared_bytes, alignment), bytes }
+                SymbolPlace::Shared { offset: after(&mut self.shared_bytes, alignment), bytes }
             }
             Space::Shared | Space::SharedCta | Space::SharedCluster => return None,
             Space::Reg | Space::Sreg | Space::Const | Space::Global | Space::Tex => return None,
@@ -97,14 +99,14 @@ impl Frame {
     }
 
     /// Where a variable of the body lies.
-    pub(super) fn local(&self, index: u32) -> Option<Spot> {
+    pub(super) fn local(&self, index: u32) -> Option<SymbolPlace> {
         self.locals.get(&index).copied()
     }
 
     /// Where a kernel's parameter lies.
-    pub(super) fn param(&self, index: u32) -> Option<Spot> {
+    pub(super) fn param(&self, index: u32) -> Option<SymbolPlace> {
         let (offset, bytes) = *self.params.get(index as usize)?;
-        Some(Spot::KernelParam { offset, bytes })
+        Some(SymbolPlace::KernelParam { offset, bytes })
     }
 
     /// The places of one call's temporaries.

@@ -8,8 +8,8 @@ use std::{
 use fastrand::Rng;
 use warpaint::device::{
     AddressMode, Arguments, Array, ArrayDescriptor, ArrayShape, Channel, Device, Error, Fill,
-    Filter, Format, Function, LaunchConfig, Memory, ReadMode, Stream, Surface, Texture,
-    TextureDescriptor, TextureSource,
+    Filter, Format, Function, LaunchConfig, Memory, ReadMode, Stream, SurfaceObject,
+    TextureDescriptor, TextureObject, TextureSource,
     cpu::{Check, Lanes, LaunchOptions},
 };
 
@@ -139,8 +139,8 @@ pub struct House {
     marks: Marks,
     /// An address where an array was.
     freed: u64,
-    textures: Vec<Texture>,
-    surfaces: Vec<Surface>,
+    textures: Vec<TextureObject>,
+    surfaces: Vec<SurfaceObject>,
     gone: u64,
     /// What kernels printed.
     printed: Arc<Mutex<String>>,
@@ -294,8 +294,10 @@ impl House {
 
     fn handle(&self, rng: &mut Rng, surface: bool) -> u64 {
         let right = match surface {
-            true => pick(rng, &self.surfaces.iter().map(Surface::handle).collect::<Vec<_>>()),
-            false => pick(rng, &self.textures.iter().map(Texture::handle).collect::<Vec<_>>()),
+            true => pick(rng, &self.surfaces.iter().map(SurfaceObject::handle).collect::<Vec<_>>()),
+            false => {
+                pick(rng, &self.textures.iter().map(TextureObject::handle).collect::<Vec<_>>())
+            }
         };
         match rng.u32(0..12) {
             0 => right ^ 1 << rng.u32(0..64),

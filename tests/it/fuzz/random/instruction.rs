@@ -83,7 +83,7 @@ impl Writer<'_> {
                 1 => self.word(),
                 _ => self.wide(),
             },
-            "b16" | "u16" | "s16" | "f16" | "bf16" => self.half(),
+            "b16" | "u16" | "s16" | "f16" | "bf16" | "e4m3x2" | "e5m2x2" => self.half(),
             "b64" | "u64" | "s64" | "f64" | "f32x2" => self.wide(),
             _ => self.word(),
         }

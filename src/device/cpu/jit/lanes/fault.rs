@@ -1,12 +1,12 @@
 //! Which thread of a group is at fault: asked only where the check for all four together failed.
 #![expect(unsafe_code, reason = "compiled code hands over the device's arena")]
 
-use crate::device::cpu::abi::{Context, LANES};
+use crate::device::cpu::abi::{BlockContext, LANES};
 
 /// The first thread of a group whose access (the first at `address`, the others `stride` apart) is misaligned or
 /// out of bounds; 4 where none is. `how`: 1 writes, 2 is to shared memory.
 pub(in crate::device::cpu::jit) extern "C" fn misplaced_lane(
-    context: &Context,
+    context: &BlockContext,
     address: u64,
     stride: u64,
     bytes: u32,

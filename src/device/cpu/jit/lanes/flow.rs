@@ -16,7 +16,7 @@ use super::{
 use crate::{
     device::{
         Result,
-        cpu::abi::{Context, DONE, LANES},
+        cpu::abi::{BlockContext, DONE, LANES},
     },
     ptx::{
         ast::{Body, Statement},
@@ -88,7 +88,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         let groups = self.plan.loop_;
         self.lower.b.def_var(groups.stop, end);
         self.forget_leaving();
-        let width = self.lower.context_u32(offset_of!(Context, ntid));
+        let width = self.lower.context_u32(offset_of!(BlockContext, ntid));
         let rest = self.lower.b.ins().band_imm_u(width, LANES as i64 - 1);
         self.lower.b.ins().brif(rest, turn, &[], groups.turn, &[]);
         self.lower.b.switch_to_block(groups.single);

@@ -16,7 +16,7 @@ use super::{
     skip::Skip,
 };
 use crate::{
-    device::cpu::abi::{Context, LANES},
+    device::cpu::abi::{BlockContext, LANES},
     ptx::{
         ast::Body,
         cfg::{Cfg, Liveness, RegSet, step_back},
@@ -240,7 +240,7 @@ impl GroupLower<'_, '_, '_> {
     pub(super) fn slot_of(&mut self, reg: Reg) -> Place {
         let slot = self.plan.leaves.slots.get(&reg);
         let slot = slot.map(|slot| (*slot as i64, SLOT_BYTES as u64));
-        let spill = self.lower.context_u64(std::mem::offset_of!(Context, spill));
+        let spill = self.lower.context_u64(std::mem::offset_of!(BlockContext, spill));
         // One without a slot has no room, so that an access of it fails the compilation.
         let (offset, bytes) = slot.unwrap_or_default();
         Place::new(spill, offset, bytes)
@@ -250,7 +250,7 @@ impl GroupLower<'_, '_, '_> {
     pub(super) fn slot_of_lane(&mut self, reg: Reg, lane: Value, bytes: u32) -> Place {
         let slot = self.plan.leaves.slots.get(&reg);
         let slot = slot.copied().filter(|_| bytes as usize * LANES <= SLOT_BYTES);
-        let spill = self.lower.context_u64(std::mem::offset_of!(Context, spill));
+        let spill = self.lower.context_u64(std::mem::offset_of!(BlockContext, spill));
         let offset = self.lower.b.ins().imul_imm_u(lane, i64::from(bytes));
         let address = self.lower.b.ins().iadd(spill, offset);
         let bytes = slot.map_or(0, |_| u64::from(bytes));

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     device::cpu::{
-        abi::{Context, LANES},
+        abi::{BlockContext, LANES},
         memory::CHUNK_BITS,
     },
     ptx::{
@@ -124,11 +124,11 @@ impl GroupLower<'_, '_, '_> {
     ) -> Step<(Place, i64)> {
         let offset = self.lower.address_value(address)?;
         let offset = self.lower.fit(offset, types::I64);
-        let end = self.lower.context_u64(offset_of!(Context, shared_bytes));
+        let end = self.lower.context_u64(offset_of!(BlockContext, shared_bytes));
         let span = stride * (LANES as i64 - 1);
         let fine = self.lower.ends_before(offset, end, span, checked);
         self.lower.stop_unless_placed(fine, offset, stride, checked)?;
-        let base = self.lower.context_u64(offset_of!(Context, shared_base));
+        let base = self.lower.context_u64(offset_of!(BlockContext, shared_base));
         let first = self.lower.b.ins().iadd(base, offset);
         Ok((Place::new(first, 0, span as u64 + u64::from(checked.bytes)), stride))
     }

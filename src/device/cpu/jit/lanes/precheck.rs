@@ -21,7 +21,7 @@ use super::{
 use crate::{
     device::{
         Result,
-        cpu::abi::{Context, LANES},
+        cpu::abi::{BlockContext, LANES},
     },
     ptx::{
         ast::Statement,
@@ -95,7 +95,7 @@ impl GroupLower<'_, '_, '_> {
     pub(super) fn precheck_row(&mut self, row: &Row, prechecked: Block, end: Value) -> Result<()> {
         let [begin, good, doubtful] = [(); 3].map(|()| self.lower.b.create_block());
         let index = self.lower.current_index();
-        let width = self.lower.context_u32(offset_of!(Context, ntid));
+        let width = self.lower.context_u32(offset_of!(BlockContext, ntid));
         let both = self.lower.b.ins().bor(index, width);
         let rest = self.lower.b.ins().band_imm_u(both, i64::from(ROW) - 1);
         let left = self.lower.b.ins().isub(end, index);

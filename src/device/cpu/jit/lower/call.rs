@@ -12,9 +12,9 @@ use crate::{
     device::{
         Result,
         cpu::{
-            abi::{Context, STOPPED},
+            abi::{BlockContext, STOPPED},
             jit::{kernel::SiteKind, place::Place},
-            layout::{Spot, function_handle},
+            layout::{SymbolPlace, function_handle},
         },
     },
     ptx::{
@@ -47,7 +47,7 @@ impl Lower<'_, '_> {
 
     pub(in crate::device::cpu::jit) fn device_function(&mut self) -> Result<()> {
         let stack = self.b.ins().get_stack_pointer(types::I64);
-        let limit = self.context_u64(offset_of!(Context, stack_limit));
+        let limit = self.context_u64(offset_of!(BlockContext, stack_limit));
         let least = self.b.ins().iadd_imm_u(limit, MARGIN_BYTES);
         let fine = self.b.ins().icmp(IntCC::UnsignedGreaterThan, stack, least);
         let none = self.b.ins().iconst(types::I64, 0);
@@ -73,14 +73,14 @@ impl Lower<'_, '_> {
     }
 
     fn push_frame(&mut self) {
-        let at = offset_of!(Context, local_top);
+        let at = offset_of!(BlockContext, local_top);
         let local = self.load(types::I64, self.context_place(), at as i64);
         self.b.def_var(self.thread.local, local);
         if self.source.frame.local_bytes == 0 {
             return;
         }
         let top = self.b.ins().iadd_imm_u(local, self.source.frame.local_bytes as i64);
-        let limit = offset_of!(Context, local_limit) as i64;
+        let limit = offset_of!(BlockContext, local_limit) as i64;
         let limit = self.load(types::I64, self.context_place(), limit);
         let fine = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, top, limit);
         self.stop_unless(fine, SiteKind::Stack, top);
@@ -98,7 +98,7 @@ impl Lower<'_, '_> {
         }
         if self.source.frame.local_bytes > 0 {
             let local = self.b.use_var(self.thread.local);
-            self.set_context(local, offset_of!(Context, local_top));
+            self.set_context(local, offset_of!(BlockContext, local_top));
         }
         let status = self.b.ins().iconst(types::I32, status);
         self.b.ins().return_(&[status]);
@@ -178,7 +178,7 @@ impl Lower<'_, '_> {
     fn variable_place(&mut self, local: u32, param: &Param) -> Step<Place> {
         let symbol = Symbol::Local(local);
         match self.spot(symbol) {
-            Some(Spot::Local { offset, bytes }) if bytes >= param.bytes() => {
+            Some(SymbolPlace::Local { offset, bytes }) if bytes >= param.bytes() => {
                 let base = self.b.use_var(self.thread.local);
                 Ok(Place::new(base, offset as i64, bytes))
             }

@@ -9,9 +9,9 @@ use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use super::{Lower, Step, Unsupported, clif_type, int_type};
 use crate::{
     device::cpu::{
-        abi::Context,
+        abi::BlockContext,
         jit::{Schedule, kernel::SiteKind, place::Place},
-        layout::{Spot, function_handle},
+        layout::{SymbolPlace, function_handle},
         memory::{CHUNK_BITS, Tables},
     },
     ptx::{
@@ -243,29 +243,31 @@ impl Lower<'_, '_> {
             (within && at.is_multiple_of(u64::from(checked.bytes))).then_some(at)
         };
         let (base, at) = match spot {
-            Spot::Fixed { address, bytes } if !(checked.write && self.is_constant(symbol)) => {
+            SymbolPlace::Fixed { address, bytes }
+                if !(checked.write && self.is_constant(symbol)) =>
+            {
                 (fits(address, bytes).map(|at| self.b.ins().iconst(types::I64, at as i64)), Some(0))
             }
-            Spot::Shared { offset: start, bytes } => {
-                (Some(self.context_u64(offset_of!(Context, shared_base))), fits(start, bytes))
+            SymbolPlace::Shared { offset: start, bytes } => {
+                (Some(self.context_u64(offset_of!(BlockContext, shared_base))), fits(start, bytes))
             }
-            Spot::Local { offset: start, bytes } => {
+            SymbolPlace::Local { offset: start, bytes } => {
                 (Some(self.b.use_var(self.thread.local)), fits(start, bytes))
             }
-            Spot::KernelParam { offset: start, bytes } if !checked.write => {
+            SymbolPlace::KernelParam { offset: start, bytes } if !checked.write => {
                 let at = fits(start, bytes)
                     .ok_or(Unsupported::Part("a parameter is read outside its bounds"))?;
-                (Some(self.context_u64(offset_of!(Context, param_base))), Some(at))
+                (Some(self.context_u64(offset_of!(BlockContext, param_base))), Some(at))
             }
-            Spot::FunctionParam { position, bytes } => {
+            SymbolPlace::FunctionParam { position, bytes } => {
                 let at = fits(0, bytes)
                     .ok_or(Unsupported::Part("a parameter is accessed outside its bounds"))?;
                 (Some(self.argument(position)), Some(at))
             }
-            Spot::Fixed { .. }
-            | Spot::KernelParam { .. }
-            | Spot::DynamicShared
-            | Spot::Function(_) => (None, None),
+            SymbolPlace::Fixed { .. }
+            | SymbolPlace::KernelParam { .. }
+            | SymbolPlace::DynamicShared
+            | SymbolPlace::Function(_) => (None, None),
         };
         let place = |(base, at)| Place::new(base, at as i64, checked.bytes.into());
         Ok(base.zip(at).map(place))
@@ -304,10 +306,10 @@ impl Lower<'_, '_> {
     fn locate_shared(&mut self, address: &Address, checked: Checked) -> Step<Place> {
         let offset = self.address_value(address)?;
         let ty = self.b.func.dfg.value_type(offset);
-        let bytes = self.context_field(ty, offset_of!(Context, shared_bytes));
+        let bytes = self.context_field(ty, offset_of!(BlockContext, shared_bytes));
         let wide = self.fit(offset, types::I64);
         self.check(offset, bytes, checked, wide);
-        let base = self.context_u64(offset_of!(Context, shared_base));
+        let base = self.context_u64(offset_of!(BlockContext, shared_base));
         let at = self.b.ins().iadd(base, wide);
         Ok(Place::new(at, 0, checked.bytes.into()))
     }
@@ -320,9 +322,9 @@ impl Lower<'_, '_> {
         }
         let at = self.address_value(address)?;
         let at = self.fit(at, types::I64);
-        let base = self.context_u64(offset_of!(Context, param_base));
+        let base = self.context_u64(offset_of!(BlockContext, param_base));
         let offset = self.b.ins().isub(at, base);
-        let bytes = self.context_u64(offset_of!(Context, param_bytes));
+        let bytes = self.context_u64(offset_of!(BlockContext, param_bytes));
         self.check(offset, bytes, checked, at);
         Ok(Place::new(at, 0, checked.bytes.into()))
     }
@@ -354,7 +356,7 @@ impl Lower<'_, '_> {
         at: Value,
         write: bool,
     ) -> (Value, Value) {
-        let tables = offset_of!(Context, arena);
+        let tables = offset_of!(BlockContext, arena);
         let base = self.context_u64(tables + offset_of!(Tables, base));
         let ends = match write {
             true => offset_of!(Tables, write_ends),
@@ -402,7 +404,7 @@ impl Lower<'_, '_> {
     }
 
     /// Where a symbol lies.
-    pub(super) fn spot(&self, symbol: Symbol) -> Option<Spot> {
+    pub(super) fn spot(&self, symbol: Symbol) -> Option<SymbolPlace> {
         self.source.unit.layout.spot(self.source.index, symbol)
     }
 
@@ -414,33 +416,33 @@ impl Lower<'_, '_> {
             lower.b.ins().iadd_imm_s(base, (start as i64).wrapping_add(offset))
         };
         Ok(match spot {
-            Spot::Fixed { address, .. } => {
+            SymbolPlace::Fixed { address, .. } => {
                 self.b.ins().iconst(types::I64, (address as i64).wrapping_add(offset))
             }
-            Spot::Shared { offset: start, .. } => {
+            SymbolPlace::Shared { offset: start, .. } => {
                 self.b.ins().iconst(types::I64, (start as i64).wrapping_add(offset))
             }
-            Spot::DynamicShared if self.is_kernel() => {
+            SymbolPlace::DynamicShared if self.is_kernel() => {
                 let start = self.source.frame.shared_bytes as i64;
                 self.b.ins().iconst(types::I64, start.wrapping_add(offset))
             }
-            Spot::DynamicShared => {
-                let start = self.context_u64(offset_of!(Context, dynamic_shared_offset));
+            SymbolPlace::DynamicShared => {
+                let start = self.context_u64(offset_of!(BlockContext, dynamic_shared_offset));
                 add(self, start, 0)
             }
-            Spot::Local { offset: start, .. } => {
+            SymbolPlace::Local { offset: start, .. } => {
                 let base = self.b.use_var(self.thread.local);
                 add(self, base, start)
             }
-            Spot::KernelParam { offset: start, .. } => {
-                let base = self.context_u64(offset_of!(Context, param_base));
+            SymbolPlace::KernelParam { offset: start, .. } => {
+                let base = self.context_u64(offset_of!(BlockContext, param_base));
                 add(self, base, start)
             }
-            Spot::FunctionParam { position, .. } => {
+            SymbolPlace::FunctionParam { position, .. } => {
                 let base = self.argument(position);
                 add(self, base, 0)
             }
-            Spot::Function(index) => {
+            SymbolPlace::Function(index) => {
                 let handle = function_handle(index);
                 self.b.ins().iconst(types::I64, handle as i64)
             }
@@ -451,7 +453,7 @@ impl Lower<'_, '_> {
     pub(super) fn generic_base(&mut self, space: Space) -> Option<Value> {
         match space {
             Space::Shared | Space::SharedCta => {
-                Some(self.context_u64(offset_of!(Context, shared_base)))
+                Some(self.context_u64(offset_of!(BlockContext, shared_base)))
             }
             Space::Const | Space::Global | Space::Local => None,
             Space::Param | Space::ParamEntry | Space::ParamFunc => None,
@@ -462,9 +464,15 @@ impl Lower<'_, '_> {
     /// Whether a generic address lies in a window of the context.
     pub(super) fn lies_in(&mut self, address: Value, window: Window) -> Value {
         let (base, bytes) = match window {
-            Window::Shared => (offset_of!(Context, shared_base), offset_of!(Context, shared_bytes)),
-            Window::Local => (offset_of!(Context, local_base), offset_of!(Context, local_bytes)),
-            Window::Param => (offset_of!(Context, param_base), offset_of!(Context, param_bytes)),
+            Window::Shared => {
+                (offset_of!(BlockContext, shared_base), offset_of!(BlockContext, shared_bytes))
+            }
+            Window::Local => {
+                (offset_of!(BlockContext, local_base), offset_of!(BlockContext, local_bytes))
+            }
+            Window::Param => {
+                (offset_of!(BlockContext, param_base), offset_of!(BlockContext, param_bytes))
+            }
         };
         let start = self.context_u64(base);
         let mut length = self.context_u64(bytes);

@@ -7,8 +7,8 @@ use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use super::{Lower, Step, Unsupported, clif_type, int_type, memory::Window};
 use crate::{
     device::cpu::{
-        abi::{Context, RESERVED_SHARED_BYTES},
-        layout::Spot,
+        abi::{BlockContext, RESERVED_SHARED_BYTES},
+        layout::SymbolPlace,
     },
     ptx::{
         inst::Instruction,
@@ -70,7 +70,7 @@ impl Lower<'_, '_> {
             }
             let symbol = Symbol::Variable(index);
             let spot = self.spot(symbol);
-            let Some(Spot::Fixed { address: start, bytes, .. }) = spot else { continue };
+            let Some(SymbolPlace::Fixed { address: start, bytes, .. }) = spot else { continue };
             let offset = self.b.ins().iadd_imm_s(address, (start as i64).wrapping_neg());
             let cc = IntCC::UnsignedLessThan;
             let within = self.b.ins().icmp_imm_u(cc, offset, bytes as i64);
@@ -136,7 +136,7 @@ impl Lower<'_, '_> {
             Special::Scalar(scalar) => self.scalar(scalar),
             // As the headers of CUDA's cooperative groups read them (`driver_abi.h`): high half first.
             Special::Envreg(n @ (1 | 2)) => {
-                let workspace = self.context_u64(offset_of!(Context, workspace));
+                let workspace = self.context_u64(offset_of!(BlockContext, workspace));
                 let shift = if n == 1 { 32 } else { 0 };
                 let half = self.b.ins().ushr_imm_u(workspace, shift);
                 Ok(self.b.ins().ireduce(types::I32, half))
@@ -151,10 +151,10 @@ impl Lower<'_, '_> {
 
     fn grid(&mut self, grid: Grid, axis: Axis) -> Value {
         let field = match grid {
-            Grid::Tid => offset_of!(Context, tid),
-            Grid::Ntid => offset_of!(Context, ntid),
-            Grid::Ctaid | Grid::Clusterid => offset_of!(Context, ctaid),
-            Grid::Nctaid | Grid::Nclusterid => offset_of!(Context, nctaid),
+            Grid::Tid => offset_of!(BlockContext, tid),
+            Grid::Ntid => offset_of!(BlockContext, ntid),
+            Grid::Ctaid | Grid::Clusterid => offset_of!(BlockContext, ctaid),
+            Grid::Nctaid | Grid::Nclusterid => offset_of!(BlockContext, nctaid),
             Grid::ClusterCtaid => return self.b.ins().iconst(types::I32, 0),
             Grid::ClusterNctaid => return self.b.ins().iconst(types::I32, 1),
         };
@@ -186,7 +186,7 @@ impl Lower<'_, '_> {
         if self.is_kernel() {
             self.b.use_var(self.thread.index)
         } else {
-            self.thread_field(offset_of!(Context, thread))
+            self.thread_field(offset_of!(BlockContext, thread))
         }
     }
 
@@ -226,9 +226,11 @@ impl Lower<'_, '_> {
                 self.b.ins().ushr_imm_u(time, 32)
             }
             Scalar::TotalSmemSize | Scalar::AggrSmemSize => {
-                self.context_u32(offset_of!(Context, shared_bytes))
+                self.context_u32(offset_of!(BlockContext, shared_bytes))
             }
-            Scalar::DynamicSmemSize => self.context_u32(offset_of!(Context, dynamic_shared_bytes)),
+            Scalar::DynamicSmemSize => {
+                self.context_u32(offset_of!(BlockContext, dynamic_shared_bytes))
+            }
             Scalar::ReservedSmemOffsetBegin | Scalar::ReservedSmemOffset0 => {
                 self.reserved_shared(0)
             }
@@ -244,7 +246,7 @@ impl Lower<'_, '_> {
 
     /// An offset from the shared memory that is kept for the system.
     fn reserved_shared(&mut self, offset: u32) -> Value {
-        let base = self.context_u32(offset_of!(Context, reserved_shared));
+        let base = self.context_u32(offset_of!(BlockContext, reserved_shared));
         self.b.ins().iadd_imm_u(base, i64::from(offset))
     }
 

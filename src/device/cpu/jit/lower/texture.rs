@@ -7,7 +7,7 @@ use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, condcodes::IntC
 use super::{Lower, Step, Unsupported, clif_type};
 use crate::{
     device::cpu::{
-        abi::{Context, ImageCall},
+        abi::{BlockContext, ImageCall},
         jit::{images, kernel::SiteKind, place::Place},
         texture::{Fetch, Flat, SurfaceAccess, is_answered},
     },
@@ -19,9 +19,9 @@ use crate::{
     },
 };
 
-const AT: usize = offset_of!(Context, image) + offset_of!(ImageCall, at);
-const OFFSET: usize = offset_of!(Context, image) + offset_of!(ImageCall, offset);
-const DATA: usize = offset_of!(Context, image) + offset_of!(ImageCall, data);
+const AT: usize = offset_of!(BlockContext, image) + offset_of!(ImageCall, at);
+const OFFSET: usize = offset_of!(BlockContext, image) + offset_of!(ImageCall, offset);
+const DATA: usize = offset_of!(BlockContext, image) + offset_of!(ImageCall, data);
 
 /// How many coordinates count of those that an instruction of this shape has.
 fn coordinates(geometry: Geometry) -> Step<usize> {
@@ -204,12 +204,12 @@ impl Lower<'_, '_> {
         let [known, same, inside, otherwise] = [(); 4].map(|()| self.b.create_block());
         self.b.set_cold_block(otherwise);
         let index = self.b.ins().band_imm_u(handle, 0xffff_ffff);
-        let count = self.context_u64(offset_of!(Context, surface_count));
+        let count = self.context_u64(offset_of!(BlockContext, surface_count));
         let fine = self.b.ins().icmp(IntCC::UnsignedLessThan, index, count);
         self.b.ins().brif(fine, known, &[], otherwise, &[]);
 
         self.b.switch_to_block(known);
-        let table = self.context_u64(offset_of!(Context, surfaces));
+        let table = self.context_u64(offset_of!(BlockContext, surfaces));
         let start = self.b.ins().imul_imm_u(index, size_of::<Flat>() as i64);
         let flat = self.b.ins().iadd(table, start);
         let field = |lower: &mut Self, ty, at: usize| {

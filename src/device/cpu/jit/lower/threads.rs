@@ -9,7 +9,7 @@ use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 use super::{Lower, Schedule, clif_type, zero_of};
 use crate::{
     device::cpu::{
-        abi::{Context, STOPPED},
+        abi::{BlockContext, STOPPED},
         jit::place::Place,
     },
     ptx::{ast::Body, cfg::RegSet, operand::Reg},
@@ -57,7 +57,7 @@ pub(in crate::device::cpu::jit) struct Position {
 impl Lower<'_, '_> {
     /// Where thread `begin` lies in its block, as far as the kernel asks.
     pub(super) fn first_coordinates(&mut self, begin: Value) {
-        let sizes = [0, 4].map(|at| offset_of!(Context, ntid) + at);
+        let sizes = [0, 4].map(|at| offset_of!(BlockContext, ntid) + at);
         let variables = [self.thread.x, self.thread.y, self.thread.z];
         let mut rest = begin;
         for (axis, variable) in variables.into_iter().enumerate().take(self.plan.axes) {
@@ -75,11 +75,11 @@ impl Lower<'_, '_> {
     /// What each thread needs before its first or next instruction.
     pub(in crate::device::cpu::jit) fn enter_thread(&mut self) {
         let index = self.b.use_var(self.thread.index);
-        let base = self.context_u64(offset_of!(Context, local_base));
+        let base = self.context_u64(offset_of!(BlockContext, local_base));
         let local = if self.plan.schedule == Schedule::Free {
             self.frame_in_turn(base)
         } else {
-            let stride = self.context_u64(offset_of!(Context, local_stride));
+            let stride = self.context_u64(offset_of!(BlockContext, local_stride));
             let wide = self.b.ins().uextend(types::I64, index);
             let offset = self.b.ins().imul(wide, stride);
             self.b.ins().iadd(base, offset)
@@ -108,14 +108,14 @@ impl Lower<'_, '_> {
     fn publish_thread(&mut self, index: Value, local: Value) {
         let [x, y, z] = [self.thread.x, self.thread.y, self.thread.z].map(|v| self.b.use_var(v));
         for (value, at) in [(x, 0), (y, 4), (z, 8)] {
-            self.set_context(value, offset_of!(Context, tid) + at);
+            self.set_context(value, offset_of!(BlockContext, tid) + at);
         }
-        self.set_context(index, offset_of!(Context, thread));
+        self.set_context(index, offset_of!(BlockContext, thread));
         let top = self.b.ins().iadd_imm_u(local, self.source.frame.local_bytes as i64);
-        self.set_context(top, offset_of!(Context, local_top));
-        let bytes = self.context_u64(offset_of!(Context, local_bytes));
+        self.set_context(top, offset_of!(BlockContext, local_top));
+        let bytes = self.context_u64(offset_of!(BlockContext, local_bytes));
         let limit = self.b.ins().iadd(local, bytes);
-        self.set_context(limit, offset_of!(Context, local_limit));
+        self.set_context(limit, offset_of!(BlockContext, local_limit));
     }
 
     /// To the start, or to where the thread left off; threads that wait or have ended are passed over.
@@ -136,7 +136,7 @@ impl Lower<'_, '_> {
 
     /// The states of so many threads, from the one whose turn it is.
     pub(in crate::device::cpu::jit) fn state_place(&mut self, threads: usize) -> Place {
-        let states = self.context_u64(offset_of!(Context, states));
+        let states = self.context_u64(offset_of!(BlockContext, states));
         let address = self.element(states, 4);
         Place::new(address, 0, 4 * threads as u64)
     }
@@ -155,7 +155,7 @@ impl Lower<'_, '_> {
 
     /// Index and coordinates of the thread `by` further; whether that is at the end.
     pub(in crate::device::cpu::jit) fn advance(&mut self, by: i64, end: Value) -> Value {
-        let sizes = [0, 4].map(|at| offset_of!(Context, ntid) + at);
+        let sizes = [0, 4].map(|at| offset_of!(BlockContext, ntid) + at);
         let variables = [self.thread.x, self.thread.y, self.thread.z];
         let mut step = self.b.ins().iconst(types::I32, by);
         for (axis, variable) in variables.into_iter().enumerate().take(self.plan.axes) {
@@ -240,11 +240,11 @@ impl Lower<'_, '_> {
         self.b.switch_to_block(self.stop);
         let site = self.b.append_block_param(self.stop, types::I32);
         let address = self.b.append_block_param(self.stop, types::I64);
-        self.set_context(site, offset_of!(Context, fault_site));
-        self.set_context(address, offset_of!(Context, fault_address));
+        self.set_context(site, offset_of!(BlockContext, fault_site));
+        self.set_context(address, offset_of!(BlockContext, fault_address));
         if self.is_kernel() {
             let index = self.b.use_var(self.thread.index);
-            self.set_context(index, offset_of!(Context, thread));
+            self.set_context(index, offset_of!(BlockContext, thread));
         }
         let stopped = self.b.ins().iconst(types::I32, i64::from(STOPPED));
         self.b.ins().return_(&[stopped]);
