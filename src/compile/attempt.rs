@@ -11,6 +11,7 @@ use super::{
     limits::{MEMORY_VARIABLE, SECONDS_VARIABLE},
     request::Request,
     server::{Bounds, Ended, Lease, Problem, Token},
+    sources::Sources,
 };
 
 /// The number of NVRTC's error for too little memory.
@@ -35,6 +36,7 @@ pub(super) enum End {
 #[derive(Debug)]
 pub(super) struct Attempt<'a> {
     request: &'a Request,
+    toolchain: &'a Toolchain,
     job: Job,
     facts: Facts,
     lease: Lease,
@@ -49,18 +51,28 @@ impl<'a> Attempt<'a> {
     /// [`Error::Target`].
     pub(super) fn new(
         request: &'a Request,
-        toolchain: &Toolchain,
+        sources: &Sources,
+        toolchain: &'a Toolchain,
         facts: Facts,
         lease: Lease,
         limits: Limits,
         cancels: &'a [Cancel],
     ) -> Result<Self> {
-        let job = Job::of(request, toolchain, &facts)?;
+        let job = Job::of(request, sources, toolchain, &facts)?;
         let now = Instant::now();
         // A time that no clock can tell is as good as none.
         let until = now.checked_add(limits.time).unwrap_or(now + super::limits::FOREVER);
         let bounds = Bounds { until, memory_bytes: limits.memory_bytes, cancels };
-        Ok(Self { request, job, facts, lease, limits, bounds })
+        Ok(Self { request, toolchain, job, facts, lease, limits, bounds })
+    }
+
+    /// Goes on with other texts, in the time that is left.
+    ///
+    /// # Errors
+    /// [`Error::Target`].
+    pub(super) fn give(&mut self, sources: &Sources) -> Result<()> {
+        self.job = Job::of(self.request, sources, self.toolchain, &self.facts)?;
+        Ok(())
     }
 
     /// Whether headers can be precompiled.

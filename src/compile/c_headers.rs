@@ -25,7 +25,9 @@ const HEADERS: [(&str, &str, &str); 9] = [
     (
         "stdint",
         include_str!("c/stdint.h"),
-        "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t",
+        "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t int_least8_t int_least16_t \
+         int_least32_t int_least64_t uint_least8_t uint_least16_t uint_least32_t uint_least64_t int_fast8_t int_fast16_t \
+         int_fast32_t int_fast64_t uint_fast8_t uint_fast16_t uint_fast32_t uint_fast64_t intmax_t uintmax_t",
     ),
     ("stdio", "", "printf"),
     ("stdlib", "", "abs free labs llabs malloc"),
@@ -42,6 +44,11 @@ pub(super) static ALL: LazyLock<Vec<Header>> = LazyLock::new(|| {
     });
     both.map(|(name, text)| Header { name, text }).collect()
 });
+
+/// Whether one of them has this name.
+pub(super) fn has(name: &str) -> bool {
+    ALL.iter().any(|header| header.name == name)
+}
 
 /// Those of which `request` has none of its own, in memory or in one of its folders.
 pub(super) fn for_request(request: &Request) -> impl Iterator<Item = &Header> {

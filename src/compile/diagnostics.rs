@@ -33,8 +33,25 @@ const TOOL_SEVERITIES: [(&str, Severity); 5] = [
     ("note", Severity::Note),
 ];
 
-/// NVRTC's message for an unmarked function speaks of a flag and of a "JIT mode" that our user never met.
-const HOST_FUNCTION: &str = "A function without execution space annotations (__host__/__device__/__global__) is considered a host function";
+/// NVRTC's messages for what has no mark of the device, which speak of a flag and of a "JIT mode" that our user never
+/// met, and what is said instead.
+const UNMARKED: [(&str, &str); 2] = [
+    (
+        "A function without execution space annotations (__host__/__device__/__global__) is considered a host function",
+        "a function without __global__ or __device__ belongs to the host, and there is no host code \
+         here: write __device__ before it",
+    ),
+    (
+        "A namespace scope variable without memory space annotations",
+        "a variable without __device__ or __constant__ belongs to the host, and there is no host code here: write one \
+         of these before it",
+    ),
+];
+
+/// Whether a remark is about something without a mark of the device.
+pub(super) fn is_about_mark(remark: &Diagnostic) -> bool {
+    UNMARKED.iter().any(|(_, text)| remark.text.starts_with(text))
+}
 
 /// Every remark in `log`, about the file `name` with `lines` lines; at least one error where it `failed`.
 pub(super) fn parse(log: &str, name: &str, lines: usize, failed: bool) -> Vec<Diagnostic> {
@@ -159,10 +176,13 @@ impl Parser<'_> {
             Place::End => remark = remark.at(u32::try_from(self.lines).unwrap_or(u32::MAX), None),
             Place::WholeFile => (),
         }
-        if remark.text.starts_with(HOST_FUNCTION) {
-            "a function without __global__ or __device__ belongs to the host, and there is no host code \
-             here: write __device__ before it"
-                .clone_into(&mut remark.text);
+        if let Some((_, text)) = UNMARKED.iter().find(|(start, _)| remark.text.starts_with(start)) {
+            (*text).clone_into(&mut remark.text);
+        }
+        if remark.text.starts_with("expected an expression") && body.is_compound_literal() {
+            remark
+                .text
+                .push_str("; a compound literal, `(T){a, b}`, is C's: in C++ it is `T{a, b}`");
         }
         for line in &body.text {
             remark.text.push('\n');
@@ -248,6 +268,13 @@ impl<'a> Body<'a> {
             }
         }
         body
+    }
+
+    /// Whether the caret is at the brace of `(T){`.
+    fn is_compound_literal(&self) -> bool {
+        let at = self.caret.and_then(|caret| caret.find('^'));
+        let line = at.and_then(|at| self.source?.split_at_checked(at));
+        line.is_some_and(|(before, from)| before.trim_end().ends_with(')') && from.starts_with('{'))
     }
 
     /// The caret's column in characters from 1; the compiler counts bytes.

@@ -15,12 +15,13 @@ use super::discovery::{Stamp, Toolchain};
 use super::includes::{self, Input, Inputs};
 use super::precompiled::Domain;
 use super::request::Request;
+use super::sources::Sources;
 use super::{Compiled, c_headers};
 use crate::diagnostic::Diagnostic;
 
 /// Changes with everything that makes old entries wrong: the layout of a file, the options always passed, how
 /// PTX and log are worked on after the compiler.
-const MAGIC: [u8; 8] = *b"WARPTX\0\x01";
+const MAGIC: [u8; 8] = *b"WARPTX\0\x02";
 
 /// What an option starts with that comes long after the headers were read.
 const OPTIMISER: &str = "--Ofast-compile";
@@ -46,12 +47,18 @@ pub(super) struct Identity {
 impl Identity {
     /// Of `request` as compiled by `toolchain`; `None` where what it reads cannot be told.
     pub(super) fn of(request: &Request, toolchain: &Toolchain) -> Option<Self> {
-        let inputs = includes::scan(request, toolchain).inputs?;
-        Some(Self::with_inputs(request, toolchain, &inputs))
+        let scan = includes::scan(request, toolchain);
+        let sources = Sources::of(request, &scan, toolchain);
+        Some(Self::with_inputs(request, toolchain, scan.inputs.as_ref()?, &sources))
     }
 
-    /// [`of`](Self::of) a request that reads `inputs`.
-    pub(super) fn with_inputs(request: &Request, toolchain: &Toolchain, inputs: &Inputs) -> Self {
+    /// [`of`](Self::of) a request that reads `inputs`, of which `sources` are for the compiler.
+    pub(super) fn with_inputs(
+        request: &Request,
+        toolchain: &Toolchain,
+        inputs: &Inputs,
+        sources: &Sources,
+    ) -> Self {
         let mut hash = KeyHash(Sha256::new());
         hash.bytes(&MAGIC);
         hash.bytes(&request.target.number().to_le_bytes());
@@ -71,6 +78,7 @@ impl Identity {
             }
             Input::Toolkit(stamp) => hash.stamp(stamp),
         });
+        hash.bytes(sources.library().as_bytes());
         let mut of_headers = hash.clone();
         let options: Vec<_> =
             request.options.iter().filter(|o| !o.starts_with(OPTIMISER)).collect();

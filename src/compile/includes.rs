@@ -11,15 +11,18 @@
 //! Files in the toolchain's own folders are told apart by path, length and time and not opened: they change
 //! only with the toolkit.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use super::budget::{Budget, MOST_MENTIONS};
+use super::c_headers;
 use super::discovery::{Stamp, Toolchain};
+use super::host_headers;
 use super::mentions::{Mention, Mentions};
 use super::reach::{Reach, is_below};
 use super::request::{PRELUDE_NAME, Request};
@@ -43,9 +46,47 @@ pub(super) struct Inputs {
     pub none_asked_for: bool,
 }
 
+/// A file of the user's that a request includes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Included {
+    /// As the first `#include` names it.
+    pub name: String,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What stands in it.
+    pub text: Arc<str>,
+}
+
+/// A file that a request includes and that is nowhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Missing {
+    /// As the `#include` names it.
+    pub name: String,
+    /// The file that asks for it.
+    pub file: String,
+    /// Where in that file.
+    pub line: u32,
+}
+
+impl Missing {
+    /// What there is to say about it.
+    pub(super) fn remark(&self) -> Diagnostic {
+        let text = format!("cannot open source file \"{}\" either", self.name);
+        Diagnostic::error(&self.file, text).at(self.line, None)
+    }
+}
+
 /// What was found out about the files of a request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Scan {
+    /// The user's files, each once for each name.
+    pub included: Vec<Included>,
+    /// Whether one name means several files, included from different folders.
+    pub is_ambiguous: bool,
+    /// What is asked for and is nowhere, each once.
+    pub missing: Vec<Missing>,
+    /// Headers of the host that are asked for and of which the user has none.
+    pub of_host: BTreeSet<String>,
     /// `None` where it cannot be told.
     pub inputs: Option<Inputs>,
     /// Includes that are not to come to the compiler: of what is no file, or lies where the request may not reach.
@@ -74,6 +115,11 @@ pub(super) fn scan(request: &Request, toolchain: &Toolchain) -> Scan {
         untrusted: Vec::new(),
         budget: Budget::new(),
         pending: VecDeque::new(),
+        texts: BTreeMap::new(),
+        included: Vec::new(),
+        is_ambiguous: false,
+        missing: Vec::new(),
+        of_host: BTreeSet::new(),
     };
     let own_dir = parent(Path::new(&request.name));
     for file in options.files {
@@ -90,8 +136,26 @@ pub(super) fn scan(request: &Request, toolchain: &Toolchain) -> Scan {
         scanner.text(header.text.as_bytes(), &[&header_dir, &own_dir], &header.name);
     }
     scanner.follow_files();
-    let Scanner { inputs, is_told, refused, untrusted, .. } = scanner;
-    Scan { inputs: is_told.then_some(inputs), refused, untrusted }
+    let Scanner {
+        inputs,
+        is_told,
+        refused,
+        untrusted,
+        included,
+        is_ambiguous,
+        missing,
+        of_host,
+        ..
+    } = scanner;
+    Scan {
+        inputs: is_told.then_some(inputs),
+        refused,
+        untrusted,
+        included,
+        is_ambiguous,
+        missing,
+        of_host,
+    }
 }
 
 /// The folders that `request` names: its source's own, those for `#include`, and those of its options.
@@ -154,6 +218,12 @@ struct Scanner<'a> {
     budget: Budget,
     /// Files whose own includes are still to be followed, with their texts.
     pending: VecDeque<(PathBuf, Vec<u8>)>,
+    /// The texts of the user's files.
+    texts: BTreeMap<PathBuf, Arc<str>>,
+    included: Vec<Included>,
+    is_ambiguous: bool,
+    missing: Vec<Missing>,
+    of_host: BTreeSet<String>,
 }
 
 /// As many are told of one kind; nobody reads more.
@@ -205,9 +275,45 @@ impl Scanner<'_> {
         self.inputs.none_asked_for = false;
         let places = own_dirs.iter().chain(&self.dirs);
         let files: Vec<PathBuf> = places.map(|dir| dir.join(name)).collect();
+        let first = files.iter().find(|file| file.is_file()).cloned();
+        let is_users = first.as_ref().is_some_and(|file| !self.is_toolkit(file));
+        if host_headers::is_one(name) && !is_users && !self.is_in_memory(name) {
+            self.of_host.insert(name.to_owned());
+            return;
+        }
         for file in files {
             self.file(file, name, at);
         }
+        match first {
+            Some(path) => self.take(name, path),
+            None => self.miss(name, at),
+        }
+    }
+
+    /// Says that there is no file of this name.
+    fn miss(&mut self, name: &str, (file, line): At<'_>) {
+        let is_known = self.missing.iter().any(|missing| missing.name == name);
+        let is_there = self.is_in_memory(name) || c_headers::has(name);
+        if !is_known && !is_there && self.missing.len() < MOST_TOLD {
+            self.missing.push(Missing { name: name.to_owned(), file: file.to_owned(), line });
+        }
+    }
+
+    /// Keeps the text of the file that the compiler finds first under a name.
+    fn take(&mut self, name: &str, path: PathBuf) {
+        let Some(text) = self.texts.get(&path).filter(|_| !self.is_in_memory(name)) else { return };
+        match self.included.iter().find(|included| included.name == name) {
+            Some(known) => self.is_ambiguous |= known.path != path,
+            None => {
+                let (name, text) = (name.to_owned(), text.clone());
+                self.included.push(Included { name, path, text });
+            }
+        }
+    }
+
+    /// Whether the request has a header of this name, which comes before all files.
+    fn is_in_memory(&self, name: &str) -> bool {
+        self.request.headers.iter().any(|header| header.name == name)
     }
 
     fn file(&mut self, file: PathBuf, name: &str, at: At<'_>) {
@@ -215,8 +321,7 @@ impl Scanner<'_> {
         if about.is_dir() {
             return;
         }
-        // A header in memory comes before all files of its name.
-        let in_memory = self.request.headers.iter().any(|header| header.name == name);
+        let in_memory = self.is_in_memory(name);
         if !in_memory && !self.may_include(&file, name, at) {
             return;
         }
@@ -230,6 +335,7 @@ impl Scanner<'_> {
         match self.budget.read(&file) {
             Ok(text) => {
                 self.inputs.files.push(Input::Content(file.clone(), Sha256::digest(&text).into()));
+                self.texts.insert(file.clone(), String::from_utf8_lossy(&text).into());
                 self.pending.push_back((file, text));
             }
             Err(_) if in_memory => {}

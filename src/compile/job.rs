@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::{
     Compiled, Error, Outcome, Result, c_headers, diagnostics,
     discovery::Toolchain,
+    library,
     request::{PRELUDE_NAME, Request, Target},
+    sources::Sources,
 };
 
 /// The first version that precompiles headers.
@@ -98,21 +100,27 @@ impl Job {
     ///
     /// # Errors
     /// [`Error::Target`].
-    pub(super) fn of(request: &Request, toolchain: &Toolchain, facts: &Facts) -> Result<Self> {
+    pub(super) fn of(
+        request: &Request,
+        sources: &Sources,
+        toolchain: &Toolchain,
+        facts: &Facts,
+    ) -> Result<Self> {
         let mut headers: Vec<(String, String)> = request
             .headers
             .iter()
             .chain(c_headers::for_request(request))
             .map(|header| (header.name.clone(), header.text.clone()))
+            .chain(sources.headers())
             .collect();
         if !request.prelude.is_empty() {
             headers.push((PRELUDE_NAME.to_owned(), request.prelude.clone()));
         }
         Ok(Self {
             name: request.name.clone(),
-            source: request.text().to_owned(),
+            source: sources.source(),
             headers,
-            options: options(request, toolchain, facts.architecture(request.target)?),
+            options: options(request, sources, toolchain, facts.architecture(request.target)?),
             name_expressions: request.name_expressions.clone(),
             directory: bytes(&std::env::current_dir().unwrap_or_default()),
         })
@@ -167,7 +175,12 @@ impl Job {
 }
 
 /// The compiler's arguments.
-fn options(request: &Request, toolchain: &Toolchain, architecture: u32) -> Vec<Vec<u8>> {
+fn options(
+    request: &Request,
+    sources: &Sources,
+    toolchain: &Toolchain,
+    architecture: u32,
+) -> Vec<Vec<u8>> {
     let mut options = vec![format!("--gpu-architecture=compute_{architecture}").into_bytes()];
     let mut add = |option: &str| options.push(option.as_bytes().to_owned());
     // A build for debuggers has the lines anyway, and NVRTC complains of both.
@@ -180,8 +193,12 @@ fn options(request: &Request, toolchain: &Toolchain, architecture: u32) -> Vec<V
     if !request.options.iter().any(names_standard) {
         add("--std=c++17");
     }
+    add(&format!("--pre-include={}", library::NAME));
     if !request.prelude.is_empty() {
         add(&format!("--pre-include={PRELUDE_NAME}"));
+    }
+    if sources.is_for_device() {
+        add("-default-device");
     }
     request.options.iter().for_each(|option| add(option));
     let folders = request.include_dirs.iter().chain(&toolchain.include_dirs);

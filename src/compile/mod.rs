@@ -1,7 +1,7 @@
 //! Turns CUDA C++ into PTX with NVRTC.
 //!
 //! Enters: CUDA C++, the headers and folders that it may include, a target. Leaves: PTX, lowered names of kernels,
-//! diagnostics. Must not know: `cuda`, `scene`, `ptx`, `device`.
+//! diagnostics. Must not know: `scene`, `ptx`, `device`.
 //!
 //! What a [`Request`] leads to is PTX, or [`Diagnostic`]s with file, line and column. NVRTC is found and loaded at run
 //! time, never linked; a [`Cache`] answers what was compiled before without loading it at all. No CUDA driver is
@@ -18,8 +18,10 @@ mod diagnostics;
 mod discovery;
 mod disk;
 mod entry;
+mod host_headers;
 mod includes;
 mod job;
+mod library;
 mod limits;
 mod mentions;
 mod nvrtc;
@@ -29,6 +31,7 @@ mod recent;
 mod request;
 mod seed;
 mod server;
+mod sources;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,6 +56,7 @@ use entry::{Entry, Identity};
 use job::Facts;
 use precompiled::Precompiled;
 use server::{Lease, Problem};
+use sources::Sources;
 
 /// What stops a compilation that the user's source has no part in.
 ///
@@ -392,19 +396,22 @@ impl Compiler {
             let (diagnostics, untrusted) = (scan.refused, scan.untrusted);
             return Ok(Outcome::Rejected { diagnostics, log: String::new(), untrusted });
         }
-        let identity = scan.inputs.map(|inputs| Identity::with_inputs(request, &located, &inputs));
+        let sources = Sources::of(request, &scan, &located);
+        let inputs = scan.inputs.as_ref();
+        let identity =
+            inputs.map(|inputs| Identity::with_inputs(request, &located, inputs, &sources));
         if let Some(hit) = self.look_up(request, &located, identity) {
             return Ok(hit);
         }
         // Loading may move on to another library than the one located, so both come from one call.
         let (toolchain, facts, lease) = self.load(identity)?;
         if toolchain == located {
-            return self.compile_anew(request, &toolchain, facts, lease, identity);
+            return self.compile_anew(request, sources, &toolchain, facts, lease, identity);
         }
         let identity = Identity::of(request, &toolchain);
         match self.look_up(request, &toolchain, identity) {
             Some(hit) => Ok(hit),
-            None => self.compile_anew(request, &toolchain, facts, lease, identity),
+            None => self.compile_anew(request, sources, &toolchain, facts, lease, identity),
         }
     }
 
@@ -426,13 +433,15 @@ impl Compiler {
     fn compile_anew(
         &self,
         request: &Request,
+        mut sources: Sources,
         toolchain: &Arc<Toolchain>,
         facts: Facts,
         lease: Lease,
         identity: Option<Identity>,
     ) -> Result<Outcome> {
+        let (limits, cancels) = (self.limits, &self.cancels);
         let mut attempt =
-            Attempt::new(request, toolchain, facts, lease, self.limits, &self.cancels)?;
+            Attempt::new(request, &sources, toolchain, facts, lease, limits, cancels)?;
         let slow = identity.filter(|identity| !identity.is_self_contained && attempt.precompiles());
         let end = match slow {
             Some(identity) => {
@@ -442,7 +451,14 @@ impl Compiler {
             }
             None => attempt.run(None)?,
         };
-        let outcome = attempt.outcome(end)?;
+        let first = attempt.outcome(end)?;
+        let outcome = sources.settle(first, |sources| {
+            attempt.give(sources)?;
+            // What was precompiled has the declarations that went.
+            let end = attempt.run(None)?;
+            attempt.outcome(end)
+        })?;
+        let outcome = sources.explain(outcome);
         if let (Outcome::Compiled(compiled), Some(identity)) = (&outcome, identity) {
             // A header may have been saved while the compiler was reading it: such a result has no key.
             let now = Identity::of(request, toolchain);

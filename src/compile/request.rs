@@ -93,8 +93,13 @@ impl fmt::Display for Target {
 ///
 /// Beside what stands here, the compiler always passes `-lineinfo`, the include folders that came with
 /// NVRTC (last), headers of C such as `<stdio.h>` where the request has none of their names, and `--std=c++17` (nvcc's
-/// default) unless `options` name another standard. It does not pass `-default-device`: a file that compiles here is to
-/// compile with nvcc too. The folder of `name` is searched for `#include "..."`, as compilers do.
+/// default) unless `options` name another standard. The folder of `name` is searched for `#include "..."`, as compilers
+/// do.
+///
+/// The source may be a file for nvcc, with host code. Functions and variables without `__device__` and the like are
+/// left out, in the headers beside it, too. Headers of the host are empty. Types and constants that do not compile are left
+/// out where no kernel needs them, with a note. What nvcc includes by itself is there (`uint`, `int64_t`, `INFINITY`,
+/// `M_PI`, ...); so is what kernels name of `std::`, as far as libcu++ has it, and of `cub::` for blocks and warps.
 ///
 /// ```
 /// use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};

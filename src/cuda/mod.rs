@@ -11,6 +11,7 @@
 
 mod ctype;
 mod header;
+pub(crate) mod host;
 pub(crate) mod lexer;
 mod position;
 mod signature;

@@ -230,13 +230,19 @@ impl Manifest {
     /// The constants, each with the line, from 1, of what is compiled before the source that declares it: a mistake
     /// that the compiler finds there is one of the manifest.
     pub fn lines_of_prelude(&self) -> impl Iterator<Item = (u32, &Constant)> {
-        // The first line is `WARPAINT`'s.
-        (2..).zip(&self.constants)
+        // Before them come `WARPAINT`'s line and one for each of them.
+        let first =
+            u32::try_from(self.constants.len()).map_or(u32::MAX, |count| count.saturating_add(2));
+        (first..).zip(&self.constants)
     }
 
     /// What is compiled before the source: `WARPAINT` so that a file can tell, and the constants, a line each.
     pub(super) fn prelude(&self) -> String {
         let mut text = String::from("#define WARPAINT 1\n");
+        // What the manifest names comes before a macro of that name, as `M_PI`.
+        for Constant { name, .. } in &self.constants {
+            text.push_str(&format!("#undef {name}\n"));
+        }
         for Constant { name, value, .. } in &self.constants {
             let (ctype, value) = match *value {
                 Number::Int(i64::MIN) => ("long long", "(-9223372036854775807LL - 1)".into()),

@@ -1,5 +1,6 @@
 //! The compiler with the real NVRTC.
 
+mod foreign;
 mod limits;
 #[cfg(target_os = "linux")]
 mod process;

@@ -341,7 +341,7 @@ fn calls_of_the_host_are_under_the_limit_of_a_step() {
     }
 }
 
-/// Points so large that any OpenGL draws them for longer than the limit, and so few that their statistics do not take it.
+/// Points so large that any OpenGL draws them for longer than the limit, and so few that their statistics take less.
 #[test]
 fn drawing_is_under_the_limit_of_a_step() {
     let place = Workplace::new();

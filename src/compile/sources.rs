@@ -1,0 +1,309 @@
+//! What NVRTC is given of a request's files: what is for the device.
+//!
+//! nvcc takes files with host code in them, and so does this compiler: what [`HostCode`] finds in the source, and in
+//! the headers beside it, becomes blank. Types and constants without a mark may be for both, and often name what only
+//! the host has. They stay until the compiler complains of one: then it goes, too, and the rest is compiled again.
+//! That is right where no kernel needs it; where one does, the first complaint is what is told.
+
+use std::{collections::BTreeSet, ops::Range, path::PathBuf, sync::Arc};
+
+use super::{
+    Outcome, Result, diagnostics,
+    discovery::Toolchain,
+    host_headers,
+    includes::{Missing, Scan},
+    library,
+    request::Request,
+};
+use crate::{
+    cuda::{
+        Lines,
+        host::{HostCode, Marks, without},
+        lexer,
+    },
+    diagnostic::{Diagnostic, Severity},
+};
+
+/// So often a source is compiled again with less of it.
+const MOST_ROUNDS: usize = 8;
+
+/// The source of a request and the headers beside it.
+#[derive(Clone, Debug)]
+pub(super) struct Sources {
+    /// The source first.
+    files: Vec<SourceFile>,
+    /// The headers of the host that it includes.
+    of_host: BTreeSet<String>,
+    missing: Vec<Missing>,
+    /// What the kernels have without an `#include`.
+    library: String,
+    /// Whether what has no mark is for the device.
+    is_for_device: bool,
+}
+
+/// A file with what is known of it.
+#[derive(Clone, Debug)]
+struct SourceFile {
+    /// As the request or an `#include` names it.
+    name: String,
+    /// Where a header lies.
+    path: Option<PathBuf>,
+    text: Arc<str>,
+    host: HostCode,
+    /// Which of the open declarations went.
+    dropped: BTreeSet<usize>,
+}
+
+impl Sources {
+    /// Of `request`, whose files `scan` has found.
+    pub(super) fn of(request: &Request, scan: &Scan, toolchain: &Toolchain) -> Self {
+        let mut marks = Marks::default();
+        scan.included.iter().for_each(|file| marks.read(&file.text));
+        marks.read(request.text());
+        let source = SourceFile::new(request.name.clone(), None, request.text().into(), &marks);
+        // Under one name there can be one text.
+        let included = if scan.is_ambiguous { &[][..] } else { &scan.included };
+        let headers = included.iter().map(|file| {
+            let (path, text) = (Some(file.path.clone()), file.text.clone());
+            SourceFile::new(file.name.clone(), path, text, &marks)
+        });
+        let files: Vec<SourceFile> = [source].into_iter().chain(headers).collect();
+        let texts: Vec<String> = files.iter().map(SourceFile::for_device).collect();
+        let library = library::text(&texts, toolchain);
+        Self {
+            files,
+            of_host: scan.of_host.clone(),
+            missing: scan.missing.clone(),
+            library,
+            is_for_device: false,
+        }
+    }
+
+    /// What is compiled before all else.
+    pub(super) fn library(&self) -> &str {
+        &self.library
+    }
+
+    /// The source as the compiler gets it.
+    pub(super) fn source(&self) -> String {
+        self.files.first().map_or_else(String::new, SourceFile::for_device)
+    }
+
+    /// Names and texts of the headers that the compiler gets with the source. Where one beside the source is not as it
+    /// lies on the disk, all of these are among them: what one of them includes is looked for under its name alone.
+    pub(super) fn headers(&self) -> impl Iterator<Item = (String, String)> {
+        let of_host = self.of_host.iter();
+        let of_host = of_host.map(|name| (name.clone(), host_headers::text(name).to_owned()));
+        let library = (library::NAME.to_owned(), self.library.clone());
+        let beside = self.beside().iter().map(|file| (file.name.clone(), file.for_device()));
+        beside.chain(of_host).chain([library])
+    }
+
+    /// The headers beside the source that the compiler gets with it.
+    fn beside(&self) -> &[SourceFile] {
+        let beside = self.files.get(1..).unwrap_or_default();
+        if beside.iter().any(SourceFile::is_changed) { beside } else { &[] }
+    }
+
+    /// Compiles with less and less until nothing that may go is complained of; what came of it.
+    ///
+    /// # Errors
+    /// Those of `compile`.
+    pub(super) fn settle(
+        &mut self,
+        first: Outcome,
+        mut compile: impl FnMut(&Self) -> Result<Outcome>,
+    ) -> Result<Outcome> {
+        let Outcome::Rejected { diagnostics, .. } = &first else { return Ok(first) };
+        let Some(mut left_out) = self.change(diagnostics) else { return Ok(first) };
+        for _ in 0..MOST_ROUNDS {
+            match compile(self)? {
+                Outcome::Compiled(mut compiled) => {
+                    compiled.diagnostics.extend(left_out);
+                    return Ok(Outcome::Compiled(compiled));
+                }
+                Outcome::Rejected { diagnostics, log, untrusted } => {
+                    let Some(more) = self.change(&diagnostics) else {
+                        let is_missed = diagnostics.iter().any(|remark| self.is_dropped(remark));
+                        let last = Outcome::Rejected { diagnostics, log, untrusted };
+                        return Ok(if is_missed { first } else { last });
+                    };
+                    left_out.extend(more);
+                }
+            }
+        }
+        Ok(first)
+    }
+
+    /// Changes what is compiled by what the compiler says of it: notes about what is left out, or `None` where nothing
+    /// can be changed.
+    fn change(&mut self, remarks: &[Diagnostic]) -> Option<Vec<Diagnostic>> {
+        if !self.is_for_device && remarks.iter().any(diagnostics::is_about_mark) {
+            self.is_for_device = true;
+            return Some(Vec::new());
+        }
+        Some(self.drop_declarations(remarks)).filter(|notes| !notes.is_empty())
+    }
+
+    /// Whether the compiler is to take for the device what has no mark: constants that need code to be evaluated, and
+    /// `constexpr` functions, which both have.
+    pub(super) fn is_for_device(&self) -> bool {
+        self.is_for_device
+    }
+
+    /// Drops the declarations that the errors of `remarks` are about, where they may go; a note about each.
+    fn drop_declarations(&mut self, remarks: &[Diagnostic]) -> Vec<Diagnostic> {
+        let mut notes = Vec::new();
+        for remark in remarks.iter().filter(|remark| remark.severity >= Severity::Error) {
+            let Some(line) = remark.line else { continue };
+            let mut files = self.files.iter_mut().filter(|file| file.is(&remark.file));
+            if files.any(|file| file.drop_declaration(line, remark.column)) {
+                let text = format!(
+                    "left out, since the device has no use for it as it is: {}",
+                    remark.text
+                );
+                notes.push(Diagnostic { text, ..remark.clone() }.with_severity(Severity::Note));
+            }
+        }
+        notes
+    }
+
+    /// Whether an error names what is not there because its declaration went.
+    fn is_dropped(&self, remark: &Diagnostic) -> bool {
+        let names: Vec<&str> = quoted(&remark.text).collect();
+        remark.severity >= Severity::Error
+            && self.files.iter().flat_map(SourceFile::dropped).any(|declaration| {
+                let words = lexer::words(declaration);
+                names.iter().any(|name| words.contains(name))
+            })
+    }
+
+    /// The outcome in words of the user's files: under their names, with what is missing, and whose functions they are
+    /// that the device has not.
+    pub(super) fn explain(&self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::Compiled(mut compiled) => {
+                compiled.diagnostics.iter_mut().for_each(|remark| self.name_file(remark));
+                Outcome::Compiled(compiled)
+            }
+            Outcome::Rejected { mut diagnostics, log, untrusted } => {
+                for remark in &mut diagnostics {
+                    self.name_file(remark);
+                    let about =
+                        quoted(&remark.text).find_map(|name| self.about_host_function(name));
+                    if let Some(about) = about {
+                        remark.text = format!("{}\n{about}", remark.text);
+                    }
+                }
+                let cannot_open =
+                    |remark: &Diagnostic| remark.text.starts_with("cannot open source file");
+                if diagnostics.iter().any(cannot_open) {
+                    let others = self.missing.iter().filter(|missing| {
+                        let is_it = |remark: &Diagnostic| {
+                            quoted(&remark.text).any(|name| name == missing.name)
+                        };
+                        !diagnostics.iter().any(is_it)
+                    });
+                    let others: Vec<Diagnostic> = others.map(Missing::remark).collect();
+                    diagnostics.extend(others);
+                }
+                Outcome::Rejected { diagnostics, log, untrusted }
+            }
+        }
+    }
+
+    /// Gives a remark the name of the file on the disk.
+    fn name_file(&self, remark: &mut Diagnostic) {
+        let file = self.beside().iter().find(|file| file.is(&remark.file));
+        if let Some(path) = file.and_then(|file| file.path.as_ref()) {
+            remark.file = path.display().to_string();
+        }
+    }
+
+    /// What to say of `name`, which the compiler does not know, where it is a function of the host.
+    fn about_host_function(&self, name: &str) -> Option<String> {
+        let is_there = self.files.iter().any(|file| file.host.functions.contains(name));
+        is_there.then(|| {
+            format!(
+                "`{name}` is a function of the host; with __device__ before it kernels have it, too"
+            )
+        })
+    }
+}
+
+/// The name of the macro that a declaration is a use of.
+fn macro_name(declaration: &str) -> Option<&str> {
+    let (name, rest) = declaration.split_once('(')?;
+    let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (is_name && rest.trim_end().ends_with([')', ';'])).then_some(name)
+}
+
+/// What a remark names in quotes.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('"').skip(1).step_by(2)
+}
+
+impl SourceFile {
+    fn new(name: String, path: Option<PathBuf>, text: Arc<str>, marks: &Marks) -> Self {
+        let host = HostCode::of(&text, marks);
+        Self { name, path, text, host, dropped: BTreeSet::new() }
+    }
+
+    /// The declarations that went.
+    fn dropped(&self) -> impl Iterator<Item = &str> {
+        let parts = self.dropped.iter().filter_map(|index| self.host.open.get(*index));
+        parts.map(|part| &self.text[part.clone()])
+    }
+
+    fn is_changed(&self) -> bool {
+        !self.host.parts.is_empty() || !self.dropped.is_empty()
+    }
+
+    /// Whether the compiler calls it `name`.
+    fn is(&self, name: &str) -> bool {
+        self.name == name || self.path.as_ref().is_some_and(|path| path.as_os_str() == name)
+    }
+
+    /// What of it is for the device.
+    fn for_device(&self) -> String {
+        let dropped = self.dropped.iter().filter_map(|index| self.host.open.get(*index));
+        let mut parts: Vec<Range<usize>> = self.host.parts.iter().chain(dropped).cloned().collect();
+        parts.sort_unstable_by_key(|part| (part.start, part.end));
+        // What lies in a declaration that goes has gone with it.
+        let mut end = 0;
+        parts.retain(|part| {
+            let is_outside = part.end > end;
+            end = end.max(part.end);
+            is_outside
+        });
+        without(&self.text, &parts)
+    }
+
+    /// Drops the smallest declaration at a place that may go and is still there.
+    fn drop_declaration(&mut self, line: u32, column: Option<u32>) -> bool {
+        let lines = Lines::new(&self.text);
+        let is_at = |part: &Range<usize>| {
+            let (first, last) = (lines.position(part.start), lines.position(part.end));
+            match column {
+                Some(column) if first.line == last.line => {
+                    line == first.line && (first.column..=last.column).contains(&column)
+                }
+                Some(_) | None => (first.line..=last.line).contains(&line),
+            }
+        };
+        let open = self.host.open.iter().enumerate();
+        let there = open.filter(|(index, part)| !self.dropped.contains(index) && is_at(part));
+        match there.min_by_key(|(_, part)| part.len()) {
+            Some((index, part)) => {
+                let name = macro_name(&self.text[part.clone()]);
+                let like_it = self.host.open.iter().enumerate().filter(|(_, part)| {
+                    name.is_some() && macro_name(&self.text[(*part).clone()]) == name
+                });
+                // What one use of a macro does, others do, too.
+                self.dropped.extend(like_it.map(|(index, _)| index).chain([index]));
+                true
+            }
+            None => false,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What of a source is for the host alone.
+//!
+//! nvcc compiles a `.cu` file twice, and gives the functions without `__device__` or `__global__` to the host's
+//! compiler. NVRTC compiles for the device only, and has neither the host's library nor its headers. So these functions
+//! are found here, with the variables that no kernel can name; a compilation leaves them out.
+//!
+//! This is no parser of C++: it knows where declarations begin and end, in namespaces and classes, and which words and
+//! macros mark what is for the device. What it does not understand it leaves in. It looks at each token a few times, so
+//! that it takes a time in proportion to the text's length.
+
+mod brackets;
+mod declarations;
+
+use std::{collections::BTreeSet, ops::Range};
+
+use self::{
+    brackets::Brackets,
+    declarations::{Declaration, Reader},
+};
+use super::lexer::{self, Kind, Token};
+
+/// The words that mark what is for the device.
+const MARKS: [&str; 5] = ["__global__", "__device__", "__constant__", "__managed__", "__shared__"];
+
+/// So many tokens are looked at; nothing behind them is left out.
+const MOST_TOKENS: usize = 1 << 24;
+
+/// The words that mark what is for the device, those of CUDA and macros that stand for them, and other macros.
+#[derive(Clone, Debug)]
+pub(crate) struct Marks {
+    words: BTreeSet<String>,
+    /// Macros with arguments in whose definition there is no mark.
+    plain_macros: BTreeSet<String>,
+}
+
+impl Default for Marks {
+    fn default() -> Self {
+        Self { words: MARKS.map(str::to_owned).into(), plain_macros: BTreeSet::new() }
+    }
+}
+
+impl Marks {
+    /// Adds the macros of `text` in whose definition a mark stands.
+    pub(crate) fn read(&mut self, text: &str) {
+        let directives = lexer::lex(text).filter(|token| token.kind == Kind::Directive);
+        for directive in directives {
+            let Some(definition) = definition(directive.text) else { continue };
+            let code: Vec<Token<'_>> = lexer::code(definition).collect();
+            let Some((name, rest)) = code.split_first() else { continue };
+            let behind_name = name.offset + name.text.len();
+            let takes_arguments =
+                rest.first().is_some_and(|next| next.text == "(" && next.offset == behind_name);
+            if rest.iter().any(|token| self.has(token.text)) {
+                self.plain_macros.remove(name.text);
+                self.words.insert(name.text.to_owned());
+            } else if takes_arguments && !self.has(name.text) {
+                self.plain_macros.insert(name.text.to_owned());
+            }
+        }
+    }
+
+    fn is_plain_macro(&self, word: &str) -> bool {
+        self.plain_macros.contains(word)
+    }
+
+    fn has(&self, word: &str) -> bool {
+        self.words.contains(word)
+    }
+}
+
+/// What stands behind the `define` of a directive.
+fn definition(directive: &str) -> Option<&str> {
+    let rest = directive.trim_start().strip_prefix('#')?.trim_start();
+    rest.strip_prefix("define").filter(|rest| rest.starts_with([' ', '\t']))
+}
+
+/// What of a text is for the host alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HostCode {
+    /// Where it stands, in bytes, in the text's order.
+    pub(crate) parts: Vec<Range<usize>>,
+    /// The names of its functions.
+    pub(crate) functions: BTreeSet<String>,
+    /// Declarations that may be for both: types, constants, templates without a mark. A kernel may need them.
+    pub(crate) open: Vec<Range<usize>>,
+}
+
+impl HostCode {
+    /// Of `text`, where `marks` say what is for the device.
+    pub(crate) fn of(text: &str, marks: &Marks) -> Self {
+        let tokens: Vec<Token<'_>> = lexer::lex(text)
+            .filter(|token| !matches!(token.kind, Kind::Blank | Kind::Comment | Kind::Disabled))
+            .take(MOST_TOKENS)
+            .collect();
+        let brackets = Brackets::new(&tokens);
+        let code: Vec<Token<'_>> =
+            tokens.into_iter().filter(|token| token.kind != Kind::Directive).collect();
+        let mut reader = Reader::new(&code, &brackets, marks);
+        reader.declarations(0..code.len(), false);
+        let is_of_device = |name: &str| reader.of_device.contains(name);
+        let mut found = Self::default();
+        for Declaration { tokens, function, is_prototype, is_open } in &reader.found {
+            let (first, last) = (code[tokens.start], code[tokens.end - 1]);
+            let part = first.offset..last.offset + last.text.len();
+            if *is_open {
+                found.open.push(part);
+            } else if !(*is_prototype && is_of_device(function)) {
+                found.parts.push(part);
+                if !function.is_empty() && !is_of_device(function) {
+                    found.functions.insert((*function).to_owned());
+                }
+            }
+        }
+        found
+    }
+}
+
+/// `text` with blanks for what is in `parts`, which are in its order: lines and columns stay. Preprocessor lines stay,
+/// too, but for those that say something about the code that goes.
+pub(crate) fn without(text: &str, parts: &[Range<usize>]) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut parts = parts.iter().peekable();
+    for token in lexer::lex(text) {
+        let end = token.offset + token.text.len();
+        while parts.next_if(|part| part.end <= token.offset).is_some() {}
+        let goes = parts.peek().is_some_and(|part| part.start < end);
+        if goes && !(token.kind == Kind::Directive && is_of_preprocessor(token.text)) {
+            kept.extend(token.text.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+        } else {
+            kept.push_str(token.text);
+        }
+    }
+    kept
+}
+
+/// Whether a directive means something without the code around it.
+fn is_of_preprocessor(directive: &str) -> bool {
+    let name = directive.trim_start().trim_start_matches('#').trim_start();
+    !["pragma", "include"].iter().any(|word| name.starts_with(word))
+}
+
+#[cfg(test)]
+mod tests;

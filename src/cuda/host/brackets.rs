@@ -1,0 +1,81 @@
+//! Which brackets belong together, where conditional sections write the same one twice.
+
+use crate::cuda::lexer::{Kind, Token};
+
+/// So many brackets may be open where a conditional section begins whose branches are each taken for the whole.
+const DEEPEST: usize = 64;
+
+/// For each token of the code that opens a bracket the place behind the one that closes it.
+pub(super) struct Brackets {
+    after: Vec<usize>,
+}
+
+/// A conditional section that is open.
+struct Section {
+    /// The brackets that were open before it; `None` where there were too many.
+    before: Option<Vec<usize>>,
+    /// Those that its earlier branches opened and did not close.
+    left_open: Vec<Vec<usize>>,
+}
+
+impl Brackets {
+    /// Of `tokens`, whose directives are no code and have no place of their own.
+    pub(super) fn new(tokens: &[Token<'_>]) -> Self {
+        let code = tokens.iter().filter(|token| token.kind != Kind::Directive).count();
+        let mut after = vec![usize::MAX; code];
+        // One that a branch opens is closed where the one is that the last branch opens in its place.
+        let mut same: Vec<(usize, usize)> = Vec::new();
+        let (mut open, mut sections): (Vec<usize>, Vec<Section>) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        for token in tokens {
+            if token.kind == Kind::Directive {
+                conditional(token.text, &mut open, &mut sections, &mut same);
+                continue;
+            }
+            match token.text {
+                "(" | "[" | "{" => open.push(at),
+                ")" | "]" | "}" => {
+                    if let Some(start) = open.pop() {
+                        after[start] = at + 1;
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        for (of_branch, of_last) in same {
+            after[of_branch] = after[of_last];
+        }
+        Self { after }
+    }
+
+    /// Behind the bracket that closes the one at `open`, where one does.
+    pub(super) fn after(&self, open: usize) -> Option<usize> {
+        self.after.get(open).copied().filter(|after| *after != usize::MAX)
+    }
+}
+
+/// Takes a directive into account.
+fn conditional(
+    directive: &str,
+    open: &mut Vec<usize>,
+    sections: &mut Vec<Section>,
+    same: &mut Vec<(usize, usize)>,
+) {
+    let name = directive.trim_start().trim_start_matches('#').trim_start();
+    if name.starts_with("if") {
+        let before = (open.len() <= DEEPEST).then(|| open.clone());
+        sections.push(Section { before, left_open: Vec::new() });
+    } else if name.starts_with("el") {
+        if let Some(Section { before: Some(before), left_open }) = sections.last_mut() {
+            left_open.push(open.get(before.len()..).unwrap_or_default().to_vec());
+            open.clone_from(before);
+        }
+    } else if name.starts_with("endif")
+        && let Some(Section { before: Some(before), left_open }) = sections.pop()
+    {
+        let of_last = open.get(before.len()..).unwrap_or_default();
+        let pairs = left_open.iter().flat_map(|branch| branch.iter().zip(of_last));
+        same.extend(pairs.map(|(of_branch, of_last)| (*of_branch, *of_last)));
+    }
+}

@@ -1,0 +1,402 @@
+//! Where declarations begin and end, and which of them the device has.
+
+use std::{collections::BTreeSet, ops::Range};
+
+use super::{Brackets, Marks};
+use crate::cuda::lexer::{Kind, Token};
+
+/// So deep classes and namespaces are looked into.
+const DEEPEST: usize = 64;
+
+/// A declaration that the device may have nothing of.
+#[derive(Debug)]
+pub(super) struct Declaration<'s> {
+    /// Its tokens.
+    pub(super) tokens: Range<usize>,
+    /// The name of the function that it is; empty for what is none.
+    pub(super) function: &'s str,
+    /// Whether it is a function without a body.
+    pub(super) is_prototype: bool,
+    /// Whether the device may have it all the same.
+    pub(super) is_open: bool,
+}
+
+/// Goes through the declarations of a text.
+pub(super) struct Reader<'t, 's> {
+    code: &'t [Token<'s>],
+    brackets: &'t Brackets,
+    marks: &'t Marks,
+    /// Before this place no `<` is an angle whose other one comes before a `;`.
+    no_angles_before: usize,
+    depth: usize,
+    /// What was found so far, in the text's order.
+    pub(super) found: Vec<Declaration<'s>>,
+    /// The names of functions that the device has.
+    pub(super) of_device: BTreeSet<&'s str>,
+}
+
+/// What is known of a declaration up to its body, its initial value or its end.
+#[derive(Default)]
+struct Head<'s> {
+    /// The name before its first parentheses, and how many words stand before it.
+    function: Option<(&'s str, usize)>,
+    /// How many words there are, and the last one.
+    words: usize,
+    last: &'s str,
+    /// It has a mark of the device.
+    is_marked: bool,
+    /// `constexpr` and the like: host and device alike may evaluate it.
+    is_constant_expression: bool,
+    /// `class`, `struct`, `union`: what follows in braces are members.
+    is_class: bool,
+    is_enumeration: bool,
+    /// `const` behind the last `*`, or anywhere where there is none.
+    is_constant: bool,
+}
+
+/// How a head ends.
+enum End {
+    /// With `;`.
+    Semicolon,
+    /// With `=`.
+    Equals,
+    /// With the `{` that is there.
+    Brace(usize),
+    /// With what no declaration has: there.
+    Broken(usize),
+}
+
+impl<'t, 's> Reader<'t, 's> {
+    pub(super) fn new(code: &'t [Token<'s>], brackets: &'t Brackets, marks: &'t Marks) -> Self {
+        let (found, of_device) = (Vec::new(), BTreeSet::new());
+        Self { code, brackets, marks, no_angles_before: 0, depth: 0, found, of_device }
+    }
+
+    fn text(&self, at: usize) -> &'s str {
+        self.code.get(at).map_or("", |token| token.text)
+    }
+
+    /// Reads all declarations at `places`: the members of a class, where it is one.
+    pub(super) fn declarations(&mut self, places: Range<usize>, in_class: bool) {
+        if self.depth == DEEPEST {
+            return;
+        }
+        self.depth += 1;
+        let mut at = places.start;
+        while at < places.end {
+            // Each step goes on.
+            at = self.declaration(at, in_class).max(at + 1);
+        }
+        self.depth -= 1;
+    }
+
+    /// Reads the declaration at `at`; behind it.
+    fn declaration(&mut self, at: usize, in_class: bool) -> usize {
+        match (self.text(at), self.text(at + 1)) {
+            (";" | "}" | ")" | "]", _) => at + 1,
+            ("public" | "private" | "protected", ":") => at + 2,
+            ("extern", linkage) if linkage.starts_with('"') && self.text(at + 2) == "{" => {
+                self.inside(at + 2, false)
+            }
+            ("namespace", _) => self.namespace(at + 1),
+            ("inline", "namespace") => self.namespace(at + 2),
+            // What the author wants to be told stays.
+            ("static_assert", _) => self.behind_semicolon(at),
+            ("using" | "asm" | "concept", _) => {
+                let end = self.behind_semicolon(at);
+                self.leave_open(at..end);
+                end
+            }
+            (name, "(") if !in_class && self.marks.is_plain_macro(name) => self.invocation(at),
+            (..) => self.general(at, in_class),
+        }
+    }
+
+    /// Takes a macro with its arguments, and a `;` behind it.
+    fn invocation(&mut self, at: usize) -> usize {
+        let after = self.brackets.after(at + 1).unwrap_or(at + 2);
+        let end = if self.text(after) == ";" { after + 1 } else { after };
+        self.leave_open(at..end);
+        end
+    }
+
+    /// Reads the declarations between the braces at `open`; behind them.
+    fn inside(&mut self, open: usize, in_class: bool) -> usize {
+        match self.brackets.after(open) {
+            Some(after) => {
+                self.declarations(open + 1..after - 1, in_class);
+                after
+            }
+            // Half-typed: what follows is taken for its inside.
+            None => {
+                self.declarations(open + 1..self.code.len(), in_class);
+                self.code.len()
+            }
+        }
+    }
+
+    /// Behind the name of a namespace that begins at `at`, or behind the whole of it.
+    fn namespace(&mut self, mut at: usize) -> usize {
+        while self.code.get(at).is_some_and(|token| token.kind == Kind::Word || token.text == "::")
+        {
+            at += 1;
+        }
+        match self.text(at) {
+            "{" => self.inside(at, false),
+            _ => self.behind_semicolon(at),
+        }
+    }
+
+    /// Behind the next `;` that is in no brackets; before a `}` that closes what is around.
+    fn behind_semicolon(&self, mut at: usize) -> usize {
+        while let Some(token) = self.code.get(at) {
+            match token.text {
+                ";" => return at + 1,
+                "}" => return at,
+                "(" | "[" | "{" => match self.brackets.after(at) {
+                    Some(after) => at = after,
+                    None => return at + 1,
+                },
+                _ => at += 1,
+            }
+        }
+        self.code.len()
+    }
+
+    /// Reads a class, a function or a variable.
+    fn general(&mut self, start: usize, in_class: bool) -> usize {
+        let mut at = start;
+        let mut is_instantiation = false;
+        while self.text(at) == "template" {
+            is_instantiation = self.text(at + 1) != "<";
+            at = if is_instantiation {
+                at + 1
+            } else {
+                self.behind_angles(at + 1).unwrap_or(at + 2)
+            };
+        }
+        if matches!(self.text(at), "using" | "concept") {
+            let end = self.behind_semicolon(at);
+            self.leave_open(start..end);
+            return end;
+        }
+        let is_type = self.text(at) == "typedef";
+        let (head, end) = self.head(at);
+        match end {
+            End::Broken(at) => at,
+            End::Brace(open) if head.is_enumeration => {
+                let end = self.behind_semicolon(open);
+                self.leave_open(start..end);
+                end
+            }
+            End::Brace(open) if head.is_class && head.function.is_none() => {
+                let before = self.found.len();
+                let inside = self.inside(open, true);
+                let end = self.behind_semicolon(inside);
+                let has_marks =
+                    self.code[start..end].iter().any(|token| self.marks.has(token.text));
+                if !has_marks {
+                    // The class goes as a whole, or its members do.
+                    self.leave_open_at(before, start..end);
+                }
+                end
+            }
+            End::Brace(open) if head.function.is_some() => match self.brackets.after(open) {
+                Some(end) => {
+                    self.function(start..end, &head, false);
+                    end
+                }
+                // Half-typed: it may be the device's.
+                None => self.code.len(),
+            },
+            End::Semicolon | End::Equals if head.function.is_some() && !is_type => {
+                let end = self.behind_semicolon(at);
+                let is_told = self.code[at..end]
+                    .iter()
+                    .rev()
+                    .take(2)
+                    .any(|token| matches!(token.text, "default" | "delete"));
+                match is_told || is_instantiation && head.is_class {
+                    true => self.leave_open(start..end),
+                    false => self.function(start..end, &head, true),
+                }
+                end
+            }
+            End::Semicolon | End::Equals | End::Brace(_) => {
+                let end = self.behind_semicolon(at);
+                let device_may_have = head.is_constant || head.is_constant_expression;
+                if is_type || in_class || head.is_class || device_may_have || head.words < 2 {
+                    self.leave_open(start..end);
+                } else if !head.is_marked {
+                    self.host(start..end, "", false);
+                }
+                end
+            }
+        }
+    }
+
+    /// Takes a function.
+    fn function(&mut self, tokens: Range<usize>, head: &Head<'s>, is_prototype: bool) {
+        let (name, words_before) = head.function.unwrap_or_default();
+        if head.is_marked {
+            if !name.is_empty() {
+                self.of_device.insert(name);
+            }
+        } else if head.is_constant_expression {
+            self.leave_open(tokens);
+        } else if is_prototype && words_before == 0 {
+            // A macro with arguments, of which it is not known what it stands for.
+            self.leave_open(tokens);
+        } else {
+            self.host(tokens, name, is_prototype);
+        }
+    }
+
+    fn host(&mut self, tokens: Range<usize>, function: &'s str, is_prototype: bool) {
+        if !tokens.is_empty() {
+            self.found.push(Declaration { tokens, function, is_prototype, is_open: false });
+        }
+    }
+
+    fn leave_open(&mut self, tokens: Range<usize>) {
+        self.leave_open_at(self.found.len(), tokens);
+    }
+
+    fn leave_open_at(&mut self, index: usize, tokens: Range<usize>) {
+        if !tokens.is_empty() {
+            let (function, is_prototype) = ("", false);
+            self.found.insert(index, Declaration { tokens, function, is_prototype, is_open: true });
+        }
+    }
+
+    /// Reads from `at` to a body, an initial value or the end.
+    fn head(&mut self, mut at: usize) -> (Head<'s>, End) {
+        let mut head = Head::default();
+        while let Some(token) = self.code.get(at) {
+            match token.text {
+                ";" => return (head, End::Semicolon),
+                "=" if !self.is_operator(at) => return (head, End::Equals),
+                "{" => return (head, End::Brace(at)),
+                "}" => return (head, End::Broken(at)),
+                ":" if head.function.is_some() => {
+                    return match self.behind_initialisers(at + 1) {
+                        Some(open) => (head, End::Brace(open)),
+                        None => (head, End::Broken(at + 1)),
+                    };
+                }
+                "(" => {
+                    if head.function.is_none() && !self.is_attribute(at) {
+                        head.function = Some((head.last, head.words.saturating_sub(1)));
+                    }
+                    head.is_marked |= self.brackets.after(at).is_none();
+                    at = self.brackets.after(at).unwrap_or(at + 1);
+                    continue;
+                }
+                "[" => {
+                    at = self.brackets.after(at).unwrap_or(at + 1);
+                    continue;
+                }
+                "<" if !self.is_operator(at) => {
+                    at = self.behind_angles(at).unwrap_or(at + 1);
+                    continue;
+                }
+                "*" | "&" if head.function.is_none() => head.is_constant = false,
+                _ if token.kind == Kind::Word => self.word(token.text, &mut head),
+                _ => {}
+            }
+            at += 1;
+        }
+        (head, End::Broken(at))
+    }
+
+    /// Takes a word of a head into account.
+    fn word(&self, word: &'s str, head: &mut Head<'s>) {
+        head.is_marked |= self.marks.has(word);
+        match word {
+            "constexpr" | "consteval" | "constinit" => head.is_constant_expression = true,
+            "class" | "struct" | "union" => head.is_class |= head.function.is_none(),
+            "enum" => head.is_enumeration |= head.function.is_none(),
+            "const" => head.is_constant |= head.function.is_none(),
+            _ => (head.words, head.last) = (head.words + 1, word),
+        }
+    }
+
+    /// Whether the sign at `at` belongs to the name of an operator.
+    fn is_operator(&self, at: usize) -> bool {
+        let before = (1..=3).filter_map(|back| at.checked_sub(back)).map(|at| &self.code[at]);
+        let mut signs = before.skip_while(|token| {
+            token.kind == Kind::Sign && !matches!(token.text, ")" | "(" | ";" | "{" | "}")
+        });
+        signs.next().is_some_and(|token| token.text == "operator")
+    }
+
+    /// Whether the parentheses at `open` belong to an attribute.
+    fn is_attribute(&self, open: usize) -> bool {
+        let word = open.checked_sub(1).map_or("", |at| self.text(at));
+        matches!(
+            word,
+            "__launch_bounds__"
+                | "__cluster_dims__"
+                | "__block_size__"
+                | "__maxnreg__"
+                | "__attribute__"
+                | "__declspec"
+                | "__align__"
+                | "alignas"
+                | "decltype"
+                | "noexcept"
+                | "requires"
+                | "explicit"
+        )
+    }
+
+    /// Behind the initialisers of a constructor, which begin at `at`: where its body opens.
+    fn behind_initialisers(&self, mut at: usize) -> Option<usize> {
+        // A name, its value in brackets, a comma; a brace that follows no name is the body.
+        let mut is_named = false;
+        loop {
+            let token = self.code.get(at)?;
+            match token.text {
+                ";" | "}" => return None,
+                "{" if !is_named => return Some(at),
+                "(" | "{" => {
+                    at = self.brackets.after(at)?;
+                    is_named = false;
+                    continue;
+                }
+                _ if token.kind == Kind::Word => is_named = true,
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    /// Behind the `>` that closes the `<` at `open`, where one does before the declaration ends.
+    fn behind_angles(&mut self, open: usize) -> Option<usize> {
+        if open < self.no_angles_before {
+            return None;
+        }
+        let (mut depth, mut at) = (0_usize, open);
+        while let Some(token) = self.code.get(at) {
+            match token.text {
+                "<" => depth += 1,
+                ">" => depth -= 1,
+                "(" | "[" | "{" => match self.brackets.after(at) {
+                    Some(after) => {
+                        at = after;
+                        continue;
+                    }
+                    None => break,
+                },
+                ";" | "}" | ")" | "]" => break,
+                _ => {}
+            }
+            at += 1;
+            if depth == 0 {
+                return Some(at);
+            }
+        }
+        self.no_angles_before = at;
+        None
+    }
+}

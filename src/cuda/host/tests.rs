@@ -1,0 +1,178 @@
+use super::*;
+
+/// The code that is left, in single blanks.
+fn left(text: &str) -> String {
+    let mut marks = Marks::default();
+    marks.read(text);
+    let found = HostCode::of(text, &marks);
+    let kept = without(text, &found.parts);
+    assert_eq!(kept.len(), text.len());
+    let lines = |text: &str| text.matches('\n').count();
+    assert_eq!(lines(&kept), lines(text));
+    kept.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn functions_without_a_mark_go() {
+    assert_eq!(left("int main() { return 0; }\n__global__ void k() {}"), "__global__ void k() {}");
+    assert_eq!(
+        left(
+            "static inline float f(float x) { return x; } __device__ int g() { return 1; } void h();"
+        ),
+        "__device__ int g() { return 1; }"
+    );
+    assert_eq!(left("template <typename T> void f(T x) { g<<<1, 2>>>(x); }"), "");
+    assert_eq!(left("float2 operator+(float2 a, float2 b) { return a; }"), "");
+    assert_eq!(left("bool operator<(A a, A b) { return a.x < b.x; } int x();"), "");
+    assert_eq!(left("auto f() -> std::vector<int> { return {}; }"), "");
+    assert_eq!(left("P::P(int a) : x(a), y{a} { go(); }"), "");
+    assert_eq!(left("int main(void) try { } "), "");
+    for kept in [
+        "constexpr int f(int x) { return x; }",
+        "__host__ __device__ inline float f(float x) { return x; }",
+        "template <class T> __global__ void k(T *x) { if (a < b) { } }",
+        "extern \"C\" __global__ void __launch_bounds__(256) k(int *x) { }",
+        "template __global__ void k<int>(int *);",
+    ] {
+        assert_eq!(left(kept), kept);
+    }
+}
+
+#[test]
+fn macros_may_carry_the_mark() {
+    let text = "#define HD __host__ \\\n __device__\n#define FN HD inline\nFN int f() { return 1; } void g() {}";
+    assert!(left(text).ends_with("FN int f() { return 1; }"));
+    let text =
+        "#define KERNEL(name) __global__ void name\nKERNEL(a)(int *x) { } KERNEL(b)(int *x) { }";
+    assert!(left(text).ends_with("KERNEL(a)(int *x) { } KERNEL(b)(int *x) { }"));
+    assert_eq!(left("UNKNOWN(k, float); void f(int);"), "UNKNOWN(k, float);");
+}
+
+#[test]
+fn variables_of_the_host_go() {
+    assert_eq!(left("std::vector<int> v = {1, 2}; int n = 5, *p; dim3 g(1, 2); FILE *f;"), "");
+    assert_eq!(
+        left("const char *names[] = {\"a\"}; static int table[2][2] = {{1, 2}, {3, 4}};"),
+        ""
+    );
+    for kept in [
+        "const int n = 5;",
+        "static const float w[] = {1, 2};",
+        "constexpr float x{1};",
+        "__constant__ float c[16];",
+        "__device__ int *p = nullptr, q;",
+        "const char *const name = \"a\";",
+        "typedef void (*F)(int);",
+        "using namespace std;",
+        "template <int n> using A = int[2 * n];",
+        "enum { A, B = 2 };",
+        "enum class E : int { A };",
+        "texture<float, 2> t;",
+    ] {
+        let left = left(kept);
+        assert!(left == kept || kept.starts_with("texture"), "{kept}: {left}");
+    }
+}
+
+#[test]
+fn classes_lose_the_members_of_the_host() {
+    let text = "struct P { P() : x{}, y(1) {} ~P() = default; float x, y; void save(std::string f) { } \
+                __device__ float sum() const { return x + y; } operator int() const; };";
+    let expected =
+        "struct P { ~P() = default; float x, y; __device__ float sum() const { return x + y; } };";
+    assert_eq!(left(text), expected);
+    assert_eq!(
+        left("namespace a { namespace b { int f() { } __device__ int x; } }"),
+        "namespace a { namespace b { __device__ int x; } }"
+    );
+    assert_eq!(
+        left("extern \"C\" { void f(); __global__ void k() { } }"),
+        "extern \"C\" { __global__ void k() { } }"
+    );
+    assert_eq!(
+        left("typedef struct { int x; } P; struct Q { int y : 3; } q;"),
+        "typedef struct { int x; } P; struct Q { int y : 3; } q;"
+    );
+    assert_eq!(left("struct A : B<int> { int x; };"), "struct A : B<int> { int x; };");
+}
+
+#[test]
+fn friends_are_functions_too() {
+    let text =
+        "struct P { friend bool operator!=(P a, P b) { return a.x; } int x; friend class Q; };";
+    assert_eq!(left(text), "struct P { int x; friend class Q; };");
+}
+
+#[test]
+fn instances_go_with_their_template() {
+    let text = "template <class T> void f(T) { } template void f<int>(int); template __global__ void k<int>(int);";
+    assert_eq!(left(text), "template __global__ void k<int>(int);");
+    let text = "#define E(n) template void f<n>(int);\nE(1)\nE(2)\n__device__ int x;";
+    let mut marks = Marks::default();
+    marks.read(text);
+    let open = HostCode::of(text, &marks).open;
+    assert_eq!(open.iter().map(|part| &text[part.clone()]).collect::<Vec<_>>(), ["E(1)", "E(2)"]);
+}
+
+#[test]
+fn a_prototype_of_what_the_device_has_stays() {
+    let text = "float f(float); __device__ float f(float x) { return x; } float g(float);";
+    assert_eq!(left(text), "float f(float); __device__ float f(float x) { return x; }");
+}
+
+#[test]
+fn both_branches_of_a_condition_count() {
+    let text =
+        "#ifdef A\nvoid f(int x) {\n#else\nvoid f() {\n#endif\n g(); }\n__global__ void k() { }";
+    assert_eq!(left(text), "#ifdef A #else #endif __global__ void k() { }");
+    let text = "#ifdef A\nint main() { f();\n#pragma omp parallel\n}\n#endif\n__device__ int x;";
+    assert_eq!(left(text), "#ifdef A #endif __device__ int x;");
+}
+
+#[test]
+fn what_is_half_typed_stays() {
+    assert_eq!(
+        left("void f() { g(\n__global__ void k() { }"),
+        "void f() { g( __global__ void k() { }"
+    );
+    assert_eq!(left("struct P { int x;"), "struct P { int x;");
+    assert_eq!(left("__global__ void k() { int x = 5;"), "__global__ void k() { int x = 5;");
+}
+
+#[test]
+fn types_and_constants_are_open() {
+    let text = "typedef cudaStream_t S; struct Q { std::string s; }; const int n = f();";
+    let found = HostCode::of(text, &Marks::default());
+    let open: Vec<&str> = found.open.iter().map(|part| &text[part.clone()]).collect();
+    assert_eq!(
+        open,
+        [
+            "typedef cudaStream_t S;",
+            "struct Q { std::string s; };",
+            "std::string s;",
+            "const int n = f();"
+        ]
+    );
+}
+
+/// Whatever the text: nothing is left out twice, and no time is lost.
+#[test]
+fn a_long_text_takes_no_longer_than_its_length() {
+    let started = std::time::Instant::now();
+    for part in [
+        "a<",
+        "struct{",
+        "f(",
+        "#if 1\n{\n",
+        "template<",
+        ":x(",
+        "void f(){",
+        "#else\n",
+        "(){}=;<>",
+        "a::b<c>(",
+    ] {
+        let text = part.repeat((1 << 19) / part.len());
+        left(&text);
+    }
+    assert!(started.elapsed() < std::time::Duration::from_secs(60), "{:?}", started.elapsed());
+}

@@ -1,0 +1,193 @@
+//! Files as nvcc takes them: with host code, its headers, and what nvcc includes by itself.
+
+use std::fs;
+
+use warpaint::{
+    compile::{Compiled, Compiler, Outcome, Request, Target},
+    device::Device,
+    diagnostic::Severity,
+};
+
+use super::{compiled, compiler, rejected, request};
+
+/// What `source` compiles to, which the CPU device loads.
+fn loaded(compiler: &Compiler, source: &str) -> Compiled {
+    let compiled = compiled(compiler, &request(source));
+    Device::cpu().unwrap().load(&compiled.ptx).unwrap();
+    compiled
+}
+
+#[test]
+fn host_code_is_left_out() {
+    let Some(compiler) = compiler() else { return };
+    let kernel = "__global__ void k(float *a) { a[0] = 1; }\n";
+    let alone = loaded(&compiler, kernel);
+    for (before, behind) in [
+        ("#include <cuda.h>\n", ""),
+        (
+            "#include <cstdio>\n",
+            "int main() { float *d; cudaMalloc(&d, 4); k<<<1, 1>>>(d); return 0; }",
+        ),
+        (
+            "#include <iostream>\n#include <vector>\n#include <chrono>\n#include <cublas_v2.h>\n#include <sys/time.h>\n\
+             using namespace std;\nvector<int> all;\nstatic FILE *log_file;\n",
+            "template <typename T> void launch(vector<T> &v) { k<<<1, 2>>>(v.data()); cout << v.size() << endl; }\n\
+             template void launch<float>(vector<float> &);",
+        ),
+        (
+            "struct Timer { cudaEvent_t start, stop; std::string name; Timer() : name(\"a\") {} };\n\
+             typedef std::map<int, int> Map;\nextern Map all;\n",
+            "#define BIND(f) void bind_##f(torch::Tensor x) { f(x); }\nBIND(a)\nBIND(b)\n",
+        ),
+    ] {
+        let lines = before.matches('\n').count() + 1;
+        let with_host = loaded(&compiler, &format!("{before}{kernel}{behind}"));
+        let body = |compiled: &Compiled| {
+            let lines = compiled.ptx.lines();
+            let is_code = |line: &&str| !line.trim_start().starts_with(['.', '/', '\t']);
+            lines.filter(is_code).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(body(&with_host), body(&alone), "{before}");
+        assert!(with_host.ptx.contains(&format!(".loc\t1 {lines} ")), "{}", with_host.ptx);
+    }
+}
+
+#[test]
+fn what_nvcc_gives_is_there() {
+    let Some(compiler) = compiler() else { return };
+    for source in [
+        "__global__ void k(float *a) { uint i = threadIdx.x; ulong j = 1; uchar c = 2; ushort s = c; a[i] = j + s; }",
+        "__global__ void k(float *a) { a[0] = INFINITY; a[1] = M_PI; int64_t x = INT_MAX; a[2] = x; }",
+        "__constant__ uint64_t t[2] = { UINT64_C(1), UINT64_C(2) }; __global__ void k(float *a) { a[0] = t[0]; }",
+        "static const float table[4] = {1, 2, 3, 4}; __global__ void k(float *a) { a[0] = table[threadIdx.x]; }",
+        "struct P { P() : x{} {} float x; }; __global__ void k(P *a) { P b = a[1]; a[0] = b; }",
+        "constexpr int twice(int x) { return 2 * x; } __global__ void k(int *a) { a[0] = twice(a[1]); }",
+        "__global__ void k(int *a) { register int x = a[1]; a[0] = x; }",
+        "#ifndef __NVCC__\n#error\n#endif\n#if !defined(__linux__)\n#error\n#endif\n__global__ void k() { }",
+        "#include <cufft.h>\n__global__ void k(cufftComplex *a) { a[0].x = 1; }",
+    ] {
+        loaded(&compiler, source);
+    }
+}
+
+/// By libcu++, of which a kernel pays for what it names.
+#[test]
+fn the_library_of_cpp_is_there_for_kernels() {
+    let Some(compiler) = compiler() else { return };
+    for source in [
+        "#include <algorithm>\n#include <limits>\n__global__ void k(float *a) { \
+         a[0] = std::min(a[1], std::numeric_limits<float>::max()); a[2] = std::max<float>(a[3], 1); }",
+        "template <class T> __global__ void k(T *a) { if (std::is_same<T, float>::value) a[0] = 1; \
+         using U = std::conditional_t<std::is_integral_v<T>, int, float>; U u = 2; a[1] = u; }",
+        "__global__ void k(int *a) { std::swap(a[0], a[1]); std::pair<int, int> p{1, 2}; a[2] = p.first; }",
+        "using namespace std;\n__global__ void k(float *a) { a[0] = numeric_limits<float>::infinity(); }",
+        "__global__ void k(float *a) { std::array<float, 2> b{1, 2}; auto [x, y] = std::make_tuple(b[0], 3.0f); \
+         a[0] = x + y + std::sqrt(a[1]); }",
+    ] {
+        let source = request(source);
+        assert_eq!(compiled(&compiler, &source).log, "", "{}", source.source);
+    }
+    let cub = "#include <cub/cub.cuh>\n__global__ void k(float *a) { typedef cub::BlockReduce<float, 64> R; \
+               __shared__ typename R::TempStorage t; a[0] = R(t).Sum(a[threadIdx.x]); }";
+    loaded(&compiler, cub);
+}
+
+#[test]
+fn headers_beside_the_source_lose_their_host_code() {
+    let Some(compiler) = compiler() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("sub")).unwrap();
+    // The text is not UTF-8.
+    let common = b"#pragma once\n#include <vector>\n// \xe9\nvoid fill(std::vector<int> &v) { v.clear(); }\n\
+                   #include \"deep.h\"\n#define HD __host__ __device__\n";
+    fs::write(path("sub/common.h"), common).unwrap();
+    fs::write(
+        path("sub/deep.h"),
+        "__device__ int deep() { return 7; }\nint host() { return rand(); }\n",
+    )
+    .unwrap();
+    let source = "#include \"sub/common.h\"\nHD int twice(int x) { return 2 * x; }\n\
+                  __global__ void k(int *a) { a[0] = twice(deep()); }\n";
+    let mut request = Request::new(path("k.cu").to_string_lossy(), source, Target::CPU);
+    compiled(&compiler, &request);
+    // A mistake is told in the file on the disk.
+    fs::write(
+        path("sub/deep.h"),
+        "int host() { return rand(); }\n__device__ int deep() { return x; }\n",
+    )
+    .unwrap();
+    let told = rejected(&compiler, &request);
+    let expected =
+        format!("{}:2:32: error: identifier \"x\" is undefined", path("sub/deep.h").display());
+    assert_eq!(told, [expected]);
+    // All that is missing is named at once.
+    request.source =
+        "#include \"a.h\"\n#include <b.hpp>\n#include <vector>\n__global__ void k() { }\n".into();
+    let told = rejected(&compiler, &request);
+    let name = &request.name;
+    assert!(told[0].starts_with(&format!("{name}:1:")) && told[0].contains("\"a.h\""), "{told:?}");
+    assert_eq!(told[1..], [format!("{name}:2: error: cannot open source file \"b.hpp\" either")]);
+}
+
+#[test]
+fn what_a_kernel_needs_of_the_host_is_told() {
+    let Some(compiler) = compiler() else { return };
+    let told = |source: &str| rejected(&compiler, &request(source)).join("\n");
+    let text = told(
+        "float half(float x) { return x / 2; }\n__global__ void k(float *a) { a[0] = half(a[1]); }",
+    );
+    assert!(text.contains("test.cu:2:38: error: identifier \"half\" is undefined"), "{text}");
+    assert!(text.contains("`half` is a function of the host"), "{text}");
+    // The first complaint, not what follows from leaving the declaration out.
+    let text = told("struct P { flaot x; };\n__global__ void k(P *a) { a[0].x = 1; }");
+    assert!(text.contains("test.cu:1:12: error: identifier \"flaot\" is undefined"), "{text}");
+    let text = told(
+        "__device__ float2 f(float x) { return (float2){ x, x }; }\n__global__ void k(float *a) { }",
+    );
+    assert!(text.contains("compound literal"), "{text}");
+    // What no kernel needs is left out, and named.
+    let source = "struct P { Unknown x; };\n__global__ void k(float *a) { a[0] = 1; }";
+    let Outcome::Compiled(compiled) = compiler.compile(&request(source)).unwrap() else { panic!() };
+    let notes: Vec<_> =
+        compiled.diagnostics.iter().map(|note| (note.severity, note.line)).collect();
+    assert_eq!(notes, [(Severity::Note, Some(1))], "{:?}", compiled.diagnostics);
+}
+
+/// What lies beside a header is not beside the source.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_header_opens_no_folder() {
+    let Some(compiler) = compiler() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("sub")).unwrap();
+    fs::write(path("sub/a.h"), "int host() { return rand(); }\n").unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", path("sub/secret.h")).unwrap();
+    let source = "#include \"sub/a.h\"\n#include \"secret.h\"\n__global__ void k() { }\n";
+    let mut request = Request::new(path("k.cu").to_string_lossy(), source, Target::CPU);
+    request.reach = warpaint::compile::Reach::Below(folder.path().into());
+    request.include_dirs = vec![folder.path().into()];
+    let told = rejected(&compiler, &request).join("\n");
+    assert!(
+        told.contains("cannot open source file \"secret.h\"") && !told.contains("root"),
+        "{told}"
+    );
+}
+
+/// One name, two files: each is found from its own folder.
+#[test]
+fn headers_of_one_name_are_not_mixed_up() {
+    let Some(compiler) = compiler() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for part in ["a", "b"] {
+        fs::create_dir(path(part)).unwrap();
+        let text = format!("#include \"value.h\"\nint host_{part}() {{ return 1; }}\n");
+        fs::write(path(&format!("{part}/use.h")), text).unwrap();
+        fs::write(path(&format!("{part}/value.h")), format!("#define VALUE_{part} 1\n")).unwrap();
+    }
+    let source = "#include \"a/use.h\"\n#include \"b/use.h\"\nint main() { }\n\
+                  __global__ void k(int *x) { x[0] = VALUE_a + VALUE_b; }\n";
+    compiled(&compiler, &Request::new(path("k.cu").to_string_lossy(), source, Target::CPU));
+}
