@@ -97,9 +97,10 @@ impl fmt::Display for Target {
 /// do.
 ///
 /// The source may be a file for nvcc, with host code. Functions and variables without `__device__` and the like are
-/// left out, in the headers beside it, too. Headers of the host are empty. Types and constants that do not compile are left
-/// out where no kernel needs them, with a note. What nvcc includes by itself is there (`uint`, `int64_t`, `INFINITY`,
-/// `M_PI`, ...); so is what kernels name of `std::`, as far as libcu++ has it, and of `cub::` for blocks and warps.
+/// left out, in the headers beside it, too. Headers of the host are empty. Types and constants that do not compile
+/// are left out where no kernel needs them, with a note. What nvcc includes by itself is there (`uint`, `int64_t`,
+/// `INFINITY`, `M_PI`, ...); so is what kernels name of `std::`, as far as libcu++ has it, and of `cub::` for blocks
+/// and warps.
 ///
 /// ```
 /// use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};
