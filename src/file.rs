@@ -9,6 +9,7 @@ use std::{
     fs, io,
     io::{Read, Write},
     path::{Component, Path, PathBuf},
+    time::Duration,
 };
 
 #[cfg(feature = "cli")]
@@ -78,11 +79,16 @@ pub(crate) fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
+/// How long ago a file was changed. What is so far in the future is as old: the clock was set back since.
+pub(crate) fn age(metadata: &fs::Metadata) -> Option<Duration> {
+    let modified = metadata.modified().ok()?;
+    Some(modified.elapsed().unwrap_or_else(|ahead| ahead.duration()))
+}
+
 /// [`read_regular`] for text.
 ///
 /// # Errors
 /// Those of [`read_regular`], and `InvalidData` for what is not UTF-8.
-#[cfg(feature = "cli")]
 pub(crate) fn read_regular_text(path: &Path, limit: u64) -> io::Result<String> {
     String::from_utf8(read_regular(path, limit)?)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))

@@ -21,6 +21,7 @@ use signal_hook::{
 use crate::{
     headless::{Error, ExitStatus, clear_drafts},
     interrupt::Interrupt,
+    record,
 };
 
 /// How long what runs has to end by itself: a kernel of an NVIDIA GPU, OpenGL's compiler of shaders and a compiler in
@@ -113,6 +114,8 @@ fn status(signal: i32) -> ExitStatus {
 
 /// Ends the process without waiting for what its other threads do, and leaves no unfinished file behind.
 pub(super) fn leave(status: ExitStatus) -> ! {
+    // They would make what is cleared behind them anew.
+    record::end_encoders();
     clear_drafts();
     // What standard output does not take is lost with it.
     briefly(|| drop(io::stdout().flush()));

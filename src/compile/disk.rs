@@ -146,8 +146,7 @@ impl Folder {
             }
         }
         for path in self.named(|name| name.starts_with(UNFINISHED)) {
-            let modified = fs::metadata(&path).and_then(|metadata| metadata.modified()).ok();
-            let age = modified.and_then(|time| time.elapsed().ok());
+            let age = fs::metadata(&path).ok().and_then(|metadata| file::age(&metadata));
             if age.is_some_and(|age| age > ABANDONED_AFTER) {
                 drop(fs::remove_file(path));
             }

@@ -117,7 +117,7 @@ impl Job {
             headers.push((PRELUDE_NAME.to_owned(), request.prelude.clone()));
         }
         Ok(Self {
-            name: request.name.clone(),
+            name: file_name(&request.name),
             source: sources.source(),
             headers,
             options: options(request, sources, toolchain, facts.architecture(request.target)?),
@@ -146,17 +146,23 @@ impl Job {
         facts: &Facts,
     ) -> Result<Outcome> {
         let lines = request.text().lines().count();
+        let remarks = |log: &str, failed| {
+            let mut remarks = diagnostics::parse(log, &self.name, lines, failed);
+            let of_source = remarks.iter_mut().filter(|remark| remark.file == self.name);
+            of_source.for_each(|remark| remark.file.clone_from(&request.name));
+            remarks
+        };
         match answer {
             Answer::Compiled { ptx, names, log } => Ok(Outcome::Compiled(Compiled {
                 ptx: name_files_as_requested(&ptx, request, &self.directory).into(),
                 names,
-                diagnostics: diagnostics::parse(&log, &request.name, lines, false),
+                diagnostics: remarks(&log, false),
                 log,
                 cached: false,
                 nvrtc: facts.version,
             })),
             Answer::Rejected { log } => {
-                let diagnostics = diagnostics::parse(&log, &request.name, lines, true);
+                let diagnostics = remarks(&log, true);
                 Ok(Outcome::Rejected { diagnostics, log, untrusted: Vec::new() })
             }
             Answer::TooLong { len } => {
@@ -172,6 +178,11 @@ impl Job {
             }
         }
     }
+}
+
+/// A name that the compiler does not take for an option.
+fn file_name(name: &str) -> String {
+    if name.starts_with('-') { format!("./{name}") } else { name.to_owned() }
 }
 
 /// The compiler's arguments.

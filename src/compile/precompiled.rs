@@ -25,6 +25,7 @@ use std::{
 use tempfile::TempDir;
 
 use super::{Result, attempt::End, job::Answer, server::Token};
+use crate::file;
 
 /// A compilation that takes less gains nothing.
 const WORTHWHILE: Duration = Duration::from_millis(400);
@@ -245,8 +246,7 @@ fn folders(place: &Path) -> Vec<(PathBuf, bool)> {
 /// its folder only if it has not touched it for long, and then does without.
 fn sweep(place: &Path) {
     for (folder, lives) in folders(place) {
-        let modified = fs::metadata(&folder).and_then(|about| about.modified()).ok();
-        let age = modified.and_then(|time| time.elapsed().ok());
+        let age = fs::metadata(&folder).ok().and_then(|about| file::age(&about));
         if !lives && age.is_some_and(|age| age > ABANDONED_AFTER) {
             drop(fs::remove_dir_all(folder));
         }

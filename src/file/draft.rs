@@ -16,7 +16,7 @@ use std::{
 
 use tempfile::NamedTempFile;
 
-use super::{open_regular, replaceable};
+use super::{age, open_regular, replaceable};
 
 /// How the names of all drafts begin.
 const PREFIX: &str = ".warpaint-draft-";
@@ -157,8 +157,7 @@ fn clear_abandoned(folder: &Path) {
 
 fn is_abandoned(draft: &Path) -> bool {
     let Ok(file) = open_regular(draft) else { return false };
-    let modified = file.metadata().and_then(|metadata| metadata.modified());
-    let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+    let age = file.metadata().ok().and_then(|metadata| age(&metadata));
     age.is_some_and(|age| age > UNLOCKED) && file.try_lock().is_ok()
 }
 
@@ -178,11 +177,15 @@ mod tests {
             (path, file)
         };
         let ((killed, _), (young, _)) = (make("killed.gif", 60), make("young.gif", 0));
+        // The clock was set back since.
+        let (future, file) = make("future.gif", 0);
+        file.set_modified(SystemTime::now() + Duration::from_secs(3600)).unwrap();
+        drop(file);
         let (living, lock) = make("living.gif", 60);
         lock.lock().unwrap();
         super::super::replace(&folder.path().join("a.png"), "content").unwrap();
-        let there = [&killed, &young, &living].map(|path| path.exists());
-        assert_eq!(there, [false, true, true]);
+        let there = [&killed, &future, &young, &living].map(|path| path.exists());
+        assert_eq!(there, [false, false, true, true]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     compile::{Header, Request, Target},
-    cuda,
+    cuda, file,
 };
 
 /// CUDA C++ and how to compile it.
@@ -57,10 +57,11 @@ impl Source {
     /// ```
     ///
     /// # Errors
-    /// Whatever reading it gives.
+    /// Whatever reading it gives; `InvalidInput` for a pipe or a device, `FileTooLarge` above 64 MiB.
     pub fn read(path: impl Into<PathBuf>) -> std::io::Result<Self> {
         let path = path.into();
-        Ok(Self::new(std::fs::read_to_string(&path)?).named(path.to_string_lossy()))
+        let text = file::read_regular_text(&path, file::SOURCE_LIMIT)?;
+        Ok(Self::new(text).named(path.to_string_lossy()))
     }
 
     /// The name that diagnostics and faults use; its folder is searched for `#include "..."`.

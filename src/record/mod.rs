@@ -18,6 +18,8 @@ pub use target::{Clip, Target};
 use crate::file;
 use apng::Apng;
 use ffmpeg::Ffmpeg;
+#[cfg(feature = "cli")]
+pub(crate) use ffmpeg::end_all as end_encoders;
 use gif::Gif;
 
 /// What is known of the pictures before the first one.

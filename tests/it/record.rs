@@ -5,6 +5,7 @@ use std::{
     ffi::OsStr,
     fs,
     process::{Command, Stdio},
+    time::{Duration, Instant},
 };
 
 use super::support::{self, COUNTER, Ended, Workplace};
@@ -106,10 +107,65 @@ fn ffmpeg_gets_every_picture_and_its_words_are_told() {
     fs::remove_file(place.path("clip.mp4")).unwrap();
     run(&["clip.mp4"]).expect(2, &["ffmpeg cannot write clip.mp4: no such codec"]);
     assert!(!place.path("clip.mp4").exists());
+    // The clip that was there stays where ffmpeg says that all is well and writes nothing.
+    place.file("clip.mp4", "before");
+    place.file("ffmpeg", "#!/bin/sh\ncat >/dev/null\n");
+    run(&["clip.mp4"])
+        .expect(2, &["ffmpeg cannot write clip.mp4: it ended well and wrote nothing"]);
+    assert_eq!(fs::read_to_string(place.path("clip.mp4")).unwrap(), "before");
+    // Somebody holds the pipe for its words, who says nothing more.
+    place.file("ffmpeg", "#!/bin/sh\nsleep 60 &\necho $! >sleeper\necho broken >&2\nexit 1\n");
+    let started = Instant::now();
+    run(&["clip.mp4"]).expect(2, &["ffmpeg cannot write clip.mp4: broken"]);
+    assert!(started.elapsed() < Duration::from_secs(40), "{:?}", started.elapsed());
+    let sleeper = fs::read_to_string(place.path("sleeper")).unwrap();
+    Command::new("kill").arg(sleeper.trim()).status().unwrap();
+
     let mut command = place
         .command(&["render", "scene.cu", "--device", "cpu", "--steps", "9", "--out", "a.webm"]);
     let ended = Ended::new(command.env("WARPAINT_FFMPEG", "no/such/program").output().unwrap());
     ended.expect_one_line(2, &["a.webm needs ffmpeg, which is not installed"]);
+}
+
+/// Where the program is ended while ffmpeg does not read, ffmpeg ends with it, and so does its clip.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_ffmpeg_that_hangs_ends_with_the_program() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Workplace::new();
+    place.file("ffmpeg", "#!/bin/sh\necho $$ >pid.new\nmv pid.new pid\nexec sleep 60\n");
+    fs::set_permissions(place.path("ffmpeg"), fs::Permissions::from_mode(0o755)).unwrap();
+    place.file("scene.cu", COUNTER);
+    let mut command = place
+        .command(&["render", "scene.cu", "--device", "cpu", "--steps", "400", "--out", "clip.mp4"]);
+    command.env("WARPAINT_FFMPEG", place.path("ffmpeg"));
+    command.stderr(Stdio::piped()).stdout(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let started = Instant::now();
+    while !place.path("pid").exists() {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert_eq!(status.code(), Some(3), "ended before it began to record");
+            return skip(Need::Gl, "no OpenGL");
+        }
+        assert!(started.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let pid = fs::read_to_string(place.path("pid")).unwrap();
+    // Until the pipe is full.
+    std::thread::sleep(Duration::from_secs(1));
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let process = std::path::Path::new("/proc").join(pid.trim());
+    let is_gone =
+        || fs::read_to_string(process.join("stat")).map_or(true, |stat| stat.contains(") Z "));
+    let started = Instant::now();
+    while !is_gone() {
+        assert!(started.elapsed() < Duration::from_secs(10), "it runs on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let left = fs::read_dir(place.path("")).unwrap().flatten();
+    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().contains("draft")), "{left:?}");
 }
 
 /// What the real ffprobe says of a file: codec, width, height, pictures a second, pictures, without spaces.

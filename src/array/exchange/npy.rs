@@ -4,7 +4,7 @@
 //! All types of scalars that numpy has are read and written, vectors with their components along a last axis, and
 //! `bf16`, which numpy lacks, as `float32`. Read are versions 1 to 3, both orders of axes and both orders of bytes.
 
-use std::{borrow::Cow, fs, path::Path};
+use std::{borrow::Cow, path::Path};
 
 use half::bf16;
 use num_complex::Complex;
@@ -310,15 +310,15 @@ impl<T: Data> GpuArray<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::File`]; [`Error::Npy`] for a damaged file, one of another type and vectors in Fortran order;
-    /// [`Error::InvalidBits`] for a `bool` that is neither 0 nor 1; as [`GpuArray::empty`].
+    /// [`Error::File`], for a pipe or a device too; [`Error::Npy`] for a damaged file, one of another type and vectors
+    /// in Fortran order; [`Error::InvalidBits`] for a `bool` that is neither 0 nor 1; as [`GpuArray::empty`].
     pub fn read_npy(context: &Context, path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         if T::DTYPE == bf16::DTYPE {
             return GpuArray::<f32>::read_npy(context, path)?.cast().eval();
         }
         let failed = |source| Error::File { action: "read", path: path.to_owned(), source };
-        let content = fs::read(path).map_err(failed)?;
+        let content = file::read_regular(path, u64::MAX - 1).map_err(failed)?;
         let (header, data) = decode(&content).map_err(|problem| wrong(path, problem))?;
         Self::from_npy(context, path, header, data)
     }

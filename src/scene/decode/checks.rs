@@ -52,7 +52,7 @@ pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
 const LATEST: i64 = 1_000_000;
 
 fn golden(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Golden> {
-    let (image, of) = (table.text("image"), resource(&mut table, manifest));
+    let (image, of) = (table.line("image"), resource(&mut table, manifest));
     let after = table.integer("after", 1, LATEST).map(i64::unsigned_abs);
     let tolerance = amount(&mut table, "tolerance");
     let at = table.at();
@@ -71,7 +71,7 @@ fn golden(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Golden> 
             table.require(key, example);
         }
         let relative = amount(&mut table, "relative").unwrap_or(0.0);
-        let file = table.text("file");
+        let file = table.line("file");
         kept_below(&mut table, "file", file.as_deref(), "npy", manifest);
         let tolerance = tolerance.unwrap_or(DEFAULT_TOLERANCE);
         of.zip(file).map(|(of, file)| (Kept::Array { of, relative }, file, tolerance))
@@ -143,7 +143,7 @@ fn stat(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Stat> {
     for (key, example) in [("name", "\"energy\""), ("of", "\"velocity\""), ("reduce", "\"sum\"")] {
         table.require(key, example);
     }
-    let name = table.text("name");
+    let name = table.line("name");
     if let Some(name) = &name
         && manifest.stats.iter().any(|other| other.name == *name)
     {

@@ -107,6 +107,18 @@ impl<'r, 't, 's> Fields<'r, 't, 's> {
         None
     }
 
+    /// A text that stands within lines of output.
+    pub(super) fn line(&mut self, key: &'static str) -> Option<String> {
+        let text = self.text(key)?;
+        if text.contains(char::is_control) {
+            self.complain_about(
+                key,
+                format!("`{key}` has a line end or another control character in it"),
+            );
+        }
+        Some(text)
+    }
+
     pub(super) fn boolean(&mut self, key: &'static str) -> Option<bool> {
         let value = self.take(key)?;
         let found = value.get_ref().as_bool();

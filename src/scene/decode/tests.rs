@@ -365,6 +365,10 @@ fn the_prelude_gives_constants_their_types() {
     let source = "/*---\n[constant]\nn = 8\nbig = 4294967296\nr = 0.1\non = true\n---*/";
     let scene = Scene::parse("t.cu", source, &Overrides::default()).expect("good");
     let expected = "#define WARPAINT 1
+#undef n
+#undef big
+#undef r
+#undef on
 [[maybe_unused]] constexpr int n = 8;
 [[maybe_unused]] constexpr long long big = 4294967296LL;
 [[maybe_unused]] constexpr float r = 0.1f;
@@ -401,4 +405,17 @@ fn no_text_makes_it_panic() {
             Err(found) => assert!(!found.is_empty()),
         }
     }
+}
+
+/// They stand within lines of output, which a stranger's scene must not forge.
+#[test]
+fn names_of_checks_are_one_line() {
+    let manifest = format!(
+        "{BASE}\n[[stat]]\nname = \"x\\nok a.cu:1: well\"\nof = \"position\"\nreduce = \"sum\""
+    );
+    let found = told(&manifest);
+    assert!(found.iter().any(|text| text.contains("`name` has a line end")), "{found:?}");
+    let manifest = format!("{BASE}\n[[golden]]\nof = \"position\"\nfile = \"a\\n.npy\"");
+    let found = told(&manifest);
+    assert!(found.iter().any(|text| text.contains("`file` has a line end")), "{found:?}");
 }

@@ -161,3 +161,19 @@ fn damaged_files_are_errors() {
         Err(Error::File { action: "write", .. })
     ));
 }
+
+/// A device has no end, and a pipe may have no writer.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_no_file_is_not_read() {
+    use warpaint::{array::Error, device::Device, kernel::Source};
+    let context = Context::new(Device::cpu().unwrap()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [std::path::Path::new("/dev/zero"), &pipe] {
+        let error = GpuArray::<f32>::read_npy(&context, path).unwrap_err();
+        assert!(matches!(error, Error::File { .. }), "{error}");
+        assert_eq!(Source::read(path).unwrap_err().kind(), std::io::ErrorKind::InvalidInput);
+    }
+}

@@ -191,3 +191,19 @@ fn headers_of_one_name_are_not_mixed_up() {
                   __global__ void k(int *x) { x[0] = VALUE_a + VALUE_b; }\n";
     compiled(&compiler, &Request::new(path("k.cu").to_string_lossy(), source, Target::CPU));
 }
+
+/// Names that look like options.
+#[test]
+fn a_name_may_begin_with_a_dash() {
+    let Some(compiler) = compiler() else { return };
+    for name in ["-DX=1.cu", "-G", "--version", "-include=a.cu"] {
+        let right = Request::new(name, "__global__ void k() { }\n", Target::CPU);
+        let ptx = compiled(&compiler, &right).ptx;
+        assert!(ptx.contains(name), "{ptx}");
+        let wrong = Request::new(name, "__global__ void k() { x; }\n", Target::CPU);
+        assert_eq!(
+            rejected(&compiler, &wrong),
+            [format!("{name}:1:23: error: identifier \"x\" is undefined")]
+        );
+    }
+}
