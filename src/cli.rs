@@ -23,7 +23,7 @@ use crate::{
         SceneSource, Test,
     },
     interrupt::{Interrupt, Listening},
-    scene::built_ins,
+    scene::{Overrides, built_ins, is_macro},
     studio,
 };
 use signals::Watch;
@@ -80,6 +80,31 @@ enum CacheAction {
     Clear,
 }
 
+/// What changes how scenes are compiled.
+#[derive(Debug, Args)]
+struct CompileArgs {
+    /// Set a constant of the scene
+    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = assignment)]
+    constants: Vec<(String, String)>,
+    /// Define a macro
+    #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = definition)]
+    defines: Vec<(String, String)>,
+    /// Look for included files in a folder, which need not lie below the scene's
+    #[arg(short = 'I', long = "include", value_name = "FOLDER")]
+    include: Vec<PathBuf>,
+}
+
+impl CompileArgs {
+    fn overrides(self) -> Overrides {
+        Overrides {
+            constants: self.constants.into_iter().collect(),
+            defines: self.defines.into_iter().collect(),
+            include_dirs: self.include,
+            cpu: false,
+        }
+    }
+}
+
 /// What every command that runs a scene takes.
 #[derive(Debug, Args)]
 struct RunArgs {
@@ -89,9 +114,8 @@ struct RunArgs {
     /// Set a parameter of the scene
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = assignment)]
     parameters: Vec<(String, String)>,
-    /// Set a constant of the scene
-    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = assignment)]
-    constants: Vec<(String, String)>,
+    #[command(flatten)]
+    compile: CompileArgs,
     /// Seed of the scene's random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -199,9 +223,11 @@ struct CheckArgs {
     /// Also load them on a device, and say what it does not support: auto, cuda, cuda:N or cpu
     #[arg(long, value_name = "DEVICE")]
     device: Option<Choice>,
-    /// Set a constant of the scenes
-    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = assignment)]
-    constants: Vec<(String, String)>,
+    /// Compile and load them as files for nvcc, without regard to their manifests
+    #[arg(long)]
+    load_only: bool,
+    #[command(flatten)]
+    compile: CompileArgs,
     #[command(flatten)]
     trust: TrustArgs,
 }
@@ -256,7 +282,7 @@ fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
         scene: document,
         device: run.device()?,
         trust: run.trust.trust,
-        constants: run.constants.into_iter().collect(),
+        overrides: run.compile.overrides(),
         parameters: run.parameters,
         seed: run.seed,
         step_timeout: run.step_timeout.unwrap_or(Duration::from_secs(10)),
@@ -292,7 +318,7 @@ impl RunArgs {
         Ok(Run {
             device: self.device()?,
             trust: self.trust.trust,
-            constants: self.constants.into_iter().collect(),
+            overrides: self.compile.overrides(),
             parameters: self.parameters,
             seed: self.seed,
             step_timeout: self.step_timeout.unwrap_or(Duration::from_secs(60)),
@@ -379,9 +405,10 @@ fn scenes(names: Vec<String>) -> Result<Vec<SceneSource>> {
 fn check(args: CheckArgs, interrupt: &Interrupt) -> Result<()> {
     let request = Check {
         scenes: args.scenes,
-        constants: args.constants.into_iter().collect(),
+        overrides: args.compile.overrides(),
         trust: args.trust.trust,
         device: args.device,
+        load_only: args.load_only,
         interrupt: interrupt.clone(),
     };
     let remarks = headless::check(&request, &compiler_until(interrupt).0)?;
@@ -482,6 +509,15 @@ fn assignment(text: &str) -> std::result::Result<(String, String), String> {
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         }
         _ => Err("expected NAME=VALUE".to_owned()),
+    }
+}
+
+/// `NAME` and `NAME=VALUE`, as compilers take them.
+fn definition(text: &str) -> std::result::Result<(String, String), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    match is_macro(name) && !value.contains(char::is_control) {
+        true => Ok((name.to_owned(), value.to_owned())),
+        false => Err("expected NAME or NAME=VALUE".to_owned()),
     }
 }
 

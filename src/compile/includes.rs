@@ -370,9 +370,13 @@ impl Scanner<'_> {
             return true;
         }
         let from = match &self.request.reach {
-            Reach::Below(folder) => {
-                let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-                format!("below its own folder, {}", folder.display())
+            Reach::Below(folders) => {
+                let shown = |folder: &PathBuf| {
+                    let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+                    folder.display().to_string()
+                };
+                let shown: Vec<String> = folders.iter().map(shown).collect();
+                format!("below its own folder, {}", shown.join(" or "))
             }
             Reach::Anywhere | Reach::Nowhere => "nowhere else".to_owned(),
         };
@@ -456,7 +460,7 @@ mod tests {
             );
             scan.refused.first().map(ToString::to_string)
         };
-        let below = Reach::Below(scene.clone());
+        let below = Reach::Below(vec![scene.clone()]);
         for what in [
             "\"in.h\"",
             "\"sub/deep.h\"",

@@ -19,8 +19,8 @@ pub enum Reach {
     /// All: who wrote the source is trusted.
     #[default]
     Anywhere,
-    /// Those in a folder and below it. A link that leads out of it is not followed.
-    Below(PathBuf),
+    /// Those in some folders and below them. A link that leads out of them is not followed.
+    Below(Vec<PathBuf>),
     /// None.
     Nowhere,
 }
@@ -30,9 +30,23 @@ impl Reach {
     #[cfg(feature = "gl")]
     pub(crate) fn of_file(path: Option<&Path>) -> Self {
         match path.map(|path| path.parent().unwrap_or(Path::new(""))) {
-            Some(folder) if folder.as_os_str().is_empty() => Self::Below(".".into()),
-            Some(folder) => Self::Below(folder.to_owned()),
+            Some(folder) if folder.as_os_str().is_empty() => Self::Below(vec![".".into()]),
+            Some(folder) => Self::Below(vec![folder.to_owned()]),
             None => Self::Nowhere,
+        }
+    }
+
+    /// The same, and those below `folders`.
+    #[cfg(feature = "gl")]
+    pub(crate) fn and(self, folders: &[PathBuf]) -> Self {
+        match self {
+            Self::Anywhere => Self::Anywhere,
+            Self::Nowhere if folders.is_empty() => Self::Nowhere,
+            Self::Nowhere => Self::Below(folders.to_vec()),
+            Self::Below(mut own) => {
+                own.extend_from_slice(folders);
+                Self::Below(own)
+            }
         }
     }
 
@@ -40,7 +54,7 @@ impl Reach {
     pub(crate) fn holds(&self, file: &Path) -> bool {
         match self {
             Self::Anywhere => true,
-            Self::Below(folder) => is_below(file, folder),
+            Self::Below(folders) => folders.iter().any(|folder| is_below(file, folder)),
             Self::Nowhere => false,
         }
     }

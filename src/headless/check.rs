@@ -1,7 +1,5 @@
 //! `warpaint check`: compile, and load where a device is named.
 
-use std::collections::BTreeMap;
-
 use super::{Error, Result, SceneSource};
 use crate::{
     compile::{Compiler, Target},
@@ -17,18 +15,20 @@ use crate::{
 pub struct Check {
     /// The scenes' names.
     pub scenes: Vec<String>,
-    /// Constants to replace.
-    pub constants: BTreeMap<String, String>,
+    /// Constants to replace, macros to define, folders to search.
+    pub overrides: Overrides,
     /// Scenes may include files from elsewhere than below their own folder.
     pub trust: bool,
     /// The device on which they are loaded; `None`: they are compiled as for the CPU device, and that is all.
     pub device: Option<Choice>,
+    /// They are compiled and loaded as files for nvcc, whatever their manifests say.
+    pub load_only: bool,
     /// Once this is raised, no other scene is begun.
     pub interrupt: Interrupt,
 }
 
 /// Parses, compiles and binds the scenes, loads them where a device is named, and returns all that is to be said about
-/// them. Nothing is run.
+/// them. A file without a manifest is compiled as it stands, and loaded. Nothing is run.
 ///
 /// # Errors
 /// [`Error::Usage`] and [`Error::File`] for a name that leads nowhere, [`Error::Compile`] without a compiler,
@@ -36,14 +36,15 @@ pub struct Check {
 pub fn check(request: &Check, compiler: &Compiler) -> Result<Vec<Diagnostic>> {
     let device = request.device.map(Device::open).transpose()?;
     let cpu = device.as_ref().is_none_or(|device| device.info().kind == DeviceKind::Cpu);
-    let overrides = Overrides { constants: request.constants.clone(), cpu };
+    let overrides = Overrides { cpu, ..request.overrides.clone() };
+    let flags = (request.trust, request.load_only);
     let mut remarks = Vec::new();
     for name in &request.scenes {
         if request.interrupt.is_raised() {
             return Err(Error::Stopped);
         }
         let found = SceneSource::find(name)?;
-        remarks.extend(check_one(found, &overrides, request.trust, device.as_ref(), compiler)?);
+        remarks.extend(check_one(found, &overrides, flags, device.as_ref(), compiler)?);
     }
     Ok(remarks)
 }
@@ -51,10 +52,20 @@ pub fn check(request: &Check, compiler: &Compiler) -> Result<Vec<Diagnostic>> {
 fn check_one(
     found: SceneSource,
     overrides: &Overrides,
-    trust: bool,
+    (trust, load_only): (bool, bool),
     device: Option<&Device>,
     compiler: &Compiler,
 ) -> Result<Vec<Diagnostic>> {
+    if load_only || !Scene::has_manifest(&found.text) {
+        let mut scene = Scene::plain(&found.name, &found.text, overrides);
+        (scene.path, scene.trusted) = (found.path, trust);
+        let cpu = device.is_none().then(Device::cpu).transpose()?;
+        let device = device.or(cpu.as_ref());
+        return Ok(match device {
+            Some(device) => session::examine_plain(&scene, device, compiler)?,
+            None => Vec::new(),
+        });
+    }
     let mut scene = match Scene::parse(&found.name, &found.text, overrides) {
         Ok(scene) => scene,
         Err(remarks) => return Ok(remarks),

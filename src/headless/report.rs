@@ -100,7 +100,7 @@ pub(super) fn write(
         scene: &request.scene.name,
         seed: request.run.seed,
         steps: request.steps,
-        constants: &request.run.constants,
+        constants: &request.run.overrides.constants,
         device: session.device().info(),
         samples,
         snapshot: session.snapshot(),

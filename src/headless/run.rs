@@ -1,6 +1,6 @@
 //! What every command that runs a scene does: open it, wait for its program, step it.
 
-use std::{collections::BTreeMap, io::Write as _, time::Duration};
+use std::{io::Write as _, time::Duration};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -22,8 +22,8 @@ pub struct Run {
     pub device: Choice,
     /// Whether scenes may include files that lie elsewhere than below their own folder.
     pub trust: bool,
-    /// Constants to replace.
-    pub constants: BTreeMap<String, String>,
+    /// Constants to replace, macros to define, folders to search.
+    pub overrides: Overrides,
     /// Parameters to replace.
     pub parameters: Vec<(String, String)>,
     /// The run's seed.
@@ -51,7 +51,7 @@ impl Run {
     }
 
     fn overrides(&self, kind: DeviceKind) -> Overrides {
-        Overrides { constants: self.constants.clone(), cpu: kind == DeviceKind::Cpu }
+        Overrides { cpu: kind == DeviceKind::Cpu, ..self.overrides.clone() }
     }
 
     /// Opens a session for `scene`, waits for its program and does `work` with it, which is told the warnings.

@@ -1,6 +1,7 @@
 //! Reads a manifest from its TOML. Every fault becomes a diagnostic on its own line; none stops the reading.
 
 mod checks;
+mod compile;
 mod constants;
 mod fields;
 mod parameters;
@@ -12,6 +13,8 @@ use std::{cell::RefCell, collections::HashMap, ops::Range};
 
 use toml::de::DeTable;
 
+#[cfg(feature = "cli")]
+pub(crate) use self::compile::is_macro;
 use self::fields::Fields;
 use super::{
     Builtin, Manifest, Overrides, ResourceId,
@@ -112,6 +115,7 @@ fn document(
         dt: fields.positive("dt").unwrap_or(DEFAULT_DT),
         ..Manifest::default()
     };
+    manifest.compile = compile::decode(&mut fields, overrides);
     resources::decode(&mut fields, &mut manifest);
     parameters::decode(&mut fields, &mut manifest);
     passes::decode(&mut fields, &mut manifest);

@@ -1,7 +1,8 @@
 //! The manifest of a scene, typed and checked.
 
 use super::{
-    Check, Golden, Number, Parameter, Resource, ResourceId, Stat, Value, View, decode::suggestion,
+    Check, CompileOptions, Golden, Number, Parameter, Resource, ResourceId, Stat, Value, View,
+    decode::suggestion,
 };
 use crate::cuda::Position;
 
@@ -16,6 +17,8 @@ pub struct Manifest {
     pub dt: f64,
     /// Constants of the compilation.
     pub constants: Vec<Constant>,
+    /// How the source is compiled.
+    pub compile: CompileOptions,
     /// Buffers, arrays and textures; a [`ResourceId`] is an index into them.
     pub resources: Vec<Resource>,
     /// Parameters.

@@ -8,6 +8,7 @@
 
 mod binding;
 mod builtin;
+mod compile_options;
 mod decode;
 mod expression;
 mod inputs;
@@ -30,8 +31,11 @@ use crate::cuda::{self, Signature};
 use crate::diagnostic::{Diagnostic, Severity};
 pub use crate::element::{Element, Scalar};
 
+#[cfg(feature = "cli")]
+pub(crate) use self::decode::is_macro;
 pub use self::{
     builtin::{BuiltIn, built_ins},
+    compile_options::CompileOptions,
     decode::DEFAULT_DT,
     expression::Number,
     inputs::{Inputs, Keys},
@@ -57,6 +61,8 @@ pub struct Scene {
     pub source: Arc<str>,
     /// What its first comment says.
     pub manifest: Manifest,
+    /// Folders of [`Overrides::include_dirs`].
+    pub include_dirs: Vec<PathBuf>,
     /// The kernels of its text, and of those that were read with [`include`](Self::include).
     pub kernels: Vec<Signature>,
     /// What is odd about it but no error.
@@ -68,6 +74,10 @@ pub struct Scene {
 pub struct Overrides {
     /// Constants that the command line gives by name: a number or an expression over the other constants.
     pub constants: BTreeMap<String, String>,
+    /// Macros that the command line defines, over those of `[compile]`.
+    pub defines: BTreeMap<String, String>,
+    /// Folders in which the command line has included files looked for: they may lie anywhere.
+    pub include_dirs: Vec<PathBuf>,
     /// Whether the scene is read for the CPU device, for which `[constant.cpu]` stands over `[constant]`; a
     /// [`Session`](crate::session::Session) sets it for its device.
     pub cpu: bool,
@@ -85,6 +95,7 @@ impl Scene {
             name: name.to_owned(),
             path: None,
             trusted: false,
+            include_dirs: overrides.include_dirs.clone(),
             source: Arc::from(source),
             manifest,
             kernels: Vec::new(),
@@ -92,6 +103,29 @@ impl Scene {
         };
         scene.include(name, source);
         Ok(scene)
+    }
+
+    /// A file without a manifest, of which nothing runs.
+    pub fn plain(name: &str, source: &str, overrides: &Overrides) -> Self {
+        let compile =
+            CompileOptions { defines: overrides.defines.clone(), ..CompileOptions::default() };
+        let mut scene = Self {
+            name: name.to_owned(),
+            path: None,
+            trusted: false,
+            include_dirs: overrides.include_dirs.clone(),
+            source: Arc::from(source),
+            manifest: Manifest { compile, ..Manifest::default() },
+            kernels: Vec::new(),
+            warnings: Vec::new(),
+        };
+        scene.include(name, source);
+        scene
+    }
+
+    /// Whether a source has a manifest, or begins one.
+    pub fn has_manifest(source: &str) -> bool {
+        source::manifest_block(source) != source::ManifestBlock::Missing
     }
 
     /// Reads the kernels of a file that the source includes, so that passes may name them. Where a limit leaves some

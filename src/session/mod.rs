@@ -35,7 +35,7 @@ pub use snapshot::*;
 
 pub use program::requests_of_built_ins;
 #[cfg(feature = "cli")]
-pub(crate) use program::{examine, examine_on};
+pub(crate) use program::{examine, examine_on, examine_plain};
 
 use crate::{
     compile::Compiler,

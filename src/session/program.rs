@@ -193,6 +193,63 @@ pub(crate) fn examine_on(
     Ok(builder.build(scene, Effort::Full, compiler)?.diagnostics)
 }
 
+/// Compiles a [plain](Scene::plain) file as it stands, and loads it on `device`: all that is to be said about it, first
+/// what it has.
+///
+/// # Errors
+/// Those of the compiler and of the device.
+#[cfg(feature = "cli")]
+pub(crate) fn examine_plain(
+    scene: &Scene,
+    device: &Device,
+    compiler: &Compiler,
+) -> Result<Vec<Diagnostic>, Error> {
+    let mut request = request(scene, target_of(device), Vec::new());
+    // Nothing of ours: it is a file for nvcc.
+    request.prelude.clear();
+    let compiled = match compiler.compile(&request)? {
+        Outcome::Compiled(compiled) => compiled,
+        Outcome::Rejected { diagnostics, .. } => return Ok(diagnostics),
+    };
+    let mut remarks = compiled.diagnostics;
+    if let Err(error) = device.load(&compiled.ptx) {
+        let all = match error {
+            device::Error::UnsupportedPtx { .. } => {
+                device::cpu::unsupported_instructions(&compiled.ptx)
+            }
+            _ => Vec::new(),
+        };
+        let all = if all.is_empty() { vec![error] } else { all };
+        for error in all {
+            let remark = refusal(scene, error)?;
+            // An instruction comes as often as a loop is unrolled.
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        }
+        return Ok(remarks);
+    }
+    remarks.insert(0, loaded(scene, &compiled.ptx, device));
+    Ok(remarks)
+}
+
+/// What of a plain file is on a device now.
+#[cfg(feature = "cli")]
+fn loaded(scene: &Scene, ptx: &str, device: &Device) -> Diagnostic {
+    let count = ptx.lines().filter(|line| line.contains(".entry ")).count();
+    let templates: BTreeSet<&str> =
+        scene.kernels.iter().filter(|kernel| kernel.template).map(|kernel| &*kernel.name).collect();
+    let mut text = match count {
+        1 => format!("1 kernel compiles and loads on {}", device.info().name),
+        count => format!("{count} kernels compile and load on {}", device.info().name),
+    };
+    if !templates.is_empty() {
+        let names: Vec<String> = templates.iter().map(|name| format!("`{name}`")).collect();
+        text.push_str(&format!("; of templates, instances alone: {}", names.join(", ")));
+    }
+    Diagnostic::error(&scene.name, text).with_severity(Severity::Note)
+}
+
 /// Binds and compiles `scene` for `target`, with `options` for the compiler.
 pub(crate) fn examine(
     scene: &mut Scene,
@@ -207,7 +264,7 @@ pub(crate) fn examine(
     // sound plan, and compile an unsound one for what else there is to say about it.
     let names = if plan.is_some() { scene.name_expressions() } else { Vec::new() };
     let mut request = request(scene, target, names);
-    request.options = options;
+    request.options.extend(options);
     let (compiled, log, untrusted) = match compile(scene, &mut request, compiler)? {
         Outcome::Compiled(compiled) => {
             diagnostics.extend(compiled.diagnostics.iter().cloned());
@@ -261,10 +318,17 @@ fn compile(scene: &Scene, request: &mut Request, compiler: &Compiler) -> compile
 /// Reads the kernels of the files beside the scene that it includes, directly or by way of one another, and names the
 /// files. What cannot be read is for the compiler to say.
 fn read_included(scene: &mut Scene) -> Vec<PathBuf> {
+    let searched = include_dirs(scene);
     let beside = |text: &str, path: &Path| {
-        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let own = path.parent().unwrap_or(Path::new("")).to_owned();
+        let folders: Vec<PathBuf> = [own].into_iter().chain(searched.iter().cloned()).collect();
         let names = compile::included_names(text.as_bytes()).unwrap_or_default();
-        names.into_iter().map(move |name| folder.join(name))
+        // The first one that is there, or where it would be.
+        names.into_iter().map(move |name| {
+            let places = folders.iter().map(|folder| folder.join(&name));
+            let found = places.clone().find(|path| path.is_file());
+            found.unwrap_or_else(|| folders[0].join(&name))
+        })
     };
     let mut budget = compile::Budget::new();
     let Some(path) = scene.path.clone() else { return Vec::new() };
@@ -292,8 +356,18 @@ fn read_included(scene: &mut Scene) -> Vec<PathBuf> {
 fn reach(scene: &Scene) -> Reach {
     match scene.trusted {
         true => Reach::Anywhere,
-        false => Reach::of_file(scene.path.as_deref()),
+        false => Reach::of_file(scene.path.as_deref()).and(&scene.include_dirs),
     }
+}
+
+/// The folders in which included files are looked for: the scene's own, those that its manifest names, and those of the
+/// command line.
+fn include_dirs(scene: &Scene) -> Vec<PathBuf> {
+    let own = scene.path.as_deref().and_then(Path::parent);
+    let named = scene.manifest.compile.include.iter();
+    let named = named.map(|folder| own.unwrap_or(Path::new("")).join(folder));
+    let own = own.map(Path::to_owned).into_iter();
+    own.chain(named).chain(scene.include_dirs.iter().cloned()).collect()
 }
 
 /// What the compiler is asked to do for a scene.
@@ -304,7 +378,8 @@ fn request(scene: &Scene, target: Target, name_expressions: Vec<String>) -> Requ
         .iter()
         .map(|header| Header { name: header.name.to_owned(), text: header.text.to_owned() })
         .collect();
-    request.include_dirs = scene.path.iter().filter_map(|p| p.parent()).map(Into::into).collect();
+    request.include_dirs = include_dirs(scene);
+    request.options = scene.manifest.compile.arguments();
     request.name_expressions = name_expressions;
     request.reach = reach(scene);
     request

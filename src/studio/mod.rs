@@ -29,13 +29,13 @@ mod watch;
 mod window;
 mod workspace;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 pub use document::Document;
 pub use error::{Error, Result};
 pub use window::{Ended, run};
 
-use crate::{compile::Compiler, device::Choice};
+use crate::{compile::Compiler, device::Choice, scene::Overrides};
 
 /// What the studio is opened with.
 pub struct Options {
@@ -45,8 +45,8 @@ pub struct Options {
     pub device: Choice,
     /// Whether scenes may include files that lie elsewhere than below their own folder.
     pub trust: bool,
-    /// Constants that the command line replaces.
-    pub constants: BTreeMap<String, String>,
+    /// Constants that the command line replaces, macros and folders that it names.
+    pub overrides: Overrides,
     /// Parameters that the command line replaces, as text.
     pub parameters: Vec<(String, String)>,
     /// The run's seed.

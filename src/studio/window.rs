@@ -286,7 +286,7 @@ impl Studio {
         let trust = options.trust;
         let session = new_session(&document, &options, trust, &context, &device, &proxy)?;
         // What the command line sets is meant for the scene that it names.
-        options.constants.clear();
+        options.overrides = Overrides::default();
         options.parameters.clear();
         let mut redraws = RedrawSchedule::new(rate);
         redraws.want(Instant::now());
@@ -740,7 +740,7 @@ fn new_session(
         path: document.path.clone(),
         trust,
         source: document.text.clone(),
-        overrides: Overrides { constants: options.constants.clone(), ..Overrides::default() },
+        overrides: options.overrides.clone(),
         parameters: options.parameters.clone(),
         seed: options.seed,
         step_timeout: options.step_timeout,

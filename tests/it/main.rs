@@ -38,7 +38,11 @@ mod link;
 #[cfg(feature = "gl")]
 mod manual;
 mod nvidia;
+#[cfg(feature = "cli")]
+mod options;
 mod parity;
+#[cfg(feature = "cli")]
+mod plain;
 mod progress;
 mod ptx;
 #[cfg(feature = "cli")]

@@ -54,6 +54,7 @@ pub use interp::{Canceller, Debugger, Register, ThreadPosition};
 pub use memory::Memory;
 pub use module::{Function, Module};
 pub use options::{Check, Engine, Lanes, LaunchOptions};
+pub use place::unsupported_instructions;
 pub use report::{Action, Finding, FindingKind, Report, Site};
 pub use stream::Stream;
 pub use texture::{SurfaceObject, TextureObject};

@@ -3,8 +3,9 @@
 use crate::{
     device::{Error, InlinedCall, Location},
     ptx::{
+        self,
         ast::{self, LocationId, Module},
-        inst::Instruction,
+        inst::{Instruction, Op},
     },
 };
 
@@ -48,6 +49,27 @@ pub(super) fn unsupported(
     };
     let location = own(module, instruction.location);
     Error::UnsupportedPtx { instruction: instruction_text, location }
+}
+
+/// All instructions of a text of PTX that this device does not have, each as the error that loading it ends with; none
+/// where it is no PTX.
+///
+/// ```
+/// use warpaint::device::cpu;
+///
+/// let ptx = ".version 8.0\n.target sm_80\n.visible .entry k() {\n.reg .b32 %r<2>;\n\
+///            ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%r1];\nret;\n}";
+/// let unsupported = cpu::unsupported_instructions(ptx);
+/// assert_eq!(unsupported.len(), 1);
+/// assert!(unsupported[0].to_string().contains("ldmatrix"));
+/// ```
+pub fn unsupported_instructions(text: &str) -> Vec<Error> {
+    let Ok(module) = ptx::parse(text) else { return Vec::new() };
+    let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+    let all = bodies.flat_map(|body| body.instructions());
+    let missing = all.filter(|instruction| matches!(instruction.op, Op::Unsupported { .. }));
+    let errors = missing.map(|i| unsupported(&module, text, i, Unsupported::Operation));
+    errors.collect()
 }
 
 /// The innermost place that lies in the kernel's own file: instructions that are not supported come mostly

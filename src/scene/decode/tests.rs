@@ -279,7 +279,7 @@ fn constants_for_the_cpu_device() {
     let with = |cpu: bool, constants: &[(&str, &str)]| {
         let constants =
             constants.iter().map(|(name, text)| (String::from(*name), String::from(*text)));
-        let overrides = Overrides { constants: constants.collect(), cpu };
+        let overrides = Overrides { constants: constants.collect(), cpu, ..Overrides::default() };
         let source = format!("/*---\n{text}\n---*/");
         let (manifest, _) = decode("t.cu", &source, &overrides).expect("good");
         let value = |name| manifest.find_constant(name).expect("there");

@@ -166,7 +166,7 @@ fn a_header_opens_no_folder() {
     std::os::unix::fs::symlink("/etc/passwd", path("sub/secret.h")).unwrap();
     let source = "#include \"sub/a.h\"\n#include \"secret.h\"\n__global__ void k() { }\n";
     let mut request = Request::new(path("k.cu").to_string_lossy(), source, Target::CPU);
-    request.reach = warpaint::compile::Reach::Below(folder.path().into());
+    request.reach = warpaint::compile::Reach::Below(vec![folder.path().into()]);
     request.include_dirs = vec![folder.path().into()];
     let told = rejected(&compiler, &request).join("\n");
     assert!(

@@ -11,7 +11,7 @@ pub fn exercise(text: &str) -> Result<(), String> {
         Ok(scene) => {
             let _ = (scene.prelude(), scene.name_expressions(), scene.plan());
             let constants = BTreeMap::from([("n".to_owned(), text.chars().take(20).collect())]);
-            let overrides = Overrides { constants, cpu: true };
+            let overrides = Overrides { constants, cpu: true, ..Overrides::default() };
             let _ = Scene::parse("fuzz.cu", text, &overrides);
         }
         Err(diagnostics) => {

@@ -1,0 +1,52 @@
+//! `warpaint check` of files that have no manifest.
+
+use super::support::Workplace;
+
+const MAIN: &str = "#include <cstdio>\n#include <vector>\n__global__ void fill(float *a, float v) { a[threadIdx.x] = v; }\n\
+    template <class T> __global__ void copy(T *a, const T *b) { a[threadIdx.x] = b[threadIdx.x]; }\n\
+    __global__ void twice(float *a) { a[threadIdx.x] *= 2; }\n\
+    int main() {\n    std::vector<float> v(64);\n    float *d;\n    cudaMalloc(&d, 256);\n    fill<<<1, 64>>>(d, 1.0f);\n}\n";
+
+#[test]
+fn a_file_with_main_compiles_and_loads() {
+    let place = Workplace::new();
+    place.file("main.cu", MAIN);
+    let ended = place.run(&["check", "main.cu"]);
+    ended.expect(0, &["main.cu: note: 2 kernels compile and load on", "instances alone: `copy`"]);
+    place.file("wrong.cu", &MAIN.replace("*= 2", "*= two"));
+    place
+        .run(&["check", "wrong.cu"])
+        .expect(1, &["wrong.cu:5:53: error: identifier \"two\" is undefined"]);
+    // One with a manifest is a scene, unless it is asked for otherwise.
+    let scene =
+        format!("/*---\n[[pass]]\nkernel = \"nothing\"\ngrid = 1\nblock = 1\n---*/\n{MAIN}");
+    place.file("scene.cu", &scene);
+    place.run(&["check", "scene.cu"]).expect(1, &["nothing"]);
+    place.run(&["check", "--load-only", "scene.cu"]).expect(0, &["2 kernels compile and load"]);
+    place.file("half.cu", &format!("/*---\n[[pass]]\n{MAIN}"));
+    place
+        .run(&["check", "half.cu"])
+        .expect(1, &["half.cu:1:1: error: the manifest that starts here has no end"]);
+}
+
+/// All of them at once, each at its line.
+#[test]
+fn what_the_cpu_device_lacks_is_named() {
+    let place = Workplace::new();
+    let text = "#include <mma.h>\nusing namespace nvcuda;\n__global__ void k(half *a, half *b, float *c) {\n\
+        wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> x;\n\
+        wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> y;\n\
+        wmma::fragment<wmma::accumulator, 16, 16, 16, float> z;\n    wmma::fill_fragment(z, 0.0f);\n\
+        wmma::load_matrix_sync(x, a, 16);\n    wmma::load_matrix_sync(y, b, 16);\n    wmma::mma_sync(z, x, y, z);\n\
+        wmma::store_matrix_sync(c, z, 16, wmma::mem_row_major);\n}\n";
+    place.file("wmma.cu", text);
+    let ended = place.run(&["check", "wmma.cu", "--device", "cpu"]);
+    let lines: Vec<String> = [8, 9, 10, 11].map(|line| format!("wmma.cu:{line}:")).to_vec();
+    ended.expect(1, &lines.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(
+        ended.err.matches("the CPU device does not support `wmma.").count(),
+        4,
+        "{}",
+        ended.err
+    );
+}
