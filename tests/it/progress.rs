@@ -82,7 +82,8 @@ impl Bench {
         self.stream.record(&event).unwrap();
         let begin = Instant::now();
         while watched && !event.is_reached().unwrap() {
-            if begin.elapsed() > Duration::from_secs(60) {
+            // A hang, and no machine that is busy.
+            if begin.elapsed() > Duration::from_secs(240) {
                 self.stream.cancel().unwrap();
                 break;
             }
