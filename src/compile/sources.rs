@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     cuda::{
-        Lines,
+        Lines, Position,
         host::{HostCode, Marks, without},
         lexer,
     },
@@ -50,6 +50,8 @@ struct SourceFile {
     path: Option<PathBuf>,
     text: Arc<str>,
     host: HostCode,
+    /// Where the open declarations begin and end, once it is asked for.
+    places: Vec<(Position, Position)>,
     /// Which of the open declarations went.
     dropped: BTreeSet<usize>,
 }
@@ -246,7 +248,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 impl SourceFile {
     fn new(name: String, path: Option<PathBuf>, text: Arc<str>, marks: &Marks) -> Self {
         let host = HostCode::of(&text, marks);
-        Self { name, path, text, host, dropped: BTreeSet::new() }
+        Self { name, path, text, host, places: Vec::new(), dropped: BTreeSet::new() }
     }
 
     /// The declarations that went.
@@ -281,18 +283,21 @@ impl SourceFile {
 
     /// Drops the smallest declaration at a place that may go and is still there.
     fn drop_declaration(&mut self, line: u32, column: Option<u32>) -> bool {
-        let lines = Lines::new(&self.text);
-        let is_at = |part: &Range<usize>| {
-            let (first, last) = (lines.position(part.start), lines.position(part.end));
-            match column {
-                Some(column) if first.line == last.line => {
-                    line == first.line && (first.column..=last.column).contains(&column)
-                }
-                Some(_) | None => (first.line..=last.line).contains(&line),
+        if self.places.is_empty() {
+            let lines = Lines::new(&self.text);
+            let place =
+                |part: &Range<usize>| (lines.position(part.start), lines.position(part.end));
+            self.places = self.host.open.iter().map(place).collect();
+        }
+        let is_at = |(first, last): (Position, Position)| match column {
+            Some(column) if first.line == last.line => {
+                line == first.line && (first.column..=last.column).contains(&column)
             }
+            Some(_) | None => (first.line..=last.line).contains(&line),
         };
         let open = self.host.open.iter().enumerate();
-        let there = open.filter(|(index, part)| !self.dropped.contains(index) && is_at(part));
+        let there =
+            open.filter(|(index, _)| is_at(self.places[*index]) && !self.dropped.contains(index));
         match there.min_by_key(|(_, part)| part.len()) {
             Some((index, part)) => {
                 let name = macro_name(&self.text[part.clone()]);

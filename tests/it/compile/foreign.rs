@@ -1,6 +1,9 @@
 //! Files as nvcc takes them: with host code, its headers, and what nvcc includes by itself.
 
-use std::fs;
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use warpaint::{
     compile::{Compiled, Compiler, Outcome, Request, Target},
@@ -206,4 +209,14 @@ fn a_name_may_begin_with_a_dash() {
             [format!("{name}:1:23: error: identifier \"x\" is undefined")]
         );
     }
+}
+
+/// A stranger's file with very many declarations that do not compile.
+#[test]
+fn many_wrong_declarations_take_no_time() {
+    let Some(compiler) = compiler() else { return };
+    let source = format!("{}__global__ void k() {{ }}\n", "using a = b;\n".repeat(1 << 16));
+    let started = Instant::now();
+    rejected(&compiler, &request(&source));
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }
