@@ -144,9 +144,11 @@ pub(super) fn scan(request: &Request, toolchain: &Toolchain) -> Scan {
         included,
         is_ambiguous,
         missing,
-        of_host,
+        mut of_host,
         ..
     } = scanner;
+    // What the user has beside one of the files is not the host's for the others.
+    of_host.retain(|name| !included.iter().any(|file| file.name == *name));
     Scan {
         inputs: is_told.then_some(inputs),
         refused,

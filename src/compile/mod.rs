@@ -461,7 +461,9 @@ impl Compiler {
         let outcome = sources.explain(outcome);
         if let (Outcome::Compiled(compiled), Some(identity)) = (&outcome, identity) {
             // A header may have been saved while the compiler was reading it: such a result has no key.
-            let now = Identity::of(request, toolchain);
+            let inputs = includes::scan(request, toolchain).inputs;
+            let now =
+                inputs.map(|inputs| Identity::with_inputs(request, toolchain, &inputs, &sources));
             if now.is_some_and(|now| now.key == identity.key) {
                 let entry = self.shared.cache.insert(identity.key, Entry::from(compiled));
                 if identity.is_self_contained {

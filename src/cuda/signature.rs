@@ -9,7 +9,8 @@ mod scanner;
 
 use std::{collections::HashMap, sync::Arc};
 
-use self::scanner::{Brackets, Found, Scanner, after_attribute, is_attribute};
+pub(super) use self::scanner::is_attribute;
+use self::scanner::{Brackets, Found, Scanner, after_attribute};
 use super::{
     CType, Lines, Position,
     lexer::{self, Kind, Token},

@@ -91,6 +91,16 @@ impl Scene {
     /// Everything that is wrong with its manifest, each with its place.
     pub fn parse(name: &str, source: &str, overrides: &Overrides) -> Result<Self, Vec<Diagnostic>> {
         let (manifest, warnings) = decode::decode(name, source, overrides)?;
+        Ok(Self::with_manifest(name, source, overrides, manifest, warnings))
+    }
+
+    fn with_manifest(
+        name: &str,
+        source: &str,
+        overrides: &Overrides,
+        manifest: Manifest,
+        warnings: Vec<Diagnostic>,
+    ) -> Self {
         let mut scene = Self {
             name: name.to_owned(),
             path: None,
@@ -102,25 +112,15 @@ impl Scene {
             warnings,
         };
         scene.include(name, source);
-        Ok(scene)
+        scene
     }
 
     /// A file without a manifest, of which nothing runs.
     pub fn plain(name: &str, source: &str, overrides: &Overrides) -> Self {
-        let compile =
-            CompileOptions { defines: overrides.defines.clone(), ..CompileOptions::default() };
-        let mut scene = Self {
-            name: name.to_owned(),
-            path: None,
-            trusted: false,
-            include_dirs: overrides.include_dirs.clone(),
-            source: Arc::from(source),
-            manifest: Manifest { compile, ..Manifest::default() },
-            kernels: Vec::new(),
-            warnings: Vec::new(),
-        };
-        scene.include(name, source);
-        scene
+        let defines = overrides.defines.clone();
+        let compile = CompileOptions { defines, ..CompileOptions::default() };
+        let manifest = Manifest { compile, ..Manifest::default() };
+        Self::with_manifest(name, source, overrides, manifest, Vec::new())
     }
 
     /// Whether a source has a manifest, or begins one.

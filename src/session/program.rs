@@ -213,11 +213,10 @@ pub(crate) fn examine_plain(
     };
     let mut remarks = compiled.diagnostics;
     if let Err(error) = device.load(&compiled.ptx) {
-        let all = match error {
-            device::Error::UnsupportedPtx { .. } => {
-                device::cpu::unsupported_instructions(&compiled.ptx)
-            }
-            _ => Vec::new(),
+        let is_unsupported = matches!(error, device::Error::UnsupportedPtx { .. });
+        let all = match is_unsupported {
+            true => device::cpu::unsupported_instructions(&compiled.ptx),
+            false => Vec::new(),
         };
         let all = if all.is_empty() { vec![error] } else { all };
         for error in all {

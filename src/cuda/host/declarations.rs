@@ -3,7 +3,10 @@
 use std::{collections::BTreeSet, ops::Range};
 
 use super::{Brackets, Marks};
-use crate::cuda::lexer::{Kind, Token};
+use crate::cuda::{
+    lexer::{Kind, Token},
+    signature::is_attribute,
+};
 
 /// So deep classes and namespaces are looked into.
 const DEEPEST: usize = 64;
@@ -333,21 +336,7 @@ impl<'t, 's> Reader<'t, 's> {
     /// Whether the parentheses at `open` belong to an attribute.
     fn is_attribute(&self, open: usize) -> bool {
         let word = open.checked_sub(1).map_or("", |at| self.text(at));
-        matches!(
-            word,
-            "__launch_bounds__"
-                | "__cluster_dims__"
-                | "__block_size__"
-                | "__maxnreg__"
-                | "__attribute__"
-                | "__declspec"
-                | "__align__"
-                | "alignas"
-                | "decltype"
-                | "noexcept"
-                | "requires"
-                | "explicit"
-        )
+        is_attribute(word) || matches!(word, "__align__" | "noexcept" | "requires" | "explicit")
     }
 
     /// Behind the initialisers of a constructor, which begin at `at`: where its body opens.

@@ -252,7 +252,7 @@ pub(super) fn after_attribute(tokens: &[Token<'_>], brackets: &Brackets, at: usi
 }
 
 /// Words before a function's name, or behind its parameters, that take parentheses of their own.
-pub(super) fn is_attribute(word: &str) -> bool {
+pub(in crate::cuda) fn is_attribute(word: &str) -> bool {
     matches!(
         word,
         "__launch_bounds__"
