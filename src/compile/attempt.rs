@@ -5,7 +5,7 @@ use std::{path::Path, time::Instant};
 use libc::{SIGABRT, SIGBUS, SIGFPE, SIGHUP, SIGILL, SIGINT, SIGKILL, SIGSEGV, SIGTERM};
 
 use super::{
-    Cancel, Error, Limits, Outcome, Result,
+    Cancel, Error, Limits, Outcome, Result, diagnostics,
     discovery::Toolchain,
     job::{Answer, Facts, Job},
     limits::{MEMORY_VARIABLE, SECONDS_VARIABLE},
@@ -109,7 +109,7 @@ impl<'a> Attempt<'a> {
                 Problem::Unusable(problem) => Error::NvrtcLost { problem },
             })?;
             return Ok(match answer {
-                Ok(answer) => self.judge(answer),
+                Ok(answer) => self.end_with(answer),
                 Err(Ended::Cancelled) => return Err(Error::Cancelled),
                 Err(Ended::TimedOut) => End::TimedOut,
                 Err(Ended::Crashed { signal, .. }) if is_from_outside(signal) && killed == 0 => {
@@ -131,7 +131,14 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    fn judge(&self, answer: Answer) -> End {
+    fn end_with(&self, mut answer: Answer) -> End {
+        if let Answer::Compiled { log, .. } | Answer::Rejected { log } = &mut answer {
+            *log = diagnostics::without_warnings_below(
+                log,
+                &self.job.name,
+                &self.toolchain.include_dirs,
+            );
+        }
         match &answer {
             Answer::Failed { number: OUT_OF_MEMORY, .. } => End::OutOfMemory,
             Answer::Rejected { log } if log.contains("catastrophic error: out of memory") => {

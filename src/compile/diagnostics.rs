@@ -5,6 +5,8 @@
 //! instantiations. NVRTC itself and `ptxas` write `tool: severity: text`. Whatever has another form becomes
 //! a remark about the whole file, so that nothing is lost.
 
+use std::path::{Path, PathBuf};
+
 use crate::diagnostic::{Diagnostic, Severity, has_errors};
 
 /// The file in which NVRTC evaluates name expressions.
@@ -68,6 +70,29 @@ pub(super) fn parse(log: &str, name: &str, lines: usize, failed: bool) -> Vec<Di
         found.push(Diagnostic::error(name, text));
     }
     found
+}
+
+/// The log without the warnings in files below `folders`, and without the notes that belong to them: nobody who writes
+/// a kernel can do anything about the toolkit's own headers. (`nvcc` takes them for headers of the system, in which
+/// it tells no warnings either.)
+pub(super) fn without_warnings_below(log: &str, name: &str, folders: &[PathBuf]) -> String {
+    let is_below = |file: &str| folders.iter().any(|folder| Path::new(file).starts_with(folder));
+    let mut left_out = false;
+    let kept = |line: &&str| {
+        if !line.starts_with(' ')
+            && let Some(head) = Head::of(line.trim_end(), name)
+        {
+            left_out = match head.severity {
+                Severity::Warning => matches!(head.place, Place::Line(file, _) if is_below(file)),
+                Severity::Error | Severity::Fault => false,
+                Severity::Note => left_out,
+            };
+        }
+        !left_out || is_summary(line)
+    };
+    let log: String = log.split_inclusive('\n').filter(kept).collect();
+    let is_told = |line: &str| !line.trim().is_empty() && !is_summary(line);
+    if log.lines().any(is_told) { log } else { String::new() }
 }
 
 /// The log's lines in groups: the brief form and notes start a group without a blank line before it.

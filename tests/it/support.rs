@@ -6,6 +6,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Child, Command, Output},
+    sync::RwLock,
 };
 
 use tempfile::TempDir;
@@ -41,6 +42,9 @@ pub fn nvidia() -> Option<Device> {
         Err(error) => panic!("{error}"),
     }
 }
+
+/// A CUDA context's limits are the whole process's: who changes one writes, who counts on them reads.
+pub static LIMITS: RwLock<()> = RwLock::new(());
 
 /// A test of this program, also an ignored one, in a process of its own.
 pub fn alone(test: &str) -> Command {

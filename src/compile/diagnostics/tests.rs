@@ -148,3 +148,19 @@ fn an_unmarked_function_is_explained() {
     let expected = "t.cu:1:6: error: a function without __global__ or __device__ belongs to the host, and there is no host code here: write __device__ before it";
     assert_eq!(shown(log, true), [expected]);
 }
+
+#[test]
+fn warnings_in_the_toolkits_headers_are_left_out() {
+    let of_headers = "/opt/cuda/include/cccl/cuda/std/cstdint(118): warning #47-D: incompatible redefinition of macro \"INT8_C\" (declared at line 54 of cstdint)\n  #  define INT8_C(X)   ((::int_least8_t)(X))\n            ^\n\n\
+                      /opt/cuda/include/x.h(1): note #3196-D: of the same warning\n\n";
+    let remark =
+        "Remark: The warnings can be suppressed with \"-diag-suppress <warning-number>\"\n\n";
+    let own = "t.cu(2): warning #177-D: variable \"unused\" was declared but never referenced\n    int unused;\n        ^\n\n";
+    let error = "/opt/cuda/include/x.h(7): error: identifier \"foo\" is undefined\n";
+    let folders = [PathBuf::from("/opt/cuda/include")];
+    let left = |log: &str| without_warnings_below(log, "t.cu", &folders);
+    assert_eq!(left(&format!("{of_headers}{remark}")), "");
+    assert_eq!(left(&format!("{of_headers}{own}{remark}")), format!("{own}{remark}"));
+    assert_eq!(left(&format!("{own}{of_headers}{error}")), format!("{own}{error}"));
+    assert_eq!(without_warnings_below(of_headers, "t.cu", &[]), of_headers);
+}

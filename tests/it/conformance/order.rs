@@ -247,6 +247,7 @@ fn attributes_agree_with_the_description(device: &Device) {
 
 fn limits_are_told(device: &Device) {
     assert!(device.limit(Limit::PrintfBytes).unwrap().unwrap() >= 1 << 20);
+    let _changed = crate::support::LIMITS.write();
     match device.limit(Limit::StackBytes).unwrap() {
         Some(bytes) => {
             device.set_limit(Limit::StackBytes, bytes + 512).unwrap();
