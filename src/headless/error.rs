@@ -153,7 +153,7 @@ fn of_session(error: &session::Error) -> ExitStatus {
         Error::Gl(error) => of_gl(error),
         Error::Thread(_) | Error::WorkerLost => ExitStatus::NoDevice,
         Error::NoSuchResource { .. } => ExitStatus::Usage,
-        Error::Stuck { .. } => ExitStatus::Fault,
+        Error::Stuck { .. } | Error::NoValue { .. } => ExitStatus::Fault,
         Error::Interrupted => ExitStatus::Stopped,
     }
 }

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use crate::{
-    array::Statistics,
-    scene::{Bound, Check, Manifest, Measured, Statistic},
-    session::Snapshot,
+    scene::{Bound, Check, Manifest, Measured},
+    session::{Snapshot, statistic_of},
 };
 
 /// The number that `measured` stands for after the statistics were taken; `None` where the resource has none.
@@ -14,25 +13,8 @@ pub(super) fn value(measured: Measured, snapshot: &Snapshot) -> Option<f64> {
         Measured::Stat(index) => snapshot.stats.get(index)?.value,
         Measured::Resource { of, component, statistic } => {
             let components = &snapshot.resources.get(of.0)?.components;
-            let of_one = component.map(|index| components.get(usize::from(index)).copied());
-            let statistics = of_one.unwrap_or_else(|| {
-                (!components.is_empty()).then(|| Statistics::of_all(components))
-            })?;
-            Some(of_statistics(&statistics, statistic))
+            statistic_of(statistic, component, components)
         }
-    }
-}
-
-fn of_statistics(of: &Statistics, statistic: Statistic) -> f64 {
-    match statistic {
-        Statistic::Count => of.count as f64,
-        Statistic::Sum => of.sum,
-        Statistic::Min => of.min,
-        Statistic::Max => of.max,
-        Statistic::Mean => of.mean,
-        Statistic::Std => of.std,
-        Statistic::Nan => of.nan as f64,
-        Statistic::Inf => of.inf as f64,
     }
 }
 
@@ -109,7 +91,7 @@ mod tests {
     use crate::{cuda::Position, scene::ResourceId};
 
     fn check(bounds: &[Bound]) -> Check {
-        let statistic = Statistic::Mean;
+        let statistic = crate::scene::Statistic::Mean;
         let of = Measured::Resource { of: ResourceId(0), component: None, statistic };
         Check { of, after: None, bounds: bounds.to_vec(), at: Position::default() }
     }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use super::{
-    Argument, Builtin, Control, Element, Manifest, Number, Pass, Plan, PlannedPass, Resource,
-    ResourceId, ResourceKind, Scalar, Scene, Source, Texels, Value, Wrap,
-    decode::{derived_names, suggestion},
+    Argument, Builtin, Control, Element, Formula, Given, Kind, Manifest, Number, Pass, Plan,
+    PlannedPass, Resource, ResourceId, ResourceKind, Scalar, Scene, Source, Term, Texels, Value,
+    Wrap,
+    decode::{derived_names, round_of, suggestion},
 };
 use crate::cuda::{CType, KernelParameter, Pointee, Signature};
 use crate::diagnostic::Diagnostic;
@@ -54,7 +55,9 @@ impl<'a> Binder<'a> {
                 return None;
             }
         };
-        let bound: Vec<_> = kernel.parameters.iter().map(|p| self.argument(&kernel, p)).collect();
+        let bound: Vec<_> =
+            kernel.parameters.iter().map(|p| self.argument(pass, &kernel, p)).collect();
+        self.expect_taken(pass, &kernel);
         let arguments: Vec<Argument> = bound.into_iter().collect::<Option<_>>()?;
         let mut swaps: Vec<ResourceId> = arguments.iter().filter_map(next).collect();
         swaps.dedup();
@@ -71,27 +74,66 @@ impl<'a> Binder<'a> {
         Ok(kernel.instance(&pass.kernel))
     }
 
-    fn argument(&mut self, kernel: &Signature, parameter: &KernelParameter) -> Option<Argument> {
+    /// What `parameter` receives: what the pass gives it, else what its name means.
+    fn argument(
+        &mut self,
+        pass: &Pass,
+        kernel: &Signature,
+        parameter: &KernelParameter,
+    ) -> Option<Argument> {
         if self.found.len() >= MOST_FAULTS {
             return None;
         }
         let manifest = &self.scene.manifest;
-        let bound = source(manifest, kernel, &parameter.name).and_then(|source| {
-            check(manifest, &source, parameter)?;
-            Ok(source)
-        });
-        match bound {
-            Ok(source) => {
-                let (name, ctype) = (parameter.name.clone(), parameter.ctype.clone());
-                Some(Argument { name, ctype, source })
+        let given = pass.given.iter().find(|given| given.parameter == parameter.name);
+        let fault = match given {
+            Some(Given { source, at, .. }) => match check_given(manifest, source, parameter) {
+                Ok(()) => return Some(argument(parameter, source.clone())),
+                Err(problem) => {
+                    let text = format!("{}, which the pass gives it", problem.text);
+                    Diagnostic::error(&self.scene.name, text).at(at.line, at.column)
+                }
+            },
+            None => match by_name(manifest, pass, kernel, parameter) {
+                Ok(source) => return Some(argument(parameter, source)),
+                Err(text) => Diagnostic::error(kernel.file.as_ref(), text)
+                    .at(parameter.at.line, parameter.at.column),
+            },
+        };
+        self.found.push(fault);
+        None
+    }
+
+    /// Notes what the pass gives to parameters that the kernel has not.
+    fn expect_taken(&mut self, pass: &Pass, kernel: &Signature) {
+        for given in &pass.given {
+            let name = &given.parameter;
+            if kernel.parameters.iter().any(|parameter| parameter.name == *name) {
+                continue;
             }
-            Err(text) => {
-                let diagnostic = Diagnostic::error(kernel.file.as_ref(), text);
-                self.found.push(diagnostic.at(parameter.at.line, parameter.at.column));
-                None
-            }
+            let names = kernel.parameters.iter().map(|parameter| parameter.name.as_str());
+            let hint = suggestion(name, names);
+            let text = format!("the kernel `{}` has no parameter `{name}`{hint}", kernel.name);
+            let fault = Diagnostic::error(&self.scene.name, text);
+            self.found.push(fault.at(given.at.line, given.at.column));
         }
     }
+}
+
+fn argument(parameter: &KernelParameter, source: Source) -> Argument {
+    Argument { name: parameter.name.clone(), ctype: parameter.ctype.clone(), source }
+}
+
+/// What the name of a parameter means, and its type can take.
+fn by_name(
+    manifest: &Manifest,
+    pass: &Pass,
+    kernel: &Signature,
+    parameter: &KernelParameter,
+) -> Result<Source, String> {
+    let source = source(manifest, pass, kernel, &parameter.name)?;
+    check(manifest, &source, parameter).map_err(|problem| problem.with_advice(parameter))?;
+    Ok(source)
 }
 
 fn next(argument: &Argument) -> Option<ResourceId> {
@@ -153,20 +195,29 @@ fn named<'a>(kernels: &'a [Signature], stem: &str) -> Result<&'a Signature, Stri
 }
 
 /// What the name of a kernel's parameter means.
-fn source(manifest: &Manifest, kernel: &Signature, name: &str) -> Result<Source, String> {
+fn source(
+    manifest: &Manifest,
+    pass: &Pass,
+    kernel: &Signature,
+    name: &str,
+) -> Result<Source, String> {
     if name.is_empty() {
         let kernel = &kernel.name;
         return Err(format!(
             "this parameter of `{kernel}` has no name, so nothing can be bound to it"
         ));
     }
-    meaning(manifest, name).ok_or_else(|| unknown(manifest, kernel, name))
+    let round = || {
+        let depth = round_of(&pass.counters, name)?;
+        Some(Source::Number(Formula::of_term(Term::Round(depth), Kind::Int)))
+    };
+    meaning(manifest, name).or_else(round).ok_or_else(|| unknown(manifest, kernel, name))
 }
 
 /// What `name` means in the scene.
 pub(super) fn meaning(manifest: &Manifest, name: &str) -> Option<Source> {
     resource_source(manifest, name)
-        .or_else(|| manifest.find_constant(name).map(Source::Constant))
+        .or_else(|| manifest.find_constant(name).map(|number| Source::Number(number.into())))
         .or_else(|| manifest.find_parameter(name).map(Source::Parameter))
         .or_else(|| Builtin::parse(name).map(Source::Builtin))
 }
@@ -200,6 +251,14 @@ fn unknown(manifest: &Manifest, kernel: &Signature, name: &str) -> String {
             "there is no `{name}`: the {resource} is a single one; `double = true` gives it two halves"
         );
     }
+    let (hint, kernel) = (hint(manifest, name), &kernel.name);
+    format!(
+        "`{name}` of the kernel `{kernel}` is no resource, constant, parameter or built-in{hint}"
+    )
+}
+
+/// What may have been meant by `name`, which means nothing in the scene.
+pub(super) fn hint(manifest: &Manifest, name: &str) -> String {
     let mut names: Vec<String> = Vec::new();
     names.extend(manifest.resources.iter().map(|r| r.name.clone()));
     names.extend(manifest.constants.iter().map(|c| c.name.clone()));
@@ -207,36 +266,62 @@ fn unknown(manifest: &Manifest, kernel: &Signature, name: &str) -> String {
     names
         .extend((0..manifest.resources.len()).flat_map(|i| derived_names(manifest, ResourceId(i))));
     names.extend(Builtin::ALL.iter().map(|(name, _)| (*name).to_owned()));
-    let hint = suggestion(name, names.iter().map(String::as_str));
-    let kernel = &kernel.name;
-    format!(
-        "`{name}` of the kernel `{kernel}` is no resource, constant, parameter or built-in{hint}"
-    )
+    suggestion(name, names.iter().map(String::as_str))
+}
+
+/// Why a parameter cannot take what is meant for it.
+struct Mismatch {
+    text: String,
+    /// What to write before the parameter's name instead, where that would do.
+    write: Option<String>,
+}
+
+impl Mismatch {
+    /// With what to write instead: for what is bound by its name.
+    fn with_advice(self, parameter: &KernelParameter) -> String {
+        match self.write {
+            Some(write) => format!("{}: write `{write}{}`", self.text, parameter.name),
+            None => self.text,
+        }
+    }
+}
+
+impl From<String> for Mismatch {
+    fn from(text: String) -> Self {
+        Self { text, write: None }
+    }
 }
 
 /// That the parameter's type can take what its name means.
-fn check(manifest: &Manifest, source: &Source, parameter: &KernelParameter) -> Result<(), String> {
+fn check(
+    manifest: &Manifest,
+    source: &Source,
+    parameter: &KernelParameter,
+) -> Result<(), Mismatch> {
     match source {
         Source::Resource(id) | Source::Next(id) => check_resource(manifest, *id, parameter),
         Source::Count(_, value) | Source::Extent(_, _, value) => {
             integer(parameter, "a count, an integer", [i128::from(*value); 2])
         }
-        Source::Constant(number) => check_constant(*number, parameter),
+        Source::Number(formula) => check_number(formula, parameter),
+        Source::Vector(formulas) => check_vector(manifest, formulas, parameter),
+        Source::Structure(_) => Err(mismatch(parameter, "fields of a structure", "")),
         Source::Parameter(index) => check_parameter(manifest, *index, parameter),
         Source::Builtin(builtin) => check_builtin(*builtin, parameter),
     }
 }
 
-fn mismatch(parameter: &KernelParameter, what: &str, write: &str) -> String {
+fn mismatch(parameter: &KernelParameter, what: &str, write: &str) -> Mismatch {
     let (name, ctype) = (&parameter.name, &parameter.text);
-    format!("`{name}` is {what}, but the kernel takes `{ctype}`: write `{write}{name}`")
+    let text = format!("`{name}` is {what}, but the kernel takes `{ctype}`");
+    Mismatch { text, write: Some(write.to_owned()) }
 }
 
 fn check_resource(
     manifest: &Manifest,
     id: ResourceId,
     parameter: &KernelParameter,
-) -> Result<(), String> {
+) -> Result<(), Mismatch> {
     let resource = manifest.resource(id);
     let what = format!("the {resource}");
     if resource.texture().is_none() {
@@ -257,13 +342,14 @@ fn check_resource(
 }
 
 /// That a texture object can read the texture as the manifest says.
-fn check_sampling(resource: &Resource, texture: &Texels) -> Result<(), String> {
+fn check_sampling(resource: &Resource, texture: &Texels) -> Result<(), Mismatch> {
     match texture.wrap {
         Wrap::Repeat | Wrap::Mirror if !texture.normalized => Err(format!(
             "the {resource} cannot `{}` where coordinates count texels: give it `normalized = true`, and \
              coordinates from 0 to 1",
             texture.wrap.name()
-        )),
+        )
+        .into()),
         _ => Ok(()),
     }
 }
@@ -275,7 +361,7 @@ fn fits(element: Element, count: u64, to: Element) -> bool {
 }
 
 /// That the parameter is an integer that holds the numbers from the first to the second.
-fn integer(parameter: &KernelParameter, what: &str, range: [i128; 2]) -> Result<(), String> {
+fn integer(parameter: &KernelParameter, what: &str, range: [i128; 2]) -> Result<(), Mismatch> {
     let CType::Value(Element { scalar, lanes: 1 }) = parameter.ctype else {
         return Err(mismatch(parameter, what, "int "));
     };
@@ -287,12 +373,13 @@ fn integer(parameter: &KernelParameter, what: &str, range: [i128; 2]) -> Result<
         None => Ok(()),
         Some(value) => {
             let (name, ctype) = (&parameter.name, &parameter.text);
-            Err(format!("`{name}` can be {value}, which does not fit into the kernel's `{ctype}`"))
+            Err(format!("`{name}` can be {value}, which does not fit into the kernel's `{ctype}`")
+                .into())
         }
     }
 }
 
-fn float(parameter: &KernelParameter, what: &str) -> Result<(), String> {
+fn float(parameter: &KernelParameter, what: &str) -> Result<(), Mismatch> {
     match parameter.ctype {
         CType::Value(Element { scalar, lanes: 1 }) if scalar.is_float() => Ok(()),
         _ => Err(mismatch(parameter, what, "float ")),
@@ -300,23 +387,73 @@ fn float(parameter: &KernelParameter, what: &str) -> Result<(), String> {
 }
 
 /// A vector of `lanes` of one of `scalars`; the first is what is suggested.
-fn vector(parameter: &KernelParameter, what: &str, all: &[Element]) -> Result<(), String> {
+fn vector(parameter: &KernelParameter, what: &str, all: &[Element]) -> Result<(), Mismatch> {
     match parameter.ctype {
         CType::Value(element) if all.contains(&element) => Ok(()),
         _ => Err(mismatch(parameter, what, &format!("{} ", all[0]))),
     }
 }
 
-fn check_constant(number: Number, parameter: &KernelParameter) -> Result<(), String> {
-    match number {
-        Number::Int(value) => integer(parameter, "an int constant", [i128::from(value); 2]),
-        Number::Float(_) => float(parameter, "a float constant"),
-        Number::Bool(_) => truth(parameter, "a bool constant", "bool "),
+/// That the parameter can take what the manifest gives it on purpose: a float takes what is whole, too.
+fn check_given(
+    manifest: &Manifest,
+    source: &Source,
+    parameter: &KernelParameter,
+) -> Result<(), Mismatch> {
+    let is_whole = match source {
+        Source::Count(..) | Source::Extent(..) => true,
+        Source::Number(formula) => formula.kind() == Kind::Int,
+        Source::Parameter(index) => matches!(manifest.parameters[*index].default, Value::Int(_)),
+        Source::Builtin(builtin) => builtin.kind() == Some(Kind::Int),
+        Source::Resource(_) | Source::Next(_) | Source::Vector(_) | Source::Structure(_) => false,
+    };
+    let takes_float =
+        matches!(parameter.ctype, CType::Value(Element { scalar, lanes: 1 }) if scalar.is_float());
+    if is_whole && takes_float { Ok(()) } else { check(manifest, source, parameter) }
+}
+
+/// That the parameter can take a constant or an expression. A pointer or an object takes 0 for none.
+fn check_number(formula: &Formula, parameter: &KernelParameter) -> Result<(), Mismatch> {
+    let takes_address = !matches!(parameter.ctype, CType::Value(_) | CType::Named(_));
+    match (formula.kind(), formula.constant()) {
+        (_, Some(Number::Int(0))) if takes_address => Ok(()),
+        (_, Some(Number::Int(value))) => {
+            integer(parameter, "an int constant", [i128::from(value); 2])
+        }
+        (_, Some(Number::Float(_))) => float(parameter, "a float constant"),
+        (_, Some(Number::Bool(_))) => truth(parameter, "a bool constant", "bool "),
+        (Kind::Int, None) => integer(parameter, "an int expression", [0; 2]),
+        (Kind::Float, None) => float(parameter, "a float expression"),
+        (Kind::Bool, None) => truth(parameter, "a bool expression", "bool "),
     }
 }
 
+/// That the parameter is a vector of so many components, which take these numbers.
+fn check_vector(
+    manifest: &Manifest,
+    formulas: &[Formula],
+    parameter: &KernelParameter,
+) -> Result<(), Mismatch> {
+    let CType::Value(element) = parameter.ctype else {
+        return Err(mismatch(parameter, "a vector", ""));
+    };
+    if formulas.len() != usize::from(element.lanes) {
+        let what = format!("a vector of {} numbers", formulas.len());
+        return Err(mismatch(parameter, &what, ""));
+    }
+    let scalar = Element::scalar(element.scalar);
+    let component = KernelParameter {
+        ctype: CType::Value(scalar),
+        text: scalar.to_string(),
+        ..parameter.clone()
+    };
+    let number =
+        |formula: &Formula| check_given(manifest, &Source::Number(formula.clone()), &component);
+    formulas.iter().try_for_each(number)
+}
+
 /// That the parameter is `bool` or an integer.
-fn truth(parameter: &KernelParameter, what: &str, write: &str) -> Result<(), String> {
+fn truth(parameter: &KernelParameter, what: &str, write: &str) -> Result<(), Mismatch> {
     match parameter.ctype {
         CType::Value(Element { scalar: Scalar::Bool, lanes: 1 }) => Ok(()),
         CType::Value(Element { scalar, lanes: 1 }) if scalar.is_integer() => Ok(()),
@@ -328,7 +465,7 @@ fn check_parameter(
     manifest: &Manifest,
     index: usize,
     parameter: &KernelParameter,
-) -> Result<(), String> {
+) -> Result<(), Mismatch> {
     const FLOAT3: Element = Element::vector(Scalar::F32, 3);
     const FLOAT4: Element = Element::vector(Scalar::F32, 4);
     let declared = &manifest.parameters[index];
@@ -350,7 +487,7 @@ fn check_parameter(
     }
 }
 
-fn check_builtin(builtin: Builtin, parameter: &KernelParameter) -> Result<(), String> {
+fn check_builtin(builtin: Builtin, parameter: &KernelParameter) -> Result<(), Mismatch> {
     const FLOAT4: Element = Element::vector(Scalar::F32, 4);
     const FLOAT2: Element = Element::vector(Scalar::F32, 2);
     const UINT4: Element = Element::vector(Scalar::U32, 4);

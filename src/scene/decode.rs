@@ -1,9 +1,11 @@
 //! Reads a manifest from its TOML. Every fault becomes a diagnostic on its own line; none stops the reading.
 
+mod arguments;
 mod checks;
 mod compile;
 mod constants;
 mod fields;
+mod formulas;
 mod parameters;
 mod passes;
 mod resources;
@@ -16,6 +18,7 @@ use toml::de::DeTable;
 #[cfg(feature = "cli")]
 pub(crate) use self::compile::is_macro;
 use self::fields::Fields;
+pub(super) use self::formulas::round_of;
 use super::{
     Builtin, Manifest, Overrides, ResourceId,
     source::{self, ManifestBlock},
@@ -113,17 +116,17 @@ fn document(
         title: fields.text("title").unwrap_or_else(|| stem(name).to_owned()),
         summary: fields.text("summary").unwrap_or_default(),
         dt: fields.positive("dt").unwrap_or(DEFAULT_DT),
+        constants: constants.clone(),
         ..Manifest::default()
     };
     manifest.compile = compile::decode(&mut fields, overrides);
     resources::decode(&mut fields, &mut manifest);
     parameters::decode(&mut fields, &mut manifest);
-    passes::decode(&mut fields, &mut manifest);
     views::decode(&mut fields, &mut manifest);
     checks::decode(&mut fields, &mut manifest);
+    passes::decode(&mut fields, &mut manifest);
     fields.know(&["constant"]);
     fields.finish();
-    manifest.constants = constants;
     names(report, &manifest);
     if manifest.passes.is_empty() && !table.contains_key("pass") {
         report.add(Severity::Warning, 0..0, "the manifest has no [[pass]]: nothing will run");
@@ -247,11 +250,15 @@ pub(super) fn derived_names(manifest: &Manifest, id: ResourceId) -> Vec<String> 
     endings.iter().map(|ending| format!("{}_{ending}", resource.name)).collect()
 }
 
-fn identifier(report: &Report<'_>, name: &str, what: &str, at: Position) {
+/// Whether it has the form of a name.
+fn is_identifier(name: &str) -> bool {
     let word = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    !name.is_empty() && name.chars().all(word) && !name.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn identifier(report: &Report<'_>, name: &str, what: &str, at: Position) {
     let parameter_dt = name == "dt" && what.starts_with("the parameter");
-    if name.is_empty() || !name.chars().all(word) || name.starts_with(|c: char| c.is_ascii_digit())
-    {
+    if !is_identifier(name) {
         let rule = "letters, digits and `_`, no digit first";
         report.error_at(at, format!("{what} cannot be a name in CUDA C++: {rule}"));
     } else if KEYWORDS.contains(&name) {

@@ -1,8 +1,8 @@
 //! The manifest of a scene, typed and checked.
 
 use super::{
-    Check, CompileOptions, Golden, Number, Parameter, Resource, ResourceId, Stat, Value, View,
-    decode::suggestion,
+    Check, CompileOptions, Formula, Golden, Number, Parameter, Resource, ResourceId, Scope, Source,
+    Stat, Value, View, decode::suggestion,
 };
 use crate::cuda::Position;
 
@@ -23,8 +23,10 @@ pub struct Manifest {
     pub resources: Vec<Resource>,
     /// Parameters.
     pub parameters: Vec<Parameter>,
-    /// Passes, in the order of their launches.
+    /// Passes, in the file's order.
     pub passes: Vec<Pass>,
+    /// What runs in which order, and how often.
+    pub entries: Vec<Entry>,
     /// What is drawn; `None` where nothing can be.
     pub view: Option<View>,
     /// Statistics beside those that every resource has.
@@ -56,17 +58,65 @@ pub struct Pass {
     /// How many threads it has.
     pub shape: Shape,
     /// Dynamic shared memory of each block in bytes.
-    pub shared_bytes: u32,
-    /// How often it is launched in a row.
-    pub repeat: Repeat,
+    pub shared_bytes: Formula,
+    /// What the manifest gives to parameters of the kernel, over what their names mean.
+    pub given: Vec<Given>,
+    /// What the rounds of the loops around it are called, from the outermost; empty for those without a name.
+    pub counters: Vec<String>,
     /// Bytes that a launch must read and write, for benchmarks.
     pub bytes: Option<f64>,
     /// Operations in floating point that a launch must do.
     pub flops: Option<f64>,
-    /// The parameter (an index) that must be on, or not 0, for it to run.
-    pub only_if: Option<usize>,
     /// Where the kernel is named.
     pub at: Position,
+}
+
+impl Pass {
+    /// Whether all its launches have the same shape.
+    pub fn is_constant(&self) -> bool {
+        let mut all = self.shape.formulas().chain([&self.shared_bytes]);
+        all.all(|formula| formula.constant().is_some())
+    }
+}
+
+/// What a kernel's parameter is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    /// The parameter's name.
+    pub parameter: String,
+    /// What it is given.
+    pub source: Source,
+    /// Where the manifest says so.
+    pub at: Position,
+}
+
+/// A pass, or several that are repeated together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// When it runs.
+    pub on: When,
+    /// It runs only where this counts as true.
+    pub only_if: Option<Formula>,
+    /// How often it runs in a row; once where the manifest does not say.
+    pub repeat: Option<Repeat>,
+    /// What runs.
+    pub what: What,
+    /// Where it is declared.
+    pub at: Position,
+}
+
+/// What an [`Entry`] runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// The pass with this index.
+    Launch(usize),
+    /// These, one after the other.
+    Group {
+        /// The name to show, where the manifest gives one.
+        name: Option<String>,
+        /// What it consists of.
+        entries: Vec<Entry>,
+    },
 }
 
 /// When a pass runs.
@@ -78,38 +128,117 @@ pub enum When {
     Step,
 }
 
+/// How often something runs in a row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repeat {
+    /// So often; never where it is below 1.
+    pub times: Formula,
+    /// No more once this holds.
+    pub until: Option<Until>,
+}
+
+/// What ends a loop before its last round.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Until {
+    /// It holds where this counts as true behind a round.
+    pub condition: Formula,
+    /// It is looked at behind every so many rounds.
+    pub every: u32,
+    /// Where it is declared.
+    pub at: Position,
+}
+
 /// How many threads a pass has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// At least one thread for each element or texel.
     Over {
         /// Threads needed in x, y and z.
-        extent: [u64; 3],
+        extent: [Formula; 3],
         /// The block; `None`: chosen by occupancy.
-        block: Option<[u32; 3]>,
+        block: Option<[Formula; 3]>,
     },
     /// Exactly this.
     Explicit {
         /// Blocks.
-        grid: [u32; 3],
+        grid: [Formula; 3],
         /// Threads in each block.
-        block: [u32; 3],
+        block: [Formula; 3],
     },
 }
 
+/// A grid and a block.
+pub type Launch = ([u32; 3], [u32; 3]);
+
 impl Shape {
-    /// The grid and the block, where `threads` is the block size that occupancy suggests.
+    /// Most threads that a block can have in x, y and z on any device.
+    pub(super) const MOST_THREADS: [i64; 3] = [1024, 1024, 64];
+    /// Most blocks that a grid can have in x, y and z.
+    pub(super) const MOST_BLOCKS: [i64; 3] = [i32::MAX as i64, 65535, 65535];
+    /// Most threads that `over` can ask for in x, y and z.
+    pub(super) const MOST_OVER: [i64; 3] = [1 << 40, Self::MOST_BLOCKS[1], Self::MOST_BLOCKS[2]];
+
+    /// The grid and the block, where `threads` is the block size that occupancy suggests; `None` where there is nothing
+    /// to do, since an axis is 0 long.
     ///
     /// Such a block is flat for one dimension, 32 wide for two, 8 by 8 for three.
-    pub fn launch(&self, threads: u32) -> ([u32; 3], [u32; 3]) {
-        match *self {
-            Self::Explicit { grid, block } => (grid, block),
+    ///
+    /// # Errors
+    ///
+    /// A sentence, where an expression has no value, or one that is below 0 or too large.
+    pub fn launch(&self, scope: &Scope<'_>, threads: u32) -> Result<Option<Launch>, String> {
+        let block_of = |block: &[Formula; 3]| {
+            let block = axes(scope, "block", block, Self::MOST_THREADS)?;
+            Ok::<_, String>(block.map(|axis| axis as u32))
+        };
+        let (grid, block) = match self {
+            Self::Explicit { grid, block } => {
+                let grid = axes(scope, "grid", grid, Self::MOST_BLOCKS)?;
+                (grid.map(|axis| axis as u32), block_of(block)?)
+            }
             Self::Over { extent, block } => {
-                let block = block.unwrap_or_else(|| suggested(extent, threads.max(1)));
+                let extent = axes(scope, "over", extent, Self::MOST_OVER)?;
+                if extent.contains(&0) {
+                    return Ok(None);
+                }
+                let block = match block {
+                    Some(block) => block_of(block)?,
+                    None => suggested(extent, threads.max(1)),
+                };
                 (std::array::from_fn(|axis| blocks(extent[axis], block[axis])), block)
             }
-        }
+        };
+        Ok((!grid.contains(&0) && !block.contains(&0)).then_some((grid, block)))
     }
+
+    /// Its expressions.
+    pub(super) fn formulas(&self) -> impl Iterator<Item = &Formula> {
+        let (first, second) = match self {
+            Self::Over { extent, block } => (extent, block.as_ref()),
+            Self::Explicit { grid, block } => (grid, Some(block)),
+        };
+        first.iter().chain(second.into_iter().flatten())
+    }
+}
+
+/// The numbers of three axes, each from 0 to the most that it may be.
+fn axes(
+    scope: &Scope<'_>,
+    key: &str,
+    formulas: &[Formula; 3],
+    most: [i64; 3],
+) -> Result<[u64; 3], String> {
+    let mut found = [0; 3];
+    for (axis, formula) in formulas.iter().enumerate() {
+        let value = scope.integer(formula).map_err(|problem| format!("`{key}`: {problem}"))?;
+        let most = most[axis];
+        if !(0..=most).contains(&value) {
+            let axis = ["x", "y", "z"][axis];
+            return Err(format!("`{key}` is {value} in {axis}, but must lie between 0 and {most}"));
+        }
+        found[axis] = value.unsigned_abs();
+    }
+    Ok(found)
 }
 
 /// A block of about `threads` threads for a grid over `extent`.
@@ -124,15 +253,6 @@ fn suggested(extent: [u64; 3], threads: u32) -> [u32; 3] {
 /// Blocks along an axis; kernels over more than 2^31 - 1 of them stride over the grid.
 fn blocks(extent: u64, block: u32) -> u32 {
     extent.div_ceil(u64::from(block.max(1))).clamp(1, i32::MAX as u64) as u32
-}
-
-/// How often a pass is launched in a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repeat {
-    /// So often.
-    Times(u32),
-    /// As often as the `int` parameter with this index says; never if that is negative.
-    Parameter(usize),
 }
 
 /// What becomes of a resource's contents when a manifest takes another's place.
@@ -169,6 +289,25 @@ impl Manifest {
     /// The index of the parameter with this name.
     pub fn find_parameter(&self, name: &str) -> Option<usize> {
         self.parameters.iter().position(|p| p.name == name)
+    }
+
+    /// What runs `when`, in this order.
+    pub fn entries(&self, when: When) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(move |entry| entry.on == when)
+    }
+
+    /// What to call an entry: its kernel, or its own name, or the kernels of its passes.
+    pub fn name_of(&self, entry: &Entry) -> String {
+        match &entry.what {
+            What::Launch(pass) => {
+                self.passes.get(*pass).map_or_else(String::new, |pass| pass.kernel.clone())
+            }
+            What::Group { name: Some(name), .. } => name.clone(),
+            What::Group { name: None, entries } => {
+                let names: Vec<String> = entries.iter().map(|entry| self.name_of(entry)).collect();
+                names.join(", ")
+            }
+        }
     }
 
     /// The value of the constant with this name.
@@ -263,23 +402,35 @@ impl Manifest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::Inputs;
+
+    fn constants(axes: [u32; 3]) -> [Formula; 3] {
+        axes.map(|axis| Formula::from(Number::Int(axis.into())))
+    }
 
     #[test]
     fn every_element_gets_a_thread() {
+        let (inputs, rounds) = (Inputs::default(), []);
+        let scope = Scope { inputs: &inputs, rounds: &rounds };
         let extents = [[1, 1, 1], [1000, 1, 1], [1, 1, 7], [640, 480, 1], [33, 1, 1], [20, 30, 40]];
         for extent in extents {
             for threads in [0, 1, 32, 96, 256, 1024] {
-                let (grid, block) = Shape::Over { extent, block: None }.launch(threads);
+                let shape = Shape::Over { extent: constants(extent), block: None };
+                let (grid, block) = shape.launch(&scope, threads).unwrap().unwrap();
                 assert!(block.iter().product::<u32>() <= threads.max(1), "{extent:?} {threads}");
                 for axis in 0..3 {
-                    let reached = u64::from(grid[axis]) * u64::from(block[axis]);
+                    let reached = grid[axis] * block[axis];
                     assert!(reached >= extent[axis] && block[axis] > 0, "{extent:?} {threads}");
                 }
             }
         }
-        let shape = Shape::Over { extent: [100, 100, 1], block: Some([16, 8, 1]) };
-        assert_eq!(shape.launch(256), ([7, 13, 1], [16, 8, 1]));
-        let shape = Shape::Explicit { grid: [3, 2, 1], block: [4, 1, 1] };
-        assert_eq!(shape.launch(256), ([3, 2, 1], [4, 1, 1]));
+        let block = Some(constants([16, 8, 1]));
+        let shape = Shape::Over { extent: constants([100, 100, 1]), block };
+        assert_eq!(shape.launch(&scope, 256), Ok(Some(([7, 13, 1], [16, 8, 1]))));
+        let (grid, block) = (constants([3, 2, 1]), constants([4, 1, 1]));
+        let shape = Shape::Explicit { grid, block };
+        assert_eq!(shape.launch(&scope, 256), Ok(Some(([3, 2, 1], [4, 1, 1]))));
+        let nothing = Shape::Over { extent: constants([5, 0, 1]), block: None };
+        assert_eq!(nothing.launch(&scope, 256), Ok(None));
     }
 }

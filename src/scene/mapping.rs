@@ -29,7 +29,11 @@ fn argument(manifest: &Manifest, name: &str) -> Option<Argument> {
         Source::Parameter(index) => CType::Value(of_parameter(manifest, index)?),
         Source::Builtin(builtin) => CType::Value(of_builtin(builtin)),
         // Constants are there without being passed.
-        Source::Constant(_) | Source::Resource(_) | Source::Next(_) => return None,
+        Source::Number(_)
+        | Source::Vector(_)
+        | Source::Structure(_)
+        | Source::Resource(_)
+        | Source::Next(_) => return None,
     };
     Some(Argument { name: name.to_owned(), ctype, source })
 }

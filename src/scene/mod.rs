@@ -19,6 +19,7 @@ mod plan;
 mod resource;
 mod source;
 mod statistic;
+mod term;
 mod view;
 
 use std::{
@@ -37,14 +38,15 @@ pub use self::{
     builtin::{BuiltIn, built_ins},
     compile_options::CompileOptions,
     decode::DEFAULT_DT,
-    expression::Number,
+    expression::{Expression, Kind, Number},
     inputs::{Inputs, Keys},
-    manifest::{Change, Constant, Manifest, Pass, Repeat, Shape, When},
+    manifest::{Change, Constant, Entry, Given, Manifest, Pass, Repeat, Shape, Until, What, When},
     parameter::{Control, Parameter, Value},
-    plan::{Argument, Builtin, Handle, Packed, Plan, PlannedPass, Source, Wanted},
+    plan::{Argument, Builtin, Field, Handle, Packed, Plan, PlannedPass, Source, Wanted},
     resource::{Elements, Filter, Format, Resource, ResourceId, ResourceKind, Texels, Wrap},
     source::{CLOSE, OPEN},
     statistic::{Bound, Check, Golden, Kept, Measured, Reduce, Stat, Statistic},
+    term::{Formula, Scope, Term},
     view::{COLORMAPS, Camera, ColorBy, Coloring, View, ViewKind},
 };
 

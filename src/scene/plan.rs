@@ -1,7 +1,7 @@
 //! The launch plan: which kernels a session launches with which arguments. Data, not code.
 
-use super::{Inputs, Number, Pass, Repeat, ResourceId, Scalar, Value, resource::named};
-use crate::cuda::CType;
+use super::{Formula, Number, Pass, ResourceId, Scalar, Scope, Value, resource::named};
+use crate::cuda::{CType, Position};
 
 /// What a session launches.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,7 +33,7 @@ pub struct Argument {
 }
 
 /// Where an argument's value comes from.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// The address, surface or texture object of a resource.
     Resource(ResourceId),
@@ -43,12 +43,27 @@ pub enum Source {
     Count(ResourceId, u64),
     /// Width (0), height (1) or depth (2) of a texture, and its value.
     Extent(ResourceId, u8, u64),
-    /// A constant.
-    Constant(Number),
+    /// A constant, or an expression.
+    Number(Formula),
+    /// Components of a vector.
+    Vector(Vec<Formula>),
+    /// Fields of a structure; what the manifest does not name is 0.
+    Structure(Vec<Field>),
     /// A parameter, by index.
     Parameter(usize),
     /// One of the built-ins.
     Builtin(Builtin),
+}
+
+/// What a field of a structure is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// What it is given.
+    pub source: Source,
+    /// Where the manifest says so.
+    pub at: Position,
 }
 
 named! {
@@ -129,29 +144,73 @@ impl Source {
     pub const fn resource(&self) -> Option<ResourceId> {
         match self {
             Self::Resource(id) | Self::Next(id) => Some(*id),
-            _ => None,
+            Self::Count(..)
+            | Self::Extent(..)
+            | Self::Number(_)
+            | Self::Vector(_)
+            | Self::Structure(_)
+            | Self::Parameter(_)
+            | Self::Builtin(_) => None,
         }
     }
 }
 
 impl Argument {
-    /// The bytes of this argument for a step with `inputs`; `resolve` gives addresses and objects.
-    pub fn pack(&self, inputs: &Inputs, resolve: impl Fn(Wanted) -> u64) -> Packed {
-        match self.source {
-            Source::Resource(resource) => self.resource(resource, false, resolve),
-            Source::Next(resource) => self.resource(resource, true, resolve),
+    /// The bytes of this argument for a launch in `scope`; `resolve` gives addresses and objects.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, where an expression has no value, or one that the parameter's type does not hold.
+    pub fn pack(
+        &self,
+        scope: &Scope<'_>,
+        resolve: impl Fn(Wanted) -> u64,
+    ) -> Result<Packed, String> {
+        Ok(match &self.source {
+            Source::Resource(resource) => self.resource(*resource, false, resolve),
+            Source::Next(resource) => self.resource(*resource, true, resolve),
             Source::Count(_, value) | Source::Extent(_, _, value) => {
-                self.components(&[Component::Int(i128::from(value))])
+                self.components(&[Component::Int(i128::from(*value))])
             }
-            Source::Constant(Number::Int(value)) => {
-                self.components(&[Component::Int(i128::from(value))])
+            Source::Number(formula) => match self.ctype {
+                CType::Value(_) => self.components(&[self.component(scope, formula)?]),
+                // Nothing but 0 is given to others: a null pointer, no object.
+                CType::Pointer { .. } | CType::Surface | CType::Texture | CType::Named(_) => {
+                    Packed::new(8).append(&[0; 8])
+                }
+            },
+            Source::Vector(formulas) => {
+                let component = |formula| self.component(scope, formula);
+                self.components(&formulas.iter().map(component).collect::<Result<Vec<_>, _>>()?)
             }
-            Source::Constant(Number::Float(value)) => self.components(&[Component::Float(value)]),
-            Source::Constant(Number::Bool(value)) => {
-                self.components(&[Component::Int(i128::from(value))])
+            Source::Structure(_) => Packed::new(1),
+            Source::Parameter(index) => self.parameter(scope.inputs.parameters.get(*index)),
+            Source::Builtin(builtin) => self.builtin(*builtin, scope.inputs),
+        })
+    }
+
+    /// The number of an expression, which the parameter's type must hold.
+    fn component(&self, scope: &Scope<'_>, formula: &Formula) -> Result<Component, String> {
+        let fault = |problem: String| format!("`{}`: {problem}", self.name);
+        match scope.number(formula).map_err(fault)? {
+            Number::Int(value) => {
+                let range = match &self.ctype {
+                    CType::Value(element) => element.scalar.integer_range(),
+                    CType::Pointer { .. } | CType::Surface | CType::Texture | CType::Named(_) => {
+                        None
+                    }
+                };
+                let value = i128::from(value);
+                match range {
+                    Some((least, most)) if !(least..=most).contains(&value) => Err(fault(format!(
+                        "{value} does not fit into the kernel's `{}`",
+                        self.ctype
+                    ))),
+                    Some(_) | None => Ok(Component::Int(value)),
+                }
             }
-            Source::Parameter(index) => self.parameter(inputs.parameters.get(index)),
-            Source::Builtin(builtin) => self.builtin(builtin, inputs),
+            Number::Float(value) => Ok(Component::Float(value)),
+            Number::Bool(value) => Ok(Component::Int(value.into())),
         }
     }
 
@@ -184,7 +243,7 @@ impl Argument {
         }
     }
 
-    fn builtin(&self, builtin: Builtin, inputs: &Inputs) -> Packed {
+    fn builtin(&self, builtin: Builtin, inputs: &super::Inputs) -> Packed {
         match builtin {
             Builtin::Time => self.components(&[Component::Float(inputs.time)]),
             Builtin::Dt => self.components(&[Component::Float(inputs.dt)]),
@@ -220,25 +279,6 @@ impl Argument {
 }
 
 impl PlannedPass {
-    /// How often it is launched in a step with `inputs`: 0 where `only_if` is off.
-    pub fn launches(&self, inputs: &Inputs) -> u32 {
-        let value = |index: usize| inputs.parameters.get(index);
-        let on = match self.declared.only_if.map(value) {
-            None => true,
-            Some(Some(Value::Toggle(on))) => *on,
-            Some(Some(Value::Int(number))) => *number != 0,
-            Some(_) => false,
-        };
-        match (on, self.declared.repeat) {
-            (false, _) => 0,
-            (true, Repeat::Times(times)) => times,
-            (true, Repeat::Parameter(index)) => match value(index) {
-                Some(Value::Int(times)) => (*times).clamp(0, u32::MAX.into()) as u32,
-                _ => 0,
-            },
-        }
-    }
-
     /// The resources that its kernel may write.
     pub fn writes(&self) -> impl Iterator<Item = ResourceId> {
         self.arguments.iter().filter_map(Argument::writes)

@@ -47,6 +47,12 @@ pub enum Error {
         /// The device.
         device: String,
     },
+    /// An argument of a statistic has no value.
+    #[error("a statistic cannot be taken: {problem}")]
+    NoValue {
+        /// Which, and why.
+        problem: String,
+    },
     /// The end was asked for, by [`Options::interrupt`](super::Options::interrupt).
     #[error("stopped before its last step")]
     Interrupted,

@@ -4,13 +4,14 @@ use std::time::{Duration, Instant};
 
 use super::{
     Error, Phase, Reset, Session,
-    program::Pass,
-    resources::{Borrowed, linear},
+    launch::{Launcher, Queue, Stopped, rest},
+    program::{Pass, Program},
+    resources::linear,
 };
 use crate::{
-    device::{self, Arguments, DeviceKind, Event, Fault, FaultKind, Location, Stream},
+    device::{self, DeviceKind, Fault, FaultKind, Location},
     diagnostic::{Diagnostic, Severity},
-    scene::{Inputs, Manifest, Wanted, When},
+    scene::{Entry, Number, When},
 };
 
 /// Even a scene whose step is long in its own time is stepped so often in real time.
@@ -20,16 +21,12 @@ const SLOWEST: Duration = Duration::from_millis(250);
 /// its kernel may wait for somebody to read what it prints.
 const LONGEST_END: Duration = Duration::from_secs(5);
 
-/// Launches after which it is waited until those before the last so many have ended: a queue of all that a scene may
-/// ask for would take all memory. Far more than keep any device busy meanwhile.
-const MOST_AHEAD: u32 = 8192;
-
 /// Work on the stream that has not been taken over yet.
 pub(super) struct InFlight {
     work: Work,
     started: Instant,
-    /// The pass of which not all launches were put on the stream, since time was over.
-    cut: Option<usize>,
+    /// Why not all launches were put on the stream.
+    stopped: Option<Stopped>,
     /// Statistics come behind it.
     measures: bool,
     /// Why the host has asked for its end, and when.
@@ -67,12 +64,20 @@ impl Work {
             Self::Statistics => None,
         }
     }
+
+    /// Whether an entry has something to do in this work: after an edit, only those that write new resources.
+    fn concerns(&self, entry: &Entry, program: &Program) -> bool {
+        let Self::Reset(Reset::Fresh(names)) = self else { return true };
+        let manifest = &program.scene.manifest;
+        let mut writes = program.passes_of(entry).flat_map(|pass| pass.plan.writes());
+        writes.any(|id| names.contains(&manifest.resource(id).name))
+    }
 }
 
 impl InFlight {
     /// Work that is launched now.
     fn new(work: Work, measures: bool) -> Self {
-        Self { work, started: Instant::now(), cut: None, measures, cancelled: None }
+        Self { work, started: Instant::now(), stopped: None, measures, cancelled: None }
     }
 }
 
@@ -135,24 +140,25 @@ impl Session {
         let measure = every.is_some() && (work != Work::Step || self.statistics.is_due(every));
         let board = &mut self.statistics;
         let mut in_flight = InFlight::new(work, measure);
-        let (work, mut queue) =
-            (&in_flight.work, Queue::new(stream, &self.options, in_flight.started));
-        in_flight.cut = resources.write(stream, |borrowed| {
+        let work = &in_flight.work;
+        let mut launched = vec![0; program.passes.len()];
+        in_flight.stopped = resources.write(stream, |borrowed| {
             if *work == Work::Reset(Reset::All) {
                 borrowed.iter().try_for_each(|borrowed| borrowed.clear(stream))?;
             }
             stopwatch.restart();
             stopwatch.mark(device, stream)?;
+            let queue = Queue::new(stream, &self.options, in_flight.started);
+            let mut launcher = Launcher::new(program, queue, inputs, borrowed, &mut launched);
             let manifest = &program.scene.manifest;
-            let passes = when.into_iter().flat_map(|when| program.passes(when));
-            for (index, pass) in passes.enumerate() {
-                if !concerns(pass, work, manifest) {
+            for entry in when.into_iter().flat_map(|when| manifest.entries(when)) {
+                if !work.concerns(entry, program) {
                     continue;
                 }
-                let all = launch_pass(&mut queue, pass, inputs, borrowed)?;
+                let stopped = launcher.run(entry)?;
                 stopwatch.mark(device, stream)?;
-                if !all {
-                    return Ok(Some(index));
+                if stopped.is_some() {
+                    return Ok(stopped);
                 }
             }
             if measure {
@@ -162,6 +168,9 @@ impl Session {
             }
             Ok(None)
         })?;
+        if in_flight.work == Work::Step {
+            self.launched = launched;
+        }
         self.stopwatch.mark(&self.device, &self.stream)?;
         self.in_flight = Some(in_flight);
         Ok(())
@@ -261,7 +270,10 @@ impl Session {
     fn complete(&mut self) -> Result<(), Error> {
         let Some(in_flight) = self.in_flight.take() else { return Ok(()) };
         let stopped = match self.stream.synchronize() {
-            Ok(()) => self.cut_diagnostic(&in_flight),
+            Ok(()) => {
+                let stopped = in_flight.stopped.as_ref();
+                stopped.map(|stopped| self.stopped_diagnostic(stopped, &in_flight))
+            }
             Err(device::Error::Fault(fault)) => {
                 Some(self.fault_diagnostic(&fault, in_flight.cancelled.map(|(cause, _)| cause)))
             }
@@ -310,14 +322,20 @@ impl Session {
         }
     }
 
-    /// Work of which not all launches were put on the stream, as a remark on the kernel's pass.
-    fn cut_diagnostic(&self, in_flight: &InFlight) -> Option<Diagnostic> {
-        let (index, when) = (in_flight.cut?, in_flight.work.when()?);
-        let declared = &self.program.as_ref()?.passes(when).nth(index)?.plan.declared;
-        let stopped = self.kind_of(&FaultKind::Cancelled, Some(Cause::Limit));
-        let text = format!("kernel `{}`: {stopped}", declared.kernel);
+    /// Work of which not all launches were put on the stream, as a remark on the manifest.
+    fn stopped_diagnostic(&self, stopped: &Stopped, in_flight: &InFlight) -> Diagnostic {
+        let (text, at) = match stopped {
+            Stopped::Fault(fault) => {
+                return self.fault_diagnostic(fault, in_flight.cancelled.map(|(cause, _)| cause));
+            }
+            Stopped::OutOfTime { kernel, at } => {
+                let limit = self.kind_of(&FaultKind::Cancelled, Some(Cause::Limit));
+                (format!("kernel `{kernel}`: {limit}"), at)
+            }
+            Stopped::NoValue { problem, at } => (problem.clone(), at),
+        };
         let remark = Diagnostic::error(&self.options.name, text).with_severity(Severity::Fault);
-        Some(remark.at(declared.at.line, Some(declared.at.column)))
+        remark.at(at.line, at.column)
     }
 
     /// What was stopped: a pass's kernel, a statistic of the manifest, or the kernels that every scene has.
@@ -355,12 +373,15 @@ impl Session {
     fn hint(&self, fault: &Fault) -> String {
         let Some(pass) = self.faulty_pass(fault) else { return String::new() };
         let kernel = self.program.as_ref().is_some_and(|program| program.has_dynamic_shared());
-        match (fault.space, pass.plan.declared.shared_bytes) {
-            (Some("shared"), 0) if kernel => {
+        if fault.space != Some("shared") || !kernel {
+            return String::new();
+        }
+        match pass.plan.declared.shared_bytes.constant() {
+            Some(Number::Int(0)) => {
                 "; its pass has no `shared = BYTES` for `extern __shared__` arrays".to_owned()
             }
-            (Some("shared"), bytes) if kernel => format!("; its pass has `shared = {bytes}`"),
-            _ => String::new(),
+            Some(bytes) => format!("; its pass has `shared = {bytes}`"),
+            None => "; its pass has an expression for `shared`".to_owned(),
         }
     }
 
@@ -384,100 +405,4 @@ fn place(fault: &Fault) -> Option<&Location> {
     let calls = fault.inlined.iter().map(|frame| &frame.call_site);
     let mut places = fault.location.iter().chain(calls);
     places.find(|place| !place.file.starts_with("__nv_nvrtc")).or(fault.location.as_ref())
-}
-
-/// Whether a pass has something to do in this work: after an edit, only the passes of new resources.
-fn concerns(pass: &Pass, work: &Work, manifest: &Manifest) -> bool {
-    match work {
-        Work::Reset(Reset::Fresh(names)) => {
-            pass.plan.writes().any(|id| names.contains(&manifest.resource(id).name))
-        }
-        Work::Reset(_) | Work::Step | Work::Statistics => true,
-    }
-}
-
-/// Launches on a stream, of which only so many wait there at once.
-struct Queue<'a> {
-    stream: &'a Stream,
-    options: &'a super::Options,
-    started: Instant,
-    launches: u32,
-    /// Recorded behind the launches before the last [`MOST_AHEAD`].
-    before: Option<Event>,
-}
-
-impl<'a> Queue<'a> {
-    fn new(stream: &'a Stream, options: &'a super::Options, started: Instant) -> Self {
-        Self { stream, options, started, launches: 0, before: None }
-    }
-
-    /// Makes room for a launch; whether there is time for it.
-    fn has_room(&mut self) -> Result<bool, Error> {
-        self.launches = self.launches.wrapping_add(1);
-        if !self.launches.is_multiple_of(MOST_AHEAD) {
-            return Ok(true);
-        }
-        let event = match self.before.take() {
-            None => self.stream.device().event()?,
-            Some(event) => {
-                while !event.is_reached()? {
-                    if self.is_over() {
-                        return Ok(false);
-                    }
-                    rest(self.started);
-                }
-                event
-            }
-        };
-        self.stream.record(&event)?;
-        self.before = Some(event);
-        Ok(!self.is_over())
-    }
-
-    fn is_over(&self) -> bool {
-        self.options.interrupt.is_raised() || self.started.elapsed() >= self.options.step_timeout
-    }
-}
-
-/// Puts a pass on the stream, as often as its `repeat` says, and says whether it did. Double resources of which it
-/// writes the other half change their halves after each launch.
-#[expect(unsafe_code, reason = "a kernel launch")]
-fn launch_pass(
-    queue: &mut Queue<'_>,
-    pass: &Pass,
-    inputs: &Inputs,
-    borrowed: &mut [Borrowed<'_>],
-) -> Result<bool, Error> {
-    for _ in 0..pass.plan.launches(inputs) {
-        if !queue.has_room()? {
-            return Ok(false);
-        }
-        let mut arguments = Arguments::new();
-        for argument in &pass.plan.arguments {
-            let handle =
-                |wanted: Wanted| borrowed.get(wanted.resource.0).map_or(0, |l| l.handle(wanted));
-            let packed = argument.pack(inputs, handle);
-            arguments.push_bytes(packed.bytes(), packed.align);
-        }
-        // SAFETY: the addresses and objects are those of the scene's resources, which outlive the step: they are kept
-        // until the stream has passed the event after it. What the kernel does beyond them is its author's
-        // risk on an NVIDIA device, as it is in any CUDA program; the CPU device checks every access.
-        unsafe { queue.stream.launch(&pass.function, &pass.config, &arguments)? };
-        for swapped in &pass.plan.swaps {
-            if let Some(borrowed) = borrowed.get_mut(swapped.0) {
-                borrowed.swap();
-            }
-        }
-    }
-    Ok(true)
-}
-
-/// Lets other threads run: hardly at all while a step is young, longer when it is slow anyway.
-fn rest(started: Instant) {
-    let pause = started.elapsed() / 64;
-    if pause.as_micros() < 50 {
-        std::thread::yield_now();
-    } else {
-        std::thread::sleep(pause.min(Duration::from_millis(2)));
-    }
 }

@@ -10,9 +10,11 @@
 
 mod clock;
 mod command;
+mod condition;
 mod error;
 mod frame;
 mod in_flight;
+mod launch;
 mod parity;
 mod program;
 mod resources;
@@ -30,6 +32,7 @@ use std::{
 };
 
 pub use command::Command;
+pub use condition::statistic_of;
 pub use error::Error;
 pub use snapshot::*;
 
@@ -44,7 +47,7 @@ use crate::{
     gl,
     interop::{self, Interop},
     interrupt::Interrupt,
-    scene::{Inputs, Keys, Manifest, Overrides, ResourceId, View, When},
+    scene::{self, Entry, Inputs, Keys, Manifest, Overrides, ResourceId, View, What, When},
 };
 use clock::Rate;
 use in_flight::InFlight;
@@ -108,6 +111,8 @@ pub struct Session {
     inputs: Inputs,
 
     in_flight: Option<InFlight>,
+    /// How often each pass was launched in the last step.
+    launched: Vec<u64>,
     playing: bool,
     /// When the next step of a scene that plays in real time is due.
     due: Instant,
@@ -188,12 +193,9 @@ impl Session {
             compile: CompileState::default(),
             submitted: Instant::now(),
             resources: Resources::default(),
-            inputs: Inputs {
-                seed: options.seed,
-                dt: crate::scene::DEFAULT_DT,
-                ..Inputs::default()
-            },
+            inputs: Inputs { seed: options.seed, dt: scene::DEFAULT_DT, ..Inputs::default() },
             in_flight: None,
+            launched: Vec::new(),
             playing: true,
             due: Instant::now(),
             single_steps: 0,
@@ -403,7 +405,7 @@ impl Session {
     }
 
     /// Element type, extent and bytes of a resource.
-    pub fn resource(&self, name: &str) -> Option<&crate::scene::Resource> {
+    pub fn resource(&self, name: &str) -> Option<&scene::Resource> {
         self.program.as_ref()?.scene.manifest.resources().iter().find(|r| r.name == name)
     }
 
@@ -453,15 +455,30 @@ impl Session {
         }
     }
 
+    /// Times of the step's entries, and what the manifest says that their launches move and compute.
     fn pass_timings(&self) -> Vec<PassTiming> {
         let mut timings = self.history.timings();
-        let passes = self.program.iter().flat_map(|program| program.passes(When::Step));
-        for (timing, pass) in timings.iter_mut().zip(passes) {
-            let launches = f64::from(pass.plan.launches(&self.inputs));
-            timing.bytes = pass.plan.declared.bytes.map(|bytes| bytes * launches);
-            timing.flops = pass.plan.declared.flops.map(|flops| flops * launches);
+        let Some(program) = &self.program else { return timings };
+        let entries = program.scene.manifest.entries(When::Step);
+        for (timing, entry) in timings.iter_mut().zip(entries) {
+            timing.bytes = self.sum_of_launches(entry, |pass| pass.bytes);
+            timing.flops = self.sum_of_launches(entry, |pass| pass.flops);
         }
         timings
+    }
+
+    /// What `of` says of a launch, summed over those of the last step; `None` where it says nothing of some pass.
+    fn sum_of_launches(&self, entry: &Entry, of: fn(&scene::Pass) -> Option<f64>) -> Option<f64> {
+        let program = self.program.as_ref()?;
+        match &entry.what {
+            What::Launch(index) => {
+                let launches = self.launched.get(*index).copied().unwrap_or_default();
+                Some(of(&program.passes.get(*index)?.plan.declared)? * launches as f64)
+            }
+            What::Group { entries, .. } => {
+                entries.iter().map(|entry| self.sum_of_launches(entry, of)).sum()
+            }
+        }
     }
 
     fn parameter_snapshots(&self) -> Vec<Parameter> {
@@ -579,8 +596,8 @@ impl Session {
             }
         }
         self.adopt_parameters(&program.scene.manifest);
-        self.history
-            .follow(program.passes(When::Step).map(|pass| pass.plan.declared.kernel.as_str()));
+        self.history.follow(manifest.entries(When::Step).map(|entry| manifest.name_of(entry)));
+        self.launched = vec![0; program.passes.len()];
         self.statistics.restart();
         self.picture += 1;
         self.compile.ptx = program.ptx.clone();

@@ -18,7 +18,7 @@ use crate::{
     device::{self, Device, DeviceKind, Function, LaunchConfig},
     diagnostic::{Diagnostic, Severity},
     element::Element,
-    scene::{self, Plan, Scene, When},
+    scene::{self, Entry, Number, Plan, Scene, Scope, What},
 };
 
 /// A loaded scene.
@@ -33,17 +33,62 @@ pub(super) struct Program {
     pub(super) ptx: Arc<str>,
 }
 
-/// A pass with its kernel and the shape of its launch.
+/// A pass with its kernel.
 pub(super) struct Pass {
     pub(super) plan: scene::PlannedPass,
     pub(super) function: Function,
-    pub(super) config: LaunchConfig,
+    /// The shape of its launches, where it is always the same.
+    config: Option<LaunchConfig>,
+    /// Threads of a block that the occupancy suggests.
+    suggested: u32,
+}
+
+impl Pass {
+    /// The shape of a launch in `scope`; `None` where there is nothing to launch. The inner error is the manifest's: a
+    /// sentence.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn config(
+        &self,
+        scope: &Scope<'_>,
+        device: &Device,
+    ) -> Result<Result<Option<LaunchConfig>, String>, Error> {
+        if let Some(config) = self.config {
+            return Ok(Ok(Some(config)));
+        }
+        match shape(&self.plan.declared, self.suggested, scope) {
+            Ok(shape) => self.checked(shape, device),
+            Err(problem) => Ok(Err(problem)),
+        }
+    }
+
+    fn checked(
+        &self,
+        shape: Option<LaunchConfig>,
+        device: &Device,
+    ) -> Result<Result<Option<LaunchConfig>, String>, Error> {
+        let Some(config) = shape else { return Ok(Ok(None)) };
+        match config.check(&self.function, device.info()) {
+            Ok(()) => Ok(Ok(Some(config))),
+            Err(error @ device::Error::InvalidLaunch { .. }) => Ok(Err(error.to_string())),
+            Err(error) => Err(error.into()),
+        }
+    }
 }
 
 impl Program {
-    /// The passes that run `when`.
-    pub(super) fn passes(&self, when: When) -> impl Iterator<Item = &Pass> {
-        self.passes.iter().filter(move |pass| pass.plan.declared.on == when)
+    /// The passes that an entry of the manifest consists of.
+    pub(super) fn passes_of<'a>(
+        &'a self,
+        entry: &'a Entry,
+    ) -> Box<dyn Iterator<Item = &'a Pass> + 'a> {
+        match &entry.what {
+            What::Launch(index) => Box::new(self.passes.get(*index).into_iter()),
+            What::Group { entries, .. } => {
+                Box::new(entries.iter().flat_map(|entry| self.passes_of(entry)))
+            }
+        }
     }
 
     /// Whether some kernel has an array of shared memory whose size is that of the launch.
@@ -424,8 +469,10 @@ fn load(scene: &Scene, plan: Plan, compiled: &Compiled, device: &Device) -> Resu
             diagnostics.push(mismatch);
             continue;
         }
-        match launch_config(&pass, &function, device) {
-            Ok(config) => passes.push(Pass { plan: pass, function, config }),
+        match shapes(&pass.declared, &function, device) {
+            Ok((suggested, config)) => {
+                passes.push(Pass { plan: pass, function, config, suggested });
+            }
             Err(error) => diagnostics.push(refused_shape(scene, &pass, &function, device, error)?),
         }
     }
@@ -482,17 +529,45 @@ fn size_mismatch(
     Some(Diagnostic::error(&scene.name, text))
 }
 
-fn launch_config(
-    pass: &scene::PlannedPass,
+/// Threads of a block that the occupancy suggests for a pass, and the shape of its launches, where that is always the
+/// same.
+///
+/// # Errors
+/// The device's, where it does not allow that shape.
+fn shapes(
+    declared: &scene::Pass,
     function: &Function,
     device: &Device,
-) -> device::Result<LaunchConfig> {
-    let scene::Pass { shape, shared_bytes, .. } = pass.declared;
-    let (grid, block) = shape.launch(function.suggested_block(shared_bytes)?);
+) -> device::Result<(u32, Option<LaunchConfig>)> {
+    let shared_bytes = match declared.shared_bytes.constant() {
+        Some(Number::Int(bytes)) => bytes as u32,
+        Some(Number::Float(_) | Number::Bool(_)) | None => 0,
+    };
+    let suggested = function.suggested_block(shared_bytes)?;
+    if !declared.is_constant() {
+        return Ok((suggested, None));
+    }
+    let (inputs, rounds) = (scene::Inputs::default(), []);
+    // A constant shape was looked at when the manifest was read: it has a value, and is not empty.
+    let config = shape(declared, suggested, &Scope { inputs: &inputs, rounds: &rounds });
+    let config = config.unwrap_or_default();
+    config.map_or(Ok(()), |config| config.check(function, device.info()))?;
+    Ok((suggested, config))
+}
+
+/// The shape of a launch in `scope`, where the occupancy suggests a block; `None` where there is nothing to launch.
+fn shape(
+    declared: &scene::Pass,
+    suggested: u32,
+    scope: &Scope<'_>,
+) -> Result<Option<LaunchConfig>, String> {
+    let Some((grid, block)) = declared.shape.launch(scope, suggested)? else { return Ok(None) };
+    let bytes = scope.integer(&declared.shared_bytes);
+    let bytes = bytes.map_err(|problem| format!("`shared`: {problem}"))?;
     let mut config = LaunchConfig::new(grid, block);
-    config.shared_bytes = shared_bytes;
-    config.check(function, device.info())?;
-    Ok(config)
+    config.shared_bytes = u32::try_from(bytes)
+        .map_err(|_| format!("`shared` is {bytes}, which is no size in bytes"))?;
+    Ok(Some(config))
 }
 
 /// A shape that the kernel or the device does not allow is a remark about the pass.

@@ -82,6 +82,15 @@ impl Borrowed<'_> {
         }
     }
 
+    /// Its content in linear memory, for work that is put on `stream` now.
+    pub(super) fn linear(&mut self, stream: &Stream) -> Result<Slice<'_>, Error> {
+        match self {
+            Self::Memory(slice) => Ok(*slice),
+            Self::Array { halves, parity } => Ok(halves[parity.half(false)]),
+            Self::Texture(texture) => texture.linear(stream),
+        }
+    }
+
     /// Its content, for copies.
     pub(super) fn region(&self) -> Region<'_> {
         match self {
@@ -97,12 +106,7 @@ pub(super) fn linear<'a>(
     borrowed: &'a mut [Borrowed<'_>],
     stream: &Stream,
 ) -> Result<Vec<Slice<'a>>, Error> {
-    let slice = |one: &'a mut Borrowed<'_>| match one {
-        Borrowed::Memory(slice) => Ok(*slice),
-        Borrowed::Array { halves, parity } => Ok(halves[parity.half(false)]),
-        Borrowed::Texture(texture) => texture.linear(stream),
-    };
-    borrowed.iter_mut().map(slice).collect()
+    borrowed.iter_mut().map(|one| one.linear(stream)).collect()
 }
 
 /// A resource that memory, or OpenGL, is too small for: the manifest's fault.

@@ -8,7 +8,7 @@ use crate::{
     array::{Pending, Statistics, Summary},
     device::{self, Arguments, Function, Module, Slice, Stream},
     element::{Element, Scalar},
-    scene::{self, Inputs, Reduce, ResourceId, Scene},
+    scene::{self, Inputs, Reduce, ResourceId, Scene, Scope},
 };
 
 /// A statistic of the manifest, ready to be taken.
@@ -63,8 +63,10 @@ impl Stat {
         let address = |id: ResourceId| slices.get(id.0).map_or(0, Slice::address);
         let mut arguments = Arguments::new();
         arguments.push(&address(self.declared.of));
+        let scope = Scope { inputs, rounds: &[] };
         for argument in &self.arguments {
-            let packed = argument.pack(inputs, |wanted| address(wanted.resource));
+            let packed = argument.pack(&scope, |wanted| address(wanted.resource));
+            let packed = packed.map_err(|problem| Error::NoValue { problem })?;
             arguments.push_bytes(packed.bytes(), packed.align);
         }
         // SAFETY: the addresses are those of the scene's resources, which outlive the reduction. What the manifest's

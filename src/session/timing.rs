@@ -51,7 +51,7 @@ impl Stopwatch {
     }
 }
 
-/// The last times of every step pass.
+/// The last times of every pass, or group of passes, of a step.
 #[derive(Debug, Default)]
 pub(super) struct History {
     passes: Vec<(String, VecDeque<f32>)>,
@@ -59,14 +59,18 @@ pub(super) struct History {
 
 impl History {
     /// Follows the passes with these names: times of others are forgotten, those of the same go on.
-    pub(super) fn follow<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+    pub(super) fn follow(&mut self, names: impl Iterator<Item = String>) {
         let mut before = std::mem::take(&mut self.passes);
         let mut known = |name: &str| {
             let at = before.iter().position(|(n, _)| n == name)?;
             Some(before.swap_remove(at).1)
         };
-        self.passes =
-            names.map(|name| (name.to_owned(), known(name).unwrap_or_default())).collect();
+        self.passes = names
+            .map(|name| {
+                let times = known(&name).unwrap_or_default();
+                (name, times)
+            })
+            .collect();
     }
 
     /// Adds the times of one step, one a pass.

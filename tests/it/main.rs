@@ -43,6 +43,7 @@ mod options;
 mod parity;
 #[cfg(feature = "cli")]
 mod plain;
+mod programs;
 mod progress;
 mod ptx;
 #[cfg(feature = "cli")]

@@ -2,6 +2,7 @@
 
 mod array;
 mod camera;
+mod loops;
 mod texture;
 mod view;
 

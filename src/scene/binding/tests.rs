@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::scene::{Handle, Inputs, Overrides, decode};
+use crate::scene::{Handle, Inputs, Overrides, Scope, decode};
 
 const MANIFEST: &str = "/*---
 [constant]
@@ -54,7 +54,7 @@ fn every_kind_of_name_binds() {
          unsigned frame, unsigned long long step, unsigned seed, float4 mouse, uint4 keys",
     )
     .expect("all bind");
-    let sources: Vec<Source> = pass.arguments.iter().map(|a| a.source).collect();
+    let sources: Vec<Source> = pass.arguments.iter().map(|a| a.source.clone()).collect();
     let dye = ResourceId(1);
     let expected = [
         Source::Resource(ResourceId(0)),
@@ -64,8 +64,8 @@ fn every_kind_of_name_binds() {
         Source::Extent(dye, 0, 32),
         Source::Extent(dye, 1, 16),
         Source::Extent(dye, 2, 1),
-        Source::Constant(Number::Int(64)),
-        Source::Constant(Number::Float(0.5)),
+        Source::Number(Number::Int(64).into()),
+        Source::Number(Number::Float(0.5).into()),
         Source::Parameter(0),
         Source::Parameter(1),
         Source::Parameter(2),
@@ -108,11 +108,13 @@ fn arguments_have_the_bytes_that_their_types_ask_for() {
         .arguments
         .iter()
         .map(|argument| {
-            argument.pack(&inputs, |wanted| match wanted.handle {
+            let scope = Scope { inputs: &inputs, rounds: &[] };
+            let packed = argument.pack(&scope, |wanted| match wanted.handle {
                 Handle::Address => 0x1122_3344_5566_7788,
                 Handle::Surface => 7 + u64::from(wanted.next),
                 Handle::Texture => 9,
-            })
+            });
+            packed.unwrap()
         })
         .collect();
     let floats = |values: &[f32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
@@ -139,14 +141,79 @@ fn arguments_have_the_bytes_that_their_types_ask_for() {
 #[test]
 fn launches_follow_their_parameters() {
     let scene = scene("float4 *position");
-    let pass = &scene.plan().expect("binds").passes[0];
+    let [entry] = scene.manifest.entries.as_slice() else { panic!("one") };
     let mut inputs = Inputs { parameters: scene.manifest.defaults(), ..Inputs::default() };
-    assert_eq!(pass.launches(&inputs), 3);
-    inputs.parameters[1] = Value::Int(-1);
-    assert_eq!(pass.launches(&inputs), 0);
+    let (repeat, only_if) = (entry.repeat.as_ref().unwrap(), entry.only_if.as_ref().unwrap());
+    let scope = Scope { inputs: &inputs, rounds: &[] };
+    assert_eq!(scope.integer(&repeat.times), Ok(3));
+    assert_eq!(scope.number(only_if), Ok(Number::Bool(true)));
     inputs.parameters[1] = Value::Int(7);
     inputs.parameters[2] = Value::Toggle(false);
-    assert_eq!(pass.launches(&inputs), 0);
+    let scope = Scope { inputs: &inputs, rounds: &[] };
+    assert_eq!(scope.integer(&repeat.times), Ok(7));
+    assert_eq!(scope.number(only_if), Ok(Number::Bool(false)));
+}
+
+/// The bytes of the arguments of `f`, whose pass has these `args`, in the third round of the second loop.
+fn given(parameters: &str, args: &str) -> Result<Vec<Vec<u8>>, String> {
+    let manifest = MANIFEST
+        .replace("repeat = \"rounds\"", &format!("repeat = 5\nargs = {args}"))
+        .replace("[[pass]]", "[[pass]]\nrepeat = 4\ncounter = \"outer\"\n[[pass.pass]]");
+    let source = format!("{manifest}\n__global__ void f({parameters}) {{}}");
+    let scene =
+        Scene::parse("t.cu", &source, &Overrides::default()).map_err(|found| told(&found))?;
+    let plan = scene.plan().map_err(|found| told(&found))?;
+    let inputs = Inputs { parameters: scene.manifest.defaults(), step: 10, ..Inputs::default() };
+    let scope = Scope { inputs: &inputs, rounds: &[1, 2] };
+    let arguments = plan.passes[0].arguments.iter();
+    let packed = arguments.map(|argument| argument.pack(&scope, |wanted| wanted.resource.0 as u64));
+    packed.map(|packed| packed.map(|packed| packed.bytes().to_vec())).collect()
+}
+
+fn told(found: &[Diagnostic]) -> String {
+    found.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_pass_gives_arguments_over_what_names_mean() {
+    let ints = |values: &[i32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let floats = |values: &[f32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let found = given(
+        "float4 *to, int step, int stride, float scale, bool last, int2 at, const float *none, int outer, float wide",
+        "{ to = \"position\", step = \"1 << round\", stride = \"16 * step + outer\", scale = 2, \
+           last = \"round == 4\", at = [3, \"n - 1\"], none = 0, wide = \"rounds\" }",
+    );
+    let expected = vec![
+        0_u64.to_le_bytes().to_vec(),
+        ints(&[4]),
+        ints(&[161]),
+        floats(&[2.0]),
+        vec![0],
+        ints(&[3, 63]),
+        0_u64.to_le_bytes().to_vec(),
+        ints(&[1]),
+        floats(&[3.0]),
+    ];
+    assert_eq!(found, Ok(expected));
+    let faults = [
+        ("int a", "{ a = 1, b = 2 }", "t.cu:30:21: error: the kernel `f` has no parameter `b`"),
+        (
+            "int a",
+            "{ a = 1.5 }",
+            "`a` is a float constant, but the kernel takes `int`, which the pass",
+        ),
+        ("int a", "{ a = \"position\" }", "the buffer position"),
+        ("float *a", "{ a = 1 }", "an int constant"),
+        ("int2 a", "{ a = [1, 2, 3] }", "a vector of 3 numbers"),
+        ("int2 a", "{ a = [1, 2.5] }", "a float constant"),
+        ("char a", "{ a = 300 }", "does not fit into the kernel's `char`"),
+        ("char a", "{ a = \"100 * round\" }", "`a`: 200 does not fit into the kernel's `char`"),
+        ("int a", "{ a = \"1 / (round - 2)\" }", "`a`: division by zero"),
+    ];
+    for (parameters, args, part) in faults {
+        let found = given(parameters, args).expect_err(args);
+        assert!(found.contains(part), "{args}: {found}");
+    }
 }
 
 #[test]

@@ -202,7 +202,7 @@ fn bounds(table: &mut Fields<'_, '_, '_>) -> Vec<Bound> {
 }
 
 /// A statistic of the manifest, or `resource.statistic`, or `resource.component.statistic`.
-fn measured(text: &str, manifest: &Manifest) -> Result<Measured, String> {
+pub(super) fn measured(text: &str, manifest: &Manifest) -> Result<Measured, String> {
     if let Some(index) = manifest.stats.iter().position(|stat| stat.name == text) {
         return Ok(Measured::Stat(index));
     }
@@ -221,7 +221,11 @@ fn measured(text: &str, manifest: &Manifest) -> Result<Measured, String> {
     Ok(Measured::Resource { of, component, statistic })
 }
 
-fn component_index(text: &str, of: ResourceId, manifest: &Manifest) -> Result<u8, String> {
+pub(super) fn component_index(
+    text: &str,
+    of: ResourceId,
+    manifest: &Manifest,
+) -> Result<u8, String> {
     let resource = manifest.resource(of);
     let lanes = usize::from(resource.element().lanes);
     let index = ["x", "y", "z", "w"].iter().take(lanes).position(|name| *name == text);

@@ -64,7 +64,5 @@ fn defines(table: &mut Fields<'_, '_, '_>, options: &mut CompileOptions) {
 
 /// Whether a macro can be called so.
 pub(crate) fn is_macro(name: &str) -> bool {
-    !name.starts_with(|c: char| c.is_ascii_digit())
-        && !name.is_empty()
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    super::is_identifier(name)
 }

@@ -10,8 +10,8 @@ use toml::{
 use super::{Report, suggestion};
 use crate::cuda::Position;
 use crate::scene::{
-    Constant, Number,
-    expression::{self, evaluate},
+    Constant, Formula, Number, Term,
+    expression::{self, Meaning, evaluate},
 };
 
 /// A key and its value.
@@ -157,6 +157,21 @@ impl<'r, 't, 's> Fields<'r, 't, 's> {
                 Some,
             ),
         }
+    }
+
+    /// The number or the expression that `value`, (part of) the value of `key`, stands for, where `resolve` knows what
+    /// names mean.
+    pub(super) fn formula_in(
+        &self,
+        key: &str,
+        value: &Spanned<DeValue<'_>>,
+        resolve: &mut dyn FnMut(&str) -> Result<Meaning<Term>, String>,
+    ) -> Option<Formula> {
+        let DeValue::String(text) = value.get_ref() else {
+            return self.number_in(key, value).map(Formula::from);
+        };
+        let formula = Formula::parse(text, resolve);
+        formula.map_err(|error| report_expression(self.report, value.span(), error)).ok()
     }
 
     fn expression(&self, text: &str, span: Range<usize>) -> Option<Number> {

@@ -1,57 +1,145 @@
-//! `[[pass]]`.
+//! `[[pass]]`, and groups of them: `[[pass.pass]]`.
 
 use toml::{Spanned, de::DeValue};
 
-use super::{fields::Fields, suggestion};
-use crate::scene::{Manifest, Pass, Repeat, Shape, Value, When};
+use super::{
+    arguments,
+    fields::Fields,
+    formulas::{self, Names},
+    is_identifier, suggestion,
+};
+use crate::scene::{
+    Entry, Formula, Manifest, Number, Pass, Repeat, Shape, Until, What, When, binding,
+    expression::Kind,
+};
 
-/// Most threads that a block can have in x, y and z on any device.
-const MOST_THREADS: [i64; 3] = [1024, 1024, 64];
 /// Most threads of a block altogether.
-const MOST_IN_BLOCK: u64 = 1024;
-/// Most blocks that a grid can have in x, y and z.
-const MOST_BLOCKS: [i64; 3] = [i32::MAX as i64, 65535, 65535];
-/// Most threads that `over` can ask for in x, y and z.
-const MOST_OVER: [i64; 3] = [1 << 40, MOST_BLOCKS[1], MOST_BLOCKS[2]];
+const MOST_IN_BLOCK: i64 = 1024;
 /// Most dynamic shared memory that a block can have on any device.
-const MOST_SHARED_BYTES: i64 = 227 * 1024;
+pub(super) const MOST_SHARED_BYTES: i64 = 227 * 1024;
 /// Launches in a row that are surely meant.
 const MOST_REPEATS: i64 = 1_000_000;
+/// Groups within groups.
+const DEEPEST: usize = 8;
 
 const WHEN: &[(&str, When)] = &[("reset", When::Reset), ("step", When::Step)];
 
 /// Reads them in the file's order.
 pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
-    for mut table in fields.array_of_tables("pass") {
-        table.require("kernel", "\"advance\"");
-        let at = table.report.position(&table.span_of("kernel"));
-        let pass = Pass {
-            kernel: table.text("kernel").unwrap_or_default().split_whitespace().collect(),
-            on: table.named("on", WHEN).unwrap_or(When::Step),
-            shape: shape(&mut table, manifest),
-            shared_bytes: table.integer("shared", 0, MOST_SHARED_BYTES).unwrap_or(0) as u32,
-            repeat: repeat(&mut table, manifest),
-            bytes: table.positive("bytes"),
-            flops: table.positive("flops"),
-            only_if: only_if(&mut table, manifest),
-            at,
-        };
-        table.finish();
-        manifest.passes.push(pass);
+    let entries = entries(fields, manifest, &Outer { counters: &[], on: None, depth: 0 });
+    manifest.entries = entries;
+}
+
+/// What is known of the groups around an entry.
+struct Outer<'a> {
+    /// The names of the loops' rounds.
+    counters: &'a [String],
+    /// When the group runs.
+    on: Option<When>,
+    depth: usize,
+}
+
+fn entries(
+    fields: &mut Fields<'_, '_, '_>,
+    manifest: &mut Manifest,
+    outer: &Outer<'_>,
+) -> Vec<Entry> {
+    let tables = fields.array_of_tables("pass");
+    tables.into_iter().map(|table| entry(table, manifest, outer)).collect()
+}
+
+fn entry(mut table: Fields<'_, '_, '_>, manifest: &mut Manifest, outer: &Outer<'_>) -> Entry {
+    let on = on(&mut table, outer);
+    let only_if = only_if(&mut table, manifest, outer.counters);
+    let repeat = repeat(&mut table, manifest, outer.counters);
+    let mut counters = outer.counters.to_vec();
+    if repeat.is_some() {
+        counters.push(counter(&mut table, manifest, outer.counters).unwrap_or_default());
+    } else if table.take("counter").is_some() {
+        table.complain_about(
+            "counter",
+            "`counter` names the rounds of a `repeat`, which is missing",
+        );
+    }
+    let at = table.at();
+    let what = match table.has("pass") {
+        true => group(&mut table, manifest, &Outer { counters: &counters, on: Some(on), ..*outer }),
+        false => What::Launch(pass(&mut table, manifest, on, &counters)),
+    };
+    let at = match &what {
+        What::Launch(index) => manifest.passes.get(*index).map_or(at, |pass| pass.at),
+        What::Group { .. } => at,
+    };
+    table.finish();
+    Entry { on, only_if, repeat, what, at }
+}
+
+fn on(table: &mut Fields<'_, '_, '_>, outer: &Outer<'_>) -> When {
+    let found = table.named("on", WHEN);
+    match outer.on {
+        Some(_) if table.has("on") => {
+            table.complain_about(
+                "on",
+                "passes of a group run when the group does: `on` stands there",
+            );
+            When::Step
+        }
+        Some(on) => on,
+        None => found.unwrap_or(When::Step),
     }
 }
 
-fn shape(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Shape {
-    let block = axes(table, "block", MOST_THREADS);
-    if let Some(block) = block
-        && block.into_iter().product::<u64>() > MOST_IN_BLOCK
-    {
-        let [x, y, z] = block;
-        let text = format!("a block of {x} x {y} x {z} has more than {MOST_IN_BLOCK} threads");
-        table.complain_about("block", text);
+fn group(table: &mut Fields<'_, '_, '_>, manifest: &mut Manifest, outer: &Outer<'_>) -> What {
+    let name = table.line("name");
+    if table.has("kernel") {
+        table.complain_about(
+            "kernel",
+            "a group of passes has no kernel of its own: make it one of its passes",
+        );
+        table.know(&["kernel"]);
     }
-    let grid = axes(table, "grid", MOST_BLOCKS);
-    let extent = over(table, manifest);
+    let inner = Outer { depth: outer.depth + 1, ..*outer };
+    if inner.depth > DEEPEST {
+        let text = format!("groups of passes lie at most {DEEPEST} deep in one another");
+        table.complain_about("pass", text);
+        table.know(&["pass"]);
+        return What::Group { name, entries: Vec::new() };
+    }
+    What::Group { name, entries: entries(table, manifest, &inner) }
+}
+
+/// Adds the pass to the manifest's, and gives its place there.
+fn pass(
+    table: &mut Fields<'_, '_, '_>,
+    manifest: &mut Manifest,
+    on: When,
+    counters: &[String],
+) -> usize {
+    table.require("kernel", "\"advance\"");
+    let at = table.report.position(&table.span_of("kernel"));
+    let pass = Pass {
+        kernel: table.text("kernel").unwrap_or_default().split_whitespace().collect(),
+        on,
+        shape: shape(table, manifest, counters),
+        shared_bytes: shared_bytes(table, manifest, counters),
+        given: arguments::decode(table, manifest, counters),
+        counters: counters.to_vec(),
+        bytes: table.positive("bytes"),
+        flops: table.positive("flops"),
+        at,
+    };
+    manifest.passes.push(pass);
+    manifest.passes.len() - 1
+}
+
+fn shape(table: &mut Fields<'_, '_, '_>, manifest: &Manifest, counters: &[String]) -> Shape {
+    let names = Names::at_launch(manifest, counters);
+    let block = axes(table, &names, "block", Shape::MOST_THREADS);
+    if let Some(block) = &block {
+        check_block(table, block);
+    }
+    let grid = axes(table, &names, "grid", Shape::MOST_BLOCKS);
+    let extent = over(table, &names);
     match (table.has("over"), table.has("grid"), table.has("block")) {
         (true, true, _) => table.complain_about("grid", "a pass has `over` or `grid`, not both"),
         (false, false, _) => {
@@ -60,17 +148,35 @@ fn shape(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Shape {
         (false, true, false) => table.complain_about("grid", "`grid` needs `block` beside it"),
         _ => {}
     }
-    // Within their limits, which are far below 2^32.
-    let narrow = |axes: [u64; 3]| axes.map(|axis| axis as u32);
-    let block = block.map(narrow);
     match grid {
-        Some(grid) => Shape::Explicit { grid: narrow(grid), block: block.unwrap_or([1; 3]) },
-        None => Shape::Over { extent: extent.unwrap_or([1; 3]), block },
+        Some(grid) => Shape::Explicit { grid, block: block.unwrap_or_else(ones) },
+        None => Shape::Over { extent: extent.unwrap_or_else(ones), block },
     }
 }
 
-/// One to three sizes: a number, or an array of them.
-fn axes(table: &mut Fields<'_, '_, '_>, key: &'static str, most: [i64; 3]) -> Option<[u64; 3]> {
+fn check_block(table: &Fields<'_, '_, '_>, block: &[Formula; 3]) {
+    let axis = |formula: &Formula| match formula.constant() {
+        Some(Number::Int(axis)) => axis,
+        Some(Number::Float(_) | Number::Bool(_)) | None => 1,
+    };
+    let [x, y, z] = block.each_ref().map(axis);
+    if x * y * z > MOST_IN_BLOCK {
+        let text = format!("a block of {x} x {y} x {z} has more than {MOST_IN_BLOCK} threads");
+        table.complain_about("block", text);
+    }
+}
+
+fn ones() -> [Formula; 3] {
+    [1; 3].map(|one| Formula::from(Number::Int(one)))
+}
+
+/// One to three sizes: a number or an expression, or an array of them.
+fn axes(
+    table: &mut Fields<'_, '_, '_>,
+    names: &Names<'_>,
+    key: &'static str,
+    most: [i64; 3],
+) -> Option<[Formula; 3]> {
     let value = table.take(key)?;
     let single = std::slice::from_ref(value);
     let list: &[Spanned<DeValue<'_>>] = value.get_ref().as_array().map_or(single, |array| array);
@@ -78,64 +184,117 @@ fn axes(table: &mut Fields<'_, '_, '_>, key: &'static str, most: [i64; 3]) -> Op
         table.complain_about(key, format!("`{key}` must be one to three numbers"));
         return None;
     }
-    let mut axes = [1; 3];
+    let mut axes = ones();
     for (axis, value) in list.iter().enumerate() {
-        axes[axis] = table.integer_in(key, value, 1, most[axis])?.unsigned_abs();
+        axes[axis] = formulas::integer(table, names, key, value, [1, most[axis]])?;
     }
     Some(axes)
 }
 
 /// Threads needed: those of a resource, or as many as numbers and expressions say.
-fn over(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<[u64; 3]> {
+fn over(table: &mut Fields<'_, '_, '_>, names: &Names<'_>) -> Option<[Formula; 3]> {
     let value = table.take("over")?;
     if let Some(name) = value.get_ref().as_str()
-        && is_name(name)
-        && !table.constants.iter().any(|c| c.name == name)
+        && is_identifier(name)
+        && let Some(id) = names.manifest.find_resource(name)
     {
-        let found = manifest.find_resource(name).map(|id| manifest.resource(id).extent());
-        if found.is_none() {
-            let constants = table.constants.iter().map(|c| c.name.as_str());
-            let names = manifest.resources.iter().map(|r| r.name.as_str()).chain(constants);
-            let hint = suggestion(name, names);
-            table.complain_about("over", format!("there is no resource `{name}`{hint}"));
-        }
-        return found;
+        let extent = names.manifest.resource(id).extent();
+        return Some(extent.map(|axis| Formula::from(Number::Int(axis as i64))));
     }
-    axes(table, "over", MOST_OVER)
-}
-
-fn is_name(text: &str) -> bool {
-    text.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
-        && !text.starts_with(|c: char| c.is_ascii_digit())
-}
-
-fn repeat(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Repeat {
-    if let Some(name) = table.take("repeat").and_then(|value| value.get_ref().as_str())
-        && let Some(index) = manifest.find_parameter(name)
+    if let Some(name) = value.get_ref().as_str()
+        && is_identifier(name)
+        && names.meaning(name).is_err()
     {
-        if !matches!(manifest.parameters[index].default, Value::Int(_)) {
-            let kind = manifest.parameters[index].default.kind();
-            let text = format!("`repeat` needs an int parameter, but `{name}` is of kind {kind}");
-            table.complain_about("repeat", text);
-        }
-        return Repeat::Parameter(index);
-    }
-    let times = table.integer("repeat", 1, MOST_REPEATS);
-    Repeat::Times(times.map_or(1, |times| times as u32))
-}
-
-fn only_if(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<usize> {
-    let name = table.text("only_if")?;
-    let Some(index) = manifest.find_parameter(&name) else {
-        let hint = suggestion(&name, manifest.parameters.iter().map(|p| p.name.as_str()));
-        table.complain_about("only_if", format!("there is no parameter `{name}`{hint}"));
+        let manifest = names.manifest;
+        let constants = manifest.constants.iter().map(|c| c.name.as_str());
+        let all = manifest.resources.iter().map(|r| r.name.as_str()).chain(constants);
+        let hint = suggestion(name, all);
+        table.complain_about("over", format!("there is no resource `{name}`{hint}"));
         return None;
-    };
-    let parameter = &manifest.parameters[index];
-    if !matches!(parameter.default, Value::Toggle(_) | Value::Int(_)) {
-        let kind = parameter.default.kind();
-        let text = format!("`only_if` needs a toggle or an int, but `{name}` is of kind {kind}");
-        table.complain_about("only_if", text);
     }
-    Some(index)
+    axes(table, names, "over", Shape::MOST_OVER)
+}
+
+fn shared_bytes(
+    table: &mut Fields<'_, '_, '_>,
+    manifest: &Manifest,
+    counters: &[String],
+) -> Formula {
+    let names = Names::at_launch(manifest, counters);
+    let value = table.take("shared");
+    let range = [0, MOST_SHARED_BYTES];
+    let found = value.and_then(|value| formulas::integer(table, &names, "shared", value, range));
+    found.unwrap_or_else(|| Formula::from(Number::Int(0)))
+}
+
+/// `repeat`, and `until` with its `every`. A loop that runs until something holds has a limit, too.
+fn repeat(
+    table: &mut Fields<'_, '_, '_>,
+    manifest: &Manifest,
+    counters: &[String],
+) -> Option<Repeat> {
+    let names = Names::at_launch(manifest, counters);
+    let value = table.take("repeat");
+    let range = [1, MOST_REPEATS];
+    let times = value.and_then(|value| formulas::integer(table, &names, "repeat", value, range));
+    let until = until(table, manifest, counters);
+    if until.is_some() && value.is_none() {
+        table.complain_about(
+            "until",
+            "`until` needs `repeat` beside it: the most rounds that there may be",
+        );
+    }
+    Some(Repeat { times: times?, until })
+}
+
+fn until(
+    table: &mut Fields<'_, '_, '_>,
+    manifest: &Manifest,
+    counters: &[String],
+) -> Option<Until> {
+    // The condition may look at the round that has just ended.
+    let counters = [counters, &[String::new()]].concat();
+    let names = Names::behind_a_round(manifest, &counters);
+    let value = table.take("until");
+    let condition = value.and_then(|value| formulas::any(table, &names, "until", value));
+    let every = table.integer("every", 1, MOST_REPEATS);
+    if every.is_some() && value.is_none() {
+        table.complain_about(
+            "every",
+            "`every` says how often `until` is looked at, which is missing",
+        );
+    }
+    let at = table.report.position(&table.span_of("until"));
+    condition.map(|condition| Until { condition, every: every.unwrap_or(1) as u32, at })
+}
+
+/// The name of a loop's rounds, which nothing else may have.
+fn counter(
+    table: &mut Fields<'_, '_, '_>,
+    manifest: &Manifest,
+    outer: &[String],
+) -> Option<String> {
+    let name = table.text("counter")?;
+    if !is_identifier(&name) {
+        table.complain_about("counter", format!("`{name}` cannot be a name in expressions"));
+    } else if binding::meaning(manifest, &name).is_some() || outer.contains(&name) {
+        table.complain_about("counter", format!("`{name}` means something else already"));
+    }
+    Some(name)
+}
+
+fn only_if(
+    table: &mut Fields<'_, '_, '_>,
+    manifest: &Manifest,
+    counters: &[String],
+) -> Option<Formula> {
+    let value = table.take("only_if")?;
+    let formula = formulas::any(table, &Names::at_launch(manifest, counters), "only_if", value)?;
+    if formula.kind() == Kind::Float {
+        table.complain_about(
+            "only_if",
+            "`only_if` needs a toggle, an int or a comparison, not a float",
+        );
+    }
+    Some(formula)
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::scene::{
-    Bound, ColorBy, Control, Measured, Number, Repeat, Scene, Shape, Statistic, Value, ViewKind,
-    When,
+    Bound, ColorBy, Control, Formula, Measured, Number, Scene, Shape, Statistic, Value, ViewKind,
+    What, When,
 };
 
 /// What a manifest of these lines (from line 2 on) is told, as `line:column: text`.
@@ -20,6 +20,10 @@ fn told_with(manifest: &str, constants: &[(&str, &str)]) -> Vec<String> {
         _ => String::new(),
     };
     found.iter().map(|d| format!("{}{}", place(d), d.text)).collect()
+}
+
+fn numbers(axes: [i64; 3]) -> [Formula; 3] {
+    axes.map(|axis| Formula::from(Number::Int(axis)))
 }
 
 /// A manifest and the places and parts of everything it is told.
@@ -171,11 +175,11 @@ fn faults_of_passes() {
     check_more("[[pass]]\nkernel = \"f\"\nover = 4\nrepeat = 0", &[("11:10", "at least 1")]);
     check_more(
         "[[pass]]\nkernel = \"f\"\nover = 4\nrepeat = \"p\"",
-        &[("11:11", "no constant `p`")],
+        &[("11:11", "no constant or parameter `p`")],
     );
     check_more(
         "[[pass]]\nkernel = \"f\"\nover = 4\nonly_if = \"p\"",
-        &[("11:11", "no parameter `p`")],
+        &[("11:12", "no constant or parameter `p`")],
     );
     check_more("[[pass]]\nkernel = \"f\"\nover = 4\non = \"rest\"", &[("11:6", "`reset`")]);
     check("[pass]\nkernel = \"f\"", &[("2:1", "[[pass]] with two brackets")]);
@@ -185,7 +189,7 @@ fn faults_of_passes() {
 fn threads_are_counted_beyond_32_bits() {
     let text = format!("/*---\n{BASE}[[pass]]\nkernel = \"f\"\nover = 4294967297\n---*/");
     let (manifest, _) = decode("t.cu", &text, &Overrides::default()).expect("good");
-    let shape = Shape::Over { extent: [4_294_967_297, 1, 1], block: None };
+    let shape = Shape::Over { extent: numbers([4_294_967_297, 1, 1]), block: None };
     assert_eq!(manifest.passes[1].shape, shape);
 }
 
@@ -350,8 +354,10 @@ fn every_key_of_the_manual_arrives() {
     let slider = Control::Slider { min: 0.0, max: 1.0, step: 0.0, log: false };
     assert_eq!(manifest.parameters[0].control, slider);
     assert_eq!(manifest.passes[0].on, When::Reset);
-    assert_eq!(manifest.passes[1].shape, Shape::Over { extent: [262_144, 1, 1], block: None });
-    assert_eq!(manifest.passes[1].repeat, Repeat::Times(1));
+    let shape = Shape::Over { extent: numbers([262_144, 1, 1]), block: None };
+    assert_eq!(manifest.passes[1].shape, shape);
+    assert_eq!(manifest.entries[1].what, What::Launch(1));
+    assert_eq!(manifest.entries[1].repeat, None);
     let view = manifest.view.as_ref().map(|view| view.kind);
     assert!(matches!(view, Some(ViewKind::Points { size_px: 2.0, color: Some(_), .. })));
     assert_eq!(manifest.checks[0].after, Some(100));
@@ -418,4 +424,53 @@ fn names_of_checks_are_one_line() {
     let manifest = format!("{BASE}\n[[golden]]\nof = \"position\"\nfile = \"a\\n.npy\"");
     let found = told(&manifest);
     assert!(found.iter().any(|text| text.contains("`file` has a line end")), "{found:?}");
+}
+
+#[test]
+fn faults_of_groups_and_loops() {
+    let group = |more: &str| format!("[[pass]]\n{more}\n[[pass.pass]]\nkernel = \"f\"\nover = 4");
+    check_more(&group("repeat = 2"), &[]);
+    check_more(&group("repeat = 2\nkernel = \"g\""), &[("10:10", "no kernel of its own")]);
+    check_more(&group("repeat = 2.5"), &[("9:10", "a whole number")]);
+    check_more(&group("counter = \"i\""), &[("9:11", "`repeat`, which is missing")]);
+    check_more(&group("repeat = 2\ncounter = \"time\""), &[("10:11", "something else already")]);
+    check_more(&group("repeat = 2\ncounter = \"1st\""), &[("10:11", "cannot be a name")]);
+    check_more(&group("repeat = \"round\""), &[("9:11", "no constant or parameter `round`")]);
+    check_more(&group("until = true"), &[("9:9", "needs `repeat`")]);
+    check_more(&group("repeat = 9\nevery = 2"), &[("10:9", "`until` is looked at")]);
+    check_more(&group("repeat = 9\nuntil = \"position\""), &[("10:10", "`position[0]`")]);
+    check_more(
+        &group("repeat = 9\nuntil = \"position[64].x > 0\""),
+        &[("10:10", "there is no 64")],
+    );
+    check_more(&group("repeat = 9\nuntil = \"position[0] > 0\""), &[("10:10", "name a component")]);
+    check_more(
+        &group("repeat = 9\nuntil = \"position[0].q > 0\""),
+        &[("10:10", "no component `q`")],
+    );
+    check_more(
+        &group("repeat = 9\nuntil = \"position.mix > 0\""),
+        &[("10:10", "no statistic `mix`")],
+    );
+    check_more(&group("repeat = 9\nuntil = \"position.max < 1 || round > 3\""), &[]);
+    check_more(&group("only_if = \"position.max < 1\""), &[("9:12", "no constant or parameter")]);
+    let inner = "[[pass]]\n[[pass.pass]]\nkernel = \"f\"\nover = 4\non = \"reset\"";
+    check_more(inner, &[("12:6", "when the group does")]);
+    let deep = (1..11).map(|depth| format!("[[{}]]\n", vec!["pass"; depth].join(".")));
+    let deep = deep.collect::<String>() + "kernel = \"f\"\nover = 4";
+    check_more(&deep, &[("17:1", "at most 8 deep")]);
+}
+
+#[test]
+fn faults_of_arguments() {
+    let pass = |args: &str| format!("[[pass]]\nkernel = \"f\"\nover = 4\nargs = {args}");
+    check_more(
+        &pass("{ a = \"position\", b = 1, c = [1, \"2.5 * dt\"], d = { x = \"step\" } }"),
+        &[],
+    );
+    check_more(&pass("3"), &[("11:8", "must be a table")]);
+    check_more(&pass("{ a = \"positon\" }"), &[("11:14", "did you mean `position`")]);
+    check_more(&pass("{ a = \"1 +\" }"), &[("11:18", "found the end")]);
+    check_more(&pass("{ a = \"position + 1\" }"), &[("11:15", "no number")]);
+    check_more(&pass("{ a = \"true + 1\" }"), &[("11:20", "no numbers")]);
 }

@@ -1,0 +1,439 @@
+//! Operators and functions: the kinds of numbers that they take and give, and their arithmetic.
+
+use std::fmt;
+
+use super::Number;
+
+/// What a number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number of 64 bits.
+    Int,
+    /// A number in double precision.
+    Float,
+    /// True or false.
+    Bool,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Int => "int",
+            Self::Float => "float",
+            Self::Bool => "bool",
+        })
+    }
+}
+
+/// An operator before its operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unary {
+    Plus,
+    Minus,
+    Not,
+    Complement,
+}
+
+/// An operator between its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Binary {
+    Or,
+    And,
+    BitOr,
+    BitXor,
+    BitAnd,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    ShiftLeft,
+    ShiftRight,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+/// How operators are written and how tightly they bind, as in C; the longer ones first.
+const BINARY: &[(&str, Binary, u8)] = &[
+    ("||", Binary::Or, 1),
+    ("&&", Binary::And, 2),
+    ("==", Binary::Equal, 6),
+    ("!=", Binary::NotEqual, 6),
+    ("<<", Binary::ShiftLeft, 8),
+    (">>", Binary::ShiftRight, 8),
+    ("<=", Binary::LessEqual, 7),
+    (">=", Binary::GreaterEqual, 7),
+    ("|", Binary::BitOr, 3),
+    ("^", Binary::BitXor, 4),
+    ("&", Binary::BitAnd, 5),
+    ("<", Binary::Less, 7),
+    (">", Binary::Greater, 7),
+    ("+", Binary::Add, 9),
+    ("-", Binary::Subtract, 9),
+    ("*", Binary::Multiply, 10),
+    ("/", Binary::Divide, 10),
+    ("%", Binary::Remainder, 10),
+];
+
+/// A function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Min,
+    Max,
+    Abs,
+    Floor,
+    Ceil,
+    CeilDiv,
+    Ilog2,
+    Int,
+    Float,
+    Sqrt,
+    Exp,
+    Log,
+    Log2,
+    Sin,
+    Cos,
+    Tan,
+    Pow,
+}
+
+const FUNCTIONS: &[(&str, Function)] = &[
+    ("min", Function::Min),
+    ("max", Function::Max),
+    ("abs", Function::Abs),
+    ("floor", Function::Floor),
+    ("ceil", Function::Ceil),
+    ("ceil_div", Function::CeilDiv),
+    ("ilog2", Function::Ilog2),
+    ("int", Function::Int),
+    ("float", Function::Float),
+    ("sqrt", Function::Sqrt),
+    ("exp", Function::Exp),
+    ("log", Function::Log),
+    ("log2", Function::Log2),
+    ("sin", Function::Sin),
+    ("cos", Function::Cos),
+    ("tan", Function::Tan),
+    ("pow", Function::Pow),
+];
+
+const NO_NUMBERS: &str = "`true` and `false` are no numbers";
+
+/// Whether a number counts as true.
+pub(super) fn truth(number: Number) -> bool {
+    match number {
+        Number::Int(value) => value != 0,
+        Number::Float(value) => value != 0.0,
+        Number::Bool(value) => value,
+    }
+}
+
+impl Unary {
+    /// What it makes of a kind.
+    pub(super) fn kind(self, operand: Kind) -> Result<Kind, String> {
+        match (self, operand) {
+            (Self::Not, _) => Ok(Kind::Bool),
+            (Self::Complement, Kind::Int) => Ok(Kind::Int),
+            (Self::Complement, _) => Err(format!("`~` takes an int, not a {operand}")),
+            (Self::Plus | Self::Minus, Kind::Bool) => Err(NO_NUMBERS.into()),
+            (Self::Plus | Self::Minus, kind) => Ok(kind),
+        }
+    }
+
+    pub(super) fn apply(self, operand: Number) -> Result<Number, String> {
+        match (self, operand) {
+            (Self::Not, number) => Ok(Number::Bool(!truth(number))),
+            (Self::Plus, number) => Ok(number),
+            (Self::Complement, Number::Int(value)) => Ok(Number::Int(!value)),
+            (Self::Minus, Number::Int(value)) => {
+                let value = value.checked_neg().map(Number::Int);
+                value.ok_or_else(|| format!("-({}) does not fit into 64 bits", i64::MIN))
+            }
+            (Self::Minus, Number::Float(value)) => Ok(Number::Float(-value)),
+            (Self::Complement | Self::Minus, _) => Err(NO_NUMBERS.into()),
+        }
+    }
+}
+
+impl Binary {
+    /// The operator that `text` starts with, how long it is, and how tightly it binds.
+    pub(super) fn at_start(text: &str) -> Option<(Self, usize, u8)> {
+        let found = BINARY.iter().find(|(spelling, ..)| text.starts_with(spelling))?;
+        Some((found.1, found.0.len(), found.2))
+    }
+
+    fn spelling(self) -> &'static str {
+        BINARY.iter().find(|(_, operator, _)| *operator == self).map_or("", |found| found.0)
+    }
+
+    /// What it makes of two kinds.
+    pub(super) fn kind(self, left: Kind, right: Kind) -> Result<Kind, String> {
+        let both = [left, right];
+        match self {
+            Self::Or | Self::And => Ok(Kind::Bool),
+            Self::BitOr | Self::BitXor | Self::BitAnd | Self::ShiftLeft | Self::ShiftRight => {
+                match both.into_iter().find(|kind| *kind != Kind::Int) {
+                    None => Ok(Kind::Int),
+                    Some(kind) => {
+                        Err(format!("`{}` takes two ints, not a {kind}", self.spelling()))
+                    }
+                }
+            }
+            Self::Equal | Self::NotEqual if both == [Kind::Bool; 2] => Ok(Kind::Bool),
+            Self::Equal
+            | Self::NotEqual
+            | Self::Less
+            | Self::LessEqual
+            | Self::Greater
+            | Self::GreaterEqual => arithmetic_kind(left, right).map(|_| Kind::Bool),
+            Self::Add | Self::Subtract | Self::Multiply | Self::Divide | Self::Remainder => {
+                arithmetic_kind(left, right)
+            }
+        }
+    }
+
+    /// The value where the left operand alone decides it.
+    pub(super) fn decided_by(self, left: Number) -> Option<Number> {
+        match (self, truth(left)) {
+            (Self::Or, true) => Some(Number::Bool(true)),
+            (Self::And, false) => Some(Number::Bool(false)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn apply(self, left: Number, right: Number) -> Result<Number, String> {
+        match (self, left, right) {
+            (Self::Or, ..) => Ok(Number::Bool(truth(left) || truth(right))),
+            (Self::And, ..) => Ok(Number::Bool(truth(left) && truth(right))),
+            (Self::Equal, Number::Bool(a), Number::Bool(b)) => Ok(Number::Bool(a == b)),
+            (Self::NotEqual, Number::Bool(a), Number::Bool(b)) => Ok(Number::Bool(a != b)),
+            (_, Number::Int(a), Number::Int(b)) => self.integer(a, b),
+            _ => match (left.as_f64(), right.as_f64()) {
+                (Some(a), Some(b)) => self.float(a, b),
+                _ => Err(NO_NUMBERS.into()),
+            },
+        }
+    }
+
+    fn integer(self, a: i64, b: i64) -> Result<Number, String> {
+        if matches!(self, Self::Divide | Self::Remainder) && b == 0 {
+            return Err("division by zero".into());
+        }
+        let bits = u32::try_from(b).ok().filter(|bits| *bits < 64);
+        let value = match self {
+            Self::Add => a.checked_add(b),
+            Self::Subtract => a.checked_sub(b),
+            Self::Multiply => a.checked_mul(b),
+            Self::Divide => a.checked_div(b),
+            Self::Remainder => a.checked_rem(b),
+            Self::BitOr => Some(a | b),
+            Self::BitXor => Some(a ^ b),
+            Self::BitAnd => Some(a & b),
+            // No bit is lost, nor the sign changed.
+            Self::ShiftLeft => bits.and_then(|bits| Some(a << bits).filter(|v| v >> bits == a)),
+            Self::ShiftRight => bits.map(|bits| a >> bits),
+            Self::Or | Self::And => Some(i64::from(a != 0 && b != 0)),
+            Self::Equal
+            | Self::NotEqual
+            | Self::Less
+            | Self::LessEqual
+            | Self::Greater
+            | Self::GreaterEqual => return Ok(Number::Bool(self.holds(&a, &b))),
+        };
+        let shifts = matches!(self, Self::ShiftLeft | Self::ShiftRight);
+        value.map(Number::Int).ok_or_else(|| {
+            let sign = self.spelling();
+            match (shifts, bits) {
+                (true, None) => format!("`{sign}` shifts by 0 to 63 bits, not by {b}"),
+                _ => format!("{a} {sign} {b} does not fit into 64 bits"),
+            }
+        })
+    }
+
+    fn float(self, a: f64, b: f64) -> Result<Number, String> {
+        let value = match self {
+            Self::Add => a + b,
+            Self::Subtract => a - b,
+            Self::Multiply => a * b,
+            Self::Divide => a / b,
+            Self::Remainder => a % b,
+            Self::Equal
+            | Self::NotEqual
+            | Self::Less
+            | Self::LessEqual
+            | Self::Greater
+            | Self::GreaterEqual => return Ok(Number::Bool(self.holds(&a, &b))),
+            Self::Or
+            | Self::And
+            | Self::BitOr
+            | Self::BitXor
+            | Self::BitAnd
+            | Self::ShiftLeft
+            | Self::ShiftRight => return Err(format!("`{}` takes ints", self.spelling())),
+        };
+        if value.is_finite() {
+            return Ok(Number::Float(value));
+        }
+        Err(if matches!(self, Self::Divide | Self::Remainder) && b == 0.0 {
+            "division by zero".into()
+        } else {
+            format!("{a} {} {b} is not a finite number", self.spelling())
+        })
+    }
+
+    /// Whether the comparison holds; false for other operators.
+    fn holds<T: PartialOrd>(self, a: &T, b: &T) -> bool {
+        match self {
+            Self::Equal => a == b,
+            Self::NotEqual => a != b,
+            Self::Less => a < b,
+            Self::LessEqual => a <= b,
+            Self::Greater => a > b,
+            Self::GreaterEqual => a >= b,
+            Self::Or
+            | Self::And
+            | Self::BitOr
+            | Self::BitXor
+            | Self::BitAnd
+            | Self::ShiftLeft
+            | Self::ShiftRight
+            | Self::Add
+            | Self::Subtract
+            | Self::Multiply
+            | Self::Divide
+            | Self::Remainder => false,
+        }
+    }
+}
+
+/// What arithmetic makes of two kinds: an int beside a float becomes one.
+pub(super) fn arithmetic_kind(left: Kind, right: Kind) -> Result<Kind, String> {
+    match (left, right) {
+        (Kind::Bool, _) | (_, Kind::Bool) => Err(NO_NUMBERS.into()),
+        (Kind::Int, Kind::Int) => Ok(Kind::Int),
+        (Kind::Float, _) | (_, Kind::Float) => Ok(Kind::Float),
+    }
+}
+
+impl Function {
+    /// The one with this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        FUNCTIONS.iter().find(|(known, _)| *known == name).map(|(_, function)| *function)
+    }
+
+    /// The names of all.
+    pub(super) fn names() -> impl Iterator<Item = &'static str> {
+        FUNCTIONS.iter().map(|(name, _)| *name)
+    }
+
+    fn name(self) -> &'static str {
+        FUNCTIONS.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| *name)
+    }
+
+    /// What it makes of these kinds.
+    pub(super) fn kind(self, of: &[Kind]) -> Result<Kind, String> {
+        let name = self.name();
+        let count = match self {
+            Self::Min | Self::Max | Self::CeilDiv | Self::Pow => 2,
+            Self::Abs | Self::Floor | Self::Ceil | Self::Ilog2 | Self::Int | Self::Float => 1,
+            Self::Sqrt | Self::Exp | Self::Log | Self::Log2 | Self::Sin | Self::Cos | Self::Tan => {
+                1
+            }
+        };
+        if of.len() != count {
+            return Err(format!("`{name}` takes {count} numbers, not {}", of.len()));
+        }
+        let all_ints = of.iter().all(|kind| *kind == Kind::Int);
+        if of.contains(&Kind::Bool) && !matches!(self, Self::Int | Self::Float) {
+            return Err(NO_NUMBERS.into());
+        }
+        match self {
+            Self::Min | Self::Max | Self::Abs if all_ints => Ok(Kind::Int),
+            Self::Min | Self::Max | Self::Abs => Ok(Kind::Float),
+            Self::CeilDiv | Self::Ilog2 if !all_ints => Err(format!("`{name}` takes ints")),
+            Self::CeilDiv | Self::Ilog2 | Self::Floor | Self::Ceil | Self::Int => Ok(Kind::Int),
+            Self::Float
+            | Self::Sqrt
+            | Self::Exp
+            | Self::Log
+            | Self::Log2
+            | Self::Sin
+            | Self::Cos
+            | Self::Tan
+            | Self::Pow => Ok(Kind::Float),
+        }
+    }
+
+    /// Its value for numbers of kinds that [`kind`](Self::kind) has taken.
+    pub(super) fn apply(self, of: &[Number]) -> Result<Number, String> {
+        if let Some(value) = self.of_ints(of) {
+            return value.map(Number::Int);
+        }
+        let float = |at: usize| match of.get(at) {
+            Some(Number::Bool(value)) => f64::from(u8::from(*value)),
+            number => number.and_then(|number| number.as_f64()).unwrap_or(f64::NAN),
+        };
+        let (a, b) = (float(0), float(1));
+        let value = match self {
+            // Rust's leave out a NaN, of which there is none here.
+            Self::Min => a.min(b),
+            Self::Max => a.max(b),
+            Self::Abs => a.abs(),
+            Self::Floor => return whole(a.floor()),
+            Self::Ceil => return whole(a.ceil()),
+            Self::Int => return whole(a.trunc()),
+            Self::Float => a,
+            Self::Sqrt => a.sqrt(),
+            Self::Exp => a.exp(),
+            Self::Log => a.ln(),
+            Self::Log2 => a.log2(),
+            Self::Sin => a.sin(),
+            Self::Cos => a.cos(),
+            Self::Tan => a.tan(),
+            Self::Pow => a.powf(b),
+            Self::CeilDiv | Self::Ilog2 => return Err(format!("`{}` takes ints", self.name())),
+        };
+        if value.is_finite() {
+            return Ok(Number::Float(value));
+        }
+        let of: Vec<String> = of.iter().map(ToString::to_string).collect();
+        Err(format!("{}({}) is not a finite number", self.name(), of.join(", ")))
+    }
+
+    /// Its value where all numbers are ints and it is one, too.
+    fn of_ints(self, of: &[Number]) -> Option<Result<i64, String>> {
+        let beyond = || "the result does not fit into 64 bits".to_owned();
+        match (self, of) {
+            (Self::Min, [Number::Int(a), Number::Int(b)]) => Some(Ok(*a.min(b))),
+            (Self::Max, [Number::Int(a), Number::Int(b)]) => Some(Ok(*a.max(b))),
+            (Self::Abs, [Number::Int(a)]) => Some(a.checked_abs().ok_or_else(beyond)),
+            (Self::Floor | Self::Ceil | Self::Int, [Number::Int(a)]) => Some(Ok(*a)),
+            (Self::CeilDiv, [Number::Int(_), Number::Int(0)]) => {
+                Some(Err("division by zero".into()))
+            }
+            (Self::CeilDiv, [Number::Int(a), Number::Int(b)]) => {
+                let (a, b) = (i128::from(*a), i128::from(*b));
+                // Towards positive infinity.
+                let up = a / b + i128::from(a % b != 0 && (a < 0) == (b < 0));
+                Some(i64::try_from(up).map_err(|_| beyond()))
+            }
+            (Self::Ilog2, [Number::Int(a)]) => Some(match a.checked_ilog2() {
+                Some(log) => Ok(log.into()),
+                None => Err(format!("`ilog2` takes a number above 0, not {a}")),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// A whole number as an int.
+fn whole(value: f64) -> Result<Number, String> {
+    // 2^63 is the first that does not fit, and a double.
+    let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value);
+    let number = fits.then_some(Number::Int(value as i64));
+    number.ok_or_else(|| format!("{value} does not fit into 64 bits"))
+}

@@ -1,0 +1,105 @@
+//! What the expressions of passes name beside constants: what is known when a pass is launched.
+
+use super::{
+    Builtin, Inputs, Measured, Number, ResourceId, Value,
+    expression::{Expression, Kind},
+};
+
+/// An expression whose value is known when a pass is launched.
+pub type Formula = Expression<Term>;
+
+/// What such an expression names.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Term {
+    /// A parameter, by index.
+    Parameter(usize),
+    /// One of the built-ins that are numbers.
+    Builtin(Builtin),
+    /// The rounds finished of a loop around the pass: 0 for the outermost.
+    Round(usize),
+    /// A number of a resource, behind a round.
+    Element {
+        /// Whose.
+        of: ResourceId,
+        /// Which element.
+        index: u64,
+        /// Which of its components.
+        component: u8,
+    },
+    /// A statistic, behind a round.
+    Measured(Measured),
+}
+
+impl Builtin {
+    /// What number it is; `None` for those that are vectors.
+    pub(super) const fn kind(self) -> Option<Kind> {
+        match self {
+            Self::Time | Self::Dt => Some(Kind::Float),
+            Self::Frame | Self::Step | Self::Seed => Some(Kind::Int),
+            Self::Mouse | Self::Keys => None,
+        }
+    }
+}
+
+/// What gives the terms their numbers when a pass is launched.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    /// Those of the step.
+    pub inputs: &'a Inputs,
+    /// The rounds finished of each loop around the pass, from the outermost.
+    pub rounds: &'a [u64],
+}
+
+impl Scope<'_> {
+    /// The number of `formula`.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, where it has none: a division by zero, say.
+    pub fn number(&self, formula: &Formula) -> Result<Number, String> {
+        formula.value(&mut |term| self.term(term)).map_err(|error| error.text)
+    }
+
+    /// The number of a `formula` that is an int.
+    ///
+    /// # Errors
+    ///
+    /// As for [`number`](Self::number).
+    pub fn integer(&self, formula: &Formula) -> Result<i64, String> {
+        match self.number(formula)? {
+            Number::Int(value) => Ok(value),
+            other => Err(format!("a whole number is needed, not the {} {other}", other.kind())),
+        }
+    }
+
+    /// The number of a term that is known before a launch.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, for one that is known behind a round alone.
+    pub fn term(&self, term: &Term) -> Result<Number, String> {
+        match term {
+            Term::Parameter(index) => match self.inputs.parameters.get(*index) {
+                Some(Value::Float(value)) => Ok(Number::Float(*value)),
+                Some(Value::Int(value)) => Ok(Number::Int(*value)),
+                Some(Value::Toggle(value)) => Ok(Number::Bool(*value)),
+                Some(Value::Color(_)) | None => Err("a color is no number".to_owned()),
+            },
+            Term::Builtin(Builtin::Time) => Ok(Number::Float(self.inputs.time)),
+            Term::Builtin(Builtin::Dt) => Ok(Number::Float(self.inputs.dt)),
+            Term::Builtin(Builtin::Frame) => Ok(Number::Int(self.inputs.frame as i64)),
+            Term::Builtin(Builtin::Step) => Ok(Number::Int(self.inputs.step as i64)),
+            Term::Builtin(Builtin::Seed) => Ok(Number::Int(self.inputs.seed as i64)),
+            Term::Builtin(builtin @ (Builtin::Mouse | Builtin::Keys)) => {
+                Err(format!("`{}` is no number", builtin.name()))
+            }
+            Term::Round(depth) => {
+                let round = self.rounds.get(*depth).copied().unwrap_or_default();
+                Ok(Number::Int(round as i64))
+            }
+            Term::Element { .. } | Term::Measured(_) => {
+                Err("what kernels write is known behind a round alone".to_owned())
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What ends a loop before its last round: a condition on what its kernels have written so far.
+
+use super::{
+    Error,
+    launch::{Launcher, Stopped, Waited},
+    resources::linear,
+};
+use crate::{
+    array::Statistics,
+    device,
+    element::Scalar,
+    scene::{Measured, Number, ResourceId, Scope, Statistic, Term, Until},
+};
+
+/// What a condition names, and its number.
+type Read = (Term, Number);
+
+impl Launcher<'_, '_> {
+    /// Whether the condition holds behind the launches so far, for which it waits.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn holds(&mut self, until: &Until) -> Result<Result<bool, Stopped>, Error> {
+        let mut terms = Vec::new();
+        until.condition.terms(&mut |term| terms.push(*term));
+        let mut read: Vec<Read> = Vec::new();
+        for term in terms {
+            let number = match term {
+                Term::Element { of, index, component } => self.element(of, index, component)?,
+                Term::Measured(measured) => self.measured(measured)?,
+                Term::Parameter(_) | Term::Builtin(_) | Term::Round(_) => continue,
+            };
+            match number {
+                Ok(number) => read.push((term, number)),
+                Err(stopped) => return Ok(Err(stopped)),
+            }
+        }
+        let scope = self.scope();
+        let number = until.condition.value(&mut |term| number_of(term, &read, &scope));
+        Ok(match number {
+            Ok(number) => Ok(number.is_true()),
+            Err(error) => {
+                let problem = format!("`until`: {}", error.text);
+                Err(Stopped::NoValue { problem, at: until.at })
+            }
+        })
+    }
+
+    fn element(
+        &mut self,
+        of: ResourceId,
+        index: u64,
+        component: u8,
+    ) -> Result<Result<Number, Stopped>, Error> {
+        let Some(&element) = self.program.elements.get(of.0) else { return Ok(Ok(Number::Int(0))) };
+        let size = element.bytes() / usize::from(element.lanes);
+        let start = index as usize * element.bytes() + usize::from(component) * size;
+        let stream = self.queue.stream;
+        let readback = match self.borrowed.get_mut(of.0) {
+            Some(borrowed) => {
+                let all = borrowed.linear(stream)?;
+                stream.download(all.slice(start..start + size)?)?
+            }
+            None => return Ok(Ok(Number::Int(0))),
+        };
+        let waited = self.queue.wait(&mut || readback.is_ready())?;
+        Ok(match waited {
+            Waited::OutOfTime => Err(self.out_of_time()),
+            Waited::Reached => match readback.wait() {
+                Ok(bytes) => Ok(number(element.scalar, &bytes)),
+                Err(device::Error::Fault(fault)) => Err(Stopped::Fault(fault)),
+                Err(error) => return Err(error.into()),
+            },
+        })
+    }
+
+    fn measured(&mut self, measured: Measured) -> Result<Result<Number, Stopped>, Error> {
+        let (program, stream) = (self.program, self.queue.stream);
+        let summary = program.summary.get()?;
+        let pending = match measured {
+            Measured::Resource { of, .. } => {
+                let (Some(borrowed), Some(&element)) =
+                    (self.borrowed.get_mut(of.0), program.elements.get(of.0))
+                else {
+                    return Ok(Ok(Number::Float(f64::NAN)));
+                };
+                summary.enqueue(stream, borrowed.linear(stream)?, element)?
+            }
+            Measured::Stat(index) => {
+                let Some(stat) = program.stats.get(index) else {
+                    return Ok(Ok(Number::Float(f64::NAN)));
+                };
+                let slices = linear(self.borrowed, stream)?;
+                stat.enqueue(summary, stream, &slices, self.inputs)?
+            }
+        };
+        if let Waited::OutOfTime = self.queue.wait(&mut || pending.is_ready())? {
+            return Ok(Err(self.out_of_time()));
+        }
+        let found = match pending.wait() {
+            Ok(found) => found,
+            Err(device::Error::Fault(fault)) => return Ok(Err(Stopped::Fault(fault))),
+            Err(error) => return Err(error.into()),
+        };
+        let value = match measured {
+            Measured::Resource { component, statistic, .. } => {
+                statistic_of(statistic, component, &found)
+            }
+            Measured::Stat(index) => {
+                program.stats.get(index).zip(found.first()).map(|(stat, found)| stat.value(found))
+            }
+        };
+        Ok(Ok(Number::Float(value.unwrap_or(f64::NAN))))
+    }
+}
+
+fn number_of(term: &Term, read: &[Read], scope: &Scope<'_>) -> Result<Number, String> {
+    match read.iter().find(|(known, _)| known == term) {
+        Some((_, number)) => Ok(*number),
+        None => scope.term(term),
+    }
+}
+
+/// A statistic of one component, or of all together; `None` where there is none.
+pub fn statistic_of(
+    statistic: Statistic,
+    component: Option<u8>,
+    components: &[Statistics],
+) -> Option<f64> {
+    let of = match component {
+        Some(index) => components.get(usize::from(index)).copied(),
+        None => (!components.is_empty()).then(|| Statistics::of_all(components)),
+    }?;
+    Some(match statistic {
+        Statistic::Count => of.count as f64,
+        Statistic::Sum => of.sum,
+        Statistic::Min => of.min,
+        Statistic::Max => of.max,
+        Statistic::Mean => of.mean,
+        Statistic::Std => of.std,
+        Statistic::Nan => of.nan as f64,
+        Statistic::Inf => of.inf as f64,
+    })
+}
+
+/// The number that the bytes of a scalar stand for.
+fn number(scalar: Scalar, bytes: &[u8]) -> Number {
+    let mut wide = [0; 8];
+    let length = bytes.len().min(8);
+    wide[..length].copy_from_slice(&bytes[..length]);
+    let bits = u64::from_le_bytes(wide);
+    match scalar {
+        Scalar::Bool => Number::Bool(bits != 0),
+        Scalar::I8 => Number::Int((bits as i8).into()),
+        Scalar::I16 => Number::Int((bits as i16).into()),
+        Scalar::I32 => Number::Int((bits as i32).into()),
+        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::I64 | Scalar::U64 => {
+            Number::Int(bits as i64)
+        }
+        Scalar::F16 => Number::Float(half::f16::from_bits(bits as u16).into()),
+        Scalar::BF16 => Number::Float(half::bf16::from_bits(bits as u16).into()),
+        Scalar::F32 => Number::Float(f32::from_bits(bits as u32).into()),
+        Scalar::F64 => Number::Float(f64::from_bits(bits)),
+    }
+}

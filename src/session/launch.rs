@@ -1,0 +1,257 @@
+//! Puts the passes of a step on the stream, in the order and as often as the manifest says.
+
+use std::time::{Duration, Instant};
+
+use super::{
+    Error,
+    program::{Pass, Program},
+    resources::Borrowed,
+};
+use crate::{
+    cuda::Position,
+    device::{self, Arguments, Event, Fault, Stream},
+    scene::{Entry, Inputs, Repeat, Scope, Until, Wanted, What},
+};
+
+/// Launches after which it is waited until those before the last so many have ended: a queue of all that a scene may
+/// ask for would take all memory. Far more than keep any device busy meanwhile.
+const MOST_AHEAD: u32 = 8192;
+
+/// Why not all launches of a step were put on the stream.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Stopped {
+    /// The step has no more time.
+    OutOfTime {
+        /// The kernel that was to be launched.
+        kernel: String,
+        /// Where the manifest names it.
+        at: Position,
+    },
+    /// An expression of the manifest has no value, or one that cannot be used.
+    NoValue {
+        /// One sentence.
+        problem: String,
+        /// Where it stands.
+        at: Position,
+    },
+    /// A kernel has faulted, which was seen when its results were looked at.
+    Fault(Box<Fault>),
+}
+
+/// How waiting for launches ended.
+pub(super) enum Waited {
+    /// They have ended.
+    Reached,
+    /// The step has no more time.
+    OutOfTime,
+}
+
+/// What runs the entries of a manifest.
+pub(super) struct Launcher<'a, 'b> {
+    pub(super) program: &'a Program,
+    pub(super) queue: Queue<'a>,
+    pub(super) inputs: &'a Inputs,
+    pub(super) borrowed: &'a mut [Borrowed<'b>],
+    /// The rounds finished of the loops that are being run, from the outermost.
+    rounds: Vec<u64>,
+    /// How often each pass was launched.
+    launched: &'a mut [u64],
+    /// The pass that was launched last.
+    last: usize,
+}
+
+type Run = Result<Option<Stopped>, Error>;
+
+impl<'a, 'b> Launcher<'a, 'b> {
+    /// Runs the passes of `program` by way of `queue`; counts in `launched` how often each was launched.
+    pub(super) fn new(
+        program: &'a Program,
+        queue: Queue<'a>,
+        inputs: &'a Inputs,
+        borrowed: &'a mut [Borrowed<'b>],
+        launched: &'a mut [u64],
+    ) -> Self {
+        Self { program, queue, inputs, borrowed, rounds: Vec::new(), launched, last: 0 }
+    }
+
+    pub(super) fn scope(&self) -> Scope<'_> {
+        Scope { inputs: self.inputs, rounds: &self.rounds }
+    }
+
+    /// Runs an entry as often as it says. Returns why not to its end, if so.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn run(&mut self, entry: &Entry) -> Run {
+        let no_value = |problem| Ok(Some(Stopped::NoValue { problem, at: entry.at }));
+        match entry.only_if.as_ref().map(|condition| self.scope().number(condition)) {
+            Some(Ok(condition)) if !condition.is_true() => return Ok(None),
+            Some(Ok(_)) | None => {}
+            Some(Err(problem)) => return no_value(format!("`only_if`: {problem}")),
+        }
+        let Some(Repeat { times, until }) = &entry.repeat else { return self.once(entry) };
+        let times = match self.scope().integer(times) {
+            Ok(times) => times,
+            Err(problem) => return no_value(format!("`repeat`: {problem}")),
+        };
+        self.rounds.push(0);
+        let stopped = self.rounds_of(entry, times, until.as_ref());
+        self.rounds.pop();
+        stopped
+    }
+
+    fn rounds_of(&mut self, entry: &Entry, times: i64, until: Option<&Until>) -> Run {
+        for round in 0..times.max(0).unsigned_abs() {
+            if let Some(last) = self.rounds.last_mut() {
+                *last = round;
+            }
+            let stopped = self.once(entry)?;
+            if stopped.is_some() {
+                return Ok(stopped);
+            }
+            let Some(until) = until else { continue };
+            if (round + 1) % u64::from(until.every) == 0 {
+                match self.holds(until)? {
+                    Ok(false) => {}
+                    Ok(true) => return Ok(None),
+                    Err(stopped) => return Ok(Some(stopped)),
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn once(&mut self, entry: &Entry) -> Run {
+        match &entry.what {
+            What::Launch(index) => self.launch(*index),
+            What::Group { entries, .. } => {
+                for entry in entries {
+                    let stopped = self.run(entry)?;
+                    if stopped.is_some() {
+                        return Ok(stopped);
+                    }
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// Puts a pass on the stream. Double resources of which it writes the other half then change their halves.
+    #[expect(unsafe_code, reason = "a kernel launch")]
+    fn launch(&mut self, index: usize) -> Run {
+        let program = self.program;
+        let Some(pass) = program.passes.get(index) else { return Ok(None) };
+        let declared = &pass.plan.declared;
+        let no_value = |problem: String| {
+            let problem = format!("kernel `{}`: {problem}", declared.kernel);
+            Ok(Some(Stopped::NoValue { problem, at: declared.at }))
+        };
+        let config = match pass.config(&self.scope(), &self.queue.stream.device())? {
+            Ok(Some(config)) => config,
+            Ok(None) => return Ok(None),
+            Err(problem) => return no_value(problem),
+        };
+        let arguments = match self.arguments(pass) {
+            Ok(arguments) => arguments,
+            Err(problem) => return no_value(problem),
+        };
+        self.last = index;
+        if let Waited::OutOfTime = self.queue.make_room()? {
+            return Ok(Some(self.out_of_time()));
+        }
+        // SAFETY: the addresses and objects are those of the scene's resources, which outlive the step: they are kept
+        // until the stream has passed the event after it. What the kernel does beyond them is its author's
+        // risk on an NVIDIA device, as it is in any CUDA program; the CPU device checks every access.
+        unsafe { self.queue.stream.launch(&pass.function, &config, &arguments)? };
+        for swapped in &pass.plan.swaps {
+            if let Some(borrowed) = self.borrowed.get_mut(swapped.0) {
+                borrowed.swap();
+            }
+        }
+        if let Some(count) = self.launched.get_mut(index) {
+            *count += 1;
+        }
+        Ok(None)
+    }
+
+    /// That the step has no more time, at the pass that was launched last.
+    pub(super) fn out_of_time(&self) -> Stopped {
+        let pass = self.program.passes.get(self.last).map(|pass| &pass.plan.declared);
+        let (kernel, at) =
+            pass.map_or_else(Default::default, |pass| (pass.kernel.clone(), pass.at));
+        Stopped::OutOfTime { kernel, at }
+    }
+
+    fn arguments(&self, pass: &Pass) -> Result<Arguments, String> {
+        let handle =
+            |wanted: Wanted| self.borrowed.get(wanted.resource.0).map_or(0, |l| l.handle(wanted));
+        let mut arguments = Arguments::new();
+        for argument in &pass.plan.arguments {
+            let packed = argument.pack(&self.scope(), handle)?;
+            arguments.push_bytes(packed.bytes(), packed.align);
+        }
+        Ok(arguments)
+    }
+}
+
+/// Launches on a stream, of which only so many wait there at once.
+pub(super) struct Queue<'a> {
+    pub(super) stream: &'a Stream,
+    options: &'a super::Options,
+    started: Instant,
+    launches: u32,
+    /// Recorded behind the launches before the last [`MOST_AHEAD`].
+    before: Option<Event>,
+}
+
+impl<'a> Queue<'a> {
+    pub(super) fn new(stream: &'a Stream, options: &'a super::Options, started: Instant) -> Self {
+        Self { stream, options, started, launches: 0, before: None }
+    }
+
+    /// Makes room for a launch.
+    fn make_room(&mut self) -> Result<Waited, Error> {
+        self.launches = self.launches.wrapping_add(1);
+        if !self.launches.is_multiple_of(MOST_AHEAD) {
+            return Ok(Waited::Reached);
+        }
+        let event = match self.before.take() {
+            None => self.stream.device().event()?,
+            Some(event) => match self.wait(&mut || event.is_reached())? {
+                Waited::Reached => event,
+                Waited::OutOfTime => return Ok(Waited::OutOfTime),
+            },
+        };
+        self.stream.record(&event)?;
+        self.before = Some(event);
+        Ok(if self.is_over() { Waited::OutOfTime } else { Waited::Reached })
+    }
+
+    /// Waits until `is_reached`, or until the step has no more time.
+    pub(super) fn wait(
+        &self,
+        is_reached: &mut dyn FnMut() -> device::Result<bool>,
+    ) -> Result<Waited, Error> {
+        while !is_reached()? {
+            if self.is_over() {
+                return Ok(Waited::OutOfTime);
+            }
+            rest(self.started);
+        }
+        Ok(Waited::Reached)
+    }
+
+    fn is_over(&self) -> bool {
+        self.options.interrupt.is_raised() || self.started.elapsed() >= self.options.step_timeout
+    }
+}
+
+/// Lets other threads run: hardly at all while a step is young, longer when it is slow anyway.
+pub(super) fn rest(started: Instant) {
+    let pause = started.elapsed() / 64;
+    if pause.as_micros() < 50 {
+        std::thread::yield_now();
+    } else {
+        std::thread::sleep(pause.min(Duration::from_millis(2)));
+    }
+}
