@@ -59,7 +59,9 @@ impl<'a> Binder<'a> {
             kernel.parameters.iter().map(|p| self.argument(pass, &kernel, p)).collect();
         self.expect_taken(pass, &kernel);
         let arguments: Vec<Argument> = bound.into_iter().collect::<Option<_>>()?;
-        let mut swaps: Vec<ResourceId> = arguments.iter().filter_map(next).collect();
+        let mut swaps: Vec<ResourceId> =
+            arguments.iter().flat_map(|argument| argument.source.next()).collect();
+        swaps.sort_unstable();
         swaps.dedup();
         Some(PlannedPass { declared: pass.clone(), arguments, swaps })
     }
@@ -87,7 +89,7 @@ impl<'a> Binder<'a> {
         let manifest = &self.scene.manifest;
         let given = pass.given.iter().find(|given| given.parameter == parameter.name);
         let fault = match given {
-            Some(Given { source, at, .. }) => match check_given(manifest, source, parameter) {
+            Some(Given { source, at, .. }) => match check_on_purpose(manifest, source, parameter) {
                 Ok(()) => return Some(argument(parameter, source.clone())),
                 Err(problem) => {
                     let text = format!("{}, which the pass gives it", problem.text);
@@ -121,7 +123,7 @@ impl<'a> Binder<'a> {
 }
 
 fn argument(parameter: &KernelParameter, source: Source) -> Argument {
-    Argument { name: parameter.name.clone(), ctype: parameter.ctype.clone(), source }
+    Argument { name: parameter.name.clone(), ctype: parameter.ctype.clone(), source, layout: None }
 }
 
 /// What the name of a parameter means, and its type can take.
@@ -134,13 +136,6 @@ fn by_name(
     let source = source(manifest, pass, kernel, &parameter.name)?;
     check(manifest, &source, parameter).map_err(|problem| problem.with_advice(parameter))?;
     Ok(source)
-}
-
-fn next(argument: &Argument) -> Option<ResourceId> {
-    match argument.source {
-        Source::Next(id) => Some(id),
-        _ => None,
-    }
 }
 
 /// The kernels of a scene.
@@ -305,7 +300,13 @@ fn check(
         }
         Source::Number(formula) => check_number(formula, parameter),
         Source::Vector(formulas) => check_vector(manifest, formulas, parameter),
-        Source::Structure(_) => Err(mismatch(parameter, "fields of a structure", "")),
+        // How the fields lie is known when the source is compiled.
+        Source::Structure(_) => match parameter.ctype {
+            CType::Named(_) => Ok(()),
+            CType::Value(_) | CType::Pointer { .. } | CType::Surface | CType::Texture => {
+                Err(mismatch(parameter, "a structure", ""))
+            }
+        },
         Source::Parameter(index) => check_parameter(manifest, *index, parameter),
         Source::Builtin(builtin) => check_builtin(*builtin, parameter),
     }
@@ -394,8 +395,21 @@ fn vector(parameter: &KernelParameter, what: &str, all: &[Element]) -> Result<()
     }
 }
 
+/// That `parameter` can take what the manifest gives it.
+///
+/// # Errors
+///
+/// A sentence, where it cannot.
+pub(crate) fn check_given(
+    manifest: &Manifest,
+    source: &Source,
+    parameter: &KernelParameter,
+) -> Result<(), String> {
+    check_on_purpose(manifest, source, parameter).map_err(|problem| problem.text)
+}
+
 /// That the parameter can take what the manifest gives it on purpose: a float takes what is whole, too.
-fn check_given(
+fn check_on_purpose(
     manifest: &Manifest,
     source: &Source,
     parameter: &KernelParameter,
@@ -447,8 +461,9 @@ fn check_vector(
         text: scalar.to_string(),
         ..parameter.clone()
     };
-    let number =
-        |formula: &Formula| check_given(manifest, &Source::Number(formula.clone()), &component);
+    let number = |formula: &Formula| {
+        check_on_purpose(manifest, &Source::Number(formula.clone()), &component)
+    };
     formulas.iter().try_for_each(number)
 }
 

@@ -35,7 +35,7 @@ fn argument(manifest: &Manifest, name: &str) -> Option<Argument> {
         | Source::Resource(_)
         | Source::Next(_) => return None,
     };
-    Some(Argument { name: name.to_owned(), ctype, source })
+    Some(Argument { name: name.to_owned(), ctype, source, layout: None })
 }
 
 fn of_parameter(manifest: &Manifest, index: usize) -> Option<Element> {

@@ -32,6 +32,7 @@ use crate::cuda::{self, Signature};
 use crate::diagnostic::{Diagnostic, Severity};
 pub use crate::element::{Element, Scalar};
 
+pub(crate) use self::binding::check_given;
 #[cfg(feature = "cli")]
 pub(crate) use self::decode::is_macro;
 pub use self::{
@@ -42,7 +43,9 @@ pub use self::{
     inputs::{Inputs, Keys},
     manifest::{Change, Constant, Entry, Given, Manifest, Pass, Repeat, Shape, Until, What, When},
     parameter::{Control, Parameter, Value},
-    plan::{Argument, Builtin, Field, Handle, Packed, Plan, PlannedPass, Source, Wanted},
+    plan::{
+        Argument, Builtin, Field, Handle, Layout, Member, Packed, Plan, PlannedPass, Source, Wanted,
+    },
     resource::{Elements, Filter, Format, Resource, ResourceId, ResourceKind, Texels, Wrap},
     source::{CLOSE, OPEN},
     statistic::{Bound, Check, Golden, Kept, Measured, Reduce, Stat, Statistic},

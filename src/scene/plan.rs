@@ -30,6 +30,28 @@ pub struct Argument {
     pub ctype: CType,
     /// Where the value comes from.
     pub source: Source,
+    /// How it lies in memory, where it is a structure and its source is compiled.
+    pub layout: Option<Layout>,
+}
+
+/// How a structure lies in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// Its size in bytes.
+    pub bytes: usize,
+    /// Its alignment in bytes.
+    pub align: usize,
+    /// What fills its fields; the rest is 0.
+    pub members: Vec<Member>,
+}
+
+/// What fills a field of a structure, or an element of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// Where it lies, in bytes.
+    pub offset: usize,
+    /// What it gets.
+    pub argument: Argument,
 }
 
 /// Where an argument's value comes from.
@@ -87,10 +109,12 @@ named! {
 }
 
 /// What [`Argument::pack`] makes: the bytes of one argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
     bytes: [u8; 32],
     length: u8,
+    /// Those of a structure, in place of the others.
+    structure: Vec<u8>,
     /// Alignment in bytes.
     pub align: usize,
 }
@@ -98,7 +122,7 @@ pub struct Packed {
 impl Packed {
     /// Nothing yet.
     const fn new(align: usize) -> Self {
-        Self { bytes: [0; 32], length: 0, align }
+        Self { bytes: [0; 32], length: 0, structure: Vec::new(), align }
     }
 
     /// With these bytes behind the others.
@@ -113,7 +137,10 @@ impl Packed {
 
     /// The bytes, little-endian as every CUDA device has them.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.length)]
+        match self.structure.as_slice() {
+            [] => &self.bytes[..usize::from(self.length)],
+            structure => structure,
+        }
     }
 }
 
@@ -140,17 +167,36 @@ pub enum Handle {
 }
 
 impl Source {
-    /// The resource whose address or object it is.
-    pub const fn resource(&self) -> Option<ResourceId> {
+    /// The resources whose addresses or objects it has.
+    pub fn resources(&self) -> Vec<ResourceId> {
         match self {
-            Self::Resource(id) | Self::Next(id) => Some(*id),
+            Self::Resource(id) | Self::Next(id) => vec![*id],
+            Self::Structure(fields) => {
+                fields.iter().flat_map(|field| field.source.resources()).collect()
+            }
             Self::Count(..)
             | Self::Extent(..)
             | Self::Number(_)
             | Self::Vector(_)
-            | Self::Structure(_)
             | Self::Parameter(_)
-            | Self::Builtin(_) => None,
+            | Self::Builtin(_) => Vec::new(),
+        }
+    }
+
+    /// The double resources whose half that is being written it has.
+    pub fn next(&self) -> Vec<ResourceId> {
+        match self {
+            Self::Next(id) => vec![*id],
+            Self::Structure(fields) => {
+                fields.iter().flat_map(|field| field.source.next()).collect()
+            }
+            Self::Resource(_)
+            | Self::Count(..)
+            | Self::Extent(..)
+            | Self::Number(_)
+            | Self::Vector(_)
+            | Self::Parameter(_)
+            | Self::Builtin(_) => Vec::new(),
         }
     }
 }
@@ -165,6 +211,14 @@ impl Argument {
         &self,
         scope: &Scope<'_>,
         resolve: impl Fn(Wanted) -> u64,
+    ) -> Result<Packed, String> {
+        self.pack_with(scope, &resolve)
+    }
+
+    fn pack_with(
+        &self,
+        scope: &Scope<'_>,
+        resolve: &dyn Fn(Wanted) -> u64,
     ) -> Result<Packed, String> {
         Ok(match &self.source {
             Source::Resource(resource) => self.resource(*resource, false, resolve),
@@ -183,10 +237,29 @@ impl Argument {
                 let component = |formula| self.component(scope, formula);
                 self.components(&formulas.iter().map(component).collect::<Result<Vec<_>, _>>()?)
             }
-            Source::Structure(_) => Packed::new(1),
+            Source::Structure(_) => self.structure(scope, resolve)?,
             Source::Parameter(index) => self.parameter(scope.inputs.parameters.get(*index)),
             Source::Builtin(builtin) => self.builtin(*builtin, scope.inputs),
         })
+    }
+
+    /// A structure's bytes: 0 where nothing is given.
+    fn structure(
+        &self,
+        scope: &Scope<'_>,
+        resolve: &dyn Fn(Wanted) -> u64,
+    ) -> Result<Packed, String> {
+        let Some(layout) = &self.layout else { return Ok(Packed::new(1)) };
+        let mut packed = Packed::new(layout.align);
+        packed.structure = vec![0; layout.bytes];
+        for Member { offset, argument } in &layout.members {
+            let member = argument.pack_with(scope, resolve)?;
+            let end = offset + member.bytes().len();
+            if let Some(place) = packed.structure.get_mut(*offset..end) {
+                place.copy_from_slice(member.bytes());
+            }
+        }
+        Ok(packed)
     }
 
     /// The number of an expression, which the parameter's type must hold.
@@ -266,22 +339,22 @@ impl Argument {
         packed
     }
 
-    /// The resource that the kernel may write through this argument.
-    pub fn writes(&self) -> Option<ResourceId> {
-        let id = self.source.resource()?;
+    /// The resources that the kernel may write through this argument.
+    pub fn writes(&self) -> Vec<ResourceId> {
         let writable = match self.ctype {
             CType::Pointer { constant, .. } => !constant,
-            CType::Surface => true,
-            _ => false,
+            // A structure's fields may be pointers.
+            CType::Surface | CType::Named(_) => true,
+            CType::Texture | CType::Value(_) => false,
         };
-        writable.then_some(id)
+        if writable { self.source.resources() } else { Vec::new() }
     }
 }
 
 impl PlannedPass {
     /// The resources that its kernel may write.
     pub fn writes(&self) -> impl Iterator<Item = ResourceId> {
-        self.arguments.iter().filter_map(Argument::writes)
+        self.arguments.iter().flat_map(Argument::writes)
     }
 }
 

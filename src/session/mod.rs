@@ -15,6 +15,7 @@ mod error;
 mod frame;
 mod in_flight;
 mod launch;
+mod layout;
 mod parity;
 mod program;
 mod resources;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    Error,
+    Error, layout,
     stat::{self, Stat},
     worker::Built,
 };
@@ -308,6 +308,7 @@ pub(crate) fn examine(
     // sound plan, and compile an unsound one for what else there is to say about it.
     let names = if plan.is_some() { scene.name_expressions() } else { Vec::new() };
     let mut request = request(scene, target, names);
+    request.source += &plan.as_ref().map_or_else(String::new, |plan| layout::probes(scene, plan));
     request.options.extend(options);
     let (compiled, log, untrusted) = match compile(scene, &mut request, compiler)? {
         Outcome::Compiled(compiled) => {
@@ -321,6 +322,7 @@ pub(crate) fn examine(
         }
     };
     let diagnostics = diagnostics.into_iter().map(|d| in_manifest(scene, d)).collect();
+    let diagnostics = layout::without_repetitions(scene, diagnostics);
     Ok(Examined { plan, compiled, diagnostics, log, included, untrusted })
 }
 
@@ -346,10 +348,11 @@ fn in_manifest(scene: &Scene, mut diagnostic: Diagnostic) -> Diagnostic {
 }
 
 /// Compiles `scene`; where its own text is wrong, what the compiler says of that alone: an open brace in it would show
-/// as a mistake in its statistics.
+/// as a mistake in what stands behind it.
 fn compile(scene: &Scene, request: &mut Request, compiler: &Compiler) -> compile::Result<Outcome> {
     let outcome = compiler.compile(request)?;
-    if scene.manifest.stats.is_empty() || matches!(outcome, Outcome::Compiled(_)) {
+    let is_alone = request.source.len() == scene.source.len();
+    if is_alone || matches!(outcome, Outcome::Compiled(_)) {
         return Ok(outcome);
     }
     request.source = scene.source.to_string();
@@ -450,7 +453,15 @@ fn elements_of(scene: &Scene) -> BTreeSet<Element> {
 
 type Loaded = Result<(Vec<Pass>, Vec<Stat>), Vec<Diagnostic>>;
 
-fn load(scene: &Scene, plan: Plan, compiled: &Compiled, device: &Device) -> Result<Loaded, Error> {
+fn load(
+    scene: &Scene,
+    mut plan: Plan,
+    compiled: &Compiled,
+    device: &Device,
+) -> Result<Loaded, Error> {
+    if let Err(found) = layout::apply(scene, &mut plan, &compiled.ptx) {
+        return Ok(Err(found));
+    }
     let mut diagnostics = Vec::new();
     let module = match device.load(&compiled.ptx) {
         Ok(module) => module,
@@ -511,8 +522,11 @@ fn size_mismatch(
 ) -> Option<Diagnostic> {
     let parameters = &function.info().parameters;
     let mut arguments = pass.arguments.iter().zip(parameters);
-    let wrong =
-        |a: &scene::Argument, bytes| a.ctype.layout().is_some_and(|(size, _)| size != bytes);
+    let size = |a: &scene::Argument| {
+        let of_structure = a.layout.as_ref().map(|layout| layout.bytes);
+        a.ctype.layout().map(|(size, _)| size).or(of_structure)
+    };
+    let wrong = |a: &scene::Argument, bytes| size(a).is_some_and(|size| size != bytes);
     let text = match arguments.find(|(argument, p)| wrong(argument, p.bytes)) {
         Some((argument, parameter)) => format!(
             "kernel `{}`: its parameter `{}` has {} bytes, and `{}` should have another size",

@@ -157,6 +157,6 @@ fn kernel_name(index: usize) -> String {
 }
 
 /// A file's name as a string literal.
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
 }

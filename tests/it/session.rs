@@ -3,6 +3,7 @@
 mod array;
 mod camera;
 mod loops;
+mod structures;
 mod texture;
 mod view;
 
