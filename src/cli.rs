@@ -54,6 +54,11 @@ enum Command {
     Bench(BenchArgs),
     /// Compile scenes and say what is wrong with them, as file:line:column: error: text
     Check(CheckArgs),
+    /// Write a manifest for a file that has none, from its kernels and its host code
+    #[command(
+        after_help = "What the file does not say is marked `# fill in`. Without --out the manifest is printed, alone."
+    )]
+    New(NewArgs),
     /// List the devices, with their properties and the OpenGL that each can share with
     Devices {
         /// Print JSON
@@ -232,6 +237,16 @@ struct CheckArgs {
     trust: TrustArgs,
 }
 
+#[derive(Debug, Args)]
+struct NewArgs {
+    /// The file whose kernels the scene runs
+    #[arg(long, value_name = "FILE")]
+    from: PathBuf,
+    /// Write the file with its manifest before it, to another file
+    #[arg(long, value_name = "SCENE.cu")]
+    out: Option<PathBuf>,
+}
+
 /// Parses the command line, runs the command, prints its error. Returns the exit code.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
@@ -264,6 +279,7 @@ fn execute(cli: Cli, interrupt: &Interrupt) -> Result<()> {
         Some(Command::Test(args)) => test(args, interrupt),
         Some(Command::Bench(args)) => bench(args, interrupt),
         Some(Command::Check(args)) => check(args, interrupt),
+        Some(Command::New(args)) => new(&args),
         Some(Command::Devices { json, verbose }) => devices(json, verbose),
         Some(Command::Cache { action }) => cache(action),
     }
@@ -417,6 +433,13 @@ fn check(args: CheckArgs, interrupt: &Interrupt) -> Result<()> {
     }
     remark(&remarks);
     Ok(())
+}
+
+fn new(args: &NewArgs) -> Result<()> {
+    match &args.out {
+        Some(out) => headless::write_draft(&args.from, out),
+        None => print(&headless::draft(&args.from)?),
+    }
 }
 
 fn devices(json: bool, verbose: bool) -> Result<()> {

@@ -8,16 +8,15 @@
 //! macros mark what is for the device. What it does not understand it leaves in. It looks at each token a few times, so
 //! that it takes a time in proportion to the text's length.
 
-mod brackets;
 mod declarations;
 
 use std::{collections::BTreeSet, ops::Range};
 
-use self::{
+use self::declarations::{Declaration, Reader};
+use super::{
     brackets::Brackets,
-    declarations::{Declaration, Reader},
+    lexer::{self, Kind, Token},
 };
-use super::lexer::{self, Kind, Token};
 
 /// The words that mark what is for the device.
 const MARKS: [&str; 5] = ["__global__", "__device__", "__constant__", "__managed__", "__shared__"];

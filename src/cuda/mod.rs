@@ -9,6 +9,7 @@
 //! 1 MB made of `a<` took it 16 s and 3 GB; and it is 30 times slower. What a kernel's types mean behind macros and
 //! `typedef`s, only the compiler knows.
 
+pub(crate) mod brackets;
 mod ctype;
 mod header;
 pub(crate) mod host;

@@ -358,7 +358,12 @@ fn check_sampling(resource: &Resource, texture: &Texels) -> Result<(), Mismatch>
 /// Whether `count` of `element` can be seen as some of `to`: same scalars, and none left over.
 fn fits(element: Element, count: u64, to: Element) -> bool {
     let scalars = count * u64::from(element.lanes);
-    element.scalar == to.scalar && scalars.is_multiple_of(u64::from(to.lanes))
+    // A resource has no `bool`, which is a byte.
+    let is_same = match to.scalar {
+        Scalar::Bool => matches!(element.scalar, Scalar::U8 | Scalar::I8),
+        scalar => element.scalar == scalar,
+    };
+    is_same && scalars.is_multiple_of(u64::from(to.lanes))
 }
 
 /// That the parameter is an integer that holds the numbers from the first to the second.

@@ -141,7 +141,7 @@ fn stem(name: &str) -> &str {
 }
 
 /// Words that C++ keeps to itself and a person might still choose.
-const KEYWORDS: &[&str] = &[
+pub(super) const KEYWORDS: &[&str] = &[
     "alignas",
     "and",
     "auto",

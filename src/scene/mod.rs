@@ -10,6 +10,7 @@ mod binding;
 mod builtin;
 mod compile_options;
 mod decode;
+mod draft;
 mod expression;
 mod inputs;
 mod manifest;
@@ -39,6 +40,7 @@ pub use self::{
     builtin::{BuiltIn, built_ins},
     compile_options::CompileOptions,
     decode::DEFAULT_DT,
+    draft::draft,
     expression::{Expression, Kind, Number},
     inputs::{Inputs, Keys},
     manifest::{Change, Constant, Entry, Given, Manifest, Pass, Repeat, Shape, Until, What, When},

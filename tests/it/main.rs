@@ -14,6 +14,7 @@ mod cli;
 mod compile;
 mod conformance;
 #[cfg(feature = "gl")]
+mod drafts;
 mod draw;
 mod escape;
 mod examples;

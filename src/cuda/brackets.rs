@@ -6,7 +6,7 @@ use crate::cuda::lexer::{Kind, Token};
 const DEEPEST: usize = 64;
 
 /// For each token of the code that opens a bracket the place behind the one that closes it.
-pub(super) struct Brackets {
+pub(crate) struct Brackets {
     after: Vec<usize>,
 }
 
@@ -20,7 +20,7 @@ struct Section {
 
 impl Brackets {
     /// Of `tokens`, whose directives are no code and have no place of their own.
-    pub(super) fn new(tokens: &[Token<'_>]) -> Self {
+    pub(crate) fn new(tokens: &[Token<'_>]) -> Self {
         let code = tokens.iter().filter(|token| token.kind != Kind::Directive).count();
         let mut after = vec![usize::MAX; code];
         // One that a branch opens is closed where the one is that the last branch opens in its place.
@@ -50,7 +50,7 @@ impl Brackets {
     }
 
     /// Behind the bracket that closes the one at `open`, where one does.
-    pub(super) fn after(&self, open: usize) -> Option<usize> {
+    pub(crate) fn after(&self, open: usize) -> Option<usize> {
         self.after.get(open).copied().filter(|after| *after != usize::MAX)
     }
 }

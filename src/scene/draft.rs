@@ -1,0 +1,670 @@
+//! A manifest for a file that has none: what its signatures and its host code say, and the rest marked to be filled in.
+
+mod host;
+mod values;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
+
+use self::host::{Host, Launch, Loop, Span, Step};
+use super::{Builtin, decode::KEYWORDS};
+use crate::{
+    cuda::{self, CType, Pointee, Signature},
+    element::{Element, Scalar},
+};
+
+/// What stands behind a value that the file does not say.
+const FILL_IN: &str = "fill in";
+/// Elements of an array whose size the file does not say.
+const SOME: u64 = 65_536;
+/// The innermost loops that become groups: a manifest has no more in one another.
+const MOST_LOOPS: usize = 8;
+/// The most launches of a loop that is counted here.
+const MOST_ROUNDS: i64 = 1_000_000;
+
+/// A manifest for `source`, the text of the file called `name`, as the comment that stands before it.
+///
+/// Each kernel that the host code launches becomes a pass with the launch's shape and arguments, each allocation an
+/// array, and each loop of launches a group; without host code each kernel becomes a pass. What cannot be told is marked
+/// with `# fill in`. The result is a manifest for sure, but where arrays are too small its kernels may fault.
+///
+/// ```
+/// let source = "__global__ void fill(float *a, float v) { a[threadIdx.x] = v; }
+/// int main() { float *d; cudaMalloc(&d, 64 * sizeof(float)); fill<<<1, 64>>>(d, 1.5f); }";
+/// let manifest = warpaint::scene::draft("fill.cu", source);
+/// assert!(manifest.contains("kernel = \"fill\"\ngrid   = 1\nblock  = 64"), "{manifest}");
+/// assert!(manifest.contains("[array.d]\ntype  = \"float\"\ncount = 64\n"), "{manifest}");
+/// ```
+pub fn draft(name: &str, source: &str) -> String {
+    let kernels = cuda::scan(name, source);
+    let host = Host::read(source);
+    let mut draft = Draft { host: &host, kernels: &kernels, ..Draft::default_of(&host) };
+    match host.launches.is_empty() {
+        true => draft.each_kernel(),
+        false => draft.launches(),
+    }
+    draft.written(name)
+}
+
+struct Draft<'a, 's> {
+    host: &'a Host<'s>,
+    kernels: &'a [Signature],
+    arrays: Vec<Array>,
+    /// With their formats.
+    textures: Vec<(String, &'static str)>,
+    passes: String,
+    /// Pointers that stand for the half of another array that is being written.
+    halves: BTreeMap<&'s str, &'s str>,
+    /// What could not be taken over.
+    remarks: Vec<String>,
+}
+
+struct Array {
+    name: String,
+    element: String,
+    count: Option<u64>,
+    double: bool,
+    /// The host fills it.
+    filled: bool,
+}
+
+/// A value of the manifest, and whether it is a guess.
+struct Guess {
+    text: String,
+    open: Option<String>,
+}
+
+impl Guess {
+    fn known(text: impl Into<String>) -> Self {
+        Self { text: text.into(), open: None }
+    }
+
+    fn open(text: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { text: text.into(), open: Some(what.into()) }
+    }
+}
+
+impl<'a, 's> Draft<'a, 's> {
+    fn default_of(host: &'a Host<'s>) -> Self {
+        Self {
+            host,
+            kernels: &[],
+            arrays: Vec::new(),
+            textures: Vec::new(),
+            passes: String::new(),
+            halves: BTreeMap::new(),
+            remarks: Vec::new(),
+        }
+    }
+
+    fn kernel(&self, name: &str) -> Option<Signature> {
+        let stem = name.split('<').next().unwrap_or(name).trim_start_matches("::");
+        let last = stem.rsplit("::").next().unwrap_or(stem);
+        let all = || self.kernels.iter().filter(|kernel| kernel.defined).chain(self.kernels);
+        let found = all().find(|kernel| kernel.name == stem);
+        let found =
+            found.or_else(|| all().find(|kernel| kernel.name.rsplit("::").next() == Some(last)))?;
+        Some(found.instance(name))
+    }
+
+    /// A pass for each kernel, whose parameters are bound by their names.
+    fn each_kernel(&mut self) {
+        for kernel in self.kernels.iter().filter(|kernel| kernel.defined) {
+            if kernel.template {
+                self.remarks.push(nameless_instance(&kernel.name));
+                continue;
+            }
+            let mut arguments = Vec::new();
+            let mut first = None;
+            for parameter in &kernel.parameters {
+                let name = parameter.name.as_str();
+                let guess = match &parameter.ctype {
+                    CType::Pointer { to, .. } => {
+                        let array = self.array(name, &element_of(to, None), None, false);
+                        first.get_or_insert_with(|| array.clone());
+                        Guess::known(format!("\"{array}\""))
+                    }
+                    CType::Value(element) if element.scalar.is_integer() && element.lanes == 1 => {
+                        let count = if is_size(name) { SOME } else { 0 };
+                        Guess::open(count.to_string(), name)
+                    }
+                    CType::Surface | CType::Texture => self.texture(name, name),
+                    other @ (CType::Value(_) | CType::Named(_)) => blank(other, name),
+                };
+                arguments.push((name.to_owned(), guess));
+            }
+            let over = first.map_or_else(
+                || Guess::open("1", "threads"),
+                |array| Guess::open(format!("\"{array}\""), "threads"),
+            );
+            let block = self.host.block_of(&kernel.name).map(|block| Guess::open(block, "a block"));
+            let mut shape = vec![("over", over)];
+            shape.extend(block.map(|block| ("block", block)));
+            shape.extend(self.host.has_dynamic_shared().then(some_shared));
+            self.pass("[[pass]]", &kernel.name, "step", &shape, &arguments);
+        }
+    }
+
+    /// A pass for each launch of the host code, in groups as its loops have them.
+    fn launches(&mut self) {
+        self.halves_of_swaps();
+        let launches: Vec<&Launch<'s>> = self.host.launches.iter().collect();
+        let time = launches.iter().find_map(|launch| self.time_loop(launch)).cloned();
+        for launch in &launches {
+            let in_time = time.as_ref().is_some_and(|time| launch.loops.first() == Some(time));
+            if !in_time && time.is_some() && time.as_ref().is_some_and(|t| launch.at < t.body.start)
+            {
+                self.entry(launch, &[], "reset", 0, &mut Vec::new());
+            }
+        }
+        let mut open: Vec<Loop<'s>> = Vec::new();
+        for launch in &launches {
+            let before = time.as_ref().is_some_and(|time| launch.at < time.body.start);
+            let skipped = match &time {
+                Some(time) if launch.loops.first() == Some(time) => 1,
+                Some(_) if before => continue,
+                Some(_) | None => 0,
+            };
+            let loops = &launch.loops[skipped..];
+            let loops = &loops[loops.len().saturating_sub(MOST_LOOPS)..];
+            self.entry(launch, loops, "step", skipped, &mut open);
+        }
+    }
+
+    /// The loop of time steps around a launch: the outermost, where its variable is given to no kernel.
+    fn time_loop(&self, launch: &'a Launch<'s>) -> Option<&'a Loop<'s>> {
+        let first = launch.loops.first()?;
+        let is_plain = first.step == Step::One;
+        let inside = self.host.launches.iter().filter(|other| other.loops.first() == Some(first));
+        let is_named =
+            inside.flat_map(|other| other.arguments.iter().chain(&other.shape)).any(|span| {
+                self.host.code[span.clone()].iter().any(|token| token.text == first.variable)
+            });
+        (is_plain && !is_named).then_some(first)
+    }
+
+    /// Two pointers that change places in a loop are the halves of one array.
+    fn halves_of_swaps(&mut self) {
+        for (first, second, at) in &self.host.swaps {
+            let inside =
+                |launch: &&Launch<'s>| launch.loops.iter().any(|around| around.body.contains(at));
+            let reads_second = self.host.launches.iter().filter(inside).any(|launch| {
+                self.kernel(&launch.kernel).is_some_and(|kernel| {
+                    kernel.parameters.iter().zip(&launch.arguments).any(|(parameter, span)| {
+                        let constant =
+                            matches!(parameter.ctype, CType::Pointer { constant: true, .. });
+                        constant && self.word(span) == Some(second)
+                    })
+                })
+            });
+            let (read, written) = if reads_second { (second, first) } else { (first, second) };
+            self.halves.entry(*written).or_insert(*read);
+        }
+    }
+
+    /// The one word that a part of the host code is.
+    fn word(&self, span: &Span) -> Option<&'s str> {
+        match self.host.code.get(span.clone())? {
+            [token] => Some(token.text),
+            _ => None,
+        }
+    }
+
+    /// Writes a launch with the groups that begin with it. `open` are the loops whose groups are open.
+    fn entry(
+        &mut self,
+        launch: &Launch<'s>,
+        loops: &[Loop<'s>],
+        on: &str,
+        skipped: usize,
+        open: &mut Vec<Loop<'s>>,
+    ) {
+        let Some(kernel) = self.kernel(&launch.kernel) else {
+            let text = format!("`{}` is launched, and no kernel of this file", launch.kernel);
+            self.remarks.push(text);
+            return;
+        };
+        if kernel.template && !launch.kernel.contains('<') {
+            self.remarks.push(nameless_instance(&kernel.name));
+            return;
+        }
+        let shared = open.iter().zip(loops).take_while(|(open, own)| open == own).count();
+        open.truncate(shared);
+        for depth in shared..loops.len() {
+            self.group(&loops[..=depth], on);
+            open.push(loops[depth].clone());
+        }
+        let header = header(loops.len());
+        let time = launch.loops.first().filter(|_| skipped == 1).map(|time| time.variable);
+        let of_loop = |name: &str| value_in(self.host, loops, name, time);
+        let mut arguments = Vec::new();
+        let pairs = kernel.parameters.iter().zip(&launch.arguments);
+        for (parameter, span) in pairs {
+            let guess = self.argument(&parameter.ctype, span, &of_loop);
+            let written = match guess {
+                Wanted::Guess(guess) => guess,
+                Wanted::Texture(name) => self.texture(name, &parameter.name),
+                Wanted::Array { pointer, element } => {
+                    let name = self.array_of(pointer, &element);
+                    Guess::known(format!("\"{name}\""))
+                }
+            };
+            arguments.push((parameter.name.clone(), written));
+        }
+        let shape = self.shape(launch, &of_loop, &arguments);
+        let on = if loops.is_empty() { on } else { "step" };
+        let name = format!("{}{}", kernel.name, self.instance(&launch.kernel));
+        self.pass(&header, &name, on, &shape, &arguments);
+    }
+
+    /// The template arguments of a launch, where those that are names of the host's are numbers or types.
+    fn instance(&self, kernel: &str) -> String {
+        let Some((_, arguments)) = kernel.split_once('<') else { return String::new() };
+        let arguments = arguments.strip_suffix('>').unwrap_or(arguments);
+        let written = arguments.split(',').map(|argument| {
+            if argument.parse::<i64>().is_ok() || Element::parse(argument).is_some() {
+                return argument.to_owned();
+            }
+            if let Some(number) = self.host.number_named(argument) {
+                return number;
+            }
+            match self.host.type_parameters.contains(argument) {
+                true => "float".to_owned(),
+                false if self.host.value_parameters.contains(argument) => "16".to_owned(),
+                false => argument.to_owned(),
+            }
+        });
+        format!("<{}>", written.collect::<Vec<_>>().join(","))
+    }
+
+    fn group(&mut self, loops: &[Loop<'s>], on: &str) {
+        let Some((inner, outer)) = loops.split_last() else { return };
+        let of_loop = |name: &str| value_in(self.host, outer, name, None);
+        let rounds = rounds(self.host, inner, &of_loop);
+        let _ = writeln!(self.passes, "\n{}", header(outer.len()));
+        if on != "step" && outer.is_empty() {
+            let _ = writeln!(self.passes, "on      = \"{on}\"");
+        }
+        match rounds {
+            Some(rounds) => {
+                let _ = writeln!(self.passes, "repeat  = {}", quoted(&rounds));
+            }
+            None => {
+                let text = format!("rounds of the loop over `{}`", inner.variable);
+                let _ = writeln!(self.passes, "repeat  = 1 # {FILL_IN}: {text}");
+            }
+        }
+        let _ = writeln!(self.passes, "counter = \"{}\"", counter(self.host, loops));
+    }
+
+    /// What a parameter is given in a launch.
+    fn argument(
+        &self,
+        ctype: &CType,
+        span: &Span,
+        of_loop: &dyn Fn(&str) -> Option<String>,
+    ) -> Wanted<'s> {
+        let tokens = self.host.code.get(span.clone()).unwrap_or_default();
+        let text: String = tokens.iter().map(|token| token.text).collect();
+        match ctype {
+            CType::Pointer { .. } if matches!(text.as_str(), "0" | "NULL" | "nullptr") => {
+                Wanted::Guess(Guess::known("0"))
+            }
+            CType::Pointer { to, .. } => {
+                let known = |name: &&str| {
+                    self.host.pointees.contains_key(name)
+                        || self.host.allocations.iter().any(|one| one.name == *name)
+                };
+                let words = || tokens.iter().map(|token| token.text);
+                let pointer = words().find(known).or_else(|| {
+                    words().rev().find(|word| {
+                        word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                    })
+                });
+                match pointer {
+                    Some(pointer) => {
+                        let element = element_of(to, self.host.pointees.get(pointer).copied());
+                        Wanted::Array { pointer, element }
+                    }
+                    None => Wanted::Guess(Guess::open("0", text)),
+                }
+            }
+            CType::Value(element) if element.lanes == 1 => {
+                let formula = self.host.formula(span, of_loop);
+                let whole = element.scalar.is_integer();
+                Wanted::Guess(match formula {
+                    Some(formula)
+                        if whole
+                            && formula.parse::<i64>().is_err()
+                            && formula.parse::<f64>().is_ok() =>
+                    {
+                        Guess::known(format!("\"int({formula})\""))
+                    }
+                    Some(formula) => Guess::known(quoted(&formula)),
+                    None if whole && is_size(&text) => Guess::open(SOME.to_string(), text),
+                    None => Guess::open(if whole { "0" } else { "0.0" }, text),
+                })
+            }
+            CType::Surface | CType::Texture => match tokens {
+                [name] => Wanted::Texture(name.text),
+                _ => Wanted::Guess(blank(ctype, &text)),
+            },
+            CType::Value(_) | CType::Named(_) => Wanted::Guess(blank(ctype, &text)),
+        }
+    }
+
+    /// A texture, and what manifests call it; its texels as kernels read or write them.
+    fn texture(&mut self, name: &str, of_kernel: &str) -> Guess {
+        let name = free_name(name);
+        if !self.textures.iter().any(|(known, _)| *known == name) {
+            let format = self.host.texel_of(of_kernel).unwrap_or("r32f");
+            self.textures.push((name.clone(), format));
+        }
+        Guess::known(format!("\"{name}\""))
+    }
+
+    /// The array behind a pointer of the host code, and what manifests call it.
+    fn array_of(&mut self, pointer: &'s str, element: &str) -> String {
+        if let Some(read) = self.halves.get(pointer).copied() {
+            let name = self.array_of(read, element);
+            if let Some(array) = self.arrays.iter_mut().find(|array| array.name == name) {
+                array.double = true;
+            }
+            return format!("{name}_next");
+        }
+        let bytes = self.host.allocations.iter().rfind(|one| one.name == pointer);
+        let bytes = bytes.and_then(|one| self.host.integer(&one.bytes)).filter(|bytes| *bytes > 0);
+        let size = Element::parse(element).map_or(1, Element::bytes) as u64;
+        let count = bytes.map(|bytes| bytes.unsigned_abs().div_ceil(size));
+        let filled = self.host.filled.contains(&pointer);
+        self.array(pointer, element, count, filled)
+    }
+
+    fn array(&mut self, name: &str, element: &str, count: Option<u64>, filled: bool) -> String {
+        let mut name = free_name(name);
+        // Two kernels may call different things the same.
+        while self.arrays.iter().any(|array| array.name == name && array.element != element) {
+            name.push('_');
+        }
+        match self.arrays.iter_mut().find(|array| array.name == name) {
+            Some(array) => array.count = array.count.max(count),
+            None => self.arrays.push(Array {
+                name: name.clone(),
+                element: element.to_owned(),
+                count,
+                double: false,
+                filled,
+            }),
+        }
+        name
+    }
+
+    fn shape(
+        &self,
+        launch: &Launch<'s>,
+        of_loop: &dyn Fn(&str) -> Option<String>,
+        arguments: &[(String, Guess)],
+    ) -> Vec<(&'static str, Guess)> {
+        let axes = |span: Option<&Span>| {
+            let span = span?;
+            match self.host.dimensions(span) {
+                // What is 0 is computed in a way that is not understood here.
+                Some(axes) => axes.iter().all(|axis| *axis > 0).then(|| written_axes(&axes)),
+                None => self.host.formula(span, of_loop).map(|text| quoted(&text)),
+            }
+        };
+        let (grid, block) = (axes(launch.shape.first()), axes(launch.shape.get(1)));
+        let mut shape = match (grid, block) {
+            (Some(grid), Some(block)) => {
+                vec![("grid", Guess::known(grid)), ("block", Guess::known(block))]
+            }
+            (_, block) => {
+                let array = arguments.iter().find(|(_, guess)| guess.text.starts_with('"'));
+                let over =
+                    array.map_or("1".to_owned(), |(_, guess)| guess.text.replace("_next\"", "\""));
+                let mut shape = vec![("over", Guess::open(over, "threads"))];
+                shape.extend(block.map(|block| ("block", Guess::known(block))));
+                shape
+            }
+        };
+        let bytes = launch.shape.get(2).map(|span| self.host.formula(span, of_loop));
+        match bytes {
+            Some(Some(bytes)) if bytes == "0" => {}
+            Some(Some(bytes)) => shape.push(("shared", Guess::known(quoted(&bytes)))),
+            Some(None) => shape.push(some_shared()),
+            None => {}
+        }
+        shape
+    }
+
+    fn pass(
+        &mut self,
+        header: &str,
+        kernel: &str,
+        on: &str,
+        shape: &[(&str, Guess)],
+        arguments: &[(String, Guess)],
+    ) {
+        let _ = writeln!(self.passes, "\n{header}\nkernel = \"{kernel}\"");
+        if on != "step" {
+            let _ = writeln!(self.passes, "on     = \"{on}\"");
+        }
+        for (key, guess) in shape {
+            let open = guess.open.as_ref().map(|what| format!(" # {FILL_IN}: {what}"));
+            let _ = writeln!(self.passes, "{key:<6} = {}{}", guess.text, open.unwrap_or_default());
+        }
+        // What the name means anyway need not be said.
+        let own = |name: &str, text: &str| text == format!("\"{name}\"");
+        let named =
+            arguments.iter().filter(|(name, guess)| !name.is_empty() && !own(name, &guess.text));
+        let mut named = named.peekable();
+        if named.peek().is_none() {
+            return;
+        }
+        let table = header.trim_matches(['[', ']']);
+        let _ = writeln!(self.passes, "\n[{table}.args]");
+        for (name, guess) in named {
+            let open = guess.open.as_ref().map(|what| format!(" # {FILL_IN}: {}", one_line(what)));
+            let _ = writeln!(self.passes, "{name} = {}{}", guess.text, open.unwrap_or_default());
+        }
+    }
+
+    fn written(&self, name: &str) -> String {
+        let mut text = String::from("/*---\n");
+        let title = name.rsplit(['/', '\\']).next().unwrap_or(name);
+        let _ = writeln!(text, "title = {}", quoted_text(title));
+        for remark in &self.remarks {
+            let _ = writeln!(text, "# {}", one_line(remark));
+        }
+        let drawn = self.arrays.iter().position(Array::is_points);
+        for (index, array) in self.arrays.iter().enumerate() {
+            let Array { name, element, count, double, filled } = array;
+            let _ = writeln!(text, "\n[array.{name}]\ntype  = \"{element}\"");
+            match count {
+                Some(count) => _ = writeln!(text, "count = {count}"),
+                None => _ = writeln!(text, "count = {SOME} # {FILL_IN}: elements"),
+            }
+            if *double {
+                text.push_str("double = true\n");
+            }
+            if *filled {
+                text.push_str("# The host fills it.\n");
+            }
+            if drawn == Some(index) {
+                let _ = writeln!(text, "\n[view]\nkind     = \"points\"\nposition = \"{name}\"");
+            }
+        }
+        for (name, format) in &self.textures {
+            let _ = writeln!(
+                text,
+                "\n[texture.{name}]\nformat = \"{format}\" # {FILL_IN}\nsize   = [512, 512] # {FILL_IN}"
+            );
+        }
+        text.push_str(&self.passes);
+        text.push_str("---*/\n");
+        text
+    }
+}
+
+impl Array {
+    fn is_points(&self) -> bool {
+        matches!(self.element.as_str(), "float2" | "float3" | "float4")
+    }
+}
+
+/// What is said of a template whose arguments are nowhere written.
+fn nameless_instance(kernel: &str) -> String {
+    format!("`{kernel}` is a template: a pass needs its arguments, `{kernel}<...>`")
+}
+
+/// What a parameter wants in a launch.
+enum Wanted<'s> {
+    Texture(&'s str),
+    Array { pointer: &'s str, element: String },
+    Guess(Guess),
+}
+
+/// Dynamic shared memory of a size that the file does not say.
+fn some_shared() -> (&'static str, Guess) {
+    ("shared", Guess::open("16384", "bytes of dynamic shared memory"))
+}
+
+fn header(depth: usize) -> String {
+    format!("[[{}]]", vec!["pass"; depth + 1].join("."))
+}
+
+/// What the rounds of the innermost of these loops are called: as its variable, where nothing else is.
+fn counter(host: &Host<'_>, loops: &[Loop<'_>]) -> String {
+    let Some((own, outer)) = loops.split_last() else { return String::new() };
+    let same = outer.iter().filter(|around| around.variable == own.variable).count();
+    let mut name = free_name(own.variable);
+    if host.pointees.contains_key(name.as_str()) {
+        name.push_str("_round");
+    }
+    name + &"_".repeat(same)
+}
+
+/// The value of a loop's variable as a formula of its rounds.
+fn value_in(host: &Host<'_>, loops: &[Loop<'_>], name: &str, time: Option<&str>) -> Option<String> {
+    if time == Some(name) {
+        return Some("step".to_owned());
+    }
+    let depth = loops.iter().rposition(|around| around.variable == name)?;
+    let (outer, own) = (&loops[..depth], &loops[depth]);
+    let of_loop = |name: &str| value_in(host, outer, name, time);
+    let first = host.formula(&own.first, &of_loop)?;
+    let round = counter(host, &loops[..=depth]);
+    let step = |span: &Span| host.formula(span, &of_loop);
+    Some(match &own.step {
+        Step::One if first == "0" => round,
+        Step::One => format!("({first} + {round})"),
+        Step::MinusOne => format!("({first} - {round})"),
+        Step::Add(span) => format!("({first} + {round} * ({}))", step(span)?),
+        Step::Subtract(span) => format!("({first} - {round} * ({}))", step(span)?),
+        Step::Double => format!("(({first}) << {round})"),
+        Step::Halve => format!("(({first}) >> {round})"),
+    })
+}
+
+/// How many rounds a loop has.
+fn rounds(
+    host: &Host<'_>,
+    of: &Loop<'_>,
+    of_loop: &dyn Fn(&str) -> Option<String>,
+) -> Option<String> {
+    let first = host.formula(&of.first, of_loop)?;
+    let end = host.formula(&of.end, of_loop)?;
+    // With a limit that is reached, one round more.
+    let (low, high, more) = match of.comparison {
+        "<" => (&first, &end, "0"),
+        "<=" => (&first, &end, "1"),
+        ">" => (&end, &first, "0"),
+        _ => (&end, &first, "1"),
+    };
+    let formula = match &of.step {
+        Step::One | Step::MinusOne => format!("({high}) - ({low}) + {more}"),
+        Step::Add(span) | Step::Subtract(span) => {
+            let step = host.formula(span, of_loop)?;
+            format!("ceil_div(({high}) - ({low}) + {more}, {step})")
+        }
+        Step::Double => format!("ilog2((({high}) - 1 + {more}) / ({low})) + 1"),
+        // Down to above 0 is down to 1.
+        Step::Halve if low == "0" => format!("ilog2({high}) + 1"),
+        Step::Halve => format!("ilog2(({high}) / (({low}) + 1 - {more})) + 1"),
+    };
+    Some(match super::expression::evaluate(&formula, &mut |_| Err(String::new())) {
+        Ok(super::Number::Int(rounds)) => rounds.clamp(1, MOST_ROUNDS).to_string(),
+        Ok(super::Number::Float(_) | super::Number::Bool(_)) | Err(_) => formula,
+    })
+}
+
+/// The manifest's name of an element's type; bytes where it has none.
+fn element_of(to: &Pointee, of_host: Option<&str>) -> String {
+    let of_host = of_host.and_then(Element::parse);
+    match to {
+        Pointee::Element(element) if element.scalar != Scalar::Bool => element.to_string(),
+        Pointee::Element(_) | Pointee::Void | Pointee::Named(_) => {
+            of_host.map_or_else(|| "unsigned char".to_owned(), |element| element.to_string())
+        }
+    }
+}
+
+/// What is given for a value that the manifest cannot take from the host code.
+fn blank(ctype: &CType, what: &str) -> Guess {
+    let text = match ctype {
+        CType::Value(Element { scalar, lanes: 1 }) => {
+            if scalar.is_float() { "0.0" } else { "0" }.to_owned()
+        }
+        CType::Value(Element { lanes, .. }) => {
+            format!("[{}]", vec!["0"; usize::from(*lanes)].join(", "))
+        }
+        CType::Pointer { .. } | CType::Surface | CType::Texture => "0".to_owned(),
+        CType::Named(_) => "{}".to_owned(),
+    };
+    Guess::open(text, what)
+}
+
+fn is_size(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    matches!(name.as_str(), "n" | "m" | "k" | "w" | "h")
+        || ["size", "count", "len", "num", "width", "height", "elements"]
+            .iter()
+            .any(|part| name.contains(part))
+}
+
+/// A name that nothing else has in a manifest.
+fn free_name(name: &str) -> String {
+    let taken: BTreeSet<&str> =
+        Builtin::ALL.iter().map(|(name, _)| *name).chain(KEYWORDS.iter().copied()).collect();
+    if taken.contains(name) { format!("{name}_") } else { name.to_owned() }
+}
+
+/// A number as it is, an expression in quotes.
+fn quoted(text: &str) -> String {
+    if text.parse::<f64>().is_ok() || matches!(text, "true" | "false") {
+        text.to_owned()
+    } else {
+        format!("\"{text}\"")
+    }
+}
+
+fn quoted_text(text: &str) -> String {
+    let text: String = text.chars().filter(|c| !c.is_control()).collect();
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Text in a remark, which ends with its line and must not end the comment.
+fn one_line(text: &str) -> String {
+    let text: String = text.chars().filter(|c| !c.is_control()).take(200).collect();
+    text.replace("*/", "* /").replace("---", "-")
+}
+
+fn written_axes(axes: &[i64; 3]) -> String {
+    match axes {
+        [x, 1, 1] => x.to_string(),
+        [x, y, 1] => format!("[{x}, {y}]"),
+        [x, y, z] => format!("[{x}, {y}, {z}]"),
+    }
+}

@@ -1,0 +1,480 @@
+//! What the host code of a file says of its kernels: launches, allocations, copies, loops, and what its variables are.
+//!
+//! This is no parser of C++, and host code is not run: what is written in the usual way is found, and the rest is left
+//! for a person to fill in.
+
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
+
+use crate::cuda::{
+    brackets::Brackets,
+    lexer::{self, Kind, Token},
+};
+
+/// So many tokens are looked at.
+const MOST_TOKENS: usize = 1 << 20;
+/// So many launches are told.
+const MOST_LAUNCHES: usize = 200;
+
+/// Places of tokens.
+pub(super) type Span = Range<usize>;
+
+/// What was found.
+pub(super) struct Host<'s> {
+    pub(super) code: Vec<Token<'s>>,
+    /// What names are defined as, each in the file's order.
+    pub(super) definitions: BTreeMap<&'s str, Vec<Definition>>,
+    /// `#define NAME text`.
+    pub(super) macros: BTreeMap<&'s str, &'s str>,
+    /// The types that pointers point to.
+    pub(super) pointees: BTreeMap<&'s str, &'s str>,
+    pub(super) allocations: Vec<Allocation<'s>>,
+    /// What the host copies to the device.
+    pub(super) filled: Vec<&'s str>,
+    /// Pairs of pointers that change places, and where.
+    pub(super) swaps: Vec<(&'s str, &'s str, usize)>,
+    pub(super) launches: Vec<Launch<'s>>,
+    /// What templates of the host and of the device call types and values.
+    pub(super) type_parameters: BTreeSet<&'s str>,
+    pub(super) value_parameters: BTreeSet<&'s str>,
+    /// How many names may still be looked up for an expression.
+    pub(super) budget: Cell<u32>,
+}
+
+/// A variable's value.
+pub(super) struct Definition {
+    pub(super) value: Value,
+    /// Where it stands.
+    pub(super) at: usize,
+}
+
+/// What a variable is defined as.
+#[derive(Clone)]
+pub(super) enum Value {
+    Expression(Span),
+    /// The arguments of a `dim3`.
+    Dimensions(Vec<Span>),
+}
+
+/// `cudaMalloc(&name, bytes)`.
+pub(super) struct Allocation<'s> {
+    pub(super) name: &'s str,
+    pub(super) bytes: Span,
+}
+
+/// `kernel<<<grid, block, shared>>>(arguments)`.
+pub(super) struct Launch<'s> {
+    /// With its template arguments.
+    pub(super) kernel: String,
+    pub(super) shape: Vec<Span>,
+    pub(super) arguments: Vec<Span>,
+    pub(super) at: usize,
+    /// The loops around it, from the outermost.
+    pub(super) loops: Vec<Loop<'s>>,
+}
+
+/// `for (int variable = first; variable < end; variable += step)`.
+#[derive(Clone, PartialEq)]
+pub(super) struct Loop<'s> {
+    pub(super) variable: &'s str,
+    pub(super) first: Span,
+    pub(super) end: Span,
+    pub(super) comparison: &'s str,
+    pub(super) step: Step,
+    pub(super) body: Span,
+}
+
+/// How a loop's variable goes on.
+#[derive(Clone, PartialEq)]
+pub(super) enum Step {
+    Add(Span),
+    Subtract(Span),
+    Double,
+    Halve,
+    One,
+    MinusOne,
+}
+
+impl<'s> Host<'s> {
+    /// Reads `text`.
+    pub(super) fn read(text: &'s str) -> Self {
+        let tokens: Vec<Token<'s>> = lexer::lex(text)
+            .filter(|token| !matches!(token.kind, Kind::Blank | Kind::Comment | Kind::Disabled))
+            .take(MOST_TOKENS)
+            .collect();
+        let brackets = Brackets::new(&tokens);
+        let directives = tokens.iter().filter(|token| token.kind == Kind::Directive);
+        let macros = directives.filter_map(|token| macro_of(token.text)).collect();
+        let code = tokens.into_iter().filter(|token| token.kind != Kind::Directive).collect();
+        let found = Self {
+            code,
+            definitions: BTreeMap::new(),
+            macros,
+            pointees: BTreeMap::new(),
+            allocations: Vec::new(),
+            filled: Vec::new(),
+            swaps: Vec::new(),
+            launches: Vec::new(),
+            type_parameters: BTreeSet::new(),
+            value_parameters: BTreeSet::new(),
+            budget: Cell::new(0),
+        };
+        Reader { found, brackets, loops: Vec::new() }.read()
+    }
+
+    /// The format of a texture's texels, by how kernels read or write it: `tex2D<float4>(name, x, y)`.
+    pub(super) fn texel_of(&self, name: &str) -> Option<&'static str> {
+        let text = |at: usize| self.code.get(at).map_or("", |token| token.text);
+        let is_use = |at: &usize| {
+            let function = text(*at);
+            (function.starts_with("tex") || function.starts_with("surf")) && text(at + 1) == "<"
+        };
+        let of = |at: usize| (at + 3..at + 16).any(|near| text(near) == name);
+        let at = (0..self.code.len()).filter(is_use).find(|at| of(*at))?;
+        match text(at + 2) {
+            "float4" => Some("rgba32f"),
+            "float2" => Some("rg32f"),
+            "float" => Some("r32f"),
+            "uchar4" => Some("rgba8"),
+            _ => None,
+        }
+    }
+
+    /// A block for a kernel that nothing launches: by a constant that is called so, square where the kernel has two axes.
+    pub(super) fn block_of(&self, kernel: &str) -> Option<String> {
+        let last = kernel.rsplit("::").next().unwrap_or(kernel);
+        let at = self.code.iter().rposition(|token| token.text == last)?;
+        let until = self.code[at..].iter().position(|token| token.text == "__global__");
+        let body = &self.code[at..until.map_or(self.code.len(), |length| at + length)];
+        let is_flat = !body.windows(3).any(|w| w[0].text == "threadIdx" && w[2].text == "y");
+        let is_named = |token: &&Token<'_>| {
+            let name = token.text.to_ascii_lowercase();
+            let words = ["block", "thread", "tile"];
+            token.kind == Kind::Word && words.iter().any(|word| name.contains(word))
+        };
+        let number = |token: &Token<'_>| self.number_named(token.text)?.parse::<i64>().ok();
+        let mut sizes = body.iter().filter(is_named).take(200).filter_map(number);
+        let most = if is_flat { 1024 } else { 32 };
+        match (sizes.find(|size| (1..=most).contains(size)), is_flat) {
+            (Some(size), true) => Some(size.to_string()),
+            (Some(size), false) => Some(format!("[{size}, {size}]")),
+            (None, true) => None,
+            (None, false) => Some("[16, 16]".to_owned()),
+        }
+    }
+
+    /// Whether some kernel has shared memory of a size that its launch says.
+    pub(super) fn has_dynamic_shared(&self) -> bool {
+        let shared = |w: &[Token<'_>]| w.iter().any(|token| token.text == "__shared__");
+        self.code.windows(3).any(|w| w[0].text == "extern" && shared(w))
+    }
+
+    fn define(&mut self, name: &'s str, value: Value, at: usize) {
+        self.definitions.entry(name).or_default().push(Definition { value, at });
+    }
+}
+
+/// `#define NAME text`, without arguments.
+fn macro_of(directive: &str) -> Option<(&str, &str)> {
+    let rest = directive.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?;
+    let rest = rest.trim();
+    let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric())?;
+    let (name, text) = rest.split_at(end);
+    (text.starts_with([' ', '\t']) && !name.is_empty()).then_some((name, text.trim()))
+}
+
+struct Reader<'s> {
+    found: Host<'s>,
+    brackets: Brackets,
+    loops: Vec<Loop<'s>>,
+}
+
+impl<'s> Reader<'s> {
+    fn read(mut self) -> Host<'s> {
+        for at in 0..self.found.code.len() {
+            self.loops.retain(|around| around.body.end > at);
+            match self.text(at) {
+                "=" => self.definition(at),
+                "dim3" => self.dimensions(at),
+                "*" => self.pointer(at),
+                "for" => self.loop_at(at),
+                "swap" => self.swap(at),
+                "template" => self.template(at),
+                "<" if self.is_launch(at) => self.launch(at),
+                "cudaMalloc" | "cudaMallocManaged" | "cudaMallocAsync" => self.allocation(at),
+                "cudaMemcpy" | "cudaMemcpyAsync" => self.copy(at),
+                _ => {}
+            }
+        }
+        self.found
+    }
+
+    fn text(&self, at: usize) -> &'s str {
+        self.found.code.get(at).map_or("", |token| token.text)
+    }
+
+    fn is_word(&self, at: usize) -> bool {
+        self.found.code.get(at).is_some_and(|token| token.kind == Kind::Word)
+    }
+
+    /// The token before, where there is one.
+    fn before(&self, at: usize) -> &'s str {
+        at.checked_sub(1).map_or("", |before| self.text(before))
+    }
+
+    /// From `at` to a comma, a semicolon or a bracket that closes.
+    fn expression(&self, at: usize) -> Span {
+        let mut end = at;
+        while end < self.found.code.len() {
+            match self.text(end) {
+                "," | ";" | ")" | "]" | "}" => break,
+                "(" | "[" | "{" => match self.brackets.after(end) {
+                    Some(after) => end = after,
+                    None => break,
+                },
+                _ => end += 1,
+            }
+        }
+        at..end
+    }
+
+    /// What stands between the brackets that open at `open`, split at its commas.
+    fn list(&self, open: usize) -> Vec<Span> {
+        let Some(after) = self.brackets.after(open) else { return Vec::new() };
+        let (mut parts, mut at) = (Vec::new(), open + 1);
+        while at + 1 < after {
+            let part = self.expression(at);
+            at = part.end.max(at) + 1;
+            parts.push(part);
+        }
+        parts
+    }
+
+    /// `name = value`.
+    fn definition(&mut self, at: usize) {
+        let Some(name_at) = at.checked_sub(1).filter(|before| self.is_word(*before)) else {
+            return;
+        };
+        let is_member = matches!(self.before(name_at), "." | ">");
+        if is_member || self.text(at + 1) == "=" {
+            return;
+        }
+        let name = self.text(name_at);
+        let value = match (self.text(at + 1), self.text(at + 2)) {
+            ("dim3", "(" | "{") => Value::Dimensions(self.list(at + 2)),
+            ("{", _) => Value::Dimensions(self.list(at + 1)),
+            _ => Value::Expression(self.expression(at + 1)),
+        };
+        self.found.define(name, value, at);
+    }
+
+    /// `dim3 name(x, y)`, several behind one another.
+    fn dimensions(&mut self, at: usize) {
+        let mut at = at + 1;
+        while self.is_word(at) {
+            let name = self.text(at);
+            let end = match self.text(at + 1) {
+                "(" | "{" => {
+                    let value = Value::Dimensions(self.list(at + 1));
+                    self.found.define(name, value, at);
+                    self.brackets.after(at + 1)
+                }
+                "=" => Some(self.expression(at + 2).end),
+                _ => Some(at + 1),
+            };
+            match end {
+                Some(end) if self.text(end) == "," => at = end + 1,
+                _ => break,
+            }
+        }
+    }
+
+    /// `type *name`, also the second one in `float *a, *b`.
+    fn pointer(&mut self, at: usize) {
+        if !self.is_word(at + 1) || !matches!(self.text(at + 2), "," | ";" | "=" | ")") {
+            return;
+        }
+        let mut of = at;
+        while let Some(before) = of.checked_sub(1) {
+            match self.text(before) {
+                "*" => of = before,
+                // An earlier name of the same declaration.
+                "," if before >= 2 && self.is_word(before - 1) && self.text(before - 2) == "*" => {
+                    of = before - 2;
+                }
+                _ => break,
+            }
+        }
+        let Some(of) = of.checked_sub(1).filter(|of| self.is_word(*of)) else { return };
+        let of = match self.text(of) {
+            "const" => of.checked_sub(1).map_or("", |of| self.text(of)),
+            text => text,
+        };
+        if !of.is_empty() {
+            self.found.pointees.entry(self.text(at + 1)).or_insert(of);
+        }
+    }
+
+    fn loop_at(&mut self, at: usize) {
+        let Some(after) = self.brackets.after(at + 1) else { return };
+        let body = match self.text(after) {
+            "{" => after..self.brackets.after(after).unwrap_or(self.found.code.len()),
+            _ => after..self.statement_end(after),
+        };
+        if let Some(found) = self.header(at + 2, after - 1, body) {
+            self.loops.push(found);
+        }
+    }
+
+    /// Behind the semicolon of the statement at `at`.
+    fn statement_end(&self, at: usize) -> usize {
+        let mut end = at;
+        while end < self.found.code.len() && self.text(end) != ";" {
+            end = match self.text(end) {
+                "(" | "[" | "{" => self.brackets.after(end).unwrap_or(end + 1),
+                _ => end + 1,
+            };
+        }
+        end + 1
+    }
+
+    /// `int i = first; i < end; ++i`.
+    fn header(&self, start: usize, end: usize, body: Span) -> Option<Loop<'s>> {
+        let equals = (start..end).find(|at| self.text(*at) == "=")?;
+        let variable = self.text(equals.checked_sub(1)?);
+        let first = self.expression(equals + 1);
+        let condition = first.end + 1;
+        let at = (condition..end).find(|at| self.text(*at) == variable)?;
+        let comparison = match (self.text(at + 1), self.text(at + 2)) {
+            ("<", "=") => "<=",
+            (">", "=") => ">=",
+            ("<", _) => "<",
+            (">", _) => ">",
+            _ => return None,
+        };
+        let limit = self.expression(at + 1 + comparison.len());
+        let step_at = limit.end + 1;
+        let step = self.step(step_at..end, variable)?;
+        Some(Loop { variable, first, end: limit, comparison, step, body })
+    }
+
+    fn step(&self, place: Span, variable: &str) -> Option<Step> {
+        let at = place.clone().find(|at| self.text(*at) == variable)?;
+        let (next, third) = (self.text(at + 1), self.text(at + 2));
+        let own = self.before(at);
+        match (next, third) {
+            ("+", "+") => Some(Step::One),
+            ("-", "-") => Some(Step::MinusOne),
+            ("+", "=") => Some(Step::Add(self.expression(at + 3))),
+            ("-", "=") => Some(Step::Subtract(self.expression(at + 3))),
+            ("*", "=") if self.text(at + 3) == "2" => Some(Step::Double),
+            ("/", "=") if self.text(at + 3) == "2" => Some(Step::Halve),
+            ("<", "<") if self.text(at + 4) == "1" => Some(Step::Double),
+            (">", ">") if self.text(at + 4) == "1" => Some(Step::Halve),
+            _ if own == "+" => Some(Step::One),
+            _ if own == "-" => Some(Step::MinusOne),
+            _ => None,
+        }
+    }
+
+    /// `template <class T, int n>`.
+    fn template(&mut self, at: usize) {
+        let end = (at..self.found.code.len().min(at + 100)).find(|at| self.text(*at) == ">");
+        for at in at + 2..end.unwrap_or(at) {
+            let is_last = matches!(self.text(at + 1), "," | ">" | "=");
+            if self.is_word(at) && is_last {
+                match self.text(at - 1) {
+                    "class" | "typename" => self.found.type_parameters.insert(self.text(at)),
+                    _ => self.found.value_parameters.insert(self.text(at)),
+                };
+            }
+        }
+    }
+
+    /// `swap(a, b)`.
+    fn swap(&mut self, at: usize) {
+        let word = |part: &Span| (part.len() == 1).then(|| self.text(part.start));
+        if let [first, second] = self.list(at + 1).as_slice()
+            && let (Some(first), Some(second)) = (word(first), word(second))
+        {
+            self.found.swaps.push((first, second, at));
+        }
+    }
+
+    fn is_launch(&self, at: usize) -> bool {
+        (0..3).all(|next| self.text(at + next) == "<") && self.before(at) != "<"
+    }
+
+    fn launch(&mut self, at: usize) {
+        let Some(kernel) = self.kernel_before(at) else { return };
+        let mut end = at + 3;
+        while end < self.found.code.len() && !(0..3).all(|next| self.text(end + next) == ">") {
+            end = match self.text(end) {
+                "(" | "[" | "{" => self.brackets.after(end).unwrap_or(end + 1),
+                ";" => return,
+                _ => end + 1,
+            };
+        }
+        let (mut shape, mut part) = (Vec::new(), at + 3);
+        while part < end {
+            let span = self.expression(part);
+            let span = span.start..span.end.min(end);
+            part = span.end + 1;
+            shape.push(span);
+        }
+        let open = end + 3;
+        if self.text(open) == "(" && self.found.launches.len() < MOST_LAUNCHES {
+            let (arguments, loops) = (self.list(open), self.loops.clone());
+            self.found.launches.push(Launch { kernel, shape, arguments, at, loops });
+        }
+    }
+
+    /// The name before `<<<`, with its template arguments.
+    fn kernel_before(&self, at: usize) -> Option<String> {
+        let mut start = at.checked_sub(1)?;
+        if self.text(start) == ">" {
+            let mut depth = 0_usize;
+            loop {
+                match self.text(start) {
+                    ">" => depth += 1,
+                    "<" => depth -= 1,
+                    ";" | "{" | "}" => return None,
+                    _ => {}
+                }
+                start = start.checked_sub(1)?;
+                if depth == 0 {
+                    break;
+                }
+            }
+        }
+        if !self.is_word(start) {
+            return None;
+        }
+        while start >= 2 && self.text(start - 1) == "::" && self.is_word(start - 2) {
+            start -= 2;
+        }
+        Some((start..at).map(|at| self.text(at)).collect())
+    }
+
+    fn allocation(&mut self, at: usize) {
+        let parts = self.list(at + 1);
+        let [target, bytes, ..] = parts.as_slice() else { return };
+        // `(void **)&name` ends with the name.
+        let Some(name) = target.clone().rev().find(|at| self.is_word(*at)) else { return };
+        let name = self.text(name);
+        self.found.allocations.push(Allocation { name, bytes: bytes.clone() });
+    }
+
+    fn copy(&mut self, at: usize) {
+        let parts = self.list(at + 1);
+        let Some(target) = parts.first() else { return };
+        let mut words = parts.get(3).into_iter().flat_map(Clone::clone).map(|at| self.text(at));
+        let to_device = words.any(|word| word == "cudaMemcpyHostToDevice");
+        if to_device && self.is_word(target.start) {
+            self.found.filled.push(self.text(target.start));
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! `warpaint new`: manifests for files that have none.
+
+use super::support::Workplace;
+
+/// A file with a loop of time steps, halves that change places, sizes by constants, and data from the host.
+const HEAT: &str = r#"
+#include <cstdio>
+#include <vector>
+#define BLOCK 16
+const int width = 64, height = 1 << 5;
+__global__ void start(float *t, int w, int h) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < w && y < h) t[y * w + x] = x == 0;
+}
+__global__ void step(const float *__restrict__ in, float *out, const float *source, int w, int h, float k) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= w || y >= h) return;
+    float left = in[y * w + max(x - 1, 0)], right = in[y * w + min(x + 1, w - 1)];
+    out[y * w + x] = in[y * w + x] + k * (left + right - 2 * in[y * w + x]) + source[y * w + x];
+}
+int main(int argc, char **argv) {
+    int steps = argc > 1 ? atoi(argv[1]) : 100;
+    size_t bytes = width * height * sizeof(float);
+    std::vector<float> host(width * height);
+    float *d_in, *d_out, *d_source;
+    cudaMalloc((void **)&d_in, bytes);
+    cudaMalloc((void **)&d_out, bytes);
+    cudaMalloc(&d_source, bytes);
+    cudaMemcpy(d_source, host.data(), bytes, cudaMemcpyHostToDevice);
+    dim3 block(BLOCK, BLOCK), grid((width + BLOCK - 1) / BLOCK, (height + block.y - 1) / block.y);
+    start<<<grid, block>>>(d_in, width, height);
+    for (int i = 0; i < steps; ++i) {
+        step<<<grid, block>>>(d_in, d_out, d_source, width, height, 0.25f);
+        std::swap(d_in, d_out);
+    }
+    printf("done\n");
+}
+"#;
+
+#[test]
+fn a_program_with_main_becomes_a_scene_that_runs() {
+    let place = Workplace::new();
+    place.file("heat.cu", HEAT);
+    let ended = place.run(&["new", "--from", "heat.cu"]);
+    ended.expect(0, &[]);
+    let expected = r#"/*---
+title = "heat.cu"
+
+[array.d_in]
+type  = "float"
+count = 2048
+double = true
+
+[array.d_source]
+type  = "float"
+count = 2048
+# The host fills it.
+
+[[pass]]
+kernel = "start"
+on     = "reset"
+grid   = [4, 2]
+block  = [16, 16]
+
+[pass.args]
+t = "d_in"
+w = 64
+h = 32
+
+[[pass]]
+kernel = "step"
+grid   = [4, 2]
+block  = [16, 16]
+
+[pass.args]
+in = "d_in"
+out = "d_in_next"
+source = "d_source"
+w = 64
+h = 32
+k = 0.25
+---*/
+"#;
+    assert_eq!(ended.out, expected);
+    place.run(&["new", "--from", "heat.cu", "--out", "scene.cu"]).expect(0, &[]);
+    let run = ["render", "scene.cu", "--steps", "3", "--device", "cpu", "--npy", "d_in=a.npy"];
+    place.run(&run).expect(0, &[]);
+    let (_, found) = super::support::read_npy_f32(&place.path("a.npy"));
+    // Three steps of diffusion from a border that stays at first.
+    let mut row = [0.0_f32; 64];
+    row[0] = 1.0;
+    for _ in 0..3 {
+        let before = row;
+        for x in 0..64 {
+            let (left, right) = (before[x.max(1) - 1], before[(x + 1).min(63)]);
+            row[x] = before[x] + 0.25 * (left + right - 2.0 * before[x]);
+        }
+    }
+    assert_eq!(found[64..128], row);
+    // Nothing is overwritten, and no manifest written before another.
+    place.run(&["new", "--from", "heat.cu", "--out", "scene.cu"]).expect(2, &["scene.cu"]);
+    place.run(&["new", "--from", "scene.cu"]).expect(2, &["has a manifest already"]);
+    place.run(&["new", "--from", "nothing.cu"]).expect(2, &["nothing.cu"]);
+}
+
+/// Loops whose variables are given to kernels are groups, with formulas of their rounds.
+#[test]
+fn loops_become_groups() {
+    let place = Workplace::new();
+    let source = "__global__ void bitonic(float *dev, int j, int k) {
+    unsigned i = threadIdx.x + blockDim.x * blockIdx.x, ixj = i ^ j;
+    if (ixj > i && ((i & k) == 0) == (dev[i] > dev[ixj])) { float t = dev[i]; dev[i] = dev[ixj]; dev[ixj] = t; }
+}
+#define N 1024
+void sort(float *values) {
+    float *dev_values;
+    cudaMalloc((void **)&dev_values, N * sizeof(float));
+    int j, k;
+    for (k = 2; k <= N; k <<= 1) {
+        for (j = k >> 1; j > 0; j = j >> 1) {
+            bitonic<<<N / 256, 256>>>(dev_values, j, k);
+        }
+    }
+    cudaFree(dev_values);
+}
+";
+    place.file("sort.cu", &source.replace("j = j >> 1", "j >>= 1"));
+    let ended = place.run(&["new", "--from", "sort.cu"]);
+    ended.expect(0, &[]);
+    for part in [
+        "[[pass]]\nrepeat  = 10\ncounter = \"k\"\n",
+        "[[pass.pass]]\nrepeat  = \"ilog2(((2) << k) >> 1) + 1\"\ncounter = \"j\"\n",
+        "[[pass.pass.pass]]\nkernel = \"bitonic\"\ngrid   = 4\nblock  = 256\n",
+        "j = \"((((2) << k) >> 1) >> j)\"\nk = \"((2) << k)\"\n",
+    ] {
+        assert!(ended.out.contains(part), "{part} in {}", ended.out);
+    }
+    place.run(&["new", "--from", "sort.cu", "--out", "s.cu"]).expect(0, &[]);
+    place.run(&["render", "s.cu", "--steps", "1", "--device", "cpu"]).expect(0, &[]);
+}
+
+/// Without host code each kernel becomes a pass, its parameters' sizes marked.
+#[test]
+fn kernels_alone_become_passes() {
+    let place = Workplace::new();
+    let source = "template <class T> __global__ void any(T *a) {}
+__global__ void saxpy(int n, float a, const float *x, float *y, cudaTextureObject_t picture) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i] + y[i] + tex2D<float4>(picture, i, 0).x;
+}
+__global__ void mark(bool *seen, int *keys, double2 where) { seen[threadIdx.x] = keys[0] == where.x; }
+";
+    place.file("lib.cu", source);
+    let ended = place.run(&["new", "--from", "lib.cu", "--out", "scene.cu"]);
+    ended.expect(0, &[]);
+    let text = std::fs::read_to_string(place.path("scene.cu")).unwrap();
+    for part in [
+        "# `any` is a template",
+        "n = 65536 # fill in: n\na = 0.0 # fill in: a\n",
+        "[texture.picture]\nformat = \"rgba32f\"",
+        "keys = \"keys_\"\nwhere = [0, 0] # fill in: where\n",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    place.run(&["render", "scene.cu", "--steps", "2", "--device", "cpu"]).expect(0, &[]);
+}
+
+/// Whatever the text, the result is a manifest; nothing takes long or panics.
+#[test]
+fn any_text_gives_a_manifest() {
+    use warpaint::scene::{Overrides, Scene, draft};
+    let texts = [
+        String::new(),
+        "__global__ void k(int a".to_owned(),
+        "k<<<".to_owned(),
+        "k<<<1,1>>>(".to_owned(),
+        "__global__ void k(int *a) {} void f() { for (;;) k<<<1, 2>>>(0); }".to_owned(),
+        "__global__ void k(int *a, int b) {} int x = x + 1, y = z, z = y; void f() { k<<<x, y>>>(p, z); }".to_owned(),
+        "__global__ void k(float *time) {} void f() { k<<<1, 1>>>(time /* *\u{2f} */); }".replace("\u{2f}", "-"),
+        "#define A B\n#define B A\n__global__ void k(int a) {}\nvoid f() { k<<<A, A>>>(A); }".to_owned(),
+        format!("__global__ void k(int a) {{}} int a0 = 1;{} void f() {{ k<<<1, 1>>>(a30); }}",
+            (0..30).map(|i| format!("int a{} = a{i} + a{i};", i + 1)).collect::<String>()),
+        format!("__global__ void k(int a) {{}} void f() {{ {} k<<<1, 1>>>(i); }}", "for (int i = 0; i < 9; i++) ".repeat(50)),
+        "__global__ void k(int *i) {} int *i; void f() { for (int i = 1; i < 9; i *= 2) k<<<1, 1>>>(i); }".to_owned(),
+        format!("void f() {{ k<<<{}1{}>>>(); }}", "(".repeat(20_000), ")".repeat(20_000)),
+        "__global__ void k(int a) {} void f() { k<<<1, 1>>>(\"---*/\"); k<<<1,1>>>(\"*/ [x]\"); }".to_owned(),
+        "swap(a, b); template <".to_owned(),
+    ];
+    for text in texts {
+        let manifest = draft("any \"name\"\n.cu", &text);
+        let found = Scene::parse("t.cu", &manifest, &Overrides::default());
+        assert!(found.is_ok(), "{manifest}\n{:#?}", found.err());
+    }
+}
