@@ -61,67 +61,21 @@ over   = "smoke"
 block  = [32, 4, 2]
 bytes  = "20 * n * n * n"
 
-[[pass]]
-kernel = "smooth<0, 0>"
-grid   = ["(n / 2 + 15) / 16", "(n / 1 + 3) / 4", "(n / 1 + 3) / 4"]
-block  = [16, 4, 4]
-bytes  = "6 * n * n * n"
+[[pass]]                   # a V-cycle: down to cells that are 16 times as long, where the pressure is solved for, and up
+name    = "down"
+repeat  = 4
+counter = "level"
 
-[[pass]]
-kernel = "smooth<0, 1>"
-grid   = ["(n / 2 + 15) / 16", "(n / 1 + 3) / 4", "(n / 1 + 3) / 4"]
+[[pass.pass]]
+kernel = "smooth"
+over   = ["n >> (level + 1)", "n >> level", "n >> level"]
 block  = [16, 4, 4]
-bytes  = "6 * n * n * n"
+repeat = 2
+args   = { color = "round" }
 
-[[pass]]
-kernel = "restrict<0>"
-grid   = ["(n / 2 + 15) / 16", "(n / 2 + 3) / 4", "(n / 2 + 3) / 4"]
-block  = [16, 4, 4]
-bytes  = "9 * n * n * n"
-
-[[pass]]
-kernel = "smooth<1, 0>"
-grid   = ["(n / 4 + 15) / 16", "(n / 2 + 3) / 4", "(n / 2 + 3) / 4"]
-block  = [16, 4, 4]
-
-[[pass]]
-kernel = "smooth<1, 1>"
-grid   = ["(n / 4 + 15) / 16", "(n / 2 + 3) / 4", "(n / 2 + 3) / 4"]
-block  = [16, 4, 4]
-
-[[pass]]
-kernel = "restrict<1>"
-grid   = ["(n / 4 + 15) / 16", "(n / 4 + 3) / 4", "(n / 4 + 3) / 4"]
-block  = [16, 4, 4]
-
-[[pass]]
-kernel = "smooth<2, 0>"
-grid   = ["(n / 8 + 15) / 16", "(n / 4 + 3) / 4", "(n / 4 + 3) / 4"]
-block  = [16, 4, 4]
-
-[[pass]]
-kernel = "smooth<2, 1>"
-grid   = ["(n / 8 + 15) / 16", "(n / 4 + 3) / 4", "(n / 4 + 3) / 4"]
-block  = [16, 4, 4]
-
-[[pass]]
-kernel = "restrict<2>"
-grid   = ["(n / 8 + 15) / 16", "(n / 8 + 3) / 4", "(n / 8 + 3) / 4"]
-block  = [16, 4, 4]
-
-[[pass]]
-kernel = "smooth<3, 0>"
-grid   = ["(n / 16 + 15) / 16", "(n / 8 + 3) / 4", "(n / 8 + 3) / 4"]
-block  = [16, 4, 4]
-
-[[pass]]
-kernel = "smooth<3, 1>"
-grid   = ["(n / 16 + 15) / 16", "(n / 8 + 3) / 4", "(n / 8 + 3) / 4"]
-block  = [16, 4, 4]
-
-[[pass]]
-kernel = "restrict<3>"
-grid   = ["(n / 16 + 15) / 16", "(n / 16 + 3) / 4", "(n / 16 + 3) / 4"]
+[[pass.pass]]
+kernel = "restrict"
+over   = ["n >> (level + 1)", "n >> (level + 1)", "n >> (level + 1)"]
 block  = [16, 4, 4]
 
 [[pass]]
@@ -130,67 +84,22 @@ grid   = 1
 block  = 512
 
 [[pass]]
-kernel = "refine<3>"
-grid   = ["(n / 8 + 15) / 16", "(n / 8 + 3) / 4", "(n / 8 + 3) / 4"]
-block  = [16, 4, 4]
+name    = "up"
+repeat  = 4
+counter = "up"
 
-[[pass]]
-kernel = "smooth<3, 1>"
-grid   = ["(n / 16 + 15) / 16", "(n / 8 + 3) / 4", "(n / 8 + 3) / 4"]
+[[pass.pass]]
+kernel = "refine"
+over   = ["n >> (3 - up)", "n >> (3 - up)", "n >> (3 - up)"]
 block  = [16, 4, 4]
+args   = { level = "3 - up" }
 
-[[pass]]
-kernel = "smooth<3, 0>"
-grid   = ["(n / 16 + 15) / 16", "(n / 8 + 3) / 4", "(n / 8 + 3) / 4"]
+[[pass.pass]]
+kernel = "smooth"
+over   = ["n >> (4 - up)", "n >> (3 - up)", "n >> (3 - up)"]
 block  = [16, 4, 4]
-
-[[pass]]
-kernel = "refine<2>"
-grid   = ["(n / 4 + 15) / 16", "(n / 4 + 3) / 4", "(n / 4 + 3) / 4"]
-block  = [16, 4, 4]
-
-[[pass]]
-kernel = "smooth<2, 1>"
-grid   = ["(n / 8 + 15) / 16", "(n / 4 + 3) / 4", "(n / 4 + 3) / 4"]
-block  = [16, 4, 4]
-
-[[pass]]
-kernel = "smooth<2, 0>"
-grid   = ["(n / 8 + 15) / 16", "(n / 4 + 3) / 4", "(n / 4 + 3) / 4"]
-block  = [16, 4, 4]
-
-[[pass]]
-kernel = "refine<1>"
-grid   = ["(n / 2 + 15) / 16", "(n / 2 + 3) / 4", "(n / 2 + 3) / 4"]
-block  = [16, 4, 4]
-
-[[pass]]
-kernel = "smooth<1, 1>"
-grid   = ["(n / 4 + 15) / 16", "(n / 2 + 3) / 4", "(n / 2 + 3) / 4"]
-block  = [16, 4, 4]
-
-[[pass]]
-kernel = "smooth<1, 0>"
-grid   = ["(n / 4 + 15) / 16", "(n / 2 + 3) / 4", "(n / 2 + 3) / 4"]
-block  = [16, 4, 4]
-
-[[pass]]
-kernel = "refine<0>"
-grid   = ["(n / 1 + 15) / 16", "(n / 1 + 3) / 4", "(n / 1 + 3) / 4"]
-block  = [16, 4, 4]
-bytes  = "17 * n * n * n / 2"
-
-[[pass]]
-kernel = "smooth<0, 1>"
-grid   = ["(n / 2 + 15) / 16", "(n / 1 + 3) / 4", "(n / 1 + 3) / 4"]
-block  = [16, 4, 4]
-bytes  = "6 * n * n * n"
-
-[[pass]]
-kernel = "smooth<0, 0>"
-grid   = ["(n / 2 + 15) / 16", "(n / 1 + 3) / 4", "(n / 1 + 3) / 4"]
-block  = [16, 4, 4]
-bytes  = "6 * n * n * n"
+repeat = 2
+args   = { level = "3 - up", color = "1 - round" }
 
 [[pass]]
 kernel = "project"
@@ -251,13 +160,16 @@ static_assert(n % 32 == 0 && n <= 256, "n must be a multiple of 32, at most 256"
 
 // Cells along an edge of a level, and where the level starts.
 __device__ constexpr int edge(int level) { return n >> level; }
-__device__ constexpr int cells_of(int level) { return edge(level) * edge(level) * edge(level); }
-__device__ constexpr int start(int level) { return level == 0 ? 0 : start(level - 1) + cells_of(level - 1); }
+__device__ constexpr int start(int level)
+{
+    // Each level has an eighth of the cells of the one before.
+    return (n * n * n - edge(level) * edge(level) * edge(level)) / 7 * 8;
+}
 
 __device__ int cell(int x, int y, int z) { return (z * n + y) * n + x; }
-template <int level> __device__ int at(int x, int y, int z)
+__device__ int at(int level, int x, int y, int z)
 {
-    constexpr int m = edge(level);
+    const int m = edge(level);
     return start(level) + (z * m + y) * m + x;
 }
 
@@ -366,10 +278,9 @@ __global__ void diverge(const float4 *flow, float *source)
 }
 
 // The sum of a cell's neighbours' pressures, and how many it has.
-template <int level> __device__ float2 around(const float *pressure, int x, int y, int z)
+__device__ float2 around(const float *pressure, int level, int x, int y, int z)
 {
-    constexpr int m = edge(level);
-    const int i = at<level>(x, y, z);
+    const int m = edge(level), i = at(level, x, y, z);
     float2 sum = make_float2(0.0f, 0.0f);
     if (x > 0) sum += make_float2(pressure[i - 1], 1.0f);
     if (x + 1 < m) sum += make_float2(pressure[i + 1], 1.0f);
@@ -381,32 +292,32 @@ template <int level> __device__ float2 around(const float *pressure, int x, int 
 }
 
 // Half a sweep: the cells of one colour, whose neighbours all have the other one.
-template <int level, int color> __global__ void smooth(float *pressure, const float *source)
+__global__ void smooth(float *pressure, const float *source, int level, int color)
 {
-    constexpr int m = edge(level);
+    const int m = edge(level);
     const int3 c = mine();
-    const int x = 2 * c.x + (c.y + c.z + color) % 2, i = at<level>(x, c.y, c.z);
+    const int x = 2 * c.x + (c.y + c.z + color) % 2, i = at(level, x, c.y, c.z);
     if (x >= m || c.y >= m || c.z >= m) return;
-    const float2 sum = around<level>(pressure, x, c.y, c.z);
+    const float2 sum = around(pressure, level, x, c.y, c.z);
     pressure[i] = (sum.x - source[i]) / sum.y;
 }
 
 // What is still missing, as the source of a correction on the next level: cells twice as long make it 4 times as
 // large, and the mean of eight is an eighth of their sum.
-template <int level> __global__ void restrict(float *pressure, float *source)
+__global__ void restrict(float *pressure, float *source, int level)
 {
-    constexpr int m = edge(level + 1);
+    const int m = edge(level + 1);
     const int3 c = mine();
     if (c.x >= m || c.y >= m || c.z >= m) return;
     float missing = 0.0f;
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
-        const int x = 2 * c.x + k % 2, y = 2 * c.y + k / 2 % 2, z = 2 * c.z + k / 4, i = at<level>(x, y, z);
-        const float2 sum = around<level>(pressure, x, y, z);
+        const int x = 2 * c.x + k % 2, y = 2 * c.y + k / 2 % 2, z = 2 * c.z + k / 4, i = at(level, x, y, z);
+        const float2 sum = around(pressure, level, x, y, z);
         missing += source[i] - (sum.x - sum.y * pressure[i]);
     }
-    source[at<level + 1>(c.x, c.y, c.z)] = 0.5f * missing;
-    pressure[at<level + 1>(c.x, c.y, c.z)] = 0.0f;
+    source[at(level + 1, c.x, c.y, c.z)] = 0.5f * missing;
+    pressure[at(level + 1, c.x, c.y, c.z)] = 0.0f;
 }
 
 // The last level, by one block: sweeps with overrelaxation, enough for 16 cells along an edge.
@@ -416,9 +327,9 @@ __global__ void solve(float *pressure, const float *source)
     const float pull = 2.0f / (1.0f + sinpif(1.0f / m));
     for (int half = 0; half < 2 * sweeps; ++half) {
         for (int k = threadIdx.x; k < m * m * m; k += blockDim.x) {
-            const int x = k % m, y = k / m % m, z = k / m / m, i = at<4>(x, y, z);
+            const int x = k % m, y = k / m % m, z = k / m / m, i = at(4, x, y, z);
             if ((x + y + z + half) % 2) continue;
-            const float2 sum = around<4>(pressure, x, y, z);
+            const float2 sum = around(pressure, 4, x, y, z);
             pressure[i] += pull * ((sum.x - source[i]) / sum.y - pressure[i]);
         }
         __syncthreads();
@@ -426,9 +337,9 @@ __global__ void solve(float *pressure, const float *source)
 }
 
 // Adds the next level's correction, interpolated: of the two nearest cells along each axis the nearer counts 3/4.
-template <int level> __global__ void refine(float *pressure)
+__global__ void refine(float *pressure, int level)
 {
-    constexpr int m = edge(level), half = edge(level + 1);
+    const int m = edge(level), half = edge(level + 1);
     const int3 c = mine();
     if (c.x >= m || c.y >= m || c.z >= m) return;
     float correction = 0.0f;
@@ -438,9 +349,9 @@ template <int level> __global__ void refine(float *pressure)
             return far ? min(max(fine / 2 + (fine % 2 ? 1 : -1), 0), half - 1) : fine / 2;
         };
         const float weight = (k % 2 ? 0.25f : 0.75f) * (k / 2 % 2 ? 0.25f : 0.75f) * (k / 4 ? 0.25f : 0.75f);
-        correction += weight * pressure[at<level + 1>(place(c.x, k % 2), place(c.y, k / 2 % 2), place(c.z, k / 4))];
+        correction += weight * pressure[at(level + 1, place(c.x, k % 2), place(c.y, k / 2 % 2), place(c.z, k / 4))];
     }
-    pressure[at<level>(c.x, c.y, c.z)] += correction;
+    pressure[at(level, c.x, c.y, c.z)] += correction;
 }
 
 // Takes the pressure's differences away, and shows the smoke.

@@ -27,8 +27,8 @@ const MOST_ROUNDS: i64 = 1_000_000;
 /// A manifest for `source`, the text of the file called `name`, as the comment that stands before it.
 ///
 /// Each kernel that the host code launches becomes a pass with the launch's shape and arguments, each allocation an
-/// array, and each loop of launches a group; without host code each kernel becomes a pass. What cannot be told is marked
-/// with `# fill in`. The result is a manifest for sure, but where arrays are too small its kernels may fault.
+/// array, and each loop of launches a group; without host code each kernel becomes a pass. What cannot be told is
+/// marked with `# fill in`. The result is a manifest for sure, but where arrays are too small its kernels may fault.
 ///
 /// ```
 /// let source = "__global__ void fill(float *a, float v) { a[threadIdx.x] = v; }

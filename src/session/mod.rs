@@ -557,6 +557,7 @@ impl Session {
         self.compile.diagnostics = built.diagnostics;
         self.compile.log = built.log;
         self.compile.untrusted = built.untrusted;
+        self.compile.lacks_manifest = built.lacks_manifest;
         self.compile.cached = built.cached;
         if let Some(included) = built.included {
             self.compile.included = included;

@@ -188,7 +188,15 @@ impl Builder {
                 Err(errors) => diagnostics.extend(errors),
             }
         }
-        Ok(Built { program, diagnostics, log, cached, included: Some(included), untrusted })
+        Ok(Built {
+            program,
+            diagnostics,
+            log,
+            cached,
+            included: Some(included),
+            untrusted,
+            lacks_manifest: false,
+        })
     }
 
     fn summary(&mut self, scene: &Scene) -> Result<Arc<Summaries>, Error> {

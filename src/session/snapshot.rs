@@ -198,6 +198,9 @@ pub struct CompileState {
     /// [`Options`](super::Options) allows them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub untrusted: Vec<String>,
+    /// It has no manifest, so that nothing can run; [`draft`](crate::scene::draft) writes one.
+    #[serde(skip)]
+    pub lacks_manifest: bool,
     /// The compiler's log, also on success.
     #[serde(skip)]
     pub log: Arc<str>,

@@ -61,13 +61,23 @@ pub(super) struct Built {
     pub(super) included: Option<Vec<PathBuf>>,
     /// Files that it wants to include and may not.
     pub(super) untrusted: Vec<String>,
+    /// It has no manifest.
+    pub(super) lacks_manifest: bool,
 }
 
 impl Built {
     /// What became of a source that did not come to the compiler.
     fn rejected(diagnostics: Vec<Diagnostic>) -> Self {
         let (log, untrusted) = (Arc::from(""), Vec::new());
-        Self { program: None, diagnostics, log, cached: false, included: None, untrusted }
+        Self {
+            program: None,
+            diagnostics,
+            log,
+            cached: false,
+            included: None,
+            untrusted,
+            lacks_manifest: false,
+        }
     }
 }
 
@@ -260,7 +270,10 @@ fn build(
 ) -> Result<Built, Error> {
     let mut scene = match Scene::parse(&recipe.name, &job.text, &recipe.overrides) {
         Ok(scene) => scene,
-        Err(diagnostics) => return Ok(Built::rejected(diagnostics)),
+        Err(diagnostics) => {
+            let lacks_manifest = !Scene::has_manifest(&job.text);
+            return Ok(Built { lacks_manifest, ..Built::rejected(diagnostics) });
+        }
     };
     scene.path.clone_from(&recipe.path);
     scene.trusted = job.trusted;

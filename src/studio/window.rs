@@ -38,7 +38,7 @@ use crate::{
     diagnostic::Severity,
     draw, gl,
     interop::{self, Interop},
-    scene::{Overrides, built_ins},
+    scene::{self, Overrides, built_ins},
     session::{self, Command, Session, Snapshot},
 };
 
@@ -570,7 +570,7 @@ impl Studio {
     fn give_input(&mut self) {
         let keys = match self.locals.keyboard.is_the_scenes() {
             true => self.egui.egui_ctx.input(keyboard::held),
-            false => crate::scene::Keys::default(),
+            false => scene::Keys::default(),
         };
         if let Some(session) = &mut self.session {
             session.set_input(self.mouse, keys);
@@ -597,6 +597,7 @@ impl Studio {
             Action::ReloadFromDisk => self.workspace.reload_from_disk(),
             Action::KeepMine => self.workspace.keep_mine(),
             Action::Trust => self.trust(),
+            Action::WriteManifest => self.write_manifest(),
             Action::Recover(file) => match self.workspace.recover(&file) {
                 Recovered::Opened => self.opened(),
                 Recovered::InPlace | Recovered::Not => {}
@@ -635,6 +636,15 @@ impl Studio {
             session.trust();
         }
         let text = self.workspace.document.submit();
+        self.compile(text);
+    }
+
+    /// Puts a manifest before the open text, and runs it.
+    fn write_manifest(&mut self) {
+        let document = &mut self.workspace.document;
+        let manifest = scene::draft(document.file_name(), &document.text);
+        document.text.insert_str(0, &manifest);
+        let text = document.submit();
         self.compile(text);
     }
 

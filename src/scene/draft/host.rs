@@ -143,7 +143,8 @@ impl<'s> Host<'s> {
         }
     }
 
-    /// A block for a kernel that nothing launches: by a constant that is called so, square where the kernel has two axes.
+    /// A block for a kernel that nothing launches: by a constant that is called so, square where the kernel has two
+    /// axes.
     pub(super) fn block_of(&self, kernel: &str) -> Option<String> {
         let last = kernel.rsplit("::").next().unwrap_or(kernel);
         let at = self.code.iter().rposition(|token| token.text == last)?;

@@ -37,6 +37,9 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, file: &str, notices: &[Notice]) ->
             untrusted_content(ui, &snapshot.compile.untrusted, &mut actions);
         });
     }
+    if snapshot.compile.lacks_manifest {
+        strip(ui, Severity::Note, |ui| plain_content(ui, &mut actions));
+    }
     for notice in notices {
         ui.push_id(notice.number, |ui| {
             strip(ui, notice.severity, |ui| notice_content(ui, notice, &mut actions));
@@ -111,6 +114,20 @@ fn untrusted_content(ui: &mut Ui, files: &[String], actions: &mut Vec<Action>) {
             };
             let label = egui::Label::new(RichText::new(text).color(theme::STRONG)).wrap();
             ui.add(label).on_hover_text(files.join("\n"));
+        });
+    });
+}
+
+fn plain_content(ui: &mut Ui, actions: &mut Vec<Action>) {
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        let tip = "A comment before the text: arrays and passes, as its kernels and its host code have them.\n\
+                   What they do not say is marked. The file is written when you save.";
+        if ui.button("Write a manifest").on_hover_text(tip).clicked() {
+            actions.push(Action::WriteManifest);
+        }
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            let text = "This file has no manifest, which would say what runs.";
+            ui.add(egui::Label::new(RichText::new(text).color(theme::STRONG)).wrap());
         });
     });
 }

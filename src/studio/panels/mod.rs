@@ -30,6 +30,8 @@ pub enum Action {
     Compile(String),
     /// What the session does.
     Session(Command),
+    /// Write a manifest before the text, which has none.
+    WriteManifest,
     /// Write the text to its file, or to a new one where it has none.
     Save,
     /// Open a scene's file.
