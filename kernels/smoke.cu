@@ -61,7 +61,7 @@ over   = "smoke"
 block  = [32, 4, 2]
 bytes  = "20 * n * n * n"
 
-[[pass]]                   # a V-cycle: down to cells that are 16 times as long, where the pressure is solved for, and up
+[[pass]]                   # a V-cycle: down to cells 16 times as long, where the pressure is solved for, and up
 name    = "down"
 repeat  = 4
 counter = "level"

@@ -405,6 +405,7 @@ fn vector(parameter: &KernelParameter, what: &str, all: &[Element]) -> Result<()
 /// # Errors
 ///
 /// A sentence, where it cannot.
+#[cfg(feature = "gl")]
 pub(crate) fn check_given(
     manifest: &Manifest,
     source: &Source,

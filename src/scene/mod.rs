@@ -33,6 +33,7 @@ use crate::cuda::{self, Signature};
 use crate::diagnostic::{Diagnostic, Severity};
 pub use crate::element::{Element, Scalar};
 
+#[cfg(feature = "gl")]
 pub(crate) use self::binding::check_given;
 #[cfg(feature = "cli")]
 pub(crate) use self::decode::is_macro;

@@ -111,7 +111,7 @@ fn probe(text: &mut String, file: &str, name: &str, ctype: &CType, at: Position,
         let indent = " ".repeat((at.column as usize).saturating_sub(1).min(200));
         let _ = write!(
             text,
-            "#line {} {file}\n{indent}__builtin_offsetof({of}, {path}), {code},\n",
+            "#line {} {file}\n{indent}__INTADDR__(&(({of} *)0)->{path}), {code},\n",
             at.line
         );
     }

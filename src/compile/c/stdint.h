@@ -50,6 +50,8 @@ using uintptr_t = uint64_t;
 #define INTMAX_MIN INT64_MIN
 #define INTMAX_MAX INT64_MAX
 #define UINTMAX_MAX UINT64_MAX
+// Those of libcu++ stay where it comes first.
+#ifndef INT8_C
 #define INT8_C(X) ((::int_least8_t) (X))
 #define INT16_C(X) ((::int_least16_t) (X))
 #define INT32_C(X) ((::int_least32_t) (X))
@@ -60,3 +62,4 @@ using uintptr_t = uint64_t;
 #define UINT64_C(X) ((::uint_least64_t) (X))
 #define INTMAX_C(X) ((::intmax_t) (X))
 #define UINTMAX_C(X) ((::uintmax_t) (X))
+#endif
