@@ -1,4 +1,5 @@
-//! Other people's CUDA files: how many compile, and how many of those the CPU device loads.
+//! Other people's CUDA files: how many compile, how many of those the CPU device loads, and how many of these run for a
+//! step with the manifest that [`warpaint::scene::draft`] writes for them.
 //!
 //! ```text
 //! cargo bench --bench foreign -- FOLDER... [-I FOLDER]... [--list]
@@ -27,14 +28,25 @@ use warpaint::{
     cuda,
     device::Device,
     diagnostic::Severity,
+    interop::Interop,
+    interrupt::Interrupt,
+    scene::{Overrides, draft},
+    session::{Error, Options, Session},
 };
 
 /// Longest that one file may take to compile.
 const LIMIT: Duration = Duration::from_secs(60);
+/// Longest that its step may take.
+const STEP_LIMIT: Duration = Duration::from_secs(10);
 
 /// What became of a file.
 enum Ended {
-    Loaded,
+    /// It loads, and runs with the manifest that is written for it.
+    Ran,
+    /// It is launched with that, and a kernel faults: what it computes from is not what its host code would give.
+    Faulted(String),
+    /// That manifest is not right.
+    NotLaunched(String),
     NotLoaded(String),
     NotCompiled(String),
 }
@@ -80,17 +92,23 @@ fn count(folder: &Path, includes: &[PathBuf], lists: bool) {
         }
     });
     let ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let loaded = ended.values().filter(|ended| matches!(ended, Ended::Loaded)).count();
-    let compiled = ended.values().filter(|ended| !matches!(ended, Ended::NotCompiled(_))).count();
+    let number = |is: fn(&Ended) -> bool| ended.values().filter(|ended| is(ended)).count();
+    let compiled = number(|ended| !matches!(ended, Ended::NotCompiled(_)));
+    let loaded = compiled - number(|ended| matches!(ended, Ended::NotLoaded(_)));
+    let launched = loaded - number(|ended| matches!(ended, Ended::NotLaunched(_)));
+    let ran = number(|ended| matches!(ended, Ended::Ran));
     println!(
-        "{}: {} files with kernels, {compiled} compile, {loaded} load; {:.0} s",
+        "{}: {} files with kernels, {compiled} compile, {loaded} load, {launched} are launched with a manifest written \
+         for them, {ran} of these without a fault; {:.0} s",
         folder.display(),
         files.len(),
         started.elapsed().as_secs_f64()
     );
     for (file, ended) in ended.iter().filter(|_| lists) {
         match ended {
-            Ended::Loaded => {}
+            Ended::Ran => {}
+            Ended::Faulted(why) => println!("{}: faults: {why}", file.display()),
+            Ended::NotLaunched(why) => println!("{}: is not launched: {why}", file.display()),
             Ended::NotLoaded(why) => println!("{}: does not load: {why}", file.display()),
             Ended::NotCompiled(why) => println!("{}: {why}", file.display()),
         }
@@ -149,7 +167,7 @@ fn attempt(file: &Path, includes: &[PathBuf], compiler: &Compiler) -> Ended {
     match compiler.compile(&request) {
         Ok(Outcome::Compiled(compiled)) => {
             match Device::cpu().and_then(|d| d.load(&compiled.ptx)) {
-                Ok(_) => Ended::Loaded,
+                Ok(_) => drive(file, includes, compiler),
                 Err(error) => Ended::NotLoaded(error.to_string()),
             }
         }
@@ -160,4 +178,44 @@ fn attempt(file: &Path, includes: &[PathBuf], compiler: &Compiler) -> Ended {
         }
         Err(error) => Ended::NotCompiled(error.to_string()),
     }
+}
+
+/// Runs a file for a step, with the manifest that is written for it.
+fn drive(file: &Path, includes: &[PathBuf], compiler: &Compiler) -> Ended {
+    let text = String::from_utf8_lossy(&fs::read(file).unwrap_or_default()).into_owned();
+    let name = file.display().to_string();
+    let own = file.parent().map(Path::to_owned).into_iter();
+    let include_dirs = own.chain(includes.iter().cloned()).collect();
+    let options = Options {
+        source: draft(&name, &text) + &text,
+        name,
+        path: Some(file.to_owned()),
+        trust: true,
+        overrides: Overrides { include_dirs, cpu: true, ..Overrides::default() },
+        parameters: Vec::new(),
+        seed: 1,
+        step_timeout: STEP_LIMIT,
+        interrupt: Interrupt::default(),
+        real_time: false,
+        statistics_every: None,
+    };
+    let ended = Device::cpu().map_err(|error| error.to_string()).and_then(|device| {
+        let interop = Interop::none(&device);
+        let session = Session::open(options, device, compiler.clone(), interop, || {});
+        run(session.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
+    });
+    ended.unwrap_or_else(Ended::NotLaunched)
+}
+
+fn run(mut session: Session) -> Result<Ended, Error> {
+    if !session.wait_for_program()? {
+        let errors = session.snapshot().compile.diagnostics.into_iter();
+        let first = errors.filter(|remark| remark.severity >= Severity::Error).map(|e| e.to_string());
+        return Ok(Ended::NotLaunched(first.take(1).collect()));
+    }
+    session.run_steps(1, |_| {})?;
+    Ok(match session.snapshot().fault {
+        None => Ended::Ran,
+        Some(fault) => Ended::Faulted(fault.to_string()),
+    })
 }

@@ -8,7 +8,7 @@ use std::{
     fmt::Write as _,
 };
 
-use self::host::{Host, Launch, Loop, Span, Step};
+use self::host::{Host, Launch, Loop, MOST_LAUNCHES, Span, Step};
 use super::{Builtin, decode::KEYWORDS};
 use crate::{
     cuda::{self, CType, Pointee, Signature},
@@ -111,7 +111,11 @@ impl<'a, 's> Draft<'a, 's> {
 
     /// A pass for each kernel, whose parameters are bound by their names.
     fn each_kernel(&mut self) {
-        for kernel in self.kernels.iter().filter(|kernel| kernel.defined) {
+        let defined = self.kernels.iter().filter(|kernel| kernel.defined);
+        if defined.clone().count() > MOST_LAUNCHES {
+            self.remarks.push(format!("only the first {MOST_LAUNCHES} kernels are here"));
+        }
+        for kernel in defined.take(MOST_LAUNCHES) {
             if kernel.template {
                 self.remarks.push(nameless_instance(&kernel.name));
                 continue;
@@ -152,24 +156,16 @@ impl<'a, 's> Draft<'a, 's> {
         self.halves_of_swaps();
         let launches: Vec<&Launch<'s>> = self.host.launches.iter().collect();
         let time = launches.iter().find_map(|launch| self.time_loop(launch)).cloned();
-        for launch in &launches {
-            let in_time = time.as_ref().is_some_and(|time| launch.loops.first() == Some(time));
-            if !in_time && time.is_some() && time.as_ref().is_some_and(|t| launch.at < t.body.start)
-            {
-                self.entry(launch, &[], "reset", 0, &mut Vec::new());
-            }
-        }
         let mut open: Vec<Loop<'s>> = Vec::new();
         for launch in &launches {
-            let before = time.as_ref().is_some_and(|time| launch.at < time.body.start);
-            let skipped = match &time {
-                Some(time) if launch.loops.first() == Some(time) => 1,
-                Some(_) if before => continue,
-                Some(_) | None => 0,
+            let (on, skipped) = match &time {
+                Some(time) if launch.loops.first() == Some(time) => ("step", 1),
+                Some(time) if launch.at < time.body.start => ("reset", 0),
+                Some(_) | None => ("step", 0),
             };
             let loops = &launch.loops[skipped..];
             let loops = &loops[loops.len().saturating_sub(MOST_LOOPS)..];
-            self.entry(launch, loops, "step", skipped, &mut open);
+            self.entry(launch, loops, on, skipped, &mut open);
         }
     }
 
@@ -315,7 +311,7 @@ impl<'a, 's> Draft<'a, 's> {
             CType::Pointer { to, .. } => {
                 let known = |name: &&str| {
                     self.host.pointees.contains_key(name)
-                        || self.host.allocations.iter().any(|one| one.name == *name)
+                        || self.host.allocations.contains_key(name)
                 };
                 let words = || tokens.iter().map(|token| token.text);
                 let pointer = words().find(known).or_else(|| {
@@ -374,11 +370,11 @@ impl<'a, 's> Draft<'a, 's> {
             }
             return format!("{name}_next");
         }
-        let bytes = self.host.allocations.iter().rfind(|one| one.name == pointer);
-        let bytes = bytes.and_then(|one| self.host.integer(&one.bytes)).filter(|bytes| *bytes > 0);
+        let bytes = self.host.allocations.get(pointer);
+        let bytes = bytes.and_then(|bytes| self.host.integer(bytes)).filter(|bytes| *bytes > 0);
         let size = Element::parse(element).map_or(1, Element::bytes) as u64;
         let count = bytes.map(|bytes| bytes.unsigned_abs().div_ceil(size));
-        let filled = self.host.filled.contains(&pointer);
+        let filled = self.host.filled.contains(pointer);
         self.array(pointer, element, count, filled)
     }
 

@@ -185,6 +185,14 @@ fn any_text_gives_a_manifest() {
         format!("void f() {{ k<<<{}1{}>>>(); }}", "(".repeat(20_000), ")".repeat(20_000)),
         "__global__ void k(int a) {} void f() { k<<<1, 1>>>(\"---*/\"); k<<<1,1>>>(\"*/ [x]\"); }".to_owned(),
         "swap(a, b); template <".to_owned(),
+        // What would take hours if it were looked at again and again.
+        format!("__global__ void k(int a) {{}} void f() {{ {}1; k<<<1, 1>>>(a); }}", "a = ".repeat(100_000)),
+        format!("__global__ void k(int a) {{}} void f(float {}) {{ k<<<1, 1>>>(a); }}", "*a, ".repeat(100_000)),
+        format!("__global__ void k(int a) {{}} void f() {{ {} k<<<1, 1>>>(i); }}", "for (i = 0; i < 9; i++) ".repeat(30_000)),
+        format!("__global__ void k(int *a) {{}} void f() {{ {} k<<<1, 1>>>(a); }}", "swap(a, b);".repeat(50_000)),
+        format!("void f() {{ {} }}", "k<<<1, ".repeat(100_000)),
+        format!("__global__ void k(int a) {{}} {} void f() {{ k<<<1, 1>>>({}); }}", "int a = b, b = a;".repeat(2000), "a + b * ".repeat(10_000)),
+        (0..10_000).map(|i| format!("__global__ void k{i}(int *a) {{ }}")).collect(),
     ];
     for text in texts {
         let manifest = draft("any \"name\"\n.cu", &text);

@@ -16,8 +16,14 @@ use crate::cuda::{
 
 /// So many tokens are looked at.
 const MOST_TOKENS: usize = 1 << 20;
-/// So many launches are told.
-const MOST_LAUNCHES: usize = 200;
+/// So many launches, and exchanges of pointers, are told.
+pub(super) const MOST_LAUNCHES: usize = 200;
+/// So many tokens an expression has, and a launch's shape.
+const LONGEST: usize = 1000;
+/// So many loops lie in one another, and names in a declaration.
+const DEEPEST: usize = 64;
+/// So many names are looked up altogether.
+const MOST_LOOKED_UP: u32 = 100_000;
 
 /// Places of tokens.
 pub(super) type Span = Range<usize>;
@@ -31,9 +37,10 @@ pub(super) struct Host<'s> {
     pub(super) macros: BTreeMap<&'s str, &'s str>,
     /// The types that pointers point to.
     pub(super) pointees: BTreeMap<&'s str, &'s str>,
-    pub(super) allocations: Vec<Allocation<'s>>,
+    /// `cudaMalloc(&name, bytes)`: the bytes of each, by name.
+    pub(super) allocations: BTreeMap<&'s str, Span>,
     /// What the host copies to the device.
-    pub(super) filled: Vec<&'s str>,
+    pub(super) filled: BTreeSet<&'s str>,
     /// Pairs of pointers that change places, and where.
     pub(super) swaps: Vec<(&'s str, &'s str, usize)>,
     pub(super) launches: Vec<Launch<'s>>,
@@ -57,12 +64,6 @@ pub(super) enum Value {
     Expression(Span),
     /// The arguments of a `dim3`.
     Dimensions(Vec<Span>),
-}
-
-/// `cudaMalloc(&name, bytes)`.
-pub(super) struct Allocation<'s> {
-    pub(super) name: &'s str,
-    pub(super) bytes: Span,
 }
 
 /// `kernel<<<grid, block, shared>>>(arguments)`.
@@ -114,13 +115,13 @@ impl<'s> Host<'s> {
             definitions: BTreeMap::new(),
             macros,
             pointees: BTreeMap::new(),
-            allocations: Vec::new(),
-            filled: Vec::new(),
+            allocations: BTreeMap::new(),
+            filled: BTreeSet::new(),
             swaps: Vec::new(),
             launches: Vec::new(),
             type_parameters: BTreeSet::new(),
             value_parameters: BTreeSet::new(),
-            budget: Cell::new(0),
+            budget: Cell::new(MOST_LOOKED_UP),
         };
         Reader { found, brackets, loops: Vec::new() }.read()
     }
@@ -229,7 +230,7 @@ impl<'s> Reader<'s> {
     /// From `at` to a comma, a semicolon or a bracket that closes.
     fn expression(&self, at: usize) -> Span {
         let mut end = at;
-        while end < self.found.code.len() {
+        while end < self.found.code.len() && end - at < LONGEST {
             match self.text(end) {
                 "," | ";" | ")" | "]" | "}" => break,
                 "(" | "[" | "{" => match self.brackets.after(end) {
@@ -299,7 +300,8 @@ impl<'s> Reader<'s> {
             return;
         }
         let mut of = at;
-        while let Some(before) = of.checked_sub(1) {
+        for _ in 0..DEEPEST {
+            let Some(before) = of.checked_sub(1) else { break };
             match self.text(before) {
                 "*" => of = before,
                 // An earlier name of the same declaration.
@@ -321,6 +323,9 @@ impl<'s> Reader<'s> {
 
     fn loop_at(&mut self, at: usize) {
         let Some(after) = self.brackets.after(at + 1) else { return };
+        if self.loops.len() >= DEEPEST {
+            return;
+        }
         let body = match self.text(after) {
             "{" => after..self.brackets.after(after).unwrap_or(self.found.code.len()),
             _ => after..self.statement_end(after),
@@ -400,6 +405,7 @@ impl<'s> Reader<'s> {
         let word = |part: &Span| (part.len() == 1).then(|| self.text(part.start));
         if let [first, second] = self.list(at + 1).as_slice()
             && let (Some(first), Some(second)) = (word(first), word(second))
+            && self.found.swaps.len() < MOST_LAUNCHES
         {
             self.found.swaps.push((first, second, at));
         }
@@ -412,7 +418,10 @@ impl<'s> Reader<'s> {
     fn launch(&mut self, at: usize) {
         let Some(kernel) = self.kernel_before(at) else { return };
         let mut end = at + 3;
-        while end < self.found.code.len() && !(0..3).all(|next| self.text(end + next) == ">") {
+        while !(0..3).all(|next| self.text(end + next) == ">") {
+            if end >= self.found.code.len().min(at + LONGEST) {
+                return;
+            }
             end = match self.text(end) {
                 "(" | "[" | "{" => self.brackets.after(end).unwrap_or(end + 1),
                 ";" => return,
@@ -438,7 +447,7 @@ impl<'s> Reader<'s> {
         let mut start = at.checked_sub(1)?;
         if self.text(start) == ">" {
             let mut depth = 0_usize;
-            loop {
+            for _ in 0..LONGEST {
                 match self.text(start) {
                     ">" => depth += 1,
                     "<" => depth -= 1,
@@ -466,7 +475,7 @@ impl<'s> Reader<'s> {
         // `(void **)&name` ends with the name.
         let Some(name) = target.clone().rev().find(|at| self.is_word(*at)) else { return };
         let name = self.text(name);
-        self.found.allocations.push(Allocation { name, bytes: bytes.clone() });
+        self.found.allocations.insert(name, bytes.clone());
     }
 
     fn copy(&mut self, at: usize) {
@@ -475,7 +484,7 @@ impl<'s> Reader<'s> {
         let mut words = parts.get(3).into_iter().flat_map(Clone::clone).map(|at| self.text(at));
         let to_device = words.any(|word| word == "cudaMemcpyHostToDevice");
         if to_device && self.is_word(target.start) {
-            self.found.filled.push(self.text(target.start));
+            self.found.filled.insert(self.text(target.start));
         }
     }
 }

@@ -13,9 +13,6 @@ use crate::{
 /// Names that are defined by others, at most so many behind one another.
 const DEEPEST: usize = 24;
 
-/// So many names are looked up for an expression.
-const MOST_LOOKED_UP: u32 = 1000;
-
 /// Words that are part of a type.
 const TYPES: [&str; 16] = [
     "int", "unsigned", "long", "short", "char", "size_t", "const", "signed", "float", "double",
@@ -25,13 +22,11 @@ const TYPES: [&str; 16] = [
 impl Host<'_> {
     /// The number of an expression at its place.
     pub(super) fn number(&self, span: &Span) -> Option<Number> {
-        self.budget.set(MOST_LOOKED_UP);
         self.number_of(self.code.get(span.clone())?, span.start, 0)
     }
 
     /// The number of a name, anywhere in the file.
     pub(super) fn number_named(&self, name: &str) -> Option<String> {
-        self.budget.set(MOST_LOOKED_UP);
         self.named(name, usize::MAX, 0).map(|number| number.to_string())
     }
 
@@ -144,7 +139,6 @@ impl Host<'_> {
         if !tokens.iter().any(|token| of_loop(token.text).is_some()) {
             return self.number(span).map(|number| number.to_string());
         }
-        self.budget.set(MOST_LOOKED_UP);
         let text = plain(tokens);
         let (mut written, mut end, mut was_operator) = (String::new(), 0, false);
         for token in lexer::code(&text) {
