@@ -51,6 +51,7 @@ mod ptx;
 mod record;
 #[cfg(feature = "gl")]
 mod scenes;
+mod scratch;
 #[cfg(feature = "cli")]
 mod screen;
 #[cfg(all(feature = "cli", unix))]

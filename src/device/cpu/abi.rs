@@ -52,6 +52,8 @@ pub(super) struct BlockContext {
     pub local_base: u64,
     pub local_stride: u64,
     pub local_bytes: u64,
+    /// Bytes of the local memory of all threads.
+    pub all_local_bytes: u64,
     /// First free byte of the local memory of the thread that runs, kept by device functions.
     pub local_top: u64,
     /// Byte after the local memory of the thread that runs.
@@ -97,6 +99,20 @@ pub(super) struct BlockContext {
     pub image: ImageCall,
     /// Why a texture or surface access stopped a thread.
     pub image_fault: Option<Box<FaultKind>>,
+}
+
+impl BlockContext {
+    /// Whether a thread whose local memory that it uses is `local` reaches so many bytes at a generic address in the
+    /// memory of its block: that, shared memory, and the kernel's parameters, which are only read.
+    pub(super) fn reaches(&self, address: u64, bytes: u64, write: bool, local: Range) -> bool {
+        let shared = Range { address: self.shared_base, bytes: self.shared_bytes };
+        let params = Range { address: self.param_base, bytes: self.param_bytes };
+        let params = (!write).then_some(params);
+        [Some(local), Some(shared), params]
+            .iter()
+            .flatten()
+            .any(|range| range.holds(address, bytes))
+    }
 }
 
 /// What a texture or surface instruction passes to the host and gets back.

@@ -12,13 +12,7 @@ use crate::device::{
 };
 
 impl Machine {
-    pub(super) fn host(
-        &mut self,
-        _env: &Env,
-        thread: &mut Thread,
-        call: &Call,
-        host: Host,
-    ) -> Step {
+    pub(super) fn host(&mut self, env: &Env, thread: &mut Thread, call: &Call, host: Host) -> Step {
         let arguments = call.sizes.iter().zip(&call.addresses);
         let values = arguments.clone().take(call.params);
         let values = values.map(|(bytes, slot)| self.load_bytes(thread.slot(*slot), *bytes));
@@ -26,16 +20,18 @@ impl Machine {
         let value = |at: usize| values.get(at).copied().unwrap_or(0);
         let result = match host {
             Host::Printf => {
-                let arena = &self.shared.arena;
-                let load = |at: u64, bytes: u64| arena.load(at, bytes as u32).unwrap_or(0);
-                let format = self.string(value(0));
+                let load =
+                    |at: u64, bytes: u64| self.reached(env, thread, at, bytes as u32).unwrap_or(0);
+                let format = self.string(env, thread, value(0));
+                let string = |at| self.bytes(env, thread, at);
                 let (text, count) =
-                    formatted(&format, self.prints.too_long(), value(1), load, |at| self.bytes(at));
+                    formatted(&format, self.prints.too_long(), value(1), load, string);
                 self.prints.print(&text);
                 u64::from(count as u32)
             }
             Host::Assert => {
-                let [message, file, function] = [0, 1, 3].map(|at| self.string(value(at)));
+                let [message, file, function] =
+                    [0, 1, 3].map(|at| self.string(env, thread, value(at)));
                 let line = value(2) as u32;
                 let text = format!("`{message}` in {function} ({file}:{line})");
                 return Err(FaultKind::Assert(text).into());
@@ -68,14 +64,20 @@ impl Machine {
         address
     }
 
-    fn bytes(&self, address: u64) -> Vec<u8> {
+    /// What lies at a generic address that the thread reaches.
+    fn reached(&self, env: &Env, thread: &Thread, address: u64, bytes: u32) -> Option<u64> {
+        let reaches = self.reaches(env, thread, address, bytes.into(), false);
+        if reaches { self.shared.arena.load(address, bytes) } else { None }
+    }
+
+    fn bytes(&self, env: &Env, thread: &Thread, address: u64) -> Vec<u8> {
         let bytes = (0..MAX_STRING as u64)
-            .map_while(|at| self.shared.arena.load(address.wrapping_add(at), 1))
+            .map_while(|at| self.reached(env, thread, address.wrapping_add(at), 1))
             .map(|byte| byte as u8);
         bytes.take_while(|byte| *byte != 0).collect()
     }
 
-    fn string(&self, address: u64) -> String {
-        String::from_utf8_lossy(&self.bytes(address)).into_owned()
+    fn string(&self, env: &Env, thread: &Thread, address: u64) -> String {
+        String::from_utf8_lossy(&self.bytes(env, thread, address)).into_owned()
     }
 }

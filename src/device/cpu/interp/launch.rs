@@ -76,8 +76,8 @@ impl Grid {
             available: Vec::new(),
         })? as u32;
         let arena = &shared.arena;
-        let params = arena.alloc_far(order.arguments.len() as u64, Access::ReadOnly)?;
-        let written = arena.write(params.address, order.arguments);
+        let params = arena.alloc_far(order.arguments.len() as u64, Access::Scratch)?;
+        let written = arena.write_scratch(params.address, order.arguments);
         debug_assert!(written, "it was just allocated");
         let watch = order.options.check.as_ref().map(|check| {
             let unwritten = arena.unwritten().clone();

@@ -58,17 +58,40 @@ impl Machine {
                 (aligned && within(0, env.shared.bytes)).then(|| env.shared.address + address)
             }
             Some(Space::Local) => {
-                (aligned && within(thread.local.start, thread.local.top)).then_some(address)
+                (aligned && thread.local.used().holds(address, bytes)).then_some(address)
             }
-            _ => {
-                // Another thread's local memory is none of this thread's.
-                let own = !env.is_local(address) || within(thread.local.start, thread.local.top);
-                let allowed =
-                    aligned && own && self.shared.arena.allows(address, bytes, access.write);
+            Some(Space::Global | Space::Const) => {
+                let allowed = aligned && self.shared.arena.allows(address, bytes, access.write);
                 allowed.then_some(address)
             }
+            None
+            | Some(
+                Space::Param
+                | Space::ParamEntry
+                | Space::ParamFunc
+                | Space::SharedCluster
+                | Space::Reg
+                | Space::Sreg
+                | Space::Tex,
+            ) => (aligned && self.reaches(env, thread, address, bytes, access.write))
+                .then_some(address),
         };
         found.ok_or_else(|| access.refused(address))
+    }
+
+    /// Whether a thread reaches so many bytes at a generic address: in an allocation, or of the memory of blocks its own.
+    pub(super) fn reaches(
+        &self,
+        env: &Env,
+        thread: &Thread,
+        address: u64,
+        bytes: u64,
+        write: bool,
+    ) -> bool {
+        self.shared.arena.allows(address, bytes, write)
+            || env.shared.holds(address, bytes)
+            || thread.local.used().holds(address, bytes)
+            || !write && self.params.holds(address, bytes)
     }
 
     pub(super) fn load(
@@ -288,14 +311,14 @@ impl Machine {
     pub(super) fn lies_in(&self, env: &Env, address: u64, space: Space) -> bool {
         let arena = &self.shared.arena;
         let param = address.wrapping_sub(self.params.address) < self.params.bytes;
-        let constant = || arena.allows(address, 1, false) && !arena.allows(address, 1, true);
+        let constant = arena.allows(address, 1, false) && !arena.allows(address, 1, true);
         match space {
             Space::Shared | Space::SharedCta | Space::SharedCluster => env.is_shared(address),
             Space::Local => env.is_local(address),
-            Space::Const => !param && constant(),
+            Space::Const => constant,
             Space::Param | Space::ParamEntry => param,
             Space::Reg | Space::Sreg | Space::Global | Space::ParamFunc | Space::Tex => {
-                !env.is_shared(address) && !env.is_local(address) && (param || !constant())
+                !env.is_shared(address) && !env.is_local(address) && !constant
             }
         }
     }

@@ -1,6 +1,6 @@
 //! A thread: its registers, its calls, and what it waits for.
 
-use crate::ptx::modifier::BarKind;
+use crate::{device::cpu::memory::Range, ptx::modifier::BarKind};
 
 use super::program::{Slot, WarpOp};
 
@@ -45,6 +45,13 @@ pub(super) struct Local {
     pub(super) top: u64,
     /// Byte after the last.
     pub(super) limit: u64,
+}
+
+impl Local {
+    /// What the thread may use: the frames of the functions that it is in.
+    pub(super) fn used(self) -> Range {
+        Range { address: self.start, bytes: self.top - self.start }
+    }
 }
 
 /// A function that waits for one that it called.

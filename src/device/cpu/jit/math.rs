@@ -60,7 +60,7 @@ pub(super) fn functions() -> Vec<(&'static str, *const u8)> {
         "warpaint_globaltimer" => clock, extern "C" fn() -> u64;
     }
     type Misplaced =
-        extern "C" fn(&crate::device::cpu::abi::BlockContext, u64, u64, u32, u32) -> u32;
+        extern "C" fn(&crate::device::cpu::abi::BlockContext, u64, u64, u32, u32, u64, u64) -> u32;
     list! {
         "warpaint_misplaced_lane" => super::lanes::misplaced_lane, Misplaced;
     }

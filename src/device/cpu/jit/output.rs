@@ -3,7 +3,7 @@
 
 use crate::device::cpu::{
     abi::BlockContext,
-    memory::{Arena, CHUNK_BITS},
+    memory::{Arena, Range},
     printf::{MAX_STRING, Prints, formatted},
 };
 
@@ -18,21 +18,17 @@ pub(super) fn functions() -> [(&'static str, *const u8); 4] {
     ]
 }
 
-/// `N` bytes at an address, where all of them lie in an allocation.
+/// `N` bytes at a generic address, where the thread that runs reaches all of them.
 fn read<const N: usize>(context: &BlockContext, address: u64) -> Option<[u8; N]> {
-    let offset = address.wrapping_sub(context.arena.base);
-    let chunk = offset >> CHUNK_BITS;
-    if chunk > context.arena.chunk_mask {
-        return None;
-    }
-    let entry = (context.arena.read_ends + chunk * 8) as *const u64;
-    // SAFETY: the table has an entry for each chunk, and lives as long as the device.
-    let end = unsafe { entry.read_volatile() };
-    if offset.checked_add(N as u64)? > end {
-        return None;
-    }
-    // SAFETY: the bytes lie in an allocation of the arena, whose pages stay mapped.
-    Some(unsafe { (address as *const [u8; N]).read_unaligned() })
+    // Who calls a function of the host says in the context which thread runs, and what it uses of local memory.
+    let start = context.local_limit - context.local_bytes;
+    let local = Range { address: start, bytes: context.local_top - start };
+    let bytes = N as u64;
+    let allowed = arena(context).allows(address, bytes, false)
+        || context.reaches(address, bytes, false, local);
+    // SAFETY: the bytes lie in an allocation of the arena or in the memory of the block, which is of the arena, too;
+    // its pages stay mapped.
+    allowed.then(|| unsafe { (address as *const [u8; N]).read_unaligned() })
 }
 
 fn bytes(context: &BlockContext, address: u64) -> Vec<u8> {

@@ -4,7 +4,7 @@
 
 use std::{collections::HashMap, mem::offset_of};
 
-use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 
 use super::{
     Unit,
@@ -223,6 +223,18 @@ impl Lower<'_, '_> {
         (pointer, end)
     }
 
+    /// Goes to `on` where the generic accesses of a group are all to shared memory.
+    fn go_on_in_shared(&mut self, first: Value, stride: i64, checked: Checked, on: Block) {
+        let base = self.context_u64(offset_of!(BlockContext, shared_base));
+        let end = self.context_u64(offset_of!(BlockContext, shared_bytes));
+        let offset = self.b.ins().isub(first, base);
+        let fine = self.ends_before(offset, end, stride * (LANES as i64 - 1), checked);
+        let elsewhere = self.b.create_block();
+        self.b.set_cold_block(elsewhere);
+        self.b.ins().brif(fine, on, &[], elsewhere, &[]);
+        self.b.switch_to_block(elsewhere);
+    }
+
     /// Goes on where `fine` holds. Else the host looks at one access after the other: all may be good all the same,
     /// or one is at fault.
     pub(super) fn stop_unless_placed(
@@ -237,11 +249,17 @@ impl Lower<'_, '_> {
         self.b.set_cold_block(stop);
         self.b.ins().brif(fine, on, &[], slow, &[]);
         self.b.switch_to_block(slow);
-        let how = u32::from(checked.write) | u32::from(checked.is_shared()) << 1;
+        if checked.is_generic() && stride != 0 {
+            self.go_on_in_shared(first, stride, checked, on);
+        }
+        let how = u32::from(checked.write)
+            | u32::from(checked.is_shared()) << 1
+            | u32::from(checked.is_generic()) << 2;
         let [bytes, how] =
             [checked.bytes, how].map(|v| self.b.ins().iconst(types::I32, i64::from(v)));
         let distance = self.b.ins().iconst(types::I64, stride);
-        let arguments = [self.context(), first, distance, bytes, how];
+        let (local, frame_bytes) = self.kernel_frame();
+        let arguments = [self.context(), first, distance, bytes, how, local, frame_bytes];
         let lane = self.host("warpaint_misplaced_lane", &arguments, types::I32)?;
         let fine = self.b.ins().icmp_imm_u(IntCC::Equal, lane, LANES as i64);
         self.b.ins().brif(fine, on, &[], stop, &[]);

@@ -35,9 +35,9 @@ impl fmt::Debug for Scratch {
 impl Scratch {
     pub(in crate::device::cpu) fn new(arena: &Arena) -> Result<Self> {
         Ok(Self {
-            shared: arena.alloc_own(4, Access::ReadWrite)?,
-            params: arena.alloc_own(4, Access::ReadOnly)?,
-            local: arena.alloc_own(4, Access::ReadWrite)?,
+            shared: arena.alloc_own(4, Access::Scratch)?,
+            params: arena.alloc_own(4, Access::Scratch)?,
+            local: arena.alloc_own(4, Access::Scratch)?,
             spill: Vec::new(),
             states: vec![0; MAX_THREADS],
             exchange: Exchange::new(),
@@ -61,12 +61,13 @@ impl Scratch {
         if kernel.reserves {
             shared_bytes = reserved_shared + u64::from(abi::RESERVED_SHARED_BYTES);
         }
-        fit(arena, &mut self.shared, shared_bytes, Access::ReadWrite)?;
+        fit(arena, &mut self.shared, shared_bytes)?;
         let arguments = &launch.arguments;
-        fit(arena, &mut self.params, arguments.len() as u64, Access::ReadOnly)?;
-        let written = arena.write(self.params.address, arguments);
+        fit(arena, &mut self.params, arguments.len() as u64)?;
+        let written = arena.write_scratch(self.params.address, arguments);
         debug_assert!(written, "the parameters were just fitted");
-        fit(arena, &mut self.local, local_bytes(kernel, config), Access::ReadWrite)?;
+        let all_local_bytes = local_bytes(kernel, config);
+        fit(arena, &mut self.local, all_local_bytes)?;
         if self.spill.len() < kernel.spill_words {
             self.spill = vec![0; kernel.spill_words];
         }
@@ -83,6 +84,7 @@ impl Scratch {
             local_base,
             local_stride: if kernel.schedule == Schedule::Free { 0 } else { kernel.local_bytes },
             local_bytes: kernel.local_bytes,
+            all_local_bytes,
             local_top: local_base,
             local_limit: local_base + kernel.local_bytes,
             dynamic_shared_offset: u64::from(kernel.info.shared_bytes),
@@ -133,13 +135,13 @@ pub(super) fn resident_bytes(kernel: &Kernel, config: LaunchConfig) -> u64 {
     arena.map(|bytes| bytes.next_multiple_of(CHUNK).max(CHUNK)).iter().sum::<u64>() + own as u64
 }
 
-/// Makes `range` an own allocation in which kernels may use exactly `bytes`.
-fn fit(arena: &Arena, range: &mut Range, bytes: u64, access: Access) -> Result<()> {
+/// Makes `range` scratch memory of exactly `bytes`.
+fn fit(arena: &Arena, range: &mut Range, bytes: u64) -> Result<()> {
     if bytes > range.bytes {
-        let larger = arena.alloc_own(bytes.next_multiple_of(1 << 16), access)?;
+        let larger = arena.alloc_own(bytes.next_multiple_of(1 << 16), Access::Scratch)?;
         arena.free_own(std::mem::replace(range, larger));
     }
-    arena.set_extent(*range, bytes, access);
+    arena.set_extent(*range, bytes, Access::Scratch);
     Ok(())
 }
 

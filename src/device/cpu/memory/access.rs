@@ -8,9 +8,17 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use super::Arena;
 
 impl Arena {
+    /// Whether so many bytes at an address are aligned, and may be read or written or are scratch memory: whose that is
+    /// the interpreter looks at itself.
+    fn is_open(&self, address: u64, bytes: u32, write: bool) -> bool {
+        let bytes = u64::from(bytes);
+        let mapped = self.allows(address, bytes, write) || self.is_scratch(address, bytes);
+        mapped && address.is_multiple_of(bytes)
+    }
+
     /// The value of 1, 2, 4 or 8 bytes; `None` where they lie outside every allocation or are misaligned.
     pub(in crate::device::cpu) fn load(&self, address: u64, bytes: u32) -> Option<u64> {
-        if !self.allows(address, bytes.into(), false) || !address.is_multiple_of(bytes.into()) {
+        if !self.is_open(address, bytes, false) {
             return None;
         }
         Some(match bytes {
@@ -29,7 +37,7 @@ impl Arena {
     /// Stores 1, 2, 4 or 8 bytes; false, and nothing done, where they may not be written or are misaligned.
     #[must_use]
     pub(in crate::device::cpu) fn store(&self, address: u64, bytes: u32, value: u64) -> bool {
-        if !self.allows(address, bytes.into(), true) || !address.is_multiple_of(bytes.into()) {
+        if !self.is_open(address, bytes, true) {
             return false;
         }
         match bytes {
@@ -68,7 +76,7 @@ impl Arena {
         bytes: u32,
         mut change: impl FnMut(u64) -> u64,
     ) -> Option<u64> {
-        if !self.allows(address, bytes.into(), true) || !address.is_multiple_of(bytes.into()) {
+        if !self.is_open(address, bytes, true) {
             return None;
         }
         let (set, fetch) = (Ordering::SeqCst, Ordering::SeqCst);

@@ -4,6 +4,7 @@
 //! Addresses are the host's own, so host copies and tables of pointers need no translation. Every allocation
 //! starts at a chunk of 64 KiB: `end[(address - base) >> 16]` is then the offset behind the allocation that
 //! holds the address, 0 where there is none, and one load and one comparison check an access exactly. The
+//! memory of blocks that run (shared, local, parameters) lies here too, but not in those tables. The
 //! pages stay mapped for the arena's life (their memory goes back to the system when large ranges are freed),
 //! so that nothing done here can raise a signal, whoever races with whom.
 #![expect(unsafe_code, reason = "raw memory that kernels and the host share")]
@@ -37,8 +38,10 @@ const LEAST_RESERVED_BYTES: u64 = 64 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::device::cpu) enum Access {
     ReadWrite,
-    /// Constants and parameters: only the host writes.
+    /// Constants: only the host writes.
     ReadOnly,
+    /// Nothing by the tables: memory of a block that runs, which its own threads alone reach, by other checks.
+    Scratch,
 }
 
 /// A range of the arena: `bytes` from `offset`.
@@ -46,6 +49,14 @@ pub(in crate::device::cpu) enum Access {
 pub(in crate::device::cpu) struct Range {
     pub(in crate::device::cpu) address: u64,
     pub(in crate::device::cpu) bytes: u64,
+}
+
+impl Range {
+    /// Whether all of `bytes` at `address` lie in it.
+    pub(in crate::device::cpu) fn holds(self, address: u64, bytes: u64) -> bool {
+        let offset = address.wrapping_sub(self.address);
+        offset <= self.bytes && bytes <= self.bytes - offset
+    }
 }
 
 /// The places that compiled code needs for its checks.
@@ -69,6 +80,8 @@ pub(in crate::device::cpu) struct Arena {
     total: u64,
     pub(super) read_ends: Box<[AtomicU64]>,
     pub(super) write_ends: Box<[AtomicU64]>,
+    /// Where scratch memory ends; compiled code does not know this table.
+    scratch_ends: Box<[AtomicU64]>,
     state: Mutex<State>,
     /// What kernels allocated; locked before `state`.
     heap: Mutex<Heap>,
@@ -112,6 +125,7 @@ impl Arena {
             total,
             read_ends: zeroed(chunks as usize),
             write_ends: zeroed(chunks as usize),
+            scratch_ends: zeroed(chunks as usize),
             state: Mutex::new(state),
             heap: Mutex::default(),
             unwritten: Mutex::default(),
@@ -242,12 +256,15 @@ impl Arena {
         let end = if bytes == 0 { 0 } else { offset + bytes };
         let first = (offset >> CHUNK_BITS) as usize;
         let chunks = range.bytes.div_ceil(CHUNK).max(1) as usize;
-        let write_end = if access == Access::ReadWrite { end } else { 0 };
-        for (read, write) in
-            self.read_ends[first..][..chunks].iter().zip(&self.write_ends[first..][..chunks])
-        {
-            read.store(end, Ordering::Release);
-            write.store(write_end, Ordering::Release);
+        let (read, write, scratch) = match access {
+            Access::ReadWrite => (end, end, 0),
+            Access::ReadOnly => (end, 0, 0),
+            Access::Scratch => (0, 0, end),
+        };
+        let tables =
+            [(&self.read_ends, read), (&self.write_ends, write), (&self.scratch_ends, scratch)];
+        for (table, end) in tables {
+            table[first..][..chunks].iter().for_each(|entry| entry.store(end, Ordering::Release));
         }
     }
 
@@ -275,13 +292,18 @@ impl Arena {
         }
     }
 
-    /// The allocation that holds `address`, else the one nearest to it.
+    /// The allocation that holds `address`, else the one nearest to it; none for an address in the scratch memory of a
+    /// block, which is no allocation that anybody asked for.
     pub(in crate::device::cpu) fn nearest(&self, address: u64) -> Option<Allocation> {
+        if self.is_scratch(address, 1) {
+            return None;
+        }
         let chunk = address.saturating_sub(self.base) >> CHUNK_BITS;
         let (before, behind) = self.lock().ranges.around(chunk);
         let allocation = |start: u64| {
-            let end = self.read_ends[start as usize].load(Ordering::Acquire);
-            let offset = start << CHUNK_BITS;
+            let [end, scratch_end] = [&self.read_ends, &self.scratch_ends]
+                .map(|ends| ends[start as usize].load(Ordering::Acquire));
+            let (end, offset) = (end.max(scratch_end), start << CHUNK_BITS);
             Allocation { address: self.base + offset, bytes: end.saturating_sub(offset) }
         };
         let distance = |a: &Allocation| match address.checked_sub(a.address) {
@@ -293,9 +315,18 @@ impl Arena {
 
     /// Whether all of `bytes` at `address` lie in one allocation.
     pub(in crate::device::cpu) fn holds(&self, address: u64, bytes: u64) -> bool {
+        self.lies_before(&self.read_ends, address, bytes)
+    }
+
+    /// Whether all of `bytes` at `address` lie in the scratch memory of a block, whosever.
+    pub(in crate::device::cpu) fn is_scratch(&self, address: u64, bytes: u64) -> bool {
+        self.lies_before(&self.scratch_ends, address, bytes)
+    }
+
+    /// Whether all of `bytes` at `address` lie before the end that a table has for their chunk.
+    fn lies_before(&self, ends: &[AtomicU64], address: u64, bytes: u64) -> bool {
         let offset = address.wrapping_sub(self.base);
-        let chunk = (offset >> CHUNK_BITS) as usize;
-        self.read_ends.get(chunk).is_some_and(|end| {
+        ends.get((offset >> CHUNK_BITS) as usize).is_some_and(|end| {
             let end = end.load(Ordering::Acquire);
             offset <= end && bytes <= end - offset
         })
@@ -303,12 +334,7 @@ impl Arena {
 
     /// Whether a kernel may read or write all of `bytes` at `address`.
     pub(in crate::device::cpu) fn allows(&self, address: u64, bytes: u64, write: bool) -> bool {
-        let offset = address.wrapping_sub(self.base);
-        let ends = if write { &self.write_ends } else { &self.read_ends };
-        ends.get((offset >> CHUNK_BITS) as usize).is_some_and(|end| {
-            let end = end.load(Ordering::Acquire);
-            offset <= end && bytes <= end - offset
-        })
+        self.lies_before(if write { &self.write_ends } else { &self.read_ends }, address, bytes)
     }
 
     /// Copies `bytes` into an allocation; false, and nothing done, when they do not fit one.
@@ -317,6 +343,17 @@ impl Arena {
         let fits = bytes.is_empty() || self.holds(address, bytes.len() as u64);
         if fits {
             self.wrote(address, bytes.len());
+            // SAFETY: the range lies in the arena, whose pages stay mapped and are borrowed by nobody.
+            unsafe { ptr::copy(bytes.as_ptr(), address as *mut u8, bytes.len()) };
+        }
+        fits
+    }
+
+    /// Copies `bytes` into scratch memory; false, and nothing done, when they do not fit it.
+    #[must_use]
+    pub(in crate::device::cpu) fn write_scratch(&self, address: u64, bytes: &[u8]) -> bool {
+        let fits = bytes.is_empty() || self.is_scratch(address, bytes.len() as u64);
+        if fits {
             // SAFETY: the range lies in the arena, whose pages stay mapped and are borrowed by nobody.
             unsafe { ptr::copy(bytes.as_ptr(), address as *mut u8, bytes.len()) };
         }

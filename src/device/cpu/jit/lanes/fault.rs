@@ -1,25 +1,38 @@
 //! Which thread of a group is at fault: asked only where the check for all four together failed.
 #![expect(unsafe_code, reason = "compiled code hands over the device's arena")]
 
-use crate::device::cpu::abi::{BlockContext, LANES};
+use crate::device::cpu::{
+    abi::{BlockContext, LANES},
+    memory::Range,
+};
 
 /// The first thread of a group whose access (the first at `address`, the others `stride` apart) is misaligned or
-/// out of bounds; 4 where none is. `how`: 1 writes, 2 is to shared memory.
+/// out of bounds; 4 where none is. `how`: 1 writes, 2 is to shared memory, 4 is generic. The first thread's frame of
+/// local memory has `frame_bytes` at `local`; those of the others follow it.
 pub(in crate::device::cpu::jit) extern "C" fn misplaced_lane(
     context: &BlockContext,
     address: u64,
     stride: u64,
     bytes: u32,
     how: u32,
+    local: u64,
+    frame_bytes: u64,
 ) -> u32 {
     // SAFETY: the launch that runs keeps its device, which owns the arena.
     let arena = unsafe { &*context.heap };
     let bytes = u64::from(bytes);
     let fine = |lane: &u32| {
         let at = address.wrapping_add(u64::from(*lane).wrapping_mul(stride));
+        let write = how & 1 != 0;
+        let own = || {
+            // The same access four times is of one thread.
+            let before = if stride == 0 { 0 } else { u64::from(*lane) };
+            let frame = Range { address: local + before * frame_bytes, bytes: frame_bytes };
+            context.reaches(at, bytes, write, frame)
+        };
         let within = match how & 2 != 0 {
             true => at.checked_add(bytes).is_some_and(|end| end <= context.shared_bytes),
-            false => arena.allows(at, bytes, how & 1 != 0),
+            false => arena.allows(at, bytes, write) || how & 4 != 0 && own(),
         };
         within && at.is_multiple_of(bytes)
     };

@@ -10,7 +10,7 @@ use super::{Lower, Step, Unsupported, clif_type, int_type};
 use crate::{
     device::cpu::{
         abi::BlockContext,
-        jit::{Schedule, kernel::SiteKind, place::Place},
+        jit::{kernel::SiteKind, place::Place},
         layout::{SymbolPlace, function_handle},
         memory::{CHUNK_BITS, Tables},
     },
@@ -38,6 +38,17 @@ impl Checked {
 
     pub(in crate::device::cpu::jit) fn is_shared(self) -> bool {
         matches!(self.space, Some(Space::Shared | Space::SharedCta))
+    }
+
+    /// Whether it may be to the memory of the block as well as to allocations. A `.param` access of a device function
+    /// is to local memory, of its own or of who called it.
+    pub(in crate::device::cpu::jit) fn is_generic(self) -> bool {
+        match self.space {
+            None | Some(Space::Param | Space::ParamEntry | Space::ParamFunc) => true,
+            Some(Space::Global | Space::Const | Space::Local) => false,
+            Some(Space::Shared | Space::SharedCta | Space::SharedCluster) => false,
+            Some(Space::Reg | Space::Sreg | Space::Tex) => false,
+        }
     }
 }
 
@@ -234,8 +245,9 @@ impl Lower<'_, '_> {
         offset: i64,
         checked: Checked,
     ) -> Step<Option<Place>> {
-        let spot = self.spot(symbol);
-        let Some(spot) = spot else { return Ok(None) };
+        let Some(spot) = self.spot(symbol).filter(|spot| is_reached(*spot, checked.space)) else {
+            return Ok(None);
+        };
         let fits = |start: u64, bytes: u64| {
             let end = offset.checked_add(i64::from(checked.bytes));
             let within = offset >= 0 && end.is_some_and(|end| end as u64 <= bytes);
@@ -333,11 +345,9 @@ impl Lower<'_, '_> {
         let at = self.address_value(address)?;
         let at = self.fit(at, types::I64);
         let place = Place::new(at, 0, checked.bytes.into());
-        let is_frame = checked.space == Some(Space::Local) && self.is_kernel() && !self.plan.calls;
-        if is_frame {
-            let local = self.b.use_var(self.thread.local);
-            let offset = self.b.ins().isub(at, local);
-            let bytes = self.b.ins().iconst(types::I64, self.source.frame.local_bytes as i64);
+        if checked.space == Some(Space::Local) {
+            let (start, bytes) = self.own_frames();
+            let offset = self.b.ins().isub(at, start);
             self.check(offset, bytes, checked, at);
             return Ok(place);
         }
@@ -346,8 +356,68 @@ impl Lower<'_, '_> {
             return Ok(place);
         }
         let (offset, end) = self.end_of_allocation(at, checked.write);
-        self.check(offset, end, checked, at);
+        if checked.is_generic() {
+            self.check_generic(offset, end, checked, at);
+        } else {
+            self.check(offset, end, checked, at);
+        }
         Ok(place)
+    }
+
+    /// What the thread uses of local memory: the frame of its kernel, and those of the functions that were called up to
+    /// this one. The first byte, and how many there are.
+    fn own_frames(&mut self) -> (Value, Value) {
+        if self.is_kernel() {
+            return self.kernel_frame();
+        }
+        let limit = offset_of!(BlockContext, local_limit) as i64;
+        let limit = self.load(types::I64, self.context_place(), limit);
+        let all = self.context_u64(offset_of!(BlockContext, local_bytes));
+        let start = self.b.ins().isub(limit, all);
+        let frame = self.b.use_var(self.thread.local);
+        let top = self.b.ins().iadd_imm_s(frame, self.source.frame.local_bytes as i64);
+        (start, self.b.ins().isub(top, start))
+    }
+
+    /// The frame of a kernel's thread in local memory: the first byte, and how many there are.
+    pub(in crate::device::cpu::jit) fn kernel_frame(&mut self) -> (Value, Value) {
+        let bytes = self.b.ins().iconst(types::I64, self.source.frame.local_bytes as i64);
+        (self.b.use_var(self.thread.local), bytes)
+    }
+
+    /// As [`Lower::check`] of a generic access to an allocation; where it is to none it may be to the memory of the
+    /// thread and of its block.
+    fn check_generic(&mut self, offset: Value, end: Value, checked: Checked, at: Value) {
+        let fine = self.ends_before(offset, end, 0, checked);
+        let site = self.site(checked.site());
+        let [on, elsewhere, stop] = [(); 3].map(|()| self.b.create_block());
+        self.b.set_cold_block(elsewhere);
+        self.b.set_cold_block(stop);
+        self.b.ins().brif(fine, on, &[], elsewhere, &[]);
+        self.b.switch_to_block(elsewhere);
+        let own = self.is_own(at, checked);
+        self.b.ins().brif(own, on, &[], stop, &[]);
+        self.b.switch_to_block(stop);
+        self.stop_at(site, at);
+        self.b.switch_to_block(on);
+    }
+
+    /// Whether an access is to the memory that the thread's block has while it runs, and of local memory to the thread's.
+    fn is_own(&mut self, at: Value, checked: Checked) -> Value {
+        let mut windows = vec![self.context_window(Window::Shared)];
+        if !self.is_kernel() || self.source.frame.local_bytes > 0 {
+            windows.push(self.own_frames());
+        }
+        if !checked.write {
+            windows.push(self.context_window(Window::Param));
+        }
+        let within = windows.into_iter().map(|(start, bytes)| {
+            let offset = self.b.ins().isub(at, start);
+            self.ends_before(offset, bytes, 0, checked)
+        });
+        let within: Vec<Value> = within.collect();
+        let any = within.into_iter().reduce(|a, b| self.b.ins().bor(a, b));
+        any.unwrap_or(at)
     }
 
     /// Where an address lies in the arena, and where the allocation ends that begins at its chunk or before.
@@ -463,27 +533,25 @@ impl Lower<'_, '_> {
 
     /// Whether a generic address lies in a window of the context.
     pub(super) fn lies_in(&mut self, address: Value, window: Window) -> Value {
+        let (start, length) = self.context_window(window);
+        let offset = self.b.ins().isub(address, start);
+        self.b.ins().icmp(IntCC::UnsignedLessThan, offset, length)
+    }
+
+    /// The first byte of a window of the context, and how many there are.
+    fn context_window(&mut self, window: Window) -> (Value, Value) {
         let (base, bytes) = match window {
             Window::Shared => {
                 (offset_of!(BlockContext, shared_base), offset_of!(BlockContext, shared_bytes))
             }
             Window::Local => {
-                (offset_of!(BlockContext, local_base), offset_of!(BlockContext, local_bytes))
+                (offset_of!(BlockContext, local_base), offset_of!(BlockContext, all_local_bytes))
             }
             Window::Param => {
                 (offset_of!(BlockContext, param_base), offset_of!(BlockContext, param_bytes))
             }
         };
-        let start = self.context_u64(base);
-        let mut length = self.context_u64(bytes);
-        let is_local = matches!(window, Window::Local);
-        if is_local && self.plan.schedule != Schedule::Free {
-            length = self.b.ins().imul_imm_u(length, 1024);
-        } else if is_local && self.source.frames > 1 {
-            length = self.b.ins().imul_imm_u(length, self.source.frames);
-        }
-        let offset = self.b.ins().isub(address, start);
-        self.b.ins().icmp(IntCC::UnsignedLessThan, offset, length)
+        (self.context_u64(base), self.context_u64(bytes))
     }
 }
 
@@ -492,10 +560,29 @@ impl Lower<'_, '_> {
 pub(super) enum Window {
     /// The block's.
     Shared,
-    /// The threads' own.
+    /// That of all threads of the block.
     Local,
     /// The kernel's arguments.
     Param,
+}
+
+/// Whether accesses of a state space reach a place by its address: what is not in allocations by generic addresses, by
+/// those of its own space alone.
+fn is_reached(spot: SymbolPlace, space: Option<Space>) -> bool {
+    let is_param = matches!(space, Some(Space::Param | Space::ParamEntry | Space::ParamFunc));
+    match spot {
+        SymbolPlace::Fixed { .. } => {
+            !matches!(space, Some(Space::Shared | Space::SharedCta | Space::Local))
+        }
+        SymbolPlace::Shared { .. } | SymbolPlace::DynamicShared => {
+            matches!(space, Some(Space::Shared | Space::SharedCta))
+        }
+        SymbolPlace::Local { .. } | SymbolPlace::FunctionParam { .. } => {
+            is_param || matches!(space, None | Some(Space::Local))
+        }
+        SymbolPlace::KernelParam { .. } => is_param || space.is_none(),
+        SymbolPlace::Function(_) => false,
+    }
 }
 
 /// Whether others may write or read what is accessed at the same time.
