@@ -54,6 +54,8 @@ pub(super) struct BlockContext {
     pub local_bytes: u64,
     /// Bytes of the local memory of all threads.
     pub all_local_bytes: u64,
+    /// First byte of the local memory of the thread that runs.
+    pub local_start: u64,
     /// First free byte of the local memory of the thread that runs, kept by device functions.
     pub local_top: u64,
     /// Byte after the local memory of the thread that runs.

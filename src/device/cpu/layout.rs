@@ -6,10 +6,12 @@
 mod frame;
 mod globals;
 mod reach;
+mod taken;
 
 pub(super) use frame::StackFrame;
 pub(super) use globals::Globals;
 pub(super) use reach::Reach;
+pub(super) use taken::Taken;
 
 use crate::ptx::{
     ast::{FunctionKind, Module},
@@ -42,6 +44,7 @@ pub(super) struct Layout<'a> {
     module: &'a Module,
     globals: &'a Globals,
     reach: Reach,
+    taken: Taken,
     /// Of the functions that have a body.
     frames: Vec<Option<StackFrame>>,
     /// What frames are aligned to, in bytes.
@@ -71,7 +74,13 @@ impl<'a> Layout<'a> {
             Some(None) | None => 0,
         };
         let deepest = reach.deepest(bytes);
-        Self { module, globals, frames, reach, alignment, deepest }
+        let taken = Taken::new(module);
+        Self { module, globals, frames, reach, taken, alignment, deepest }
+    }
+
+    /// Of which memory of a block the module takes generic addresses.
+    pub(super) fn taken(&self) -> Taken {
+        self.taken
     }
 
     /// What frames of local memory are aligned to, in bytes.

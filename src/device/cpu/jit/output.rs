@@ -21,7 +21,7 @@ pub(super) fn functions() -> [(&'static str, *const u8); 4] {
 /// `N` bytes at a generic address, where the thread that runs reaches all of them.
 fn read<const N: usize>(context: &BlockContext, address: u64) -> Option<[u8; N]> {
     // Who calls a function of the host says in the context which thread runs, and what it uses of local memory.
-    let start = context.local_limit - context.local_bytes;
+    let start = context.local_start;
     let local = Range { address: start, bytes: context.local_top - start };
     let bytes = N as u64;
     let allowed = arena(context).allows(address, bytes, false)

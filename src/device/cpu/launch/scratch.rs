@@ -85,6 +85,7 @@ impl Scratch {
             local_stride: if kernel.schedule == Schedule::Free { 0 } else { kernel.local_bytes },
             local_bytes: kernel.local_bytes,
             all_local_bytes,
+            local_start: local_base,
             local_top: local_base,
             local_limit: local_base + kernel.local_bytes,
             dynamic_shared_offset: u64::from(kernel.info.shared_bytes),

@@ -76,6 +76,9 @@ impl Lower<'_, '_> {
         let at = offset_of!(BlockContext, local_top);
         let local = self.load(types::I64, self.context_place(), at as i64);
         self.b.def_var(self.thread.local, local);
+        let start = offset_of!(BlockContext, local_start) as i64;
+        let start = self.load(types::I64, self.context_place(), start);
+        self.b.def_var(self.thread.start, start);
         if self.source.frame.local_bytes == 0 {
             return;
         }

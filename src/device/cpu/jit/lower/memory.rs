@@ -4,7 +4,7 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 
 use super::{Lower, Step, Unsupported, clif_type, int_type};
 use crate::{
@@ -355,10 +355,10 @@ impl Lower<'_, '_> {
             self.stop_unless_placed(fine, at, 0, checked)?;
             return Ok(place);
         }
-        let (offset, end) = self.end_of_allocation(at, checked.write);
         if checked.is_generic() {
-            self.check_generic(offset, end, checked, at);
+            self.check_generic(at, checked);
         } else {
+            let (offset, end) = self.end_of_allocation(at, checked.write);
             self.check(offset, end, checked, at);
         }
         Ok(place)
@@ -370,10 +370,7 @@ impl Lower<'_, '_> {
         if self.is_kernel() {
             return self.kernel_frame();
         }
-        let limit = offset_of!(BlockContext, local_limit) as i64;
-        let limit = self.load(types::I64, self.context_place(), limit);
-        let all = self.context_u64(offset_of!(BlockContext, local_bytes));
-        let start = self.b.ins().isub(limit, all);
+        let start = self.b.use_var(self.thread.start);
         let frame = self.b.use_var(self.thread.local);
         let top = self.b.ins().iadd_imm_s(frame, self.source.frame.local_bytes as i64);
         (start, self.b.ins().isub(top, start))
@@ -385,39 +382,59 @@ impl Lower<'_, '_> {
         (self.b.use_var(self.thread.local), bytes)
     }
 
-    /// As [`Lower::check`] of a generic access to an allocation; where it is to none it may be to the memory of the
-    /// thread and of its block.
-    fn check_generic(&mut self, offset: Value, end: Value, checked: Checked, at: Value) {
-        let fine = self.ends_before(offset, end, 0, checked);
+    /// As [`Lower::check`] of a generic access, which is to an allocation, or to the memory of the thread and of its
+    /// block of which the module takes addresses. Pointers of functions are often to locals of their callers: what may
+    /// be is looked at first.
+    fn check_generic(&mut self, at: Value, checked: Checked) {
+        let taken = self.source.unit.layout.taken();
+        let on = self.b.create_block();
+        if taken.locals && (!self.is_kernel() || self.source.frame.local_bytes > 0) {
+            let window = self.own_frames();
+            let fine = self.lies_between(at, window, checked);
+            let elsewhere = self.b.create_block();
+            self.b.ins().brif(fine, on, &[], elsewhere, &[]);
+            self.b.switch_to_block(elsewhere);
+        }
+        let (offset, end) = self.end_of_allocation(at, checked.write);
+        let mut fine = self.ends_before(offset, end, 0, checked);
+        if taken.shared {
+            self.go_on_elsewhere(fine, on);
+            let window = self.cold_window(Window::Shared);
+            fine = self.lies_between(at, window, checked);
+        }
+        if taken.params && !checked.write {
+            self.go_on_elsewhere(fine, on);
+            let window = self.cold_window(Window::Param);
+            fine = self.lies_between(at, window, checked);
+        }
         let site = self.site(checked.site());
-        let [on, elsewhere, stop] = [(); 3].map(|()| self.b.create_block());
-        self.b.set_cold_block(elsewhere);
+        let stop = self.b.create_block();
         self.b.set_cold_block(stop);
-        self.b.ins().brif(fine, on, &[], elsewhere, &[]);
-        self.b.switch_to_block(elsewhere);
-        let own = self.is_own(at, checked);
-        self.b.ins().brif(own, on, &[], stop, &[]);
+        self.b.ins().brif(fine, on, &[], stop, &[]);
         self.b.switch_to_block(stop);
         self.stop_at(site, at);
         self.b.switch_to_block(on);
     }
 
-    /// Whether an access is to the memory that the thread's block has while it runs, and of local memory to the thread's.
-    fn is_own(&mut self, at: Value, checked: Checked) -> Value {
-        let mut windows = vec![self.context_window(Window::Shared)];
-        if !self.is_kernel() || self.source.frame.local_bytes > 0 {
-            windows.push(self.own_frames());
-        }
-        if !checked.write {
-            windows.push(self.context_window(Window::Param));
-        }
-        let within = windows.into_iter().map(|(start, bytes)| {
-            let offset = self.b.ins().isub(at, start);
-            self.ends_before(offset, bytes, 0, checked)
-        });
-        let within: Vec<Value> = within.collect();
-        let any = within.into_iter().reduce(|a, b| self.b.ins().bor(a, b));
-        any.unwrap_or(at)
+    /// Goes to `on` where `fine` holds, else goes on in a cold block.
+    fn go_on_elsewhere(&mut self, fine: Value, on: Block) {
+        let elsewhere = self.b.create_block();
+        self.b.set_cold_block(elsewhere);
+        self.b.ins().brif(fine, on, &[], elsewhere, &[]);
+        self.b.switch_to_block(elsewhere);
+    }
+
+    fn lies_between(&mut self, at: Value, (start, bytes): (Value, Value), c: Checked) -> Value {
+        let offset = self.b.ins().isub(at, start);
+        self.ends_before(offset, bytes, 0, c)
+    }
+
+    /// As [`Lower::context_window`], loaded where it is asked for: nothing of it is to be kept in registers elsewhere.
+    fn cold_window(&mut self, window: Window) -> (Value, Value) {
+        let (base, bytes) = window.fields();
+        let context = self.context_place();
+        let start = self.load(types::I64, context, base as i64);
+        (start, self.load(types::I64, context, bytes as i64))
     }
 
     /// Where an address lies in the arena, and where the allocation ends that begins at its chunk or before.
@@ -540,17 +557,7 @@ impl Lower<'_, '_> {
 
     /// The first byte of a window of the context, and how many there are.
     fn context_window(&mut self, window: Window) -> (Value, Value) {
-        let (base, bytes) = match window {
-            Window::Shared => {
-                (offset_of!(BlockContext, shared_base), offset_of!(BlockContext, shared_bytes))
-            }
-            Window::Local => {
-                (offset_of!(BlockContext, local_base), offset_of!(BlockContext, all_local_bytes))
-            }
-            Window::Param => {
-                (offset_of!(BlockContext, param_base), offset_of!(BlockContext, param_bytes))
-            }
-        };
+        let (base, bytes) = window.fields();
         (self.context_u64(base), self.context_u64(bytes))
     }
 }
@@ -564,6 +571,23 @@ pub(super) enum Window {
     Local,
     /// The kernel's arguments.
     Param,
+}
+
+impl Window {
+    /// The context's fields that say where it begins and how many bytes it has.
+    fn fields(self) -> (usize, usize) {
+        match self {
+            Self::Shared => {
+                (offset_of!(BlockContext, shared_base), offset_of!(BlockContext, shared_bytes))
+            }
+            Self::Local => {
+                (offset_of!(BlockContext, local_base), offset_of!(BlockContext, all_local_bytes))
+            }
+            Self::Param => {
+                (offset_of!(BlockContext, param_base), offset_of!(BlockContext, param_bytes))
+            }
+        }
+    }
 }
 
 /// Whether accesses of a state space reach a place by its address: what is not in allocations by generic addresses, by

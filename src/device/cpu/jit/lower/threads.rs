@@ -27,6 +27,8 @@ pub(super) struct Thread {
     turns: Variable,
     /// First byte of its frame in local memory.
     pub(super) local: Variable,
+    /// In a device function, the first byte of the thread's local memory.
+    pub(super) start: Variable,
     /// The carry flag.
     pub(super) carry: Variable,
     registers: Vec<Variable>,
@@ -37,8 +39,9 @@ impl Thread {
         let registers = body.registers.types().iter();
         let registers = registers.map(|ty| b.declare_var(clif_type(*ty))).collect();
         let [index, x, y, z, waiting, turns] = [(); 6].map(|()| b.declare_var(types::I32));
-        let (carry, local) = (b.declare_var(types::I8), b.declare_var(types::I64));
-        Self { index, x, y, z, waiting, turns, local, carry, registers }
+        let carry = b.declare_var(types::I8);
+        let [local, start] = [(); 2].map(|()| b.declare_var(types::I64));
+        Self { index, x, y, z, waiting, turns, local, start, carry, registers }
     }
 
     pub(super) fn register(&self, reg: Reg) -> Variable {
@@ -111,6 +114,7 @@ impl Lower<'_, '_> {
             self.set_context(value, offset_of!(BlockContext, tid) + at);
         }
         self.set_context(index, offset_of!(BlockContext, thread));
+        self.set_context(local, offset_of!(BlockContext, local_start));
         let top = self.b.ins().iadd_imm_u(local, self.source.frame.local_bytes as i64);
         self.set_context(top, offset_of!(BlockContext, local_top));
         let bytes = self.context_u64(offset_of!(BlockContext, local_bytes));
