@@ -1,5 +1,6 @@
-//! Scratch memory, which is a block's while it runs: its shared memory, the local memory of its threads, its parameters.
-//! Generic addresses reach a thread's own, global accesses none of it, and what is anybody else's is a fault.
+//! Scratch memory, which is a block's while it runs: its shared memory, the local memory of its threads, its
+//! parameters. Generic addresses reach a thread's own, global accesses none of it, and what is anybody else's is a
+//! fault.
 
 use warpaint::device::{
     Arguments, Device, Error, Fault, FaultKind, Fill, LaunchConfig, Memory, Stream,

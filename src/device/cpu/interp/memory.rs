@@ -79,8 +79,8 @@ impl Machine {
         found.ok_or_else(|| access.refused(address))
     }
 
-    /// Whether a thread reaches so many bytes at a generic address: in an allocation, or in the memory of blocks that is
-    /// its own.
+    /// Whether a thread reaches so many bytes at a generic address: in an allocation, or in the memory of blocks that
+    /// is its own.
     pub(super) fn reaches(
         &self,
         env: &Env,
