@@ -210,7 +210,8 @@ fn drive(file: &Path, includes: &[PathBuf], compiler: &Compiler) -> Ended {
 fn run(mut session: Session) -> Result<Ended, Error> {
     if !session.wait_for_program()? {
         let errors = session.snapshot().compile.diagnostics.into_iter();
-        let first = errors.filter(|remark| remark.severity >= Severity::Error).map(|e| e.to_string());
+        let first =
+            errors.filter(|remark| remark.severity >= Severity::Error).map(|e| e.to_string());
         return Ok(Ended::NotLaunched(first.take(1).collect()));
     }
     session.run_steps(1, |_| {})?;

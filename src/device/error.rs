@@ -499,6 +499,16 @@ pub struct Allocation {
     pub bytes: u64,
 }
 
+impl Allocation {
+    /// Bytes between an address and the nearest one in it.
+    pub(crate) fn distance(self, address: u64) -> u64 {
+        match address.checked_sub(self.address) {
+            Some(offset) => offset.saturating_sub(self.bytes),
+            None => self.address - address,
+        }
+    }
+}
+
 /// A kernel that was stopped: what it did, where, and in which thread.
 ///
 /// ```
@@ -568,29 +578,39 @@ impl Fault {
     /// );
     /// ```
     pub fn summary(&self) -> String {
-        self.told(&format!("kernel `{}`", spelled(&self.kernel)), &self.kind.to_string())
+        self.told(&format!("kernel `{}`", spelled(&self.kernel)), &self.kind.to_string(), None)
     }
 
-    /// The same of what the user knows by another name than the kernel's, with other words for its kind.
-    pub(crate) fn told(&self, subject: &str, kind: &str) -> String {
+    /// The same of what the user knows by another name than the kernel's, with other words for its kind, and for what
+    /// its address is.
+    pub(crate) fn told(&self, subject: &str, kind: &str, element: Option<String>) -> String {
         let mut text = format!("{subject}: {kind}");
         if let Some((address, bytes)) = self.access {
             let space = self.space.unwrap_or("memory");
-            text += &format!(
-                " ({bytes} bytes at {space} address {address:#x}{})",
-                self.around(address)
-            );
+            let around = element.map_or_else(|| self.around(address), |it| format!(", {it}"));
+            text += &format!(" ({bytes} bytes at {space} address {address:#x}{around})");
         }
         let at = |d: Dim3| format!("({}, {}, {})", d.x, d.y, d.z);
         text + &format!(", block {}, thread {}", at(self.block), at(self.thread))
     }
 
+    /// The address of an access that would have been right, were some allocation larger or elsewhere.
+    pub(crate) fn missed(&self) -> Option<u64> {
+        let is_access = matches!(self.kind, FaultKind::InvalidRead | FaultKind::InvalidWrite);
+        let is_global = matches!(self.space, Some("global" | "generic"));
+        let (address, _) = self.access?;
+        (is_access && is_global && !self.is_null()).then_some(address)
+    }
+
+    fn is_null(&self) -> bool {
+        let is_scratch = matches!(self.space, Some("shared" | "local" | "param"));
+        !is_scratch && self.access.is_some_and(|(address, _)| address < NULL_BYTES)
+    }
+
     /// What `address` is, seen from the nearest allocation.
     fn around(&self, address: u64) -> String {
-        let is_null =
-            address < NULL_BYTES && !matches!(self.space, Some("shared" | "local" | "param"));
         match self.nearest {
-            _ if is_null => ", through a null pointer".to_owned(),
+            _ if self.is_null() => ", through a null pointer".to_owned(),
             None => String::new(),
             Some(Allocation { address: start, bytes }) => match address.checked_sub(start) {
                 Some(offset) => format!(", byte {offset} of an allocation of {bytes} bytes"),

@@ -123,8 +123,10 @@ impl Figure {
 
 /// Measures, and hands over the figures as lines to read.
 ///
+/// A scene that cannot be measured does not keep the others from it.
+///
 /// # Errors
-/// What is wrong with a scene, a kernel's fault, the device's errors; [`Error::File`].
+/// What is wrong with scenes, kernels' faults, the device's errors; [`Error::File`].
 pub fn bench(request: &Bench, compiler: &Compiler, mut tell: impl FnMut(&str)) -> Result<()> {
     Outputs::one("--json", request.json.as_deref(), &request.scenes).check()?;
     let device = Device::open(request.run.device)?;
@@ -141,10 +143,17 @@ pub fn bench(request: &Bench, compiler: &Compiler, mut tell: impl FnMut(&str)) -
         "  {:<32}{:>10}{:>10}{:>10}{:>9}{:>10}{:>9}",
         "", columns[0], columns[1], columns[2], columns[3], columns[4], columns[5]
     ));
-    let mut scenes = Vec::new();
+    let (mut scenes, mut failed) = (Vec::new(), Vec::new());
     for scene in &request.scenes {
         request.run.expect_uninterrupted()?;
-        let figures = figures_of(request, scene, &device, compiler, &ceilings)?;
+        let figures = match figures_of(request, scene, &device, compiler, &ceilings) {
+            Ok(figures) => figures,
+            Err(error) if error.ends_the_run() => return Err(error),
+            Err(error) => {
+                failed.push(error);
+                continue;
+            }
+        };
         tell(&format!(
             "{}: {:.4} ms a step, {} steps",
             figures.scene, figures.step_ms, figures.steps
@@ -161,10 +170,13 @@ pub fn bench(request: &Bench, compiler: &Compiler, mut tell: impl FnMut(&str)) -
             operations.push(figure);
         })?;
     }
-    let Some(path) = &request.json else { return Ok(()) };
-    let version = env!("CARGO_PKG_VERSION");
-    let report = Report { version, device: device.info(), ceilings, scenes, library: operations };
-    super::report::write_json(path, &report)
+    if let Some(path) = &request.json {
+        let version = env!("CARGO_PKG_VERSION");
+        let library = operations;
+        let report = Report { version, device: device.info(), ceilings, scenes, library };
+        super::report::write_json(path, &report)?;
+    }
+    Error::all(failed)
 }
 
 fn figures_of(

@@ -75,6 +75,9 @@ pub enum Error {
         /// The worst reason.
         status: ExitStatus,
     },
+    /// More than one scene failed.
+    #[error("{}", .0.iter().map(Self::to_string).collect::<Vec<_>>().join("\n"))]
+    Several(Vec<Error>),
     /// A file cannot be read or written.
     #[error("cannot {action} {}: {source}", .path.display())]
     File {
@@ -112,6 +115,9 @@ impl Error {
             Self::Fault(_) => ExitStatus::Fault,
             Self::NoStage(_) => ExitStatus::NoDevice,
             Self::Tests { status, .. } => *status,
+            Self::Several(errors) => {
+                worst(errors.iter().map(Self::exit_status)).unwrap_or(ExitStatus::Failed)
+            }
             Self::Record(error) => of_record(error),
             Self::Kernel(error) => of_kernel(error),
             Self::Array(error) => of_array(error),
@@ -129,6 +135,23 @@ impl Error {
         matches!(error, session::Error::Stuck { .. } | session::Error::Interrupted)
     }
 
+    /// Whether nothing is to be done after it: the user stops, or what runs cannot be.
+    pub(super) fn ends_the_run(&self) -> bool {
+        self.is_of_stuck_session() || self.exit_status() as u8 >= ExitStatus::Stopped as u8
+    }
+
+    /// All that went wrong, as one error.
+    pub(super) fn all(mut errors: Vec<Self>) -> Result<()> {
+        match errors.pop() {
+            None => Ok(()),
+            Some(error) if errors.is_empty() => Err(error),
+            Some(error) => {
+                errors.push(error);
+                Err(Self::Several(errors))
+            }
+        }
+    }
+
     /// A file that cannot be read.
     pub(super) fn reading(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::File { action: "read", path: path.into(), source }
@@ -139,6 +162,11 @@ impl Error {
         let failed = |source| Self::File { action: "write", path: path.to_owned(), source };
         file::replace(path, content).map_err(failed)
     }
+}
+
+/// The worst of several.
+pub(super) fn worst(all: impl Iterator<Item = ExitStatus>) -> Option<ExitStatus> {
+    all.max_by_key(|status| *status as u8)
 }
 
 // No function below has an arm for "all others": what a new error means is to be decided, not to be forgotten.

@@ -10,6 +10,7 @@ use std::{
 
 use super::{
     Error, ExitStatus, Result, Run, SceneSource,
+    error::worst,
     golden::{self, Actual, Comparison},
     junit,
     measured::{self, Number},
@@ -114,8 +115,7 @@ pub fn test(request: &Test, compiler: &Compiler, mut tell: impl FnMut(&Case)) ->
         Error::write(path, junit::to_xml(&cases))?;
     }
     request.run.expect_uninterrupted()?;
-    let status = cases.iter().filter_map(Case::status).max_by_key(|status| *status as u8);
-    match status {
+    match worst(cases.iter().filter_map(Case::status)) {
         None => Ok(()),
         Some(status) => {
             let failed = cases.iter().filter(|case| case.outcome != Outcome::Passed).count();

@@ -352,6 +352,11 @@ impl Argument {
 }
 
 impl PlannedPass {
+    /// The resources that its kernel takes.
+    pub fn takes(&self) -> impl Iterator<Item = ResourceId> {
+        self.arguments.iter().flat_map(|argument| argument.source.resources())
+    }
+
     /// The resources that its kernel may write.
     pub fn writes(&self) -> impl Iterator<Item = ResourceId> {
         self.arguments.iter().flat_map(Argument::writes)

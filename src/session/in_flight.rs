@@ -5,13 +5,12 @@ use std::time::{Duration, Instant};
 use super::{
     Error, Phase, Reset, Session,
     launch::{Launcher, Queue, Stopped, rest},
-    program::{Pass, Program},
-    resources::linear,
+    program::Program,
+    resources::{Extent, extents, linear},
 };
 use crate::{
-    device::{self, DeviceKind, Fault, FaultKind, Location},
-    diagnostic::{Diagnostic, Severity},
-    scene::{Entry, Number, When},
+    device::{self, DeviceKind},
+    scene::{Entry, When},
 };
 
 /// Even a scene whose step is long in its own time is stepped so often in real time.
@@ -29,13 +28,15 @@ pub(super) struct InFlight {
     stopped: Option<Stopped>,
     /// Statistics come behind it.
     measures: bool,
+    /// Where the resources lie that its kernels take by address.
+    pub(super) extents: Vec<Extent>,
     /// Why the host has asked for its end, and when.
     cancelled: Option<(Cause, Instant)>,
 }
 
 /// Why the host ends work before it has ended by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cause {
+pub(super) enum Cause {
     /// It takes longer than a step may.
     Limit,
     /// A newer program waits.
@@ -77,7 +78,19 @@ impl Work {
 impl InFlight {
     /// Work that is launched now.
     fn new(work: Work, measures: bool) -> Self {
-        Self { work, started: Instant::now(), stopped: None, measures, cancelled: None }
+        Self {
+            work,
+            started: Instant::now(),
+            stopped: None,
+            measures,
+            extents: Vec::new(),
+            cancelled: None,
+        }
+    }
+
+    /// Why the host has asked for its end, if it has.
+    pub(super) fn cause(&self) -> Option<Cause> {
+        self.cancelled.map(|(cause, _)| cause)
     }
 }
 
@@ -146,6 +159,7 @@ impl Session {
             if *work == Work::Reset(Reset::All) {
                 borrowed.iter().try_for_each(|borrowed| borrowed.clear(stream))?;
             }
+            in_flight.extents = extents(borrowed);
             stopwatch.restart();
             stopwatch.mark(device, stream)?;
             let queue = Queue::new(stream, &self.options, in_flight.started);
@@ -274,9 +288,7 @@ impl Session {
                 let stopped = in_flight.stopped.as_ref();
                 stopped.map(|stopped| self.stopped_diagnostic(stopped, &in_flight))
             }
-            Err(device::Error::Fault(fault)) => {
-                Some(self.fault_diagnostic(&fault, in_flight.cancelled.map(|(cause, _)| cause)))
-            }
+            Err(device::Error::Fault(fault)) => Some(self.fault_diagnostic(&fault, &in_flight)),
             Err(error) => return Err(error.into()),
         };
         if stopped.is_some() {
@@ -309,82 +321,6 @@ impl Session {
         Ok(())
     }
 
-    /// A fault as a remark on the line where it happened, in the manifest's words.
-    fn fault_diagnostic(&self, fault: &Fault, cancelled: Option<Cause>) -> Diagnostic {
-        let text = fault.told(&self.subject(fault), &self.kind_of(&fault.kind, cancelled))
-            + &self.hint(fault);
-        let place = place(fault);
-        let file = place.map_or(self.options.name.as_str(), |l| l.file.as_str());
-        let remark = Diagnostic::error(file, text).with_severity(Severity::Fault);
-        match place {
-            Some(l) if l.line > 0 => remark.at(l.line, (l.column > 0).then_some(l.column)),
-            _ => remark,
-        }
-    }
-
-    /// Work of which not all launches were put on the stream, as a remark on the manifest.
-    fn stopped_diagnostic(&self, stopped: &Stopped, in_flight: &InFlight) -> Diagnostic {
-        let (text, at) = match stopped {
-            Stopped::Fault(fault) => {
-                return self.fault_diagnostic(fault, in_flight.cancelled.map(|(cause, _)| cause));
-            }
-            Stopped::OutOfTime { kernel, at } => {
-                let limit = self.kind_of(&FaultKind::Cancelled, Some(Cause::Limit));
-                (format!("kernel `{kernel}`: {limit}"), at)
-            }
-            Stopped::NoValue { problem, at } => (problem.clone(), at),
-        };
-        let remark = Diagnostic::error(&self.options.name, text).with_severity(Severity::Fault);
-        remark.at(at.line, at.column)
-    }
-
-    /// What was stopped: a pass's kernel, a statistic of the manifest, or the kernels that every scene has.
-    fn subject(&self, fault: &Fault) -> String {
-        let stats = self.program.iter().flat_map(|program| &program.stats);
-        if let Some(pass) = self.faulty_pass(fault) {
-            format!("kernel `{}`", pass.plan.declared.kernel)
-        } else if let Some(stat) = stats.into_iter().find(|stat| stat.kernel() == fault.kernel) {
-            format!("statistic \"{}\"", stat.declared().name)
-        } else {
-            "the statistics of the resources".to_owned()
-        }
-    }
-
-    fn faulty_pass(&self, fault: &Fault) -> Option<&Pass> {
-        let mut passes = self.program.iter().flat_map(|program| &program.passes);
-        passes.find(|pass| pass.function.name() == fault.kernel)
-    }
-
-    /// What it did; where the host stopped it, why.
-    fn kind_of(&self, kind: &FaultKind, cancelled: Option<Cause>) -> String {
-        let limit = self.options.step_timeout.as_secs_f64();
-        match (kind, cancelled) {
-            (FaultKind::Cancelled, Some(Cause::Limit)) => {
-                format!("stopped after {limit} s (the limit; `--step-timeout` raises it)")
-            }
-            (FaultKind::Cancelled, Some(Cause::Successor)) => {
-                "stopped for the newer text".to_owned()
-            }
-            (kind, _) => kind.to_string(),
-        }
-    }
-
-    /// What is usually behind such a fault.
-    fn hint(&self, fault: &Fault) -> String {
-        let Some(pass) = self.faulty_pass(fault) else { return String::new() };
-        let kernel = self.program.as_ref().is_some_and(|program| program.has_dynamic_shared());
-        if fault.space != Some("shared") || !kernel {
-            return String::new();
-        }
-        match pass.plan.declared.shared_bytes.constant() {
-            Some(Number::Int(0)) => {
-                "; its pass has no `shared = BYTES` for `extern __shared__` arrays".to_owned()
-            }
-            Some(bytes) => format!("; its pass has `shared = {bytes}`"),
-            None => "; its pass has an expression for `shared`".to_owned(),
-        }
-    }
-
     /// Starts to take statistics of the present state.
     pub(super) fn start_statistics(&mut self) -> Result<(), Error> {
         let Some(program) = &self.program else { return Ok(()) };
@@ -398,11 +334,4 @@ impl Session {
         self.in_flight = Some(InFlight::new(Work::Statistics, true));
         Ok(())
     }
-}
-
-/// Where the fault happened, as its author sees it: the functions of surfaces stand in a header of the compiler's own.
-fn place(fault: &Fault) -> Option<&Location> {
-    let calls = fault.inlined.iter().map(|frame| &frame.call_site);
-    let mut places = fault.location.iter().chain(calls);
-    places.find(|place| !place.file.starts_with("__nv_nvrtc")).or(fault.location.as_ref())
 }

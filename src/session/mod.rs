@@ -12,6 +12,7 @@ mod clock;
 mod command;
 mod condition;
 mod error;
+mod fault;
 mod frame;
 mod in_flight;
 mod launch;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Error, parity::Parity, texture::SceneTexture};
 use crate::{
     cuda::Position,
-    device::{self, Device, Fill, Memory, Region, Slice, Stream},
+    device::{self, Allocation, Device, Fill, Memory, Region, Slice, Stream},
     gl,
     interop::{self, Interop, SharedBuffer},
     scene::{Change, Manifest, ResourceId, Wanted},
@@ -99,6 +99,29 @@ impl Borrowed<'_> {
             Self::Texture(texture) => texture.region().into(),
         }
     }
+}
+
+/// Where a resource lies that kernels take by its address, or one half of one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    pub(super) id: ResourceId,
+    pub(super) memory: Allocation,
+}
+
+/// Where all of them lie that kernels take by their addresses.
+pub(super) fn extents(borrowed: &[Borrowed<'_>]) -> Vec<Extent> {
+    let of = |(index, one): (usize, &Borrowed<'_>)| -> Vec<Extent> {
+        let extent = |slice: &Slice<'_>| Extent {
+            id: ResourceId(index),
+            memory: Allocation { address: slice.address(), bytes: slice.bytes() as u64 },
+        };
+        match one {
+            Borrowed::Memory(slice) => vec![extent(slice)],
+            Borrowed::Array { halves, .. } => halves.iter().map(extent).collect(),
+            Borrowed::Texture(_) => Vec::new(),
+        }
+    };
+    borrowed.iter().enumerate().flat_map(of).collect()
 }
 
 /// The contents of all of them in linear memory, for work that is put on `stream` now.

@@ -36,5 +36,11 @@ fn passes_have_times_rates_and_their_share_of_the_ceilings() {
     place
         .run(&["bench", "wrong.cu", "--device", "cpu"])
         .expect(1, &["`bytes` is 0, but must be greater than 0"]);
+    // A scene that fails does not keep those behind it from being measured, and each is told.
+    place.file("broken.cu", "not a kernel");
+    let command = ["bench", "wrong.cu", "broken.cu", "scene.cu", "--device", "cpu", "--steps", "1"];
+    let ended = place.run(&command);
+    ended.expect(1, &["must be greater than 0", "broken.cu:1"]);
+    assert!(ended.out.contains(" ms a step, 1 steps"), "{ended:#?}");
     place.run(&["bench", "scene.cu", "--steps", "0"]).expect(2, &["--steps"]);
 }

@@ -2,6 +2,7 @@
 
 mod array;
 mod camera;
+mod faults;
 mod loops;
 mod structures;
 mod texture;

@@ -41,11 +41,15 @@ impl<T: Real> Expr<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Bins`] for none, unless `low` is less than `high` and both are finite, and for bins so narrow that
-    /// their number in a unit is none; as [`Expr::eval`].
+    /// [`Error::Bins`] for none, unless `low` is less than `high` and both are finite, and for bins narrower than the
+    /// distance of neighbouring `f64` at the end that is farther from 0, or so narrow that their number in a unit is none; as [`Expr::eval`].
     pub fn histogram(&self, bins: usize, low: f64, high: f64) -> Result<GpuArray<u64>> {
         let width = high - low;
-        if bins == 0 || low >= high || !width.is_finite() || !(bins as f64 / width).is_finite() {
+        let (each, farthest) = (width / bins as f64, low.abs().max(high.abs()));
+        // Narrower ones would begin where they end, as numpy says, too.
+        let is_told_apart = each >= farthest.next_up() - farthest;
+        let has_scale = width.is_finite() && (bins as f64 / width).is_finite();
+        if bins == 0 || low >= high || !has_scale || !is_told_apart {
             return Err(Error::Bins { bins, low, high });
         }
         let context = self.context()?;

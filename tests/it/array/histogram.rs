@@ -59,11 +59,20 @@ fn what_is_no_number_of_a_bin_is_not_counted() {
             (1, 0.0, f64::NAN),
             (1, 0.0, f64::INFINITY),
             (4, 0.0, 2e-323),
+            // Five parts where there are four numbers; half a million between neighbours of a million million.
+            (5, 1.0, 1.0 + 4.0 * f64::EPSILON),
+            (1_000_000, -1e12, 1.0 - 1e12),
+            (1, f64::MIN, f64::MAX),
         ] {
             assert!(
                 matches!(a.histogram(bins, low, high), Err(Error::Bins { .. })),
                 "{bins} {low} {high}"
             );
         }
+        // As many as there are numbers.
+        let four = (0..4).map(|k| 1.0 + f64::from(k) * f64::EPSILON).collect::<Vec<_>>();
+        let a = GpuArray::from_slice(&context, &four).unwrap();
+        let counts = a.histogram(4, 1.0, 1.0 + 4.0 * f64::EPSILON).unwrap();
+        assert_eq!(counts.to_vec().unwrap(), [1; 4]);
     }
 }

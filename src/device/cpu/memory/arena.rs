@@ -306,11 +306,8 @@ impl Arena {
             let (end, offset) = (end.max(scratch_end), start << CHUNK_BITS);
             Allocation { address: self.base + offset, bytes: end.saturating_sub(offset) }
         };
-        let distance = |a: &Allocation| match address.checked_sub(a.address) {
-            Some(from_start) => from_start.saturating_sub(a.bytes),
-            None => a.address - address,
-        };
-        before.into_iter().chain(behind).map(allocation).min_by_key(distance)
+        let allocations = before.into_iter().chain(behind).map(allocation);
+        allocations.filter(|allocation| allocation.bytes > 0).min_by_key(|a| a.distance(address))
     }
 
     /// Whether all of `bytes` at `address` lie in one allocation.

@@ -1,0 +1,129 @@
+//! What a fault was, in the words of the scene.
+
+use super::{
+    Session,
+    in_flight::{Cause, InFlight},
+    launch::Stopped,
+    program::Pass,
+    resources::Extent,
+};
+use crate::{
+    device::{Allocation, Fault, FaultKind, Location},
+    diagnostic::{Diagnostic, Severity},
+    scene::{Manifest, Number, ResourceId},
+};
+
+impl Session {
+    /// A fault as a remark on the line where it happened, in the manifest's words.
+    pub(super) fn fault_diagnostic(&self, fault: &Fault, in_flight: &InFlight) -> Diagnostic {
+        let kind = self.kind_of(&fault.kind, in_flight.cause());
+        let text = fault.told(&self.subject(fault), &kind, self.element(fault, in_flight))
+            + &self.hint(fault);
+        let place = place(fault);
+        let file = place.map_or(self.options.name.as_str(), |l| l.file.as_str());
+        let remark = Diagnostic::error(file, text).with_severity(Severity::Fault);
+        match place {
+            Some(l) if l.line > 0 => remark.at(l.line, (l.column > 0).then_some(l.column)),
+            _ => remark,
+        }
+    }
+
+    /// Work of which not all launches were put on the stream, as a remark on the manifest.
+    pub(super) fn stopped_diagnostic(&self, stopped: &Stopped, in_flight: &InFlight) -> Diagnostic {
+        let (text, at) = match stopped {
+            Stopped::Fault(fault) => {
+                return self.fault_diagnostic(fault, in_flight);
+            }
+            Stopped::OutOfTime { kernel, at } => {
+                let limit = self.kind_of(&FaultKind::Cancelled, Some(Cause::Limit));
+                (format!("kernel `{kernel}`: {limit}"), at)
+            }
+            Stopped::NoValue { problem, at } => (problem.clone(), at),
+        };
+        let remark = Diagnostic::error(&self.options.name, text).with_severity(Severity::Fault);
+        remark.at(at.line, at.column)
+    }
+
+    /// What was stopped: a pass's kernel, a statistic of the manifest, or the kernels that every scene has.
+    fn subject(&self, fault: &Fault) -> String {
+        let stats = self.program.iter().flat_map(|program| &program.stats);
+        if let Some(pass) = self.faulty_pass(fault) {
+            format!("kernel `{}`", pass.plan.declared.kernel)
+        } else if let Some(stat) = stats.into_iter().find(|stat| stat.kernel() == fault.kernel) {
+            format!("statistic \"{}\"", stat.declared().name)
+        } else {
+            "the statistics of the resources".to_owned()
+        }
+    }
+
+    fn faulty_pass(&self, fault: &Fault) -> Option<&Pass> {
+        let mut passes = self.program.iter().flat_map(|program| &program.passes);
+        passes.find(|pass| pass.function.name() == fault.kernel)
+    }
+
+    /// What it did; where the host stopped it, why.
+    fn kind_of(&self, kind: &FaultKind, cancelled: Option<Cause>) -> String {
+        let limit = self.options.step_timeout.as_secs_f64();
+        match (kind, cancelled) {
+            (FaultKind::Cancelled, Some(Cause::Limit)) => {
+                format!("stopped after {limit} s (the limit; `--step-timeout` raises it)")
+            }
+            (FaultKind::Cancelled, Some(Cause::Successor)) => {
+                "stopped for the newer text".to_owned()
+            }
+            (kind, _) => kind.to_string(),
+        }
+    }
+
+    /// What is usually behind such a fault.
+    fn hint(&self, fault: &Fault) -> String {
+        let Some(pass) = self.faulty_pass(fault) else { return String::new() };
+        let kernel = self.program.as_ref().is_some_and(|program| program.has_dynamic_shared());
+        if fault.space != Some("shared") || !kernel {
+            return String::new();
+        }
+        match pass.plan.declared.shared_bytes.constant() {
+            Some(Number::Int(0)) => {
+                "; its pass has no `shared = BYTES` for `extern __shared__` arrays".to_owned()
+            }
+            Some(bytes) => format!("; its pass has `shared = {bytes}`"),
+            None => "; its pass has an expression for `shared`".to_owned(),
+        }
+    }
+
+    /// The element that a faulty access would be of, were the resource large enough: of those that the kernel takes, the
+    /// one that is nearest. None where memory that is no resource's is nearer still, a variable of the source's.
+    fn element(&self, fault: &Fault, in_flight: &InFlight) -> Option<String> {
+        let address = fault.missed()?;
+        let taken: Option<Vec<ResourceId>> =
+            self.faulty_pass(fault).map(|pass| pass.plan.takes().collect());
+        let is_taken = |extent: &&Extent| taken.as_ref().is_none_or(|ids| ids.contains(&extent.id));
+        let extents = || in_flight.extents.iter();
+        let found =
+            extents().filter(is_taken).min_by_key(|extent| extent.memory.distance(address))?;
+        let is_foreign = |near: &Allocation| extents().all(|extent| extent.memory != *near);
+        let nearer = fault.nearest.filter(is_foreign).map(|near| near.distance(address));
+        if nearer.is_some_and(|distance| distance < found.memory.distance(address)) {
+            return None;
+        }
+        Some(found.element_at(address, &self.program.as_ref()?.scene.manifest))
+    }
+}
+
+impl Extent {
+    /// `position[10000]`, and how many there are.
+    fn element_at(&self, address: u64, manifest: &Manifest) -> String {
+        let resource = manifest.resource(self.id);
+        let (count, memory) = (resource.count(), self.memory);
+        let each = i128::from((memory.bytes / count.max(1)).max(1));
+        let index = (i128::from(address) - i128::from(memory.address)).div_euclid(each);
+        format!("`{}[{index}]`, which has {count} elements", resource.name)
+    }
+}
+
+/// Where the fault happened, as its author sees it: the functions of surfaces stand in a header of the compiler's own.
+fn place(fault: &Fault) -> Option<&Location> {
+    let calls = fault.inlined.iter().map(|frame| &frame.call_site);
+    let mut places = fault.location.iter().chain(calls);
+    places.find(|place| !place.file.starts_with("__nv_nvrtc")).or(fault.location.as_ref())
+}
