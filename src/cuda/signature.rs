@@ -32,6 +32,9 @@ pub(super) const LONGEST_NAME: usize = 4096;
 pub(crate) const LEFT_OUT: &str = "from here on kernels are left out: a scene and its includes have at most 10000, \
     200000 parameters in all, and names of at most 4096 bytes";
 
+/// So many tokens of a default argument are kept.
+const LONGEST_DEFAULT: usize = 32;
+
 /// So many bytes of a template's arguments are put into the types of a kernel's parameters: a long argument may be
 /// asked for at each of very many places.
 const MOST_BYTES_OF_ARGUMENTS: usize = 1 << 20;
@@ -64,6 +67,8 @@ pub struct KernelParameter {
     pub text: String,
     /// Its type as understood.
     pub ctype: CType,
+    /// Its default argument as written, where it has one.
+    pub default: Option<String>,
     /// Where its name is, or its type where it has none.
     pub at: Position,
 }
@@ -151,7 +156,7 @@ impl Signature {
         let angles = name.find('<').zip(name.rfind('>'));
         let between = angles.and_then(|(open, close)| name.get(open + 1..close)).unwrap_or("");
         let given = tokens(between);
-        let given = split(&given);
+        let given = split(&given).into_iter().map(|(argument, _)| argument);
         // Of two with one name the first counts.
         let meanings = self.template_parameters.iter().map(String::as_str).zip(given).rev();
         let meanings: HashMap<&str, &[Token<'_>]> = meanings.collect();
@@ -192,9 +197,13 @@ fn parameters(
     tokens: &[Token<'_>],
     position: &dyn Fn(&Token<'_>) -> Position,
 ) -> Vec<KernelParameter> {
-    let parts = split(tokens);
-    let parts = parts.into_iter().filter(|part| !part.is_empty());
-    let all: Vec<_> = parts.map(|part| parameter(part, position)).collect();
+    let parts = split(tokens).into_iter().filter(|(part, _)| !part.is_empty());
+    let all: Vec<_> = parts
+        .map(|(part, default)| KernelParameter {
+            default: default.map(text_of),
+            ..parameter(part, position)
+        })
+        .collect();
     match all.as_slice() {
         [only] if only.name.is_empty() && only.text == "void" => Vec::new(),
         _ => all,
@@ -209,13 +218,20 @@ fn names(tokens: &[Token<'_>]) -> Vec<String> {
         let last = words.skip(1).last().filter(|word| !CType::is_type_word(word));
         last.unwrap_or_default().to_owned()
     };
-    let parts = split(tokens);
-    parts.into_iter().take_while(|part| part.iter().all(|t| t.text != ".")).map(name).collect()
+    let parts = split(tokens).into_iter().map(|(part, _)| part);
+    parts.take_while(|part| part.iter().all(|t| t.text != ".")).map(name).collect()
 }
 
-/// The declarations between the commas, without default arguments.
-fn split<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<&'t [Token<'s>]> {
+/// A declaration, and its default argument.
+type Part<'t, 's> = (&'t [Token<'s>], Option<&'t [Token<'s>]>);
+
+/// The declarations between the commas.
+fn split<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<Part<'t, 's>> {
     let mut parts = Vec::new();
+    let part = |start: usize, equals: Option<usize>, end: usize| match equals {
+        Some(equals) => (&tokens[start..equals], Some(&tokens[equals + 1..end])),
+        None => (&tokens[start..end], None),
+    };
     let (mut start, mut end, mut depth, mut angles) = (0, None, 0_i32, 0_i32);
     for (at, token) in tokens.iter().enumerate() {
         // Within parentheses and in a default argument `<` is as likely a comparison as a bracket.
@@ -227,14 +243,19 @@ fn split<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<&'t [Token<'s>]> {
             ">" if brackets => angles -= 1,
             "=" if depth + angles == 0 && end.is_none() => end = Some(at),
             "," if depth + angles == 0 => {
-                parts.push(&tokens[start..end.take().unwrap_or(at)]);
+                parts.push(part(start, end.take(), at));
                 start = at + 1;
             }
             _ => {}
         }
     }
-    parts.push(&tokens[start..end.unwrap_or(tokens.len())]);
+    parts.push(part(start, end, tokens.len()));
     parts
+}
+
+/// What tokens are together, where that is short enough for a number.
+fn text_of(tokens: &[Token<'_>]) -> String {
+    tokens.iter().take(LONGEST_DEFAULT).map(|token| token.text).collect()
 }
 
 fn parameter(tokens: &[Token<'_>], position: &dyn Fn(&Token<'_>) -> Position) -> KernelParameter {
@@ -251,7 +272,8 @@ fn parameter(tokens: &[Token<'_>], position: &dyn Fn(&Token<'_>) -> Position) ->
     if !array.is_empty() {
         words.push("*");
     }
-    KernelParameter { name, text: spell(&words), ctype: CType::from_words(&words), at }
+    let (text, ctype) = (spell(&words), CType::from_words(&words));
+    KernelParameter { name, text, ctype, default: None, at }
 }
 
 /// Whether the last word of a declaration is the parameter's name and not the end of its type.

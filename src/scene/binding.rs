@@ -7,6 +7,7 @@ use super::{
     PlannedPass, Resource, ResourceId, ResourceKind, Scalar, Scene, Source, Term, Texels, Value,
     Wrap,
     decode::{derived_names, round_of, suggestion},
+    expression,
 };
 use crate::cuda::{CType, KernelParameter, Pointee, Signature};
 use crate::diagnostic::Diagnostic;
@@ -126,14 +127,20 @@ fn argument(parameter: &KernelParameter, source: Source) -> Argument {
     Argument { name: parameter.name.clone(), ctype: parameter.ctype.clone(), source, layout: None }
 }
 
-/// What the name of a parameter means, and its type can take.
+/// What the name of a parameter means, and its type can take; where it means nothing, its default argument.
 fn by_name(
     manifest: &Manifest,
     pass: &Pass,
     kernel: &Signature,
     parameter: &KernelParameter,
 ) -> Result<Source, String> {
-    let source = source(manifest, pass, kernel, &parameter.name)?;
+    let found = source(manifest, pass, kernel, &parameter.name);
+    if let (Err(_), Some(default)) = (&found, default_argument(parameter)) {
+        let source = Source::Number(default.into());
+        check_on_purpose(manifest, &source, parameter).map_err(|problem| problem.text)?;
+        return Ok(source);
+    }
+    let source = found?;
     check(manifest, &source, parameter).map_err(|problem| problem.with_advice(parameter))?;
     Ok(source)
 }
@@ -207,6 +214,14 @@ fn source(
         Some(Source::Number(Formula::of_term(Term::Round(depth), Kind::Int)))
     };
     meaning(manifest, name).or_else(round).ok_or_else(|| unknown(manifest, kernel, name))
+}
+
+/// The number that a default argument is; 0 of a null pointer.
+fn default_argument(parameter: &KernelParameter) -> Option<Number> {
+    match parameter.default.as_deref()? {
+        "NULL" | "nullptr" => Some(Number::Int(0)),
+        text => expression::evaluate(text, &mut |_| Err(String::new())).ok(),
+    }
 }
 
 /// What `name` means in the scene.
@@ -358,10 +373,12 @@ fn check_sampling(resource: &Resource, texture: &Texels) -> Result<(), Mismatch>
 /// Whether `count` of `element` can be seen as some of `to`: same scalars, and none left over.
 fn fits(element: Element, count: u64, to: Element) -> bool {
     let scalars = count * u64::from(element.lanes);
-    // A resource has no `bool`, which is a byte.
-    let is_same = match to.scalar {
-        Scalar::Bool => matches!(element.scalar, Scalar::U8 | Scalar::I8),
-        scalar => element.scalar == scalar,
+    // A `bool` is a byte.
+    let is_byte = |scalar| matches!(scalar, Scalar::Bool | Scalar::U8 | Scalar::I8);
+    let is_bool = element.scalar == Scalar::Bool || to.scalar == Scalar::Bool;
+    let is_same = match is_bool {
+        true => is_byte(element.scalar) && is_byte(to.scalar),
+        false => element.scalar == to.scalar,
     };
     is_same && scalars.is_multiple_of(u64::from(to.lanes))
 }

@@ -130,9 +130,10 @@ impl<'a, 's> Draft<'a, 's> {
                         first.get_or_insert_with(|| array.clone());
                         Guess::known(format!("\"{array}\""))
                     }
-                    CType::Value(element) if element.scalar.is_integer() && element.lanes == 1 => {
-                        let count = if is_size(name) { SOME } else { 0 };
-                        Guess::open(count.to_string(), name)
+                    CType::Value(Element { scalar, lanes: 1 })
+                        if is_size(name) && holds_sizes(*scalar) =>
+                    {
+                        Guess::open(SOME.to_string(), name)
                     }
                     CType::Surface | CType::Texture => self.texture(name, name),
                     other @ (CType::Value(_) | CType::Named(_)) => blank(other, name),
@@ -217,7 +218,9 @@ impl<'a, 's> Draft<'a, 's> {
         skipped: usize,
         open: &mut Vec<Loop<'s>>,
     ) {
-        let Some(kernel) = self.kernel(&launch.kernel) else {
+        let instance = self.instance(&launch.kernel);
+        let stem = launch.kernel.split('<').next().unwrap_or_default();
+        let Some(kernel) = self.kernel(&format!("{stem}{instance}")) else {
             let text = format!("`{}` is launched, and no kernel of this file", launch.kernel);
             self.remarks.push(text);
             return;
@@ -251,7 +254,7 @@ impl<'a, 's> Draft<'a, 's> {
         }
         let shape = self.shape(launch, &of_loop, &arguments);
         let on = if loops.is_empty() { on } else { "step" };
-        let name = format!("{}{}", kernel.name, self.instance(&launch.kernel));
+        let name = format!("{}{instance}", kernel.name);
         self.pass(&header, &name, on, &shape, &arguments);
     }
 
@@ -329,7 +332,7 @@ impl<'a, 's> Draft<'a, 's> {
             }
             CType::Value(element) if element.lanes == 1 => {
                 let formula = self.host.formula(span, of_loop);
-                let whole = element.scalar.is_integer();
+                let whole = !element.scalar.is_float();
                 Wanted::Guess(match formula {
                     Some(formula)
                         if whole
@@ -339,8 +342,10 @@ impl<'a, 's> Draft<'a, 's> {
                         Guess::known(format!("\"int({formula})\""))
                     }
                     Some(formula) => Guess::known(quoted(&formula)),
-                    None if whole && is_size(&text) => Guess::open(SOME.to_string(), text),
-                    None => Guess::open(if whole { "0" } else { "0.0" }, text),
+                    None if is_size(&text) && holds_sizes(element.scalar) => {
+                        Guess::open(SOME.to_string(), text)
+                    }
+                    None => blank(ctype, &text),
                 })
             }
             CType::Surface | CType::Texture => match tokens {
@@ -600,8 +605,8 @@ fn rounds(
 fn element_of(to: &Pointee, of_host: Option<&str>) -> String {
     let of_host = of_host.and_then(Element::parse);
     match to {
-        Pointee::Element(element) if element.scalar != Scalar::Bool => element.to_string(),
-        Pointee::Element(_) | Pointee::Void | Pointee::Named(_) => {
+        Pointee::Element(element) => element.to_string(),
+        Pointee::Void | Pointee::Named(_) => {
             of_host.map_or_else(|| "unsigned char".to_owned(), |element| element.to_string())
         }
     }
@@ -611,7 +616,8 @@ fn element_of(to: &Pointee, of_host: Option<&str>) -> String {
 fn blank(ctype: &CType, what: &str) -> Guess {
     let text = match ctype {
         CType::Value(Element { scalar, lanes: 1 }) => {
-            if scalar.is_float() { "0.0" } else { "0" }.to_owned()
+            let zero = if scalar.is_float() { "0.0" } else { "0" };
+            if *scalar == Scalar::Bool { "false".to_owned() } else { zero.to_owned() }
         }
         CType::Value(Element { lanes, .. }) => {
             format!("[{}]", vec!["0"; usize::from(*lanes)].join(", "))
@@ -620,6 +626,11 @@ fn blank(ctype: &CType, what: &str) -> Guess {
         CType::Named(_) => "{}".to_owned(),
     };
     Guess::open(text, what)
+}
+
+/// Whether numbers of elements fit into it.
+fn holds_sizes(scalar: Scalar) -> bool {
+    scalar.integer_range().is_some_and(|(_, greatest)| greatest > i128::from(SOME))
 }
 
 fn is_size(name: &str) -> bool {

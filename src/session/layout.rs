@@ -265,7 +265,7 @@ fn member(
     source: &Source,
 ) -> Result<Member, String> {
     let (name, text) = (leaf.path.clone(), ctype.to_string());
-    let parameter = KernelParameter { name: name.clone(), text, ctype, at: leaf.at };
+    let parameter = KernelParameter { name: name.clone(), text, ctype, default: None, at: leaf.at };
     check_given(&scene.manifest, source, &parameter)?;
     let KernelParameter { ctype, .. } = parameter;
     let argument = Argument { name, ctype, source: source.clone(), layout: None };

@@ -165,6 +165,43 @@ __global__ void mark(bool *seen, int *keys, double2 where) { seen[threadIdx.x] =
     place.run(&["render", "scene.cu", "--steps", "2", "--device", "cpu"]).expect(0, &[]);
 }
 
+/// What the launches of a template say of its arguments, default arguments, truth values, and small types.
+#[test]
+fn instances_have_their_types() {
+    let place = Workplace::new();
+    let source = "\
+template <class T, int N> __global__ void scale(T *out, const T *in, char small_size, bool twice = true, float by = 2.f) {
+    if (threadIdx.x < N) out[threadIdx.x] = in[threadIdx.x] * (twice ? by : 1.f);
+}
+__global__ void mark(bool *seen, int *sum = NULL) { seen[threadIdx.x] = sum == NULL; }
+template <class T> void run(T *d_in, T *d_out, int size) {
+    scale<T, 16><<<1, 32>>>(d_out, d_in, size);
+}
+int main() {
+    bool *d_seen;
+    cudaMalloc(&d_seen, 64);
+    run<float>(nullptr, nullptr, 3);
+    mark<<<1, 64>>>(d_seen);
+}
+";
+    place.file("instances.cu", source);
+    place.run(&["new", "--from", "instances.cu", "--out", "scene.cu"]).expect(0, &[]);
+    let text = std::fs::read_to_string(place.path("scene.cu")).unwrap();
+    for part in [
+        "kernel = \"scale<float,16>\"",
+        "[array.d_out]\ntype  = \"float\"",
+        "small_size = 0 # fill in",
+        "[array.d_seen]\ntype  = \"bool\"\ncount = 64\n",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let command =
+        ["render", "scene.cu", "--steps", "1", "--device", "cpu", "--npy", "d_seen=seen.npy"];
+    place.run(&command).expect(0, &[]);
+    let seen = std::fs::read(place.path("seen.npy")).unwrap();
+    assert!(seen.ends_with(&[1; 64]), "the pointer was null for every thread");
+}
+
 /// Whatever the text, the result is a manifest; nothing takes long or panics.
 #[test]
 fn any_text_gives_a_manifest() {

@@ -195,7 +195,24 @@ fn a_pass_gives_arguments_over_what_names_mean() {
         floats(&[3.0]),
     ];
     assert_eq!(found, Ok(expected));
+    // What nothing gives is what its default argument says, as in a launch that leaves it out.
+    let found = given(
+        "const int *list = NULL, float scale = 2, unsigned mask = 0xffu, bool on = false, int step = 7, double = .5f",
+        "{}",
+    );
+    let expected = vec![
+        0_u64.to_le_bytes().to_vec(),
+        floats(&[2.0]),
+        ints(&[255]),
+        vec![0],
+        // A name that means something comes before.
+        ints(&[10]),
+        0.5_f64.to_le_bytes().to_vec(),
+    ];
+    assert_eq!(found, Ok(expected));
     let faults = [
+        ("int a = sizeof(float)", "{}", "`a` of the kernel `f` is no resource"),
+        ("int a = 1.5", "{}", "`a` is a float constant"),
         ("int a", "{ a = 1, b = 2 }", "t.cu:30:21: error: the kernel `f` has no parameter `b`"),
         (
             "int a",

@@ -173,6 +173,7 @@ impl<'t, 'r, T> Parser<'t, 'r, T> {
         if self.text[start..].starts_with("0x") || self.text[start..].starts_with("0X") {
             self.at += 2;
             let digits = self.take_while(|c| c.is_ascii_alphanumeric());
+            let digits = digits.trim_end_matches(['u', 'U', 'l', 'L']);
             let value =
                 i64::from_str_radix(digits, 16).map(|value| if negative { -value } else { value });
             return value
@@ -205,6 +206,7 @@ impl<'t, 'r, T> Parser<'t, 'r, T> {
         match trailing {
             "" => {}
             "f" | "F" if float => {}
+            suffix if !float && is_integer_suffix(suffix) => {}
             _ => return Err(broken(format!("`{digits}{trailing}` is not a number"))),
         }
         let signed = if negative { format!("-{digits}") } else { digits.to_owned() };
@@ -268,4 +270,10 @@ impl<'t, 'r, T> Parser<'t, 'r, T> {
         let kind = function.kind(&kinds).map_err(|text| Error { offset, text })?;
         self.node(Node::Call(function, arguments, offset), kind)
     }
+}
+
+/// Whether C has such letters behind an integer. What they say of its type does not matter: all have 64 bits here.
+fn is_integer_suffix(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    matches!(text.as_str(), "u" | "l" | "ul" | "lu" | "ll" | "ull" | "llu")
 }
