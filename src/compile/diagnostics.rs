@@ -37,7 +37,7 @@ const TOOL_SEVERITIES: [(&str, Severity); 5] = [
 
 /// NVRTC's messages for what has no mark of the device, which speak of a flag and of a "JIT mode" that our user never
 /// met, and what is said instead.
-const UNMARKED: [(&str, &str); 2] = [
+const UNMARKED: [(&str, &str); 3] = [
     (
         "A function without execution space annotations (__host__/__device__/__global__) is considered a host function",
         "a function without __global__ or __device__ belongs to the host, and there is no host code \
@@ -47,6 +47,10 @@ const UNMARKED: [(&str, &str); 2] = [
         "A namespace scope variable without memory space annotations",
         "a variable without __device__ or __constant__ belongs to the host, and there is no host code here: write one \
          of these before it",
+    ),
+    (
+        "A class static data member with non-const type is considered a host variable",
+        "a static member of a class that is not const belongs to the host, and there is no host code here",
     ),
 ];
 

@@ -26,7 +26,9 @@ const NAMES: &str = "algorithm any array atomic barrier bit bitset charconv chro
     nvJitLink.h cuda.h nvjpeg.h npp.h nppi.h cutil.h cutil_inline.h \
     helper_cuda.h helper_cuda_drvapi.h helper_cuda_gl.h helper_cusolver.h helper_functions.h helper_gl.h helper_image.h \
     helper_multiprocess.h helper_string.h helper_timer.h helper_nvJPEG.hxx nvrtc_helper.h exception.h rendercheck_gl.h \
-    nvscibuf.h nvscisync.h";
+    nvscibuf.h nvscisync.h \
+    DirectXMath.h D3Dcompiler.h d3dcompiler.h d3d9.h d3d10.h d3d11.h d3d12.h d3dx12.h dxgi.h dxgi1_4.h tchar.h strsafe.h \
+    drm_fourcc.h xf86drm.h xf86drmMode.h mex.h";
 
 /// Folders of headers.
 const FOLDERS: &[&str] = &[
@@ -100,6 +102,11 @@ const TEXTS: &[(&str, &str)] = &[
 pub(super) fn text(name: &str) -> &'static str {
     let found = TEXTS.iter().find(|(start, _)| name.starts_with(start));
     found.map_or("", |(_, text)| text)
+}
+
+/// Whether the toolkit's own header of this name comes first, where it is there: `curand_kernel.h` has its types from it.
+pub(super) fn yields(name: &str) -> bool {
+    name == "curand.h"
 }
 
 /// Whether `name` is a header of the host.

@@ -279,7 +279,8 @@ impl Scanner<'_> {
         let files: Vec<PathBuf> = places.map(|dir| dir.join(name)).collect();
         let first = files.iter().find(|file| file.is_file()).cloned();
         let is_users = first.as_ref().is_some_and(|file| !self.is_toolkit(file));
-        if host_headers::is_one(name) && !is_users && !self.is_in_memory(name) {
+        let is_wanted = is_users || first.is_some() && host_headers::yields(name);
+        if host_headers::is_one(name) && !is_wanted && !self.is_in_memory(name) {
             self.of_host.insert(name.to_owned());
             return;
         }

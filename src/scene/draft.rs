@@ -266,7 +266,7 @@ impl<'a, 's> Draft<'a, 's> {
             if argument.parse::<i64>().is_ok() || Element::parse(argument).is_some() {
                 return argument.to_owned();
             }
-            if let Some(number) = self.host.number_named(argument) {
+            if let Some(number) = self.host.number_of_text(argument) {
                 return number;
             }
             match self.host.type_parameters.contains(argument) {

@@ -102,6 +102,10 @@ impl<'a, 'b> Launcher<'a, 'b> {
 
     fn rounds_of(&mut self, entry: &Entry, times: i64, until: Option<&Until>) -> Run {
         for round in 0..times.max(0).unsigned_abs() {
+            // Rounds without a launch take their time, too.
+            if self.queue.is_over() {
+                return Ok(Some(self.out_of_time()));
+            }
             if let Some(last) = self.rounds.last_mut() {
                 *last = round;
             }
@@ -141,6 +145,7 @@ impl<'a, 'b> Launcher<'a, 'b> {
     fn launch(&mut self, index: usize) -> Run {
         let program = self.program;
         let Some(pass) = program.passes.get(index) else { return Ok(None) };
+        self.last = index;
         let declared = &pass.plan.declared;
         let no_value = |problem: String| {
             let problem = format!("kernel `{}`: {problem}", declared.kernel);
@@ -155,7 +160,6 @@ impl<'a, 'b> Launcher<'a, 'b> {
             Ok(arguments) => arguments,
             Err(problem) => return no_value(problem),
         };
-        self.last = index;
         if let Waited::OutOfTime = self.queue.make_room()? {
             return Ok(Some(self.out_of_time()));
         }

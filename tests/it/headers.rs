@@ -5,6 +5,7 @@ mod fft;
 mod grid;
 mod noise;
 mod reduce;
+mod toolkit;
 
 use bytemuck::{Pod, Zeroable};
 use warpaint::{

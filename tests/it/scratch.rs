@@ -262,3 +262,57 @@ fn pointers_to_callers_locals_work() {
         }
     }
 }
+
+/// All threads get the address that the first one has of its own: to the others it is somebody else's. Where threads
+/// take turns in one frame it is theirs, too, and they find what they wrote, as on a GPU.
+#[test]
+fn one_address_is_no_local_of_all_threads() {
+    let bench = Bench::new();
+    let config = LaunchConfig::new(1, 64);
+    let inside = "mov.b64 %rd4, l;\ncvta.local.u64 %rd4, %rd4;\nsetp.eq.u32 %p1, %r1, 0;\n\
+                  @%p1 st.global.u64 [%rd1+8], %rd4;";
+    for (engine, options) in engines() {
+        for schedule in SCHEDULES {
+            for access in GENERIC.into_iter().chain(["ld.local.u32 %r5, [%rd5];"]) {
+                let access = format!("ld.global.u64 %rd5, [%rd1+8];\n.loc 1 20 1\n{access}");
+                let text = module("", inside, schedule, &access);
+                // A kernel that needs the result of an atomic operation is not made for groups.
+                let by_threads =
+                    engine == "compiled" || engine == "groups" && access.contains("atom");
+                if by_threads && schedule.is_empty() {
+                    bench.run(&text, 0, &config, &options).unwrap();
+                    continue;
+                }
+                let fault = bench.fault(&text, 0, &config, &options, engine);
+                assert_eq!(fault.thread.x, 1, "{engine}: {fault}\n{text}");
+            }
+        }
+    }
+}
+
+/// A number that is the handle of a function whose address nobody takes leads to none: what memory it needs is counted
+/// for those alone that call it by its name.
+#[test]
+fn a_forged_handle_reaches_no_function_whose_address_is_not_taken() {
+    let bench = Bench::new();
+    let config = LaunchConfig::new(1, 64);
+    let outside = ".func f ()\n{\n.shared .align 4 .b8 large[32768];\n.reg .b32 %w;\nmov.u32 %w, 7;\n\
+                   st.shared.u32 [large+32764], %w;\nret;\n}\n.visible .entry other ()\n{\ncall f, ();\nret;\n}\n\
+                   .func g ()\n{\nret;\n}\n.global .u64 kept = g;";
+    let access = "q: .callprototype _ ();\ncall %rd2, (), q;";
+    for (engine, options) in engines() {
+        for index in 0..6 {
+            let text = module(outside, "", "", access);
+            let handle = 0xF000_0000_0000_0000 | index;
+            match bench.run(&text, handle, &config, &options) {
+                // The one whose address is taken.
+                Ok(_) => assert_eq!(index, 2, "{engine}"),
+                Err(Error::Fault(fault)) => {
+                    assert_ne!(index, 2, "{engine}");
+                    assert_eq!(fault.space, Some("code"), "{engine}: {fault}");
+                }
+                Err(other) => panic!("{engine}, {index}: {other:?}"),
+            }
+        }
+    }
+}

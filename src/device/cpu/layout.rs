@@ -100,6 +100,12 @@ impl<'a> Layout<'a> {
         self.reach.is_reached(function)
     }
 
+    /// Whether a pointer may lead to the function: its address is taken somewhere. What it uses counts, by that alone,
+    /// for everything that calls through pointers.
+    pub(super) fn is_addressed(&self, function: usize) -> bool {
+        self.reach.is_addressed(function)
+    }
+
     /// The frame of a function that has a body.
     pub(super) fn frame(&self, function: usize) -> Option<&StackFrame> {
         self.frames.get(function)?.as_ref()

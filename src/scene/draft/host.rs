@@ -19,7 +19,7 @@ const MOST_TOKENS: usize = 1 << 20;
 /// So many launches, and exchanges of pointers, are told.
 pub(super) const MOST_LAUNCHES: usize = 200;
 /// So many tokens an expression has, and a launch's shape.
-const LONGEST: usize = 1000;
+pub(super) const LONGEST: usize = 1000;
 /// So many loops lie in one another, and names in a declaration.
 const DEEPEST: usize = 64;
 /// So many names are looked up altogether.
@@ -157,7 +157,7 @@ impl<'s> Host<'s> {
             let words = ["block", "thread", "tile"];
             token.kind == Kind::Word && words.iter().any(|word| name.contains(word))
         };
-        let number = |token: &Token<'_>| self.number_named(token.text)?.parse::<i64>().ok();
+        let number = |token: &Token<'_>| self.number_of_text(token.text)?.parse::<i64>().ok();
         let mut sizes = body.iter().filter(is_named).take(200).filter_map(number);
         let most = if is_flat { 1024 } else { 32 };
         match (sizes.find(|size| (1..=most).contains(size)), is_flat) {

@@ -1,6 +1,6 @@
 //! What numbers expressions of host code have.
 
-use super::host::{Definition, Host, Span, Value};
+use super::host::{Definition, Host, LONGEST, Span, Value};
 use crate::{
     cuda::lexer::{self, Kind, Token},
     element::Element,
@@ -25,9 +25,10 @@ impl Host<'_> {
         self.number_of(self.code.get(span.clone())?, span.start, 0)
     }
 
-    /// The number of a name, anywhere in the file.
-    pub(super) fn number_named(&self, name: &str) -> Option<String> {
-        self.named(name, usize::MAX, 0).map(|number| number.to_string())
+    /// The number of an expression that stands anywhere in the file.
+    pub(super) fn number_of_text(&self, text: &str) -> Option<String> {
+        let tokens: Vec<Token<'_>> = lexer::code(text).take(LONGEST).collect();
+        self.number_of(&tokens, usize::MAX, 0).map(|number| number.to_string())
     }
 
     /// That as a whole number.

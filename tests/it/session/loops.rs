@@ -89,11 +89,21 @@ fn a_fault_behind_a_condition_is_told_as_any() {
     }
 }
 
-/// The limit of a step holds for loops that wait for their condition.
+/// The limit of a step holds for loops that wait for their condition, and for such as launch nothing.
 #[test]
 fn a_loop_without_end_is_stopped() {
-    let text = counting("over = 1\nrepeat = 1000000\nuntil = \"count[0] < 0\"");
-    let mut options = options("scene.cu", &text);
+    let waiting = counting("over = 1\nrepeat = 1000000\nuntil = \"count[0] < 0\"");
+    let idle = counting("grid = \"step\"\nblock = 32\nrepeat = 1000000").replace(
+        "[[pass]]",
+        "[[pass]]\nname = \"g\"\nrepeat = 1000000\n[[pass.pass]]\nname = \"h\"\nrepeat = 1000000\n[[pass.pass.pass]]",
+    );
+    for text in [waiting, idle] {
+        stops_in_time(&text);
+    }
+}
+
+fn stops_in_time(text: &str) {
+    let mut options = options("scene.cu", text);
     options.step_timeout = Duration::from_millis(300);
     let device = Device::cpu().unwrap();
     let interop = Interop::none(&device);

@@ -142,6 +142,7 @@ impl<'a> Decoder<'a> {
             stack_bytes: if calls { 2 * self.layout.stack_bytes(self.index) } else { 0 },
             registers: self.registers,
             shared_bytes: self.frame.shared_bytes,
+            is_addressed: self.layout.is_addressed(self.index),
         })
     }
 

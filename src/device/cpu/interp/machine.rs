@@ -340,6 +340,7 @@ impl Machine {
         let code = program.functions.get(function as usize)?.as_ref()?;
         let sizes = code.arguments.iter().map(|argument| argument.bytes);
         let alike = code.params == call.params && sizes.eq(call.sizes.iter().copied());
+        let alike = alike && code.is_addressed;
         (alike && program.ptx.functions[function as usize].kind == FunctionKind::Func)
             .then_some(function)
     }

@@ -251,7 +251,10 @@ impl Machine {
         let mut content = vec![0; bytes as usize];
         if read > 0 {
             let global = Access { space: Some(Space::Global), bytes, write: false };
-            let from_at = self.locate(env, thread, from, global)?;
+            // Aligned as the whole is, of which only a part is read.
+            let is_aligned = from.is_multiple_of(bytes.into());
+            let fine = is_aligned && self.shared.arena.allows(from, read.into(), false);
+            let from_at = fine.then_some(from).ok_or_else(|| global.refused(from))?;
             self.touch(env, thread, inst, (global.space, None), (from_at, read), Touch::Read);
             for (at, byte) in (from_at..).zip(&mut content[..read as usize]) {
                 *byte = self.shared.arena.load(at, 1).ok_or_else(|| global.refused(from))? as u8;

@@ -61,6 +61,8 @@ pub(super) struct Code {
     pub(super) registers: Vec<Slot>,
     /// Static shared memory in bytes (kernels).
     pub(super) shared_bytes: u64,
+    /// Whether a pointer may lead to it.
+    pub(super) is_addressed: bool,
 }
 
 impl Code {
@@ -77,6 +79,7 @@ impl Code {
             params: 0,
             registers: Vec::new(),
             shared_bytes: 0,
+            is_addressed: false,
         }
     }
 }

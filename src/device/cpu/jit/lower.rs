@@ -92,6 +92,8 @@ pub(super) struct Lower<'a, 'f> {
     stop: Block,
     /// An access was compiled that does not lie in its place.
     outside: bool,
+    /// What is made now is done once for all threads of a group.
+    pub(super) for_all: bool,
 }
 
 /// What is known of a function before its code is made.
@@ -198,6 +200,7 @@ impl<'a, 'f> Lower<'a, 'f> {
             targets: Targets::new(labels, next),
             stop,
             outside: false,
+            for_all: false,
         }
     }
 
@@ -327,6 +330,14 @@ impl Lower<'_, '_> {
             let block = self.b.create_block();
             self.b.switch_to_block(block);
         }
+    }
+
+    /// What a group's threads do as one.
+    pub(super) fn instruction_for_all(&mut self, index: usize, i: &Instruction) -> Step {
+        self.for_all = true;
+        let made = self.instruction(index, i, None);
+        self.for_all = false;
+        made
     }
 
     pub(super) fn instruction(

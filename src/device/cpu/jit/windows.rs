@@ -254,7 +254,8 @@ impl Lower<'_, '_> {
         }
         let how = u32::from(checked.write)
             | u32::from(checked.is_shared()) << 1
-            | u32::from(checked.is_generic()) << 2;
+            | u32::from(checked.is_generic()) << 2
+            | u32::from(self.for_all || stride != 0) << 3;
         let [bytes, how] =
             [checked.bytes, how].map(|v| self.b.ins().iconst(types::I32, i64::from(v)));
         let distance = self.b.ins().iconst(types::I64, stride);

@@ -67,6 +67,11 @@ impl Reach {
         deepest.into_iter().map(Option::unwrap_or_default).collect()
     }
 
+    /// Whether a pointer may lead to the function: its address is taken somewhere.
+    pub(super) fn is_addressed(&self, function: usize) -> bool {
+        self.calls.last().is_some_and(|addressed| addressed.binary_search(&function).is_ok())
+    }
+
     /// Whether a kernel may call the function, or it is one.
     pub(in crate::device::cpu) fn is_reached(&self, function: usize) -> bool {
         self.reached[function]
@@ -223,6 +228,8 @@ mod tests {
             Shared { of_module: false, dynamic_alignment: 1 },
         );
         // Only the address of `f` is taken: `b` may call nothing else.
+        let addressed = ["f", "g", "unused", "a"].map(|name| reach.is_addressed(of(name)));
+        assert_eq!(addressed, [true, false, false, false]);
         let found = ["a", "b", "c", "d"].map(|name| reach.shared(of(name)));
         assert_eq!(found, [Shared::default(), own, more, Shared::default()]);
     }

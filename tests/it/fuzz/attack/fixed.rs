@@ -198,7 +198,7 @@ fn textures_of_any_size_take_any_coordinate() {
 
 #[test]
 fn asynchronous_copies_stay_within_both_sides() {
-    let copies: [(&str, &[&str]); 14] = [
+    let copies: [(&str, &[&str]); 18] = [
         ("[svar], [%d1], 16", &["ran"]),
         ("[svar+8], [%d1], 16", &["Misaligned"]),
         ("[svar], [%d1+4], 8", &["Misaligned"]),
@@ -211,6 +211,10 @@ fn asynchronous_copies_stay_within_both_sides() {
         ("[svar], [%d1], 16, 1", &["ran"]),
         // What is not read need not be there.
         ("[svar], [8], 4, 0", &["ran"]),
+        ("[svar], [%d1+4096], 16, 0", &["ran"]),
+        ("[svar], [%d1+4096], 16, 1", &["InvalidRead"]),
+        ("[svar], [%d1-16], 16, 16", &["InvalidRead"]),
+        ("[svar], [%d1+8], 16, 8", &["Misaligned"]),
         ("[svar], [8], 4", &["InvalidRead"]),
         ("[dyn], [%d1], 4", &["InvalidWrite"]),
         ("[sodd+1], [%d1], 4", &["Misaligned"]),

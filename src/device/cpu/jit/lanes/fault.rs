@@ -7,8 +7,9 @@ use crate::device::cpu::{
 };
 
 /// The first thread of a group whose access (the first at `address`, the others `stride` apart) is misaligned or
-/// out of bounds; 4 where none is. `how`: 1 writes, 2 is to shared memory, 4 is generic. The first thread's frame of
-/// local memory has `frame_bytes` at `local`; those of the others follow it.
+/// out of bounds; 4 where none is. `how`: 1 writes, 2 is to shared memory, 4 is generic, 8 is each thread's own, not
+/// one's four times. The first thread's frame of local memory has `frame_bytes` at `local`; those of the others follow
+/// it.
 pub(in crate::device::cpu::jit) extern "C" fn misplaced_lane(
     context: &BlockContext,
     address: u64,
@@ -25,8 +26,7 @@ pub(in crate::device::cpu::jit) extern "C" fn misplaced_lane(
         let at = address.wrapping_add(u64::from(*lane).wrapping_mul(stride));
         let write = how & 1 != 0;
         let own = || {
-            // The same access four times is of one thread.
-            let before = if stride == 0 { 0 } else { u64::from(*lane) };
+            let before = if how & 8 != 0 { u64::from(*lane) } else { 0 };
             let frame = Range { address: local + before * frame_bytes, bytes: frame_bytes };
             context.reaches(at, bytes, write, frame)
         };

@@ -320,7 +320,7 @@ impl<'l> GroupLower<'l, '_, '_> {
             }
             Next::Returns | Next::Exits => self.group_ends_where(i),
             Next::Branches | Next::BranchesByTable | Next::Traps => {
-                self.lower.instruction(index, i, None)
+                self.lower.instruction_for_all(index, i)
             }
             Next::Follows => self.group_operation(index, i),
         }
@@ -348,7 +348,7 @@ impl<'l> GroupLower<'l, '_, '_> {
             }
         };
         if once {
-            self.lower.instruction(index, i, None)?;
+            self.lower.instruction_for_all(index, i)?;
             for reg in varying {
                 let ty = self.lower.body().registers.ty(reg);
                 let first = self.lower.b.use_var(self.lower.variable(reg));

@@ -211,6 +211,7 @@ impl Lower<'_, '_> {
         for (index, function) in unit.module.functions.iter().enumerate() {
             let Some(id) = unit.ids[index] else { continue };
             if function.kind == FunctionKind::Func
+                && unit.layout.is_addressed(index)
                 && alike(&function.params, params)
                 && alike(&function.returns, returns)
             {

@@ -190,7 +190,10 @@ impl Lower<'_, '_> {
         self.b.ins().brif(size, copy, &[], done, &[]);
         self.b.switch_to_block(copy);
         let global = Checked { space: Some(Space::Global), bytes, write: false };
-        let from = self.locate(&from, global)?;
+        let from = match i.copied() {
+            None => self.locate(&from, global)?,
+            Some(_) => self.locate_part(&from, size, global)?,
+        };
         for word in 0..words {
             let value = self.load(types::I32, from, 4 * word);
             let value = self.low_bytes(value, size, 4 * word);
@@ -199,6 +202,28 @@ impl Lower<'_, '_> {
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(done);
         Ok(())
+    }
+
+    /// Where the source of a copy lies of which the first `size` bytes are read, if that is less than all. It is
+    /// aligned as the whole is, so that the rest lies in the arena, too: loading it harms nobody.
+    fn locate_part(&mut self, from: &Address, size: Value, checked: Checked) -> Step<Place> {
+        let at = self.address_value(from)?;
+        let at = self.fit(at, types::I64);
+        let size = self.b.ins().uextend(types::I64, size);
+        let all = self.b.ins().iconst(types::I64, i64::from(checked.bytes));
+        let size = self.b.ins().umin(size, all);
+        let (offset, end) = self.end_of_allocation(at, checked.write);
+        // Off the end, as no offset is known to be small.
+        let least = self.b.ins().umin(end, size);
+        let last = self.b.ins().isub(end, least);
+        let is_within = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, offset, last);
+        let has_room = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, end, size);
+        let rest = self.b.ins().band_imm_u(at, u64::from(checked.bytes - 1) as i64);
+        let is_aligned = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
+        let fine = self.b.ins().band(is_within, has_room);
+        let fine = self.b.ins().band(fine, is_aligned);
+        self.stop_unless(fine, checked.site(), at);
+        Ok(Place::new(at, 0, checked.bytes.into()))
     }
 
     /// A word's bytes below `size - start`, zeros above.
@@ -346,9 +371,12 @@ impl Lower<'_, '_> {
         let at = self.fit(at, types::I64);
         let place = Place::new(at, 0, checked.bytes.into());
         if checked.space == Some(Space::Local) {
-            let (start, bytes) = self.own_frames();
-            let offset = self.b.ins().isub(at, start);
-            self.check(offset, bytes, checked, at);
+            let window = self.own_frames();
+            let fine = match self.for_all {
+                true => self.b.ins().iconst(types::I8, 0),
+                false => self.lies_between(at, window, checked),
+            };
+            self.stop_unless_reached(fine, at, checked);
             return Ok(place);
         }
         if let Some(fine) = self.is_in_window(address, at, 0, checked) {
@@ -384,11 +412,12 @@ impl Lower<'_, '_> {
 
     /// As [`Lower::check`] of a generic access, which is to an allocation, or to the memory of the thread and of its
     /// block of which the module takes addresses. Pointers of functions are often to locals of their callers: what may
-    /// be is looked at first.
+    /// be is looked at first. One address is no local of all the threads of a group.
     fn check_generic(&mut self, at: Value, checked: Checked) {
         let taken = self.source.unit.layout.taken();
         let on = self.b.create_block();
-        if taken.locals && (!self.is_kernel() || self.source.frame.local_bytes > 0) {
+        let has_locals = !self.is_kernel() || self.source.frame.local_bytes > 0;
+        if taken.locals && has_locals && !self.for_all {
             let window = self.own_frames();
             let fine = self.lies_between(at, window, checked);
             let elsewhere = self.b.create_block();
@@ -407,13 +436,32 @@ impl Lower<'_, '_> {
             let window = self.cold_window(Window::Param);
             fine = self.lies_between(at, window, checked);
         }
-        let site = self.site(checked.site());
-        let stop = self.b.create_block();
+        self.stop_unless_reached(fine, at, checked);
+        self.b.ins().jump(on, &[]);
+        self.b.switch_to_block(on);
+    }
+
+    /// Stops the thread unless `fine` holds. Of the threads of a group that access one address it is the first to which
+    /// it is none of its locals.
+    fn stop_unless_reached(&mut self, fine: Value, at: Value, checked: Checked) {
+        let [on, stop] = [(); 2].map(|()| self.b.create_block());
         self.b.set_cold_block(stop);
         self.b.ins().brif(fine, on, &[], stop, &[]);
         self.b.switch_to_block(stop);
+        let first = self.for_all.then(|| self.current_index());
+        if let Some(first) = first {
+            let window = self.own_frames();
+            let is_firsts = self.lies_between(at, window, checked);
+            let is_firsts = self.b.ins().uextend(types::I32, is_firsts);
+            let at_fault = self.b.ins().iadd(first, is_firsts);
+            self.set_current_index(at_fault);
+        }
+        let site = self.site(checked.site());
         self.stop_at(site, at);
         self.b.switch_to_block(on);
+        if let Some(first) = first {
+            self.set_current_index(first);
+        }
     }
 
     /// Goes to `on` where `fine` holds, else goes on in a cold block.
