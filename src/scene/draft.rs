@@ -11,7 +11,10 @@ use std::{
 use self::host::{Host, Launch, Loop, MOST_LAUNCHES, Span, Step};
 use super::{Builtin, decode::KEYWORDS};
 use crate::{
-    cuda::{self, CType, Pointee, Signature},
+    cuda::{
+        self, CType, Pointee, Signature,
+        lexer::{Kind, Token},
+    },
     element::{Element, Scalar},
 };
 
@@ -21,6 +24,10 @@ const FILL_IN: &str = "fill in";
 const SOME: u64 = 65_536;
 /// The innermost loops that become groups: a manifest has no more in one another.
 const MOST_LOOPS: usize = 8;
+/// So many bytes of passes are written; a manifest has limits of its own.
+const MOST_TEXT: usize = 1 << 17;
+/// So many parameters a kernel has: as NVIDIA's have at most 32,764 bytes of them, hardly more.
+const MOST_PARAMETERS: usize = 1000;
 /// The most launches of a loop that is counted here.
 const MOST_ROUNDS: i64 = 1_000_000;
 
@@ -52,8 +59,10 @@ struct Draft<'a, 's> {
     host: &'a Host<'s>,
     kernels: &'a [Signature],
     arrays: Vec<Array>,
+    /// Where each stands, by its name.
+    places: BTreeMap<String, usize>,
     /// With their formats.
-    textures: Vec<(String, &'static str)>,
+    textures: BTreeMap<String, &'static str>,
     passes: String,
     /// Pointers that stand for the half of another array that is being written.
     halves: BTreeMap<&'s str, &'s str>,
@@ -84,6 +93,12 @@ impl Guess {
     fn open(text: impl Into<String>, what: impl Into<String>) -> Self {
         Self { text: text.into(), open: Some(what.into()) }
     }
+
+    /// What stands behind it.
+    fn remark(&self) -> String {
+        let what = self.open.as_ref();
+        what.map_or_else(String::new, |what| format!(" # {FILL_IN}: {}", one_line(what)))
+    }
 }
 
 impl<'a, 's> Draft<'a, 's> {
@@ -92,7 +107,8 @@ impl<'a, 's> Draft<'a, 's> {
             host,
             kernels: &[],
             arrays: Vec::new(),
-            textures: Vec::new(),
+            places: BTreeMap::new(),
+            textures: BTreeMap::new(),
             passes: String::new(),
             halves: BTreeMap::new(),
             remarks: Vec::new(),
@@ -118,6 +134,9 @@ impl<'a, 's> Draft<'a, 's> {
         for kernel in defined.take(MOST_LAUNCHES) {
             if kernel.template {
                 self.remarks.push(nameless_instance(&kernel.name));
+                continue;
+            }
+            if !self.has_room_for(kernel) {
                 continue;
             }
             let mut arguments = Vec::new();
@@ -184,11 +203,14 @@ impl<'a, 's> Draft<'a, 's> {
 
     /// Two pointers that change places in a loop are the halves of one array.
     fn halves_of_swaps(&mut self) {
+        let kernels = self.host.launches.iter().map(|launch| self.kernel(&launch.kernel));
+        let launches: Vec<_> = self.host.launches.iter().zip(kernels).collect();
         for (first, second, at) in &self.host.swaps {
             let inside =
-                |launch: &&Launch<'s>| launch.loops.iter().any(|around| around.body.contains(at));
-            let reads_second = self.host.launches.iter().filter(inside).any(|launch| {
-                self.kernel(&launch.kernel).is_some_and(|kernel| {
+                |launch: &Launch<'s>| launch.loops.iter().any(|around| around.body.contains(at));
+            let reads_second = launches.iter().any(|(launch, kernel)| {
+                let kernel = kernel.as_ref().filter(|_| inside(launch));
+                kernel.is_some_and(|kernel| {
                     kernel.parameters.iter().zip(&launch.arguments).any(|(parameter, span)| {
                         let constant =
                             matches!(parameter.ctype, CType::Pointer { constant: true, .. });
@@ -229,6 +251,9 @@ impl<'a, 's> Draft<'a, 's> {
             self.remarks.push(nameless_instance(&kernel.name));
             return;
         }
+        if !self.has_room_for(&kernel) {
+            return;
+        }
         let shared = open.iter().zip(loops).take_while(|(open, own)| open == own).count();
         open.truncate(shared);
         for depth in shared..loops.len() {
@@ -256,6 +281,21 @@ impl<'a, 's> Draft<'a, 's> {
         let on = if loops.is_empty() { on } else { "step" };
         let name = format!("{}{instance}", kernel.name);
         self.pass(&header, &name, on, &shape, &arguments);
+    }
+
+    /// Whether a pass of the kernel can be written; if not, it is told once.
+    fn has_room_for(&mut self, kernel: &Signature) -> bool {
+        let remark = if kernel.parameters.len() > MOST_PARAMETERS {
+            format!("`{}` has more than {MOST_PARAMETERS} parameters", kernel.name)
+        } else if self.passes.len() > MOST_TEXT {
+            "there are more launches than a manifest has room for".to_owned()
+        } else {
+            return true;
+        };
+        if self.remarks.last() != Some(&remark) {
+            self.remarks.push(remark);
+        }
+        false
     }
 
     /// The template arguments of a launch, where those that are names of the host's are numbers or types.
@@ -316,12 +356,9 @@ impl<'a, 's> Draft<'a, 's> {
                     self.host.pointees.contains_key(name)
                         || self.host.allocations.contains_key(name)
                 };
-                let words = || tokens.iter().map(|token| token.text);
-                let pointer = words().find(known).or_else(|| {
-                    words().rev().find(|word| {
-                        word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-                    })
-                });
+                let is_word = |token: &&Token<'_>| token.kind == Kind::Word;
+                let words = || tokens.iter().filter(is_word).map(|token| token.text);
+                let pointer = words().find(known).or_else(|| words().next_back());
                 match pointer {
                     Some(pointer) => {
                         let element = element_of(to, self.host.pointees.get(pointer).copied());
@@ -349,7 +386,7 @@ impl<'a, 's> Draft<'a, 's> {
                 })
             }
             CType::Surface | CType::Texture => match tokens {
-                [name] => Wanted::Texture(name.text),
+                [name] if name.kind == Kind::Word => Wanted::Texture(name.text),
                 _ => Wanted::Guess(blank(ctype, &text)),
             },
             CType::Value(_) | CType::Named(_) => Wanted::Guess(blank(ctype, &text)),
@@ -359,9 +396,10 @@ impl<'a, 's> Draft<'a, 's> {
     /// A texture, and what manifests call it; its texels as kernels read or write them.
     fn texture(&mut self, name: &str, of_kernel: &str) -> Guess {
         let name = free_name(name);
-        if !self.textures.iter().any(|(known, _)| *known == name) {
-            let format = self.host.texel_of(of_kernel).unwrap_or("r32f");
-            self.textures.push((name.clone(), format));
+        if !self.textures.contains_key(&name) {
+            let is_looked_for = self.textures.len() < MOST_LAUNCHES;
+            let found = is_looked_for.then(|| self.host.texel_of(of_kernel)).flatten();
+            self.textures.insert(name.clone(), found.unwrap_or("r32f"));
         }
         Guess::known(format!("\"{name}\""))
     }
@@ -370,8 +408,8 @@ impl<'a, 's> Draft<'a, 's> {
     fn array_of(&mut self, pointer: &'s str, element: &str) -> String {
         if let Some(read) = self.halves.get(pointer).copied() {
             let name = self.array_of(read, element);
-            if let Some(array) = self.arrays.iter_mut().find(|array| array.name == name) {
-                array.double = true;
+            if let Some(place) = self.places.get(&name) {
+                self.arrays[*place].double = true;
             }
             return format!("{name}_next");
         }
@@ -386,19 +424,20 @@ impl<'a, 's> Draft<'a, 's> {
     fn array(&mut self, name: &str, element: &str, count: Option<u64>, filled: bool) -> String {
         let mut name = free_name(name);
         // Two kernels may call different things the same.
-        while self.arrays.iter().any(|array| array.name == name && array.element != element) {
-            name.push('_');
+        let place = loop {
+            match self.places.get(&name) {
+                Some(place) if self.arrays[*place].element != element => name.push('_'),
+                found => break found,
+            }
+        };
+        if let Some(place) = place {
+            let array = &mut self.arrays[*place];
+            array.count = array.count.max(count);
+            return name;
         }
-        match self.arrays.iter_mut().find(|array| array.name == name) {
-            Some(array) => array.count = array.count.max(count),
-            None => self.arrays.push(Array {
-                name: name.clone(),
-                element: element.to_owned(),
-                count,
-                double: false,
-                filled,
-            }),
-        }
+        self.places.insert(name.clone(), self.arrays.len());
+        let (name_of, element) = (name.clone(), element.to_owned());
+        self.arrays.push(Array { name: name_of, element, count, double: false, filled });
         name
     }
 
@@ -448,13 +487,12 @@ impl<'a, 's> Draft<'a, 's> {
         shape: &[(&str, Guess)],
         arguments: &[(String, Guess)],
     ) {
-        let _ = writeln!(self.passes, "\n{header}\nkernel = \"{kernel}\"");
+        let _ = writeln!(self.passes, "\n{header}\nkernel = {}", quoted_text(kernel));
         if on != "step" {
             let _ = writeln!(self.passes, "on     = \"{on}\"");
         }
         for (key, guess) in shape {
-            let open = guess.open.as_ref().map(|what| format!(" # {FILL_IN}: {what}"));
-            let _ = writeln!(self.passes, "{key:<6} = {}{}", guess.text, open.unwrap_or_default());
+            let _ = writeln!(self.passes, "{key:<6} = {}{}", guess.text, guess.remark());
         }
         // What the name means anyway need not be said.
         let own = |name: &str, text: &str| text == format!("\"{name}\"");
@@ -467,8 +505,7 @@ impl<'a, 's> Draft<'a, 's> {
         let table = header.trim_matches(['[', ']']);
         let _ = writeln!(self.passes, "\n[{table}.args]");
         for (name, guess) in named {
-            let open = guess.open.as_ref().map(|what| format!(" # {FILL_IN}: {}", one_line(what)));
-            let _ = writeln!(self.passes, "{name} = {}{}", guess.text, open.unwrap_or_default());
+            let _ = writeln!(self.passes, "{} = {}{}", key(name), guess.text, guess.remark());
         }
     }
 
@@ -645,7 +682,17 @@ fn is_size(name: &str) -> bool {
 fn free_name(name: &str) -> String {
     let taken: BTreeSet<&str> =
         Builtin::ALL.iter().map(|(name, _)| *name).chain(KEYWORDS.iter().copied()).collect();
-    if taken.contains(name) { format!("{name}_") } else { name.to_owned() }
+    if taken.contains(name) {
+        return format!("{name}_");
+    }
+    // Manifests know the letters of ASCII alone.
+    name.replace(|c: char| c != '_' && !c.is_ascii_alphanumeric(), "_")
+}
+
+/// The name of a parameter as a key.
+fn key(name: &str) -> String {
+    let is_plain = name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
+    if is_plain { name.to_owned() } else { quoted_text(name) }
 }
 
 /// A number as it is, an expression in quotes.
@@ -653,13 +700,15 @@ fn quoted(text: &str) -> String {
     if text.parse::<f64>().is_ok() || matches!(text, "true" | "false") {
         text.to_owned()
     } else {
-        format!("\"{text}\"")
+        quoted_text(text)
     }
 }
 
+/// A string of TOML, in which nothing ends the comment that the manifest stands in.
 fn quoted_text(text: &str) -> String {
     let text: String = text.chars().filter(|c| !c.is_control()).collect();
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace("*/", "*\\u002F");
+    format!("\"{}\"", text.replace("---", "--\\u002D"))
 }
 
 /// Text in a remark, which ends with its line and must not end the comment.

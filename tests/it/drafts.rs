@@ -231,10 +231,33 @@ fn any_text_gives_a_manifest() {
         format!("void f() {{ {} }}", "k<<<1, ".repeat(100_000)),
         format!("__global__ void k(int a) {{}} {} void f() {{ k<<<1, 1>>>({}); }}", "int a = b, b = a;".repeat(2000), "a + b * ".repeat(10_000)),
         (0..10_000).map(|i| format!("__global__ void k{i}(int *a) {{ }}")).collect(),
+        format!("__global__ void k(float *a, int n) {{}} void f() {{ k<<<1, 64>>>(a, {}1{}); }}", "(".repeat(200_000), ")".repeat(200_000)),
+        format!("__global__ void k(int *a, {}) {{}} int v = ({}1); void f() {{ {} }}",
+            (0..400).map(|i| format!("int n{i}")).collect::<Vec<_>>().join(","), "1+".repeat(400_000),
+            format!("k<<<1, 64>>>(a, {});", ["v"; 400].join(",")).repeat(200)),
+        format!("__global__ void k(int a) {{}} void f() {{ {} k<<<1, 1>>>(i7); }}",
+            (0..8).map(|i| format!("for (int i{i} = {}0; i{i} < 9; i{i}++) ", format!("i{} + ", i - 1).repeat(300))).collect::<String>()),
+        format!("__global__ void k({}) {{}}", ["cudaTextureObject_t"; 50_000].iter().enumerate()
+            .map(|(i, texture)| format!("{texture} t{i}")).collect::<Vec<_>>().join(",")),
+        format!("void f() {{ {} }}", "cudaMalloc(cudaMemcpy(1, 2, 3, for (x) ".repeat(50_000)),
+        format!("dim3 {} a;", "dim3, ".repeat(200_000)),
+        // What would say more than a manifest should.
+        "__global__ void k(float *a, int n) {} void f() { for (int i = 0; i < 4; i++) k<<<1, 64>>>(a, i \"#\\\n[[golden]] #\\\n\
+         of = 'a' #\\\nfile = 'planted.npy' #\\\n[compile] #\\\ndefine = { EVIL = 1 } #\\\n#\"); }".to_owned(),
+        "__global__ void k(float *a) {} void f() { k<<<1, 64>>>(R\"(\u{1b}[31mred)\"); }".to_owned(),
+        "template <class T> __global__ void k(T *a, T b) {} void f() { k<\"---*/ int x; /*---\"><<<1, '\u{1b}'>>>(a, '*/'); }".to_owned(),
+        "__global__ void k(int *\u{e4}) {} void f() { for (] = 0; ] < 9; ]++) k<<<1, 1>>>(\u{e4}[2]); swap(\"a\", \"b\"); }".to_owned(),
     ];
     for text in texts {
         let manifest = draft("any \"name\"\n.cu", &text);
         let found = Scene::parse("t.cu", &manifest, &Overrides::default());
-        assert!(found.is_ok(), "{manifest}\n{:#?}", found.err());
+        let shown: String = manifest.chars().take(5000).collect();
+        let scene = found.unwrap_or_else(|found| panic!("{shown}\n{found:#?}"));
+        assert!(
+            scene.manifest.goldens.is_empty() && scene.manifest.compile.defines.is_empty(),
+            "{shown}"
+        );
+        assert!(!manifest.chars().any(|c| c.is_control() && c != '\n'), "{shown}");
+        assert_eq!(manifest.matches("*/").count(), 1, "{shown}");
     }
 }

@@ -14,7 +14,7 @@ use crate::cuda::{
     lexer::{self, Kind, Token},
 };
 
-/// So many tokens are looked at.
+/// So many tokens are looked at; and as many again, counted each time, in looking for the numbers of expressions.
 const MOST_TOKENS: usize = 1 << 20;
 /// So many launches, and exchanges of pointers, are told.
 pub(super) const MOST_LAUNCHES: usize = 200;
@@ -22,9 +22,6 @@ pub(super) const MOST_LAUNCHES: usize = 200;
 pub(super) const LONGEST: usize = 1000;
 /// So many loops lie in one another, and names in a declaration.
 const DEEPEST: usize = 64;
-/// So many names are looked up altogether.
-const MOST_LOOKED_UP: u32 = 100_000;
-
 /// Places of tokens.
 pub(super) type Span = Range<usize>;
 
@@ -48,7 +45,7 @@ pub(super) struct Host<'s> {
     pub(super) type_parameters: BTreeSet<&'s str>,
     pub(super) value_parameters: BTreeSet<&'s str>,
     /// How many names may still be looked up for an expression.
-    pub(super) budget: Cell<u32>,
+    pub(super) budget: Cell<usize>,
 }
 
 /// A variable's value.
@@ -121,7 +118,7 @@ impl<'s> Host<'s> {
             launches: Vec::new(),
             type_parameters: BTreeSet::new(),
             value_parameters: BTreeSet::new(),
-            budget: Cell::new(MOST_LOOKED_UP),
+            budget: Cell::new(MOST_TOKENS),
         };
         Reader { found, brackets, loops: Vec::new() }.read()
     }
@@ -276,7 +273,10 @@ impl<'s> Reader<'s> {
     /// `dim3 name(x, y)`, several behind one another.
     fn dimensions(&mut self, at: usize) {
         let mut at = at + 1;
-        while self.is_word(at) {
+        for _ in 0..DEEPEST {
+            if !self.is_word(at) {
+                return;
+            }
             let name = self.text(at);
             let end = match self.text(at + 1) {
                 "(" | "{" => {
@@ -326,13 +326,12 @@ impl<'s> Reader<'s> {
         if self.loops.len() >= DEEPEST {
             return;
         }
-        let body = match self.text(after) {
+        let Some(mut found) = self.header(at + 2, after - 1) else { return };
+        found.body = match self.text(after) {
             "{" => after..self.brackets.after(after).unwrap_or(self.found.code.len()),
             _ => after..self.statement_end(after),
         };
-        if let Some(found) = self.header(at + 2, after - 1, body) {
-            self.loops.push(found);
-        }
+        self.loops.push(found);
     }
 
     /// Behind the semicolon of the statement at `at`.
@@ -348,9 +347,11 @@ impl<'s> Reader<'s> {
     }
 
     /// `int i = first; i < end; ++i`.
-    fn header(&self, start: usize, end: usize, body: Span) -> Option<Loop<'s>> {
+    fn header(&self, start: usize, end: usize) -> Option<Loop<'s>> {
+        let end = end.min(start + LONGEST);
         let equals = (start..end).find(|at| self.text(*at) == "=")?;
-        let variable = self.text(equals.checked_sub(1)?);
+        let named = equals.checked_sub(1).filter(|at| self.is_word(*at))?;
+        let variable = self.text(named);
         let first = self.expression(equals + 1);
         let condition = first.end + 1;
         let at = (condition..end).find(|at| self.text(*at) == variable)?;
@@ -364,7 +365,7 @@ impl<'s> Reader<'s> {
         let limit = self.expression(at + 1 + comparison.len());
         let step_at = limit.end + 1;
         let step = self.step(step_at..end, variable)?;
-        Some(Loop { variable, first, end: limit, comparison, step, body })
+        Some(Loop { variable, first, end: limit, comparison, step, body: 0..0 })
     }
 
     fn step(&self, place: Span, variable: &str) -> Option<Step> {
@@ -402,7 +403,8 @@ impl<'s> Reader<'s> {
 
     /// `swap(a, b)`.
     fn swap(&mut self, at: usize) {
-        let word = |part: &Span| (part.len() == 1).then(|| self.text(part.start));
+        let is_word = |part: &Span| part.len() == 1 && self.is_word(part.start);
+        let word = |part: &Span| is_word(part).then(|| self.text(part.start));
         if let [first, second] = self.list(at + 1).as_slice()
             && let (Some(first), Some(second)) = (word(first), word(second))
             && self.found.swaps.len() < MOST_LAUNCHES
@@ -473,7 +475,8 @@ impl<'s> Reader<'s> {
         let parts = self.list(at + 1);
         let [target, bytes, ..] = parts.as_slice() else { return };
         // `(void **)&name` ends with the name.
-        let Some(name) = target.clone().rev().find(|at| self.is_word(*at)) else { return };
+        let mut ends = target.clone().rev().take(LONGEST);
+        let Some(name) = ends.find(|at| self.is_word(*at)) else { return };
         let name = self.text(name);
         self.found.allocations.insert(name, bytes.clone());
     }
@@ -481,7 +484,8 @@ impl<'s> Reader<'s> {
     fn copy(&mut self, at: usize) {
         let parts = self.list(at + 1);
         let Some(target) = parts.first() else { return };
-        let mut words = parts.get(3).into_iter().flat_map(Clone::clone).map(|at| self.text(at));
+        let words = parts.get(3).into_iter().flat_map(Clone::clone).take(LONGEST);
+        let mut words = words.map(|at| self.text(at));
         let to_device = words.any(|word| word == "cudaMemcpyHostToDevice");
         if to_device && self.is_word(target.start) {
             self.found.filled.insert(self.text(target.start));

@@ -13,6 +13,9 @@ use crate::{
 /// Names that are defined by others, at most so many behind one another.
 const DEEPEST: usize = 24;
 
+/// Bytes of a formula.
+const LONGEST_FORMULA: usize = 10_000;
+
 /// Words that are part of a type.
 const TYPES: [&str; 16] = [
     "int", "unsigned", "long", "short", "char", "size_t", "const", "signed", "float", "double",
@@ -27,8 +30,7 @@ impl Host<'_> {
 
     /// The number of an expression that stands anywhere in the file.
     pub(super) fn number_of_text(&self, text: &str) -> Option<String> {
-        let tokens: Vec<Token<'_>> = lexer::code(text).take(LONGEST).collect();
-        self.number_of(&tokens, usize::MAX, 0).map(|number| number.to_string())
+        self.number_of(&tokens_of(text), usize::MAX, 0).map(|number| number.to_string())
     }
 
     /// That as a whole number.
@@ -91,10 +93,10 @@ impl Host<'_> {
     }
 
     fn number_of(&self, tokens: &[Token<'_>], at: usize, depth: usize) -> Option<Number> {
-        if depth > DEEPEST || self.budget.get() == 0 {
+        if depth > DEEPEST {
             return None;
         }
-        self.budget.set(self.budget.get() - 1);
+        self.look_at(tokens)?;
         let text = plain(tokens);
         let mut resolve = |name: &str| {
             // What has no number may be a part that does not count: `argc > 1 ? atoi(argv[1]) : 1024`.
@@ -123,8 +125,14 @@ impl Host<'_> {
             return self.number_of(&self.code[span.clone()], definition.at, depth);
         }
         let text = self.macros.get(name)?;
-        let tokens: Vec<Token<'_>> = lexer::code(text).collect();
-        self.number_of(&tokens, usize::MAX, depth)
+        self.number_of(&tokens_of(text), usize::MAX, depth)
+    }
+
+    /// Counts what is looked at; `None` where that is too much.
+    fn look_at(&self, tokens: &[Token<'_>]) -> Option<()> {
+        let left = self.budget.get().checked_sub(tokens.len() + 1)?;
+        self.budget.set(left);
+        (tokens.len() <= LONGEST).then_some(())
     }
 }
 
@@ -137,6 +145,7 @@ impl Host<'_> {
         of_loop: &dyn Fn(&str) -> Option<String>,
     ) -> Option<String> {
         let tokens = self.code.get(span.clone())?;
+        self.look_at(tokens)?;
         if !tokens.iter().any(|token| of_loop(token.text).is_some()) {
             return self.number(span).map(|number| number.to_string());
         }
@@ -159,11 +168,12 @@ impl Host<'_> {
                         written.push_str(&number.to_string());
                     }
                 },
-                Kind::Number | Kind::Sign | Kind::Quoted => written.push_str(token.text),
+                Kind::Number | Kind::Sign => written.push_str(token.text),
+                Kind::Quoted => return None,
                 Kind::Blank | Kind::Comment | Kind::Directive | Kind::Disabled => {}
             }
         }
-        Some(written)
+        (written.len() <= LONGEST_FORMULA).then_some(written)
     }
 }
 
@@ -208,6 +218,11 @@ fn plain(tokens: &[Token<'_>]) -> String {
         }
     }
     text
+}
+
+/// The tokens of a text, one more than an expression may have at most.
+fn tokens_of(text: &str) -> Vec<Token<'_>> {
+    lexer::code(text).take(LONGEST + 1).collect()
 }
 
 /// A number without its suffix.
