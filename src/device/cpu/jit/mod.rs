@@ -25,6 +25,7 @@ mod lower;
 mod math;
 mod output;
 mod place;
+mod pointers;
 #[cfg(target_arch = "x86_64")]
 mod rounding;
 mod sites;
@@ -55,6 +56,7 @@ use crate::{
 };
 use function::Lowered;
 use limits::Limits;
+use pointers::Pointers;
 use sites::Sites;
 
 /// What all functions of a module share while they are compiled.
@@ -65,6 +67,7 @@ struct Unit<'a> {
     limits: Limits,
     /// The compiled function of each PTX function that has a body, by its index.
     ids: Vec<Option<FuncId>>,
+    pointers: Pointers,
 }
 
 /// Compiles all kernels of a module, and the device functions that they call.
@@ -81,7 +84,8 @@ pub(super) fn compile(
     let layout = Layout::new(module, globals);
     let ids = declare(&mut code, module, &layout, &inlined)?;
     let reserves = flow::uses_reserved_shared(module);
-    let unit = Unit { module, layout: &layout, tables, limits: Limits::new(), ids };
+    let pointers = Pointers::declare(&mut code, module, &layout, &ids)?;
+    let unit = Unit { module, layout: &layout, tables, limits: Limits::new(), ids, pointers };
     let mut sites = Sites::new(module, text);
     let mut kernels = Vec::new();
     let mut context = Context::new();
@@ -110,6 +114,7 @@ pub(super) fn compile(
             kernels.push((function, id, lowered));
         }
     }
+    unit.pointers.define(&mut code, &mut context)?;
     let functions: Vec<_> = kernels.iter().map(|(_, id, _)| *id).collect();
     let (code, entries) = code::Code::finish(code, &functions)?;
     let (code, sites) = (Arc::new(code), sites.finish());

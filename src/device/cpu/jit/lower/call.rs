@@ -3,8 +3,7 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, condcodes::IntCC, types};
-use cranelift_frontend::Switch;
+use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_module::FuncId;
 
 use super::{EXITED, Lower, Step, Unsupported, clif_type, walk};
@@ -13,12 +12,12 @@ use crate::{
         Result,
         cpu::{
             abi::{BlockContext, STOPPED},
-            jit::{kernel::SiteKind, place::Place},
-            layout::{SymbolPlace, function_handle},
+            jit::{kernel::SiteKind, place::Place, pointers::NO_FUNCTION},
+            layout::SymbolPlace,
         },
     },
     ptx::{
-        ast::{FunctionKind, Param},
+        ast::Param,
         inst::Instruction,
         operand::{Operand, Symbol},
         types::Type,
@@ -128,7 +127,7 @@ impl Lower<'_, '_> {
         }
         let status = match i.callee().and_then(|callee| unit.ids[callee as usize]) {
             Some(id) => self.call_function(id, &arguments),
-            None => self.call_by_handle(i, params, returns, &arguments)?,
+            None => self.call_by_handle(i, params, returns, arguments)?,
         };
         self.after_call(status);
         for (index, (operand, param)) in i.dst.iter().zip(returns).enumerate() {
@@ -195,41 +194,18 @@ impl Lower<'_, '_> {
         i: &Instruction,
         params: &[Param],
         returns: &[Param],
-        arguments: &[Value],
+        mut arguments: Vec<Value>,
     ) -> Step<Value> {
         let handle = self.source(i, 0, Type::U64)?;
-        let alike = |a: &[Param], b: &[Param]| {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.bytes() == b.bytes())
-        };
-        let unit = self.source.unit;
-        let done = self.b.create_block();
-        let status = self.b.append_block_param(done, types::I32);
-        let wrong = self.b.create_block();
-        self.b.set_cold_block(wrong);
-        let mut switch = Switch::new();
-        let mut cases = Vec::new();
-        for (index, function) in unit.module.functions.iter().enumerate() {
-            let Some(id) = unit.ids[index] else { continue };
-            if function.kind == FunctionKind::Func
-                && unit.layout.is_addressed(index)
-                && alike(&function.params, params)
-                && alike(&function.returns, returns)
-            {
-                let block = self.b.create_block();
-                switch.set_entry(u128::from(function_handle(index as u32)), block);
-                cases.push((block, id));
+        let status = match self.source.unit.pointers.caller(params, returns) {
+            Some(caller) => {
+                arguments.insert(1, handle);
+                self.call_function(caller, &arguments)
             }
-        }
-        switch.emit(&mut self.b, handle, wrong);
-        self.b.switch_to_block(wrong);
-        let site = self.site(SiteKind::Call);
-        self.stop_at(site, handle);
-        for (block, id) in cases {
-            self.b.switch_to_block(block);
-            let status = self.call_function(id, arguments);
-            self.b.ins().jump(done, &[BlockArg::Value(status)]);
-        }
-        self.b.switch_to_block(done);
+            None => self.b.ins().iconst(types::I32, NO_FUNCTION),
+        };
+        let fine = self.b.ins().icmp_imm_u(IntCC::NotEqual, status, NO_FUNCTION);
+        self.stop_unless(fine, SiteKind::Call, handle);
         Ok(status)
     }
 
