@@ -104,7 +104,8 @@ pub(super) fn text(name: &str) -> &'static str {
     found.map_or("", |(_, text)| text)
 }
 
-/// Whether the toolkit's own header of this name comes first, where it is there: `curand_kernel.h` has its types from it.
+/// Whether the toolkit's own header of this name comes first, where it is there: `curand_kernel.h` has its types from
+/// it.
 pub(super) fn yields(name: &str) -> bool {
     name == "curand.h"
 }

@@ -65,7 +65,10 @@ impl Launcher<'_, '_> {
         };
         let waited = self.queue.wait(&mut || readback.is_ready())?;
         Ok(match waited {
-            Waited::OutOfTime => Err(self.out_of_time()),
+            Waited::OutOfTime => {
+                self.left = Some(Box::new(readback));
+                Err(self.out_of_time())
+            }
             Waited::Reached => match readback.wait() {
                 Ok(bytes) => Ok(number(element.scalar, &bytes)),
                 Err(device::Error::Fault(fault)) => Err(Stopped::Fault(fault)),
@@ -95,6 +98,7 @@ impl Launcher<'_, '_> {
             }
         };
         if let Waited::OutOfTime = self.queue.wait(&mut || pending.is_ready())? {
+            self.left = Some(Box::new(pending));
             return Ok(Err(self.out_of_time()));
         }
         let found = match pending.wait() {

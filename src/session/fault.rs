@@ -91,8 +91,8 @@ impl Session {
         }
     }
 
-    /// The element that a faulty access would be of, were the resource large enough: of those that the kernel takes, the
-    /// one that is nearest. None where memory that is no resource's is nearer still, a variable of the source's.
+    /// The element that a faulty access would be of, were the resource large enough: of those that the kernel takes,
+    /// the one that is nearest. None where memory that is no resource's is nearer still, a variable of the source's.
     fn element(&self, fault: &Fault, in_flight: &InFlight) -> Option<String> {
         let address = fault.missed()?;
         let taken: Option<Vec<ResourceId>> =

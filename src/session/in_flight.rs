@@ -1,6 +1,9 @@
 //! The step in flight: how it is launched, and what is known when it has completed.
 
-use std::time::{Duration, Instant};
+use std::{
+    any::Any,
+    time::{Duration, Instant},
+};
 
 use super::{
     Error, Phase, Reset, Session,
@@ -28,6 +31,8 @@ pub(super) struct InFlight {
     stopped: Option<Stopped>,
     /// Statistics come behind it.
     measures: bool,
+    /// What is not waited for, and is kept until the work has ended.
+    left: Option<Box<dyn Any>>,
     /// Where the resources lie that its kernels take by address.
     pub(super) extents: Vec<Extent>,
     /// Why the host has asked for its end, and when.
@@ -83,6 +88,7 @@ impl InFlight {
             started: Instant::now(),
             stopped: None,
             measures,
+            left: None,
             extents: Vec::new(),
             cancelled: None,
         }
@@ -170,6 +176,7 @@ impl Session {
                     continue;
                 }
                 let stopped = launcher.run(entry)?;
+                in_flight.left = launcher.left.take();
                 stopwatch.mark(device, stream)?;
                 if stopped.is_some() {
                     return Ok(stopped);

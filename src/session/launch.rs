@@ -1,6 +1,9 @@
 //! Puts the passes of a step on the stream, in the order and as often as the manifest says.
 
-use std::time::{Duration, Instant};
+use std::{
+    any::Any,
+    time::{Duration, Instant},
+};
 
 use super::{
     Error,
@@ -58,6 +61,9 @@ pub(super) struct Launcher<'a, 'b> {
     launched: &'a mut [u64],
     /// The pass that was launched last.
     last: usize,
+    /// What a condition no longer waits for. To let go of it would be to wait for the device, which still works for it:
+    /// it is kept until the work under way has ended.
+    pub(super) left: Option<Box<dyn Any>>,
 }
 
 type Run = Result<Option<Stopped>, Error>;
@@ -71,7 +77,7 @@ impl<'a, 'b> Launcher<'a, 'b> {
         borrowed: &'a mut [Borrowed<'b>],
         launched: &'a mut [u64],
     ) -> Self {
-        Self { program, queue, inputs, borrowed, rounds: Vec::new(), launched, last: 0 }
+        Self { program, queue, inputs, borrowed, rounds: Vec::new(), launched, last: 0, left: None }
     }
 
     pub(super) fn scope(&self) -> Scope<'_> {

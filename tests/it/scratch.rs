@@ -316,3 +316,36 @@ fn a_forged_handle_reaches_no_function_whose_address_is_not_taken() {
         }
     }
 }
+
+/// What is called through a pointer is one of five thousand, at each of two hundred calls over which four thousand
+/// registers live: the code is no larger for it.
+#[test]
+fn many_functions_behind_a_pointer_are_no_burden() {
+    use std::fmt::Write as _;
+    let functions: String = (0..5000).fold(String::new(), |mut text, i| {
+        let _ = writeln!(text, ".func z{i} ()\n{{\nret;\n}}");
+        text
+    });
+    let names: Vec<String> = (0..5000).map(|i| format!("z{i}")).collect();
+    let table = format!(".global .u64 table[5000] = {{{}}};", names.join(","));
+    let loads: String = (0..4000).fold(String::new(), |mut text, i| {
+        let _ = writeln!(text, "ld.global.u32 %a{i}, [%rd1+{}];", i % 8 * 4);
+        text
+    });
+    let sums: String = (0..4000).fold(String::new(), |mut text, i| {
+        let _ = writeln!(text, "add.u32 %r5, %r5, %a{i};");
+        text
+    });
+    let inside = format!(
+        ".reg .b32 %a<4000>;\nld.global.u64 %rd4, [table+800];\nmov.u32 %r5, 0;\n{loads}\
+         q: .callprototype _ ();\n{}{sums}",
+        "call %rd4, (), q;\n".repeat(200)
+    );
+    let text = module(&format!("{functions}{table}"), &inside, "", "st.global.u32 [%rd1+32], %r5;");
+    let bench = Bench::new();
+    let config = LaunchConfig::new(1, 1);
+    for (_, options) in engines() {
+        let found = bench.run(&text, 3, &config, &options).unwrap();
+        assert_eq!(found[8], 3 * 500, "the first of eight words is 3");
+    }
+}

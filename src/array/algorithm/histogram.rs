@@ -42,7 +42,8 @@ impl<T: Real> Expr<T> {
     ///
     /// # Errors
     /// [`Error::Bins`] for none, unless `low` is less than `high` and both are finite, and for bins narrower than the
-    /// distance of neighbouring `f64` at the end that is farther from 0, or so narrow that their number in a unit is none; as [`Expr::eval`].
+    /// distance of neighbouring `f64` at the end that is farther from 0, or so narrow that their number in a unit is
+    /// none; as [`Expr::eval`].
     pub fn histogram(&self, bins: usize, low: f64, high: f64) -> Result<GpuArray<u64>> {
         let width = high - low;
         let (each, farthest) = (width / bins as f64, low.abs().max(high.abs()));

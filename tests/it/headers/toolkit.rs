@@ -32,8 +32,8 @@ extern \"C\" __global__ void uniform(float *out) {
     }
 }
 
-/// The last vector of an array whose length is no multiple of the vector's is copied in part, and the rest is zero: only
-/// what is copied need be there.
+/// The last vector of an array whose length is no multiple of the vector's is copied in part, and the rest is zero:
+/// only what is copied need be there.
 #[test]
 fn asynchronous_copies_read_as_much_as_they_are_told_to() {
     let source = "#include <cuda_pipeline_primitives.h>

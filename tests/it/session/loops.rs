@@ -97,7 +97,12 @@ fn a_loop_without_end_is_stopped() {
         "[[pass]]",
         "[[pass]]\nname = \"g\"\nrepeat = 1000000\n[[pass.pass]]\nname = \"h\"\nrepeat = 1000000\n[[pass.pass.pass]]",
     );
-    for text in [waiting, idle] {
+    let endless = counting("over = 1\nrepeat = 9\nuntil = \"endless > 0\"").replace(
+        "[[pass]]",
+        "[[stat]]\nname = \"endless\"\nof = \"count\"\nreduce = \"sum\"\n\
+         map = \"[&]{ volatile int z = 0; while (z == 0) {} return x; }()\"\n[[pass]]",
+    );
+    for text in [waiting, idle, endless] {
         stops_in_time(&text);
     }
 }

@@ -1,5 +1,6 @@
-//! Calls through pointers. A pointer to a function is a handle, and for each list of parameters and results there is one
-//! function that calls what the handle means: so a call takes as little code as any, however many functions there are.
+//! Calls through pointers. A pointer to a function is a handle, and for each list of parameters and results there is
+//! one function that calls what the handle means: so a call takes as little code as any, however many functions there
+//! are.
 
 use std::collections::BTreeMap;
 
@@ -79,8 +80,8 @@ impl Pointers {
         Ok(found)
     }
 
-    /// What calls the function that a handle means, with these parameters and results. It takes the context, the handle,
-    /// and their addresses, and gives what the function gives, or [`NO_FUNCTION`].
+    /// What calls the function that a handle means, with these parameters and results. It takes the context, the
+    /// handle, and their addresses, and gives what the function gives, or [`NO_FUNCTION`].
     pub(super) fn caller(&self, params: &[Param], returns: &[Param]) -> Option<FuncId> {
         self.shapes.get(&shape(params, returns)).map(|alike| alike.caller)
     }
