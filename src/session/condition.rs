@@ -26,7 +26,9 @@ impl Launcher<'_, '_> {
         let mut read: Vec<Read> = Vec::new();
         for term in terms {
             let number = match term {
-                Term::Element { of, index, component } => self.element(of, index, component)?,
+                Term::Element { of, index, component } => {
+                    self.element((of, index, component), until)?
+                }
                 Term::Measured(measured) => self.measured(measured)?,
                 Term::Parameter(_) | Term::Builtin(_) | Term::Round(_) => continue,
             };
@@ -48,9 +50,8 @@ impl Launcher<'_, '_> {
 
     fn element(
         &mut self,
-        of: ResourceId,
-        index: u64,
-        component: u8,
+        (of, index, component): (ResourceId, u64, u8),
+        until: &Until,
     ) -> Result<Result<Number, Stopped>, Error> {
         let Some(&element) = self.program.elements.get(of.0) else { return Ok(Ok(Number::Int(0))) };
         let size = element.bytes() / usize::from(element.lanes);
@@ -70,7 +71,10 @@ impl Launcher<'_, '_> {
                 Err(self.out_of_time())
             }
             Waited::Reached => match readback.wait() {
-                Ok(bytes) => Ok(number(element.scalar, &bytes)),
+                Ok(bytes) => number(element.scalar, &bytes).map_err(|problem| {
+                    let problem = format!("`until`: {problem}");
+                    Stopped::NoValue { problem, at: until.at }
+                }),
                 Err(device::Error::Fault(fault)) => Err(Stopped::Fault(fault)),
                 Err(error) => return Err(error.into()),
             },
@@ -148,22 +152,45 @@ pub fn statistic_of(
 }
 
 /// The number that the bytes of a scalar stand for.
-fn number(scalar: Scalar, bytes: &[u8]) -> Number {
+///
+/// # Errors
+/// A sentence, for one that the integers of expressions do not reach.
+fn number(scalar: Scalar, bytes: &[u8]) -> Result<Number, String> {
     let mut wide = [0; 8];
     let length = bytes.len().min(8);
     wide[..length].copy_from_slice(&bytes[..length]);
     let bits = u64::from_le_bytes(wide);
-    match scalar {
+    Ok(match scalar {
         Scalar::Bool => Number::Bool(bits != 0),
         Scalar::I8 => Number::Int((bits as i8).into()),
         Scalar::I16 => Number::Int((bits as i16).into()),
         Scalar::I32 => Number::Int((bits as i32).into()),
-        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::I64 | Scalar::U64 => {
-            Number::Int(bits as i64)
+        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::I64 => Number::Int(bits as i64),
+        Scalar::U64 => {
+            let signed = i64::try_from(bits);
+            Number::Int(signed.map_err(|_| format!("{bits} does not fit into 64 bits"))?)
         }
         Scalar::F16 => Number::Float(half::f16::from_bits(bits as u16).into()),
         Scalar::BF16 => Number::Float(half::bf16::from_bits(bits as u16).into()),
         Scalar::F32 => Number::Float(f32::from_bits(bits as u32).into()),
         Scalar::F64 => Number::Float(f64::from_bits(bits)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scalars_are_the_numbers_that_they_are() {
+        assert_eq!(number(Scalar::I8, &[0xff]), Ok(Number::Int(-1)));
+        assert_eq!(number(Scalar::U8, &[0xff]), Ok(Number::Int(255)));
+        assert_eq!(number(Scalar::I64, &[0xff; 8]), Ok(Number::Int(-1)));
+        assert!(
+            number(Scalar::U64, &[0xff; 8])
+                .is_err_and(|text| text.contains("18446744073709551615"))
+        );
+        assert_eq!(number(Scalar::F16, &[0x00, 0xc0]), Ok(Number::Float(-2.0)));
+        assert_eq!(number(Scalar::F32, &1.5_f32.to_le_bytes()), Ok(Number::Float(1.5)));
     }
 }
