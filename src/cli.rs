@@ -85,7 +85,7 @@ enum CacheAction {
     Clear,
 }
 
-/// What changes how scenes are compiled.
+/// What changes how scenes are compiled, and what they begin with.
 #[derive(Debug, Args)]
 struct CompileArgs {
     /// Set a constant of the scene
@@ -97,6 +97,9 @@ struct CompileArgs {
     /// Look for included files in a folder, which need not lie below the scene's
     #[arg(short = 'I', long = "include", value_name = "FOLDER")]
     include: Vec<PathBuf>,
+    /// Fill a resource or a variable of the scene with a file, which need not lie below the scene
+    #[arg(long = "load", value_name = "NAME=FILE", value_parser = assignment)]
+    loads: Vec<(String, String)>,
 }
 
 impl CompileArgs {
@@ -105,6 +108,7 @@ impl CompileArgs {
             constants: self.constants.into_iter().collect(),
             defines: self.defines.into_iter().collect(),
             include_dirs: self.include,
+            loads: self.loads.into_iter().map(|(name, file)| (name, file.into())).collect(),
             cpu: false,
         }
     }

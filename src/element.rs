@@ -138,6 +138,46 @@ impl Scalar {
     }
 }
 
+/// Every type that numpy has, too, and its name there.
+const NUMPY: [(Scalar, &str); 12] = [
+    (Scalar::Bool, "bool"),
+    (Scalar::I8, "int8"),
+    (Scalar::U8, "uint8"),
+    (Scalar::I16, "int16"),
+    (Scalar::U16, "uint16"),
+    (Scalar::I32, "int32"),
+    (Scalar::U32, "uint32"),
+    (Scalar::I64, "int64"),
+    (Scalar::U64, "uint64"),
+    (Scalar::F16, "float16"),
+    (Scalar::F32, "float32"),
+    (Scalar::F64, "float64"),
+];
+
+impl Scalar {
+    /// numpy's name of it; `None` for `bf16`, which numpy lacks.
+    ///
+    /// ```
+    /// # use warpaint::element::Scalar;
+    /// assert_eq!(Scalar::U8.numpy_name(), Some("uint8"));
+    /// assert_eq!(Scalar::BF16.numpy_name(), None);
+    /// ```
+    pub fn numpy_name(self) -> Option<&'static str> {
+        NUMPY.iter().find(|(scalar, _)| *scalar == self).map(|(_, name)| *name)
+    }
+
+    /// Every type that numpy has, too, by its name there.
+    ///
+    /// ```
+    /// # use warpaint::element::Scalar;
+    /// let found = Scalar::numpy_names().find(|(name, _)| *name == "float16");
+    /// assert_eq!(found, Some(("float16", Scalar::F16)));
+    /// ```
+    pub fn numpy_names() -> impl Iterator<Item = (&'static str, Self)> {
+        NUMPY.iter().map(|&(scalar, name)| (name, scalar))
+    }
+}
+
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

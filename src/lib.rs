@@ -87,6 +87,9 @@ pub use device::Device;
 pub use kernel::{Context, Kernel, Source, SourceModule};
 
 #[cfg(feature = "gl")]
+mod data;
+
+#[cfg(feature = "gl")]
 pub mod gl;
 
 #[cfg(feature = "gl")]

@@ -404,7 +404,7 @@ impl Scanner<'_> {
 }
 
 /// How to include something all the same.
-const TRUST: &str = "--trust allows it, for scenes of people whom you trust";
+pub(crate) const TRUST: &str = "--trust allows it, for scenes of people whom you trust";
 
 #[cfg(test)]
 mod tests {

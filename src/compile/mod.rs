@@ -43,6 +43,8 @@ use crate::diagnostic::Diagnostic;
 pub(crate) use budget::Budget;
 pub use cache::Cache;
 pub use cancel::Cancel;
+#[cfg(feature = "gl")]
+pub(crate) use includes::TRUST;
 pub use limits::Limits;
 #[cfg(feature = "gl")]
 pub(crate) use mentions::included_names;

@@ -74,6 +74,6 @@ fn check_one(
     scene.trusted = trust;
     match device {
         Some(device) => Ok(session::examine_on(scene, device, compiler)?),
-        None => Ok(session::examine(&mut scene, Target::CPU, Vec::new(), compiler)?.diagnostics),
+        None => Ok(session::examine(&mut scene, Target::CPU, compiler)?),
     }
 }

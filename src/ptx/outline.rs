@@ -27,6 +27,17 @@ pub struct Outline {
     pub has_lines: bool,
     /// The kernels that it defines, in the text's order.
     pub entries: Vec<Entry>,
+    /// Its variables in global and constant memory, in the text's order.
+    pub variables: Vec<Variable>,
+}
+
+/// A variable of a module (PTX ISA section 5.1.3 and 5.1.4, `.const` and `.global`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its (lowered) name.
+    pub name: String,
+    /// Its size.
+    pub bytes: usize,
 }
 
 /// A kernel that a module defines.
@@ -48,6 +59,7 @@ impl Outline {
             match words.of(token) {
                 ".target" => outline.is_for_debuggers |= words.targets_debuggers(),
                 ".loc" => outline.has_lines = true,
+                ".global" | ".const" => outline.variables.extend(words.variable()),
                 ".entry" => {
                     let Some(entry) = words.entry() else { break };
                     if outline.entries.iter().all(|other| other.name != entry.name) {
@@ -91,6 +103,20 @@ impl<'a> Words<'a> {
     fn targets_debuggers(&self) -> bool {
         let targets = self.tokens.iter().take_while(|token| token.kind != Kind::Directive);
         targets.into_iter().any(|token| self.of(*token) == "debug")
+    }
+
+    /// A variable behind `.global` or `.const`, to where it ends or its initial value begins.
+    fn variable(&mut self) -> Option<Variable> {
+        let is_end = |token: &&Token| {
+            matches!(token.kind, Kind::End | Kind::Mark(b';' | b'=' | b',' | b'{' | b')'))
+        };
+        let own: Vec<Token> =
+            self.tokens.iter().take_while(|token| !is_end(token)).copied().collect();
+        self.tokens = &self.tokens[own.len()..];
+        let name = own.split(|token| token.kind == Kind::Mark(b'[')).next()?.last()?;
+        let words: Vec<&str> = own.iter().map(|token| self.of(*token)).collect();
+        let bytes = placed(&words).first()?.len();
+        (name.kind == Kind::Word).then(|| Variable { name: self.of(*name).to_owned(), bytes })
     }
 
     /// A kernel behind `.entry`.
@@ -142,6 +168,16 @@ mod tests {
         let is = |text| Outline::new(text).is_for_debuggers;
         assert!(is(".version 8.0 .target sm_80, debug .address_size 64"));
         assert!(!is(".version 8.0 .target sm_80 .address_size 64 .entry debug()"));
+    }
+
+    #[test]
+    fn variables_have_names_and_sizes() {
+        let text = ".visible .const .align 4 .b8 filter[36];\n.global .align 4 .u32 count = 3;\n\
+            .const .align 8 .b8 $str[4] = {37, 100, 10, 0};\n.visible .global .align 16 .f32 one;\n\
+            .entry k(.param .u64 .ptr .global .align 1 p) { ld.global.u32 %r1, [count]; }";
+        let found = Outline::new(text).variables;
+        let found: Vec<_> = found.iter().map(|v| (v.name.as_str(), v.bytes)).collect();
+        assert_eq!(found, [("filter", 36), ("count", 4), ("$str", 4), ("one", 4)]);
     }
 
     #[test]

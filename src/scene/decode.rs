@@ -4,6 +4,7 @@ mod arguments;
 mod checks;
 mod compile;
 mod constants;
+mod data;
 mod fields;
 mod formulas;
 mod parameters;
@@ -120,7 +121,9 @@ fn document(
         ..Manifest::default()
     };
     manifest.compile = compile::decode(&mut fields, overrides);
-    resources::decode(&mut fields, &mut manifest);
+    resources::decode(&mut fields, &mut manifest, overrides);
+    let variables = data::variables(&mut fields, &mut manifest, overrides);
+    data::expect_known(report, &manifest, &variables, overrides);
     parameters::decode(&mut fields, &mut manifest);
     views::decode(&mut fields, &mut manifest);
     checks::decode(&mut fields, &mut manifest);
@@ -236,6 +239,9 @@ fn names(report: &Report<'_>, manifest: &Manifest) {
     }
     for parameter in &manifest.parameters {
         claim(&parameter.name, format!("the parameter `{}`", parameter.name), parameter.at, true);
+    }
+    for variable in &manifest.variables {
+        claim(&variable.name, format!("the variable `{}`", variable.name), variable.at, false);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Check, CompileOptions, Formula, Golden, Number, Parameter, Resource, ResourceId, Scope, Source,
-    Stat, Value, View, decode::suggestion,
+    Stat, Value, Variable, View, decode::suggestion,
 };
 use crate::cuda::Position;
 
@@ -21,6 +21,8 @@ pub struct Manifest {
     pub compile: CompileOptions,
     /// Buffers, arrays and textures; a [`ResourceId`] is an index into them.
     pub resources: Vec<Resource>,
+    /// Variables of the source that are set.
+    pub variables: Vec<Variable>,
     /// Parameters.
     pub parameters: Vec<Parameter>,
     /// Passes, in the file's order.

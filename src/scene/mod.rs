@@ -9,6 +9,7 @@
 mod binding;
 mod builtin;
 mod compile_options;
+mod data;
 mod decode;
 mod draft;
 mod expression;
@@ -40,6 +41,7 @@ pub(crate) use self::decode::is_macro;
 pub use self::{
     builtin::{BuiltIn, built_ins},
     compile_options::CompileOptions,
+    data::{Content, Initial, Variable},
     decode::DEFAULT_DT,
     draft::draft,
     expression::{Expression, Kind, Number},
@@ -77,7 +79,7 @@ pub struct Scene {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What a scene's constants depend on beside its file.
+/// What a scene depends on beside its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// Constants that the command line gives by name: a number or an expression over the other constants.
@@ -86,6 +88,8 @@ pub struct Overrides {
     pub defines: BTreeMap<String, String>,
     /// Folders in which the command line has included files looked for: they may lie anywhere.
     pub include_dirs: Vec<PathBuf>,
+    /// Files that the command line gives resources and variables, by their names; they may lie anywhere.
+    pub loads: BTreeMap<String, PathBuf>,
     /// Whether the scene is read for the CPU device, for which `[constant.cpu]` stands over `[constant]`; a
     /// [`Session`](crate::session::Session) sets it for its device.
     pub cpu: bool,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Element, Scalar};
+use super::{Element, Initial, Scalar};
 use crate::cuda::Position;
 
 /// A resource of a manifest: an index into [`Manifest::resources`](super::Manifest::resources).
@@ -18,6 +18,8 @@ pub struct Resource {
     pub kind: ResourceKind,
     /// Whether OpenGL sees it: every buffer, and an array or texture that the view draws.
     pub shared: bool,
+    /// What it holds at the start; `None`: zeros.
+    pub initial: Option<Initial>,
     /// Where it is declared.
     pub at: Position,
 }

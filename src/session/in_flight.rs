@@ -162,8 +162,8 @@ impl Session {
         let work = &in_flight.work;
         let mut launched = vec![0; program.passes.len()];
         in_flight.stopped = resources.write(stream, |borrowed| {
-            if *work == Work::Reset(Reset::All) {
-                borrowed.iter().try_for_each(|borrowed| borrowed.clear(stream))?;
+            if let Work::Reset(reset) = work {
+                program.restore(reset, borrowed, stream)?;
             }
             in_flight.extents = extents(borrowed);
             stopwatch.restart();

@@ -11,6 +11,7 @@
 mod clock;
 mod command;
 mod condition;
+mod contents;
 mod error;
 mod fault;
 mod frame;
@@ -23,6 +24,7 @@ mod resources;
 mod snapshot;
 mod stat;
 mod statistics;
+mod symbol;
 mod texture;
 mod timing;
 mod worker;
@@ -589,8 +591,12 @@ impl Session {
         let manifest = &program.scene.manifest;
         let old = self.program.as_ref().map(|p| &p.scene.manifest);
         match self.resources.adopt(old, manifest, &self.stream, &self.interop)? {
-            Ok(fresh) if fresh.is_empty() => {}
-            Ok(fresh) => self.reset.add(Reset::Fresh(fresh)),
+            Ok(mut fresh) => {
+                fresh.extend(self.program.iter().flat_map(|old| program.changed_contents(old)));
+                if !fresh.is_empty() {
+                    self.reset.add(Reset::Fresh(fresh));
+                }
+            }
             Err(TooLarge { text, at }) => {
                 let remark = Diagnostic::error(&self.options.name, text);
                 self.compile.diagnostics.push(remark.at(at.line, at.column));
@@ -598,6 +604,7 @@ impl Session {
                 return Ok(true);
             }
         }
+        program.set_variables(&self.stream)?;
         self.adopt_parameters(&program.scene.manifest);
         self.history.follow(manifest.entries(When::Step).map(|entry| manifest.name_of(entry)));
         self.launched = vec![0; program.passes.len()];

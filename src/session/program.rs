@@ -7,7 +7,10 @@ use std::{
 };
 
 use super::{
-    Error, layout,
+    Error, Reset,
+    contents::{Contents, Reader},
+    layout,
+    resources::Borrowed,
     stat::{self, Stat},
     worker::Built,
 };
@@ -15,7 +18,8 @@ use crate::{
     array::Summary,
     compile::{self, Compiled, Compiler, Header, Outcome, PRELUDE_NAME, Reach, Request, Target},
     cuda,
-    device::{self, Device, DeviceKind, Function, LaunchConfig},
+    data::Cache,
+    device::{self, Device, DeviceKind, Function, LaunchConfig, Module, Stream},
     diagnostic::{Diagnostic, Severity},
     element::Element,
     scene::{self, Entry, Number, Plan, Scene, Scope, What},
@@ -31,6 +35,9 @@ pub(super) struct Program {
     /// The manifest's own statistics.
     pub(super) stats: Vec<Stat>,
     pub(super) ptx: Arc<str>,
+    module: Module,
+    /// What everything holds at the start.
+    contents: Contents,
 }
 
 /// A pass with its kernel.
@@ -91,6 +98,27 @@ impl Program {
         }
     }
 
+    /// Puts everything that `reset` begins anew on `stream` as it is at the start.
+    pub(super) fn restore(
+        &self,
+        reset: &Reset,
+        borrowed: &mut [Borrowed<'_>],
+        stream: &Stream,
+    ) -> Result<(), Error> {
+        self.contents.restore(reset, (&self.scene.manifest, &self.module), borrowed, stream)
+    }
+
+    /// Sets the variables of the source, which begin anew with each program.
+    pub(super) fn set_variables(&self, stream: &Stream) -> Result<(), Error> {
+        self.contents.set_variables(&self.module, stream)
+    }
+
+    /// The resources that hold something else at the start than in `old`.
+    pub(super) fn changed_contents(&self, old: &Self) -> BTreeSet<String> {
+        let (new, before) = (&self.scene.manifest, &old.scene.manifest);
+        self.contents.changed(new, &old.contents, before)
+    }
+
     /// Whether some kernel has an array of shared memory whose size is that of the launch.
     pub(super) fn has_dynamic_shared(&self) -> bool {
         self.ptx.contains(".extern .shared")
@@ -120,6 +148,8 @@ pub(super) struct Builder {
     measures: bool,
     /// The statistics kernels of the last scene: most edits leave its element types alone.
     summary: Option<Arc<Summaries>>,
+    /// The files that the last scene began with.
+    files: Cache,
 }
 
 /// The statistics kernels of some element types. To translate them takes as long as a scene, so they are made when they
@@ -148,7 +178,7 @@ impl Summaries {
 
 impl Builder {
     pub(super) fn new(device: Device, compiler: Compiler, measures: bool) -> Self {
-        Self { device, compiler, measures, summary: None }
+        Self { device, compiler, measures, summary: None, files: Cache::default() }
     }
 
     /// Whether a draft is there sooner than the real thing: on the CPU device, whose translation is quick, the
@@ -168,22 +198,31 @@ impl Builder {
     ) -> Result<Built, Error> {
         let target = target_of(&self.device);
         let options = if effort == Effort::Draft { vec![DRAFT.to_owned()] } else { Vec::new() };
-        let Examined { plan, compiled, mut diagnostics, log, included, untrusted } =
-            examine(&mut scene, target, options, compiler)?;
+        let Examined { plan, compiled, contents, mut diagnostics, log, included, untrusted } =
+            examine_with(&mut scene, target, options, compiler, &mut self.files)?;
         if effort == Effort::Draft {
             // What has no line is about the option for drafts: NVRTC 13.5 remarks on one of its own.
             diagnostics.retain(|d| d.line.is_some() || d.severity >= Severity::Error);
         }
         let cached = compiled.as_ref().is_some_and(|c| c.cached);
         let mut program = None;
-        if let (Some(plan), Some(compiled)) = (plan, compiled) {
+        if let (Some(plan), Some(compiled), Some(contents)) = (plan, compiled, contents) {
             match load(&scene, plan, &compiled, &self.device)? {
-                Ok((passes, stats)) => {
+                Ok((module, passes, stats)) => {
                     let summary = self.summary(&scene)?;
                     let elements =
                         scene.manifest.resources().iter().map(scene::Resource::element).collect();
                     let ptx = compiled.ptx;
-                    program = Some(Program { scene, passes, summary, elements, stats, ptx });
+                    program = Some(Program {
+                        scene,
+                        passes,
+                        summary,
+                        elements,
+                        stats,
+                        ptx,
+                        module,
+                        contents,
+                    });
                 }
                 Err(errors) => diagnostics.extend(errors),
             }
@@ -226,12 +265,14 @@ pub(crate) struct Examined {
     plan: Option<Plan>,
     /// `None` where the source does not compile.
     compiled: Option<Compiled>,
+    /// What it begins with; `None` where that cannot be had.
+    contents: Option<Contents>,
     /// All that is to be said about the scene: the manifest's, the binding's and the compiler's remarks.
     pub(crate) diagnostics: Vec<Diagnostic>,
     log: Arc<str>,
-    /// The files beside the scene that it includes, or would if they were there.
+    /// The files beside the scene that it includes or reads, or would if they were there.
     included: Vec<PathBuf>,
-    /// Files that it wants to include and may not.
+    /// Files that it wants to include or to read and may not.
     untrusted: Vec<String>,
 }
 
@@ -302,14 +343,26 @@ fn loaded(scene: &Scene, ptx: &str, device: &Device) -> Diagnostic {
     Diagnostic::error(&scene.name, text).with_severity(Severity::Note)
 }
 
-/// Binds and compiles `scene` for `target`, with `options` for the compiler.
+/// Binds and compiles `scene` for `target`, and reads the files that it begins with: all that is to be said about it.
+#[cfg(feature = "cli")]
 pub(crate) fn examine(
+    scene: &mut Scene,
+    target: Target,
+    compiler: &Compiler,
+) -> compile::Result<Vec<Diagnostic>> {
+    let files = &mut Cache::default();
+    Ok(examine_with(scene, target, Vec::new(), compiler, files)?.diagnostics)
+}
+
+/// Binds and compiles `scene` for `target`, with `options` for the compiler, and reads the files that it begins with.
+fn examine_with(
     scene: &mut Scene,
     target: Target,
     options: Vec<String>,
     compiler: &Compiler,
+    files: &mut Cache,
 ) -> compile::Result<Examined> {
-    let included = read_included(scene);
+    let mut included = read_included(scene);
     let mut diagnostics = scene.warnings.clone();
     let plan = scene.plan().map_err(|errors| diagnostics.extend(errors)).ok();
     // A kernel that does not exist would be an error inside the compiler's own text: ask only for those of a
@@ -318,7 +371,7 @@ pub(crate) fn examine(
     let mut request = request(scene, target, names);
     request.source += &plan.as_ref().map_or_else(String::new, |plan| layout::probes(scene, plan));
     request.options.extend(options);
-    let (compiled, log, untrusted) = match compile(scene, &mut request, compiler)? {
+    let (compiled, log, mut untrusted) = match compile(scene, &mut request, compiler)? {
         Outcome::Compiled(compiled) => {
             diagnostics.extend(compiled.diagnostics.iter().cloned());
             let log = Arc::from(compiled.log.as_str());
@@ -330,8 +383,18 @@ pub(crate) fn examine(
         }
     };
     let diagnostics = diagnostics.into_iter().map(|d| in_manifest(scene, d)).collect();
-    let diagnostics = layout::without_repetitions(scene, diagnostics);
-    Ok(Examined { plan, compiled, diagnostics, log, included, untrusted })
+    let mut diagnostics = layout::without_repetitions(scene, diagnostics);
+    let mut reader = Reader::new(scene, files);
+    reader.read_resources();
+    if let Some(compiled) = &compiled {
+        reader.read_variables(&compiled.ptx);
+    }
+    included.append(&mut reader.files);
+    untrusted.append(&mut reader.untrusted);
+    let is_whole = reader.diagnostics.is_empty();
+    diagnostics.append(&mut reader.diagnostics);
+    let contents = Some(reader.finish()).filter(|_| is_whole);
+    Ok(Examined { plan, compiled, contents, diagnostics, log, included, untrusted })
 }
 
 /// A remark about the prelude, placed where the manifest declares the constant that it is about; any other one as it
@@ -459,7 +522,7 @@ fn elements_of(scene: &Scene) -> BTreeSet<Element> {
     scene.manifest.resources().iter().map(scene::Resource::element).collect()
 }
 
-type Loaded = Result<(Vec<Pass>, Vec<Stat>), Vec<Diagnostic>>;
+type Loaded = Result<(Module, Vec<Pass>, Vec<Stat>), Vec<Diagnostic>>;
 
 fn load(
     scene: &Scene,
@@ -498,7 +561,8 @@ fn load(
     if !diagnostics.is_empty() {
         return Ok(Err(diagnostics));
     }
-    Ok(Ok((passes, Stat::load(scene, &module)?)))
+    let stats = Stat::load(scene, &module)?;
+    Ok(Ok((module, passes, stats)))
 }
 
 /// The name of a kernel in the PTX: that of a template's instance is mangled.

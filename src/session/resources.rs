@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Error, parity::Parity, texture::SceneTexture};
+use super::{Error, contents::put, parity::Parity, texture::SceneTexture};
 use crate::{
     cuda::Position,
+    data::Found,
     device::{self, Allocation, Device, Fill, Memory, Region, Slice, Stream},
     gl,
     interop::{self, Interop, SharedBuffer},
@@ -71,6 +72,17 @@ impl Borrowed<'_> {
             Self::Memory(slice) => fill(slice),
             Self::Array { halves, .. } => halves.iter().try_for_each(fill),
             Self::Texture(texture) => texture.clear(stream),
+        }
+    }
+
+    /// Gives it what was found for it, both halves where there are two.
+    pub(super) fn set(&self, found: &Found, stream: &Stream) -> Result<(), Error> {
+        match self {
+            Self::Memory(slice) => put(found, *slice, stream),
+            Self::Array { halves, .. } => {
+                halves.iter().try_for_each(|half| put(found, *half, stream))
+            }
+            Self::Texture(texture) => texture.set(found, stream),
         }
     }
 

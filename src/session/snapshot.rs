@@ -191,11 +191,12 @@ pub struct CompileState {
     pub elapsed: Duration,
     /// Whether the compiler's cache had it.
     pub cached: bool,
-    /// The files beside the scene that it includes, directly or by way of one another, or would if they were there.
+    /// The files beside the scene that it includes, directly or by way of one another, or begins with; or would if they
+    /// were there.
     #[serde(skip)]
     pub included: Vec<PathBuf>,
-    /// Files that it wants to include and may not, since they lie elsewhere than below its own folder; `trust` in
-    /// [`Options`](super::Options) allows them.
+    /// Files that it wants to include or to read and may not, since they lie elsewhere than below its own folder;
+    /// `trust` in [`Options`](super::Options) allows them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub untrusted: Vec<String>,
     /// It has no manifest, so that nothing can run; [`draft`](crate::scene::draft) writes one.

@@ -2,6 +2,7 @@
 
 use super::{Error, parity::Parity};
 use crate::{
+    data::Found,
     device::{
         self, AddressMode, Array, ArrayDescriptor, ArrayRegion, ArrayShape, Device, Fill, Memory,
         ReadMode, Slice, Stream, SurfaceObject, TextureDescriptor,
@@ -53,6 +54,18 @@ impl SceneTexture {
     /// Fills it with zeros, both halves where there are two.
     pub(super) fn clear(&self, stream: &Stream) -> Result<(), Error> {
         self.halves.iter().try_for_each(|half| clear(&half.array, stream))
+    }
+
+    /// Gives it these texels, both halves where there are two.
+    pub(super) fn set(&self, found: &Found, stream: &Stream) -> Result<(), Error> {
+        match found {
+            Found::All(texels) => {
+                let each = |half: &Half| Ok(stream.upload(half.array.region(), texels)?);
+                self.halves.iter().try_for_each(each)
+            }
+            // No texture is filled with one texel.
+            Found::One(_) => self.clear(stream),
+        }
     }
 
     /// From now on texture objects read it as `declared`.

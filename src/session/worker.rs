@@ -57,9 +57,10 @@ pub(super) struct Built {
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) log: Arc<str>,
     pub(super) cached: bool,
-    /// The files beside the scene that it includes, or would if they were there; `None` where that is not known.
+    /// The files beside the scene that it includes or reads, or would if they were there; `None` where that is not
+    /// known.
     pub(super) included: Option<Vec<PathBuf>>,
-    /// Files that it wants to include and may not.
+    /// Files that it wants to include or to read and may not.
     pub(super) untrusted: Vec<String>,
     /// It has no manifest.
     pub(super) lacks_manifest: bool,

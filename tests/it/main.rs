@@ -14,6 +14,8 @@ mod cli;
 mod compile;
 mod conformance;
 #[cfg(feature = "gl")]
+mod data;
+#[cfg(feature = "gl")]
 mod drafts;
 mod draw;
 mod escape;

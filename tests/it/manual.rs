@@ -47,6 +47,18 @@ __global__ void total(const float4 *position) {
 }
 ";
 
+/// A folder with the files that examples name.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    let height = ndarray::Array2::from_shape_fn((64, 64), |(y, x)| (y + x) as u8);
+    ndarray_npy::write_npy(data.join("height.npy"), &height).unwrap();
+    fs::write(data.join("sound.raw"), [0; 2 * 2 * 2048]).unwrap();
+    image::RgbaImage::new(64, 64).save(data.join("photo.png")).unwrap();
+    folder
+}
+
 /// A fenced example, and the line of the manual that it begins on.
 struct Example<'a> {
     language: &'a str,
@@ -107,12 +119,13 @@ fn every_example_runs() {
     let text = manual();
     let examples = examples(&text);
     assert!(examples.len() > 10, "{}", examples.len());
+    let folder = folder();
     for example in examples {
         let device = Device::cpu().unwrap();
         let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
         let options = Options {
             name: format!("example of line {}", example.line),
-            path: None,
+            path: Some(folder.path().join("scene.cu")),
             trust: false,
             source: example.scene(),
             overrides: Overrides::default(),

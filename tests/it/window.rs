@@ -93,6 +93,24 @@ fn saving_in_another_editor_changes_the_picture() {
 }
 
 #[test]
+fn saving_a_data_file_changes_the_picture() {
+    let Some(screen) = Screen::new() else { return };
+    let variable =
+        "[variable.by]\ntype = \"float\"\nfile = \"missing.raw\"\ndtype = \"float32\"\n---*/\n";
+    let kernels = BLOB.replace("---*/\n", &format!("{variable}__device__ float by;\n"));
+    screen.place.file("scene.cu", &kernels.replace("return 0.0f", "return by"));
+    fs::create_dir(screen.place.path("elsewhere")).unwrap();
+    let save = |by: f32| {
+        fs::write(screen.place.path("elsewhere/by.raw"), by.to_le_bytes()).unwrap();
+    };
+    save(0.0);
+    let _studio = screen.start(&["scene.cu", "--load", "by=elsewhere/by.raw"]);
+    let before = screen.blob_where("the blob is drawn", |_| true);
+    save(-0.5);
+    screen.blob_where("the blob moves to the left", |at| at[0] < before[0] - 40.0);
+}
+
+#[test]
 fn a_window_destroyed_by_another_program_is_an_error() {
     let Some((screen, studio)) = Screen::open(BLOB) else { return };
     screen.blob_where("the blob is drawn", |_| true);

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// What every file starts with; two bytes of version follow.
-const MAGIC: &[u8] = b"\x93NUMPY";
+pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 /// The data starts at a multiple of this.
 const ALIGNMENT: usize = 64;
 
@@ -145,16 +145,16 @@ pub(crate) fn numbers(content: &[u8]) -> std::result::Result<(Vec<usize>, Number
 
 /// What a header says.
 #[derive(Debug, PartialEq, Eq)]
-struct Header {
+pub(crate) struct Header {
     /// numpy's name without the byte order: `f4`.
-    kind: String,
-    big_endian: bool,
-    fortran_order: bool,
-    shape: Vec<usize>,
+    pub(crate) kind: String,
+    pub(crate) big_endian: bool,
+    pub(crate) fortran_order: bool,
+    pub(crate) shape: Vec<usize>,
 }
 
 /// The header and the data behind it; what is wrong with the file otherwise.
-fn decode(content: &[u8]) -> std::result::Result<(Header, &[u8]), String> {
+pub(crate) fn decode(content: &[u8]) -> std::result::Result<(Header, &[u8]), String> {
     let cut = || "it ends within its header".to_owned();
     let rest = content.strip_prefix(MAGIC).ok_or("it does not start as `.npy` files do")?;
     let (&[major, _], rest) = rest.split_first_chunk::<2>().ok_or_else(cut)?;

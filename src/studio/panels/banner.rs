@@ -101,15 +101,15 @@ fn fault_content(ui: &mut Ui, fault: &Diagnostic, file: &str, actions: &mut Vec<
 
 fn untrusted_content(ui: &mut Ui, files: &[String], actions: &mut Vec<Action>) {
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        let tip = "Until the studio is closed, this scene may include any file.\nA stranger's could show what is in it.";
+        let tip = "Until the studio is closed, this scene may read any file.\nA stranger's could show what is in it.";
         if ui.button("Trust this scene").on_hover_text(tip).clicked() {
             actions.push(Action::Trust);
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let text = match files {
-                [file] => format!("The scene wants to include {file}, which is not in its folder."),
+                [file] => format!("The scene wants to read {file}, which is not in its folder."),
                 files => {
-                    format!("The scene wants to include {} files that are not in its folder.", files.len())
+                    format!("The scene wants to read {} files that are not in its folder.", files.len())
                 }
             };
             let label = egui::Label::new(RichText::new(text).color(theme::STRONG)).wrap();

@@ -1,0 +1,221 @@
+//! Arrays: numpy's `.npy` files, and numbers without a header.
+
+use std::{
+    fs::File,
+    io::{Read as _, Seek as _, SeekFrom},
+};
+
+use super::{
+    Error, Found, Result, Shape, Wanted,
+    convert::convert,
+    order::{swap_bytes, to_c_order},
+};
+use crate::{array::npy, element::Scalar};
+
+/// Whether a file that begins so is one of numpy's.
+pub(super) fn is_npy(head: &[u8]) -> bool {
+    head.starts_with(npy::MAGIC)
+}
+
+/// The elements of numpy's `file`, which has `length` bytes and begins with `head`.
+pub(super) fn npy(mut file: File, length: u64, head: &[u8], wanted: &Wanted) -> Result<Found> {
+    let (header, rest) = npy::decode(head).map_err(Error::Format)?;
+    let start = (head.len() - rest.len()) as u64;
+    let Some(scalar) = scalar(&header.kind) else {
+        let text =
+            format!("its numbers are of numpy's type `{}`, which no element has", header.kind);
+        return Err(Error::Format(text));
+    };
+    let shape = header.shape;
+    let numbers = shape.iter().try_fold(1_u64, |count, &side| count.checked_mul(side as u64));
+    let is_one = fits(&shape, numbers, wanted)?;
+    let numbers = numbers.unwrap_or(0);
+    let bytes = numbers.saturating_mul(scalar.bytes() as u64);
+    if length.saturating_sub(start) != bytes {
+        let found = length.saturating_sub(start);
+        let shape = tuple(&shape);
+        return Err(Error::Format(format!(
+            "it is damaged: {found} bytes cannot have the shape {shape}"
+        )));
+    }
+    file.seek(SeekFrom::Start(start))?;
+    let mut content = exactly(file, bytes)?;
+    if header.big_endian {
+        swap_bytes(&mut content, scalar.bytes());
+    }
+    if header.fortran_order {
+        content = to_c_order(&content, &shape, scalar.bytes());
+    }
+    Ok(found(convert(content, scalar, wanted.element.scalar)?, is_one))
+}
+
+/// The elements of a `file` of `length` bytes that are little-endian numbers of `scalar` and nothing else.
+pub(super) fn raw(file: File, length: u64, scalar: Scalar, wanted: &Wanted) -> Result<Found> {
+    let each = scalar.bytes() as u64;
+    let is_one = matches!(wanted.shape, Shape::RowOrOne(_))
+        && length == u64::from(wanted.element.lanes).saturating_mul(each);
+    let needed = wanted.numbers().saturating_mul(each);
+    if length != needed && !is_one {
+        let name = scalar.numpy_name().unwrap_or(scalar.name());
+        let wanted = format!("{needed} ({} numbers of {name})", wanted.numbers());
+        return Err(Error::Size { found: format!("{length} bytes"), wanted });
+    }
+    Ok(found(convert(exactly(file, length)?, scalar, wanted.element.scalar)?, is_one))
+}
+
+fn found(bytes: Vec<u8>, is_one: bool) -> Found {
+    if is_one { Found::One(bytes) } else { Found::All(bytes) }
+}
+
+/// So many bytes, neither more nor fewer, whatever happens to the file meanwhile.
+fn exactly(file: File, bytes: u64) -> Result<Vec<u8>> {
+    let mut content = Vec::new();
+    let room = usize::try_from(bytes).unwrap_or(usize::MAX);
+    if content.try_reserve_exact(room).is_err() {
+        return Err(Error::Memory { bytes });
+    }
+    file.take(bytes).read_to_end(&mut content)?;
+    match content.len() == room {
+        true => Ok(content),
+        false => Err(Error::Format("it has become shorter while it was read".to_owned())),
+    }
+}
+
+/// The type that numpy calls so.
+fn scalar(kind: &str) -> Option<Scalar> {
+    let all = Scalar::numpy_names().map(|(_, scalar)| scalar);
+    all.into_iter().find(|scalar| &npy::descriptor(*scalar)[1..] == kind)
+}
+
+/// That an array of this shape, with so many numbers in all, is what is wanted; whether it is one element for all.
+fn fits(shape: &[usize], numbers: Option<u64>, wanted: &Wanted) -> Result<bool> {
+    let lanes = usize::from(wanted.element.lanes);
+    let right = match wanted.shape {
+        Shape::Row(_) | Shape::RowOrOne(_) => {
+            numbers == Some(wanted.numbers()) && (shape.len() < 2 || is_last(shape, lanes))
+        }
+        Shape::Flat([width, height]) => is_of(shape, &[height, width], lanes),
+        Shape::Solid([width, height, depth]) => is_of(shape, &[depth, height, width], lanes),
+    };
+    let is_one = matches!(wanted.shape, Shape::RowOrOne(_)) && numbers == Some(lanes as u64);
+    match right || is_one {
+        true => Ok(is_one),
+        false => {
+            let found = format!("the shape {}", tuple(shape));
+            Err(Error::Size { found, wanted: shapes(shape, wanted) })
+        }
+    }
+}
+
+/// Whether the last axis has the components of an element.
+fn is_last(shape: &[usize], lanes: usize) -> bool {
+    lanes == 1 || shape.last() == Some(&lanes)
+}
+
+/// Whether a shape is one of sides and, where there are several, components.
+fn is_of(shape: &[usize], sides: &[u64], lanes: usize) -> bool {
+    let sides = sides.iter().map(|side| usize::try_from(*side).unwrap_or(usize::MAX));
+    let with_lanes: Vec<usize> = sides.chain([lanes]).collect();
+    shape == with_lanes || (lanes == 1 && shape == &with_lanes[..with_lanes.len() - 1])
+}
+
+/// The shapes that would do, in words.
+fn shapes(found: &[usize], wanted: &Wanted) -> String {
+    let lanes = u64::from(wanted.element.lanes);
+    let sides = match wanted.shape {
+        Shape::Row(count) | Shape::RowOrOne(count) => vec![count],
+        Shape::Flat([width, height]) => vec![height, width],
+        Shape::Solid([width, height, depth]) => vec![depth, height, width],
+    };
+    let with_lanes: Vec<u64> = sides.iter().copied().chain((lanes > 1).then_some(lanes)).collect();
+    let mut text = tuple(&with_lanes);
+    match wanted.shape {
+        Shape::Row(count) | Shape::RowOrOne(count) if lanes > 1 => {
+            text += &format!(" or {}", tuple(&[count.saturating_mul(lanes)]));
+        }
+        Shape::Row(_) | Shape::RowOrOne(_) | Shape::Flat(_) | Shape::Solid(_) => {}
+    }
+    if matches!(wanted.shape, Shape::RowOrOne(_)) {
+        text += ", nor one for all";
+    }
+    let turned = with_lanes.iter().rev().copied().eq(found.iter().map(|side| *side as u64));
+    if turned && with_lanes.len() > 1 {
+        text += "; `.T` of numpy turns it round";
+    }
+    text
+}
+
+/// A shape as numpy writes it.
+fn tuple<N: ToString>(shape: &[N]) -> String {
+    let numbers: Vec<String> = shape.iter().map(ToString::to_string).collect();
+    match numbers.as_slice() {
+        [one] => format!("({one},)"),
+        several => format!("({})", several.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::Element;
+
+    fn wanted(lanes: u8, shape: Shape) -> Wanted {
+        Wanted { element: Element::vector(Scalar::F32, lanes), shape, raw: None }
+    }
+
+    fn is_right(shape: &[usize], wanted: &Wanted) -> bool {
+        fits(shape, Some(shape.iter().product::<usize>() as u64), wanted).is_ok()
+    }
+
+    #[test]
+    fn shapes_that_hold_as_many_numbers() {
+        for (shape, lanes, count) in [
+            (&[6][..], 1, 6),
+            (&[2, 3], 1, 6),
+            (&[1, 6, 1], 1, 6),
+            (&[6, 4], 4, 6),
+            (&[24], 4, 6),
+            (&[2, 3, 4], 4, 6),
+        ] {
+            assert!(is_right(shape, &wanted(lanes, Shape::Row(count))), "{shape:?}");
+        }
+        for (shape, lanes, count) in [
+            (&[7][..], 1, 6),
+            (&[], 1, 6),
+            (&[4, 6], 4, 6),
+            (&[6, 3], 4, 6),
+            (&[2, 12], 4, 6),
+            (&[6], 4, 6),
+        ] {
+            assert!(!is_right(shape, &wanted(lanes, Shape::Row(count))), "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn texels_are_rows_of_rows() {
+        let flat = wanted(4, Shape::Flat([3, 2]));
+        assert!(is_right(&[2, 3, 4], &flat));
+        assert!(
+            !is_right(&[3, 2, 4], &flat) && !is_right(&[6, 4], &flat) && !is_right(&[24], &flat)
+        );
+        let single = wanted(1, Shape::Flat([3, 2]));
+        assert!(
+            is_right(&[2, 3], &single) && is_right(&[2, 3, 1], &single) && !is_right(&[6], &single)
+        );
+        assert!(is_right(&[4, 2, 3, 2], &wanted(2, Shape::Solid([3, 2, 4]))));
+    }
+
+    #[test]
+    fn what_would_do_is_told() {
+        let told = |found: &[usize], wanted: &Wanted| {
+            fits(found, Some(found.iter().product::<usize>() as u64), wanted)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(told(&[7], &wanted(1, Shape::Row(6))), "it has the shape (7,), not (6,)");
+        assert_eq!(
+            told(&[4, 6], &wanted(4, Shape::Row(6))),
+            "it has the shape (4, 6), not (6, 4) or (24,); `.T` of numpy turns it round"
+        );
+    }
+}

@@ -1,0 +1,211 @@
+//! Numbers of one type as those of another.
+
+use half::{bf16, f16};
+
+use super::{Error, Result};
+use crate::element::Scalar;
+
+/// Digits of a floating-point type in binary, up to which every integer is exact.
+const fn digits(scalar: Scalar) -> Option<u32> {
+    match scalar {
+        Scalar::BF16 => Some(8),
+        Scalar::F16 => Some(11),
+        Scalar::F32 => Some(24),
+        Scalar::F64 => Some(53),
+        Scalar::Bool
+        | Scalar::I8
+        | Scalar::U8
+        | Scalar::I16
+        | Scalar::U16
+        | Scalar::I32
+        | Scalar::U32
+        | Scalar::I64
+        | Scalar::U64 => None,
+    }
+}
+
+/// Whether each number of one type is one of the other, too.
+pub(super) fn is_exact(from: Scalar, to: Scalar) -> bool {
+    if from == to {
+        return true;
+    }
+    match (from.integer_range(), to.integer_range(), digits(to)) {
+        // Truth values are 0 and 1.
+        _ if from == Scalar::Bool => true,
+        (Some((least, most)), Some((lowest, highest)), _) => lowest <= least && most <= highest,
+        (Some((least, most)), None, Some(digits)) => {
+            let exact = 1_i128 << digits;
+            -exact <= least && most <= exact
+        }
+        // A wider floating-point type has both more digits and a greater range, but for these two.
+        (None, None, Some(wide)) => {
+            let is_wider = digits(from).is_some_and(|narrow| narrow < wide);
+            is_wider && (from, to) != (Scalar::BF16, Scalar::F16)
+        }
+        (Some(_) | None, _, None) | (None, Some(_), Some(_)) => false,
+    }
+}
+
+/// Little-endian numbers of `from` as such of `to`.
+///
+/// # Errors
+/// [`Error::Type`] where a number might not stay what it is; numpy lacks `bf16`, so of those in `float32` each is
+/// looked at.
+pub(super) fn convert(bytes: Vec<u8>, from: Scalar, to: Scalar) -> Result<Vec<u8>> {
+    if (from, to) == (Scalar::F32, Scalar::BF16) {
+        return narrowed(&bytes).ok_or_else(|| refused(from, to));
+    }
+    if !is_exact(from, to) {
+        return Err(refused(from, to));
+    }
+    if from == Scalar::Bool {
+        // numpy stores others than 0 and 1 where it was told to.
+        let truths = bytes.iter().map(|byte| f64::from(u8::from(*byte != 0)));
+        return Ok(written(truths, to, bytes.len()));
+    }
+    if from == to {
+        return Ok(bytes);
+    }
+    let count = bytes.len() / from.bytes();
+    Ok(written(bytes.chunks_exact(from.bytes()).map(|number| float(number, from)), to, count))
+}
+
+fn refused(from: Scalar, to: Scalar) -> Error {
+    let found = from.numpy_name().unwrap_or(from.name()).to_owned();
+    let name = to.numpy_name().unwrap_or("float32");
+    Error::Type { found, wanted: to, call: format!(".astype(\"{name}\")") }
+}
+
+/// The `bf16`s among `float32`s, where all of them are.
+fn narrowed(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut found = Vec::with_capacity(bytes.len() / 2);
+    for number in bytes.as_chunks::<4>().0 {
+        let number = f32::from_le_bytes(*number);
+        let narrow = bf16::from_f32(number);
+        if narrow.to_f32() != number && !number.is_nan() {
+            return None;
+        }
+        found.extend(narrow.to_le_bytes());
+    }
+    Some(found)
+}
+
+/// A little-endian number of a type whose numbers are all `f64`s; those of 64-bit integers are never converted.
+fn float(number: &[u8], scalar: Scalar) -> f64 {
+    fn of<const N: usize>(number: &[u8]) -> [u8; N] {
+        number.try_into().unwrap_or([0; N])
+    }
+    match scalar {
+        Scalar::Bool | Scalar::U8 => of::<1>(number)[0].into(),
+        Scalar::I8 => i8::from_le_bytes(of(number)).into(),
+        Scalar::I16 => i16::from_le_bytes(of(number)).into(),
+        Scalar::U16 => u16::from_le_bytes(of(number)).into(),
+        Scalar::I32 => i32::from_le_bytes(of(number)).into(),
+        Scalar::U32 => u32::from_le_bytes(of(number)).into(),
+        Scalar::I64 => i64::from_le_bytes(of(number)) as f64,
+        Scalar::U64 => u64::from_le_bytes(of(number)) as f64,
+        Scalar::F16 => f16::from_le_bytes(of(number)).into(),
+        Scalar::BF16 => bf16::from_le_bytes(of(number)).into(),
+        Scalar::F32 => f32::from_le_bytes(of(number)).into(),
+        Scalar::F64 => f64::from_le_bytes(of(number)),
+    }
+}
+
+/// Numbers as little-endian ones of `scalar`: the nearest floating-point number, or the integer that they are.
+pub(super) fn written(numbers: impl Iterator<Item = f64>, scalar: Scalar, count: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(count.saturating_mul(scalar.bytes()));
+    let each = |write: &mut dyn FnMut(&mut Vec<u8>, f64)| {
+        numbers.for_each(|number| write(&mut bytes, number));
+    };
+    match scalar {
+        Scalar::F16 => each(&mut |to, number| to.extend(f16::from_f64(number).to_le_bytes())),
+        Scalar::BF16 => each(&mut |to, number| to.extend(bf16::from_f64(number).to_le_bytes())),
+        Scalar::F32 => each(&mut |to, number| to.extend((number as f32).to_le_bytes())),
+        Scalar::F64 => each(&mut |to, number| to.extend(number.to_le_bytes())),
+        Scalar::Bool
+        | Scalar::I8
+        | Scalar::U8
+        | Scalar::I16
+        | Scalar::U16
+        | Scalar::I32
+        | Scalar::U32
+        | Scalar::I64
+        | Scalar::U64 => each(&mut |to, number| {
+            let number = (number as i64).to_le_bytes();
+            to.extend(&number[..scalar.bytes()]);
+        }),
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_exact_conversions_are_made() {
+        use Scalar::*;
+        for (from, to) in [
+            (Bool, F32),
+            (Bool, I8),
+            (U8, I16),
+            (U8, I32),
+            (U8, F16),
+            (U8, BF16),
+            (U8, F32),
+            (I8, F16),
+            (I16, F32),
+            (U16, F32),
+            (U16, I32),
+            (I32, F64),
+            (U32, I64),
+            (U32, F64),
+            (F16, F32),
+            (F32, F64),
+            (BF16, F32),
+            (I64, I64),
+            (U64, U64),
+        ] {
+            assert!(is_exact(from, to), "{from} {to}");
+        }
+        for (from, to) in [
+            (U8, I8),
+            (I8, U8),
+            (U8, Bool),
+            (I32, F32),
+            (U32, I32),
+            (I32, U64),
+            (I64, F64),
+            (I64, I32),
+            (U64, I64),
+            (F64, F32),
+            (F32, F16),
+            (F32, I32),
+            (F16, BF16),
+            (BF16, F16),
+            (I16, F16),
+            (F32, Bool),
+            (F32, BF16),
+        ] {
+            assert!(!is_exact(from, to), "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn numbers_stay_what_they_are() {
+        let ends = convert(vec![0, 127, 128, 255], Scalar::I8, Scalar::F32).unwrap();
+        let ends: Vec<f32> = bytemuck::pod_collect_to_vec(&ends);
+        assert_eq!(ends, [0.0, 127.0, -128.0, -1.0]);
+        let wide = convert(
+            [7u32.to_le_bytes(), u32::MAX.to_le_bytes()].concat(),
+            Scalar::U32,
+            Scalar::I64,
+        );
+        assert_eq!(bytemuck::pod_collect_to_vec::<u8, i64>(&wide.unwrap()), [7, u32::MAX.into()]);
+        assert_eq!(convert(vec![0, 1, 7], Scalar::Bool, Scalar::Bool).unwrap(), [0, 1, 1]);
+        let floats = |numbers: [f32; 2]| numbers.map(f32::to_le_bytes).concat();
+        let narrow = convert(floats([1.5, -3.0]), Scalar::F32, Scalar::BF16).unwrap();
+        assert_eq!(narrow, [1.5, -3.0].map(|n| bf16::from_f32(n).to_le_bytes()).concat());
+        assert!(convert(floats([1.5, 0.1]), Scalar::F32, Scalar::BF16).is_err());
+    }
+}

@@ -1,0 +1,95 @@
+//! What resources, and variables of the source, hold at the start.
+
+use std::path::PathBuf;
+
+use super::{Element, Number, Scalar};
+use crate::cuda::Position;
+
+/// What something holds at the start and after each reset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Initial {
+    /// What it is.
+    pub content: Content,
+    /// Where the manifest says so; `None` where the command line does.
+    pub at: Option<Position>,
+}
+
+/// What an [`Initial`] is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// What a file contains.
+    File {
+        /// Where it is: as seen from the scene's folder, where the manifest names it; else from the present one.
+        path: PathBuf,
+        /// The type of its numbers, where it has no header to tell it.
+        raw: Option<Scalar>,
+    },
+    /// The bytes of one element, which all of them have.
+    Fill(Vec<u8>),
+    /// The bytes of all elements.
+    Values(Vec<u8>),
+}
+
+/// A `__constant__` or `__device__` variable of the source that is set from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Its name, with its namespaces: `filters::blur`.
+    pub name: String,
+    /// The type of its elements.
+    pub element: Element,
+    /// What it holds at the start.
+    pub initial: Initial,
+    /// Where it is declared in the manifest.
+    pub at: Position,
+}
+
+/// The bytes of `number` as a `scalar`, as far as it can be one.
+///
+/// # Errors
+///
+/// A sentence about the number.
+pub(super) fn bytes(number: Number, scalar: Scalar) -> Result<Vec<u8>, String> {
+    match number {
+        Number::Bool(value) if scalar == Scalar::Bool => Ok(vec![value.into()]),
+        Number::Bool(value) => Err(format!("{value} is no {scalar}")),
+        Number::Int(value) => match (scalar.integer_range(), scalar.is_float()) {
+            (Some((least, most)), _) if !(least..=most).contains(&value.into()) => {
+                Err(format!("{value} is beyond the range of {scalar}"))
+            }
+            (Some(_), _) => Ok(value.to_le_bytes()[..scalar.bytes()].to_vec()),
+            (None, true) => float_bytes(value as f64, scalar),
+            (None, false) => Err(format!("{value} is no {scalar}: it is `true` or `false`")),
+        },
+        Number::Float(value) if scalar.is_float() => float_bytes(value, scalar),
+        Number::Float(value) => Err(format!("{value:?} is no {scalar}")),
+    }
+}
+
+/// The nearest number that a floating-point type has.
+fn float_bytes(value: f64, scalar: Scalar) -> Result<Vec<u8>, String> {
+    let (found, bytes) = match scalar {
+        Scalar::F16 => {
+            let found = half::f16::from_f64(value);
+            (found.to_f64(), found.to_le_bytes().to_vec())
+        }
+        Scalar::BF16 => {
+            let found = half::bf16::from_f64(value);
+            (found.to_f64(), found.to_le_bytes().to_vec())
+        }
+        Scalar::F32 => (f64::from(value as f32), (value as f32).to_le_bytes().to_vec()),
+        Scalar::F64 => (value, value.to_le_bytes().to_vec()),
+        Scalar::Bool
+        | Scalar::I8
+        | Scalar::U8
+        | Scalar::I16
+        | Scalar::U16
+        | Scalar::I32
+        | Scalar::U32
+        | Scalar::I64
+        | Scalar::U64 => return Err(format!("{value:?} is no {scalar}")),
+    };
+    match found.is_finite() {
+        true => Ok(bytes),
+        false => Err(format!("{value:?} is beyond the range of {scalar}")),
+    }
+}

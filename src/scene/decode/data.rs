@@ -1,0 +1,200 @@
+//! `file`, `value` and `dtype` of resources, `[variable.*]`, and what the command line loads instead.
+
+use toml::{Spanned, de::DeValue};
+
+use super::{KEYWORDS, Report, fields::Fields, resources::element, suggestion};
+use crate::scene::{Content, Element, Initial, Manifest, Overrides, Scalar, Variable, data::bytes};
+
+/// The most that a filename can have on any system.
+const LONGEST_NAME: usize = 4096;
+
+/// Reads `[variable.*]` in the file's order. Returns the names of all that there are, sound or not.
+pub(super) fn variables(
+    fields: &mut Fields<'_, '_, '_>,
+    manifest: &mut Manifest,
+    overrides: &Overrides,
+) -> Vec<String> {
+    let mut names = Vec::new();
+    for (name, mut table) in fields.tables("variable") {
+        let at = table.at();
+        if !is_variable(&name) {
+            let rule =
+                "a name of CUDA C++, perhaps with its namespace, as in [variable.\"ns::name\"]";
+            table.complain(&format!("must be {rule}"));
+        }
+        let element = element(&mut table, "\"float\"");
+        let wanted = element.map(|element| (element, None));
+        let initial = initial(&mut table, &name, wanted, overrides);
+        if initial.is_none() && !table.has("file") && !table.has("value") {
+            table.complain("needs `file` or `value`, such as `value = 0.5`");
+        }
+        table.finish();
+        names.push(name.clone());
+        if let (Some(element), Some(initial)) = (element, initial) {
+            manifest.variables.push(Variable { name, element, initial, at });
+        }
+    }
+    names
+}
+
+/// Whether a variable of C++ can be called so.
+fn is_variable(name: &str) -> bool {
+    let name = name.strip_prefix("::").unwrap_or(name);
+    name.split("::").all(|part| {
+        let word = part.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
+        let digit = part.starts_with(|c: char| c.is_ascii_digit());
+        word && !digit && !part.is_empty() && !KEYWORDS.contains(&part)
+    })
+}
+
+/// Complains about what the command line loads and is neither a resource nor one of the `variables`.
+pub(super) fn expect_known(
+    report: &Report<'_>,
+    manifest: &Manifest,
+    variables: &[String],
+    overrides: &Overrides,
+) {
+    let resources = manifest.resources.iter().map(|resource| resource.name.as_str());
+    let known: Vec<&str> = resources.chain(variables.iter().map(String::as_str)).collect();
+    for name in overrides.loads.keys().filter(|name| !known.contains(&name.as_str())) {
+        let hint = suggestion(name, known.iter().copied());
+        let text = format!("--load {name}: the scene has no such resource or variable{hint}");
+        report.error_anywhere(text);
+    }
+}
+
+/// `file` with `dtype`, or `value`; `wanted` is what it is for, where that is known: the type of its elements and how
+/// many there are, which is not known of variables.
+pub(super) fn initial(
+    table: &mut Fields<'_, '_, '_>,
+    name: &str,
+    wanted: Option<(Element, Option<u64>)>,
+    overrides: &Overrides,
+) -> Option<Initial> {
+    let file = file(table, name, overrides, true);
+    let value = table.take("value");
+    if let (Some(_), true) = (value, table.has("file")) {
+        table.complain_about("value", "`file` and `value` exclude each other");
+    }
+    if file.is_some() {
+        return file;
+    }
+    let (value, (element, count)) = (value?, wanted?);
+    let at = table.report.position(&value.span());
+    Some(Initial { content: content(table, value, element, count)?, at: Some(at) })
+}
+
+/// `file`, with `dtype` where files without a header are taken.
+pub(super) fn file(
+    table: &mut Fields<'_, '_, '_>,
+    name: &str,
+    overrides: &Overrides,
+    takes_raw: bool,
+) -> Option<Initial> {
+    let named = table.line("file").filter(|name| {
+        let is_name = !name.is_empty() && name.len() <= LONGEST_NAME && !name.contains('\0');
+        if !is_name {
+            table.complain_about("file", "`file` must be the name of a file");
+        }
+        is_name
+    });
+    let raw = if takes_raw { dtype(table) } else { None };
+    let load = overrides.loads.get(name);
+    if table.has("dtype") && takes_raw && !table.has("file") && load.is_none() {
+        table.complain_about(
+            "dtype",
+            "`dtype` needs `file` beside it: it is the type of what that holds",
+        );
+    }
+    if let Some(path) = load {
+        return Some(Initial { content: Content::File { path: path.clone(), raw }, at: None });
+    }
+    let at = table.report.position(&table.span_of("file"));
+    Some(Initial { content: Content::File { path: named?.into(), raw }, at: Some(at) })
+}
+
+/// The type of numbers in a file without a header, by numpy's name.
+fn dtype(table: &mut Fields<'_, '_, '_>) -> Option<Scalar> {
+    let all: Vec<(&str, Scalar)> = Scalar::numpy_names().collect();
+    table.named("dtype", &all)
+}
+
+/// What `value` stands for: a number for all, or a list of as many as there are.
+fn content(
+    table: &Fields<'_, '_, '_>,
+    value: &Spanned<DeValue<'_>>,
+    element: Element,
+    count: Option<u64>,
+) -> Option<Content> {
+    let lanes = usize::from(element.lanes);
+    let Some(list) = value.get_ref().as_array() else {
+        return Some(Content::Fill(number(table, value, element.scalar)?.repeat(lanes)));
+    };
+    let mut found = Numbers { table, scalar: element.scalar, row: None, bytes: Vec::new() };
+    let is_flat = list.iter().all(|item| item.get_ref().as_array().is_none());
+    found.list(value)?;
+    let (numbers, row) = (found.bytes.len() / element.scalar.bytes(), found.row.unwrap_or(0));
+    if !is_flat && lanes > 1 && row != lanes {
+        let text = format!("its innermost lists have {row} numbers, and {element} has {lanes}");
+        table.report.error(value.span(), text);
+        return None;
+    }
+    let wanted = count.map(|count| u128::from(count) * lanes as u128);
+    let is_whole = numbers.is_multiple_of(lanes) && numbers > 0;
+    if wanted.is_some_and(|wanted| wanted != numbers as u128) || !is_whole {
+        let needed = match (count, wanted) {
+            (Some(count), Some(wanted)) if lanes > 1 => format!("{wanted}: {count} {element}"),
+            (Some(_), Some(wanted)) => format!("{wanted}, or one number for all"),
+            _ => format!("some for each {element}"),
+        };
+        table
+            .report
+            .error(value.span(), format!("`value` has {numbers} numbers, and takes {needed}"));
+        return None;
+    }
+    Some(Content::Values(found.bytes))
+}
+
+/// One number's bytes.
+fn number(
+    table: &Fields<'_, '_, '_>,
+    value: &Spanned<DeValue<'_>>,
+    scalar: Scalar,
+) -> Option<Vec<u8>> {
+    let found = bytes(table.number_in("value", value)?, scalar);
+    found.map_err(|text| table.report.error(value.span(), text)).ok()
+}
+
+/// The numbers of lists within lists, as they come.
+struct Numbers<'f, 'r, 't, 's> {
+    table: &'f Fields<'r, 't, 's>,
+    scalar: Scalar,
+    /// How many there are in each of the innermost lists.
+    row: Option<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Numbers<'_, '_, '_, '_> {
+    /// Adds those of `value`, a list; complains about each that is none, and about lists of unequal length.
+    fn list(&mut self, value: &Spanned<DeValue<'_>>) -> Option<()> {
+        let list: &[Spanned<DeValue<'_>>] = value.get_ref().as_array().map_or(&[], |list| list);
+        let lists = list.iter().filter(|item| item.get_ref().as_array().is_some()).count();
+        let report = self.table.report;
+        if lists == 0 {
+            if *self.row.get_or_insert(list.len()) != list.len() {
+                report.error(value.span(), "this list is not as long as those before it");
+                return None;
+            }
+            let numbers: Vec<_> =
+                list.iter().map(|item| number(self.table, item, self.scalar)).collect();
+            self.bytes.extend(numbers.into_iter().collect::<Option<Vec<_>>>()?.concat());
+            return Some(());
+        }
+        if lists != list.len() {
+            report.error(value.span(), "there are both numbers and lists in this list");
+            return None;
+        }
+        let found: Vec<_> = list.iter().map(|item| self.list(item)).collect();
+        found.into_iter().collect()
+    }
+}

@@ -1,0 +1,294 @@
+//! What the resources of a scene, and variables of its source, hold at the start: read from files, put on the device.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::{
+    Error, Reset,
+    resources::Borrowed,
+    symbol::{Symbol, Symbols},
+};
+use crate::{
+    compile::{Reach, TRUST},
+    cuda::Position,
+    data::{self, Cache, Found, Shape, Wanted},
+    device::{Fill, Module, Slice, Stream},
+    diagnostic::Diagnostic,
+    file,
+    scene::{self, Content, Initial, Manifest, ResourceId, Scene, Variable},
+};
+
+/// The pattern of a fill is uploaded so often in a row, in bytes; the device copies the rest.
+const PATTERN: usize = 1 << 16;
+
+/// What there is at the start.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    /// Of each resource; `None`: zeros.
+    resources: Vec<Option<Arc<Found>>>,
+    /// Of variables, by their names in the module.
+    variables: Vec<(String, Arc<Found>)>,
+}
+
+/// Reads what a scene begins with, and notes what is to be said about it.
+pub(super) struct Reader<'a> {
+    scene: &'a Scene,
+    cache: &'a mut Cache,
+    contents: Contents,
+    /// All that is wrong.
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// The files that were read, or would be if they were there.
+    pub(super) files: Vec<PathBuf>,
+    /// Files that the scene may not read.
+    pub(super) untrusted: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(scene: &'a Scene, cache: &'a mut Cache) -> Self {
+        let (diagnostics, files, untrusted) = (Vec::new(), Vec::new(), Vec::new());
+        Self { scene, cache, contents: Contents::default(), diagnostics, files, untrusted }
+    }
+
+    /// What was found. What nobody has asked for is forgotten.
+    pub(super) fn finish(self) -> Contents {
+        self.cache.sweep();
+        self.contents
+    }
+
+    /// Reads the contents of all resources.
+    pub(super) fn read_resources(&mut self) {
+        for resource in self.scene.manifest.resources() {
+            let read = |initial: &Initial| {
+                let (element, [width, height, depth]) = (resource.element(), resource.extent());
+                let shape = match resource.texture().map(|texture| texture.dimensions) {
+                    None => Shape::Row(width),
+                    Some(3) => Shape::Solid([width, height, depth]),
+                    Some(_) => Shape::Flat([width, height]),
+                };
+                let wanted = Wanted { element, shape, raw: None };
+                let what = format!("the {resource}");
+                self.content(initial, (&resource.name, &what), wanted)
+            };
+            let found = resource.initial.as_ref().and_then(read);
+            self.contents.resources.push(found);
+        }
+    }
+
+    /// Reads the contents of the variables, whose places in the compiled text tell how many there are.
+    pub(super) fn read_variables(&mut self, ptx: &str) {
+        let variables = &self.scene.manifest.variables;
+        if variables.is_empty() {
+            return;
+        }
+        let symbols = Symbols::of(ptx);
+        for variable in variables {
+            match symbols.find(&variable.name) {
+                Ok(symbol) => self.read_variable(variable, symbol),
+                Err(text) => self.complain(Some(variable.at), text),
+            }
+        }
+    }
+
+    fn read_variable(&mut self, variable: &Variable, symbol: &Symbol) {
+        let (name, element, bytes) = (&variable.name, variable.element, symbol.bytes);
+        if !bytes.is_multiple_of(element.bytes()) {
+            let text = format!(
+                "the variable `{name}` has {bytes} bytes, which no number of {element} has"
+            );
+            return self.complain(Some(variable.at), text);
+        }
+        let count = bytes / element.bytes();
+        let what = format!("the variable `{name}` ({count} {element})");
+        let wanted = Wanted { element, shape: Shape::RowOrOne(count as u64), raw: None };
+        if let Some(found) = self.content(&variable.initial, (name, &what), wanted) {
+            self.contents.variables.push((symbol.lowered.clone(), found));
+        }
+    }
+
+    /// What `initial` stands for; `name` and `what` are what it is for.
+    fn content(
+        &mut self,
+        initial: &Initial,
+        (name, what): (&str, &str),
+        wanted: Wanted,
+    ) -> Option<Arc<Found>> {
+        let found = match &initial.content {
+            Content::Fill(element) => Ok(Arc::new(Found::One(element.clone()))),
+            Content::Values(bytes) => values(bytes, what, &wanted),
+            Content::File { path, raw } => {
+                let wanted = Wanted { raw: *raw, ..wanted };
+                match initial.at {
+                    Some(_) => {
+                        self.place(path).and_then(|place| self.file(&place, path, what, &wanted))
+                    }
+                    None => {
+                        self.files.push(path.clone());
+                        let found = self.file(path, path, what, &wanted);
+                        found.map_err(|text| format!("--load {name}={}: {text}", path.display()))
+                    }
+                }
+            }
+        };
+        found.map_err(|text| self.complain(initial.at, text)).ok()
+    }
+
+    fn complain(&mut self, at: Option<Position>, text: String) {
+        let remark = Diagnostic::error(&self.scene.name, text);
+        self.diagnostics.push(match at {
+            Some(at) => remark.at(at.line, at.column),
+            None => remark,
+        });
+    }
+
+    /// The content of the file at `place`, which the user knows as `named`.
+    fn file(
+        &mut self,
+        place: &Path,
+        named: &Path,
+        what: &str,
+        wanted: &Wanted,
+    ) -> Result<Arc<Found>, String> {
+        self.cache.get(place, wanted).map_err(|error| match error {
+            data::Error::File(error) => format!("cannot read {}: {error}", named.display()),
+            error => format!("{} does not fit {what}: {error}", named.display()),
+        })
+    }
+
+    /// Where a file lies that the manifest names, if the scene may read it.
+    fn place(&mut self, named: &Path) -> Result<PathBuf, String> {
+        let folder = self.scene.path.as_deref().and_then(Path::parent);
+        let path = folder.unwrap_or(Path::new("")).join(named);
+        if self.scene.trusted {
+            self.files.push(path.clone());
+            return Ok(path);
+        }
+        let reach = Reach::of_file(self.scene.path.as_deref());
+        let found = path.canonicalize();
+        let may_be_there = file::stays_below(named) && reach != Reach::Nowhere;
+        match &found {
+            Ok(place) if reach.holds(place) => {
+                self.files.push(path);
+                Ok(place.clone())
+            }
+            Err(error) if may_be_there => {
+                let text = format!("cannot read {}: {error}", named.display());
+                self.files.push(path);
+                Err(text)
+            }
+            Ok(_) | Err(_) => {
+                let named = named.display();
+                let leads = found.map_or_else(
+                    |_| String::new(),
+                    |place| format!("it leads to {}, and ", place.display()),
+                );
+                self.untrusted.push(path.display().to_string());
+                Err(format!(
+                    "`{named}` may not be read: {leads}a scene takes files from its own folder and below it; {TRUST}"
+                ))
+            }
+        }
+    }
+}
+
+/// The elements of a list in the manifest, which has as many as are wanted, or one for all.
+fn values(bytes: &[u8], what: &str, wanted: &Wanted) -> Result<Arc<Found>, String> {
+    let (element, shape) = (wanted.element, wanted.shape);
+    if wanted.bytes() == bytes.len() as u64 {
+        return Ok(Arc::new(Found::All(bytes.to_vec())));
+    }
+    if matches!(shape, Shape::RowOrOne(_)) && bytes.len() == element.bytes() {
+        return Ok(Arc::new(Found::One(bytes.to_vec())));
+    }
+    let count = bytes.len() / element.bytes();
+    Err(format!(
+        "`value` has {count} {element}, and {what} takes as many as it has, or one for all"
+    ))
+}
+
+impl Contents {
+    /// The resources of `manifest` whose contents at the start are not those that `before` has of `old`.
+    pub(super) fn changed(
+        &self,
+        manifest: &Manifest,
+        before: &Self,
+        old: &Manifest,
+    ) -> BTreeSet<String> {
+        let is_other = |(index, resource): &(usize, &scene::Resource)| {
+            let new = self.of(ResourceId(*index));
+            old.find_resource(&resource.name).is_some_and(|id| before.of(id) != new)
+        };
+        let resources = manifest.resources().iter().enumerate();
+        resources.filter(is_other).map(|(_, resource)| resource.name.clone()).collect()
+    }
+
+    fn of(&self, id: ResourceId) -> Option<&Arc<Found>> {
+        self.resources.get(id.0)?.as_ref()
+    }
+
+    /// Puts everything that `reset` begins anew on `stream` as it is at the start; `borrowed` are the resources of
+    /// `manifest`.
+    pub(super) fn restore(
+        &self,
+        reset: &Reset,
+        (manifest, module): (&Manifest, &Module),
+        borrowed: &mut [Borrowed<'_>],
+        stream: &Stream,
+    ) -> Result<(), Error> {
+        let is_due = |name: &str| match reset {
+            Reset::None => false,
+            Reset::Fresh(names) => names.contains(name),
+            Reset::All => true,
+        };
+        let resources = manifest.resources().iter().zip(borrowed);
+        for (index, (resource, borrowed)) in resources.enumerate() {
+            match self.of(ResourceId(index)).filter(|_| is_due(&resource.name)) {
+                Some(found) => borrowed.set(found, stream)?,
+                None if is_due(&resource.name) => borrowed.clear(stream)?,
+                None => {}
+            }
+        }
+        match reset {
+            Reset::None | Reset::Fresh(_) => Ok(()),
+            Reset::All => self.set_variables(module, stream),
+        }
+    }
+
+    /// Sets the variables of `module`.
+    pub(super) fn set_variables(&self, module: &Module, stream: &Stream) -> Result<(), Error> {
+        for (name, found) in &self.variables {
+            put(found, module.global(name)?, stream)?;
+        }
+        Ok(())
+    }
+}
+
+/// Puts what was found into memory.
+pub(super) fn put(found: &Found, to: Slice<'_>, stream: &Stream) -> Result<(), Error> {
+    match found {
+        Found::All(bytes) => Ok(stream.upload(to, bytes)?),
+        Found::One(element) => fill(element, to, stream),
+    }
+}
+
+/// Fills memory with one element after the other.
+fn fill(element: &[u8], to: Slice<'_>, stream: &Stream) -> Result<(), Error> {
+    if let Some(&byte) = element.first()
+        && element.iter().all(|other| *other == byte)
+    {
+        return Ok(stream.fill(to, Fill::U8(byte))?);
+    }
+    let total = to.bytes();
+    let pattern = element.repeat(PATTERN / element.len().max(1));
+    let mut done = total.min(pattern.len());
+    stream.upload(to.slice(..done)?, &pattern[..done])?;
+    // Twice as much each time.
+    while done < total {
+        let more = done.min(total - done);
+        stream.copy(to.slice(done..done + more)?, to.slice(..more)?)?;
+        done += more;
+    }
+    Ok(())
+}
