@@ -501,6 +501,7 @@ pub struct Allocation {
 
 impl Allocation {
     /// Bytes between an address and the nearest one in it.
+    #[cfg(any(feature = "cpu", feature = "gl"))]
     pub(crate) fn distance(self, address: u64) -> u64 {
         match address.checked_sub(self.address) {
             Some(offset) => offset.saturating_sub(self.bytes),
@@ -595,6 +596,7 @@ impl Fault {
     }
 
     /// The address of an access that would have been right, were some allocation larger or elsewhere.
+    #[cfg(feature = "gl")]
     pub(crate) fn missed(&self) -> Option<u64> {
         let is_access = matches!(self.kind, FaultKind::InvalidRead | FaultKind::InvalidWrite);
         let is_global = matches!(self.space, Some("global" | "generic"));
