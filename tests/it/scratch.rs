@@ -349,3 +349,39 @@ fn many_functions_behind_a_pointer_are_no_burden() {
         assert_eq!(found[8], 3 * 500, "the first of eight words is 3");
     }
 }
+
+/// Functions that call each other, and one of them a third with a large frame, have room for all of them, in whichever
+/// order they are declared and whichever is called first.
+#[test]
+fn functions_that_call_each_other_have_room() {
+    let big = ".func big ()\n{\n.local .align 4 .b8 room[102400];\n.reg .b32 %w;\nmov.u32 %w, 1;\n\
+               st.local.u32 [room+102396], %w;\nret;\n}\n";
+    let round = |name: &str, other: &str, then: &str| {
+        format!(
+            ".func {name} (.param .b32 x)\n{{\n.reg .b32 %w;\n.reg .pred %q;\n.param .b32 a;\nld.param.b32 %w, [x];\n\
+             setp.eq.u32 %q, %w, 0;\n@%q bra END;\nsub.u32 %w, %w, 1;\nst.param.b32 [a], %w;\ncall {other}, (a);\nret;\n\
+             END:\n{then}ret;\n}}\n"
+        )
+    };
+    let (b, c) = (round("b", "c", "call big, ();\n"), round("c", "b", ""));
+    let bench = Bench::new();
+    for (first, outside) in [
+        ("b", format!("{big}.func c (.param .b32 x);\n{b}{c}")),
+        ("c", format!("{big}.func b (.param .b32 x);\n{c}{b}")),
+    ] {
+        for (called, depth) in [("b", 2), ("c", 1), ("c", 3)] {
+            let inside = format!(
+                ".param .b32 a;\nmov.u32 %r5, {depth};\nst.param.b32 [a], %r5;\ncall.uni {called}, (a);"
+            );
+            let text = module(&outside, &inside, "", "st.global.u32 [%rd1+8], %r5;");
+            for (engine, options) in engines() {
+                let found = bench.run(&text, 0, &LaunchConfig::new(1, 8), &options);
+                let found = found.map(|words| words[2]);
+                assert!(
+                    matches!(found, Ok(n) if n == depth),
+                    "{engine}, {first}: {found:?}\n{text}"
+                );
+            }
+        }
+    }
+}

@@ -42,29 +42,18 @@ impl Reach {
     }
 
     /// For each function the most bytes that frames take along a chain of calls that begins with it, where a frame of
-    /// a function takes `bytes`. Functions that call themselves, directly or not, count once.
+    /// a function takes `bytes`. Functions that call each other, or themselves, count once each, all of them.
     pub(super) fn deepest(&self, bytes: impl Fn(usize) -> u64) -> Vec<u64> {
-        // None: not finished.
-        let mut deepest = vec![None; self.calls.len()];
-        let mut is_begun = vec![false; self.calls.len()];
-        for start in 0..self.calls.len() {
-            let mut open = Vec::new();
-            if !std::mem::replace(&mut is_begun[start], true) {
-                open.push((start, self.calls[start].iter()));
-            }
-            while let Some((function, callees)) = open.last_mut() {
-                let Some(&callee) = callees.next() else {
-                    let below = self.calls[*function].iter().filter_map(|callee| deepest[*callee]);
-                    deepest[*function] = Some(bytes(*function) + below.max().unwrap_or(0));
-                    open.pop();
-                    continue;
-                };
-                if !std::mem::replace(&mut is_begun[callee], true) {
-                    open.push((callee, self.calls[callee].iter()));
-                }
-            }
+        let mut deepest = vec![0; self.calls.len()];
+        // What a circle of functions calls comes before it.
+        for circle in circles(&self.calls) {
+            let own: u64 = circle.iter().map(|function| bytes(*function)).sum();
+            let callees = circle.iter().flat_map(|function| &self.calls[*function]);
+            // Of those in the circle itself it is still 0.
+            let below = callees.map(|callee| deepest[*callee]).max().unwrap_or(0);
+            circle.iter().for_each(|function| deepest[*function] = own + below);
         }
-        deepest.into_iter().map(Option::unwrap_or_default).collect()
+        deepest
     }
 
     /// Whether a pointer may lead to the function: its address is taken somewhere.
@@ -106,6 +95,42 @@ fn calls(module: &Module) -> Vec<Vec<usize>> {
         list.dedup();
     }
     calls
+}
+
+/// The functions in circles of calls (strongly connected components), a function that is in none by itself; behind those
+/// that they call. R. Tarjan, "Depth-first search and linear graph algorithms", 1972, with a stack of its own.
+fn circles(calls: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    const NEW: usize = usize::MAX;
+    let (mut order, mut lowest) = (vec![NEW; calls.len()], vec![0; calls.len()]);
+    let (mut is_waiting, mut waiting) = (vec![false; calls.len()], Vec::new());
+    let (mut found, mut next) = (Vec::new(), 0);
+    for start in 0..calls.len() {
+        let mut open = if order[start] == NEW { vec![(start, 0)] } else { Vec::new() };
+        while let Some((function, callee)) = open.pop() {
+            if callee == 0 {
+                (order[function], lowest[function]) = (next, next);
+                next += 1;
+                waiting.push(function);
+                is_waiting[function] = true;
+            } else if let Some(&before) = calls[function].get(callee - 1)
+                && is_waiting[before]
+            {
+                lowest[function] = lowest[function].min(lowest[before]);
+            }
+            if let Some(&to) = calls[function].get(callee) {
+                open.push((function, callee + 1));
+                if order[to] == NEW {
+                    open.push((to, 0));
+                }
+            } else if lowest[function] == order[function] {
+                let first = waiting.iter().rposition(|one| *one == function).unwrap_or(0);
+                let circle = waiting.split_off(first);
+                circle.iter().for_each(|one| is_waiting[*one] = false);
+                found.push(circle);
+            }
+        }
+    }
+    found
 }
 
 /// The function that is called, where it is a call; none where a pointer says which.
@@ -236,6 +261,7 @@ mod tests {
 
     #[test]
     fn the_deepest_chain_of_calls_counts_each_function_once() {
+        // `a` calls `b`, which `c` may call again before it calls `d`.
         let text = ".version 7.0
             .target sm_80
             .address_size 64
@@ -255,6 +281,7 @@ mod tests {
             _ => 0,
         };
         let deepest = Reach::new(&module).deepest(bytes);
-        assert_eq!(["a", "d", "e"].map(|name| deepest[of(name)]), [1011, 1000, 0]);
+        let found = ["a", "b", "c", "d", "e"].map(|name| deepest[of(name)]);
+        assert_eq!(found, [1111, 1110, 1110, 1000, 0]);
     }
 }
