@@ -34,6 +34,9 @@ const HUGE_BYTES: u64 = 4 << 20;
 /// An arena of fewer addresses could not run anything.
 const LEAST_RESERVED_BYTES: u64 = 64 << 20;
 
+/// Addresses that the compiler, code and threads' stacks take: with fewer the process would end in the middle of work.
+const OTHERS_BYTES: u64 = 384 << 20;
+
 /// What kernels may do with an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::device::cpu) enum Access {
@@ -421,10 +424,11 @@ impl Arena {
 /// Maps `bytes`, a power of two, or as large a part of it as leaves at least as many addresses to everything else.
 fn reserve(bytes: u64) -> Result<MmapMut> {
     let left = room::addresses_left();
-    let mut bytes = left.map_or(bytes, |left| bytes.min(1 << (left / 2).max(1).ilog2()));
+    let most = |left: u64| (left / 2).min(left.saturating_sub(OTHERS_BYTES)).max(1);
+    let mut bytes = left.map_or(bytes, |left| bytes.min(1 << most(left).ilog2()));
     loop {
         if bytes < LEAST_RESERVED_BYTES {
-            return Err(full(LEAST_RESERVED_BYTES, left.unwrap_or(0)));
+            return Err(full(LEAST_RESERVED_BYTES + OTHERS_BYTES, left.unwrap_or(0)));
         }
         match MmapOptions::new().len(bytes as usize).no_reserve_swap().map_anon() {
             Ok(map) => return Ok(map),
