@@ -528,7 +528,7 @@ impl<'a, 's> Draft<'a, 's> {
                 text.push_str("double = true\n");
             }
             if *filled {
-                text.push_str("# The host fills it.\n");
+                let _ = writeln!(text, "# The host fills it, as `file = \"{name}.npy\"` would.");
             }
             if drawn == Some(index) {
                 let _ = writeln!(text, "\n[view]\nkind     = \"points\"\nposition = \"{name}\"");

@@ -54,7 +54,7 @@ double = true
 [array.d_source]
 type  = "float"
 count = 2048
-# The host fills it.
+# The host fills it, as `file = "d_source.npy"` would.
 
 [[pass]]
 kernel = "start"
