@@ -66,8 +66,8 @@ struct DeclaredElements {
 
 /// Faulty ones count as one float4, so that what refers to it is not reported too.
 fn elements(table: &mut Fields<'_, '_, '_>) -> DeclaredElements {
-    table.require("count", "1024");
     let element = element(table, "\"float4\"");
+    table.require("count", "1024");
     let count = table.integer("count", 1, i64::MAX);
     let declared = Elements {
         element: element.unwrap_or(Element::vector(Scalar::F32, 4)),

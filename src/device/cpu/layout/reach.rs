@@ -97,8 +97,8 @@ fn calls(module: &Module) -> Vec<Vec<usize>> {
     calls
 }
 
-/// The functions in circles of calls (strongly connected components), a function that is in none by itself; behind those
-/// that they call. R. Tarjan, "Depth-first search and linear graph algorithms", 1972, with a stack of its own.
+/// The functions in circles of calls (strongly connected components), a function that is in none by itself; behind
+/// those that they call. R. Tarjan, "Depth-first search and linear graph algorithms", 1972, with a stack of its own.
 fn circles(calls: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
     let (mut order, mut lowest) = (vec![NEW; calls.len()], vec![0; calls.len()]);
