@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use half::{bf16, f16};
+
 /// A scalar type of CUDA C++.
 ///
 /// ```
@@ -91,6 +93,77 @@ impl Scalar {
             Self::U32 => (0, u32::MAX as i128),
             Self::I64 => (i64::MIN as i128, i64::MAX as i128),
             Self::U64 => (0, u64::MAX as i128),
+            Self::Bool | Self::F16 | Self::BF16 | Self::F32 | Self::F64 => return None,
+        })
+    }
+
+    /// The bits, in the lowest ones, of the number of a floating-point type that is nearest to `value`: infinity beyond
+    /// its range. `None` for other types.
+    ///
+    /// ```
+    /// # use warpaint::element::Scalar;
+    /// assert_eq!(Scalar::F16.bits_of(-2.0), Some(0xc000));
+    /// assert_eq!(Scalar::I32.bits_of(-2.0), None);
+    /// ```
+    pub fn bits_of(self, value: f64) -> Option<u64> {
+        Some(match self {
+            Self::F16 => f16::from_f64(value).to_bits().into(),
+            Self::BF16 => bf16::from_f64(value).to_bits().into(),
+            Self::F32 => (value as f32).to_bits().into(),
+            Self::F64 => value.to_bits(),
+            Self::Bool
+            | Self::I8
+            | Self::U8
+            | Self::I16
+            | Self::U16
+            | Self::I32
+            | Self::U32
+            | Self::I64
+            | Self::U64 => return None,
+        })
+    }
+
+    /// The number whose bits these are, for a floating-point type: what [`Self::bits_of`] undoes. `None` for others.
+    ///
+    /// ```
+    /// # use warpaint::element::Scalar;
+    /// assert_eq!(Scalar::BF16.value_of(0x3fc0), Some(1.5));
+    /// ```
+    pub fn value_of(self, bits: u64) -> Option<f64> {
+        Some(match self {
+            Self::F16 => f16::from_bits(bits as u16).into(),
+            Self::BF16 => bf16::from_bits(bits as u16).into(),
+            Self::F32 => f32::from_bits(bits as u32).into(),
+            Self::F64 => f64::from_bits(bits),
+            Self::Bool
+            | Self::I8
+            | Self::U8
+            | Self::I16
+            | Self::U16
+            | Self::I32
+            | Self::U32
+            | Self::I64
+            | Self::U64 => return None,
+        })
+    }
+
+    /// The number whose bits these are, for an integer type; `None` for others.
+    ///
+    /// ```
+    /// # use warpaint::element::Scalar;
+    /// assert_eq!(Scalar::I8.integer_of(0xff), Some(-1));
+    /// assert_eq!(Scalar::U64.integer_of(u64::MAX), Some(u64::MAX.into()));
+    /// ```
+    pub const fn integer_of(self, bits: u64) -> Option<i128> {
+        Some(match self {
+            Self::I8 => bits as i8 as i128,
+            Self::U8 => bits as u8 as i128,
+            Self::I16 => bits as i16 as i128,
+            Self::U16 => bits as u16 as i128,
+            Self::I32 => bits as i32 as i128,
+            Self::U32 => bits as u32 as i128,
+            Self::I64 => bits as i64 as i128,
+            Self::U64 => bits as i128,
             Self::Bool | Self::F16 | Self::BF16 | Self::F32 | Self::F64 => return None,
         })
     }

@@ -1,6 +1,6 @@
 //! Numbers of one type as those of another.
 
-use half::{bf16, f16};
+use half::bf16;
 
 use super::{Error, Result};
 use crate::element::Scalar;
@@ -92,48 +92,20 @@ fn narrowed(bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// A little-endian number of a type whose numbers are all `f64`s; those of 64-bit integers are never converted.
 fn float(number: &[u8], scalar: Scalar) -> f64 {
-    fn of<const N: usize>(number: &[u8]) -> [u8; N] {
-        number.try_into().unwrap_or([0; N])
-    }
-    match scalar {
-        Scalar::Bool | Scalar::U8 => of::<1>(number)[0].into(),
-        Scalar::I8 => i8::from_le_bytes(of(number)).into(),
-        Scalar::I16 => i16::from_le_bytes(of(number)).into(),
-        Scalar::U16 => u16::from_le_bytes(of(number)).into(),
-        Scalar::I32 => i32::from_le_bytes(of(number)).into(),
-        Scalar::U32 => u32::from_le_bytes(of(number)).into(),
-        Scalar::I64 => i64::from_le_bytes(of(number)) as f64,
-        Scalar::U64 => u64::from_le_bytes(of(number)) as f64,
-        Scalar::F16 => f16::from_le_bytes(of(number)).into(),
-        Scalar::BF16 => bf16::from_le_bytes(of(number)).into(),
-        Scalar::F32 => f32::from_le_bytes(of(number)).into(),
-        Scalar::F64 => f64::from_le_bytes(of(number)),
-    }
+    let mut wide = [0; 8];
+    let length = number.len().min(8);
+    wide[..length].copy_from_slice(&number[..length]);
+    let bits = u64::from_le_bytes(wide);
+    let integer = || scalar.integer_of(bits).map(|value| value as f64);
+    scalar.value_of(bits).or_else(integer).unwrap_or(bits as f64)
 }
 
 /// Numbers as little-endian ones of `scalar`: the nearest floating-point number, or the integer that they are.
 pub(super) fn written(numbers: impl Iterator<Item = f64>, scalar: Scalar, count: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(count.saturating_mul(scalar.bytes()));
-    let each = |write: &mut dyn FnMut(&mut Vec<u8>, f64)| {
-        numbers.for_each(|number| write(&mut bytes, number));
-    };
-    match scalar {
-        Scalar::F16 => each(&mut |to, number| to.extend(f16::from_f64(number).to_le_bytes())),
-        Scalar::BF16 => each(&mut |to, number| to.extend(bf16::from_f64(number).to_le_bytes())),
-        Scalar::F32 => each(&mut |to, number| to.extend((number as f32).to_le_bytes())),
-        Scalar::F64 => each(&mut |to, number| to.extend(number.to_le_bytes())),
-        Scalar::Bool
-        | Scalar::I8
-        | Scalar::U8
-        | Scalar::I16
-        | Scalar::U16
-        | Scalar::I32
-        | Scalar::U32
-        | Scalar::I64
-        | Scalar::U64 => each(&mut |to, number| {
-            let number = (number as i64).to_le_bytes();
-            to.extend(&number[..scalar.bytes()]);
-        }),
+    for number in numbers {
+        let bits = scalar.bits_of(number).unwrap_or(number as i64 as u64);
+        bytes.extend(&bits.to_le_bytes()[..scalar.bytes()]);
     }
     bytes
 }

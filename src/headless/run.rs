@@ -67,17 +67,14 @@ impl Run {
         work: impl FnOnce(&mut Session, Vec<Diagnostic>) -> Result<T>,
     ) -> Result<T> {
         let options = session::Options {
-            name: scene.name.clone(),
             path: scene.path.clone(),
             trust: self.trust,
-            source: scene.text.clone(),
             overrides: self.overrides(device.info().kind),
             parameters: self.parameters.clone(),
             seed: self.seed,
             step_timeout: self.step_timeout,
             interrupt: self.interrupt.clone(),
-            real_time: false,
-            statistics_every: None,
+            ..session::Options::new(&scene.name, &scene.text)
         };
         self.expect_uninterrupted()?;
         let mut session = Session::open(options, device.clone(), compiler.clone(), interop, || {})?;

@@ -67,29 +67,9 @@ pub(super) fn bytes(number: Number, scalar: Scalar) -> Result<Vec<u8>, String> {
 
 /// The nearest number that a floating-point type has.
 fn float_bytes(value: f64, scalar: Scalar) -> Result<Vec<u8>, String> {
-    let (found, bytes) = match scalar {
-        Scalar::F16 => {
-            let found = half::f16::from_f64(value);
-            (found.to_f64(), found.to_le_bytes().to_vec())
-        }
-        Scalar::BF16 => {
-            let found = half::bf16::from_f64(value);
-            (found.to_f64(), found.to_le_bytes().to_vec())
-        }
-        Scalar::F32 => (f64::from(value as f32), (value as f32).to_le_bytes().to_vec()),
-        Scalar::F64 => (value, value.to_le_bytes().to_vec()),
-        Scalar::Bool
-        | Scalar::I8
-        | Scalar::U8
-        | Scalar::I16
-        | Scalar::U16
-        | Scalar::I32
-        | Scalar::U32
-        | Scalar::I64
-        | Scalar::U64 => return Err(format!("{value:?} is no {scalar}")),
-    };
-    match found.is_finite() {
-        true => Ok(bytes),
+    let Some(bits) = scalar.bits_of(value) else { return Err(format!("{value:?} is no {scalar}")) };
+    match scalar.value_of(bits).is_some_and(f64::is_finite) {
+        true => Ok(bits.to_le_bytes()[..scalar.bytes()].to_vec()),
         false => Err(format!("{value:?} is beyond the range of {scalar}")),
     }
 }

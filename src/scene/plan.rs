@@ -373,17 +373,12 @@ enum Component {
 impl Component {
     /// `packed` with this behind it as a `scalar`. Integers wrap around, as C's conversions do.
     fn append(self, scalar: Scalar, packed: Packed) -> Packed {
-        match scalar {
-            Scalar::Bool => packed.append(&[u8::from(self.int() != 0)]),
-            Scalar::I8 | Scalar::U8 => packed.append(&self.int().to_le_bytes()[..1]),
-            Scalar::I16 | Scalar::U16 => packed.append(&self.int().to_le_bytes()[..2]),
-            Scalar::I32 | Scalar::U32 => packed.append(&self.int().to_le_bytes()[..4]),
-            Scalar::I64 | Scalar::U64 => packed.append(&self.int().to_le_bytes()[..8]),
-            Scalar::F16 => packed.append(&half::f16::from_f64(self.float()).to_le_bytes()),
-            Scalar::BF16 => packed.append(&half::bf16::from_f64(self.float()).to_le_bytes()),
-            Scalar::F32 => packed.append(&(self.float() as f32).to_le_bytes()),
-            Scalar::F64 => packed.append(&self.float().to_le_bytes()),
-        }
+        let bits = match (scalar.bits_of(self.float()), scalar) {
+            (Some(bits), _) => bits,
+            (None, Scalar::Bool) => u64::from(self.int() != 0),
+            (None, _) => self.int() as u64,
+        };
+        packed.append(&bits.to_le_bytes()[..scalar.bytes()])
     }
 
     const fn int(self) -> i128 {

@@ -160,20 +160,13 @@ fn number(scalar: Scalar, bytes: &[u8]) -> Result<Number, String> {
     let length = bytes.len().min(8);
     wide[..length].copy_from_slice(&bytes[..length]);
     let bits = u64::from_le_bytes(wide);
-    Ok(match scalar {
-        Scalar::Bool => Number::Bool(bits != 0),
-        Scalar::I8 => Number::Int((bits as i8).into()),
-        Scalar::I16 => Number::Int((bits as i16).into()),
-        Scalar::I32 => Number::Int((bits as i32).into()),
-        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::I64 => Number::Int(bits as i64),
-        Scalar::U64 => {
-            let signed = i64::try_from(bits);
-            Number::Int(signed.map_err(|_| format!("{bits} does not fit into 64 bits"))?)
+    Ok(match (scalar.value_of(bits), scalar.integer_of(bits)) {
+        (Some(value), _) => Number::Float(value),
+        (None, Some(value)) => {
+            let value = i64::try_from(value);
+            Number::Int(value.map_err(|_| format!("{bits} does not fit into 64 bits"))?)
         }
-        Scalar::F16 => Number::Float(half::f16::from_bits(bits as u16).into()),
-        Scalar::BF16 => Number::Float(half::bf16::from_bits(bits as u16).into()),
-        Scalar::F32 => Number::Float(f32::from_bits(bits as u32).into()),
-        Scalar::F64 => Number::Float(f64::from_bits(bits)),
+        (None, None) => Number::Bool(bits != 0),
     })
 }
 

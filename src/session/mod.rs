@@ -95,6 +95,26 @@ pub struct Options {
     pub statistics_every: Option<Duration>,
 }
 
+impl Options {
+    /// Those of a scene without a file, as the command line has them where nothing else is said: nothing is replaced,
+    /// the seed is 1, a step may take a minute, and statistics are taken only when asked for.
+    pub fn new(name: impl Into<String>, source: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            path: None,
+            trust: false,
+            source: source.into(),
+            overrides: Overrides::default(),
+            parameters: Vec::new(),
+            seed: 1,
+            step_timeout: Duration::from_secs(60),
+            interrupt: Interrupt::default(),
+            real_time: false,
+            statistics_every: None,
+        }
+    }
+}
+
 /// A running scene.
 pub struct Session {
     device: Device,

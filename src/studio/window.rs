@@ -746,17 +746,15 @@ fn new_session(
     proxy: &EventLoopProxy<Event>,
 ) -> Result<Session> {
     let of_session = session::Options {
-        name: document.name.clone(),
         path: document.path.clone(),
         trust,
-        source: document.text.clone(),
         overrides: options.overrides.clone(),
         parameters: options.parameters.clone(),
         seed: options.seed,
         step_timeout: options.step_timeout,
-        interrupt: crate::interrupt::Interrupt::default(),
         real_time: true,
         statistics_every: Some(STATISTICS_EVERY),
+        ..session::Options::new(&document.name, &document.text)
     };
     let interop = Interop::new(context.gl(), device);
     let wake = wake(proxy);

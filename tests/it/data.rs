@@ -11,7 +11,6 @@ mod variables;
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use bytemuck::Pod;
@@ -20,7 +19,6 @@ use warpaint::{
     compile::{Cache, Compiler},
     device::Device,
     interop::Interop,
-    scene::Overrides,
     session::{Options, Session},
 };
 
@@ -40,19 +38,8 @@ impl Folder {
 
     /// A session with this text as the scene of the folder.
     fn session(&self, device: &Device, source: &str) -> Session {
-        let options = Options {
-            name: "scene.cu".to_owned(),
-            path: Some(self.path("scene.cu")),
-            trust: false,
-            source: source.to_owned(),
-            overrides: Overrides::default(),
-            parameters: Vec::new(),
-            seed: 1,
-            step_timeout: Duration::from_secs(60),
-            interrupt: warpaint::interrupt::Interrupt::default(),
-            real_time: false,
-            statistics_every: None,
-        };
+        let path = Some(self.path("scene.cu"));
+        let options = Options { path, ..Options::new("scene.cu", source) };
         let (interop, compiler) = (Interop::none(device), Compiler::new(Cache::user()));
         Session::open(options, device.clone(), compiler, interop, || {}).unwrap()
     }

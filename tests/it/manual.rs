@@ -1,13 +1,12 @@
 //! The manual of scenes, `docs/scenes.md`: every example runs, and every key has one.
 
-use std::{collections::BTreeSet, fs, time::Duration};
+use std::{collections::BTreeSet, fs};
 
 use warpaint::{
     compile::{Cache, Compiler},
     device::Device,
     diagnostic::has_errors,
     interop::Interop,
-    scene::Overrides,
     session::{Options, Session},
 };
 
@@ -124,17 +123,8 @@ fn every_example_runs() {
         let device = Device::cpu().unwrap();
         let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
         let options = Options {
-            name: format!("example of line {}", example.line),
             path: Some(folder.path().join("scene.cu")),
-            trust: false,
-            source: example.scene(),
-            overrides: Overrides::default(),
-            parameters: Vec::new(),
-            seed: 1,
-            step_timeout: Duration::from_secs(60),
-            interrupt: warpaint::interrupt::Interrupt::default(),
-            real_time: false,
-            statistics_every: None,
+            ..Options::new(format!("example of line {}", example.line), example.scene())
         };
         let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
         let runs = session.wait_for_program().unwrap();

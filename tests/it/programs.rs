@@ -5,13 +5,10 @@ mod graphs;
 mod linear;
 mod sorting;
 
-use std::time::Duration;
-
 use warpaint::{
     compile::{Cache, Compiler},
     device::Device,
     interop::Interop,
-    scene::Overrides,
     session::{Options, Session},
 };
 
@@ -24,19 +21,7 @@ struct Program {
 
 impl Program {
     fn open(device: &Device, source: &str) -> Self {
-        let options = Options {
-            name: "program.cu".to_owned(),
-            path: None,
-            trust: false,
-            source: source.to_owned(),
-            overrides: Overrides::default(),
-            parameters: Vec::new(),
-            seed: 1,
-            step_timeout: Duration::from_secs(60),
-            interrupt: warpaint::interrupt::Interrupt::default(),
-            real_time: false,
-            statistics_every: None,
-        };
+        let options = Options::new("program.cu", source);
         let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(device));
         let mut session = Session::open(options, device.clone(), compiler, interop, || {}).unwrap();
         assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile);

@@ -67,18 +67,12 @@ impl<'a> Run<'a> {
         let owned = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
         let constants = self.constants.iter().map(owned).collect();
         let options = Options {
-            name: "scene.cu".to_owned(),
-            path: None,
-            trust: false,
-            source: self.source.to_owned(),
             overrides: Overrides { constants, ..Overrides::default() },
             parameters: self.parameters.iter().map(owned).collect(),
             seed: self.seed,
             // For the interpreter on a machine that has much else to do.
             step_timeout: Duration::from_secs(600),
-            interrupt: warpaint::interrupt::Interrupt::default(),
-            real_time: false,
-            statistics_every: None,
+            ..Options::new("scene.cu", self.source)
         };
         let (interop, compiler) = (Interop::none(device), Compiler::new(Cache::user()));
         let mut session = Session::open(options, device.clone(), compiler, interop, || {}).unwrap();

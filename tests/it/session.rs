@@ -16,26 +16,14 @@ use warpaint::{
     device::Device,
     gl,
     interop::{Interop, Path},
-    scene::{Overrides, ResourceId, Scene},
+    scene::{ResourceId, Scene},
     session::{Options, Phase, Session, Value},
 };
 
 use super::support::{COUNTER, nvidia, set};
 
 fn options(name: &str, source: &str) -> Options {
-    Options {
-        name: name.to_owned(),
-        path: None,
-        trust: false,
-        source: source.to_owned(),
-        overrides: Overrides::default(),
-        parameters: Vec::new(),
-        seed: 1,
-        step_timeout: Duration::from_secs(20),
-        interrupt: warpaint::interrupt::Interrupt::default(),
-        real_time: false,
-        statistics_every: None,
-    }
+    Options { step_timeout: Duration::from_secs(20), ..Options::new(name, source) }
 }
 
 /// A session without OpenGL, its first program ready.

@@ -2,7 +2,7 @@
 
 use toml::{Spanned, de::DeValue};
 
-use super::{KEYWORDS, Report, fields::Fields, resources::element, suggestion};
+use super::{KEYWORDS, Report, fields::Fields, is_identifier, resources::element, suggestion};
 use crate::scene::{Content, Element, Initial, Manifest, Overrides, Scalar, Variable, data::bytes};
 
 /// The most that a filename can have on any system.
@@ -40,11 +40,7 @@ pub(super) fn variables(
 /// Whether a variable of C++ can be called so.
 fn is_variable(name: &str) -> bool {
     let name = name.strip_prefix("::").unwrap_or(name);
-    name.split("::").all(|part| {
-        let word = part.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
-        let digit = part.starts_with(|c: char| c.is_ascii_digit());
-        word && !digit && !part.is_empty() && !KEYWORDS.contains(&part)
-    })
+    name.split("::").all(|part| is_identifier(part) && !KEYWORDS.contains(&part))
 }
 
 /// Complains about what the command line loads and is neither a resource nor one of the `variables`.

@@ -22,6 +22,7 @@ pub(super) const MOST_LAUNCHES: usize = 200;
 pub(super) const LONGEST: usize = 1000;
 /// So many loops lie in one another, and names in a declaration.
 const DEEPEST: usize = 64;
+
 /// Places of tokens.
 pub(super) type Span = Range<usize>;
 
@@ -44,7 +45,7 @@ pub(super) struct Host<'s> {
     /// What templates of the host and of the device call types and values.
     pub(super) type_parameters: BTreeSet<&'s str>,
     pub(super) value_parameters: BTreeSet<&'s str>,
-    /// How many names may still be looked up for an expression.
+    /// How many tokens may still be looked at for the numbers of expressions.
     pub(super) budget: Cell<usize>,
 }
 

@@ -152,23 +152,11 @@ fn alone_group() {
 #[ignore = "looks at all children of its process"]
 fn alone_session() {
     use crate::support::COUNTER;
-    use warpaint::{interop::Interop, scene::Overrides, session};
+    use warpaint::{interop::Interop, session};
     let bomb =
         COUNTER.replacen("---*/", &format!("---*/{}", TYPES.replace("void k(", "void bomb(")), 1);
     let device = Device::cpu().unwrap();
-    let options = session::Options {
-        name: "scene.cu".to_owned(),
-        path: None,
-        trust: false,
-        source: bomb.clone(),
-        overrides: Overrides::default(),
-        parameters: Vec::new(),
-        seed: 1,
-        step_timeout: Duration::from_secs(20),
-        interrupt: Default::default(),
-        real_time: false,
-        statistics_every: None,
-    };
+    let options = session::Options::new("scene.cu", &bomb);
     let limits = Limits { memory_bytes: 16 << 30, ..Limits::default() };
     let compiler = Compiler::new(Cache::memory()).with_limits(limits);
     let interop = Interop::none(&device);

@@ -9,6 +9,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use super::{
     Unit,
     kernel::SiteKind,
+    lanes::{GENERIC, OF_EACH, SHARED, WRITES},
     lower::{Checked, Lower, Step},
     place::Place,
 };
@@ -252,10 +253,13 @@ impl Lower<'_, '_> {
         if checked.is_generic() && stride != 0 {
             self.go_on_in_shared(first, stride, checked, on);
         }
-        let how = u32::from(checked.write)
-            | u32::from(checked.is_shared()) << 1
-            | u32::from(checked.is_generic()) << 2
-            | u32::from(self.for_all || stride != 0) << 3;
+        let how = [
+            (checked.write, WRITES),
+            (checked.is_shared(), SHARED),
+            (checked.is_generic(), GENERIC),
+            (self.for_all || stride != 0, OF_EACH),
+        ];
+        let how = how.into_iter().filter_map(|(holds, bit)| holds.then_some(bit)).sum::<u32>();
         let [bytes, how] =
             [checked.bytes, how].map(|v| self.b.ins().iconst(types::I32, i64::from(v)));
         let distance = self.b.ins().iconst(types::I64, stride);

@@ -6,10 +6,18 @@ use crate::device::cpu::{
     memory::Range,
 };
 
+/// Bits of [`misplaced_lane`]'s `how`: the access writes.
+pub(in crate::device::cpu::jit) const WRITES: u32 = 1;
+/// It is one to shared memory, by its offset there.
+pub(in crate::device::cpu::jit) const SHARED: u32 = 1 << 1;
+/// It is one by a generic address.
+pub(in crate::device::cpu::jit) const GENERIC: u32 = 1 << 2;
+/// It is each thread's own, not that of one done for all.
+pub(in crate::device::cpu::jit) const OF_EACH: u32 = 1 << 3;
+
 /// The first thread of a group whose access (the first at `address`, the others `stride` apart) is misaligned or
-/// out of bounds; 4 where none is. `how`: 1 writes, 2 is to shared memory, 4 is generic, 8 is each thread's own, not
-/// one's four times. The first thread's frame of local memory has `frame_bytes` at `local`; those of the others follow
-/// it.
+/// out of bounds; 4 where none is. `how` has the bits above. The first thread's frame of local memory has `frame_bytes`
+/// at `local`; those of the others follow it.
 pub(in crate::device::cpu::jit) extern "C" fn misplaced_lane(
     context: &BlockContext,
     address: u64,
@@ -24,15 +32,15 @@ pub(in crate::device::cpu::jit) extern "C" fn misplaced_lane(
     let bytes = u64::from(bytes);
     let fine = |lane: &u32| {
         let at = address.wrapping_add(u64::from(*lane).wrapping_mul(stride));
-        let write = how & 1 != 0;
+        let write = how & WRITES != 0;
         let own = || {
-            let before = if how & 8 != 0 { u64::from(*lane) } else { 0 };
+            let before = if how & OF_EACH != 0 { u64::from(*lane) } else { 0 };
             let frame = Range { address: local + before * frame_bytes, bytes: frame_bytes };
             context.reaches(at, bytes, write, frame)
         };
-        let within = match how & 2 != 0 {
+        let within = match how & SHARED != 0 {
             true => at.checked_add(bytes).is_some_and(|end| end <= context.shared_bytes),
-            false => arena.allows(at, bytes, write) || how & 4 != 0 && own(),
+            false => arena.allows(at, bytes, write) || how & GENERIC != 0 && own(),
         };
         within && at.is_multiple_of(bytes)
     };

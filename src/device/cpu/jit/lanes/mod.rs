@@ -87,7 +87,7 @@ use crate::{
     },
 };
 
-pub(super) use fault::misplaced_lane;
+pub(super) use fault::{GENERIC, OF_EACH, SHARED, WRITES, misplaced_lane};
 
 /// What is found out of a body here takes time that may grow with the square of its size.
 const MOST_INSTRUCTIONS: usize = 20_000;
