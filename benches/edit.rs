@@ -12,7 +12,7 @@ use warpaint::{
     device::{Choice, Device},
     draw, gl,
     interop::Interop,
-    scene::{Overrides, Scene},
+    scene::Scene,
     session::{Options, Session},
 };
 
@@ -43,17 +43,8 @@ fn measure(device: &Device, edits: usize) -> Result<()> {
     let context = gl::CurrentContext::headless(gl::Headless { cuda_ordinal })?;
     let mut view = draw::View::new(context.gl(), SIZE_PX)?;
     let options = Options {
-        name: "particles.cu".to_owned(),
-        path: None,
-        trust: false,
-        source: source.to_owned(),
-        overrides: Overrides::default(),
-        parameters: Vec::new(),
-        seed: 1,
-        step_timeout: Duration::from_secs(60),
-        interrupt: warpaint::interrupt::Interrupt::default(),
-        real_time: false,
         statistics_every: Some(Duration::from_millis(100)),
+        ..Options::new("particles.cu", source)
     };
     let interop = Interop::new(context.gl(), device);
     // A cache in memory alone, and every text is new: each edit is compiled.

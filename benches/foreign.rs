@@ -29,7 +29,6 @@ use warpaint::{
     device::Device,
     diagnostic::Severity,
     interop::Interop,
-    interrupt::Interrupt,
     scene::{Overrides, draft},
     session::{Error, Options, Session},
 };
@@ -186,18 +185,13 @@ fn drive(file: &Path, includes: &[PathBuf], compiler: &Compiler) -> Ended {
     let name = file.display().to_string();
     let own = file.parent().map(Path::to_owned).into_iter();
     let include_dirs = own.chain(includes.iter().cloned()).collect();
+    let source = draft(&name, &text) + &text;
     let options = Options {
-        source: draft(&name, &text) + &text,
-        name,
         path: Some(file.to_owned()),
         trust: true,
         overrides: Overrides { include_dirs, cpu: true, ..Overrides::default() },
-        parameters: Vec::new(),
-        seed: 1,
         step_timeout: STEP_LIMIT,
-        interrupt: Interrupt::default(),
-        real_time: false,
-        statistics_every: None,
+        ..Options::new(name, source)
     };
     let ended = Device::cpu().map_err(|error| error.to_string()).and_then(|device| {
         let interop = Interop::none(&device);

@@ -181,6 +181,9 @@ struct RenderArgs {
     /// Write statistics, timings and the device
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Watch the kernels for races, reads of what nobody wrote and divisions by zero: on the CPU device, slowly
+    #[arg(long)]
+    checked: bool,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -203,6 +206,9 @@ struct TestArgs {
     /// Where pictures and arrays go that differ from those files
     #[arg(long, value_name = "FOLDER", default_value = "warpaint-failed")]
     failed: PathBuf,
+    /// Watch the kernels for races, reads of what nobody wrote and divisions by zero: on the CPU device, slowly
+    #[arg(long)]
+    checked: bool,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -330,13 +336,22 @@ impl RunArgs {
     }
 
     /// What a command without a window does with it.
-    fn headless(self, interrupt: &Interrupt) -> Result<Run> {
+    fn headless(self, interrupt: &Interrupt, checked: bool) -> Result<Run> {
         if self.gl == GlChoice::Window {
             let text = "there is no window to draw in: --gl window is for the studio";
             return Err(Error::Usage(text.to_owned()));
         }
+        let device = match (checked, self.device) {
+            (false, _) => self.device()?,
+            (true, None | Some(Choice::Auto | Choice::Cpu)) => Choice::Cpu,
+            (true, Some(Choice::Cuda(_))) => {
+                let text = "--checked is for the CPU device: leave --device out, or give it `cpu`";
+                return Err(Error::Usage(text.to_owned()));
+            }
+        };
         Ok(Run {
-            device: self.device()?,
+            device,
+            checked,
             trust: self.trust.trust,
             overrides: self.compile.overrides(),
             parameters: self.parameters,
@@ -359,7 +374,7 @@ fn compiler_until(interrupt: &Interrupt) -> (Compiler, Listening) {
 }
 
 fn render(args: RenderArgs, interrupt: &Interrupt) -> Result<()> {
-    let run = args.run.headless(interrupt)?;
+    let run = args.run.headless(interrupt, args.checked)?;
     let dumps = args.npy.into_iter().map(|(resource, file)| Dump { resource, path: file.into() });
     let request = Render {
         scene: SceneSource::find(&args.scene)?,
@@ -379,7 +394,7 @@ fn render(args: RenderArgs, interrupt: &Interrupt) -> Result<()> {
 }
 
 fn test(args: TestArgs, interrupt: &Interrupt) -> Result<()> {
-    let run = args.run.headless(interrupt)?;
+    let run = args.run.headless(interrupt, args.checked)?;
     let scenes = scenes(args.scenes)?;
     let request = Test {
         scenes,
@@ -402,7 +417,7 @@ fn test(args: TestArgs, interrupt: &Interrupt) -> Result<()> {
 }
 
 fn bench(args: BenchArgs, interrupt: &Interrupt) -> Result<()> {
-    let run = args.run.headless(interrupt)?;
+    let run = args.run.headless(interrupt, false)?;
     let only_library = args.library && args.scenes.is_empty();
     let scenes = if only_library { Vec::new() } else { scenes(args.scenes)? };
     let request = Bench { scenes, library: args.library, run, steps: args.steps, json: args.json };

@@ -101,6 +101,17 @@ impl Diagnostic {
         self
     }
 
+    /// Where it belongs: `file:line:column`, as far as it is known.
+    ///
+    /// ```
+    /// # use warpaint::diagnostic::Diagnostic;
+    /// assert_eq!(Diagnostic::error("a.cu", "expected a \";\"").at(3, None).place(), "a.cu:3");
+    /// ```
+    pub fn place(&self) -> String {
+        let positions = [self.line, self.line.and(self.column)].into_iter().flatten();
+        positions.fold(self.file.clone(), |place, position| format!("{place}:{position}"))
+    }
+
     /// The same remark with another severity.
     ///
     /// ```
@@ -117,11 +128,7 @@ impl Diagnostic {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        for position in [self.line, self.line.and(self.column)].into_iter().flatten() {
-            write!(f, ":{position}")?;
-        }
-        write!(f, ": {}: {}", self.severity, self.text)
+        write!(f, "{}: {}: {}", self.place(), self.severity, self.text)
     }
 }
 

@@ -85,10 +85,14 @@ pub struct LaunchConfig {
     pub shared_bytes: u32,
     /// All blocks are there at once, so that they may wait for each other (`grid.sync()` of cooperative groups).
     pub cooperative: bool,
+    /// The threads of a warp go from instruction to instruction together, as on GPUs before Volta: kernels that
+    /// exchange data within a warp without `__syncwarp()` rely on it. An NVIDIA device runs the kernel as it does any
+    /// other; the CPU device runs it in its interpreter, slowly.
+    pub lockstep: bool,
 }
 
 impl LaunchConfig {
-    /// `grid` blocks of `block` threads, no dynamic shared memory, not cooperative.
+    /// `grid` blocks of `block` threads, no dynamic shared memory, not cooperative, not in lockstep.
     ///
     /// ```
     /// # use warpaint::device::{Dim3, LaunchConfig};
@@ -96,7 +100,8 @@ impl LaunchConfig {
     /// assert_eq!((config.grid, config.block), (Dim3::from(3), Dim3::from([8, 8, 1])));
     /// ```
     pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
-        Self { grid: grid.into(), block: block.into(), shared_bytes: 0, cooperative: false }
+        let (grid, block) = (grid.into(), block.into());
+        Self { grid, block, shared_bytes: 0, cooperative: false, lockstep: false }
     }
 
     /// At least one thread for each of `count` elements, in blocks of `block` threads.
@@ -161,11 +166,12 @@ impl fmt::Display for LaunchConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "grid {}, block {}, {} bytes of shared memory{}",
+            "grid {}, block {}, {} bytes of shared memory{}{}",
             self.grid,
             self.block,
             self.shared_bytes,
-            if self.cooperative { ", cooperative" } else { "" }
+            if self.cooperative { ", cooperative" } else { "" },
+            if self.lockstep { ", in lockstep" } else { "" }
         )
     }
 }

@@ -47,6 +47,9 @@ pub enum Error {
     /// The source has mistakes; they are all here.
     #[error("{}", lines(.0))]
     Rejected(Vec<Diagnostic>),
+    /// The checker found mistakes in the kernels; they are all here.
+    #[error("{}", lines(.0))]
+    Mistakes(Vec<Diagnostic>),
     /// The user wants no more of it.
     #[error("stopped before its last step")]
     Stopped,
@@ -110,7 +113,7 @@ impl Error {
     pub fn exit_status(&self) -> ExitStatus {
         match self {
             Self::Usage(_) | Self::File { .. } => ExitStatus::Usage,
-            Self::Rejected(_) => ExitStatus::Failed,
+            Self::Rejected(_) | Self::Mistakes(_) => ExitStatus::Failed,
             Self::Stopped => ExitStatus::Stopped,
             Self::Fault(_) => ExitStatus::Fault,
             Self::NoStage(_) => ExitStatus::NoDevice,

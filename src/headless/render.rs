@@ -6,7 +6,7 @@ use super::{
     Error, Result, Run, SceneSource, npy,
     outputs::Outputs,
     report::{self, Sample},
-    run::{progress_bar, run_to},
+    run::{expect_no_findings, progress_bar, run_to},
     stage::Stage,
 };
 use crate::{
@@ -71,29 +71,36 @@ pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> 
     let mut recorder =
         target.map(|target| Recorder::new(target, rhythm.film(request))).transpose()?;
     let interop = Stage::interop(stage.as_ref(), &device);
-    request.run.session(&request.scene, &device, compiler, interop, |session, remarks| {
-        let bar = progress_bar(request.steps);
+    let scene = &request.scene;
+    request.run.session(scene, &device, compiler, interop, |session, remarks| {
         let mut samples = Vec::new();
-        for step in rhythm.stops() {
-            run_to(session, step, &bar)?;
-            if let (Some(recorder), Some(stage), true) =
-                (&mut recorder, &mut stage, rhythm.has_picture(step))
-            {
-                let picture =
-                    stage.picture(session, &request.run, request.size_px, request.legend)?;
-                recorder.add(step, &picture)?;
+        let bar = progress_bar(request.steps);
+        let mut drawn = || {
+            for step in rhythm.stops() {
+                run_to(session, step, &bar)?;
+                if let (Some(recorder), Some(stage), true) =
+                    (&mut recorder, &mut stage, rhythm.has_picture(step))
+                {
+                    let picture =
+                        stage.picture(session, &request.run, request.size_px, request.legend)?;
+                    recorder.add(step, &picture)?;
+                }
+                if request.json.is_some() && request.every.is_some() {
+                    samples.push(Sample::take(session)?);
+                }
             }
-            if request.json.is_some() && request.every.is_some() {
-                samples.push(Sample::take(session)?);
+            Ok(())
+        };
+        let written = drawn().and_then(|()| {
+            recorder.map(Recorder::finish).transpose()?;
+            bar.finish_and_clear();
+            write_dumps(request, session)?;
+            match &request.json {
+                Some(path) => report::write(path, request, compiler, &samples, session),
+                None => Ok(()),
             }
-        }
-        recorder.map(Recorder::finish).transpose()?;
-        bar.finish_and_clear();
-        write_dumps(request, session)?;
-        if let Some(path) = &request.json {
-            report::write(path, request, compiler, &samples, session)?;
-        }
-        Ok(remarks)
+        });
+        expect_no_findings(written, session).map(|()| remarks)
     })
 }
 

@@ -30,6 +30,8 @@ pub struct Run {
     pub seed: u64,
     /// A step that takes longer is stopped, and so is taking statistics; a picture that takes longer is given up.
     pub step_timeout: Duration,
+    /// Whether the launches of the passes are watched for mistakes; the device is the CPU's then.
+    pub checked: bool,
     /// Once this is raised, what runs is stopped, and the command ends with [`Error::Stopped`].
     pub interrupt: Interrupt,
     /// What to do when a picture is given up.
@@ -74,6 +76,7 @@ impl Run {
             seed: self.seed,
             step_timeout: self.step_timeout,
             interrupt: self.interrupt.clone(),
+            checked: self.checked,
             ..session::Options::new(&scene.name, &scene.text)
         };
         self.expect_uninterrupted()?;
@@ -135,6 +138,20 @@ fn expect_no_fault(session: &Session) -> Result<()> {
     match session.fault() {
         Some(fault) => Err(Error::Fault(Box::new(fault.clone()))),
         None => Ok(()),
+    }
+}
+
+/// That the checker found nothing; what `done` is, where it did not.
+///
+/// # Errors
+/// [`Error::Mistakes`], beside the error that `done` may be.
+pub(super) fn expect_no_findings<T>(done: Result<T>, session: &Session) -> Result<T> {
+    let findings = session.snapshot().findings;
+    match (findings.is_empty(), done) {
+        (true, done) => done,
+        (false, Err(error)) if error.ends_the_run() => Err(error),
+        (false, Ok(_)) => Err(Error::Mistakes(findings)),
+        (false, Err(error)) => Err(Error::Several(vec![error, Error::Mistakes(findings)])),
     }
 }
 

@@ -22,6 +22,7 @@ use super::{
 use crate::{
     compile::Compiler,
     device::Device,
+    diagnostic::Diagnostic,
     scene::{Bound, Check, Golden, Kept, Manifest},
     session::Session,
 };
@@ -235,6 +236,8 @@ impl Trial<'_> {
         }
         run_to(session, end, &bar)?;
         bar.finish_and_clear();
+        let findings = session.snapshot().findings;
+        cases.extend(findings.iter().map(|finding| self.mistake(finding, clock.elapsed())));
         if cases.is_empty() {
             cases.push(self.smoke(end, clock.elapsed()));
         }
@@ -357,6 +360,20 @@ impl Trial<'_> {
             name: format!("{name} after {steps}: {demand}"),
             told,
             outcome,
+            elapsed,
+        }
+    }
+
+    /// A mistake that the checker found.
+    fn mistake(&self, finding: &Diagnostic, elapsed: Duration) -> Case {
+        let is_own = finding.file == self.scene.name;
+        let place = if is_own { String::new() } else { format!("{}: ", finding.place()) };
+        Case {
+            scene: self.scene.name.clone(),
+            line: finding.line.filter(|_| is_own),
+            name: "the checker finds no mistake".to_owned(),
+            told: format!("{place}{}", finding.text),
+            outcome: Outcome::Failed,
             elapsed,
         }
     }

@@ -61,6 +61,8 @@ pub struct Pass {
     pub shape: Shape,
     /// Dynamic shared memory of each block in bytes.
     pub shared_bytes: Formula,
+    /// Whether the threads of a warp run in lockstep, on the CPU device.
+    pub lockstep: bool,
     /// What the manifest gives to parameters of the kernel, over what their names mean.
     pub given: Vec<Given>,
     /// What the rounds of the loops around it are called, from the outermost; empty for those without a name.

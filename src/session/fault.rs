@@ -8,7 +8,7 @@ use super::{
     resources::Extent,
 };
 use crate::{
-    device::{Allocation, Fault, FaultKind, Location},
+    device::{Allocation, Fault, FaultKind, InlinedCall, Location},
     diagnostic::{Diagnostic, Severity},
     scene::{Manifest, Number, ResourceId},
 };
@@ -19,13 +19,8 @@ impl Session {
         let kind = self.kind_of(&fault.kind, in_flight.cause());
         let text = fault.told(&self.subject(fault), &kind, self.element(fault, in_flight))
             + &self.hint(fault);
-        let place = place(fault);
-        let file = place.map_or(self.options.name.as_str(), |l| l.file.as_str());
-        let remark = Diagnostic::error(file, text).with_severity(Severity::Fault);
-        match place {
-            Some(l) if l.line > 0 => remark.at(l.line, (l.column > 0).then_some(l.column)),
-            _ => remark,
-        }
+        let place = place(fault.location.as_ref(), &fault.inlined);
+        remark(place, &self.options.name, text).with_severity(Severity::Fault)
     }
 
     /// Work of which not all launches were put on the stream, as a remark on the manifest.
@@ -106,24 +101,40 @@ impl Session {
         if nearer.is_some_and(|distance| distance < found.memory.distance(address)) {
             return None;
         }
-        Some(found.element_at(address, &self.program.as_ref()?.scene.manifest))
+        let manifest = &self.program.as_ref()?.scene.manifest;
+        let (element, count) =
+            (found.element_at(address, manifest), manifest.resource(found.id).count());
+        Some(format!("{element}, which has {count} elements"))
     }
 }
 
 impl Extent {
-    /// `position[10000]`, and how many there are.
-    fn element_at(&self, address: u64, manifest: &Manifest) -> String {
+    /// `position[10000]`.
+    pub(super) fn element_at(&self, address: u64, manifest: &Manifest) -> String {
         let resource = manifest.resource(self.id);
-        let (count, memory) = (resource.count(), self.memory);
-        let each = i128::from((memory.bytes / count.max(1)).max(1));
+        let memory = self.memory;
+        let each = i128::from((memory.bytes / resource.count().max(1)).max(1));
         let index = (i128::from(address) - i128::from(memory.address)).div_euclid(each);
-        format!("`{}[{index}]`, which has {count} elements", resource.name)
+        format!("`{}[{index}]`", resource.name)
     }
 }
 
-/// Where the fault happened, as its author sees it: the functions of surfaces stand in a header of the compiler's own.
-fn place(fault: &Fault) -> Option<&Location> {
-    let calls = fault.inlined.iter().map(|frame| &frame.call_site);
-    let mut places = fault.location.iter().chain(calls);
-    places.find(|place| !place.file.starts_with("__nv_nvrtc")).or(fault.location.as_ref())
+/// Where something happened, as its author sees it: the functions of surfaces stand in a header of the compiler's own.
+pub(super) fn place<'a>(
+    location: Option<&'a Location>,
+    inlined: &'a [InlinedCall],
+) -> Option<&'a Location> {
+    let calls = inlined.iter().map(|frame| &frame.call_site);
+    let mut places = location.into_iter().chain(calls);
+    places.find(|place| !place.file.starts_with("__nv_nvrtc")).or(location)
+}
+
+/// A remark on a place of the source, or on the whole `file` where none is known.
+pub(super) fn remark(place: Option<&Location>, file: &str, text: String) -> Diagnostic {
+    let file = place.map_or(file, |place| place.file.as_str());
+    let remark = Diagnostic::error(file, text);
+    match place {
+        Some(at) if at.line > 0 => remark.at(at.line, (at.column > 0).then_some(at.column)),
+        Some(_) | None => remark,
+    }
 }

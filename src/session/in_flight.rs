@@ -148,8 +148,16 @@ impl Session {
 
     /// Puts the passes of `work` on the stream, with events around each.
     fn launch(&mut self, work: Work) -> Result<(), Error> {
-        let Self { program: Some(program), resources, stream, device, stopwatch, inputs, .. } =
-            self
+        let Self {
+            program: Some(program),
+            resources,
+            stream,
+            device,
+            stopwatch,
+            inputs,
+            checker,
+            ..
+        } = self
         else {
             return Ok(());
         };
@@ -169,7 +177,8 @@ impl Session {
             stopwatch.restart();
             stopwatch.mark(device, stream)?;
             let queue = Queue::new(stream, &self.options, in_flight.started);
-            let mut launcher = Launcher::new(program, queue, inputs, borrowed, &mut launched);
+            let mut launcher =
+                Launcher::new(program, queue, inputs, borrowed, &mut launched, checker.as_ref());
             let manifest = &program.scene.manifest;
             for entry in when.into_iter().flat_map(|when| manifest.entries(when)) {
                 if !work.concerns(entry, program) {
@@ -298,6 +307,9 @@ impl Session {
             Err(device::Error::Fault(fault)) => Some(self.fault_diagnostic(&fault, &in_flight)),
             Err(error) => return Err(error.into()),
         };
+        if let (Some(checker), Some(program)) = (&mut self.checker, &self.program) {
+            checker.take_over(&in_flight.extents, &program.scene.manifest);
+        }
         if stopped.is_some() {
             self.statistics.abandon();
             self.resources.abandon();

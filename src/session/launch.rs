@@ -7,6 +7,7 @@ use std::{
 
 use super::{
     Error,
+    checker::Checker,
     program::{Pass, Program},
     resources::Borrowed,
 };
@@ -59,6 +60,8 @@ pub(super) struct Launcher<'a, 'b> {
     rounds: Vec<u64>,
     /// How often each pass was launched.
     launched: &'a mut [u64],
+    /// What watches the launches.
+    checker: Option<&'a Checker>,
     /// The pass that was launched last.
     last: usize,
     /// What a condition no longer waits for. To let go of it would be to wait for the device, which still works for it:
@@ -76,8 +79,19 @@ impl<'a, 'b> Launcher<'a, 'b> {
         inputs: &'a Inputs,
         borrowed: &'a mut [Borrowed<'b>],
         launched: &'a mut [u64],
+        checker: Option<&'a Checker>,
     ) -> Self {
-        Self { program, queue, inputs, borrowed, rounds: Vec::new(), launched, last: 0, left: None }
+        Self {
+            program,
+            queue,
+            inputs,
+            borrowed,
+            rounds: Vec::new(),
+            launched,
+            checker,
+            last: 0,
+            left: None,
+        }
     }
 
     pub(super) fn scope(&self) -> Scope<'_> {
@@ -169,10 +183,15 @@ impl<'a, 'b> Launcher<'a, 'b> {
         if let Waited::OutOfTime = self.queue.make_room()? {
             return Ok(Some(self.out_of_time()));
         }
-        // SAFETY: the addresses and objects are those of the scene's resources, which outlive the step: they are kept
-        // until the stream has passed the event after it. What the kernel does beyond them is its author's
-        // risk on an NVIDIA device, as it is in any CUDA program; the CPU device checks every access.
-        unsafe { self.queue.stream.launch(&pass.function, &config, &arguments)? };
+        match self.checker {
+            Some(checker) => {
+                checker.launch(self.queue.stream, &pass.function, &config, &arguments)?;
+            }
+            // SAFETY: the addresses and objects are those of the scene's resources, which outlive the step: they are
+            // kept until the stream has passed the event after it. What the kernel does beyond them is its author's
+            // risk on an NVIDIA device, as it is in any CUDA program; the CPU device checks every access.
+            None => unsafe { self.queue.stream.launch(&pass.function, &config, &arguments)? },
+        }
         for swapped in &pass.plan.swaps {
             if let Some(borrowed) = self.borrowed.get_mut(swapped.0) {
                 borrowed.swap();

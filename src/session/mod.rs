@@ -8,6 +8,7 @@
 //! last call (a compilation, a step), takes it over, and starts what comes next. While a step runs, OpenGL
 //! draws the one before.
 
+mod checker;
 mod clock;
 mod command;
 mod condition;
@@ -53,6 +54,7 @@ use crate::{
     interrupt::Interrupt,
     scene::{self, Entry, Inputs, Keys, Manifest, Overrides, ResourceId, View, What, When},
 };
+use checker::Checker;
 use clock::Rate;
 use in_flight::InFlight;
 use program::Program;
@@ -91,6 +93,9 @@ pub struct Options {
     /// While the scene plays, a step is begun every `dt` seconds at most, so that a second of the scene lasts a
     /// second; otherwise each begins when the one before has ended.
     pub real_time: bool,
+    /// Whether the launches of the passes are watched for mistakes: see [`Snapshot::findings`]. On the CPU device
+    /// alone.
+    pub checked: bool,
     /// How often statistics are taken while the scene plays; `None`: only when asked for.
     pub statistics_every: Option<Duration>,
 }
@@ -110,6 +115,7 @@ impl Options {
             step_timeout: Duration::from_secs(60),
             interrupt: Interrupt::default(),
             real_time: false,
+            checked: false,
             statistics_every: None,
         }
     }
@@ -122,6 +128,8 @@ pub struct Session {
     interop: Interop,
     worker: Worker,
     options: Options,
+    /// What watches the launches, where they are watched.
+    checker: Option<Checker>,
 
     program: Option<Program>,
     /// Compiled, and waiting for the running step to end.
@@ -211,6 +219,7 @@ impl Session {
             worker: Worker::start(recipe, Box::new(wake))?,
             device,
             interop,
+            checker: options.checked.then(Checker::new),
             program: None,
             candidate: None,
             retired: Vec::new(),
@@ -476,7 +485,15 @@ impl Session {
             passes: self.pass_timings(),
             compile: self.compile.clone(),
             fault: self.fault.clone(),
+            findings: self.findings(),
         }
+    }
+
+    /// What the checker found so far.
+    fn findings(&self) -> Vec<Diagnostic> {
+        self.checker
+            .as_ref()
+            .map_or_else(Vec::new, |checker| checker.diagnostics(&self.options.name))
     }
 
     /// Times of the step's entries, and what the manifest says that their launches move and compute.

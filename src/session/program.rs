@@ -653,6 +653,7 @@ fn shape(
     let mut config = LaunchConfig::new(grid, block);
     config.shared_bytes = u32::try_from(bytes)
         .map_err(|_| format!("`shared` is {bytes}, which is no size in bytes"))?;
+    config.lockstep = declared.lockstep;
     Ok(Some(config))
 }
 

@@ -42,6 +42,9 @@ pub struct Snapshot {
     pub compile: CompileState,
     /// The last fault, until the next good module or a reset.
     pub fault: Option<Diagnostic>,
+    /// What the checker found since the session was opened, where its launches are watched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Diagnostic>,
 }
 
 /// How results get from the device to OpenGL.

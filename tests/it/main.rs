@@ -6,6 +6,8 @@
 mod array;
 #[cfg(feature = "cli")]
 mod bench;
+#[cfg(feature = "cli")]
+mod checked;
 mod checker;
 #[cfg(feature = "cli")]
 mod checks;
@@ -46,6 +48,7 @@ mod options;
 mod parity;
 #[cfg(feature = "cli")]
 mod plain;
+#[cfg(feature = "gl")]
 mod programs;
 mod progress;
 mod ptx;

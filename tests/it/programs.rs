@@ -3,6 +3,7 @@
 
 mod graphs;
 mod linear;
+mod lockstep;
 mod sorting;
 
 use warpaint::{

@@ -474,6 +474,12 @@ fn cases_on_the_interpreter() {
 }
 
 #[test]
+fn cases_in_lockstep() {
+    let options = LaunchOptions { lockstep: true, ..LaunchOptions::default() };
+    run_all(&Device::cpu().unwrap(), &options);
+}
+
+#[test]
 fn cases_under_the_checker() {
     run_all(&Device::cpu().unwrap(), &LaunchOptions::checked(&Check::all()));
 }

@@ -39,7 +39,7 @@ pub enum Lanes {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct LaunchOptions {
-    /// What executes the PTX; a launch with [`LaunchOptions::check`] is always interpreted.
+    /// What executes the PTX; a launch with [`LaunchOptions::check`], or in lockstep, is always interpreted.
     pub engine: Engine,
     /// Blocks run in increasing order and atomics in a fixed order: the same bits in every run.
     ///
@@ -49,6 +49,11 @@ pub struct LaunchOptions {
     /// [launch options](super::Device::set_launch_options) when it is loaded, and for another one at the first launch
     /// that asks for it.
     pub lanes: Lanes,
+    /// Whether the threads of a warp go from instruction to instruction together, those that are in the deepest call
+    /// and stand at the lowest address first, as on GPUs before Volta: each sees what the others wrote by the
+    /// instruction before. Always interpreted. [`LaunchConfig::lockstep`](crate::device::LaunchConfig::lockstep) asks
+    /// for it for one launch.
+    pub lockstep: bool,
     /// What is looked for while the kernel runs.
     pub check: Option<Check>,
 }
@@ -66,7 +71,7 @@ impl LaunchOptions {
 
     /// Whether the interpreter runs it.
     pub(super) fn interprets(&self) -> bool {
-        self.engine == Engine::Interpreter || self.check.is_some()
+        self.engine == Engine::Interpreter || self.lockstep || self.check.is_some()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the checker found, as data.
 
-use std::{collections::BTreeMap, fmt};
+use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 use crate::device::{Dim3, InlinedCall, Location, spelling::spelled};
 
@@ -75,8 +75,10 @@ pub struct Finding {
     pub access: Option<(&'static str, u64, u32)>,
     /// The access that completed it.
     pub site: Site,
-    /// The other side: of a race the access before.
+    /// The other side: of a race, or of an order by lockstep, the access before.
     pub other: Option<Site>,
+    /// Whether both sides are threads of one warp.
+    pub within_warp: bool,
     /// How often it happened.
     pub count: u64,
 }
@@ -87,6 +89,9 @@ pub struct Finding {
 pub enum FindingKind {
     /// Two threads access the same bytes, one writes, and nothing orders them.
     Race,
+    /// Two threads of a warp access the same bytes of shared memory as `volatile`, one writes, and nothing orders them
+    /// but that GPUs before Volta ran the threads of a warp in lockstep.
+    Lockstep,
     /// A read of memory that nobody has written.
     Uninitialised,
     /// An integer division or remainder by zero.
@@ -161,14 +166,22 @@ impl fmt::Display for Site {
     }
 }
 
+impl Finding {
+    /// What the source calls the kernel, where its lowered name tells.
+    pub fn kernel_name(&self) -> Cow<'_, str> {
+        spelled(&self.kernel)
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.kind {
             FindingKind::Race => "race",
+            FindingKind::Lockstep => "order that only a warp in lockstep has",
             FindingKind::Uninitialised => "read of memory that nobody has written",
             FindingKind::DivisionByZero => "integer division by zero",
         };
-        write!(f, "kernel `{}`: {what}", spelled(&self.kernel))?;
+        write!(f, "kernel `{}`: {what}", self.kernel_name())?;
         if let Some((space, address, bytes)) = self.access {
             write!(f, " ({bytes} bytes at {space} address {address:#x})")?;
         }

@@ -311,6 +311,8 @@ impl Stream {
         arguments: &Arguments,
         options: LaunchOptions,
     ) -> Result<()> {
+        let lockstep = options.lockstep || config.lockstep;
+        let options = LaunchOptions { lockstep, ..options };
         if function.device_id() != self.shared().id {
             return Err(Error::WrongDevice { operation: "launch" });
         }

@@ -123,6 +123,7 @@ fn pass(
         shape: shape(table, manifest, counters),
         shared_bytes: shared_bytes(table, manifest, counters),
         given: arguments::decode(table, manifest, counters),
+        lockstep: table.boolean("lockstep").unwrap_or_default(),
         counters: counters.to_vec(),
         bytes: table.positive("bytes"),
         flops: table.positive("flops"),

@@ -1,6 +1,9 @@
 //! A block: its memory, its threads' turns, its barriers.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    ops,
+    sync::{Arc, atomic::Ordering},
+};
 
 use super::{
     machine::{Machine, Trouble},
@@ -247,25 +250,13 @@ impl Block {
         let lanes = first..(first + WARP).min(self.threads.len());
         let mut ran = false;
         for turn in 0..WARP_TURNS {
-            let mut left = false;
-            for at in lanes.clone() {
-                let thread = &mut self.threads[at];
-                if thread.is_ready() && except != Some(at) {
-                    if thread.pause > 0 {
-                        thread.pause -= u32::from(turn == 0);
-                        (ran, left) = (true, true);
-                        continue;
-                    }
-                    machine.run(&self.env, thread, TURN)?;
-                    Self::count_arrival(machine, &self.env, thread, &mut self.arrived);
-                    ran = true;
-                    left |= thread.is_ready();
-                    if thread.is_done() {
-                        self.idle_turns = 0;
-                    }
-                    self.poll(machine)?;
-                }
-            }
+            let left = if machine.lockstep {
+                self.run_together(machine, lanes.clone(), except)?
+            } else {
+                self.run_one_by_one(machine, lanes.clone(), except, turn == 0)?
+            };
+            ran |= left.is_some();
+            let left = left.unwrap_or(false);
             let excepted =
                 except.is_some_and(|at| lanes.contains(&at) && self.threads[at].is_ready());
             let patient = (left || excepted) && turn < PATIENCE;
@@ -281,6 +272,72 @@ impl Block {
             self.poll(machine)?;
         }
         Ok(ran)
+    }
+
+    /// Gives each thread of a warp its turn, one after the other. Returns whether any can go on then; `None` where none
+    /// could before.
+    fn run_one_by_one(
+        &mut self,
+        machine: &mut Machine,
+        lanes: ops::Range<usize>,
+        except: Option<usize>,
+        first_turn: bool,
+    ) -> std::result::Result<Option<bool>, Box<Fault>> {
+        let mut left = None;
+        for at in lanes {
+            let thread = &mut self.threads[at];
+            if !thread.is_ready() || except == Some(at) {
+                continue;
+            }
+            if thread.pause > 0 {
+                thread.pause -= u32::from(first_turn);
+                left = Some(true);
+                continue;
+            }
+            machine.run(&self.env, thread, TURN)?;
+            Self::count_arrival(machine, &self.env, thread, &mut self.arrived);
+            left = Some(left.unwrap_or(false) | thread.is_ready());
+            if thread.is_done() {
+                self.idle_turns = 0;
+            }
+            self.poll(machine)?;
+        }
+        Ok(left)
+    }
+
+    /// Lets the threads of a warp go from instruction to instruction together, for a turn. Returns as
+    /// [`Self::run_one_by_one`].
+    fn run_together(
+        &mut self,
+        machine: &mut Machine,
+        lanes: ops::Range<usize>,
+        except: Option<usize>,
+    ) -> std::result::Result<Option<bool>, Box<Fault>> {
+        let program = machine.program.clone();
+        let mut ran = false;
+        for _ in 0..TURN {
+            let is_ready =
+                |thread: &(usize, &Thread)| thread.1.is_ready() && except != Some(thread.0);
+            let threads = lanes.clone().zip(&self.threads[lanes.clone()]);
+            let Some(next) = threads.filter(is_ready).map(|(_, thread)| thread.place()).min()
+            else {
+                return Ok(ran.then_some(false));
+            };
+            ran = true;
+            for at in lanes.clone() {
+                let thread = &mut self.threads[at];
+                if !is_ready(&(at, thread)) || thread.place() != next {
+                    continue;
+                }
+                machine.step(&program, &self.env, thread)?;
+                Self::count_arrival(machine, &self.env, thread, &mut self.arrived);
+                if thread.is_done() {
+                    self.idle_turns = 0;
+                }
+            }
+        }
+        self.poll(machine)?;
+        Ok(Some(true))
     }
 
     /// A thread that only arrives at a barrier goes on.

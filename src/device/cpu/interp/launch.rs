@@ -86,6 +86,7 @@ impl Grid {
                 order.program.clone(),
                 kernel,
                 order.config,
+                order.options.lockstep,
                 unwritten,
             ))
         });
@@ -103,6 +104,7 @@ impl Grid {
             params,
             workspace: order.workspace.map_or(0, |range| range.address),
             executed: 0,
+            lockstep: order.options.lockstep,
             watch,
         };
         Ok(Self { machine, blocks: VecDeque::new(), spare: Vec::new(), next: 0 })

@@ -46,6 +46,8 @@ pub(super) struct Machine {
     pub(super) workspace: u64,
     /// Instructions so far: the clock.
     pub(super) executed: u64,
+    /// Whether the threads of a warp go on together.
+    pub(super) lockstep: bool,
     pub(super) watch: Option<Box<Watch>>,
 }
 
@@ -84,40 +86,49 @@ impl Machine {
     ) -> Result<(), Box<Fault>> {
         let program = self.program.clone();
         let end = self.executed + budget;
-        while self.executed < end && thread.is_ready() {
-            self.executed += 1;
-            let code = Self::code(&program, thread.function);
-            let Some(inst) = code.insts.get(thread.pc as usize) else {
-                thread.state = State::Done;
-                break;
-            };
-            if let Some(watch) = &mut self.watch {
-                watch.count(inst.site);
-            }
-            if let Some((slot, unless)) = inst.guard
-                && thread.slot(slot) == unless
-            {
-                thread.pc += 1;
-                continue;
-            }
-            // These two are most of all, and cannot fail.
-            let go_on = if let Action::Value(op) = &inst.action {
-                self.value(op, env, thread, inst);
-                true
-            } else if let Action::Jump(target) = &inst.action {
-                Self::jump(thread, *target)
-            } else {
-                self.perform(&program, env, thread, inst)
-                    .map_err(|trouble| self.fault(env, thread, trouble))?
-            };
-            if !go_on {
-                break;
-            }
-        }
+        while self.executed < end && thread.is_ready() && self.step(&program, env, thread)? {}
         let spun = thread.is_ready() && thread.spins >= SPINS;
         thread.spins = 0;
         thread.pause_after_spinning(spun);
         Ok(())
+    }
+
+    /// Runs one instruction of a thread; false where others are to have their turn.
+    ///
+    /// # Errors
+    /// What it did wrong.
+    #[inline]
+    pub(super) fn step(
+        &mut self,
+        program: &Program,
+        env: &Env,
+        thread: &mut Thread,
+    ) -> Result<bool, Box<Fault>> {
+        self.executed += 1;
+        let code = Self::code(program, thread.function);
+        let Some(inst) = code.insts.get(thread.pc as usize) else {
+            thread.state = State::Done;
+            return Ok(false);
+        };
+        if let Some(watch) = &mut self.watch {
+            watch.count(inst.site);
+        }
+        if let Some((slot, unless)) = inst.guard
+            && thread.slot(slot) == unless
+        {
+            thread.pc += 1;
+            return Ok(true);
+        }
+        // These two are most of all, and cannot fail.
+        if let Action::Value(op) = &inst.action {
+            self.value(op, env, thread, inst);
+            return Ok(true);
+        }
+        if let Action::Jump(target) = &inst.action {
+            return Ok(Self::jump(thread, *target));
+        }
+        let performed = self.perform(program, env, thread, inst);
+        performed.map_err(|trouble| self.fault(env, thread, trouble))
     }
 
     fn sources(thread: &Thread, inst: &Inst) -> [u64; 5] {

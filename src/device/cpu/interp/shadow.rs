@@ -20,6 +20,15 @@ pub(super) struct Seen {
     pub(super) kind: Kind,
 }
 
+/// Two accesses to the same bytes, one of which writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Conflict {
+    /// One of them may be cut in two or left out: they race.
+    Plain,
+    /// Both are strong: they may come in any order.
+    Strong,
+}
+
 /// Kinds of accesses that differ in what they race with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -41,9 +50,14 @@ impl Kind {
         !matches!(self, Self::Read | Self::Write)
     }
 
-    /// Whether two such accesses to the same bytes need an order.
-    fn conflicts(self, other: Self) -> bool {
-        (self.writes() || other.writes()) && !(self.is_strong() && other.is_strong())
+    /// Why two such accesses to the same bytes need an order, where they do.
+    fn conflict(self, other: Self) -> Option<Conflict> {
+        match (self, other) {
+            _ if !self.writes() && !other.writes() => None,
+            (Self::Atomic, other) | (other, Self::Atomic) if other.is_strong() => None,
+            _ if self.is_strong() && other.is_strong() => Some(Conflict::Strong),
+            _ => Some(Conflict::Plain),
+        }
     }
 
     /// Where a cell keeps it: the last plain write, then two of each other kind.
@@ -79,7 +93,7 @@ impl Accesses {
         bytes: u32,
         seen: Seen,
         ordered: impl Fn(&Seen) -> bool,
-        mut found: impl FnMut(&Seen),
+        mut found: impl FnMut(&Seen, Conflict),
     ) {
         let end = address + u64::from(bytes);
         let mut at = address;
@@ -95,8 +109,11 @@ impl Accesses {
             let cell = &mut page[(start % PAGE_BYTES / CELL) as usize];
             for earlier in &cell.0 {
                 let overlaps = earlier.time != 0 && earlier.bytes & mask != 0;
-                if overlaps && earlier.kind.conflicts(seen.kind) && !ordered(earlier) {
-                    found(earlier);
+                if overlaps
+                    && let Some(conflict) = earlier.kind.conflict(seen.kind)
+                    && !ordered(earlier)
+                {
+                    found(earlier, conflict);
                 }
             }
             cell.keep(seen, &ordered);
@@ -205,8 +222,25 @@ mod tests {
     fn races(accesses: &mut Accesses, at: u64, bytes: u32, by: Seen) -> Vec<u16> {
         let mut found = Vec::new();
         let own = |other: &Seen| other.thread == by.thread;
-        accesses.record(at, bytes, by, own, |other| found.push(other.thread));
+        accesses.record(at, bytes, by, own, |other, conflict| match conflict {
+            Conflict::Plain => found.push(other.thread),
+            Conflict::Strong => {}
+        });
         found
+    }
+
+    #[test]
+    fn volatile_accesses_have_no_order_but_need_none_with_atomics() {
+        let mut accesses = Accesses::default();
+        let mut found = |by: Seen| {
+            let mut found = Vec::new();
+            accesses.record(0, 4, by, |_| false, |other, why| found.push((other.thread, why)));
+            found
+        };
+        assert_eq!(found(seen(1, Kind::StrongWrite)), []);
+        assert_eq!(found(seen(2, Kind::Atomic)), []);
+        assert_eq!(found(seen(3, Kind::StrongRead)), [(1, Conflict::Strong)]);
+        assert_eq!(found(seen(4, Kind::Read)), [(1, Conflict::Plain), (2, Conflict::Plain)]);
     }
 
     #[test]

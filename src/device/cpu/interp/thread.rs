@@ -1,5 +1,7 @@
 //! A thread: its registers, its calls, and what it waits for.
 
+use std::cmp::Reverse;
+
 use crate::{device::cpu::memory::Range, ptx::modifier::BarKind};
 
 use super::program::{Slot, WarpOp};
@@ -104,6 +106,13 @@ impl Thread {
     pub(super) fn set(&mut self, slot: Slot, value: u64) {
         let at = self.base + slot as usize;
         self.stack[at] = value;
+    }
+
+    /// Where it stands: threads that share it run in lockstep, and those with the least one run first. A call is ended
+    /// before its caller goes on, and what comes earlier in the text before what comes later, so that threads that went
+    /// different ways meet again behind them.
+    pub(super) fn place(&self) -> (Reverse<usize>, u32, u32) {
+        (Reverse(self.frames.len()), self.function, self.pc)
     }
 
     pub(super) fn is_ready(&self) -> bool {

@@ -6,11 +6,11 @@ use std::{
 };
 
 use super::{
-    block::Env,
+    block::{Env, WARP},
     clock::Clocks,
     program::Program,
     release::{Ordering, Releases},
-    shadow::{Accesses, Bytes, Kind, Seen},
+    shadow::{Accesses, Bytes, Conflict, Kind, Seen},
 };
 use crate::{
     device::{
@@ -74,6 +74,13 @@ struct Found {
     count: u64,
 }
 
+impl Found {
+    fn is_within_warp(&self) -> bool {
+        let warp = |(_, block, thread, _): (u32, u64, u32, Action)| (block, thread / WARP as u32);
+        self.other.is_some_and(|other| warp(other) == warp(self.site))
+    }
+}
+
 /// What the checker knows of a launch.
 #[derive(Debug)]
 pub(super) struct Watch {
@@ -81,6 +88,8 @@ pub(super) struct Watch {
     program: Arc<Program>,
     kernel: u32,
     config: LaunchConfig,
+    /// Whether what the threads of a warp do is in the order of its instructions.
+    lockstep: bool,
     counts: Vec<u64>,
     clocks: HashMap<u64, Clocks>,
     releases: Releases,
@@ -100,6 +109,7 @@ impl Watch {
         program: Arc<Program>,
         kernel: u32,
         config: LaunchConfig,
+        lockstep: bool,
         unwritten: Unwritten,
     ) -> Self {
         Self {
@@ -108,6 +118,7 @@ impl Watch {
             program,
             kernel,
             config,
+            lockstep,
             clocks: HashMap::new(),
             releases: Releases::default(),
             accesses: Accesses::default(),
@@ -253,20 +264,33 @@ impl Watch {
             bytes: 0,
             kind: touch,
         };
+        let of_warp = |other: &Seen| {
+            let warps = [thread, other.thread.into()].map(|thread| thread as usize / WARP);
+            other.block == block && warps[0] == warps[1]
+        };
         let ordered = |other: &Seen| {
             let there = (other.block, u32::from(other.thread));
             other.block == block && clocks.is_before(there.1, other.time, own)
                 || self.releases.is_known((block, own), there, other.time)
+                || self.lockstep && of_warp(other)
         };
-        let mut conflicts: Vec<Seen> = Vec::new();
-        self.accesses.record(address, bytes, seen, ordered, |other| {
-            if !conflicts.iter().any(|known| known.site == other.site) {
-                conflicts.push(*other);
+        let mut conflicts: Vec<(FindingKind, Seen)> = Vec::new();
+        self.accesses.record(address, bytes, seen, ordered, |other, conflict| {
+            let kind = match conflict {
+                Conflict::Plain => FindingKind::Race,
+                Conflict::Strong if access.0 == Region::Shared.name() && of_warp(other) => {
+                    FindingKind::Lockstep
+                }
+                // Such an order is what these accesses are there to make, or to do without.
+                Conflict::Strong => return,
+            };
+            if !conflicts.iter().any(|(_, known)| known.site == other.site) {
+                conflicts.push((kind, *other));
             }
         });
-        for other in conflicts {
+        for (kind, other) in conflicts {
             let there = (other.site, other.block.into(), other.thread.into(), other.kind.action());
-            self.add(FindingKind::Race, Some(access), here, Some(there));
+            self.add(kind, Some(access), here, Some(there));
         }
     }
 
@@ -325,6 +349,7 @@ impl Watch {
             access: found.access,
             site: self.site(found.site),
             other: found.other.map(|other| self.site(other)),
+            within_warp: found.is_within_warp(),
             count: found.count,
         }
     }
