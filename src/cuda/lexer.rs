@@ -42,7 +42,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// Whether the compiler sees it behind the preprocessor.
-    const fn is_code(self) -> bool {
+    pub(crate) const fn is_code(self) -> bool {
         match self {
             Self::Word | Self::Number | Self::Quoted | Self::Sign => true,
             Self::Blank | Self::Comment | Self::Directive | Self::Disabled => false,

@@ -10,6 +10,7 @@
 //! `typedef`s, only the compiler knows.
 
 pub(crate) mod brackets;
+pub(crate) mod conditional;
 mod ctype;
 mod header;
 pub(crate) mod host;
@@ -17,13 +18,14 @@ pub(crate) mod lexer;
 mod position;
 mod signature;
 
+pub(crate) use self::{
+    conditional::Macros,
+    position::Lines,
+    signature::{LEFT_OUT, scan_beside},
+};
 pub use self::{
     ctype::{CType, Pointee},
     header::{BuiltInHeader, headers},
     position::Position,
     signature::{KernelParameter, Signature, scan},
-};
-pub(crate) use self::{
-    position::Lines,
-    signature::{LEFT_OUT, scan_beside},
 };

@@ -1,18 +1,23 @@
 //! The kernels of a source, found by scanning it: names, and the names and types of their parameters.
 //!
 //! This is no C++ parser: it knows what a `__global__` function looks like, and skips comments, literals and
-//! preprocessor lines. Macros are not expanded, and of conditional sections only `#if 0` is left out.
+//! preprocessor lines. Macros are not expanded; of conditional sections it reads what is compiled, as far as the text
+//! and the compiler's options tell.
 //!
 //! Whatever the text, this takes time and memory in proportion to its length, and what is kept of it has limits.
 
 mod scanner;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 pub(super) use self::scanner::is_attribute;
 use self::scanner::{Brackets, Found, Scanner, after_attribute};
 use super::{
     CType, Lines, Position,
+    conditional::Macros,
     lexer::{self, Kind, Token},
 };
 
@@ -50,6 +55,8 @@ pub struct Signature {
     pub template_parameters: Vec<String>,
     /// Whether its body was seen, not only a declaration.
     pub defined: bool,
+    /// Whether it stands in a conditional section that is probably not compiled: nobody in sight defines its macro.
+    pub left_out: bool,
     /// Its parameters, in order.
     pub parameters: Vec<KernelParameter>,
     /// The file it was found in, as named.
@@ -75,7 +82,7 @@ pub struct KernelParameter {
 
 /// The kernels that `text`, called `file`, declares, in its order.
 pub fn scan(file: &str, text: &str) -> Vec<Signature> {
-    scan_beside(&[], file, text).kernels
+    scan_beside(&[], &mut Macros::default(), file, text).kernels
 }
 
 /// What is found in a text.
@@ -88,34 +95,63 @@ pub(crate) struct Scan {
 }
 
 /// The kernels that `text`, called `file`, declares, as many as there is room for beside those that are `known`.
-pub(crate) fn scan_beside(known: &[Signature], file: &str, text: &str) -> Scan {
-    let tokens = tokens(text);
+pub(crate) fn scan_beside(
+    known: &[Signature],
+    macros: &mut Macros,
+    file: &str,
+    text: &str,
+) -> Scan {
+    let code = macros.code(text, MOST_TOKENS);
     let lines = Lines::new(text);
-    let mut scanner = Scanner::new(&tokens);
+    let mut scan = Scan::default();
     let mut room = Room::beside(known);
-    let (mut kernels, mut left_out) = (Vec::new(), None);
     let file = Arc::from(file);
-    while let Some(found) = scanner.next_kernel() {
-        let position = |token: &Token<'_>| lines.position(token.offset);
-        let at = position(found.at);
-        let Some(name) = scanner.name(&found).filter(|_| room.take(&found)) else {
-            left_out.get_or_insert(at);
-            continue;
-        };
-        kernels.push(Signature {
-            name,
-            template: found.template.is_some(),
-            template_parameters: found.template.map(names).unwrap_or_default(),
-            defined: found.defined,
-            parameters: parameters(found.parameters, &position),
-            file: Arc::clone(&file),
-            at,
-        });
+    let place = Place { file: &file, lines: &lines };
+    scan.add(&code.likely, &mut room, &place, false);
+    if let Some(all) = &code.all {
+        scan.add(all, &mut room, &place, true);
+        scan.kernels.sort_by_key(|kernel| kernel.at);
     }
+    let tokens = code.all.as_ref().unwrap_or(&code.likely);
     if let Some(last) = tokens.get(MOST_TOKENS - 1) {
-        left_out.get_or_insert(lines.position(last.offset));
+        scan.left_out.get_or_insert(lines.position(last.offset));
     }
-    Scan { kernels, left_out }
+    scan
+}
+
+/// Which text is scanned.
+struct Place<'a> {
+    file: &'a Arc<str>,
+    lines: &'a Lines<'a>,
+}
+
+impl Scan {
+    /// Adds the kernels among `tokens`, which others than those that are there already are `left_out`.
+    fn add(&mut self, tokens: &[Token<'_>], room: &mut Room, place: &Place<'_>, left_out: bool) {
+        let there: HashSet<Position> = self.kernels.iter().map(|kernel| kernel.at).collect();
+        let mut scanner = Scanner::new(tokens);
+        while let Some(found) = scanner.next_kernel() {
+            let position = |token: &Token<'_>| place.lines.position(token.offset);
+            let at = position(found.at);
+            if there.contains(&at) {
+                continue;
+            }
+            let Some(name) = scanner.name(&found).filter(|_| room.take(&found)) else {
+                self.left_out.get_or_insert(at);
+                continue;
+            };
+            self.kernels.push(Signature {
+                name,
+                template: found.template.is_some(),
+                template_parameters: found.template.map(names).unwrap_or_default(),
+                defined: found.defined,
+                left_out,
+                parameters: parameters(found.parameters, &position),
+                file: Arc::clone(place.file),
+                at,
+            });
+        }
+    }
 }
 
 /// How much may still be kept of a scene, whose author may want to fill the memory.

@@ -15,6 +15,9 @@ use crate::diagnostic::Diagnostic;
 /// The most arguments of all passes together: a large scene has some thousands.
 const MOST_ARGUMENTS: usize = 50_000;
 
+/// So many kernels of one name are tried for a pass.
+const MOST_OVERLOADS: usize = 16;
+
 /// So many faults are looked into. To tell what was meant takes its time for each, and nobody reads so many.
 const MOST_FAULTS: usize = 1000;
 
@@ -24,6 +27,7 @@ pub(super) fn plan(scene: &Scene) -> Result<Plan, Vec<Diagnostic>> {
         scene,
         kernels: Kernels { all: &scene.kernels, known: HashMap::new() },
         arguments_left: MOST_ARGUMENTS,
+        faults_left: MOST_FAULTS,
         found: Vec::new(),
     };
     let passes: Vec<_> =
@@ -38,43 +42,93 @@ struct Binder<'a> {
     scene: &'a Scene,
     kernels: Kernels<'a>,
     arguments_left: usize,
+    /// Faults that may still be looked into.
+    faults_left: usize,
     found: Vec<Diagnostic>,
 }
 
 impl<'a> Binder<'a> {
     /// The pass with its arguments; faults are noted.
     fn pass(&mut self, pass: &'a Pass) -> Option<PlannedPass> {
-        if self.found.len() >= MOST_FAULTS {
+        if self.faults_left == 0 {
             return None;
         }
-        let kernel = match self.kernel(pass) {
-            Ok(kernel) => kernel,
+        let kernels = match self.kernels(pass) {
+            Ok(kernels) => kernels,
             Err(text) => {
-                let at = pass.at;
-                let diagnostic = Diagnostic::error(&self.scene.name, text);
-                self.found.push(diagnostic.at(at.line, at.column));
+                self.note(pass, text);
                 return None;
             }
         };
+        let [kernel] = kernels.as_slice() else { return self.fitting(pass, &kernels) };
+        self.bind(pass, kernel, pass.kernel.clone())
+    }
+
+    fn note(&mut self, pass: &Pass, text: String) {
+        let at = pass.at;
+        self.fault(Diagnostic::error(&self.scene.name, text).at(at.line, at.column));
+    }
+
+    fn fault(&mut self, fault: Diagnostic) {
+        self.faults_left = self.faults_left.saturating_sub(1);
+        self.found.push(fault);
+    }
+
+    /// The pass with the arguments of its `kernel`; faults are noted.
+    fn bind(
+        &mut self,
+        pass: &Pass,
+        kernel: &Signature,
+        name_expression: String,
+    ) -> Option<PlannedPass> {
         let bound: Vec<_> =
-            kernel.parameters.iter().map(|p| self.argument(pass, &kernel, p)).collect();
-        self.expect_taken(pass, &kernel);
+            kernel.parameters.iter().map(|p| self.argument(pass, kernel, p)).collect();
+        self.expect_taken(pass, kernel);
         let arguments: Vec<Argument> = bound.into_iter().collect::<Option<_>>()?;
         let mut swaps: Vec<ResourceId> =
             arguments.iter().flat_map(|argument| argument.source.next()).collect();
         swaps.sort_unstable();
         swaps.dedup();
-        Some(PlannedPass { declared: pass.clone(), arguments, swaps })
+        Some(PlannedPass { declared: pass.clone(), name_expression, arguments, swaps })
     }
 
-    /// The instance of a kernel that the pass launches.
-    fn kernel(&mut self, pass: &'a Pass) -> Result<Signature, String> {
-        let kernel = self.kernels.find(&pass.kernel)?;
-        let left = self.arguments_left.checked_sub(kernel.parameters.len());
+    /// The pass with the one of several kernels of its name whose parameters all mean something that they can take.
+    fn fitting(&mut self, pass: &Pass, kernels: &[Signature]) -> Option<PlannedPass> {
+        let mut fitting = Vec::new();
+        for kernel in kernels {
+            let before = self.found.len();
+            let types: Vec<&str> = kernel.parameters.iter().map(|p| p.text.as_str()).collect();
+            let cast = format!("static_cast<void (*)({})>({})", types.join(", "), pass.kernel);
+            let bound = self.bind(pass, kernel, cast);
+            if self.found.len() == before {
+                fitting.extend(bound);
+            }
+            self.found.truncate(before);
+        }
+        if fitting.len() == 1 {
+            return fitting.pop();
+        }
+        let (name, count) = (&pass.kernel, kernels.len());
+        let lines: Vec<String> = kernels.iter().map(|kernel| kernel.at.line.to_string()).collect();
+        let fit = if fitting.is_empty() { "none fits" } else { "more than one fits" };
+        let text = format!(
+            "there are {count} kernels `{name}` with different parameters, on lines {}, of which {fit} what the \
+             manifest has for them",
+            lines.join(", ")
+        );
+        self.note(pass, text);
+        None
+    }
+
+    /// The kernels that the pass may mean: one, where functions are not overloaded.
+    fn kernels(&mut self, pass: &'a Pass) -> Result<Vec<Signature>, String> {
+        let kernels = self.kernels.find(&pass.kernel)?;
+        let parameters: usize = kernels.iter().map(|kernel| kernel.parameters.len()).sum();
+        let left = self.arguments_left.checked_sub(parameters);
         self.arguments_left = left.ok_or_else(|| {
             format!("up to here the passes take more than {MOST_ARGUMENTS} arguments, the most that a scene has")
         })?;
-        Ok(kernel.instance(&pass.kernel))
+        Ok(kernels.iter().map(|kernel| kernel.instance(&pass.kernel)).collect())
     }
 
     /// What `parameter` receives: what the pass gives it, else what its name means.
@@ -84,7 +138,7 @@ impl<'a> Binder<'a> {
         kernel: &Signature,
         parameter: &KernelParameter,
     ) -> Option<Argument> {
-        if self.found.len() >= MOST_FAULTS {
+        if self.faults_left == 0 {
             return None;
         }
         let manifest = &self.scene.manifest;
@@ -103,7 +157,7 @@ impl<'a> Binder<'a> {
                     .at(parameter.at.line, parameter.at.column),
             },
         };
-        self.found.push(fault);
+        self.fault(fault);
         None
     }
 
@@ -118,7 +172,7 @@ impl<'a> Binder<'a> {
             let hint = suggestion(name, names);
             let text = format!("the kernel `{}` has no parameter `{name}`{hint}", kernel.name);
             let fault = Diagnostic::error(&self.scene.name, text);
-            self.found.push(fault.at(given.at.line, given.at.column));
+            self.fault(fault.at(given.at.line, given.at.column));
         }
     }
 }
@@ -149,51 +203,58 @@ fn by_name(
 struct Kernels<'a> {
     all: &'a [Signature],
     /// What was found for the names that were asked for.
-    known: HashMap<&'a str, Result<&'a Signature, String>>,
+    known: HashMap<&'a str, Result<Vec<&'a Signature>, String>>,
 }
 
 impl<'a> Kernels<'a> {
-    /// The kernel that `name`, perhaps with template arguments, means.
-    fn find(&mut self, name: &'a str) -> Result<&'a Signature, String> {
+    /// The kernels that `name`, perhaps with template arguments, may mean.
+    fn find(&mut self, name: &'a str) -> Result<Vec<&'a Signature>, String> {
         let (stem, arguments) = name.find('<').map_or((name, ""), |at| name.split_at(at));
         let stem = stem.trim_start_matches("::");
         let found = self.known.entry(stem).or_insert_with(|| named(self.all, stem));
-        let kernel = found.clone()?;
-        match (kernel.template, arguments.is_empty()) {
-            (true, true) => Err(format!(
+        let mut kernels = found.clone()?;
+        let is_template = kernels.iter().any(|kernel| kernel.template);
+        if kernels.len() > 1 {
+            kernels.retain(|kernel| kernel.template != arguments.is_empty());
+        }
+        match (is_template, arguments.is_empty()) {
+            (true, true) if kernels.len() != 1 || kernels[0].template => Err(format!(
                 "the kernel `{stem}` is a template: name its arguments too, as in `{stem}<4>`"
             )),
             (false, false) => {
                 Err(format!("the kernel `{stem}` is no template: leave out `{arguments}`"))
             }
-            _ => Ok(kernel),
+            (true | false, _) => Ok(kernels),
         }
     }
 }
 
-/// The kernel with the name `stem`, of which a definition counts more than declarations.
-fn named<'a>(kernels: &'a [Signature], stem: &str) -> Result<&'a Signature, String> {
+/// The kernels with the name `stem` that differ in their parameters. A definition counts more than declarations, and
+/// what is compiled more than what probably is not.
+fn named<'a>(kernels: &'a [Signature], stem: &str) -> Result<Vec<&'a Signature>, String> {
     let mut candidates: Vec<&Signature> = kernels.iter().filter(|k| k.name == stem).collect();
+    if candidates.iter().any(|k| !k.left_out) {
+        candidates.retain(|k| !k.left_out);
+    }
     if candidates.iter().any(|k| k.defined) {
         candidates.retain(|k| k.defined);
     }
-    let [kernel, others @ ..] = candidates.as_slice() else {
+    if candidates.is_empty() {
         let hint = suggestion(stem, kernels.iter().map(|k| k.name.as_str()));
         return Err(format!("there is no kernel `{stem}` in the file{hint}"));
-    };
-    let same = |a: &Signature, b: &Signature| {
-        a.parameters
-            .iter()
-            .map(|p| (&p.name, &p.ctype))
-            .eq(b.parameters.iter().map(|p| (&p.name, &p.ctype)))
-    };
-    if let Some(other) = others.iter().find(|other| !same(kernel, other)) {
-        let (first, second) = (kernel.at.line, other.at.line);
-        return Err(format!(
-            "there are two kernels `{stem}` with different parameters, on lines {first} and {second}"
-        ));
     }
-    Ok(kernel)
+    let same = |a: &&'a Signature, b: &'a Signature| {
+        let parameters =
+            |kernel: &'a Signature| kernel.parameters.iter().map(|p| (&p.name, &p.ctype));
+        parameters(a).eq(parameters(b))
+    };
+    let mut different: Vec<&Signature> = Vec::new();
+    for kernel in candidates {
+        if different.len() < MOST_OVERLOADS && !different.iter().any(|known| same(known, kernel)) {
+            different.push(kernel);
+        }
+    }
+    Ok(different)
 }
 
 /// What the name of a kernel's parameter means.
@@ -290,7 +351,10 @@ impl Mismatch {
     /// With what to write instead: for what is bound by its name.
     fn with_advice(self, parameter: &KernelParameter) -> String {
         match self.write {
-            Some(write) => format!("{}: write `{write}{}`", self.text, parameter.name),
+            Some(write) => format!(
+                "{}: write `{write}{}`, or let the pass's `args` give it something else",
+                self.text, parameter.name
+            ),
             None => self.text,
         }
     }
@@ -308,6 +372,10 @@ fn check(
     source: &Source,
     parameter: &KernelParameter,
 ) -> Result<(), Mismatch> {
+    if let CType::Named(_) = parameter.ctype {
+        // What that is, and how its fields lie, is known when the source is compiled.
+        return Ok(());
+    }
     match source {
         Source::Resource(id) | Source::Next(id) => check_resource(manifest, *id, parameter),
         Source::Count(_, value) | Source::Extent(_, _, value) => {
@@ -315,13 +383,7 @@ fn check(
         }
         Source::Number(formula) => check_number(formula, parameter),
         Source::Vector(formulas) => check_vector(manifest, formulas, parameter),
-        // How the fields lie is known when the source is compiled.
-        Source::Structure(_) => match parameter.ctype {
-            CType::Named(_) => Ok(()),
-            CType::Value(_) | CType::Pointer { .. } | CType::Surface | CType::Texture => {
-                Err(mismatch(parameter, "a structure", ""))
-            }
-        },
+        Source::Structure(_) => Err(mismatch(parameter, "a structure", "")),
         Source::Parameter(index) => check_parameter(manifest, *index, parameter),
         Source::Builtin(builtin) => check_builtin(*builtin, parameter),
     }

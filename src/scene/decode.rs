@@ -221,7 +221,7 @@ fn names(report: &Report<'_>, manifest: &Manifest) {
     let mut taken: HashMap<String, String> = HashMap::new();
     let mut claim = |name: &str, what: String, at, own: bool| {
         if let Some(holder) = taken.get(name) {
-            report.error_at(at, format!("{what} has a name that {holder} has already"));
+            report.error_at(at, format!("{what} has a name that {holder} has already{BY_ARGS}"));
         } else if own {
             identifier(report, name, &what, at);
         }
@@ -244,6 +244,9 @@ fn names(report: &Report<'_>, manifest: &Manifest) {
         claim(&variable.name, format!("the variable `{}`", variable.name), variable.at, false);
     }
 }
+
+/// What helps where a kernel has such a name, too.
+const BY_ARGS: &str = "; under another name, the pass's `args` give it to a parameter of this one";
 
 /// What kernels may call besides a resource's own name.
 pub(super) fn derived_names(manifest: &Manifest, id: ResourceId) -> Vec<String> {
@@ -270,7 +273,7 @@ fn identifier(report: &Report<'_>, name: &str, what: &str, at: Position) {
     } else if KEYWORDS.contains(&name) {
         report.error_at(at, format!("{what} cannot have that name: it is a word of CUDA C++"));
     } else if Builtin::parse(name).is_some() && !parameter_dt {
-        report.error_at(at, format!("{what} cannot have that name: `{name}` is built in"));
+        report.error_at(at, format!("{what} cannot have that name: `{name}` is built in{BY_ARGS}"));
     }
 }
 

@@ -389,7 +389,12 @@ impl<'a, 's> Draft<'a, 's> {
                 [name] if name.kind == Kind::Word => Wanted::Texture(name.text),
                 _ => Wanted::Guess(blank(ctype, &text)),
             },
-            CType::Value(_) | CType::Named(_) => Wanted::Guess(blank(ctype, &text)),
+            // What is given a number is one under another name.
+            CType::Named(_) => Wanted::Guess(match self.host.formula(span, of_loop) {
+                Some(formula) => Guess::known(quoted(&formula)),
+                None => blank(ctype, &text),
+            }),
+            CType::Value(_) => Wanted::Guess(blank(ctype, &text)),
         }
     }
 

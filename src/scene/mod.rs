@@ -24,11 +24,7 @@ mod statistic;
 mod term;
 mod view;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use crate::cuda::{self, Signature};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -73,6 +69,8 @@ pub struct Scene {
     pub manifest: Manifest,
     /// Folders of [`Overrides::include_dirs`].
     pub include_dirs: Vec<PathBuf>,
+    /// The macros that its text and the compiler's options define.
+    macros: cuda::Macros,
     /// The kernels of its text, and of those that were read with [`include`](Self::include).
     pub kernels: Vec<Signature>,
     /// What is odd about it but no error.
@@ -119,6 +117,7 @@ impl Scene {
             trusted: false,
             include_dirs: overrides.include_dirs.clone(),
             source: Arc::from(source),
+            macros: cuda::Macros::of_options(&manifest.compile.defines),
             manifest,
             kernels: Vec::new(),
             warnings,
@@ -143,7 +142,7 @@ impl Scene {
     /// Reads the kernels of a file that the source includes, so that passes may name them. Where a limit leaves some
     /// out, a warning tells it.
     pub fn include(&mut self, file: &str, text: &str) {
-        let found = cuda::scan_beside(&self.kernels, file, text);
+        let found = cuda::scan_beside(&self.kernels, &mut self.macros, file, text);
         self.kernels.extend(found.kernels);
         if let Some(at) = found.left_out {
             let warning = Diagnostic::error(file, cuda::LEFT_OUT).at(at.line, at.column);
@@ -159,13 +158,6 @@ impl Scene {
     /// What is compiled before the source: the constants.
     pub fn prelude(&self) -> String {
         self.manifest.prelude()
-    }
-
-    /// The kernels that passes name, each once: the compiler's name expressions.
-    pub fn name_expressions(&self) -> Vec<String> {
-        let kernels = self.manifest.passes.iter().map(|pass| pass.kernel.clone());
-        let names: BTreeSet<String> = kernels.collect();
-        names.into_iter().collect()
     }
 
     /// Binds the parameters of every pass's kernel by name.

@@ -1,5 +1,7 @@
 //! The launch plan: which kernels a session launches with which arguments. Data, not code.
 
+use std::collections::BTreeSet;
+
 use super::{Formula, Number, Pass, ResourceId, Scalar, Scope, Value, resource::named};
 use crate::cuda::{CType, Position};
 
@@ -10,11 +12,21 @@ pub struct Plan {
     pub passes: Vec<PlannedPass>,
 }
 
+impl Plan {
+    /// What the compiler is asked for: the kernels, each once.
+    pub fn name_expressions(&self) -> Vec<String> {
+        let all = self.passes.iter().map(|pass| pass.name_expression.clone());
+        all.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+}
+
 /// A pass whose kernel's parameters are bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedPass {
-    /// What the manifest says; its kernel's name is also the name expression for the compiler.
+    /// What the manifest says.
     pub declared: Pass,
+    /// The kernel for the compiler: its name, or a cast to its type where functions are overloaded.
+    pub name_expression: String,
     /// One for each parameter of the kernel.
     pub arguments: Vec<Argument>,
     /// Double resources whose halves change places after each launch: those whose `_next` it takes.

@@ -1,16 +1,20 @@
-//! Structures that a pass gives to its kernel by value: how the compiler lays them out.
+//! Types of kernels' parameters that only the compiler knows: what names that a `typedef`, a macro or a template's
+//! argument gave stand for, and how structures lie in memory.
 //!
-//! For each a constant is compiled behind the scene's own text, whose numbers are the size of the structure and where
-//! its fields lie; they are read from the PTX.
+//! For each such parameter a constant is compiled behind the scene's own text, whose numbers are the type, or the size
+//! of the structure and where its fields lie; they are read from the PTX.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    fmt::Write as _,
+};
 
 use super::stat::quoted;
 use crate::{
     cuda::{CType, KernelParameter, Pointee, Position},
     diagnostic::Diagnostic,
     element::{Element, Scalar},
-    scene::{Argument, Field, Layout, Member, Plan, Scene, Source, check_given},
+    scene::{Argument, Field, Layout, Member, Pass, Plan, PlannedPass, Scene, Source, check_given},
 };
 
 /// Tells of a field's type, in one number: whether it is a pointer, its scalar's place in [`SCALARS`] (255 for others),
@@ -49,6 +53,8 @@ const LONGEST: usize = 1 << 20;
 /// The most bytes of a kernel's parameters, by the CUDA C++ Programming Guide (4 KiB, 32,764 from sm_70 on).
 const MOST_BYTES: u64 = 32_764;
 
+/// What the names of these constants begin with.
+const PREFIX: &str = "warpaint_probe_";
 /// The numbers of the structure itself, and of each field.
 const HEAD: usize = 2;
 const PER_FIELD: usize = 2;
@@ -61,23 +67,84 @@ struct Leaf<'a> {
     at: Position,
 }
 
-/// The text behind the source that says how the structures of `plan` are laid out; empty where it has none.
+/// The text behind the source that asks for the types of parameters in `plan`; empty where all are known.
 pub(super) fn probes(scene: &Scene, plan: &Plan) -> String {
     let mut text = String::new();
+    let mut asked = BTreeSet::new();
+    let names = names(plan);
     for (pass, planned) in plan.passes.iter().enumerate() {
         for (place, argument) in planned.arguments.iter().enumerate() {
-            if let Source::Structure(fields) = &argument.source {
-                if text.is_empty() {
-                    library(&mut text);
-                }
-                let at = planned.declared.given.iter().find(|g| g.parameter == argument.name);
-                let at = at.map_or(planned.declared.at, |given| given.at);
-                let name = name(pass, place);
-                probe(&mut text, &quoted(&scene.name), &name, &argument.ctype, at, fields);
+            let CType::Named(of) = &argument.ctype else { continue };
+            let name = names[pass][place].as_str();
+            if !asked.insert(name) {
+                continue;
             }
+            if text.is_empty() {
+                library(&mut text);
+            }
+            let (file, at) = (&quoted(&scene.name), declared_at(&planned.declared, argument));
+            let probe = Probe { file, name, of: bare(of), at };
+            let scope = scope(&planned.declared.kernel);
+            scope.iter().for_each(|part| text.push_str(&format!("namespace {part} {{ ")));
+            match &argument.source {
+                Source::Structure(fields) => probe.structure(&mut text, fields),
+                Source::Resource(_)
+                | Source::Next(_)
+                | Source::Count(..)
+                | Source::Extent(..)
+                | Source::Number(_)
+                | Source::Vector(_)
+                | Source::Parameter(_)
+                | Source::Builtin(_) => probe.value(&mut text),
+            }
+            text.push_str(&"}".repeat(scope.len()));
+            text.push('\n');
         }
     }
     text
+}
+
+/// The names of the constants: one for each argument of each pass whose type is not known, and no name for others. What
+/// is called the same in the same namespace is asked for once.
+fn names(plan: &Plan) -> Vec<Vec<String>> {
+    let mut types = BTreeMap::new();
+    let mut name = |planned: &'_ PlannedPass, argument: &'_ Argument, at: (usize, usize)| {
+        let CType::Named(of) = &argument.ctype else { return String::new() };
+        if is_structure(argument) {
+            return format!("{PREFIX}layout_{}_{}", at.0, at.1);
+        }
+        let number = types.len();
+        let key = (scope(&planned.declared.kernel).join("::"), bare(of).to_owned());
+        format!("{PREFIX}type_{}", types.entry(key).or_insert(number))
+    };
+    let of_pass = |(pass, planned): (usize, &PlannedPass)| {
+        let arguments = planned.arguments.iter().enumerate();
+        arguments.map(|(place, argument)| name(planned, argument, (pass, place))).collect()
+    };
+    plan.passes.iter().enumerate().map(of_pass).collect()
+}
+
+/// Whether the manifest gives its fields.
+fn is_structure(argument: &Argument) -> bool {
+    matches!(argument.source, Source::Structure(_))
+}
+
+fn bare(of: &str) -> &str {
+    of.trim_start_matches("const ")
+}
+
+/// The namespaces that a kernel lies in: what its parameters' types are called is meant there.
+fn scope(kernel: &str) -> Vec<&str> {
+    let stem = kernel.split('<').next().unwrap_or_default().trim_start_matches("::");
+    let mut parts: Vec<&str> = stem.split("::").collect();
+    parts.pop();
+    parts
+}
+
+/// Where the manifest gives the argument; where it does not, where it names the kernel.
+fn declared_at(declared: &Pass, argument: &Argument) -> Position {
+    let given = declared.given.iter().find(|given| given.parameter == argument.name);
+    given.map_or(declared.at, |given| given.at)
 }
 
 fn library(text: &mut String) {
@@ -98,28 +165,46 @@ fn library(text: &mut String) {
     text.push_str("} }\n");
 }
 
-fn probe(text: &mut String, file: &str, name: &str, ctype: &CType, at: Position, fields: &[Field]) {
-    let of = ctype.to_string();
-    let of = of.trim_start_matches("const ");
-    let (line, column) = (at.line, at.column);
-    let _ = write!(
-        text,
-        "#line {line} {file}\nextern \"C\" __device__ const unsigned long long {name}[] = {{sizeof({of}), alignof({of}),\n"
-    );
-    for Leaf { path, at, .. } in leaves(fields) {
-        let code = format!("warpaint::layout::of<decltype((({of} *)0)->{path})>::code");
-        let indent = " ".repeat((at.column as usize).saturating_sub(1).min(200));
+/// The constant that asks for a type.
+struct Probe<'a> {
+    file: &'a str,
+    name: &'a str,
+    of: &'a str,
+    at: Position,
+}
+
+impl Probe<'_> {
+    /// What type it is.
+    fn value(&self, text: &mut String) {
+        let Self { file, name, of, at } = self;
         let _ = write!(
             text,
-            "#line {} {file}\n{indent}__INTADDR__(&(({of} *)0)->{path}), {code},\n",
+            "\n#line {} {file}\nextern \"C\" __device__ const unsigned long long {name}[] = \
+             {{::warpaint::layout::of<{of}>::code}};\n",
             at.line
         );
     }
-    let _ = write!(text, "#line {line} {file}\n{}}};\n", " ".repeat(column.min(200) as usize));
-}
 
-fn name(pass: usize, place: usize) -> String {
-    format!("warpaint_layout_{pass}_{place}")
+    /// How a structure and these of its fields lie in memory.
+    fn structure(&self, text: &mut String, fields: &[Field]) {
+        let Self { file, name, of, at } = self;
+        let (line, column) = (at.line, at.column);
+        let _ = writeln!(
+            text,
+            "\n#line {line} {file}\nextern \"C\" __device__ const unsigned long long {name}[] = \
+             {{sizeof({of}), alignof({of}),"
+        );
+        for Leaf { path, at, .. } in leaves(fields) {
+            let code = format!("::warpaint::layout::of<decltype((({of} *)0)->{path})>::code");
+            let indent = " ".repeat((at.column as usize).saturating_sub(1).min(200));
+            let _ = write!(
+                text,
+                "#line {} {file}\n{indent}__INTADDR__(&(({of} *)0)->{path}), {code},\n",
+                at.line
+            );
+        }
+        let _ = write!(text, "#line {line} {file}\n{}}};\n", " ".repeat(column.min(200) as usize));
+    }
 }
 
 fn leaves(fields: &[Field]) -> Vec<Leaf<'_>> {
@@ -146,43 +231,98 @@ fn leaves(fields: &[Field]) -> Vec<Leaf<'_>> {
     found
 }
 
-/// Gives the arguments of `plan` that are structures their layouts, as the `ptx` of [`probes`] has them.
+/// `plan` with the types of its arguments, and the layouts of structures among them, that the `ptx` of [`probes`] has.
 ///
 /// # Errors
-/// What cannot be given to a field, each with its place.
-pub(super) fn apply(scene: &Scene, plan: &mut Plan, ptx: &str) -> Result<(), Vec<Diagnostic>> {
+/// What cannot be given to a parameter or to a field, each with its place.
+pub(super) fn typed(scene: &Scene, mut plan: Plan, ptx: &str) -> Result<Plan, Vec<Diagnostic>> {
     let mut found = Vec::new();
-    for (pass, planned) in plan.passes.iter_mut().enumerate() {
-        for (place, argument) in planned.arguments.iter_mut().enumerate() {
-            let Source::Structure(fields) = &argument.source else { continue };
-            let numbers = numbers(ptx, &name(pass, place));
-            let (bytes, align) = match numbers[..] {
-                [bytes @ 1..=MOST_BYTES, align @ 1..=256, ..] if align.is_power_of_two() => {
-                    (bytes as usize, align as usize)
-                }
-                _ => {
-                    let ctype = &argument.ctype;
-                    let text = format!("`{ctype}` is too large for a parameter of a kernel");
-                    let at = planned.declared.at;
-                    found.push(Diagnostic::error(&scene.name, text).at(at.line, at.column));
-                    continue;
+    let names = names(&plan);
+    let constants = constants(ptx, &names.iter().flatten().map(String::as_str).collect());
+    for (PlannedPass { declared, arguments, .. }, names) in plan.passes.iter_mut().zip(&names) {
+        for (argument, name) in arguments.iter_mut().zip(names) {
+            let CType::Named(_) = argument.ctype else { continue };
+            let at = declared_at(declared, argument);
+            let numbers = constants.get(name.as_str());
+            let numbers = numbers.map_or([].as_slice(), Vec::as_slice);
+            let understood = match &argument.source {
+                Source::Structure(fields) => structure(scene, argument, (fields, at), numbers)
+                    .map(|layout| Argument { layout: Some(layout), ..argument.clone() }),
+                Source::Resource(_)
+                | Source::Next(_)
+                | Source::Count(..)
+                | Source::Extent(..)
+                | Source::Number(_)
+                | Source::Vector(_)
+                | Source::Parameter(_)
+                | Source::Builtin(_) => {
+                    value(scene, argument, at, numbers).map_err(|text| vec![(text, at)])
                 }
             };
-            let mut layout = Layout { bytes, align, members: Vec::new() };
-            let types = numbers.get(HEAD..).unwrap_or_default().chunks_exact(PER_FIELD);
-            for (leaf, numbers) in leaves(fields).iter().zip(types) {
-                match members(scene, leaf, numbers) {
-                    Ok(members) => layout.members.extend(members),
-                    Err(text) => {
-                        let fault = Diagnostic::error(&scene.name, text);
-                        found.push(fault.at(leaf.at.line, leaf.at.column));
-                    }
+            match understood {
+                Ok(understood) => *argument = understood,
+                Err(faults) => {
+                    found.extend(faults.into_iter().map(|(text, at)| {
+                        Diagnostic::error(&scene.name, text).at(at.line, at.column)
+                    }))
                 }
             }
-            argument.layout = Some(layout);
         }
     }
-    if found.is_empty() { Ok(()) } else { Err(found) }
+    if found.is_empty() { Ok(plan) } else { Err(found) }
+}
+
+/// A sentence for each fault, and where it is.
+type Faults = Vec<(String, Position)>;
+
+/// How a structure lies in memory.
+fn structure(
+    scene: &Scene,
+    argument: &Argument,
+    (fields, at): (&[Field], Position),
+    numbers: &[u64],
+) -> Result<Layout, Faults> {
+    let (bytes, align) = match *numbers {
+        [bytes @ 1..=MOST_BYTES, align @ 1..=256, ..] if align.is_power_of_two() => {
+            (bytes as usize, align as usize)
+        }
+        _ => {
+            let text = format!("`{}` is too large for a parameter of a kernel", argument.ctype);
+            return Err(vec![(text, at)]);
+        }
+    };
+    let (mut layout, mut faults) = (Layout { bytes, align, members: Vec::new() }, Vec::new());
+    let types = numbers.get(HEAD..).unwrap_or_default().chunks_exact(PER_FIELD);
+    for (leaf, numbers) in leaves(fields).iter().zip(types) {
+        match members(scene, leaf, numbers) {
+            Ok(members) => layout.members.extend(members),
+            Err(text) => faults.push((text, leaf.at)),
+        }
+    }
+    if faults.is_empty() { Ok(layout) } else { Err(faults) }
+}
+
+/// An argument that is one value, of the type that the compiler knows.
+///
+/// # Errors
+/// A sentence, where it cannot be given.
+fn value(
+    scene: &Scene,
+    argument: &Argument,
+    at: Position,
+    numbers: &[u64],
+) -> Result<Argument, String> {
+    let (name, text) = (argument.name.clone(), argument.ctype.to_string());
+    let Some(ctype) = numbers.first().and_then(|code| Code::read(*code).ctype()) else {
+        return Err(format!(
+            "`{name}` is a `{text}`: `args` gives it its fields by their names, as in `{name} = {{ x = 1 }}`"
+        ));
+    };
+    // Both names stand between the backticks of a message: the kernel takes `float`, its `real`.
+    let text = format!("{ctype}`, its `{text}");
+    let parameter = KernelParameter { name, text, ctype, default: None, at };
+    check_given(&scene.manifest, &argument.source, &parameter)?;
+    Ok(Argument { ctype: parameter.ctype, ..argument.clone() })
 }
 
 /// Remarks without those that repeat another about the same line: each field stands in its probe twice.
@@ -208,32 +348,65 @@ fn lines(source: &Source) -> Vec<u32> {
     leaves(fields).iter().map(|leaf| leaf.at.line).collect()
 }
 
-/// The numbers of a constant in PTX, which the compiler writes as bytes, without those at the end that are 0:
+/// The numbers of these constants in PTX, which the compiler writes as bytes, without those at the end that are 0:
 /// `.global .align 8 .b8 name[16] = {24, 0, 0, 0, 0, 0, 0, 0, 8};`.
-fn numbers(ptx: &str, name: &str) -> Vec<u64> {
-    let declared = ptx.split(&format!(" .b8 {name}[")).nth(1);
-    let Some((length, list)) = declared.and_then(|rest| rest.split_once(']')) else {
-        return Vec::new();
+fn constants<'p>(ptx: &'p str, names: &HashSet<&str>) -> HashMap<&'p str, Vec<u64>> {
+    let starts = ptx.match_indices(PREFIX).filter(|(at, _)| ptx[..*at].ends_with(".b8 "));
+    let constant = |(at, _): (usize, &str)| {
+        let (name, rest) =
+            ptx.get(at..)?.split_once('[').filter(|(name, _)| names.contains(name))?;
+        let (length, rest) = rest.split_once(']')?;
+        let (definition, _) = rest.split_once(';')?;
+        let list = definition.split_once('{').and_then(|(_, list)| list.split_once('}'));
+        let list = list.map_or("", |(list, _)| list).split(',');
+        let mut bytes: Vec<u8> = list.filter_map(|byte| byte.trim().parse().ok()).collect();
+        bytes.resize(length.parse().unwrap_or(0).min(LONGEST), 0);
+        Some((name, bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect()))
     };
-    let list = list.split_once('{').and_then(|(_, list)| list.split_once('}'));
-    let list = list.map_or("", |(list, _)| list).split(',');
-    let mut bytes: Vec<u8> = list.filter_map(|byte| byte.trim().parse().ok()).collect();
-    bytes.resize(length.parse().unwrap_or(0).min(LONGEST), 0);
-    bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect()
+    starts.filter_map(constant).collect()
+}
+
+/// A type, as [`LIBRARY`] tells it in a number.
+#[derive(Clone, Copy)]
+struct Code {
+    /// `None` for what is none of [`SCALARS`].
+    scalar: Option<Scalar>,
+    is_pointer: bool,
+    /// The components of a vector.
+    lanes: u8,
+    /// The elements of an array.
+    count: u64,
+}
+
+impl Code {
+    fn read(code: u64) -> Self {
+        let [scalar, is_pointer, lanes, ..] = code.to_le_bytes();
+        let scalar = SCALARS.get(usize::from(scalar)).map(|(scalar, _)| *scalar);
+        Self { scalar, is_pointer: is_pointer != 0, lanes, count: code >> 24 }
+    }
+
+    fn pointer(self) -> CType {
+        let element = |scalar| Pointee::Element(Element::vector(scalar, self.lanes));
+        CType::Pointer { to: self.scalar.map_or(Pointee::Void, element), constant: false }
+    }
+
+    /// The type, where it is a pointer, a scalar or a vector.
+    fn ctype(self) -> Option<CType> {
+        match (self.is_pointer, self.scalar) {
+            (true, _) => Some(self.pointer()),
+            (false, scalar) => Some(CType::Value(Element::vector(scalar?, self.lanes))),
+        }
+    }
 }
 
 /// What fills a field: one value, or each number of a list.
 fn members(scene: &Scene, leaf: &Leaf<'_>, numbers: &[u64]) -> Result<Vec<Member>, String> {
     let [offset, code] = numbers else { return Ok(Vec::new()) };
     let (offset, path) = (*offset as usize, &leaf.path);
-    let [scalar, is_pointer, lanes, ..] = code.to_le_bytes();
-    let count = code >> 24;
-    let scalar = SCALARS.get(usize::from(scalar)).map(|(scalar, _)| *scalar);
-    if is_pointer != 0 {
-        let to =
-            scalar.map_or(Pointee::Void, |scalar| Pointee::Element(Element::vector(scalar, lanes)));
-        return member(scene, leaf, offset, CType::Pointer { to, constant: false }, leaf.source)
-            .map(|member| vec![member]);
+    let Code { scalar, is_pointer, lanes, count } = Code::read(*code);
+    if is_pointer {
+        let ctype = Code::read(*code).pointer();
+        return member(scene, leaf, offset, ctype, leaf.source).map(|member| vec![member]);
     }
     let Some(scalar) = scalar else {
         return Err(format!("`{path}` is of a type that a manifest has no values for"));

@@ -367,7 +367,7 @@ fn examine_with(
     let plan = scene.plan().map_err(|errors| diagnostics.extend(errors)).ok();
     // A kernel that does not exist would be an error inside the compiler's own text: ask only for those of a
     // sound plan, and compile an unsound one for what else there is to say about it.
-    let names = if plan.is_some() { scene.name_expressions() } else { Vec::new() };
+    let names = plan.as_ref().map_or_else(Vec::new, Plan::name_expressions);
     let mut request = request(scene, target, names);
     request.source += &plan.as_ref().map_or_else(String::new, |plan| layout::probes(scene, plan));
     request.options.extend(options);
@@ -384,6 +384,16 @@ fn examine_with(
     };
     let diagnostics = diagnostics.into_iter().map(|d| in_manifest(scene, d)).collect();
     let mut diagnostics = layout::without_repetitions(scene, diagnostics);
+    let plan = match (plan, &compiled) {
+        (Some(plan), Some(compiled)) => match layout::typed(scene, plan, &compiled.ptx) {
+            Ok(plan) => Some(plan),
+            Err(found) => {
+                diagnostics.extend(found);
+                None
+            }
+        },
+        (plan, _) => plan,
+    };
     let mut reader = Reader::new(scene, files);
     reader.read_resources();
     if let Some(compiled) = &compiled {
@@ -512,7 +522,8 @@ pub fn requests_of_built_ins(target: Target) -> Vec<Request> {
         let Ok(scene) = Scene::parse(&name, built_in.source, &overrides) else {
             continue;
         };
-        requests.push(request(&scene, target, scene.name_expressions()));
+        let names = scene.plan().map_or_else(|_| Vec::new(), |plan| plan.name_expressions());
+        requests.push(request(&scene, target, names));
         requests.push(Summary::request(elements_of(&scene), target));
     }
     requests
@@ -524,15 +535,7 @@ fn elements_of(scene: &Scene) -> BTreeSet<Element> {
 
 type Loaded = Result<(Module, Vec<Pass>, Vec<Stat>), Vec<Diagnostic>>;
 
-fn load(
-    scene: &Scene,
-    mut plan: Plan,
-    compiled: &Compiled,
-    device: &Device,
-) -> Result<Loaded, Error> {
-    if let Err(found) = layout::apply(scene, &mut plan, &compiled.ptx) {
-        return Ok(Err(found));
-    }
+fn load(scene: &Scene, plan: Plan, compiled: &Compiled, device: &Device) -> Result<Loaded, Error> {
     let mut diagnostics = Vec::new();
     let module = match device.load(&compiled.ptx) {
         Ok(module) => module,
@@ -540,7 +543,7 @@ fn load(
     };
     let mut passes = Vec::new();
     for pass in plan.passes {
-        let function = match module.function(lowered(compiled, &pass.declared.kernel)) {
+        let function = match module.function(lowered(compiled, &pass.name_expression)) {
             Ok(function) => function,
             Err(error) => {
                 diagnostics.push(refusal(scene, error)?);

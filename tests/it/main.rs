@@ -23,6 +23,8 @@ mod draw;
 mod escape;
 mod examples;
 mod faults;
+#[cfg(feature = "gl")]
+mod foreign;
 mod fuzz;
 #[cfg(feature = "gl")]
 mod gl;

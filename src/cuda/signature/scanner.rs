@@ -178,7 +178,8 @@ impl<'t, 's> Scanner<'t, 's> {
                 "<" => at = self.after_angles(at, end),
                 ";" | "{" | "}" | "=" | "(" | ")" => return Head::Other,
                 text if self.text(at + 1) == "(" => {
-                    if self.tokens[at].kind == Kind::Word && !is_attribute(text) {
+                    let is_name = self.tokens[at].kind == Kind::Word && !is_attribute(text);
+                    if is_name && !self.is_macro(at) {
                         return Head::Name(at);
                     }
                     at = self.brackets.after(at + 1);
@@ -187,6 +188,21 @@ impl<'t, 's> Scanner<'t, 's> {
             }
         }
         if next.is_some() { Head::Again } else { Head::Other }
+    }
+
+    /// Whether the word with parentheses at `at` is a macro before the function's name, `BOUNDS(256, 2) k(float *a)`:
+    /// another such word follows, and nothing between the parentheses declares a parameter.
+    fn is_macro(&self, at: usize) -> bool {
+        let after = self.brackets.after(at + 1);
+        let is_word = |at: usize| self.tokens.get(at).is_some_and(|token| token.kind == Kind::Word);
+        let follows =
+            is_word(after) && self.text(after + 1) == "(" && !is_attribute(self.text(after));
+        let between = self.tokens.get(at + 2..after.saturating_sub(1)).unwrap_or_default();
+        let declares = |pair: &[Token<'_>]| {
+            pair[0].kind == Kind::Word
+                && (pair[1].kind == Kind::Word || matches!(pair[1].text, "*" | "&"))
+        };
+        follows && !between.is_empty() && !between.windows(2).any(declares)
     }
 
     /// The kernel whose name is at `name`.

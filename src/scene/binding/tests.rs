@@ -256,7 +256,6 @@ fn what_does_not_fit_is_told_on_its_parameter() {
         ("float step", "a counter", ""),
         ("float3 mouse", "the mouse's x, y", ""),
         ("unsigned long long keys", "the keys held", "write `uint4 keys`"),
-        ("Setup drag", "a float parameter", "takes `Setup`"),
         ("int", "has no name", ""),
     ];
     for (parameters, part, other) in cases {
@@ -304,14 +303,17 @@ fn pointers_may_see_the_same_scalars_otherwise() {
 #[test]
 fn kernels_are_found_by_name() {
     let kernels = |source: &str| crate::cuda::scan("t.cu", source);
-    let find = |all: &[Signature], name| Kernels { all, known: HashMap::new() }.find(name).cloned();
+    let find = |all: &[Signature], name| {
+        Kernels { all, known: HashMap::new() }
+            .find(name)
+            .map(|found| found.into_iter().cloned().collect::<Vec<_>>())
+    };
     let cases = [
         ("__global__ void advnace() {}", "f", "did you mean"),
         ("__global__ void advnace() {}", "advance", "did you mean `advnace`"),
         ("", "f", "there is no kernel `f`"),
         ("template<int N> __global__ void f() {}", "f", "as in `f<4>`"),
         ("__global__ void f() {}", "f<4>", "no template"),
-        ("__global__ void f(int a) {}\n__global__ void f(int b) {}", "f", "on lines 1 and 2"),
     ];
     for (source, name, part) in cases {
         let found = kernels(source);
@@ -328,8 +330,32 @@ fn kernels_are_found_by_name() {
         ("namespace a { template<class T> __global__ void f() {} }", "::a::f<float4>"),
     ];
     for (source, name) in good {
-        assert!(find(&kernels(source), name).is_ok_and(|k| k.defined), "{name}");
+        assert!(find(&kernels(source), name).is_ok_and(|k| k.len() == 1 && k[0].defined), "{name}");
     }
+}
+
+/// The manifest of these tests has an `n` and a `drag`, and no `m`.
+#[test]
+fn of_overloaded_kernels_the_one_is_launched_that_fits() {
+    let of = |kernels: &str| {
+        Scene::parse("t.cu", &format!("{MANIFEST}{kernels}"), &Overrides::default())
+            .expect("good")
+            .plan()
+    };
+    let one = "__global__ void f(int n, float drag) {}";
+    let other = "__global__ void f(int n, float m) {}";
+    let plan = of(&format!("{other}\n{one}")).expect("one fits");
+    assert_eq!(plan.name_expressions(), ["static_cast<void (*)(int, float)>(f)"]);
+    assert_eq!(plan.passes[0].arguments.len(), 2);
+    let told = |kernels: &str| of(kernels).expect_err(kernels)[0].text.clone();
+    let neither = other.replace("int n", "int l");
+    assert!(told(&format!("{other}\n{neither}")).contains("of which none fits"));
+    let both = one.replace(", float drag", "");
+    assert!(told(&format!("{one}\n{both}")).contains("of which more than one fits"));
+    let conditional = format!("#ifdef NOWHERE\n{other}\n#else\n{one}\n#endif");
+    assert_eq!(of(&conditional).expect("one is there").name_expressions(), ["f"]);
+    let open = format!("#if __CUDA_ARCH__ > 1\n{other}\n#else\n{one}\n#endif");
+    assert_eq!(of(&open).expect("one fits").passes[0].arguments.len(), 2);
 }
 
 #[test]
@@ -471,7 +497,11 @@ fn a_scene_with_much_of_everything_takes_no_longer_than_its_length() {
     assert_eq!(faults(&pass(&long), &format!("__global__ void {long}l();")), 1);
     let template =
         format!("template <class T> __global__ void f({}T n) {{}}", "T n, ".repeat(40_000));
-    assert!(faults(&format!("{few}{}", pass(&format!("f<{long}>"))), &template) > 0);
+    assert_eq!(
+        faults(&format!("{few}{}", pass(&format!("f<{long}>"))), &template),
+        0,
+        "types unknown"
+    );
     let crossed = all(2000, &|i| format!("c{i}=\"d{i}\"\n"));
     assert_eq!(faults(&format!("[constant]\n{crossed}{f}"), ""), 2000);
     let huge = format!("[constant]\n{}", all(40_000, &|i| format!("c{i}=1\n")));

@@ -9,7 +9,7 @@ pub fn exercise(text: &str) -> Result<(), String> {
     let overrides = Overrides::default();
     match Scene::parse("fuzz.cu", text, &overrides) {
         Ok(scene) => {
-            let _ = (scene.prelude(), scene.name_expressions(), scene.plan());
+            let _ = (scene.prelude(), scene.plan().map(|plan| plan.name_expressions()));
             let constants = BTreeMap::from([("n".to_owned(), text.chars().take(20).collect())]);
             let overrides = Overrides { constants, cpu: true, ..Overrides::default() };
             let _ = Scene::parse("fuzz.cu", text, &overrides);

@@ -132,8 +132,8 @@ fn faults_are_told_at_the_field() {
         ("setup = { grid = 3 }", "24:38", "a type that a manifest has no values for"),
         ("setup = { from = \"dye\" }", "24:38", "the texture dye"),
         ("setup = { from = \"drag\" }", "24:38", "a float parameter"),
-        ("setup = 3", "24:29", "an int constant, but the kernel takes `const Setup`"),
-        ("setup = [3, 4]", "24:29", "a vector"),
+        ("setup = 3", "24:29", "`setup` is a `Setup`"),
+        ("setup = [3, 4]", "24:29", "`setup` is a `Setup`"),
         ("setup = { drag = 1 }, n = { x = 1 }", "24:47", "no parameter `n`"),
     ];
     for (args, place, part) in cases {

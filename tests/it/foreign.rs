@@ -1,0 +1,256 @@
+//! What kernels from elsewhere were stopped by once: each case is the shortest text that shows it, and what is to come
+//! of it today. Those that run do so on each device; those whose faults would end a GPU's context, on the CPU device.
+
+use std::time::Duration;
+
+use warpaint::{
+    compile::{Cache, Compiler},
+    device::Device,
+    interop::Interop,
+    session::{Options, Session},
+};
+
+use crate::support::devices;
+
+/// A scene of an array `a` with 64 elements, and one pass of a kernel `k` of 64 threads.
+fn scene(element: &str, more: &str, args: &str, code: &str) -> String {
+    let (grid, block) =
+        if more.contains("block =") { ("", "") } else { ("grid = 1\n", "block = 64\n") };
+    format!(
+        "/*---\n[array.a]\ntype = '{element}'\ncount = 64\n{more}\n[[pass]]\nkernel = 'k'\n{grid}{block}{args}\n---*/\n{code}"
+    )
+}
+
+/// What is said of a scene: mistakes, or a fault of its first step; nothing where it runs.
+fn told(device: &Device, source: &str) -> Vec<String> {
+    let options =
+        Options { step_timeout: Duration::from_secs(20), ..Options::new("foreign.cu", source) };
+    let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(device));
+    let mut session = Session::open(options, device.clone(), compiler, interop, || {}).unwrap();
+    if session.wait_for_program().unwrap() {
+        session.run_steps(1, |_| {}).unwrap();
+    }
+    let snapshot = session.snapshot();
+    let all = snapshot.compile.diagnostics.into_iter().chain(snapshot.fault);
+    all.map(|diagnostic| diagnostic.to_string()).collect()
+}
+
+/// It runs on each device, and leaves `first` in `a[0]`.
+fn runs(element: &str, more: &str, args: &str, code: &str, first: &[u8]) {
+    let source = scene(element, more, args, code);
+    for device in devices() {
+        let options = Options::new("foreign.cu", source.as_str());
+        let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
+        let mut session = Session::open(options, device.clone(), compiler, interop, || {}).unwrap();
+        assert!(session.wait_for_program().unwrap(), "{source}\n{:#?}", session.snapshot().compile);
+        session.run_steps(1, |_| {}).unwrap();
+        assert!(session.snapshot().fault.is_none(), "{source}\n{:#?}", session.snapshot().fault);
+        let bytes = session.read("a").unwrap();
+        assert_eq!(&bytes[..first.len()], first, "{source}");
+    }
+}
+
+/// As [`runs`], with floats and nothing special in the manifest.
+fn gives(code: &str, first: f32) {
+    runs("float", "", "", code, &first.to_le_bytes());
+}
+
+/// On the CPU device something is told of the line with `line_of` that has all of `parts`.
+fn is_told(more: &str, args: &str, code: &str, line_of: &str, parts: &[&str]) {
+    let source = scene("float", more, args, code);
+    let device = Device::cpu().unwrap();
+    let told = told(&device, &source);
+    let line = source.lines().position(|line| line.contains(line_of)).unwrap() + 1;
+    let place = format!("foreign.cu:{line}:");
+    let is_meant =
+        |text: &String| text.starts_with(&place) && parts.iter().all(|part| text.contains(part));
+    assert!(told.iter().any(is_meant), "{parts:?} on line {line}: {told:#?}");
+}
+
+#[test]
+fn headers_of_the_host_and_of_cuda_are_there() {
+    gives(
+        "#include <cuda.h>\n#include <cuda_runtime.h>\n__global__ void k(float *a) { a[0] = 1; }",
+        1.0,
+    );
+    gives(
+        "#include <cstdio>\n__global__ void k(float *a) { a[0] = 1; }\nint main() { float *d; cudaMalloc(&d, 4); k<<<1, 1>>>(d); return 0; }",
+        1.0,
+    );
+    gives(
+        "#include <algorithm>\n#include <limits>\n__global__ void k(float *a) { a[0] = std::min(a[1] + 2, std::numeric_limits<float>::max()); }",
+        2.0,
+    );
+    gives(
+        "#include <stdint.h>\n__constant__ uint64_t t[2] = { UINT64_C(1), UINT64_C(2) };\n__global__ void k(float *a) { a[0] = t[1]; }",
+        2.0,
+    );
+    gives(
+        "#include <cub/cub.cuh>\n__global__ void k(float *a) {\n    typedef cub::BlockReduce<float, 64> R;\n    __shared__ typename R::TempStorage t;\n    float sum = R(t).Sum(a[threadIdx.x] + 1);\n    if (threadIdx.x == 0) a[0] = sum;\n}",
+        64.0,
+    );
+    gives(
+        "#include <curand_kernel.h>\n__global__ void k(float *a) {\n    curandState s;\n    curand_init(1, threadIdx.x, 0, &s);\n    float u = curand_uniform(&s);\n    a[threadIdx.x] = u > 0 && u <= 1;\n}",
+        1.0,
+    );
+}
+
+#[test]
+fn what_nvcc_gives_without_a_header_is_there() {
+    gives("__global__ void k(float *a) { uint i = threadIdx.x; ulong j = 3; a[i] = j; }", 3.0);
+    gives(
+        "__global__ void k(float *a) { int64_t x = 3; a[0] = x + (INFINITY > M_PI) + INT_MAX / INT_MAX; }",
+        5.0,
+    );
+    gives(
+        "struct P { P() : x{} {} float x; };\n__global__ void k(P *a) { P b = a[1]; b.x += 2; a[0] = b; }",
+        2.0,
+    );
+    gives(
+        "static const float table[4] = {4, 3, 2, 1};\n__global__ void k(float *a) { a[threadIdx.x] = table[threadIdx.x % 4]; }",
+        4.0,
+    );
+}
+
+#[test]
+fn elements_of_every_type_are_taken() {
+    runs("bool", "", "", "__global__ void k(bool *a) { a[0] = true; }", &[1]);
+    runs("unsigned char", "", "", "__global__ void k(bool *a) { a[0] = true; }", &[1]);
+    let code = "#include <cuda_bf16.h>\n__global__ void k(__nv_bfloat16 *a) { a[0] = 1; }";
+    runs("__nv_bfloat16", "", "", code, &[0x80, 0x3f]);
+}
+
+#[test]
+fn types_by_other_names_are_what_the_compiler_says() {
+    let x = "[param.x]\nvalue = 2.5";
+    let first = 2.5_f32.to_le_bytes();
+    runs(
+        "float",
+        x,
+        "",
+        "typedef float real;\n__global__ void k(real *a, real x) { a[0] = x; }",
+        &first,
+    );
+    runs(
+        "float",
+        x,
+        "",
+        "#define REAL float\n__global__ void k(REAL *a, const REAL x) { a[0] = x; }",
+        &first,
+    );
+    let code = "namespace inner {\nusing integer = long long;\nenum Kind { no, yes };\n\
+                typedef float *numbers;\n__global__ void k(numbers a, integer n, Kind kind, float2 v)\n\
+                { a[0] = n + 10 * (kind == yes) + 100 * v.y; }\n}";
+    let args = "args = { n = 3, kind = 1, v = [0.0, 2.0] }";
+    let source = scene("float", "", args, code).replace("kernel = 'k'", "kernel = 'inner::k'");
+    for device in devices() {
+        assert_eq!(told(&device, &source), [""; 0]);
+    }
+    let code = "typedef int whole;\n__global__ void k(float *a, whole n) { a[0] = n; }";
+    let parts = ["`n` is a float constant", "takes `int`, its `whole`"];
+    is_told("", "args = { n = 1.5 }", code, "args =", &parts);
+    let code =
+        "struct Params { float x; int n; };\n__global__ void k(float *a, Params p) { a[0] = p.x; }";
+    is_told(
+        "[param.p]\nvalue = 1.0",
+        "",
+        code,
+        "kernel = 'k'",
+        &["`p` is a `Params`", "p = { x = 1 }"],
+    );
+    runs("float", "", "args = { p = { x = 7, n = 1 } }", code, &7.0_f32.to_le_bytes());
+}
+
+#[test]
+fn of_several_kernels_of_a_name_the_one_counts_that_is_compiled_or_fits() {
+    gives(
+        "__global__ void k(float *a) { a[0] = 1; }\n__global__ void k(double *b, int n) { b[0] = n; }",
+        1.0,
+    );
+    let conditional = "#ifdef USE_DOUBLE\n__global__ void k(double *a, int m) { a[0] = 1; }\n#else\n__global__ void k(float *a) { a[0] = 2; }\n#endif";
+    gives(conditional, 2.0);
+    let compile = "[compile]\ndefine = { USE_DOUBLE = true }";
+    is_told(compile, "", conditional, "int m", &["`m` of the kernel `k`"]);
+    gives("__global__ void k(float *a\n#ifdef WITH_B\n, float *b\n#endif\n) { a[0] = 1; }", 1.0);
+    gives(
+        "#define BOUNDS(a, b) __launch_bounds__(a, b)\n__global__ void BOUNDS(256, 2) k(float *a) { a[0] = 1; }",
+        1.0,
+    );
+}
+
+#[test]
+fn names_that_mean_something_else_are_given_by_args() {
+    let keys = "[array.items]\ntype = 'int'\ncount = 64\n[array.item]\ntype = 'int'\ncount = 64";
+    let code = "__global__ void k(float *a, int *keys, int seed, float step, double *time, int *item_count)\n\
+                { a[0] = keys[0] + seed + step + (time == 0) + item_count[0]; }";
+    let args = "args = { keys = 'items', seed = 3, step = 0.5, time = 0, item_count = 'item' }";
+    runs("float", keys, args, code, &4.5_f32.to_le_bytes());
+    is_told(
+        "[array.keys]\ntype = 'int'\ncount = 64",
+        "",
+        code,
+        "[array.keys]",
+        &["is built in", "`args`"],
+    );
+    is_told(keys, "", code, "double *time", &["`time` is the time in seconds", "`args`"]);
+    is_told("[array.a_count]\ntype = 'int'\ncount = 4", "", code, "[array.a_count]", &["`args`"]);
+    let code = "__global__ void k(float *a, int2 d) { a[0] = d.x + d.y; }";
+    is_told("[param.d]\nvalue = 1", "", code, "int2 d", &["`d` is an int parameter", "`args`"]);
+    runs("float", "", "args = { d = [1, 2] }", code, &3.0_f32.to_le_bytes());
+}
+
+#[test]
+fn what_the_compiler_does_not_take_is_said_to_be_so() {
+    let code = "__device__ float2 f(float x) { return (float2){ x, x }; }\n__global__ void k(float *a) { a[0] = f(a[1]).x; }";
+    is_told("", "", code, "(float2){", &["compound literal"]);
+    for typo in ["half *a, float *b", "flaot *a"] {
+        let code = format!("template <int N>\n__global__ void k({typo}) {{ a[0] = N; }}");
+        let source = scene("float", "", "", &code).replace("'k'", "'k<16>'");
+        let told = told(&Device::cpu().unwrap(), &source);
+        assert!(told.iter().any(|text| text.contains("is undefined")), "{told:#?}");
+    }
+    let code = "#include <mma.h>\nusing namespace nvcuda;\n__global__ void k(half *b, float *a) {\n\
+                wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> fa;\n\
+                wmma::load_matrix_sync(fa, b, 16);\na[0] = fa.x[0];\n}";
+    let b = "[array.b]\ntype = 'half'\ncount = 256";
+    let told = told(&Device::cpu().unwrap(), &scene("float", b, "", code));
+    assert!(told.iter().any(|text| text.contains("does not support `wmma.load")), "{told:#?}");
+}
+
+#[test]
+fn faults_say_what_was_meant() {
+    let code = "__global__ void k(float *a) { extern __shared__ float s[];\ns[threadIdx.x] = 1; a[threadIdx.x] = s[threadIdx.x]; }";
+    is_told("", "", code, "s[threadIdx.x] = 1", &["fault: kernel `k`", "no `shared = BYTES`"]);
+    let code = "__global__ void k(float *a, float **p) {\np[0][1] = 1; }";
+    let p = "[array.p]\ntype = 'unsigned long long'\ncount = 4";
+    is_told(p, "", code, "p[0][1] = 1", &["through a null pointer"]);
+    is_told(
+        "",
+        "args = { n = 1000 }",
+        "__global__ void k(float *a, int n) {\na[n] = 1; }",
+        "a[n] = 1",
+        &["`a[1000]`, which has 64 elements"],
+    );
+    let code = "__global__ void __launch_bounds__(32) k(float *a) { a[0] = blockDim.x; }";
+    is_told(
+        "",
+        "",
+        code,
+        "kernel = 'k'",
+        &["64 threads in a block", "at most 32", "__launch_bounds__"],
+    );
+}
+
+#[test]
+fn the_limit_of_time_is_named() {
+    let source =
+        scene("float", "", "", "__global__ void k(volatile float *a) { while (a[0] == 0) ; }");
+    let device = Device::cpu().unwrap();
+    let options = Options { step_timeout: Duration::from_secs(1), ..Options::new("t.cu", source) };
+    let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
+    let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
+    assert!(session.wait_for_program().unwrap());
+    session.run_steps(1, |_| {}).unwrap();
+    let fault = session.snapshot().fault.unwrap().to_string();
+    assert!(fault.contains("stopped after 1 s (the limit; `--step-timeout` raises it)"), "{fault}");
+}
