@@ -6,7 +6,7 @@
 //! WARPAINT_FUZZ_NVIDIA=1      random kernels on an NVIDIA device, too: alone, since one may end CUDA in its process
 //! WARPAINT_FUZZ_ROUNDS=10     how often each form of each instruction is tried (default: once)
 //! WARPAINT_FUZZ_SEED=1234     the first case's number (default: 0)
-//! WARPAINT_FUZZ_CORPUS=DIR    more PTX to start from
+//! WARPAINT_FUZZ_CORPUS=DIR    more PTX, and CUDA C++, to start from; folders in it, too
 //! ```
 //! `fuzz/attack.rs` says what else there is to set for kernels that try to do harm.
 //!
@@ -25,6 +25,7 @@ mod launch;
 mod mutate;
 mod random;
 mod scene;
+mod source;
 mod spec;
 mod sweep;
 mod values;
@@ -136,6 +137,20 @@ fn mutated_scenes_never_end_the_process() {
         let mut rng = generator("scene", case);
         let text = mutate::scene(&mut rng, &corpus);
         guard.try_text(case, &text, scene::exercise);
+    }
+    guard.finish();
+}
+
+/// Mutated sources, also with host code in them, against the compiler in its process.
+#[test]
+fn mutated_sources_are_compiled_or_rejected() {
+    let Some(mut sources) = source::Sources::new() else { return };
+    let corpus = Corpus::sources();
+    let mut guard = Guard::new("source");
+    for case in Budget::new(8.0) {
+        let mut rng = generator("source", case);
+        let text = mutate::source(&mut rng, &corpus);
+        guard.try_text(case, &text, |text| sources.exercise(text));
     }
     guard.finish();
 }

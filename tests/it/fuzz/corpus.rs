@@ -1,11 +1,55 @@
 //! Texts to start from.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use warpaint::ptx::{self, ast::Item};
 
 /// Longest text that is mutated as a whole.
 const WHOLE_BYTES: usize = 10_000;
+
+/// A program as it is found elsewhere.
+const PROGRAM: &str = "#include <cstdio>
+#include <vector>
+#include <cuda_runtime.h>
+#define CHECK(call) do { cudaError_t e = (call); if (e != cudaSuccess) exit(1); } while (0)
+#ifdef USE_DOUBLE
+typedef double real;
+#else
+typedef float real;
+#endif
+namespace grid {
+struct Params { real dt; int n; Params() : dt(0), n(0) {} };
+__constant__ real weights[3] = { 1, 2, 1 };
+template <int N, class T> __device__ T power(T x) { if constexpr (N == 0) return 1; else return x * power<N - 1>(x); }
+__global__ void __launch_bounds__(256) smooth(const real *in, real *out, Params p)
+{
+    extern __shared__ real tile[];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    tile[threadIdx.x] = i < p.n ? in[i] : real(0);
+    __syncthreads();
+    if (i >= p.n) return;
+    real sum = power<2>(tile[threadIdx.x]) * weights[1];
+    asm volatile(\"membar.gl;\" ::: \"memory\");
+    out[i] = sum * p.dt;
+}
+}
+static void fill(std::vector<real> &host) { for (auto &x : host) x = rand() / (real)RAND_MAX; }
+int main(int argc, char **argv)
+{
+    std::vector<real> host(1024);
+    fill(host);
+    real *a, *b;
+    CHECK(cudaMalloc(&a, 4096)); CHECK(cudaMalloc(&b, 4096));
+    grid::Params p; p.n = 1024;
+    for (int step = 0; step < 10; ++step)
+        grid::smooth<<<4, 256, 256 * sizeof(real)>>>(a, b, p);
+    printf(\"%f\\n\", host[0]);
+}
+";
 
 pub struct Corpus {
     pub texts: Vec<String>,
@@ -39,6 +83,18 @@ impl Corpus {
         Self::new(texts)
     }
 
+    /// Scenes, the CUDA C++ of our own kernels, and a program with host code.
+    pub fn sources() -> Self {
+        let root = super::super::support::root();
+        let mut texts = read(&root.join("kernels"), "cu");
+        texts.extend(read(&root.join("tests/scenes"), "cu"));
+        texts.push(PROGRAM.to_owned());
+        if let Some(more) = std::env::var_os("WARPAINT_FUZZ_CORPUS") {
+            texts.extend(read(Path::new(&more), "cu"));
+        }
+        Self::new(texts)
+    }
+
     fn new(texts: Vec<String>) -> Self {
         assert!(!texts.is_empty(), "there is something to start from");
         let words: BTreeSet<&str> =
@@ -48,12 +104,19 @@ impl Corpus {
     }
 }
 
+/// The files of a folder, and of those in it, in the order of their names.
 fn read(folder: &Path, extension: &str) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|found| found == extension));
     paths.sort();
-    paths.iter().map(|path| fs::read_to_string(path).unwrap()).collect()
+    let texts = |path: &PathBuf| match path.is_dir() {
+        true => read(path, extension),
+        false if path.extension().is_some_and(|found| found == extension) => {
+            vec![String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned()]
+        }
+        false => Vec::new(),
+    };
+    paths.iter().flat_map(texts).collect()
 }
 
 /// Each kernel of a long module with what it names, as a module of its own.

@@ -150,6 +150,16 @@ pub fn scene(rng: &mut Rng, corpus: &Corpus) -> String {
             text.push_str("---*/\n__global__ void k(float4 *position, int n) {}\n");
         }
     }
+    changed(rng, text, corpus)
+}
+
+/// A changed source.
+pub fn source(rng: &mut Rng, corpus: &Corpus) -> String {
+    let text = pick(rng, &corpus.texts).clone();
+    changed(rng, text, corpus)
+}
+
+fn changed(rng: &mut Rng, mut text: String, corpus: &Corpus) -> String {
     for _ in 0..1 + rng.usize(0..3) * rng.usize(0..3) {
         text = match rng.u32(0..8) {
             0 => bytes(rng, &text),
