@@ -54,13 +54,13 @@ impl Lowered {
             shared_bytes: frame.shared_bytes,
             frame_bytes: frame.local_bytes,
             local_bytes: frame.local_bytes + if plan.calls { stack_bytes } else { 0 },
-            spill_bytes: plan.spill_bytes,
+            spill_bytes: plan.spill_bytes(),
             calls: plan.calls,
             yields: !plan.spins.is_empty(),
             flushes: plan.flushes,
             entry_site,
             lanes,
-            resumes: plan.resumes,
+            resumes: plan.into_resumes(),
         }
     }
 }
@@ -89,7 +89,7 @@ pub(super) fn lower<'a, 'f>(
     let mut b = FunctionBuilder::new(clif, builder);
     let groups = lanes::Plan::new(&mut b, function, body, (&cfg, &liveness), &plan, lanes);
     if let Some(groups) = &groups {
-        plan.spill_bytes = groups.spill_bytes();
+        plan.set_spill_bytes(groups.spill_bytes());
     }
     let frames = if groups.is_some() { LANES as i64 } else { 1 };
     let known = Known::new(body);

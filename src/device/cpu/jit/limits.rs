@@ -125,7 +125,7 @@ impl Limits {
 
     /// Whether the registers fit that threads spill while they wait for each other.
     pub(super) fn check_spills(&self, function: &str, plan: &sync::Plan) -> Result<()> {
-        if plan.spill_bytes <= MOST_SPILL_BYTES {
+        if plan.spill_bytes() <= MOST_SPILL_BYTES {
             return Ok(());
         }
         let (values, most) = (plan.most_spills(), MOST_SPILL_BYTES >> 20);

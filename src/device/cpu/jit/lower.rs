@@ -36,12 +36,7 @@ pub(super) use walk::{Walk, kernel};
 pub(super) use crate::device::cpu::place::Unsupported;
 
 use super::{
-    Resume, Schedule, Unit,
-    kernel::{ResumePoint, SiteKind},
-    known::Known,
-    place::Place,
-    sites::Sites,
-    sync,
+    Schedule, Unit, kernel::SiteKind, known::Known, place::Place, sites::Sites, sync,
     windows::Windows,
 };
 use crate::{
@@ -233,10 +228,8 @@ impl<'a, 'f> Lower<'a, 'f> {
         &self.plan
     }
 
-    /// Adds a place where threads wait, and gives its number, which is the state of the threads that wait there.
-    pub(super) fn add_resume(&mut self, kind: Resume, site: u32) -> u32 {
-        self.plan.resumes.push(ResumePoint { kind, site });
-        self.plan.resumes.len() as u32 - 1
+    pub(super) fn plan_mut(&mut self) -> &mut sync::Plan {
+        &mut self.plan
     }
 
     pub(super) fn windows(&mut self) -> &mut Windows {

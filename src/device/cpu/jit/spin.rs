@@ -14,8 +14,9 @@ use cranelift_codegen::ir::{Block, InstBuilder, condcodes::IntCC, types};
 use super::{
     Resume,
     kernel::SiteKind,
-    lower::{Lower, Step, Unsupported},
+    lower::{Lower, Step},
     place::Place,
+    sync::Point,
 };
 use crate::{
     device::cpu::abi::{BlockContext, YIELDED},
@@ -128,10 +129,8 @@ impl Lower<'_, '_> {
         self.b.switch_to_block(yield_turn);
         self.poll();
         let site = self.site(SiteKind::Poll);
-        let state = self.add_resume(Resume::Yield { waits }, site);
-        let point = self.plan().points.binary_search(&at);
-        let point = point.map_err(|_| Unsupported::Part("not a place to wait"))?;
-        let spills = self.plan().spills(point).to_vec();
+        let Point { state, spills } = self.plan().point(at)?;
+        self.plan_mut().resume(state, Resume::Yield { waits }, site);
         self.suspend(&spills, state | YIELDED);
 
         self.b.switch_to_block(resume);

@@ -37,15 +37,15 @@ const SKEW: usize = 64;
 /// Where a function's threads wait, and what they spill meanwhile.
 pub(super) struct Plan {
     /// Statements at which threads wait or yield, increasing.
-    pub(super) points: Vec<usize>,
+    points: Vec<usize>,
     /// Live registers at each, and where they are spilled.
     spills: Vec<Vec<(Reg, usize)>>,
     /// Loops in which threads yield.
     pub(super) spins: Vec<Spin>,
     pub(super) schedule: Schedule,
-    pub(super) spill_bytes: usize,
+    spill_bytes: usize,
     /// By state: the start, then one for each point. Filled in while lowering.
-    pub(super) resumes: Vec<ResumePoint>,
+    resumes: Vec<ResumePoint>,
     /// Whether the function calls others.
     pub(super) calls: bool,
     /// How many coordinates of its threads it asks for: x, y and z.
@@ -53,6 +53,14 @@ pub(super) struct Plan {
     /// Whether the processor itself may flush subnormals: all single-precision arithmetic wants it, and there
     /// is no double-precision arithmetic, which never does.
     pub(super) flushes: bool,
+}
+
+/// A statement at which threads wait or yield.
+pub(super) struct Point {
+    /// The state of the threads that wait there.
+    pub(super) state: u32,
+    /// The registers that are live there, and where they are spilled.
+    pub(super) spills: Vec<(Reg, usize)>,
 }
 
 impl Plan {
@@ -76,21 +84,43 @@ impl Plan {
             Schedule::Warp
         };
         let calls = body.instructions().any(|i| matches!(i.op, Op::Call { .. }));
+        let resumes = vec![ResumePoint { kind: Resume::Start, site: 0 }; 1 + points.len()];
         Self {
             points,
             spills,
             spins,
             schedule,
             spill_bytes,
-            resumes: vec![ResumePoint { kind: Resume::Start, site: 0 }],
+            resumes,
             calls,
             axes: if calls { 3 } else { axes(body) },
             flushes: is_kernel && flushes_everywhere(body),
         }
     }
 
+    /// The statements at which threads wait or yield, increasing.
+    pub(super) fn points(&self) -> &[usize] {
+        &self.points
+    }
+
     pub(super) fn waits_at(&self, statement: usize) -> bool {
         self.points.binary_search(&statement).is_ok()
+    }
+
+    /// What is known of a statement at which threads wait.
+    pub(super) fn point(&self, statement: usize) -> Step<Point> {
+        let index = self.points.binary_search(&statement);
+        let index = index.map_err(|_| Unsupported::Part("not a place to wait"))?;
+        Ok(Point { state: index as u32 + 1, spills: self.spills[index].clone() })
+    }
+
+    /// Notes where threads in a state go on.
+    pub(super) fn resume(&mut self, state: u32, kind: Resume, site: u32) {
+        self.resumes[state as usize] = ResumePoint { kind, site };
+    }
+
+    pub(super) fn into_resumes(self) -> Vec<ResumePoint> {
+        self.resumes
     }
 
     /// How many registers are spilled at the point with the most.
@@ -98,9 +128,14 @@ impl Plan {
         self.spills.iter().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// The registers that are spilled at a point, and where.
-    pub(super) fn spills(&self, point: usize) -> &[(Reg, usize)] {
-        &self.spills[point]
+    /// How long the arrays are together to which a block's threads spill.
+    pub(super) fn spill_bytes(&self) -> usize {
+        self.spill_bytes
+    }
+
+    /// Groups spill to arrays of their own, so long.
+    pub(super) fn set_spill_bytes(&mut self, bytes: usize) {
+        self.spill_bytes = bytes;
     }
 }
 
@@ -199,13 +234,11 @@ impl Lower<'_, '_> {
     pub(super) fn wait(&mut self, at: usize, instruction: &Instruction, resume: Block) -> Step {
         let kind = resume_kind(instruction).ok_or(Unsupported::Part("not a place to wait"))?;
         let site = self.site(SiteKind::Wait);
-        let state = self.add_resume(kind, site);
+        let Point { state, spills } = self.plan().point(at)?;
+        self.plan_mut().resume(state, kind, site);
         if self.plan().schedule == Schedule::Warp {
             self.hand_over(instruction, kind)?;
         }
-        let point = self.plan().points.binary_search(&at);
-        let point = point.map_err(|_| Unsupported::Part("not a place to wait"))?;
-        let spills = self.plan().spills(point).to_vec();
         self.suspend(&spills, state | BLOCKED);
 
         self.b.switch_to_block(resume);

@@ -30,7 +30,7 @@ pub(super) fn is_possible(body: &Body, cfg: &Cfg, shapes: &Shapes, sync: &sync::
     if !sync.spins.is_empty() || adds_in_another_order(body, cfg) {
         return false;
     }
-    let points = &sync.points;
+    let points = sync.points();
     let mut waits = points.iter().filter_map(|at| match body.statements.get(*at) {
         Some(crate::ptx::ast::Statement::Instruction(i)) => Some(i),
         _ => None,

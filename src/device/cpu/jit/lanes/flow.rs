@@ -124,7 +124,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         }
         self.lower.enter_thread();
         self.be_patient();
-        let points = self.lower.plan().points.len();
+        let points = self.lower.plan().points().len();
         let resumes: Vec<Block> = (0..points).map(|_| self.lower.b.create_block()).collect();
         let start = self.lower.b.create_block();
         self.dispatch_group(start, &resumes);

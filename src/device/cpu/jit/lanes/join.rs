@@ -65,7 +65,7 @@ pub(super) fn regions(
         let waits = |statement: &usize| {
             cfg.ids().any(|id| blocks[id.index()] && cfg.block(id).statements.contains(statement))
         };
-        if !sync.points.iter().any(waits) {
+        if !sync.points().iter().any(waits) {
             regions.push(Region { at, join, blocks });
         }
     }

@@ -185,7 +185,7 @@ impl Plan {
         let joins = join::Joins::new(b, body, cfg, liveness, &regions);
         let points = leave::points(body, cfg, &shapes, &run, &skips)?;
         let spills = leave::live_before(body, cfg, liveness, &points);
-        let leaves = leave::Leaves::new(b, body, points, spills, &joins, sync.spill_bytes)?;
+        let leaves = leave::Leaves::new(b, body, points, spills, &joins, sync.spill_bytes())?;
         let row = row::is_straight(cfg, &run, sync)
             .then(|| row::Row::new(b, body, cfg, &shapes, &skips, [liveness.at_entry(), &varying]))
             .flatten();

@@ -6,7 +6,7 @@ use super::{
     super::{
         Schedule,
         lower::{Step, Unsupported, clif_type},
-        sync::resume_kind,
+        sync::{Point, resume_kind},
     },
     GroupLower,
 };
@@ -18,8 +18,7 @@ use crate::{
 impl GroupLower<'_, '_, '_> {
     /// As `wait`, and with the same state and the same places for registers.
     pub(super) fn group_waits(&mut self, at: usize, i: &Instruction, resume: Block) -> Step {
-        let point = self.lower.plan().points.binary_search(&at);
-        let point = point.map_err(|_| Unsupported::Part("not a place to wait"))?;
+        let Point { state, spills } = self.lower.plan().point(at)?;
         let (mut uses, mut defs) = (Vec::new(), Vec::new());
         i.for_each_use(|reg| uses.push(reg));
         i.for_each_def(|reg| defs.push(reg));
@@ -27,9 +26,7 @@ impl GroupLower<'_, '_, '_> {
             let kind = resume_kind(i).ok_or(Unsupported::Part("not a place to wait"))?;
             self.per_lane(&uses, &[], |lower| lower.hand_over(i, kind))?;
         }
-        let spills = self.lower.plan().spills(point).to_vec();
         self.spill_vectors(&spills);
-        let state = point as u32 + 1;
         let states = self.lower.state_place(LANES);
         let blocked = self.all_lanes(types::I32X4, u64::from(state | BLOCKED));
         self.lower.store_unaligned(blocked, states, 0);

@@ -73,7 +73,7 @@ pub(in crate::device::cpu::jit) fn kernel<'a: 'f, 'f>(walk: &mut impl Walk<'a, '
     let lower = walk.lower();
     lower.b.switch_to_block(turn);
     lower.enter_thread();
-    let points = lower.plan.points.len();
+    let points = lower.plan.points().len();
     let resumes: Vec<Block> = (0..points).map(|_| lower.b.create_block()).collect();
     walk.enter_turn();
     let lower = walk.lower();
