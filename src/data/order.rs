@@ -10,9 +10,12 @@ pub(super) fn swap_bytes(bytes: &mut [u8], width: usize) {
 /// The elements of `width` bytes of an array in Fortran order, whose first index runs fastest, in C order, whose last
 /// one does.
 pub(super) fn to_c_order(bytes: &[u8], shape: &[usize], width: usize) -> Vec<u8> {
+    // Axes of one element move nothing; a file may have any number of them, each of which would be looked at for each
+    // element.
+    let shape: Vec<usize> = shape.iter().copied().filter(|length| *length != 1).collect();
     let mut strides = Vec::with_capacity(shape.len());
     let mut stride = width;
-    for length in shape {
+    for length in &shape {
         strides.push(stride);
         stride = stride.saturating_mul(*length);
     }
@@ -59,6 +62,13 @@ mod tests {
         let wide = |bytes: &[u8]| bytes.iter().flat_map(|byte| [*byte, 0]).collect::<Vec<_>>();
         assert_eq!(to_c_order(&wide(&fortran), &shape, 2), wide(&expected));
         assert_eq!(to_c_order(&[7], &[], 1), [7]);
+        let many_axes: Vec<usize> =
+            shape.iter().flat_map(|side| [1, *side]).chain([1; 500_000]).collect();
+        assert_eq!(
+            to_c_order(&fortran.repeat(100), &[&many_axes[..], &[100]].concat(), 1).len(),
+            2400
+        );
+        assert_eq!(to_c_order(&fortran, &many_axes, 1), expected);
     }
 
     #[test]
