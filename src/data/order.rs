@@ -62,12 +62,8 @@ mod tests {
         let wide = |bytes: &[u8]| bytes.iter().flat_map(|byte| [*byte, 0]).collect::<Vec<_>>();
         assert_eq!(to_c_order(&wide(&fortran), &shape, 2), wide(&expected));
         assert_eq!(to_c_order(&[7], &[], 1), [7]);
-        let many_axes: Vec<usize> =
-            shape.iter().flat_map(|side| [1, *side]).chain([1; 500_000]).collect();
-        assert_eq!(
-            to_c_order(&fortran.repeat(100), &[&many_axes[..], &[100]].concat(), 1).len(),
-            2400
-        );
+        let ones = std::iter::repeat_n(1, 500_000);
+        let many_axes: Vec<usize> = shape.iter().flat_map(|side| [1, *side]).chain(ones).collect();
         assert_eq!(to_c_order(&fortran, &many_axes, 1), expected);
     }
 
