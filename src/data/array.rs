@@ -26,6 +26,14 @@ pub(super) fn npy(mut file: File, length: u64, head: &[u8], wanted: &Wanted) -> 
             format!("its numbers are of numpy's type `{}`, which no element has", header.kind);
         return Err(Error::Format(text));
     };
+    if let Some(raw) = wanted.raw.filter(|raw| *raw != scalar) {
+        let name = |scalar: Scalar| scalar.numpy_name().unwrap_or(scalar.name());
+        return Err(Error::Format(format!(
+            "its numbers are {}, as its header says, and not {}; such a file needs no `dtype`",
+            name(scalar),
+            name(raw)
+        )));
+    }
     let shape = header.shape;
     let numbers = shape.iter().try_fold(1_u64, |count, &side| count.checked_mul(side as u64));
     let is_one = fits(&shape, numbers, wanted)?;

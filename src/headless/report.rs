@@ -1,6 +1,9 @@
 //! What `render --json` writes, and how.
 
-use std::path::Path;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use serde::Serialize;
 
@@ -22,7 +25,12 @@ struct Report<'a> {
     scene: &'a str,
     seed: u64,
     steps: u64,
-    constants: &'a std::collections::BTreeMap<String, String>,
+    constants: &'a BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    defines: &'a BTreeMap<String, String>,
+    /// Files that the command line gives resources and variables.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    loads: &'a BTreeMap<String, PathBuf>,
     device: &'a DeviceInfo,
     #[serde(skip_serializing_if = "<[Sample]>::is_empty")]
     samples: &'a [Sample],
@@ -101,6 +109,8 @@ pub(super) fn write(
         seed: request.run.seed,
         steps: request.steps,
         constants: &request.run.overrides.constants,
+        defines: &request.run.overrides.defines,
+        loads: &request.run.overrides.loads,
         device: session.device().info(),
         samples,
         snapshot: session.snapshot(),

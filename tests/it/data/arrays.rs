@@ -170,6 +170,13 @@ fn files_without_a_header_are_numbers_of_their_dtype() {
         let all = folder.told(&raw(dtype));
         assert!(all.len() == 1 && all[0].contains(told), "{dtype}: {all:#?}");
     }
+    // A header that says otherwise is not passed over.
+    write_npy(folder.path("a.raw"), &Array1::from(vec![1_u16, 2, 3])).unwrap();
+    folder.begun(&Device::cpu().unwrap(), &raw("dtype = \"uint16\""));
+    let all = folder.told(&raw("dtype = \"float32\""));
+    let told =
+        "its numbers are uint16, as its header says, and not float32; such a file needs no `dtype`";
+    assert!(all.len() == 1 && all[0].contains(told), "{all:#?}");
 }
 
 const KERNELS: &str = "__global__ void twice(float *a, int a_count) {

@@ -59,6 +59,13 @@ fn the_command_line_loads_what_it_wants_from_anywhere() {
     let place = place();
     assert_eq!(render(&place, &[]), [2.0, 4.0, 6.0]);
     assert_eq!(render(&place, &["--load", "a=elsewhere/a.npy"]), [14.0, 16.0, 18.0]);
+    assert_eq!(
+        render(&place, &["--load", "a=elsewhere/a.npy", "--json", "run.json"]),
+        [14.0, 16.0, 18.0]
+    );
+    let report: serde_json::Value =
+        serde_json::from_slice(&fs::read(place.path("run.json")).unwrap()).unwrap();
+    assert_eq!(report["loads"], serde_json::json!({ "a": "elsewhere/a.npy" }));
     let both = ["--load", "a=elsewhere/a.npy", "--load", "scale=elsewhere/scale.npy"];
     assert_eq!(render(&place, &both), [70.0, 80.0, 90.0]);
     // The manifest need not name a file for what the command line loads.
