@@ -303,6 +303,18 @@ impl Compiler {
         Self { limits, ..self }
     }
 
+    /// What a compilation may take.
+    #[cfg(feature = "gl")]
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Whether what is compiled now is to end.
+    #[cfg(feature = "gl")]
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancels.iter().any(Cancel::is_cancelled)
+    }
+
     /// The same compiler, whose compilations `cancel` ends.
     #[must_use]
     pub fn cancelled_by(mut self, cancel: &Cancel) -> Self {

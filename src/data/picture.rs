@@ -2,7 +2,9 @@
 
 use std::io::Cursor;
 
-use image::{DynamicImage, ImageDecoder as _, ImageReader, Limits, metadata::Orientation};
+use image::{
+    DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits, metadata::Orientation,
+};
 
 use super::{Error, HEADER_LIMIT, Result, convert::written};
 use crate::element::{Element, Scalar};
@@ -11,6 +13,10 @@ use crate::element::{Element, Scalar};
 const DECODED_LIMIT: u64 = 1 << 30;
 /// What a pixel takes at most, in any format.
 const PIXEL_BYTES: u64 = 16;
+
+/// So many times what is seen of it may be in the layers of an OpenEXR file, and so many pixels more.
+const MOST_UNSEEN: u64 = 16;
+const SPARE_PIXELS: u64 = 1 << 20;
 
 /// The most that is read of a picture's file: what its pixels take where they cannot be compressed, twice, and what
 /// else such a file contains.
@@ -48,6 +54,9 @@ fn decode(content: &[u8], size: [u64; 2]) -> Result<DynamicImage> {
         let text = "it is neither a PNG, JPEG, OpenEXR or Radiance HDR picture nor a `.npy` file";
         return Err(Error::Format(text.to_owned()));
     }
+    if reader.format() == Some(ImageFormat::OpenExr) {
+        check_layers(content, size)?;
+    }
     let mut decoder = reader.into_decoder().map_err(wrong)?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let (mut found, needed) = (decoder.dimensions(), decoder.total_bytes());
@@ -71,6 +80,25 @@ fn decode(content: &[u8], size: [u64; 2]) -> Result<DynamicImage> {
     let mut picture = DynamicImage::from_decoder(decoder).map_err(wrong)?;
     picture.apply_orientation(orientation);
     Ok(picture)
+}
+
+/// That the layers of an OpenEXR file are not much larger than what is seen of them: all of their pixels are unpacked,
+/// also those outside the display window, whose size is the picture's.
+fn check_layers(content: &[u8], [width, height]: [u64; 2]) -> Result<()> {
+    let wrong = |error: exr::error::Error| Error::Format(format!("it cannot be read: {error}"));
+    let data = exr::meta::MetaData::read_from_buffered(content, false).map_err(wrong)?;
+    let pixels = |header: &exr::meta::header::Header| {
+        let size = header.layer_size;
+        (size.width() as u64).saturating_mul(size.height() as u64)
+    };
+    let found = data.headers.iter().map(pixels).fold(0, u64::saturating_add);
+    let allowed =
+        width.saturating_mul(height).saturating_mul(MOST_UNSEEN).saturating_add(SPARE_PIXELS);
+    if found > allowed {
+        let text = format!("its layers have {found} pixels, of which {width} x {height} are seen");
+        return Err(Error::Format(text));
+    }
+    Ok(())
 }
 
 /// Whether what a camera says of a picture turns its sides into one another.

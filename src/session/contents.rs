@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Instant,
 };
 
 use super::{
@@ -12,7 +13,7 @@ use super::{
     symbol::{Symbol, Symbols},
 };
 use crate::{
-    compile::{Reach, TRUST},
+    compile::{Compiler, Reach, TRUST},
     cuda::Position,
     data::{self, Cache, Found, Shape, Wanted},
     device::{Fill, Module, Slice, Stream},
@@ -37,6 +38,10 @@ pub(super) struct Contents {
 pub(super) struct Reader<'a> {
     scene: &'a Scene,
     cache: &'a mut Cache,
+    /// Its limit of time, and what ends its work, are those of the reading, too.
+    compiler: &'a Compiler,
+    started: Instant,
+    is_late: bool,
     contents: Contents,
     /// All that is wrong.
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -47,9 +52,18 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(scene: &'a Scene, cache: &'a mut Cache) -> Self {
-        let (diagnostics, files, untrusted) = (Vec::new(), Vec::new(), Vec::new());
-        Self { scene, cache, contents: Contents::default(), diagnostics, files, untrusted }
+    pub(super) fn new(scene: &'a Scene, cache: &'a mut Cache, compiler: &'a Compiler) -> Self {
+        Self {
+            scene,
+            cache,
+            compiler,
+            started: Instant::now(),
+            is_late: false,
+            contents: Contents::default(),
+            diagnostics: Vec::new(),
+            files: Vec::new(),
+            untrusted: Vec::new(),
+        }
     }
 
     /// What was found. What nobody has asked for is forgotten.
@@ -115,6 +129,9 @@ impl<'a> Reader<'a> {
         (name, what): (&str, &str),
         wanted: Wanted,
     ) -> Option<Arc<Found>> {
+        if self.is_over(initial) {
+            return None;
+        }
         let found = match &initial.content {
             Content::Fill(element) => Ok(Arc::new(Found::One(element.clone()))),
             Content::Values(bytes) => values(bytes, what, &wanted),
@@ -133,6 +150,22 @@ impl<'a> Reader<'a> {
             }
         };
         found.map_err(|text| self.complain(initial.at, text)).ok()
+    }
+
+    /// Whether no more files are read, which is said once.
+    fn is_over(&mut self, initial: &Initial) -> bool {
+        let limit = self.compiler.limits().time;
+        let is_over = self.started.elapsed() >= limit || self.compiler.is_cancelled();
+        if is_over && !self.is_late {
+            self.is_late = true;
+            let seconds = limit.as_secs_f64();
+            let text = format!(
+                "the files of the scene are read for {seconds} s, and no longer \
+                 (`WARPAINT_COMPILE_SECONDS` sets that limit)"
+            );
+            self.complain(initial.at, text);
+        }
+        is_over
     }
 
     fn complain(&mut self, at: Option<Position>, text: String) {
@@ -291,4 +324,37 @@ fn fill(element: &[u8], to: Slice<'_>, stream: &Stream) -> Result<(), Error> {
         done += more;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{
+        compile::{self, Limits},
+        scene::Overrides,
+    };
+
+    #[test]
+    fn files_are_read_for_as_long_as_a_compilation_may_take() {
+        let resource =
+            |name| format!("[array.{name}]\ntype = \"int\"\ncount = 1\nfile = \"{name}.npy\"\n");
+        let source = format!("/*---\n{}{}---*/", resource("a"), resource("b"));
+        let mut scene = Scene::parse("t.cu", &source, &Overrides::default()).unwrap();
+        scene.path = Some(std::env::temp_dir().join("t.cu"));
+        let told = |time| {
+            let compiler = Compiler::new(compile::Cache::disabled());
+            let compiler = compiler.with_limits(Limits { time, ..Limits::default() });
+            let mut cache = Cache::default();
+            let mut reader = Reader::new(&scene, &mut cache, &compiler);
+            reader.read_resources();
+            reader.diagnostics
+        };
+        let all = told(Duration::from_secs(60));
+        assert!(all.len() == 2 && all.iter().all(|d| d.text.contains("cannot read")), "{all:#?}");
+        let late = told(Duration::ZERO);
+        let [late] = &late[..] else { panic!("it is said once: {late:#?}") };
+        assert!(late.text.contains("are read for 0 s, and no longer"), "{late}");
+    }
 }

@@ -86,16 +86,9 @@ pub(super) fn probes(scene: &Scene, plan: &Plan) -> String {
             let probe = Probe { file, name, of: bare(of), at };
             let scope = scope(&planned.declared.kernel);
             scope.iter().for_each(|part| text.push_str(&format!("namespace {part} {{ ")));
-            match &argument.source {
-                Source::Structure(fields) => probe.structure(&mut text, fields),
-                Source::Resource(_)
-                | Source::Next(_)
-                | Source::Count(..)
-                | Source::Extent(..)
-                | Source::Number(_)
-                | Source::Vector(_)
-                | Source::Parameter(_)
-                | Source::Builtin(_) => probe.value(&mut text),
+            match fields_of(&argument.source) {
+                Some(fields) => probe.structure(&mut text, fields),
+                None => probe.value(&mut text),
             }
             text.push_str(&"}".repeat(scope.len()));
             text.push('\n');
@@ -110,7 +103,7 @@ fn names(plan: &Plan) -> Vec<Vec<String>> {
     let mut types = BTreeMap::new();
     let mut name = |planned: &'_ PlannedPass, argument: &'_ Argument, at: (usize, usize)| {
         let CType::Named(of) = &argument.ctype else { return String::new() };
-        if is_structure(argument) {
+        if fields_of(&argument.source).is_some() {
             return format!("{PREFIX}layout_{}_{}", at.0, at.1);
         }
         let number = types.len();
@@ -124,9 +117,19 @@ fn names(plan: &Plan) -> Vec<Vec<String>> {
     plan.passes.iter().enumerate().map(of_pass).collect()
 }
 
-/// Whether the manifest gives its fields.
-fn is_structure(argument: &Argument) -> bool {
-    matches!(argument.source, Source::Structure(_))
+/// The fields that the manifest gives, where it is a structure.
+fn fields_of(source: &Source) -> Option<&[Field]> {
+    match source {
+        Source::Structure(fields) => Some(fields),
+        Source::Resource(_)
+        | Source::Next(_)
+        | Source::Count(..)
+        | Source::Extent(..)
+        | Source::Number(_)
+        | Source::Vector(_)
+        | Source::Parameter(_)
+        | Source::Builtin(_) => None,
+    }
 }
 
 fn bare(of: &str) -> &str {
@@ -210,21 +213,14 @@ impl Probe<'_> {
 fn leaves(fields: &[Field]) -> Vec<Leaf<'_>> {
     let mut found = Vec::new();
     for field in fields {
-        match &field.source {
-            Source::Structure(inner) => found.extend(
+        match fields_of(&field.source) {
+            Some(inner) => found.extend(
                 leaves(inner)
                     .into_iter()
                     .map(|leaf| Leaf { path: format!("{}.{}", field.name, leaf.path), ..leaf }),
             ),
-            Source::Resource(_)
-            | Source::Next(_)
-            | Source::Count(..)
-            | Source::Extent(..)
-            | Source::Number(_)
-            | Source::Vector(_)
-            | Source::Parameter(_)
-            | Source::Builtin(_) => {
-                found.push(Leaf { path: field.name.clone(), source: &field.source, at: field.at })
+            None => {
+                found.push(Leaf { path: field.name.clone(), source: &field.source, at: field.at });
             }
         }
     }
@@ -245,19 +241,10 @@ pub(super) fn typed(scene: &Scene, mut plan: Plan, ptx: &str) -> Result<Plan, Ve
             let at = declared_at(declared, argument);
             let numbers = constants.get(name.as_str());
             let numbers = numbers.map_or([].as_slice(), Vec::as_slice);
-            let understood = match &argument.source {
-                Source::Structure(fields) => structure(scene, argument, (fields, at), numbers)
+            let understood = match fields_of(&argument.source) {
+                Some(fields) => structure(scene, argument, (fields, at), numbers)
                     .map(|layout| Argument { layout: Some(layout), ..argument.clone() }),
-                Source::Resource(_)
-                | Source::Next(_)
-                | Source::Count(..)
-                | Source::Extent(..)
-                | Source::Number(_)
-                | Source::Vector(_)
-                | Source::Parameter(_)
-                | Source::Builtin(_) => {
-                    value(scene, argument, at, numbers).map_err(|text| vec![(text, at)])
-                }
+                None => value(scene, argument, at, numbers).map_err(|text| vec![(text, at)]),
             };
             match understood {
                 Ok(understood) => *argument = understood,
@@ -344,7 +331,7 @@ pub(super) fn without_repetitions(scene: &Scene, found: Vec<Diagnostic>) -> Vec<
 
 /// The lines on which the fields of a structure stand.
 fn lines(source: &Source) -> Vec<u32> {
-    let Source::Structure(fields) = source else { return Vec::new() };
+    let fields = fields_of(source).unwrap_or_default();
     leaves(fields).iter().map(|leaf| leaf.at.line).collect()
 }
 

@@ -394,7 +394,7 @@ fn examine_with(
         },
         (plan, _) => plan,
     };
-    let mut reader = Reader::new(scene, files);
+    let mut reader = Reader::new(scene, files, compiler);
     reader.read_resources();
     if let Some(compiled) = &compiled {
         reader.read_variables(&compiled.ptx);

@@ -183,3 +183,21 @@ fn what_does_not_fit_a_texture_is_told_on_its_line_all_at_once() {
         assert!(told.starts_with(&expected), "{told}\n{expected}");
     }
 }
+
+/// All of an OpenEXR file's pixels are unpacked, also those that lie outside what is seen of it.
+#[test]
+fn a_picture_of_which_little_is_seen_is_not_unpacked() {
+    let folder = Folder::new();
+    let large: ImageBuffer<Rgb<f32>, _> = ImageBuffer::new(1100, 1000);
+    save(DynamicImage::ImageRgb32F(large), &folder.path("a.exr"), ImageFormat::OpenExr);
+    let mut content = std::fs::read(folder.path("a.exr")).unwrap();
+    let window = b"displayWindow\0box2i\0";
+    let at = content.windows(window.len()).position(|bytes| bytes == window).unwrap();
+    // Behind the length of four bytes lie the corners of the box: to (2, 1).
+    let corner = at + window.len() + 4 + 8;
+    content[corner..corner + 8].copy_from_slice(&[2, 0, 0, 0, 1, 0, 0, 0]);
+    write(&folder.path("a.exr"), content);
+    let told = folder.told(&scene(&texture("a", "rgba32f", "a.exr"), ""));
+    let expected = "its layers have 1100000 pixels, of which 3 x 2 are seen";
+    assert!(told.len() == 1 && told[0].contains(expected), "{told:#?}");
+}
