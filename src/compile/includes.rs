@@ -260,15 +260,16 @@ impl Scanner<'_> {
         }
     }
 
-    /// An include whose name a macro has.
+    /// An include whose name a macro has, or is no text.
     fn computed(&mut self, at: At<'_>) {
         self.is_told = false;
         self.inputs.none_asked_for = false;
         if self.request.reach != Reach::Anywhere {
-            let text =
-                format!("what this includes cannot be told, since a macro names it; {TRUST}");
+            let text = format!(
+                "what this includes cannot be told: a macro names it, or its name is no text; {TRUST}"
+            );
             self.refuse(text, at);
-            self.distrust(format!("what a macro names, {}:{}", at.0, at.1));
+            self.distrust(format!("what cannot be told, {}:{}", at.0, at.1));
         }
     }
 

@@ -3,7 +3,10 @@
 //! Whatever the text, this takes a time in proportion to its length: each place is looked at once, and what was found
 //! from there is remembered for the next one.
 
-use std::{collections::HashMap, iter, mem};
+use std::{
+    collections::{HashMap, HashSet},
+    iter, mem,
+};
 
 use super::budget::MOST_MENTIONS;
 
@@ -15,8 +18,9 @@ pub(super) struct Mentions {
 }
 
 /// A place where a text names another file.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Mention {
-    /// The name; `None` where it is computed.
+    /// The name; `None` where it is computed, or has bytes that are no UTF-8.
     pub what: Option<String>,
     pub line: u32,
 }
@@ -39,6 +43,19 @@ const DIRECTIVES: [&str; 5] = ["include_next", "include", "import", "embed", "us
 /// How a directive may begin.
 const HASHES: [&str; 3] = ["#", "%:", "??="];
 
+/// What stands behind two question marks, and what the three mean.
+const TRIGRAPHS: [(char, char); 9] = [
+    ('=', '#'),
+    ('/', '\\'),
+    ('\'', '^'),
+    ('(', '['),
+    (')', ']'),
+    ('!', '|'),
+    ('<', '{'),
+    ('>', '}'),
+    ('-', '~'),
+];
+
 /// What asks whether there is a file.
 const QUESTIONS: [&str; 2] = ["__has_include", "__has_embed"];
 
@@ -49,10 +66,23 @@ const BLANKS: [char; 5] = [' ', '\t', '\r', '\x0b', '\x0c'];
 const LONGEST_NAME: usize = 4096;
 
 impl Mentions {
+    /// Which of them a text means depends on the language's version where it has trigraphs: both are found.
     pub(super) fn of(text: &[u8]) -> Self {
         let text = String::from_utf8_lossy(text);
-        let (joined, joints) = join_lines(&text);
-        let text: &str = joined.as_deref().unwrap_or(&text);
+        let mut mentions = Self::of_text(&text);
+        if let Some(replaced) = without_trigraphs(&text) {
+            let more = Self::of_text(&replaced);
+            let known: HashSet<Mention> = mentions.found.iter().cloned().collect();
+            mentions.found.extend(more.found.into_iter().filter(|found| !known.contains(found)));
+            mentions.found.truncate(MOST_MENTIONS + 1);
+            mentions.asks_for_time |= more.asks_for_time;
+        }
+        mentions
+    }
+
+    fn of_text(text: &str) -> Self {
+        let (joined, joints) = join_lines(text);
+        let text: &str = joined.as_deref().unwrap_or(text);
         let mut reader = Reader::new(text);
         let mut found = Vec::new();
         for (at, mark) in marks(text) {
@@ -66,6 +96,7 @@ impl Mentions {
             {
                 let joined = joints.partition_point(|joint| *joint <= at);
                 let line = u32::try_from(reader.number + joined).unwrap_or(u32::MAX);
+                let what = what.filter(|name| !name.contains(char::REPLACEMENT_CHARACTER));
                 found.push(Mention { what, line });
                 if found.len() > MOST_MENTIONS {
                     break;
@@ -89,6 +120,32 @@ fn marks(text: &str) -> impl Iterator<Item = (usize, &'static str)> {
         let (next, mark, places) = left.min_by_key(|(next, ..)| *next)?;
         mem::replace(next, places.next()).map(|at| (at, *mark))
     })
+}
+
+/// The text as C++ before its version of 2017 reads it, where that differs (ISO C++ 14, 2.4).
+fn without_trigraphs(text: &str) -> Option<String> {
+    let mut replaced = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("??") {
+        let meant = rest[at + 2..].chars().next().and_then(|third| {
+            let meant = TRIGRAPHS.iter().find(|(last, _)| *last == third)?;
+            Some(meant.1)
+        });
+        replaced.push_str(&rest[..at]);
+        match meant {
+            Some(meant) => {
+                replaced.push(meant);
+                rest = &rest[at + 3..];
+            }
+            None => {
+                replaced.push('?');
+                rest = &rest[at + 1..];
+            }
+        }
+    }
+    let is_same = rest.len() == text.len();
+    replaced.push_str(rest);
+    (!is_same && replaced != text).then_some(replaced)
 }
 
 /// The text with continued lines joined, where there are any, and where they were.
@@ -249,6 +306,27 @@ mod tests {
 
     fn lines(text: &str) -> Vec<u32> {
         Mentions::of(text.as_bytes()).found.iter().map(|mention| mention.line).collect()
+    }
+
+    /// The names that are found; `?` for those that cannot be told.
+    fn names(text: &[u8]) -> Vec<String> {
+        let found = Mentions::of(text).found.into_iter();
+        found.map(|mention| mention.what.unwrap_or_else(|| "?".to_owned())).collect()
+    }
+
+    #[test]
+    fn trigraphs_are_read_in_both_ways() {
+        assert_eq!(names(b"#inc??/\nlude \"a.h\"\n"), ["a.h"]);
+        assert_eq!(names(b"int x;\n??=inc??/\r\nlude \"a.h\"\n"), ["a.h"]);
+        assert_eq!(names(b"#include \"l??'/a.h\"\n"), ["l??'/a.h", "l^/a.h"]);
+        assert_eq!(names(b"// what???\n#include \"a.h\"\n"), ["a.h"]);
+        assert_eq!(names(b"// what???/\n#include \"a.h\"\n"), ["a.h"]);
+    }
+
+    #[test]
+    fn names_that_are_no_text_cannot_be_told() {
+        assert_eq!(names(b"#include \"l\xff/a.h\"\n#include \"b.h\"\n"), ["?", "b.h"]);
+        assert_eq!(names("#include \"l\u{fffd}/a.h\"\n".as_bytes()), ["?"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     Error, Found, Result, Shape, Wanted,
-    convert::convert,
+    convert::{convert, with_room},
     order::{swap_bytes, to_c_order},
 };
 use crate::{array::npy, element::Scalar};
@@ -52,7 +52,7 @@ pub(super) fn npy(mut file: File, length: u64, head: &[u8], wanted: &Wanted) -> 
         swap_bytes(&mut content, scalar.bytes());
     }
     if header.fortran_order {
-        content = to_c_order(&content, &shape, scalar.bytes());
+        content = to_c_order(&content, &shape, scalar.bytes())?;
     }
     Ok(found(convert(content, scalar, wanted.element.scalar)?, is_one))
 }
@@ -77,11 +77,8 @@ fn found(bytes: Vec<u8>, is_one: bool) -> Found {
 
 /// So many bytes, neither more nor fewer, whatever happens to the file meanwhile.
 fn exactly(file: File, bytes: u64) -> Result<Vec<u8>> {
-    let mut content = Vec::new();
     let room = usize::try_from(bytes).unwrap_or(usize::MAX);
-    if content.try_reserve_exact(room).is_err() {
-        return Err(Error::Memory { bytes });
-    }
+    let mut content = with_room(room)?;
     file.take(bytes).read_to_end(&mut content)?;
     match content.len() == room {
         true => Ok(content),

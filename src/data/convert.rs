@@ -53,7 +53,7 @@ pub(super) fn is_exact(from: Scalar, to: Scalar) -> bool {
 /// looked at.
 pub(super) fn convert(bytes: Vec<u8>, from: Scalar, to: Scalar) -> Result<Vec<u8>> {
     if (from, to) == (Scalar::F32, Scalar::BF16) {
-        return narrowed(&bytes).ok_or_else(|| refused(from, to));
+        return narrowed(&bytes)?.ok_or_else(|| refused(from, to));
     }
     if !is_exact(from, to) {
         return Err(refused(from, to));
@@ -61,13 +61,13 @@ pub(super) fn convert(bytes: Vec<u8>, from: Scalar, to: Scalar) -> Result<Vec<u8
     if from == Scalar::Bool {
         // numpy stores others than 0 and 1 where it was told to.
         let truths = bytes.iter().map(|byte| f64::from(u8::from(*byte != 0)));
-        return Ok(written(truths, to, bytes.len()));
+        return written(truths, to, bytes.len());
     }
     if from == to {
         return Ok(bytes);
     }
     let count = bytes.len() / from.bytes();
-    Ok(written(bytes.chunks_exact(from.bytes()).map(|number| float(number, from)), to, count))
+    written(bytes.chunks_exact(from.bytes()).map(|number| float(number, from)), to, count)
 }
 
 fn refused(from: Scalar, to: Scalar) -> Error {
@@ -77,17 +77,17 @@ fn refused(from: Scalar, to: Scalar) -> Error {
 }
 
 /// The `bf16`s among `float32`s, where all of them are.
-fn narrowed(bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut found = Vec::with_capacity(bytes.len() / 2);
+fn narrowed(bytes: &[u8]) -> Result<Option<Vec<u8>>> {
+    let mut found = with_room(bytes.len() / 2)?;
     for number in bytes.as_chunks::<4>().0 {
         let number = f32::from_le_bytes(*number);
         let narrow = bf16::from_f32(number);
         if narrow.to_f32() != number && !number.is_nan() {
-            return None;
+            return Ok(None);
         }
         found.extend(narrow.to_le_bytes());
     }
-    Some(found)
+    Ok(Some(found))
 }
 
 /// A little-endian number of a type whose numbers are all `f64`s; those of 64-bit integers are never converted.
@@ -101,13 +101,30 @@ fn float(number: &[u8], scalar: Scalar) -> f64 {
 }
 
 /// Numbers as little-endian ones of `scalar`: the nearest floating-point number, or the integer that they are.
-pub(super) fn written(numbers: impl Iterator<Item = f64>, scalar: Scalar, count: usize) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(count.saturating_mul(scalar.bytes()));
+///
+/// # Errors
+/// [`Error::Memory`].
+pub(super) fn written(
+    numbers: impl Iterator<Item = f64>,
+    scalar: Scalar,
+    count: usize,
+) -> Result<Vec<u8>> {
+    let mut bytes = with_room(count.saturating_mul(scalar.bytes()))?;
     for number in numbers {
         let bits = scalar.bits_of(number).unwrap_or(number as i64 as u64);
         bytes.extend(&bits.to_le_bytes()[..scalar.bytes()]);
     }
-    bytes
+    Ok(bytes)
+}
+
+/// Room for so many bytes, which a file asks for.
+///
+/// # Errors
+/// [`Error::Memory`] where there is not so much.
+pub(super) fn with_room(bytes: usize) -> Result<Vec<u8>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(bytes).map_err(|_| Error::Memory { bytes: bytes as u64 })?;
+    Ok(room)
 }
 
 #[cfg(test)]

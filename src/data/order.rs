@@ -1,5 +1,7 @@
 //! The order of bytes in numbers, and of numbers in arrays.
 
+use super::{Result, convert::with_room};
+
 /// Turns big-endian numbers of `width` bytes into little-endian ones, or the other way round.
 pub(super) fn swap_bytes(bytes: &mut [u8], width: usize) {
     if width > 1 {
@@ -9,7 +11,10 @@ pub(super) fn swap_bytes(bytes: &mut [u8], width: usize) {
 
 /// The elements of `width` bytes of an array in Fortran order, whose first index runs fastest, in C order, whose last
 /// one does.
-pub(super) fn to_c_order(bytes: &[u8], shape: &[usize], width: usize) -> Vec<u8> {
+///
+/// # Errors
+/// [`Error::Memory`](super::Error::Memory).
+pub(super) fn to_c_order(bytes: &[u8], shape: &[usize], width: usize) -> Result<Vec<u8>> {
     // Axes of one element move nothing; a file may have any number of them, each of which would be looked at for each
     // element.
     let shape: Vec<usize> = shape.iter().copied().filter(|length| *length != 1).collect();
@@ -20,7 +25,7 @@ pub(super) fn to_c_order(bytes: &[u8], shape: &[usize], width: usize) -> Vec<u8>
         stride = stride.saturating_mul(*length);
     }
     let mut index = vec![0; shape.len()];
-    let mut found = Vec::with_capacity(bytes.len());
+    let mut found = with_room(bytes.len())?;
     let mut at = 0;
     while found.len() < bytes.len() {
         let Some(element) = bytes.get(at..at + width) else { break };
@@ -36,7 +41,7 @@ pub(super) fn to_c_order(bytes: &[u8], shape: &[usize], width: usize) -> Vec<u8>
             index[axis] = 0;
         }
     }
-    found
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -58,13 +63,13 @@ mod tests {
                 expected.extend((0..4).map(|k| 100 * i + 10 * j + k));
             }
         }
-        assert_eq!(to_c_order(&fortran, &shape, 1), expected);
+        assert_eq!(to_c_order(&fortran, &shape, 1).unwrap(), expected);
         let wide = |bytes: &[u8]| bytes.iter().flat_map(|byte| [*byte, 0]).collect::<Vec<_>>();
-        assert_eq!(to_c_order(&wide(&fortran), &shape, 2), wide(&expected));
-        assert_eq!(to_c_order(&[7], &[], 1), [7]);
+        assert_eq!(to_c_order(&wide(&fortran), &shape, 2).unwrap(), wide(&expected));
+        assert_eq!(to_c_order(&[7], &[], 1).unwrap(), [7]);
         let ones = std::iter::repeat_n(1, 500_000);
         let many_axes: Vec<usize> = shape.iter().flat_map(|side| [1, *side]).chain(ones).collect();
-        assert_eq!(to_c_order(&fortran, &many_axes, 1), expected);
+        assert_eq!(to_c_order(&fortran, &many_axes, 1).unwrap(), expected);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::io::Cursor;
 
+use exr::meta::{MetaData, header::Header};
 use image::{
     DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits, metadata::Orientation,
 };
@@ -42,7 +43,7 @@ pub(super) fn texels(content: &[u8], size: [u64; 2], element: Element) -> Result
         | Scalar::F16
         | Scalar::BF16
         | Scalar::F32
-        | Scalar::F64 => Ok(shares(&picture, element)),
+        | Scalar::F64 => shares(&picture, element),
     }
 }
 
@@ -70,9 +71,7 @@ fn decode(content: &[u8], size: [u64; 2]) -> Result<DynamicImage> {
         return Err(Error::Size { found, wanted });
     }
     if needed > DECODED_LIMIT {
-        let text =
-            format!("it takes {needed} bytes when it is unpacked, more than {DECODED_LIMIT}");
-        return Err(Error::Format(text));
+        return Err(too_large(needed));
     }
     let mut limits = Limits::no_limits();
     limits.max_alloc = Some(DECODED_LIMIT.saturating_mul(2));
@@ -82,18 +81,29 @@ fn decode(content: &[u8], size: [u64; 2]) -> Result<DynamicImage> {
     Ok(picture)
 }
 
+fn too_large(needed: u64) -> Error {
+    Error::Format(format!("it takes {needed} bytes when it is unpacked, more than {DECODED_LIMIT}"))
+}
+
 /// That the layers of an OpenEXR file are not much larger than what is seen of them: all of their pixels are unpacked,
 /// also those outside the display window, whose size is the picture's.
 fn check_layers(content: &[u8], [width, height]: [u64; 2]) -> Result<()> {
     let wrong = |error: exr::error::Error| Error::Format(format!("it cannot be read: {error}"));
-    let data = exr::meta::MetaData::read_from_buffered(content, false).map_err(wrong)?;
-    let pixels = |header: &exr::meta::header::Header| {
+    let data = MetaData::read_from_buffered(content, false).map_err(wrong)?;
+    let pixels = |header: &Header| {
         let size = header.layer_size;
         (size.width() as u64).saturating_mul(size.height() as u64)
     };
-    let found = data.headers.iter().map(pixels).fold(0, u64::saturating_add);
-    let allowed =
-        width.saturating_mul(height).saturating_mul(MOST_UNSEEN).saturating_add(SPARE_PIXELS);
+    let bytes =
+        |header: &Header| pixels(header).saturating_mul(header.channels.bytes_per_pixel as u64);
+    let sum =
+        |of: &dyn Fn(&Header) -> u64| data.headers.iter().map(of).fold(0, u64::saturating_add);
+    let (found, needed) = (sum(&pixels), sum(&bytes));
+    let seen = width.saturating_mul(height);
+    let allowed = seen.saturating_mul(MOST_UNSEEN).saturating_add(SPARE_PIXELS);
+    if needed > DECODED_LIMIT {
+        return Err(too_large(needed));
+    }
     if found > allowed {
         let text = format!("its layers have {found} pixels, of which {width} x {height} are seen");
         return Err(Error::Format(text));
@@ -128,7 +138,7 @@ fn bytes(picture: DynamicImage, element: Element) -> Result<Vec<u8>> {
 }
 
 /// Texels of floating-point numbers: integers become shares of 1. Those with fewer channels have the first ones.
-fn shares(picture: &DynamicImage, element: Element) -> Vec<u8> {
+fn shares(picture: &DynamicImage, element: Element) -> Result<Vec<u8>> {
     let (pixels, lanes) = (picture.to_rgba32f(), usize::from(element.lanes));
     let channels = pixels.pixels().flat_map(|pixel| pixel.0.into_iter().take(lanes));
     let count = pixels.len() / 4 * lanes;

@@ -1,6 +1,12 @@
 //! What `docs/security.md` says of a scene from a stranger, tried from the command line.
 
-use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::{ffi::OsStrExt as _, fs::symlink},
+    path::Path,
+    process::Command,
+};
 
 use super::support::{COUNTER, Ended, Workplace};
 
@@ -57,6 +63,37 @@ fn a_scene_names_goldens_only_in_its_folder() {
     place.run(&["check", "scene.cu"]).expect(1, &[below]);
     assert_eq!(names(elsewhere.path()), [""; 0]);
     assert_eq!(names(&place.path("")), ["scene.cu"]);
+}
+
+/// However the directive or the name is spelled, and whatever the version of C++ makes of it.
+#[test]
+fn no_spelling_of_include_leaves_the_folder() {
+    let place = Workplace::new();
+    fs::create_dir(place.path("scene")).unwrap();
+    fs::write(place.path("secret.h"), "#define SECRET 4242\n").unwrap();
+    symlink("..", place.path("scene/l^")).unwrap();
+    let odd = OsStr::from_bytes(b"scene/l\xff");
+    symlink("..", place.path("").join(odd)).unwrap();
+    let head = "/*---\n[compile]\nstandard = \"c++14\"\n[array.a]\ntype = \"int\"\ncount = 1\n[[pass]]\n\
+                kernel = \"k\"\ngrid = 1\nblock = 1\n---*/\n";
+    let kernel = "\n__global__ void k(int *a) { a[0] = SECRET; }\n";
+    for directive in [
+        &b"#inc??/\nlude \"../secret.h\""[..],
+        b"#??/\ninclude \"../secret.h\"",
+        b"??=include \"../secret.h\"",
+        b"#include \"l??'/secret.h\"",
+        b"#include \"l^/secret.h\"",
+        b"#include \"odd.h\"",
+    ] {
+        fs::write(place.path("scene/odd.h"), b"#include \"l\xff/secret.h\"\n").unwrap();
+        let scene = [head.as_bytes(), directive, kernel.as_bytes()].concat();
+        fs::write(place.path("scene/s.cu"), &scene).unwrap();
+        let ended = place.run(&["render", "scene/s.cu", "--device", "cpu", "--npy", "a=a.npy"]);
+        let told = String::from_utf8_lossy(directive);
+        assert_eq!(ended.code, Some(1), "{told}: {ended:#?}");
+        assert!(ended.err.contains("--trust allows it"), "{told}: {ended:#?}");
+        assert!(!place.path("a.npy").exists(), "{told}");
+    }
 }
 
 #[test]
