@@ -8,7 +8,7 @@ mod printable;
 
 use std::fmt;
 
-pub use printable::{escaped, escaped_json, printable};
+pub use printable::{escaped, escaped_json, one_line, printable};
 
 /// How bad a [`Diagnostic`] is.
 ///
@@ -109,7 +109,8 @@ impl Diagnostic {
     /// ```
     pub fn place(&self) -> String {
         let positions = [self.line, self.line.and(self.column)].into_iter().flatten();
-        positions.fold(self.file.clone(), |place, position| format!("{place}:{position}"))
+        let file = one_line(&self.file).into_owned();
+        positions.fold(file, |place, position| format!("{place}:{position}"))
     }
 
     /// The same remark with another severity.

@@ -241,7 +241,12 @@ impl Parser<'_> {
             return;
         }
         let severity = if self.failed { Severity::Error } else { Severity::Note };
-        let text = told.join("\n");
+        // A name may have line feeds in it: what follows one is no line of its own.
+        let shown = |(at, line): (usize, &&str)| {
+            let indent = if at == 0 || line.starts_with(' ') { "" } else { "  " };
+            format!("{indent}{line}")
+        };
+        let text = told.iter().enumerate().map(shown).collect::<Vec<_>>().join("\n");
         self.found.push(Diagnostic::error(self.name, text).with_severity(severity));
     }
 

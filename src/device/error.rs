@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Dim3, LaunchConfig, Parameter, spelling::spelled};
+use crate::diagnostic::one_line;
 
 /// `Result` with a device's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -359,9 +360,10 @@ pub struct Location {
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = one_line(&self.file);
         match self.column {
-            0 => write!(f, "{}:{}", self.file, self.line),
-            column => write!(f, "{}:{}:{column}", self.file, self.line),
+            0 => write!(f, "{file}:{}", self.line),
+            column => write!(f, "{file}:{}:{column}", self.line),
         }
     }
 }

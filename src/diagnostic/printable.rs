@@ -32,6 +32,25 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// A name, of a file or of something in it, as it can stand in a line: as [`escaped`], and without line feeds and tabs.
+///
+/// ```
+/// use warpaint::diagnostic::one_line;
+///
+/// assert_eq!(one_line("a.cu"), "a.cu");
+/// assert_eq!(one_line("a.cu\nb.cu: ok"), "a.cu\\u{a}b.cu: ok");
+/// ```
+pub fn one_line(name: &str) -> Cow<'_, str> {
+    let steers = |character| steers(character) || matches!(character, '\n' | '\t');
+    if !name.contains(steers) {
+        return Cow::Borrowed(name);
+    }
+    let shown = |character: char| -> String {
+        if steers(character) { character.escape_unicode().collect() } else { character.into() }
+    };
+    Cow::Owned(name.chars().map(shown).collect())
+}
+
 /// `json` with what [`escaped`] would show as `\u` escapes, which JSON itself only demands of some.
 ///
 /// ```

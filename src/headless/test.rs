@@ -22,7 +22,7 @@ use super::{
 use crate::{
     compile::Compiler,
     device::Device,
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, one_line},
     scene::{Bound, Check, Golden, Kept, Manifest},
     session::Session,
 };
@@ -90,7 +90,7 @@ impl Case {
             // What was wrong with the whole scene is told in its own lines.
             Outcome::Error(_) => "the scene does not run to its end",
         };
-        format!("{word:<7} {}{place}: {told}", self.scene)
+        format!("{word:<7} {}{place}: {told}", one_line(&self.scene))
     }
 }
 

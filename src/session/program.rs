@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
+    time::Instant,
 };
 
 use super::{
@@ -16,7 +17,9 @@ use super::{
 };
 use crate::{
     array::Summary,
-    compile::{self, Compiled, Compiler, Header, Outcome, PRELUDE_NAME, Reach, Request, Target},
+    compile::{
+        self, Compiled, Compiler, Header, Limits, Outcome, PRELUDE_NAME, Reach, Request, Target,
+    },
     cuda,
     data::Cache,
     device::{self, Device, DeviceKind, Function, LaunchConfig, Module, Stream},
@@ -430,13 +433,18 @@ fn in_manifest(scene: &Scene, mut diagnostic: Diagnostic) -> Diagnostic {
 
 /// Compiles `scene`; where its own text is wrong, what the compiler says of that alone: an open brace in it would show
 /// as a mistake in what stands behind it.
+/// Both together take no longer than one compilation may.
 fn compile(scene: &Scene, request: &mut Request, compiler: &Compiler) -> compile::Result<Outcome> {
+    let started = Instant::now();
     let outcome = compiler.compile(request)?;
     let is_alone = request.source.len() == scene.source.len();
-    if is_alone || matches!(outcome, Outcome::Compiled(_)) {
+    let limits = compiler.limits();
+    let time = limits.time.saturating_sub(started.elapsed());
+    if is_alone || time < limits.time / 2 || matches!(outcome, Outcome::Compiled(_)) {
         return Ok(outcome);
     }
     request.source = scene.source.to_string();
+    let compiler = compiler.clone().with_limits(Limits { time, ..limits });
     Ok(match compiler.compile(request)? {
         Outcome::Compiled(_) => outcome,
         rejected @ Outcome::Rejected { .. } => rejected,

@@ -254,6 +254,22 @@ fn nothing_that_a_file_contains_steers_the_terminal() {
 }
 
 #[test]
+fn no_name_makes_lines_of_its_own() {
+    let place = Workplace::new();
+    let forged = "x\\nok      other.cu: all 12 checks hold\\ny";
+    let source =
+        COUNTER.replace("---*/", &format!("---*/\n#line 1 \"{forged}\"\n#warning of a name"));
+    place.file("scene.cu", &source);
+    for command in ["check", "render", "test"] {
+        let ended = place.run(&[command, "scene.cu"]);
+        let all = format!("{}{}", ended.out, ended.err);
+        assert!(!all.lines().any(|line| line.starts_with("ok      other")), "{all}");
+        // The warning itself is told where warnings are.
+        assert!(all.contains("other.cu") || command == "test", "{command}: {all}");
+    }
+}
+
+#[test]
 fn very_many_and_very_long_mistakes_are_told_shortly() {
     let place = Workplace::new();
     let keys: String = (0..3000).map(|n| format!("key{n} = 1\n")).collect();
