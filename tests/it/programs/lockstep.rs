@@ -146,3 +146,37 @@ __global__ void k(const int *in, int *out) {
         assert_eq!(program.read::<i32>("out"), expected.collect::<Vec<i32>>());
     });
 }
+
+/// Registers of 128 bits that two ways fill with different values and that meet at the barrier alone, since one of the
+/// ways may end: four threads that went on together took the first one's value.
+#[test]
+fn values_of_128_bits_stay_those_of_their_threads() {
+    let kernel = r#"__global__ void k(const int *in, int *out) {
+    int t = threadIdx.x;
+    float x = t, y = 1.0f;
+    // It makes it worth while to run four threads side by side.
+#pragma unroll 1
+    for (int j = 0; j < 40; ++j) {
+        x = x * 1.01f + y; y = y * x - 0.3f; x = fmaf(x, y, 0.1f); y = fmaf(y, 0.5f, x);
+        x = x * 1.01f + y; y = y * x - 0.3f; x = fmaf(x, y, 0.1f); y = fmaf(y, 0.5f, x);
+    }
+    unsigned long long low, high;
+    asm volatile("{ .reg .b128 t; .reg .pred even, never;\n\t"
+                 "setp.eq.u32 even, %2, 0;\n\t"
+                 "setp.eq.u32 never, %3, 77;\n\t"
+                 "@even bra EVEN%=;\n\t"
+                 "@never exit;\n\t"
+                 "mov.b128 t, {%4, %4};\n\t"
+                 "bra BOTH%=;\n\t"
+                 "EVEN%=: mov.b128 t, {%5, %5};\n\t"
+                 "BOTH%=: bar.sync 0;\n\t"
+                 "mov.b128 {%0, %1}, t; }"
+                 : "=l"(low), "=l"(high) : "r"(t & 1), "r"(in[0]), "l"(7ull), "l"(0ull) : "memory");
+    out[t] = (int)(low + high) + (y == 12345.0f);
+}"#;
+    let source = scene(64, kernel).replace("lockstep = true\n", "");
+    on_each(&source, |program| {
+        let expected: Vec<i32> = (0..64).map(|t| 14 * (t % 2)).collect();
+        assert_eq!(program.read::<i32>("out"), expected);
+    });
+}

@@ -82,8 +82,8 @@ impl GroupLower<'_, '_, '_> {
         let mut alike = None;
         for &(reg, offset) in spills {
             let Some(stride) = self.shape(reg).stride() else { continue };
-            let wide = self.lower.body().registers.ty(reg).bytes() == 8;
-            for equal in self.compare_spilled(offset, stride, wide) {
+            let bytes = self.lower.body().registers.ty(reg).bytes();
+            for equal in self.compare_spilled(offset, stride, bytes) {
                 alike = Some(match alike {
                     None => equal,
                     Some(alike) => self.lower.b.ins().band(alike, equal),
@@ -100,11 +100,12 @@ impl GroupLower<'_, '_, '_> {
         self.lower.b.switch_to_block(on);
     }
 
-    /// Masks of whether spilled values differ by the stride, as vectors of words.
-    fn compare_spilled(&mut self, offset: usize, stride: i64, wide: bool) -> Vec<Value> {
-        let (ty, int, form) = match wide {
-            true => (Type::B64, types::I64, types::I64X2),
-            false => (Type::B32, types::I32, types::I32X4),
+    /// Masks of whether spilled values of a register of so many `bytes` differ by the stride, as vectors of words.
+    fn compare_spilled(&mut self, offset: usize, stride: i64, bytes: u32) -> Vec<Value> {
+        let (ty, int, form) = match bytes {
+            16 => return self.compare_spilled_pairs(offset),
+            8 => (Type::B64, types::I64, types::I64X2),
+            _ => (Type::B32, types::I32, types::I32X4),
         };
         let place = self.lower.spill_place(offset, int.bytes(), LANES);
         let first = self.lower.load_unaligned(int, place, 0);
@@ -112,6 +113,20 @@ impl GroupLower<'_, '_, '_> {
         let equal = due.into_iter().enumerate().map(|(index, due)| {
             let found = self.lower.load_unaligned(form, place, 16 * index as i64);
             let equal = self.lower.b.ins().icmp(IntCC::Equal, found, due);
+            self.recast(equal, types::I32X4)
+        });
+        equal.collect()
+    }
+
+    /// As [`Self::compare_spilled`], of 128 bits: there is no arithmetic of these, so that they differ by nothing or are
+    /// not alike.
+    fn compare_spilled_pairs(&mut self, offset: usize) -> Vec<Value> {
+        let form = types::I64X2;
+        let place = self.lower.spill_place(offset, form.bytes(), LANES);
+        let first = self.lower.load_unaligned(form, place, 0);
+        let equal = (1..LANES as i64).map(|lane| {
+            let found = self.lower.load_unaligned(form, place, 16 * lane);
+            let equal = self.lower.b.ins().icmp(IntCC::Equal, found, first);
             self.recast(equal, types::I32X4)
         });
         equal.collect()
