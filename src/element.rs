@@ -1,8 +1,12 @@
-//! The element types of buffers, and of kernel parameters passed by value: CUDA's scalars and vectors.
+//! The element types of buffers, and of kernel parameters passed by value: CUDA's scalars and vectors, and structures.
+
+mod structure;
 
 use std::fmt;
 
 use half::{bf16, f16};
+
+pub use self::structure::{Part, Structure, Type};
 
 /// A scalar type of CUDA C++.
 ///

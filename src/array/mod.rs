@@ -68,7 +68,7 @@ pub use reduction_kernel::ReductionKernel;
 pub use scalar::{BesideScalar, Scalar, WeakPromote};
 pub use scan_kernel::{ExclusiveScanKernel, InclusiveScanKernel};
 pub use sort::{Order, Sortable};
-pub use summary::{Error as SummaryError, Pending, Statistics, Summary};
+pub use summary::{Error as SummaryError, Pending, Statistics, Summary, Values};
 
 #[doc(no_inline)]
 pub use half::{bf16, f16};

@@ -176,6 +176,12 @@ impl Macros {
         }
     }
 
+    /// What macros without arguments are defined as.
+    pub(super) fn values(&self) -> impl Iterator<Item = (&str, &str)> {
+        let names = self.known.keys().map(String::as_str);
+        names.filter_map(|name| Some((name, self.value(name)?))).filter(|(_, value)| *value != "(")
+    }
+
     /// What a macro is defined as.
     fn value(&self, name: &str) -> Option<&str> {
         match self.known.get(name)? {

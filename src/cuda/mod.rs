@@ -17,11 +17,13 @@ pub(crate) mod host;
 pub(crate) mod lexer;
 mod position;
 mod signature;
+mod structure;
 
 pub(crate) use self::{
     conditional::Macros,
     position::Lines,
     signature::{LEFT_OUT, scan_beside},
+    structure::Structures,
 };
 pub use self::{
     ctype::{CType, Pointee},

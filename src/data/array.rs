@@ -9,8 +9,12 @@ use super::{
     Error, Found, Result, Shape, Wanted,
     convert::{convert, with_room},
     order::{swap_bytes, to_c_order},
+    structures,
 };
-use crate::{array::npy, element::Scalar};
+use crate::{
+    array::npy::{self, Descriptor},
+    element::{Element, Scalar, Type},
+};
 
 /// Whether a file that begins so is one of numpy's.
 pub(super) fn is_npy(head: &[u8]) -> bool {
@@ -21,9 +25,20 @@ pub(super) fn is_npy(head: &[u8]) -> bool {
 pub(super) fn npy(mut file: File, length: u64, head: &[u8], wanted: &Wanted) -> Result<Found> {
     let (header, rest) = npy::decode(head).map_err(Error::Format)?;
     let start = (head.len() - rest.len()) as u64;
-    let Some(scalar) = scalar(&header.kind) else {
-        let text =
-            format!("its numbers are of numpy's type `{}`, which no element has", header.kind);
+    let element = match &wanted.of {
+        Type::Element(element) => *element,
+        Type::Structure(structure) => {
+            file.seek(SeekFrom::Start(start))?;
+            let bytes = length.saturating_sub(start);
+            return structures::npy(file, bytes, &header, structure, wanted);
+        }
+    };
+    let Descriptor { kind, big_endian, fields } = &header.descriptor;
+    let Some(scalar) = scalar(kind) else {
+        let text = match fields.is_empty() {
+            true => format!("its numbers are of numpy's type `{kind}`, which no element has"),
+            false => format!("it has structures, and {element} is none"),
+        };
         return Err(Error::Format(text));
     };
     if let Some(raw) = wanted.raw.filter(|raw| *raw != scalar) {
@@ -34,41 +49,46 @@ pub(super) fn npy(mut file: File, length: u64, head: &[u8], wanted: &Wanted) -> 
             name(raw)
         )));
     }
-    let shape = header.shape;
+    let shape = &header.shape;
     let numbers = shape.iter().try_fold(1_u64, |count, &side| count.checked_mul(side as u64));
-    let is_one = fits(&shape, numbers, wanted)?;
+    let is_one = fits(shape, numbers, element, wanted)?;
     let numbers = numbers.unwrap_or(0);
     let bytes = numbers.saturating_mul(scalar.bytes() as u64);
     if length.saturating_sub(start) != bytes {
         let found = length.saturating_sub(start);
-        let shape = tuple(&shape);
+        let shape = tuple(shape);
         return Err(Error::Format(format!(
             "it is damaged: {found} bytes cannot have the shape {shape}"
         )));
     }
     file.seek(SeekFrom::Start(start))?;
     let mut content = exactly(file, bytes)?;
-    if header.big_endian {
+    if *big_endian {
         swap_bytes(&mut content, scalar.bytes());
     }
     if header.fortran_order {
-        content = to_c_order(&content, &shape, scalar.bytes())?;
+        content = to_c_order(&content, shape, scalar.bytes())?;
     }
-    Ok(found(convert(content, scalar, wanted.element.scalar)?, is_one))
+    Ok(found(convert(content, scalar, element.scalar)?, is_one))
 }
 
 /// The elements of a `file` of `length` bytes that are little-endian numbers of `scalar` and nothing else.
 pub(super) fn raw(file: File, length: u64, scalar: Scalar, wanted: &Wanted) -> Result<Found> {
+    let Type::Element(element) = wanted.of else {
+        let text = "a file of structures is a `.npy` file, whose header has their fields; it needs no `dtype`";
+        return Err(Error::Format(text.to_owned()));
+    };
     let each = scalar.bytes() as u64;
     let is_one = matches!(wanted.shape, Shape::RowOrOne(_))
-        && length == u64::from(wanted.element.lanes).saturating_mul(each);
-    let needed = wanted.numbers().saturating_mul(each);
+        && length == u64::from(element.lanes).saturating_mul(each);
+    let numbers = wanted.count().saturating_mul(element.lanes.into());
+    let needed = numbers.saturating_mul(each);
     if length != needed && !is_one {
         let name = scalar.numpy_name().unwrap_or(scalar.name());
-        let wanted = format!("{needed} ({} numbers of {name})", wanted.numbers());
+        let wanted = format!("{needed} ({numbers} numbers of {name})");
         return Err(Error::Size { found: format!("{length} bytes"), wanted });
     }
-    Ok(found(convert(exactly(file, length)?, scalar, wanted.element.scalar)?, is_one))
+    Ok(found(convert(exactly(file, length)?, scalar, element.scalar)?, is_one))
 }
 
 fn found(bytes: Vec<u8>, is_one: bool) -> Found {
@@ -76,7 +96,7 @@ fn found(bytes: Vec<u8>, is_one: bool) -> Found {
 }
 
 /// So many bytes, neither more nor fewer, whatever happens to the file meanwhile.
-fn exactly(file: File, bytes: u64) -> Result<Vec<u8>> {
+pub(super) fn exactly(file: File, bytes: u64) -> Result<Vec<u8>> {
     let room = usize::try_from(bytes).unwrap_or(usize::MAX);
     let mut content = with_room(room)?;
     file.take(bytes).read_to_end(&mut content)?;
@@ -87,17 +107,18 @@ fn exactly(file: File, bytes: u64) -> Result<Vec<u8>> {
 }
 
 /// The type that numpy calls so.
-fn scalar(kind: &str) -> Option<Scalar> {
+pub(super) fn scalar(kind: &str) -> Option<Scalar> {
     let all = Scalar::numpy_names().map(|(_, scalar)| scalar);
     all.into_iter().find(|scalar| &npy::descriptor(*scalar)[1..] == kind)
 }
 
 /// That an array of this shape, with so many numbers in all, is what is wanted; whether it is one element for all.
-fn fits(shape: &[usize], numbers: Option<u64>, wanted: &Wanted) -> Result<bool> {
-    let lanes = usize::from(wanted.element.lanes);
+fn fits(shape: &[usize], numbers: Option<u64>, element: Element, wanted: &Wanted) -> Result<bool> {
+    let lanes = usize::from(element.lanes);
+    let all = wanted.count().saturating_mul(element.lanes.into());
     let right = match wanted.shape {
         Shape::Row(_) | Shape::RowOrOne(_) => {
-            numbers == Some(wanted.numbers()) && (shape.len() < 2 || is_last(shape, lanes))
+            numbers == Some(all) && (shape.len() < 2 || is_last(shape, lanes))
         }
         Shape::Flat([width, height]) => is_of(shape, &[height, width], lanes),
         Shape::Solid([width, height, depth]) => is_of(shape, &[depth, height, width], lanes),
@@ -107,7 +128,7 @@ fn fits(shape: &[usize], numbers: Option<u64>, wanted: &Wanted) -> Result<bool> 
         true => Ok(is_one),
         false => {
             let found = format!("the shape {}", tuple(shape));
-            Err(Error::Size { found, wanted: shapes(shape, wanted) })
+            Err(Error::Size { found, wanted: shapes(shape, element, wanted) })
         }
     }
 }
@@ -125,8 +146,8 @@ fn is_of(shape: &[usize], sides: &[u64], lanes: usize) -> bool {
 }
 
 /// The shapes that would do, in words.
-fn shapes(found: &[usize], wanted: &Wanted) -> String {
-    let lanes = u64::from(wanted.element.lanes);
+fn shapes(found: &[usize], element: Element, wanted: &Wanted) -> String {
+    let lanes = u64::from(element.lanes);
     let sides = match wanted.shape {
         Shape::Row(count) | Shape::RowOrOne(count) => vec![count],
         Shape::Flat([width, height]) => vec![height, width],
@@ -165,11 +186,16 @@ mod tests {
     use crate::element::Element;
 
     fn wanted(lanes: u8, shape: Shape) -> Wanted {
-        Wanted { element: Element::vector(Scalar::F32, lanes), shape, raw: None }
+        Wanted { of: Element::vector(Scalar::F32, lanes).into(), shape, raw: None }
+    }
+
+    fn element_of(wanted: &Wanted) -> Element {
+        wanted.of.element().unwrap()
     }
 
     fn is_right(shape: &[usize], wanted: &Wanted) -> bool {
-        fits(shape, Some(shape.iter().product::<usize>() as u64), wanted).is_ok()
+        fits(shape, Some(shape.iter().product::<usize>() as u64), element_of(wanted), wanted)
+            .is_ok()
     }
 
     #[test]
@@ -213,7 +239,7 @@ mod tests {
     #[test]
     fn what_would_do_is_told() {
         let told = |found: &[usize], wanted: &Wanted| {
-            fits(found, Some(found.iter().product::<usize>() as u64), wanted)
+            fits(found, Some(found.iter().product::<usize>() as u64), element_of(wanted), wanted)
                 .unwrap_err()
                 .to_string()
         };

@@ -97,7 +97,7 @@ impl Cache {
         // Written again, but the same.
         let same = before.filter(|before| **before == found);
         let found = same.unwrap_or_else(|| Arc::new(found));
-        of_file.push(Known { wanted: *wanted, stamp, found: found.clone(), is_used: true });
+        of_file.push(Known { wanted: wanted.clone(), stamp, found: found.clone(), is_used: true });
         Ok(found)
     }
 
@@ -116,11 +116,11 @@ mod tests {
     use super::*;
     use crate::{
         data::Shape,
-        element::{Element, Scalar},
+        element::{Element, Scalar, Type},
     };
 
     const BYTES: Wanted = Wanted {
-        element: Element::scalar(Scalar::U8),
+        of: Type::Element(Element::scalar(Scalar::U8)),
         shape: Shape::Row(3),
         raw: Some(Scalar::U8),
     };

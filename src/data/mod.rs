@@ -10,6 +10,7 @@ mod cache;
 mod convert;
 mod order;
 mod picture;
+mod structures;
 
 use std::{
     io::{self, Read as _, Seek as _},
@@ -19,7 +20,7 @@ use std::{
 pub(crate) use cache::Cache;
 
 use crate::{
-    element::{Element, Scalar},
+    element::{Scalar, Type},
     file,
 };
 
@@ -30,10 +31,10 @@ const HEADER_LIMIT: u64 = 1 << 20;
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 /// What is wanted of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// The type of each element or texel.
-    pub(crate) element: Element,
+    pub(crate) of: Type,
     /// How many.
     pub(crate) shape: Shape,
     /// The type of the file's numbers, where it has no header to tell it.
@@ -108,19 +109,18 @@ pub(crate) enum Error {
 }
 
 impl Wanted {
-    /// The numbers of all elements.
-    fn numbers(&self) -> u64 {
-        let elements = match self.shape {
+    /// How many elements or texels.
+    fn count(&self) -> u64 {
+        match self.shape {
             Shape::Row(count) | Shape::RowOrOne(count) => count,
             Shape::Flat([width, height]) => width.saturating_mul(height),
             Shape::Solid(sides) => sides.into_iter().fold(1, u64::saturating_mul),
-        };
-        elements.saturating_mul(self.element.lanes.into())
+        }
     }
 
     /// The bytes of all elements.
     pub(crate) fn bytes(&self) -> u64 {
-        self.numbers().saturating_mul(self.element.scalar.bytes() as u64)
+        self.count().saturating_mul(self.of.bytes() as u64)
     }
 }
 
@@ -152,7 +152,9 @@ pub(crate) fn read(path: &Path, wanted: &Wanted) -> Result<Found> {
                 return Err(Error::Size { found: format!("{length} bytes"), wanted });
             }
             file.take(limit.saturating_sub(head.len() as u64)).read_to_end(&mut head)?;
-            picture::texels(&head, size, wanted.element).map(Found::All)
+            let texel = wanted.of.element();
+            let texel = texel.ok_or_else(|| Error::Format("it is a picture".to_owned()))?;
+            picture::texels(&head, size, texel).map(Found::All)
         }
         (Shape::Solid(_), _) => {
             let text = "it is no `.npy` file: a picture has no depth";

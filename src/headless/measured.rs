@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::{
-    scene::{Bound, Check, Manifest, Measured},
+    scene::{Bound, Check, Components, Manifest, Measured, Type},
     session::{Snapshot, statistic_of},
 };
 
@@ -11,9 +11,8 @@ use crate::{
 pub(super) fn value(measured: Measured, snapshot: &Snapshot) -> Option<f64> {
     match measured {
         Measured::Stat(index) => snapshot.stats.get(index)?.value,
-        Measured::Resource { of, component, statistic } => {
-            let components = &snapshot.resources.get(of.0)?.components;
-            statistic_of(statistic, component, components)
+        Measured::Resource { of, components, statistic } => {
+            statistic_of(statistic, components, &snapshot.resources.get(of.0)?.components)
         }
     }
 }
@@ -24,15 +23,27 @@ pub(super) fn name(measured: Measured, manifest: &Manifest) -> String {
         Measured::Stat(index) => {
             manifest.stats.get(index).map_or_else(String::new, |stat| stat.name.clone())
         }
-        Measured::Resource { of, component, statistic } => {
-            let letter = |index: u8| ["x", "y", "z", "w"].get(usize::from(index)).copied();
-            let name = &manifest.resource(of).name;
-            match component.and_then(letter) {
-                Some(letter) => format!("{name}.{letter}.{}", statistic.name()),
-                None => format!("{name}.{}", statistic.name()),
+        Measured::Resource { of, components, statistic } => {
+            let resource = manifest.resource(of);
+            let (name, statistic) = (&resource.name, statistic.name());
+            match components {
+                Some(components) => {
+                    format!("{name}.{}.{statistic}", path_of(&resource.of(), components))
+                }
+                None => format!("{name}.{statistic}"),
             }
         }
     }
+}
+
+/// What these components are called: one of them, or the field that all are of.
+fn path_of(of: &Type, Components { first, count }: Components) -> String {
+    let name = || of.components().into_iter().nth(first.into());
+    let found = match count {
+        1 => name(),
+        _ => of.part_of(first.into()).map(|(part, _)| part.path),
+    };
+    found.unwrap_or_default()
 }
 
 /// Whether `value`, which was `first` after the first step, is as `check` demands. NaN never is.
@@ -92,7 +103,7 @@ mod tests {
 
     fn check(bounds: &[Bound]) -> Check {
         let statistic = crate::scene::Statistic::Mean;
-        let of = Measured::Resource { of: ResourceId(0), component: None, statistic };
+        let of = Measured::Resource { of: ResourceId(0), components: None, statistic };
         Check { of, after: None, bounds: bounds.to_vec(), at: Position::default() }
     }
 

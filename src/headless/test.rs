@@ -410,8 +410,11 @@ fn actual(
 ) -> Result<Actual> {
     match (golden.of, stage) {
         (Kept::Array { of, .. }, _) => {
-            let resource = manifest.resource(of);
-            Ok(Actual::Array(npy::encode(resource, &session.read(&resource.name)?)))
+            let declared = manifest.resource(of);
+            let bytes = session.read(&declared.name)?;
+            // That of the session knows where the fields of structures lie.
+            let resource = session.resource(&declared.name).unwrap_or(declared);
+            Ok(Actual::Array(npy::encode(resource, &bytes)))
         }
         (Kept::Image { size_px, legend, .. }, Some(Ok(stage))) => {
             Ok(Actual::Picture { size_px, rgba: stage.picture(session, run, size_px, legend)? })

@@ -403,13 +403,17 @@ fn check_resource(
     let resource = manifest.resource(id);
     let what = format!("the {resource}");
     if resource.texture().is_none() {
-        let element = resource.element();
-        let fits = match &parameter.ctype {
-            CType::Pointer { to: Pointee::Element(to), .. } => fits(element, resource.count(), *to),
-            CType::Pointer { .. } => true,
+        let of = resource.of();
+        let fits = match (&parameter.ctype, of.element()) {
+            (CType::Pointer { to: Pointee::Element(to), .. }, Some(element)) => {
+                fits(element, resource.count(), *to)
+            }
+            // Of a structure its bytes are seen otherwise.
+            (CType::Pointer { to: Pointee::Element(to), .. }, None) => to.bytes() == 1,
+            (CType::Pointer { .. }, _) => true,
             _ => false,
         };
-        let write = format!("{element} *");
+        let write = format!("{of} *");
         return if fits { Ok(()) } else { Err(mismatch(parameter, &what, &write)) };
     }
     match (&parameter.ctype, resource.texture()) {

@@ -10,6 +10,7 @@ mod formulas;
 mod parameters;
 mod passes;
 mod resources;
+mod types;
 mod views;
 
 use std::{cell::RefCell, collections::HashMap, ops::Range};
@@ -20,6 +21,8 @@ use toml::de::DeTable;
 pub(crate) use self::compile::is_macro;
 use self::fields::Fields;
 pub(super) use self::formulas::round_of;
+#[cfg(feature = "gl")]
+pub(super) use self::resources::too_many_bytes;
 use super::{
     Builtin, Manifest, Overrides, ResourceId,
     source::{self, ManifestBlock},

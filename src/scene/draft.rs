@@ -12,7 +12,7 @@ use self::host::{Host, Launch, Loop, MOST_LAUNCHES, Span, Step};
 use super::{Builtin, decode::KEYWORDS};
 use crate::{
     cuda::{
-        self, CType, Pointee, Signature,
+        self, CType, Macros, Pointee, Signature, Structures,
         lexer::{Kind, Token},
     },
     element::{Element, Scalar},
@@ -47,7 +47,9 @@ const MOST_ROUNDS: i64 = 1_000_000;
 pub fn draft(name: &str, source: &str) -> String {
     let kernels = cuda::scan(name, source);
     let host = Host::read(source);
-    let mut draft = Draft { host: &host, kernels: &kernels, ..Draft::default_of(&host) };
+    let structures = Structures::of(Macros::default(), source);
+    let mut draft =
+        Draft { host: &host, kernels: &kernels, structures, ..Draft::default_of(&host) };
     match host.launches.is_empty() {
         true => draft.each_kernel(),
         false => draft.launches(),
@@ -57,6 +59,7 @@ pub fn draft(name: &str, source: &str) -> String {
 
 struct Draft<'a, 's> {
     host: &'a Host<'s>,
+    structures: Structures,
     kernels: &'a [Signature],
     arrays: Vec<Array>,
     /// Where each stands, by its name.
@@ -105,6 +108,7 @@ impl<'a, 's> Draft<'a, 's> {
     fn default_of(host: &'a Host<'s>) -> Self {
         Self {
             host,
+            structures: Structures::default(),
             kernels: &[],
             arrays: Vec::new(),
             places: BTreeMap::new(),
@@ -145,7 +149,8 @@ impl<'a, 's> Draft<'a, 's> {
                 let name = parameter.name.as_str();
                 let guess = match &parameter.ctype {
                     CType::Pointer { to, .. } => {
-                        let array = self.array(name, &element_of(to, None), None, false);
+                        let array =
+                            self.array(name, &element_of(&self.structures, to, None), None, false);
                         first.get_or_insert_with(|| array.clone());
                         Guess::known(format!("\"{array}\""))
                     }
@@ -361,7 +366,11 @@ impl<'a, 's> Draft<'a, 's> {
                 let pointer = words().find(known).or_else(|| words().next_back());
                 match pointer {
                     Some(pointer) => {
-                        let element = element_of(to, self.host.pointees.get(pointer).copied());
+                        let element = element_of(
+                            &self.structures,
+                            to,
+                            self.host.pointees.get(pointer).copied(),
+                        );
                         Wanted::Array { pointer, element }
                     }
                     None => Wanted::Guess(Guess::open("0", text)),
@@ -418,10 +427,15 @@ impl<'a, 's> Draft<'a, 's> {
             }
             return format!("{name}_next");
         }
-        let bytes = self.host.allocations.get(pointer);
-        let bytes = bytes.and_then(|bytes| self.host.integer(bytes)).filter(|bytes| *bytes > 0);
-        let size = Element::parse(element).map_or(1, Element::bytes) as u64;
-        let count = bytes.map(|bytes| bytes.unsigned_abs().div_ceil(size));
+        let bytes = self.host.allocation(pointer);
+        let count = bytes.and_then(|bytes| match Element::parse(element) {
+            Some(element) => {
+                let bytes = self.host.integer(bytes).filter(|bytes| *bytes > 0)?;
+                Some(bytes.unsigned_abs().div_ceil(element.bytes() as u64))
+            }
+            None => Some(self.host.count_of(bytes, element)?.unsigned_abs()),
+        });
+        let count = count.filter(|count| *count > 0);
         let filled = self.host.filled.contains(pointer);
         self.array(pointer, element, count, filled)
     }
@@ -643,14 +657,19 @@ fn rounds(
     })
 }
 
-/// The manifest's name of an element's type; bytes where it has none.
-fn element_of(to: &Pointee, of_host: Option<&str>) -> String {
-    let of_host = of_host.and_then(Element::parse);
-    match to {
-        Pointee::Element(element) => element.to_string(),
-        Pointee::Void | Pointee::Named(_) => {
-            of_host.map_or_else(|| "unsigned char".to_owned(), |element| element.to_string())
-        }
+/// The manifest's name of an element's type, which may be one of the `structures`; bytes where it has none.
+fn element_of(structures: &Structures, to: &Pointee, of_host: Option<&str>) -> String {
+    let name = match to {
+        Pointee::Element(element) => return element.to_string(),
+        Pointee::Void => of_host,
+        Pointee::Named(name) => Some(of_host.unwrap_or(name)),
+    };
+    let name = name.unwrap_or_default().trim_start_matches("struct ");
+    let has_fields = || structures.fields(name, 1).is_some_and(|fields| !fields.is_empty());
+    match Element::parse(name) {
+        Some(element) => element.to_string(),
+        None if has_fields() => name.to_owned(),
+        None => "unsigned char".to_owned(),
     }
 }
 

@@ -271,6 +271,22 @@ pub enum Change {
 }
 
 impl Manifest {
+    /// Gives a resource the type that the compiler knows.
+    ///
+    /// # Errors
+    ///
+    /// What stands behind its name in a sentence, where it is too large then.
+    #[cfg(feature = "gl")]
+    pub(crate) fn set_type(&mut self, id: ResourceId, of: super::Type) -> Result<(), String> {
+        use super::{ResourceKind, decode::too_many_bytes};
+        let Some(resource) = self.resources.get_mut(id.0) else { return Ok(()) };
+        match &mut resource.kind {
+            ResourceKind::Buffer(elements) | ResourceKind::Array(elements) => elements.of = of,
+            ResourceKind::Texture(_) => {}
+        }
+        too_many_bytes(resource).map_or(Ok(()), Err)
+    }
+
     /// The buffers, arrays and textures in the file's order; a [`ResourceId`] is an index into them.
     pub fn resources(&self) -> &[Resource] {
         &self.resources

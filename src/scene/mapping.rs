@@ -1,6 +1,8 @@
 //! What the expression of a statistic names, as arguments of the kernel that evaluates it.
 
-use super::{Argument, Builtin, Control, Element, Manifest, Scalar, Source, Stat, Value, binding};
+use super::{
+    Argument, Builtin, Control, Element, Manifest, Scalar, Source, Stat, Type, Value, binding,
+};
 use crate::cuda::{CType, Pointee, lexer};
 
 /// What `stat`'s expression itself calls its element and its place.
@@ -22,7 +24,10 @@ fn argument(manifest: &Manifest, name: &str) -> Option<Argument> {
     let source = binding::meaning(manifest, name)?;
     let ctype = match source {
         Source::Resource(id) if manifest.resource(id).texture().is_none() => {
-            let to = Pointee::Element(manifest.resource(id).element());
+            let to = match manifest.resource(id).of() {
+                Type::Element(element) => Pointee::Element(element),
+                Type::Structure(structure) => Pointee::Named(structure.name.clone()),
+            };
             CType::Pointer { to, constant: true }
         }
         Source::Count(..) | Source::Extent(..) => CType::Value(Element::scalar(Scalar::I64)),

@@ -28,7 +28,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use crate::cuda::{self, Signature};
 use crate::diagnostic::{Diagnostic, Severity};
-pub use crate::element::{Element, Scalar};
+pub use crate::element::{Element, Part, Scalar, Structure, Type};
 
 #[cfg(feature = "gl")]
 pub(crate) use self::binding::check_given;
@@ -49,7 +49,7 @@ pub use self::{
     },
     resource::{Elements, Filter, Format, Resource, ResourceId, ResourceKind, Texels, Wrap},
     source::{CLOSE, OPEN},
-    statistic::{Bound, Check, Golden, Kept, Measured, Reduce, Stat, Statistic},
+    statistic::{Bound, Check, Components, Golden, Kept, Measured, Reduce, Stat, Statistic},
     term::{Formula, Scope, Term},
     view::{COLORMAPS, Camera, ColorBy, Coloring, View, ViewKind},
 };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Element, Initial, Scalar};
+use super::{Element, Initial, Scalar, Type};
 use crate::cuda::Position;
 
 /// A resource of a manifest: an index into [`Manifest::resources`](super::Manifest::resources).
@@ -36,10 +36,11 @@ pub enum ResourceKind {
 }
 
 /// Elements one after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elements {
-    /// Type of each.
-    pub element: Element,
+    /// Type of each. Where the fields of a structure lie is known when the source has been compiled; up to then each
+    /// lies behind the one before.
+    pub of: Type,
     /// How many; at least 1.
     pub count: u64,
     /// Whether kernels see two of it: the last one, and `<name>_next`, which is being written.
@@ -67,11 +68,16 @@ pub struct Texels {
 
 impl Resource {
     /// The type of its elements or texels.
-    pub fn element(&self) -> Element {
+    pub fn of(&self) -> Type {
         match &self.kind {
-            ResourceKind::Buffer(elements) | ResourceKind::Array(elements) => elements.element,
-            ResourceKind::Texture(texture) => texture.format.element(),
+            ResourceKind::Buffer(elements) | ResourceKind::Array(elements) => elements.of.clone(),
+            ResourceKind::Texture(texture) => texture.format.element().into(),
         }
+    }
+
+    /// The type of its elements or texels, where that is no structure.
+    pub fn element(&self) -> Option<Element> {
+        self.of().element()
     }
 
     /// Elements or texels (of one of its halves where it is double).
@@ -91,7 +97,7 @@ impl Resource {
 
     /// Its size in bytes (of one of its halves where it is double).
     pub fn bytes(&self) -> u64 {
-        self.count() * self.element().bytes() as u64
+        self.count().saturating_mul(self.of().bytes() as u64)
     }
 
     /// The texture, where it is one.
@@ -121,7 +127,7 @@ impl Resource {
             (Some(old), Some(new)) => {
                 (old.format, old.size, old.dimensions) == (new.format, new.size, new.dimensions)
             }
-            (None, None) => self.element() == newer.element() && self.count() == newer.count(),
+            (None, None) => self.of() == newer.of() && self.count() == newer.count(),
             _ => false,
         }
     }
@@ -132,8 +138,8 @@ impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.name;
         match &self.kind {
-            ResourceKind::Buffer(of) => write!(f, "buffer {name} ({} {})", of.count, of.element),
-            ResourceKind::Array(of) => write!(f, "array {name} ({} {})", of.count, of.element),
+            ResourceKind::Buffer(of) => write!(f, "buffer {name} ({} {})", of.count, of.of),
+            ResourceKind::Array(of) => write!(f, "array {name} ({} {})", of.count, of.of),
             ResourceKind::Texture(of) => {
                 let [w, h, d] = of.size;
                 write!(f, "texture {name} ({w}x{h}")?;

@@ -114,11 +114,21 @@ pub enum Measured {
     Resource {
         /// Whose.
         of: ResourceId,
-        /// 0 to 3 for x, y, z, w; `None`: all together.
-        component: Option<u8>,
+        /// Of which of its components; `None`: all together.
+        components: Option<Components>,
         /// Which.
         statistic: Statistic,
     },
+}
+
+/// Components of a resource's elements that follow one another, by their places in
+/// [`Type::components`](super::Type::components).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Components {
+    /// The first.
+    pub first: u16,
+    /// How many.
+    pub count: u16,
 }
 
 /// What a check demands of its number.

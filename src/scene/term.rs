@@ -23,8 +23,8 @@ pub enum Term {
         of: ResourceId,
         /// Which element.
         index: u64,
-        /// Which of its components.
-        component: u8,
+        /// Which of its components, by its place in [`Type::components`](super::Type::components).
+        component: u16,
     },
     /// A statistic, behind a round.
     Measured(Measured),

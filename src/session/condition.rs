@@ -6,10 +6,10 @@ use super::{
     resources::linear,
 };
 use crate::{
-    array::Statistics,
+    array::{Pending, Statistics},
     device,
     element::Scalar,
-    scene::{Measured, Number, ResourceId, Scope, Statistic, Term, Until},
+    scene::{Components, Measured, Number, ResourceId, Scope, Statistic, Term, Until},
 };
 
 /// What a condition names, and its number.
@@ -50,12 +50,18 @@ impl Launcher<'_, '_> {
 
     fn element(
         &mut self,
-        (of, index, component): (ResourceId, u64, u8),
+        (of, index, component): (ResourceId, u64, u16),
         until: &Until,
     ) -> Result<Result<Number, Stopped>, Error> {
-        let Some(&element) = self.program.elements.get(of.0) else { return Ok(Ok(Number::Int(0))) };
-        let size = element.bytes() / usize::from(element.lanes);
-        let start = index as usize * element.bytes() + usize::from(component) * size;
+        let of_type = self.program.types.get(of.0);
+        let Some((bytes, (part, lane))) =
+            of_type.and_then(|of| Some((of.bytes(), of.part_of(component.into())?)))
+        else {
+            return Ok(Ok(Number::Int(0)));
+        };
+        let scalar = part.element.scalar;
+        let size = scalar.bytes();
+        let start = index as usize * bytes + part.offset + lane * size;
         let stream = self.queue.stream;
         let readback = match self.borrowed.get_mut(of.0) {
             Some(borrowed) => {
@@ -71,7 +77,7 @@ impl Launcher<'_, '_> {
                 Err(self.out_of_time())
             }
             Waited::Reached => match readback.wait() {
-                Ok(bytes) => number(element.scalar, &bytes).map_err(|problem| {
+                Ok(bytes) => number(scalar, &bytes).map_err(|problem| {
                     let problem = format!("`until`: {problem}");
                     Stopped::NoValue { problem, at: until.at }
                 }),
@@ -86,33 +92,39 @@ impl Launcher<'_, '_> {
         let summary = program.summary.get()?;
         let pending = match measured {
             Measured::Resource { of, .. } => {
-                let (Some(borrowed), Some(&element)) =
-                    (self.borrowed.get_mut(of.0), program.elements.get(of.0))
+                let (Some(borrowed), Some(of)) =
+                    (self.borrowed.get_mut(of.0), program.types.get(of.0))
                 else {
                     return Ok(Ok(Number::Float(f64::NAN)));
                 };
-                summary.enqueue(stream, borrowed.linear(stream)?, element)?
+                summary.enqueue_parts(stream, borrowed.linear(stream)?, of)?
             }
             Measured::Stat(index) => {
                 let Some(stat) = program.stats.get(index) else {
                     return Ok(Ok(Number::Float(f64::NAN)));
                 };
                 let slices = linear(self.borrowed, stream)?;
-                stat.enqueue(summary, stream, &slices, self.inputs)?
+                vec![stat.enqueue(summary, stream, &slices, self.inputs)?]
             }
         };
-        if let Waited::OutOfTime = self.queue.wait(&mut || pending.is_ready())? {
+        let are_ready = &mut || {
+            let all = pending.iter().map(Pending::is_ready);
+            all.collect::<Result<Vec<_>, _>>().map(|ready| !ready.contains(&false))
+        };
+        if let Waited::OutOfTime = self.queue.wait(are_ready)? {
             self.left = Some(Box::new(pending));
             return Ok(Err(self.out_of_time()));
         }
-        let found = match pending.wait() {
-            Ok(found) => found,
+        let found: device::Result<Vec<Vec<Statistics>>> =
+            pending.into_iter().map(Pending::wait).collect();
+        let found = match found {
+            Ok(found) => found.concat(),
             Err(device::Error::Fault(fault)) => return Ok(Err(Stopped::Fault(fault))),
             Err(error) => return Err(error.into()),
         };
         let value = match measured {
-            Measured::Resource { component, statistic, .. } => {
-                statistic_of(statistic, component, &found)
+            Measured::Resource { components, statistic, .. } => {
+                statistic_of(statistic, components, &found)
             }
             Measured::Stat(index) => {
                 program.stats.get(index).zip(found.first()).map(|(stat, found)| stat.value(found))
@@ -129,16 +141,24 @@ fn number_of(term: &Term, read: &[Read], scope: &Scope<'_>) -> Result<Number, St
     }
 }
 
-/// A statistic of one component, or of all together; `None` where there is none.
+/// A statistic of some components, or of all, together; `None` where there is none.
 pub fn statistic_of(
     statistic: Statistic,
-    component: Option<u8>,
-    components: &[Statistics],
+    components: Option<Components>,
+    all: &[Statistics],
 ) -> Option<f64> {
-    let of = match component {
-        Some(index) => components.get(usize::from(index)).copied(),
-        None => (!components.is_empty()).then(|| Statistics::of_all(components)),
-    }?;
+    let wanted = match components {
+        Some(Components { first, count }) => {
+            all.iter().skip(first.into()).take(count.into()).copied().collect()
+        }
+        None => all.to_vec(),
+    };
+    let of = match wanted[..] {
+        [] => return None,
+        // Alone it has no rounding of a sum of one.
+        [only] => only,
+        _ => Statistics::of_all(&wanted),
+    };
     Some(match statistic {
         Statistic::Count => of.count as f64,
         Statistic::Sum => of.sum,

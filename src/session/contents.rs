@@ -76,13 +76,13 @@ impl<'a> Reader<'a> {
     pub(super) fn read_resources(&mut self) {
         for resource in self.scene.manifest.resources() {
             let read = |initial: &Initial| {
-                let (element, [width, height, depth]) = (resource.element(), resource.extent());
+                let (of, [width, height, depth]) = (resource.of(), resource.extent());
                 let shape = match resource.texture().map(|texture| texture.dimensions) {
                     None => Shape::Row(width),
                     Some(3) => Shape::Solid([width, height, depth]),
                     Some(_) => Shape::Flat([width, height]),
                 };
-                let wanted = Wanted { element, shape, raw: None };
+                let wanted = Wanted { of, shape, raw: None };
                 let what = format!("the {resource}");
                 self.content(initial, (&resource.name, &what), wanted)
             };
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
         }
         let count = bytes / element.bytes();
         let what = format!("the variable `{name}` ({count} {element})");
-        let wanted = Wanted { element, shape: Shape::RowOrOne(count as u64), raw: None };
+        let wanted = Wanted { of: element.into(), shape: Shape::RowOrOne(count as u64), raw: None };
         if let Some(found) = self.content(&variable.initial, (name, &what), wanted) {
             self.contents.variables.push((symbol.lowered.clone(), found));
         }
@@ -228,17 +228,15 @@ impl<'a> Reader<'a> {
 
 /// The elements of a list in the manifest, which has as many as are wanted, or one for all.
 fn values(bytes: &[u8], what: &str, wanted: &Wanted) -> Result<Arc<Found>, String> {
-    let (element, shape) = (wanted.element, wanted.shape);
+    let (of, shape) = (&wanted.of, wanted.shape);
     if wanted.bytes() == bytes.len() as u64 {
         return Ok(Arc::new(Found::All(bytes.to_vec())));
     }
-    if matches!(shape, Shape::RowOrOne(_)) && bytes.len() == element.bytes() {
+    if matches!(shape, Shape::RowOrOne(_)) && bytes.len() == of.bytes() {
         return Ok(Arc::new(Found::One(bytes.to_vec())));
     }
-    let count = bytes.len() / element.bytes();
-    Err(format!(
-        "`value` has {count} {element}, and {what} takes as many as it has, or one for all"
-    ))
+    let count = bytes.len() / of.bytes().max(1);
+    Err(format!("`value` has {count} {of}, and {what} takes as many as it has, or one for all"))
 }
 
 impl Contents {

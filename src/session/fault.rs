@@ -10,6 +10,7 @@ use super::{
 use crate::{
     device::{Allocation, Fault, FaultKind, InlinedCall, Location},
     diagnostic::{Diagnostic, Severity},
+    element::Part,
     scene::{Manifest, Number, ResourceId},
 };
 
@@ -109,13 +110,19 @@ impl Session {
 }
 
 impl Extent {
-    /// `position[10000]`.
+    /// `position[10000]`, and which field of it, where it is a structure: `body[3].mass`.
     pub(super) fn element_at(&self, address: u64, manifest: &Manifest) -> String {
         let resource = manifest.resource(self.id);
         let memory = self.memory;
         let each = i128::from((memory.bytes / resource.count().max(1)).max(1));
-        let index = (i128::from(address) - i128::from(memory.address)).div_euclid(each);
-        format!("`{}[{index}]`", resource.name)
+        let distance = i128::from(address) - i128::from(memory.address);
+        let (index, within) = (distance.div_euclid(each), distance.rem_euclid(each) as usize);
+        let of = resource.of();
+        let fields = of.structure().map_or(&[][..], |structure| &structure.parts);
+        let is_there = |part: &&Part| (part.offset..part.offset + part.bytes()).contains(&within);
+        let field =
+            fields.iter().find(is_there).map_or_else(String::new, |part| format!(".{}", part.path));
+        format!("`{}[{index}]{field}`", resource.name)
     }
 }
 

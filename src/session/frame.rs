@@ -134,9 +134,9 @@ impl Session {
         let Coloring { paint, colormap, range } = self.coloring(&view.coloring, Some(of));
         let resource = self.program.as_ref()?.scene.manifest.resource(of);
         let name = &resource.name;
-        let title = match (paint, resource.element().lanes) {
+        let title = match (paint, resource.element().map(|element| element.lanes)) {
             (Paint::Rgba, _) => return None,
-            (_, 1) => name.clone(),
+            (_, Some(1)) => name.clone(),
             (Paint::Magnitude, _) => format!("|{name}|"),
             (Paint::Component(_), _) => format!("{name}.{}", view.coloring.by.name()),
         };
@@ -190,7 +190,7 @@ impl Session {
     }
 
     fn values(&self, id: ResourceId) -> Option<(Values<'_>, usize)> {
-        let element = self.program.as_ref()?.scene.manifest.resource(id).element();
+        let element = self.program.as_ref()?.scene.manifest.resource(id).element()?;
         let kind = match element.scalar {
             Scalar::F32 => gl::Component::F32,
             Scalar::I32 => gl::Component::I32,
@@ -228,7 +228,7 @@ impl Session {
 
     /// What the number 1 of a resource is to a view: bytes count from 0 to 1 there.
     fn unit(&self, id: ResourceId) -> f32 {
-        let element = self.program.as_ref().map(|p| p.scene.manifest.resource(id).element());
+        let element = self.program.as_ref().and_then(|p| p.scene.manifest.resource(id).element());
         if element.is_some_and(|e| e.scalar == Scalar::U8) { 1.0 / 255.0 } else { 1.0 }
     }
 }

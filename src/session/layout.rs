@@ -4,6 +4,8 @@
 //! For each such parameter a constant is compiled behind the scene's own text, whose numbers are the type, or the size
 //! of the structure and where its fields lie; they are read from the PTX.
 
+mod elements;
+
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     fmt::Write as _,
@@ -67,7 +69,10 @@ struct Leaf<'a> {
     at: Position,
 }
 
-/// The text behind the source that asks for the types of parameters in `plan`; empty where all are known.
+pub(super) use self::elements::lay_out;
+
+/// The text behind the source that asks for the types of parameters in `plan`, and for the layouts of the structures
+/// that resources have; empty where all are known.
 pub(super) fn probes(scene: &Scene, plan: &Plan) -> String {
     let mut text = String::new();
     let mut asked = BTreeSet::new();
@@ -79,9 +84,7 @@ pub(super) fn probes(scene: &Scene, plan: &Plan) -> String {
             if !asked.insert(name) {
                 continue;
             }
-            if text.is_empty() {
-                library(&mut text);
-            }
+            library(&mut text);
             let (file, at) = (&quoted(&scene.name), declared_at(&planned.declared, argument));
             let probe = Probe { file, name, of: bare(of), at };
             let scope = scope(&planned.declared.kernel);
@@ -94,6 +97,7 @@ pub(super) fn probes(scene: &Scene, plan: &Plan) -> String {
             text.push('\n');
         }
     }
+    elements::probes(scene, &mut text);
     text
 }
 
@@ -150,7 +154,11 @@ fn declared_at(declared: &Pass, argument: &Argument) -> Position {
     given.map_or(declared.at, |given| given.at)
 }
 
+/// What the probes in `text` use, before the first of them.
 fn library(text: &mut String) {
+    if !text.is_empty() {
+        return;
+    }
     text.push_str("\n#line 1 \"<layouts>\"");
     text.push_str(LIBRARY);
     for (code, (scalar, others)) in SCALARS.iter().enumerate() {
@@ -318,7 +326,9 @@ pub(super) fn without_repetitions(scene: &Scene, found: Vec<Diagnostic>) -> Vec<
     let lines: BTreeSet<u32> = given.flat_map(|given| lines(&given.source)).collect();
     let mut kept: Vec<Diagnostic> = Vec::with_capacity(found.len());
     for remark in found {
-        let in_field = remark.line.is_some_and(|line| lines.contains(&line));
+        let in_field = remark
+            .line
+            .is_some_and(|line| lines.contains(&line) || elements::is_declared_on(scene, line));
         let is_same = |other: &Diagnostic| {
             (&other.file, other.line, &other.text) == (&remark.file, remark.line, &remark.text)
         };

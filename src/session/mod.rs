@@ -549,6 +549,7 @@ impl Session {
                 bytes: r.bytes as u64,
                 shared: r.is_drawn(),
                 step: self.statistics.step(),
+                names: r.components.clone(),
                 components: self.statistics.of(ResourceId(index)).to_vec(),
             })
             .collect()

@@ -16,7 +16,7 @@ use super::{
     worker::Built,
 };
 use crate::{
-    array::Summary,
+    array::{Summary, Values},
     compile::{
         self, Compiled, Compiler, Header, Limits, Outcome, PRELUDE_NAME, Reach, Request, Target,
     },
@@ -24,7 +24,7 @@ use crate::{
     data::Cache,
     device::{self, Device, DeviceKind, Function, LaunchConfig, Module, Stream},
     diagnostic::{Diagnostic, Severity},
-    element::Element,
+    element::Type,
     scene::{self, Entry, Number, Plan, Scene, Scope, What},
 };
 
@@ -34,7 +34,7 @@ pub(super) struct Program {
     pub(super) passes: Vec<Pass>,
     pub(super) summary: Arc<Summaries>,
     /// What statistics read each resource as.
-    pub(super) elements: Vec<Element>,
+    pub(super) types: Vec<Type>,
     /// The manifest's own statistics.
     pub(super) stats: Vec<Stat>,
     pub(super) ptx: Arc<str>,
@@ -155,12 +155,12 @@ pub(super) struct Builder {
     files: Cache,
 }
 
-/// The statistics kernels of some element types. To translate them takes as long as a scene, so they are made when they
-/// are needed first.
+/// The statistics kernels of what some resources hold. To translate them takes as long as a scene, so they are made
+/// when they are needed first.
 pub(super) struct Summaries {
     device: Device,
     compiler: Compiler,
-    elements: BTreeSet<Element>,
+    values: BTreeSet<Values>,
     made: OnceLock<Summary>,
 }
 
@@ -173,8 +173,8 @@ impl Summaries {
         if let Some(made) = self.made.get() {
             return Ok(made);
         }
-        let (target, elements) = (target_of(&self.device), self.elements.iter().copied());
-        let made = Summary::new(&self.compiler, &self.device, target, elements)?;
+        let (target, values) = (target_of(&self.device), self.values.iter().copied());
+        let made = Summary::of_values(&self.compiler, &self.device, target, values)?;
         Ok(self.made.get_or_init(|| made))
     }
 }
@@ -213,14 +213,14 @@ impl Builder {
             match load(&scene, plan, &compiled, &self.device)? {
                 Ok((module, passes, stats)) => {
                     let summary = self.summary(&scene)?;
-                    let elements =
-                        scene.manifest.resources().iter().map(scene::Resource::element).collect();
+                    let types =
+                        scene.manifest.resources().iter().map(scene::Resource::of).collect();
                     let ptx = compiled.ptx;
                     program = Some(Program {
                         scene,
                         passes,
                         summary,
-                        elements,
+                        types,
                         stats,
                         ptx,
                         module,
@@ -242,11 +242,11 @@ impl Builder {
     }
 
     fn summary(&mut self, scene: &Scene) -> Result<Arc<Summaries>, Error> {
-        let elements = elements_of(scene);
-        let known = self.summary.take().filter(|known| known.elements == elements);
+        let values = values_of(scene);
+        let known = self.summary.take().filter(|known| known.values == values);
         let summary = known.unwrap_or_else(|| {
             let (device, compiler) = (self.device.clone(), self.compiler.clone());
-            Arc::new(Summaries { device, compiler, elements, made: OnceLock::new() })
+            Arc::new(Summaries { device, compiler, values, made: OnceLock::new() })
         });
         if self.measures {
             summary.get()?;
@@ -388,13 +388,19 @@ fn examine_with(
     let diagnostics = diagnostics.into_iter().map(|d| in_manifest(scene, d)).collect();
     let mut diagnostics = layout::without_repetitions(scene, diagnostics);
     let plan = match (plan, &compiled) {
-        (Some(plan), Some(compiled)) => match layout::typed(scene, plan, &compiled.ptx) {
-            Ok(plan) => Some(plan),
-            Err(found) => {
-                diagnostics.extend(found);
-                None
+        (Some(plan), Some(compiled)) => {
+            let typed = layout::typed(scene, plan, &compiled.ptx);
+            let found = layout::lay_out(scene, &compiled.ptx);
+            let is_laid_out = found.is_empty();
+            diagnostics.extend(found);
+            match typed {
+                Ok(plan) => Some(plan).filter(|_| is_laid_out),
+                Err(found) => {
+                    diagnostics.extend(found);
+                    None
+                }
             }
-        },
+        }
         (plan, _) => plan,
     };
     let mut reader = Reader::new(scene, files, compiler);
@@ -532,13 +538,14 @@ pub fn requests_of_built_ins(target: Target) -> Vec<Request> {
         };
         let names = scene.plan().map_or_else(|_| Vec::new(), |plan| plan.name_expressions());
         requests.push(request(&scene, target, names));
-        requests.push(Summary::request(elements_of(&scene), target));
+        requests.push(Summary::request_of_values(values_of(&scene), target));
     }
     requests
 }
 
-fn elements_of(scene: &Scene) -> BTreeSet<Element> {
-    scene.manifest.resources().iter().map(scene::Resource::element).collect()
+fn values_of(scene: &Scene) -> BTreeSet<Values> {
+    let resources = scene.manifest.resources().iter();
+    resources.flat_map(|resource| Values::of(&resource.of())).collect()
 }
 
 type Loaded = Result<(Module, Vec<Pass>, Vec<Stat>), Vec<Diagnostic>>;

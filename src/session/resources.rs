@@ -22,6 +22,8 @@ pub(super) struct Resources {
 pub(super) struct Resource {
     pub(super) name: String,
     pub(super) type_name: String,
+    /// The names of its components.
+    pub(super) components: Vec<String>,
     pub(super) count: u64,
     pub(super) bytes: usize,
     storage: Storage,
@@ -301,7 +303,8 @@ impl Resource {
         };
         Ok(Self {
             name: declared.name.clone(),
-            type_name: declared.element().to_string(),
+            type_name: declared.of().to_string(),
+            components: declared.of().components(),
             count: declared.count(),
             bytes,
             storage,

@@ -137,7 +137,9 @@ pub struct Resource {
     pub shared: bool,
     /// The step after which [`Resource::components`] was taken.
     pub step: u64,
-    /// Statistics of each component (`x`, `y`, `z`, `w`; one without name for scalars); empty until taken.
+    /// The names of its components: `x`, `y`, `z`, `w`, those of a structure's fields, or an empty one of a scalar.
+    pub names: Vec<String>,
+    /// Statistics of each component; empty until taken.
     pub components: Vec<Statistics>,
 }
 

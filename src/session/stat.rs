@@ -7,7 +7,7 @@ use super::Error;
 use crate::{
     array::{Pending, Statistics, Summary},
     device::{self, Arguments, Function, Module, Slice, Stream},
-    element::{Element, Scalar},
+    element::{Element, Scalar, Structure, Type},
     scene::{self, Inputs, Reduce, ResourceId, Scene, Scope},
 };
 
@@ -104,7 +104,10 @@ pub(super) fn with_stats(scene: &Scene) -> String {
 }
 
 fn kernel(text: &mut String, scene: &Scene, index: usize, stat: &scene::Stat) {
-    let (pointee, element, x) = of_element(scene.manifest.resource(stat.of).element());
+    let (pointee, element, x) = match scene.manifest.resource(stat.of).of() {
+        Type::Element(element) => of_element(element),
+        Type::Structure(structure) => of_structure(&structure),
+    };
     let parameters: String = stat
         .arguments(&scene.manifest)
         .iter()
@@ -134,6 +137,11 @@ extern \"C\" __global__ void {name}(const {pointee} *elements_, {parameters}cons
         name = kernel_name(index),
         expression = stat.map,
     );
+}
+
+fn of_structure(structure: &Structure) -> (String, String, String) {
+    let name = &structure.name;
+    (name.clone(), format!("{name} &"), "elements_[i]".to_owned())
 }
 
 /// What the kernel takes a pointer to, the type of `x`, and how `x` is read. Half precision becomes `float`.

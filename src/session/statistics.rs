@@ -30,13 +30,14 @@ pub(super) struct Board {
 #[derive(Debug)]
 struct Round {
     step: u64,
-    of: Vec<Pending>,
+    /// Of each part of each resource.
+    of: Vec<Vec<Pending>>,
     stats: Vec<Pending>,
 }
 
 impl Round {
     fn is_ready(&self) -> device::Result<bool> {
-        let mut all = self.of.iter().chain(&self.stats);
+        let mut all = self.of.iter().flatten().chain(&self.stats);
         all.try_fold(true, |all, one| Ok(all && one.is_ready()?))
     }
 }
@@ -67,13 +68,13 @@ impl Board {
         slices: &[Slice<'_>],
         inputs: &Inputs,
     ) -> Result<(), Error> {
-        let Program { elements, stats, .. } = program;
+        let Program { types, stats, .. } = program;
         let summary = program.summary.get()?;
         self.stopwatch.restart();
         self.stopwatch.mark(&stream.device(), stream)?;
-        let reductions = elements.iter().zip(slices);
+        let reductions = types.iter().zip(slices);
         let of = reductions
-            .map(|(&element, &slice)| summary.enqueue(stream, slice, element))
+            .map(|(of, &slice)| summary.enqueue_parts(stream, slice, of))
             .collect::<Result<_, _>>()?;
         let stats = stats.iter().map(|stat| stat.enqueue(summary, stream, slices, inputs));
         let stats = stats.collect::<Result<_, _>>()?;
@@ -100,10 +101,13 @@ impl Board {
     pub(super) fn wait(&mut self) -> Result<(), Error> {
         let Some(round) = self.pending.take() else { return Ok(()) };
         self.step = round.step;
-        let wait = |all: Vec<Pending>| all.into_iter().map(Pending::wait).collect();
-        self.latest = wait(round.of)?;
-        let stats: device::Result<Vec<Vec<Statistics>>> = wait(round.stats);
-        self.stats = stats?.into_iter().flatten().collect();
+        let wait = |all: Vec<Pending>| -> device::Result<Vec<Statistics>> {
+            let found: device::Result<Vec<_>> = all.into_iter().map(Pending::wait).collect();
+            Ok(found?.concat())
+        };
+        let latest: device::Result<Vec<Vec<Statistics>>> = round.of.into_iter().map(wait).collect();
+        self.latest = latest?;
+        self.stats = wait(round.stats)?;
         // What has arrived was behind the first mark and is before the last, which comes at once.
         self.stopwatch.wait()?;
         let took_ms = self.stopwatch.laps_ms()?.first().copied().unwrap_or(0.0);

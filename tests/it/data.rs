@@ -5,6 +5,8 @@ mod arrays;
 mod command_line;
 mod edits;
 mod pictures;
+#[cfg(feature = "cli")]
+mod structures;
 mod values;
 mod variables;
 
@@ -74,11 +76,16 @@ fn read<T: Pod>(session: &mut Session, name: &str) -> Vec<T> {
     bytemuck::pod_collect_to_vec(&session.read(name).unwrap())
 }
 
-/// The head of a `.npy` file.
+/// A `.npy` file of numbers.
 fn npy(descriptor: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+    npy_of(&format!("'{descriptor}'"), fortran, shape, data)
+}
+
+/// A `.npy` file, whose descriptor stands as Python writes it.
+fn npy_of(descriptor: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let order = if fortran { "True" } else { "False" };
     let header =
-        format!("{{'descr': '{descriptor}', 'fortran_order': {order}, 'shape': {shape}, }}\n");
+        format!("{{'descr': {descriptor}, 'fortran_order': {order}, 'shape': {shape}, }}\n");
     let length = (header.len() as u16).to_le_bytes();
     [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), data].concat()
 }

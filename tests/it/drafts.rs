@@ -261,3 +261,41 @@ fn any_text_gives_a_manifest() {
         assert_eq!(manifest.matches("*/").count(), 1, "{shown}");
     }
 }
+
+#[test]
+fn structures_become_elements() {
+    let place = Workplace::new();
+    let text = "#include <cstdlib>
+typedef struct { float x, y, z, vx, vy, vz; } Body;
+__global__ void bodyForce(Body *p, float dt, int n) {
+    int i = blockDim.x * blockIdx.x + threadIdx.x;
+    if (i >= n) return;
+    for (int j = 0; j < n; j++) p[i].vx += dt * (p[j].x - p[i].x);
+}
+int main() {
+    int nBodies = 3000;
+    int bytes = nBodies * sizeof(Body);
+    float *buf = (float *)malloc(bytes);
+    Body *p; float *d_buf;
+    cudaMalloc(&d_buf, bytes);
+    Body *d_p = (Body *)d_buf, *other;
+    cudaMalloc(&other, 2 * bytes);
+    cudaMemcpy(other, buf, bytes, cudaMemcpyHostToDevice);
+    for (int iter = 0; iter < 10; iter++) bodyForce<<<(nBodies + 255) / 256, 256>>>(d_p, 0.01f, nBodies);
+    bodyForce<<<1, 256>>>(other, 0.01f, nBodies);
+}
+";
+    place.file("nbody.cu", text);
+    place.run(&["new", "--from", "nbody.cu", "--out", "scene.cu"]).expect(0, &[]);
+    let scene = std::fs::read_to_string(place.path("scene.cu")).unwrap();
+    for array in [
+        "[array.d_p]\ntype  = \"Body\"\ncount = 3000\n",
+        "[array.other]\ntype  = \"Body\"\ncount = 6000\n",
+    ] {
+        assert!(scene.contains(array), "{scene}");
+    }
+    let run = ["render", "scene.cu", "--steps", "1", "--device", "cpu", "--npy", "other=p.npy"];
+    place.run(&run).expect(0, &[]);
+    let file = std::fs::read(place.path("p.npy")).unwrap();
+    assert!(file.windows(17).any(|part| part == b"('vx', '<f4'), ('"), "its fields have names");
+}

@@ -8,7 +8,7 @@ use std::{
 use crate::{
     compile::{self, Compiler, Outcome, Request, Target},
     device::{self, Arguments, Device, Function, LaunchConfig, Memory, Readback, Slice, Stream},
-    element::{Element, Scalar},
+    element::{Element, Part, Scalar, Type},
 };
 
 /// Threads of a block, as in `summary.cuh`.
@@ -155,7 +155,7 @@ impl Statistics {
 /// ```
 #[derive(Debug)]
 pub struct Summary {
-    kernels: BTreeMap<Element, Function>,
+    kernels: BTreeMap<Values, Function>,
     combine: Function,
     blocks: u32,
     scratch: ScratchPool,
@@ -166,6 +166,42 @@ pub struct Summary {
 struct Scratch {
     partials: Memory,
     results: Memory,
+}
+
+/// What a reduction reads.
+///
+/// ```
+/// use warpaint::{array::Values, element::{Element, Scalar}};
+///
+/// let float = Element::scalar(Scalar::F32);
+/// assert_eq!(Values::of(&float.into()), [Values::Elements(float)]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Values {
+    /// Elements one behind the other.
+    Elements(Element),
+    /// Such fields of structures.
+    Fields(Element),
+}
+
+impl Values {
+    /// What the statistics of elements of this type read, of its [parts](Type::parts) in order.
+    pub fn of(of: &Type) -> Vec<Self> {
+        match of {
+            Type::Element(element) => vec![Self::Elements(*element)],
+            Type::Structure(structure) => {
+                structure.parts.iter().map(|part| Self::Fields(part.element)).collect()
+            }
+        }
+    }
+
+    fn kernel_name(self) -> String {
+        let (kernel, Element { scalar, lanes }) = match self {
+            Self::Elements(element) => ("summarize", element),
+            Self::Fields(element) => ("summarize_fields", element),
+        };
+        format!("warpaint::summary::{kernel}<{}, {lanes}>", Summary::scalar_name(scalar))
+    }
 }
 
 type ScratchPool = Arc<Mutex<Vec<Scratch>>>;
@@ -200,9 +236,22 @@ impl Summary {
         target: Target,
         elements: impl IntoIterator<Item = Element>,
     ) -> Result<Self, Error> {
-        let named: BTreeMap<Element, String> =
-            elements.into_iter().map(|e| (e, kernel_name(e))).collect();
-        let request = Self::request(named.keys().copied(), target);
+        Self::of_values(compiler, device, target, elements.into_iter().map(Values::Elements))
+    }
+
+    /// As [`new`](Self::new), for fields of structures, too: [`enqueue_parts`](Self::enqueue_parts) has an example.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn of_values(
+        compiler: &Compiler,
+        device: &Device,
+        target: Target,
+        values: impl IntoIterator<Item = Values>,
+    ) -> Result<Self, Error> {
+        let named: BTreeMap<Values, String> =
+            values.into_iter().map(|values| (values, values.kernel_name())).collect();
+        let request = Self::request_of_values(named.keys().copied(), target);
         let compiled = match compiler.compile(&request)? {
             Outcome::Compiled(compiled) => compiled,
             Outcome::Rejected { log, .. } => return Err(Error::Rejected { log }),
@@ -214,7 +263,7 @@ impl Summary {
         Ok(Self {
             kernels: named
                 .iter()
-                .map(|(&element, name)| Ok((element, function(name)?)))
+                .map(|(&values, name)| Ok((values, function(name)?)))
                 .collect::<Result<_, device::Error>>()?,
             combine: function(COMBINE)?,
             blocks: device.info().multiprocessors.max(1) * BLOCKS_PER_MULTIPROCESSOR,
@@ -230,10 +279,21 @@ impl Summary {
     /// assert_eq!(request.name_expressions[0], "warpaint::summary::summarize<float, 4>");
     /// ```
     pub fn request(elements: impl IntoIterator<Item = Element>, target: Target) -> Request {
+        Self::request_of_values(elements.into_iter().map(Values::Elements), target)
+    }
+
+    /// As [`request`](Self::request), for fields of structures, too.
+    ///
+    /// ```
+    /// # use warpaint::{array::{Summary, Values}, compile::Target, element::{Element, Scalar}};
+    /// let request = Summary::request_of_values([Values::Fields(Element::vector(Scalar::F64, 2))], Target::CPU);
+    /// assert_eq!(request.name_expressions[0], "warpaint::summary::summarize_fields<double, 2>");
+    /// ```
+    pub fn request_of_values(values: impl IntoIterator<Item = Values>, target: Target) -> Request {
         let source = concat!(include_str!("summary.cuh"), include_str!("summary.cu"));
         let mut request = Request::new("summary.cu", source, target);
         request.name_expressions =
-            elements.into_iter().map(kernel_name).chain([COMBINE.to_owned()]).collect();
+            values.into_iter().map(Values::kernel_name).chain([COMBINE.to_owned()]).collect();
         request
     }
 
@@ -260,15 +320,85 @@ impl Summary {
         data: Slice<'_>,
         element: Element,
     ) -> Result<Pending, Error> {
-        let kernel = self
-            .kernels
-            .get(&element)
-            .ok_or_else(|| Error::NoKernel { element: element.to_string() })?;
+        let kernel = self.kernel(Values::Elements(element))?;
         let count = (data.bytes() / element.bytes()) as u64;
         let mut arguments = Arguments::new();
         arguments.push(&data.address());
         // SAFETY: the kernel reads `count` elements of `data`, which the caller's borrow keeps.
         unsafe { self.enqueue_kernel(stream, kernel, arguments, count, element.lanes) }
+    }
+
+    /// Puts the reductions of `data`, elements of the type `of` one behind the other, on `stream`: one for each of its
+    /// [parts](Type::parts).
+    ///
+    /// ```
+    /// # use warpaint::{array::{GpuArray, Summary, Values}, device::Device, kernel::Context};
+    /// use warpaint::element::{Element, Part, Scalar, Structure, Type};
+    /// # let context = Context::new(Device::cpu()?)?;
+    ///
+    /// // struct Sample { int id; float value; };
+    /// let part = |path: &str, scalar, offset| {
+    ///     Part { path: path.into(), element: Element::scalar(scalar), offset, count: 1 }
+    /// };
+    /// let parts = vec![part("id", Scalar::I32, 0), part("value", Scalar::F32, 4)];
+    /// let sample = Type::from(Structure { name: "Sample".into(), bytes: 8, parts });
+    /// let summary =
+    ///     Summary::of_values(context.compiler(), context.device(), context.target(), Values::of(&sample))?;
+    /// let samples = GpuArray::from_slice(&context, &[1, 2.5f32.to_bits() as i32, 2, 3.5f32.to_bits() as i32])?;
+    /// let mut statistics = Vec::new();
+    /// for pending in summary.enqueue_parts(context.stream(), samples.memory()?, &sample)? {
+    ///     statistics.extend(pending.wait()?);
+    /// }
+    /// assert_eq!((statistics[0].sum, statistics[1].mean), (3.0, 3.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`enqueue`](Self::enqueue).
+    pub fn enqueue_parts(
+        &self,
+        stream: &Stream,
+        data: Slice<'_>,
+        of: &Type,
+    ) -> Result<Vec<Pending>, Error> {
+        match of {
+            Type::Element(element) => Ok(vec![self.enqueue(stream, data, *element)?]),
+            Type::Structure(structure) => {
+                let fields = structure.parts.iter();
+                fields.map(|part| self.enqueue_field(stream, data, part, structure.bytes)).collect()
+            }
+        }
+    }
+
+    /// Puts the reduction of a field on `stream`, of structures of `stride` bytes.
+    #[expect(unsafe_code, reason = "a kernel launch")]
+    fn enqueue_field(
+        &self,
+        stream: &Stream,
+        data: Slice<'_>,
+        part: &Part,
+        stride: usize,
+    ) -> Result<Pending, Error> {
+        let kernel = self.kernel(Values::Fields(part.element))?;
+        let structures = data.bytes() / stride.max(1);
+        // The field of the last one is the last that is read.
+        let all = data.slice(part.offset.min(data.bytes())..)?;
+        let is_inside = part.offset + part.bytes() <= stride;
+        let count = if is_inside { (structures * part.count) as u64 } else { 0 };
+        let mut arguments = Arguments::new();
+        arguments.push(&all.address()).push(&(stride as u64)).push(&(part.count.max(1) as u64));
+        // SAFETY: the kernel reads the field of each structure that lies in `data` as a whole, and the field lies in
+        // its structure; the caller's borrow keeps `data`.
+        unsafe { self.enqueue_kernel(stream, kernel, arguments, count, part.element.lanes) }
+    }
+
+    fn kernel(&self, values: Values) -> Result<&Function, Error> {
+        let missing = || match values {
+            Values::Elements(element) | Values::Fields(element) => {
+                Error::NoKernel { element: element.to_string() }
+            }
+        };
+        self.kernels.get(&values).ok_or_else(missing)
     }
 
     /// Puts a reduction by another kernel on `stream`: one that takes `arguments`, a count (`unsigned long long`) and a
@@ -422,9 +552,4 @@ impl From<Partial> for Statistics {
             inf: p.inf,
         }
     }
-}
-
-fn kernel_name(element: Element) -> String {
-    let scalar = Summary::scalar_name(element.scalar);
-    format!("warpaint::summary::summarize<{scalar}, {}>", element.lanes)
 }

@@ -4,11 +4,18 @@
 //! All types of scalars that numpy has are read and written, vectors with their components along a last axis, and
 //! `bf16`, which numpy lacks, as `float32`. Read are versions 1 to 3, both orders of axes and both orders of bytes.
 
+mod descriptor;
+#[cfg(feature = "cli")]
+mod structures;
+
 use std::{borrow::Cow, path::Path};
 
 use half::bf16;
 use num_complex::Complex;
 
+pub(crate) use self::descriptor::Descriptor;
+#[cfg(feature = "cli")]
+pub(crate) use self::structures::encode_structures;
 use crate::array::{DType, Data, Error, GpuArray, Result};
 use crate::{
     element::{Element, Scalar},
@@ -50,14 +57,19 @@ pub(crate) fn encode(scalar: Scalar, shape: &[usize], bytes: &[u8]) -> Vec<u8> {
         }
         _ => Cow::Borrowed(bytes),
     };
-    file_of(descriptor(scalar), shape, &data)
+    file_of(&quoted(descriptor(scalar)), shape, &data)
 }
 
+fn quoted(descriptor: &str) -> String {
+    format!("'{descriptor}'")
+}
+
+/// A file whose `descriptor` stands as Python writes it.
 fn file_of(descriptor: &str, shape: &[usize], data: &[u8]) -> Vec<u8> {
     // A tuple of one needs its comma; more commas at the end are fine too.
     let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
     let mut text =
-        format!("{{'descr': '{descriptor}', 'fortran_order': False, 'shape': ({shape}), }}");
+        format!("{{'descr': {descriptor}, 'fortran_order': False, 'shape': ({shape}), }}");
     // Version 1 counts the header's bytes in 16 bits; a shape of a thousand axes needs version 2.
     let short = text.len() < usize::from(u16::MAX) - 2 * ALIGNMENT;
     let prefix = MAGIC.len() + 2 + if short { 2 } else { 4 };
@@ -114,15 +126,36 @@ impl Numbers {
 /// What is wrong with the file, in words.
 #[cfg(feature = "cli")]
 pub(crate) fn numbers(content: &[u8]) -> std::result::Result<(Vec<usize>, Numbers), String> {
-    let (Header { kind, big_endian, fortran_order, shape }, data) = decode(content)?;
-    if big_endian || fortran_order {
-        return Err("it is big-endian or in Fortran order".to_owned());
+    let (Header { descriptor, fortran_order, shape }, data) = decode(content)?;
+    if fortran_order {
+        return Err("it is in Fortran order".to_owned());
+    }
+    let Descriptor { kind, big_endian, fields } = &descriptor;
+    let numbers = match fields.as_slice() {
+        [] => column(kind, *big_endian, data)?,
+        fields => Numbers::Floats(structures::numbers(kind, fields, data)?),
+    };
+    let count = shape.iter().try_fold(1_usize, |count, &n| count.checked_mul(n));
+    let each = fields.iter().map(|field| field.count).sum::<usize>().max(1);
+    if count.and_then(|count| count.checked_mul(each)) != Some(numbers.len()) {
+        let structures = if fields.is_empty() { "numbers" } else { "numbers of structures" };
+        return Err(format!("{} {structures} cannot have the shape {shape:?}", numbers.len()));
+    }
+    let each = (!fields.is_empty()).then_some(each);
+    Ok((shape.into_iter().chain(each).collect(), numbers))
+}
+
+/// Numbers one behind the other, of the type that numpy calls so.
+#[cfg(feature = "cli")]
+fn column(kind: &str, big_endian: bool, data: &[u8]) -> std::result::Result<Numbers, String> {
+    if big_endian {
+        return Err("it is big-endian".to_owned());
     }
     fn each<T: bytemuck::AnyBitPattern, N>(data: &[u8], number: fn(T) -> N) -> Vec<N> {
         data.chunks_exact(size_of::<T>()).map(|b| number(bytemuck::pod_read_unaligned(b))).collect()
     }
     use Numbers::{Floats, Integers};
-    let numbers = match kind.as_str() {
+    Ok(match kind {
         "b1" | "u1" => Floats(each::<u8, _>(data, f64::from)),
         "i1" => Floats(each::<i8, _>(data, f64::from)),
         "i2" => Floats(each::<i16, _>(data, f64::from)),
@@ -135,20 +168,13 @@ pub(crate) fn numbers(content: &[u8]) -> std::result::Result<(Vec<usize>, Number
         "f4" => Floats(each::<f32, _>(data, f64::from)),
         "f8" => Floats(each::<f64, _>(data, |n| n)),
         other => return Err(format!("it holds `{other}`")),
-    };
-    let count = shape.iter().try_fold(1_usize, |count, &n| count.checked_mul(n));
-    if count != Some(numbers.len()) {
-        return Err(format!("{} numbers cannot have the shape {shape:?}", numbers.len()));
-    }
-    Ok((shape, numbers))
+    })
 }
 
 /// What a header says.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// numpy's name without the byte order: `f4`.
-    pub(crate) kind: String,
-    pub(crate) big_endian: bool,
+    pub(crate) descriptor: Descriptor,
     pub(crate) fortran_order: bool,
     pub(crate) shape: Vec<usize>,
 }
@@ -185,26 +211,27 @@ impl Header {
             let value = value.trim_start();
             let end = match value.chars().next()? {
                 '(' => value.find(')')? + 1,
+                // The fields of structures: behind them come the other two entries.
+                '[' => {
+                    value
+                        .find("'fortran_order'")
+                        .map_or(value.rfind(']'), |end| value[..end].rfind(']'))?
+                        + 1
+                }
                 quote @ ('\'' | '"') => value[1..].find(quote)? + 2,
                 _ => value.find(',').unwrap_or(value.len()),
             };
             let (value, behind) = value.split_at(end);
             match key.trim().trim_matches(['\'', '"']) {
-                "descr" => descriptor = Some(value.trim_matches(['\'', '"'])),
+                "descr" => descriptor = Some(Descriptor::parse(value)?),
                 "fortran_order" => fortran_order = Some(value.trim()),
                 "shape" => shape = Some(value),
                 _ => return None,
             }
             rest = behind.trim_start().trim_start_matches(',').trim_start();
         }
-        let (order, kind) = descriptor?.split_at_checked(1)?;
         Some(Self {
-            kind: kind.to_owned(),
-            big_endian: match order {
-                "<" | "|" => false,
-                ">" => true,
-                _ => return None,
-            },
+            descriptor: descriptor?,
             fortran_order: match fortran_order? {
                 "True" => true,
                 "False" => false,
@@ -288,7 +315,7 @@ impl<T: Data> GpuArray<T> {
         let Stored { descriptor, lanes, .. } = stored::<T>(path)?;
         let lanes = (lanes > 1).then_some(lanes);
         let shape: Vec<usize> = self.shape().iter().copied().chain(lanes).collect();
-        let content = file_of(descriptor, &shape, bytemuck::cast_slice(&self.to_vec()?));
+        let content = file_of(&quoted(descriptor), &shape, bytemuck::cast_slice(&self.to_vec()?));
         let failed = |source| Error::File { action: "write", path: path.to_owned(), source };
         file::replace(path, content).map_err(failed)
     }
@@ -325,8 +352,9 @@ impl<T: Data> GpuArray<T> {
 
     fn from_npy(context: &Context, path: &Path, header: Header, data: &[u8]) -> Result<Self> {
         let Stored { descriptor, word, lanes } = stored::<T>(path)?;
-        if header.kind != descriptor[1..] {
-            let (found, expected) = (&header.kind, &descriptor[1..]);
+        let Descriptor { kind, big_endian, .. } = &header.descriptor;
+        if *kind != descriptor[1..] {
+            let (found, expected) = (kind, &descriptor[1..]);
             return Err(wrong(path, format!("it holds `{found}`, not `{expected}`")));
         }
         let mut shape = header.shape;
@@ -344,7 +372,7 @@ impl<T: Data> GpuArray<T> {
             return Err(wrong(path, "vectors are read in C order only"));
         }
         let mut data = Cow::Borrowed(data);
-        if header.big_endian {
+        if *big_endian {
             data.to_mut().chunks_exact_mut(word).for_each(<[u8]>::reverse);
         }
         let read = |bytes: &[u8]| bytemuck::checked::try_pod_read_unaligned(bytes).ok();

@@ -5,7 +5,10 @@ use std::path::{Component, Path};
 use super::{fields::Fields, suggestion};
 use crate::{
     file,
-    scene::{Bound, Check, Golden, Kept, Manifest, Measured, Reduce, ResourceId, Stat, Statistic},
+    scene::{
+        Bound, Check, Components, Golden, Kept, Manifest, Measured, Reduce, ResourceId, Stat,
+        Statistic, Type,
+    },
 };
 
 /// Difference that `equals` allows where the manifest does not say.
@@ -156,11 +159,13 @@ fn stat(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Stat> {
     let at = table.at();
     if let Some(of) = of
         && map.is_none()
-        && manifest.resource(of).element().lanes > 1
+        && manifest.resource(of).element().is_none_or(|element| element.lanes > 1)
     {
-        let element = manifest.resource(of).element();
-        table
-            .complain(&format!("needs `map`, such as `map = \"x.x\"`: its elements are {element}"));
+        let of = manifest.resource(of).of();
+        let example = of.components().into_iter().next().unwrap_or_default();
+        table.complain(&format!(
+            "needs `map`, such as `map = \"x.{example}\"`: its elements are {of}"
+        ));
     }
     table.finish();
     let map = map.unwrap_or_else(|| "x".to_owned());
@@ -206,33 +211,40 @@ pub(super) fn measured(text: &str, manifest: &Manifest) -> Result<Measured, Stri
     if let Some(index) = manifest.stats.iter().position(|stat| stat.name == text) {
         return Ok(Measured::Stat(index));
     }
-    let parts: Vec<&str> = text.split('.').collect();
-    let (name, component, statistic) = match parts.as_slice() {
-        [name, statistic] => (*name, None, *statistic),
-        [name, component, statistic] => (*name, Some(*component), *statistic),
-        _ => return Err(no_statistic(text, manifest)),
+    let Some((name, rest)) = text.split_once('.') else { return Err(no_statistic(text, manifest)) };
+    let (path, statistic) = match rest.rsplit_once('.') {
+        Some((path, statistic)) => (Some(path), statistic),
+        None => (None, rest),
     };
     let of = manifest.find_resource(name).ok_or_else(|| no_statistic(text, manifest))?;
     let Some(statistic) = Statistic::parse(statistic) else {
         let hint = suggestion(statistic, Statistic::ALL.iter().map(|(name, _)| *name));
         return Err(format!("a resource has no statistic `{statistic}`{hint}"));
     };
-    let component = component.map(|c| component_index(c, of, manifest)).transpose()?;
-    Ok(Measured::Resource { of, component, statistic })
+    let components = path.map(|path| components(path, of, manifest)).transpose()?;
+    Ok(Measured::Resource { of, components, statistic })
 }
 
-pub(super) fn component_index(
-    text: &str,
+/// The components of a resource that are called so: a field, or one of a vector.
+pub(super) fn components(
+    path: &str,
     of: ResourceId,
     manifest: &Manifest,
-) -> Result<u8, String> {
+) -> Result<Components, String> {
     let resource = manifest.resource(of);
-    let lanes = usize::from(resource.element().lanes);
-    let index = ["x", "y", "z", "w"].iter().take(lanes).position(|name| *name == text);
-    let (name, element) = (&resource.name, resource.element());
-    index
-        .map(|index| index as u8)
-        .ok_or_else(|| format!("`{name}` has no component `{text}`: its elements are {element}"))
+    let (name, of) = (&resource.name, resource.of());
+    if let Some(found) = of.find(path) {
+        return Ok(Components { first: found.start as u16, count: found.len() as u16 });
+    }
+    let all = of.components();
+    let fields = of.parts().into_iter().map(|part| part.path);
+    let vectors = fields.filter(|field| !all.contains(field));
+    let known: Vec<String> = all.iter().cloned().chain(vectors).collect();
+    let hint = match of {
+        Type::Element(_) => String::new(),
+        Type::Structure(_) => suggestion(path, known.iter().map(String::as_str)),
+    };
+    Err(format!("`{name}` has no component `{path}`: its elements are {of}{hint}"))
 }
 
 fn no_statistic(text: &str, manifest: &Manifest) -> String {

@@ -2,7 +2,7 @@
 
 use toml::{Spanned, de::DeValue};
 
-use super::{KEYWORDS, Report, fields::Fields, is_identifier, resources::element, suggestion};
+use super::{KEYWORDS, Report, fields::Fields, is_identifier, suggestion, types::element};
 use crate::scene::{Content, Element, Initial, Manifest, Overrides, Scalar, Variable, data::bytes};
 
 /// The most that a filename can have on any system.

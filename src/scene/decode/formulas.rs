@@ -4,7 +4,8 @@ use toml::{Spanned, de::DeValue};
 
 use super::{checks, fields::Fields, suggestion};
 use crate::scene::{
-    Builtin, Formula, Manifest, Measured, Number, ResourceId, Source, Term, Value, binding,
+    Builtin, Components, Element, Formula, Manifest, Measured, Number, ResourceId, Source, Term,
+    Value, binding,
     expression::{Kind, Meaning},
 };
 
@@ -110,15 +111,23 @@ impl<'a> Names<'a> {
             let count = resource.count();
             return Err(format!("`{name}` has {count} elements, from 0 on: there is no {index}"));
         }
-        let component = component.trim().strip_prefix('.');
-        let component = match (component, resource.element().lanes) {
-            (None, 1) => 0,
-            (None, _) => {
-                return Err(format!("`{name}` has vectors: name a component, `{name}[0].x`"));
+        let path = component.trim().strip_prefix('.');
+        let found = path.map(|path| checks::components(path, of, self.manifest)).transpose()?;
+        let is_one = matches!(resource.of().element(), Some(Element { lanes: 1, .. }));
+        let component = match found {
+            Some(Components { first, count: 1 }) => first,
+            None if is_one => 0,
+            Some(_) | None => {
+                let example = resource.of().components().into_iter().next().unwrap_or_default();
+                return Err(format!(
+                    "`{name}` has {}: name a component, `{name}[0].{example}`",
+                    if resource.element().is_some() { "vectors" } else { "structures" }
+                ));
             }
-            (Some(component), _) => checks::component_index(component, of, self.manifest)?,
         };
-        let kind = if resource.element().scalar.is_float() { Kind::Float } else { Kind::Int };
+        let part = resource.of().part_of(component.into());
+        let is_float = part.is_some_and(|(part, _)| part.element.scalar.is_float());
+        let kind = if is_float { Kind::Float } else { Kind::Int };
         Ok(Meaning::Term(Term::Element { of, index, component }, kind))
     }
 

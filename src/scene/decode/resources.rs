@@ -1,9 +1,9 @@
 //! `[buffer.*]`, `[array.*]` and `[texture.*]`.
 
-use super::{data, fields::Fields};
+use super::{data, fields::Fields, types::Types};
 use crate::scene::{
     Element, Elements, Filter, Format, Initial, Manifest, Overrides, Resource, ResourceKind,
-    Scalar, Texels, Wrap,
+    Scalar, Texels, Type, Wrap,
 };
 
 /// Beyond this no device follows: 1 TiB.
@@ -17,15 +17,16 @@ pub(super) fn decode(
     manifest: &mut Manifest,
     overrides: &Overrides,
 ) {
+    let types = Types::new(fields.report, &manifest.compile);
     let mut found = Vec::new();
     for (name, mut table) in fields.tables("buffer") {
-        let elements = elements(&mut table);
+        let elements = elements(&mut table, &types);
         let initial = initial(&mut table, &name, &elements, overrides);
         let kind = ResourceKind::Buffer(elements.declared);
         found.push(resource(name, kind, (true, initial), table));
     }
     for (name, mut table) in fields.tables("array") {
-        let mut elements = elements(&mut table);
+        let mut elements = elements(&mut table, &types);
         elements.declared.double = table.boolean("double").unwrap_or(false);
         let initial = initial(&mut table, &name, &elements, overrides);
         let kind = ResourceKind::Array(elements.declared);
@@ -47,14 +48,20 @@ fn resource(
     table: Fields<'_, '_, '_>,
 ) -> Resource {
     let resource = Resource { name, kind, shared, initial, at: table.at() };
-    let texels: u128 = resource.extent().into_iter().map(u128::from).product();
-    let bytes = texels * resource.element().bytes() as u128;
-    if bytes > u128::from(MOST_BYTES) {
-        let size = bytes as f64 / f64::from(1 << 30);
-        table.complain(&format!("takes {size:.0} GiB; more than 1024 GiB is surely a mistake"));
+    if let Some(problem) = too_many_bytes(&resource) {
+        table.complain(&problem);
     }
     table.finish();
     resource
+}
+
+/// What is wrong with a resource of this size, if anything.
+pub(in crate::scene) fn too_many_bytes(resource: &Resource) -> Option<String> {
+    let elements: u128 = resource.extent().into_iter().map(u128::from).product();
+    let bytes = elements.saturating_mul(resource.of().bytes() as u128);
+    let size = bytes as f64 / f64::from(1 << 30);
+    let is_too_large = bytes > u128::from(MOST_BYTES);
+    is_too_large.then(|| format!("takes {size:.0} GiB; more than 1024 GiB is surely a mistake"))
 }
 
 /// What a table declares of its elements.
@@ -65,30 +72,16 @@ struct DeclaredElements {
 }
 
 /// Faulty ones count as one float4, so that what refers to it is not reported too.
-fn elements(table: &mut Fields<'_, '_, '_>) -> DeclaredElements {
-    let element = element(table, "\"float4\"");
+fn elements(table: &mut Fields<'_, '_, '_>, types: &Types<'_>) -> DeclaredElements {
+    let of = types.read(table, "\"float4\"");
     table.require("count", "1024");
     let count = table.integer("count", 1, i64::MAX);
     let declared = Elements {
-        element: element.unwrap_or(Element::vector(Scalar::F32, 4)),
+        of: of.clone().unwrap_or(Element::vector(Scalar::F32, 4).into()),
         count: count.map_or(1, i64::unsigned_abs),
         double: false,
     };
-    DeclaredElements { declared, is_sound: element.is_some() && count.is_some() }
-}
-
-/// `type`.
-pub(super) fn element(table: &mut Fields<'_, '_, '_>, example: &str) -> Option<Element> {
-    table.require("type", example);
-    let text = table.text("type")?;
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let element = Element::parse(&words.join(" "));
-    if element.is_none() {
-        let names = Element::names();
-        let hint = super::suggestion(&text, names.iter().map(String::as_str));
-        table.complain_about("type", format!("`type` cannot be \"{text}\"{hint}"));
-    }
-    element
+    DeclaredElements { declared, is_sound: of.is_some() && count.is_some() }
 }
 
 /// `file` or `value`.
@@ -98,8 +91,18 @@ fn initial(
     elements: &DeclaredElements,
     overrides: &Overrides,
 ) -> Option<Initial> {
-    let Elements { element, count, .. } = elements.declared;
-    let wanted = elements.is_sound.then_some((element, Some(count)));
+    let Elements { of, count, .. } = &elements.declared;
+    if let Type::Structure(structure) = of
+        && table.has("value")
+    {
+        let name = &structure.name;
+        let text = format!(
+            "`value` is for numbers: what each `{name}` is at first say `file`, or a pass `on = \"reset\"`"
+        );
+        table.complain_about("value", text);
+        table.know(&["value"]);
+    }
+    let wanted = of.element().filter(|_| elements.is_sound).map(|element| (element, Some(*count)));
     data::initial(table, name, wanted, overrides)
 }
 

@@ -362,7 +362,7 @@ fn every_key_of_the_manual_arrives() {
     assert!(matches!(view, Some(ViewKind::Points { size_px: 2.0, color: Some(_), .. })));
     assert_eq!(manifest.checks[0].after, Some(100));
     assert_eq!(manifest.checks[0].bounds, [Bound::Max(1e6)]);
-    let nan = Measured::Resource { of: ResourceId(0), component: None, statistic: Statistic::Nan };
+    let nan = Measured::Resource { of: ResourceId(0), components: None, statistic: Statistic::Nan };
     assert_eq!(manifest.checks[1].of, nan);
 }
 

@@ -61,7 +61,8 @@ fn implied(manifest: &Manifest) -> Option<View> {
     let id = |index: Option<usize>| index.map(ResourceId);
     let textures = |r: &crate::scene::Resource| r.texture().is_some();
     let buffers = |r: &crate::scene::Resource| {
-        matches!(r.kind, ResourceKind::Buffer(_)) && r.element() == Element::vector(Scalar::F32, 4)
+        matches!(r.kind, ResourceKind::Buffer(_))
+            && r.element() == Some(Element::vector(Scalar::F32, 4))
     };
     let texture = id(manifest.resources.iter().position(textures)).map(|texture| {
         match manifest.resource(texture).texture().map(|t| t.dimensions) {
@@ -122,10 +123,10 @@ fn default_by(manifest: &Manifest, kind: &ViewKind) -> ColorBy {
         ViewKind::Surface { .. } | ViewKind::Volume { .. } => return ColorBy::X,
     };
     let element = manifest.resource(id).element();
-    match element.lanes {
-        4 if texture || element.scalar == Scalar::U8 => ColorBy::Rgba,
-        1 => ColorBy::X,
-        _ => ColorBy::Magnitude,
+    match element.map(|element| (element.lanes, element.scalar)) {
+        Some((4, scalar)) if texture || scalar == Scalar::U8 => ColorBy::Rgba,
+        Some((1, _)) => ColorBy::X,
+        Some(_) | None => ColorBy::Magnitude,
     }
 }
 
@@ -133,9 +134,10 @@ fn points(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<ViewKin
     table.require("position", "\"position\"");
     let position = elements(table, manifest, "position");
     if let Some(id) = position {
-        let element = manifest.resource(id).element();
-        if element.scalar != Scalar::F32 || element.lanes == 1 {
-            let text = format!("positions must be float2, float3 or float4, not {element}");
+        let of = manifest.resource(id).of();
+        let fits = |element: Element| element.scalar == Scalar::F32 && element.lanes > 1;
+        if !of.element().is_some_and(fits) {
+            let text = format!("positions must be float2, float3 or float4, not {of}");
             table.complain_about("position", text);
         }
     }
@@ -155,9 +157,12 @@ fn color_fits(
     position: ResourceId,
 ) {
     let (color, position) = (manifest.resource(color), manifest.resource(position));
-    if !matches!(color.element().scalar, Scalar::F32 | Scalar::U8 | Scalar::I32 | Scalar::U32) {
+    let fits = |element: Element| {
+        matches!(element.scalar, Scalar::F32 | Scalar::U8 | Scalar::I32 | Scalar::U32)
+    };
+    if !color.element().is_some_and(fits) {
         let text = "colors must be of float, int, unsigned or unsigned char components";
-        table.complain_about("color", format!("{text}, not {}", color.element()));
+        table.complain_about("color", format!("{text}, not {}", color.of()));
     }
     if color.count() < position.count() {
         let (has, needs) = (color.count(), position.count());

@@ -4,7 +4,7 @@
 //! for a person to fill in.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
     ops::Range,
 };
@@ -47,6 +47,8 @@ pub(super) struct Host<'s> {
     pub(super) value_parameters: BTreeSet<&'s str>,
     /// How many tokens may still be looked at for the numbers of expressions.
     pub(super) budget: Cell<usize>,
+    /// The structure that counts as one byte while the elements of an allocation are counted.
+    pub(super) unit: RefCell<Option<String>>,
 }
 
 /// A variable's value.
@@ -120,8 +122,26 @@ impl<'s> Host<'s> {
             type_parameters: BTreeSet::new(),
             value_parameters: BTreeSet::new(),
             budget: Cell::new(MOST_TOKENS),
+            unit: RefCell::new(None),
         };
         Reader { found, brackets, loops: Vec::new() }.read()
+    }
+
+    /// The bytes that the host allocates for `pointer`, or for the pointer whose value it has:
+    /// `Body *p = (Body *)bytes;`.
+    pub(super) fn allocation(&self, pointer: &str) -> Option<&Span> {
+        if let Some(bytes) = self.allocations.get(pointer) {
+            return Some(bytes);
+        }
+        let Value::Expression(value) = &self.definitions.get(pointer)?.first()?.value else {
+            return None;
+        };
+        let tokens = self.code.get(value.clone())?;
+        let (other, cast) = tokens.split_last()?;
+        let is_cast = |token: &Token<'_>| {
+            token.kind == Kind::Word || matches!(token.text, "(" | ")" | "*" | "<" | ">")
+        };
+        cast.iter().all(is_cast).then(|| self.allocations.get(other.text))?
     }
 
     /// The format of a texture's texels, by how kernels read or write it: `tex2D<float4>(name, x, y)`.

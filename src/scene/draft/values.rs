@@ -42,6 +42,14 @@ impl Host<'_> {
         }
     }
 
+    /// How many of a structure lie in an allocation of so many bytes.
+    pub(super) fn count_of(&self, bytes: &Span, structure: &str) -> Option<i64> {
+        *self.unit.borrow_mut() = Some(structure.to_owned());
+        let count = self.integer(bytes);
+        *self.unit.borrow_mut() = None;
+        count
+    }
+
     /// A grid or a block: a number, a `dim3`, or a variable that is one.
     pub(super) fn dimensions(&self, span: &Span) -> Option<[i64; 3]> {
         let tokens = self.code.get(span.clone())?;
@@ -97,7 +105,7 @@ impl Host<'_> {
             return None;
         }
         self.look_at(tokens)?;
-        let text = plain(tokens);
+        let text = plain(tokens, self.unit.borrow().as_deref());
         let mut resolve = |name: &str| {
             // What has no number may be a part that does not count: `argc > 1 ? atoi(argv[1]) : 1024`.
             let found = self.named(name, at, depth + 1);
@@ -149,7 +157,7 @@ impl Host<'_> {
         if !tokens.iter().any(|token| of_loop(token.text).is_some()) {
             return self.number(span).map(|number| number.to_string());
         }
-        let text = plain(tokens);
+        let text = plain(tokens, self.unit.borrow().as_deref());
         let (mut written, mut end, mut was_operator) = (String::new(), 0, false);
         for token in lexer::code(&text) {
             let is_operator = token.kind == Kind::Sign
@@ -188,12 +196,12 @@ const FUNCTIONS: [&str; 15] = [
 ];
 
 /// An expression of C++ as one of a manifest.
-fn plain(tokens: &[Token<'_>]) -> String {
+fn plain(tokens: &[Token<'_>], unit: Option<&str>) -> String {
     let mut text = String::new();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         let rest = &tokens[at..];
-        if let Some((length, bytes)) = size(rest) {
+        if let Some((length, bytes)) = size(rest, unit) {
             text.push_str(&format!(" {bytes} "));
             at += length;
         } else if let Some((length, to)) = cast(rest) {
@@ -234,8 +242,8 @@ fn number(text: &str) -> String {
     text.trim_end_matches(['u', 'U', 'l', 'L', 'f', 'F']).to_owned()
 }
 
-/// `sizeof(float)`: how many tokens, and its value.
-fn size(tokens: &[Token<'_>]) -> Option<(usize, usize)> {
+/// `sizeof(float)`: how many tokens, and its value; that of a structure is the `unit`, or unknown.
+fn size(tokens: &[Token<'_>], unit: Option<&str>) -> Option<(usize, usize)> {
     let [of, open, rest @ ..] = tokens else { return None };
     if of.text != "sizeof" || open.text != "(" {
         return None;
@@ -244,6 +252,7 @@ fn size(tokens: &[Token<'_>]) -> Option<(usize, usize)> {
     let name: Vec<&str> = rest[..close].iter().map(|token| token.text).collect();
     let bytes = match name.last() {
         Some(&"*") => 8,
+        last if unit.is_some() && last.copied() == unit => 1,
         _ => Element::parse(&name.join(" "))?.bytes(),
     };
     Some((close + 3, bytes))

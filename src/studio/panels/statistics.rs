@@ -9,7 +9,6 @@ use crate::{
 };
 
 const ROW: f32 = 20.0;
-const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
 const HEADERS: [&str; 8] = ["count", "min", "max", "mean", "std", "NaN", "Inf", "range"];
 
 /// The table.
@@ -117,7 +116,7 @@ fn name(ui: &mut Ui, resource: &Resource, component: Option<usize>) {
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         let text = |text: String, color| ui_text(text).color(color);
-        let letter = component.map(|at| COMPONENTS.get(at).copied().unwrap_or("?"));
+        let letter = component.map(|at| resource.names.get(at).map_or("?", String::as_str));
         match letter {
             Some(letter) => {
                 let shown = if component == Some(0) { theme::STRONG } else { theme::FAINT };

@@ -296,7 +296,7 @@ struct Content {
 
 impl Content {
     fn of(session: &mut Session, name: &str) -> Self {
-        let scalar = session.resource(name).unwrap().element().scalar;
+        let scalar = session.resource(name).unwrap().element().unwrap().scalar;
         Self { scalar, bytes: session.read(name).unwrap() }
     }
 

@@ -1,0 +1,181 @@
+//! What numpy says of the numbers of a file: `'<f4'`, or the fields of structures,
+//! `[('at', '<f4', (3,)), ('mass', '<f4'), ('', '|V4')]`.
+
+/// So deep structures lie in one another.
+const DEEPEST: usize = 8;
+/// So many fields are read.
+const MOST_FIELDS: usize = 10_000;
+
+/// A type of numpy's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Descriptor {
+    /// numpy's name of it without the byte order: `f4`; of structures `V` and their bytes.
+    pub(crate) kind: String,
+    pub(crate) big_endian: bool,
+    /// The fields, where it is a structure.
+    pub(crate) fields: Vec<Field>,
+}
+
+/// A field of numpy's structures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Field {
+    /// Its name, and before it those of the structures that it lies in: `grid.size`.
+    pub(crate) path: String,
+    /// As of a [`Descriptor`].
+    pub(crate) kind: String,
+    pub(crate) big_endian: bool,
+    /// How many numbers it has.
+    pub(crate) count: usize,
+    /// Where it begins in its structure, in bytes.
+    pub(crate) offset: usize,
+}
+
+impl Descriptor {
+    /// Reads what numpy writes; `None` for anything else.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let mut reader = Reader { rest: text, fields: Vec::new() };
+        let (kind, big_endian, _) = reader.of_type("", 0, DEEPEST)?;
+        reader.rest.trim().is_empty().then_some(Self { kind, big_endian, fields: reader.fields })
+    }
+}
+
+/// The bytes of a type that is called so, such as `f4` or `V16`.
+fn bytes(kind: &str) -> Option<usize> {
+    kind.get(1..)?.parse().ok()
+}
+
+struct Reader<'t> {
+    rest: &'t str,
+    fields: Vec<Field>,
+}
+
+impl<'t> Reader<'t> {
+    /// Takes a sign, if it comes next.
+    fn sign(&mut self, sign: char) -> Option<()> {
+        self.rest = self.rest.trim_start().strip_prefix(sign)?;
+        Some(())
+    }
+
+    /// A text in quotes.
+    fn quoted(&mut self) -> Option<&'t str> {
+        let rest = self.rest.trim_start();
+        let quote = rest.chars().next().filter(|sign| matches!(sign, '\'' | '"'))?;
+        let (text, rest) = rest[1..].split_once(quote)?;
+        self.rest = rest;
+        Some(text)
+    }
+
+    /// A type at `offset`, whose fields are called `path` first: its name, whether it is big-endian, its bytes.
+    fn of_type(&mut self, path: &str, offset: usize, deep: usize) -> Option<(String, bool, usize)> {
+        if self.sign('[').is_some() {
+            let bytes = self.structure(path, offset, deep.checked_sub(1)?)?;
+            return Some((format!("V{bytes}"), false, bytes));
+        }
+        let (order, kind) = self.quoted()?.split_at_checked(1)?;
+        let big_endian = match order {
+            "<" | "|" => false,
+            ">" => true,
+            _ => return None,
+        };
+        // Of what has none of its own, such as texts, nothing is read.
+        Some((kind.to_owned(), big_endian, bytes(kind).unwrap_or(0)))
+    }
+
+    /// Fields up to the `]`; their bytes.
+    fn structure(&mut self, path: &str, offset: usize, deep: usize) -> Option<usize> {
+        let mut bytes = 0_usize;
+        while self.sign(']').is_none() {
+            self.sign('(')?;
+            let name = self.name()?;
+            self.sign(',')?;
+            let (path, start) = (joined(path, name), offset.checked_add(bytes)?);
+            let before = self.fields.len();
+            let (kind, big_endian, each) = self.of_type(&path, start, deep)?;
+            let count = if self.sign(',').is_some() { self.count()? } else { 1 };
+            self.sign(')')?;
+            let _ = self.sign(',');
+            bytes = bytes.checked_add(each.checked_mul(count)?)?;
+            let is_structure = self.fields.len() > before;
+            if self.fields.len() >= MOST_FIELDS || (is_structure && count > 1) {
+                return None;
+            }
+            if !is_structure && !name.is_empty() {
+                self.fields.push(Field { path, kind, big_endian, count, offset: start });
+            }
+        }
+        Some(bytes)
+    }
+
+    /// A field's name, behind its title where it has one.
+    fn name(&mut self) -> Option<&'t str> {
+        if self.sign('(').is_none() {
+            return self.quoted();
+        }
+        self.quoted()?;
+        self.sign(',')?;
+        let name = self.quoted()?;
+        self.sign(')')?;
+        Some(name)
+    }
+
+    /// How many a field has: the product of its shape.
+    fn count(&mut self) -> Option<usize> {
+        let (inside, rest) = self.rest.trim_start().strip_prefix('(')?.split_once(')')?;
+        self.rest = rest;
+        let sides = inside.split(',').map(str::trim).filter(|side| !side.is_empty());
+        sides
+            .map(|side| side.parse::<usize>().ok())
+            .try_fold(1, |all: usize, side| all.checked_mul(side?))
+    }
+}
+
+fn joined(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_numpy_writes_is_read() {
+        let number = Descriptor::parse("'>f8'").unwrap();
+        assert_eq!((number.kind.as_str(), number.big_endian, number.fields.len()), ("f8", true, 0));
+        // As numpy 2 writes `numpy.dtype([("at", "f4", 3), ("m", [("a", "i2"), ("b", ">u8")]), ("k", "u1", (2, 2))],
+        // align=True)`.
+        let text = "[('at', '<f4', (3,)), ('', '|V4'), ('m', [('a', '<i2'), ('', '|V6'), ('b', '>u8')]), \
+                    ('k', '|u1', (2, 2)), ('', '|V4')]";
+        let found = Descriptor::parse(text).unwrap();
+        assert_eq!(found.kind, "V40");
+        let told: Vec<String> = found
+            .fields
+            .iter()
+            .map(|f| format!("{} {}{} x{} @{}", f.path, f.kind, f.big_endian, f.count, f.offset))
+            .collect();
+        assert_eq!(
+            told,
+            ["at f4false x3 @0", "m.a i2false x1 @16", "m.b u8true x1 @24", "k u1false x4 @32"]
+        );
+        assert_eq!(Descriptor::parse("[(('title', 'a'), '<f4')]").unwrap().fields[0].path, "a");
+    }
+
+    #[test]
+    fn anything_else_is_not() {
+        let deep = format!("{}'<f4'{}", "[('a', ".repeat(5000), ")]".repeat(5000));
+        let large = "[('a', '<f4', (99999999999, 99999999999))]";
+        for text in [
+            "",
+            "[",
+            "f4",
+            "'f4",
+            "[('a')]",
+            "[('a', '<f4', (1)]",
+            "'<f4' x",
+            &deep,
+            large,
+            "[('a', [('b', '<f4')], (2,))]",
+        ] {
+            assert_eq!(Descriptor::parse(text), None, "{text}");
+        }
+    }
+}

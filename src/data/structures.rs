@@ -1,0 +1,93 @@
+//! Structures: numpy's, field by field.
+
+use std::fs::File;
+
+use super::{
+    Error, Found, Result, Wanted,
+    array::{exactly, scalar},
+    convert::{convert, with_room},
+    order::swap_bytes,
+};
+use crate::{
+    array::npy::Header,
+    element::{Part, Scalar, Structure},
+};
+
+/// The elements of numpy's `file`, which stands where its data begin and has so many `bytes` of them. Fields that are
+/// wanted are found by their names; those of the file that nobody wants are passed over.
+pub(super) fn npy(
+    file: File,
+    bytes: u64,
+    header: &Header,
+    structure: &Structure,
+    wanted: &Wanted,
+) -> Result<Found> {
+    let columns = structure.parts.iter().map(|part| column(header, structure, part));
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    let stride: u64 = header.descriptor.kind.get(1..).and_then(|n| n.parse().ok()).unwrap_or(0);
+    let count = header.shape.iter().try_fold(1_u64, |count, &side| count.checked_mul(side as u64));
+    if count != Some(wanted.count()) {
+        let found = format!("{} structures", count.unwrap_or(u64::MAX));
+        return Err(Error::Size { found, wanted: wanted.count().to_string() });
+    }
+    if stride.checked_mul(wanted.count()) != Some(bytes) {
+        let text =
+            format!("it is damaged: {bytes} bytes are not {} times {stride}", wanted.count());
+        return Err(Error::Format(text));
+    }
+    let content = exactly(file, bytes)?;
+    let (stride, size) = (stride as usize, structure.bytes);
+    let mut elements = with_room(usize::try_from(wanted.bytes()).unwrap_or(usize::MAX))?;
+    elements.resize(elements.capacity().min(wanted.bytes() as usize), 0);
+    for (part, Column { offset, scalar, big_endian }) in structure.parts.iter().zip(columns) {
+        let length = scalar.bytes() * usize::from(part.element.lanes) * part.count;
+        let mut numbers = with_room(length * wanted.count() as usize)?;
+        for one in content.chunks_exact(stride) {
+            numbers.extend_from_slice(one.get(offset..offset + length).unwrap_or_default());
+        }
+        if big_endian {
+            swap_bytes(&mut numbers, scalar.bytes());
+        }
+        let numbers = convert(numbers, scalar, part.element.scalar)
+            .map_err(|error| Error::Format(format!("the field `{}`: {error}", part.path)))?;
+        let each = numbers.chunks_exact(part.bytes().max(1));
+        for (to, from) in elements.chunks_exact_mut(size).zip(each) {
+            if let Some(to) = to.get_mut(part.offset..part.offset + from.len()) {
+                to.copy_from_slice(from);
+            }
+        }
+    }
+    Ok(Found::All(elements))
+}
+
+/// Where the numbers of a field lie in each of the file's structures.
+struct Column {
+    offset: usize,
+    scalar: Scalar,
+    big_endian: bool,
+}
+
+fn column(header: &Header, structure: &Structure, part: &Part) -> Result<Column> {
+    let fields = &header.descriptor.fields;
+    let Some(found) = fields.iter().find(|field| field.path == part.path) else {
+        let names: Vec<String> = fields.iter().map(|field| format!("`{}`", field.path)).collect();
+        let has = match names.len() {
+            0 => format!("numbers of type `{}`", header.descriptor.kind),
+            _ => format!("the fields {}", names.join(", ")),
+        };
+        let (path, name) = (&part.path, &structure.name);
+        return Err(Error::Format(format!("it has {has}, and no field `{path}` as `{name}` has")));
+    };
+    let wanted = usize::from(part.element.lanes) * part.count;
+    if found.count != wanted {
+        return Err(Error::Size {
+            found: format!("{} numbers in each field `{}`", found.count, part.path),
+            wanted: wanted.to_string(),
+        });
+    }
+    let Some(scalar) = scalar(&found.kind) else {
+        let text = format!("its field `{}` is of numpy's type `{}`", part.path, found.kind);
+        return Err(Error::Format(format!("{text}, which no element has")));
+    };
+    Ok(Column { offset: found.offset, scalar, big_endian: found.big_endian })
+}

@@ -1,0 +1,167 @@
+//! What the elements of an array are: numbers, CUDA's vectors of them, or structures of the source with such fields.
+
+use std::{fmt, ops::Range, sync::Arc};
+
+use super::Element;
+
+/// The names of a vector's components.
+const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
+
+/// The type of an array's elements.
+///
+/// ```
+/// use warpaint::element::{Element, Part, Scalar, Structure, Type};
+///
+/// let [float, float3] = [1, 3].map(|lanes| Element::vector(Scalar::F32, lanes));
+/// let part = |path: &str, element, offset| Part { path: path.into(), element, offset, count: 1 };
+/// let body = Structure { name: "Body".into(), bytes: 16, parts: vec![part("at", float3, 0), part("mass", float, 12)]
+/// }; let body = Type::from(body);
+/// assert_eq!((body.to_string(), body.bytes()), ("Body".into(), 16));
+/// assert_eq!(body.components(), ["at.x", "at.y", "at.z", "mass"]);
+/// assert_eq!(body.find("at"), Some(0..3));
+/// assert_eq!(Type::from(float3).components(), ["x", "y", "z"]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// A scalar or a CUDA vector.
+    Element(Element),
+    /// A structure.
+    Structure(Arc<Structure>),
+}
+
+/// A structure, as far as its fields are of types that are known here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Structure {
+    /// As CUDA C++ spells it, its namespaces included.
+    pub name: String,
+    /// Size in bytes.
+    pub bytes: usize,
+    /// The fields.
+    pub parts: Vec<Part>,
+}
+
+/// Numbers of one type within an element: a field of a structure, or all of an element that is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The field's name, and before it those of the structures that it lies in: `grid.size`. Empty for an element that
+    /// is no structure.
+    pub path: String,
+    /// What it is, or each of it.
+    pub element: Element,
+    /// Where it begins, in bytes.
+    pub offset: usize,
+    /// How many there are: more than one of a field that is an array.
+    pub count: usize,
+}
+
+impl Part {
+    /// Its size in bytes.
+    pub const fn bytes(&self) -> usize {
+        self.element.bytes().saturating_mul(self.count)
+    }
+}
+
+impl Type {
+    /// Size in bytes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Element(element) => element.bytes(),
+            Self::Structure(structure) => structure.bytes,
+        }
+    }
+
+    /// The scalar or vector that it is.
+    pub fn element(&self) -> Option<Element> {
+        match self {
+            Self::Element(element) => Some(*element),
+            Self::Structure(_) => None,
+        }
+    }
+
+    /// The structure that it is.
+    pub fn structure(&self) -> Option<&Structure> {
+        match self {
+            Self::Element(_) => None,
+            Self::Structure(structure) => Some(structure),
+        }
+    }
+
+    /// What it consists of: one part, or the fields of a structure.
+    pub fn parts(&self) -> Vec<Part> {
+        match self {
+            Self::Element(element) => {
+                vec![Part { path: String::new(), element: *element, offset: 0, count: 1 }]
+            }
+            Self::Structure(structure) => structure.parts.clone(),
+        }
+    }
+
+    /// The names of its components, part by part: `x`, `at.x`, `mass`; an empty one for a scalar. Numbers of a field
+    /// that is an array are one component.
+    pub fn components(&self) -> Vec<String> {
+        self.parts().iter().flat_map(names).collect()
+    }
+
+    /// Which of its [`components`](Self::components) are called so: one, or those of a vector that is a field.
+    pub fn find(&self, path: &str) -> Option<Range<usize>> {
+        let mut first = 0;
+        for part in self.parts() {
+            let lanes = usize::from(part.element.lanes);
+            if part.path == path && !path.is_empty() {
+                return Some(first..first + lanes);
+            }
+            if let Some(lane) = names(&part).iter().position(|name| name == path) {
+                return Some(first + lane..first + lane + 1);
+            }
+            first += lanes;
+        }
+        None
+    }
+
+    /// The part that has a component, by its place among all, and which of that part's it is.
+    pub fn part_of(&self, component: usize) -> Option<(Part, usize)> {
+        let mut lane = component;
+        for part in self.parts() {
+            let lanes = usize::from(part.element.lanes);
+            if lane < lanes {
+                return Some((part, lane));
+            }
+            lane -= lanes;
+        }
+        None
+    }
+}
+
+/// The names of a part's components.
+fn names(part: &Part) -> Vec<String> {
+    let lanes = usize::from(part.element.lanes);
+    let lane = |letter: &&str| match part.path.as_str() {
+        "" => (*letter).to_owned(),
+        path => format!("{path}.{letter}"),
+    };
+    match lanes {
+        1 => vec![part.path.clone()],
+        _ => COMPONENTS.iter().take(lanes).map(lane).collect(),
+    }
+}
+
+impl From<Element> for Type {
+    fn from(element: Element) -> Self {
+        Self::Element(element)
+    }
+}
+
+impl From<Structure> for Type {
+    fn from(structure: Structure) -> Self {
+        Self::Structure(Arc::new(structure))
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Element(element) => element.fmt(f),
+            Self::Structure(structure) => f.write_str(&structure.name),
+        }
+    }
+}
