@@ -12,7 +12,7 @@ use warpaint::{
     device::{Choice, Device},
     draw, gl,
     interop::Interop,
-    scene::Scene,
+    scene::{Scene, ViewId},
     session::{Options, Session},
 };
 
@@ -95,8 +95,8 @@ fn show(session: &mut Session, view: &mut draw::View, context: &gl::CurrentConte
         }
         std::thread::sleep(Duration::from_micros(200));
     }
-    let camera = session.start_camera();
-    view.draw(&session.frame(&camera))?;
+    let camera = session.start_camera(ViewId::default());
+    view.draw(&session.frame(ViewId::default(), &camera))?;
     context.gl().finish();
     Ok(())
 }

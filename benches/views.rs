@@ -114,7 +114,7 @@ fn measure(gl: &Gl, name: &str, frame: &Frame<'_>) -> Result<()> {
 }
 
 fn scalar(colormap: Colormap, range: [f32; 2]) -> Coloring {
-    Coloring { paint: Paint::Component(0), colormap, range }
+    Coloring { paint: Paint::Component(0), colormap, range, ..Coloring::default() }
 }
 
 /// The golden ratio's multiples: numbers in [0, 1) that are the same everywhere.

@@ -95,6 +95,12 @@ of     = "spins"
 map    = "x * x"
 reduce = "mean"
 
+[[plot]]
+name  = "order"
+title = "Order and energy per site"
+kind  = "time"
+of    = ["magnetisation", "energy per site"]
+
 # At T = 2.2 after 800 half sweeps. Both fluctuate: by 0.008 and 0.007 (standard deviations, from the susceptibility and
 # the specific heat) on the smaller lattice.
 

@@ -73,7 +73,8 @@ bytes  = "16 * w * h"      # of a launch: each cell is read and written once
 kernel = "show"
 over   = "height"
 
-[view]
+[[view]]
+name     = "relief"
 kind     = "surface"
 texture  = "height"
 height   = 0.25
@@ -85,11 +86,31 @@ yaw      = -50.0
 pitch    = 45.0
 distance = 3.1
 
+[[view]]                   # where the wave's own lengths are to be measured
+name     = "flat"
+kind     = "image"
+texture  = "height"
+colormap = "twilight"
+range    = [-0.35, 0.35]
+
 [[stat]]                   # of all cells; leapfrog keeps exactly this one (see below)
 name   = "energy"
 of     = "cells"
 map    = "energy_of(cells, (int)i, courant)"
 reduce = "sum"
+
+[[plot]]                   # what a screen behind the slits shows
+name   = "screen"
+title  = "Displacement behind the walls"
+kind   = "line"
+of     = "height"
+column = "3 * w / 4"
+
+[[plot]]
+name  = "energy"
+title = "Energy, which leapfrog keeps"
+kind  = "time"
+of    = "energy"
 
 [[check]]                  # but for rounding
 stat  = "energy"

@@ -5,6 +5,8 @@
 uniform int paint;
 // Smallest value and 1 / (largest - smallest).
 uniform vec2 range;
+// Values are multiplied by it first.
+uniform float value_scale;
 // 256 colours.
 uniform sampler2D colormap;
 
@@ -20,12 +22,12 @@ vec4 mapped(float scalar) {
 // What counts of a value; of a colour its alpha. All ways are gone at once here, without branches: software renderers
 // go them anyway.
 float counted(vec4 value) {
-    float scalar = paint < 4 ? value[paint & 3] : length(value.xyz);
-    return paint == 5 ? value.a : paint == 6 ? range.x + 0.72 / range.y : scalar;
+    float scalar = value_scale * (paint < 4 ? value[paint & 3] : length(value.xyz));
+    return paint == 5 ? value_scale * value.a : paint == 6 ? range.x + 0.72 / range.y : scalar;
 }
 
 vec4 painted(vec4 value) {
-    vec4 itself = any(isnan(value)) ? NO_NUMBER : clamp(value, 0.0, 1.0);
+    vec4 itself = any(isnan(value)) ? NO_NUMBER : clamp(value_scale * value, 0.0, 1.0);
     return paint == 5 ? itself : mapped(counted(value));
 }
 

@@ -6,24 +6,28 @@
 mod signals;
 
 use std::{
+    ffi::OsString,
     io::{self, Write},
     path::PathBuf,
     process::ExitCode,
     time::Duration,
 };
 
-use clap::{Args, Parser, Subcommand};
+use clap::{
+    Args, Parser, Subcommand,
+    builder::{OsStringValueParser, TypedValueParser},
+};
 
 use crate::{
     compile::{Cache, Cancel, Compiler},
     device::Choice,
     diagnostic::{Diagnostic, escaped_json, has_errors, printable},
     headless::{
-        self, Bench, Case, Check, Dump, Error, ExitStatus, OnStuck, Outcome, Render, Result, Run,
-        SceneSource, Test,
+        self, Bench, Case, Check, Dump, Error, ExitStatus, OnStuck, Out, Outcome, PlotFile, Render,
+        Result, Run, SceneSource, Test,
     },
     interrupt::{Interrupt, Listening},
-    scene::{Overrides, built_ins, is_macro},
+    scene::{Overrides, built_ins, is_label, is_macro},
     studio,
 };
 use signals::Watch;
@@ -44,7 +48,7 @@ struct Cli {
 enum Command {
     /// Run a scene without a window and write pictures, arrays, statistics
     #[command(
-        after_help = "Without --out nothing is drawn and no OpenGL is needed. MP4 and WebM need ffmpeg."
+        after_help = "Without --out, and a PNG of --plot, nothing is drawn and no OpenGL is needed. MP4 and WebM need ffmpeg."
     )]
     Render(RenderArgs),
     /// Run scenes and look whether their checks hold, a line each
@@ -166,10 +170,14 @@ struct RenderArgs {
     /// Draw the legend into the pictures: what their colours stand for
     #[arg(long)]
     legend: bool,
-    /// Picture after the last step: .png; frame_%04d.png with --every; or a clip: .gif, .apng, .mp4, .webm
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// A picture, and a sample of the statistics for --json, every K steps
+    /// Picture after the last step: .png; frame_%04d.png with --every; or a clip: .gif, .apng, .mp4, .webm; may be
+    /// given for several views
+    #[arg(long, value_name = "[VIEW=]FILE", value_parser = OsStringValueParser::new().map(out))]
+    out: Vec<Out>,
+    /// The view that pictures show, where they name none [default: the scene's first]
+    #[arg(long, value_name = "NAME", requires = "out")]
+    view: Option<String>,
+    /// A picture, and a sample of the statistics for --json and --plot, every K steps
     #[arg(long, value_name = "K")]
     every: Option<u64>,
     /// Pictures of a clip that are shown in a second [default: as many as the scene's own time asks for]
@@ -178,6 +186,9 @@ struct RenderArgs {
     /// Write a resource as a numpy array
     #[arg(long, value_name = "NAME=FILE", value_parser = assignment)]
     npy: Vec<(String, String)>,
+    /// Write a plot of the scene: .svg, .png or .csv
+    #[arg(long, value_name = "NAME=FILE", value_parser = assignment)]
+    plot: Vec<(String, String)>,
     /// Write statistics, timings and the device
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -376,15 +387,17 @@ fn compiler_until(interrupt: &Interrupt) -> (Compiler, Listening) {
 fn render(args: RenderArgs, interrupt: &Interrupt) -> Result<()> {
     let run = args.run.headless(interrupt, args.checked)?;
     let dumps = args.npy.into_iter().map(|(resource, file)| Dump { resource, path: file.into() });
+    let plots = args.plot.into_iter().map(|(plot, file)| PlotFile { plot, path: file.into() });
     let request = Render {
         scene: SceneSource::find(&args.scene)?,
         steps: args.steps,
         size_px: args.size,
         legend: args.legend,
-        out: args.out,
+        outs: args.out.into_iter().map(|out| out.or(args.view.as_ref())).collect(),
         every: args.every,
         per_second: args.fps,
         dumps: dumps.collect(),
+        plots: plots.collect(),
         json: args.json,
         run,
     };
@@ -551,6 +564,16 @@ fn assignment(text: &str) -> std::result::Result<(String, String), String> {
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         }
         _ => Err("expected NAME=VALUE".to_owned()),
+    }
+}
+
+/// `FILE` and `VIEW=FILE`. A name of a view has no character that tells a folder, so a file with `=` in its name is
+/// called `./a=b.png`.
+fn out(text: OsString) -> Out {
+    let named = text.to_str().and_then(|text| text.split_once('='));
+    match named.filter(|(view, path)| is_label(view) && !path.is_empty()) {
+        Some((view, path)) => Out { view: Some(view.to_owned()), path: path.into() },
+        None => Out { view: None, path: text.into() },
     }
 }
 

@@ -1,6 +1,8 @@
 //! What needs more than each element by itself: reductions, scans, sorts, choosing and gathering elements, statistics.
 //! Arrays and expressions enter, arrays leave. Nothing here knows how a user wrote an expression.
 
+#[cfg(feature = "gl")]
+pub(in crate::array) mod bins;
 pub(in crate::array) mod columns;
 pub(in crate::array) mod compact;
 pub(in crate::array) mod gather;

@@ -46,6 +46,8 @@ use expression::{elementwise, functions, operators, scalar};
 use generate::{places, source};
 use user_kernel::{custom, elementwise_kernel, reduction_kernel, scan_kernel};
 
+#[cfg(feature = "gl")]
+pub(crate) use algorithm::bins::{Binning, Counts, PendingCounts};
 pub use compact::Chosen;
 pub use custom::KernelArgument;
 pub use dtype::{

@@ -147,8 +147,8 @@ fn last(name: &str) -> &str {
 struct Reader<'t, 's> {
     code: &'t [Token<'s>],
     brackets: Brackets,
-    /// How many tokens are still looked at. After that the text ends everywhere: one that is written to be looked through
-    /// again and again takes no longer than others.
+    /// How many tokens are still looked at. After that the text ends everywhere: one that is written to be looked
+    /// through again and again takes no longer than others.
     looks: Cell<usize>,
 }
 
@@ -274,8 +274,8 @@ impl<'s> Reader<'_, 's> {
         words
     }
 
-    /// The fields that the members at these places are, as far as anybody may name them; of structures without a name that
-    /// lie `deep` in one another.
+    /// The fields that the members at these places are, as far as anybody may name them; of structures without a name
+    /// that lie `deep` in one another.
     fn fields(
         &self,
         body: std::ops::Range<usize>,

@@ -84,6 +84,16 @@ impl Camera {
         self.target += before - self.at_target_depth(pointer, aspect);
     }
 
+    /// Whether something is seen by it: one that was read from a file may have any numbers.
+    pub fn is_sound(&self) -> bool {
+        let angles = [self.yaw, self.pitch];
+        self.target.is_finite()
+            && angles.iter().all(|angle| angle.is_finite())
+            && (NEAREST..=FARTHEST).contains(&self.distance)
+            && self.fov > 0.0
+            && self.fov < PI
+    }
+
     /// Where the eye is.
     pub fn eye(&self) -> Vec3 {
         self.target + self.axes()[2] * self.distance

@@ -14,11 +14,18 @@ pub struct Coloring {
     pub colormap: Colormap,
     /// The scalars at the colour map's ends.
     pub range: [f32; 2],
+    /// Values are multiplied by it first: OpenGL makes of integers in textures parts of the greatest one.
+    pub scale: f32,
 }
 
 impl Default for Coloring {
     fn default() -> Self {
-        Self { paint: Paint::default(), colormap: Colormap::default(), range: [0.0, 1.0] }
+        Self {
+            paint: Paint::default(),
+            colormap: Colormap::default(),
+            range: [0.0, 1.0],
+            scale: 1.0,
+        }
     }
 }
 
@@ -52,6 +59,7 @@ impl Coloring {
         let width = if high > low { high - low } else { 1.0 };
         program.set("paint", Uniform::I32(self.paint.number()));
         program.set("range", Uniform::Vec2([low, 1.0 / width]));
+        program.set("value_scale", Uniform::F32(self.scale));
         program.set("colormap", Uniform::I32(i32::from(unit)));
     }
 }

@@ -19,6 +19,7 @@
 //! ```
 
 mod camera;
+mod chart;
 mod coloring;
 mod colormap;
 mod glow;
@@ -30,10 +31,13 @@ mod picture;
 mod points;
 mod splat;
 mod surface;
+mod svg;
+mod ticks;
 mod view;
 mod volume;
 
 pub use camera::Camera;
+pub use chart::{Chart, Look, Marks, Series};
 pub use coloring::{Coloring, Paint};
 pub use colormap::Colormap;
 pub use image::Image;

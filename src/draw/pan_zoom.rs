@@ -81,6 +81,13 @@ impl PanZoom {
         inside.then(|| [texel(at.x, image[0]), texel(at.y, image[1])])
     }
 
+    /// Whether the image is seen by it: one that was read from a file may have any numbers.
+    pub fn is_sound(&self) -> bool {
+        let centre = self.centre();
+        let inside = centre.cmpge(Vec2::ZERO).all() && centre.cmple(Vec2::ONE).all();
+        inside && (SMALLEST..=LARGEST).contains(&self.zoom)
+    }
+
     /// The middle stays within the image, so that it is never lost.
     fn look_at(&mut self, centre: Vec2) {
         if centre.is_finite() {

@@ -2,6 +2,7 @@
 
 use super::{
     Background, Camera, PanZoom,
+    chart::{Chart, Look},
     coloring::Palette,
     image::{Image, Images},
     legend::Legend,
@@ -12,6 +13,7 @@ use super::{
     volume::{Volume, Volumes},
 };
 use crate::gl::{Framebuffer, Gl, Result};
+use epaint::{Pos2, Rect, vec2};
 
 /// Draws frames into a picture of its own. What a kind of content needs is made when it first comes.
 #[derive(Debug)]
@@ -164,6 +166,24 @@ impl View {
     }
 }
 
+impl View {
+    /// Draws a chart instead of what was there.
+    ///
+    /// # Errors
+    /// As [`draw`](Self::draw).
+    pub fn draw_chart(&mut self, chart: &Chart) -> Result<&Framebuffer> {
+        let overlay = made(&mut self.overlay, || Overlay::new(&self.gl))?;
+        let picture = self.picture.developed();
+        let [w, h] = picture.size().map(|n| n as f32);
+        let scale = (h / CHART_POINTS_HIGH).max(1.0);
+        let room = Rect::from_min_size(Pos2::ZERO, vec2(w / scale, h / scale));
+        overlay.draw(picture, scale, |fonts| chart.shapes(room, &Look::LIGHT, fonts))?;
+        Ok(picture)
+    }
+}
+
+/// Of charts, likewise.
+const CHART_POINTS_HIGH: f32 = 480.0;
 /// Space between a legend and the picture's edges, in points.
 const MARGIN: f32 = 14.0;
 /// A point is a pixel of a picture so many pixels high, and of smaller ones; of larger ones it is more.

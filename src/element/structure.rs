@@ -118,6 +118,15 @@ impl Type {
         None
     }
 
+    /// What `count` components from the one at `first` on are called together: the only one, or the field that all are
+    /// of. What [`find`](Self::find) undoes.
+    pub fn path_of(&self, first: u16, count: u16) -> Option<String> {
+        match count {
+            1 => self.components().into_iter().nth(first.into()).filter(|name| !name.is_empty()),
+            _ => self.part_of(first.into()).map(|(part, _)| part.path),
+        }
+    }
+
     /// The part that has a component, by its place among all, and which of that part's it is.
     pub fn part_of(&self, component: usize) -> Option<(Part, usize)> {
         let mut lane = component;

@@ -88,6 +88,10 @@ impl Buffer {
         self.gl.bind_buffer(glow::COPY_WRITE_BUFFER, Some(self.name));
     }
 
+    pub(super) fn bind_to_unpack(&self) {
+        self.gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, Some(self.name));
+    }
+
     pub(super) fn bind_as_array(&self) {
         self.gl.bind_buffer(glow::ARRAY_BUFFER, Some(self.name));
     }

@@ -180,6 +180,16 @@ impl Gl {
         Ok(())
     }
 
+    /// Fills the bound flat texture's level 0 from the start of the bound pixel buffer, whose rows are tightly packed.
+    /// The caller has checked that it is long enough.
+    pub(super) fn tex_sub_image_from_buffer(&self, layout: u32, kind: u32, [w, h]: [i32; 2]) {
+        self.pixel_store_i32(glow::UNPACK_ALIGNMENT, 1);
+        let (glow, data) = (self.current(), PixelUnpackData::BufferOffset(0));
+        // SAFETY: the context is current; OpenGL reads the bound buffer and checks its length.
+        unsafe { glow.tex_sub_image_2d(glow::TEXTURE_2D, 0, 0, 0, w, h, layout, kind, data) }
+        self.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
+    }
+
     /// Reads the bound texture's level 0, which has `size`; rows are tightly packed.
     pub(super) fn get_tex_image(
         &self,

@@ -30,6 +30,6 @@ pub use draw_call::{Blend, Depth, DrawCall, Primitive, Target};
 pub use error::{Attempt, Error, Result};
 pub use framebuffer::{Framebuffer, Samples};
 pub use program::{Program, Source, Uniform};
-pub use texture::{Filter, Format, Size, Texture, Wrap};
+pub use texture::{Filter, Format, Pixels, Size, Texture, Wrap};
 pub use timer::TimerQuery;
 pub use vertex_array::{Attribute, Component, VertexArray};

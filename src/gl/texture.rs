@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::{Error, Gl, Result, framebuffer};
+use super::{Buffer, Component, Error, Gl, Result, framebuffer};
 
 /// A texture with one level, 2-D or 3-D.
 ///
@@ -129,6 +129,17 @@ impl Size {
     }
 }
 
+/// Numbers in a buffer that can be texels: from its start on, tightly packed.
+#[derive(Clone, Copy, Debug)]
+pub struct Pixels<'a> {
+    /// Where they are.
+    pub buffer: &'a Buffer,
+    /// Numbers of a texel: 1 to 4.
+    pub components: u8,
+    /// What a number is.
+    pub kind: Component,
+}
+
 /// How a texture is read between texels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Filter {
@@ -232,6 +243,32 @@ impl Texture {
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         self.bind_to_edit();
         self.gl.tex_sub_image(self.target(), self.format, self.extents(), bytes)
+    }
+
+    /// Overwrites all of a flat texture with numbers that OpenGL has already, in [`write`](Self::write)'s order.
+    /// Missing components are 0, and alpha 1. Integers become parts of the greatest one of their type.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where the buffer has fewer; [`Error::Call`].
+    pub fn write_from(&self, pixels: Pixels<'_>) -> Result<()> {
+        let Pixels { buffer, components, kind } = pixels;
+        let end = self.size.texels() * usize::from(components) * kind.bytes();
+        if end > buffer.bytes() {
+            let bytes = buffer.bytes();
+            return Err(Error::OutOfRange { what: "a buffer", start: 0, end, bytes });
+        }
+        let layout = match components {
+            1 => glow::RED,
+            2 => glow::RG,
+            3 => glow::RGB,
+            _ => glow::RGBA,
+        };
+        let [w, h, _] = self.extents();
+        self.gl.forget_errors();
+        self.bind_to_edit();
+        buffer.bind_to_unpack();
+        self.gl.tex_sub_image_from_buffer(layout, kind.constant(), [w, h]);
+        self.gl.check("glTexSubImage2D")
     }
 
     /// Reads all of it, in [`write`](Self::write)'s order; waits for what writes it.

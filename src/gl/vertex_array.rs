@@ -36,6 +36,8 @@ pub enum Component {
     /// A float.
     #[default]
     F32,
+    /// A half float.
+    F16,
     /// A signed integer of 32 bits.
     I32,
     /// An unsigned integer of 32 bits.
@@ -49,13 +51,15 @@ impl Component {
     pub fn bytes(self) -> usize {
         match self {
             Self::F32 | Self::I32 | Self::U32 => 4,
+            Self::F16 => 2,
             Self::U8 => 1,
         }
     }
 
-    fn constant(self) -> u32 {
+    pub(super) fn constant(self) -> u32 {
         match self {
             Self::F32 => glow::FLOAT,
+            Self::F16 => glow::HALF_FLOAT,
             Self::I32 => glow::INT,
             Self::U32 => glow::UNSIGNED_INT,
             Self::U8 => glow::UNSIGNED_BYTE,

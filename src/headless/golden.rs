@@ -296,7 +296,7 @@ mod tests {
     use crate::{
         array::npy::encode,
         cuda::Position,
-        scene::{ResourceId, Scalar},
+        scene::{ResourceId, Scalar, ViewId},
     };
 
     fn golden(of: Kept, file: &str, tolerance: f64) -> Golden {
@@ -371,7 +371,9 @@ mod tests {
         let grey = |level: u8| [level, level, level, 255].repeat(100);
         record::png(&path, [10, 10], &grey(100)).unwrap();
         let compared = |rgba: Vec<u8>, tolerance, outliers| {
-            let of = Kept::Image { size_px: [10, 10], outliers, legend: false };
+            let size_px = [10, 10];
+            let view = ViewId::default();
+            let of = Kept::Image { view, size_px, outliers, legend: false };
             let golden = golden(of, "a.png", tolerance);
             let actual = Actual::Picture { size_px: [10, 10], rgba };
             actual.compare(&golden, folder.path(), folder.path()).unwrap()

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::{
-    scene::{Bound, Check, Components, Manifest, Measured, Type},
+    scene::{Bound, Check, Manifest, Measured},
     session::{Snapshot, statistic_of},
 };
 
@@ -26,24 +26,14 @@ pub(super) fn name(measured: Measured, manifest: &Manifest) -> String {
         Measured::Resource { of, components, statistic } => {
             let resource = manifest.resource(of);
             let (name, statistic) = (&resource.name, statistic.name());
-            match components {
-                Some(components) => {
-                    format!("{name}.{}.{statistic}", path_of(&resource.of(), components))
-                }
+            let path = components
+                .and_then(|components| resource.of().path_of(components.first, components.count));
+            match path {
+                Some(path) => format!("{name}.{path}.{statistic}"),
                 None => format!("{name}.{statistic}"),
             }
         }
     }
-}
-
-/// What these components are called: one of them, or the field that all are of.
-fn path_of(of: &Type, Components { first, count }: Components) -> String {
-    let name = || of.components().into_iter().nth(first.into());
-    let found = match count {
-        1 => name(),
-        _ => of.part_of(first.into()).map(|(part, _)| part.path),
-    };
-    found.unwrap_or_default()
 }
 
 /// Whether `value`, which was `first` after the first step, is as `check` demands. NaN never is.

@@ -3,7 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Error, Result, SceneSource, render::Render};
+use super::{
+    Error, Result, SceneSource,
+    render::{Out, Render},
+};
 use crate::{file, record::Target};
 
 /// What a run writes, and what it must not write over.
@@ -21,14 +24,21 @@ struct Output<'a> {
 }
 
 impl<'a> Outputs<'a> {
-    /// Those of `request`, whose pictures go to `target`.
-    pub(super) fn of(request: &'a Render, target: Option<&'a Target>) -> Self {
-        let out = request.out.iter().map(|path| Output { option: "--out", path, target });
+    /// Those of `request`, whose pictures go to `targets`.
+    pub(super) fn of(request: &'a Render, targets: &'a [Target]) -> Self {
+        let outs = request.outs.iter().zip(targets);
+        let out = |(out, target): (&'a Out, _)| Output {
+            option: "--out",
+            path: &out.path,
+            target: Some(target),
+        };
+        let outs = outs.map(out);
         let plain = |option, path| Output { option, path, target: None };
         let dumps = request.dumps.iter().map(|dump| plain("--npy", &dump.path));
+        let plots = request.plots.iter().map(|plot| plain("--plot", &plot.path));
         let json = request.json.iter().map(|path| plain("--json", path));
         let scenes = request.scene.path.as_deref().into_iter().collect();
-        Self { files: out.chain(dumps).chain(json).collect(), scenes }
+        Self { files: outs.chain(dumps).chain(plots).chain(json).collect(), scenes }
     }
 
     /// The one of `option`, if it is asked for, of a run of `scenes`.
@@ -89,7 +99,17 @@ impl Output<'_> {
 
     /// Whether both would write one file.
     fn meets(&self, other: &Self) -> bool {
+        let numbered = |target: &Target| match target {
+            Target::Sequence { before, after, .. } => {
+                identity(Path::new(&format!("{before}%{after}")))
+            }
+            Target::Picture(_) | Target::Clip(..) => None,
+        };
         match (self.target, other.target) {
+            // Numbers with more digits than asked for may be of either.
+            (Some(one @ Target::Sequence { .. }), Some(two @ Target::Sequence { .. })) => {
+                numbered(one).is_some_and(|file| Some(file) == numbered(two))
+            }
             (Some(target @ Target::Sequence { .. }), _) => is_of(target, other.path),
             (_, Some(target @ Target::Sequence { .. })) => is_of(target, self.path),
             _ => identity(self.path).is_some_and(|file| Some(file) == identity(other.path)),
@@ -156,6 +176,18 @@ mod tests {
         ] {
             assert!(!meets(first, second), "{first} {second}");
         }
+        let sequences = |first: &str, second: &str| {
+            let paths = [path(first), path(second)];
+            let targets = paths.each_ref().map(|path| Target::of(path).ok());
+            let output = |index: usize| Output {
+                option: "--out",
+                path: &paths[index],
+                target: targets[index].as_ref(),
+            };
+            output(0).meets(&output(1))
+        };
+        assert!(sequences("f%d.png", "sub/../f%04d.png"));
+        assert!(!sequences("f%d.png", "g%d.png") && !sequences("f%d.png", "sub/f%d.png"));
         let null = Path::new("/dev/null");
         assert_eq!(identity(null), None);
     }

@@ -5,16 +5,17 @@ use std::path::PathBuf;
 use super::{
     Error, Result, Run, SceneSource, npy,
     outputs::Outputs,
+    plots::{PlotFile, Plots},
     report::{self, Sample},
-    run::{expect_no_findings, progress_bar, run_to},
-    stage::Stage,
+    run::{expect_no_findings, measure, progress_bar, run_to},
+    stage::{Shot, Stage, measure_for},
 };
 use crate::{
     compile::Compiler,
     device::Device,
     diagnostic::Diagnostic,
-    record::{Film, Recorder, Target},
-    scene::Scene,
+    record::{self, Film, Recorder, Target},
+    scene::{Scene, ViewId},
     session::{self, Session},
 };
 
@@ -32,18 +33,36 @@ pub struct Render {
     pub size_px: [u32; 2],
     /// Whether pictures have the legend of their colours, where these stand for numbers.
     pub legend: bool,
-    /// The pictures: see [`Target`]; `None`: nothing is drawn and no OpenGL is needed.
-    pub out: Option<PathBuf>,
+    /// The pictures; where there are none, nothing is drawn and no OpenGL is needed.
+    pub outs: Vec<Out>,
     /// A picture, and a sample of the statistics, every so many steps.
     pub every: Option<u64>,
     /// Pictures of a clip that are shown in a second.
     pub per_second: Option<f64>,
     /// Resources to dump.
     pub dumps: Vec<Dump>,
+    /// Plots to write.
+    pub plots: Vec<PlotFile>,
     /// Statistics, timings and device, as JSON.
     pub json: Option<PathBuf>,
     /// How it runs.
     pub run: Run,
+}
+
+/// Pictures of a view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Out {
+    /// The view; `None`: the first one.
+    pub view: Option<String>,
+    /// The files: see [`Target`].
+    pub path: PathBuf,
+}
+
+impl Out {
+    /// The same, of `view` where it names none.
+    pub fn or(self, view: Option<&String>) -> Self {
+        Self { view: self.view.or_else(|| view.cloned()), ..self }
+    }
 }
 
 /// A resource to write as `.npy`.
@@ -61,29 +80,37 @@ pub struct Dump {
 /// See [`Error`]: everything that is wrong with the request or the source comes before the first step, and
 /// each file is written whole or not at all.
 pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> {
-    let target = request.out.as_deref().map(Target::of).transpose()?;
-    check_rhythm(request, target.as_ref())?;
-    Outputs::of(request, target.as_ref()).check()?;
+    let targets = request.outs.iter().map(|out| Target::of(&out.path));
+    let targets = targets.collect::<record::Result<Vec<Target>>>()?;
+    check_rhythm(request, &targets)?;
+    Outputs::of(request, &targets).check()?;
     let device = Device::open(request.run.device)?;
-    let scene = check_names(request, &device)?;
-    let rhythm = Rhythm::new(request, target.as_ref(), scene.manifest.dt)?;
-    let mut stage = target.as_ref().map(|_| Stage::new(&device, request.size_px)).transpose()?;
-    let mut recorder =
-        target.map(|target| Recorder::new(target, rhythm.film(request))).transpose()?;
+    let (scene, views) = check_names(request, &device)?;
+    let rhythm = Rhythm::new(request, &targets, scene.manifest.dt)?;
+    let plots = Plots::of(&request.plots, &scene.manifest, &request.scene.name)?;
+    let wants_stage = !targets.is_empty() || plots.are_drawn();
+    let mut stage = wants_stage.then(|| Stage::new(&device, request.size_px)).transpose()?;
+    let reels = views.into_iter().zip(targets);
+    let reels = reels.map(|(view, target)| Reel::new(view, target, rhythm.film(request)));
+    let mut reels = reels.collect::<Result<Vec<Reel>>>()?;
     let interop = Stage::interop(stage.as_ref(), &device);
     let scene = &request.scene;
     request.run.session(scene, &device, compiler, interop, |session, remarks| {
         let mut samples = Vec::new();
         let bar = progress_bar(request.steps);
         let mut drawn = || {
+            let mut last = 0;
             for step in rhythm.stops() {
+                for stop in plots.stops(last, step, request.every.unwrap_or(1)) {
+                    run_to(session, stop, &bar)?;
+                    measure(session)?;
+                }
+                last = step;
                 run_to(session, step, &bar)?;
-                if let (Some(recorder), Some(stage), true) =
-                    (&mut recorder, &mut stage, rhythm.has_picture(step))
-                {
-                    let picture =
-                        stage.picture(session, &request.run, request.size_px, request.legend)?;
-                    recorder.add(step, &picture)?;
+                if let Some(stage) = &mut stage {
+                    let due =
+                        reels.iter_mut().filter(|reel| rhythm.has_picture(step, &reel.target));
+                    film(due.collect(), step, stage, session, request)?;
                 }
                 if request.json.is_some() && request.every.is_some() {
                     samples.push(Sample::take(session)?);
@@ -92,9 +119,10 @@ pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> 
             Ok(())
         };
         let written = drawn().and_then(|()| {
-            recorder.map(Recorder::finish).transpose()?;
+            reels.into_iter().try_for_each(|reel| reel.recorder.finish())?;
             bar.finish_and_clear();
             write_dumps(request, session)?;
+            plots.write(session, stage.as_mut(), &request.run, request.size_px)?;
             match &request.json {
                 Some(path) => report::write(path, request, compiler, &samples, session),
                 None => Ok(()),
@@ -104,20 +132,51 @@ pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> 
     })
 }
 
+/// Pictures of a view on their way to their files.
+struct Reel {
+    view: ViewId,
+    target: Target,
+    recorder: Recorder,
+}
+
+impl Reel {
+    fn new(view: ViewId, target: Target, film: Film) -> Result<Self> {
+        let recorder = Recorder::new(target.clone(), film)?;
+        Ok(Self { view, target, recorder })
+    }
+}
+
+/// Adds the picture after `step` to each of these.
+fn film(
+    reels: Vec<&mut Reel>,
+    step: u64,
+    stage: &mut Stage,
+    session: &mut Session,
+    request: &Render,
+) -> Result<()> {
+    measure_for(session, reels.iter().map(|reel| reel.view))?;
+    for reel in reels {
+        let Render { size_px, legend, .. } = *request;
+        let shot = Shot { view: reel.view, size_px, legend };
+        reel.recorder.add(step, &stage.picture(session, &request.run, shot)?)?;
+    }
+    Ok(())
+}
+
 /// When something is written.
 struct Rhythm {
     steps: u64,
     every: Option<u64>,
-    /// Whether pictures follow one another in equal distances, so that one out of turn is none of them.
-    clip: bool,
+    /// Whether somebody asked for `every`, and not only a clip needs it.
+    asked: bool,
     /// Pictures shown in a second.
     per_second: f64,
 }
 
 impl Rhythm {
     /// A clip shows the scene in its own time, unless it is asked for otherwise.
-    fn new(request: &Render, target: Option<&Target>, dt: f64) -> Result<Self> {
-        let clip = matches!(target, Some(Target::Clip(..)));
+    fn new(request: &Render, targets: &[Target], dt: f64) -> Result<Self> {
+        let clip = targets.iter().any(|target| matches!(target, Target::Clip(..)));
         let usual = || (1.0 / (CLIP_RATE * dt)).round().max(1.0) as u64;
         let every = request.every.or_else(|| clip.then(usual));
         let per_second = request.per_second.unwrap_or(1.0 / (dt * every.unwrap_or(1) as f64));
@@ -125,7 +184,7 @@ impl Rhythm {
             let text = format!("{} steps are too few for a picture every {every}", request.steps);
             return Err(Error::Usage(text));
         }
-        Ok(Self { steps: request.steps, every, clip, per_second })
+        Ok(Self { steps: request.steps, every, asked: request.every.is_some(), per_second })
     }
 
     /// The steps after which something is to be written; the last one at the end.
@@ -135,11 +194,13 @@ impl Rhythm {
         regular.chain((!steps.is_multiple_of(every) || steps == 0).then_some(steps))
     }
 
-    fn has_picture(&self, step: u64) -> bool {
-        match self.every {
-            Some(every) if self.clip => step.is_multiple_of(every),
-            Some(_) => true,
-            None => step == self.steps,
+    /// Whether the picture after `step` is one of the target's. Those of a clip follow one another in equal distances,
+    /// so that one out of turn is none of them.
+    fn has_picture(&self, step: u64, target: &Target) -> bool {
+        match target {
+            Target::Picture(_) => step == self.steps,
+            Target::Sequence { .. } => self.asked || step == self.steps,
+            Target::Clip(..) => self.every.is_some_and(|every| step.is_multiple_of(every)),
         }
     }
 
@@ -151,27 +212,32 @@ impl Rhythm {
 }
 
 /// What `--every` and `--fps` can mean for the files that are asked for.
-fn check_rhythm(request: &Render, target: Option<&Target>) -> Result<()> {
+fn check_rhythm(request: &Render, targets: &[Target]) -> Result<()> {
     let usage = |message: String| Err(Error::Usage(message));
-    match (request.every, target) {
-        (Some(0), _) => return usage("--every needs a number of steps above 0".to_owned()),
-        (Some(_), Some(Target::Picture(path))) => {
-            let path = path.display();
-            return usage(format!("--every writes many pictures: give {path} a %04d for the step"));
-        }
-        (Some(_), None) if request.json.is_none() => {
-            return usage("--every needs --out or --json: something to write".to_owned());
-        }
-        _ => {}
+    if request.every == Some(0) {
+        return usage("--every needs a number of steps above 0".to_owned());
     }
-    match (request.per_second, target) {
-        (None, _) | (Some(_), Some(Target::Clip(..))) => Ok(()),
-        (Some(_), _) => usage("--fps is for clips: .gif, .apng, .mp4, .webm".to_owned()),
+    if request.every.is_some() {
+        for target in targets {
+            if let Target::Picture(path) = target {
+                let path = path.display();
+                let text = format!("--every writes many pictures: give {path} a %04d for the step");
+                return usage(text);
+            }
+        }
+        if targets.is_empty() && request.json.is_none() && request.plots.is_empty() {
+            return usage("--every needs --out, --json or --plot: something to write".to_owned());
+        }
     }
+    let has_clip = targets.iter().any(|target| matches!(target, Target::Clip(..)));
+    if request.per_second.is_some() && !has_clip {
+        return usage("--fps is for clips: .gif, .apng, .mp4, .webm".to_owned());
+    }
+    Ok(())
 }
 
-/// What can be known to be wrong before anything runs.
-fn check_names(request: &Render, device: &Device) -> Result<Scene> {
+/// What can be known to be wrong before anything runs; the scene, and the view of each output.
+fn check_names(request: &Render, device: &Device) -> Result<(Scene, Vec<ViewId>)> {
     let scene = request.run.parse(&request.scene, device.info().kind)?;
     for dump in &request.dumps {
         if scene.manifest.find_resource(&dump.resource).is_none() {
@@ -180,13 +246,12 @@ fn check_names(request: &Render, device: &Device) -> Result<Scene> {
             return Err(session::Error::NoSuchResource { name, available }.into());
         }
     }
-    if request.out.is_some() && scene.manifest.view.is_none() {
-        return Err(Error::Usage(format!(
-            "{} has nothing to draw: it needs a [view]",
-            request.scene.name
-        )));
-    }
-    Ok(scene)
+    let view = |out: &Out| {
+        let found = scene.manifest.find_view(out.view.as_deref());
+        found.map_err(|problem| Error::Usage(format!("{}: {problem}", request.scene.name)))
+    };
+    let views = request.outs.iter().map(view).collect::<Result<_>>()?;
+    Ok((scene, views))
 }
 
 fn write_dumps(request: &Render, session: &mut Session) -> Result<()> {
@@ -201,14 +266,18 @@ fn write_dumps(request: &Render, session: &mut Session) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
     fn pictures_come_at_equal_distances_and_the_last_step_too() {
-        let stops = |steps, every, clip| {
-            let rhythm = Rhythm { steps, every, clip, per_second: 30.0 };
+        let stops = |steps, every: Option<u64>, clip| {
+            let rhythm = Rhythm { steps, every, asked: every.is_some(), per_second: 30.0 };
+            let target = Target::of(Path::new(if clip { "a.gif" } else { "%d.png" })).unwrap();
             let all: Vec<u64> = rhythm.stops().collect();
-            let pictures = all.iter().copied().filter(|&step| rhythm.has_picture(step)).collect();
+            let is_due = |step: &u64| rhythm.has_picture(*step, &target);
+            let pictures = all.iter().copied().filter(is_due).collect();
             (all, pictures)
         };
         let [none, few]: [Vec<u64>; 2] = [vec![0], vec![2, 4, 5]];
@@ -218,5 +287,12 @@ mod tests {
         assert_eq!(stops(5, Some(2), false), (few.clone(), few.clone()));
         assert_eq!(stops(5, Some(2), true), (few, vec![2, 4]));
         assert_eq!(stops(4, Some(2), false), (vec![2, 4], vec![2, 4]));
+        // A clip's own rhythm is none of what stands beside it.
+        let rhythm = Rhythm { steps: 5, every: Some(2), asked: false, per_second: 30.0 };
+        for (name, expected) in [("a.gif", true), ("a.png", false), ("%d.png", false)] {
+            let target = Target::of(Path::new(name)).unwrap();
+            assert_eq!(rhythm.has_picture(2, &target), expected, "{name}");
+            assert_eq!(rhythm.has_picture(5, &target), !expected, "{name}");
+        }
     }
 }

@@ -3,8 +3,10 @@
 use super::{Result, Run, run::measure};
 use crate::{
     device::{self, Device},
-    draw, gl,
+    draw::{self, Chart},
+    gl,
     interop::Interop,
+    scene::ViewId,
     session::Session,
 };
 
@@ -12,6 +14,15 @@ use crate::{
 pub(super) struct Stage {
     context: gl::CurrentContext,
     view: draw::View,
+}
+
+/// What a picture shows, and how.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shot {
+    pub(super) view: ViewId,
+    pub(super) size_px: [u32; 2],
+    /// Whether the legend is in it, where there is one to draw.
+    pub(super) legend: bool,
 }
 
 impl Stage {
@@ -28,28 +39,32 @@ impl Stage {
         stage.map_or_else(|| Interop::none(device), |s| Interop::new(s.context.gl(), device))
     }
 
-    /// The picture of the last finished step as rows of RGBA, top row first; with the legend, where there is one to
-    /// draw.
-    pub(super) fn picture(
-        &mut self,
-        session: &mut Session,
-        run: &Run,
-        size_px: [u32; 2],
-        legend: bool,
-    ) -> Result<Vec<u8>> {
-        if self.view.size() != size_px {
-            self.view.resize(size_px)?;
-        }
-        if session.needs_statistics_to_draw() {
-            measure(session)?;
-        }
+    /// The picture of a chart as rows of RGBA, top row first.
+    pub(super) fn chart(&mut self, chart: &Chart, run: &Run, size_px: [u32; 2]) -> Result<Vec<u8>> {
+        self.view.resize(size_px)?;
+        run.draw(|| Ok(self.view.draw_chart(chart)?.read_rgba8()?))
+    }
+
+    /// The picture of the last finished step as rows of RGBA, top row first. What it depends on was measured, see
+    /// [`measure_for`].
+    pub(super) fn picture(&mut self, session: &Session, run: &Run, shot: Shot) -> Result<Vec<u8>> {
+        self.view.resize(shot.size_px)?;
         run.draw(|| {
-            let camera = session.start_camera();
-            self.view.draw(&session.frame(&camera))?;
-            if let Some(legend) = session.legend().filter(|_| legend) {
+            let camera = session.start_camera(shot.view);
+            self.view.draw(&session.frame(shot.view, &camera))?;
+            if let Some(legend) = session.legend(shot.view).filter(|_| shot.legend) {
                 self.view.draw_legend(&legend)?;
             }
             Ok(self.view.picture().read_rgba8()?)
         })
     }
+}
+
+/// Takes the statistics on which pictures of these views depend, where they do: once for all of them.
+pub(super) fn measure_for(
+    session: &mut Session,
+    views: impl IntoIterator<Item = ViewId>,
+) -> Result<()> {
+    let depends = views.into_iter().any(|view| session.needs_statistics_to_draw(view));
+    if depends { measure(session) } else { Ok(()) }
 }

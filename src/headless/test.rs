@@ -17,7 +17,7 @@ use super::{
     npy,
     outputs::Outputs,
     run::{measure, progress_bar, run_to},
-    stage::Stage,
+    stage::{Shot, Stage, measure_for},
 };
 use crate::{
     compile::Compiler,
@@ -416,8 +416,10 @@ fn actual(
             let resource = session.resource(&declared.name).unwrap_or(declared);
             Ok(Actual::Array(npy::encode(resource, &bytes)))
         }
-        (Kept::Image { size_px, legend, .. }, Some(Ok(stage))) => {
-            Ok(Actual::Picture { size_px, rgba: stage.picture(session, run, size_px, legend)? })
+        (Kept::Image { view, size_px, legend, .. }, Some(Ok(stage))) => {
+            measure_for(session, [view])?;
+            let shot = Shot { view, size_px, legend };
+            Ok(Actual::Picture { size_px, rgba: stage.picture(session, run, shot)? })
         }
         (Kept::Image { .. }, Some(Err(error))) => Err(Error::NoStage(error.to_string())),
         (Kept::Image { .. }, None) => Err(Error::NoStage("there is no OpenGL".to_owned())),

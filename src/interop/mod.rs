@@ -200,6 +200,11 @@ impl Interop {
         Self { device: device.clone(), gl: Some(gl.clone()), path }
     }
 
+    /// OpenGL's side, where anything is drawn.
+    pub fn gl(&self) -> Option<&Gl> {
+        self.gl.as_ref()
+    }
+
     /// Copies even where registering may be possible: to compare both, or around a driver's fault.
     ///
     /// ```

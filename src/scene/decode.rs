@@ -9,6 +9,7 @@ mod fields;
 mod formulas;
 mod parameters;
 mod passes;
+mod plots;
 mod resources;
 mod types;
 mod views;
@@ -17,12 +18,12 @@ use std::{cell::RefCell, collections::HashMap, ops::Range};
 
 use toml::de::DeTable;
 
-#[cfg(feature = "cli")]
-pub(crate) use self::compile::is_macro;
 use self::fields::Fields;
 pub(super) use self::formulas::round_of;
 #[cfg(feature = "gl")]
 pub(super) use self::resources::too_many_bytes;
+#[cfg(feature = "cli")]
+pub(crate) use self::{compile::is_macro, fields::is_label};
 use super::{
     Builtin, Manifest, Overrides, ResourceId,
     source::{self, ManifestBlock},
@@ -130,6 +131,7 @@ fn document(
     parameters::decode(&mut fields, &mut manifest);
     views::decode(&mut fields, &mut manifest);
     checks::decode(&mut fields, &mut manifest);
+    plots::decode(&mut fields, &mut manifest);
     passes::decode(&mut fields, &mut manifest);
     fields.know(&["constant"]);
     fields.finish();

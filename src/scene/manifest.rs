@@ -1,8 +1,8 @@
 //! The manifest of a scene, typed and checked.
 
 use super::{
-    Check, CompileOptions, Formula, Golden, Number, Parameter, Resource, ResourceId, Scope, Source,
-    Stat, Value, Variable, View, decode::suggestion,
+    Check, CompileOptions, Formula, Golden, Number, Parameter, Plot, Resource, ResourceId, Scope,
+    Source, Stat, Value, Variable, View, ViewId, decode::suggestion,
 };
 use crate::cuda::Position;
 
@@ -29,12 +29,14 @@ pub struct Manifest {
     pub passes: Vec<Pass>,
     /// What runs in which order, and how often.
     pub entries: Vec<Entry>,
-    /// What is drawn; `None` where nothing can be.
-    pub view: Option<View>,
+    /// What is drawn, in the file's order; none where nothing can be.
+    pub views: Vec<View>,
     /// Statistics beside those that every resource has.
     pub stats: Vec<Stat>,
     /// Checks of the test mode.
     pub checks: Vec<Check>,
+    /// Plots of numbers.
+    pub plots: Vec<Plot>,
     /// What the test mode compares with files.
     pub goldens: Vec<Golden>,
 }
@@ -304,6 +306,33 @@ impl Manifest {
     /// The resource with this name.
     pub fn find_resource(&self, name: &str) -> Option<ResourceId> {
         self.resources.iter().position(|r| r.name == name).map(ResourceId)
+    }
+
+    /// The view that is called `name`; the first one where there is no name.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, where there is none.
+    pub fn find_view(&self, name: Option<&str>) -> Result<ViewId, String> {
+        if self.views.is_empty() {
+            return Err("the scene has nothing to draw: it needs a [view]".to_owned());
+        }
+        let Some(name) = name else { return Ok(ViewId::default()) };
+        let names = || self.views.iter().map(|view| view.name.as_str());
+        let found = names().position(|known| known == name);
+        let unknown = || format!("there is no view `{name}`{}", suggestion(name, names()));
+        found.map(ViewId).ok_or_else(unknown)
+    }
+
+    /// The index of the plot that is called `name`.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, where there is none.
+    pub fn find_plot(&self, name: &str) -> Result<usize, String> {
+        let names = || self.plots.iter().map(|plot| plot.name.as_str());
+        let unknown = || format!("there is no plot `{name}`{}", suggestion(name, names()));
+        names().position(|known| known == name).ok_or_else(unknown)
     }
 
     /// The index of the parameter with this name.

@@ -18,6 +18,7 @@ mod manifest;
 mod mapping;
 mod parameter;
 mod plan;
+mod plot;
 mod resource;
 mod source;
 mod statistic;
@@ -33,7 +34,7 @@ pub use crate::element::{Element, Part, Scalar, Structure, Type};
 #[cfg(feature = "gl")]
 pub(crate) use self::binding::check_given;
 #[cfg(feature = "cli")]
-pub(crate) use self::decode::is_macro;
+pub(crate) use self::decode::{is_label, is_macro};
 pub use self::{
     builtin::{BuiltIn, built_ins},
     compile_options::CompileOptions,
@@ -47,11 +48,12 @@ pub use self::{
     plan::{
         Argument, Builtin, Field, Handle, Layout, Member, Packed, Plan, PlannedPass, Source, Wanted,
     },
+    plot::{Along, Plot, PlotKind, Shown},
     resource::{Elements, Filter, Format, Resource, ResourceId, ResourceKind, Texels, Wrap},
     source::{CLOSE, OPEN},
     statistic::{Bound, Check, Components, Golden, Kept, Measured, Reduce, Stat, Statistic},
     term::{Formula, Scope, Term},
-    view::{COLORMAPS, Camera, ColorBy, Coloring, View, ViewKind},
+    view::{COLORMAPS, Camera, ColorBy, Coloring, Grid, View, ViewId, ViewKind},
 };
 
 /// A scene's file, understood.

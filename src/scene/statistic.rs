@@ -1,6 +1,6 @@
 //! Statistics that a manifest asks for, and the checks of the test mode.
 
-use super::{ResourceId, resource::named};
+use super::{ResourceId, ViewId, resource::named};
 use crate::cuda::Position;
 
 /// A reduction of a mapped resource.
@@ -87,8 +87,10 @@ pub struct Golden {
 /// What a [`Golden`] keeps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kept {
-    /// What the scene shows.
+    /// What a view of the scene shows.
     Image {
+        /// Which.
+        view: ViewId,
         /// Width and height in pixels.
         size_px: [u32; 2],
         /// Greatest share of pixels that may be quite different.

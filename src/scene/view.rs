@@ -3,17 +3,29 @@
 use super::{ResourceId, resource::named};
 use crate::cuda::Position;
 
+/// A view of a manifest: an index into [`Manifest::views`](super::Manifest::views). The first is shown where nobody
+/// asks for another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ViewId(pub usize);
+
 /// What is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
+    /// What commands call it: no other view of the scene has this name.
+    pub name: String,
     /// What is drawn, as what.
     pub kind: ViewKind,
     /// How values become colours.
     pub coloring: Coloring,
     /// Where the camera starts; the view's own choice where it says nothing.
     pub camera: Camera,
-    /// Where `[view]` is; `None` where the manifest has none and the view was chosen from its resources.
+    /// Where it stands; `None` where the manifest has none and the view was chosen from its resources.
     pub at: Option<Position>,
+}
+
+impl View {
+    /// The name of a view that is given none.
+    pub const DEFAULT_NAME: &'static str = "view";
 }
 
 /// What a [`View`] draws.
@@ -30,17 +42,17 @@ pub enum ViewKind {
         /// Whether points add their light instead of hiding one another.
         additive: bool,
     },
-    /// A texture as a picture.
+    /// A grid as a picture.
     Image {
-        /// Two-dimensional.
-        texture: ResourceId,
+        /// Of what.
+        grid: Grid,
         /// How it is enlarged.
         filter: super::Filter,
     },
-    /// A texture as a lit height field.
+    /// A grid as a lit height field.
     Surface {
-        /// Two-dimensional; the first channel is the height.
-        texture: ResourceId,
+        /// Its first components are the heights.
+        grid: Grid,
         /// Height of the value 1, where the field is 2 wide.
         height: f32,
     },
@@ -53,6 +65,16 @@ pub enum ViewKind {
     },
 }
 
+/// Values side by side, in rows of which the first is the lowest: the texels of a flat texture, or as many elements of
+/// a buffer or array, from its start on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Whose.
+    pub of: ResourceId,
+    /// Values in a row, and rows.
+    pub size: [u32; 2],
+}
+
 impl ViewKind {
     /// Its name in manifests.
     pub fn name(&self) -> &'static str {
@@ -62,6 +84,16 @@ impl ViewKind {
             Self::Surface { .. } => "surface",
             Self::Volume { .. } => "volume",
         }
+    }
+
+    /// The resources that OpenGL must see for it.
+    pub fn drawn(&self) -> impl Iterator<Item = ResourceId> + use<> {
+        let drawn = match *self {
+            Self::Points { position, color, .. } => [Some(position), color],
+            Self::Image { grid, .. } | Self::Surface { grid, .. } => [Some(grid.of), None],
+            Self::Volume { texture, .. } => [Some(texture), None],
+        };
+        drawn.into_iter().flatten()
     }
 }
 

@@ -2,7 +2,10 @@
 
 use glam::{Vec2, Vec3};
 
-use super::{Reset, Session, ViewState};
+use super::{
+    Error, Reset, Session, ViewState,
+    sheet::{Sheet, component},
+};
 use crate::{
     array::Statistics,
     draw::{
@@ -11,7 +14,7 @@ use crate::{
     },
     element::Scalar,
     gl,
-    scene::{self, Builtin, ColorBy, ResourceId, Source, View, ViewKind},
+    scene::{self, Builtin, ColorBy, Grid, ResourceId, Source, View, ViewId, ViewKind},
 };
 
 /// The box that points fill when they are seen first.
@@ -23,15 +26,36 @@ pub(super) struct Extent {
 }
 
 impl Session {
-    /// The last finished step, seen by `camera`; the background alone where there is nothing to draw.
-    pub fn frame<'a>(&'a self, camera: &'a Camera) -> Frame<'a> {
-        Frame::new(camera, self.content().unwrap_or(Content::Nothing))
+    /// What the scene shows, where a program runs: its views, of which a [`ViewId`] is an index.
+    pub fn views(&self) -> &[View] {
+        self.program.as_ref().map_or(&[], |program| &program.scene.manifest.views)
     }
 
-    /// Where the scene wants its camera to start.
-    pub fn start_camera(&self) -> Camera {
-        let start = self.view().map_or_else(scene::Camera::default, |view| view.camera);
-        let usual = self.usual_camera();
+    fn view(&self, id: ViewId) -> Option<&View> {
+        self.views().get(id.0)
+    }
+
+    /// The last finished step in one of the views, seen by `camera`; the background alone where there is nothing to
+    /// draw.
+    pub fn frame<'a>(&'a self, view: ViewId, camera: &'a Camera) -> Frame<'a> {
+        let content = self.content(view);
+        Frame::new(camera, content.unwrap_or(Content::Nothing))
+    }
+
+    /// Whether it is known where the camera of a view starts: not until the points that it fits were measured.
+    pub fn is_start_known(&self, view: ViewId) -> bool {
+        self.view(view).is_some_and(|view| self.is_fitted(view))
+    }
+
+    /// Whether the start camera fits the points, where it has to fit some.
+    fn is_fitted(&self, view: &View) -> bool {
+        points_to_fit(view).is_none() || self.fitted(view).is_some()
+    }
+
+    /// Where the scene wants the camera of a view to start.
+    pub fn start_camera(&self, view: ViewId) -> Camera {
+        let Some(view) = self.view(view) else { return Camera::default() };
+        let (start, usual) = (view.camera, self.usual_camera(view));
         Camera {
             target: start.target.map_or(usual.target, Into::into),
             distance: start.distance.unwrap_or(usual.distance),
@@ -42,9 +66,8 @@ impl Session {
     }
 
     /// Where the camera starts if the scene does not mind.
-    fn usual_camera(&self) -> Camera {
+    fn usual_camera(&self, view: &View) -> Camera {
         let usual = Camera::default();
-        let Some(view) = self.view() else { return usual };
         match view.kind {
             // Fields are seen from above, their middle in the middle.
             ViewKind::Surface { height, .. } => {
@@ -55,49 +78,35 @@ impl Session {
             // All corners of the box.
             ViewKind::Volume { .. } => Camera { distance: 5.0, ..usual },
             ViewKind::Points { .. } => {
-                self.fitted().map_or(usual, |extent| Camera::around(extent.centre, extent.half))
+                self.fitted(view).map_or(usual, |extent| Camera::around(extent.centre, extent.half))
             }
             ViewKind::Image { .. } => usual,
         }
     }
 
-    /// The points that the start camera is to fit, because the manifest does not say where they are.
-    fn points_to_fit(&self) -> Option<ResourceId> {
-        let view = self.view()?;
-        match view.kind {
-            ViewKind::Points { position, .. }
-                if view.camera.target.is_none() && view.camera.distance.is_none() =>
-            {
-                Some(position)
-            }
-            _ => None,
-        }
+    /// The box that the points of a view fill, which its start camera fits.
+    fn fitted(&self, view: &View) -> Option<Extent> {
+        let position = points_to_fit(view)?;
+        self.extents.get(self.name_of(position)?).copied()
     }
 
-    /// What the start camera fits.
-    fn fitted(&self) -> Option<Extent> {
-        self.points_to_fit().and(self.extent)
+    /// Fits the start cameras to their points when these are measured first; after that they stay where they are.
+    pub(super) fn fit_cameras(&mut self) {
+        let unseen = self.views().iter().filter(|view| self.fitted(view).is_none());
+        let found = unseen.filter_map(points_to_fit).filter_map(|position| {
+            let extent = extent(self.statistics(position), self.unit(position))?;
+            Some((self.name_of(position)?.to_owned(), extent))
+        });
+        let found: Vec<_> = found.collect();
+        self.extents.extend(found);
     }
 
-    /// Fits the start camera to the points when they are measured first; after that it stays where it is.
-    pub(super) fn fit_camera(&mut self) {
-        if self.extent.is_none()
-            && let Some(position) = self.points_to_fit()
-        {
-            self.extent = extent(self.statistics(position), self.unit(position));
-        }
-    }
-
-    /// Forgets what the start camera fits: the points in these resources, or all of them, are set anew.
-    pub(super) fn forget_extent(&mut self, reset: &Reset) {
-        let position = self.points_to_fit().and_then(|position| self.name_of(position));
-        let anew = match reset {
-            Reset::None => false,
-            Reset::Fresh(names) => position.is_some_and(|name| names.contains(name)),
-            Reset::All => true,
-        };
-        if anew {
-            self.extent = None;
+    /// Forgets what start cameras fit: the points in these resources, or all of them, are set anew.
+    pub(super) fn forget_extents(&mut self, reset: &Reset) {
+        match reset {
+            Reset::None => {}
+            Reset::Fresh(names) => self.extents.retain(|name, _| !names.contains(name)),
+            Reset::All => self.extents.clear(),
         }
     }
 
@@ -105,33 +114,54 @@ impl Session {
         Some(&self.program.as_ref()?.scene.manifest.resource(id).name)
     }
 
-    /// The texture that is shown as a flat image, where one is.
-    pub fn image(&self) -> Option<&gl::Texture> {
-        match self.view()?.kind {
-            ViewKind::Image { texture, .. } => self.texture(texture),
-            _ => None,
+    /// The texture that a view shows as a flat image, where it does.
+    pub fn image(&self, view: ViewId) -> Option<&gl::Texture> {
+        match self.view(view)?.kind {
+            ViewKind::Image { grid, .. } => self.texture_of(view, grid),
+            ViewKind::Points { .. } | ViewKind::Surface { .. } | ViewKind::Volume { .. } => None,
         }
     }
 
-    pub(super) fn view_state(&self) -> Option<ViewState> {
-        let program = self.program.as_ref()?;
-        let view = self.view()?;
-        let arguments = program.passes.iter().flat_map(|pass| &pass.plan.arguments);
-        let mouse = Source::Builtin(Builtin::Mouse);
-        let takes_mouse = arguments.map(|argument| &argument.source).any(|s| *s == mouse);
-        Some(ViewState { kind: view.kind.name(), takes_mouse, legend: self.legend() })
+    /// The components of what an image has in this column and row, as they are stored: bytes from 0 to 255. Waits for
+    /// OpenGL.
+    ///
+    /// # Errors
+    /// OpenGL's.
+    pub fn texel(&self, view: ViewId, [x, y]: [u32; 2]) -> Result<Option<Vec<f64>>, Error> {
+        let Some(texture) = self.image(view) else { return Ok(None) };
+        let sheet = self.sheet(view).and_then(|sheet| Some((sheet, self.drawn(sheet.of())?.0)));
+        Ok(Some(match sheet {
+            Some((sheet, buffer)) => sheet.element(buffer, [x, y])?,
+            None => texture.read_texel([x, y, 0])?.into_iter().map(f64::from).collect(),
+        }))
     }
 
-    /// What the view's colours stand for; `None` where they are nothing but colours.
-    pub fn legend(&self) -> Option<Legend> {
-        let view = self.view()?;
+    pub(super) fn view_states(&self) -> Vec<ViewState> {
+        let passes = self.program.iter().flat_map(|program| &program.passes);
+        let mut sources =
+            passes.flat_map(|pass| &pass.plan.arguments).map(|argument| &argument.source);
+        let takes_mouse = sources.any(|source| *source == Source::Builtin(Builtin::Mouse));
+        let state = |view: &View| ViewState {
+            name: view.name.clone(),
+            kind: view.kind.name(),
+            takes_mouse,
+            legend: self.legend_of(view),
+        };
+        self.views().iter().map(state).collect()
+    }
+
+    /// What the colours of a view stand for; `None` where they are nothing but colours.
+    pub fn legend(&self, view: ViewId) -> Option<Legend> {
+        self.legend_of(self.view(view)?)
+    }
+
+    fn legend_of(&self, view: &View) -> Option<Legend> {
         let of = match view.kind {
             ViewKind::Points { color, .. } => color?,
-            ViewKind::Image { texture, .. }
-            | ViewKind::Surface { texture, .. }
-            | ViewKind::Volume { texture, .. } => texture,
+            ViewKind::Image { grid, .. } | ViewKind::Surface { grid, .. } => grid.of,
+            ViewKind::Volume { texture, .. } => texture,
         };
-        let Coloring { paint, colormap, range } = self.coloring(&view.coloring, Some(of));
+        let Coloring { paint, colormap, range, .. } = self.coloring(&view.coloring, Some(of));
         let resource = self.program.as_ref()?.scene.manifest.resource(of);
         let name = &resource.name;
         let title = match (paint, resource.element().map(|element| element.lanes)) {
@@ -143,17 +173,19 @@ impl Session {
         Some(Legend { title, unit: view.coloring.unit.clone(), range, colormap })
     }
 
-    /// Whether the picture depends on statistics, because the manifest gives no range for the colours, or no camera and
-    /// the points have not been measured yet.
-    pub fn needs_statistics_to_draw(&self) -> bool {
-        let depends =
-            |view: &View| view.coloring.range.is_none() && view.coloring.by != ColorBy::Rgba;
-        let unseen = self.extent.is_none() && self.points_to_fit().is_some();
-        unseen || self.view().is_some_and(depends)
+    /// Whether the picture of a view depends on statistics, because the manifest gives no range for the colours, or no
+    /// camera and the points have not been measured yet.
+    pub fn needs_statistics_to_draw(&self, view: ViewId) -> bool {
+        self.view(view).is_some_and(|view| self.depends_on_statistics(view))
     }
 
-    fn content(&self) -> Option<Content<'_>> {
-        let view = self.view()?;
+    pub(super) fn depends_on_statistics(&self, view: &View) -> bool {
+        let colors = view.coloring.range.is_none() && view.coloring.by != ColorBy::Rgba;
+        colors || !self.is_fitted(view)
+    }
+
+    fn content(&self, id: ViewId) -> Option<Content<'_>> {
+        let view = self.view(id)?;
         match view.kind {
             ViewKind::Points { position, color, size_px, additive } => {
                 let (position, count) = self.values(position)?;
@@ -163,23 +195,23 @@ impl Session {
                     coloring: self.coloring(&view.coloring, color),
                     count,
                     size_px,
-                    scale: self.fitted().map_or(1.0, |extent| extent.half),
+                    scale: self.fitted(view).map_or(1.0, |extent| extent.half),
                     blend: if additive { Blend::Additive } else { Blend::Opaque },
                     ..Cloud::new(position.buffer, count)
                 }))
             }
-            ViewKind::Image { texture, filter } => Some(Content::Image(Image {
-                texture: self.texture(texture)?,
-                coloring: self.coloring(&view.coloring, Some(texture)),
+            ViewKind::Image { grid, filter } => Some(Content::Image(Image {
+                texture: self.texture_of(id, grid)?,
+                coloring: self.coloring_of(id, view, grid),
                 filter: match filter {
                     scene::Filter::Nearest => gl::Filter::Nearest,
                     scene::Filter::Linear => gl::Filter::Linear,
                 },
             })),
-            ViewKind::Surface { texture, height } => Some(Content::Surface(Surface {
-                texture: self.texture(texture)?,
-                coloring: self.coloring(&view.coloring, Some(texture)),
-                height,
+            ViewKind::Surface { grid, height } => Some(Content::Surface(Surface {
+                texture: self.texture_of(id, grid)?,
+                coloring: self.coloring_of(id, view, grid),
+                height: height * self.sheet(id).map_or(1.0, Sheet::scale),
             })),
             ViewKind::Volume { texture, density } => Some(Content::Volume(Volume {
                 texture: self.texture(texture)?,
@@ -189,15 +221,24 @@ impl Session {
         }
     }
 
+    fn sheet(&self, id: ViewId) -> Option<&Sheet> {
+        self.sheets.get(id.0)?.as_ref()
+    }
+
+    /// The texture that a view draws as a grid: the scene's own, or the one of elements.
+    fn texture_of(&self, id: ViewId, grid: Grid) -> Option<&gl::Texture> {
+        self.sheet(id).map(Sheet::texture).or_else(|| self.texture(grid.of))
+    }
+
+    /// How a view colours that texture.
+    fn coloring_of(&self, id: ViewId, view: &View, grid: Grid) -> Coloring {
+        let scale = self.sheet(id).map_or(1.0, Sheet::scale);
+        Coloring { scale, ..self.coloring(&view.coloring, Some(grid.of)) }
+    }
+
     fn values(&self, id: ResourceId) -> Option<(Values<'_>, usize)> {
         let element = self.program.as_ref()?.scene.manifest.resource(id).element()?;
-        let kind = match element.scalar {
-            Scalar::F32 => gl::Component::F32,
-            Scalar::I32 => gl::Component::I32,
-            Scalar::U32 => gl::Component::U32,
-            Scalar::U8 => gl::Component::U8,
-            _ => return None,
-        };
+        let kind = component(element.scalar)?;
         let (buffer, count) = self.drawn(id)?;
         Some((Values { buffer, components: element.lanes, kind }, count as usize))
     }
@@ -209,6 +250,7 @@ impl Session {
             paint,
             colormap: Colormap::parse(&declared.colormap).unwrap_or_default(),
             range: declared.range.unwrap_or_else(|| self.range(of, paint)),
+            ..Coloring::default()
         }
     }
 
@@ -230,6 +272,15 @@ impl Session {
     fn unit(&self, id: ResourceId) -> f32 {
         let element = self.program.as_ref().and_then(|p| p.scene.manifest.resource(id).element());
         if element.is_some_and(|e| e.scalar == Scalar::U8) { 1.0 / 255.0 } else { 1.0 }
+    }
+}
+
+/// The points that the start camera of a view is to fit, because the manifest does not say where they are.
+fn points_to_fit(view: &View) -> Option<ResourceId> {
+    let is_placed = view.camera.target.is_some() || view.camera.distance.is_some();
+    match view.kind {
+        ViewKind::Points { position, .. } => Some(position).filter(|_| !is_placed),
+        ViewKind::Image { .. } | ViewKind::Surface { .. } | ViewKind::Volume { .. } => None,
     }
 }
 

@@ -108,11 +108,12 @@ impl Session {
         }
         if self.reset != Reset::None {
             let reset = std::mem::replace(&mut self.reset, Reset::None);
-            self.forget_extent(&reset);
+            self.forget_extents(&reset);
             if reset == Reset::All {
                 self.inputs.step = 0;
                 self.inputs.frame = 0;
                 self.inputs.time = 0.0;
+                self.plots.restart();
             }
             return self.launch(Work::Reset(reset));
         }
@@ -165,7 +166,7 @@ impl Session {
         let when = work.when();
         let every = self.options.statistics_every;
         let measure = every.is_some() && (work != Work::Step || self.statistics.is_due(every));
-        let board = &mut self.statistics;
+        let (board, plots) = (&mut self.statistics, &mut self.plots);
         let mut in_flight = InFlight::new(work, measure);
         let work = &in_flight.work;
         let mut launched = vec![0; program.passes.len()];
@@ -195,6 +196,7 @@ impl Session {
                 let after = if *work == Work::Step { inputs.after_step() } else { inputs.clone() };
                 let slices = linear(borrowed, stream)?;
                 board.enqueue(program, stream, &slices, &after)?;
+                plots.enqueue(program, stream, borrowed, board)?;
             }
             Ok(None)
         })?;
@@ -312,6 +314,7 @@ impl Session {
         }
         if stopped.is_some() {
             self.statistics.abandon();
+            self.plots.abandon();
             self.resources.abandon();
             self.fault = stopped;
             if let Work::Reset(reset) = in_flight.work {
@@ -336,6 +339,7 @@ impl Session {
     /// Shows what the passes that have ended wrote.
     fn show(&mut self) -> Result<(), Error> {
         self.resources.show(&self.stream)?;
+        self.refresh_sheets()?;
         self.picture += 1;
         Ok(())
     }
@@ -344,9 +348,11 @@ impl Session {
     pub(super) fn start_statistics(&mut self) -> Result<(), Error> {
         let Some(program) = &self.program else { return Ok(()) };
         let (stream, board, inputs) = (&self.stream, &mut self.statistics, &self.inputs);
+        let plots = &mut self.plots;
         self.resources.read(stream, |borrowed| {
             let slices = linear(borrowed, stream)?;
-            board.enqueue(program, stream, &slices, inputs)
+            board.enqueue(program, stream, &slices, inputs)?;
+            plots.enqueue(program, stream, borrowed, board)
         })?;
         self.stopwatch.restart();
         self.stopwatch.mark(&self.device, &self.stream)?;

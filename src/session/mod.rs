@@ -20,18 +20,21 @@ mod in_flight;
 mod launch;
 mod layout;
 mod parity;
+mod plots;
 mod program;
 mod resources;
+mod sheet;
 mod snapshot;
 mod stat;
 mod statistics;
 mod symbol;
 mod texture;
 mod timing;
+mod track;
 mod worker;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -52,13 +55,15 @@ use crate::{
     gl,
     interop::{self, Interop},
     interrupt::Interrupt,
-    scene::{self, Entry, Inputs, Keys, Manifest, Overrides, ResourceId, View, What, When},
+    scene::{self, Entry, Inputs, Keys, Manifest, Measured, Overrides, ResourceId, What, When},
 };
 use checker::Checker;
 use clock::Rate;
 use in_flight::InFlight;
+use plots::Plots;
 use program::Program;
 use resources::{Resources, TooLarge};
+use sheet::{Sheet, sheets};
 use timing::{History, Stopwatch};
 use worker::{CompileResult, Job, Recipe, Worker};
 
@@ -140,6 +145,8 @@ pub struct Session {
     /// When the latest source came.
     submitted: Instant,
     resources: Resources,
+    /// What views draw of elements, in the order of the views.
+    sheets: Vec<Option<Sheet>>,
     inputs: Inputs,
 
     in_flight: Option<InFlight>,
@@ -156,8 +163,9 @@ pub struct Session {
     picture: u64,
 
     statistics: statistics::Board,
-    /// What the start camera fits, where it has to fit something.
-    extent: Option<frame::Extent>,
+    plots: Plots,
+    /// What start cameras fit: the boxes of these resources.
+    extents: BTreeMap<String, frame::Extent>,
     history: History,
     stopwatch: Stopwatch,
     rate: Rate,
@@ -226,6 +234,7 @@ impl Session {
             compile: CompileState::default(),
             submitted: Instant::now(),
             resources: Resources::default(),
+            sheets: Vec::new(),
             inputs: Inputs { seed: options.seed, dt: scene::DEFAULT_DT, ..Inputs::default() },
             in_flight: None,
             launched: Vec::new(),
@@ -236,7 +245,8 @@ impl Session {
             fault: None,
             picture: 0,
             statistics: statistics::Board::default(),
-            extent: None,
+            plots: Plots::default(),
+            extents: BTreeMap::new(),
             history: History::default(),
             stopwatch: Stopwatch::default(),
             rate: Rate::default(),
@@ -285,8 +295,10 @@ impl Session {
         changed |= completed;
         if self.collect_statistics()? {
             changed = true;
-            self.picture += u64::from(self.needs_statistics_to_draw());
-            self.fit_camera();
+            let shown = self.views().iter().any(|view| self.depends_on_statistics(view));
+            self.picture += u64::from(shown);
+            self.fit_cameras();
+            self.collect_plots()?;
         }
         Ok(changed)
     }
@@ -342,8 +354,8 @@ impl Session {
         self.start_statistics()?;
         self.complete_in_flight()?;
         self.statistics.wait()?;
-        self.fit_camera();
-        Ok(())
+        self.fit_cameras();
+        self.collect_plots()
     }
 
     /// The bytes of a resource after the last finished step.
@@ -416,18 +428,13 @@ impl Session {
         &self.device
     }
 
-    /// What the scene shows, where a program runs.
-    pub fn view(&self) -> Option<&View> {
-        self.program.as_ref()?.scene.manifest.view.as_ref()
-    }
-
     /// The OpenGL buffer with the last finished step of a resource, and its number of elements.
     pub fn drawn(&self, resource: ResourceId) -> Option<(&gl::Buffer, u64)> {
         let resource = self.resources.iter().nth(resource.0)?;
         Some((resource.drawn()?, resource.count))
     }
 
-    /// The OpenGL texture with the last finished step of a texture that the view draws.
+    /// The OpenGL texture with the last finished step of a texture that a view draws.
     pub fn texture(&self, resource: ResourceId) -> Option<&gl::Texture> {
         self.resources.iter().nth(resource.0)?.drawn_texture()
     }
@@ -478,15 +485,32 @@ impl Session {
                 interop::Path::Copied(reason) => Sharing::Copied(reason.clone()),
             },
             clock: self.clock(),
-            view: self.view_state(),
+            views: self.view_states(),
             parameters: self.parameter_snapshots(),
             resources: self.resource_snapshots(),
             stats: self.stat_snapshots(),
+            plots: self.plots.charts(),
             passes: self.pass_timings(),
             compile: self.compile.clone(),
             fault: self.fault.clone(),
             findings: self.findings(),
         }
+    }
+
+    /// Plots take over what has arrived with the latest statistics.
+    fn collect_plots(&mut self) -> Result<(), Error> {
+        let Self { program: Some(program), statistics, plots, .. } = self else { return Ok(()) };
+        let number = |measured| match measured {
+            Measured::Stat(index) => {
+                let stat = program.stats.get(index).zip(statistics.of_stat(index));
+                stat.map(|(stat, values)| stat.value(values))
+            }
+            Measured::Resource { of, components, statistic } => {
+                statistic_of(statistic, components, statistics.of(of))
+            }
+        };
+        let number = |measured| number(measured).unwrap_or(f64::NAN);
+        plots.collect(statistics.step(), &program.types, number)
     }
 
     /// What the checker found so far.
@@ -628,8 +652,16 @@ impl Session {
         let Some((generation, program)) = self.candidate.take() else { return Ok(false) };
         let manifest = &program.scene.manifest;
         let old = self.program.as_ref().map(|p| &p.scene.manifest);
-        match self.resources.adopt(old, manifest, &self.stream, &self.interop)? {
-            Ok(mut fresh) => {
+        let adopted = match sheets(manifest, &self.interop)? {
+            Ok(sheets) => {
+                let fresh = self.resources.adopt(old, manifest, &self.stream, &self.interop)?;
+                fresh.map(|fresh| (sheets, fresh))
+            }
+            Err(too_large) => Err(too_large),
+        };
+        match adopted {
+            Ok((sheets, mut fresh)) => {
+                self.sheets = sheets;
                 fresh.extend(self.program.iter().flat_map(|old| program.changed_contents(old)));
                 if !fresh.is_empty() {
                     self.reset.add(Reset::Fresh(fresh));
@@ -643,16 +675,24 @@ impl Session {
             }
         }
         program.set_variables(&self.stream)?;
+        self.refresh_sheets()?;
         self.adopt_parameters(&program.scene.manifest);
+        self.extents.retain(|name, _| manifest.find_resource(name).is_some());
         self.history.follow(manifest.entries(When::Step).map(|entry| manifest.name_of(entry)));
         self.launched = vec![0; program.passes.len()];
         self.statistics.restart();
+        self.plots.follow(&program.scene.manifest);
         self.picture += 1;
         self.compile.ptx = program.ptx.clone();
         self.compile.running = generation;
         self.program = Some(program);
         self.fault = None;
         Ok(true)
+    }
+
+    /// Views of elements take over what these are after the last finished step.
+    fn refresh_sheets(&self) -> Result<(), Error> {
+        self.sheets.iter().flatten().try_for_each(|sheet| sheet.refresh(&self.resources))
     }
 
     /// Values that a person set survive an edit; the command line's come before the manifest's.

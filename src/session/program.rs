@@ -16,7 +16,7 @@ use super::{
     worker::Built,
 };
 use crate::{
-    array::{Summary, Values},
+    array::{Binning, Summary, Values},
     compile::{
         self, Compiled, Compiler, Header, Limits, Outcome, PRELUDE_NAME, Reach, Request, Target,
     },
@@ -162,6 +162,7 @@ pub(super) struct Summaries {
     compiler: Compiler,
     values: BTreeSet<Values>,
     made: OnceLock<Summary>,
+    binning: OnceLock<Binning>,
 }
 
 impl Summaries {
@@ -176,6 +177,19 @@ impl Summaries {
         let (target, values) = (target_of(&self.device), self.values.iter().copied());
         let made = Summary::of_values(&self.compiler, &self.device, target, values)?;
         Ok(self.made.get_or_init(|| made))
+    }
+
+    /// The kernels of histograms, likewise.
+    ///
+    /// # Errors
+    /// The compiler's and the device's, when they are made.
+    pub(super) fn binning(&self) -> Result<&Binning, Error> {
+        if let Some(made) = self.binning.get() {
+            return Ok(made);
+        }
+        let scalars = self.values.iter().map(|values| values.element().scalar).collect();
+        let made = Binning::new(&self.compiler, &self.device, target_of(&self.device), &scalars)?;
+        Ok(self.binning.get_or_init(|| made))
     }
 }
 
@@ -246,7 +260,13 @@ impl Builder {
         let known = self.summary.take().filter(|known| known.values == values);
         let summary = known.unwrap_or_else(|| {
             let (device, compiler) = (self.device.clone(), self.compiler.clone());
-            Arc::new(Summaries { device, compiler, values, made: OnceLock::new() })
+            Arc::new(Summaries {
+                device,
+                compiler,
+                values,
+                made: OnceLock::new(),
+                binning: OnceLock::new(),
+            })
         });
         if self.measures {
             summary.get()?;

@@ -1,6 +1,6 @@
 //! The memory of a scene: to its kernels one thing that keeps its content, to OpenGL two that take turns.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 use super::{Error, contents::put, parity::Parity, texture::SceneTexture};
 use crate::{
@@ -155,18 +155,20 @@ pub(super) struct TooLarge {
 }
 
 impl TooLarge {
-    /// What `error` means where `declared` was to be allocated, if it means that.
-    fn of(declared: &crate::scene::Resource, error: &Error) -> Option<Self> {
+    /// What `error` means where `what`, declared in this place, was to be allocated, if it means that.
+    pub(super) fn of(what: &dyn fmt::Display, at: Position, error: &Error) -> Option<Self> {
         use device::Error::{InvalidExtent, OutOfMemory};
         let too_large = match error {
             Error::Device(error) | Error::Interop(interop::Error::Device(error)) => {
                 matches!(error, OutOfMemory { .. } | InvalidExtent { .. })
             }
-            Error::Interop(interop::Error::Gl(error)) => error.is_for_want_of_memory(),
+            Error::Gl(error) | Error::Interop(interop::Error::Gl(error)) => {
+                error.is_for_want_of_memory()
+            }
             _ => false,
         };
-        let text = format!("the {declared} is too large: {error}");
-        too_large.then_some(Self { text, at: declared.at })
+        let text = format!("the {what} is too large: {error}");
+        too_large.then_some(Self { text, at })
     }
 }
 
@@ -191,7 +193,9 @@ impl Resources {
             }
             let resource = match Resource::allocate(declared, stream, interop) {
                 Ok(resource) => resource,
-                Err(error) => return TooLarge::of(declared, &error).map(Err).ok_or(error),
+                Err(error) => {
+                    return TooLarge::of(declared, declared.at, &error).map(Err).ok_or(error);
+                }
             };
             made.push(Some(match *change {
                 Change::Moved(from) => self.moved(from, resource, stream)?,

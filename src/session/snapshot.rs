@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::diagnostic::Diagnostic;
 pub use crate::{
     array::Statistics,
-    draw::Legend,
+    draw::{Chart, Legend, Look},
     scene::{Control, Value},
 };
 
@@ -27,8 +27,8 @@ pub struct Snapshot {
     pub sharing: Sharing,
     /// Where the scene stands.
     pub clock: Clock,
-    /// What is drawn, where anything is.
-    pub view: Option<ViewState>,
+    /// What can be drawn, in the manifest's order.
+    pub views: Vec<ViewState>,
     /// The parameters with their present values, in the manifest's order.
     pub parameters: Vec<Parameter>,
     /// Statistics of each resource, in the manifest's order.
@@ -36,6 +36,9 @@ pub struct Snapshot {
     /// The manifest's own statistics, in its order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stats: Vec<Stat>,
+    /// What the manifest's plots show, in its order.
+    #[serde(skip)]
+    pub plots: Vec<Arc<Chart>>,
     /// Device time of each step pass of the last finished step, in order.
     pub passes: Vec<PassTiming>,
     /// What became of the latest source.
@@ -77,6 +80,8 @@ pub struct Clock {
 /// What is drawn, and what its colours stand for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ViewState {
+    /// What commands call it.
+    pub name: String,
     /// `points`, `image`, `surface` or `volume`.
     pub kind: &'static str,
     /// Whether kernels take `mouse`.

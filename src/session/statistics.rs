@@ -84,6 +84,11 @@ impl Board {
         Ok(())
     }
 
+    /// The reductions of a resource's parts, while they are on their way.
+    pub(super) fn on_the_way(&self, resource: ResourceId) -> Option<&[Pending]> {
+        self.pending.as_ref()?.of.get(resource.0).map(Vec::as_slice)
+    }
+
     /// Whether reductions are on their way.
     pub(super) fn is_pending(&self) -> bool {
         self.pending.is_some()

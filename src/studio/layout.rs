@@ -10,14 +10,17 @@ use egui::{
 use super::{
     keyboard::Keyboard,
     panels::{
-        Action, FrameTimes, Probe, banner, compiler, diagnostics, editor, parameters, statistics,
-        status, timings, transport, unsaved, view,
+        self, Action, FrameTimes, Probe, banner, compiler, diagnostics, editor, parameters, plots,
+        statistics, status, timings, transport, unsaved, view,
     },
     state::{State, Tab},
     theme,
     workspace::Workspace,
 };
-use crate::session::{Command, Snapshot};
+use crate::{
+    scene::ViewId,
+    session::{Command, Snapshot},
+};
 
 /// The panels whose sizes are remembered.
 const EDITOR: &str = "editor";
@@ -51,6 +54,8 @@ pub struct Shown<'a> {
     pub snapshot: &'a Snapshot,
     /// The window's own times.
     pub frames: &'a FrameTimes,
+    /// The view that is shown.
+    pub view: ViewId,
     /// What an image has under the pointer.
     pub probe: Option<&'a Probe>,
     /// The names of the built-in scenes.
@@ -94,7 +99,7 @@ pub fn show(
         ui.spacing_mut().item_spacing = Vec2::ZERO;
         actions.extend(banner::show(ui, snapshot, &workspace.document.name, workspace.notices()));
         actions.extend(unsaved::show(ui, workspace.unsaved(), SystemTime::now()));
-        view::show(ui, snapshot, shown.probe, &mut locals.view)
+        view::show(ui, snapshot, (shown.view, shown.probe), &mut locals.view)
     });
     let (rect, from_view) = view.inner;
     actions.extend(from_view);
@@ -216,10 +221,11 @@ fn lower(ui: &mut Ui, shown: &Shown<'_>, state: &mut State, sizes: &mut Sizes) {
         .size_range(96.0..=ui.available_height() * 0.7)
         .frame(frame);
     let panel = panel.show(ui, |ui| {
-        tabs(ui, state);
+        let tab = tabs(ui, state, !shown.snapshot.plots.is_empty());
         ui.add_space(2.0);
-        match state.tab {
+        match tab {
             Tab::Statistics => statistics::show(ui, shown.snapshot),
+            Tab::Plots => plots::show(ui, shown.snapshot),
             Tab::Timings => timings::show(ui, shown.snapshot, shown.frames),
             Tab::Compiler => compiler::show(ui, shown.snapshot),
         }
@@ -228,30 +234,27 @@ fn lower(ui: &mut Ui, shown: &Shown<'_>, state: &mut State, sizes: &mut Sizes) {
     note_size(ui, &mut state.lower_height, &mut sizes.lower, panel.response.rect.height());
 }
 
-fn tabs(ui: &mut Ui, state: &mut State) {
+/// Shows the tabs, of plots only where the scene has some; gives the one whose panel is to be shown.
+fn tabs(ui: &mut Ui, state: &mut State, has_plots: bool) -> Tab {
+    let shown = match state.tab {
+        Tab::Plots if !has_plots => Tab::Statistics,
+        chosen => chosen,
+    };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 14.0;
         let tabs = [
             (Tab::Statistics, "Statistics"),
+            (Tab::Plots, "Plots"),
             (Tab::Timings, "Timings"),
             (Tab::Compiler, "PTX and log"),
         ];
-        for (tab, name) in tabs {
-            let chosen = state.tab == tab;
-            let color = if chosen { theme::STRONG } else { theme::WEAK };
-            let text = RichText::new(name).color(color);
-            let response = ui.add(egui::Label::new(text).sense(egui::Sense::click()));
-            let rect = response.rect;
-            if chosen || response.hovered() {
-                let color = if chosen { theme::ACCENT } else { theme::FAINT };
-                let stroke = egui::Stroke::new(2.0, color);
-                ui.painter().hline(rect.x_range(), rect.bottom() + 2.0, stroke);
-            }
-            if response.clicked() {
+        for (tab, name) in tabs.into_iter().filter(|(tab, _)| has_plots || *tab != Tab::Plots) {
+            if panels::tab(ui, name, shown == tab).clicked() {
                 state.tab = tab;
             }
         }
     });
+    shown
 }
 
 /// Keys that work while no text field has the keyboard.

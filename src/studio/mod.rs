@@ -11,6 +11,7 @@ mod code_buffer;
 mod detail;
 mod document;
 mod error;
+mod gaze;
 mod highlight;
 mod icons;
 mod keeper;

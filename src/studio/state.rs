@@ -1,4 +1,5 @@
-//! What the studio remembers from one start to the next: sizes, the tab, the last scene.
+//! What the studio remembers from one start to the next: sizes, the tab, the last scene and how it
+//! was looked at.
 
 use std::{
     fs,
@@ -8,7 +9,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::keeper::{Due, Keeper};
+use super::{
+    gaze::Gaze,
+    keeper::{Due, Keeper},
+};
 
 /// Written into the file; another number means a file of another format.
 const VERSION: u32 = 1;
@@ -22,6 +26,8 @@ pub enum Tab {
     Statistics,
     /// Time of every pass.
     Timings,
+    /// The scene's plots.
+    Plots,
     /// The compiler's log and the PTX.
     Compiler,
 }
@@ -47,6 +53,8 @@ pub struct State {
     pub tab: Tab,
     /// The scene that was open last: a path or a built-in's name.
     pub scene: Option<String>,
+    /// How its views were looked at.
+    pub gaze: Gaze,
 }
 
 impl Default for State {
@@ -61,6 +69,7 @@ impl Default for State {
             font_size: 13.0,
             tab: Tab::Statistics,
             scene: None,
+            gaze: Gaze::default(),
         }
     }
 }
@@ -89,6 +98,7 @@ impl State {
         bounded(&mut self.lower_height, 96.0, 2048.0, default.lower_height);
         bounded(&mut self.diagnostics_height, 48.0, 1024.0, default.diagnostics_height);
         bounded(&mut self.font_size, 8.0, 32.0, default.font_size);
+        self.gaze = self.gaze.sane();
         self
     }
 }

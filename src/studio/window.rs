@@ -22,6 +22,7 @@ use super::{
     Error, Options, Result,
     detail::Detail,
     document::Document,
+    gaze::{Eye, Gaze},
     keyboard, layout,
     origin::Origin,
     panels::{Action, Pointer, Probe},
@@ -38,7 +39,7 @@ use crate::{
     diagnostic::Severity,
     draw, gl,
     interop::{self, Interop},
-    scene::{self, Overrides, built_ins},
+    scene::{self, Overrides, ViewId, built_ins},
     session::{self, Command, Session, Snapshot},
 };
 
@@ -226,16 +227,11 @@ struct Studio {
     locals: layout::Locals,
     state: State,
     remembered: Option<Remembered>,
-    camera: draw::Camera,
-    /// Which part of an image is seen.
-    part: draw::PanZoom,
     detail: Detail,
     /// What the last frame took: its step, the panels, the picture.
     frame_time: Duration,
     /// What the view was drawn from, and with how much detail.
     drawn: Option<(Drawn, f32)>,
-    /// Where the camera started; another start in the manifest moves it.
-    start: Option<draw::Camera>,
     pointer: Pointer,
     probe: Option<Probe>,
     /// What kernels get.
@@ -251,6 +247,7 @@ struct Studio {
 /// What makes a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Drawn {
+    view: ViewId,
     camera: draw::Camera,
     part: draw::PanZoom,
     /// [`Session::picture`].
@@ -306,12 +303,9 @@ impl Studio {
             locals: layout::Locals::default(),
             state,
             remembered,
-            camera: draw::Camera::default(),
-            part: draw::PanZoom::default(),
             detail: Detail::new(Instant::now()),
             frame_time: Duration::ZERO,
             drawn: None,
-            start: None,
             pointer: Pointer::default(),
             probe: None,
             mouse: [0.0; 4],
@@ -319,7 +313,12 @@ impl Studio {
             redraws,
             title: String::new(),
         };
+        // Another scene than last time is looked at anew.
+        let last = studio.state.scene.clone();
         studio.note_scene();
+        if studio.state.scene != last {
+            studio.state.gaze = Gaze::default();
+        }
         Ok(studio)
     }
 
@@ -437,6 +436,7 @@ impl Studio {
         let shown = layout::Shown {
             snapshot: &self.snapshot,
             frames: &self.redraws.times,
+            view: self.shown(),
             probe: self.probe.as_ref(),
             built_ins: &names,
         };
@@ -490,7 +490,8 @@ impl Studio {
         let largest = self.context.gl().max_picture_side();
         let size = size.map(|side| side.min(largest));
         let picture = self.session.as_ref().map_or(0, Session::picture);
-        let from = Drawn { camera: self.camera, part: self.part, picture };
+        let (view, Eye { camera, part, .. }) = (self.shown(), self.state.gaze.eye());
+        let from = Drawn { view, camera, part, picture };
         let now = Instant::now();
         let detail = match self.drawn {
             Some((drawn, detail)) if drawn == from && self.view.size() == size => {
@@ -503,10 +504,10 @@ impl Studio {
         };
         self.view.resize(size)?;
         let frame = match &self.session {
-            Some(session) => session.frame(&self.camera),
-            None => draw::Frame::new(&self.camera, draw::Content::Nothing),
+            Some(session) => session.frame(view, &camera),
+            None => draw::Frame::new(&camera, draw::Content::Nothing),
         };
-        let frame = draw::Frame { part: self.part, detail, ..frame };
+        let frame = draw::Frame { part, detail, ..frame };
         self.timer.measure(|| self.view.draw(&frame).map(|_| ()))?;
         self.drawn = Some((from, detail));
         if let Some(moment) = self.detail.look_again(detail) {
@@ -515,20 +516,25 @@ impl Studio {
         Ok(())
     }
 
-    /// The texture that is shown flat, and its size.
-    fn image(&self) -> Option<(&gl::Texture, [u32; 2])> {
-        let texture = self.session.as_ref()?.image()?;
+    /// The view that is shown.
+    fn shown(&self) -> ViewId {
+        self.session.as_ref().map_or_else(ViewId::default, |s| self.state.gaze.view(s.views()))
+    }
+
+    /// The size in texels of what is shown flat.
+    fn image(&self) -> Option<[u32; 2]> {
+        let texture = self.session.as_ref()?.image(self.shown())?;
         let [width, height, _] = texture.size().extents();
-        Some((texture, [width, height]))
+        Some([width, height])
     }
 
     /// What the image has under the pointer.
     fn probed(&self) -> Option<Probe> {
-        let (texture, size) = self.image().filter(|_| self.pointer.inside)?;
+        let size = self.image().filter(|_| self.pointer.inside)?;
         let at = centred(self.pointer.position).into();
-        let texel @ [x, y] = self.part.texel(at, size, self.view.size())?;
-        match texture.read_texel([x, y, 0]) {
-            Ok(values) => Some(Probe { texel, values }),
+        let texel @ [x, y] = self.state.gaze.eye().part.texel(at, size, self.view.size())?;
+        match self.session.as_ref()?.texel(self.shown(), [x, y]) {
+            Ok(values) => Some(Probe { texel, values: values? }),
             Err(error) => {
                 tracing::debug!("the texel under the pointer is not known: {error}");
                 None
@@ -538,33 +544,36 @@ impl Studio {
 
     fn pan(&mut self, [x, y]: [f32; 2]) {
         let (aspect, picture) = (self.aspect(), self.view.size());
-        match self.image().map(|(_, size)| size) {
-            Some(image) => self.part.pan([x / aspect, y].into(), image, picture),
-            None => self.camera.pan([x, y].into(), aspect),
+        let image = self.image();
+        match (self.state.gaze.eye_mut(), image) {
+            (Some(eye), Some(image)) => eye.part.pan([x / aspect, y].into(), image, picture),
+            (Some(eye), None) => eye.camera.pan([x, y].into(), aspect),
+            (None, _) => {}
         }
     }
 
     fn zoom(&mut self, factor: f32, at: [f32; 2]) {
         let picture = self.view.size();
-        match self.image().map(|(_, size)| size) {
-            Some(image) => self.part.zoom_at(factor, at.into(), image, picture),
-            None => self.camera.zoom(factor),
+        let image = self.image();
+        match (self.state.gaze.eye_mut(), image) {
+            (Some(eye), Some(image)) => eye.part.zoom_at(factor, at.into(), image, picture),
+            (Some(eye), None) => eye.camera.zoom(factor),
+            (None, _) => {}
         }
     }
 
-    fn reset_camera(&mut self) {
-        self.start = None;
-        self.part = draw::PanZoom::default();
+    fn orbit(&mut self, drag: [f32; 2]) {
+        if let Some(eye) = self.state.gaze.eye_mut() {
+            eye.camera.orbit(drag.into());
+        }
     }
 
-    /// Puts the camera where the manifest starts it, when that is new.
+    /// Puts the camera of the view that is shown where the manifest starts it, when that is new.
     fn place_camera(&mut self) {
+        let view = self.shown();
         let Some(session) = &self.session else { return };
-        let start = session.start_camera();
-        if session.view().is_some() && self.start != Some(start) {
-            self.start = Some(start);
-            self.camera = start;
-        }
+        let (start, is_known) = (session.start_camera(view), session.is_start_known(view));
+        self.state.gaze.show(session.views(), view, start, is_known);
     }
 
     fn give_input(&mut self) {
@@ -605,10 +614,17 @@ impl Studio {
             Action::Discard(file) => self.workspace.discard(&file),
             Action::AskLater => self.workspace.ask_later(),
             Action::Dismiss(number) => self.workspace.dismiss(number),
-            Action::Orbit(drag) => self.camera.orbit(drag.into()),
+            Action::Orbit(drag) => self.orbit(drag),
             Action::Pan(drag) => self.pan(drag),
             Action::Zoom { factor, at } => self.zoom(factor, at),
-            Action::ResetCamera => self.reset_camera(),
+            Action::ResetCamera => {
+                self.state.gaze.start_anew();
+                self.place_camera();
+            }
+            Action::ShowView(name) => {
+                self.state.gaze.choose(name);
+                self.place_camera();
+            }
             Action::Pointer(pointer) => self.point(pointer),
             Action::Session(command) => match &mut self.session {
                 Some(session) => session.apply(&command),
@@ -652,9 +668,13 @@ impl Studio {
         let picture = self.view.size();
         // Over an image kernels get the place in the image, however it is shown.
         let [x, y] = match self.image() {
-            Some((_, size)) => {
-                self.part.at(centred(pointer.position).into(), size, picture).to_array()
-            }
+            Some(size) => self
+                .state
+                .gaze
+                .eye()
+                .part
+                .at(centred(pointer.position).into(), size, picture)
+                .to_array(),
             None => pointer.position,
         };
         self.pointer = pointer;
@@ -691,7 +711,7 @@ impl Studio {
     fn opened(&mut self) {
         self.note_scene();
         self.locals.editor.opened();
-        self.reset_camera();
+        self.state.gaze = Gaze::default();
         self.restart();
     }
 

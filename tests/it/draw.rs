@@ -164,7 +164,12 @@ fn colour_of(context: &CurrentContext, value: [f32; 4], paint: Paint, blend: Ble
     let color = Buffer::with_data(context.gl(), &[value]).unwrap();
     let cloud = Cloud {
         color: Some(Values { buffer: &color, components: 4, kind: Component::F32 }),
-        coloring: Coloring { paint, colormap: Colormap::Viridis, range: [1.0, 5.0] },
+        coloring: Coloring {
+            paint,
+            colormap: Colormap::Viridis,
+            range: [1.0, 5.0],
+            ..Coloring::default()
+        },
         blend,
         size_px: 300.0,
         ..Cloud::new(&position, 1)
@@ -212,7 +217,12 @@ fn colours_of_bytes_and_integers_are_those_of_floats() {
     let mut of = |color: &Buffer, components, kind, paint| {
         let cloud = Cloud {
             color: Some(Values { buffer: color, components, kind }),
-            coloring: Coloring { paint, colormap: Colormap::Viridis, range: [-4.0, 4.0] },
+            coloring: Coloring {
+                paint,
+                colormap: Colormap::Viridis,
+                range: [-4.0, 4.0],
+                ..Coloring::default()
+            },
             blend: Blend::Opaque,
             size_px: 300.0,
             ..Cloud::new(&position, 1)

@@ -50,6 +50,8 @@ mod options;
 mod parity;
 #[cfg(feature = "cli")]
 mod plain;
+#[cfg(feature = "cli")]
+mod plots;
 #[cfg(feature = "gl")]
 mod programs;
 mod progress;
@@ -72,6 +74,8 @@ mod stack;
 mod support;
 mod texture;
 mod tidy;
+#[cfg(feature = "cli")]
+mod views;
 #[cfg(feature = "cli")]
 mod window;
 mod wording;

@@ -242,7 +242,7 @@ fn what_a_clip_cannot_be_is_told_before_anything_runs() {
         (&["--out", "a%d.gif"], "a clip is one file"),
         (&["--out", "a%s.png"], "only %d and %04d stand for the step"),
         (&["--out", "a%d.png", "--every", "0"], "--every needs a number of steps above 0"),
-        (&["--every", "2"], "--every needs --out or --json"),
+        (&["--every", "2"], "--every needs --out, --json or --plot"),
         (&["--out", "a.png", "--fps", "30"], "--fps is for clips"),
         (&["--out", "."], "cannot write .: it is a folder"),
         (&["--out", "a.gif", "--every", "5"], "4 steps are too few for a picture every 5"),

@@ -16,11 +16,14 @@ use warpaint::{
     device::Device,
     gl,
     interop::{Interop, Path},
-    scene::{ResourceId, Scene},
+    scene::{ResourceId, Scene, ViewId},
     session::{Options, Phase, Session, Value},
 };
 
 use super::support::{COUNTER, nvidia, set};
+
+/// The view that is shown where nobody asks for another one.
+const FIRST: ViewId = ViewId(0);
 
 fn options(name: &str, source: &str) -> Options {
     Options { step_timeout: Duration::from_secs(20), ..Options::new(name, source) }

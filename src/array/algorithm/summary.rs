@@ -195,10 +195,18 @@ impl Values {
         }
     }
 
+    /// What each of them is.
+    pub const fn element(self) -> Element {
+        match self {
+            Self::Elements(element) | Self::Fields(element) => element,
+        }
+    }
+
     fn kernel_name(self) -> String {
-        let (kernel, Element { scalar, lanes }) = match self {
-            Self::Elements(element) => ("summarize", element),
-            Self::Fields(element) => ("summarize_fields", element),
+        let Element { scalar, lanes } = self.element();
+        let kernel = match self {
+            Self::Elements(_) => "summarize",
+            Self::Fields(_) => "summarize_fields",
         };
         format!("warpaint::summary::{kernel}<{}, {lanes}>", Summary::scalar_name(scalar))
     }
@@ -393,11 +401,7 @@ impl Summary {
     }
 
     fn kernel(&self, values: Values) -> Result<&Function, Error> {
-        let missing = || match values {
-            Values::Elements(element) | Values::Fields(element) => {
-                Error::NoKernel { element: element.to_string() }
-            }
-        };
+        let missing = || Error::NoKernel { element: values.element().to_string() };
         self.kernels.get(&values).ok_or_else(missing)
     }
 
@@ -505,6 +509,12 @@ impl Pending {
         self.readback.is_ready()
     }
 
+    /// Where they will be on the device, for work that is put on the same stream before they are waited for.
+    #[cfg(feature = "gl")]
+    pub(super) fn results(&self) -> device::Result<Slice<'_>> {
+        self.scratch.results.slice(..)
+    }
+
     /// The statistics of each component.
     ///
     /// # Errors
@@ -524,7 +534,7 @@ impl Pending {
 /// `warpaint::summary::Partial` of `summary.cuh`.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-struct Partial {
+pub(super) struct Partial {
     least: f64,
     greatest: f64,
     sum: f64,

@@ -7,7 +7,7 @@ use crate::{
     file,
     scene::{
         Bound, Check, Components, Golden, Kept, Manifest, Measured, Reduce, ResourceId, Stat,
-        Statistic, Type,
+        Statistic, Type, ViewId,
     },
 };
 
@@ -60,15 +60,14 @@ fn golden(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Golden> 
     let tolerance = amount(&mut table, "tolerance");
     let at = table.at();
     let found = if table.has("image") {
-        let size_px = size(&mut table).unwrap_or(DEFAULT_SIZE);
+        let size_px = table.sides("size", MOST_PIXELS).unwrap_or(DEFAULT_SIZE);
         let outliers = amount(&mut table, "outliers").unwrap_or(DEFAULT_OUTLIERS);
-        if manifest.view.is_none() {
-            table.complain_about("image", "the scene has nothing to draw: it needs a [view]");
-        }
+        let view = view(&mut table, manifest);
         let tolerance = tolerance.unwrap_or(DEFAULT_IMAGE_TOLERANCE);
         let legend = table.boolean("legend").unwrap_or(false);
         kept_below(&mut table, "image", image.as_deref(), "png", manifest);
-        image.map(|file| (Kept::Image { size_px, outliers, legend }, file, tolerance))
+        let image = image.zip(view);
+        image.map(|(file, view)| (Kept::Image { view, size_px, outliers, legend }, file, tolerance))
     } else {
         for (key, example) in [("of", "\"position\""), ("file", "\"position.npy\"")] {
             table.require(key, example);
@@ -120,15 +119,12 @@ fn amount(table: &mut Fields<'_, '_, '_>, key: &'static str) -> Option<f64> {
     Some(found)
 }
 
-/// `size = [w, h]`.
-fn size(table: &mut Fields<'_, '_, '_>) -> Option<[u32; 2]> {
-    let list = table.list("size")?;
-    let [width, height] = list else {
-        table.complain_about("size", "`size` must be two numbers: [width, height]");
-        return None;
-    };
-    let side = |value| table.integer_in("size", value, 1, MOST_PIXELS);
-    Some([side(width)? as u32, side(height)? as u32])
+/// The view that `view` names, or the first one.
+fn view(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<ViewId> {
+    let name = table.text("view");
+    let found = manifest.find_view(name.as_deref());
+    let key = if name.is_some() { "view" } else { "image" };
+    found.map_err(|text| table.complain_about(key, text)).ok()
 }
 
 /// The resource that `of` names.

@@ -14,6 +14,15 @@ use crate::scene::{
     expression::{self, Meaning, evaluate},
 };
 
+/// The longest name that commands take, in bytes.
+const LONGEST_LABEL: usize = 64;
+
+/// Whether it can be a name that commands take.
+pub(crate) fn is_label(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    (1..=LONGEST_LABEL).contains(&text.len()) && text.chars().all(allowed)
+}
+
 /// A key and its value.
 pub(super) type Entry<'t, 's> = (&'t Spanned<DeString<'s>>, &'t Spanned<DeValue<'s>>);
 
@@ -112,6 +121,17 @@ impl<'r, 't, 's> Fields<'r, 't, 's> {
         let text = self.text(key)?;
         if text.contains(['\n', '\r']) {
             self.complain_about(key, format!("`{key}` has a line end in it"));
+        }
+        Some(text)
+    }
+
+    /// A name that commands and files take: it is told from paths and values, and stands in a line.
+    pub(super) fn label(&mut self, key: &'static str) -> Option<String> {
+        let text = self.text(key)?;
+        if !is_label(&text) {
+            let rule = format!("1 to {LONGEST_LABEL} letters, digits, `_` and `-`");
+            self.complain_about(key, format!("`{key}` must be of {rule}: commands take it"));
+            return None;
         }
         Some(text)
     }
@@ -260,6 +280,17 @@ impl<'r, 't, 's> Fields<'r, 't, 's> {
         list.iter().map(|value| self.float_in(key, value)).collect()
     }
 
+    /// Width and height, each at least 1.
+    pub(super) fn sides(&mut self, key: &'static str, most: i64) -> Option<[u32; 2]> {
+        let list = self.list(key)?;
+        let [width, height] = list else {
+            self.complain_about(key, format!("`{key}` must be two numbers: [width, height]"));
+            return None;
+        };
+        let side = |value| self.integer_in(key, value, 1, most);
+        Some([side(width)? as u32, side(height)? as u32])
+    }
+
     /// The tables under `key`, such as those of `[buffer.a]` and `[buffer.b]`, in the file's order.
     pub(super) fn tables(&mut self, key: &'static str) -> Vec<(String, Fields<'r, 't, 's>)> {
         let Some(value) = self.take(key) else { return Vec::new() };
@@ -307,6 +338,14 @@ impl<'r, 't, 's> Fields<'r, 't, 's> {
                 self.wrong_type(key, &format!("a table: [{key}]"), value);
                 None
             }
+        }
+    }
+
+    /// The table `[key]`, or those of `[[key]]`: one that may be several.
+    pub(super) fn table_or_tables(&mut self, key: &'static str) -> Vec<Fields<'r, 't, 's>> {
+        match self.table.get(key).map(Spanned::get_ref) {
+            Some(DeValue::Array(_)) => self.array_of_tables(key),
+            Some(_) | None => self.table(key).into_iter().collect(),
         }
     }
 

@@ -199,11 +199,106 @@ fn faults_of_views() {
     check_more("[view]\nposition = \"position\"", &[("8:2", "needs `kind`")]);
     check_more("[view]\nkind = \"points\"", &[("8:2", "needs `position`")]);
     check_more("[view]\nkind = \"points\"\nposition = \"p\"", &[("10:12", "no buffer or array")]);
-    check_more("[view]\nkind = \"image\"\ntexture = \"p\"", &[("10:11", "no texture `p`")]);
+    let image = |more: &str| format!("[view]\nkind = \"image\"\ntexture = {more}");
+    check_more(&image("\"p\""), &[("10:11", "no texture, buffer or array `p`")]);
+    check_more(&image("\"position\""), &[("10:11", "`size = [width, height]`")]);
+    check_more(&image("\"position\"\nsize = 4"), &[("11:8", "must be an array")]);
+    check_more(&image("\"position\"\nsize = [4]"), &[("11:8", "two numbers")]);
+    check_more(&image("\"position\"\nsize = [0, 4]"), &[("11:9", "at least 1")]);
+    check_more(&image("\"position\"\nsize = [65537, 1]"), &[("11:9", "at most 65536")]);
+    check_more(&image("\"position\"\nsize = [65536, 65536]"), &[("11:8", "4294967296 elements")]);
+    check_more(
+        "[array.a]\ntype = \"double\"\ncount = 4\ndouble = true\n[view]\nkind = \"surface\"\ntexture = \"a\"\n\
+         size = [2, 2]",
+        &[("14:11", "not double"), ("14:11", "is double, which OpenGL does not see")],
+    );
+    check_more(
+        "[texture.t]\nformat = \"r32f\"\nsize = [4, 4]\n[view]\nkind = \"image\"\ntexture = \"t\"\nsize = [4, 4]",
+        &[("14:8", "a size of its own")],
+    );
     check_more(
         "[view]\nkind=\"points\"\nposition=\"position\"\ncolormap=\"infreno\"\nrange=[2,1]\nsize=0",
         &[("11:10", "`inferno`"), ("12:7", "not below"), ("13:6", "greater than 0")],
     );
+}
+
+#[test]
+fn faults_of_several_views() {
+    let views = |names: &[&str]| -> String {
+        let view =
+            |name: &&str| format!("[[view]]\n{name}kind = \"points\"\nposition = \"position\"\n");
+        names.iter().map(view).collect()
+    };
+    check_more(&views(&["", "name = \"b\"\n"]), &[("8:1", "needs `name`")]);
+    let same = views(&["name = \"a\"\n", "name = \"a\"\n"]);
+    check_more(&same, &[("13:8", "another view `a` already")]);
+    for name in ["a b", "", "a=b", "a/b", "a\\u001b", "\u{e4}", &"a".repeat(65)] {
+        check_more(&views(&[&format!("name = \"{name}\"\n")]), &[("9:8", "letters, digits")]);
+    }
+    let many: Vec<String> = (0..10_000).map(|index| format!("name = \"v{index}\"\n")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).take(33).collect();
+    check_more(&views(&many), &[("136:1", "one too many")]);
+    check_more("[[golden]]\nimage = \"a.png\"\nview = \"side\"", &[("10:8", "no view `side`")]);
+    let golden = "[[golden]]\nof = \"position\"\nfile = \"a.npy\"\nview = \"view\"";
+    check_more(golden, &[("11:1", "no key `view`")]);
+}
+
+#[test]
+fn faults_of_plots() {
+    let plot = |more: &str| format!("[[plot]]\nname = \"p\"\n{more}");
+    check_more(
+        "[[plot]]",
+        &[("8:1", "needs `name`"), ("8:1", "needs `kind`"), ("8:1", "needs `of`")],
+    );
+    let time = |of: &str| plot(&format!("kind = \"time\"\nof = {of}"));
+    check_more(&time("\"position\""), &[("11:6", "no statistic \"position\"")]);
+    check_more(&time("[\"position.nan\", \"position.v.max\"]"), &[("11:23", "no component `v`")]);
+    check_more(&time("[\"position.nan\", 3]"), &[("11:23", "must name statistics")]);
+    check_more(&time("[]"), &[("11:6", "1 to 8 statistics")]);
+    let histogram = |of: &str| plot(&format!("kind = \"histogram\"\nof = {of}"));
+    check_more(&histogram("\"positoin\""), &[("11:6", "did you mean `position`?")]);
+    check_more(&histogram("\"position.v\""), &[("11:6", "no component `v`")]);
+    check_more(&histogram("\"position\"\nbins = 0"), &[("12:8", "at least 1")]);
+    check_more(&histogram("\"position\"\nbins = 1000000000000"), &[("12:8", "at most 4096")]);
+    check_more(&histogram("\"position\"\nrange = [1, 1]"), &[("12:9", "not below its end")]);
+    let line = |more: &str| plot(&format!("kind = \"line\"\n{more}"));
+    let large = "of = \"a\"\n[array.a]\ntype = \"float\"\ncount = 1048577";
+    check_more(&line(large), &[("11:6", "at most 1048576")]);
+    check_more(&line("of = \"position\"\nrow = 3"), &[("12:7", "has no rows")]);
+    let texture = "[texture.t]\nformat = \"r32f\"\nsize = [8, 4]\n";
+    let of_texture = |more: &str| format!("{texture}{}", line(&format!("of = \"t\"\n{more}")));
+    check_more(&of_texture(""), &[("11:1", "needs `row` or `column`")]);
+    check_more(&of_texture("row = 4"), &[("15:7", "at most 3")]);
+    check_more(&of_texture("column = -1"), &[("15:10", "at least 0")]);
+    check_more(&of_texture("row = 0\ncolumn = 0"), &[("11:1", "needs `row` or `column`")]);
+    let solid = of_texture("row = 0").replace("[8, 4]", "[8, 4, 2]");
+    check_more(&solid, &[("14:6", "`t` is 3-D")]);
+    let odd = time("\"position.nan\"\ntitle = \"a\\u001b[2Jb\"\nunit = \"\\n\"\nbins = 3");
+    check_more(
+        &odd,
+        &[("12:9", "no control"), ("13:8", "no control"), ("14:1", "has no key `bins`")],
+    );
+    let many: String = (0..33)
+        .map(|i| format!("[[plot]]\nname = \"p{i}\"\nkind = \"line\"\nof = \"position\"\n"))
+        .collect();
+    check_more(&many, &[("136:1", "one too many")]);
+    check_more(&format!("{0}\n{0}", time("\"position.nan\"")), &[("13:8", "another plot `p`")]);
+}
+
+#[test]
+fn views_have_names_and_either_spelling() {
+    let names = |views: &str| {
+        let text = format!("/*---\n{BASE}{views}---*/");
+        let (manifest, _) = decode("t.cu", &text, &Overrides::default()).expect("good");
+        manifest.views.iter().map(|view| view.name.clone()).collect::<Vec<_>>()
+    };
+    let rest = "kind = \"points\"\nposition = \"position\"\n";
+    assert_eq!(names(""), ["view"], "one that was chosen");
+    assert_eq!(names(&format!("[view]\n{rest}")), ["view"]);
+    assert_eq!(names(&format!("[[view]]\n{rest}")), ["view"]);
+    assert_eq!(names(&format!("[view]\nname = \"top\"\n{rest}")), ["top"]);
+    let both = format!("[[view]]\nname = \"top\"\n{rest}[[view]]\nname = \"side-2\"\n{rest}");
+    assert_eq!(names(&both), ["top", "side-2"]);
 }
 
 #[test]
@@ -213,7 +308,7 @@ fn what_becomes_a_colour_without_color_by() {
             "/*---\n[texture.t]\nformat = \"{format}\"\nsize = [8, 8]\n[view]\nkind = \"image\"\ntexture = \"t\"\n---*/"
         );
         let (manifest, _) = decode("t.cu", &text, &Overrides::default()).expect("good");
-        manifest.view.expect("has one").coloring.by
+        manifest.views[0].coloring.by
     };
     assert_eq!(by("r32f"), ColorBy::X);
     assert_eq!(by("rg32f"), ColorBy::Magnitude);
@@ -358,7 +453,7 @@ fn every_key_of_the_manual_arrives() {
     assert_eq!(manifest.passes[1].shape, shape);
     assert_eq!(manifest.entries[1].what, What::Launch(1));
     assert_eq!(manifest.entries[1].repeat, None);
-    let view = manifest.view.as_ref().map(|view| view.kind);
+    let view = manifest.views.first().map(|view| view.kind);
     assert!(matches!(view, Some(ViewKind::Points { size_px: 2.0, color: Some(_), .. })));
     assert_eq!(manifest.checks[0].after, Some(100));
     assert_eq!(manifest.checks[0].bounds, [Bound::Max(1e6)]);

@@ -1,12 +1,16 @@
-//! `[view]`, and what is shown without it.
+//! `[view]` and `[[view]]`, and what is shown without them.
 
 use super::{fields::Fields, suggestion};
 use crate::scene::{
-    COLORMAPS, Camera, ColorBy, Coloring, Element, Filter, Manifest, ResourceId, ResourceKind,
-    Scalar, View, ViewKind,
+    COLORMAPS, Camera, ColorBy, Coloring, Element, Filter, Grid, Manifest, Resource, ResourceId,
+    ResourceKind, Scalar, Texels, View, ViewKind,
 };
 
 const DEFAULT_SIZE_PX: f32 = 2.0;
+/// Views that a scene can have: OpenGL holds what each shows.
+const MOST_VIEWS: usize = 32;
+/// The most values in a row, and rows: as of textures.
+const LONGEST_SIDE: i64 = 65536;
 const BLENDS: &[(&str, bool)] = &[("additive", true), ("opaque", false)];
 
 #[derive(Clone, Copy)]
@@ -26,48 +30,60 @@ const KINDS: &[(&str, Kind)] = &[
 
 /// Reads it, or chooses: the first texture as an image, else the first float4 buffer as points.
 pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
-    manifest.view = match fields.table("view") {
-        None => implied(manifest),
-        Some(mut table) => {
-            table.require("kind", "\"points\"");
-            let kind = table.named("kind", KINDS);
-            let view = kind.and_then(|kind| view(&mut table, manifest, kind));
-            match kind {
-                // Without its kind nothing is known about the other keys.
-                None => {}
-                Some(_) => table.finish(),
-            }
-            view
+    let tables = fields.table_or_tables("view");
+    let count = tables.len();
+    if count == 0 {
+        manifest.views.extend(implied(manifest));
+    }
+    for (index, mut table) in tables.into_iter().enumerate() {
+        if index == MOST_VIEWS {
+            table.complain(&format!("is one too many: a scene can have {MOST_VIEWS} views"));
+            break;
         }
-    };
+        let name = name(&mut table, manifest, count);
+        table.require("kind", "\"points\"");
+        // Without its kind nothing is known about the other keys.
+        let Some(kind) = table.named("kind", KINDS) else { continue };
+        manifest.views.extend(view(&mut table, manifest, kind, name));
+        table.finish();
+    }
     share(manifest);
+}
+
+/// What commands call the view; one that is alone needs no name.
+fn name(table: &mut Fields<'_, '_, '_>, manifest: &Manifest, count: usize) -> String {
+    if count > 1 {
+        table.require("name", "\"side\"");
+    }
+    let Some(name) = table.label("name") else { return View::DEFAULT_NAME.to_owned() };
+    if manifest.views.iter().any(|view| view.name == name) {
+        table.complain_about("name", format!("there is another view `{name}` already"));
+    }
+    name
 }
 
 /// An array or a texture that is drawn must be one that OpenGL sees.
 fn share(manifest: &mut Manifest) {
-    let Some(view) = &manifest.view else { return };
-    let drawn = match view.kind {
-        ViewKind::Points { position, color, .. } => [Some(position), color],
-        ViewKind::Image { texture, .. }
-        | ViewKind::Surface { texture, .. }
-        | ViewKind::Volume { texture, .. } => [Some(texture), None],
-    };
-    for id in drawn.into_iter().flatten() {
-        manifest.resources[id.0].shared = true;
+    let Manifest { views, resources, .. } = manifest;
+    for id in views.iter().flat_map(|view| view.kind.drawn()) {
+        resources[id.0].shared = true;
     }
 }
 
 fn implied(manifest: &Manifest) -> Option<View> {
     let id = |index: Option<usize>| index.map(ResourceId);
-    let textures = |r: &crate::scene::Resource| r.texture().is_some();
-    let buffers = |r: &crate::scene::Resource| {
+    let textures = |r: &Resource| r.texture().is_some();
+    let buffers = |r: &Resource| {
         matches!(r.kind, ResourceKind::Buffer(_))
             && r.element() == Some(Element::vector(Scalar::F32, 4))
     };
     let texture = id(manifest.resources.iter().position(textures)).map(|texture| {
         match manifest.resource(texture).texture().map(|t| t.dimensions) {
             Some(3) => ViewKind::Volume { texture, density: 1.0 },
-            _ => ViewKind::Image { texture, filter: Filter::Nearest },
+            Some(_) | None => {
+                let grid = Grid { of: texture, size: flat_size(manifest, texture) };
+                ViewKind::Image { grid, filter: Filter::Nearest }
+            }
         }
     });
     let points = || {
@@ -81,24 +97,30 @@ fn implied(manifest: &Manifest) -> Option<View> {
     let kind = texture.or_else(points)?;
     let by = default_by(manifest, &kind);
     let coloring = Coloring { by, colormap: COLORMAPS[0].into(), range: None, unit: String::new() };
-    Some(View { kind, coloring, camera: Camera::default(), at: None })
+    let name = View::DEFAULT_NAME.to_owned();
+    Some(View { name, kind, coloring, camera: Camera::default(), at: None })
 }
 
-fn view(table: &mut Fields<'_, '_, '_>, manifest: &Manifest, kind: Kind) -> Option<View> {
+fn view(
+    table: &mut Fields<'_, '_, '_>,
+    manifest: &Manifest,
+    kind: Kind,
+    name: String,
+) -> Option<View> {
     let kind = match kind {
         Kind::Points => points(table, manifest),
         Kind::Image => {
-            let texture = texture(table, manifest, 2);
+            let grid = grid(table, manifest);
             let filter = table.named("filter", Filter::ALL).unwrap_or(Filter::Nearest);
-            texture.map(|texture| ViewKind::Image { texture, filter })
+            grid.map(|grid| ViewKind::Image { grid, filter })
         }
         Kind::Surface => {
-            let texture = texture(table, manifest, 2);
+            let grid = grid(table, manifest);
             let height = table.float("height").unwrap_or(1.0) as f32;
-            texture.map(|texture| ViewKind::Surface { texture, height })
+            grid.map(|grid| ViewKind::Surface { grid, height })
         }
         Kind::Volume => {
-            let texture = texture(table, manifest, 3);
+            let texture = volume(table, manifest);
             let density = table.positive("density").unwrap_or(1.0) as f32;
             texture.map(|texture| ViewKind::Volume { texture, density })
         }
@@ -111,20 +133,21 @@ fn view(table: &mut Fields<'_, '_, '_>, manifest: &Manifest, kind: Kind) -> Opti
         unit: table.text("unit").unwrap_or_default(),
     };
     let camera = table.table("camera").map(camera).unwrap_or_default();
-    Some(View { kind: kind?, coloring, camera, at: Some(table.at()) })
+    Some(View { name, kind: kind?, coloring, camera, at: Some(table.at()) })
 }
 
-/// 8-bit colours and four-channel textures are colours; anything else goes through the colour map: a scalar with its
-/// sign, a vector by its length.
+/// Four bytes are a colour, and three or four channels of an image; anything else goes through the colour map: a scalar
+/// with its sign, a vector by its length.
 fn default_by(manifest: &Manifest, kind: &ViewKind) -> ColorBy {
-    let (id, texture) = match *kind {
+    let (id, image) = match *kind {
         ViewKind::Points { position, color, .. } => (color.unwrap_or(position), false),
-        ViewKind::Image { texture, .. } => (texture, true),
+        ViewKind::Image { grid, .. } => (grid.of, true),
         ViewKind::Surface { .. } | ViewKind::Volume { .. } => return ColorBy::X,
     };
     let element = manifest.resource(id).element();
     match element.map(|element| (element.lanes, element.scalar)) {
-        Some((4, scalar)) if texture || scalar == Scalar::U8 => ColorBy::Rgba,
+        Some((3 | 4, _)) if image => ColorBy::Rgba,
+        Some((4, Scalar::U8)) => ColorBy::Rgba,
         Some((1, _)) => ColorBy::X,
         Some(_) | None => ColorBy::Magnitude,
     }
@@ -157,17 +180,21 @@ fn color_fits(
     position: ResourceId,
 ) {
     let (color, position) = (manifest.resource(color), manifest.resource(position));
-    let fits = |element: Element| {
-        matches!(element.scalar, Scalar::F32 | Scalar::U8 | Scalar::I32 | Scalar::U32)
-    };
-    if !color.element().is_some_and(fits) {
-        let text = "colors must be of float, int, unsigned or unsigned char components";
-        table.complain_about("color", format!("{text}, not {}", color.of()));
-    }
+    expect_drawable(table, "color", color);
     if color.count() < position.count() {
         let (has, needs) = (color.count(), position.count());
         let text = format!("`{}` has {has} elements for {needs} points", color.name);
         table.complain_about("color", text);
+    }
+}
+
+/// Complains about elements of which OpenGL knows nothing.
+fn expect_drawable(table: &Fields<'_, '_, '_>, key: &str, resource: &Resource) {
+    use Scalar::{F16, F32, I32, U8, U32};
+    let is_known = |element: Element| matches!(element.scalar, F32 | F16 | U8 | I32 | U32);
+    if !resource.element().is_some_and(is_known) {
+        let text = "must be of float, half, int, unsigned or unsigned char components";
+        table.complain_about(key, format!("what is drawn {text}, not {}", resource.of()));
     }
 }
 
@@ -185,39 +212,98 @@ fn elements(
         let hint = suggestion(&name, buffers.map(|r| r.name.as_str()));
         table.complain_about(key, format!("there is no buffer or array `{name}`{hint}"));
     }
-    if found.is_some_and(|id| manifest.resource(id).double()) {
-        let text = format!(
-            "`{name}` is double, which OpenGL does not see: draw a buffer that a pass fills from it"
-        );
-        table.complain_about(key, text);
+    if let Some(id) = found {
+        expect_single(table, key, manifest.resource(id));
     }
     found
 }
 
-/// The texture that `texture` names, of two or three dimensions.
-fn texture(
-    table: &mut Fields<'_, '_, '_>,
-    manifest: &Manifest,
-    dimensions: u8,
-) -> Option<ResourceId> {
+/// Complains about an array of two halves: OpenGL sees neither.
+fn expect_single(table: &Fields<'_, '_, '_>, key: &str, resource: &Resource) {
+    if resource.double() {
+        let text = "is double, which OpenGL does not see: draw a buffer that a pass fills from it";
+        table.complain_about(key, format!("`{}` {text}", resource.name));
+    }
+}
+
+/// The grid that `texture` and `size` name.
+fn grid(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Grid> {
     table.require("texture", "\"dye\"");
     let name = table.text("texture")?;
-    let found = manifest.find_resource(&name);
-    match found.and_then(|id| manifest.resource(id).texture()) {
-        Some(texture) if texture.dimensions == dimensions => found,
-        Some(texture) => {
-            let has = texture.dimensions;
-            let text = format!("this view needs a {dimensions}-D texture, but `{name}` is {has}-D");
-            table.complain_about("texture", text);
-            None
+    let Some(of) = manifest.find_resource(&name) else {
+        let hint = suggestion(&name, manifest.resources.iter().map(|r| r.name.as_str()));
+        table.complain_about(
+            "texture",
+            format!("there is no texture, buffer or array `{name}`{hint}"),
+        );
+        table.know(&["size"]);
+        return None;
+    };
+    let resource = manifest.resource(of);
+    if let Some(texture) = resource.texture() {
+        if table.take("size").is_some() {
+            let text = format!(
+                "the texture `{name}` has a size of its own: `size` is for buffers and arrays"
+            );
+            table.complain_about("size", text);
         }
-        None => {
-            let textures = manifest.resources.iter().filter(|r| r.texture().is_some());
-            let hint = suggestion(&name, textures.map(|r| r.name.as_str()));
-            table.complain_about("texture", format!("there is no texture `{name}`{hint}"));
-            None
-        }
+        expect_dimensions(table, &name, texture, 2)?;
+        return Some(Grid { of, size: flat_size(manifest, of) });
     }
+    expect_drawable(table, "texture", resource);
+    expect_single(table, "texture", resource);
+    if !table.has("size") {
+        let text = format!(
+            "`{name}` is no texture: how its elements lie in rows says `size = [width, height]`"
+        );
+        table.complain_about("texture", text);
+    }
+    let size = table.sides("size", LONGEST_SIDE)?;
+    let needed = size.map(u64::from).iter().product::<u64>();
+    if needed > resource.count() {
+        let [width, height] = size;
+        let text = format!(
+            "{width} x {height} are {needed} elements, and `{name}` has {}",
+            resource.count()
+        );
+        table.complain_about("size", text);
+    }
+    Some(Grid { of, size })
+}
+
+fn flat_size(manifest: &Manifest, texture: ResourceId) -> [u32; 2] {
+    let [width, height, _] = manifest.resource(texture).texture().map_or([1; 3], |t| t.size);
+    [width, height]
+}
+
+/// The texture of three dimensions that `texture` names.
+fn volume(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<ResourceId> {
+    table.require("texture", "\"smoke\"");
+    let name = table.text("texture")?;
+    let found = manifest.find_resource(&name);
+    let Some(texture) = found.and_then(|id| manifest.resource(id).texture()) else {
+        let textures = manifest.resources.iter().filter(|r| r.texture().is_some());
+        let hint = suggestion(&name, textures.map(|r| r.name.as_str()));
+        table.complain_about("texture", format!("there is no texture `{name}`{hint}"));
+        return None;
+    };
+    expect_dimensions(table, &name, texture, 3)?;
+    found
+}
+
+/// `None`, and a complaint, where the texture has another number of dimensions.
+fn expect_dimensions(
+    table: &Fields<'_, '_, '_>,
+    name: &str,
+    texture: &Texels,
+    dimensions: u8,
+) -> Option<()> {
+    let has = texture.dimensions;
+    if has != dimensions {
+        let text = format!("this view needs a {dimensions}-D texture, but `{name}` is {has}-D");
+        table.complain_about("texture", text);
+    }
+    (has == dimensions).then_some(())
 }
 
 fn colormap(table: &mut Fields<'_, '_, '_>) -> String {

@@ -10,15 +10,20 @@ pub mod diagnostics;
 pub mod editor;
 pub mod legend;
 pub mod parameters;
+pub mod plots;
 pub mod statistics;
 pub mod status;
 pub mod timings;
 pub mod transport;
 pub mod unsaved;
 pub mod view;
+pub mod views;
 
 use std::{borrow::Cow, path::PathBuf};
 
+use egui::{Label, Response, RichText, Sense, Stroke, Ui};
+
+use super::theme;
 use crate::session::Command;
 
 /// What the user wants. The window carries it out.
@@ -67,6 +72,8 @@ pub enum Action {
     },
     /// The camera's first place again, or all of an image.
     ResetCamera,
+    /// Show the view that is called so.
+    ShowView(String),
     /// The pointer over the view changed: what kernels get as `mouse`.
     Pointer(Pointer),
 }
@@ -90,7 +97,7 @@ pub struct Probe {
     /// Column and row of the texel; row 0 is the lowest one.
     pub texel: [u32; 2],
     /// Its components as they are stored.
-    pub values: Vec<f32>,
+    pub values: Vec<f64>,
 }
 
 /// Times of the window's own frames, oldest first.
@@ -102,6 +109,18 @@ pub struct FrameTimes {
     pub frame_ms: Vec<f32>,
     /// Milliseconds that OpenGL took to draw the view.
     pub draw_ms: Vec<f32>,
+}
+
+/// A word of several, of which one is chosen: a line stands under that one.
+pub fn tab(ui: &mut Ui, name: &str, chosen: bool) -> Response {
+    let color = if chosen { theme::STRONG } else { theme::WEAK };
+    let response = ui.add(Label::new(RichText::new(name).color(color)).sense(Sense::click()));
+    let rect = response.rect;
+    if chosen || response.hovered() {
+        let color = if chosen { theme::ACCENT } else { theme::FAINT };
+        ui.painter().hline(rect.x_range(), rect.bottom() + 2.0, Stroke::new(2.0, color));
+    }
+    response
 }
 
 /// The first `most` letters of a text, and a sign where there are more. A scene's texts have any length, and what egui

@@ -2,9 +2,10 @@
 
 use egui::{Align2, FontId, PointerButton, Pos2, Rect, Response, Sense, Ui, vec2};
 
-use super::{Action, Pointer, Probe, legend};
+use super::{Action, Pointer, Probe, legend, views};
 use crate::{
-    session::{Phase, Snapshot},
+    scene::ViewId,
+    session::{Legend, Phase, Snapshot, ViewState},
     studio::{icons, number, theme},
 };
 
@@ -18,18 +19,20 @@ pub struct Local {
     pub pressed: bool,
 }
 
-/// Takes all the space there is; gives its place in points.
+/// Takes all the space there is, for one of the views and what an image has under the pointer; gives its place in
+/// points.
 pub fn show(
     ui: &mut Ui,
     snapshot: &Snapshot,
-    probe: Option<&Probe>,
+    (shown, probe): (ViewId, Option<&Probe>),
     local: &mut Local,
 ) -> (Rect, Vec<Action>) {
     let rect = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(rect, Sense::click_and_drag());
     local.focused = response.has_focus();
     local.pressed = response.is_pointer_button_down_on();
-    let hand = Hand::of(snapshot);
+    let view = snapshot.views.get(shown.0);
+    let hand = Hand::of(view);
     let mut actions = camera(ui, &response, hand);
     let gone = Pointer { inside: false, wheel: 0.0, ..local.pointer };
     let pointer = pointer(ui, &response).unwrap_or(gone);
@@ -37,8 +40,10 @@ pub fn show(
         local.pointer = pointer;
         actions.push(Action::Pointer(pointer));
     }
-    overlay(ui, rect, snapshot, response.hovered().then_some(hand));
-    corners(ui, rect, snapshot, probe.filter(|_| response.hovered()));
+    let top = views::show(ui, rect, snapshot, shown, &mut actions);
+    overlay(ui, rect.with_min_y(rect.top() + top), snapshot, response.hovered().then_some(hand));
+    let legend = view.and_then(|view| view.legend.as_ref());
+    corners(ui, rect, legend, probe.filter(|_| response.hovered()));
     (rect, actions)
 }
 
@@ -54,8 +59,8 @@ enum Hand {
 }
 
 impl Hand {
-    fn of(snapshot: &Snapshot) -> Self {
-        match &snapshot.view {
+    fn of(view: Option<&ViewState>) -> Self {
+        match view {
             Some(view) if view.is_flat() && view.takes_mouse => Self::Touches,
             Some(view) if view.is_flat() => Self::Moves,
             _ => Self::Turns,
@@ -176,15 +181,14 @@ fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hand: Option<Hand>) {
 }
 
 /// The legend, and above it what is under the pointer.
-fn corners(ui: &Ui, rect: Rect, snapshot: &Snapshot, probe: Option<&Probe>) {
+fn corners(ui: &Ui, rect: Rect, legend: Option<&Legend>, probe: Option<&Probe>) {
     let painter = ui.painter_at(rect);
     let mut corner = rect.right_bottom() - vec2(14.0, 38.0);
-    let legend = snapshot.view.as_ref().and_then(|view| view.legend.as_ref());
     if let Some(legend) = legend {
         corner.y = legend::show(&painter, corner, legend).top() - 6.0;
     }
     if let Some(Probe { texel: [x, y], values }) = probe {
-        let values: Vec<_> = values.iter().map(|v| number::value(f64::from(*v))).collect();
+        let values: Vec<_> = values.iter().map(|v| number::value(*v)).collect();
         let text = format!("[{x}, {y}]  {}", values.join("  "));
         let galley = painter.layout_no_wrap(text, FontId::monospace(12.0), theme::STRONG);
         let frame = Rect::from_min_max(corner - galley.size() - vec2(20.0, 10.0), corner);

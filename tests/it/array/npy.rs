@@ -138,7 +138,10 @@ fn damaged_files_are_errors() {
         ),
         ("{'descr': '<i4', 'fortran_order': 0, 'shape': (2,)}", "its header is"),
         ("{'descr': '<i4', 'shape': (2,)}", "its header is"),
-        ("{'descr': [('x', '<i4')], 'fortran_order': False, 'shape': (2,)}", "its header is"),
+        (
+            "{'descr': [('x', '<i4')], 'fortran_order': False, 'shape': (2,)}",
+            "it holds `V4`, not `i4`",
+        ),
         (
             "{'descr': '<i4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 0)}",
             "8 bytes cannot have the shape",

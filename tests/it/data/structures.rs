@@ -384,3 +384,42 @@ fn faults_name_the_field() {
     let scene = place.file("p.cu", &text);
     place.run(&["render", scene, "--device", "cpu"]).expect(4, &["`p[4].b`, which has 4 elements"]);
 }
+
+#[test]
+fn plots_show_fields() {
+    let place = Workplace::new();
+    let plots = "
+[[plot]]
+name = 'masses'
+kind = 'line'
+of = 'body.mass'
+[[plot]]
+name = 'rates'
+kind = 'histogram'
+of = 'body.tag'
+bins = 7
+range = [0, 7]
+[[plot]]
+name = 'height'
+kind = 'time'
+of = 'body.position.y.min'
+";
+    let scene = place
+        .file("bodies.cu", &scene(&format!("{MANIFEST}{plots}"), &format!("{BODIES}{KERNELS}")));
+    let files = ["masses=masses.csv", "rates=rates.csv", "height=height.csv"];
+    let mut run = vec!["render", scene, "--steps", "1", "--device", "cpu"];
+    files.iter().for_each(|file| run.extend(["--plot", file]));
+    place.run(&run).expect(0, &[]);
+    let numbers = |name: &str| -> Vec<f64> {
+        let text = std::fs::read_to_string(place.path(name)).unwrap();
+        let last = |line: &str| line.rsplit(',').next().unwrap().parse().ok();
+        text.lines().filter_map(last).collect()
+    };
+    assert_eq!(numbers("masses.csv"), (0..1000).map(|i| 0.25 * f64::from(i)).collect::<Vec<_>>());
+    let counts = (0..7).map(|tag| {
+        (0..1000).flat_map(|i| (0..3).map(move |k| (i + k) % 7)).filter(|t| *t == tag).count()
+    });
+    let counts: Vec<f64> = counts.map(|count| count as f64).collect();
+    assert_eq!(numbers("rates.csv")[..7], counts[..]);
+    assert_eq!(numbers("height.csv").last(), Some(&-999.0));
+}

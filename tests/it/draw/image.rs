@@ -20,7 +20,7 @@ fn scalars(context: &CurrentContext, size: [u32; 2], values: &[f32]) -> Texture 
 }
 
 fn coloring(paint: Paint, colormap: Colormap) -> Coloring {
-    Coloring { paint, colormap, range: [0.0, 1.0] }
+    Coloring { paint, colormap, range: [0.0, 1.0], ..Coloring::default() }
 }
 
 fn show(

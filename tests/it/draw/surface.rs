@@ -37,7 +37,7 @@ fn show(
 fn gray(value: f32) -> Coloring {
     // Every height is this share of the range.
     let range = [-1.0e6 * value, 1.0e6 * (1.0 - value)];
-    Coloring { paint: Paint::Component(0), colormap: Colormap::Gray, range }
+    Coloring { paint: Paint::Component(0), colormap: Colormap::Gray, range, ..Coloring::default() }
 }
 
 fn above() -> Camera {

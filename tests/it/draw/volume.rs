@@ -53,7 +53,12 @@ fn linear(srgb: u8) -> f64 {
 
 /// Black, whatever the value.
 fn black() -> Coloring {
-    Coloring { paint: Paint::Component(0), colormap: Colormap::Gray, range: [1.0e3, 1.0e4] }
+    Coloring {
+        paint: Paint::Component(0),
+        colormap: Colormap::Gray,
+        range: [1.0e3, 1.0e4],
+        ..Coloring::default()
+    }
 }
 
 #[test]

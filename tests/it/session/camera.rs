@@ -1,9 +1,9 @@
 //! Where the camera starts when the manifest does not say: around the points.
 
 use glam::Vec3;
-use warpaint::draw::Camera;
+use warpaint::{draw::Camera, scene::ViewId};
 
-use super::open;
+use super::{FIRST, open};
 
 /// Points in a box of 6 x 4 x 2 around (10, 20, 30), one of them nowhere; each step moves them by 100.
 const FAR: &str = r#"/*---
@@ -47,25 +47,25 @@ fn around(centre: [f32; 3], half: f32) -> Camera {
 #[test]
 fn it_fits_the_points_as_they_are_seen_first() {
     let mut session = open(FAR);
-    assert_eq!(session.start_camera(), Camera::default(), "nothing is known yet");
-    assert!(session.needs_statistics_to_draw());
+    assert_eq!(session.start_camera(FIRST), Camera::default(), "nothing is known yet");
+    assert!(session.needs_statistics_to_draw(FIRST));
     session.run_steps(1, |_| {}).unwrap();
     session.measure().unwrap();
     let first = around([110.0, 20.0, 30.0], 3.0);
-    assert_eq!(session.start_camera(), first);
+    assert_eq!(session.start_camera(FIRST), first);
 
     session.run_steps(2, |_| {}).unwrap();
     session.measure().unwrap();
-    assert_eq!(session.start_camera(), first, "it does not follow them");
+    assert_eq!(session.start_camera(FIRST), first, "it does not follow them");
     session.set_source(FAR.replace("+= 100.0f", "+= 50.0f"));
     assert!(session.wait_for_program().unwrap());
     session.measure().unwrap();
-    assert_eq!(session.start_camera(), first, "an edit leaves it where it is");
+    assert_eq!(session.start_camera(FIRST), first, "an edit leaves it where it is");
 
     session.reset();
     session.run_steps(1, |_| {}).unwrap();
     session.measure().unwrap();
-    assert_eq!(session.start_camera(), around([60.0, 20.0, 30.0], 3.0), "after a reset");
+    assert_eq!(session.start_camera(FIRST), around([60.0, 20.0, 30.0], 3.0), "after a reset");
 }
 
 #[test]
@@ -75,10 +75,41 @@ fn the_manifest_comes_first_and_a_single_place_is_no_box() {
     let mut session = open(&declared);
     session.run_steps(1, |_| {}).unwrap();
     session.measure().unwrap();
-    assert_eq!(session.start_camera(), Camera { distance: 7.0, ..Camera::default() });
+    assert_eq!(session.start_camera(FIRST), Camera { distance: 7.0, ..Camera::default() });
 
     let mut session = open(&FAR.replace("count = 64", "count = 1"));
     session.run_steps(1, |_| {}).unwrap();
     session.measure().unwrap();
-    assert_eq!(session.start_camera(), Camera::default());
+    assert_eq!(session.start_camera(FIRST), Camera::default());
+}
+
+#[test]
+fn each_view_fits_its_own_points() {
+    let views = "[buffer.near]\ntype = \"float4\"\ncount = 64\n[[pass]]\nkernel = \"place\"\non = \"reset\"\n\
+                 over = \"near\"\nargs = { position = \"near\", position_count = \"near_count\" }\n\
+                 [[view]]\nname = \"far\"\nkind = \"points\"\nposition = \"position\"\n\
+                 [[view]]\nname = \"near\"\nkind = \"points\"\nposition = \"near\"\n\
+                 [[view]]\nname = \"placed\"\nkind = \"points\"\nposition = \"near\"\ncamera.distance = 2.0\n";
+    let (before, behind) = FAR.split_once("[view]").unwrap();
+    let (_, kernels) = behind.split_once("---*/").unwrap();
+    let source = format!("{before}{views}---*/{kernels}");
+    let [far, near, placed] = [0, 1, 2].map(ViewId);
+    let mut session = open(&source);
+    assert!(!session.is_start_known(near) && session.is_start_known(placed));
+    session.run_steps(2, |_| {}).unwrap();
+    session.measure().unwrap();
+    assert_eq!(session.start_camera(far), around([210.0, 20.0, 30.0], 3.0));
+    assert_eq!(session.start_camera(near), around([10.0, 20.0, 30.0], 3.0));
+    assert_eq!(session.start_camera(placed), Camera { distance: 2.0, ..Camera::default() });
+    assert!(session.is_start_known(near));
+    assert!(session.start_camera(ViewId(3)) == Camera::default(), "there is no such view");
+
+    // A resource that is made anew is seen anew; the other stays where it is.
+    session.run_steps(1, |_| {}).unwrap();
+    session.set_source(source.replacen("count = 64", "count = 32", 1));
+    assert!(session.wait_for_program().unwrap());
+    session.run_steps(1, |_| {}).unwrap();
+    session.measure().unwrap();
+    assert_eq!(session.start_camera(near), around([10.0, 20.0, 30.0], 3.0));
+    assert_eq!(session.start_camera(far), around([110.0, 20.0, 30.0], 3.0));
 }

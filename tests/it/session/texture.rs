@@ -6,7 +6,7 @@ use warpaint::{
     session::{Session, Value},
 };
 
-use super::{floats, open, open_on, open_with_gl, told_and_still_running};
+use super::{FIRST, floats, open, open_on, open_with_gl, told_and_still_running};
 use crate::support::{devices, set};
 
 const DYE: &str = include_str!("../../scenes/dye.cu");
@@ -246,8 +246,8 @@ __global__ void paint(cudaSurfaceObject_t picture) {
         assert!(session.snapshot().compile.diagnostics.is_empty());
         session.run_steps(1, |_| {}).unwrap();
         let mut view = warpaint::draw::View::new(context.gl(), [8, 8]).unwrap();
-        let camera = session.start_camera();
-        let drawn = view.draw(&session.frame(&camera)).unwrap().read_rgba8().unwrap();
+        let camera = session.start_camera(FIRST);
+        let drawn = view.draw(&session.frame(FIRST, &camera)).unwrap().read_rgba8().unwrap();
         // The first row of a texture is the lowest of the picture.
         let texel = |i: usize| [30 * (i % 8), 30 * (7 - i / 8), i % 8 + 7 - i / 8, 255];
         let expected: Vec<u8> = (0..64).flat_map(texel).map(|v| v as u8).collect();

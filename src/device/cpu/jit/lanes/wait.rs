@@ -118,8 +118,8 @@ impl GroupLower<'_, '_, '_> {
         equal.collect()
     }
 
-    /// As [`Self::compare_spilled`], of 128 bits: there is no arithmetic of these, so that they differ by nothing or are
-    /// not alike.
+    /// As [`Self::compare_spilled`], of 128 bits: there is no arithmetic of these, so that they differ by nothing or
+    /// are not alike.
     fn compare_spilled_pairs(&mut self, offset: usize) -> Vec<Value> {
         let form = types::I64X2;
         let place = self.lower.spill_place(offset, form.bytes(), LANES);

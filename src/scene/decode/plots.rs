@@ -1,0 +1,194 @@
+//! `[[plot]]`.
+
+use toml::de::DeValue;
+
+use super::{
+    checks::{self, measured},
+    fields::Fields,
+    suggestion,
+};
+use crate::scene::{Along, Manifest, Measured, Plot, PlotKind, Shown, Texels};
+
+/// Plots that a scene can have: each is computed whenever statistics are taken.
+const MOST_PLOTS: usize = 32;
+/// Lines of a plot: more are not told apart.
+const MOST_LINES: usize = 8;
+/// Ranges of a histogram: a block of threads counts them in its shared memory.
+const MOST_BINS: i64 = 4096;
+const DEFAULT_BINS: u32 = 64;
+/// Values of a line: they are copied to the host.
+const MOST_VALUES: u64 = 1 << 20;
+/// The longest text that stands beside a plot.
+const LONGEST_TEXT: usize = 200;
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Time,
+    Histogram,
+    Line,
+}
+
+const KINDS: &[(&str, Kind)] =
+    &[("time", Kind::Time), ("histogram", Kind::Histogram), ("line", Kind::Line)];
+
+/// Reads them, in the file's order.
+pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
+    for (index, table) in fields.array_of_tables("plot").into_iter().enumerate() {
+        if index == MOST_PLOTS {
+            table.complain(&format!("is one too many: a scene can have {MOST_PLOTS} plots"));
+            break;
+        }
+        let plot = plot(table, manifest);
+        manifest.plots.extend(plot);
+    }
+}
+
+fn plot(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Plot> {
+    for (key, example) in
+        [("name", "\"energy\""), ("kind", "\"time\""), ("of", "\"position.x.max\"")]
+    {
+        table.require(key, example);
+    }
+    let name = table.label("name");
+    if let Some(name) = &name
+        && manifest.plots.iter().any(|other| other.name == *name)
+    {
+        table.complain_about("name", format!("there is another plot `{name}` already"));
+    }
+    let title = text(&mut table, "title");
+    let unit = text(&mut table, "unit").unwrap_or_default();
+    let log = table.boolean("log").unwrap_or(false);
+    // Without its kind nothing is known about the other keys.
+    let kind = match table.named("kind", KINDS)? {
+        Kind::Time => time(&mut table, manifest),
+        Kind::Histogram => histogram(&mut table, manifest),
+        Kind::Line => line(&mut table, manifest),
+    };
+    let at = table.at();
+    table.finish();
+    let name = name?;
+    Some(Plot { title: title.unwrap_or_else(|| name.clone()), name, kind: kind?, log, unit, at })
+}
+
+/// A text that stands beside the plot, in files and in the window.
+fn text(table: &mut Fields<'_, '_, '_>, key: &'static str) -> Option<String> {
+    let text = table.text(key)?;
+    if text.chars().any(char::is_control) || text.chars().count() > LONGEST_TEXT {
+        let rule = format!("at most {LONGEST_TEXT} letters, and no control characters");
+        table.complain_about(key, format!("`{key}` must have {rule}"));
+    }
+    Some(text)
+}
+
+/// Statistics over the steps: the one that `of` names, or several.
+fn time(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<PlotKind> {
+    let value = table.take("of")?;
+    let names = match value.get_ref() {
+        DeValue::Array(names) => names.iter().collect(),
+        _ => vec![value],
+    };
+    if names.is_empty() || names.len() > MOST_LINES {
+        table.complain_about("of", format!("`of` must name 1 to {MOST_LINES} statistics"));
+        return None;
+    }
+    let found = names.into_iter().map(|name| {
+        let Some(text) = name.get_ref().as_str() else {
+            table
+                .report
+                .error(name.span(), "`of` must name statistics, such as \"position.x.max\"");
+            return None;
+        };
+        let found =
+            measured(text, manifest).map_err(|problem| table.report.error(name.span(), problem));
+        found.ok().map(|measured| (text.to_owned(), measured))
+    });
+    let of = found.collect::<Vec<Option<(String, Measured)>>>();
+    Some(PlotKind::Time { of: of.into_iter().collect::<Option<_>>()? })
+}
+
+fn histogram(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<PlotKind> {
+    let of = shown(table, manifest);
+    let bins = table.integer("bins", 1, MOST_BINS).map_or(DEFAULT_BINS, |bins| bins as u32);
+    let range = table.floats("range", &[2]).map(|range| [range[0], range[1]]);
+    if let Some([low, high]) = range
+        && low >= high
+    {
+        let text = format!("`range` starts at {low}, not below its end {high}");
+        table.complain_about("range", text);
+    }
+    Some(PlotKind::Histogram { of: of?, bins, range })
+}
+
+fn line(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<PlotKind> {
+    let of = shown(table, manifest);
+    table.know(&["row", "column"]);
+    let of = of?;
+    let resource = manifest.resource(of.of);
+    let along = match resource.texture() {
+        Some(texture) => along(table, &resource.name, texture)?,
+        None => {
+            for key in ["row", "column"] {
+                if table.has(key) {
+                    let text = format!(
+                        "`{}` has no rows: a line goes through its elements",
+                        resource.name
+                    );
+                    table.complain_about(key, text);
+                }
+            }
+            Along::Elements
+        }
+    };
+    if along == Along::Elements && resource.count() > MOST_VALUES {
+        let (name, count) = (&resource.name, resource.count());
+        let text = format!("`{name}` has {count} elements, and a line at most {MOST_VALUES}");
+        table.complain_about("of", text);
+    }
+    Some(PlotKind::Line { of, along })
+}
+
+/// The row or the column of a texture.
+fn along(table: &mut Fields<'_, '_, '_>, name: &str, texture: &Texels) -> Option<Along> {
+    if texture.dimensions != 2 {
+        let text = format!("a line is of a 2-D texture, and `{name}` is {}-D", texture.dimensions);
+        table.complain_about("of", text);
+        return None;
+    }
+    let [width, height, _] = texture.size;
+    match (table.has("row"), table.has("column")) {
+        (true, false) => {
+            table.integer("row", 0, i64::from(height) - 1).map(|row| Along::Row(row as u32))
+        }
+        (false, true) => {
+            table.integer("column", 0, i64::from(width) - 1).map(|at| Along::Column(at as u32))
+        }
+        (true, true) | (false, false) => {
+            table.complain(&format!("needs `row` or `column` of the texture `{name}`"));
+            None
+        }
+    }
+}
+
+/// The `resource`, the `resource.component` or the `resource.field` that `of` names.
+fn shown(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Shown> {
+    let text = table.text("of")?;
+    let (name, path) = match text.split_once('.') {
+        Some((name, path)) => (name, Some(path)),
+        None => (text.as_str(), None),
+    };
+    let Some(of) = manifest.find_resource(name) else {
+        let hint = suggestion(name, manifest.resources.iter().map(|r| r.name.as_str()));
+        table.complain_about("of", format!("there is no resource `{name}`{hint}"));
+        return None;
+    };
+    let components = path.map(|path| checks::components(path, of, manifest)).transpose();
+    let components = components.map_err(|problem| table.complain_about("of", problem)).ok()?;
+    let resource = manifest.resource(of);
+    if components.is_none() && resource.element().is_none() {
+        let example = resource.of().components().into_iter().next().unwrap_or_default();
+        let text = format!("`{name}` has structures: name a field, such as \"{name}.{example}\"");
+        table.complain_about("of", text);
+        return None;
+    }
+    Some(Shown { of, components })
+}

@@ -1,0 +1,113 @@
+//! A number over the steps, in a memory that does not grow with them.
+
+/// Pieces that are remembered at most; beyond it each two neighbours become one.
+const MOST_PIECES: usize = 4096;
+
+/// What a number was in the course of the steps.
+#[derive(Clone, Debug)]
+pub(super) struct Track {
+    pieces: Vec<Piece>,
+    /// Steps that a piece stands for.
+    span: u64,
+}
+
+/// The least and the greatest number in some steps, each with its step; `None` where none was finite.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    step: u64,
+    ends: Option<[(u64, f64); 2]>,
+}
+
+impl Default for Track {
+    fn default() -> Self {
+        Self { pieces: Vec::new(), span: 1 }
+    }
+}
+
+impl Track {
+    /// The number after `step`, which is not before the last one.
+    pub(super) fn push(&mut self, step: u64, number: f64) {
+        let ends = number.is_finite().then_some([(step, number); 2]);
+        let piece = Piece { step, ends };
+        match self.pieces.last_mut() {
+            // It is measured anew.
+            Some(last) if self.span == 1 && last.step == step => *last = piece,
+            Some(last) if last.step / self.span == step / self.span => *last = last.with(piece),
+            _ => self.pieces.push(piece),
+        }
+        while self.pieces.len() > MOST_PIECES {
+            self.span *= 2;
+            self.thin();
+        }
+    }
+
+    fn thin(&mut self) {
+        let pieces = std::mem::take(&mut self.pieces);
+        let groups = pieces.chunk_by(|a, b| a.step / self.span == b.step / self.span);
+        let merged = groups.filter_map(|group| group.iter().copied().reduce(Piece::with));
+        self.pieces = merged.collect();
+    }
+
+    /// Steps and numbers, in order; NaN where there was no finite number.
+    pub(super) fn points(&self) -> Vec<[f64; 2]> {
+        let mut points = Vec::with_capacity(2 * self.pieces.len());
+        for piece in &self.pieces {
+            match piece.ends {
+                None => points.push([piece.step as f64, f64::NAN]),
+                Some(mut ends) => {
+                    ends.sort_by_key(|(step, _)| *step);
+                    let [first, last] = ends.map(|(step, number)| [step as f64, number]);
+                    points.push(first);
+                    points.extend((first != last).then_some(last));
+                }
+            }
+        }
+        points
+    }
+}
+
+impl Piece {
+    /// Both as one.
+    fn with(self, later: Self) -> Self {
+        let ends = match (self.ends, later.ends) {
+            (Some([low, high]), Some([least, greatest])) => Some([
+                if least.1 < low.1 { least } else { low },
+                if greatest.1 > high.1 { greatest } else { high },
+            ]),
+            (one, other) => one.or(other),
+        };
+        Self { step: self.step, ends }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_numbers_are_kept_as_they_are() {
+        let mut track = Track::default();
+        for (step, number) in [(1, 2.0), (2, f64::NAN), (2, 3.0), (5, f64::INFINITY), (9, -1.0)] {
+            track.push(step, number);
+        }
+        let points = track.points();
+        assert_eq!((points[0], points[1], points[3]), ([1.0, 2.0], [2.0, 3.0], [9.0, -1.0]));
+        assert!(points[2][0] == 5.0 && points[2][1].is_nan() && points.len() == 4);
+    }
+
+    #[test]
+    fn many_steps_keep_their_extremes_and_their_order() {
+        let mut track = Track::default();
+        for step in 1..=100_000 {
+            let spike = if step == 77_777 { 50.0 } else { 0.0 };
+            track.push(step, (step as f64 * 0.001).sin() + spike);
+        }
+        let points = track.points();
+        assert!(points.len() <= 2 * MOST_PIECES, "{} points", points.len());
+        assert!(points.windows(2).all(|pair| pair[0][0] < pair[1][0]));
+        assert_eq!((points[0][0], points.last().map(|last| last[0])), (1.0, Some(100_000.0)));
+        assert!(points.contains(&[77_777.0, 77.777_f64.sin() + 50.0]));
+        let least = points.iter().map(|point| point[1]).fold(f64::INFINITY, f64::min);
+        assert!((-1.0..-0.999_999).contains(&least));
+    }
+}

@@ -1,0 +1,170 @@
+//! How the views of a scene are looked at: which one is shown, and from where each.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    draw::{Camera, PanZoom},
+    scene::{View, ViewId},
+};
+
+/// Views that are remembered although the scene has them no longer: an edit may bring them back.
+const MOST_REMEMBERED: usize = 64;
+
+/// Which view is shown, and from where each is seen. Views are known by their names, so that all of it outlives edits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Gaze {
+    /// The view that the user chose; the first one until then.
+    chosen: Option<String>,
+    eyes: BTreeMap<String, Eye>,
+    /// The view that is shown.
+    #[serde(skip)]
+    shown: String,
+}
+
+/// From where a view is seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Eye {
+    /// What has depth.
+    pub camera: Camera,
+    /// Which part of an image.
+    pub part: PanZoom,
+    /// Where the camera started; another start in the manifest moves it. Unknown of one that was remembered: it stays
+    /// where it is.
+    #[serde(skip)]
+    start: Option<Camera>,
+}
+
+impl Gaze {
+    /// The one of a state that was kept, without what no view can be seen from.
+    pub fn sane(mut self) -> Self {
+        self.eyes.retain(|_, eye| eye.camera.is_sound() && eye.part.is_sound());
+        self
+    }
+
+    /// From now on the view that is called so is shown.
+    pub fn choose(&mut self, name: String) {
+        self.chosen = Some(name);
+    }
+
+    /// The view to show of these.
+    pub fn view(&self, views: &[View]) -> ViewId {
+        let chosen = |name: &String| views.iter().position(|view| view.name == *name);
+        ViewId(self.chosen.as_ref().and_then(chosen).unwrap_or(0))
+    }
+
+    /// Shows one of the views, whose camera starts at `start`. It goes there where that is new; but a start that is not
+    /// known yet (`is_known`) moves no camera that has had one.
+    pub fn show(&mut self, views: &[View], view: ViewId, start: Camera, is_known: bool) {
+        let Some(View { name, .. }) = views.get(view.0) else { return self.shown.clear() };
+        self.shown.clone_from(name);
+        if self.eyes.len() > MOST_REMEMBERED {
+            self.eyes.retain(|name, _| views.iter().any(|view| view.name == *name));
+        }
+        let fresh = Eye { camera: start, part: PanZoom::default(), start: Some(start) };
+        let eye = self.eyes.entry(name.clone()).or_insert(fresh);
+        match eye.start {
+            _ if !is_known => {}
+            Some(old) if old == start => {}
+            Some(_) => *eye = Eye { part: eye.part, ..fresh },
+            None => eye.start = Some(start),
+        }
+    }
+
+    /// From where the view that is shown is seen.
+    pub fn eye(&self) -> Eye {
+        self.eyes.get(&self.shown).copied().unwrap_or_default()
+    }
+
+    /// The same, to be moved; `None` where no view is shown.
+    pub fn eye_mut(&mut self) -> Option<&mut Eye> {
+        self.eyes.get_mut(&self.shown)
+    }
+
+    /// Sees the view that is shown as the manifest has it.
+    pub fn start_anew(&mut self) {
+        self.eyes.remove(&self.shown);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Overrides, Scene};
+
+    fn views(names: &[&str]) -> Vec<View> {
+        let views: String = names
+            .iter()
+            .map(|name| {
+                format!("[[view]]\nname = \"{name}\"\nkind = \"points\"\nposition = \"p\"\n")
+            })
+            .collect();
+        let buffer = "[buffer.p]\ntype = \"float4\"\ncount = 1";
+        let text = format!("/*---\n{buffer}\n{views}---*/");
+        Scene::parse("t.cu", &text, &Overrides::default()).expect("good").manifest.views
+    }
+
+    fn at(distance: f32) -> Camera {
+        Camera { distance, ..Camera::default() }
+    }
+
+    #[test]
+    fn each_view_has_its_own_camera_and_keeps_it_through_edits() {
+        let (mut gaze, both) = (Gaze::default(), views(&["a", "b"]));
+        let show = |gaze: &mut Gaze, views: &[View], start| {
+            let view = gaze.view(views);
+            gaze.show(views, view, at(start), true);
+            gaze.eye().camera.distance
+        };
+        assert_eq!(show(&mut gaze, &both, 4.0), 4.0);
+        gaze.eye_mut().unwrap().camera.distance = 1.0;
+        gaze.choose("b".into());
+        assert_eq!(show(&mut gaze, &both, 5.0), 5.0);
+        gaze.eye_mut().unwrap().camera.distance = 2.0;
+        gaze.choose("a".into());
+        assert_eq!(show(&mut gaze, &both, 4.0), 1.0);
+        // It is gone for the time of an edit, and `b` is shown.
+        assert_eq!(show(&mut gaze, &views(&["b"]), 5.0), 2.0);
+        assert_eq!(show(&mut gaze, &views(&["b", "a"]), 4.0), 1.0);
+        assert_eq!(show(&mut gaze, &both, 3.0), 3.0, "the manifest has moved it");
+        gaze.eye_mut().unwrap().camera.distance = 1.0;
+        gaze.start_anew();
+        assert_eq!(show(&mut gaze, &both, 3.0), 3.0);
+        gaze.show(&[], ViewId(0), at(9.0), true);
+        assert!(gaze.eye_mut().is_none());
+    }
+
+    #[test]
+    fn what_is_remembered_stays_and_a_start_that_is_not_known_moves_nothing() {
+        let (mut gaze, one) = (Gaze::default(), views(&["a"]));
+        gaze.show(&one, ViewId(0), at(4.3), false);
+        gaze.show(&one, ViewId(0), at(8.0), true);
+        assert_eq!(gaze.eye().camera.distance, 8.0);
+        gaze.show(&one, ViewId(0), at(4.3), false);
+        assert_eq!(gaze.eye().camera.distance, 8.0, "the scene starts anew");
+        gaze.eye_mut().unwrap().camera.distance = 1.0;
+        let kept = serde_json::to_string(&gaze).unwrap();
+        let mut gaze = serde_json::from_str::<Gaze>(&kept).unwrap().sane();
+        gaze.show(&one, ViewId(0), at(4.3), false);
+        gaze.show(&one, ViewId(0), at(7.0), true);
+        assert_eq!(gaze.eye().camera.distance, 1.0);
+        gaze.show(&one, ViewId(0), at(6.0), true);
+        assert_eq!(gaze.eye().camera.distance, 6.0);
+        let damaged = kept.replace("\"distance\":1.0", "\"distance\":-1.0");
+        assert_ne!(damaged, kept);
+        let gaze = serde_json::from_str::<Gaze>(&damaged).unwrap().sane();
+        assert!(gaze.eyes.is_empty());
+    }
+
+    #[test]
+    fn what_is_remembered_has_a_limit() {
+        let mut gaze = Gaze::default();
+        for index in 0..200 {
+            gaze.show(&views(&[&format!("v{index}")]), ViewId(0), at(1.0), true);
+        }
+        assert!(gaze.eyes.len() <= MOST_REMEMBERED + 1);
+    }
+}
