@@ -278,6 +278,8 @@ pub fn run() -> ExitCode {
     let status = match execute(cli, &watch.interrupt) {
         Ok(()) => ExitStatus::Success,
         Err(error) => {
+            // Once the end was asked for, what fails does so because of that: an encoder that was ended takes no more.
+            let error = if watch.interrupt.is_raised() { Error::Stopped } else { error };
             complain(&sentence(&error));
             let status = match error.exit_status() {
                 ExitStatus::Stopped => watch.status(),
