@@ -1,8 +1,10 @@
 // A sprite for each point.
 #line 3
 
-layout(location = 0) in vec4 position;
-layout(location = 1) in vec4 value;
+layout(location = 0) in float x;
+layout(location = 1) in float y;
+layout(location = 2) in float z;
+layout(location = 3) in vec4 value;
 
 uniform float smallest;
 
@@ -10,7 +12,7 @@ uniform float smallest;
 flat out vec4 tint;
 
 void main() {
-    Point it = point(position.xyz, value);
+    Point it = point(vec3(x, y, z), value);
     // Too small for the pixels' grid: larger and fainter instead.
     gl_PointSize = max(it.pixels, smallest);
     float shrunk = it.pixels / gl_PointSize;

@@ -3,13 +3,20 @@
 
 layout(local_size_x = 64) in;
 
-layout(std430, binding = 0) readonly buffer Positions { float positions[]; };
-layout(std430, binding = 1) readonly buffer Values { float values[]; };
-layout(std430, binding = 2) buffer Sums { uint sums[]; };
+layout(std430, binding = 0) readonly buffer Xs { float xs[]; };
+layout(std430, binding = 1) readonly buffer Ys { float ys[]; };
+layout(std430, binding = 2) readonly buffer Zs { float zs[]; };
+layout(std430, binding = 3) readonly buffer Values { float values[]; };
+layout(std430, binding = 4) buffer Sums { uint sums[]; };
 
-// Floats of a position and of a value.
-uniform ivec2 components;
+// Of x, y and z the place of the first in its buffer, and how far it is from one to the next; 0: it is 0 everywhere.
+uniform ivec3 position_offsets;
+uniform ivec3 position_strides;
+// The same of the values, and how many components they have; 0: points have none.
+uniform ivec3 value_layout;
+// Points of this run, and those of the runs before it.
 uniform int count;
+uniform int before;
 uniform ivec2 size;
 // A unit of weight in whole numbers.
 uniform float unit;
@@ -28,23 +35,28 @@ void add(ivec2 at, vec4 light) {
     atomicAdd(sums[sum + 3], whole.a);
 }
 
-vec4 position_of(int i) {
-    int n = components.x, at = i * n;
-    return vec4(positions[at], n > 1 ? positions[at + 1] : 0.0, n > 2 ? positions[at + 2] : 0.0, 1.0);
+vec3 position_of(int i) {
+    ivec3 step = position_strides, at = position_offsets + i * step;
+    return vec3(step.x > 0 ? xs[at.x] : 0.0, step.y > 0 ? ys[at.y] : 0.0, step.z > 0 ? zs[at.z] : 0.0);
 }
 
 vec4 value_of(int i) {
-    int n = components.y, at = i * n;
-    return vec4(values[at], n > 1 ? values[at + 1] : 0.0, n > 2 ? values[at + 2] : 0.0, n > 3 ? values[at + 3] : 1.0);
+    int n = value_layout.z, at = value_layout.x + i * value_layout.y;
+    return vec4(
+        n > 0 ? values[at] : 0.0,
+        n > 1 ? values[at + 1] : 0.0,
+        n > 2 ? values[at + 2] : 0.0,
+        n > 3 ? values[at + 3] : 1.0
+    );
 }
 
 void splat(int i) {
-    Point it = point(position_of(i).xyz, value_of(i));
+    Point it = point(position_of(i), value_of(i));
     if (any(greaterThan(abs(it.place.xyz), it.place.www))) return;
     vec2 at = (it.place.xy / it.place.w * 0.5 + 0.5) * vec2(size) - 0.5;
     vec4 whole = vec4(it.tint.rgb, 1.0) * it.tint.a * unit;
     // Rounds up or down by chance, so that faint light is not lost.
-    float chance = float((uint(i) * 2654435769u) >> 8) / 16777216.0;
+    float chance = float((uint(before + i) * 2654435769u) >> 8) / 16777216.0;
     if (it.pixels <= fine) {
         vec2 corner = floor(at), part = at - corner;
         ivec2 pixel = ivec2(corner);

@@ -2,7 +2,7 @@
 
 use super::glow::Glow;
 use crate::gl::{
-    Blend, Buffer, Depth, DrawCall, Format, Framebuffer, Gl, Primitive, Program, Result, Source,
+    Blend, Depth, DrawCall, Format, Framebuffer, Gl, Primitive, Program, Result, Source, Storage,
     Target, Texture, Uniform, VertexArray,
 };
 
@@ -156,7 +156,7 @@ pub(super) fn cover(
     nothing: &VertexArray,
     blend: Blend,
     textures: &[(u32, &Texture)],
-    storage: &[(u32, &Buffer)],
+    storage: &[Storage<'_>],
 ) -> Result<()> {
     let [w, h] = target.size();
     let call = DrawCall {

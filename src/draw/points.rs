@@ -13,9 +13,9 @@ use crate::gl::{
 /// Points to draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Cloud<'a> {
-    /// Where they are; components beyond the third are ignored, missing ones are 0. Points that are not
+    /// Where they are: x, y and z, one number of each element; those that are missing are 0. Points that are not
     /// finite are not drawn.
-    pub position: Values<'a>,
+    pub position: [Option<Values<'a>>; 3],
     /// What their colour is made from; `None`: one colour out of the map.
     pub color: Option<Values<'a>>,
     /// How; alpha scales a point's light.
@@ -34,7 +34,7 @@ pub struct Cloud<'a> {
     pub blend: Blend,
 }
 
-/// A buffer of tightly packed vectors of 1 to 4 numbers.
+/// Vectors of 1 to 4 numbers at even distances in a buffer: one of each element.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
     /// The buffer.
@@ -43,6 +43,33 @@ pub struct Values<'a> {
     pub components: u8,
     /// What a number is.
     pub kind: Component,
+    /// Bytes from one vector to the next, at most [`VertexArray::MAX_STRIDE`]; 0: tightly packed.
+    pub stride: u32,
+    /// Byte of the first number.
+    pub offset: u32,
+}
+
+impl<'a> Values<'a> {
+    /// Tightly packed vectors from the buffer's start on.
+    pub fn packed(buffer: &'a Buffer, components: u8, kind: Component) -> Self {
+        Self { buffer, components, kind, stride: 0, offset: 0 }
+    }
+
+    /// Their components one by one, up to three of them.
+    pub fn axes(self) -> [Option<Self>; 3] {
+        [0, 1, 2].map(|axis: u8| {
+            let before = u32::from(axis) * self.kind.bytes() as u32;
+            let step = self.attribute(0).step() as u32;
+            let alone = Self { components: 1, stride: step, offset: self.offset + before, ..self };
+            (axis < self.components).then_some(alone)
+        })
+    }
+
+    /// As an input of a shader.
+    pub(super) fn attribute(self, location: u32) -> Attribute<'a> {
+        let Self { buffer, components, kind, stride, offset } = self;
+        Attribute { location, buffer, components, kind, stride, offset }
+    }
 }
 
 /// How points meet.
@@ -59,7 +86,7 @@ impl<'a> Cloud<'a> {
     /// Points of four floats each as a scene without further wishes shows them.
     pub fn new(position: &'a Buffer, count: usize) -> Self {
         Self {
-            position: Values { buffer: position, components: 4, kind: Component::F32 },
+            position: Values::packed(position, 4, Component::F32).axes(),
             color: None,
             coloring: Coloring::default(),
             count,
@@ -174,12 +201,10 @@ impl Points {
 
     // Made anew each time: it costs microseconds, and the buffers change with each step (there are two).
     fn vertices(&self, cloud: &Cloud<'_>) -> Result<VertexArray> {
-        let color = cloud.color.unwrap_or(cloud.position);
-        let attributes = [(0, cloud.position), (1, color)].map(|(location, values)| Attribute {
-            kind: values.kind,
-            ..Attribute::packed(location, values.buffer, values.components)
-        });
-        VertexArray::new(&self.gl, &attributes)
+        let [x, y, z] = cloud.position;
+        let inputs = [(0, x), (1, y), (2, z), (3, cloud.color)];
+        let inputs = inputs.map(|(location, values)| Some(values?.attribute(location)));
+        VertexArray::new(&self.gl, &inputs.into_iter().flatten().collect::<Vec<_>>())
     }
 }
 

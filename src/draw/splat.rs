@@ -6,8 +6,8 @@ use super::{
     points::{Cloud, LIGHT, Values},
 };
 use crate::gl::{
-    Blend, Buffer, Component, Dispatch, Framebuffer, Gl, Program, Result, Source, Texture, Uniform,
-    VertexArray,
+    Blend, Buffer, Component, Dispatch, Framebuffer, Gl, Program, Result, Source, Storage, Texture,
+    Uniform, VertexArray,
 };
 
 /// Adds clouds into a picture's sums, and makes light of these.
@@ -63,16 +63,26 @@ impl Splat {
         &self.splat
     }
 
-    /// Whether shaders can read the cloud's buffers, which are of floats, all of them in one dispatch, and write as
-    /// many sums as the picture has pixels.
+    /// Whether shaders can read what the cloud has, which is of floats, and write as many sums as the picture has
+    /// pixels.
     pub(super) fn fits(&self, light: &Framebuffer, cloud: &Cloud<'_>) -> bool {
-        let buffers = [cloud.position, cloud.color.unwrap_or(cloud.position)];
-        let largest = buffers.iter().map(|values| values.buffer.bytes()).max().unwrap_or(0);
+        let are_floats = inputs(cloud).all(|values| {
+            let words = values.offset.is_multiple_of(4) && values.stride.is_multiple_of(4);
+            values.kind == Component::F32 && words
+        });
+        are_floats && self.part(cloud) > 0 && sums_bytes(light) <= self.gl.max_storage_bytes()
+    }
+
+    /// How many points are drawn in a run: no more than shaders see of each buffer, and a number of which every run
+    /// begins where a block of storage may.
+    fn part(&self, cloud: &Cloud<'_>) -> usize {
+        let seen = |values: Values<'_>| {
+            let room = self.gl.max_storage_bytes().saturating_sub(values.offset as usize);
+            room / values.attribute(0).step()
+        };
         let most = GROUP * EACH * Dispatch::MAX_GROUPS as usize;
-        let floats = buffers.iter().all(|values| values.kind == Component::F32);
-        floats
-            && cloud.count <= most
-            && largest.max(sums_bytes(light)) <= self.gl.max_storage_bytes()
+        let part = inputs(cloud).map(seen).fold(most, usize::min);
+        part - part % Storage::ALIGNMENT
     }
 
     /// Draws a cloud whose points have this diameter in pixels at the target.
@@ -86,34 +96,73 @@ impl Splat {
         if self.sums.bytes() != sums_bytes(light) {
             self.sums = Buffer::with_data(&self.gl, &vec![0_u8; sums_bytes(light)])?;
         }
-        let color = cloud.color.unwrap_or(cloud.position);
-        let count = cloud.count.min(length(cloud.position)).min(length(color));
+        let counts = inputs(cloud).map(|values| values.attribute(0).vertices());
+        let count = counts.fold(cloud.count, usize::min);
         self.set_uniforms(light, cloud, count, diameter);
+        let part = self.part(cloud).max(1);
+        for before in (0..count).step_by(part) {
+            self.run(colormap, cloud, before, part.min(count - before))?;
+        }
+        let sums = [Storage::new(0, &self.sums)];
+        picture::cover(light, &self.gather, &self.nothing, Blend::Replace, &[], &sums)
+    }
+
+    /// Adds `count` points, those behind the first ones.
+    fn run(
+        &self,
+        colormap: &Texture,
+        cloud: &Cloud<'_>,
+        before: usize,
+        count: usize,
+    ) -> Result<()> {
+        let [x, y, z] = cloud.position;
+        let blocks = [(0, x), (1, y), (2, z), (3, cloud.color)].map(|(binding, values)| {
+            let start = values.map_or(0, |values| before * values.attribute(0).step());
+            // A block that is not read is a buffer all the same.
+            Storage { binding, buffer: values.map_or(&self.sums, |values| values.buffer), start }
+        });
+        let [xs, ys, zs, values] = blocks;
+        self.splat.set("count", whole(count));
+        self.splat.set("before", whole(before));
         let dispatch = Dispatch {
             program: &self.splat,
             groups: u32::try_from(count.div_ceil(GROUP * EACH)).unwrap_or(Dispatch::MAX_GROUPS),
-            storage: &[(0, cloud.position.buffer), (1, color.buffer), (2, &self.sums)],
+            storage: &[xs, ys, zs, values, Storage::new(4, &self.sums)],
             textures: &[(0, colormap)],
         };
-        dispatch.run()?;
-        let sums = [(0, &self.sums)];
-        picture::cover(light, &self.gather, &self.nothing, Blend::Replace, &[], &sums)
+        dispatch.run()
     }
 
     fn set_uniforms(&self, light: &Framebuffer, cloud: &Cloud<'_>, count: usize, diameter: f32) {
         let size = Uniform::Ivec2(light.size().map(u32::cast_signed));
         let unit = Uniform::F32(unit(count, diameter));
-        let color = cloud.color.unwrap_or(cloud.position);
-        let components = [cloud.position, color].map(|values| i32::from(values.components));
         for program in [&self.splat, &self.gather] {
             program.set("size", size);
             program.set("unit", unit);
         }
-        self.splat.set("components", Uniform::Ivec2(components));
-        self.splat.set("count", Uniform::I32(i32::try_from(count).unwrap_or(i32::MAX)));
+        let layouts = cloud.position.map(|axis| axis.map_or([0; 3], layout));
+        self.splat.set("position_offsets", Uniform::Ivec3(layouts.map(|[offset, ..]| offset)));
+        self.splat.set("position_strides", Uniform::Ivec3(layouts.map(|[_, stride, _]| stride)));
+        self.splat.set("value_layout", Uniform::Ivec3(cloud.color.map_or([0; 3], layout)));
         self.splat.set("fine", Uniform::F32(fine(diameter)));
         self.splat.set("light", Uniform::F32(LIGHT));
     }
+}
+
+/// What a point has.
+fn inputs<'a>(cloud: &Cloud<'a>) -> impl Iterator<Item = Values<'a>> + use<'a> {
+    cloud.position.into_iter().chain([cloud.color]).flatten()
+}
+
+/// Offset and stride in floats, and components.
+fn layout(values: Values<'_>) -> [i32; 3] {
+    let words = |bytes: usize| (bytes / size_of::<f32>()) as i32;
+    let step = values.attribute(0).step();
+    [words(values.offset as usize), words(step), i32::from(values.components)]
+}
+
+fn whole(count: usize) -> Uniform {
+    Uniform::I32(i32::try_from(count).unwrap_or(i32::MAX))
 }
 
 /// The blur that makes four pixels' tent as soft as a sprite of this diameter: its variance along an axis.
@@ -137,9 +186,4 @@ fn unit(count: usize, diameter: f32) -> f32 {
 fn sums_bytes(light: &Framebuffer) -> usize {
     let [w, h] = light.size().map(|n| n as usize);
     w * h * size_of::<[u32; 4]>()
-}
-
-/// How many vectors the buffer holds.
-fn length(values: Values<'_>) -> usize {
-    values.buffer.bytes() / (usize::from(values.components.max(1)) * size_of::<f32>())
 }

@@ -96,8 +96,16 @@ impl Buffer {
         self.gl.bind_buffer(glow::ARRAY_BUFFER, Some(self.name));
     }
 
-    pub(super) fn bind_as_storage(&self, binding: u32) {
-        self.gl.bind_buffer_base(glow::SHADER_STORAGE_BUFFER, binding, Some(self.name));
+    /// As the storage of a shader's block: the bytes from `start` on, as many as a block may have.
+    pub(super) fn bind_as_storage(&self, binding: u32, start: usize) {
+        let (target, name) = (glow::SHADER_STORAGE_BUFFER, Some(self.name));
+        let bytes = self.bytes.saturating_sub(start).min(self.gl.max_storage_bytes());
+        match (i32::try_from(start), i32::try_from(bytes)) {
+            (Ok(start), Ok(bytes @ 1..)) if start > 0 || (bytes as usize) < self.bytes => {
+                self.gl.bind_buffer_range(target, binding, name, start, bytes);
+            }
+            _ => self.gl.bind_buffer_base(target, binding, name),
+        }
     }
 
     fn offset(&self, start: usize, length: usize) -> Result<i32> {

@@ -52,6 +52,13 @@ impl Gl {
         delete_buffer(name: glow::NativeBuffer);
         bind_buffer(target: u32, name: Option<glow::NativeBuffer>);
         bind_buffer_base(target: u32, binding: u32, name: Option<glow::NativeBuffer>);
+        bind_buffer_range(
+            target: u32,
+            binding: u32,
+            name: Option<glow::NativeBuffer>,
+            offset: i32,
+            bytes: i32
+        );
         memory_barrier(barriers: u32);
         buffer_data_size(target: u32, bytes: i32, usage: u32);
         delete_texture(name: glow::NativeTexture);
@@ -97,6 +104,7 @@ impl Gl {
         uniform_1_f32(location: Option<&glow::NativeUniformLocation>, x: f32);
         uniform_1_i32(location: Option<&glow::NativeUniformLocation>, x: i32);
         uniform_2_i32(location: Option<&glow::NativeUniformLocation>, x: i32, y: i32);
+        uniform_3_i32(location: Option<&glow::NativeUniformLocation>, x: i32, y: i32, z: i32);
         uniform_2_f32(location: Option<&glow::NativeUniformLocation>, x: f32, y: f32);
         uniform_3_f32(location: Option<&glow::NativeUniformLocation>, x: f32, y: f32, z: f32);
         uniform_4_f32(location: Option<&glow::NativeUniformLocation>, x: f32, y: f32, z: f32, w: f32);
@@ -250,11 +258,11 @@ impl Gl {
         }
     }
 
-    /// Draws `count` vertices of the bound vertex array; [`super::VertexArray::capacity`] bounds `count`.
-    pub(super) fn draw_arrays(&self, mode: u32, count: i32) {
+    /// Draws `count` vertices of the bound vertex array from `first` on; [`super::VertexArray::capacity`] bounds both.
+    pub(super) fn draw_arrays(&self, mode: u32, first: i32, count: i32) {
         let glow = self.current();
-        // SAFETY: the context is current; all enabled attributes come from buffers with `count` elements.
-        unsafe { glow.draw_arrays(mode, 0, count) }
+        // SAFETY: the context is current; all enabled attributes come from buffers with `first + count` elements.
+        unsafe { glow.draw_arrays(mode, first, count) }
     }
 
     /// Runs `groups` work groups of the current compute program.

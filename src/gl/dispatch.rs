@@ -12,10 +12,31 @@ pub struct Dispatch<'a> {
     pub program: &'a Program,
     /// How many work groups, all along x; at most [`MAX_GROUPS`](Self::MAX_GROUPS) are run.
     pub groups: u32,
-    /// Buffers and the bindings of the shader's `buffer` blocks.
-    pub storage: &'a [(u32, &'a Buffer)],
+    /// What the shader's `buffer` blocks are.
+    pub storage: &'a [Storage<'a>],
     /// Textures and the units that the shader's samplers name.
     pub textures: &'a [(u32, &'a Texture)],
+}
+
+/// What a shader's `buffer` block is.
+#[derive(Clone, Copy, Debug)]
+pub struct Storage<'a> {
+    /// `layout(binding = …)` in the shader.
+    pub binding: u32,
+    /// Of this buffer the bytes from `start` on, up to [`Gl::max_storage_bytes`].
+    pub buffer: &'a Buffer,
+    /// The first byte, a multiple of [`ALIGNMENT`](Self::ALIGNMENT).
+    pub start: usize,
+}
+
+impl<'a> Storage<'a> {
+    /// Where a block may begin with every driver (OpenGL 4.3, table 23.66).
+    pub const ALIGNMENT: usize = 256;
+
+    /// A buffer from its start on.
+    pub fn new(binding: u32, buffer: &'a Buffer) -> Self {
+        Self { binding, buffer, start: 0 }
+    }
 }
 
 impl Dispatch<'_> {
@@ -42,22 +63,22 @@ impl Dispatch<'_> {
 
 pub(super) fn expect_one_context(
     gl: &Gl,
-    storage: &[(u32, &Buffer)],
+    storage: &[Storage<'_>],
     textures: &[(u32, &Texture)],
     operation: &'static str,
 ) -> Result<()> {
-    storage.iter().try_for_each(|(_, buffer)| gl.expect_same(buffer.gl(), operation))?;
+    storage.iter().try_for_each(|block| gl.expect_same(block.buffer.gl(), operation))?;
     textures.iter().try_for_each(|(_, texture)| gl.expect_same(texture.gl(), operation))
 }
 
-pub(super) fn bind(storage: &[(u32, &Buffer)], textures: &[(u32, &Texture)]) {
-    storage.iter().for_each(|(binding, buffer)| buffer.bind_as_storage(*binding));
+pub(super) fn bind(storage: &[Storage<'_>], textures: &[(u32, &Texture)]) {
+    storage.iter().for_each(|block| block.buffer.bind_as_storage(block.binding, block.start));
     textures.iter().for_each(|(unit, texture)| texture.bind(*unit));
 }
 
-pub(super) fn unbind(gl: &Gl, storage: &[(u32, &Buffer)], textures: &[(u32, &Texture)]) {
-    for (binding, _) in storage {
-        gl.bind_buffer_base(glow::SHADER_STORAGE_BUFFER, *binding, None);
+pub(super) fn unbind(gl: &Gl, storage: &[Storage<'_>], textures: &[(u32, &Texture)]) {
+    for block in storage {
+        gl.bind_buffer_base(glow::SHADER_STORAGE_BUFFER, block.binding, None);
     }
     for (unit, texture) in textures {
         gl.active_texture(glow::TEXTURE0 + unit);

@@ -1,6 +1,6 @@
 //! One draw with all the state that it relies on.
 
-use super::{Buffer, Framebuffer, Gl, Program, Result, Texture, VertexArray, dispatch};
+use super::{Framebuffer, Gl, Program, Result, Storage, Texture, VertexArray, dispatch};
 
 /// One draw: where to, with what, and every state that it relies on. Nothing of an earlier draw, or of
 /// another painter on the same context, shows through.
@@ -28,8 +28,8 @@ pub struct DrawCall<'a> {
     pub depth: Depth,
     /// Textures and the units that the shaders' samplers name.
     pub textures: &'a [(u32, &'a Texture)],
-    /// Buffers and the bindings of the shaders' `buffer` blocks (OpenGL 4.3).
-    pub storage: &'a [(u32, &'a Buffer)],
+    /// What the shaders' `buffer` blocks are (OpenGL 4.3).
+    pub storage: &'a [Storage<'a>],
 }
 
 /// Where a draw goes.
@@ -78,6 +78,9 @@ pub enum Depth {
     ReadOnly,
 }
 
+/// Points that are drawn at once.
+const MOST_POINTS: i32 = 1 << 20;
+
 impl DrawCall<'_> {
     /// Draws.
     ///
@@ -94,9 +97,24 @@ impl DrawCall<'_> {
         dispatch::bind(self.storage, self.textures);
         self.program.bind();
         self.vertices.bind();
-        gl.draw_arrays(self.primitive.constant(), count);
+        self.draw_vertices(gl, count);
         self.leave(gl);
         Ok(())
+    }
+
+    /// A driver that draws on the CPU holds what the vertex shader makes of a whole draw, over 100 bytes of each point.
+    fn draw_vertices(&self, gl: &Gl, count: i32) {
+        let mode = self.primitive.constant();
+        match self.primitive {
+            Primitive::Points => {
+                let starts = (0..count).step_by(MOST_POINTS as usize);
+                starts
+                    .for_each(|first| gl.draw_arrays(mode, first, MOST_POINTS.min(count - first)));
+            }
+            Primitive::Triangles | Primitive::TriangleStrip | Primitive::Lines => {
+                gl.draw_arrays(mode, 0, count);
+            }
+        }
     }
 
     fn expect_one_context(&self, gl: &Gl) -> Result<()> {

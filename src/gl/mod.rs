@@ -25,7 +25,7 @@ mod vertex_array;
 
 pub use buffer::Buffer;
 pub use context::{ContextInfo, CurrentContext, EglDevice, Gl, Headless, Kind, egl_devices};
-pub use dispatch::Dispatch;
+pub use dispatch::{Dispatch, Storage};
 pub use draw_call::{Blend, Depth, DrawCall, Primitive, Target};
 pub use error::{Attempt, Error, Result};
 pub use framebuffer::{Framebuffer, Samples};

@@ -31,6 +31,8 @@ pub enum Uniform {
     I32(i32),
     /// `ivec2`
     Ivec2([i32; 2]),
+    /// `ivec3`
+    Ivec3([i32; 3]),
     /// `vec2`
     Vec2([f32; 2]),
     /// `vec3`
@@ -88,6 +90,7 @@ impl Program {
             Uniform::F32(x) => gl.uniform_1_f32(at, x),
             Uniform::I32(x) => gl.uniform_1_i32(at, x),
             Uniform::Ivec2([x, y]) => gl.uniform_2_i32(at, x, y),
+            Uniform::Ivec3([x, y, z]) => gl.uniform_3_i32(at, x, y, z),
             Uniform::Vec2([x, y]) => gl.uniform_2_f32(at, x, y),
             Uniform::Vec3([x, y, z]) => gl.uniform_3_f32(at, x, y, z),
             Uniform::Vec4([x, y, z, w]) => gl.uniform_4_f32(at, x, y, z, w),

@@ -13,7 +13,7 @@ pub struct VertexArray {
     capacity: usize,
 }
 
-/// One input: tightly packed numbers in a buffer, which the shader gets as floats.
+/// One input: numbers at even distances in a buffer, which the shader gets as floats.
 #[derive(Clone, Copy, Debug)]
 pub struct Attribute<'a> {
     /// `layout(location = …)` in the shader.
@@ -77,18 +77,22 @@ impl<'a> Attribute<'a> {
         usize::from(self.components) * self.kind.bytes()
     }
 
-    fn stride(&self) -> usize {
+    /// Bytes from one vertex to the next.
+    pub fn step(&self) -> usize {
         if self.stride == 0 { self.bytes() } else { self.stride as usize }
     }
 
     /// How many vertices the buffer holds.
-    fn vertices(&self) -> usize {
+    pub fn vertices(&self) -> usize {
         let room = self.buffer.bytes().saturating_sub(self.offset as usize);
-        if room < self.bytes() { 0 } else { (room - self.bytes()) / self.stride() + 1 }
+        if room < self.bytes() { 0 } else { (room - self.bytes()) / self.step() + 1 }
     }
 }
 
 impl VertexArray {
+    /// Bytes from one vertex to the next that every driver takes (OpenGL 4.4, table 23.55).
+    pub const MAX_STRIDE: u32 = 2048;
+
     /// A vertex array with these inputs; none for shaders that need only `gl_VertexID`.
     ///
     /// # Errors
@@ -96,7 +100,7 @@ impl VertexArray {
     pub fn new(gl: &Gl, attributes: &[Attribute<'_>]) -> Result<Self> {
         for attribute in attributes {
             gl.expect_same(attribute.buffer.gl(), "vertex array")?;
-            if !(1..=4).contains(&attribute.components) || attribute.stride > 2048 {
+            if !(1..=4).contains(&attribute.components) || attribute.stride > Self::MAX_STRIDE {
                 return Err(Error::Size {
                     what: "a vertex attribute",
                     asked: format!(

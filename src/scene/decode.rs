@@ -11,6 +11,7 @@ mod parameters;
 mod passes;
 mod plots;
 mod resources;
+mod selection;
 mod types;
 mod views;
 
@@ -22,6 +23,8 @@ use self::fields::Fields;
 pub(super) use self::formulas::round_of;
 #[cfg(feature = "gl")]
 pub(super) use self::resources::too_many_bytes;
+#[cfg(feature = "gl")]
+pub(crate) use self::views::problems as view_problems;
 #[cfg(feature = "cli")]
 pub(crate) use self::{compile::is_macro, fields::is_label};
 use super::{

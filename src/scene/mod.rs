@@ -20,6 +20,7 @@ mod parameter;
 mod plan;
 mod plot;
 mod resource;
+mod selection;
 mod source;
 mod statistic;
 mod term;
@@ -31,10 +32,10 @@ use crate::cuda::{self, Signature};
 use crate::diagnostic::{Diagnostic, Severity};
 pub use crate::element::{Element, Part, Scalar, Structure, Type};
 
-#[cfg(feature = "gl")]
-pub(crate) use self::binding::check_given;
 #[cfg(feature = "cli")]
 pub(crate) use self::decode::{is_label, is_macro};
+#[cfg(feature = "gl")]
+pub(crate) use self::{binding::check_given, decode::view_problems};
 pub use self::{
     builtin::{BuiltIn, built_ins},
     compile_options::CompileOptions,
@@ -48,12 +49,13 @@ pub use self::{
     plan::{
         Argument, Builtin, Field, Handle, Layout, Member, Packed, Plan, PlannedPass, Source, Wanted,
     },
-    plot::{Along, Plot, PlotKind, Shown},
+    plot::{Along, Plot, PlotKind},
     resource::{Elements, Filter, Format, Resource, ResourceId, ResourceKind, Texels, Wrap},
+    selection::Selection,
     source::{CLOSE, OPEN},
     statistic::{Bound, Check, Components, Golden, Kept, Measured, Reduce, Stat, Statistic},
     term::{Formula, Scope, Term},
-    view::{COLORMAPS, Camera, ColorBy, Coloring, Grid, View, ViewId, ViewKind},
+    view::{COLORMAPS, Camera, ColorBy, Coloring, Coordinates, Grid, View, ViewId, ViewKind},
 };
 
 /// A scene's file, understood.

@@ -1,6 +1,6 @@
 //! What of a scene's numbers is plotted.
 
-use super::{Components, Measured, ResourceId};
+use super::{Measured, Selection};
 use crate::cuda::Position;
 
 /// A plot of numbers.
@@ -31,7 +31,7 @@ pub enum PlotKind {
     /// How often values are in each of several ranges.
     Histogram {
         /// Of what.
-        of: Shown,
+        of: Selection,
         /// How many ranges there are, all of one width.
         bins: u32,
         /// Where the first begins and the last ends; `None`: the least and the greatest value.
@@ -40,19 +40,10 @@ pub enum PlotKind {
     /// Values side by side.
     Line {
         /// Of what.
-        of: Shown,
+        of: Selection,
         /// Which.
         along: Along,
     },
-}
-
-/// What of a resource a plot shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown {
-    /// The resource.
-    pub of: ResourceId,
-    /// Components of it, all of one field where its elements are structures; `None`: each.
-    pub components: Option<Components>,
 }
 
 /// Which values a line goes through.

@@ -1,6 +1,6 @@
 //! What of a scene is drawn, and how.
 
-use super::{ResourceId, resource::named};
+use super::{Manifest, ResourceId, Selection, resource::named};
 use crate::cuda::Position;
 
 /// A view of a manifest: an index into [`Manifest::views`](super::Manifest::views). The first is shown where nobody
@@ -31,12 +31,12 @@ impl View {
 /// What a [`View`] draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ViewKind {
-    /// A buffer's elements as points in space.
+    /// Elements of buffers and arrays as points in space.
     Points {
-        /// `float2`, `float3` or `float4` (x, y, z).
-        position: ResourceId,
+        /// Where they are.
+        position: Coordinates,
         /// A colour, or a value for the colour map, for each point.
-        color: Option<ResourceId>,
+        color: Option<Selection>,
         /// Diameter in pixels.
         size_px: f32,
         /// Whether points add their light instead of hiding one another.
@@ -65,6 +65,37 @@ pub enum ViewKind {
     },
 }
 
+/// Where points are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coordinates {
+    /// `float2`, `float3` or `float4` (x, y, z).
+    Vector(Selection),
+    /// x, y and z, each a `float`; the last may be missing.
+    Axes([Option<Selection>; 3]),
+}
+
+impl Coordinates {
+    /// What they consist of.
+    pub fn selections(self) -> impl Iterator<Item = Selection> {
+        let selections = match self {
+            Self::Vector(vector) => [Some(vector), None, None],
+            Self::Axes(axes) => axes,
+        };
+        selections.into_iter().flatten()
+    }
+
+    /// What the manifest calls each of what they consist of.
+    pub fn names(self, manifest: &Manifest) -> Vec<String> {
+        self.selections().map(|selection| selection.name(manifest)).collect()
+    }
+
+    /// How many points there are.
+    pub fn count(self, manifest: &Manifest) -> u64 {
+        let counts = self.selections().map(|selection| manifest.resource(selection.of).count());
+        counts.min().unwrap_or(0)
+    }
+}
+
 /// Values side by side, in rows of which the first is the lowest: the texels of a flat texture, or as many elements of
 /// a buffer or array, from its start on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,12 +119,14 @@ impl ViewKind {
 
     /// The resources that OpenGL must see for it.
     pub fn drawn(&self) -> impl Iterator<Item = ResourceId> + use<> {
-        let drawn = match *self {
-            Self::Points { position, color, .. } => [Some(position), color],
-            Self::Image { grid, .. } | Self::Surface { grid, .. } => [Some(grid.of), None],
-            Self::Volume { texture, .. } => [Some(texture), None],
+        let (points, grid) = match *self {
+            Self::Points { position, color, .. } => {
+                (Some(position.selections().chain(color).map(|selection| selection.of)), None)
+            }
+            Self::Image { grid, .. } | Self::Surface { grid, .. } => (None, Some(grid.of)),
+            Self::Volume { texture, .. } => (None, Some(texture)),
         };
-        drawn.into_iter().flatten()
+        points.into_iter().flatten().chain(grid)
     }
 }
 

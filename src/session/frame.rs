@@ -1,10 +1,10 @@
 //! What a scene shows, as what `draw` draws.
 
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 
 use super::{
     Error, Reset, Session, ViewState,
-    sheet::{Sheet, component},
+    grid_texture::{GridTexture, component},
 };
 use crate::{
     array::Statistics,
@@ -14,7 +14,10 @@ use crate::{
     },
     element::Scalar,
     gl,
-    scene::{self, Builtin, ColorBy, Grid, ResourceId, Source, View, ViewId, ViewKind},
+    scene::{
+        self, Builtin, ColorBy, Components, Coordinates, Grid, Manifest, Selection, Source, View,
+        ViewId, ViewKind,
+    },
 };
 
 /// The box that points fill when they are seen first.
@@ -87,15 +90,15 @@ impl Session {
     /// The box that the points of a view fill, which its start camera fits.
     fn fitted(&self, view: &View) -> Option<Extent> {
         let position = points_to_fit(view)?;
-        self.extents.get(self.name_of(position)?).copied()
+        self.extents.get(&position.names(self.manifest()?)).copied()
     }
 
     /// Fits the start cameras to their points when these are measured first; after that they stay where they are.
     pub(super) fn fit_cameras(&mut self) {
         let unseen = self.views().iter().filter(|view| self.fitted(view).is_none());
         let found = unseen.filter_map(points_to_fit).filter_map(|position| {
-            let extent = extent(self.statistics(position), self.unit(position))?;
-            Some((self.name_of(position)?.to_owned(), extent))
+            let extent = extent(self.axes(position))?;
+            Some((position.names(self.manifest()?), extent))
         });
         let found: Vec<_> = found.collect();
         self.extents.extend(found);
@@ -105,13 +108,22 @@ impl Session {
     pub(super) fn forget_extents(&mut self, reset: &Reset) {
         match reset {
             Reset::None => {}
-            Reset::Fresh(names) => self.extents.retain(|name, _| !names.contains(name)),
+            Reset::Fresh(fresh) => {
+                let is_fresh = |name: &String| fresh.iter().any(|fresh| fresh == resource_of(name));
+                self.extents.retain(|names, _| !names.iter().any(is_fresh));
+            }
             Reset::All => self.extents.clear(),
         }
     }
 
-    fn name_of(&self, id: ResourceId) -> Option<&str> {
-        Some(&self.program.as_ref()?.scene.manifest.resource(id).name)
+    /// Forgets what start cameras fit where `manifest` has no such resources.
+    pub(super) fn keep_extents_of(&mut self, manifest: &Manifest) {
+        let is_there = |name: &String| manifest.find_resource(resource_of(name)).is_some();
+        self.extents.retain(|names, _| names.iter().all(is_there));
+    }
+
+    fn manifest(&self) -> Option<&Manifest> {
+        self.program.as_ref().map(|program| &program.scene.manifest)
     }
 
     /// The texture that a view shows as a flat image, where it does.
@@ -129,9 +141,11 @@ impl Session {
     /// OpenGL's.
     pub fn texel(&self, view: ViewId, [x, y]: [u32; 2]) -> Result<Option<Vec<f64>>, Error> {
         let Some(texture) = self.image(view) else { return Ok(None) };
-        let sheet = self.sheet(view).and_then(|sheet| Some((sheet, self.drawn(sheet.of())?.0)));
-        Ok(Some(match sheet {
-            Some((sheet, buffer)) => sheet.element(buffer, [x, y])?,
+        let grid_texture = self
+            .grid_texture(view)
+            .and_then(|grid_texture| Some((grid_texture, self.drawn(grid_texture.of())?.0)));
+        Ok(Some(match grid_texture {
+            Some((grid_texture, buffer)) => grid_texture.element(buffer, [x, y])?,
             None => texture.read_texel([x, y, 0])?.into_iter().map(f64::from).collect(),
         }))
     }
@@ -158,15 +172,17 @@ impl Session {
     fn legend_of(&self, view: &View) -> Option<Legend> {
         let of = match view.kind {
             ViewKind::Points { color, .. } => color?,
-            ViewKind::Image { grid, .. } | ViewKind::Surface { grid, .. } => grid.of,
-            ViewKind::Volume { texture, .. } => texture,
+            ViewKind::Image { grid, .. } | ViewKind::Surface { grid, .. } => {
+                Selection::all(grid.of)
+            }
+            ViewKind::Volume { texture, .. } => Selection::all(texture),
         };
         let Coloring { paint, colormap, range, .. } = self.coloring(&view.coloring, Some(of));
-        let resource = self.program.as_ref()?.scene.manifest.resource(of);
-        let name = &resource.name;
-        let title = match (paint, resource.element().map(|element| element.lanes)) {
+        let manifest = self.manifest()?;
+        let name = of.name(manifest);
+        let title = match (paint, of.vector(manifest).map(|(element, _)| element.lanes)) {
             (Paint::Rgba, _) => return None,
-            (_, Some(1)) => name.clone(),
+            (_, Some(1)) => name,
             (Paint::Magnitude, _) => format!("|{name}|"),
             (Paint::Component(_), _) => format!("{name}.{}", view.coloring.by.name()),
         };
@@ -188,16 +204,19 @@ impl Session {
         let view = self.view(id)?;
         match view.kind {
             ViewKind::Points { position, color, size_px, additive } => {
-                let (position, count) = self.values(position)?;
+                let position_values = match position {
+                    Coordinates::Vector(vector) => self.values(vector)?.axes(),
+                    Coordinates::Axes(axes) => axes.map(|axis| self.values(axis?)),
+                };
                 Some(Content::Points(Cloud {
-                    position,
-                    color: color.and_then(|id| self.values(id)).map(|(values, _)| values),
+                    position: position_values,
+                    color: color.and_then(|color| self.values(color)),
                     coloring: self.coloring(&view.coloring, color),
-                    count,
+                    count: position.count(self.manifest()?) as usize,
                     size_px,
                     scale: self.fitted(view).map_or(1.0, |extent| extent.half),
+                    perspective: true,
                     blend: if additive { Blend::Additive } else { Blend::Opaque },
-                    ..Cloud::new(position.buffer, count)
                 }))
             }
             ViewKind::Image { grid, filter } => Some(Content::Image(Image {
@@ -211,40 +230,43 @@ impl Session {
             ViewKind::Surface { grid, height } => Some(Content::Surface(Surface {
                 texture: self.texture_of(id, grid)?,
                 coloring: self.coloring_of(id, view, grid),
-                height: height * self.sheet(id).map_or(1.0, Sheet::scale),
+                height: height * self.grid_texture(id).map_or(1.0, GridTexture::scale),
             })),
             ViewKind::Volume { texture, density } => Some(Content::Volume(Volume {
                 texture: self.texture(texture)?,
-                coloring: self.coloring(&view.coloring, Some(texture)),
+                coloring: self.coloring(&view.coloring, Some(Selection::all(texture))),
                 density,
             })),
         }
     }
 
-    fn sheet(&self, id: ViewId) -> Option<&Sheet> {
-        self.sheets.get(id.0)?.as_ref()
+    fn grid_texture(&self, id: ViewId) -> Option<&GridTexture> {
+        self.grids.get(id.0)?.as_ref()
     }
 
     /// The texture that a view draws as a grid: the scene's own, or the one of elements.
     fn texture_of(&self, id: ViewId, grid: Grid) -> Option<&gl::Texture> {
-        self.sheet(id).map(Sheet::texture).or_else(|| self.texture(grid.of))
+        self.grid_texture(id).map(GridTexture::texture).or_else(|| self.texture(grid.of))
     }
 
     /// How a view colours that texture.
     fn coloring_of(&self, id: ViewId, view: &View, grid: Grid) -> Coloring {
-        let scale = self.sheet(id).map_or(1.0, Sheet::scale);
-        Coloring { scale, ..self.coloring(&view.coloring, Some(grid.of)) }
+        let scale = self.grid_texture(id).map_or(1.0, GridTexture::scale);
+        Coloring { scale, ..self.coloring(&view.coloring, Some(Selection::all(grid.of))) }
     }
 
-    fn values(&self, id: ResourceId) -> Option<(Values<'_>, usize)> {
-        let element = self.program.as_ref()?.scene.manifest.resource(id).element()?;
+    /// What OpenGL is to read.
+    fn values(&self, of: Selection) -> Option<Values<'_>> {
+        let manifest = self.manifest()?;
+        let (element, offset) = of.vector(manifest)?;
         let kind = component(element.scalar)?;
-        let (buffer, count) = self.drawn(id)?;
-        Some((Values { buffer, components: element.lanes, kind }, count as usize))
+        let (buffer, _) = self.drawn(of.of)?;
+        let stride = manifest.resource(of.of).of().bytes() as u32;
+        Some(Values { buffer, components: element.lanes, kind, stride, offset: offset as u32 })
     }
 
-    /// How a view colours the values of a resource.
-    fn coloring(&self, declared: &scene::Coloring, of: Option<ResourceId>) -> Coloring {
+    /// How a view colours these values.
+    fn coloring(&self, declared: &scene::Coloring, of: Option<Selection>) -> Coloring {
         let paint = paint(declared.by);
         Coloring {
             paint,
@@ -255,8 +277,9 @@ impl Session {
     }
 
     /// The range of the data, from the latest statistics.
-    fn range(&self, color: Option<ResourceId>, paint: Paint) -> [f32; 2] {
-        let statistics = color.map_or(&[][..], |id| self.statistics(id));
+    fn range(&self, color: Option<Selection>, paint: Paint) -> [f32; 2] {
+        let statistics = color.map_or_else(Vec::new, |color| self.statistics_of(color));
+        let statistics = statistics.as_slice();
         let range = match paint {
             Paint::Magnitude if statistics.len() == 1 => range_of(&statistics[0]),
             Paint::Magnitude => [0.0, greatest_length(statistics)],
@@ -265,18 +288,41 @@ impl Session {
             }
             Paint::Rgba => return [0.0, 1.0],
         };
-        range.map(|value| value * color.map_or(1.0, |id| self.unit(id)))
+        range.map(|value| value * color.map_or(1.0, |color| self.unit(color)))
     }
 
-    /// What the number 1 of a resource is to a view: bytes count from 0 to 1 there.
-    fn unit(&self, id: ResourceId) -> f32 {
-        let element = self.program.as_ref().and_then(|p| p.scene.manifest.resource(id).element());
-        if element.is_some_and(|e| e.scalar == Scalar::U8) { 1.0 / 255.0 } else { 1.0 }
+    /// What the number 1 is to a view: bytes count from 0 to 1 there.
+    fn unit(&self, of: Selection) -> f32 {
+        let vector = self.manifest().and_then(|manifest| of.vector(manifest));
+        if vector.is_some_and(|(e, _)| e.scalar == Scalar::U8) { 1.0 / 255.0 } else { 1.0 }
+    }
+
+    /// The latest statistics of each component. Those of a field that is an array are of all that it has.
+    fn statistics_of(&self, of: Selection) -> Vec<Statistics> {
+        let vector = self.manifest().and_then(|manifest| of.vector(manifest));
+        let Some((element, _)) = vector else { return Vec::new() };
+        let all = self.statistics(of.of);
+        let (first, count) = match of.components {
+            Some(Components { first, count }) => (usize::from(first), usize::from(count)),
+            None => (0, all.len()),
+        };
+        let found = all.iter().skip(first).take(count);
+        found.cycle().take(usize::from(element.lanes)).cloned().collect()
+    }
+
+    /// The latest statistics of each coordinate.
+    fn axes(&self, position: Coordinates) -> Vec<Statistics> {
+        position.selections().flat_map(|selection| self.statistics_of(selection)).collect()
     }
 }
 
+/// The resource whose numbers are called so.
+fn resource_of(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(resource, _)| resource)
+}
+
 /// The points that the start camera of a view is to fit, because the manifest does not say where they are.
-fn points_to_fit(view: &View) -> Option<ResourceId> {
+fn points_to_fit(view: &View) -> Option<Coordinates> {
     let is_placed = view.camera.target.is_some() || view.camera.distance.is_some();
     match view.kind {
         ViewKind::Points { position, .. } => Some(position).filter(|_| !is_placed),
@@ -296,9 +342,9 @@ fn paint(by: ColorBy) -> Paint {
 }
 
 /// The box of all finite positions; of a single place there is none to see.
-fn extent(statistics: &[Statistics], unit: f32) -> Option<Extent> {
+fn extent(statistics: Vec<Statistics>) -> Option<Extent> {
     let side = |axis: usize| statistics.get(axis).filter(|s| s.min <= s.max);
-    let ends = |s: &Statistics| (Vec2::new(s.min as f32, s.max as f32) * unit).to_array();
+    let ends = |s: &Statistics| [s.min as f32, s.max as f32];
     let sides = [0, 1, 2].map(|axis| side(axis).map_or([0.0; 2], ends));
     let centre = Vec3::from(sides.map(|[low, high]| low / 2.0 + high / 2.0));
     let half = sides.map(|[low, high]| high / 2.0 - low / 2.0).into_iter().fold(0.0, f32::max);

@@ -339,7 +339,7 @@ impl Session {
     /// Shows what the passes that have ended wrote.
     fn show(&mut self) -> Result<(), Error> {
         self.resources.show(&self.stream)?;
-        self.refresh_sheets()?;
+        self.refresh_grids()?;
         self.picture += 1;
         Ok(())
     }

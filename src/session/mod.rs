@@ -16,6 +16,7 @@ mod contents;
 mod error;
 mod fault;
 mod frame;
+mod grid_texture;
 mod in_flight;
 mod launch;
 mod layout;
@@ -23,14 +24,13 @@ mod parity;
 mod plots;
 mod program;
 mod resources;
-mod sheet;
 mod snapshot;
 mod stat;
 mod statistics;
 mod symbol;
 mod texture;
+mod time_series;
 mod timing;
-mod track;
 mod worker;
 
 use std::{
@@ -59,11 +59,11 @@ use crate::{
 };
 use checker::Checker;
 use clock::Rate;
+use grid_texture::{GridTexture, grid_textures};
 use in_flight::InFlight;
 use plots::Plots;
 use program::Program;
 use resources::{Resources, TooLarge};
-use sheet::{Sheet, sheets};
 use timing::{History, Stopwatch};
 use worker::{CompileResult, Job, Recipe, Worker};
 
@@ -146,7 +146,7 @@ pub struct Session {
     submitted: Instant,
     resources: Resources,
     /// What views draw of elements, in the order of the views.
-    sheets: Vec<Option<Sheet>>,
+    grids: Vec<Option<GridTexture>>,
     inputs: Inputs,
 
     in_flight: Option<InFlight>,
@@ -164,8 +164,8 @@ pub struct Session {
 
     statistics: statistics::Board,
     plots: Plots,
-    /// What start cameras fit: the boxes of these resources.
-    extents: BTreeMap<String, frame::Extent>,
+    /// What start cameras fit: the boxes of these coordinates.
+    extents: BTreeMap<Vec<String>, frame::Extent>,
     history: History,
     stopwatch: Stopwatch,
     rate: Rate,
@@ -234,7 +234,7 @@ impl Session {
             compile: CompileState::default(),
             submitted: Instant::now(),
             resources: Resources::default(),
-            sheets: Vec::new(),
+            grids: Vec::new(),
             inputs: Inputs { seed: options.seed, dt: scene::DEFAULT_DT, ..Inputs::default() },
             in_flight: None,
             launched: Vec::new(),
@@ -652,16 +652,16 @@ impl Session {
         let Some((generation, program)) = self.candidate.take() else { return Ok(false) };
         let manifest = &program.scene.manifest;
         let old = self.program.as_ref().map(|p| &p.scene.manifest);
-        let adopted = match sheets(manifest, &self.interop)? {
-            Ok(sheets) => {
+        let adopted = match grid_textures(manifest, &self.interop)? {
+            Ok(grids) => {
                 let fresh = self.resources.adopt(old, manifest, &self.stream, &self.interop)?;
-                fresh.map(|fresh| (sheets, fresh))
+                fresh.map(|fresh| (grids, fresh))
             }
             Err(too_large) => Err(too_large),
         };
         match adopted {
-            Ok((sheets, mut fresh)) => {
-                self.sheets = sheets;
+            Ok((grids, mut fresh)) => {
+                self.grids = grids;
                 fresh.extend(self.program.iter().flat_map(|old| program.changed_contents(old)));
                 if !fresh.is_empty() {
                     self.reset.add(Reset::Fresh(fresh));
@@ -675,9 +675,9 @@ impl Session {
             }
         }
         program.set_variables(&self.stream)?;
-        self.refresh_sheets()?;
+        self.refresh_grids()?;
         self.adopt_parameters(&program.scene.manifest);
-        self.extents.retain(|name, _| manifest.find_resource(name).is_some());
+        self.keep_extents_of(manifest);
         self.history.follow(manifest.entries(When::Step).map(|entry| manifest.name_of(entry)));
         self.launched = vec![0; program.passes.len()];
         self.statistics.restart();
@@ -691,8 +691,11 @@ impl Session {
     }
 
     /// Views of elements take over what these are after the last finished step.
-    fn refresh_sheets(&self) -> Result<(), Error> {
-        self.sheets.iter().flatten().try_for_each(|sheet| sheet.refresh(&self.resources))
+    fn refresh_grids(&self) -> Result<(), Error> {
+        self.grids
+            .iter()
+            .flatten()
+            .try_for_each(|grid_texture| grid_texture.refresh(&self.resources))
     }
 
     /// Values that a person set survive an edit; the command line's come before the manifest's.

@@ -7,14 +7,14 @@ use super::{
     program::{Program, Summaries},
     resources::Borrowed,
     statistics::Board,
-    track::Track,
+    time_series::TimeSeries,
 };
 use crate::{
     array::{Counts, PendingCounts},
     device::{Readback, Stream},
     draw::{Chart, Marks, Series},
     element::{Part, Scalar, Type},
-    scene::{Along, Components, Manifest, Measured, Plot, PlotKind, Shown},
+    scene::{Along, Components, Manifest, Measured, Plot, PlotKind, Selection},
 };
 
 /// What numbers are called whose elements have no components.
@@ -31,7 +31,7 @@ pub(super) struct Plots {
 struct Plotted {
     declared: Plot,
     /// Of a plot over the steps, one for each line.
-    tracks: Vec<Track>,
+    lines: Vec<TimeSeries>,
     chart: Arc<Chart>,
 }
 
@@ -87,7 +87,7 @@ impl Plots {
             let known = known.map(|index| before.swap_remove(index));
             let mut plotted = Plotted {
                 declared: declared.clone(),
-                tracks: known.map_or_else(Vec::new, |known| known.tracks),
+                lines: known.map_or_else(Vec::new, |known| known.lines),
                 chart: Arc::new(empty(declared, manifest)),
             };
             plotted.draw_tracks();
@@ -99,7 +99,7 @@ impl Plots {
     /// Forgets the steps so far: the scene starts anew.
     pub(super) fn restart(&mut self) {
         for plotted in &mut self.list {
-            plotted.tracks.clear();
+            plotted.lines.clear();
         }
     }
 
@@ -169,18 +169,20 @@ impl Plotted {
     /// Notes the statistics of `step`, where it shows some.
     fn note(&mut self, step: u64, number: &impl Fn(Measured) -> f64) {
         let PlotKind::Time { of } = &self.declared.kind else { return };
-        self.tracks.resize(of.len(), Track::default());
-        for ((_, measured), track) in of.iter().zip(&mut self.tracks) {
-            track.push(step, number(*measured));
+        self.lines.resize(of.len(), TimeSeries::default());
+        for ((_, measured), time_series) in of.iter().zip(&mut self.lines) {
+            time_series.push(step, number(*measured));
         }
         self.draw_tracks();
     }
 
     fn draw_tracks(&mut self) {
         let PlotKind::Time { of } = &self.declared.kind else { return };
-        let series = of.iter().zip(&self.tracks);
-        let series =
-            series.map(|((name, _), track)| Series { name: name.clone(), points: track.points() });
+        let series = of.iter().zip(&self.lines);
+        let series = series.map(|((name, _), time_series)| Series {
+            name: name.clone(),
+            points: time_series.points(),
+        });
         Arc::make_mut(&mut self.chart).series = series.collect();
     }
 }
@@ -203,7 +205,7 @@ fn empty(declared: &Plot, manifest: &Manifest) -> Chart {
     let (marks, title, x_label) = match &declared.kind {
         PlotKind::Time { .. } => (Marks::Line, in_unit(&declared.title), "step".to_owned()),
         PlotKind::Histogram { of, .. } => {
-            (Marks::Bars, declared.title.clone(), in_unit(&name_of(*of, manifest)))
+            (Marks::Bars, declared.title.clone(), in_unit(&of.name(manifest)))
         }
         PlotKind::Line { along, .. } => {
             let x_label = match along {
@@ -217,19 +219,8 @@ fn empty(declared: &Plot, manifest: &Manifest) -> Chart {
     Chart { title, x_label, log: declared.log, marks, series: Vec::new() }
 }
 
-/// What is shown, as the manifest calls it.
-fn name_of(Shown { of, components }: Shown, manifest: &Manifest) -> String {
-    let resource = manifest.resource(of);
-    match components
-        .and_then(|components| resource.of().path_of(components.first, components.count))
-    {
-        Some(path) => format!("{}.{path}", resource.name),
-        None => resource.name.clone(),
-    }
-}
-
 fn counts(
-    (of, bins, range): (Shown, u32, Option<[f64; 2]>),
+    (of, bins, range): (Selection, u32, Option<[f64; 2]>),
     program: &Program,
     kernels: &Summaries,
     stream: &Stream,
@@ -249,7 +240,7 @@ fn counts(
 }
 
 fn values(
-    of: Shown,
+    of: Selection,
     along: Along,
     stream: &Stream,
     borrowed: &mut [Borrowed<'_>],

@@ -10,8 +10,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    gaze::Gaze,
     keeper::{Due, Keeper},
+    viewpoints::Viewpoints,
 };
 
 /// Written into the file; another number means a file of another format.
@@ -54,7 +54,7 @@ pub struct State {
     /// The scene that was open last: a path or a built-in's name.
     pub scene: Option<String>,
     /// How its views were looked at.
-    pub gaze: Gaze,
+    pub viewpoints: Viewpoints,
 }
 
 impl Default for State {
@@ -69,7 +69,7 @@ impl Default for State {
             font_size: 13.0,
             tab: Tab::Statistics,
             scene: None,
-            gaze: Gaze::default(),
+            viewpoints: Viewpoints::default(),
         }
     }
 }
@@ -98,7 +98,7 @@ impl State {
         bounded(&mut self.lower_height, 96.0, 2048.0, default.lower_height);
         bounded(&mut self.diagnostics_height, 48.0, 1024.0, default.diagnostics_height);
         bounded(&mut self.font_size, 8.0, 32.0, default.font_size);
-        self.gaze = self.gaze.sane();
+        self.viewpoints = self.viewpoints.sane();
         self
     }
 }

@@ -22,7 +22,6 @@ use super::{
     Error, Options, Result,
     detail::Detail,
     document::Document,
-    gaze::{Eye, Gaze},
     keyboard, layout,
     origin::Origin,
     panels::{Action, Pointer, Probe},
@@ -32,6 +31,7 @@ use super::{
     state::{Folders, Remembered, State},
     theme,
     typing::Typing,
+    viewpoints::{Viewpoint, Viewpoints},
     workspace::{Recovered, Wake, Workspace},
 };
 use crate::{
@@ -317,7 +317,7 @@ impl Studio {
         let last = studio.state.scene.clone();
         studio.note_scene();
         if studio.state.scene != last {
-            studio.state.gaze = Gaze::default();
+            studio.state.viewpoints = Viewpoints::default();
         }
         Ok(studio)
     }
@@ -490,7 +490,8 @@ impl Studio {
         let largest = self.context.gl().max_picture_side();
         let size = size.map(|side| side.min(largest));
         let picture = self.session.as_ref().map_or(0, Session::picture);
-        let (view, Eye { camera, part, .. }) = (self.shown(), self.state.gaze.eye());
+        let (view, Viewpoint { camera, part, .. }) =
+            (self.shown(), self.state.viewpoints.current());
         let from = Drawn { view, camera, part, picture };
         let now = Instant::now();
         let detail = match self.drawn {
@@ -518,7 +519,9 @@ impl Studio {
 
     /// The view that is shown.
     fn shown(&self) -> ViewId {
-        self.session.as_ref().map_or_else(ViewId::default, |s| self.state.gaze.view(s.views()))
+        self.session
+            .as_ref()
+            .map_or_else(ViewId::default, |s| self.state.viewpoints.view(s.views()))
     }
 
     /// The size in texels of what is shown flat.
@@ -532,7 +535,8 @@ impl Studio {
     fn probed(&self) -> Option<Probe> {
         let size = self.image().filter(|_| self.pointer.inside)?;
         let at = centred(self.pointer.position).into();
-        let texel @ [x, y] = self.state.gaze.eye().part.texel(at, size, self.view.size())?;
+        let texel @ [x, y] =
+            self.state.viewpoints.current().part.texel(at, size, self.view.size())?;
         match self.session.as_ref()?.texel(self.shown(), [x, y]) {
             Ok(values) => Some(Probe { texel, values: values? }),
             Err(error) => {
@@ -545,9 +549,11 @@ impl Studio {
     fn pan(&mut self, [x, y]: [f32; 2]) {
         let (aspect, picture) = (self.aspect(), self.view.size());
         let image = self.image();
-        match (self.state.gaze.eye_mut(), image) {
-            (Some(eye), Some(image)) => eye.part.pan([x / aspect, y].into(), image, picture),
-            (Some(eye), None) => eye.camera.pan([x, y].into(), aspect),
+        match (self.state.viewpoints.current_mut(), image) {
+            (Some(viewpoint), Some(image)) => {
+                viewpoint.part.pan([x / aspect, y].into(), image, picture)
+            }
+            (Some(viewpoint), None) => viewpoint.camera.pan([x, y].into(), aspect),
             (None, _) => {}
         }
     }
@@ -555,16 +561,18 @@ impl Studio {
     fn zoom(&mut self, factor: f32, at: [f32; 2]) {
         let picture = self.view.size();
         let image = self.image();
-        match (self.state.gaze.eye_mut(), image) {
-            (Some(eye), Some(image)) => eye.part.zoom_at(factor, at.into(), image, picture),
-            (Some(eye), None) => eye.camera.zoom(factor),
+        match (self.state.viewpoints.current_mut(), image) {
+            (Some(viewpoint), Some(image)) => {
+                viewpoint.part.zoom_at(factor, at.into(), image, picture)
+            }
+            (Some(viewpoint), None) => viewpoint.camera.zoom(factor),
             (None, _) => {}
         }
     }
 
     fn orbit(&mut self, drag: [f32; 2]) {
-        if let Some(eye) = self.state.gaze.eye_mut() {
-            eye.camera.orbit(drag.into());
+        if let Some(viewpoint) = self.state.viewpoints.current_mut() {
+            viewpoint.camera.orbit(drag.into());
         }
     }
 
@@ -573,7 +581,7 @@ impl Studio {
         let view = self.shown();
         let Some(session) = &self.session else { return };
         let (start, is_known) = (session.start_camera(view), session.is_start_known(view));
-        self.state.gaze.show(session.views(), view, start, is_known);
+        self.state.viewpoints.show(session.views(), view, start, is_known);
     }
 
     fn give_input(&mut self) {
@@ -618,11 +626,11 @@ impl Studio {
             Action::Pan(drag) => self.pan(drag),
             Action::Zoom { factor, at } => self.zoom(factor, at),
             Action::ResetCamera => {
-                self.state.gaze.start_anew();
+                self.state.viewpoints.start_anew();
                 self.place_camera();
             }
             Action::ShowView(name) => {
-                self.state.gaze.choose(name);
+                self.state.viewpoints.choose(name);
                 self.place_camera();
             }
             Action::Pointer(pointer) => self.point(pointer),
@@ -670,8 +678,8 @@ impl Studio {
         let [x, y] = match self.image() {
             Some(size) => self
                 .state
-                .gaze
-                .eye()
+                .viewpoints
+                .current()
                 .part
                 .at(centred(pointer.position).into(), size, picture)
                 .to_array(),
@@ -711,7 +719,7 @@ impl Studio {
     fn opened(&mut self) {
         self.note_scene();
         self.locals.editor.opened();
-        self.state.gaze = Gaze::default();
+        self.state.viewpoints = Viewpoints::default();
         self.restart();
     }
 

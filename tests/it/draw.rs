@@ -163,7 +163,7 @@ fn colour_of(context: &CurrentContext, value: [f32; 4], paint: Paint, blend: Ble
     let position = Buffer::with_data(context.gl(), &[[0.0_f32, 0.0, 0.0, 1.0]]).unwrap();
     let color = Buffer::with_data(context.gl(), &[value]).unwrap();
     let cloud = Cloud {
-        color: Some(Values { buffer: &color, components: 4, kind: Component::F32 }),
+        color: Some(Values::packed(&color, 4, Component::F32)),
         coloring: Coloring {
             paint,
             colormap: Colormap::Viridis,
@@ -216,7 +216,7 @@ fn colours_of_bytes_and_integers_are_those_of_floats() {
     let position = Buffer::with_data(context.gl(), &[[0.0_f32, 0.0, 0.0, 1.0]]).unwrap();
     let mut of = |color: &Buffer, components, kind, paint| {
         let cloud = Cloud {
-            color: Some(Values { buffer: color, components, kind }),
+            color: Some(Values::packed(color, components, kind)),
             coloring: Coloring {
                 paint,
                 colormap: Colormap::Viridis,
@@ -311,7 +311,7 @@ fn the_nearer_ball_hides_the_farther_one() {
         let position = Buffer::with_data(context.gl(), &positions).unwrap();
         let color = Buffer::with_data(context.gl(), &colors).unwrap();
         let cloud = Cloud {
-            color: Some(Values { buffer: &color, components: 4, kind: Component::F32 }),
+            color: Some(Values::packed(&color, 4, Component::F32)),
             coloring: Coloring { paint: Paint::Rgba, ..Coloring::default() },
             blend: Blend::Opaque,
             size_px: 200.0,
@@ -356,4 +356,88 @@ fn a_view_changes_its_size() {
     let error = view.resize([1 << 24, 4]).unwrap_err();
     assert!(matches!(error, Error::Size { .. }), "{error}");
     assert_eq!(view.size(), [1, 300]);
+}
+
+/// Points whose numbers are apart: behind each a colour, and something else.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::NoUninit)]
+struct Particle {
+    mass: f32,
+    position: [f32; 3],
+    hue: f32,
+    other: [f32; 2],
+}
+
+#[test]
+fn numbers_that_lie_apart_are_drawn_as_those_side_by_side() {
+    let Some(context) = context() else { return };
+    let (gl, camera) = (context.gl(), Camera::default());
+    let positions = points(3000);
+    let particles: Vec<Particle> = positions
+        .iter()
+        .map(|&[x, y, z, _]| Particle { mass: 9.0, position: [x, y, z], hue: x, other: [-7.0; 2] })
+        .collect();
+    let column = |axis: usize| {
+        let numbers: Vec<f32> = positions.iter().map(|position| position[axis]).collect();
+        Buffer::with_data(gl, &numbers).unwrap()
+    };
+    let packed = Buffer::with_data(gl, &positions).unwrap();
+    let structures = Buffer::with_data(gl, &particles).unwrap();
+    let columns = [0, 1, 2].map(column);
+    let stride = size_of::<Particle>() as u32;
+    let field = |offset, components| Values {
+        offset,
+        stride,
+        ..Values::packed(&structures, components, Component::F32)
+    };
+    let column = |axis: usize| Values::packed(&columns[axis], 1, Component::F32);
+    let axes = [0, 1, 2].map(|axis| Some(column(axis)));
+    let mut view = View::new(gl, [120, 80]).unwrap();
+    // Splatted, sprites, balls.
+    for (size_px, blend) in [(2.0, Blend::Additive), (60.0, Blend::Additive), (9.0, Blend::Opaque)]
+    {
+        let mut draw = |position, color| {
+            let coloring =
+                Coloring { paint: Paint::Component(0), range: [-1.0, 1.0], ..Coloring::default() };
+            let cloud = Cloud {
+                position,
+                color: Some(color),
+                coloring,
+                size_px,
+                blend,
+                ..Cloud::new(&packed, 3000)
+            };
+            Pixels::draw(&mut view, &frame(&camera, cloud), &format!("apart-{size_px}")).rgba
+        };
+        let expected = draw(Values::packed(&packed, 4, Component::F32).axes(), column(0));
+        assert!(expected.iter().any(|byte| *byte > 100));
+        let of_fields = draw(field(4, 3).axes(), field(16, 1));
+        assert!(of_fields == expected, "fields of structures, {size_px} {blend:?}");
+        assert!(draw(axes, column(0)) == expected, "one array for each axis, {size_px} {blend:?}");
+        let flat = draw([axes[0], axes[1], None], column(0));
+        assert!(flat != expected, "without z they lie in a plane");
+    }
+}
+
+/// Of very many points only the last ones are at a place: all are drawn, in however many parts.
+#[test]
+fn the_last_of_very_many_points_are_drawn() {
+    const LAST: usize = 4096;
+    let Some(context) = context() else { return };
+    let gl = context.gl();
+    let mut view = View::new(gl, [64, 64]).unwrap();
+    // Sprites are drawn by the million; of a buffer shaders see so many bytes at once.
+    let sprites = (2 << 20, 300.0, Blend::Opaque);
+    let splatted = (gl.max_storage_bytes().min(256 << 20) / 16, 20.0, Blend::Additive);
+    for (before, size_px, blend) in [sprites, splatted] {
+        let mut positions = vec![[f32::NAN, 0.0, 0.0, 1.0]; before];
+        positions.resize(before + LAST, [0.0, 0.0, 0.0, 1.0]);
+        let (buffer, camera) = (Buffer::with_data(gl, &positions).unwrap(), Camera::front());
+        let mut middle = |count| {
+            let cloud = Cloud { size_px, blend, ..Cloud::new(&buffer, count) };
+            Pixels::draw(&mut view, &frame(&camera, cloud), &format!("many-{count}")).at(32, 32)
+        };
+        let (without, with) = (middle(before), middle(before + LAST));
+        assert!(with[0] > without[0] + 40, "{blend:?}: {without:?} and {with:?}");
+    }
 }

@@ -2,8 +2,8 @@
 
 use warpaint::gl::{
     Attribute, Blend, Buffer, CurrentContext, Depth, Dispatch, DrawCall, Error, Format,
-    Framebuffer, Headless, Kind, Primitive, Program, Samples, Size, Source, Target, Texture,
-    TimerQuery, Uniform, VertexArray,
+    Framebuffer, Headless, Kind, Primitive, Program, Samples, Size, Source, Storage, Target,
+    Texture, TimerQuery, Uniform, VertexArray,
 };
 
 use crate::{
@@ -197,8 +197,12 @@ fn a_dispatch_sees_what_the_one_before_stored() {
     assert!(gl.max_storage_bytes() >= values.bytes());
     let program = Program::compute(gl, source).unwrap();
     program.set("factor", Uniform::Ivec2([5, -2]));
-    let dispatch =
-        Dispatch { program: &program, groups: 2, storage: &[(1, &values)], textures: &[] };
+    let dispatch = Dispatch {
+        program: &program,
+        groups: 2,
+        storage: &[Storage::new(1, &values)],
+        textures: &[],
+    };
     dispatch.run().unwrap();
     dispatch.run().unwrap();
     let mut read = [0_i32; 12];

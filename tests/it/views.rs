@@ -131,3 +131,145 @@ fn the_report_names_the_views_and_what_their_colours_stand_for() {
     assert_eq!((&up["name"], &up["legend"]["title"]), (&"up".into(), &"upward".into()));
     assert_eq!(up["legend"]["range"], serde_json::json!([0.0, 1.0]));
 }
+
+/// Points of which each layout has the same: the manifest's resources and view, the parameters, and how one is written.
+const LAYOUTS: [(&str, &str, &str); 5] = [
+    (
+        "[buffer.p]\ntype = 'float4'\ncount = 500\n[buffer.h]\ntype = 'float'\ncount = 500\n
+         [view]\nkind = 'points'\nposition = 'p'\ncolor = 'h'\n",
+        "float4 *p, float *h",
+        "p[i] = make_float4(x, y, z, 1.0f), h[i] = hue",
+    ),
+    (
+        "[buffer.body]\ntype = 'Body'\ncount = 500\n
+         [view]\nkind = 'points'\nposition = 'body.at'\ncolor = 'body.hue'\n",
+        "Body *body",
+        "body[i].at = make_float3(x, y, z), body[i].hue = hue",
+    ),
+    (
+        "[array.p]\ntype = 'Plain'\ncount = 500\n
+         [view]\nkind = 'points'\nposition = ['p.x', 'p.y', 'p.z']\ncolor = 'p.more.hue'\n",
+        "Plain *p",
+        "p[i].x = x, p[i].y = y, p[i].z = z, p[i].more.hue = hue",
+    ),
+    (
+        "[buffer.p]\ntype = 'Listed'\ncount = 500\n
+         [view]\nkind = 'points'\nposition = 'p.at'\ncolor = 'p.hue'\n",
+        "Listed *p",
+        "p[i].at[0] = x, p[i].at[1] = y, p[i].at[2] = z, p[i].hue = hue",
+    ),
+    (
+        "[buffer.xs]\ntype = 'float'\ncount = 500\n[array.ys]\ntype = 'float'\ncount = 500\n
+         [array.zw]\ntype = 'float2'\ncount = 600\n
+         [view]\nkind = 'points'\nposition = ['xs', 'ys', 'zw.x']\ncolor = 'zw.y'\n",
+        "float *xs, float *ys, float2 *zw",
+        "xs[i] = x, ys[i] = y, zw[i] = make_float2(z, hue)",
+    ),
+];
+
+/// The scene of a layout, whose points are seen as `seen` says.
+fn points_in((resources, parameters, write): (&str, &str, &str), seen: &str) -> String {
+    format!(
+        "/*---\n{resources}{seen}[[pass]]\nkernel = 'fill'\ngrid = 500\nblock = 1\n---*/
+struct Body {{ double mass; float3 at; short kind; float hue; }};
+struct More {{ char tag; float hue; }};
+typedef struct {{ float x, y, z, vx, vy, vz; More more; }} Plain;
+struct Listed {{ int id; float at[3]; float hue; }};
+__global__ void fill({parameters}) {{
+    int i = blockIdx.x;
+    float x = 3.0f + cosf(0.1f * i), y = sinf(0.1f * i), z = 0.01f * (i % 70), hue = 0.25f * (i % 5);
+    {write};
+}}\n"
+    )
+}
+
+#[test]
+fn points_are_drawn_however_their_numbers_lie() {
+    let place = Workplace::new();
+    let camera = "size = 9\nblend = 'opaque'\ncamera = { target = [3, 0, 0.3], distance = 5 }\n";
+    for seen in ["size = 3\n", "size = 30\n", camera] {
+        let mut first = None;
+        for layout in LAYOUTS {
+            place.file("scene.cu", &points_in(layout, seen));
+            let more = ["--size", "160x120", "--out", "a.png", "--json", "a.json"];
+            let ended =
+                place.run(&[&["render", "scene.cu", "--device", "cpu"][..], &more].concat());
+            if ended.err.contains("no EGL") {
+                return skip(Need::Gl, &ended.err);
+            }
+            ended.expect(0, &[]);
+            let picture = image::open(place.path("a.png")).unwrap().to_rgb8();
+            assert!(picture.pixels().filter(|pixel| pixel.0 != [0; 3]).count() > 500, "{seen}");
+            let report = fs::read(place.path("a.json")).unwrap();
+            let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+            let legend = report["views"][0]["legend"].clone();
+            let (_, title) = layout.0.split_once("color = '").unwrap();
+            assert_eq!(legend["title"], title.trim_end_matches("'\n"));
+            assert_eq!(legend["range"], serde_json::json!([0.0, 1.0]), "{title}");
+            let (expected, _) = first.get_or_insert((picture.clone(), legend));
+            // The statistics of a field that is an array are of all its numbers: the camera stands elsewhere.
+            let is_array = layout.0.contains("Listed") && seen != camera;
+            assert!(is_array || *expected == picture, "{seen}{}", layout.0);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_points_is_told() {
+    let place = Workplace::new();
+    let [vectors, body, plain, listed, _] = LAYOUTS;
+    for (layout, from, to, said) in [
+        (body, "body.at", "body", "`body` has structures: name a field, such as \"body.mass\""),
+        (
+            body,
+            "body.at",
+            "body.et",
+            "`body` has no component `et`: its elements are Body; known are `mass`, `at.x`",
+        ),
+        (body, "body.at", "body.mass", "positions must be float2, float3 or float4, not double"),
+        (body, "body.hue", "body.mass", "what is drawn must be of float, half, int, unsigned"),
+        (body, "body.hue", "bodi.hue", "there is no buffer or array `bodi`; did you mean `body`?"),
+        (
+            plain,
+            "'p.x', 'p.y', 'p.z'",
+            "'p.x'",
+            "`position` has 1 names, and points have two or three",
+        ),
+        (
+            plain,
+            "'p.x', ",
+            "1, ",
+            "`position` must be a name such as \"position\", or names such as",
+        ),
+        (plain, "'p.x', ", "'p.more.tag', ", "positions must be each a float, not char"),
+        (
+            listed,
+            "at[3]",
+            "at[5]",
+            "positions must be float2, float3 or float4, not the array `p.at`",
+        ),
+        (
+            listed,
+            "float hue",
+            "float hue, much[600]",
+            "`p` has elements of 2420 bytes, and OpenGL draws points",
+        ),
+        (
+            vectors,
+            "'float'\ncount = 500",
+            "'float'\ncount = 499",
+            "`h` has 499 elements for 500 points",
+        ),
+        (
+            vectors,
+            "position = 'p'",
+            "position = 'p.x'",
+            "positions must be float2, float3 or float4, not float",
+        ),
+    ] {
+        let text = points_in(layout, "");
+        assert!(text.contains(from), "{from}");
+        place.file("scene.cu", &text.replace(from, to));
+        place.run(&["render", "scene.cu", "--device", "cpu"]).expect(1, &[said]);
+    }
+}

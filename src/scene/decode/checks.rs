@@ -2,12 +2,11 @@
 
 use std::path::{Component, Path};
 
-use super::{fields::Fields, suggestion};
+use super::{fields::Fields, selection, suggestion};
 use crate::{
     file,
     scene::{
-        Bound, Check, Components, Golden, Kept, Manifest, Measured, Reduce, ResourceId, Stat,
-        Statistic, Type, ViewId,
+        Bound, Check, Golden, Kept, Manifest, Measured, Reduce, ResourceId, Stat, Statistic, ViewId,
     },
 };
 
@@ -217,30 +216,8 @@ pub(super) fn measured(text: &str, manifest: &Manifest) -> Result<Measured, Stri
         let hint = suggestion(statistic, Statistic::ALL.iter().map(|(name, _)| *name));
         return Err(format!("a resource has no statistic `{statistic}`{hint}"));
     };
-    let components = path.map(|path| components(path, of, manifest)).transpose()?;
+    let components = path.map(|path| selection::components(path, of, manifest)).transpose()?;
     Ok(Measured::Resource { of, components, statistic })
-}
-
-/// The components of a resource that are called so: a field, or one of a vector.
-pub(super) fn components(
-    path: &str,
-    of: ResourceId,
-    manifest: &Manifest,
-) -> Result<Components, String> {
-    let resource = manifest.resource(of);
-    let (name, of) = (&resource.name, resource.of());
-    if let Some(found) = of.find(path) {
-        return Ok(Components { first: found.start as u16, count: found.len() as u16 });
-    }
-    let all = of.components();
-    let fields = of.parts().into_iter().map(|part| part.path);
-    let vectors = fields.filter(|field| !all.contains(field));
-    let known: Vec<String> = all.iter().cloned().chain(vectors).collect();
-    let hint = match of {
-        Type::Element(_) => String::new(),
-        Type::Structure(_) => suggestion(path, known.iter().map(String::as_str)),
-    };
-    Err(format!("`{name}` has no component `{path}`: its elements are {of}{hint}"))
 }
 
 fn no_statistic(text: &str, manifest: &Manifest) -> String {

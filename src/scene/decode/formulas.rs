@@ -2,7 +2,7 @@
 
 use toml::{Spanned, de::DeValue};
 
-use super::{checks, fields::Fields, suggestion};
+use super::{checks, fields::Fields, selection, suggestion};
 use crate::scene::{
     Builtin, Components, Element, Formula, Manifest, Measured, Number, ResourceId, Source, Term,
     Value, binding,
@@ -112,7 +112,7 @@ impl<'a> Names<'a> {
             return Err(format!("`{name}` has {count} elements, from 0 on: there is no {index}"));
         }
         let path = component.trim().strip_prefix('.');
-        let found = path.map(|path| checks::components(path, of, self.manifest)).transpose()?;
+        let found = path.map(|path| selection::components(path, of, self.manifest)).transpose()?;
         let is_one = matches!(resource.of().element(), Some(Element { lanes: 1, .. }));
         let component = match found {
             Some(Components { first, count: 1 }) => first,

@@ -2,12 +2,8 @@
 
 use toml::de::DeValue;
 
-use super::{
-    checks::{self, measured},
-    fields::Fields,
-    suggestion,
-};
-use crate::scene::{Along, Manifest, Measured, Plot, PlotKind, Shown, Texels};
+use super::{checks::measured, fields::Fields, selection};
+use crate::scene::{Along, Manifest, Measured, Plot, PlotKind, Texels};
 
 /// Plots that a scene can have: each is computed whenever statistics are taken.
 const MOST_PLOTS: usize = 32;
@@ -107,7 +103,7 @@ fn time(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<PlotKind>
 }
 
 fn histogram(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<PlotKind> {
-    let of = shown(table, manifest);
+    let of = selection::read(table, "of", manifest);
     let bins = table.integer("bins", 1, MOST_BINS).map_or(DEFAULT_BINS, |bins| bins as u32);
     let range = table.floats("range", &[2]).map(|range| [range[0], range[1]]);
     if let Some([low, high]) = range
@@ -120,7 +116,7 @@ fn histogram(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Plot
 }
 
 fn line(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<PlotKind> {
-    let of = shown(table, manifest);
+    let of = selection::read(table, "of", manifest);
     table.know(&["row", "column"]);
     let of = of?;
     let resource = manifest.resource(of.of);
@@ -167,28 +163,4 @@ fn along(table: &mut Fields<'_, '_, '_>, name: &str, texture: &Texels) -> Option
             None
         }
     }
-}
-
-/// The `resource`, the `resource.component` or the `resource.field` that `of` names.
-fn shown(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Shown> {
-    let text = table.text("of")?;
-    let (name, path) = match text.split_once('.') {
-        Some((name, path)) => (name, Some(path)),
-        None => (text.as_str(), None),
-    };
-    let Some(of) = manifest.find_resource(name) else {
-        let hint = suggestion(name, manifest.resources.iter().map(|r| r.name.as_str()));
-        table.complain_about("of", format!("there is no resource `{name}`{hint}"));
-        return None;
-    };
-    let components = path.map(|path| checks::components(path, of, manifest)).transpose();
-    let components = components.map_err(|problem| table.complain_about("of", problem)).ok()?;
-    let resource = manifest.resource(of);
-    if components.is_none() && resource.element().is_none() {
-        let example = resource.of().components().into_iter().next().unwrap_or_default();
-        let text = format!("`{name}` has structures: name a field, such as \"{name}.{example}\"");
-        table.complain_about("of", text);
-        return None;
-    }
-    Some(Shown { of, components })
 }

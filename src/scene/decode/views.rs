@@ -1,9 +1,14 @@
 //! `[view]` and `[[view]]`, and what is shown without them.
 
-use super::{fields::Fields, suggestion};
+use toml::de::DeValue;
+
+use super::{
+    fields::{Fields, describe},
+    selection, suggestion,
+};
 use crate::scene::{
-    COLORMAPS, Camera, ColorBy, Coloring, Element, Filter, Grid, Manifest, Resource, ResourceId,
-    ResourceKind, Scalar, Texels, View, ViewKind,
+    COLORMAPS, Camera, ColorBy, Coloring, Coordinates, Element, Filter, Grid, Manifest, Resource,
+    ResourceId, ResourceKind, Scalar, Selection, Texels, View, ViewKind,
 };
 
 const DEFAULT_SIZE_PX: f32 = 2.0;
@@ -11,6 +16,8 @@ const DEFAULT_SIZE_PX: f32 = 2.0;
 const MOST_VIEWS: usize = 32;
 /// The most values in a row, and rows: as of textures.
 const LONGEST_SIDE: i64 = 65536;
+/// Bytes from one point to the next that OpenGL takes with every driver (OpenGL 4.4, table 23.55).
+const FARTHEST: usize = 2048;
 const BLENDS: &[(&str, bool)] = &[("additive", true), ("opaque", false)];
 
 #[derive(Clone, Copy)]
@@ -88,7 +95,7 @@ fn implied(manifest: &Manifest) -> Option<View> {
     });
     let points = || {
         id(manifest.resources.iter().position(buffers)).map(|position| ViewKind::Points {
-            position,
+            position: Coordinates::Vector(Selection::all(position)),
             color: None,
             size_px: DEFAULT_SIZE_PX,
             additive: true,
@@ -139,13 +146,12 @@ fn view(
 /// Four bytes are a colour, and three or four channels of an image; anything else goes through the colour map: a scalar
 /// with its sign, a vector by its length.
 fn default_by(manifest: &Manifest, kind: &ViewKind) -> ColorBy {
-    let (id, image) = match *kind {
-        ViewKind::Points { position, color, .. } => (color.unwrap_or(position), false),
-        ViewKind::Image { grid, .. } => (grid.of, true),
+    let (element, image) = match *kind {
+        ViewKind::Points { color, .. } => (color.and_then(|color| color.vector(manifest)), false),
+        ViewKind::Image { grid, .. } => (Selection::all(grid.of).vector(manifest), true),
         ViewKind::Surface { .. } | ViewKind::Volume { .. } => return ColorBy::X,
     };
-    let element = manifest.resource(id).element();
-    match element.map(|element| (element.lanes, element.scalar)) {
+    match element.map(|(element, _)| (element.lanes, element.scalar)) {
         Some((3 | 4, _)) if image => ColorBy::Rgba,
         Some((4, Scalar::U8)) => ColorBy::Rgba,
         Some((1, _)) => ColorBy::X,
@@ -155,75 +161,150 @@ fn default_by(manifest: &Manifest, kind: &ViewKind) -> ColorBy {
 
 fn points(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<ViewKind> {
     table.require("position", "\"position\"");
-    let position = elements(table, manifest, "position");
-    if let Some(id) = position {
-        let of = manifest.resource(id).of();
-        let fits = |element: Element| element.scalar == Scalar::F32 && element.lanes > 1;
-        if !of.element().is_some_and(fits) {
-            let text = format!("positions must be float2, float3 or float4, not {of}");
-            table.complain_about("position", text);
-        }
-    }
-    let color = elements(table, manifest, "color");
-    if let (Some(color), Some(position)) = (color, position) {
-        color_fits(table, manifest, color, position);
-    }
+    let position = coordinates(table, manifest);
+    let color = table.text("color").map(|text| drawn(&text, manifest));
+    let color = color.transpose().map_err(|problem| table.complain_about("color", problem)).ok();
     let size = table.positive("size").map_or(DEFAULT_SIZE_PX, |size| size as f32);
     let additive = table.named("blend", BLENDS).unwrap_or(true);
-    Some(ViewKind::Points { position: position?, color, size_px: size, additive })
+    let (position, color) = (position?, color?);
+    // What the compiler says of a structure's fields is not known yet.
+    let is_known = |resource: &Resource| resource.element().is_some();
+    if let Some((key, problem)) = problem_of_points(position, color, manifest, is_known) {
+        table.complain_about(key, problem);
+    }
+    Some(ViewKind::Points { position, color, size_px: size, additive })
 }
 
-fn color_fits(
-    table: &Fields<'_, '_, '_>,
+/// `position`: a vector, or a list of two or three numbers.
+fn coordinates(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Coordinates> {
+    let value = table.take("position")?;
+    let selection = |value: &DeValue<'_>| {
+        let text = value.as_str().ok_or_else(|| {
+            let found = describe(value);
+            format!("`position` must be a name such as \"position\", or names such as [\"x\", \"y\"], not {found}")
+        })?;
+        drawn(text, manifest)
+    };
+    let found = match value.get_ref() {
+        DeValue::Array(axes) if matches!(axes.len(), 2 | 3) => {
+            let axes: Result<Vec<_>, _> =
+                axes.iter().map(|axis| selection(axis.get_ref())).collect();
+            axes.map(|axes| Coordinates::Axes([0, 1, 2].map(|axis| axes.get(axis).copied())))
+        }
+        DeValue::Array(axes) => Err(format!(
+            "`position` has {} names, and points have two or three coordinates",
+            axes.len()
+        )),
+        value => selection(value).map(Coordinates::Vector),
+    };
+    found.map_err(|problem| table.complain_about("position", problem)).ok()
+}
+
+/// The numbers of a buffer or an array that are called so, where OpenGL sees them.
+fn drawn(text: &str, manifest: &Manifest) -> Result<Selection, String> {
+    let found = selection::find(text, "buffer or array", manifest, |r| r.texture().is_none())?;
+    single(manifest.resource(found.of))?;
+    Ok(found)
+}
+
+/// What keeps points from being drawn: the key that it is about, and what is wrong. Of structures of which `is_known`
+/// does not hold yet how they lie in memory, nothing is said.
+fn problem_of_points(
+    position: Coordinates,
+    color: Option<Selection>,
     manifest: &Manifest,
-    color: ResourceId,
-    position: ResourceId,
-) {
-    let (color, position) = (manifest.resource(color), manifest.resource(position));
-    expect_drawable(table, "color", color);
-    if color.count() < position.count() {
-        let (has, needs) = (color.count(), position.count());
-        let text = format!("`{}` has {has} elements for {needs} points", color.name);
-        table.complain_about("color", text);
+    is_known: impl Fn(&Resource) -> bool,
+) -> Option<(&'static str, String)> {
+    let is_judged = |selection: &Selection| is_known(manifest.resource(selection.of));
+    let position_problem = |selection: Selection| {
+        let found = selection.vector(manifest).map(|(element, _)| element);
+        let is_vector = matches!(position, Coordinates::Vector(_));
+        let fits = |e: Element| e.scalar == Scalar::F32 && (e.lanes > 1) == is_vector;
+        if found.is_some_and(fits) {
+            return None;
+        }
+        let needed = if is_vector { "float2, float3 or float4" } else { "each a float" };
+        Some(format!("positions must be {needed}, not {}", described(selection, manifest)))
+    };
+    if let Some(text) = position.selections().filter(is_judged).find_map(position_problem) {
+        return Some(("position", text));
     }
+    if let Some(color) = color.filter(is_judged) {
+        let found = color.vector(manifest).map(|(element, _)| element);
+        if !found.is_some_and(is_drawable) {
+            return Some(("color", undrawable(&described(color, manifest))));
+        }
+    }
+    if let Some(color) = color {
+        let color = manifest.resource(color.of);
+        let (has, needs) = (color.count(), position.count(manifest));
+        if has < needs {
+            return Some((
+                "color",
+                format!("`{}` has {has} elements for {needs} points", color.name),
+            ));
+        }
+    }
+    let large = |selection: &Selection| manifest.resource(selection.of).of().bytes() > FARTHEST;
+    position.selections().chain(color).filter(is_judged).find(large).map(|selection| {
+        let resource = manifest.resource(selection.of);
+        let text = format!(
+            "`{}` has elements of {} bytes, and OpenGL draws points that are at most {FARTHEST} bytes apart",
+            resource.name,
+            resource.of().bytes()
+        );
+        ("position", text)
+    })
+}
+
+/// What it is, as a sentence says it.
+fn described(selection: Selection, manifest: &Manifest) -> String {
+    match selection.vector(manifest) {
+        Some((element, _)) => element.to_string(),
+        None => format!("the array `{}`", selection.name(manifest)),
+    }
+}
+
+/// What keeps the views of `manifest` from being drawn, now that the structures of its resources are laid out.
+#[cfg(feature = "gl")]
+pub(crate) fn problems(
+    manifest: &Manifest,
+) -> impl Iterator<Item = (crate::cuda::Position, String)> {
+    manifest.views.iter().filter_map(|view| match view.kind {
+        ViewKind::Points { position, color, .. } => {
+            let (_, text) = problem_of_points(position, color, manifest, |_| true)?;
+            Some((view.at.unwrap_or_default(), text))
+        }
+        ViewKind::Image { .. } | ViewKind::Surface { .. } | ViewKind::Volume { .. } => None,
+    })
+}
+
+/// Whether OpenGL knows what its components are.
+fn is_drawable(element: Element) -> bool {
+    use Scalar::{BF16, Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+    match element.scalar {
+        F32 | F16 | U8 | I32 | U32 => true,
+        Bool | BF16 | F64 | I8 | I16 | I64 | U16 | U64 => false,
+    }
+}
+
+fn undrawable(what: &str) -> String {
+    let text = "must be of float, half, int, unsigned or unsigned char components";
+    format!("what is drawn {text}, not {what}")
 }
 
 /// Complains about elements of which OpenGL knows nothing.
 fn expect_drawable(table: &Fields<'_, '_, '_>, key: &str, resource: &Resource) {
-    use Scalar::{F16, F32, I32, U8, U32};
-    let is_known = |element: Element| matches!(element.scalar, F32 | F16 | U8 | I32 | U32);
-    if !resource.element().is_some_and(is_known) {
-        let text = "must be of float, half, int, unsigned or unsigned char components";
-        table.complain_about(key, format!("what is drawn {text}, not {}", resource.of()));
+    if !resource.element().is_some_and(is_drawable) {
+        table.complain_about(key, undrawable(&resource.of().to_string()));
     }
 }
 
-/// The buffer or array that `key` names.
-fn elements(
-    table: &mut Fields<'_, '_, '_>,
-    manifest: &Manifest,
-    key: &'static str,
-) -> Option<ResourceId> {
-    let name = table.text(key)?;
-    let buffers = manifest.resources.iter().filter(|r| r.texture().is_none());
-    let found = manifest.find_resource(&name);
-    let found = found.filter(|id| manifest.resource(*id).texture().is_none());
-    if found.is_none() {
-        let hint = suggestion(&name, buffers.map(|r| r.name.as_str()));
-        table.complain_about(key, format!("there is no buffer or array `{name}`{hint}"));
-    }
-    if let Some(id) = found {
-        expect_single(table, key, manifest.resource(id));
-    }
-    found
-}
-
-/// Complains about an array of two halves: OpenGL sees neither.
-fn expect_single(table: &Fields<'_, '_, '_>, key: &str, resource: &Resource) {
-    if resource.double() {
-        let text = "is double, which OpenGL does not see: draw a buffer that a pass fills from it";
-        table.complain_about(key, format!("`{}` {text}", resource.name));
-    }
+/// # Errors
+/// What is wrong with an array of two halves: OpenGL sees neither.
+fn single(resource: &Resource) -> Result<(), String> {
+    let text = "is double, which OpenGL does not see: draw a buffer that a pass fills from it";
+    if resource.double() { Err(format!("`{}` {text}", resource.name)) } else { Ok(()) }
 }
 
 /// The grid that `texture` and `size` name.
@@ -251,7 +332,9 @@ fn grid(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Grid> {
         return Some(Grid { of, size: flat_size(manifest, of) });
     }
     expect_drawable(table, "texture", resource);
-    expect_single(table, "texture", resource);
+    if let Err(problem) = single(resource) {
+        table.complain_about("texture", problem);
+    }
     if !table.has("size") {
         let text = format!(
             "`{name}` is no texture: how its elements lie in rows says `size = [width, height]`"

@@ -6,7 +6,7 @@ use super::{Code, HEAD, LONGEST, PREFIX, constants, library};
 use crate::{
     diagnostic::Diagnostic,
     element::{Part, Structure, Type},
-    scene::{Resource, ResourceId, Scene},
+    scene::{self, Resource, ResourceId, Scene},
     session::stat::quoted,
 };
 
@@ -69,6 +69,12 @@ pub(in crate::session) fn lay_out(scene: &mut Scene, ptx: &str) -> Vec<Diagnosti
                 Diagnostic::error(&scene.name, text).at(resource.at.line, resource.at.column),
             );
         }
+    }
+    if found.is_empty() {
+        let problems = scene::view_problems(&scene.manifest);
+        found.extend(
+            problems.map(|(at, text)| Diagnostic::error(&scene.name, text).at(at.line, at.column)),
+        );
     }
     found
 }

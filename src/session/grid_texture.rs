@@ -10,7 +10,7 @@ use crate::{
 
 /// A texture with the elements that a view draws as a grid.
 #[derive(Debug)]
-pub(super) struct Sheet {
+pub(super) struct GridTexture {
     of: ResourceId,
     element: Element,
     kind: Component,
@@ -18,14 +18,14 @@ pub(super) struct Sheet {
 }
 
 /// Those of the views of `manifest`, in their order: one for each that draws elements, where anything is drawn.
-pub(super) fn sheets(
+pub(super) fn grid_textures(
     manifest: &Manifest,
     interop: &Interop,
-) -> Result<Result<Vec<Option<Sheet>>, TooLarge>, Error> {
-    let mut sheets = Vec::new();
+) -> Result<Result<Vec<Option<GridTexture>>, TooLarge>, Error> {
+    let mut grids = Vec::new();
     for view in &manifest.views {
-        match Sheet::new(view, manifest, interop) {
-            Ok(sheet) => sheets.push(sheet),
+        match GridTexture::new(view, manifest, interop) {
+            Ok(grid_texture) => grids.push(grid_texture),
             Err(error) => {
                 let at = view.at.unwrap_or_default();
                 let too_large =
@@ -34,10 +34,10 @@ pub(super) fn sheets(
             }
         }
     }
-    Ok(Ok(sheets))
+    Ok(Ok(grids))
 }
 
-impl Sheet {
+impl GridTexture {
     fn new(view: &View, manifest: &Manifest, interop: &Interop) -> Result<Option<Self>, Error> {
         let grid = match view.kind {
             ViewKind::Image { grid, .. } | ViewKind::Surface { grid, .. } => grid,

@@ -5,7 +5,7 @@ const MOST_PIECES: usize = 4096;
 
 /// What a number was in the course of the steps.
 #[derive(Clone, Debug)]
-pub(super) struct Track {
+pub(super) struct TimeSeries {
     pieces: Vec<Piece>,
     /// Steps that a piece stands for.
     span: u64,
@@ -18,13 +18,13 @@ struct Piece {
     ends: Option<[(u64, f64); 2]>,
 }
 
-impl Default for Track {
+impl Default for TimeSeries {
     fn default() -> Self {
         Self { pieces: Vec::new(), span: 1 }
     }
 }
 
-impl Track {
+impl TimeSeries {
     /// The number after `step`, which is not before the last one.
     pub(super) fn push(&mut self, step: u64, number: f64) {
         let ends = number.is_finite().then_some([(step, number); 2]);
@@ -86,23 +86,23 @@ mod tests {
 
     #[test]
     fn few_numbers_are_kept_as_they_are() {
-        let mut track = Track::default();
+        let mut time_series = TimeSeries::default();
         for (step, number) in [(1, 2.0), (2, f64::NAN), (2, 3.0), (5, f64::INFINITY), (9, -1.0)] {
-            track.push(step, number);
+            time_series.push(step, number);
         }
-        let points = track.points();
+        let points = time_series.points();
         assert_eq!((points[0], points[1], points[3]), ([1.0, 2.0], [2.0, 3.0], [9.0, -1.0]));
         assert!(points[2][0] == 5.0 && points[2][1].is_nan() && points.len() == 4);
     }
 
     #[test]
     fn many_steps_keep_their_extremes_and_their_order() {
-        let mut track = Track::default();
+        let mut time_series = TimeSeries::default();
         for step in 1..=100_000 {
             let spike = if step == 77_777 { 50.0 } else { 0.0 };
-            track.push(step, (step as f64 * 0.001).sin() + spike);
+            time_series.push(step, (step as f64 * 0.001).sin() + spike);
         }
-        let points = track.points();
+        let points = time_series.points();
         assert!(points.len() <= 2 * MOST_PIECES, "{} points", points.len());
         assert!(points.windows(2).all(|pair| pair[0][0] < pair[1][0]));
         assert_eq!((points[0][0], points.last().map(|last| last[0])), (1.0, Some(100_000.0)));

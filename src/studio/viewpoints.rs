@@ -15,10 +15,10 @@ const MOST_REMEMBERED: usize = 64;
 /// Which view is shown, and from where each is seen. Views are known by their names, so that all of it outlives edits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Gaze {
+pub struct Viewpoints {
     /// The view that the user chose; the first one until then.
     chosen: Option<String>,
-    eyes: BTreeMap<String, Eye>,
+    remembered: BTreeMap<String, Viewpoint>,
     /// The view that is shown.
     #[serde(skip)]
     shown: String,
@@ -27,7 +27,7 @@ pub struct Gaze {
 /// From where a view is seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Eye {
+pub struct Viewpoint {
     /// What has depth.
     pub camera: Camera,
     /// Which part of an image.
@@ -38,10 +38,11 @@ pub struct Eye {
     start: Option<Camera>,
 }
 
-impl Gaze {
+impl Viewpoints {
     /// The one of a state that was kept, without what no view can be seen from.
     pub fn sane(mut self) -> Self {
-        self.eyes.retain(|_, eye| eye.camera.is_sound() && eye.part.is_sound());
+        self.remembered
+            .retain(|_, viewpoint| viewpoint.camera.is_sound() && viewpoint.part.is_sound());
         self
     }
 
@@ -61,32 +62,32 @@ impl Gaze {
     pub fn show(&mut self, views: &[View], view: ViewId, start: Camera, is_known: bool) {
         let Some(View { name, .. }) = views.get(view.0) else { return self.shown.clear() };
         self.shown.clone_from(name);
-        if self.eyes.len() > MOST_REMEMBERED {
-            self.eyes.retain(|name, _| views.iter().any(|view| view.name == *name));
+        if self.remembered.len() > MOST_REMEMBERED {
+            self.remembered.retain(|name, _| views.iter().any(|view| view.name == *name));
         }
-        let fresh = Eye { camera: start, part: PanZoom::default(), start: Some(start) };
-        let eye = self.eyes.entry(name.clone()).or_insert(fresh);
-        match eye.start {
+        let fresh = Viewpoint { camera: start, part: PanZoom::default(), start: Some(start) };
+        let viewpoint = self.remembered.entry(name.clone()).or_insert(fresh);
+        match viewpoint.start {
             _ if !is_known => {}
             Some(old) if old == start => {}
-            Some(_) => *eye = Eye { part: eye.part, ..fresh },
-            None => eye.start = Some(start),
+            Some(_) => *viewpoint = Viewpoint { part: viewpoint.part, ..fresh },
+            None => viewpoint.start = Some(start),
         }
     }
 
     /// From where the view that is shown is seen.
-    pub fn eye(&self) -> Eye {
-        self.eyes.get(&self.shown).copied().unwrap_or_default()
+    pub fn current(&self) -> Viewpoint {
+        self.remembered.get(&self.shown).copied().unwrap_or_default()
     }
 
     /// The same, to be moved; `None` where no view is shown.
-    pub fn eye_mut(&mut self) -> Option<&mut Eye> {
-        self.eyes.get_mut(&self.shown)
+    pub fn current_mut(&mut self) -> Option<&mut Viewpoint> {
+        self.remembered.get_mut(&self.shown)
     }
 
     /// Sees the view that is shown as the manifest has it.
     pub fn start_anew(&mut self) {
-        self.eyes.remove(&self.shown);
+        self.remembered.remove(&self.shown);
     }
 }
 
@@ -113,58 +114,58 @@ mod tests {
 
     #[test]
     fn each_view_has_its_own_camera_and_keeps_it_through_edits() {
-        let (mut gaze, both) = (Gaze::default(), views(&["a", "b"]));
-        let show = |gaze: &mut Gaze, views: &[View], start| {
-            let view = gaze.view(views);
-            gaze.show(views, view, at(start), true);
-            gaze.eye().camera.distance
+        let (mut viewpoints, both) = (Viewpoints::default(), views(&["a", "b"]));
+        let show = |viewpoints: &mut Viewpoints, views: &[View], start| {
+            let view = viewpoints.view(views);
+            viewpoints.show(views, view, at(start), true);
+            viewpoints.current().camera.distance
         };
-        assert_eq!(show(&mut gaze, &both, 4.0), 4.0);
-        gaze.eye_mut().unwrap().camera.distance = 1.0;
-        gaze.choose("b".into());
-        assert_eq!(show(&mut gaze, &both, 5.0), 5.0);
-        gaze.eye_mut().unwrap().camera.distance = 2.0;
-        gaze.choose("a".into());
-        assert_eq!(show(&mut gaze, &both, 4.0), 1.0);
+        assert_eq!(show(&mut viewpoints, &both, 4.0), 4.0);
+        viewpoints.current_mut().unwrap().camera.distance = 1.0;
+        viewpoints.choose("b".into());
+        assert_eq!(show(&mut viewpoints, &both, 5.0), 5.0);
+        viewpoints.current_mut().unwrap().camera.distance = 2.0;
+        viewpoints.choose("a".into());
+        assert_eq!(show(&mut viewpoints, &both, 4.0), 1.0);
         // It is gone for the time of an edit, and `b` is shown.
-        assert_eq!(show(&mut gaze, &views(&["b"]), 5.0), 2.0);
-        assert_eq!(show(&mut gaze, &views(&["b", "a"]), 4.0), 1.0);
-        assert_eq!(show(&mut gaze, &both, 3.0), 3.0, "the manifest has moved it");
-        gaze.eye_mut().unwrap().camera.distance = 1.0;
-        gaze.start_anew();
-        assert_eq!(show(&mut gaze, &both, 3.0), 3.0);
-        gaze.show(&[], ViewId(0), at(9.0), true);
-        assert!(gaze.eye_mut().is_none());
+        assert_eq!(show(&mut viewpoints, &views(&["b"]), 5.0), 2.0);
+        assert_eq!(show(&mut viewpoints, &views(&["b", "a"]), 4.0), 1.0);
+        assert_eq!(show(&mut viewpoints, &both, 3.0), 3.0, "the manifest has moved it");
+        viewpoints.current_mut().unwrap().camera.distance = 1.0;
+        viewpoints.start_anew();
+        assert_eq!(show(&mut viewpoints, &both, 3.0), 3.0);
+        viewpoints.show(&[], ViewId(0), at(9.0), true);
+        assert!(viewpoints.current_mut().is_none());
     }
 
     #[test]
     fn what_is_remembered_stays_and_a_start_that_is_not_known_moves_nothing() {
-        let (mut gaze, one) = (Gaze::default(), views(&["a"]));
-        gaze.show(&one, ViewId(0), at(4.3), false);
-        gaze.show(&one, ViewId(0), at(8.0), true);
-        assert_eq!(gaze.eye().camera.distance, 8.0);
-        gaze.show(&one, ViewId(0), at(4.3), false);
-        assert_eq!(gaze.eye().camera.distance, 8.0, "the scene starts anew");
-        gaze.eye_mut().unwrap().camera.distance = 1.0;
-        let kept = serde_json::to_string(&gaze).unwrap();
-        let mut gaze = serde_json::from_str::<Gaze>(&kept).unwrap().sane();
-        gaze.show(&one, ViewId(0), at(4.3), false);
-        gaze.show(&one, ViewId(0), at(7.0), true);
-        assert_eq!(gaze.eye().camera.distance, 1.0);
-        gaze.show(&one, ViewId(0), at(6.0), true);
-        assert_eq!(gaze.eye().camera.distance, 6.0);
+        let (mut viewpoints, one) = (Viewpoints::default(), views(&["a"]));
+        viewpoints.show(&one, ViewId(0), at(4.3), false);
+        viewpoints.show(&one, ViewId(0), at(8.0), true);
+        assert_eq!(viewpoints.current().camera.distance, 8.0);
+        viewpoints.show(&one, ViewId(0), at(4.3), false);
+        assert_eq!(viewpoints.current().camera.distance, 8.0, "the scene starts anew");
+        viewpoints.current_mut().unwrap().camera.distance = 1.0;
+        let kept = serde_json::to_string(&viewpoints).unwrap();
+        let mut viewpoints = serde_json::from_str::<Viewpoints>(&kept).unwrap().sane();
+        viewpoints.show(&one, ViewId(0), at(4.3), false);
+        viewpoints.show(&one, ViewId(0), at(7.0), true);
+        assert_eq!(viewpoints.current().camera.distance, 1.0);
+        viewpoints.show(&one, ViewId(0), at(6.0), true);
+        assert_eq!(viewpoints.current().camera.distance, 6.0);
         let damaged = kept.replace("\"distance\":1.0", "\"distance\":-1.0");
         assert_ne!(damaged, kept);
-        let gaze = serde_json::from_str::<Gaze>(&damaged).unwrap().sane();
-        assert!(gaze.eyes.is_empty());
+        let viewpoints = serde_json::from_str::<Viewpoints>(&damaged).unwrap().sane();
+        assert!(viewpoints.remembered.is_empty());
     }
 
     #[test]
     fn what_is_remembered_has_a_limit() {
-        let mut gaze = Gaze::default();
+        let mut viewpoints = Viewpoints::default();
         for index in 0..200 {
-            gaze.show(&views(&[&format!("v{index}")]), ViewId(0), at(1.0), true);
+            viewpoints.show(&views(&[&format!("v{index}")]), ViewId(0), at(1.0), true);
         }
-        assert!(gaze.eyes.len() <= MOST_REMEMBERED + 1);
+        assert!(viewpoints.remembered.len() <= MOST_REMEMBERED + 1);
     }
 }
