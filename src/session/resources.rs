@@ -30,12 +30,55 @@ pub(super) struct Resource {
 }
 
 enum Storage {
-    /// Kernels alone use it: one memory, or two that take turns.
-    Device { halves: Vec<Memory>, parity: Parity },
-    /// OpenGL draws `buffers[front]` while a step writes the other one.
-    Shared { buffers: Box<[SharedBuffer; 2]>, front: usize },
+    /// Kernels alone use it: one memory, or two that take turns. What OpenGL draws of two is a copy.
+    Device { halves: Vec<Memory>, parity: Parity, drawn: Option<Box<SharedPair>> },
+    /// OpenGL draws one of two buffers while a step writes the other one.
+    Shared(Box<SharedPair>),
     /// Kernels use it through objects, OpenGL draws its twin.
     Texture(Box<SceneTexture>),
+}
+
+/// Two buffers that OpenGL sees: it draws the front one while a step writes the other.
+struct SharedPair {
+    buffers: [SharedBuffer; 2],
+    front: usize,
+}
+
+impl SharedPair {
+    /// Two whose front one is zero: the other is overwritten before anybody looks at it.
+    fn zeroed(interop: &Interop, stream: &Stream, bytes: usize) -> Result<Self, Error> {
+        let mut buffers = [interop.buffer(bytes)?, interop.buffer(bytes)?];
+        let mapped = buffers[0].map(stream)?;
+        stream.fill(mapped.slice(), Fill::U8(0))?;
+        mapped.unmap()?;
+        Ok(Self { buffers, front: 0 })
+    }
+
+    fn front(&mut self) -> &mut SharedBuffer {
+        &mut self.buffers[self.front]
+    }
+
+    fn back(&mut self) -> &mut SharedBuffer {
+        &mut self.buffers[1 - self.front]
+    }
+
+    fn front_and_back(&mut self) -> [&mut SharedBuffer; 2] {
+        let [first, second] = &mut self.buffers;
+        if self.front == 0 { [first, second] } else { [second, first] }
+    }
+
+    /// Shows the one that was written.
+    fn show(&mut self) -> Result<(), Error> {
+        self.front = 1 - self.front;
+        // The event behind the unmap was reached, so whatever is copied has arrived.
+        self.front().present()?;
+        Ok(())
+    }
+
+    /// What OpenGL draws.
+    fn drawn(&self) -> Option<&gl::Buffer> {
+        self.buffers[self.front].gl()
+    }
 }
 
 /// A resource while work that uses it is put on the stream.
@@ -272,7 +315,7 @@ impl Resources {
         for resource in &mut self.list {
             match &mut resource.storage {
                 Storage::Device { parity, .. } => parity.abandon(),
-                Storage::Shared { .. } => {}
+                Storage::Shared(_) => {}
                 Storage::Texture(texture) => texture.abandon(),
             }
         }
@@ -292,16 +335,17 @@ impl Resource {
                 let interop = drawn.then_some(interop);
                 Storage::Texture(Box::new(SceneTexture::allocate(texture, stream, interop)?))
             }
-            None if drawn => Storage::Shared {
-                buffers: Box::new(zeroed_pair(interop, stream, bytes)?),
-                front: 0,
-            },
+            None if drawn && !declared.double() => {
+                Storage::Shared(Box::new(SharedPair::zeroed(interop, stream, bytes)?))
+            }
             None => {
                 let parity = Parity::new(declared.double());
                 let half = |_| zeroed(&stream.device(), stream, bytes);
+                let pair = drawn.then(|| SharedPair::zeroed(interop, stream, bytes)).transpose()?;
                 Storage::Device {
                     halves: parity.halves().map(half).collect::<Result<_, _>>()?,
                     parity,
+                    drawn: pair.map(Box::new),
                 }
             }
         };
@@ -317,15 +361,13 @@ impl Resource {
 
     fn show(&mut self, stream: &Stream) -> Result<(), Error> {
         match &mut self.storage {
-            Storage::Device { parity, .. } => parity.finish(),
-            Storage::Shared { buffers, front } => {
-                *front = 1 - *front;
-                // The event behind the unmap was reached, so whatever is copied has arrived.
-                buffers[*front].present()?;
+            Storage::Device { parity, drawn, .. } => {
+                parity.finish();
+                drawn.as_mut().map_or(Ok(()), |pair| pair.show())
             }
-            Storage::Texture(texture) => texture.show(stream)?,
+            Storage::Shared(pair) => pair.show(),
+            Storage::Texture(texture) => texture.show(stream),
         }
-        Ok(())
     }
 
     /// Whether OpenGL draws it.
@@ -336,31 +378,19 @@ impl Resource {
     /// The OpenGL buffer that holds the last finished step, where it is shared.
     pub(super) fn drawn(&self) -> Option<&gl::Buffer> {
         match &self.storage {
-            Storage::Device { .. } | Storage::Texture(_) => None,
-            Storage::Shared { buffers, front } => buffers[*front].gl(),
+            Storage::Device { drawn, .. } => drawn.as_ref()?.drawn(),
+            Storage::Shared(pair) => pair.drawn(),
+            Storage::Texture(_) => None,
         }
     }
 
     /// The OpenGL texture that shows the last finished step, where it is a texture that is drawn.
     pub(super) fn drawn_texture(&self) -> Option<&gl::Texture> {
         match &self.storage {
-            Storage::Device { .. } | Storage::Shared { .. } => None,
+            Storage::Device { .. } | Storage::Shared(_) => None,
             Storage::Texture(texture) => texture.gl(),
         }
     }
-}
-
-/// Two buffers whose first one is zero: the second is overwritten before anybody looks at it.
-fn zeroed_pair(
-    interop: &Interop,
-    stream: &Stream,
-    bytes: usize,
-) -> Result<[SharedBuffer; 2], Error> {
-    let mut pair = [interop.buffer(bytes)?, interop.buffer(bytes)?];
-    let mapped = pair[0].map(stream)?;
-    stream.fill(mapped.slice(), Fill::U8(0))?;
-    mapped.unmap()?;
-    Ok(pair)
 }
 
 fn zeroed(device: &Device, stream: &Stream, bytes: usize) -> Result<Memory, Error> {
@@ -377,19 +407,26 @@ fn write<R>(
 ) -> Result<R, Error> {
     let mut borrowed = Vec::new();
     let (mut drawn, mut spare, mut shared) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut copies, mut copied) = (Vec::new(), Vec::new());
     for (index, resource) in list.iter_mut().enumerate() {
         match &mut resource.storage {
-            Storage::Device { halves, parity } => borrowed.push((index, borrow(halves, parity)?)),
+            Storage::Device { halves, parity, drawn } => {
+                borrowed.push((index, borrow(halves, parity)?));
+                if let Some(pair) = drawn {
+                    copies.push(pair.back());
+                    copied.push(index);
+                }
+            }
             Storage::Texture(texture) => borrowed.push((index, Borrowed::Texture(texture))),
-            Storage::Shared { buffers, front } => {
-                let [first, second] = &mut **buffers;
-                let (front, back) = if *front == 0 { (first, second) } else { (second, first) };
+            Storage::Shared(pair) => {
+                let [front, back] = pair.front_and_back();
                 drawn.push(front);
                 spare.push(back);
                 shared.push(index);
             }
         }
     }
+    spare.append(&mut copies);
     let spare = interop::map_all(&mut spare, stream)?;
     // What is on the screen is given back at once, so that drawing waits for this copy at most.
     let drawn = interop::map_all(&mut drawn, stream)?;
@@ -397,11 +434,15 @@ fn write<R>(
         stream.copy(to, from)?;
     }
     drawn.unmap_unchanged()?;
+    let shared_count = shared.len();
     borrowed.extend(shared.into_iter().zip(spare.slices().map(Borrowed::Memory)));
     let mut borrowed = in_order(borrowed);
     let result = work(&mut borrowed)?;
     for texture in borrowed.iter_mut().filter_map(Borrowed::texture) {
         texture.send(stream)?;
+    }
+    for (to, index) in spare.slices().skip(shared_count).zip(copied) {
+        stream.copy(to, borrowed[index].linear(stream)?)?;
     }
     drop(borrowed);
     spare.unmap()?;
@@ -418,10 +459,12 @@ fn read<R>(
     let (mut drawn, mut shared) = (Vec::new(), Vec::new());
     for (index, resource) in list.iter_mut().enumerate() {
         match &mut resource.storage {
-            Storage::Device { halves, parity } => borrowed.push((index, borrow(halves, parity)?)),
+            Storage::Device { halves, parity, .. } => {
+                borrowed.push((index, borrow(halves, parity)?));
+            }
             Storage::Texture(texture) => borrowed.push((index, Borrowed::Texture(texture))),
-            Storage::Shared { buffers, front } => {
-                drawn.push(&mut buffers[*front]);
+            Storage::Shared(pair) => {
+                drawn.push(pair.front());
                 shared.push(index);
             }
         }

@@ -132,6 +132,54 @@ fn the_report_names_the_views_and_what_their_colours_stand_for() {
     assert_eq!(up["legend"]["range"], serde_json::json!([0.0, 1.0]));
 }
 
+/// An array of two halves, written from left to right and upwards in turns.
+const HALVES: &str = r#"/*---
+[array.field]
+type = "float"
+count = "64 * 64"
+double = true
+[[pass]]
+kernel = "fill"
+over = "field"
+[view]
+kind = "image"
+texture = "field"
+size = [64, 64]
+colormap = "viridis"
+range = [0.0, 1.0]
+---*/
+__global__ void fill(const float *field, float *field_next, int step)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 64 * 64) field_next[i] = (step % 2 ? i / 64 : i % 64) / 63.0f;
+}
+"#;
+
+#[test]
+fn of_a_double_array_the_last_half_is_drawn() {
+    let place = Workplace::new();
+    place.file("scene.cu", HALVES);
+    let more = ["--size", "64x64", "--steps", "3", "--every", "1", "--out", "a%d.png"];
+    let ended = place.run(&[&["render", "scene.cu", "--device", "cpu"][..], &more].concat());
+    if ended.err.contains("no EGL") {
+        return skip(Need::Gl, &ended.err);
+    }
+    ended.expect(0, &[]);
+    let (right, up) = ([LOW, HIGH, LOW], [HIGH, HIGH, LOW]);
+    for (name, expected) in [("a1.png", right), ("a2.png", up), ("a3.png", right)] {
+        assert_eq!(corners(&place.path(name)), expected, "{name}");
+    }
+    // Drawn or not, it has the same numbers.
+    let golden = HALVES.replace("[view]", "[[golden]]\nof = \"field\"\nfile = \"f.npy\"\n[view]");
+    place.file("scene.cu", &golden);
+    place.run(&["test", "scene.cu", "--device", "cpu", "--update-golden"]).expect(0, &[]);
+    let hidden = golden.split_once("[view]").unwrap().0.to_owned()
+        + "---*/"
+        + golden.split_once("---*/").unwrap().1;
+    place.file("scene.cu", &hidden);
+    place.run(&["test", "scene.cu", "--device", "cpu"]).expect(0, &[]);
+}
+
 /// Points of which each layout has the same: the manifest's resources and view, the parameters, and how one is written.
 const LAYOUTS: [(&str, &str, &str); 5] = [
     (

@@ -200,11 +200,9 @@ fn coordinates(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Co
     found.map_err(|problem| table.complain_about("position", problem)).ok()
 }
 
-/// The numbers of a buffer or an array that are called so, where OpenGL sees them.
+/// The numbers of a buffer or an array that are called so.
 fn drawn(text: &str, manifest: &Manifest) -> Result<Selection, String> {
-    let found = selection::find(text, "buffer or array", manifest, |r| r.texture().is_none())?;
-    single(manifest.resource(found.of))?;
-    Ok(found)
+    selection::find(text, "buffer or array", manifest, |r| r.texture().is_none())
 }
 
 /// What keeps points from being drawn: the key that it is about, and what is wrong. Of structures of which `is_known`
@@ -300,13 +298,6 @@ fn expect_drawable(table: &Fields<'_, '_, '_>, key: &str, resource: &Resource) {
     }
 }
 
-/// # Errors
-/// What is wrong with an array of two halves: OpenGL sees neither.
-fn single(resource: &Resource) -> Result<(), String> {
-    let text = "is double, which OpenGL does not see: draw a buffer that a pass fills from it";
-    if resource.double() { Err(format!("`{}` {text}", resource.name)) } else { Ok(()) }
-}
-
 /// The grid that `texture` and `size` name.
 fn grid(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Grid> {
     table.require("texture", "\"dye\"");
@@ -332,9 +323,6 @@ fn grid(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Grid> {
         return Some(Grid { of, size: flat_size(manifest, of) });
     }
     expect_drawable(table, "texture", resource);
-    if let Err(problem) = single(resource) {
-        table.complain_about("texture", problem);
-    }
     if !table.has("size") {
         let text = format!(
             "`{name}` is no texture: how its elements lie in rows says `size = [width, height]`"

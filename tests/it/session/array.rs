@@ -99,7 +99,4 @@ fn what_double_arrays_cannot_be_is_told_on_its_line() {
         single.contains("error: there is no `heat_next`: the array heat (700 float)"),
         "{single}"
     );
-    let drawn =
-        told("[param.rounds]", "[view]\nkind = \"points\"\nposition = \"heat\"\n[param.rounds]");
-    assert!(drawn.contains("`heat` is double, which OpenGL does not see"), "{drawn}");
 }
