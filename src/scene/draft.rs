@@ -2,6 +2,7 @@
 
 mod host;
 mod values;
+mod views;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -80,6 +81,8 @@ struct Array {
     double: bool,
     /// The host fills it.
     filled: bool,
+    /// Elements in a row, and rows, where a launch that takes it says so.
+    rows: Option<[u64; 2]>,
 }
 
 /// A value of the manifest, and whether it is a guess.
@@ -282,10 +285,39 @@ impl<'a, 's> Draft<'a, 's> {
             };
             arguments.push((parameter.name.clone(), written));
         }
+        self.rows(&arguments);
         let shape = self.shape(launch, &of_loop, &arguments);
         let on = if loops.is_empty() { on } else { "step" };
         let name = format!("{}{instance}", kernel.name);
         self.pass(&header, &name, on, &shape, &arguments);
+    }
+
+    /// How the arrays of a launch lie in rows: its numbers say it whose product is the number of elements, the width
+    /// before the height, unless they are called rows and columns.
+    fn rows(&mut self, arguments: &[(String, Guess)]) {
+        let number = |(name, guess): &(String, Guess)| {
+            let number = guess.text.parse::<u64>().ok().filter(|number| *number > 1)?;
+            guess.open.is_none().then(|| (name.to_lowercase(), number))
+        };
+        let numbers: Vec<(String, u64)> = arguments.iter().filter_map(number).collect();
+        let rows_of = |count: u64| {
+            let pairs = numbers.iter().enumerate().flat_map(|(at, first)| {
+                numbers[at + 1..].iter().map(move |second| [first, second])
+            });
+            let mut pairs = pairs.chain(numbers.iter().map(|number| [number, number]));
+            let [first, second] = pairs.find(|[a, b]| a.1.checked_mul(b.1) == Some(count))?;
+            let pair = [first.1, second.1];
+            Some(if is_height(&first.0) { [pair[1], pair[0]] } else { pair })
+        };
+        for (_, guess) in arguments {
+            let name = guess.text.trim_matches('"').trim_end_matches("_next");
+            let Some(array) = self.places.get(name).map(|place| &mut self.arrays[*place]) else {
+                continue;
+            };
+            if array.rows.is_none() {
+                array.rows = array.count.and_then(rows_of);
+            }
+        }
     }
 
     /// Whether a pass of the kernel can be written; if not, it is told once.
@@ -456,7 +488,8 @@ impl<'a, 's> Draft<'a, 's> {
         }
         self.places.insert(name.clone(), self.arrays.len());
         let (name_of, element) = (name.clone(), element.to_owned());
-        self.arrays.push(Array { name: name_of, element, count, double: false, filled });
+        let (double, rows) = (false, None);
+        self.arrays.push(Array { name: name_of, element, count, double, filled, rows });
         name
     }
 
@@ -535,9 +568,7 @@ impl<'a, 's> Draft<'a, 's> {
         for remark in &self.remarks {
             let _ = writeln!(text, "# {}", one_line(remark));
         }
-        let drawn = self.arrays.iter().position(Array::is_points);
-        for (index, array) in self.arrays.iter().enumerate() {
-            let Array { name, element, count, double, filled } = array;
+        for Array { name, element, count, double, filled, rows: _ } in &self.arrays {
             let _ = writeln!(text, "\n[array.{name}]\ntype  = \"{element}\"");
             match count {
                 Some(count) => _ = writeln!(text, "count = {count}"),
@@ -549,9 +580,6 @@ impl<'a, 's> Draft<'a, 's> {
             if *filled {
                 let _ = writeln!(text, "# The host fills it, as `file = \"{name}.npy\"` would.");
             }
-            if drawn == Some(index) {
-                let _ = writeln!(text, "\n[view]\nkind     = \"points\"\nposition = \"{name}\"");
-            }
         }
         for (name, format) in &self.textures {
             let _ = writeln!(
@@ -560,15 +588,19 @@ impl<'a, 's> Draft<'a, 's> {
             );
         }
         text.push_str(&self.passes);
+        // A texture is seen without a word.
+        let view = self.textures.is_empty().then(|| views::view(&self.arrays, &self.structures));
+        if let Some(view) = view.flatten() {
+            let _ = write!(text, "\n{view}");
+        }
         text.push_str("---*/\n");
         text
     }
 }
 
-impl Array {
-    fn is_points(&self) -> bool {
-        matches!(self.element.as_str(), "float2" | "float3" | "float4")
-    }
+/// Whether a number that is called so is one of rows; it may come before that of columns.
+fn is_height(name: &str) -> bool {
+    matches!(name, "h" | "m") || ["row", "height", "ny"].iter().any(|part| name.contains(part))
 }
 
 /// What is said of a template whose arguments are nowhere written.

@@ -79,6 +79,12 @@ source = "d_source"
 w = 64
 h = 32
 k = 0.25
+
+[view]
+kind     = "image"
+texture  = "d_in"
+size     = [64, 32]
+colormap = "viridis"
 ---*/
 "#;
     assert_eq!(ended.out, expected);
@@ -294,8 +300,52 @@ int main() {
     ] {
         assert!(scene.contains(array), "{scene}");
     }
+    let position = r#"position = ["d_p.x", "d_p.y", "d_p.z"]"#;
+    assert!(scene.contains(&format!("[view]\nkind     = \"points\"\n{position}\n")), "{scene}");
     let run = ["render", "scene.cu", "--steps", "1", "--device", "cpu", "--npy", "other=p.npy"];
     place.run(&run).expect(0, &[]);
     let file = std::fs::read(place.path("p.npy")).unwrap();
     assert!(file.windows(17).any(|part| part == b"('vx', '<f4'), ('"), "its fields have names");
+}
+
+/// The host code of a program whose kernel takes these, and the view of its scene.
+fn view_of(types: &str, parameters: &str, host: &str, arguments: &str) -> String {
+    let place = Workplace::new();
+    let text = format!(
+        "{types}\n__global__ void k({parameters}) {{}}\nint main() {{\n{host}\nk<<<1, 32>>>({arguments});\n}}\n"
+    );
+    place.file("program.cu", &text);
+    place.run(&["new", "--from", "program.cu", "--out", "scene.cu"]).expect(0, &[]);
+    place.run(&["render", "scene.cu", "--device", "cpu"]).expect(0, &[]);
+    let scene = std::fs::read_to_string(place.path("scene.cu")).unwrap();
+    let (manifest, _) = scene.split_once("---*/").unwrap();
+    let starts = ["[view]", "[[plot]]"];
+    let view = starts.iter().find_map(|start| manifest.find(start).map(|at| &manifest[at..]));
+    view.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn something_of_each_program_is_seen() {
+    let of = |pointers: &[&str], bytes: &str| -> String {
+        let one = |name: &&str| format!("float *{name}; cudaMalloc(&{name}, {bytes});\n");
+        pointers.iter().map(one).collect()
+    };
+    let arrays = of(&["posX", "posY", "velX"], "100 * 4");
+    let view = view_of("", "float *a, float *b, float *c", &arrays, "posX, posY, velX");
+    assert_eq!(view, r#"[view] kind = "points" position = ["posX", "posY"]"#);
+    let arrays = of(&["x", "y", "z"], "100 * 4");
+    let view = view_of("", "float *a, float *b, float *c", &arrays, "x, y, z");
+    assert_eq!(view, r#"[view] kind = "points" position = ["x", "y", "z"]"#);
+    let types = "struct Q { float3 at; }; struct P { int id; Q where; float x, y; };";
+    let view = view_of(types, "P *p", "P *p; cudaMalloc(&p, 64 * sizeof(P));", "p");
+    assert_eq!(view, r#"[view] kind = "points" position = "p.where.at""#);
+    // The result of a product of matrices, rows first.
+    let arrays = of(&["A", "B", "C"], "32 * 64 * sizeof(float)")
+        + "cudaMemcpy(A, 0, 4, cudaMemcpyHostToDevice); cudaMemcpy(B, 0, 4, cudaMemcpyHostToDevice);";
+    let view =
+        view_of("", "float *a, float *b, float *c, int M, int N", &arrays, "A, B, C, 32, 64");
+    assert_eq!(view, r#"[view] kind = "image" texture = "C" size = [64, 32] colormap = "viridis""#);
+    let arrays = of(&["exact", "max", "t"], "100 * 4");
+    let view = view_of("", "float *a, float *b, float *c", &arrays, "exact, max, t");
+    assert_eq!(view, r#"[[plot]] name = "values" kind = "line" of = "t""#);
 }
