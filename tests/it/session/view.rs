@@ -106,8 +106,14 @@ fn elements_are_drawn_as_texels_with_the_same_values_are() {
         {
             let (session, found) = array(kind, of, "t[i] = value;", view).unwrap();
             let off = found.iter().zip(&expected).map(|(a, b)| a.abs_diff(*b)).max();
-            // Integers come as parts of the greatest one, rounded.
-            assert!(off <= Some(if of == "float" { 0 } else { 1 }), "{view} {of}: {off:?}");
+            // Integers come as parts of the greatest one, rounded; an H200 filters halves as halves, and a surface's
+            // light depends on the difference of neighbours (3 there).
+            let most = match of {
+                "float" => 0,
+                "half" if view == surface => 4,
+                _ => 1,
+            };
+            assert!(off <= Some(most), "{view} {of}: {off:?}");
             let texel = session.texel(FIRST, [5, 3]).unwrap();
             assert_eq!(texel, view.contains("image").then(|| vec![35.0]), "{view} {of}");
         }
