@@ -288,5 +288,18 @@ fn raw_string(text: &str) -> usize {
     text[open..].find(&close).map_or(text.len(), |at| open + at + close.len())
 }
 
+/// The words as one text, with a blank only between two that would be read as one: `scale<unsigned int,4>`.
+pub(crate) fn joined<'t>(words: impl IntoIterator<Item = &'t str>) -> String {
+    let is_of_word = |c: char| c == '_' || c.is_alphanumeric();
+    let mut text = String::new();
+    for word in words {
+        if text.ends_with(is_of_word) && word.starts_with(is_of_word) {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests;

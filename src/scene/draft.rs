@@ -1,6 +1,7 @@
 //! A manifest for a file that has none: what its signatures and its host code say, and the rest marked to be filled in.
 
 mod host;
+mod templates;
 mod values;
 mod views;
 
@@ -14,7 +15,7 @@ use super::{Builtin, decode::KEYWORDS};
 use crate::{
     cuda::{
         self, CType, Macros, Pointee, Signature, Structures,
-        lexer::{Kind, Token},
+        lexer::{self, Kind, Token},
     },
     element::{Element, Scalar},
 };
@@ -29,6 +30,8 @@ const MOST_LOOPS: usize = 8;
 const MOST_TEXT: usize = 1 << 17;
 /// So many parameters a kernel has: as NVIDIA's have at most 32,764 bytes of them, hardly more.
 const MOST_PARAMETERS: usize = 1000;
+/// A template argument has at most so many words.
+const MOST_WORDS: usize = 100;
 /// The most launches of a loop that is counted here.
 const MOST_ROUNDS: i64 = 1_000_000;
 
@@ -248,7 +251,7 @@ impl<'a, 's> Draft<'a, 's> {
         skipped: usize,
         open: &mut Vec<Loop<'s>>,
     ) {
-        let instance = self.instance(&launch.kernel);
+        let instance = self.instance(launch);
         let stem = launch.kernel.split('<').next().unwrap_or_default();
         let Some(kernel) = self.kernel(&format!("{stem}{instance}")) else {
             let text = format!("`{}` is launched, and no kernel of this file", launch.kernel);
@@ -336,23 +339,38 @@ impl<'a, 's> Draft<'a, 's> {
     }
 
     /// The template arguments of a launch, where those that are names of the host's are numbers or types.
-    fn instance(&self, kernel: &str) -> String {
+    fn instance(&self, Launch { kernel, at, .. }: &Launch<'s>) -> String {
         let Some((_, arguments)) = kernel.split_once('<') else { return String::new() };
         let arguments = arguments.strip_suffix('>').unwrap_or(arguments);
-        let written = arguments.split(',').map(|argument| {
-            if argument.parse::<i64>().is_ok() || Element::parse(argument).is_some() {
-                return argument.to_owned();
-            }
-            if let Some(number) = self.host.number_of_text(argument) {
-                return number;
-            }
-            match self.host.type_parameters.contains(argument) {
-                true => "float".to_owned(),
-                false if self.host.value_parameters.contains(argument) => "16".to_owned(),
-                false => argument.to_owned(),
-            }
-        });
+        let written = arguments.split(',').map(|argument| self.template_argument(argument, *at, 0));
         format!("<{}>", written.collect::<Vec<_>>().join(","))
+    }
+
+    /// A template argument that stands at `at`: where it is a parameter of the host's own template around it, what that
+    /// is called with.
+    fn template_argument(&self, argument: &str, at: usize, depth: usize) -> String {
+        let given = |word: &Token<'_>| {
+            let span = templates::argument_at(&self.host.templates, word.text, at)?;
+            let at = span.start;
+            let tokens = self.host.code.get(span).filter(|_| depth < MOST_LOOPS)?;
+            self.host.look_at(tokens)?;
+            let text: Vec<&str> = tokens.iter().map(|token| token.text).collect();
+            Some(self.template_argument(&text.join(" "), at, depth + 1))
+        };
+        let written = |token: Token<'_>| given(&token).unwrap_or_else(|| token.text.to_owned());
+        let argument: String = lexer::lex(argument).take(MOST_WORDS).map(written).collect();
+        let argument = argument.as_str();
+        if argument.parse::<i64>().is_ok() || Element::parse(argument).is_some() {
+            return argument.to_owned();
+        }
+        if let Some(number) = self.host.number_of_text(argument) {
+            return number;
+        }
+        match self.host.type_parameters.contains(argument) {
+            true => "float".to_owned(),
+            false if self.host.value_parameters.contains(argument) => "16".to_owned(),
+            false => argument.to_owned(),
+        }
     }
 
     fn group(&mut self, loops: &[Loop<'s>], on: &str) {

@@ -180,14 +180,16 @@ template <class T, int N> __global__ void scale(T *out, const T *in, char small_
     if (threadIdx.x < N) out[threadIdx.x] = in[threadIdx.x] * (twice ? by : 1.f);
 }
 __global__ void mark(bool *seen, int *sum = NULL) { seen[threadIdx.x] = sum == NULL; }
-template <class T> void run(T *d_in, T *d_out, int size) {
-    const int groups = 4;
+template <class T, int groups = 2> void run(T *d_in, T *d_out, int size) {
     scale<T, 64 / groups><<<1, 32>>>(d_out, d_in, size);
 }
+template <typename Number, int n>
+static void both() { run<Number, n>(nullptr, nullptr, 3); }
 int main() {
     bool *d_seen;
     cudaMalloc(&d_seen, 64);
-    run<float>(nullptr, nullptr, 3);
+    both<unsigned int, 4>();
+    both<double, 8>();
     mark<<<1, 64>>>(d_seen);
 }
 ";
@@ -195,8 +197,8 @@ int main() {
     place.run(&["new", "--from", "instances.cu", "--out", "scene.cu"]).expect(0, &[]);
     let text = std::fs::read_to_string(place.path("scene.cu")).unwrap();
     for part in [
-        "kernel = \"scale<float,16>\"",
-        "[array.d_out]\ntype  = \"float\"",
+        "kernel = \"scale<unsigned int,16>\"",
+        "[array.d_out]\ntype  = \"unsigned\"",
         "small_size = 0 # fill in",
         "[array.d_seen]\ntype  = \"bool\"\ncount = 64\n",
     ] {
@@ -278,8 +280,9 @@ __global__ void bodyForce(Body *p, float dt, int n) {
     if (i >= n) return;
     for (int j = 0; j < n; j++) p[i].vx += dt * (p[j].x - p[i].x);
 }
-int main() {
+int main(int argc, char **argv) {
     int nBodies = 3000;
+    if (argc > 1) nBodies = atoi(argv[1]);
     int bytes = nBodies * sizeof(Body);
     float *buf = (float *)malloc(bytes);
     Body *p; float *d_buf;

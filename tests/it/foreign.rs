@@ -179,6 +179,18 @@ fn of_several_kernels_of_a_name_the_one_counts_that_is_compiled_or_fits() {
 }
 
 #[test]
+fn template_arguments_of_several_words_are_taken() {
+    let code = "template <class T, int N> __global__ void k(float *a, T n) { a[0] = n + N; }";
+    let source = scene("float", "", "args = { n = 3 }", code);
+    for kernel in ["k<unsigned int, 4>", "k < unsigned   long  long , 2 >", "k<const int,1>"] {
+        let source = source.replace("'k'", &format!("'{kernel}'"));
+        for device in devices() {
+            assert_eq!(told(&device, &source), [""; 0], "{kernel}");
+        }
+    }
+}
+
+#[test]
 fn names_that_mean_something_else_are_given_by_args() {
     let keys = "[array.items]\ntype = 'int'\ncount = 64\n[array.item]\ntype = 'int'\ncount = 64";
     let code = "__global__ void k(float *a, int *keys, int seed, float step, double *time, int *item_count)\n\

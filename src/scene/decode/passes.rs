@@ -8,9 +8,12 @@ use super::{
     formulas::{self, Names},
     is_identifier, suggestion,
 };
-use crate::scene::{
-    Entry, Formula, Manifest, Number, Pass, Repeat, Shape, Until, What, When, binding,
-    expression::Kind,
+use crate::{
+    cuda::lexer::joined,
+    scene::{
+        Entry, Formula, Manifest, Number, Pass, Repeat, Shape, Until, What, When, binding,
+        expression::Kind,
+    },
 };
 
 /// Most threads of a block altogether.
@@ -118,7 +121,7 @@ fn pass(
     table.require("kernel", "\"advance\"");
     let at = table.report.position(&table.span_of("kernel"));
     let pass = Pass {
-        kernel: table.text("kernel").unwrap_or_default().split_whitespace().collect(),
+        kernel: joined(table.text("kernel").unwrap_or_default().split_whitespace()),
         on,
         shape: shape(table, manifest, counters),
         shared_bytes: shared_bytes(table, manifest, counters),

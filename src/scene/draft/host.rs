@@ -9,6 +9,7 @@ use std::{
     ops::Range,
 };
 
+use super::templates::{HostTemplate, templates};
 use crate::cuda::{
     brackets::Brackets,
     lexer::{self, Kind, Token},
@@ -45,6 +46,8 @@ pub(super) struct Host<'s> {
     /// What templates of the host and of the device call types and values.
     pub(super) type_parameters: BTreeSet<&'s str>,
     pub(super) value_parameters: BTreeSet<&'s str>,
+    /// The templates among its functions.
+    pub(super) templates: Vec<HostTemplate<'s>>,
     /// How many tokens may still be looked at for the numbers of expressions.
     pub(super) budget: Cell<usize>,
     /// The structure that counts as one byte while the elements of an allocation are counted.
@@ -109,7 +112,9 @@ impl<'s> Host<'s> {
         let brackets = Brackets::new(&tokens);
         let directives = tokens.iter().filter(|token| token.kind == Kind::Directive);
         let macros = directives.filter_map(|token| macro_of(token.text)).collect();
-        let code = tokens.into_iter().filter(|token| token.kind != Kind::Directive).collect();
+        let code: Vec<Token<'s>> =
+            tokens.into_iter().filter(|token| token.kind != Kind::Directive).collect();
+        let templates = templates(&code, &brackets);
         let found = Self {
             code,
             definitions: BTreeMap::new(),
@@ -121,6 +126,7 @@ impl<'s> Host<'s> {
             launches: Vec::new(),
             type_parameters: BTreeSet::new(),
             value_parameters: BTreeSet::new(),
+            templates,
             budget: Cell::new(MOST_TOKENS),
             unit: RefCell::new(None),
         };
@@ -288,7 +294,19 @@ impl<'s> Reader<'s> {
             ("{", _) => Value::Dimensions(self.list(at + 1)),
             _ => Value::Expression(self.expression(at + 1)),
         };
-        self.found.define(name, value, at);
+        // Without arguments the program keeps what it had.
+        let is_known = self.found.definitions.contains_key(name);
+        if !(is_known && self.is_of_command_line(&value)) {
+            self.found.define(name, value, at);
+        }
+    }
+
+    /// Whether it is what the program was called with: `atoi(argv[1])`.
+    fn is_of_command_line(&self, value: &Value) -> bool {
+        let Value::Expression(span) = value else { return false };
+        let tokens = self.found.code.get(span.clone()).unwrap_or_default();
+        let names = |wanted: &[&str]| tokens.iter().any(|token| wanted.contains(&token.text));
+        names(&["argv", "optarg"]) && !names(&["?"])
     }
 
     /// `dim3 name(x, y)`, several behind one another.
@@ -489,7 +507,7 @@ impl<'s> Reader<'s> {
         while start >= 2 && self.text(start - 1) == "::" && self.is_word(start - 2) {
             start -= 2;
         }
-        Some((start..at).map(|at| self.text(at)).collect())
+        Some(lexer::joined((start..at).map(|at| self.text(at))))
     }
 
     fn allocation(&mut self, at: usize) {

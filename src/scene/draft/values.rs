@@ -137,7 +137,7 @@ impl Host<'_> {
     }
 
     /// Counts what is looked at; `None` where that is too much.
-    fn look_at(&self, tokens: &[Token<'_>]) -> Option<()> {
+    pub(super) fn look_at(&self, tokens: &[Token<'_>]) -> Option<()> {
         let left = self.budget.get().checked_sub(tokens.len() + 1)?;
         self.budget.set(left);
         (tokens.len() <= LONGEST).then_some(())

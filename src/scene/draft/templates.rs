@@ -1,0 +1,93 @@
+//! The templates among the functions of the host, and what they are called with.
+
+use std::collections::BTreeMap;
+
+use super::host::{LONGEST, Span};
+use crate::cuda::{
+    brackets::Brackets,
+    lexer::{Kind, Token},
+};
+
+/// So many templates are looked at.
+const MOST_TEMPLATES: usize = 1000;
+
+/// A function that is a template.
+pub(super) struct HostTemplate<'s> {
+    name: &'s str,
+    parameters: Vec<&'s str>,
+    body: Span,
+    /// Those of the first call that names them: `run<float, 16>(n)`.
+    arguments: Vec<Span>,
+}
+
+/// All templates of `code` that have a body, with what they are called with first.
+pub(super) fn templates<'s>(code: &[Token<'s>], brackets: &Brackets) -> Vec<HostTemplate<'s>> {
+    let starts = (0..code.len()).filter(|at| code[*at].text == "template");
+    let found = starts.filter_map(|at| template(code, brackets, at)).take(MOST_TEMPLATES);
+    let mut found: Vec<HostTemplate<'s>> = found.collect();
+    let places: BTreeMap<&str, usize> =
+        found.iter().enumerate().map(|(place, template)| (template.name, place)).collect();
+    for (at, token) in code.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word) {
+        let Some(template) = places.get(token.text).map(|place| &mut found[*place]) else {
+            continue;
+        };
+        if template.arguments.is_empty() && !template.body.contains(&at) {
+            template.arguments = called_with(code, at + 1).unwrap_or_default();
+        }
+    }
+    found
+}
+
+/// `template <class T, int n> void name(...) { ... }`.
+fn template<'s>(code: &[Token<'s>], brackets: &Brackets, at: usize) -> Option<HostTemplate<'s>> {
+    let (parameters, behind) = angled(code, at + 1)?;
+    let name_of = |span: &Span| {
+        let declared = code[span.clone()].split(|token| token.text == "=").next()?;
+        declared.last().filter(|token| token.kind == Kind::Word).map(|token| token.text)
+    };
+    let parameters: Vec<&str> = parameters.iter().filter_map(name_of).collect();
+    let open = (behind..code.len().min(behind + LONGEST))
+        .find(|at| matches!(code[*at].text, "(" | ";" | "{"))?;
+    let name =
+        open.checked_sub(1).and_then(|at| code.get(at)).filter(|token| token.kind == Kind::Word)?;
+    let list = brackets.after(open).filter(|_| code[open].text == "(")?;
+    let body = (code.get(list)?.text == "{").then(|| brackets.after(list))??;
+    Some(HostTemplate { name: name.text, parameters, body: list..body, arguments: Vec::new() })
+}
+
+/// What stands in the angle brackets of a call: `<float, 16>(`.
+fn called_with(code: &[Token<'_>], at: usize) -> Option<Vec<Span>> {
+    let (arguments, behind) = angled(code, at)?;
+    (code.get(behind)?.text == "(").then_some(arguments)
+}
+
+/// What stands between angle brackets that open at `at`, split at its commas, and the place behind them.
+fn angled(code: &[Token<'_>], at: usize) -> Option<(Vec<Span>, usize)> {
+    if code.get(at)?.text != "<" {
+        return None;
+    }
+    let (mut parts, mut start, mut depth) = (Vec::new(), at + 1, 0_usize);
+    for (at, token) in code.iter().enumerate().skip(at + 1).take(LONGEST) {
+        match token.text {
+            "<" | "(" => depth += 1,
+            ">" | "," if depth == 0 => {
+                parts.push(start..at);
+                start = at + 1;
+                if token.text == ">" {
+                    return Some((parts, start));
+                }
+            }
+            ">" | ")" => depth = depth.checked_sub(1)?,
+            ";" | "{" | "}" => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What the template parameter `name` of the function around `at` is in its first call: where in the code that stands.
+pub(super) fn argument_at(templates: &[HostTemplate<'_>], name: &str, at: usize) -> Option<Span> {
+    let around = templates.iter().find(|template| template.body.contains(&at))?;
+    let place = around.parameters.iter().position(|parameter| *parameter == name)?;
+    around.arguments.get(place).cloned()
+}
