@@ -225,8 +225,7 @@ impl Parser<'_> {
     /// A mistake in a kernel's name, which stands in no file of the user's; told once a name.
     fn name_expression(&mut self, mut remark: Diagnostic, body: &Body<'_>) {
         let pragma = body.source.and_then(|line| line.trim_start().strip_prefix(NAME_PRAGMA));
-        let expression = pragma.unwrap_or_default();
-        let start = format!("kernel name `{expression}`: ");
+        let start = remark_of_name(pragma.unwrap_or_default());
         if self.found.iter().any(|other| other.line.is_none() && other.text.starts_with(&start)) {
             return;
         }
@@ -260,6 +259,11 @@ impl Parser<'_> {
         }
         found
     }
+}
+
+/// How remarks begin that are about a kernel's name.
+pub(crate) fn remark_of_name(expression: &str) -> String {
+    format!("kernel name `{expression}`: ")
 }
 
 /// Lines that only count or repeat what other lines say.

@@ -44,6 +44,8 @@ pub(crate) use budget::Budget;
 pub use cache::Cache;
 pub use cancel::Cancel;
 #[cfg(feature = "gl")]
+pub(crate) use diagnostics::remark_of_name;
+#[cfg(feature = "gl")]
 pub(crate) use includes::TRUST;
 pub use limits::Limits;
 #[cfg(feature = "gl")]

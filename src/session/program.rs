@@ -19,13 +19,14 @@ use crate::{
     array::{Binning, Summary, Values},
     compile::{
         self, Compiled, Compiler, Header, Limits, Outcome, PRELUDE_NAME, Reach, Request, Target,
+        remark_of_name,
     },
     cuda,
     data::Cache,
     device::{self, Device, DeviceKind, Function, LaunchConfig, Module, Stream},
     diagnostic::{Diagnostic, Severity},
     element::Type,
-    scene::{self, Entry, Number, Plan, Scene, Scope, What},
+    scene::{self, Entry, Number, Plan, PlannedPass, Scene, Scope, What},
 };
 
 /// A loaded scene.
@@ -45,7 +46,7 @@ pub(super) struct Program {
 
 /// A pass with its kernel.
 pub(super) struct Pass {
-    pub(super) plan: scene::PlannedPass,
+    pub(super) plan: PlannedPass,
     pub(super) function: Function,
     /// The shape of its launches, where it is always the same.
     config: Option<LaunchConfig>,
@@ -405,7 +406,9 @@ fn examine_with(
             (None, Arc::from(log), untrusted)
         }
     };
-    let diagnostics = diagnostics.into_iter().map(|d| in_manifest(scene, d)).collect();
+    let diagnostics =
+        diagnostics.into_iter().map(|d| at_pass(plan.as_ref(), in_manifest(scene, d)));
+    let diagnostics = diagnostics.collect();
     let mut diagnostics = layout::without_repetitions(scene, diagnostics);
     let plan = match (plan, &compiled) {
         (Some(plan), Some(compiled)) => {
@@ -434,6 +437,17 @@ fn examine_with(
     diagnostics.append(&mut reader.diagnostics);
     let contents = Some(reader.finish()).filter(|_| is_whole);
     Ok(Examined { plan, compiled, contents, diagnostics, log, included, untrusted })
+}
+
+/// A remark about a kernel's name, with its template arguments, placed where a pass names it; any other one as it is.
+fn at_pass(plan: Option<&Plan>, diagnostic: Diagnostic) -> Diagnostic {
+    let mut passes = plan.into_iter().flat_map(|plan| &plan.passes);
+    let is_meant =
+        |pass: &&PlannedPass| diagnostic.text.starts_with(&remark_of_name(&pass.name_expression));
+    match passes.find(is_meant).filter(|_| diagnostic.line.is_none()) {
+        Some(PlannedPass { declared, .. }) => diagnostic.at(declared.at.line, declared.at.column),
+        None => diagnostic,
+    }
 }
 
 /// A remark about the prelude, placed where the manifest declares the constant that it is about; any other one as it
@@ -625,11 +639,7 @@ fn refusal(scene: &Scene, error: device::Error) -> Result<Diagnostic, Error> {
 }
 
 /// The first argument whose size the compiled kernel sees otherwise: a type that is not what its name says.
-fn size_mismatch(
-    scene: &Scene,
-    pass: &scene::PlannedPass,
-    function: &Function,
-) -> Option<Diagnostic> {
+fn size_mismatch(scene: &Scene, pass: &PlannedPass, function: &Function) -> Option<Diagnostic> {
     let parameters = &function.info().parameters;
     let mut arguments = pass.arguments.iter().zip(parameters);
     let size = |a: &scene::Argument| {
@@ -698,7 +708,7 @@ fn shape(
 /// A shape that the kernel or the device does not allow is a remark about the pass.
 fn refused_shape(
     scene: &Scene,
-    pass: &scene::PlannedPass,
+    pass: &PlannedPass,
     function: &Function,
     device: &Device,
     error: device::Error,

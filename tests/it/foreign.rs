@@ -182,6 +182,12 @@ fn of_several_kernels_of_a_name_the_one_counts_that_is_compiled_or_fits() {
 fn template_arguments_of_several_words_are_taken() {
     let code = "template <class T, int N> __global__ void k(float *a, T n) { a[0] = n + N; }";
     let source = scene("float", "", "args = { n = 3 }", code);
+    let wrong = source.replace("'k'", "'k<flaot, 4>'");
+    let told_of = told(&Device::cpu().unwrap(), &wrong);
+    assert!(
+        told_of[0].starts_with("foreign.cu:7:") && told_of[0].contains("k<flaot,4>"),
+        "{told_of:?}"
+    );
     for kernel in ["k<unsigned int, 4>", "k < unsigned   long  long , 2 >", "k<const int,1>"] {
         let source = source.replace("'k'", &format!("'{kernel}'"));
         for device in devices() {
