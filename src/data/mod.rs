@@ -10,6 +10,7 @@ mod cache;
 mod convert;
 mod order;
 mod picture;
+mod random;
 mod structures;
 
 use std::{
@@ -18,6 +19,7 @@ use std::{
 };
 
 pub(crate) use cache::Cache;
+pub(crate) use random::random;
 
 use crate::{
     element::{Scalar, Type},

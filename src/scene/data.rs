@@ -28,6 +28,8 @@ pub enum Content {
     Fill(Vec<u8>),
     /// The bytes of all elements.
     Values(Vec<u8>),
+    /// Random numbers between these ends.
+    Random([f64; 2]),
 }
 
 /// A `__constant__` or `__device__` variable of the source that is set from outside.

@@ -486,7 +486,7 @@ impl<'a, 's> Draft<'a, 's> {
             None => Some(self.host.count_of(bytes, element)?.unsigned_abs()),
         });
         let count = count.filter(|count| *count > 0);
-        let filled = self.host.filled.contains(pointer);
+        let filled = self.host.fills(pointer);
         self.array(pointer, element, count, filled)
     }
 
@@ -597,6 +597,9 @@ impl<'a, 's> Draft<'a, 's> {
             }
             if *filled {
                 let _ = writeln!(text, "# The host fills it, as `file = \"{name}.npy\"` would.");
+                if let Some([low, high]) = views::some_numbers(element, &self.structures) {
+                    let _ = writeln!(text, "random = [{low}, {high}] # {FILL_IN}: its numbers");
+                }
             }
         }
         for (name, format) in &self.textures {

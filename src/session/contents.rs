@@ -135,6 +135,9 @@ impl<'a> Reader<'a> {
         let found = match &initial.content {
             Content::Fill(element) => Ok(Arc::new(Found::One(element.clone()))),
             Content::Values(bytes) => values(bytes, what, &wanted),
+            Content::Random(range) => data::random(&wanted, *range)
+                .map(Arc::new)
+                .map_err(|error| format!("`random` does not fit {what}: {error}")),
             Content::File { path, raw } => {
                 let wanted = Wanted { raw: *raw, ..wanted };
                 match initial.at {

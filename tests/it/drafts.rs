@@ -55,6 +55,7 @@ double = true
 type  = "float"
 count = 2048
 # The host fills it, as `file = "d_source.npy"` would.
+random = [0, 1] # fill in: its numbers
 
 [[pass]]
 kernel = "start"
@@ -89,6 +90,8 @@ colormap = "viridis"
 "#;
     assert_eq!(ended.out, expected);
     place.run(&["new", "--from", "heat.cu", "--out", "scene.cu"]).expect(0, &[]);
+    let scene = std::fs::read_to_string(place.path("scene.cu")).unwrap();
+    place.file("scene.cu", &scene.replace("random = [0, 1]", "value = 0"));
     let run = ["render", "scene.cu", "--steps", "3", "--device", "cpu", "--npy", "d_in=a.npy"];
     place.run(&run).expect(0, &[]);
     let (_, found) = super::support::read_npy_f32(&place.path("a.npy"));
@@ -303,6 +306,8 @@ int main(int argc, char **argv) {
     ] {
         assert!(scene.contains(array), "{scene}");
     }
+    assert!(scene.contains("count = 6000\n# The host fills it"), "{scene}");
+    assert!(scene.contains("\nrandom = [-1, 1] # fill in"), "{scene}");
     let position = r#"position = ["d_p.x", "d_p.y", "d_p.z"]"#;
     assert!(scene.contains(&format!("[view]\nkind     = \"points\"\n{position}\n")), "{scene}");
     let run = ["render", "scene.cu", "--steps", "1", "--device", "cpu", "--npy", "other=p.npy"];

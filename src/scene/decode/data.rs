@@ -3,7 +3,9 @@
 use toml::{Spanned, de::DeValue};
 
 use super::{KEYWORDS, Report, fields::Fields, is_identifier, suggestion, types::element};
-use crate::scene::{Content, Element, Initial, Manifest, Overrides, Scalar, Variable, data::bytes};
+use crate::scene::{
+    Content, Element, Initial, Manifest, Number, Overrides, Scalar, Variable, data::bytes,
+};
 
 /// The most that a filename can have on any system.
 const LONGEST_NAME: usize = 4096;
@@ -25,7 +27,8 @@ pub(super) fn variables(
         let element = element(&mut table, "\"float\"");
         let wanted = element.map(|element| (element, None));
         let initial = initial(&mut table, &name, wanted, overrides);
-        if initial.is_none() && !table.has("file") && !table.has("value") {
+        let has_any = ["file", "value", "random"].into_iter().any(|key| table.has(key));
+        if initial.is_none() && !has_any {
             table.complain("needs `file` or `value`, such as `value = 0.5`");
         }
         table.finish();
@@ -59,7 +62,7 @@ pub(super) fn expect_known(
     }
 }
 
-/// `file` with `dtype`, or `value`; `wanted` is what it is for, where that is known: the type of its elements and how
+/// `file` with `dtype`, `value` or `random`; `wanted` is what it is for, where that is known: the type of its elements and how
 /// many there are, which is not known of variables.
 pub(super) fn initial(
     table: &mut Fields<'_, '_, '_>,
@@ -68,16 +71,48 @@ pub(super) fn initial(
     overrides: &Overrides,
 ) -> Option<Initial> {
     let file = file(table, name, overrides, true);
-    let value = table.take("value");
-    if let (Some(_), true) = (value, table.has("file")) {
-        table.complain_about("value", "`file` and `value` exclude each other");
+    let (value, random) = (table.take("value"), table.floats("random", &[2]));
+    for (other, key) in [("file", "value"), ("file", "random"), ("value", "random")] {
+        if table.has(other) && table.has(key) {
+            table.complain_about(key, format!("`{other}` and `{key}` exclude each other"));
+        }
     }
     if file.is_some() {
         return file;
     }
+    if let Some(range) = random {
+        return self::random(table, [range[0], range[1]], wanted.map(|(element, _)| element));
+    }
     let (value, (element, count)) = (value?, wanted?);
     let at = table.report.position(&value.span());
     Some(Initial { content: content(table, value, element, count)?, at: Some(at) })
+}
+
+/// `random`, of what may be an `element`, or a structure where there is none.
+fn random(
+    table: &Fields<'_, '_, '_>,
+    range: [f64; 2],
+    element: Option<Element>,
+) -> Option<Initial> {
+    let [low, high] = range;
+    let complain = |text: String| table.complain_about("random", text);
+    if low > high {
+        complain(format!("`random` starts at {low}, behind its end {high}"));
+        return None;
+    }
+    let scalar = element.map_or(Scalar::F64, |element| element.scalar);
+    let is_number = scalar.is_integer() || scalar.is_float();
+    let ends = [low.ceil(), high.floor()].map(|end| bytes(Number::Int(end as i64), scalar));
+    if !is_number || (scalar.is_integer() && low.ceil() > high.floor()) {
+        complain(format!("there is no {scalar} between {low} and {high}"));
+        return None;
+    }
+    if let Some(Err(problem)) = ends.into_iter().find(|end| scalar.is_integer() && end.is_err()) {
+        complain(problem);
+        return None;
+    }
+    let at = table.report.position(&table.span_of("random"));
+    Some(Initial { content: Content::Random(range), at: Some(at) })
 }
 
 /// `file`, with `dtype` where files without a header are taken.

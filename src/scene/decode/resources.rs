@@ -84,7 +84,7 @@ fn elements(table: &mut Fields<'_, '_, '_>, types: &Types<'_>) -> DeclaredElemen
     DeclaredElements { declared, is_sound: of.is_some() && count.is_some() }
 }
 
-/// `file` or `value`.
+/// `file`, `value` or `random`.
 fn initial(
     table: &mut Fields<'_, '_, '_>,
     name: &str,
@@ -97,7 +97,7 @@ fn initial(
     {
         let name = &structure.name;
         let text = format!(
-            "`value` is for numbers: what each `{name}` is at first say `file`, or a pass `on = \"reset\"`"
+            "`value` is for numbers: what each `{name}` is at first say `file`, `random`, or a pass `on = \"reset\"`"
         );
         table.complain_about("value", text);
         table.know(&["value"]);

@@ -133,11 +133,21 @@ impl<'s> Host<'s> {
         Reader { found, brackets, loops: Vec::new() }.read()
     }
 
-    /// The bytes that the host allocates for `pointer`, or for the pointer whose value it has:
-    /// `Body *p = (Body *)bytes;`.
+    /// The bytes that the host allocates for `pointer`.
     pub(super) fn allocation(&self, pointer: &str) -> Option<&Span> {
-        if let Some(bytes) = self.allocations.get(pointer) {
-            return Some(bytes);
+        self.allocations.get(self.allocated(pointer)?)
+    }
+
+    /// Whether the host fills what it allocated for `pointer`.
+    pub(super) fn fills(&self, pointer: &str) -> bool {
+        let is_filled = |name: &str| self.filled.contains(name);
+        is_filled(pointer) || self.allocated(pointer).is_some_and(is_filled)
+    }
+
+    /// The pointer that memory was allocated for: `pointer`, or the one whose value it has, `Body *p = (Body *)bytes;`.
+    fn allocated<'p>(&'p self, pointer: &'p str) -> Option<&'p str> {
+        if self.allocations.contains_key(pointer) {
+            return Some(pointer);
         }
         let Value::Expression(value) = &self.definitions.get(pointer)?.first()?.value else {
             return None;
@@ -147,7 +157,8 @@ impl<'s> Host<'s> {
         let is_cast = |token: &Token<'_>| {
             token.kind == Kind::Word || matches!(token.text, "(" | ")" | "*" | "<" | ">")
         };
-        cast.iter().all(is_cast).then(|| self.allocations.get(other.text))?
+        let is_known = self.allocations.contains_key(other.text);
+        (is_known && cast.iter().all(is_cast)).then_some(other.text)
     }
 
     /// The format of a texture's texels, by how kernels read or write it: `tex2D<float4>(name, x, y)`.

@@ -71,6 +71,19 @@ fn axes_of<'n>(names: &[&'n str]) -> Option<Vec<&'n str>> {
     })
 }
 
+/// Between which numbers those may lie that the host fills an array with: places around the middle, others from 0 on.
+/// Integers may be indices, of which only 0 is safe.
+pub(super) fn some_numbers(element: &str, structures: &Structures) -> Option<[i32; 2]> {
+    match Element::parse(element) {
+        Some(_) if is_place(element) => Some([-1, 1]),
+        Some(element) => element.scalar.is_float().then_some([0, 1]),
+        None => {
+            let fields = structures.fields(element, MOST_FIELDS)?;
+            fields.iter().all(|field| field.element.scalar.is_float()).then_some([-1, 1])
+        }
+    }
+}
+
 /// The last array that lies in rows, rather one that the host does not fill.
 fn image(arrays: &[Array]) -> Option<String> {
     let is_seen = |array: &&Array| array.rows.is_some() && is_texel(&array.element);

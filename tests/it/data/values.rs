@@ -89,3 +89,72 @@ fn a_value_that_cannot_be_is_told_where_it_stands() {
     let all = Folder::new().told(&scene(texture, ""));
     assert!(all[0].contains("[texture.a] has no key `value`"), "{all:#?}");
 }
+
+#[test]
+fn random_numbers_lie_in_their_range_and_are_the_same_each_time() {
+    on_each_device(|device| {
+        let manifest = "
+[array.places]
+type = \"float2\"
+count = 5000
+random = [-1, 3]
+double = true
+[array.dice]
+type = \"int\"
+count = 6000
+random = [1, 6]
+[buffer.bodies]
+type = \"Body\"
+count = 3000
+random = [0, 1]
+[variable.table]
+type = \"float\"
+random = [2.0, 4.0]
+";
+        let code =
+            "__constant__ float table[256]; struct Body { double mass; char tag; float at[3]; };
+__global__ void use(float *sum) { sum[0] = table[threadIdx.x]; }";
+        let manifest = format!(
+            "{manifest}[array.sum]\ntype = 'float'\ncount = 1\n[[pass]]\nkernel = 'use'\ngrid = 1\nblock = 1\n"
+        );
+        let text = scene(&manifest, code);
+        let begun = || Folder::new().begun(device, &text);
+        let (mut session, mut other) = (begun(), begun());
+        for name in ["places", "dice", "bodies"] {
+            assert_eq!(session.read(name).unwrap(), other.read(name).unwrap(), "{name}");
+        }
+        let places: Vec<f32> = read(&mut session, "places");
+        assert!(places.iter().all(|x| (-1.0..=3.0).contains(x)));
+        let mean = places.iter().map(|x| f64::from(*x)).sum::<f64>() / 10_000.0;
+        // The deviation of the mean is 4 / sqrt(12 * 10000) = 0.012.
+        assert!((mean - 1.0).abs() < 0.06, "{mean}");
+        let dice: Vec<i32> = read(&mut session, "dice");
+        assert!((1..=6).all(|face| dice.iter().filter(|x| **x == face).count() > 800), "{dice:?}");
+        session.run_steps(1, |_| {}).unwrap();
+        session.measure().unwrap();
+        let bodies = session.snapshot().resources.into_iter().find(|r| r.name == "bodies").unwrap();
+        for (name, one) in bodies.names.iter().zip(&bodies.components) {
+            assert!(one.min >= 0.0 && one.max <= 1.0 && one.min < one.max, "{name}: {one:?}");
+        }
+        assert!((2.0..=4.0).contains(&read::<f32>(&mut session, "sum")[0]));
+    });
+}
+
+#[test]
+fn random_numbers_that_cannot_be_are_told() {
+    for (element, more, told) in [
+        ("float", "random = [1, 0]", "`random` starts at 1, behind its end 0"),
+        ("float", "random = [1]", "`random` must have 2 numbers, not 1"),
+        ("bool", "random = [0, 1]", "there is no bool between 0 and 1"),
+        ("int", "random = [0.2, 0.8]", "there is no int between 0.2 and 0.8"),
+        ("unsigned", "random = [-1, 8]", "-1 is beyond the range of unsigned"),
+        ("float", "value = 1\nrandom = [0, 1]", "`value` and `random` exclude each other"),
+    ] {
+        let manifest = format!("[array.a]\ntype = '{element}'\ncount = 8\n{more}\n");
+        let said = Folder::new().told(&scene(&manifest, ""));
+        assert!(said.len() == 1 && said[0].contains(told), "{said:#?}, not {told}");
+    }
+    let large = "[array.a]\ntype = 'float4'\ncount = 1000000000\nrandom = [0, 1]\n";
+    let said = Folder::new().told(&scene(large, ""));
+    assert!(said[0].contains("random numbers are made for 4294967296 bytes at most"), "{said:#?}");
+}
