@@ -6,8 +6,8 @@ use crate::element::Scalar;
 /// So many bytes are made at most.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// Elements whose numbers lie between these ends, each as likely as any other; what does not fit a type becomes its least
-/// or greatest number. Whole numbers are from the least up to the greatest in the range, both of them included.
+/// Elements whose numbers lie between these ends, each as likely as any other; what does not fit a type becomes its
+/// least or greatest number. Whole numbers are from the least up to the greatest in the range, both of them included.
 pub(crate) fn random(wanted: &Wanted, [low, high]: [f64; 2]) -> Result<Found> {
     if wanted.bytes() > MOST_BYTES {
         let text = format!(
