@@ -30,6 +30,8 @@ const MOST_LOOPS: usize = 8;
 const MOST_TEXT: usize = 1 << 17;
 /// So many parameters a kernel has: as NVIDIA's have at most 32,764 bytes of them, hardly more.
 const MOST_PARAMETERS: usize = 1000;
+/// The longest side of a picture that OpenGL surely takes (OpenGL 4.5, table 23.53).
+const LONGEST_SIDE: u64 = 16_384;
 /// A template argument has at most so many words.
 const MOST_WORDS: usize = 100;
 /// The most launches of a loop that is counted here.
@@ -299,7 +301,8 @@ impl<'a, 's> Draft<'a, 's> {
     /// before the height, unless they are called rows and columns.
     fn rows(&mut self, arguments: &[(String, Guess)]) {
         let number = |(name, guess): &(String, Guess)| {
-            let number = guess.text.parse::<u64>().ok().filter(|number| *number > 1)?;
+            let number = guess.text.parse::<u64>().ok();
+            let number = number.filter(|number| (2..=LONGEST_SIDE).contains(number))?;
             guess.open.is_none().then(|| (name.to_lowercase(), number))
         };
         let numbers: Vec<(String, u64)> = arguments.iter().filter_map(number).collect();
