@@ -24,6 +24,9 @@ use crate::{
     diagnostic::{Diagnostic, Severity},
 };
 
+/// What the compiler says of what it thinks is not used.
+const UNUSED: &str = "was declared but never referenced";
+
 /// So often a source is compiled again with less of it.
 const MOST_ROUNDS: usize = 8;
 
@@ -170,6 +173,22 @@ impl Sources {
         notes
     }
 
+    /// Takes out the warnings that something is never used which the host code uses that was left out: of those names
+    /// the compiler got the declaration alone.
+    fn forget_unused(&self, remarks: &mut Vec<Diagnostic>) {
+        if !remarks.iter().any(|remark| remark.text.contains(UNUSED)) {
+            return;
+        }
+        let changed = self.files.iter().filter(|file| file.is_changed());
+        let used: Vec<(&SourceFile, BTreeSet<String>)> =
+            changed.map(|file| (file, file.used_by_host())).collect();
+        let is_used = |remark: &Diagnostic| {
+            let name = quoted(&remark.text).next().unwrap_or_default();
+            used.iter().any(|(file, names)| file.is(&remark.file) && names.contains(name))
+        };
+        remarks.retain(|remark| !(remark.text.contains(UNUSED) && is_used(remark)));
+    }
+
     /// Whether an error names what is not there because its declaration went.
     fn is_dropped(&self, remark: &Diagnostic) -> bool {
         let names: Vec<&str> = quoted(&remark.text).collect();
@@ -185,6 +204,7 @@ impl Sources {
     pub(super) fn explain(&self, outcome: Outcome) -> Outcome {
         match outcome {
             Outcome::Compiled(mut compiled) => {
+                self.forget_unused(&mut compiled.diagnostics);
                 compiled.diagnostics.iter_mut().for_each(|remark| self.name_file(remark));
                 Outcome::Compiled(compiled)
             }
@@ -264,6 +284,15 @@ impl SourceFile {
     /// Whether the compiler calls it `name`.
     fn is(&self, name: &str) -> bool {
         self.name == name || self.path.as_ref().is_some_and(|path| path.as_os_str() == name)
+    }
+
+    /// The names of which the device's part has one alone, and the whole more: a declaration that the host uses.
+    fn used_by_host(&self) -> BTreeSet<String> {
+        let of_device = self.for_device();
+        let (of_device, all) = (lexer::word_counts(&of_device), lexer::word_counts(&self.text));
+        let alone = of_device.into_iter().filter(|(_, count)| *count == 1).map(|(name, _)| name);
+        let used = alone.filter(|name| all.get(name).is_some_and(|count| *count > 1));
+        used.map(str::to_owned).collect()
     }
 
     /// What of it is for the device.

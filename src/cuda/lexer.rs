@@ -6,7 +6,7 @@
 //! Which files a text includes is told by `compile::mentions` instead, which must find more than a lexer may: also
 //! what only looks like a directive, in comments and in branches that are not taken.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,15 @@ pub(crate) fn code(text: &str) -> impl Iterator<Item = Token<'_>> {
 /// The identifiers of `text`, keywords too, each once.
 pub(crate) fn words(text: &str) -> BTreeSet<&str> {
     code(text).filter(|token| token.kind == Kind::Word).map(|token| token.text).collect()
+}
+
+/// How often each word is in the code of `text`.
+pub(crate) fn word_counts(text: &str) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    for token in code(text).filter(|token| token.kind == Kind::Word) {
+        *counts.entry(token.text).or_default() += 1;
+    }
+    counts
 }
 
 /// What stands on the line before the lexer's place.

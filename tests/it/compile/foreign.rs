@@ -21,6 +21,19 @@ fn loaded(compiler: &Compiler, source: &str) -> Compiled {
 }
 
 #[test]
+fn what_the_host_uses_is_not_called_unused() {
+    let Some(compiler) = compiler() else { return };
+    let source = "static const int width = 64, height = 32;\nstatic const int nobody = 3;
+__global__ void k(float *a) { int n; a[0] = height; }
+int main() { float *d; cudaMalloc(&d, width * height * 4); k<<<1, width>>>(d); }\n";
+    let compiled = compiled(&compiler, &request(source));
+    let told: Vec<String> = compiled.diagnostics.iter().map(ToString::to_string).collect();
+    assert!(told.iter().any(|text| text.contains("\"nobody\" was declared but never")), "{told:?}");
+    assert!(told.iter().any(|text| text.contains("\"n\" was declared but never")), "{told:?}");
+    assert_eq!(told.len(), 2, "{told:?}");
+}
+
+#[test]
 fn host_code_is_left_out() {
     let Some(compiler) = compiler() else { return };
     let kernel = "__global__ void k(float *a) { a[0] = 1; }\n";
