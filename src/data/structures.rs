@@ -13,6 +13,9 @@ use crate::{
     element::{Part, Scalar, Structure},
 };
 
+/// So many of a file's fields are named where none is the one that is wanted.
+const MOST_LISTED: usize = 12;
+
 /// The elements of numpy's `file`, which stands where its data begin and has so many `bytes` of them. Fields that are
 /// wanted are found by their names; those of the file that nobody wants are passed over.
 pub(super) fn npy(
@@ -70,10 +73,12 @@ struct Column {
 fn column(header: &Header, structure: &Structure, part: &Part) -> Result<Column> {
     let fields = &header.descriptor.fields;
     let Some(found) = fields.iter().find(|field| field.path == part.path) else {
-        let names: Vec<String> = fields.iter().map(|field| format!("`{}`", field.path)).collect();
-        let has = match names.len() {
-            0 => format!("numbers of type `{}`", header.descriptor.kind),
-            _ => format!("the fields {}", names.join(", ")),
+        let names: Vec<String> =
+            fields.iter().take(MOST_LISTED).map(|field| format!("`{}`", field.path)).collect();
+        let has = match fields.len().saturating_sub(names.len()) {
+            _ if names.is_empty() => format!("numbers of type `{}`", header.descriptor.kind),
+            0 => format!("the fields {}", names.join(", ")),
+            more => format!("the fields {} and {more} more", names.join(", ")),
         };
         let (path, name) = (&part.path, &structure.name);
         return Err(Error::Format(format!("it has {has}, and no field `{path}` as `{name}` has")));

@@ -38,6 +38,10 @@ pub struct Variable {
     pub name: String,
     /// Its size.
     pub bytes: usize,
+    /// Whether no kernel may write it (`.const`).
+    pub is_constant: bool,
+    /// The bytes of the text that stand between the braces of its initial value; empty where it has none.
+    pub initial: Range<usize>,
 }
 
 /// A kernel that a module defines.
@@ -59,7 +63,9 @@ impl Outline {
             match words.of(token) {
                 ".target" => outline.is_for_debuggers |= words.targets_debuggers(),
                 ".loc" => outline.has_lines = true,
-                ".global" | ".const" => outline.variables.extend(words.variable()),
+                space @ (".global" | ".const") => {
+                    outline.variables.extend(words.variable(space == ".const"));
+                }
                 ".entry" => {
                     let Some(entry) = words.entry() else { break };
                     if outline.entries.iter().all(|other| other.name != entry.name) {
@@ -106,7 +112,7 @@ impl<'a> Words<'a> {
     }
 
     /// A variable behind `.global` or `.const`, to where it ends or its initial value begins.
-    fn variable(&mut self) -> Option<Variable> {
+    fn variable(&mut self, is_constant: bool) -> Option<Variable> {
         let is_end = |token: &&Token| {
             matches!(token.kind, Kind::End | Kind::Mark(b';' | b'=' | b',' | b'{' | b')'))
         };
@@ -116,7 +122,20 @@ impl<'a> Words<'a> {
         let name = own.split(|token| token.kind == Kind::Mark(b'[')).next()?.last()?;
         let words: Vec<&str> = own.iter().map(|token| self.of(*token)).collect();
         let bytes = placed(&words).first()?.len();
-        (name.kind == Kind::Word).then(|| Variable { name: self.of(*name).to_owned(), bytes })
+        let name = (name.kind == Kind::Word).then(|| self.of(*name).to_owned())?;
+        Some(Variable { name, bytes, is_constant, initial: self.braces().unwrap_or_default() })
+    }
+
+    /// The text between the braces of an initial value, which comes next.
+    fn braces(&mut self) -> Option<Range<usize>> {
+        let [equals, open, rest @ ..] = self.tokens else { return None };
+        if [equals.kind, open.kind] != [Kind::Mark(b'='), Kind::Mark(b'{')] {
+            return None;
+        }
+        let is_end = |token: &Token| matches!(token.kind, Kind::End | Kind::Mark(b'}' | b';'));
+        let end = rest.iter().position(is_end)?;
+        self.tokens = &rest[end..];
+        Some(open.end as usize..rest[end].start as usize)
     }
 
     /// A kernel behind `.entry`.
@@ -176,8 +195,12 @@ mod tests {
             .const .align 8 .b8 $str[4] = {37, 100, 10, 0};\n.visible .global .align 16 .f32 one;\n\
             .entry k(.param .u64 .ptr .global .align 1 p) { ld.global.u32 %r1, [count]; }";
         let found = Outline::new(text).variables;
-        let found: Vec<_> = found.iter().map(|v| (v.name.as_str(), v.bytes)).collect();
-        assert_eq!(found, [("filter", 36), ("count", 4), ("$str", 4), ("one", 4)]);
+        let found = found.iter().map(|v| (v.name.as_str(), v.bytes, v.is_constant));
+        let expected =
+            [("filter", 36, true), ("count", 4, false), ("$str", 4, true), ("one", 4, false)];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+        let initial = Outline::new(text).variables.into_iter().map(|v| &text[v.initial]);
+        assert_eq!(initial.collect::<Vec<_>>(), ["", "", "37, 100, 10, 0", ""]);
     }
 
     #[test]

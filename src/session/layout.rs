@@ -16,6 +16,7 @@ use crate::{
     cuda::{CType, KernelParameter, Pointee, Position},
     diagnostic::Diagnostic,
     element::{Element, Scalar},
+    ptx::outline::Outline,
     scene::{Argument, Field, Layout, Member, Pass, Plan, PlannedPass, Scene, Source, check_given},
 };
 
@@ -347,20 +348,22 @@ fn lines(source: &Source) -> Vec<u32> {
 
 /// The numbers of these constants in PTX, which the compiler writes as bytes, without those at the end that are 0:
 /// `.global .align 8 .b8 name[16] = {24, 0, 0, 0, 0, 0, 0, 0, 8};`.
-fn constants<'p>(ptx: &'p str, names: &HashSet<&str>) -> HashMap<&'p str, Vec<u64>> {
-    let starts = ptx.match_indices(PREFIX).filter(|(at, _)| ptx[..*at].ends_with(".b8 "));
-    let constant = |(at, _): (usize, &str)| {
-        let (name, rest) =
-            ptx.get(at..)?.split_once('[').filter(|(name, _)| names.contains(name))?;
-        let (length, rest) = rest.split_once(']')?;
-        let (definition, _) = rest.split_once(';')?;
-        let list = definition.split_once('{').and_then(|(_, list)| list.split_once('}'));
-        let list = list.map_or("", |(list, _)| list).split(',');
+fn constants(ptx: &str, names: &HashSet<&str>) -> HashMap<String, Vec<u64>> {
+    if names.is_empty() {
+        return HashMap::new();
+    }
+    let mut found = HashMap::new();
+    for variable in Outline::new(ptx).variables {
+        if !names.contains(variable.name.as_str()) {
+            continue;
+        }
+        let list = ptx.get(variable.initial).unwrap_or_default().split(',');
         let mut bytes: Vec<u8> = list.filter_map(|byte| byte.trim().parse().ok()).collect();
-        bytes.resize(length.parse().unwrap_or(0).min(LONGEST), 0);
-        Some((name, bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect()))
-    };
-    starts.filter_map(constant).collect()
+        bytes.resize(variable.bytes.min(LONGEST), 0);
+        let numbers = bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect();
+        found.entry(variable.name).or_insert(numbers);
+    }
+    found
 }
 
 /// A type, as [`LIBRARY`] tells it in a number.
@@ -440,4 +443,24 @@ fn member(
     let KernelParameter { ctype, .. } = parameter;
     let argument = Argument { name, ctype, source: source.clone(), layout: None };
     Ok(Member { offset, argument })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_are_those_that_the_compiler_defines() {
+        let names = HashSet::from(["warpaint_probe_a", "warpaint_probe_b"]);
+        let ptx = "// .global .align 8 .b8 warpaint_probe_b[8] = {9};\n\
+            .visible .global .align 8 .b8 warpaint_probe_a[16] = {24, 0, 0, 0, 0, 0, 0, 0, 8};\n\
+            .global .align 8 .b8 warpaint_probe_b[8];\n\
+            .entry k() { .global .b8 warpaint_probe_a[8] = {1}; ret; }";
+        let found = constants(ptx, &names);
+        let expected = [("warpaint_probe_a", vec![24, 8]), ("warpaint_probe_b", vec![0])];
+        assert_eq!(found, expected.map(|(name, list)| (name.to_owned(), list)).into());
+        // Names alone, each of which was looked for to the text's end.
+        let text = ".b8 warpaint_probe_a ".repeat(1 << 18);
+        assert_eq!(constants(&text, &names).len(), 0);
+    }
 }

@@ -23,7 +23,7 @@ const MOST_LISTED: usize = 12;
 
 impl Symbols {
     pub(super) fn of(ptx: &str) -> Self {
-        let symbol = |Variable { name: lowered, bytes }| {
+        let symbol = |Variable { name: lowered, bytes, .. }| {
             let name = in_source(&lowered)?;
             Some(Symbol { name, lowered, bytes })
         };

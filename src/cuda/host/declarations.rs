@@ -31,6 +31,8 @@ pub(super) struct Reader<'t, 's> {
     marks: &'t Marks,
     /// Before this place no `<` is an angle whose other one comes before a `;`.
     no_angles_before: usize,
+    /// Before this place no `:` begins the initialisers of a constructor.
+    no_initialisers_before: usize,
     depth: usize,
     /// What was found so far, in the text's order.
     pub(super) found: Vec<Declaration<'s>>,
@@ -72,7 +74,16 @@ enum End {
 impl<'t, 's> Reader<'t, 's> {
     pub(super) fn new(code: &'t [Token<'s>], brackets: &'t Brackets, marks: &'t Marks) -> Self {
         let (found, of_device) = (Vec::new(), BTreeSet::new());
-        Self { code, brackets, marks, no_angles_before: 0, depth: 0, found, of_device }
+        Self {
+            code,
+            brackets,
+            marks,
+            no_angles_before: 0,
+            no_initialisers_before: 0,
+            depth: 0,
+            found,
+            of_device,
+        }
     }
 
     fn text(&self, at: usize) -> &'s str {
@@ -340,24 +351,32 @@ impl<'t, 's> Reader<'t, 's> {
     }
 
     /// Behind the initialisers of a constructor, which begin at `at`: where its body opens.
-    fn behind_initialisers(&self, mut at: usize) -> Option<usize> {
+    fn behind_initialisers(&mut self, mut at: usize) -> Option<usize> {
+        if at < self.no_initialisers_before {
+            return None;
+        }
         // A name, its value in brackets, a comma; a brace that follows no name is the body.
         let mut is_named = false;
-        loop {
-            let token = self.code.get(at)?;
+        while let Some(token) = self.code.get(at) {
             match token.text {
-                ";" | "}" => return None,
+                ";" | "}" => break,
                 "{" if !is_named => return Some(at),
-                "(" | "{" => {
-                    at = self.brackets.after(at)?;
-                    is_named = false;
-                    continue;
-                }
+                "(" | "{" => match self.brackets.after(at) {
+                    Some(after) => {
+                        at = after;
+                        is_named = false;
+                        continue;
+                    }
+                    None => break,
+                },
                 _ if token.kind == Kind::Word => is_named = true,
                 _ => {}
             }
             at += 1;
         }
+        // Whoever looks again from between would come to the same end.
+        self.no_initialisers_before = at;
+        None
     }
 
     /// Behind the `>` that closes the `<` at `open`, where one does before the declaration ends.

@@ -166,6 +166,7 @@ fn a_long_text_takes_no_longer_than_its_length() {
         "#if 1\n{\n",
         "template<",
         ":x(",
+        "f():",
         "void f(){",
         "#else\n",
         "(){}=;<>",

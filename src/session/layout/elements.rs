@@ -101,6 +101,14 @@ fn layout(structure: &Structure, numbers: &[u64]) -> Result<Structure, String> {
         let align = part.element.scalar.bytes();
         !part.offset.is_multiple_of(align) || !bytes.is_multiple_of(align)
     };
+    let is_beyond = |part: &&Part| {
+        let size = part.element.bytes().checked_mul(part.count);
+        size.and_then(|size| part.offset.checked_add(size)).is_none_or(|end| end > bytes)
+    };
+    if let Some(part) = parts.iter().find(is_beyond) {
+        let path = &part.path;
+        return Err(format!("cannot be read: `{name}::{path}` ends behind its structure"));
+    }
     if let Some(part) = parts.iter().find(crooked) {
         let (path, element) = (&part.path, part.element.scalar);
         return Err(format!(

@@ -5,6 +5,8 @@
 const DEEPEST: usize = 8;
 /// So many fields are read.
 const MOST_FIELDS: usize = 10_000;
+/// So many bytes a path of names has at most: that of a structure stands before each of its fields.
+const LONGEST_PATH: usize = 1 << 10;
 
 /// A type of numpy's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +42,7 @@ impl Descriptor {
 }
 
 /// The bytes of a type that is called so, such as `f4` or `V16`.
-fn bytes(kind: &str) -> Option<usize> {
+pub(super) fn bytes(kind: &str) -> Option<usize> {
     kind.get(1..)?.parse().ok()
 }
 
@@ -88,7 +90,7 @@ impl<'t> Reader<'t> {
             self.sign('(')?;
             let name = self.name()?;
             self.sign(',')?;
-            let (path, start) = (joined(path, name), offset.checked_add(bytes)?);
+            let (path, start) = (joined(path, name)?, offset.checked_add(bytes)?);
             let before = self.fields.len();
             let (kind, big_endian, each) = self.of_type(&path, start, deep)?;
             let count = if self.sign(',').is_some() { self.count()? } else { 1 };
@@ -129,8 +131,10 @@ impl<'t> Reader<'t> {
     }
 }
 
-fn joined(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+/// `None` where it becomes too long.
+fn joined(path: &str, name: &str) -> Option<String> {
+    let is_short = path.len() + name.len() < LONGEST_PATH;
+    is_short.then(|| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") })
 }
 
 #[cfg(test)]
@@ -163,6 +167,7 @@ mod tests {
     fn anything_else_is_not() {
         let deep = format!("{}'<f4'{}", "[('a', ".repeat(5000), ")]".repeat(5000));
         let large = "[('a', '<f4', (99999999999, 99999999999))]";
+        let long = format!("[('{}', [('a', '<f4')])]", "n".repeat(LONGEST_PATH));
         for text in [
             "",
             "[",
@@ -173,6 +178,7 @@ mod tests {
             "'<f4' x",
             &deep,
             large,
+            &long,
             "[('a', [('b', '<f4')], (2,))]",
         ] {
             assert_eq!(Descriptor::parse(text), None, "{text}");
