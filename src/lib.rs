@@ -102,6 +102,9 @@ pub mod draw;
 pub mod record;
 
 #[cfg(feature = "gl")]
+mod state;
+
+#[cfg(feature = "gl")]
 pub mod session;
 
 #[cfg(feature = "cli")]

@@ -182,7 +182,7 @@ fn of_session(error: &session::Error) -> ExitStatus {
         Error::Statistics(error) => of_summary(error),
         Error::Interop(error) => of_interop(error),
         Error::Gl(error) => of_gl(error),
-        Error::Thread(_) | Error::WorkerLost => ExitStatus::NoDevice,
+        Error::Thread(_) | Error::WorkerLost | Error::NoRoom { .. } => ExitStatus::NoDevice,
         Error::NoSuchResource { .. } => ExitStatus::Usage,
         Error::Stuck { .. } | Error::NoValue { .. } => ExitStatus::Fault,
         Error::Interrupted => ExitStatus::Stopped,

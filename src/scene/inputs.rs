@@ -30,8 +30,14 @@ impl Inputs {
     /// These after the step that they enter.
     #[must_use]
     pub fn after_step(&self) -> Self {
-        let step = self.step + 1;
-        Self { step, frame: self.frame + 1, time: step as f64 * self.dt, ..self.clone() }
+        self.at(self.step + 1)
+    }
+
+    /// These after some steps more, of the same length: `step` in all.
+    #[must_use]
+    pub fn at(&self, step: u64) -> Self {
+        let frame = self.frame + step.saturating_sub(self.step);
+        Self { step, frame, time: step as f64 * self.dt, ..self.clone() }
     }
 }
 

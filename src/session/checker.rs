@@ -2,7 +2,6 @@
 
 use super::{
     fault::{place, remark},
-    resources::Extent,
 };
 use crate::{
     device::{
@@ -11,6 +10,7 @@ use crate::{
     },
     diagnostic::Diagnostic,
     scene::Manifest,
+    state::Extent,
 };
 
 /// How a warp's threads can be brought into an order that they lack.

@@ -1,6 +1,9 @@
 //! What a session can be told to do.
 
-use super::{Session, snapshot::ParameterId};
+use super::{
+    Session,
+    snapshot::{Moment, ParameterId},
+};
 use crate::scene::{Control, Parameter, Value};
 
 /// What a session can be told, as a plain value.
@@ -18,6 +21,8 @@ pub enum Command {
     Step,
     /// Back to step 0.
     Reset,
+    /// Go to a past moment.
+    Seek(Moment),
 }
 
 impl Session {
@@ -33,6 +38,7 @@ impl Session {
                 self.step_once();
             }
             Command::Reset => self.reset(),
+            Command::Seek(moment) => self.seek(*moment),
         }
     }
 
@@ -50,14 +56,14 @@ impl Session {
         let is_present = id.generation == self.compile.running;
         let fits = value.kind() == declared.default.kind()
             && (is_present || is_within(&declared.control, &value));
-        let slot = self.inputs.parameters.get_mut(index).filter(|_| fits);
+        let slot = self.state.inputs.parameters.get_mut(index).filter(|_| fits);
         slot.map(|slot| *slot = value).is_some()
     }
 
     fn reset_parameter(&mut self, id: &ParameterId) {
         let Some((index, declared)) = self.declared(&id.name) else { return };
         let default = declared.default.clone();
-        if let Some(slot) = self.inputs.parameters.get_mut(index) {
+        if let Some(slot) = self.state.inputs.parameters.get_mut(index) {
             *slot = default;
         }
     }

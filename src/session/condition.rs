@@ -3,13 +3,13 @@
 use super::{
     Error,
     launch::{Launcher, Stopped, Waited},
-    resources::linear,
 };
 use crate::{
     array::{Pending, Statistics},
     device,
     element::Scalar,
     scene::{Components, Measured, Number, ResourceId, Scope, Statistic, Term, Until},
+    state::linear,
 };
 
 /// What a condition names, and its number.

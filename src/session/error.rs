@@ -35,6 +35,12 @@ pub enum Error {
         /// The names that there are.
         available: Vec<String>,
     },
+    /// There is no room any more for the resources of a past moment.
+    #[error("that moment cannot be shown again: {reason}")]
+    NoRoom {
+        /// Why not.
+        reason: String,
+    },
     /// A step, or taking statistics, took longer than allowed, on a device that cannot be stopped.
     #[error(
         "{work} takes longer than {seconds} s (the limit; `--step-timeout` raises it), and {device} cannot stop it"
@@ -56,4 +62,26 @@ pub enum Error {
     /// The end was asked for, by [`Options::interrupt`](super::Options::interrupt).
     #[error("stopped before its last step")]
     Interrupted,
+}
+
+impl Error {
+    /// Whether the device has no more memory.
+    pub(super) fn is_for_want_of_memory(&self) -> bool {
+        match self {
+            Self::Device(error) | Self::Interop(interop::Error::Device(error)) => {
+                matches!(error, device::Error::OutOfMemory { .. })
+            }
+            Self::Compile(_)
+            | Self::Statistics(_)
+            | Self::Interop(_)
+            | Self::Gl(_)
+            | Self::Thread(_)
+            | Self::WorkerLost
+            | Self::NoSuchResource { .. }
+            | Self::Stuck { .. }
+            | Self::NoValue { .. }
+            | Self::NoRoom { .. }
+            | Self::Interrupted => false,
+        }
+    }
 }

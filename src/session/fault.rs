@@ -5,13 +5,13 @@ use super::{
     in_flight::{Cause, InFlight},
     launch::Stopped,
     program::Pass,
-    resources::Extent,
 };
 use crate::{
     device::{Allocation, Fault, FaultKind, InlinedCall, Location},
     diagnostic::{Diagnostic, Severity},
     element::Part,
     scene::{Manifest, Number, ResourceId},
+    state::Extent,
 };
 
 impl Session {

@@ -1,11 +1,11 @@
 //! Elements of a buffer or an array as texels: what an image or a surface of them draws.
 
-use super::{Error, resources::Resources, resources::TooLarge};
 use crate::{
     element::{Element, Scalar},
     gl::{self, Component, Format, Pixels, Size},
-    interop::Interop,
+    interop::{Error, Interop},
     scene::{Grid, Manifest, ResourceId, View, ViewKind},
+    state::{Resources, TooLarge},
 };
 
 /// A texture with the elements that a view draws as a grid.

@@ -9,11 +9,13 @@ use super::{
     Error, Phase, Reset, Session,
     launch::{Launcher, Queue, Stopped, rest},
     program::Program,
-    resources::{Extent, extents, linear},
+    seek::Shown,
+    snapshot::Moment,
 };
 use crate::{
     device::{self, DeviceKind},
-    scene::{Entry, When},
+    scene::{Entry, Inputs, When},
+    state::{Checkpoint, Extent, State, extents, linear},
 };
 
 /// Even a scene whose step is long in its own time is stepped so often in real time.
@@ -33,6 +35,10 @@ pub(super) struct InFlight {
     measures: bool,
     /// What is not waited for, and is kept until the work has ended.
     left: Option<Box<dyn Any>>,
+    /// What entered its step.
+    entered: Inputs,
+    /// A copy of the state before it.
+    copy: Option<Checkpoint>,
     /// Where the resources lie that its kernels take by address.
     pub(super) extents: Vec<Extent>,
     /// Why the host has asked for its end, and when.
@@ -52,11 +58,13 @@ pub(super) enum Cause {
 
 /// What is being done.
 #[derive(Clone, Debug, PartialEq)]
-enum Work {
+pub(super) enum Work {
     /// The reset passes.
     Reset(Reset),
     /// The step passes.
     Step,
+    /// Past steps once more.
+    Again(Again),
     /// Statistics of the present state, and nothing else.
     Statistics,
 }
@@ -66,8 +74,26 @@ impl Work {
     fn when(&self) -> Option<When> {
         match self {
             Self::Reset(_) => Some(When::Reset),
-            Self::Step => Some(When::Step),
+            Self::Step | Self::Again(_) => Some(When::Step),
             Self::Statistics => None,
+        }
+    }
+
+    /// What enters each of its steps, the passes of which follow one another.
+    fn rounds(&self, present: &Inputs) -> Vec<Inputs> {
+        match self {
+            Self::Reset(_) | Self::Step => vec![present.clone()],
+            Self::Again(again) => again.steps.clone(),
+            Self::Statistics => Vec::new(),
+        }
+    }
+
+    /// Whether statistics are taken behind it, where they are taken at all; those of steps only when that `is_due`.
+    fn is_measured(&self, is_due: impl FnOnce() -> bool) -> bool {
+        match self {
+            Self::Reset(_) | Self::Statistics => true,
+            Self::Step => is_due(),
+            Self::Again(_) => false,
         }
     }
 
@@ -80,15 +106,28 @@ impl Work {
     }
 }
 
+/// Past steps that are done once more.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Again {
+    /// The past moment whose nearest copy is put back first; `None`: they follow on the present state.
+    pub(super) from: Option<Moment>,
+    /// What enters each of them.
+    pub(super) steps: Vec<Inputs>,
+    /// What enters the step behind them.
+    pub(super) after: Inputs,
+}
+
 impl InFlight {
     /// Work that is launched now.
-    fn new(work: Work, measures: bool) -> Self {
+    fn new(work: Work, measures: bool, entered: Inputs) -> Self {
         Self {
             work,
             started: Instant::now(),
             stopped: None,
             measures,
             left: None,
+            entered,
+            copy: None,
             extents: Vec::new(),
             cancelled: None,
         }
@@ -103,6 +142,9 @@ impl InFlight {
 impl Session {
     /// Starts what is due: a reset, or a step. Not while something is under way.
     pub(super) fn launch_due(&mut self) -> Result<(), Error> {
+        if self.sought.is_some() {
+            return self.go_on_seeking();
+        }
         if self.program.is_none() || self.fault.is_some() {
             return Ok(());
         }
@@ -110,10 +152,11 @@ impl Session {
             let reset = std::mem::replace(&mut self.reset, Reset::None);
             self.forget_extents(&reset);
             if reset == Reset::All {
-                self.inputs.step = 0;
-                self.inputs.frame = 0;
-                self.inputs.time = 0.0;
+                self.state.inputs.step = 0;
+                self.state.inputs.frame = 0;
+                self.state.inputs.time = 0.0;
                 self.plots.restart();
+                self.begin_anew();
             }
             return self.launch(Work::Reset(reset));
         }
@@ -134,7 +177,7 @@ impl Session {
         if now < self.due {
             return false;
         }
-        let dt = Duration::try_from_secs_f64(self.inputs.dt).unwrap_or_default();
+        let dt = Duration::try_from_secs_f64(self.state.inputs.dt).unwrap_or_default();
         self.due = (self.due + dt.min(SLOWEST)).max(now);
         true
     }
@@ -148,15 +191,17 @@ impl Session {
     }
 
     /// Puts the passes of `work` on the stream, with events around each.
-    fn launch(&mut self, work: Work) -> Result<(), Error> {
+    pub(super) fn launch(&mut self, work: Work) -> Result<(), Error> {
+        self.trim_history()?;
         let Self {
             program: Some(program),
-            resources,
+            state: State { resources, inputs },
             stream,
             device,
             stopwatch,
-            inputs,
             checker,
+            history,
+            shown,
             ..
         } = self
         else {
@@ -165,31 +210,54 @@ impl Session {
         inputs.dt = program.scene.manifest.step_seconds(&inputs.parameters);
         let when = work.when();
         let every = self.options.statistics_every;
-        let measure = every.is_some() && (work != Work::Step || self.statistics.is_due(every));
+        let measure = every.is_some() && work.is_measured(|| self.statistics.is_due(every));
         let (board, plots) = (&mut self.statistics, &mut self.plots);
-        let mut in_flight = InFlight::new(work, measure);
+        let mut in_flight = InFlight::new(work, measure, inputs.clone());
         let work = &in_flight.work;
         let mut launched = vec![0; program.passes.len()];
-        in_flight.stopped = resources.write(stream, |borrowed| {
-            if let Work::Reset(reset) = work {
-                program.restore(reset, borrowed, stream)?;
+        in_flight.stopped = resources.write(stream, |borrowed| -> Result<_, Error> {
+            match work {
+                Work::Reset(reset) => program.restore(reset, borrowed, stream)?,
+                Work::Again(Again { from: Some(from), .. }) => {
+                    let source = history.as_ref().and_then(|history| history.source(*from));
+                    if let Some(source) = source {
+                        program.go_back_to(source.checkpoint, borrowed, stream)?;
+                    }
+                }
+                Work::Step => {
+                    let history = history.as_mut().filter(|_| *shown == Shown::Present);
+                    if let Some(history) = history {
+                        in_flight.copy = history.copy(program, borrowed, inputs, stream)?;
+                    }
+                }
+                Work::Again(Again { from: None, .. }) | Work::Statistics => {}
             }
             in_flight.extents = extents(borrowed);
             stopwatch.restart();
             stopwatch.mark(device, stream)?;
-            let queue = Queue::new(stream, &self.options, in_flight.started);
-            let mut launcher =
-                Launcher::new(program, queue, inputs, borrowed, &mut launched, checker.as_ref());
             let manifest = &program.scene.manifest;
-            for entry in when.into_iter().flat_map(|when| manifest.entries(when)) {
-                if !work.concerns(entry, program) {
-                    continue;
-                }
-                let stopped = launcher.run(entry)?;
-                in_flight.left = launcher.left.take();
-                stopwatch.mark(device, stream)?;
-                if stopped.is_some() {
-                    return Ok(stopped);
+            for inputs in &work.rounds(inputs) {
+                let queue = Queue::new(stream, &self.options, in_flight.started);
+                let mut launcher = Launcher::new(
+                    program,
+                    queue,
+                    inputs,
+                    borrowed,
+                    &mut launched,
+                    checker.as_ref(),
+                );
+                for entry in when.into_iter().flat_map(|when| manifest.entries(when)) {
+                    if !work.concerns(entry, program) {
+                        continue;
+                    }
+                    let stopped = launcher.run(entry)?;
+                    in_flight.left = launcher.left.take();
+                    if *work == Work::Step {
+                        stopwatch.mark(device, stream)?;
+                    }
+                    if stopped.is_some() {
+                        return Ok(stopped);
+                    }
                 }
             }
             if measure {
@@ -272,7 +340,7 @@ impl Session {
         match cause {
             Cause::Limit => Err(Error::Stuck {
                 work: match in_flight.work {
-                    Work::Reset(_) | Work::Step => "a step",
+                    Work::Reset(_) | Work::Step | Work::Again(_) => "a step",
                     Work::Statistics => "taking the statistics",
                 },
                 seconds: self.options.step_timeout.as_secs_f64(),
@@ -294,7 +362,8 @@ impl Session {
         } else if elapsed >= self.options.step_timeout {
             Some(Cause::Limit)
         } else {
-            (self.candidate.is_some() && elapsed >= super::PATIENCE).then_some(Cause::Successor)
+            let waits = self.candidate.is_some() && self.sought.is_none();
+            (waits && elapsed >= super::PATIENCE).then_some(Cause::Successor)
         }
     }
 
@@ -315,11 +384,14 @@ impl Session {
         if stopped.is_some() {
             self.statistics.abandon();
             self.plots.abandon();
-            self.resources.abandon();
+            self.state.resources.abandon();
             self.fault = stopped;
-            if let Work::Reset(reset) = in_flight.work {
+            match in_flight.work {
                 // It is still to be done, by a program that can.
-                self.reset.add(reset);
+                Work::Reset(reset) => self.reset.add(reset),
+                Work::Step => self.keep_before_fault(in_flight.copy),
+                Work::Again(_) => self.break_off(),
+                Work::Statistics => {}
             }
             return Ok(());
         }
@@ -327,9 +399,16 @@ impl Session {
             Work::Reset(_) => self.show(),
             Work::Step => {
                 self.show()?;
-                self.inputs = self.inputs.after_step();
+                self.state.inputs = self.state.inputs.after_step();
                 self.rate.count();
-                self.history.push(&self.stopwatch.laps_ms()?);
+                let laps = self.stopwatch.laps_ms()?;
+                self.note_step(&in_flight.entered, in_flight.copy, &laps)?;
+                self.timings.push(&laps);
+                Ok(())
+            }
+            Work::Again(again) => {
+                self.show()?;
+                self.state.inputs = again.after;
                 Ok(())
             }
             Work::Statistics => Ok(()),
@@ -338,7 +417,7 @@ impl Session {
 
     /// Shows what the passes that have ended wrote.
     fn show(&mut self) -> Result<(), Error> {
-        self.resources.show(&self.stream)?;
+        self.state.resources.show(&self.stream)?;
         self.refresh_grids()?;
         self.picture += 1;
         Ok(())
@@ -347,16 +426,17 @@ impl Session {
     /// Starts to take statistics of the present state.
     pub(super) fn start_statistics(&mut self) -> Result<(), Error> {
         let Some(program) = &self.program else { return Ok(()) };
-        let (stream, board, inputs) = (&self.stream, &mut self.statistics, &self.inputs);
+        let (stream, board, inputs) = (&self.stream, &mut self.statistics, &self.state.inputs);
         let plots = &mut self.plots;
-        self.resources.read(stream, |borrowed| {
+        self.state.resources.read(stream, |borrowed| {
             let slices = linear(borrowed, stream)?;
             board.enqueue(program, stream, &slices, inputs)?;
             plots.enqueue(program, stream, borrowed, board)
         })?;
         self.stopwatch.restart();
         self.stopwatch.mark(&self.device, &self.stream)?;
-        self.in_flight = Some(InFlight::new(Work::Statistics, true));
+        let entered = self.state.inputs.clone();
+        self.in_flight = Some(InFlight::new(Work::Statistics, true, entered));
         Ok(())
     }
 }

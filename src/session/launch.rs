@@ -9,12 +9,12 @@ use super::{
     Error,
     checker::Checker,
     program::{Pass, Program},
-    resources::Borrowed,
 };
 use crate::{
     cuda::Position,
     device::{self, Arguments, Event, Fault, Stream},
     scene::{Entry, Inputs, Repeat, Scope, Until, Wanted, What},
+    state::Borrowed,
 };
 
 /// Launches after which it is waited until those before the last so many have ended: a queue of all that a scene may

@@ -17,18 +17,17 @@ mod error;
 mod fault;
 mod frame;
 mod grid_texture;
+mod history;
 mod in_flight;
 mod launch;
 mod layout;
-mod parity;
 mod plots;
 mod program;
-mod resources;
+mod seek;
 mod snapshot;
 mod stat;
 mod statistics;
 mod symbol;
-mod texture;
 mod time_series;
 mod timing;
 mod worker;
@@ -36,12 +35,14 @@ mod worker;
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 pub use command::Command;
 pub use condition::statistic_of;
 pub use error::Error;
+pub use history::Budget;
 pub use snapshot::*;
 
 pub use program::requests_of_built_ins;
@@ -56,15 +57,17 @@ use crate::{
     interop::{self, Interop},
     interrupt::Interrupt,
     scene::{self, Entry, Inputs, Keys, Manifest, Measured, Overrides, ResourceId, What, When},
+    state::{State, TooLarge},
 };
 use checker::Checker;
 use clock::Rate;
 use grid_texture::{GridTexture, grid_textures};
+use history::History;
 use in_flight::InFlight;
 use plots::Plots;
 use program::Program;
-use resources::{Resources, TooLarge};
-use timing::{History, Stopwatch};
+use seek::Shown;
+use timing::{Stopwatch, Timings};
 use worker::{CompileResult, Job, Recipe, Worker};
 
 /// How long a step may run on when a new program waits to take its place.
@@ -103,6 +106,20 @@ pub struct Options {
     pub checked: bool,
     /// How often statistics are taken while the scene plays; `None`: only when asked for.
     pub statistics_every: Option<Duration>,
+    /// Whether the past is kept, and how much memory it may take: see [`Session::seek`].
+    pub history: Past,
+}
+
+/// Whether the past of a scene is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Past {
+    /// It is not.
+    #[default]
+    Forgotten,
+    /// An eighth of the device's free memory, and one of the host's, may be taken for it.
+    Kept,
+    /// As much may be taken.
+    Within(Budget),
 }
 
 impl Options {
@@ -122,6 +139,7 @@ impl Options {
             real_time: false,
             checked: false,
             statistics_every: None,
+            history: Past::Forgotten,
         }
     }
 }
@@ -136,18 +154,26 @@ pub struct Session {
     /// What watches the launches, where they are watched.
     checker: Option<Checker>,
 
-    program: Option<Program>,
+    program: Option<Arc<Program>>,
+    /// The newest that has run; another one where a past moment is shown.
+    latest: Option<Arc<Program>>,
     /// Compiled, and waiting for the running step to end.
-    candidate: Option<(u64, Program)>,
+    candidate: Option<Arc<Program>>,
     /// Replaced while a step ran: to unload them waits for it.
-    retired: Vec<Program>,
+    retired: Vec<Arc<Program>>,
     compile: CompileState,
     /// When the latest source came.
     submitted: Instant,
-    resources: Resources,
+    state: State,
     /// What views draw of elements, in the order of the views.
     grids: Vec<Option<GridTexture>>,
-    inputs: Inputs,
+
+    /// The past, where it is kept.
+    history: Option<History>,
+    /// What the state is one of.
+    shown: Shown,
+    /// The moment that is to be shown.
+    sought: Option<Moment>,
 
     in_flight: Option<InFlight>,
     /// How often each pass was launched in the last step.
@@ -166,7 +192,7 @@ pub struct Session {
     plots: Plots,
     /// What start cameras fit: the boxes of these coordinates.
     extents: BTreeMap<Vec<String>, frame::Extent>,
-    history: History,
+    timings: Timings,
     stopwatch: Stopwatch,
     rate: Rate,
 }
@@ -222,20 +248,31 @@ impl Session {
             compiler,
             measures: options.statistics_every.is_some(),
         };
+        let budget = match options.history {
+            Past::Forgotten => None,
+            Past::Kept => Some(Budget::of(&device)),
+            Past::Within(budget) => Some(budget),
+        };
         let mut session = Self {
             stream: device.stream()?,
             worker: Worker::start(recipe, Box::new(wake))?,
+            history: budget.map(|budget| History::new(&device, budget)),
+            shown: Shown::Present,
+            sought: None,
             device,
             interop,
             checker: options.checked.then(Checker::new),
             program: None,
+            latest: None,
             candidate: None,
             retired: Vec::new(),
             compile: CompileState::default(),
             submitted: Instant::now(),
-            resources: Resources::default(),
+            state: State {
+                inputs: Inputs { seed: options.seed, dt: scene::DEFAULT_DT, ..Inputs::default() },
+                ..State::default()
+            },
             grids: Vec::new(),
-            inputs: Inputs { seed: options.seed, dt: scene::DEFAULT_DT, ..Inputs::default() },
             in_flight: None,
             launched: Vec::new(),
             playing: true,
@@ -247,7 +284,7 @@ impl Session {
             statistics: statistics::Board::default(),
             plots: Plots::default(),
             extents: BTreeMap::new(),
-            history: History::default(),
+            timings: Timings::default(),
             stopwatch: Stopwatch::default(),
             rate: Rate::default(),
             options,
@@ -327,18 +364,20 @@ impl Session {
     /// As [`Session::update`].
     pub fn run_steps(&mut self, steps: u64, mut progress: impl FnMut(u64)) -> Result<(), Error> {
         self.pause();
-        self.complete_in_flight()?;
-        let start = if self.reset == Reset::All { 0 } else { self.inputs.step };
+        self.finish_seeking()?;
+        self.leave_past();
+        self.adopt_candidate()?;
+        let start = if self.reset == Reset::All { 0 } else { self.state.inputs.step };
         let target = start + steps;
         while self.fault.is_none() {
-            let due = self.inputs.step < target || self.reset != Reset::None;
+            let due = self.state.inputs.step < target || self.reset != Reset::None;
             if !due || self.program.is_none() {
                 break;
             }
-            self.single_steps = u32::from(self.inputs.step < target);
+            self.single_steps = u32::from(self.state.inputs.step < target);
             self.launch_due()?;
             self.complete_in_flight()?;
-            progress(self.inputs.step);
+            progress(self.state.inputs.step);
         }
         Ok(())
     }
@@ -364,20 +403,25 @@ impl Session {
     /// [`Error::NoSuchResource`], and the device's.
     pub fn read(&mut self, name: &str) -> Result<Vec<u8>, Error> {
         self.complete_in_flight()?;
-        let index = self.resources.iter().position(|r| r.name == name);
+        let index = self.state.resources.iter().position(|r| r.name == name);
         let index = index.ok_or_else(|| Error::NoSuchResource {
             name: name.to_owned(),
-            available: self.resources.iter().map(|r| r.name.clone()).collect(),
+            available: self.state.resources.iter().map(|r| r.name.clone()).collect(),
         })?;
         let stream = &self.stream;
         let readback = self
+            .state
             .resources
-            .read(stream, |borrowed| Ok(stream.download(borrowed[index].region())?))?;
+            .read(stream, |borrowed| -> Result<_, Error> {
+                Ok(stream.download(borrowed[index].region())?)
+            })?;
         Ok(readback.wait()?)
     }
 
-    /// Lets steps follow one another.
+    /// Lets steps follow one another. Where a past moment is shown they begin there, beside those that followed on it
+    /// before.
     pub fn play(&mut self) {
+        self.leave_past();
         self.playing = true;
     }
 
@@ -389,11 +433,13 @@ impl Session {
 
     /// Asks for one step.
     pub fn step_once(&mut self) {
+        self.leave_past();
         self.single_steps = self.single_steps.saturating_add(1);
     }
 
     /// Starts anew: the reset passes run before the next step.
     pub fn reset(&mut self) {
+        self.leave_past();
         self.reset = Reset::All;
         self.fault = None;
     }
@@ -408,14 +454,15 @@ impl Session {
 
     /// The state of pointer and keys, for the next step.
     pub fn set_input(&mut self, mouse: [f32; 4], keys: Keys) {
-        self.inputs.mouse = mouse;
-        self.inputs.keys = keys;
+        self.state.inputs.mouse = mouse;
+        self.state.inputs.keys = keys;
     }
 
     /// Whether [`Session::update`] has something to do soon even when nobody touches anything.
     pub fn is_busy(&self) -> bool {
         let waiting = self.playing && self.fault.is_none() && self.program.is_some();
-        waiting || self.in_flight.is_some() || self.single_steps > 0 || self.statistics.is_pending()
+        let wanted = self.single_steps > 0 || self.sought.is_some();
+        waiting || self.in_flight.is_some() || wanted || self.statistics.is_pending()
     }
 
     /// A number that changes whenever [`Session::frame`] shows something else with the same camera.
@@ -430,13 +477,13 @@ impl Session {
 
     /// The OpenGL buffer with the last finished step of a resource, and its number of elements.
     pub fn drawn(&self, resource: ResourceId) -> Option<(&gl::Buffer, u64)> {
-        let resource = self.resources.iter().nth(resource.0)?;
+        let resource = self.state.resources.iter().nth(resource.0)?;
         Some((resource.drawn()?, resource.count))
     }
 
     /// The OpenGL texture with the last finished step of a texture that a view draws.
     pub fn texture(&self, resource: ResourceId) -> Option<&gl::Texture> {
-        self.resources.iter().nth(resource.0)?.drawn_texture()
+        self.state.resources.iter().nth(resource.0)?.drawn_texture()
     }
 
     /// The latest statistics of a resource, a component each; empty until they were taken.
@@ -452,9 +499,9 @@ impl Session {
     /// Where the scene stands.
     pub fn clock(&self) -> Clock {
         Clock {
-            step: self.inputs.step,
-            time: self.inputs.time,
-            dt: self.inputs.dt,
+            step: self.state.inputs.step,
+            time: self.state.inputs.time,
+            dt: self.state.inputs.dt,
             playing: self.playing,
             steps_per_second: self.rate.per_second(),
         }
@@ -485,6 +532,7 @@ impl Session {
                 interop::Path::Copied(reason) => Sharing::Copied(reason.clone()),
             },
             clock: self.clock(),
+            timeline: self.timeline(),
             views: self.view_states(),
             parameters: self.parameter_snapshots(),
             resources: self.resource_snapshots(),
@@ -522,7 +570,7 @@ impl Session {
 
     /// Times of the step's entries, and what the manifest says that their launches move and compute.
     fn pass_timings(&self) -> Vec<PassTiming> {
-        let mut timings = self.history.timings();
+        let mut timings = self.timings.timings();
         let Some(program) = &self.program else { return timings };
         let entries = program.scene.manifest.entries(When::Step);
         for (timing, entry) in timings.iter_mut().zip(entries) {
@@ -549,7 +597,7 @@ impl Session {
     fn parameter_snapshots(&self) -> Vec<Parameter> {
         let declared = self.program.iter().flat_map(|p| &p.scene.manifest.parameters);
         declared
-            .zip(&self.inputs.parameters)
+            .zip(&self.state.inputs.parameters)
             .map(|(p, value)| Parameter {
                 id: ParameterId { name: p.name.clone(), generation: self.compile.running },
                 name: p.name.clone(),
@@ -563,7 +611,7 @@ impl Session {
     }
 
     fn resource_snapshots(&self) -> Vec<Resource> {
-        self.resources
+        self.state.resources
             .iter()
             .enumerate()
             .map(|(index, r)| Resource {
@@ -615,7 +663,7 @@ impl Session {
         }
         if result.refined {
             if let Some(program) = built.program {
-                self.replace_candidate(result.generation, program);
+                self.replace_candidate(program);
             }
             return Ok(());
         }
@@ -631,7 +679,7 @@ impl Session {
         let latest = result.generation == self.compile.generation;
         match built.program {
             Some(program) => {
-                self.replace_candidate(result.generation, program);
+                self.replace_candidate(program);
                 if latest {
                     self.compile.phase = Phase::Running;
                 }
@@ -641,67 +689,90 @@ impl Session {
         Ok(())
     }
 
-    fn replace_candidate(&mut self, generation: u64, program: Program) {
-        let replaced = self.candidate.replace((generation, program));
-        self.retired.extend(replaced.map(|(_, program)| program));
+    fn replace_candidate(&mut self, program: Program) {
+        self.retired.extend(self.candidate.replace(Arc::new(program)));
     }
 
     /// Lets a compiled program take the running one's place. Not while a step runs.
     fn adopt_candidate(&mut self) -> Result<bool, Error> {
         self.retired.clear();
-        let Some((generation, program)) = self.candidate.take() else { return Ok(false) };
-        let manifest = &program.scene.manifest;
-        let old = self.program.as_ref().map(|p| &p.scene.manifest);
-        let adopted = match grid_textures(manifest, &self.interop)? {
-            Ok(grids) => {
-                let fresh = self.resources.adopt(old, manifest, &self.stream, &self.interop)?;
-                fresh.map(|fresh| (grids, fresh))
-            }
-            Err(too_large) => Err(too_large),
-        };
-        match adopted {
-            Ok((grids, mut fresh)) => {
-                self.grids = grids;
-                fresh.extend(self.program.iter().flat_map(|old| program.changed_contents(old)));
-                if !fresh.is_empty() {
-                    self.reset.add(Reset::Fresh(fresh));
-                }
-            }
+        if self.sought.is_some() {
+            return Ok(false); // it comes after the past moment
+        }
+        let Some(program) = self.candidate.take() else { return Ok(false) };
+        let before = self.program.clone();
+        let mut fresh = match self.take_in(&program)? {
+            Ok(fresh) => fresh,
             Err(TooLarge { text, at }) => {
                 let remark = Diagnostic::error(&self.options.name, text);
                 self.compile.diagnostics.push(remark.at(at.line, at.column));
                 self.compile.phase = Phase::Rejected;
                 return Ok(true);
             }
+        };
+        fresh.extend(before.iter().flat_map(|old| program.changed_contents(old)));
+        if !fresh.is_empty() {
+            self.reset.add(Reset::Fresh(fresh));
+        }
+        if let Some(before) = &before {
+            program.carry_variables(before, &self.stream)?;
         }
         program.set_variables(&self.stream)?;
-        self.refresh_grids()?;
-        self.adopt_parameters(&program.scene.manifest);
-        self.keep_extents_of(manifest);
-        self.history.follow(manifest.entries(When::Step).map(|entry| manifest.name_of(entry)));
-        self.launched = vec![0; program.passes.len()];
-        self.statistics.restart();
-        self.plots.follow(&program.scene.manifest);
-        self.picture += 1;
-        self.compile.ptx = program.ptx.clone();
-        self.compile.running = generation;
-        self.program = Some(program);
+        self.latest = Some(program);
+        if let Some(history) = &mut self.history {
+            history.is_interrupted = true;
+        }
         self.fault = None;
         Ok(true)
     }
 
+    /// Lets a program of the past take the running one's place, whose state is put back next.
+    fn install(&mut self, program: &Arc<Program>) -> Result<(), Error> {
+        if self.program.as_ref().is_some_and(|running| Arc::ptr_eq(running, program)) {
+            return Ok(());
+        }
+        self.take_in(program)?.map(|_| ()).map_err(|too_large| Error::NoRoom { reason: too_large.text })
+    }
+
+    /// Runs `program` from now on, on the resources of the one before as far as it has the same, which it leaves alone;
+    /// the names of the others.
+    fn take_in(&mut self, program: &Arc<Program>) -> Result<Result<BTreeSet<String>, TooLarge>, Error> {
+        let manifest = &program.scene.manifest;
+        let old = self.program.as_ref().map(|p| &p.scene.manifest);
+        let grids = match grid_textures(manifest, &self.interop)? {
+            Ok(grids) => grids,
+            Err(too_large) => return Ok(Err(too_large)),
+        };
+        let adopted = self.state.resources.adopt(old, manifest, &self.stream, &self.interop)?;
+        let fresh = match adopted {
+            Ok(fresh) => fresh,
+            Err(too_large) => return Ok(Err(too_large)),
+        };
+        self.grids = grids;
+        self.refresh_grids()?;
+        self.adopt_parameters(manifest);
+        self.keep_extents_of(manifest);
+        self.timings.follow(manifest.entries(When::Step).map(|entry| manifest.name_of(entry)));
+        self.launched = vec![0; program.passes.len()];
+        self.statistics.restart();
+        self.plots.follow(manifest);
+        self.picture += 1;
+        self.compile.ptx = program.ptx.clone();
+        self.compile.running = program.generation;
+        self.program = Some(program.clone());
+        Ok(Ok(fresh))
+    }
+
     /// Views of elements take over what these are after the last finished step.
     fn refresh_grids(&self) -> Result<(), Error> {
-        self.grids
-            .iter()
-            .flatten()
-            .try_for_each(|grid_texture| grid_texture.refresh(&self.resources))
+        let mut grids = self.grids.iter().flatten();
+        Ok(grids.try_for_each(|grid_texture| grid_texture.refresh(&self.state.resources))?)
     }
 
     /// Values that a person set survive an edit; the command line's come before the manifest's.
     fn adopt_parameters(&mut self, manifest: &Manifest) {
-        self.inputs.parameters = match &self.program {
-            Some(old) => manifest.carry(&old.scene.manifest, &self.inputs.parameters),
+        self.state.inputs.parameters = match &self.program {
+            Some(old) => manifest.carry(&old.scene.manifest, &self.state.inputs.parameters),
             None => self.initial_parameters(manifest),
         };
     }

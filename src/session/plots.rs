@@ -5,7 +5,6 @@ use std::{ops::Range, sync::Arc};
 use super::{
     Error,
     program::{Program, Summaries},
-    resources::Borrowed,
     statistics::Board,
     time_series::TimeSeries,
 };
@@ -15,6 +14,7 @@ use crate::{
     draw::{Chart, Marks, Series},
     element::{Part, Scalar, Type},
     scene::{Along, Components, Manifest, Measured, Plot, PlotKind, Selection},
+    state::Borrowed,
 };
 
 /// What numbers are called whose elements have no components.

@@ -11,7 +11,6 @@ use super::{
     Error, Reset,
     contents::{Contents, Reader},
     layout,
-    resources::Borrowed,
     stat::{self, Stat},
     worker::Built,
 };
@@ -23,10 +22,12 @@ use crate::{
     },
     cuda,
     data::Cache,
-    device::{self, Device, DeviceKind, Function, LaunchConfig, Module, Stream},
+    device::{self, Device, DeviceKind, Function, LaunchConfig, Module, Pool, Slice, Stream},
     diagnostic::{Diagnostic, Severity},
     element::Type,
-    scene::{self, Entry, Number, Plan, PlannedPass, Scene, Scope, What},
+    ptx::outline::{Outline, Variable},
+    scene::{self, Entry, Inputs, Number, Plan, PlannedPass, Scene, Scope, What},
+    state::{Borrowed, Checkpoint},
 };
 
 /// A loaded scene.
@@ -40,8 +41,12 @@ pub(super) struct Program {
     pub(super) stats: Vec<Stat>,
     pub(super) ptx: Arc<str>,
     module: Module,
+    /// The variables of the module that kernels may write.
+    variables: Vec<Variable>,
     /// What everything holds at the start.
     contents: Contents,
+    /// Which of the texts given to the session it was made from: they are counted.
+    pub(super) generation: u64,
 }
 
 /// A pass with its kernel.
@@ -115,6 +120,65 @@ impl Program {
     /// Sets the variables of the source, which begin anew with each program.
     pub(super) fn set_variables(&self, stream: &Stream) -> Result<(), Error> {
         self.contents.set_variables(&self.module, stream)
+    }
+
+    /// Puts a copy of all that a step reads on `stream`.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn checkpoint(
+        &self,
+        borrowed: &[Borrowed<'_>],
+        inputs: Inputs,
+        pool: &Pool,
+        stream: &Stream,
+    ) -> Result<Checkpoint, Error> {
+        let of = (&self.scene.manifest, borrowed);
+        Ok(Checkpoint::take(of, &self.variables()?, inputs, pool, stream)?)
+    }
+
+    /// Puts on `stream` that all is as it was when `checkpoint` was taken.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn go_back_to(
+        &self,
+        checkpoint: &Checkpoint,
+        borrowed: &[Borrowed<'_>],
+        stream: &Stream,
+    ) -> Result<(), Error> {
+        let of = (&self.scene.manifest, borrowed);
+        Ok(checkpoint.restore(of, &self.variables()?, stream)?)
+    }
+
+    /// The bytes of such a copy, about.
+    pub(super) fn state_bytes(&self) -> u64 {
+        let resources = self.scene.manifest.resources().iter();
+        resources.map(|of| of.bytes() * if of.double() { 2 } else { 1 }).sum()
+    }
+
+    fn variables(&self) -> Result<Vec<(&str, Slice<'_>)>, Error> {
+        let names = self.variables.iter().map(|variable| variable.name.as_str());
+        names.map(|name| Ok((name, self.module.global(name)?))).collect()
+    }
+
+    /// Puts on `stream` that variables hold what they hold in `old`, where they are declared there as here.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn carry_variables(&self, old: &Self, stream: &Stream) -> Result<(), Error> {
+        let initial = |of: &Self, variable: &Variable| of.ptx.get(variable.initial.clone()).map(str::to_owned);
+        for variable in &self.variables {
+            let Variable { name, bytes, .. } = variable;
+            let same = old.variables.iter().find(|known| {
+                (&known.name, &known.bytes) == (name, bytes)
+                    && initial(old, known) == initial(self, variable)
+            });
+            if let Some(same) = same {
+                stream.copy(self.module.global(name)?, old.module.global(&same.name)?)?;
+            }
+        }
+        Ok(())
     }
 
     /// The resources that hold something else at the start than in `old`.
@@ -231,6 +295,7 @@ impl Builder {
                     let types =
                         scene.manifest.resources().iter().map(scene::Resource::of).collect();
                     let ptx = compiled.ptx;
+                    let variables = written_variables(&ptx, &module);
                     program = Some(Program {
                         scene,
                         passes,
@@ -239,7 +304,9 @@ impl Builder {
                         stats,
                         ptx,
                         module,
+                        variables,
                         contents,
+                        generation: 0,
                     });
                 }
                 Err(errors) => diagnostics.extend(errors),
@@ -275,6 +342,14 @@ impl Builder {
         self.summary = Some(summary.clone());
         Ok(summary)
     }
+}
+
+/// The variables of a module that its kernels may write, and that are found there.
+fn written_variables(ptx: &str, module: &Module) -> Vec<Variable> {
+    let variables = Outline::new(ptx).variables.into_iter();
+    // The texts of `printf` have names that no source can have.
+    let written = variables.filter(|of| !of.is_constant && !of.name.starts_with('$'));
+    written.filter(|of| module.global(&of.name).is_ok()).collect()
 }
 
 /// The architecture that a device's kernels are compiled for: its own, at most what our PTX reader knows.
@@ -681,7 +756,7 @@ fn shapes(
     if !declared.is_constant() {
         return Ok((suggested, None));
     }
-    let (inputs, rounds) = (scene::Inputs::default(), []);
+    let (inputs, rounds) = (Inputs::default(), []);
     // A constant shape was looked at when the manifest was read: it has a value, and is not empty.
     let config = shape(declared, suggested, &Scope { inputs: &inputs, rounds: &rounds });
     let config = config.unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Diagnostic;
 pub use crate::{
@@ -27,6 +27,9 @@ pub struct Snapshot {
     pub sharing: Sharing,
     /// Where the scene stands.
     pub clock: Clock,
+    /// The past, where it is kept.
+    #[serde(skip)]
+    pub timeline: Option<Timeline>,
     /// What can be drawn, in the manifest's order.
     pub views: Vec<ViewState>,
     /// The parameters with their present values, in the manifest's order.
@@ -75,6 +78,55 @@ pub struct Clock {
     pub playing: bool,
     /// Finished steps a second, averaged over the last second; 0 when paused.
     pub steps_per_second: f32,
+}
+
+/// A moment of the past, or the present.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Moment {
+    /// The line of steps: see [`Timeline::lines`].
+    pub line: u64,
+    /// Steps finished since the reset.
+    pub step: u64,
+}
+
+/// What is known of the past.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Timeline {
+    /// Steps that follow one another, oldest first; the last line is the one that goes on.
+    pub lines: Vec<Line>,
+    /// The moment that is shown.
+    pub shown: Moment,
+    /// Whether it is a past one: to play on from there begins a line of its own.
+    pub is_past: bool,
+    /// The moment that is on its way.
+    pub sought: Option<Moment>,
+    /// Bytes of copies on the device, and with the host.
+    pub bytes: [u64; 2],
+    /// As many may be taken.
+    pub budget: [u64; 2],
+    /// Steps from one copy to the next.
+    pub spacing: u64,
+    /// What copies add to the time of a step, as a part of it.
+    pub share: f64,
+    /// Whether a copy had no room, so that the past is not whole.
+    pub is_full: bool,
+}
+
+/// Steps that follow one another.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Line {
+    /// What moments call it.
+    pub id: u64,
+    /// Where it leaves another line; `None` for one that begins with a reset.
+    pub parent: Option<Moment>,
+    /// Steps finished at the first moment that can be shown.
+    pub first: u64,
+    /// Steps finished at its end.
+    pub last: u64,
+    /// Where copies are, by steps finished.
+    pub copies: Vec<u64>,
+    /// Where another text took over, and its generation.
+    pub edits: Vec<(u64, u64)>,
 }
 
 /// What is drawn, and what its colours stand for.

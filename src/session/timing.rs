@@ -53,11 +53,11 @@ impl Stopwatch {
 
 /// The last times of every pass, or group of passes, of a step.
 #[derive(Debug, Default)]
-pub(super) struct History {
+pub(super) struct Timings {
     passes: Vec<(String, VecDeque<f32>)>,
 }
 
-impl History {
+impl Timings {
     /// Follows the passes with these names: times of others are forgotten, those of the same go on.
     pub(super) fn follow(&mut self, names: impl Iterator<Item = String>) {
         let mut before = std::mem::take(&mut self.passes);

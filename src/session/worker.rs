@@ -278,5 +278,9 @@ fn build(
     };
     scene.path.clone_from(&recipe.path);
     scene.trusted = job.trusted;
-    builder.build(scene, effort, compiler)
+    let mut built = builder.build(scene, effort, compiler)?;
+    if let Some(program) = &mut built.program {
+        program.generation = job.generation;
+    }
+    Ok(built)
 }

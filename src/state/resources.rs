@@ -2,30 +2,30 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use super::{Error, contents::put, parity::Parity, texture::SceneTexture};
+use super::{fill, parity::Parity, texture::SceneTexture};
 use crate::{
     cuda::Position,
     data::Found,
     device::{self, Allocation, Device, Fill, Memory, Region, Slice, Stream},
     gl,
-    interop::{self, Interop, SharedBuffer},
+    interop::{self, Error, Interop, SharedBuffer},
     scene::{Change, Manifest, ResourceId, Wanted},
 };
 
 /// The resources of the running scene, in the manifest's order.
 #[derive(Default)]
-pub(super) struct Resources {
+pub(crate) struct Resources {
     list: Vec<Resource>,
 }
 
 /// One resource.
-pub(super) struct Resource {
-    pub(super) name: String,
-    pub(super) type_name: String,
+pub(crate) struct Resource {
+    pub(crate) name: String,
+    pub(crate) type_name: String,
     /// The names of its components.
-    pub(super) components: Vec<String>,
-    pub(super) count: u64,
-    pub(super) bytes: usize,
+    pub(crate) components: Vec<String>,
+    pub(crate) count: u64,
+    pub(crate) bytes: usize,
     storage: Storage,
 }
 
@@ -82,7 +82,7 @@ impl SharedPair {
 }
 
 /// A resource while work that uses it is put on the stream.
-pub(super) enum Borrowed<'a> {
+pub(crate) enum Borrowed<'a> {
     /// A buffer, or an array that is drawn.
     Memory(Slice<'a>),
     /// An array: one slice, or two that take turns.
@@ -93,7 +93,7 @@ pub(super) enum Borrowed<'a> {
 
 impl Borrowed<'_> {
     /// What a kernel takes of it.
-    pub(super) fn handle(&self, wanted: Wanted) -> u64 {
+    pub(crate) fn handle(&self, wanted: Wanted) -> u64 {
         match self {
             Self::Memory(slice) => slice.address(),
             Self::Array { halves, parity } => halves[parity.half(wanted.next)].address(),
@@ -102,7 +102,7 @@ impl Borrowed<'_> {
     }
 
     /// The half that was being written has been written, where there are two.
-    pub(super) fn swap(&mut self) {
+    pub(crate) fn swap(&mut self) {
         match self {
             Self::Memory(_) => {}
             Self::Array { parity, .. } => parity.swap(),
@@ -111,7 +111,7 @@ impl Borrowed<'_> {
     }
 
     /// Fills it with zeros, both halves where there are two.
-    pub(super) fn clear(&self, stream: &Stream) -> Result<(), Error> {
+    pub(crate) fn clear(&self, stream: &Stream) -> Result<(), Error> {
         let fill = |slice: &Slice<'_>| Ok(stream.fill(*slice, Fill::U8(0))?);
         match self {
             Self::Memory(slice) => fill(slice),
@@ -121,18 +121,29 @@ impl Borrowed<'_> {
     }
 
     /// Gives it what was found for it, both halves where there are two.
-    pub(super) fn set(&self, found: &Found, stream: &Stream) -> Result<(), Error> {
+    pub(crate) fn set(&self, found: &Found, stream: &Stream) -> Result<(), Error> {
         match self {
-            Self::Memory(slice) => put(found, *slice, stream),
+            Self::Memory(slice) => fill::put(found, *slice, stream),
             Self::Array { halves, .. } => {
-                halves.iter().try_for_each(|half| put(found, *half, stream))
+                halves.iter().try_for_each(|half| fill::put(found, *half, stream))
             }
             Self::Texture(texture) => texture.set(found, stream),
         }
     }
 
+    /// Its halves, for copies: the last one, and behind it the one that is being written where there are two.
+    pub(crate) fn halves(&self) -> Vec<Region<'_>> {
+        match self {
+            Self::Memory(slice) => vec![(*slice).into()],
+            Self::Array { halves, parity } => {
+                parity.in_order().map(|half| halves[half].into()).collect()
+            }
+            Self::Texture(texture) => texture.regions().map(Region::from).collect(),
+        }
+    }
+
     /// The texture, where it is one.
-    pub(super) fn texture(&mut self) -> Option<&mut SceneTexture> {
+    pub(crate) fn texture(&mut self) -> Option<&mut SceneTexture> {
         match self {
             Self::Memory(_) | Self::Array { .. } => None,
             Self::Texture(texture) => Some(texture),
@@ -140,7 +151,7 @@ impl Borrowed<'_> {
     }
 
     /// Its content in linear memory, for work that is put on `stream` now.
-    pub(super) fn linear(&mut self, stream: &Stream) -> Result<Slice<'_>, Error> {
+    pub(crate) fn linear(&mut self, stream: &Stream) -> Result<Slice<'_>, Error> {
         match self {
             Self::Memory(slice) => Ok(*slice),
             Self::Array { halves, parity } => Ok(halves[parity.half(false)]),
@@ -149,7 +160,7 @@ impl Borrowed<'_> {
     }
 
     /// Its content, for copies.
-    pub(super) fn region(&self) -> Region<'_> {
+    pub(crate) fn region(&self) -> Region<'_> {
         match self {
             Self::Memory(slice) => (*slice).into(),
             Self::Array { halves, parity } => halves[parity.half(false)].into(),
@@ -160,13 +171,13 @@ impl Borrowed<'_> {
 
 /// Where a resource lies that kernels take by its address, or one half of one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Extent {
-    pub(super) id: ResourceId,
-    pub(super) memory: Allocation,
+pub(crate) struct Extent {
+    pub(crate) id: ResourceId,
+    pub(crate) memory: Allocation,
 }
 
 /// Where all of them lie that kernels take by their addresses.
-pub(super) fn extents(borrowed: &[Borrowed<'_>]) -> Vec<Extent> {
+pub(crate) fn extents(borrowed: &[Borrowed<'_>]) -> Vec<Extent> {
     let of = |(index, one): (usize, &Borrowed<'_>)| -> Vec<Extent> {
         let extent = |slice: &Slice<'_>| Extent {
             id: ResourceId(index),
@@ -182,7 +193,7 @@ pub(super) fn extents(borrowed: &[Borrowed<'_>]) -> Vec<Extent> {
 }
 
 /// The contents of all of them in linear memory, for work that is put on `stream` now.
-pub(super) fn linear<'a>(
+pub(crate) fn linear<'a>(
     borrowed: &'a mut [Borrowed<'_>],
     stream: &Stream,
 ) -> Result<Vec<Slice<'a>>, Error> {
@@ -190,25 +201,21 @@ pub(super) fn linear<'a>(
 }
 
 /// A resource that memory, or OpenGL, is too small for: the manifest's fault.
-pub(super) struct TooLarge {
+pub(crate) struct TooLarge {
     /// One sentence.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Where the resource is declared.
-    pub(super) at: Position,
+    pub(crate) at: Position,
 }
 
 impl TooLarge {
     /// What `error` means where `what`, declared in this place, was to be allocated, if it means that.
-    pub(super) fn of(what: &dyn fmt::Display, at: Position, error: &Error) -> Option<Self> {
+    pub(crate) fn of(what: &dyn fmt::Display, at: Position, error: &Error) -> Option<Self> {
         use device::Error::{InvalidExtent, OutOfMemory};
         let too_large = match error {
-            Error::Device(error) | Error::Interop(interop::Error::Device(error)) => {
-                matches!(error, OutOfMemory { .. } | InvalidExtent { .. })
-            }
-            Error::Gl(error) | Error::Interop(interop::Error::Gl(error)) => {
-                error.is_for_want_of_memory()
-            }
-            _ => false,
+            Error::Device(error) => matches!(error, OutOfMemory { .. } | InvalidExtent { .. }),
+            Error::Gl(error) => error.is_for_want_of_memory(),
+            Error::ShortMapping { .. } => false,
         };
         let text = format!("the {what} is too large: {error}");
         too_large.then_some(Self { text, at })
@@ -218,7 +225,7 @@ impl TooLarge {
 impl Resources {
     /// Becomes the resources that `new` declares. Those declared as in `old` stay as they are; the rest is
     /// allocated, zeroed, and named in the result. When it fails, everything is as before.
-    pub(super) fn adopt(
+    pub(crate) fn adopt(
         &mut self,
         old: Option<&Manifest>,
         new: &Manifest,
@@ -271,47 +278,51 @@ impl Resources {
         stream: &Stream,
     ) -> Result<Resource, Error> {
         let content = self
-            .read(stream, |borrowed| Ok(stream.download(borrowed[from.0].region())?))?
+            .read(stream, |borrowed| -> Result<_, Error> {
+                Ok(stream.download(borrowed[from.0].region())?)
+            })?
             .wait()?;
         let alone = std::slice::from_mut(&mut to);
-        write(alone, stream, |borrowed| Ok(stream.upload(borrowed[0].region(), &content)?))?;
+        write(alone, stream, |borrowed| -> Result<_, Error> {
+            Ok(stream.upload(borrowed[0].region(), &content)?)
+        })?;
         stream.synchronize()?;
         to.show(stream)?;
         Ok(to)
     }
 
     /// All of them.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Resource> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Resource> {
         self.list.iter()
     }
 
     /// Runs `work` on memory that a step may write: what it finds there is the content after the last step.
     ///
     /// OpenGL goes on drawing that last step until [`Resources::show`].
-    pub(super) fn write<R>(
+    pub(crate) fn write<R, E: From<Error>>(
         &mut self,
         stream: &Stream,
-        work: impl FnOnce(&mut [Borrowed<'_>]) -> Result<R, Error>,
-    ) -> Result<R, Error> {
+        work: impl FnOnce(&mut [Borrowed<'_>]) -> Result<R, E>,
+    ) -> Result<R, E> {
         write(&mut self.list, stream, work)
     }
 
     /// Runs `work` on the content after the last step, which it must not change.
-    pub(super) fn read<R>(
+    pub(crate) fn read<R, E: From<Error>>(
         &mut self,
         stream: &Stream,
-        work: impl FnOnce(&mut [Borrowed<'_>]) -> Result<R, Error>,
-    ) -> Result<R, Error> {
+        work: impl FnOnce(&mut [Borrowed<'_>]) -> Result<R, E>,
+    ) -> Result<R, E> {
         read(&mut self.list, stream, work)
     }
 
     /// Shows what the finished step wrote.
-    pub(super) fn show(&mut self, stream: &Stream) -> Result<(), Error> {
+    pub(crate) fn show(&mut self, stream: &Stream) -> Result<(), Error> {
         self.list.iter_mut().try_for_each(|resource| resource.show(stream))
     }
 
     /// Forgets the step that a fault ended, as far as its results lie beside those of the one before.
-    pub(super) fn abandon(&mut self) {
+    pub(crate) fn abandon(&mut self) {
         for resource in &mut self.list {
             match &mut resource.storage {
                 Storage::Device { parity, .. } => parity.abandon(),
@@ -371,12 +382,12 @@ impl Resource {
     }
 
     /// Whether OpenGL draws it.
-    pub(super) fn is_drawn(&self) -> bool {
+    pub(crate) fn is_drawn(&self) -> bool {
         self.drawn().is_some() || self.drawn_texture().is_some()
     }
 
     /// The OpenGL buffer that holds the last finished step, where it is shared.
-    pub(super) fn drawn(&self) -> Option<&gl::Buffer> {
+    pub(crate) fn drawn(&self) -> Option<&gl::Buffer> {
         match &self.storage {
             Storage::Device { drawn, .. } => drawn.as_ref()?.drawn(),
             Storage::Shared(pair) => pair.drawn(),
@@ -385,7 +396,7 @@ impl Resource {
     }
 
     /// The OpenGL texture that shows the last finished step, where it is a texture that is drawn.
-    pub(super) fn drawn_texture(&self) -> Option<&gl::Texture> {
+    pub(crate) fn drawn_texture(&self) -> Option<&gl::Texture> {
         match &self.storage {
             Storage::Device { .. } | Storage::Shared(_) => None,
             Storage::Texture(texture) => texture.gl(),
@@ -400,11 +411,11 @@ fn zeroed(device: &Device, stream: &Stream, bytes: usize) -> Result<Memory, Erro
 }
 
 /// See [`Resources::write`].
-fn write<R>(
+fn write<R, E: From<Error>>(
     list: &mut [Resource],
     stream: &Stream,
-    work: impl FnOnce(&mut [Borrowed<'_>]) -> Result<R, Error>,
-) -> Result<R, Error> {
+    work: impl FnOnce(&mut [Borrowed<'_>]) -> Result<R, E>,
+) -> Result<R, E> {
     let mut borrowed = Vec::new();
     let (mut drawn, mut spare, mut shared) = (Vec::new(), Vec::new(), Vec::new());
     let (mut copies, mut copied) = (Vec::new(), Vec::new());
@@ -431,7 +442,7 @@ fn write<R>(
     // What is on the screen is given back at once, so that drawing waits for this copy at most.
     let drawn = interop::map_all(&mut drawn, stream)?;
     for (from, to) in drawn.slices().zip(spare.slices()) {
-        stream.copy(to, from)?;
+        stream.copy(to, from).map_err(Error::from)?;
     }
     drawn.unmap_unchanged()?;
     let shared_count = shared.len();
@@ -442,7 +453,7 @@ fn write<R>(
         texture.send(stream)?;
     }
     for (to, index) in spare.slices().skip(shared_count).zip(copied) {
-        stream.copy(to, borrowed[index].linear(stream)?)?;
+        stream.copy(to, borrowed[index].linear(stream)?).map_err(Error::from)?;
     }
     drop(borrowed);
     spare.unmap()?;
@@ -450,11 +461,11 @@ fn write<R>(
 }
 
 /// See [`Resources::read`].
-fn read<R>(
+fn read<R, E: From<Error>>(
     list: &mut [Resource],
     stream: &Stream,
-    work: impl FnOnce(&mut [Borrowed<'_>]) -> Result<R, Error>,
-) -> Result<R, Error> {
+    work: impl FnOnce(&mut [Borrowed<'_>]) -> Result<R, E>,
+) -> Result<R, E> {
     let mut borrowed = Vec::new();
     let (mut drawn, mut shared) = (Vec::new(), Vec::new());
     for (index, resource) in list.iter_mut().enumerate() {
@@ -478,7 +489,7 @@ fn read<R>(
 
 /// An array, for work that uses it.
 fn borrow<'a>(halves: &'a [Memory], parity: &'a mut Parity) -> Result<Borrowed<'a>, Error> {
-    let halves = halves.iter().map(|half| half.slice(..)).collect::<Result<_, _>>()?;
+    let halves = halves.iter().map(|half| half.slice(..)).collect::<device::Result<_>>()?;
     Ok(Borrowed::Array { halves, parity })
 }
 

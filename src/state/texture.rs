@@ -1,6 +1,6 @@
 //! A texture of the scene: arrays that kernels reach through objects, and the twin that OpenGL draws.
 
-use super::{Error, parity::Parity};
+use super::parity::Parity;
 use crate::{
     data::Found,
     device::{
@@ -8,12 +8,12 @@ use crate::{
         ReadMode, Slice, Stream, SurfaceObject, TextureDescriptor,
     },
     gl,
-    interop::{Interop, TextureTwin},
+    interop::{Error, Interop, TextureTwin},
     scene::{self, Filter, Format, Handle, Wrap},
 };
 
 /// A texture: one array, or two that take turns where it is double.
-pub(super) struct SceneTexture {
+pub(crate) struct SceneTexture {
     halves: Vec<Half>,
     parity: Parity,
     /// What OpenGL draws, where it does.
@@ -32,7 +32,7 @@ struct Half {
 
 impl SceneTexture {
     /// One full of zeros; OpenGL draws it where `interop` is given.
-    pub(super) fn allocate(
+    pub(crate) fn allocate(
         declared: &scene::Texels,
         stream: &Stream,
         interop: Option<&Interop>,
@@ -52,12 +52,12 @@ impl SceneTexture {
     }
 
     /// Fills it with zeros, both halves where there are two.
-    pub(super) fn clear(&self, stream: &Stream) -> Result<(), Error> {
+    pub(crate) fn clear(&self, stream: &Stream) -> Result<(), Error> {
         self.halves.iter().try_for_each(|half| clear(&half.array, stream))
     }
 
     /// Gives it these texels, both halves where there are two.
-    pub(super) fn set(&self, found: &Found, stream: &Stream) -> Result<(), Error> {
+    pub(crate) fn set(&self, found: &Found, stream: &Stream) -> Result<(), Error> {
         match found {
             Found::All(texels) => {
                 let each = |half: &Half| Ok(stream.upload(half.array.region(), texels)?);
@@ -69,7 +69,7 @@ impl SceneTexture {
     }
 
     /// From now on texture objects read it as `declared`.
-    pub(super) fn sample_as(
+    pub(crate) fn sample_as(
         &mut self,
         declared: &scene::Texels,
         device: &Device,
@@ -83,7 +83,7 @@ impl SceneTexture {
     }
 
     /// What a kernel takes of it, or of the half that is being written.
-    pub(super) fn handle(&self, next: bool, handle: Handle) -> u64 {
+    pub(crate) fn handle(&self, next: bool, handle: Handle) -> u64 {
         let half = &self.halves[self.parity.half(next)];
         match handle {
             Handle::Surface => half.surface.handle(),
@@ -94,17 +94,22 @@ impl SceneTexture {
     }
 
     /// What was being written has been written.
-    pub(super) fn swap(&mut self) {
+    pub(crate) fn swap(&mut self) {
         self.parity.swap();
     }
 
     /// Its texels.
-    pub(super) fn region(&self) -> ArrayRegion<'_> {
+    pub(crate) fn region(&self) -> ArrayRegion<'_> {
         self.halves[self.parity.half(false)].array.region()
     }
 
+    /// The texels of its halves: of the last one, and behind it of the one that is being written.
+    pub(crate) fn regions(&self) -> impl Iterator<Item = ArrayRegion<'_>> {
+        self.parity.in_order().map(|half| self.halves[half].array.region())
+    }
+
     /// Its texels in linear memory, for work that is put on `stream` now.
-    pub(super) fn linear(&mut self, stream: &Stream) -> Result<Slice<'_>, Error> {
+    pub(crate) fn linear(&mut self, stream: &Stream) -> Result<Slice<'_>, Error> {
         let region = self.halves[self.parity.half(false)].array.region();
         let memory = match self.linear.take() {
             Some(memory) => memory,
@@ -116,7 +121,7 @@ impl SceneTexture {
     }
 
     /// All work on it has been put on `stream`: what can be done for OpenGL comes behind.
-    pub(super) fn send(&mut self, stream: &Stream) -> Result<(), Error> {
+    pub(crate) fn send(&mut self, stream: &Stream) -> Result<(), Error> {
         let region = self.halves[self.parity.half(false)].array.region();
         if let Some(twin) = &mut self.twin {
             twin.send(stream, region)?;
@@ -125,7 +130,7 @@ impl SceneTexture {
     }
 
     /// That work has ended: OpenGL is to see what it made.
-    pub(super) fn show(&mut self, stream: &Stream) -> Result<(), Error> {
+    pub(crate) fn show(&mut self, stream: &Stream) -> Result<(), Error> {
         self.parity.finish();
         let region = self.halves[self.parity.half(false)].array.region();
         if let Some(twin) = &mut self.twin {
@@ -135,12 +140,12 @@ impl SceneTexture {
     }
 
     /// That work has faulted: what a double texture held before is there still, if it was launched for once.
-    pub(super) fn abandon(&mut self) {
+    pub(crate) fn abandon(&mut self) {
         self.parity.abandon();
     }
 
     /// What OpenGL draws.
-    pub(super) fn gl(&self) -> Option<&gl::Texture> {
+    pub(crate) fn gl(&self) -> Option<&gl::Texture> {
         self.twin.as_ref().map(TextureTwin::gl)
     }
 }

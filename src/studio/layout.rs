@@ -11,7 +11,7 @@ use super::{
     keyboard::Keyboard,
     panels::{
         self, Action, FrameTimes, Probe, banner, compiler, diagnostics, editor, parameters, plots,
-        statistics, status, timings, transport, unsaved, view,
+        statistics, status, timeline, timings, transport, unsaved, view,
     },
     state::{State, Tab},
     theme,
@@ -95,6 +95,10 @@ pub fn show(
     left(ui, snapshot, workspace, state, locals, &mut actions);
     right(ui, snapshot, state, &mut locals.sizes, &mut actions);
     lower(ui, shown, state, &mut locals.sizes);
+    if let Some(timeline) = &snapshot.timeline {
+        let panel = Panel::bottom("timeline").exact_size(timeline::height(timeline));
+        panel.frame(bar(12)).show(ui, |ui| actions.extend(timeline::show(ui, timeline)));
+    }
     let view = CentralPanel::no_frame().show(ui, |ui| {
         ui.spacing_mut().item_spacing = Vec2::ZERO;
         actions.extend(banner::show(ui, snapshot, &workspace.document.name, workspace.notices()));

@@ -40,7 +40,7 @@ use crate::{
     draw, gl,
     interop::{self, Interop},
     scene::{self, Overrides, ViewId, built_ins},
-    session::{self, Command, Session, Snapshot},
+    session::{self, Command, Past, Session, Snapshot},
 };
 
 /// The scene that opens where nothing else was asked for or is remembered.
@@ -782,6 +782,7 @@ fn new_session(
         step_timeout: options.step_timeout,
         real_time: true,
         statistics_every: Some(STATISTICS_EVERY),
+        history: Past::Kept,
         ..session::Options::new(&document.name, &document.text)
     };
     let interop = Interop::new(context.gl(), device);

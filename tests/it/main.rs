@@ -31,6 +31,7 @@ mod gl;
 #[cfg(feature = "cli")]
 mod golden;
 mod headers;
+mod history;
 mod host_functions;
 #[cfg(feature = "gl")]
 mod interop;

@@ -13,6 +13,7 @@ pub mod parameters;
 pub mod plots;
 pub mod statistics;
 pub mod status;
+pub mod timeline;
 pub mod timings;
 pub mod transport;
 pub mod unsaved;

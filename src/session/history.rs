@@ -1,0 +1,454 @@
+//! The past of a scene: copies of its state, and what entered the steps between them.
+//!
+//! A step is a function of the state before it and of what enters it. So a past step is had again from the nearest
+//! copy before it, by doing the steps between once more. Such steps go over no edit: each program has a [`Segment`] of
+//! its own, which begins with a copy.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use super::{Error, program::Program, snapshot::Moment, timing::Stopwatch};
+use crate::{
+    device::{Device, DeviceKind, Pool, Stream},
+    machine::memory_bytes,
+    scene::Inputs,
+    state::{Borrowed, Checkpoint},
+};
+
+/// What copies may add to the time of steps, as a part of it.
+const SHARE: f64 = 0.05;
+/// How much a new measurement of a time counts beside those before it.
+const NEWS: f64 = 0.2;
+
+/// Memory for copies, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// On the device.
+    pub device: u64,
+    /// With the host, for older ones. None on the CPU device, whose memory is the host's.
+    pub host: u64,
+}
+
+impl Budget {
+    /// An eighth of the memory of both, where nobody says.
+    pub(super) fn of(device: &Device) -> Self {
+        let host = memory_bytes() / 8;
+        match device.info().kind {
+            DeviceKind::Cpu => Self { device: host, host: 0 },
+            DeviceKind::Nvidia => {
+                let free = device.memory_info().map_or(0, |memory| memory.free);
+                Self { device: free / 8, host }
+            }
+        }
+    }
+}
+
+/// The past of a scene.
+pub(super) struct History {
+    budget: Budget,
+    pool: Pool,
+    /// Oldest first; the last one goes on.
+    lines: VecDeque<Line>,
+    next: u64,
+    /// Whether the next step is to begin a segment: the state, or what makes the next one, has changed otherwise than by
+    /// a step.
+    pub(super) is_interrupted: bool,
+    /// Milliseconds of a copy, and of a step.
+    copy_ms: Average,
+    step_ms: Average,
+    /// What measures the last copy.
+    stopwatch: Stopwatch,
+    /// Whether a copy had no room.
+    pub(super) is_full: bool,
+}
+
+/// Steps that follow one another.
+pub(super) struct Line {
+    pub(super) id: u64,
+    /// Where it leaves another line; `None` for one that begins with a reset.
+    pub(super) parent: Option<Moment>,
+    /// What determines its steps, which is never forgotten.
+    pub(super) log: Log,
+    segments: Vec<Segment>,
+    /// How many steps were finished at its end.
+    pub(super) end: u64,
+}
+
+/// What determines the steps of a line, by how many were finished before.
+#[derive(Default)]
+pub(super) struct Log {
+    /// The texts, from these steps on.
+    pub(super) texts: Vec<(u64, Arc<str>)>,
+    /// What entered steps, where it is not as in the step before.
+    pub(super) entered: BTreeMap<u64, Inputs>,
+}
+
+/// Steps of one program, without an interruption.
+pub(super) struct Segment {
+    pub(super) program: Arc<Program>,
+    /// How many steps were finished when it began.
+    pub(super) start: u64,
+    /// By how many steps were finished. The one at the start stays as long as any.
+    pub(super) checkpoints: BTreeMap<u64, Checkpoint>,
+}
+
+/// Whence a past step is had again.
+pub(super) struct Source<'a> {
+    pub(super) program: &'a Arc<Program>,
+    pub(super) checkpoint: &'a Checkpoint,
+}
+
+impl History {
+    pub(super) fn new(device: &Device, budget: Budget) -> Self {
+        Self {
+            budget,
+            pool: Pool::new(device),
+            lines: VecDeque::new(),
+            next: 0,
+            is_interrupted: true,
+            copy_ms: Average::default(),
+            step_ms: Average::default(),
+            stopwatch: Stopwatch::default(),
+            is_full: false,
+        }
+    }
+
+    pub(super) fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    pub(super) fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.lines.iter()
+    }
+
+    pub(super) fn line(&self, id: u64) -> Option<&Line> {
+        self.lines.iter().find(|line| line.id == id)
+    }
+
+    /// The line that goes on.
+    pub(super) fn current(&self) -> Option<&Line> {
+        self.lines.back()
+    }
+
+    /// The steps to come are a line of their own, which leaves another one at `parent`, or begins with a reset.
+    pub(super) fn begin_line(&mut self, parent: Option<Moment>) {
+        self.lines.retain(|line| line.end > line.begin());
+        let start = parent.map_or(0, |moment| moment.step);
+        let id = self.next;
+        self.next += 1;
+        let (log, segments) = (Log::default(), Vec::new());
+        self.lines.push_back(Line { id, parent, log, segments, end: start });
+        self.is_interrupted = true;
+    }
+
+    /// Lets an older line go on, whose end is the present state.
+    pub(super) fn resume(&mut self, id: u64) {
+        let Some(place) = self.lines.iter().position(|line| line.id == id) else { return };
+        if let Some(line) = self.lines.remove(place) {
+            self.lines.push_back(line);
+        }
+        self.is_interrupted = true;
+    }
+
+    /// Puts a copy of the state on `stream` where one is due before the step that `inputs` enter. There is none where
+    /// there is no room for it.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn copy(
+        &mut self,
+        program: &Program,
+        borrowed: &[Borrowed<'_>],
+        inputs: &Inputs,
+        stream: &Stream,
+    ) -> Result<Option<Checkpoint>, Error> {
+        match self.is_due(inputs.step) {
+            true => self.copy_now(program, borrowed, inputs, stream),
+            false => Ok(None),
+        }
+    }
+
+    /// Puts a copy of the state on `stream`, as [`History::copy`].
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn copy_now(
+        &mut self,
+        program: &Program,
+        borrowed: &[Borrowed<'_>],
+        inputs: &Inputs,
+        stream: &Stream,
+    ) -> Result<Option<Checkpoint>, Error> {
+        self.is_full = program.state_bytes() > self.budget.device;
+        if self.is_full {
+            return Ok(None);
+        }
+        self.stopwatch.restart();
+        self.stopwatch.mark(&stream.device(), stream)?;
+        let copy = program.checkpoint(borrowed, inputs.clone(), &self.pool, stream);
+        self.stopwatch.mark(&stream.device(), stream)?;
+        match copy {
+            Ok(copy) => Ok(Some(copy)),
+            Err(error) if error.is_for_want_of_memory() => {
+                self.is_full = true;
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// As many past steps as are had again in this time, about.
+    pub(super) fn steps_in(&self, time: Duration) -> u64 {
+        let step_ms = self.step_ms.value().unwrap_or(f64::INFINITY);
+        (time.as_secs_f64() * 1e3 / step_ms).max(1.0) as u64
+    }
+
+    /// Whether the state is to be copied before the step that comes after `step` steps.
+    pub(super) fn is_due(&self, step: u64) -> bool {
+        let Some(segment) = self.current().and_then(|line| line.segments.last()) else {
+            return true;
+        };
+        let last = segment.checkpoints.keys().next_back().copied().unwrap_or(segment.start);
+        self.is_interrupted || step >= last + self.spacing()
+    }
+
+    /// Steps from one copy to the next, so that copies take no more than their share of the time.
+    pub(super) fn spacing(&self) -> u64 {
+        match (self.copy_ms.value(), self.step_ms.value()) {
+            (Some(copy), Some(step)) if step > 0.0 => (copy / (SHARE * step)).ceil().max(1.0) as u64,
+            _ => 1,
+        }
+    }
+
+    /// What copies add to the time of a step, as a part of it.
+    pub(super) fn share(&self) -> f64 {
+        match (self.copy_ms.value(), self.step_ms.value()) {
+            (Some(copy), Some(step)) if step > 0.0 => copy / step / self.spacing() as f64,
+            _ => 0.0,
+        }
+    }
+
+    /// Notes the step after `inputs.step` steps, which was done by `program` on what `checkpoint` is a copy of, where the
+    /// state was copied.
+    pub(super) fn note(
+        &mut self,
+        program: &Arc<Program>,
+        inputs: &Inputs,
+        checkpoint: Option<Checkpoint>,
+        step_ms: f64,
+    ) -> Result<(), Error> {
+        self.step_ms.add(step_ms);
+        if checkpoint.is_some()
+            && let [copy_ms, ..] = self.stopwatch.laps_ms()?[..]
+        {
+            self.copy_ms.add(copy_ms.into());
+        }
+        if self.lines.is_empty() {
+            self.begin_line(None);
+        }
+        let is_interrupted = std::mem::take(&mut self.is_interrupted);
+        let Some(line) = self.lines.back_mut() else { return Ok(()) };
+        if is_interrupted || line.segments.is_empty() {
+            line.segments.retain(|segment| segment.start < inputs.step);
+            line.segments.push(Segment {
+                program: program.clone(),
+                start: inputs.step,
+                checkpoints: BTreeMap::new(),
+            });
+        }
+        line.end = inputs.step + 1;
+        line.log.note(&program.scene.source, inputs);
+        let Some(segment) = line.segments.last_mut() else { return Ok(()) };
+        segment.checkpoints.extend(checkpoint.map(|checkpoint| (inputs.step, checkpoint)));
+        if segment.checkpoints.is_empty() {
+            // Without a copy at its start nothing of it is had again.
+            line.segments.pop();
+            self.is_interrupted = true;
+        }
+        Ok(())
+    }
+
+    /// Keeps a copy of the present state, the end of the line that goes on.
+    pub(super) fn keep_end(&mut self, program: &Arc<Program>, checkpoint: Checkpoint) {
+        let step = checkpoint.inputs.step;
+        let interrupted = self.is_interrupted;
+        let Some(line) = self.lines.back_mut().filter(|line| line.end == step) else { return };
+        match line.segments.last_mut() {
+            Some(segment) if !interrupted => _ = segment.checkpoints.insert(step, checkpoint),
+            Some(_) | None => line.segments.push(Segment {
+                program: program.clone(),
+                start: step,
+                checkpoints: BTreeMap::from([(step, checkpoint)]),
+            }),
+        }
+    }
+
+    /// Whence the state after `moment.step` steps is had.
+    pub(super) fn source(&self, moment: Moment) -> Option<Source<'_>> {
+        let segment = self.line(moment.line)?.segment(moment.step)?;
+        let (_, checkpoint) = segment.checkpoints.range(..=moment.step).next_back()?;
+        Some(Source { program: &segment.program, checkpoint })
+    }
+
+    /// What entered the step after `moment.step` steps; `None` where there was none.
+    pub(super) fn entered(&self, moment: Moment) -> Option<Inputs> {
+        self.line(moment.line).filter(|line| moment.step < line.end)?.log.entered(moment.step)
+    }
+
+    /// Bytes of copies, on the device and with the host.
+    pub(super) fn bytes(&self) -> [u64; 2] {
+        let mut sums = [0; 2];
+        for checkpoint in self.checkpoints() {
+            sums[usize::from(!checkpoint.is_on_device())] += checkpoint.bytes() as u64;
+        }
+        sums
+    }
+
+    fn checkpoints(&self) -> impl Iterator<Item = &Checkpoint> {
+        let segments = self.lines.iter().flat_map(|line| &line.segments);
+        segments.flat_map(|segment| segment.checkpoints.values())
+    }
+}
+
+impl History {
+    /// Keeps within the budget: what is older goes to the host, and what has no room there is forgotten, so that the
+    /// copies that stay lie the farther apart the older they are. Not while a step is under way: the program of a
+    /// forgotten segment is unloaded.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn trim(&mut self, stream: &Stream) -> Result<(), Error> {
+        let Budget { device, host } = self.budget;
+        let [mut on_device, mut with_host] = self.bytes();
+        for segment in self.lines.iter_mut().flat_map(|line| &mut line.segments) {
+            for checkpoint in segment.checkpoints.values_mut() {
+                if !checkpoint.settle()? || on_device <= device || host == 0 {
+                    continue;
+                }
+                if checkpoint.is_on_device() {
+                    checkpoint.send_to_host(stream)?;
+                    on_device = on_device.saturating_sub(checkpoint.bytes() as u64);
+                    with_host += checkpoint.bytes() as u64;
+                }
+            }
+        }
+        let mut excess = (on_device + with_host).saturating_sub(device + host);
+        while excess > 0 {
+            let freed = self.forget_one();
+            if freed == 0 {
+                break;
+            }
+            excess = excess.saturating_sub(freed);
+        }
+        if self.pool.statistics().held_bytes as u64 > device / 4 {
+            self.pool.trim();
+        }
+        Ok(())
+    }
+
+    /// Forgets the copy that is missed least. Gives its size.
+    fn forget_one(&mut self) -> u64 {
+        let present = self.current().map_or(0, |line| line.end);
+        let mut least: Option<(f64, usize, usize, u64)> = None;
+        for (at, line) in self.lines.iter().enumerate() {
+            for (of, segment) in line.segments.iter().enumerate() {
+                let end = line.segments.get(of + 1).map_or(line.end, |next| next.start);
+                let mut before = segment.start;
+                let mut steps = segment.checkpoints.keys().copied().skip(1).peekable();
+                while let Some(step) = steps.next() {
+                    let gap = steps.peek().copied().unwrap_or(end).max(step) - before;
+                    let age = present.abs_diff(step) + 1;
+                    let missed = gap as f64 / age as f64;
+                    if least.is_none_or(|(known, ..)| missed < known) {
+                        least = Some((missed, at, of, step));
+                    }
+                    before = step;
+                }
+            }
+        }
+        match least {
+            Some((_, line, segment, step)) => {
+                let removed = self.lines[line].segments[segment].checkpoints.remove(&step);
+                removed.map_or(0, |checkpoint| checkpoint.bytes() as u64)
+            }
+            None => self.forget_oldest_segment(),
+        }
+    }
+
+    fn forget_oldest_segment(&mut self) -> u64 {
+        let mut with_segments = self.lines.iter_mut().filter(|line| !line.segments.is_empty());
+        let Some(oldest) = with_segments.next() else { return 0 };
+        let segment = oldest.segments.remove(0);
+        if self.current().is_some_and(|line| line.segments.is_empty()) {
+            self.is_interrupted = true;
+        }
+        let ancestry: Vec<u64> = self.ancestry().map(|(line, _)| line.id).collect();
+        self.lines.retain(|line| !line.segments.is_empty() || ancestry.contains(&line.id));
+        segment.checkpoints.values().map(|checkpoint| checkpoint.bytes() as u64).sum()
+    }
+
+    /// The line that goes on, the one that it leaves, and so on; each with the steps that were finished where it was
+    /// left.
+    pub(super) fn ancestry(&self) -> impl Iterator<Item = (&Line, u64)> {
+        let first = self.current().map(|line| (line, line.end));
+        std::iter::successors(first, |(line, _)| {
+            let parent = line.parent?;
+            Some((self.line(parent.line)?, parent.step))
+        })
+    }
+}
+
+impl Line {
+    /// How many steps were finished when it began.
+    pub(super) fn begin(&self) -> u64 {
+        self.parent.map_or(0, |parent| parent.step)
+    }
+
+    /// The steps that are had again, by how many were finished before.
+    pub(super) fn start(&self) -> u64 {
+        self.segments.first().map_or(self.end, |segment| segment.start)
+    }
+
+    pub(super) fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The one whose steps follow on `step` finished ones; of the last one its end, too.
+    fn segment(&self, step: u64) -> Option<&Segment> {
+        self.segments.iter().rev().find(|segment| segment.start <= step).filter(|_| step <= self.end)
+    }
+}
+
+impl Log {
+    fn note(&mut self, text: &Arc<str>, inputs: &Inputs) {
+        if self.texts.last().is_none_or(|(_, last)| last != text) {
+            self.texts.push((inputs.step, text.clone()));
+        }
+        let as_before = self.entered(inputs.step).is_some_and(|before| before == *inputs);
+        if !as_before {
+            self.entered.insert(inputs.step, inputs.clone());
+        }
+    }
+
+    pub(super) fn entered(&self, step: u64) -> Option<Inputs> {
+        let (at, inputs) = self.entered.range(..=step).next_back()?;
+        Some(if *at == step { inputs.clone() } else { inputs.at(step) })
+    }
+}
+
+/// A time that changes slowly.
+#[derive(Clone, Copy, Debug, Default)]
+struct Average(Option<f64>);
+
+impl Average {
+    fn add(&mut self, value: f64) {
+        self.0 = Some(self.0.map_or(value, |before| before + NEWS * (value - before)));
+    }
+
+    fn value(self) -> Option<f64> {
+        self.0
+    }
+}

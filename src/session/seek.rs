@@ -1,0 +1,247 @@
+//! Going to a past moment, and going on from there.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    Error, Reset, Session,
+    history::{History, Source},
+    in_flight::{Again, Work},
+    program::Program,
+    snapshot::{Line, Moment, Timeline},
+};
+use crate::{scene::Inputs, state::Checkpoint};
+
+/// Past steps are done again in parts that take about so long, so that a newer wish need not wait for all of them.
+const PART: Duration = Duration::from_millis(40);
+/// As many steps are done in one part at most.
+const MOST_STEPS: u64 = 512;
+
+/// What the state is one of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// The end of the line that goes on.
+    Present,
+    /// A past moment of this line.
+    Past(u64),
+    /// None: the way to a past moment was broken off.
+    Nothing,
+}
+
+impl Session {
+    /// Goes to a past moment, which is shown as soon as it has been had again. The scene stands still meanwhile, and
+    /// then.
+    ///
+    /// What comes next begins a line of its own there: see [`Session::play`].
+    pub fn seek(&mut self, to: Moment) {
+        if self.history.is_some() {
+            self.pause();
+            self.single_steps = 0;
+            self.fault = None;
+            self.sought = Some(to);
+        }
+    }
+
+    /// Waits for the moment that is sought, if one is, and for what is under way.
+    ///
+    /// # Errors
+    /// As [`Session::update`].
+    pub fn finish_seeking(&mut self) -> Result<(), Error> {
+        self.complete_in_flight()?;
+        while self.sought.is_some() {
+            self.launch_due()?;
+            self.complete_in_flight()?;
+        }
+        Ok(())
+    }
+
+    /// Where the state stands.
+    fn moment(&self) -> Moment {
+        let line = match self.shown {
+            Shown::Present => self.history.as_ref().and_then(History::current).map(|line| line.id),
+            Shown::Past(line) => Some(line),
+            Shown::Nothing => None,
+        };
+        Moment { line: line.unwrap_or_default(), step: self.state.inputs.step }
+    }
+
+    /// Does the next part of what leads to the moment that is sought. Not while something is under way.
+    pub(super) fn go_on_seeking(&mut self) -> Result<(), Error> {
+        let Some(sought) = self.sought else { return Ok(()) };
+        self.keep_present()?;
+        let here = self.moment();
+        let Some(history) = &self.history else { return Ok(()) };
+        let Some(Source { program, checkpoint }) = history.source(sought) else {
+            self.sought = None;
+            return Ok(());
+        };
+        let is_of_program = |own: &Arc<Program>| Arc::ptr_eq(own, program);
+        let from = checkpoint.inputs.step;
+        let leads_there = self.shown != Shown::Nothing
+            && here.line == sought.line
+            && (from..=sought.step).contains(&here.step)
+            && self.program.as_ref().is_some_and(is_of_program);
+        if leads_there && here.step == sought.step {
+            return self.found(sought);
+        }
+        let start = if leads_there { here.step } else { from };
+        let end = sought.step.min(start.saturating_add(history.steps_in(PART).min(MOST_STEPS)));
+        let before = match leads_there {
+            true => self.state.inputs.clone(),
+            false => checkpoint.inputs.clone(),
+        };
+        let steps = (start..end)
+            .map_while(|step| history.entered(Moment { step, ..sought }))
+            .collect::<Vec<Inputs>>();
+        let after = steps.last().map_or(before, Inputs::after_step);
+        let program = program.clone();
+        if !leads_there {
+            self.install(&program)?;
+        }
+        self.shown = Shown::Past(sought.line);
+        self.launch(Work::Again(Again { from: (!leads_there).then_some(sought), steps, after }))
+    }
+
+    /// The moment that was sought is shown.
+    fn found(&mut self, at: Moment) -> Result<(), Error> {
+        self.sought = None;
+        let history = self.history.as_ref();
+        let is_end = history.and_then(History::current).is_some_and(|line| line.is_at_end(at));
+        let is_latest = match (&self.program, &self.latest) {
+            (Some(program), Some(latest)) => Arc::ptr_eq(program, latest),
+            _ => false,
+        };
+        self.shown = if is_end && is_latest { Shown::Present } else { Shown::Past(at.line) };
+        self.picture += 1;
+        match self.options.statistics_every {
+            Some(_) => self.start_statistics(),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives up going to a past moment in the middle of its steps.
+    pub(super) fn break_off(&mut self) {
+        self.sought = None;
+        self.shown = Shown::Nothing;
+    }
+
+    /// A copy of the present state, before it is left for a past one.
+    fn keep_present(&mut self) -> Result<(), Error> {
+        let Self { program: Some(program), state, history: Some(history), stream, .. } = self else {
+            return Ok(());
+        };
+        if self.shown != Shown::Present || self.reset != Reset::None {
+            return Ok(());
+        }
+        let inputs = &state.inputs;
+        let copy = state
+            .resources
+            .read(stream, |borrowed| history.copy_now(program, borrowed, inputs, stream))?;
+        if let Some(copy) = copy {
+            history.keep_end(program, copy);
+        }
+        Ok(())
+    }
+
+    /// What comes next is no past step: where a past moment is shown, it begins a line there, by the newest program.
+    pub(super) fn leave_past(&mut self) {
+        let at = self.moment();
+        self.sought = None;
+        let line = match std::mem::replace(&mut self.shown, Shown::Present) {
+            Shown::Present => return,
+            Shown::Past(line) => line,
+            Shown::Nothing => {
+                self.reset = Reset::All;
+                at.line
+            }
+        };
+        if let Some(history) = &mut self.history {
+            match history.line(line).is_some_and(|line| line.is_at_end(at)) {
+                true => history.resume(line),
+                false => history.begin_line(Some(at)),
+            }
+        }
+        let latest = self.latest.clone().filter(|latest| {
+            self.program.as_ref().is_none_or(|program| !Arc::ptr_eq(program, latest))
+        });
+        if self.candidate.is_none() {
+            self.candidate = latest;
+        }
+    }
+
+    /// The scene begins anew, and so does a line.
+    pub(super) fn begin_anew(&mut self) {
+        self.shown = Shown::Present;
+        if let Some(history) = &mut self.history {
+            history.begin_line(None);
+        }
+    }
+
+    /// Notes a step that has been done.
+    pub(super) fn note_step(
+        &mut self,
+        entered: &Inputs,
+        copy: Option<Checkpoint>,
+        laps_ms: &[f32],
+    ) -> Result<(), Error> {
+        let (Some(history), Some(program)) = (&mut self.history, &self.program) else {
+            return Ok(());
+        };
+        let step_ms = laps_ms.iter().copied().map(f64::from).sum();
+        history.note(program, entered, copy, step_ms)
+    }
+
+    /// A step has faulted: the state before it is the present one.
+    pub(super) fn keep_before_fault(&mut self, copy: Option<Checkpoint>) {
+        if let (Some(history), Some(program), Some(copy)) =
+            (&mut self.history, &self.program, copy)
+        {
+            history.keep_end(program, copy);
+        }
+    }
+
+    /// Keeps the past within its budget. Not while something is under way.
+    pub(super) fn trim_history(&mut self) -> Result<(), Error> {
+        match &mut self.history {
+            Some(history) => history.trim(&self.stream),
+            None => Ok(()),
+        }
+    }
+
+    /// What is known of the past.
+    pub(super) fn timeline(&self) -> Option<Timeline> {
+        let history = self.history.as_ref()?;
+        let budget = history.budget();
+        Some(Timeline {
+            lines: history.lines().map(super::history::Line::told).collect(),
+            shown: self.moment(),
+            is_past: self.shown != Shown::Present,
+            sought: self.sought,
+            bytes: history.bytes(),
+            budget: [budget.device, budget.host],
+            spacing: history.spacing(),
+            share: history.share(),
+            is_full: history.is_full,
+        })
+    }
+}
+
+impl super::history::Line {
+    fn is_at_end(&self, at: Moment) -> bool {
+        (self.id, self.end) == (at.line, at.step)
+    }
+
+    fn told(&self) -> Line {
+        let segments = self.segments();
+        let mut edits: Vec<(u64, u64)> =
+            segments.iter().map(|of| (of.start, of.program.generation)).collect();
+        edits.dedup_by_key(|(_, generation)| *generation);
+        Line {
+            id: self.id,
+            parent: self.parent,
+            first: self.start(),
+            last: self.end,
+            copies: segments.iter().flat_map(|of| of.checkpoints.keys().copied()).collect(),
+            edits,
+        }
+    }
+}

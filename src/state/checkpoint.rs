@@ -1,0 +1,227 @@
+//! A copy of a state.
+
+use std::{ops::Range, sync::Arc};
+
+use super::resources::Borrowed;
+use crate::{
+    device::{Pool, PoolBlock, Readback, Region, Slice, Stream},
+    interop::Result,
+    scene::{self, Inputs, Manifest},
+};
+
+/// Each part of a checkpoint begins at a multiple of so many bytes: no copy is slower for where it begins.
+const ALIGNMENT: usize = 256;
+
+/// What a state held at a moment: the contents of its resources, both halves where there are two, and of the variables
+/// of the program's module; and what enters the step behind it.
+pub(crate) struct Checkpoint {
+    /// What enters the next step.
+    pub(crate) inputs: Inputs,
+    parts: Arc<[Part]>,
+    content: Content,
+}
+
+/// What one part of a checkpoint is a copy of, and where it lies.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Part {
+    /// What it is a copy of.
+    pub(crate) of: Subject,
+    offset: usize,
+    bytes: usize,
+}
+
+/// What is copied.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Subject {
+    /// A half of a resource: 0 is the last one, 1 the one that is being written.
+    Half {
+        /// As it was declared.
+        resource: scene::Resource,
+        /// Which.
+        half: usize,
+    },
+    /// A variable of the module.
+    Variable {
+        /// Its name there.
+        lowered: String,
+    },
+}
+
+/// Where the bytes are.
+enum Content {
+    Device(PoolBlock),
+    /// On their way from the device to the host.
+    Sent(Readback),
+    Host(Arc<[u8]>),
+}
+
+impl Checkpoint {
+    /// Puts the copying of everything on `stream`: of `borrowed`, the resources of `manifest`, and of `variables`.
+    ///
+    /// # Errors
+    /// The device's; [`crate::device::Error::OutOfMemory`] where there is no room for a copy.
+    pub(crate) fn take(
+        (manifest, borrowed): (&Manifest, &[Borrowed<'_>]),
+        variables: &[(&str, Slice<'_>)],
+        inputs: Inputs,
+        pool: &Pool,
+        stream: &Stream,
+    ) -> Result<Self> {
+        let mut layout = Layout::default();
+        let mut parts: Vec<(Part, Region<'_>)> = Vec::new();
+        for (resource, borrowed) in manifest.resources().iter().zip(borrowed) {
+            for (half, region) in borrowed.halves().into_iter().enumerate() {
+                let of = Subject::Half { resource: resource.clone(), half };
+                parts.push((layout.part(of, resource.bytes() as usize), region));
+            }
+        }
+        for (lowered, slice) in variables {
+            let of = Subject::Variable { lowered: (*lowered).to_owned() };
+            parts.push((layout.part(of, slice.bytes()), (*slice).into()));
+        }
+        let block = pool.alloc(stream, layout.end)?;
+        for (part, from) in &parts {
+            stream.copy(block.slice(part.range())?, *from)?;
+        }
+        let parts = parts.into_iter().map(|(part, _)| part).collect();
+        Ok(Self { inputs, parts, content: Content::Device(block) })
+    }
+
+    /// Puts the copying back on `stream`: into `borrowed`, the resources of `manifest`, and into `variables`. What it
+    /// has no copy of stays as it is.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(crate) fn restore(
+        &self,
+        (manifest, borrowed): (&Manifest, &[Borrowed<'_>]),
+        variables: &[(&str, Slice<'_>)],
+        stream: &Stream,
+    ) -> Result<()> {
+        for part in self.parts.iter() {
+            match &part.of {
+                Subject::Half { resource, half } => {
+                    let place = manifest.find_resource(&resource.name).filter(|id| {
+                        manifest.resource(*id).keeps_contents(resource)
+                    });
+                    let to = place.and_then(|id| borrowed.get(id.0)?.halves().get(*half).copied());
+                    to.map_or(Ok(()), |to| self.put(part, to, stream))?;
+                }
+                Subject::Variable { lowered } => {
+                    let mut known = variables.iter();
+                    let to = known.find(|(name, to)| name == lowered && to.bytes() == part.bytes);
+                    to.map_or(Ok(()), |(_, to)| self.put(part, (*to).into(), stream))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Checkpoint {
+    /// One whose content is with the host, such as a file's.
+    pub(crate) fn of_host(inputs: Inputs, contents: Vec<(Subject, Vec<u8>)>) -> Self {
+        let mut layout = Layout::default();
+        let parts: Arc<[Part]> =
+            contents.iter().map(|(of, bytes)| layout.part(of.clone(), bytes.len())).collect();
+        let mut all = vec![0; layout.end];
+        for (part, (_, bytes)) in parts.iter().zip(&contents) {
+            all[part.range()].copy_from_slice(bytes);
+        }
+        Self { inputs, parts, content: Content::Host(all.into()) }
+    }
+
+    /// Its size.
+    pub(crate) fn bytes(&self) -> usize {
+        self.parts.last().map_or(0, |part| part.range().end)
+    }
+
+    /// Whether its content takes memory of the device.
+    pub(crate) fn is_on_device(&self) -> bool {
+        match self.content {
+            Content::Device(_) | Content::Sent(_) => true,
+            Content::Host(_) => false,
+        }
+    }
+
+    /// Puts the copying to the host on `stream`, where the content is on the device. It goes on there until
+    /// [`Checkpoint::settle`] finds that it has arrived.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(crate) fn send_to_host(&mut self, stream: &Stream) -> Result<()> {
+        if let Content::Device(block) = &self.content {
+            // The block goes back to its pool, where only work behind the copy gets it.
+            self.content = Content::Sent(stream.download(block.slice(..)?)?);
+        }
+        Ok(())
+    }
+
+    /// Takes over what has come to the host. Returns whether nothing is on its way any more.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(crate) fn settle(&mut self) -> Result<bool> {
+        match &self.content {
+            Content::Sent(readback) if !readback.is_ready()? => Ok(false),
+            Content::Sent(_) => self.settled().map(|()| true),
+            Content::Device(_) | Content::Host(_) => Ok(true),
+        }
+    }
+
+    /// The contents of all parts with the host, which is waited for where they are on their way.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(crate) fn read(
+        &mut self,
+        stream: &Stream,
+    ) -> Result<Vec<(&Subject, &[u8])>> {
+        self.send_to_host(stream)?;
+        self.settled()?;
+        let Content::Host(all) = &self.content else { return Ok(Vec::new()) };
+        let content = |part: &'_ Part| all.get(part.range());
+        Ok(self.parts.iter().filter_map(|part| Some((&part.of, content(part)?))).collect())
+    }
+
+    /// Waits for what is on its way to the host.
+    fn settled(&mut self) -> Result<()> {
+        self.content = match std::mem::replace(&mut self.content, Content::Host(Arc::default())) {
+            Content::Sent(readback) => Content::Host(readback.wait()?.into()),
+            settled @ (Content::Device(_) | Content::Host(_)) => settled,
+        };
+        Ok(())
+    }
+
+    /// Puts the copying of one part to its place on `stream`.
+    fn put(&self, part: &Part, to: Region<'_>, stream: &Stream) -> Result<()> {
+        match &self.content {
+            Content::Device(block) => stream.copy(to, block.slice(part.range())?)?,
+            Content::Sent(_) => {}
+            Content::Host(all) => {
+                all.get(part.range()).map_or(Ok(()), |bytes| stream.upload(to, bytes))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Part {
+    fn range(&self) -> Range<usize> {
+        self.offset..self.offset + self.bytes
+    }
+}
+
+/// Where the next part lies.
+#[derive(Default)]
+struct Layout {
+    end: usize,
+}
+
+impl Layout {
+    fn part(&mut self, of: Subject, bytes: usize) -> Part {
+        let offset = self.end;
+        self.end = (offset + bytes).next_multiple_of(ALIGNMENT);
+        Part { of, offset, bytes }
+    }
+}

@@ -1,0 +1,29 @@
+//! The state of a running scene as a value: what its resources hold, and what enters its next step.
+//!
+//! Enters: the resources of a manifest, a device, how OpenGL shares memory with it. Leaves: memory that kernels write
+//! and OpenGL draws, and copies of it. Must not know: `record`, `session`, `headless`, `studio`, `cli`.
+//!
+//! The memory that kernels write may be OpenGL's own, so a [`State`] also says what OpenGL draws of it. A
+//! [`Checkpoint`] is a copy of a state, on the device or with the host: to go back to, to compare with, to write to a
+//! file.
+
+mod checkpoint;
+mod fill;
+mod parity;
+mod resources;
+mod texture;
+
+pub(crate) use checkpoint::{Checkpoint, Subject};
+pub(crate) use fill::put;
+pub(crate) use resources::{Borrowed, Extent, Resources, TooLarge, extents, linear};
+
+use crate::scene::Inputs;
+
+/// All that a step reads of what was before it, but for the variables of the program's module.
+#[derive(Default)]
+pub(crate) struct State {
+    /// The memory of the scene.
+    pub(crate) resources: Resources,
+    /// What enters the next step.
+    pub(crate) inputs: Inputs,
+}

@@ -1,0 +1,164 @@
+//! The past of the scene: a bar for each line of steps, on which a moment is chosen with the mouse.
+
+use egui::{
+    Align, Align2, Button, Layout, Pos2, Rangef, Rect, RichText, Sense, Stroke, Ui, pos2, vec2,
+};
+
+use super::Action;
+use crate::{
+    session::{Command, Line, Moment, Timeline},
+    studio::{number, theme},
+};
+
+/// The height of a line of steps, in points.
+const ROW: f32 = 15.0;
+/// As many lines are shown, the last ones.
+const MOST_ROWS: usize = 4;
+/// The width of what stands beside the bars.
+const BESIDE: f32 = 240.0;
+
+/// The height of the panel.
+pub fn height(timeline: &Timeline) -> f32 {
+    rows(timeline).len() as f32 * ROW + 15.0
+}
+
+/// The lines that are shown.
+fn rows(timeline: &Timeline) -> &[Line] {
+    let shown = timeline.lines.len().min(MOST_ROWS);
+    &timeline.lines[timeline.lines.len() - shown..]
+}
+
+/// The panel's content.
+pub fn show(ui: &mut Ui, timeline: &Timeline) -> Vec<Action> {
+    let mut actions = Vec::new();
+    ui.horizontal_centered(|ui| {
+        let width = (ui.available_width() - BESIDE).max(80.0);
+        let size = vec2(width, rows(timeline).len() as f32 * ROW);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+        let scale = Scale::new(rows(timeline), rect);
+        for (row, line) in rows(timeline).iter().enumerate() {
+            let is_last = row + 1 == rows(timeline).len();
+            scale.draw(ui, row, line, timeline, is_last);
+        }
+        if let Some(at) = response.interact_pointer_pos()
+            && response.is_pointer_button_down_on()
+            && let Some(moment) = scale.moment(at, rows(timeline))
+            && timeline.sought.unwrap_or(timeline.shown) != moment
+        {
+            actions.push(Action::Session(Command::Seek(moment)));
+        }
+        if let Some(at) = response.hover_pos()
+            && let Some(moment) = scale.moment(at, rows(timeline))
+        {
+            let text = format!("step {}", number::count(moment.step));
+            response.on_hover_text_at_pointer(text);
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| beside(ui, timeline, &mut actions));
+    });
+    actions
+}
+
+/// What stands beside the bars: where one is, the way back, and what the past costs.
+fn beside(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
+    if let (true, Some(line)) = (timeline.is_past, timeline.lines.last()) {
+        let now = Button::new("Now");
+        let tip = "Back to the end of the line that goes on. Play goes on from the moment that is shown.";
+        if ui.add(now).on_hover_text(tip).clicked() {
+            let moment = Moment { line: line.id, step: line.last };
+            actions.push(Action::Session(Command::Seek(moment)));
+        }
+        let text = match timeline.sought {
+            Some(_) => "seeking".to_owned(),
+            None => format!("past: step {}", number::count(timeline.shown.step)),
+        };
+        ui.label(RichText::new(text).color(theme::ACCENT).size(12.0));
+        return;
+    }
+    let [device, host] = timeline.bytes;
+    let text = match timeline.is_full {
+        true => "no room for copies".to_owned(),
+        false => format!("past: {}", number::bytes(device + host)),
+    };
+    let color = if timeline.is_full { theme::WARNING } else { theme::WEAK };
+    ui.label(RichText::new(text).color(color).size(12.0)).on_hover_text(cost(timeline));
+}
+
+fn cost(timeline: &Timeline) -> String {
+    let [device, host] = timeline.bytes;
+    let [most_device, most_host] = timeline.budget;
+    let with_host = match most_host {
+        0 => String::new(),
+        _ => format!(", {} of {} with the host", number::bytes(host), number::bytes(most_host)),
+    };
+    format!(
+        "Copies of the state: {} of {} on the device{with_host}.\nOne is taken every {} steps, which takes {:.1} % of \
+         their time.\nDrag along the bar to see a past step.",
+        number::bytes(device),
+        number::bytes(most_device),
+        timeline.spacing,
+        timeline.share * 100.0
+    )
+}
+
+/// Where steps lie on the screen.
+struct Scale {
+    rect: Rect,
+    first: f64,
+    last: f64,
+}
+
+impl Scale {
+    fn new(lines: &[Line], rect: Rect) -> Self {
+        let first = lines.iter().map(|line| line.first).min().unwrap_or(0);
+        let last = lines.iter().map(|line| line.last).max().unwrap_or(0);
+        Self { rect, first: first as f64, last: last.max(first + 1) as f64 }
+    }
+
+    fn x(&self, step: u64) -> f32 {
+        let part = (step as f64 - self.first) / (self.last - self.first);
+        self.rect.left() + part.clamp(0.0, 1.0) as f32 * self.rect.width()
+    }
+
+    fn y(&self, row: usize) -> f32 {
+        self.rect.top() + (row as f32 + 0.5) * ROW
+    }
+
+    /// The moment in this place, in the line whose bar is nearest.
+    fn moment(&self, at: Pos2, lines: &[Line]) -> Option<Moment> {
+        let row = ((at.y - self.rect.top()) / ROW).max(0.0) as usize;
+        let line = lines.get(row.min(lines.len().saturating_sub(1)))?;
+        let part = f64::from((at.x - self.rect.left()) / self.rect.width());
+        let step = self.first + part.clamp(0.0, 1.0) * (self.last - self.first);
+        let step = (step.round() as u64).clamp(line.first, line.last);
+        Some(Moment { line: line.id, step })
+    }
+
+    fn draw(&self, ui: &Ui, row: usize, line: &Line, timeline: &Timeline, is_last: bool) {
+        let (painter, y) = (ui.painter(), self.y(row));
+        let (left, right) = (self.x(line.first), self.x(line.last));
+        let color = if is_last { theme::TEXT } else { theme::FAINT };
+        let bar = Rect::from_x_y_ranges(left..=right.max(left + 2.0), y - 2.5..=y + 2.5);
+        painter.rect_filled(bar, 2.5, theme::faded(color, 0.45));
+        for step in &line.copies {
+            let x = self.x(*step);
+            painter.vline(x, Rangef::new(y - 1.0, y + 1.0), Stroke::new(1.0, theme::GROUND));
+        }
+        for (step, _) in line.edits.iter().skip(1) {
+            painter.circle_filled(pos2(self.x(*step), y), 3.0, theme::NOTE);
+        }
+        if let Some(parent) = line.parent {
+            painter.circle_filled(pos2(self.x(parent.step), y), 3.0, color);
+        }
+        let shown = timeline.sought.unwrap_or(timeline.shown);
+        if shown.line == line.id {
+            let x = self.x(shown.step);
+            let color = if timeline.is_past { theme::ACCENT } else { theme::STRONG };
+            painter.vline(x, Rangef::new(y - 6.0, y + 6.0), Stroke::new(2.0, color));
+            if timeline.is_past {
+                let place = pos2(x + 5.0, y);
+                let text = number::count(shown.step);
+                painter.text(place, Align2::LEFT_CENTER, text, theme::code_font(10.5), color);
+            }
+        }
+    }
+}
