@@ -192,7 +192,10 @@ impl Session {
 
     /// Puts the passes of `work` on the stream, with events around each.
     pub(super) fn launch(&mut self, work: Work) -> Result<(), Error> {
-        self.trim_history()?;
+        // What is sought is not forgotten on the way there.
+        if work == Work::Step {
+            self.trim_history()?;
+        }
         let Self {
             program: Some(program),
             state: State { resources, inputs },
