@@ -24,7 +24,7 @@ use crate::{
     diagnostic::{Diagnostic, escaped_json, has_errors, printable},
     headless::{
         self, Bench, Case, Check, Dump, Error, ExitStatus, OnStuck, Out, Outcome, PlotFile, Render,
-        Result, Run, SceneSource, Test,
+        Replay, Result, Run, Save, SceneSource, Test,
     },
     interrupt::{Interrupt, Listening},
     scene::{Overrides, built_ins, is_label, is_macro},
@@ -51,6 +51,9 @@ enum Command {
         after_help = "Without --out, and a PNG of --plot, nothing is drawn and no OpenGL is needed. MP4 and WebM need ffmpeg."
     )]
     Render(RenderArgs),
+    /// Repeat a run from the file that `render --record` wrote, and look whether the same comes out
+    #[command(after_help = "Exit code: 0 the same bits, 1 others.")]
+    Replay(ReplayArgs),
     /// Run scenes and look whether their checks hold, a line each
     #[command(after_help = "Exit code: 0 all hold, 1 some do not, 4 a kernel faulted.")]
     Test(TestArgs),
@@ -164,6 +167,27 @@ struct RenderArgs {
     /// Steps to run
     #[arg(long, default_value_t = 1)]
     steps: u64,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Begin with the state in a file of --save, and do the steps behind it
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// Write the state after the last step, and whenever SIGUSR1 comes: a .npz, which numpy opens
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// Write what determines the run, for `warpaint replay`
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    record: Option<PathBuf>,
+    /// Watch the kernels for races, reads of what nobody wrote and divisions by zero: on the CPU device, slowly
+    #[arg(long)]
+    checked: bool,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// What is written of a run.
+#[derive(Debug, Args)]
+struct OutputArgs {
     /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = size)]
     size: [u32; 2],
@@ -192,11 +216,22 @@ struct RenderArgs {
     /// Write statistics, timings and the device
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Watch the kernels for races, reads of what nobody wrote and divisions by zero: on the CPU device, slowly
-    #[arg(long)]
-    checked: bool,
+}
+
+#[derive(Debug, Args)]
+struct ReplayArgs {
+    /// A file that --record wrote
+    file: PathBuf,
     #[command(flatten)]
-    run: RunArgs,
+    output: OutputArgs,
+    /// Where kernels run: auto, cuda, cuda:N or cpu [default: WARPAINT_DEVICE or CUDA_DEVICE, else auto]
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<Choice>,
+    /// A step that takes longer is stopped [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    step_timeout: Option<Duration>,
+    #[command(flatten)]
+    trust: TrustArgs,
 }
 
 #[derive(Debug, Args)]
@@ -299,6 +334,7 @@ fn execute(cli: Cli, interrupt: &Interrupt) -> Result<()> {
     match cli.command {
         None => open_studio(cli.scene, cli.run),
         Some(Command::Render(args)) => render(args, interrupt),
+        Some(Command::Replay(args)) => replay(args, interrupt),
         Some(Command::Test(args)) => test(args, interrupt),
         Some(Command::Bench(args)) => bench(args, interrupt),
         Some(Command::Check(args)) => check(args, interrupt),
@@ -369,13 +405,28 @@ impl RunArgs {
             overrides: self.compile.overrides(),
             parameters: self.parameters,
             seed: self.seed,
-            step_timeout: self.step_timeout.unwrap_or(Duration::from_secs(60)),
+            ..Run::new(interrupt, self.step_timeout)
+        })
+    }
+}
+
+impl Run {
+    /// As the program's commands have it where nothing else is said.
+    fn new(interrupt: &Interrupt, step_timeout: Option<Duration>) -> Self {
+        Self {
+            device: Choice::Auto,
+            trust: false,
+            overrides: Overrides::default(),
+            parameters: Vec::new(),
+            seed: 1,
+            step_timeout: step_timeout.unwrap_or(Duration::from_secs(60)),
+            checked: false,
             interrupt: interrupt.clone(),
             on_stuck: OnStuck::new(|error| {
                 complain(&sentence(error));
                 signals::leave(error.exit_status());
             }),
-        })
+        }
     }
 }
 
@@ -388,24 +439,57 @@ fn compiler_until(interrupt: &Interrupt) -> (Compiler, Listening) {
 
 fn render(args: RenderArgs, interrupt: &Interrupt) -> Result<()> {
     let run = args.run.headless(interrupt, args.checked)?;
-    let dumps = args.npy.into_iter().map(|(resource, file)| Dump { resource, path: file.into() });
-    let plots = args.plot.into_iter().map(|(plot, file)| PlotFile { plot, path: file.into() });
+    let save = args.save.map(|path| Save { path, now: signals::flag_of_save() });
+    let scene = SceneSource::find(&args.scene)?;
     let request = Render {
-        scene: SceneSource::find(&args.scene)?,
-        steps: args.steps,
-        size_px: args.size,
-        legend: args.legend,
-        outs: args.out.into_iter().map(|out| out.or(args.view.as_ref())).collect(),
-        every: args.every,
-        per_second: args.fps,
-        dumps: dumps.collect(),
-        plots: plots.collect(),
-        json: args.json,
-        run,
+        from: args.from,
+        save,
+        record: args.record,
+        ..args.output.render(scene, args.steps, run)
     };
-    let remarks = headless::render(&request, &compiler_until(interrupt).0)?;
-    remark(&remarks);
+    remark(&headless::render(&request, &compiler_until(interrupt).0)?);
     Ok(())
+}
+
+fn replay(args: ReplayArgs, interrupt: &Interrupt) -> Result<()> {
+    let mut replay = Replay::read(&args.file)?;
+    let scene = replay.scene(&args.file);
+    let (overrides, seed) = (replay.run().overrides(), replay.run().seed);
+    let run = Run {
+        device: args.device.map_or_else(Choice::of_user, Ok)?,
+        trust: args.trust.trust,
+        overrides,
+        seed,
+        ..Run::new(interrupt, args.step_timeout)
+    };
+    let request = args.output.render(scene, replay.run().steps, run);
+    remark(&headless::render_with(&request, &compiler_until(interrupt).0, Some(&mut replay))?);
+    print(&format!("{}\n", replay.outcome()?))
+}
+
+impl OutputArgs {
+    /// What writes all that.
+    fn render(self, scene: SceneSource, steps: u64, run: Run) -> Render {
+        let dumps =
+            self.npy.into_iter().map(|(resource, file)| Dump { resource, path: file.into() });
+        let plots = self.plot.into_iter().map(|(plot, file)| PlotFile { plot, path: file.into() });
+        Render {
+            scene,
+            steps,
+            size_px: self.size,
+            legend: self.legend,
+            outs: self.out.into_iter().map(|out| out.or(self.view.as_ref())).collect(),
+            every: self.every,
+            per_second: self.fps,
+            dumps: dumps.collect(),
+            plots: plots.collect(),
+            json: self.json,
+            from: None,
+            save: None,
+            record: None,
+            run,
+        }
+    }
 }
 
 fn test(args: TestArgs, interrupt: &Interrupt) -> Result<()> {

@@ -4,7 +4,7 @@ use std::{
     io::{self, Write},
     sync::{
         Arc,
-        atomic::{AtomicI32, Ordering},
+        atomic::{AtomicBool, AtomicI32, Ordering},
         mpsc,
     },
     thread,
@@ -12,7 +12,7 @@ use std::{
 };
 
 use signal_hook::{
-    consts::{SIGINT, SIGTERM, SIGXFSZ},
+    consts::{SIGINT, SIGTERM, SIGUSR1, SIGXFSZ},
     flag,
     iterator::Signals,
     low_level,
@@ -80,6 +80,15 @@ impl Watch {
     pub(super) fn status(&self) -> ExitStatus {
         status(self.signal.load(Ordering::Acquire))
     }
+}
+
+/// A flag that SIGUSR1 raises from here on: the wish for the state as it is now.
+pub(super) fn flag_of_save() -> Arc<AtomicBool> {
+    let wish = Arc::<AtomicBool>::default();
+    if let Err(error) = flag::register(SIGUSR1, wish.clone()) {
+        tracing::warn!("SIGUSR1 ends the process, and does not save: {error}");
+    }
+    wish
 }
 
 /// From here on a file that becomes larger than the process may make it (`ulimit -f`) is an error of what writes it,

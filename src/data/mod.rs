@@ -14,6 +14,7 @@ mod random;
 mod structures;
 
 use std::{
+    fs::File,
     io::{self, Read as _, Seek as _},
     path::Path,
 };
@@ -131,7 +132,14 @@ impl Wanted {
 /// # Errors
 /// Whatever keeps it from being what is wanted.
 pub(crate) fn read(path: &Path, wanted: &Wanted) -> Result<Found> {
-    let mut file = file::open_regular(path)?;
+    read_opened(file::open_regular(path)?, wanted)
+}
+
+/// Reads an open file, which stands at its beginning, as [`read`].
+///
+/// # Errors
+/// As of [`read`].
+pub(crate) fn read_opened(mut file: File, wanted: &Wanted) -> Result<Found> {
     let length = file.metadata()?.len();
     let mut head = Vec::new();
     file.by_ref().take(HEADER_LIMIT).read_to_end(&mut head)?;

@@ -81,6 +81,16 @@ pub enum Error {
     /// More than one scene failed.
     #[error("{}", .0.iter().map(Self::to_string).collect::<Vec<_>>().join("\n"))]
     Several(Vec<Error>),
+    /// A run that was repeated went another way.
+    #[error("`{resource}` is not as it was after step {step} on {device}")]
+    Parted {
+        /// The first step after which that was seen.
+        step: u64,
+        /// A resource that differs.
+        resource: String,
+        /// Where it ran before.
+        device: String,
+    },
     /// A file cannot be read or written.
     #[error("cannot {action} {}: {source}", .path.display())]
     File {
@@ -113,7 +123,7 @@ impl Error {
     pub fn exit_status(&self) -> ExitStatus {
         match self {
             Self::Usage(_) | Self::File { .. } => ExitStatus::Usage,
-            Self::Rejected(_) | Self::Mistakes(_) => ExitStatus::Failed,
+            Self::Rejected(_) | Self::Mistakes(_) | Self::Parted { .. } => ExitStatus::Failed,
             Self::Stopped => ExitStatus::Stopped,
             Self::Fault(_) => ExitStatus::Fault,
             Self::NoStage(_) => ExitStatus::NoDevice,
@@ -183,7 +193,7 @@ fn of_session(error: &session::Error) -> ExitStatus {
         Error::Interop(error) => of_interop(error),
         Error::Gl(error) => of_gl(error),
         Error::Thread(_) | Error::WorkerLost | Error::NoRoom { .. } => ExitStatus::NoDevice,
-        Error::NoSuchResource { .. } => ExitStatus::Usage,
+        Error::NoSuchResource { .. } | Error::File { .. } | Error::NoRun(_) => ExitStatus::Usage,
         Error::Stuck { .. } | Error::NoValue { .. } => ExitStatus::Fault,
         Error::Interrupted => ExitStatus::Stopped,
     }

@@ -37,8 +37,11 @@ impl<'a> Outputs<'a> {
         let dumps = request.dumps.iter().map(|dump| plain("--npy", &dump.path));
         let plots = request.plots.iter().map(|plot| plain("--plot", &plot.path));
         let json = request.json.iter().map(|path| plain("--json", path));
+        let save = request.save.iter().map(|save| plain("--save", &save.path));
+        let record = request.record.iter().map(|path| plain("--record", path));
+        let states = save.chain(record);
         let scenes = request.scene.path.as_deref().into_iter().collect();
-        Self { files: outs.chain(dumps).chain(plots).chain(json).collect(), scenes }
+        Self { files: outs.chain(dumps).chain(plots).chain(json).chain(states).collect(), scenes }
     }
 
     /// The one of `option`, if it is asked for, of a run of `scenes`.

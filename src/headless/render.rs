@@ -1,22 +1,31 @@
 //! `warpaint render`: runs a scene for some steps and writes down what came out.
 
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use indicatif::ProgressBar;
 
 use super::{
     Error, Result, Run, SceneSource, npy,
     outputs::Outputs,
     plots::{PlotFile, Plots},
+    replay::Replay,
     report::{self, Sample},
-    run::{expect_no_findings, measure, progress_bar, run_to},
+    run::{expect_no_fault, expect_no_findings, measure, progress_bar, run_to},
     stage::{Shot, Stage, measure_for},
 };
 use crate::{
     compile::Compiler,
     device::Device,
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, Severity},
     record::{self, Film, Recorder, Target},
     scene::{Scene, ViewId},
-    session::{self, Session},
+    session::{self, Past, Session},
 };
 
 /// Pictures a second of a clip, about, where nobody says.
@@ -45,8 +54,23 @@ pub struct Render {
     pub plots: Vec<PlotFile>,
     /// Statistics, timings and device, as JSON.
     pub json: Option<PathBuf>,
+    /// A file with the state to begin with.
+    pub from: Option<PathBuf>,
+    /// Where the state goes after the last step.
+    pub save: Option<Save>,
+    /// Where what determines the run goes.
+    pub record: Option<PathBuf>,
     /// How it runs.
     pub run: Run,
+}
+
+/// A file for the state.
+#[derive(Clone, Debug)]
+pub struct Save {
+    /// The file: `.npz`.
+    pub path: PathBuf,
+    /// Raised when it is to be written before the last step, too.
+    pub now: Arc<AtomicBool>,
 }
 
 /// Pictures of a view.
@@ -80,6 +104,18 @@ pub struct Dump {
 /// See [`Error`]: everything that is wrong with the request or the source comes before the first step, and
 /// each file is written whole or not at all.
 pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> {
+    render_with(request, compiler, None)
+}
+
+/// As [`render`]; the steps are those of `replay`, where one is given.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_with(
+    request: &Render,
+    compiler: &Compiler,
+    mut replay: Option<&mut Replay>,
+) -> Result<Vec<Diagnostic>> {
     let targets = request.outs.iter().map(|out| Target::of(&out.path));
     let targets = targets.collect::<record::Result<Vec<Target>>>()?;
     check_rhythm(request, &targets)?;
@@ -95,22 +131,29 @@ pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> 
     let mut reels = reels.collect::<Result<Vec<Reel>>>()?;
     let interop = Stage::interop(stage.as_ref(), &device);
     let scene = &request.scene;
-    request.run.session(scene, &device, compiler, interop, |session, remarks| {
+    let history = if request.record.is_some() { Past::Kept } else { Past::Forgotten };
+    request.run.session_with(scene, &device, compiler, interop, history, |session, mut remarks| {
         let mut samples = Vec::new();
         let bar = progress_bar(request.steps);
+        remarks.extend(begin(session, request)?);
+        let first = session.clock().step;
+        let mut advance = |session: &mut Session, steps: u64| match &mut replay {
+            Some(replay) => replay.run_to(session, steps, &bar),
+            None => go_on(session, first + steps, request, &bar),
+        };
         let mut drawn = || {
             let mut last = 0;
             for step in rhythm.stops() {
                 for stop in plots.stops(last, step, request.every.unwrap_or(1)) {
-                    run_to(session, stop, &bar)?;
+                    advance(session, stop)?;
                     measure(session)?;
                 }
                 last = step;
-                run_to(session, step, &bar)?;
+                advance(session, step)?;
                 if let Some(stage) = &mut stage {
                     let due =
                         reels.iter_mut().filter(|reel| rhythm.has_picture(step, &reel.target));
-                    film(due.collect(), step, stage, session, request)?;
+                    film(due.collect(), first + step, stage, session, request)?;
                 }
                 if request.json.is_some() && request.every.is_some() {
                     samples.push(Sample::take(session)?);
@@ -123,6 +166,12 @@ pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> 
             bar.finish_and_clear();
             write_dumps(request, session)?;
             plots.write(session, stage.as_mut(), &request.run, request.size_px)?;
+            if let Some(save) = &request.save {
+                session.save(&save.path)?;
+            }
+            if let Some(path) = &request.record {
+                Error::write(path, session.run()?.to_json())?;
+            }
             match &request.json {
                 Some(path) => report::write(path, request, compiler, &samples, session),
                 None => Ok(()),
@@ -130,6 +179,32 @@ pub fn render(request: &Render, compiler: &Compiler) -> Result<Vec<Diagnostic>> 
         });
         expect_no_findings(written, session).map(|()| remarks)
     })
+}
+
+/// Begins with the state that is asked for. Gives what there is to remark.
+fn begin(session: &mut Session, request: &Render) -> Result<Option<Diagnostic>> {
+    let Some(path) = &request.from else { return Ok(None) };
+    let missing = session.load(path)?;
+    expect_no_fault(session)?;
+    let remark = |names: String| {
+        let text = format!("{} has no {names}: as after a reset", path.display());
+        Diagnostic::error(&request.scene.name, text).with_severity(Severity::Warning)
+    };
+    let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+    Ok((!names.is_empty()).then(|| remark(names.join(", "))))
+}
+
+/// Steps until `step` steps have been done, and writes the state on the way when that is asked for.
+fn go_on(session: &mut Session, step: u64, request: &Render, bar: &ProgressBar) -> Result<()> {
+    let Some(save) = &request.save else { return run_to(session, step, bar) };
+    run_to(session, 0, bar)?;
+    while session.clock().step < step {
+        run_to(session, session.clock().step + 1, bar)?;
+        if save.now.swap(false, Ordering::AcqRel) {
+            session.save(&save.path)?;
+        }
+    }
+    Ok(())
 }
 
 /// Pictures of a view on their way to their files.

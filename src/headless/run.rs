@@ -12,7 +12,7 @@ use crate::{
     interop::Interop,
     interrupt::Interrupt,
     scene::{Overrides, Scene},
-    session::{self, Session},
+    session::{self, Past, Session},
 };
 
 /// What the command line says about how scenes run.
@@ -68,6 +68,22 @@ impl Run {
         interop: Interop,
         work: impl FnOnce(&mut Session, Vec<Diagnostic>) -> Result<T>,
     ) -> Result<T> {
+        self.session_with(scene, device, compiler, interop, Past::Forgotten, work)
+    }
+
+    /// As [`Run::session`], with the past kept or not.
+    ///
+    /// # Errors
+    /// As [`Run::session`].
+    pub(super) fn session_with<T>(
+        &self,
+        scene: &SceneSource,
+        device: &Device,
+        compiler: &Compiler,
+        interop: Interop,
+        history: Past,
+        work: impl FnOnce(&mut Session, Vec<Diagnostic>) -> Result<T>,
+    ) -> Result<T> {
         let options = session::Options {
             path: scene.path.clone(),
             trust: self.trust,
@@ -77,6 +93,7 @@ impl Run {
             step_timeout: self.step_timeout,
             interrupt: self.interrupt.clone(),
             checked: self.checked,
+            history,
             ..session::Options::new(&scene.name, &scene.text)
         };
         self.expect_uninterrupted()?;
@@ -134,7 +151,7 @@ pub(super) fn measure(session: &mut Session) -> Result<()> {
     expect_no_fault(session)
 }
 
-fn expect_no_fault(session: &Session) -> Result<()> {
+pub(super) fn expect_no_fault(session: &Session) -> Result<()> {
     match session.fault() {
         Some(fault) => Err(Error::Fault(Box::new(fault.clone()))),
         None => Ok(()),

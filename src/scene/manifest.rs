@@ -1,5 +1,7 @@
 //! The manifest of a scene, typed and checked.
 
+use std::collections::BTreeMap;
+
 use super::{
     Check, CompileOptions, Formula, Golden, Number, Parameter, Plot, Resource, ResourceId, Scope,
     Source, Stat, Value, Variable, View, ViewId, decode::suggestion,
@@ -394,6 +396,22 @@ impl Manifest {
             values.get(index).filter(|_| same).cloned()
         };
         self.parameters.iter().map(|p| carry(p).unwrap_or_else(|| p.default.clone())).collect()
+    }
+
+    /// The values of the parameters by their names.
+    pub fn named_values(&self, values: &[Value]) -> BTreeMap<String, Value> {
+        let named = self.parameters.iter().zip(values);
+        named.map(|(parameter, value)| (parameter.name.clone(), value.clone())).collect()
+    }
+
+    /// `values`, but for those that `named` has, where they are of the parameters' kinds.
+    pub fn take_values(&self, named: &BTreeMap<String, Value>, values: &[Value]) -> Vec<Value> {
+        let all = self.parameters.iter().zip(values);
+        let value = |(parameter, value): (&Parameter, &Value)| {
+            let given = named.get(&parameter.name).and_then(|given| given.as_kind_of(value));
+            given.unwrap_or_else(|| value.clone())
+        };
+        all.map(value).collect()
     }
 
     /// Seconds that a step advances while the parameters are `values`: the value of a `float` parameter

@@ -1,17 +1,17 @@
 //! Parameters: values that a person changes while the scene runs.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::cuda::Position;
 
 /// The value of a parameter.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// `float`.
-    Float(f64),
     /// `int`, also the index of a choice.
     Int(i64),
+    /// `float`.
+    Float(f64),
     /// A switch, passed as `int`.
     Toggle(bool),
     /// Linear red, green, blue, alpha.
@@ -19,6 +19,15 @@ pub enum Value {
 }
 
 impl Value {
+    /// The same as a value of the kind that `other` has: a whole number is a float, too, in a file that does not tell
+    /// them apart.
+    pub fn as_kind_of(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Int(value), Self::Float(_)) => Some(Self::Float(*value as f64)),
+            (value, other) => (value.kind() == other.kind()).then(|| value.clone()),
+        }
+    }
+
     /// What it is, in one word of the manifest's language.
     pub const fn kind(&self) -> &'static str {
         match self {

@@ -1,8 +1,6 @@
 //! What the CPU device's checker finds in the passes of a scene, in the words of the scene.
 
-use super::{
-    fault::{place, remark},
-};
+use super::fault::{place, remark};
 use crate::{
     device::{
         self, Arguments, Dim3, Function, LaunchConfig, Location, Stream,

@@ -1,6 +1,8 @@
 //! Why a session cannot go on: never because of what a kernel's author wrote.
 
-use crate::{array, compile, device, gl, interop};
+use std::path::{Path, PathBuf};
+
+use crate::{array, compile, device, gl, interop, state::archive};
 
 /// An error of a session.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +37,19 @@ pub enum Error {
         /// The names that there are.
         available: Vec<String>,
     },
+    /// A state's file could not be written or read.
+    #[error("cannot {action} {}: {problem}", path.display())]
+    File {
+        /// What was to be done with it.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What is in the way.
+        problem: String,
+    },
+    /// There is nothing from which the run could be repeated.
+    #[error("the run cannot be recorded: {0}")]
+    NoRun(&'static str),
     /// There is no room any more for the resources of a past moment.
     #[error("that moment cannot be shown again: {reason}")]
     NoRoom {
@@ -65,6 +80,10 @@ pub enum Error {
 }
 
 impl Error {
+    pub(super) fn of_file(action: &'static str, path: &Path, error: archive::Error) -> Self {
+        Self::File { action, path: path.to_owned(), problem: error.to_string() }
+    }
+
     /// Whether the device has no more memory.
     pub(super) fn is_for_want_of_memory(&self) -> bool {
         match self {
@@ -81,6 +100,8 @@ impl Error {
             | Self::Stuck { .. }
             | Self::NoValue { .. }
             | Self::NoRoom { .. }
+            | Self::NoRun(_)
+            | Self::File { .. }
             | Self::Interrupted => false,
         }
     }

@@ -72,6 +72,8 @@ pub(super) struct Line {
     pub(super) parent: Option<Moment>,
     /// What determines its steps, which is never forgotten.
     pub(super) log: Log,
+    /// Whether it begins with a file.
+    pub(super) is_loaded: bool,
     segments: Vec<Segment>,
     /// How many steps were finished at its end.
     pub(super) end: u64,
@@ -140,8 +142,16 @@ impl History {
         let id = self.next;
         self.next += 1;
         let (log, segments) = (Log::default(), Vec::new());
-        self.lines.push_back(Line { id, parent, log, segments, end: start });
+        self.lines.push_back(Line { id, parent, log, is_loaded: false, segments, end: start });
         self.is_interrupted = true;
+    }
+
+    /// The steps to come are a line that begins with a file.
+    pub(super) fn begin_loaded(&mut self, step: u64) {
+        self.begin_line(None);
+        if let Some(line) = self.lines.back_mut() {
+            (line.is_loaded, line.end) = (true, step);
+        }
     }
 
     /// Lets an older line go on, whose end is the present state.
@@ -218,7 +228,9 @@ impl History {
     /// Steps from one copy to the next, so that copies take no more than their share of the time.
     pub(super) fn spacing(&self) -> u64 {
         match (self.copy_ms.value(), self.step_ms.value()) {
-            (Some(copy), Some(step)) if step > 0.0 => (copy / (SHARE * step)).ceil().max(1.0) as u64,
+            (Some(copy), Some(step)) if step > 0.0 => {
+                (copy / (SHARE * step)).ceil().max(1.0) as u64
+            }
             _ => 1,
         }
     }
@@ -296,6 +308,23 @@ impl History {
     /// What entered the step after `moment.step` steps; `None` where there was none.
     pub(super) fn entered(&self, moment: Moment) -> Option<Inputs> {
         self.line(moment.line).filter(|line| moment.step < line.end)?.log.entered(moment.step)
+    }
+
+    /// Some copies of the line that goes on and of those that it comes from, at most so many.
+    pub(super) fn some_of_ancestry(
+        &mut self,
+        most: usize,
+    ) -> impl Iterator<Item = &mut Checkpoint> {
+        let ends: BTreeMap<u64, u64> = self.ancestry().map(|(line, end)| (line.id, end)).collect();
+        let all = self.lines.iter_mut().filter_map(move |line| Some((*ends.get(&line.id)?, line)));
+        let mut all: Vec<&mut Checkpoint> = all
+            .flat_map(|(end, line)| {
+                let checkpoints = line.segments.iter_mut().flat_map(|of| &mut of.checkpoints);
+                checkpoints.filter(move |(step, _)| **step <= end).map(|(_, checkpoint)| checkpoint)
+            })
+            .collect();
+        let every = all.len().div_ceil(most).max(1);
+        all.drain(..).step_by(every).collect::<Vec<_>>().into_iter()
     }
 
     /// Bytes of copies, on the device and with the host.
@@ -418,7 +447,11 @@ impl Line {
 
     /// The one whose steps follow on `step` finished ones; of the last one its end, too.
     fn segment(&self, step: u64) -> Option<&Segment> {
-        self.segments.iter().rev().find(|segment| segment.start <= step).filter(|_| step <= self.end)
+        self.segments
+            .iter()
+            .rev()
+            .find(|segment| segment.start <= step)
+            .filter(|_| step <= self.end)
     }
 }
 

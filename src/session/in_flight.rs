@@ -419,7 +419,7 @@ impl Session {
     }
 
     /// Shows what the passes that have ended wrote.
-    fn show(&mut self) -> Result<(), Error> {
+    pub(super) fn show(&mut self) -> Result<(), Error> {
         self.state.resources.show(&self.stream)?;
         self.refresh_grids()?;
         self.picture += 1;

@@ -15,6 +15,7 @@ mod condition;
 mod contents;
 mod error;
 mod fault;
+mod files;
 mod frame;
 mod grid_texture;
 mod history;
@@ -23,6 +24,7 @@ mod launch;
 mod layout;
 mod plots;
 mod program;
+mod run;
 mod seek;
 mod snapshot;
 mod stat;
@@ -43,6 +45,7 @@ pub use command::Command;
 pub use condition::statistic_of;
 pub use error::Error;
 pub use history::Budget;
+pub use run::{Digests, Entered, Run, Text};
 pub use snapshot::*;
 
 pub use program::requests_of_built_ins;
@@ -409,12 +412,9 @@ impl Session {
             available: self.state.resources.iter().map(|r| r.name.clone()).collect(),
         })?;
         let stream = &self.stream;
-        let readback = self
-            .state
-            .resources
-            .read(stream, |borrowed| -> Result<_, Error> {
-                Ok(stream.download(borrowed[index].region())?)
-            })?;
+        let readback = self.state.resources.read(stream, |borrowed| -> Result<_, Error> {
+            Ok(stream.download(borrowed[index].region())?)
+        })?;
         Ok(readback.wait()?)
     }
 
@@ -611,7 +611,8 @@ impl Session {
     }
 
     fn resource_snapshots(&self) -> Vec<Resource> {
-        self.state.resources
+        self.state
+            .resources
             .iter()
             .enumerate()
             .map(|(index, r)| Resource {
@@ -731,12 +732,17 @@ impl Session {
         if self.program.as_ref().is_some_and(|running| Arc::ptr_eq(running, program)) {
             return Ok(());
         }
-        self.take_in(program)?.map(|_| ()).map_err(|too_large| Error::NoRoom { reason: too_large.text })
+        self.take_in(program)?
+            .map(|_| ())
+            .map_err(|too_large| Error::NoRoom { reason: too_large.text })
     }
 
     /// Runs `program` from now on, on the resources of the one before as far as it has the same, which it leaves alone;
     /// the names of the others.
-    fn take_in(&mut self, program: &Arc<Program>) -> Result<Result<BTreeSet<String>, TooLarge>, Error> {
+    fn take_in(
+        &mut self,
+        program: &Arc<Program>,
+    ) -> Result<Result<BTreeSet<String>, TooLarge>, Error> {
         let manifest = &program.scene.manifest;
         let old = self.program.as_ref().map(|p| &p.scene.manifest);
         let grids = match grid_textures(manifest, &self.interop)? {

@@ -167,7 +167,9 @@ impl Program {
     /// # Errors
     /// The device's.
     pub(super) fn carry_variables(&self, old: &Self, stream: &Stream) -> Result<(), Error> {
-        let initial = |of: &Self, variable: &Variable| of.ptx.get(variable.initial.clone()).map(str::to_owned);
+        let initial = |of: &Self, variable: &Variable| {
+            of.ptx.get(variable.initial.clone()).map(str::to_owned)
+        };
         for variable in &self.variables {
             let Variable { name, bytes, .. } = variable;
             let same = old.variables.iter().find(|known| {

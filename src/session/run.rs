@@ -3,21 +3,25 @@
 //! A scene is a function of its texts, its constants, the seed and what enters its steps. A run file has all of these,
 //! and digests of what came out, by which whoever repeats it knows whether it was the same.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Error, Session, history::History};
+use super::{Error, Session, history::Line};
 use crate::{
-    scene::{Inputs, Keys, Manifest, Overrides, Value},
-    state::{Checkpoint, Subject},
+    scene::{Inputs, Keys, Overrides, Scene, Value},
+    state::Subject,
 };
 
 /// What the first entry of every run file is.
 const FORMAT: &str = "warpaint run";
 /// The version that is written. Every older one is read.
 const VERSION: u32 = 1;
+/// The bytes of a digest.
+const DIGEST: usize = 16;
+/// So many digests of past steps are in a file at most.
+const MOST_DIGESTS: usize = 16;
 
 /// A run, as its file has it: JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -111,18 +115,13 @@ impl Run {
 
     /// That a run can be made of it: a text is there from the first step on, and all is in order.
     fn check(&self) -> Result<(), String> {
-        let ascend = |steps: &mut dyn Iterator<Item = u64>| {
-            steps.try_fold(None, |last, step| {
-                (last.is_none_or(|last| last < step)).then_some(Some(step))
-            })
-        };
-        let lists: [(&str, &mut dyn Iterator<Item = u64>); 3] = [
-            ("texts", &mut self.texts.iter().map(|text| text.step)),
-            ("inputs", &mut self.inputs.iter().map(|entered| entered.step)),
-            ("digests", &mut self.digests.iter().map(|digests| digests.step)),
+        let lists: [(&str, Vec<u64>); 3] = [
+            ("texts", self.texts.iter().map(|text| text.step).collect()),
+            ("inputs", self.inputs.iter().map(|entered| entered.step).collect()),
+            ("digests", self.digests.iter().map(|digests| digests.step).collect()),
         ];
         for (name, steps) in lists {
-            if ascend(steps).is_none() {
+            if !steps.is_sorted_by(|before, next| before < next) {
                 return Err(format!("it is damaged: the steps of its `{name}` do not ascend"));
             }
         }
@@ -146,10 +145,125 @@ impl Run {
 }
 
 impl Entered {
-    fn of(step: u64, inputs: &Inputs, manifest: &Manifest) -> Self {
-        let named = manifest.parameters.iter().zip(&inputs.parameters);
-        let parameters = named.map(|(of, value)| (of.name.clone(), value.clone()));
+    /// `names` are those of the parameters.
+    fn of(step: u64, inputs: &Inputs, names: &[String]) -> Self {
+        let named = names.iter().cloned().zip(inputs.parameters.iter().cloned());
         let Inputs { mouse, keys: Keys(keys), .. } = *inputs;
-        Self { step, mouse, keys, parameters: parameters.collect() }
+        Self { step, mouse, keys, parameters: named.collect() }
     }
+}
+
+impl Digests {
+    /// Of what `checkpoint` is a copy of: the last halves of the resources.
+    fn of(step: u64, contents: Vec<(&Subject, &[u8])>) -> Self {
+        let digest = |(subject, bytes): (&Subject, &[u8])| match subject {
+            Subject::Half { resource, half: 0 } => Some((resource.name.clone(), digest(bytes))),
+            Subject::Half { .. } | Subject::Variable { .. } => None,
+        };
+        Self { step, resources: contents.into_iter().filter_map(digest).collect() }
+    }
+
+    /// The first resource that differs from `other`'s of the same step.
+    pub fn first_other(&self, other: &Self) -> Option<&str> {
+        let mut all = self.resources.iter();
+        all.find(|(name, digest)| other.resources.get(*name) != Some(digest))
+            .map(|(name, _)| name.as_str())
+    }
+}
+
+fn digest(bytes: &[u8]) -> String {
+    let all = Sha256::digest(bytes);
+    all.iter().take(DIGEST).fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+impl Session {
+    /// What determines the present state, from its reset on; with digests of what the resources hold now, and of what
+    /// they held at some of the steps that are kept. Waits for all of it.
+    ///
+    /// # Errors
+    /// [`Error::NoRun`] where the past is not kept, or does not begin with a reset; the device's.
+    pub fn run(&mut self) -> Result<Run, Error> {
+        self.finish_seeking()?;
+        let present = self.digests()?;
+        let Some(history) = &mut self.history else { return Err(Error::NoRun("it is not kept")) };
+        let mut digests = BTreeMap::from([(present.step, present)]);
+        for checkpoint in history.some_of_ancestry(MOST_DIGESTS) {
+            let step = checkpoint.inputs.step;
+            digests.entry(step).or_insert(Digests::of(step, checkpoint.read(&self.stream)?));
+        }
+        let Some(history) = &self.history else { return Err(Error::NoRun("it is not kept")) };
+        let mut lines: Vec<(&Line, u64)> = history.ancestry().collect();
+        lines.reverse();
+        if lines.first().is_none_or(|(line, _)| line.parent.is_some() || line.is_loaded) {
+            return Err(Error::NoRun("it does not begin with a reset"));
+        }
+        let (mut texts, mut inputs) = (Vec::new(), Vec::new());
+        for (line, end) in lines {
+            for (step, text) in line.log.texts.iter().filter(|(step, _)| step < &end) {
+                texts.push(Text { step: *step, text: text.to_string() });
+            }
+            let names = line.log.texts.iter().map(|(step, text)| (*step, self.names_of(text)));
+            let names: Vec<(u64, Vec<String>)> = names.collect();
+            for (step, entered) in line.log.entered.range(..end) {
+                let own = names.iter().rev().find(|(first, _)| first <= step);
+                let own = own.map_or(&[][..], |(_, names)| names);
+                inputs.push(Entered::of(*step, entered, own));
+            }
+        }
+        let Overrides { constants, defines, .. } = self.options.overrides.clone();
+        Ok(Run {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            name: self.options.name.clone(),
+            device: self.device.info().to_string(),
+            nvrtc: self.worker.nvrtc(),
+            seed: self.options.seed,
+            constants,
+            defines,
+            steps: self.state.inputs.step,
+            texts: without_repetitions(texts),
+            inputs,
+            digests: digests.into_values().filter(|of| of.step <= self.state.inputs.step).collect(),
+        })
+    }
+
+    /// Lets the next step have these inputs.
+    pub fn enter(&mut self, entered: &Entered) {
+        let Some(program) = &self.program else { return };
+        let inputs = &mut self.state.inputs;
+        inputs.parameters =
+            program.scene.manifest.take_values(&entered.parameters, &inputs.parameters);
+        (inputs.mouse, inputs.keys) = (entered.mouse, Keys(entered.keys));
+    }
+
+    /// Digests of what the resources hold now.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn digests(&mut self) -> Result<Digests, Error> {
+        let step = self.state.inputs.step;
+        let Some(mut copy) = self.copy_state()? else {
+            return Ok(Digests { step, resources: BTreeMap::new() });
+        };
+        Ok(Digests::of(step, copy.read(&self.stream)?))
+    }
+
+    /// The names of the parameters that a text declares.
+    fn names_of(&self, text: &str) -> Vec<String> {
+        let scene = Scene::parse(&self.options.name, text, &self.options.overrides);
+        scene.map_or_else(
+            |_| Vec::new(),
+            |scene| scene.manifest.parameters.into_iter().map(|parameter| parameter.name).collect(),
+        )
+    }
+}
+
+/// A text that goes on in another line is one text.
+fn without_repetitions(mut texts: Vec<Text>) -> Vec<Text> {
+    texts.dedup_by(|next, before| next.text == before.text);
+    texts
 }

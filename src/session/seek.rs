@@ -126,7 +126,8 @@ impl Session {
 
     /// A copy of the present state, before it is left for a past one.
     fn keep_present(&mut self) -> Result<(), Error> {
-        let Self { program: Some(program), state, history: Some(history), stream, .. } = self else {
+        let Self { program: Some(program), state, history: Some(history), stream, .. } = self
+        else {
             return Ok(());
         };
         if self.shown != Shown::Present || self.reset != Reset::None {
@@ -176,6 +177,14 @@ impl Session {
         }
     }
 
+    /// The state is that of a file, and begins a line.
+    pub(super) fn begin_loaded(&mut self) {
+        self.shown = Shown::Present;
+        if let Some(history) = &mut self.history {
+            history.begin_loaded(self.state.inputs.step);
+        }
+    }
+
     /// Notes a step that has been done.
     pub(super) fn note_step(
         &mut self,
@@ -192,8 +201,7 @@ impl Session {
 
     /// A step has faulted: the state before it is the present one.
     pub(super) fn keep_before_fault(&mut self, copy: Option<Checkpoint>) {
-        if let (Some(history), Some(program), Some(copy)) =
-            (&mut self.history, &self.program, copy)
+        if let (Some(history), Some(program), Some(copy)) = (&mut self.history, &self.program, copy)
         {
             history.keep_end(program, copy);
         }

@@ -121,6 +121,7 @@ pub(super) struct Worker {
     jobs: Option<mpsc::Sender<Job>>,
     results: mpsc::Receiver<CompileResult>,
     thread: Option<thread::JoinHandle<()>>,
+    compiler: Compiler,
 }
 
 impl Worker {
@@ -129,12 +130,13 @@ impl Worker {
         let (jobs, incoming) = mpsc::channel::<Job>();
         let (outgoing, results) = mpsc::channel();
         let current = Arc::<Current>::default();
+        let compiler = recipe.compiler.clone();
         let of_thread = current.clone();
         let thread = thread::Builder::new()
             .name("compile".to_owned())
             .spawn(move || work(&recipe, &of_thread, &incoming, &outgoing, &*wake))
             .map_err(Error::Thread)?;
-        Ok(Self { current, jobs: Some(jobs), results, thread: Some(thread) })
+        Ok(Self { current, jobs: Some(jobs), results, thread: Some(thread), compiler })
     }
 
     /// Queues a text; a later generation replaces an earlier one that was not begun, and soon ends one that was.
@@ -147,6 +149,12 @@ impl Worker {
             // The thread ends only when this sender is dropped, so there is always a receiver.
             let _ = jobs.send(job);
         }
+    }
+
+    /// The version of the compiler's library, where it is there.
+    pub(super) fn nvrtc(&self) -> Option<String> {
+        let version = self.compiler.nvrtc().ok().map(|nvrtc| nvrtc.version);
+        version.map(|(major, minor)| format!("{major}.{minor}"))
     }
 
     /// A result that is there, if any.

@@ -101,9 +101,9 @@ impl Checkpoint {
         for part in self.parts.iter() {
             match &part.of {
                 Subject::Half { resource, half } => {
-                    let place = manifest.find_resource(&resource.name).filter(|id| {
-                        manifest.resource(*id).keeps_contents(resource)
-                    });
+                    let place = manifest
+                        .find_resource(&resource.name)
+                        .filter(|id| manifest.resource(*id).keeps_contents(resource));
                     let to = place.and_then(|id| borrowed.get(id.0)?.halves().get(*half).copied());
                     to.map_or(Ok(()), |to| self.put(part, to, stream))?;
                 }
@@ -173,10 +173,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// The device's.
-    pub(crate) fn read(
-        &mut self,
-        stream: &Stream,
-    ) -> Result<Vec<(&Subject, &[u8])>> {
+    pub(crate) fn read(&mut self, stream: &Stream) -> Result<Vec<(&Subject, &[u8])>> {
         self.send_to_host(stream)?;
         self.settled()?;
         let Content::Host(all) = &self.content else { return Ok(Vec::new()) };

@@ -7,6 +7,7 @@
 //! [`Checkpoint`] is a copy of a state, on the device or with the host: to go back to, to compare with, to write to a
 //! file.
 
+pub(crate) mod archive;
 mod checkpoint;
 mod fill;
 mod parity;

@@ -283,7 +283,8 @@ fn a_reset_begins_a_line() {
 #[test]
 fn random_wishes_find_the_same_bits() {
     let rounds = std::env::var("WARPAINT_HISTORY_ROUNDS").map_or(300, |n| n.parse().unwrap());
-    let texts = [SCENE.to_owned(), SCENE.replace("1013904223u", "12345u"), SCENE.replace("7 ^", "9 ^")];
+    let texts =
+        [SCENE.to_owned(), SCENE.replace("1013904223u", "12345u"), SCENE.replace("7 ^", "9 ^")];
     let mut random = fastrand::Rng::with_seed(1);
     let one = 300 * 16 + 2 * 200 * 4 + 2 * 12 * 10 * 4;
     let budget = Budget { device: 40 * one, host: 0 };
@@ -297,7 +298,10 @@ fn random_wishes_find_the_same_bits() {
                     let Moment { line, step } = timeline(&session).shown;
                     let found = contents(&mut session);
                     let before = known.insert((line, step), found);
-                    assert!(before.is_none(), "round {round}: step {step} of line {line} came twice");
+                    assert!(
+                        before.is_none(),
+                        "round {round}: step {step} of line {line} came twice"
+                    );
                 }
             }
             60..90 => {

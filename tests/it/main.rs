@@ -72,6 +72,7 @@ mod seed;
 mod session;
 mod skip;
 mod stack;
+mod states;
 mod support;
 mod texture;
 mod tidy;

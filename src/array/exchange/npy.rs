@@ -5,7 +5,7 @@
 //! `bf16`, which numpy lacks, as `float32`. Read are versions 1 to 3, both orders of axes and both orders of bytes.
 
 mod descriptor;
-#[cfg(feature = "cli")]
+#[cfg(feature = "gl")]
 mod structures;
 
 use std::{borrow::Cow, path::Path};
@@ -14,7 +14,7 @@ use half::bf16;
 use num_complex::Complex;
 
 pub(crate) use self::descriptor::Descriptor;
-#[cfg(feature = "cli")]
+#[cfg(feature = "gl")]
 pub(crate) use self::structures::encode_structures;
 use crate::array::{DType, Data, Error, GpuArray, Result};
 use crate::{
@@ -47,7 +47,7 @@ pub(crate) fn descriptor(scalar: Scalar) -> &'static str {
 }
 
 /// A whole file: `bytes` are elements of `scalar` in C order; `bf16` becomes `float32`.
-#[cfg(feature = "cli")]
+#[cfg(feature = "gl")]
 pub(crate) fn encode(scalar: Scalar, shape: &[usize], bytes: &[u8]) -> Vec<u8> {
     let data = match scalar {
         Scalar::BF16 => {

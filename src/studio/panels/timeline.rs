@@ -53,7 +53,9 @@ pub fn show(ui: &mut Ui, timeline: &Timeline) -> Vec<Action> {
             let text = format!("step {}", number::count(moment.step));
             response.on_hover_text_at_pointer(text);
         }
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| beside(ui, timeline, &mut actions));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            beside(ui, timeline, &mut actions)
+        });
     });
     actions
 }
@@ -62,7 +64,8 @@ pub fn show(ui: &mut Ui, timeline: &Timeline) -> Vec<Action> {
 fn beside(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
     if let (true, Some(line)) = (timeline.is_past, timeline.lines.last()) {
         let now = Button::new("Now");
-        let tip = "Back to the end of the line that goes on. Play goes on from the moment that is shown.";
+        let tip =
+            "Back to the end of the line that goes on. Play goes on from the moment that is shown.";
         if ui.add(now).on_hover_text(tip).clicked() {
             let moment = Moment { line: line.id, step: line.last };
             actions.push(Action::Session(Command::Seek(moment)));

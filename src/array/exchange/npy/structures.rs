@@ -1,10 +1,11 @@
 //! Files of structures.
 
+#[cfg(feature = "cli")]
 use super::{
-    column, descriptor,
+    column,
     descriptor::{Field, bytes},
-    file_of,
 };
+use super::{descriptor, file_of};
 use crate::element::{Part, Scalar, Structure};
 
 /// A whole file: `content` are structures, whose fields lie where `structure` says; what lies between them is padding in
@@ -39,6 +40,7 @@ pub(crate) fn encode_structures(structure: &Structure, content: &[u8]) -> Vec<u8
 }
 
 /// All numbers of structures, one structure after the other; those of 64-bit integers rounded.
+#[cfg(feature = "cli")]
 pub(super) fn numbers(kind: &str, fields: &[Field], data: &[u8]) -> Result<Vec<f64>, String> {
     let length = |field: &Field| bytes(&field.kind).unwrap_or(0) * field.count;
     // What has no bytes has no numbers, and would be passed over in each structure.
@@ -55,7 +57,7 @@ pub(super) fn numbers(kind: &str, fields: &[Field], data: &[u8]) -> Result<Vec<f
     Ok(found)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cli"))]
 mod tests {
     use super::*;
     use crate::array::npy::descriptor::Descriptor;

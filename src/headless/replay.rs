@@ -1,0 +1,128 @@
+//! A run once more, from its file: the same texts and inputs at the same steps, and whether the same came out.
+
+use std::path::Path;
+
+use indicatif::ProgressBar;
+
+use super::{Error, Result, SceneSource, run::run_to};
+use crate::{
+    diagnostic::has_errors,
+    file,
+    session::{Run, Session},
+};
+
+/// What is read of a run file at most.
+const LIMIT: u64 = 1 << 30;
+
+/// A run that is repeated.
+#[derive(Debug)]
+pub struct Replay {
+    run: Run,
+    texts: usize,
+    inputs: usize,
+    digests: usize,
+    /// The first step after which a resource was not as in the run, and the resource.
+    parted: Option<(u64, String)>,
+}
+
+impl Replay {
+    /// The run of the file at `path`.
+    ///
+    /// # Errors
+    /// [`Error::File`] where it cannot be read, [`Error::Usage`] with the place where it is damaged.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = file::read_regular_text(path, LIMIT).map_err(|source| Error::File {
+            action: "read",
+            path: path.to_owned(),
+            source,
+        })?;
+        let run = Run::parse(&text)
+            .map_err(|problem| Error::Usage(format!("{}: {problem}", path.display())))?;
+        // The scene begins with the first text, which is checked to be there.
+        Ok(Self { run, texts: 1, inputs: 0, digests: 0, parted: None })
+    }
+
+    /// The run.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// The scene that it begins with. Files that it includes are looked for beside the run's file, which is at `path`.
+    pub fn scene(&self, path: &Path) -> SceneSource {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let text = self.run.texts.first().map_or("", |text| &text.text).to_owned();
+        SceneSource { name: self.run.name.clone(), path: Some(folder.join(&self.run.name)), text }
+    }
+
+    /// Goes on until `step` steps have been done.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] for a text that does not compile any more; those of the session.
+    pub(super) fn run_to(
+        &mut self,
+        session: &mut Session,
+        step: u64,
+        bar: &ProgressBar,
+    ) -> Result<()> {
+        // The reset, without a step.
+        run_to(session, 0, bar)?;
+        self.compare(session)?;
+        while session.clock().step < step {
+            let done = session.clock().step;
+            self.take_text(session, done)?;
+            if let Some(entered) = self.run.inputs.get(self.inputs).filter(|of| of.step == done) {
+                session.enter(entered);
+                self.inputs += 1;
+            }
+            run_to(session, done + 1, bar)?;
+            self.compare(session)?;
+        }
+        Ok(())
+    }
+
+    fn take_text(&mut self, session: &mut Session, step: u64) -> Result<()> {
+        let Some(text) = self.run.texts.get(self.texts).filter(|text| text.step == step) else {
+            return Ok(());
+        };
+        self.texts += 1;
+        session.set_source(text.text.clone());
+        let runs = session.wait_for_program()?;
+        let remarks = session.snapshot().compile.diagnostics;
+        if !runs || has_errors(&remarks) {
+            return Err(Error::Rejected(remarks));
+        }
+        Ok(())
+    }
+
+    /// Compares with the digests of the run, where it has some of this step.
+    fn compare(&mut self, session: &mut Session) -> Result<()> {
+        let step = session.clock().step;
+        let Some(expected) = self.run.digests.get(self.digests).filter(|of| of.step == step) else {
+            return Ok(());
+        };
+        self.digests += 1;
+        if self.parted.is_none() {
+            let found = session.digests()?;
+            self.parted = expected.first_other(&found).map(|name| (step, name.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Whether it was the same, in words.
+    ///
+    /// # Errors
+    /// [`Error::Parted`] where it was not.
+    pub fn outcome(&self) -> Result<String> {
+        let (steps, count) = (self.run.steps, self.digests);
+        match &self.parted {
+            None => {
+                Ok(format!("{steps} steps, the same bits at all {count} steps that were compared"))
+            }
+            Some((step, resource)) => Err(Error::Parted {
+                step: *step,
+                resource: resource.clone(),
+                device: self.run.device.clone(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! A session's state as a file, to go on from later.
+
+use std::path::Path;
+
+use super::{Error, Reset, Session};
+use crate::{
+    device::Pool,
+    state::{
+        Checkpoint,
+        archive::{self, About, Loaded},
+    },
+};
+
+impl Session {
+    /// Writes the present state to `path`, whole or not at all: a `.npz` file, which numpy opens. Waits for it.
+    ///
+    /// # Errors
+    /// [`Error::File`], the device's.
+    pub fn save(&mut self, path: &Path) -> Result<(), Error> {
+        self.finish_seeking()?;
+        let (name, device) = (self.options.name.clone(), self.device.info().to_string());
+        let Some(mut copy) = self.copy_state()? else { return Ok(()) };
+        let Some(program) = &self.program else { return Ok(()) };
+        let about = About::of(&name, &device, &copy.inputs, &program.scene.manifest);
+        let contents = copy.read(&self.stream)?;
+        archive::write(path, &about, &contents)
+            .map_err(|error| Error::of_file("write", path, error))
+    }
+
+    /// Goes on from the state that [`Session::save`] wrote to `path`, perhaps of another version of the scene. Gives the
+    /// resources that the file says nothing of: they are as after a reset.
+    ///
+    /// # Errors
+    /// [`Error::File`] where it cannot be read, or does not fit the scene; the device's.
+    pub fn load(&mut self, path: &Path) -> Result<Vec<String>, Error> {
+        self.finish_seeking()?;
+        self.begin()?;
+        let Some(program) = self.program.clone() else { return Ok(Vec::new()) };
+        let manifest = &program.scene.manifest;
+        let loaded = archive::read(path, manifest, &self.state.inputs.parameters);
+        let Loaded { checkpoint, missing } =
+            loaded.map_err(|error| Error::of_file("read", path, error))?;
+        let stream = &self.stream;
+        self.state
+            .resources
+            .write(stream, |borrowed| program.go_back_to(&checkpoint, borrowed, stream))?;
+        stream.synchronize()?;
+        self.state.inputs = checkpoint.inputs;
+        self.begin_loaded();
+        self.show()?;
+        Ok(missing)
+    }
+
+    /// Does the reset that is due, and waits for it.
+    fn begin(&mut self) -> Result<(), Error> {
+        self.leave_past();
+        self.adopt_candidate()?;
+        while self.reset != Reset::None && self.fault.is_none() && self.program.is_some() {
+            self.launch_due()?;
+            self.complete_in_flight()?;
+        }
+        Ok(())
+    }
+
+    /// A copy of the present state; `None` where nothing runs.
+    pub(super) fn copy_state(&mut self) -> Result<Option<Checkpoint>, Error> {
+        self.complete_in_flight()?;
+        let Some(program) = self.program.clone() else { return Ok(None) };
+        let (stream, inputs, pool) =
+            (&self.stream, self.state.inputs.clone(), Pool::new(&self.device));
+        let copy = self
+            .state
+            .resources
+            .read(stream, |borrowed| program.checkpoint(borrowed, inputs, &pool, stream))?;
+        Ok(Some(copy))
+    }
+}

@@ -1,0 +1,294 @@
+//! A state as a file that numpy opens: `.npz`, a zip with one `.npy` for each resource, and one JSON.
+//!
+//! `NAME.npy` is what a resource held last, as `--npy` writes it; `NAME.next.npy` is the half of a double one that was
+//! being written. A variable of the module is `variables/NAME.npy`, in bytes. `state.json` has the rest: [`About`].
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, Read as _, Seek as _, Write},
+    path::Path,
+};
+
+use serde::{Deserialize, Serialize};
+use zip::{CompressionMethod, ZipArchive, ZipWriter, result::ZipError, write::SimpleFileOptions};
+
+use super::{Checkpoint, Subject};
+use crate::{
+    array::npy,
+    data::{self, Found, Shape, Wanted},
+    element::Scalar,
+    file::{self, Draft},
+    scene::{Inputs, Keys, Manifest, Resource, Value},
+};
+
+/// What the file says that it is.
+const FORMAT: &str = "warpaint state";
+/// The version that is written. Every older one is read.
+const VERSION: u32 = 1;
+/// Where the rest stands.
+const ABOUT: &str = "state.json";
+/// The most bytes of that.
+const MOST_ABOUT: u64 = 16 << 20;
+/// The folder of variables.
+const VARIABLES: &str = "variables/";
+/// The most bytes of a header of numpy's.
+const HEADER: u64 = 1 << 20;
+/// A file may have its numbers in a wider type than the scene, at most by this factor.
+const WIDER: u64 = 16;
+/// So many files an archive has at most: every scene has fewer resources and variables.
+const MOST_FILES: usize = 100_000;
+
+/// `Result` with this module's [`enum@Error`].
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+/// Why a state is not written to a file, or read from one.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The system's.
+    #[error(transparent)]
+    File(#[from] io::Error),
+    /// The file is damaged, or another's.
+    #[error("{0}")]
+    Format(String),
+}
+
+impl From<ZipError> for Error {
+    fn from(error: ZipError) -> Self {
+        match error {
+            ZipError::Io(error) => Self::File(error),
+            error => Self::Format(format!("it is no `.npz` file, or a damaged one: {error}")),
+        }
+    }
+}
+
+/// What a state has beside the contents of memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct About {
+    format: String,
+    version: u32,
+    /// The version of the program that wrote it.
+    program: String,
+    /// The scene's name.
+    pub(crate) scene: String,
+    /// The device that it was on.
+    pub(crate) device: String,
+    /// As of [`Inputs`].
+    pub(crate) step: u64,
+    pub(crate) time: f64,
+    pub(crate) dt: f64,
+    pub(crate) frame: u64,
+    pub(crate) seed: u64,
+    pub(crate) mouse: [f32; 4],
+    pub(crate) keys: [u32; 4],
+    /// The values of the parameters.
+    pub(crate) parameters: BTreeMap<String, Value>,
+}
+
+impl About {
+    pub(crate) fn of(scene: &str, device: &str, inputs: &Inputs, manifest: &Manifest) -> Self {
+        let Inputs { time, dt, frame, step, seed, mouse, keys: Keys(keys), .. } = *inputs;
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            scene: scene.to_owned(),
+            device: device.to_owned(),
+            step,
+            time,
+            dt,
+            frame,
+            seed,
+            mouse,
+            keys,
+            parameters: manifest.named_values(&inputs.parameters),
+        }
+    }
+
+    /// What enters the next step of a scene with `manifest`, whose parameters are `values` where it says nothing of them.
+    fn inputs(&self, manifest: &Manifest, values: &[Value]) -> Inputs {
+        let Self { step, time, dt, frame, seed, mouse, keys, .. } = *self;
+        let parameters = manifest.take_values(&self.parameters, values);
+        Inputs { time, dt, frame, step, seed, mouse, keys: Keys(keys), parameters }
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        let damaged = |error| Error::Format(format!("its {ABOUT} is damaged: {error}"));
+        let about: Self = serde_json::from_str(text).map_err(damaged)?;
+        if about.format != FORMAT {
+            return Err(Error::Format(format!("it is a `{}`, and no `{FORMAT}`", about.format)));
+        }
+        if about.version > VERSION {
+            let found = about.version;
+            let text =
+                format!("its version, {found}, is newer than {VERSION}, which this program reads");
+            return Err(Error::Format(text));
+        }
+        Ok(about)
+    }
+}
+
+/// Writes a state, whole or not at all.
+///
+/// # Errors
+/// [`Error::File`].
+pub(crate) fn write(path: &Path, about: &About, contents: &[(&Subject, &[u8])]) -> Result<()> {
+    let draft = Draft::of(path)?;
+    let mut zip = ZipWriter::new(io::BufWriter::new(draft.as_file()));
+    let json = serde_json::to_string_pretty(about).map_err(io::Error::from)?;
+    add(&mut zip, ABOUT, json.as_bytes())?;
+    for (subject, bytes) in contents {
+        let content = match subject {
+            Subject::Half { resource, .. } => encode(resource, bytes),
+            Subject::Variable { .. } => npy::encode(Scalar::U8, &[bytes.len()], bytes),
+        };
+        add(&mut zip, &name_of(subject), &content)?;
+    }
+    zip.finish()?.flush()?;
+    Ok(draft.persist(path)?)
+}
+
+/// What a subject's file is called.
+fn name_of(subject: &Subject) -> String {
+    match subject {
+        Subject::Half { resource, half: 0 } => format!("{}.npy", resource.name),
+        Subject::Half { resource, .. } => format!("{}.next.npy", resource.name),
+        Subject::Variable { lowered } => format!("{VARIABLES}{lowered}.npy"),
+    }
+}
+
+/// Adds a file as it is: numbers of simulations are hardly compressed, and this takes no time.
+fn add(zip: &mut ZipWriter<impl Write + io::Seek>, name: &str, content: &[u8]) -> Result<()> {
+    let is_large = content.len() as u64 >= u32::MAX.into();
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .large_file(is_large);
+    zip.start_file(name, options)?;
+    Ok(zip.write_all(content)?)
+}
+
+/// What a file gives a scene.
+pub(crate) struct Loaded {
+    /// Its content, with what enters the next step.
+    pub(crate) checkpoint: Checkpoint,
+    /// The resources that it says nothing of.
+    pub(crate) missing: Vec<String>,
+}
+
+/// Reads the state of a scene with `manifest`; parameters that the file does not have are `values`. Numbers of another
+/// type are converted where none of them changes.
+///
+/// # Errors
+/// [`Error`].
+pub(crate) fn read(path: &Path, manifest: &Manifest, values: &[Value]) -> Result<Loaded> {
+    let mut zip = ZipArchive::new(file::open_regular(path)?)?;
+    if zip.len() > MOST_FILES {
+        return Err(Error::Format(format!("it has {} files", zip.len())));
+    }
+    let mut text = String::new();
+    take_out(&mut zip, ABOUT, MOST_ABOUT)?
+        .ok_or_else(|| Error::Format(format!("it has no {ABOUT}")))?
+        .read_to_string(&mut text)?;
+    let about = About::parse(&text)?;
+    let (mut contents, mut missing) = (Vec::new(), Vec::new());
+    for resource in manifest.resources() {
+        let mut last: Option<Vec<u8>> = None;
+        for half in 0..if resource.double() { 2 } else { 1 } {
+            let subject = Subject::Half { resource: resource.clone(), half };
+            let found = resource_of(&mut zip, &subject, resource)?;
+            // One half is enough of a file that somebody else has made.
+            if let Some(bytes) = found.or_else(|| last.clone()) {
+                last = Some(bytes.clone());
+                contents.push((subject, bytes));
+            }
+        }
+        if last.is_none() {
+            missing.push(resource.name.clone());
+        }
+    }
+    contents.extend(variables(&mut zip)?);
+    let checkpoint = Checkpoint::of_host(about.inputs(manifest, values), contents);
+    Ok(Loaded { checkpoint, missing })
+}
+
+/// The variables that the file has.
+fn variables(zip: &mut ZipArchive<File>) -> Result<Vec<(Subject, Vec<u8>)>> {
+    let names = zip.file_names().map(|name| Ok(name?.into_owned()));
+    let names = names.collect::<std::result::Result<Vec<String>, ZipError>>()?;
+    let mut found = Vec::new();
+    for name in names {
+        let inside = name.strip_prefix(VARIABLES).and_then(|name| name.strip_suffix(".npy"));
+        let Some(lowered) = inside.map(str::to_owned) else { continue };
+        let size = zip.by_name(&name)?.size();
+        let Some(mut file) = take_out(zip, &name, size)? else { continue };
+        let mut content = Vec::new();
+        file.read_to_end(&mut content)?;
+        let (_, bytes) =
+            npy::decode(&content).map_err(|problem| Error::Format(format!("{name}: {problem}")))?;
+        found.push((Subject::Variable { lowered }, bytes.to_vec()));
+    }
+    Ok(found)
+}
+
+/// The content of a resource's half, where the file has it.
+fn resource_of(
+    zip: &mut ZipArchive<File>,
+    subject: &Subject,
+    resource: &Resource,
+) -> Result<Option<Vec<u8>>> {
+    let (name, [width, height, depth]) = (name_of(subject), resource.extent());
+    let shape = match resource.texture().map(|texture| texture.dimensions) {
+        None => Shape::Row(width),
+        Some(3) => Shape::Solid([width, height, depth]),
+        Some(_) => Shape::Flat([width, height]),
+    };
+    let wanted = Wanted { of: resource.of(), shape, raw: None };
+    let limit = wanted.bytes().saturating_mul(WIDER).saturating_add(HEADER);
+    let Some(file) = take_out(zip, &name, limit)? else { return Ok(None) };
+    match data::read_opened(file, &wanted) {
+        Ok(Found::All(bytes)) => Ok(Some(bytes)),
+        Ok(Found::One(_)) => Ok(None),
+        Err(error) => Err(Error::Format(format!("{name} does not fit the {resource}: {error}"))),
+    }
+}
+
+/// One of the archive's files in a file of its own, which is gone when it is closed.
+fn take_out(zip: &mut ZipArchive<File>, name: &str, limit: u64) -> Result<Option<File>> {
+    let member = match zip.by_name(name) {
+        Err(ZipError::FileNotFound) => return Ok(None),
+        member => member?,
+    };
+    if member.size() > limit {
+        let text = format!("{name} has {} bytes, and at most {limit} are read", member.size());
+        return Err(Error::Format(text));
+    }
+    let mut file = tempfile::tempfile()?;
+    io::copy(&mut member.take(limit), &mut file)?;
+    file.rewind()?;
+    Ok(Some(file))
+}
+
+/// The content of a resource as a `.npy` file: native type, C order; bfloat16, which numpy lacks, as float32; structures
+/// with their fields.
+pub(crate) fn encode(resource: &Resource, bytes: &[u8]) -> Vec<u8> {
+    use crate::element::Type;
+    match resource.of() {
+        Type::Element(element) => {
+            npy::encode(element.scalar, &shape(resource, element.lanes), bytes)
+        }
+        Type::Structure(structure) => npy::encode_structures(&structure, bytes),
+    }
+}
+
+/// The shape of a resource's array: `(count,)`, `(height, width)` or `(depth, height, width)`, and a last axis for the
+/// components where there are several.
+fn shape(resource: &Resource, lanes: u8) -> Vec<usize> {
+    let [width, height, depth] = resource.extent().map(|n| n as usize);
+    let mut shape = match resource.texture() {
+        None => vec![width],
+        Some(texture) if texture.dimensions == 3 => vec![depth, height, width],
+        Some(_) => vec![height, width],
+    };
+    shape.extend((lanes > 1).then_some(usize::from(lanes)));
+    shape
+}

@@ -1,0 +1,231 @@
+//! States and runs as files: `render --save`, `--from`, `--record`, `warpaint replay`.
+
+use std::{fs, path::Path, process::Command};
+
+use ndarray_npy::ReadNpyExt as _;
+
+const SCENE: &str = r#"/*---
+[buffer.value]
+type  = "float4"
+count = 100
+[array.slow]
+type   = "half"
+count  = 10
+double = true
+[texture.dye]
+format = "rgba8"
+size   = [6, 4]
+[param.gain]
+value = 0.1
+min   = 0.0
+max   = 1.0
+[[pass]]
+kernel = "advance"
+over   = "value"
+[[pass]]
+kernel = "shift"
+over   = "slow"
+[[pass]]
+kernel = "paint"
+over   = "dye"
+---*/
+#include <cuda_fp16.h>
+__device__ unsigned calls;
+__global__ void advance(float4 *value, int value_count, float gain, float time)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0) calls++;
+    if (i < value_count) value[i] = make_float4(value[i].x + gain * i, time, value[i].y, 1.0f);
+}
+__global__ void shift(const half *slow, half *slow_next, int slow_count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < slow_count && i % 2) slow_next[i] = __hadd(slow[i], __float2half(0.5f * calls));
+}
+__global__ void paint(cudaSurfaceObject_t dye, int dye_width, int dye_height, unsigned long long step)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < dye_width && y < dye_height)
+        surf2Dwrite(make_uchar4(step, x, y, calls), dye, x * 4, y);
+}
+"#;
+
+/// A folder with the scene.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("scene.cu"), SCENE).unwrap();
+    folder
+}
+
+/// What the program says, and its exit code.
+fn run(folder: &Path, arguments: &[&str]) -> (String, i32) {
+    let output = Command::new(env!("CARGO_BIN_EXE_warpaint"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (String::from_utf8_lossy(&said).into_owned(), output.status.code().unwrap_or(-1))
+}
+
+fn render(folder: &Path, arguments: &[&str]) -> String {
+    let all = [&["render", "scene.cu", "--device", "cpu"], arguments].concat();
+    let (said, code) = run(folder, &all);
+    assert_eq!(code, 0, "{said}");
+    said
+}
+
+fn npy(folder: &Path, names: &[&str]) -> Vec<Vec<u8>> {
+    names.iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
+}
+
+#[test]
+fn a_saved_state_goes_on_as_if_it_had_never_been_left() {
+    let folder = folder();
+    let at = folder.path();
+    let dumps = |name: &str| ["value", "slow", "dye"].map(|of| format!("{of}={name}-{of}.npy"));
+    let (straight, resumed) = (dumps("a"), dumps("b"));
+    let npys = |all: &[String; 3]| {
+        all.iter().flat_map(|of| ["--npy".to_owned(), of.clone()]).collect::<Vec<_>>()
+    };
+    let with = |first: &[&str], dumps: &[String; 3]| {
+        let npys = npys(dumps);
+        let all: Vec<&str> = first.iter().copied().chain(npys.iter().map(String::as_str)).collect();
+        render(at, &all)
+    };
+    with(&["--steps", "17", "--param", "gain=0.37"], &straight);
+    render(at, &["--steps", "9", "--param", "gain=0.37", "--save", "s.npz"]);
+    with(&["--steps", "8", "--from", "s.npz"], &resumed);
+    for of in ["value", "slow", "dye"] {
+        let [a, b] = [format!("a-{of}.npy"), format!("b-{of}.npy")];
+        let [a, b] = npy(at, &[&a, &b]).try_into().unwrap();
+        assert!(a == b, "{of}");
+    }
+}
+
+#[test]
+fn numpy_opens_a_state() {
+    let folder = folder();
+    render(folder.path(), &["--steps", "3", "--save", "s.npz"]);
+    let file = fs::File::open(folder.path().join("s.npz")).unwrap();
+    let mut zip = zip_of(file);
+    let value = ndarray::Array2::<f32>::read_npy(std::io::Cursor::new(&zip["value.npy"])).unwrap();
+    assert_eq!(value.dim(), (100, 4));
+    assert_eq!(value[[10, 0]], 3.0 * (0.1 * 10.0));
+    let dye = ndarray::Array3::<u8>::read_npy(std::io::Cursor::new(&zip["dye.npy"])).unwrap();
+    assert_eq!((dye.dim(), dye[[3, 5, 0]], dye[[3, 5, 1]]), ((4, 6, 4), 2, 5));
+    let about: serde_json::Value =
+        serde_json::from_slice(&zip.remove("state.json").unwrap()).unwrap();
+    assert_eq!(about["format"], "warpaint state");
+    assert_eq!((&about["version"], &about["step"]), (&1.into(), &3.into()));
+    assert_eq!(about["parameters"]["gain"], 0.1);
+    assert!(zip.contains_key("slow.next.npy") && zip.contains_key("variables/calls.npy"));
+}
+
+/// The files of an archive whose files are stored as they are: by APPNOTE.TXT of PKWARE, 4.3.7 and 4.3.12.
+fn zip_of(mut file: fs::File) -> std::collections::BTreeMap<String, Vec<u8>> {
+    use std::io::Read as _;
+    let mut all = Vec::new();
+    file.read_to_end(&mut all).unwrap();
+    let number = |at: usize, bytes: usize| {
+        all[at..at + bytes]
+            .iter()
+            .rev()
+            .fold(0_usize, |number, byte| number << 8 | usize::from(*byte))
+    };
+    let end = all.windows(4).rposition(|bytes| bytes == b"PK\x05\x06").unwrap();
+    let (count, mut at) = (number(end + 10, 2), number(end + 16, 4));
+    let mut found = std::collections::BTreeMap::new();
+    for _ in 0..count {
+        let (size, name, extra, comment) =
+            (number(at + 20, 4), number(at + 28, 2), number(at + 30, 2), number(at + 32, 2));
+        let local = number(at + 42, 4);
+        let start = local + 30 + number(local + 26, 2) + number(local + 28, 2);
+        let called = String::from_utf8(all[at + 46..at + 46 + name].to_vec()).unwrap();
+        assert_eq!(number(at + 10, 2), 0, "{called} is compressed");
+        found.insert(called, all[start..start + size].to_vec());
+        at += 46 + name + extra + comment;
+    }
+    found
+}
+
+#[test]
+fn what_is_no_state_is_told() {
+    let folder = folder();
+    let at = folder.path();
+    render(at, &["--steps", "2", "--save", "s.npz"]);
+    let whole = fs::read(at.join("s.npz")).unwrap();
+    let mut damaged = whole.clone();
+    let place = damaged.windows(9).position(|bytes| bytes == b"\"version\"").unwrap();
+    damaged[place] = b'x';
+    fs::write(at.join("damaged.npz"), &damaged).unwrap();
+    fs::write(at.join("short.npz"), &whole[..whole.len() / 2]).unwrap();
+    fs::write(at.join("text.npz"), "no zip").unwrap();
+    let other =
+        fs::read_to_string(at.join("scene.cu")).unwrap().replace("count = 100", "count = 99");
+    fs::write(at.join("other.cu"), other).unwrap();
+    for (scene, file, expected) in [
+        ("scene.cu", "damaged.npz", "cannot read damaged.npz: "),
+        ("scene.cu", "short.npz", "cannot read short.npz: it is no `.npz` file, or a damaged one"),
+        ("scene.cu", "text.npz", "cannot read text.npz: it is no `.npz` file, or a damaged one"),
+        ("scene.cu", "none.npz", "cannot read none.npz: No such file"),
+        ("other.cu", "s.npz", "value.npy does not fit the buffer value (99 float4): "),
+    ] {
+        let (said, code) = run(at, &["render", scene, "--device", "cpu", "--from", file]);
+        assert!(code == 2 && said.contains(expected), "{code} {file}: {said}");
+    }
+}
+
+#[test]
+fn a_resource_that_the_file_lacks_begins_as_after_a_reset() {
+    let folder = folder();
+    let at = folder.path();
+    render(at, &["--steps", "2", "--save", "s.npz"]);
+    let text = fs::read_to_string(at.join("scene.cu")).unwrap();
+    let text = text.replace(
+        "[param.gain]",
+        "[array.more]\ntype = \"int\"\ncount = 3\nvalue = 7\n[param.gain]",
+    );
+    fs::write(at.join("scene.cu"), text).unwrap();
+    let said = render(at, &["--steps", "1", "--from", "s.npz", "--npy", "more=m.npy"]);
+    assert!(said.contains("warning: s.npz has no `more`: as after a reset"), "{said}");
+    let more = ndarray::Array1::<i32>::read_npy(fs::File::open(at.join("m.npy")).unwrap()).unwrap();
+    assert_eq!(more.to_vec(), [7, 7, 7]);
+}
+
+#[test]
+fn a_recorded_run_is_repeated_to_the_bit() {
+    let folder = folder();
+    let at = folder.path();
+    render(at, &["--steps", "40", "--seed", "5", "--param", "gain=0.7", "--record", "run.json"]);
+    fs::remove_file(at.join("scene.cu")).unwrap();
+    let (said, code) = run(at, &["replay", "run.json", "--device", "cpu", "--npy", "value=v.npy"]);
+    assert!(code == 0 && said.starts_with("40 steps, the same bits at all "), "{code}: {said}");
+    assert!(at.join("v.npy").exists());
+
+    let text = fs::read_to_string(at.join("run.json")).unwrap();
+    let mut run_file: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let digests = run_file["digests"].as_array_mut().unwrap();
+    assert!(digests.len() > 1, "{digests:#?}");
+    let middle = digests.len() / 2;
+    let step = digests[middle]["step"].as_u64().unwrap();
+    digests[middle]["resources"]["slow"] = "00".into();
+    fs::write(at.join("other.json"), run_file.to_string()).unwrap();
+    let (said, code) = run(at, &["replay", "other.json", "--device", "cpu"]);
+    let expected = format!("`slow` is not as it was after step {step} on ");
+    assert!(code == 1 && said.contains(&expected), "{code}: {said}");
+
+    for (damaged, expected) in [
+        (
+            text.replacen("\"texts\": [", "\"texts\": [,", 1),
+            "damaged.json: it is no run file, or a damaged one: ",
+        ),
+        (text.replacen("warpaint run", "other", 1), "it is a `other`, and no `warpaint run`"),
+        (text.replacen("\"version\": 1", "\"version\": 9", 1), "its version, 9, is newer than 1"),
+        (text.replacen("\"steps\": 40", "\"steps\": -1", 1), "it is damaged: "),
+    ] {
+        fs::write(at.join("damaged.json"), damaged).unwrap();
+        let (said, code) = run(at, &["replay", "damaged.json", "--device", "cpu"]);
+        assert!(code == 2 && said.contains(expected), "{code}: {said}");
+    }
+}
