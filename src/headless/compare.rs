@@ -36,8 +36,8 @@ pub struct Compare {
     pub steps: u64,
     /// Resources are compared after the reset, after every so many steps, and after the last one.
     pub every: u64,
-    /// How far a number of B may be from A's: relative to the largest finite magnitude that A's resource has then, or,
-    /// where its elements are structures, that of the field.
+    /// How far a number of B may be from A's: relative to the largest finite magnitude that A's resource has after that
+    /// step or, where its elements are structures, that of the field.
     pub tolerance: f64,
     /// Differences and times, as JSON.
     pub json: Option<PathBuf>,
