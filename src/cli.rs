@@ -23,8 +23,8 @@ use crate::{
     device::Choice,
     diagnostic::{Diagnostic, escaped_json, has_errors, printable},
     headless::{
-        self, Bench, Case, Check, Dump, Error, ExitStatus, OnStuck, Out, Outcome, PlotFile, Render,
-        Replay, Result, Run, Save, SceneSource, Test,
+        self, Bench, Case, Check, Compare, Dump, Error, ExitStatus, OnStuck, Out, Outcome,
+        PlotFile, Render, Replay, Result, Run, Save, SceneSource, Side, Test,
     },
     interrupt::{Interrupt, Listening},
     scene::{Overrides, built_ins, is_label, is_macro},
@@ -59,6 +59,11 @@ enum Command {
     Test(TestArgs),
     /// Measure the passes of scenes, and what of the device's ceilings they reach
     Bench(BenchArgs),
+    /// Run two scenes side by side, or one in two ways, and say where their results part
+    #[command(
+        after_help = "Exit code: 0 no number differs by more than the tolerance, 1 some do, or resources have other shapes, 4 a kernel faulted."
+    )]
+    Compare(CompareArgs),
     /// Compile scenes and say what is wrong with them, as file:line:column: error: text
     Check(CheckArgs),
     /// Write a manifest for a file that has none, from its kernels and its host code
@@ -127,6 +132,16 @@ struct RunArgs {
     /// Where kernels run: auto, cuda, cuda:N or cpu [default: WARPAINT_DEVICE or CUDA_DEVICE, else auto]
     #[arg(long, value_name = "DEVICE")]
     device: Option<Choice>,
+    /// Which OpenGL to draw with
+    #[arg(long, default_value = "auto")]
+    gl: GlChoice,
+    #[command(flatten)]
+    scene: RunSceneArgs,
+}
+
+/// The same, but for what it runs on and draws with.
+#[derive(Debug, Args)]
+struct RunSceneArgs {
     /// Set a parameter of the scene
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = assignment)]
     parameters: Vec<(String, String)>,
@@ -135,9 +150,6 @@ struct RunArgs {
     /// Seed of the scene's random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Which OpenGL to draw with
-    #[arg(long, default_value = "auto")]
-    gl: GlChoice,
     /// A step, or taking statistics, that takes longer is stopped [default: 60 without a window, 10 in the studio]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     step_timeout: Option<Duration>,
@@ -277,6 +289,41 @@ struct BenchArgs {
 }
 
 #[derive(Debug, Args)]
+struct CompareArgs {
+    /// A: a file, or the name of a built-in scene
+    a: String,
+    /// B: the same [default: A again]
+    b: Option<String>,
+    /// Where both run, or where A and where B: `cpu,cuda` [default: WARPAINT_DEVICE or CUDA_DEVICE, else auto]
+    #[arg(long, value_name = "DEVICE[,DEVICE]", value_parser = two_devices)]
+    device: Option<[Choice; 2]>,
+    /// Steps to run
+    #[arg(long, default_value_t = 100)]
+    steps: u64,
+    /// Compare after every K steps, beside after the reset and the last one
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    every: u64,
+    /// How far a number may be from A's, relative to the largest magnitude in A of the resource or, of a structure's
+    /// field, of the field
+    #[arg(long, value_name = "X", default_value = "0", value_parser = tolerance, allow_negative_numbers = true)]
+    tolerance: f64,
+    /// Set a constant of B alone
+    #[arg(long = "const-b", value_name = "NAME=VALUE", value_parser = assignment)]
+    constants_b: Vec<(String, String)>,
+    /// Set a parameter of B alone
+    #[arg(long = "param-b", value_name = "NAME=VALUE", value_parser = assignment)]
+    parameters_b: Vec<(String, String)>,
+    /// Define a macro in B alone
+    #[arg(long = "define-b", value_name = "NAME[=VALUE]", value_parser = definition)]
+    defines_b: Vec<(String, String)>,
+    /// Write the differences and times
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    both: RunSceneArgs,
+}
+
+#[derive(Debug, Args)]
 struct CheckArgs {
     /// Files, or names of built-in scenes
     #[arg(required = true)]
@@ -337,6 +384,7 @@ fn execute(cli: Cli, interrupt: &Interrupt) -> Result<()> {
         Some(Command::Replay(args)) => replay(args, interrupt),
         Some(Command::Test(args)) => test(args, interrupt),
         Some(Command::Bench(args)) => bench(args, interrupt),
+        Some(Command::Compare(args)) => compare(args, interrupt),
         Some(Command::Check(args)) => check(args, interrupt),
         Some(Command::New(args)) => new(&args),
         Some(Command::Devices { json, verbose }) => devices(json, verbose),
@@ -353,9 +401,11 @@ fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
     let find = |name: String| SceneSource::find_up_to(&name, studio::Document::LARGEST);
     let scene = scene.map(find).transpose()?;
     let document = scene.map(|found| studio::Document::new(found.name, found.path, &found.text));
+    let device = run.device()?;
+    let run = run.scene;
     let opened = studio::run(studio::Options {
         scene: document,
-        device: run.device()?,
+        device,
         trust: run.trust.trust,
         overrides: run.compile.overrides(),
         parameters: run.parameters,
@@ -398,7 +448,14 @@ impl RunArgs {
                 return Err(Error::Usage(text.to_owned()));
             }
         };
-        Ok(Run {
+        Ok(self.scene.headless(device, checked, interrupt))
+    }
+}
+
+impl RunSceneArgs {
+    /// What a command without a window does with it.
+    fn headless(self, device: Choice, checked: bool, interrupt: &Interrupt) -> Run {
+        Run {
             device,
             checked,
             trust: self.trust.trust,
@@ -406,7 +463,7 @@ impl RunArgs {
             parameters: self.parameters,
             seed: self.seed,
             ..Run::new(interrupt, self.step_timeout)
-        })
+        }
     }
 }
 
@@ -527,6 +584,36 @@ fn bench(args: BenchArgs, interrupt: &Interrupt) -> Result<()> {
         }
     });
     measured.and(printed)
+}
+
+fn compare(args: CompareArgs, interrupt: &Interrupt) -> Result<()> {
+    let [device, other] = match args.device {
+        Some(devices) => devices,
+        None => [Choice::of_user()?; 2],
+    };
+    let scene = SceneSource::find(&args.a)?;
+    let run = args.both.headless(device, false, interrupt);
+    let mut b = Side { scene: scene.clone(), run: Run { device: other, ..run.clone() } };
+    if let Some(name) = &args.b {
+        b.scene = SceneSource::find(name)?;
+    }
+    b.run.overrides.constants.extend(args.constants_b);
+    b.run.overrides.defines.extend(args.defines_b);
+    b.run.parameters.extend(args.parameters_b);
+    let request = Compare {
+        sides: [Side { scene, run }, b],
+        steps: args.steps,
+        every: args.every,
+        tolerance: args.tolerance,
+        json: args.json,
+    };
+    let mut printed = Ok(());
+    let compared = headless::compare(&request, &compiler_until(interrupt).0, |line| {
+        if printed.is_ok() {
+            printed = print(&format!("{}\n", printable(line)));
+        }
+    });
+    compared.and(printed)
 }
 
 /// The scenes with these names; all that are built in where there is none.
@@ -681,6 +768,17 @@ fn size(text: &str) -> std::result::Result<[u32; 2], String> {
 fn rate(text: &str) -> std::result::Result<f64, String> {
     let value = text.parse().ok().filter(|rate| (0.01..=1000.0).contains(rate));
     value.ok_or_else(|| "expected a number from 0.01 to 1000, such as 30".to_owned())
+}
+
+/// One device for both scenes, or one for each.
+fn two_devices(text: &str) -> std::result::Result<[Choice; 2], String> {
+    let (a, b) = text.split_once(',').unwrap_or((text, text));
+    Ok([a.trim().parse()?, b.trim().parse()?])
+}
+
+fn tolerance(text: &str) -> std::result::Result<f64, String> {
+    let value = text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
+    value.ok_or_else(|| "expected a number from 0 on, such as 1e-6".to_owned())
 }
 
 fn seconds(text: &str) -> std::result::Result<Duration, String> {

@@ -59,6 +59,25 @@ impl Part {
     pub const fn bytes(&self) -> usize {
         self.element.bytes().saturating_mul(self.count)
     }
+
+    /// What one of its numbers is called, counted through all there are: `x`, `at.x`, `hits[2]`; empty for a scalar.
+    ///
+    /// ```
+    /// # use warpaint::element::{Element, Part, Scalar};
+    /// let int2 = Element::vector(Scalar::I32, 2);
+    /// let ends = Part { path: "ends".into(), element: int2, offset: 0, count: 3 };
+    /// assert_eq!([0, 5].map(|number| ends.number_name(number)), ["ends[0].x", "ends[2].y"]);
+    /// ```
+    pub fn number_name(&self, number: usize) -> String {
+        let lanes = usize::from(self.element.lanes).max(1);
+        let mut name = self.path.clone();
+        if self.count > 1 {
+            name += &format!("[{}]", number / lanes);
+        }
+        let lane = COMPONENTS.get(number % lanes).filter(|_| lanes > 1);
+        let names = [Some(name.as_str()).filter(|name| !name.is_empty()), lane.copied()];
+        names.into_iter().flatten().collect::<Vec<_>>().join(".")
+    }
 }
 
 impl Type {

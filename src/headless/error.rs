@@ -78,6 +78,9 @@ pub enum Error {
         /// The worst reason.
         status: ExitStatus,
     },
+    /// These resources of two scenes that were compared differ by more than is allowed, or cannot be compared.
+    #[error("A and B differ by more than the tolerance: {}", .0.join(", "))]
+    Differ(Vec<String>),
     /// More than one scene failed.
     #[error("{}", .0.iter().map(Self::to_string).collect::<Vec<_>>().join("\n"))]
     Several(Vec<Error>),
@@ -123,7 +126,9 @@ impl Error {
     pub fn exit_status(&self) -> ExitStatus {
         match self {
             Self::Usage(_) | Self::File { .. } => ExitStatus::Usage,
-            Self::Rejected(_) | Self::Mistakes(_) | Self::Parted { .. } => ExitStatus::Failed,
+            Self::Rejected(_) | Self::Mistakes(_) | Self::Differ(_) | Self::Parted { .. } => {
+                ExitStatus::Failed
+            }
             Self::Stopped => ExitStatus::Stopped,
             Self::Fault(_) => ExitStatus::Fault,
             Self::NoStage(_) => ExitStatus::NoDevice,
@@ -347,12 +352,12 @@ pub fn lines(diagnostics: &[Diagnostic]) -> String {
     sorted.sort_by_key(|d| d.severity < Severity::Error);
     let shown = sorted.iter().take(MOST_SHOWN).map(ToString::to_string);
     let more = sorted.len().saturating_sub(MOST_SHOWN);
-    let rest = (more > 0).then(|| format!("… and {} more", grouped(more)));
+    let rest = (more > 0).then(|| format!("… and {} more", grouped(more as u64)));
     shown.chain(rest).collect::<Vec<_>>().join("\n")
 }
 
 /// `299,900`.
-fn grouped(number: usize) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let start = digits.len() % 3;
     let (first, rest) = digits.split_at(start);

@@ -1,4 +1,4 @@
-//! Scenes without a window: rendering, dumping, testing, checking, listing devices.
+//! Scenes without a window: rendering, dumping, testing, comparing, checking, listing devices.
 //!
 //! Enters: what the command line asks for. Leaves: files, lines on standard output, an exit code. Must not know:
 //! `studio`, `cli`.
@@ -7,7 +7,9 @@
 mod bench;
 mod ceilings;
 mod check;
+mod compare;
 mod devices;
+mod difference;
 mod draft;
 mod error;
 mod golden;
@@ -16,6 +18,7 @@ mod library;
 mod measured;
 mod npy;
 mod outputs;
+mod pass_times;
 mod plots;
 mod render;
 mod replay;
@@ -30,6 +33,7 @@ mod watchdog;
 pub use crate::file::clear_drafts;
 pub use bench::{Bench, bench};
 pub use check::{Check, check};
+pub use compare::{Compare, Side, compare};
 pub use devices::devices;
 pub use draft::{draft, write_draft};
 pub use error::{Error, ExitStatus, Result, lines};

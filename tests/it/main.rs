@@ -13,6 +13,8 @@ mod checker;
 mod checks;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "cli")]
+mod compare;
 mod compile;
 mod conformance;
 #[cfg(feature = "gl")]

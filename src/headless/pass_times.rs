@@ -1,0 +1,154 @@
+//! The times of the passes that two scenes have in common, measured in turns.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::Serialize;
+
+use crate::{diagnostic::one_line, session::PassTiming};
+
+/// Steps whose times are kept; the others are those of the same program.
+const MOST_STEPS: usize = 1 << 20;
+
+/// The times of passes of the same name.
+#[derive(Debug, Default)]
+pub(super) struct PassTimes {
+    passes: Vec<Pass>,
+}
+
+#[derive(Debug)]
+struct Pass {
+    name: String,
+    /// Its place among the passes of each side.
+    places: [usize; 2],
+    /// Milliseconds of each step.
+    ms: Vec<[f32; 2]>,
+}
+
+/// How long a pass takes on both sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Figure {
+    name: String,
+    /// The second side's time by the first one's, step by step: first quartile, median, third quartile. `None` where
+    /// no step took a time that can be measured.
+    ratio: Option<[f64; 3]>,
+    /// The median of either side, in milliseconds.
+    median_ms: [f64; 2],
+}
+
+impl PassTimes {
+    /// Adds a step of both sides, whose passes are always the same ones.
+    pub(super) fn add(&mut self, sides: &[Vec<PassTiming>; 2]) {
+        if self.passes.is_empty() {
+            self.passes = in_common(sides);
+        }
+        for pass in &mut self.passes {
+            let [a, b] = [0, 1].map(|side| sides[side].get(pass.places[side]));
+            if let Some((a, b)) = a.zip(b).filter(|_| pass.ms.len() < MOST_STEPS) {
+                pass.ms.push([a.last_ms, b.last_ms]);
+            }
+        }
+    }
+
+    /// What came out, in the first side's order.
+    pub(super) fn figures(&self) -> Vec<Figure> {
+        self.passes.iter().map(Pass::figure).collect()
+    }
+}
+
+/// The passes of both sides; of several with one name the first with the first, and so on.
+fn in_common([a, b]: &[Vec<PassTiming>; 2]) -> Vec<Pass> {
+    let mut known: BTreeMap<&str, VecDeque<usize>> = BTreeMap::new();
+    for (place, pass) in b.iter().enumerate() {
+        known.entry(&pass.name).or_default().push_back(place);
+    }
+    let pair = |(place, pass): (usize, &PassTiming)| {
+        let other = known.get_mut(pass.name.as_str())?.pop_front()?;
+        Some(Pass { name: pass.name.clone(), places: [place, other], ms: Vec::new() })
+    };
+    a.iter().enumerate().filter_map(pair).collect()
+}
+
+impl Pass {
+    /// Clocks drift, and what else runs comes and goes: the two times of one step have most of that in common.
+    fn figure(&self) -> Figure {
+        let ratios = self.ms.iter().map(|ms| ms.map(f64::from)).filter(|ms| ms[0].min(ms[1]) > 0.0);
+        let ratios = sorted(ratios.map(|[a, b]| b / a));
+        let median = |side: usize| sorted(self.ms.iter().map(|ms| f64::from(ms[side])));
+        Figure {
+            name: self.name.clone(),
+            ratio: (!ratios.is_empty()).then(|| [0.25, 0.5, 0.75].map(|q| quantile(&ratios, q))),
+            median_ms: [0, 1].map(|side| quantile(&median(side), 0.5)),
+        }
+    }
+}
+
+impl Figure {
+    /// As in `pass advance: B/A 1.02 (0.99 to 1.05), 0.5100 ms and 0.5200 ms`.
+    pub(super) fn line(&self) -> String {
+        let ratio = self.ratio.map_or_else(String::new, |[low, median, high]| {
+            format!("B/A {median:.2} ({low:.2} to {high:.2}), ")
+        });
+        let [a, b] = self.median_ms;
+        format!("pass {}: {ratio}{a:.4} ms and {b:.4} ms", one_line(&self.name))
+    }
+}
+
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// A quantile of sorted values, linear between two of them; 0 where there are none.
+fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let at = q * sorted.len().saturating_sub(1) as f64;
+    let value = |at: f64| sorted.get(at as usize).copied().unwrap_or(0.0);
+    let (low, high) = (value(at.floor()), value(at.ceil()));
+    low + (high - low) * at.fract()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passes(times: &[(&str, f32)]) -> Vec<PassTiming> {
+        let pass = |&(name, last_ms): &(&str, f32)| PassTiming {
+            name: name.to_owned(),
+            last_ms,
+            history_ms: Vec::new(),
+            bytes: None,
+            flops: None,
+        };
+        times.iter().map(pass).collect()
+    }
+
+    /// The quartiles of numpy's `percentile([1.25, 1.5, 1.75, 2.0], [25, 50, 75])`.
+    #[test]
+    fn quartiles_are_those_of_the_ratios_of_each_step() {
+        let mut times = PassTimes::default();
+        for (a, b) in [(1.0, 1.5), (4.0, 5.0), (8.0, 16.0), (2.0, 3.5)] {
+            times.add(&[passes(&[("k", a)]), passes(&[("k", b)])]);
+        }
+        let figures = times.figures();
+        assert_eq!(figures[0].ratio, Some([1.4375, 1.625, 1.8125]));
+        assert_eq!(figures[0].median_ms, [3.0, 4.25]);
+        let line = "pass k: B/A 1.62 (1.44 to 1.81), 3.0000 ms and 4.2500 ms";
+        assert_eq!(figures[0].line(), line);
+    }
+
+    #[test]
+    fn passes_are_found_by_their_names() {
+        let mut times = PassTimes::default();
+        let a = passes(&[("add", 1.0), ("only", 1.0), ("add", 2.0), ("add", 3.0), ("idle", 0.0)]);
+        let b = passes(&[("idle", 0.0), ("add", 2.0), ("other", 1.0), ("add", 8.0)]);
+        times.add(&[a, b]);
+        let told: Vec<_> = times.figures().iter().map(Figure::line).collect();
+        let expected = [
+            "pass add: B/A 2.00 (2.00 to 2.00), 1.0000 ms and 2.0000 ms",
+            "pass add: B/A 4.00 (4.00 to 4.00), 2.0000 ms and 8.0000 ms",
+            "pass idle: 0.0000 ms and 0.0000 ms",
+        ];
+        assert_eq!(told, expected);
+        assert!(PassTimes::default().figures().is_empty());
+    }
+}
