@@ -270,7 +270,9 @@ pub enum Change {
     Kept(ResourceId),
     /// Same contents, but whether OpenGL draws it has changed: they are to be copied.
     Moved(ResourceId),
-    /// It is new, or of another type or size.
+    /// What there was before goes on in another layout: of another type or size, or called otherwise.
+    Converted(ResourceId),
+    /// It is new, or what there was before has no place in it.
     New,
 }
 
@@ -374,12 +376,15 @@ impl Manifest {
     /// For each resource, what becomes of its contents when this manifest takes the place of `old`.
     pub fn changes(&self, old: &Self) -> Vec<Change> {
         let change = |new: &Resource| {
-            let Some(id) = old.find_resource(&new.name) else { return Change::New };
+            let own = old.find_resource(&new.name);
+            let renamed = || old.find_resource(new.was.as_deref()?);
+            let Some(id) = own.or_else(renamed) else { return Change::New };
             let before = old.resource(id);
             match (before.keeps_contents(new), before.shared == new.shared) {
-                (false, _) => Change::New,
-                (true, true) => Change::Kept(id),
-                (true, false) => Change::Moved(id),
+                (true, true) if own.is_some() => Change::Kept(id),
+                (true, false) if own.is_some() => Change::Moved(id),
+                (true | false, _) if new.keep => Change::Converted(id),
+                (true | false, _) => Change::New,
             }
         };
         self.resources.iter().map(change).collect()

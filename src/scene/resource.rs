@@ -20,6 +20,10 @@ pub struct Resource {
     pub shared: bool,
     /// What it holds at the start; `None`: zeros.
     pub initial: Option<Initial>,
+    /// What it was called before an edit.
+    pub was: Option<String>,
+    /// Whether what it held goes on in another layout after an edit.
+    pub keep: bool,
     /// Where it is declared.
     pub at: Position,
 }

@@ -55,6 +55,7 @@ impl Session {
     fn begin(&mut self) -> Result<(), Error> {
         self.leave_past();
         self.adopt_candidate()?;
+        self.finish_migrating()?;
         while self.reset != Reset::None && self.fault.is_none() && self.program.is_some() {
             self.launch_due()?;
             self.complete_in_flight()?;

@@ -2,6 +2,7 @@
 
 use std::{
     any::Any,
+    collections::BTreeSet,
     time::{Duration, Instant},
 };
 
@@ -99,11 +100,21 @@ impl Work {
 
     /// Whether an entry has something to do in this work: after an edit, only those that write new resources.
     fn concerns(&self, entry: &Entry, program: &Program) -> bool {
-        let Self::Reset(Reset::Fresh(names)) = self else { return true };
-        let manifest = &program.scene.manifest;
-        let mut writes = program.passes_of(entry).flat_map(|pass| pass.plan.writes());
-        writes.any(|id| names.contains(&manifest.resource(id).name))
+        match self {
+            Self::Reset(Reset::Fresh(names)) => is_reset_for(names, entry, program),
+            Self::Reset(Reset::None | Reset::All)
+            | Self::Step
+            | Self::Again(_)
+            | Self::Statistics => true,
+        }
     }
+}
+
+/// Whether an entry of the reset writes one of the resources with these names.
+pub(super) fn is_reset_for(names: &BTreeSet<String>, entry: &Entry, program: &Program) -> bool {
+    let manifest = &program.scene.manifest;
+    let mut writes = program.passes_of(entry).flat_map(|pass| pass.plan.writes());
+    writes.any(|id| names.contains(&manifest.resource(id).name))
 }
 
 /// Past steps that are done once more.
@@ -145,7 +156,7 @@ impl Session {
         if self.sought.is_some() {
             return self.go_on_seeking();
         }
-        if self.program.is_none() || self.fault.is_some() {
+        if self.program.is_none() || self.fault.is_some() || self.is_between_layouts() {
             return Ok(());
         }
         if self.reset != Reset::None {

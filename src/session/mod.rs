@@ -22,6 +22,7 @@ mod history;
 mod in_flight;
 mod launch;
 mod layout;
+mod migration;
 mod plots;
 mod program;
 mod run;
@@ -67,6 +68,7 @@ use clock::Rate;
 use grid_texture::{GridTexture, grid_textures};
 use history::History;
 use in_flight::InFlight;
+use migration::Migration;
 use plots::Plots;
 use program::Program;
 use seek::Shown;
@@ -162,6 +164,8 @@ pub struct Session {
     latest: Option<Arc<Program>>,
     /// Compiled, and waiting for the running step to end.
     candidate: Option<Arc<Program>>,
+    /// What an edit carries over to other layouts.
+    migration: Option<Migration>,
     /// Replaced while a step ran: to unload them waits for it.
     retired: Vec<Arc<Program>>,
     compile: CompileState,
@@ -268,6 +272,7 @@ impl Session {
             program: None,
             latest: None,
             candidate: None,
+            migration: None,
             retired: Vec::new(),
             compile: CompileState::default(),
             submitted: Instant::now(),
@@ -356,6 +361,7 @@ impl Session {
         }
         self.complete_in_flight()?;
         self.adopt_candidate()?;
+        self.finish_migrating()?;
         Ok(self.program.is_some() && self.compile.running == self.compile.generation)
     }
 
@@ -370,6 +376,7 @@ impl Session {
         self.finish_seeking()?;
         self.leave_past();
         self.adopt_candidate()?;
+        self.finish_migrating()?;
         let start = if self.reset == Reset::All { 0 } else { self.state.inputs.step };
         let target = start + steps;
         while self.fault.is_none() {
@@ -461,7 +468,7 @@ impl Session {
     /// Whether [`Session::update`] has something to do soon even when nobody touches anything.
     pub fn is_busy(&self) -> bool {
         let waiting = self.playing && self.fault.is_none() && self.program.is_some();
-        let wanted = self.single_steps > 0 || self.sought.is_some();
+        let wanted = self.single_steps > 0 || self.sought.is_some() || self.migration.is_some();
         waiting || self.in_flight.is_some() || wanted || self.statistics.is_pending()
     }
 
@@ -473,6 +480,11 @@ impl Session {
     /// The device that it runs on.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// The stream that its work is put on.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
     }
 
     /// The OpenGL buffer with the last finished step of a resource, and its number of elements.
@@ -700,15 +712,27 @@ impl Session {
         if self.sought.is_some() {
             return Ok(false); // it comes after the past moment
         }
+        if self.migration.is_some() {
+            self.go_on_migrating()?;
+            return Ok(true);
+        }
         let Some(program) = self.candidate.take() else { return Ok(false) };
+        if !self.begin_migration(&program)? {
+            self.adopt(&program)?;
+        }
+        Ok(true)
+    }
+
+    /// Lets a program take the running one's place, and says whether it did: not where its resources are too large.
+    fn adopt(&mut self, program: &Arc<Program>) -> Result<bool, Error> {
         let before = self.program.clone();
-        let mut fresh = match self.take_in(&program)? {
+        let mut fresh = match self.take_in(program)? {
             Ok(fresh) => fresh,
             Err(TooLarge { text, at }) => {
                 let remark = Diagnostic::error(&self.options.name, text);
                 self.compile.diagnostics.push(remark.at(at.line, at.column));
                 self.compile.phase = Phase::Rejected;
-                return Ok(true);
+                return Ok(false);
             }
         };
         fresh.extend(before.iter().flat_map(|old| program.changed_contents(old)));
@@ -719,7 +743,7 @@ impl Session {
             program.carry_variables(before, &self.stream)?;
         }
         program.set_variables(&self.stream)?;
-        self.latest = Some(program);
+        self.latest = Some(program.clone());
         if let Some(history) = &mut self.history {
             history.is_interrupted = true;
         }

@@ -125,7 +125,7 @@ impl Session {
     }
 
     /// A copy of the present state, before it is left for a past one.
-    fn keep_present(&mut self) -> Result<(), Error> {
+    pub(super) fn keep_present(&mut self) -> Result<(), Error> {
         let Self { program: Some(program), state, history: Some(history), stream, .. } = self
         else {
             return Ok(());

@@ -10,6 +10,7 @@
 pub(crate) mod archive;
 mod checkpoint;
 mod fill;
+pub(crate) mod migrate;
 mod parity;
 mod resources;
 mod texture;

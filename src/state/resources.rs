@@ -249,14 +249,14 @@ impl Resources {
             };
             made.push(Some(match *change {
                 Change::Moved(from) => self.moved(from, resource, stream)?,
-                Change::Kept(_) | Change::New => resource,
+                Change::Kept(_) | Change::New | Change::Converted(_) => resource,
             }));
         }
         let mut before: Vec<_> = std::mem::take(&mut self.list).into_iter().map(Some).collect();
         for (made, change) in made.into_iter().zip(&changes) {
             self.list.extend(match *change {
                 Change::Kept(from) => before[from.0].take(),
-                Change::New | Change::Moved(_) => made,
+                Change::New | Change::Moved(_) | Change::Converted(_) => made,
             });
         }
         for (resource, declared) in self.list.iter_mut().zip(new.resources()) {
@@ -266,7 +266,11 @@ impl Resources {
                 texture.sample_as(declared, &stream.device())?;
             }
         }
-        let fresh = self.list.iter().zip(&changes).filter(|(_, change)| **change == Change::New);
+        let is_fresh = |change: &Change| match change {
+            Change::New | Change::Converted(_) => true,
+            Change::Kept(_) | Change::Moved(_) => false,
+        };
+        let fresh = self.list.iter().zip(&changes).filter(|(_, change)| is_fresh(change));
         Ok(Ok(fresh.map(|(resource, _)| resource.name.clone()).collect()))
     }
 

@@ -43,6 +43,7 @@ mod kernel;
 #[cfg(feature = "cli")]
 mod keyboard;
 #[cfg(feature = "cli")]
+mod layouts;
 mod limits;
 mod link;
 #[cfg(feature = "gl")]

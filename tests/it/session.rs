@@ -85,7 +85,7 @@ fn a_failed_compilation_leaves_the_old_program_running() {
 }
 
 #[test]
-fn an_edit_of_a_size_starts_that_resource_anew() {
+fn an_edit_of_a_size_keeps_what_both_sizes_have() {
     let with_count = |count: &str| {
         edited(
             "[param.gain]",
@@ -106,7 +106,8 @@ fn an_edit_of_a_size_starts_that_resource_anew() {
     session.set_source(with_count("20"));
     assert!(session.wait_for_program().unwrap());
     session.run_steps(1, |_| {}).unwrap();
-    assert_eq!(floats(&session.read("other").unwrap()), vec![1.0; 20], "it is new, and zeroed");
+    let expected = [vec![5.0; 10], vec![1.0; 10]].concat();
+    assert_eq!(floats(&session.read("other").unwrap()), expected, "the rest is zeroed");
     assert_eq!(second(&mut session), vec![5.0; 1000], "it was left alone");
 }
 

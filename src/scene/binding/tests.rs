@@ -396,7 +396,7 @@ fn edits_keep_what_they_do_not_touch() {
         .replace("count = \"n\"", "count = \"n * 2\"")
         .replace("value = 0.2", "value = 0.25");
     let new = parse(&edited);
-    assert_eq!(new.changes(&old), [Change::New, Change::Kept(ResourceId(1))]);
+    assert_eq!(new.changes(&old), [Change::Converted(ResourceId(0)), Change::Kept(ResourceId(1))]);
     let values = [Value::Float(0.1), Value::Int(9), Value::Toggle(false), Value::Color([0.0; 4])];
     let carried = new.carry(&old, &values);
     assert_eq!(carried[0], Value::Float(0.25), "its declaration was edited");

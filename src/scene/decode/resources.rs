@@ -45,9 +45,11 @@ fn resource(
     name: String,
     kind: ResourceKind,
     (shared, initial): (bool, Option<Initial>),
-    table: Fields<'_, '_, '_>,
+    mut table: Fields<'_, '_, '_>,
 ) -> Resource {
-    let resource = Resource { name, kind, shared, initial, at: table.at() };
+    let was = table.text("was");
+    let keep = table.boolean("keep").unwrap_or(true);
+    let resource = Resource { name, kind, shared, initial, was, keep, at: table.at() };
     if let Some(problem) = too_many_bytes(&resource) {
         table.complain(&problem);
     }

@@ -106,7 +106,7 @@ fn each_view_fits_its_own_points() {
 
     // A resource that is made anew is seen anew; the other stays where it is.
     session.run_steps(1, |_| {}).unwrap();
-    session.set_source(source.replacen("count = 64", "count = 32", 1));
+    session.set_source(source.replacen("count = 64", "count = 32\nkeep = false", 1));
     assert!(session.wait_for_program().unwrap());
     session.run_steps(1, |_| {}).unwrap();
     session.measure().unwrap();

@@ -109,12 +109,14 @@ fn an_edit_keeps_a_texture_whose_size_it_leaves() {
     session.run_steps(1, |_| {}).unwrap();
     assert_eq!(read(&mut session, "dye"), dye_after(6), "how it is sampled is no matter");
 
-    session.set_source(DYE.replace("h = 32", "h = 33"));
+    session.set_source(
+        DYE.replace("h = 32", "h = 33").replace("double = true", "double = true\nkeep = false"),
+    );
     assert!(session.wait_for_program().unwrap());
     session.run_steps(0, |_| {}).unwrap();
     let poured: Vec<f32> =
         (0..48 * 33).map(|i| ((7 * (i % 48) + 3 * (i / 48)) % 16) as f32).collect();
-    assert_eq!(read(&mut session, "dye"), poured, "of another size it is poured anew");
+    assert_eq!(read(&mut session, "dye"), poured, "where it is not kept it is poured anew");
 }
 
 #[test]

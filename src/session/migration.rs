@@ -1,0 +1,210 @@
+//! Edits that change how resources lie in memory: what they held goes on in the new layout.
+//!
+//! The contents come to the host, the new program takes over, its reset passes fill what is new, and then what there was
+//! before is put over it. Nothing of that is waited for: each part is taken over when it is done.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, mpsc},
+    thread,
+};
+
+use super::{Error, Reset, Session, in_flight::is_reset_for, program::Program};
+use crate::{
+    data::Found,
+    device::Readback,
+    scene::{self, Change, When},
+    state::migrate,
+};
+
+/// What goes on from one layout to another.
+pub(super) struct Migration {
+    program: Arc<Program>,
+    carried: Vec<Carried>,
+    stage: Stage,
+}
+
+/// A resource whose content goes on.
+struct Carried {
+    /// As it was.
+    old: scene::Resource,
+    /// As it is called now.
+    name: String,
+    /// What it held, once that is known.
+    content: Vec<u8>,
+}
+
+enum Stage {
+    /// The old contents are on their way to the host.
+    Reading(Vec<Readback>),
+    /// The new program's reset passes fill what is new.
+    Resetting,
+    /// What they have written is on its way to the host.
+    Filling(Vec<Readback>),
+    /// The old contents are put over it.
+    Converting(mpsc::Receiver<Vec<(String, Vec<u8>)>>),
+}
+
+impl Session {
+    /// Whether the scene stands still for an edit's sake.
+    pub(super) fn is_between_layouts(&self) -> bool {
+        match &self.migration {
+            None => false,
+            Some(Migration { stage: Stage::Resetting, .. }) => false,
+            Some(_) => true,
+        }
+    }
+
+    /// Begins to carry contents over to `program`, where it has resources in other layouts. Says whether it does.
+    pub(super) fn begin_migration(&mut self, program: &Arc<Program>) -> Result<bool, Error> {
+        let carried = self.carried(program);
+        if carried.is_empty() || self.reset == Reset::All {
+            return Ok(false);
+        }
+        self.keep_present()?;
+        let stream = &self.stream;
+        let (ids, carried): (Vec<_>, Vec<_>) = carried.into_iter().unzip();
+        let reading = self.state.resources.read(stream, |borrowed| -> Result<_, Error> {
+            let download = |id: &scene::ResourceId| Ok(stream.download(borrowed[id.0].region())?);
+            ids.iter().map(download).collect()
+        })?;
+        let (program, stage) = (program.clone(), Stage::Reading(reading));
+        self.migration = Some(Migration { program, carried, stage });
+        Ok(true)
+    }
+
+    /// The resources whose contents go on in another layout, and those that the reset passes of the new ones would
+    /// overwrite; each with its present place.
+    fn carried(&self, program: &Program) -> Vec<(scene::ResourceId, Carried)> {
+        let Some(old) = &self.program else { return Vec::new() };
+        let (before, after) = (&old.scene.manifest, &program.scene.manifest);
+        let changes = after.changes(before);
+        let is_fresh = |change: &Change| matches!(change, Change::New | Change::Converted(_));
+        let all = || after.resources().iter().zip(&changes);
+        let fresh: BTreeSet<String> =
+            all().filter(|(_, change)| is_fresh(change)).map(|(of, _)| of.name.clone()).collect();
+        let resets = after.entries(When::Reset);
+        let resets = resets.filter(|entry| is_reset_for(&fresh, entry, program));
+        let written: BTreeSet<scene::ResourceId> = resets
+            .flat_map(|entry| program.passes_of(entry))
+            .flat_map(|pass| pass.plan.writes())
+            .collect();
+        let carried = |(index, (of, change)): (usize, (&scene::Resource, &Change))| {
+            let from = match *change {
+                Change::Converted(from) if migrate::is_possible(before.resource(from), of) => from,
+                Change::Kept(from) | Change::Moved(from)
+                    if written.contains(&scene::ResourceId(index)) =>
+                {
+                    from
+                }
+                Change::Converted(_) | Change::Kept(_) | Change::Moved(_) | Change::New => {
+                    return None;
+                }
+            };
+            let old = before.resource(from).clone();
+            Some((from, Carried { old, name: of.name.clone(), content: Vec::new() }))
+        };
+        all().enumerate().filter_map(carried).collect()
+    }
+
+    /// Does what can be done of it now, without waiting. Not while something is under way.
+    pub(super) fn go_on_migrating(&mut self) -> Result<(), Error> {
+        let Some(Migration { program, mut carried, stage }) = self.migration.take() else {
+            return Ok(());
+        };
+        let stage = match stage {
+            Stage::Reading(reading) if are_ready(&reading)? => {
+                for (carried, readback) in carried.iter_mut().zip(reading) {
+                    carried.content = readback.wait()?;
+                }
+                if !self.adopt(&program)? {
+                    return Ok(()); // it does not fit; the old one goes on
+                }
+                Stage::Resetting
+            }
+            Stage::Resetting if self.fault.is_some() => return Ok(()),
+            Stage::Resetting if self.reset == Reset::None => {
+                Stage::Filling(self.read_all(&carried, &program)?)
+            }
+            Stage::Filling(reading) if are_ready(&reading)? => {
+                let filled = reading.into_iter().map(Readback::wait);
+                let filled = filled.collect::<crate::device::Result<Vec<_>>>()?;
+                Stage::Converting(convert(std::mem::take(&mut carried), filled, &program)?)
+            }
+            Stage::Converting(converted) => match converted.try_recv() {
+                Ok(contents) => return self.put(&contents),
+                Err(mpsc::TryRecvError::Empty) => Stage::Converting(converted),
+                Err(mpsc::TryRecvError::Disconnected) => return Err(Error::WorkerLost),
+            },
+            unchanged @ (Stage::Reading(_) | Stage::Resetting | Stage::Filling(_)) => unchanged,
+        };
+        self.migration = Some(Migration { program, carried, stage });
+        Ok(())
+    }
+
+    /// Reads the contents that the reset has left.
+    fn read_all(&mut self, carried: &[Carried], program: &Program) -> Result<Vec<Readback>, Error> {
+        let (stream, manifest) = (&self.stream, &program.scene.manifest);
+        self.state.resources.read(stream, |borrowed| {
+            let found =
+                carried.iter().filter_map(|of| borrowed.get(manifest.find_resource(&of.name)?.0));
+            found.map(|borrowed| Ok(stream.download(borrowed.region())?)).collect()
+        })
+    }
+
+    /// Puts the converted contents into the resources.
+    fn put(&mut self, contents: &[(String, Vec<u8>)]) -> Result<(), Error> {
+        let Some(program) = self.program.clone() else { return Ok(()) };
+        let stream = &self.stream;
+        self.state.resources.write(stream, |borrowed| -> Result<(), Error> {
+            for (name, content) in contents {
+                let id = program.scene.manifest.find_resource(name);
+                if let Some(borrowed) = id.and_then(|id| borrowed.get(id.0)) {
+                    borrowed.set(&Found::All(content.clone()), stream)?;
+                }
+            }
+            Ok(())
+        })?;
+        self.show()
+    }
+
+    /// Waits until contents have been carried over, where they are.
+    pub(super) fn finish_migrating(&mut self) -> Result<(), Error> {
+        while self.migration.is_some() {
+            self.complete_in_flight()?;
+            self.go_on_migrating()?;
+            self.launch_due()?;
+            thread::yield_now();
+            self.expect_uninterrupted()?;
+        }
+        Ok(())
+    }
+}
+
+fn are_ready(reading: &[Readback]) -> Result<bool, Error> {
+    let mut all = reading.iter();
+    Ok(all.try_fold(true, |ready, one| Ok::<_, crate::device::Error>(ready && one.is_ready()?))?)
+}
+
+/// Puts the old contents over `filled`, on a thread of its own.
+fn convert(
+    carried: Vec<Carried>,
+    filled: Vec<Vec<u8>>,
+    program: &Program,
+) -> Result<mpsc::Receiver<Vec<(String, Vec<u8>)>>, Error> {
+    let manifest = &program.scene.manifest;
+    let new = |name: &str| Some(manifest.resource(manifest.find_resource(name)?).clone());
+    let all = carried.into_iter().zip(filled);
+    let all: Vec<_> = all.filter_map(|(of, filled)| Some((new(&of.name)?, of, filled))).collect();
+    let (sender, receiver) = mpsc::channel();
+    let work = move || {
+        let converted = all.into_iter().map(|(new, Carried { old, name, content }, mut filled)| {
+            migrate::overlay((&old, &content), (&new, &mut filled));
+            (name, filled)
+        });
+        // Nobody waits for it where the session has gone.
+        let _ = sender.send(converted.collect());
+    };
+    thread::Builder::new().name("migrate".to_owned()).spawn(work).map_err(Error::Thread)?;
+    Ok(receiver)
+}

@@ -1,0 +1,192 @@
+//! Edits that change how resources lie in memory: what they held goes on.
+
+use std::time::{Duration, Instant};
+
+use warpaint::{
+    compile::{Cache, Compiler},
+    device::Device,
+    interop::Interop,
+    session::{Moment, Options, Past, Session},
+};
+
+/// A scene with this table, whose resource `a` is filled by a reset pass with `fill` and changed by `step`.
+fn scene(table: &str, parameter: &str, fill: &str, step: &str) -> String {
+    format!(
+        "/*---\n{table}\n[[pass]]\nkernel = \"fill\"\non = \"reset\"\nover = \"a\"\n[[pass]]\nkernel = \"go\"\n\
+         over = \"a\"\n---*/\nstruct P {{ float x; int n; }};\nstruct Q {{ int n; double extra; float x; }};\n\
+         __global__ void fill({parameter}, int a_count)\n{{\n    \
+         int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < a_count) {{ {fill} }}\n}}\n\
+         __global__ void go({parameter}, int a_count)\n{{\n    \
+         int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < a_count) {{ {step} }}\n}}\n"
+    )
+}
+
+fn array(of: &str, count: usize) -> String {
+    format!("[array.a]\ntype = \"{of}\"\ncount = {count}")
+}
+
+fn open(source: &str) -> Session {
+    let device = Device::cpu().unwrap();
+    let options = Options { history: Past::Kept, ..Options::new("scene.cu", source) };
+    let compiler = Compiler::new(Cache::user());
+    let interop = Interop::none(&device);
+    let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
+    ready(&mut session);
+    session
+}
+
+fn ready(session: &mut Session) {
+    assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile.diagnostics);
+}
+
+/// What `name` holds after an edit of a scene that has done one step, before the next one.
+fn edited<T: bytemuck::Pod>(before: &str, after: &str, name: &str) -> Vec<T> {
+    let mut session = open(before);
+    session.run_steps(1, |_| {}).unwrap();
+    session.set_source(after.to_owned());
+    ready(&mut session);
+    session.run_steps(0, |_| {}).unwrap(); // the reset that may be due
+    assert_eq!(session.clock().step, 1);
+    bytemuck::pod_collect_to_vec(&session.read(name).unwrap())
+}
+
+#[test]
+fn a_grown_array_keeps_its_elements_and_the_reset_passes_fill_the_rest() {
+    let before = scene(&array("int", 3), "int *a", "a[i] = i;", "a[i] += 100;");
+    let after = scene(&array("int", 5), "int *a", "a[i] = -i;", "a[i] += 100;");
+    assert_eq!(edited::<i32>(&before, &after, "a"), [100, 101, 102, -3, -4]);
+    let shrunk = scene(&array("int", 2), "int *a", "a[i] = -i;", "a[i] += 100;");
+    assert_eq!(edited::<i32>(&before, &shrunk, "a"), [100, 101]);
+    let anew = after.replace("count = 5", "count = 5\nkeep = false");
+    assert_eq!(edited::<i32>(&before, &anew, "a"), [0, -1, -2, -3, -4]);
+}
+
+#[test]
+fn types_are_converted() {
+    let before =
+        scene(&array("float2", 2), "float2 *a", "a[i] = make_float2(i, 0.5f);", "a[i].y += 1;");
+    let after = scene(&array("double3", 2), "double3 *a", "a[i] = make_double3(7, 7, 7);", "");
+    assert_eq!(edited::<f64>(&before, &after, "a"), [0.0, 1.5, 7.0, 1.0, 1.5, 7.0]);
+    let after = scene(&array("int", 2), "int *a", "a[i] = 7;", "");
+    assert_eq!(edited::<i32>(&before, &after, "a"), [0, 1]);
+}
+
+#[test]
+fn fields_of_structures_are_found_by_name() {
+    let before = scene(&array("P", 2), "P *a", "a[i].x = 1.5f * i; a[i].n = 4;", "a[i].n += i;");
+    let after = scene(&array("Q", 3), "Q *a", "a[i].n = 9; a[i].x = 9; a[i].extra = 0.25;", "");
+    let found: Vec<u8> = edited(&before, &after, "a");
+    let fields = |element: &[u8]| {
+        let n: i32 = bytemuck::pod_read_unaligned(&element[..4]);
+        let extra: f64 = bytemuck::pod_read_unaligned(&element[8..16]);
+        let x: f32 = bytemuck::pod_read_unaligned(&element[16..20]);
+        (n, extra, x)
+    };
+    let found: Vec<_> = found.chunks(24).map(fields).collect();
+    assert_eq!(found, [(4, 0.25, 0.0), (5, 0.25, 1.5), (9, 0.25, 9.0)]);
+}
+
+#[test]
+fn a_renamed_resource_goes_on_and_so_does_a_buffer_that_becomes_an_array() {
+    let before = scene(&array("int", 2), "int *a", "a[i] = i;", "a[i] += 10;");
+    let after = before
+        .replace("[array.a]", "[buffer.b]\nwas = \"a\"")
+        .replace("over = \"a\"", "over = \"b\"");
+    let after = after
+        .replace("int *a, int a_count", "int *b, int b_count")
+        .replace("a_count", "b_count")
+        .replace("a[i]", "b[i]");
+    assert_eq!(edited::<i32>(&before, &after, "b"), [10, 11]);
+    let other = after.replace("was = \"a\"\n", "");
+    assert_eq!(edited::<i32>(&before, &other, "b"), [0, 1], "it is new");
+}
+
+#[test]
+fn what_a_reset_pass_of_something_new_overwrites_stays() {
+    let before = scene(&array("int", 2), "int *a", "a[i] = i;", "a[i] += 10;");
+    let after = before
+        .replace(
+            "[[pass]]\nkernel = \"fill\"",
+            "[array.b]\ntype = \"int\"\ncount = 2\n[[pass]]\nkernel = \"fill\"",
+        )
+        .replace("void fill(int *a,", "void fill(int *b, int *a,")
+        .replace("a[i] = i;", "a[i] = i; b[i] = 40 + i;");
+    let mut session = open(&before);
+    session.run_steps(1, |_| {}).unwrap();
+    session.set_source(after);
+    ready(&mut session);
+    let mut read =
+        |name: &str| bytemuck::pod_collect_to_vec::<u8, i32>(&session.read(name).unwrap());
+    assert_eq!((read("a"), read("b")), (vec![10, 11], vec![40, 41]));
+}
+
+const TEXTURE: &str = r#"/*---
+[texture.dye]
+format = "r32f"
+size   = [3, 2]
+[[pass]]
+kernel = "paint"
+over   = "dye"
+---*/
+__global__ void paint(cudaSurfaceObject_t dye, int dye_width, int dye_height)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < dye_width && y < dye_height) surf2Dwrite(1.0f + x + 10 * y, dye, x * 4, y);
+}
+"#;
+
+#[test]
+fn of_a_texture_the_common_corner_stays() {
+    let after = TEXTURE.replace("[3, 2]", "[2, 3]");
+    assert_eq!(edited::<f32>(TEXTURE, &after, "dye"), [1.0, 2.0, 11.0, 12.0, 0.0, 0.0]);
+}
+
+#[test]
+fn the_old_state_is_in_the_past() {
+    let before = scene(&array("int", 3), "int *a", "a[i] = i;", "a[i] += 100;");
+    let mut session = open(&before);
+    session.run_steps(2, |_| {}).unwrap();
+    let shown = session.snapshot().timeline.unwrap().shown;
+    session.set_source(before.replace("count = 3", "count = 1"));
+    ready(&mut session);
+    session.run_steps(3, |_| {}).unwrap();
+    let read = |session: &mut Session| {
+        bytemuck::pod_collect_to_vec::<u8, i32>(&session.read("a").unwrap())
+    };
+    assert_eq!(read(&mut session), [500]);
+    session.seek(Moment { step: 2, ..shown });
+    session.finish_seeking().unwrap();
+    // The step after the edit begins with the state in its new layout; the one before it has the old one.
+    session.seek(Moment { step: 1, ..shown });
+    session.finish_seeking().unwrap();
+    assert_eq!(read(&mut session), [100, 101, 102]);
+    session.seek(Moment { step: 4, ..shown });
+    session.finish_seeking().unwrap();
+    assert_eq!(read(&mut session), [400]);
+}
+
+/// The thread that draws goes on while copies are on their way: a kernel holds the stream up for a second.
+#[test]
+fn nothing_is_waited_for() {
+    let before = scene(&array("int", 3), "int *a", "a[i] = i;", "a[i] += 100;");
+    let mut session = open(&before);
+    session.run_steps(1, |_| {}).unwrap();
+    session.set_source(before.replace("count = 3", "count = 4"));
+    let stream = session.stream().clone();
+    let (go, wait) = std::sync::mpsc::channel::<()>();
+    stream.host_function(move || wait.recv().unwrap_or(())).unwrap();
+    let started = Instant::now();
+    let mut longest = Duration::ZERO;
+    while started.elapsed() < Duration::from_secs(1) {
+        let before = Instant::now();
+        session.update().unwrap();
+        longest = longest.max(before.elapsed());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // An update that waited for the stream would not have returned at all.
+    go.send(()).unwrap();
+    ready(&mut session);
+    session.run_steps(1, |_| {}).unwrap();
+    let found: Vec<i32> = bytemuck::pod_collect_to_vec(&session.read("a").unwrap());
+    assert_eq!(found, [200, 201, 202, 103], "{longest:?}");
+}
