@@ -171,9 +171,11 @@ fn a_long_text_takes_no_longer_than_its_length() {
         "#else\n",
         "(){}=;<>",
         "a::b<c>(",
+        "[[ ",
+        "[a(",
     ] {
         let text = part.repeat((1 << 19) / part.len());
-        left(&text);
+        ["", ";", "=", "{", "{}"].map(|end| left(&(text.clone() + end)));
     }
     assert!(started.elapsed() < std::time::Duration::from_secs(60), "{:?}", started.elapsed());
 }
