@@ -4,15 +4,15 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Error, Result, SceneSource,
+    Error, Result, Run, SceneSource,
     render::{Out, Render},
 };
-use crate::{file, record::Target};
+use crate::{device::DeviceKind, file, record::Target};
 
 /// What a run writes, and what it must not write over.
 pub(super) struct Outputs<'a> {
     files: Vec<Output<'a>>,
-    scenes: Vec<&'a Path>,
+    scenes: Vec<&'a SceneSource>,
 }
 
 /// A file, or one for each step.
@@ -37,8 +37,8 @@ impl<'a> Outputs<'a> {
         let dumps = request.dumps.iter().map(|dump| plain("--npy", &dump.path));
         let plots = request.plots.iter().map(|plot| plain("--plot", &plot.path));
         let json = request.json.iter().map(|path| plain("--json", path));
-        let scenes = request.scene.path.as_deref().into_iter().collect();
-        Self { files: outs.chain(dumps).chain(plots).chain(json).collect(), scenes }
+        let files = outs.chain(dumps).chain(plots).chain(json).collect();
+        Self { files, scenes: vec![&request.scene] }
     }
 
     /// The one of `option`, if it is asked for, of a run of `scenes`.
@@ -48,8 +48,7 @@ impl<'a> Outputs<'a> {
         scenes: &'a [SceneSource],
     ) -> Self {
         let files = path.map(|path| Output { option, path, target: None });
-        let scenes = scenes.iter().filter_map(|scene| scene.path.as_deref());
-        Self { files: files.into_iter().collect(), scenes: scenes.collect() }
+        Self { files: files.into_iter().collect(), scenes: scenes.iter().collect() }
     }
 
     /// # Errors
@@ -58,10 +57,8 @@ impl<'a> Outputs<'a> {
         for (index, output) in self.files.iter().enumerate() {
             output.check()?;
             let path = output.path.display();
-            // A scene is one file, whatever the pictures are.
-            let is_output =
-                |scene: &&Path| output.meets(&Output { option: "", path: scene, target: None });
-            if self.scenes.iter().any(is_output) {
+            let mut scenes = self.scenes.iter().filter_map(|scene| scene.path.as_deref());
+            if scenes.any(|scene| output.replaces(scene)) {
                 let text = format!("{} {path} would replace the scene itself", output.option);
                 return Err(Error::Usage(text));
             }
@@ -71,6 +68,28 @@ impl<'a> Outputs<'a> {
                     "{first} {} and {second} {path} are the same file: give each a name of its own",
                     other.path.display()
                 )));
+            }
+        }
+        Ok(())
+    }
+
+    /// That none takes the place of what a scene begins with by its manifest. Who loads a file by the command line may
+    /// let it be replaced: a run goes on so where the last one ended.
+    ///
+    /// # Errors
+    /// [`Error::Usage`].
+    pub(super) fn check_data(&self, run: &Run, kind: DeviceKind) -> Result<()> {
+        for source in &self.scenes {
+            // What is wrong with a scene is told when it runs.
+            let Ok(scene) = run.parse(source, kind) else { continue };
+            let own = scene.manifest.initials().filter(|initial| initial.at.is_some());
+            let files: Vec<PathBuf> =
+                own.filter_map(|initial| initial.file(source.folder())).collect();
+            let is_output = |output: &&Output<'_>| files.iter().any(|file| output.replaces(file));
+            if let Some(Output { option, path, .. }) = self.files.iter().find(is_output) {
+                let text =
+                    format!("{option} {} would replace what the scene reads", path.display());
+                return Err(Error::Usage(text));
             }
         }
         Ok(())
@@ -95,6 +114,11 @@ impl Output<'_> {
             return Ok(());
         }
         file::replaceable(self.path).map(drop).or_else(|error| refused(error.to_string()))
+    }
+
+    /// Whether it would be written in the place of `file`, which is one, whatever the pictures are.
+    fn replaces(&self, file: &Path) -> bool {
+        self.meets(&Output { option: "", path: file, target: None })
     }
 
     /// Whether both would write one file.

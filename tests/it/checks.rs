@@ -441,6 +441,34 @@ fn scenes_do_not_replace_each_others_goldens() {
 }
 
 #[test]
+fn goldens_do_not_replace_what_the_scene_reads() {
+    let place = Workplace::new();
+    place.file("w.cu", &with_golden(3, "[[golden]]\nof = \"x\"\nfile = \"data.npy\""));
+    place
+        .run(&["test", "w.cu", "--device", "cpu", "--steps", "1", "--update-golden"])
+        .expect(0, &[]);
+    fs::copy(place.path("data.npy"), place.path("g.actual.npy")).unwrap();
+    fs::create_dir(place.path("sub")).unwrap();
+    let run = |golden: &str, data: &str, arguments: &[&str]| {
+        let golden = format!("[[golden]]\nof = \"x\"\nfile = \"{golden}\"");
+        let file = format!("count = 8\n{data}\n");
+        place.file("s.cu", &with_golden(5, &golden).replace("count = 8\n", &file));
+        let ended =
+            place.run(&[&["test", "s.cu", "--device", "cpu", "--steps", "1"], arguments].concat());
+        ended.expect(2, &["1 of 1 checks failed"]);
+        assert!(ended.out.contains("the scene reads it"), "{ended:#?}");
+    };
+    let before = fs::read(place.path("data.npy")).unwrap();
+    run("data.npy", "file = \"sub/../data.npy\"", &["--update-golden"]);
+    run("data.npy", "", &["--load", "x=data.npy", "--update-golden"]);
+    fs::copy(place.path("data.npy"), place.path("g.npy")).unwrap();
+    run("g.npy", "file = \"g.actual.npy\"", &["--failed", "."]);
+    for name in ["data.npy", "g.actual.npy"] {
+        assert_eq!(fs::read(place.path(name)).unwrap(), before, "{name}");
+    }
+}
+
+#[test]
 fn what_failed_does_not_replace_a_golden() {
     let place = Workplace::new();
     let golden = |file: &str| format!("[[golden]]\nof = \"x\"\nfile = \"{file}\"");
