@@ -135,9 +135,19 @@ impl<'a> Reader<'a> {
         let found = match &initial.content {
             Content::Fill(element) => Ok(Arc::new(Found::One(element.clone()))),
             Content::Values(bytes) => values(bytes, what, &wanted),
-            Content::Random(range) => data::random(&wanted, *range)
-                .map(Arc::new)
-                .map_err(|error| format!("`random` does not fit {what}: {error}")),
+            Content::Random(range) => {
+                let made = self.cache.take_room(&wanted).and_then(|()| {
+                    data::random(&wanted, name, *range, &|| self.has_no_time_left())
+                });
+                match made {
+                    Ok(Some(found)) => Ok(Arc::new(found)),
+                    Ok(None) => {
+                        self.is_over(initial);
+                        return None;
+                    }
+                    Err(error) => Err(format!("`random` does not fit {what}: {error}")),
+                }
+            }
             Content::File { path, raw } => {
                 let wanted = Wanted { raw: *raw, ..wanted };
                 match initial.at {
@@ -155,13 +165,16 @@ impl<'a> Reader<'a> {
         found.map_err(|text| self.complain(initial.at, text)).ok()
     }
 
+    fn has_no_time_left(&self) -> bool {
+        self.started.elapsed() >= self.compiler.limits().time || self.compiler.is_cancelled()
+    }
+
     /// Whether no more files are read, which is said once.
     fn is_over(&mut self, initial: &Initial) -> bool {
-        let limit = self.compiler.limits().time;
-        let is_over = self.started.elapsed() >= limit || self.compiler.is_cancelled();
+        let is_over = self.has_no_time_left();
         if is_over && !self.is_late {
             self.is_late = true;
-            let seconds = limit.as_secs_f64();
+            let seconds = self.compiler.limits().time.as_secs_f64();
             let text = format!(
                 "the files of the scene are read for {seconds} s, and no longer \
                  (`WARPAINT_COMPILE_SECONDS` sets that limit)"
