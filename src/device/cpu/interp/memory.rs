@@ -65,6 +65,12 @@ impl Machine {
                 let allowed = aligned && self.shared.arena.allows(address, bytes, access.write);
                 allowed.then_some(address)
             }
+            // A kernel's own parameters, or the arguments of its calls, which lie in local memory.
+            Some(Space::Param | Space::ParamEntry) if thread.frames.is_empty() => {
+                let is_argument = thread.local.used().holds(address, bytes);
+                let is_parameter = !access.write && self.params.holds(address, bytes);
+                (aligned && (is_argument || is_parameter)).then_some(address)
+            }
             None
             | Some(
                 Space::Param
