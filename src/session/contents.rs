@@ -17,7 +17,7 @@ use crate::{
     cuda::Position,
     data::{self, Cache, Found, Shape, Wanted},
     device::{Fill, Module, Slice, Stream},
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, one_line},
     file,
     scene::{self, Content, Initial, Manifest, ResourceId, Scene, Variable},
 };
@@ -99,6 +99,10 @@ impl<'a> Reader<'a> {
         }
         let symbols = Symbols::of(ptx);
         for variable in variables {
+            // To find out that one is not there takes its time, too.
+            if self.is_over(&variable.initial) {
+                return;
+            }
             match symbols.find(&variable.name) {
                 Ok(symbol) => self.read_variable(variable, symbol),
                 Err(text) => self.complain(Some(variable.at), text),
@@ -185,7 +189,8 @@ impl<'a> Reader<'a> {
     }
 
     fn complain(&mut self, at: Option<Position>, text: String) {
-        let remark = Diagnostic::error(&self.scene.name, text);
+        // Names of files, and of fields in them, may have line feeds.
+        let remark = Diagnostic::error(&self.scene.name, one_line(&text));
         self.diagnostics.push(match at {
             Some(at) => remark.at(at.line, at.column),
             None => remark,
@@ -356,7 +361,8 @@ mod tests {
             |name| format!("[array.{name}]\ntype = \"int\"\ncount = 1\nfile = \"{name}.npy\"\n");
         let source = format!("/*---\n{}{}---*/", resource("a"), resource("b"));
         let mut scene = Scene::parse("t.cu", &source, &Overrides::default()).unwrap();
-        scene.path = Some(std::env::temp_dir().join("t.cu"));
+        let folder = tempfile::tempdir().unwrap();
+        scene.path = Some(folder.path().join("t.cu"));
         let told = |time| {
             let compiler = Compiler::new(compile::Cache::disabled());
             let compiler = compiler.with_limits(Limits { time, ..Limits::default() });

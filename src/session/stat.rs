@@ -90,7 +90,7 @@ impl Stat {
     }
 }
 
-/// What the kernels of the statistics use, which [`library`] defines. Macros of the source mean nothing in names of ours.
+/// What the kernels of the statistics use, which [`library`] defines, under names that no macro of the source has.
 const DECLARATIONS: &str = "
 #line 1 \"<statistics>\"
 __device__ inline float warpaint_half(unsigned short);
@@ -204,7 +204,23 @@ fn kernel_name(index: usize) -> String {
     format!("warpaint_stat_{index}")
 }
 
-/// A file's name as a string literal.
+/// A file's name as a string literal, on one line whatever is in it.
 pub(super) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+    let escaped = |letter: char| match letter {
+        '\\' | '"' => format!("\\{letter}"),
+        letter if letter.is_ascii_control() => format!("\\{:03o}", letter as u32),
+        letter => letter.to_string(),
+    };
+    format!("\"{}\"", name.chars().map(escaped).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_literals_of_one_line() {
+        assert_eq!(quoted("a b\\ü.cu"), r#""a b\\ü.cu""#);
+        assert_eq!(quoted("a\n#error \"b\".cu\u{7f}"), r#""a\012#error \"b\".cu\177""#);
+    }
 }
