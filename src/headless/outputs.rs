@@ -123,16 +123,9 @@ impl Output<'_> {
 
     /// Whether both would write one file.
     fn meets(&self, other: &Self) -> bool {
-        let numbered = |target: &Target| match target {
-            Target::Sequence { before, after, .. } => {
-                identity(Path::new(&format!("{before}%{after}")))
-            }
-            Target::Picture(_) | Target::Clip(..) => None,
-        };
         match (self.target, other.target) {
-            // Numbers with more digits than asked for may be of either.
             (Some(one @ Target::Sequence { .. }), Some(two @ Target::Sequence { .. })) => {
-                numbered(one).is_some_and(|file| Some(file) == numbered(two))
+                share_a_name(one, two)
             }
             (Some(target @ Target::Sequence { .. }), _) => is_of(target, other.path),
             (_, Some(target @ Target::Sequence { .. })) => is_of(target, self.path),
@@ -150,11 +143,37 @@ fn identity(path: &Path) -> Option<PathBuf> {
     Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
 }
 
+/// The folder that a sequence's pictures go to, and what their names begin with, where that is `before`.
+fn folder_of(before: &str) -> (&str, &str) {
+    match before.rsplit_once('/') {
+        None => (".", before),
+        Some(("", start)) => ("/", start),
+        Some(parts) => parts,
+    }
+}
+
+/// Whether a name may be one of both sequences' pictures: their numbers have any number of digits, and some of these
+/// may be what the other's names begin or end with.
+fn share_a_name(one: &Target, two: &Target) -> bool {
+    let (Target::Sequence { before, after, .. }, Target::Sequence { before: b, after: a, .. }) =
+        (one, two)
+    else {
+        return false;
+    };
+    let ((folder, start), (other_folder, other_start)) = (folder_of(before), folder_of(b));
+    let is_number = |rest: &str| rest.bytes().all(|letter| letter.is_ascii_digit());
+    let starts = start.strip_prefix(other_start).or_else(|| other_start.strip_prefix(start));
+    let ends = after.strip_suffix(a.as_str()).or_else(|| a.strip_suffix(after.as_str()));
+    let place = |folder: &str| Path::new(folder).canonicalize().ok();
+    starts.is_some_and(is_number)
+        && ends.is_some_and(is_number)
+        && place(folder).is_some_and(|known| Some(known) == place(other_folder))
+}
+
 /// Whether `path` is one of the pictures of a sequence.
 fn is_of(target: &Target, path: &Path) -> bool {
     let Target::Sequence { before, digits, after } = target else { return false };
-    let (folder, start) = before.rsplit_once('/').unwrap_or((".", before));
-    let folder = if folder.is_empty() { "/" } else { folder };
+    let (folder, start) = folder_of(before);
     let same_folder = || Some(Path::new(folder).canonicalize().ok()? == identity(path)?.parent()?);
     let number = || {
         let name = path.file_name()?.to_str()?;
@@ -211,6 +230,8 @@ mod tests {
             output(0).meets(&output(1))
         };
         assert!(sequences("f%d.png", "sub/../f%04d.png"));
+        assert!(sequences("%d1.png", "1%d.png") && sequences("f%d.png", "f1%d2.png"));
+        assert!(!sequences("f%d.png", "f1_%d.png") && !sequences("f%da.png", "f%db.png"));
         assert!(!sequences("f%d.png", "g%d.png") && !sequences("f%d.png", "sub/f%d.png"));
         let null = Path::new("/dev/null");
         assert_eq!(identity(null), None);
