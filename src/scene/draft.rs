@@ -445,14 +445,9 @@ impl<'a, 's> Draft<'a, 's> {
             }
             CType::Value(element) if element.lanes == 1 => {
                 let formula = self.host.formula(span, of_loop);
-                let whole = !element.scalar.is_float();
                 Wanted::Guess(match formula {
-                    Some(formula)
-                        if whole
-                            && formula.parse::<i64>().is_err()
-                            && formula.parse::<f64>().is_ok() =>
-                    {
-                        Guess::known(format!("\"int({formula})\""))
+                    Some(formula) if !element.scalar.is_float() => {
+                        Guess::known(quoted(&whole(formula)))
                     }
                     Some(formula) => Guess::known(quoted(&formula)),
                     None if is_size(&text) && holds_sizes(element.scalar) => {
@@ -538,7 +533,7 @@ impl<'a, 's> Draft<'a, 's> {
                     let product = axes.iter().fold(1, |all: i64, axis| all.saturating_mul(*axis));
                     (fit && product <= altogether).then(|| written_axes(&axes))
                 }
-                None => self.host.formula(span, of_loop).map(|text| quoted(&text)),
+                None => self.host.formula(span, of_loop).map(|text| quoted(&whole(text))),
             }
         };
         let grid = axes(launch.shape.first(), Shape::MOST_BLOCKS, i64::MAX);
@@ -558,7 +553,7 @@ impl<'a, 's> Draft<'a, 's> {
         };
         let bytes = launch.shape.get(2).map(|span| {
             let is_too_much = |bytes: i64| !(0..=MOST_SHARED_BYTES).contains(&bytes);
-            let formula = self.host.formula(span, of_loop);
+            let formula = self.host.formula(span, of_loop).map(whole);
             formula.filter(|formula| !formula.parse().is_ok_and(is_too_much))
         });
         match bytes {
@@ -721,6 +716,14 @@ fn rounds(
         }
         (NumberKind::Int, _) => Some(formula),
         (NumberKind::Float | NumberKind::Bool, _) => None,
+    }
+}
+
+/// A formula as a whole number.
+fn whole(formula: String) -> String {
+    match values::understood(&formula).map(|expression| expression.kind()) {
+        Some(NumberKind::Float) => format!("int({formula})"),
+        Some(NumberKind::Int | NumberKind::Bool) | None => formula,
     }
 }
 

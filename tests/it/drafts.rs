@@ -242,6 +242,7 @@ fn any_text_gives_a_manifest() {
         "__global__ void k(int *a, int b) {} int *v; void f() { for (int k = 2; k <= 1; k <<= 1) for (int j = k / 0; j > 0; j >>= 1) k<<<1, 1>>>(v, j); }".to_owned(),
         "__global__ void k(int *a, int b) {} int *v; void f() { for (int k = 2; k <= 1.5; k <<= 1) for (int j = 1; j < 0; j *= 2) k<<<1, 1>>>(v, j + k); }".to_owned(),
         "__global__ void k(int *a) {} int *v; void f() { cudaMalloc(&v, 1 << 60); k<<<dim3(1, 9765625), 16016, 1000000>>>(v); k<<<9999999999, dim3(64, 64), -4>>>(v); }".to_owned(),
+        "__global__ void k(int *a, int b) {} int *v; void f() { for (int i = 0; i < 9; i++) k<<<1, i * 2.5, 0.5 * i>>>(v, i / 2.0); }".to_owned(),
         "__global__ void k(int a, int b, int c) {} void f() { for (int i = 0; i < 9; i++) { k<<<1, 1>>>(i * &, i = 2, i # 3); k<<<i %, 1, i *>>>(32a + i, i %, (i); } }".to_owned(),
         // What would take hours if it were looked at again and again.
         format!("__global__ void k(int a) {{}} void f() {{ {}1; k<<<1, 1>>>(a); }}", "a = ".repeat(100_000)),

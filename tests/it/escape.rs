@@ -104,7 +104,9 @@ fn only_parameters_are_read_as_parameters() {
         let fault = stopped("", &text, threads);
         assert_eq!((fault.kind, fault.space), (FaultKind::InvalidRead, Some("param")));
     };
-    [32, 64, 256].map(is_stopped);
+    for threads in [32, 64, 256] {
+        is_stopped(threads);
+    }
     support::interpreted(|| is_stopped(32));
     let text = moves("ld.param.u64 %rd4, [cell];", "st.global.u64 [cell], %rd9;");
     refused(".global .align 8 .b8 cell[8];", &text, "the variable lies in .global");
