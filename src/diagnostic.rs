@@ -146,16 +146,28 @@ pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|d| d.severity >= Severity::Error)
 }
 
-/// The candidates nearest to a mistyped `name`, best first, at most three; for "did you mean".
+/// Names that a mistyped one is compared with; a person's scene has fewer.
+pub(crate) const MOST_COMPARED: usize = 1000;
+/// The longest name in bytes that is compared: a comparison takes a time that grows with the square.
+pub(crate) const LONGEST_COMPARED: usize = 128;
+
+/// The candidates nearest to a mistyped `name`, best first, at most three; for "did you mean". Names behind
+/// the first thousand, and very long ones, are not compared.
 ///
 /// ```
 /// # use warpaint::diagnostic::nearest;
 /// assert_eq!(nearest("colur", ["colour", "position", "velocity"]), ["colour"]);
 /// assert!(nearest("mass", ["colour", "position"]).is_empty());
+/// let long = "mass".repeat(50);
+/// assert!(nearest(&long, [long.as_str()]).is_empty());
 /// ```
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let is_short = |name: &str| name.len() <= LONGEST_COMPARED;
+    let most = if is_short(name) { MOST_COMPARED } else { 0 };
     let mut scored: Vec<(f64, &str)> = candidates
         .into_iter()
+        .take(most)
+        .filter(|candidate| is_short(candidate))
         .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
         .filter(|(score, _)| *score > 0.7)
         .collect();

@@ -4,6 +4,8 @@ use crate::cuda::lexer::{Kind, Token};
 
 /// So many brackets may be open where a conditional section begins whose branches are each taken for the whole.
 const DEEPEST: usize = 64;
+/// So many conditional sections lie in one another; the branches of what lies deeper are taken as they come.
+const MOST_SECTIONS: usize = 1000;
 
 /// For each token of the code that opens a bracket the place behind the one that closes it.
 pub(crate) struct Brackets {
@@ -12,7 +14,7 @@ pub(crate) struct Brackets {
 
 /// A conditional section that is open.
 struct Section {
-    /// The brackets that were open before it; `None` where there were too many.
+    /// The brackets that were open before it; `None` where there were too many of them, or of sections.
     before: Option<Vec<usize>>,
     /// Those that its earlier branches opened and did not close.
     left_open: Vec<Vec<usize>>,
@@ -64,7 +66,8 @@ fn conditional(
 ) {
     let name = directive.trim_start().trim_start_matches('#').trim_start();
     if name.starts_with("if") {
-        let before = (open.len() <= DEEPEST).then(|| open.clone());
+        let is_within = open.len() <= DEEPEST && sections.len() < MOST_SECTIONS;
+        let before = is_within.then(|| open.clone());
         sections.push(Section { before, left_open: Vec::new() });
     } else if name.starts_with("el") {
         if let Some(Section { before: Some(before), left_open }) = sections.last_mut() {
@@ -77,5 +80,24 @@ fn conditional(
         let of_last = open.get(before.len()..).unwrap_or_default();
         let pairs = left_open.iter().flat_map(|branch| branch.iter().zip(of_last));
         same.extend(pairs.map(|(of_branch, of_last)| (*of_branch, *of_last)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_sections_hold_does_not_grow_with_their_number() {
+        let (mut open, mut sections, mut same) = (vec![0; DEEPEST], Vec::new(), Vec::new());
+        for _ in 0..2 * MOST_SECTIONS {
+            conditional("#if", &mut open, &mut sections, &mut same);
+        }
+        let held = sections.iter().filter(|section| section.before.is_some()).count();
+        assert_eq!((sections.len(), held), (2 * MOST_SECTIONS, MOST_SECTIONS));
+        for _ in 0..2 * MOST_SECTIONS {
+            conditional("#endif", &mut open, &mut sections, &mut same);
+        }
+        assert!(sections.is_empty());
     }
 }

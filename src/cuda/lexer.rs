@@ -174,13 +174,15 @@ fn comment(text: &str) -> Option<usize> {
     Some(inside.find("*/").map_or(text.len(), |end| end + 4))
 }
 
-/// The bytes of the directive that `text` begins with, at most to the comment or the line's end behind it.
+/// The bytes of the directive that `text` begins with, at most to the comment or the line's end behind it. What stands
+/// behind the comment is not looked at: it is measured when its turn comes.
 fn directive(text: &str) -> usize {
-    let line = &text[..logical_line(text)];
     let mut at = 0;
-    while let Some(found) = line[at..].find(['/', '"', '\'']).map(|length| at + length) {
-        let rest = &line[found..];
-        if rest.starts_with("//") || rest.starts_with("/*") {
+    while let Some(found) = text[at..].find(['/', '"', '\'', '\n']).map(|length| at + length) {
+        let (before, rest) = text.split_at(found);
+        let is_comment = rest.starts_with("//") || rest.starts_with("/*");
+        let is_end = rest.starts_with('\n') && !is_joined(before);
+        if is_comment || is_end {
             return found;
         }
         at = match rest.chars().next() {
@@ -188,7 +190,7 @@ fn directive(text: &str) -> usize {
             Some(_) | None => found + 1,
         };
     }
-    line.len()
+    text.len()
 }
 
 /// Whether a directive is `#if 0`.
@@ -225,12 +227,17 @@ fn logical_line(text: &str) -> usize {
     let mut from = 0;
     while let Some(length) = text[from..].find('\n') {
         let end = from + length;
-        if !text[..end].trim_end_matches('\r').ends_with('\\') {
+        if !is_joined(&text[..end]) {
             return end;
         }
         from = end + 1;
     }
     text.len()
+}
+
+/// Whether the line that ends behind `text` goes on in the next one.
+fn is_joined(text: &str) -> bool {
+    text.trim_end_matches('\r').ends_with('\\')
 }
 
 fn starts_number(text: &str) -> bool {

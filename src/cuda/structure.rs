@@ -23,16 +23,31 @@ const DEEPEST: usize = 8;
 const MOST_LOOKS: usize = 10_000;
 /// So often each token is looked at, on average.
 const LOOKS_PER_TOKEN: usize = 20;
-/// The longest name of a field in bytes.
+/// The longest name of a field in bytes, and of the namespaces and structures around a structure.
 const LONGEST_NAME: usize = 255;
+/// So many structures of one name are told apart by what is around them.
+const MOST_NAMESAKES: usize = 64;
+/// So many namespaces and structures lie in one another that are told apart.
+const MOST_SCOPES: usize = 64;
 
 /// What a text says of its types.
 #[derive(Debug, Default)]
 pub(crate) struct Structures {
-    defined: BTreeMap<String, Vec<Declared>>,
+    /// By their names without what is around them, in the text's order.
+    defined: BTreeMap<String, Vec<Definition>>,
     /// What names stand for that `typedef`, `using` or a macro gives.
     aliases: BTreeMap<String, CType>,
     enumerations: BTreeSet<String>,
+}
+
+/// A structure.
+#[derive(Clone, Debug)]
+struct Definition {
+    /// The namespaces and structures around it: `physics::Body`.
+    around: String,
+    /// Those, and its own name.
+    path: String,
+    fields: Vec<Declared>,
 }
 
 /// A field as declared.
@@ -62,8 +77,12 @@ impl Structures {
         }
         let looks = Cell::new(LOOKS_PER_TOKEN * (code.len() + 100));
         let reader = Reader { code: &code, brackets: Brackets::new(&code), looks };
+        let mut scopes: Vec<Scope> = Vec::new();
         for at in 0..code.len() {
-            reader.read(at, &mut found);
+            while scopes.pop_if(|scope| scope.end <= at).is_some() {}
+            let around = scopes.last().map_or("", |scope| scope.path.as_str());
+            let begun = reader.read(at, around, &mut found);
+            scopes.extend(begun.filter(|_| scopes.len() < MOST_SCOPES));
         }
         found
     }
@@ -76,20 +95,54 @@ impl Structures {
     /// The fields of the structure `name`, at most `most` of them, those of structures within it among them; `None` for
     /// one that the text does not define. What is neither a number nor a vector, nor an array of them, is left out.
     pub(crate) fn fields(&self, name: &str, most: usize) -> Option<Vec<KnownField>> {
-        self.defined.get(last(name))?;
+        let definition = self.find(name, "")?;
         let mut list = List { found: Vec::new(), most, looks: MOST_LOOKS };
-        self.add(last(name), "", DEEPEST, &mut list);
+        self.add(definition, "", DEEPEST, &mut list);
         Some(list.found)
     }
 
-    fn add(&self, name: &str, before: &str, deep: usize, list: &mut List) {
-        for field in self.defined.get(name).into_iter().flatten() {
+    /// What a name means within `from`: what is defined there, or around it; else what lies in the fewest others of all
+    /// that may be meant.
+    fn find(&self, name: &str, from: &str) -> Option<&Definition> {
+        let all = self.defined.get(last(name))?;
+        let (mut from, qualifier) = match name.strip_prefix("::") {
+            Some(name) => ("", parent(name)),
+            None => (from, parent(name)),
+        };
+        loop {
+            let around = joined(from, qualifier);
+            if let Some(found) = all.iter().find(|definition| definition.around == around) {
+                return Some(found);
+            }
+            if from.is_empty() {
+                break;
+            }
+            from = parent(from);
+        }
+        let ending = format!("::{qualifier}");
+        let depth = |definition: &&Definition| {
+            let is_named_so = joined("", &definition.around).ends_with(&ending);
+            (!is_named_so, definition.path.matches("::").count())
+        };
+        all.iter().min_by_key(depth)
+    }
+
+    fn define(&mut self, name: String, around: &str, fields: Vec<Declared>) {
+        let (around, path) = (around.to_owned(), joined(around, &name));
+        let all = self.defined.entry(name).or_default();
+        if all.len() < MOST_NAMESAKES && all.iter().all(|known| known.around != around) {
+            all.push(Definition { around, path, fields });
+        }
+    }
+
+    fn add(&self, definition: &Definition, before: &str, deep: usize, list: &mut List) {
+        for field in &definition.fields {
             if list.found.len() == list.most || list.looks == 0 {
                 return;
             }
             list.looks -= 1;
             let path = format!("{before}{}", field.name);
-            match self.meaning(&field.ctype) {
+            match self.meaning(&field.ctype, &definition.path) {
                 Meaning::Element(element) => list.found.push(KnownField { path, element }),
                 Meaning::Structure(inner) if deep > 0 => {
                     self.add(inner, &format!("{path}."), deep - 1, list);
@@ -99,7 +152,8 @@ impl Structures {
         }
     }
 
-    fn meaning<'a>(&'a self, mut ctype: &'a CType) -> Meaning<'a> {
+    /// What a type is that is named within `from`.
+    fn meaning<'a>(&'a self, mut ctype: &'a CType, from: &str) -> Meaning<'a> {
         for _ in 0..DEEPEST {
             match ctype {
                 CType::Value(element) => return Meaning::Element(*element),
@@ -108,17 +162,15 @@ impl Structures {
                 }
                 CType::Named(name) => match self.aliases.get(last(name)) {
                     Some(other) if other != ctype => ctype = other,
-                    Some(_) | None => return self.structure(last(name)),
+                    Some(_) | None => {
+                        let found = self.find(name, from);
+                        return found.map_or(Meaning::Unknown, Meaning::Structure);
+                    }
                 },
                 CType::Pointer { .. } | CType::Surface | CType::Texture => return Meaning::Unknown,
             }
         }
         Meaning::Unknown
-    }
-
-    fn structure(&self, name: &str) -> Meaning<'_> {
-        let found = self.defined.get_key_value(name);
-        found.map_or(Meaning::Unknown, |(name, _)| Meaning::Structure(name))
     }
 }
 
@@ -134,13 +186,36 @@ struct List {
 /// What a type is.
 enum Meaning<'a> {
     Element(Element),
-    Structure(&'a str),
+    Structure(&'a Definition),
     Unknown,
+}
+
+/// A namespace or a structure that is open.
+struct Scope {
+    /// Its name within others.
+    path: String,
+    /// Where it ends.
+    end: usize,
 }
 
 /// A name without its namespaces.
 fn last(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
+}
+
+/// The namespaces of a name.
+fn parent(name: &str) -> &str {
+    name.rsplit_once("::").map_or("", |(before, _)| before)
+}
+
+/// A name within others; without them where the whole is too long.
+fn joined(around: &str, name: &str) -> String {
+    match (around, name) {
+        ("", name) => name.to_owned(),
+        (around, "") => around.to_owned(),
+        (around, name) if around.len() + name.len() > LONGEST_NAME => name.to_owned(),
+        (around, name) => format!("{around}::{name}"),
+    }
 }
 
 /// Reads declarations.
@@ -179,10 +254,11 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
-    /// Takes what is defined at `at`, if anything.
-    fn read(&self, at: usize, found: &mut Structures) {
+    /// Takes what is defined at `at`, if anything, within `around`; the scope that begins there.
+    fn read(&self, at: usize, around: &str, found: &mut Structures) -> Option<Scope> {
         match self.text(at) {
-            "struct" | "class" => self.structure(at, found),
+            "struct" | "class" => return self.structure(at, around, found),
+            "namespace" => return self.namespace(at + 1, around),
             "enum" => {
                 let name = at + 1 + usize::from(matches!(self.text(at + 1), "class" | "struct"));
                 found.enumerations.extend(self.word(name).map(str::to_owned));
@@ -203,10 +279,20 @@ impl<'s> Reader<'_, 's> {
             }
             _ => {}
         }
+        None
     }
 
-    fn structure(&self, at: usize, found: &mut Structures) {
-        let Some((name, open)) = self.head(at) else { return };
+    /// The namespace whose name begins at `at`: `a::b { ... }`.
+    fn namespace(&self, at: usize, around: &str) -> Option<Scope> {
+        let open = (at..at + 2 * DEEPEST).find(|at| self.text(*at) == "{")?;
+        let words = self.code.get(at..open)?;
+        let is_name = words.iter().all(|word| word.kind == Kind::Word || word.text == "::");
+        let name = words.iter().map(|word| word.text).collect::<String>();
+        is_name.then(|| Scope { path: joined(around, &name), end: self.behind(open) })
+    }
+
+    fn structure(&self, at: usize, around: &str, found: &mut Structures) -> Option<Scope> {
+        let (name, open) = self.head(at)?;
         let body = open + 1..self.behind(open).saturating_sub(1);
         let mut fields = Vec::new();
         self.fields(body, self.text(at) == "struct", DEEPEST, &mut fields);
@@ -215,8 +301,10 @@ impl<'s> Reader<'_, 's> {
             names.extend(self.names_before_semicolon(self.behind(open)));
         }
         for name in names {
-            found.defined.entry(name).or_insert_with(|| fields.clone());
+            found.define(name, around, fields.clone());
         }
+        let path = joined(around, name.unwrap_or_default());
+        Some(Scope { path, end: self.behind(open) })
     }
 
     /// The name of the structure at `at`, where it has one, and where its body begins; `None` for what has none.
@@ -443,6 +531,33 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_that_of_the_nearest_scope() {
+        let text =
+            "template <class T> struct Tree { struct P { int node; struct Q { P p; }; }; P p; };
+            namespace a { struct P { float q; int z; }; struct Of { P p; }; }
+            namespace b::c { struct P { float q, w; }; struct Of { P p; a::P other; ::P real; }; }
+            struct P { double real; };";
+        for (name, expected) in [
+            ("P", &["double real"][..]),
+            ("::P", &["double real"]),
+            ("a::P", &["float q", "int z"]),
+            ("b::c::P", &["float q", "float w"]),
+            ("c::P", &["float q", "float w"]),
+            ("Tree<int>::P", &["double real"]),
+            ("a::Of", &["float p.q", "int p.z"]),
+            (
+                "b::c::Of",
+                &["float p.q", "float p.w", "float other.q", "int other.z", "double real.real"],
+            ),
+            ("Q", &["int p.node"]),
+            ("Tree", &["int p.node"]),
+        ] {
+            let expected: Vec<String> = expected.iter().map(|s| (*s).to_owned()).collect();
+            assert_eq!(fields(text, name), Some(expected), "{name}");
+        }
+    }
+
+    #[test]
     fn hostile_texts_end() {
         let deep = "struct P { P p; int a; ".repeat(2000);
         assert!(fields(&deep, "P").is_some());
@@ -478,6 +593,8 @@ mod tests {
             "struct A { int a ",
             "struct A { struct { ",
             "enum ",
+            "namespace A { struct A { ",
+            "namespace A { struct A; } namespace ",
         ] {
             let _ = fields(&part.repeat(50_000), "A");
         }

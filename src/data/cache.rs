@@ -76,11 +76,7 @@ impl Cache {
     /// # Errors
     /// Those of [`read`], and [`Error::Room`].
     pub(crate) fn get(&mut self, path: &Path, wanted: &Wanted) -> Result<Arc<Found>> {
-        let bytes = self.used.saturating_add(wanted.bytes());
-        if bytes > self.room {
-            return Err(Error::Room { bytes, room: self.room });
-        }
-        self.used = bytes;
+        self.take_room(wanted)?;
         // Before it is read: what comes meanwhile is seen the next time.
         let stamp = Stamp::of(path);
         let of_file = self.known.entry(path.to_owned()).or_default();
@@ -99,6 +95,19 @@ impl Cache {
         let found = same.unwrap_or_else(|| Arc::new(found));
         of_file.push(Known { wanted: wanted.clone(), stamp, found: found.clone(), is_used: true });
         Ok(found)
+    }
+
+    /// Counts what is made otherwise to what is asked for.
+    ///
+    /// # Errors
+    /// [`Error::Room`].
+    pub(crate) fn take_room(&mut self, wanted: &Wanted) -> Result<()> {
+        let bytes = self.used.saturating_add(wanted.bytes());
+        if bytes > self.room {
+            return Err(Error::Room { bytes, room: self.room });
+        }
+        self.used = bytes;
+        Ok(())
     }
 
     /// Forgets what nobody has asked for since the last time.
@@ -156,6 +165,7 @@ mod tests {
             assert!(cache.get(&path, &BYTES).is_ok() && cache.get(&path, &BYTES).is_ok());
             let refused = cache.get(&path, &BYTES);
             assert!(matches!(refused, Err(Error::Room { bytes: 9, room: 7 })), "{refused:?}");
+            assert!(matches!(cache.take_room(&BYTES), Err(Error::Room { bytes: 9, room: 7 })));
             // The next scene begins with nothing.
             cache.sweep();
         }

@@ -434,6 +434,8 @@ pub enum FaultKind {
     Assert(String),
     /// Calls nested too deeply.
     StackOverflow,
+    /// More memory accessed than the checker remembers.
+    TooMuchToCheck,
     /// A texture or surface handle that is none, any more or at all, or of another kind than the instruction's.
     InvalidHandle {
         /// The handle.
@@ -469,6 +471,9 @@ impl fmt::Display for FaultKind {
             Self::Trap => f.write_str("trap"),
             Self::Assert(text) => write!(f, "assertion failed: {text}"),
             Self::StackOverflow => f.write_str("calls nested too deeply"),
+            Self::TooMuchToCheck => f.write_str(
+                "the kernel accesses more memory than the checker has room for: check a smaller scene",
+            ),
             Self::InvalidHandle { handle, reason } => write!(f, "{reason} (handle {handle:#x})"),
             Self::OutsideSurface { write, at: [x, y, z], bytes, extent: [row, rows, slices] } => {
                 let access = if *write { "write" } else { "read" };

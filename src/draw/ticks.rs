@@ -40,9 +40,9 @@ impl Axis {
         });
         let [low, high] = match ends {
             [low, high] if low < high => [low, high],
-            // A single number stands in the middle.
+            // A single number stands in the middle. A tenth of the least ones is 0.
             [low, high] if low == high => {
-                let half = (low.abs() * 0.1).max(if low == 0.0 { 1.0 } else { 0.0 });
+                let half = if low.abs() < f64::MIN_POSITIVE { 1.0 } else { low.abs() * 0.1 };
                 [low - half, high + half]
             }
             _ => [0.0, 1.0],
@@ -203,6 +203,8 @@ mod tests {
             (&[f64::NAN, f64::INFINITY], Scale::Linear),
             (&[7.0], Scale::Linear),
             (&[0.0], Scale::Linear),
+            (&[5e-324], Scale::Linear),
+            (&[f64::MIN_POSITIVE], Scale::Linear),
             (&[0.0, -1.0], Scale::Log),
             (&[1.0], Scale::Log),
             (&[f64::MAX, f64::MIN, 1.0], Scale::Linear),

@@ -128,8 +128,10 @@ impl Figure {
 /// # Errors
 /// What is wrong with scenes, kernels' faults, the device's errors; [`Error::File`].
 pub fn bench(request: &Bench, compiler: &Compiler, mut tell: impl FnMut(&str)) -> Result<()> {
-    Outputs::one("--json", request.json.as_deref(), &request.scenes).check()?;
+    let outputs = Outputs::one("--json", request.json.as_deref(), &request.scenes);
+    outputs.check()?;
     let device = Device::open(request.run.device)?;
+    outputs.check_data(&request.run, device.info().kind)?;
     let context = Context::with_compiler(device.clone(), compiler.clone())?;
     let ceilings = Ceilings::measure(&context)?;
     tell(&format!(

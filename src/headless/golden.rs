@@ -12,7 +12,7 @@ use image::codecs::png::PngDecoder;
 use super::{Error, Result, measured::Number, npy};
 use crate::{
     file, record,
-    scene::{Golden, Kept},
+    scene::{Golden, Kept, Manifest},
 };
 
 /// A channel that differs by more than this makes its pixel an outlier.
@@ -128,25 +128,41 @@ impl Actual {
 }
 
 /// That nothing which [`Actual::compare`] may write to the folder `failed` is one of a scene's goldens, which lie below
-/// `folder`.
+/// `folder`, or what it begins with.
 ///
 /// # Errors
 /// [`Error::File`].
-pub(super) fn expect_apart(goldens: &[Golden], folder: &Path, failed: &Path) -> Result<()> {
-    let place = |folder: &Path, name: &Path| folder.join(name).canonicalize().ok();
+pub(super) fn expect_apart(manifest: &Manifest, folder: &Path, failed: &Path) -> Result<()> {
+    let goldens = &manifest.goldens;
     let known: BTreeSet<PathBuf> =
-        goldens.iter().filter_map(|golden| place(folder, Path::new(&golden.file))).collect();
+        goldens.iter().filter_map(|golden| folder.join(&golden.file).canonicalize().ok()).collect();
     for golden in goldens {
         for what in ["actual", "difference"] {
-            let name = renamed(Path::new(&golden.file), what);
-            if place(failed, &name).is_some_and(|place| known.contains(&place)) {
+            let path = failed.join(renamed(Path::new(&golden.file), what));
+            expect_no_input(manifest, folder, &path)?;
+            if path.canonicalize().is_ok_and(|place| known.contains(&place)) {
                 let text = "it is a golden of the scene: name another folder by --failed";
                 let source = io::Error::new(io::ErrorKind::AlreadyExists, text);
-                return Err(Error::File { action: "write", path: failed.join(name), source });
+                return Err(Error::File { action: "write", path, source });
             }
         }
     }
     Ok(())
+}
+
+/// That `path`, which is to be written, is nothing that a scene in `folder` begins with.
+///
+/// # Errors
+/// [`Error::File`].
+pub(super) fn expect_no_input(manifest: &Manifest, folder: &Path, path: &Path) -> Result<()> {
+    let Ok(place) = path.canonicalize() else { return Ok(()) };
+    let mut files = manifest.initials().filter_map(|initial| initial.file(folder));
+    if !files.any(|file| file.canonicalize().is_ok_and(|known| known == place)) {
+        return Ok(());
+    }
+    let text = "the scene reads it, and what comes out of it does not replace it";
+    let source = io::Error::new(io::ErrorKind::AlreadyExists, text);
+    Err(Error::File { action: "write", path: path.to_owned(), source })
 }
 
 /// Makes the folder for what failed. One that is a link may have come with the scene, and lead anywhere.

@@ -4,15 +4,15 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Error, Result, SceneSource,
+    Error, Result, Run, SceneSource,
     render::{Out, Render},
 };
-use crate::{file, record::Target};
+use crate::{device::DeviceKind, file, record::Target};
 
 /// What a run writes, and what it must not write over.
 pub(super) struct Outputs<'a> {
     files: Vec<Output<'a>>,
-    scenes: Vec<&'a Path>,
+    scenes: Vec<&'a SceneSource>,
 }
 
 /// A file, or one for each step.
@@ -40,8 +40,8 @@ impl<'a> Outputs<'a> {
         let save = request.save.iter().map(|save| plain("--save", &save.path));
         let record = request.record.iter().map(|path| plain("--record", path));
         let states = save.chain(record);
-        let scenes = request.scene.path.as_deref().into_iter().collect();
-        Self { files: outs.chain(dumps).chain(plots).chain(json).chain(states).collect(), scenes }
+        let files = outs.chain(dumps).chain(plots).chain(json).chain(states).collect();
+        Self { files, scenes: vec![&request.scene] }
     }
 
     /// The one of `option`, if it is asked for, of a run of `scenes`.
@@ -51,8 +51,7 @@ impl<'a> Outputs<'a> {
         scenes: &'a [SceneSource],
     ) -> Self {
         let files = path.map(|path| Output { option, path, target: None });
-        let scenes = scenes.iter().filter_map(|scene| scene.path.as_deref());
-        Self { files: files.into_iter().collect(), scenes: scenes.collect() }
+        Self { files: files.into_iter().collect(), scenes: scenes.iter().collect() }
     }
 
     /// # Errors
@@ -61,10 +60,8 @@ impl<'a> Outputs<'a> {
         for (index, output) in self.files.iter().enumerate() {
             output.check()?;
             let path = output.path.display();
-            // A scene is one file, whatever the pictures are.
-            let is_output =
-                |scene: &&Path| output.meets(&Output { option: "", path: scene, target: None });
-            if self.scenes.iter().any(is_output) {
+            let mut scenes = self.scenes.iter().filter_map(|scene| scene.path.as_deref());
+            if scenes.any(|scene| output.replaces(scene)) {
                 let text = format!("{} {path} would replace the scene itself", output.option);
                 return Err(Error::Usage(text));
             }
@@ -74,6 +71,28 @@ impl<'a> Outputs<'a> {
                     "{first} {} and {second} {path} are the same file: give each a name of its own",
                     other.path.display()
                 )));
+            }
+        }
+        Ok(())
+    }
+
+    /// That none takes the place of what a scene begins with by its manifest. Who loads a file by the command line may
+    /// let it be replaced: a run goes on so where the last one ended.
+    ///
+    /// # Errors
+    /// [`Error::Usage`].
+    pub(super) fn check_data(&self, run: &Run, kind: DeviceKind) -> Result<()> {
+        for source in &self.scenes {
+            // What is wrong with a scene is told when it runs.
+            let Ok(scene) = run.parse(source, kind) else { continue };
+            let own = scene.manifest.initials().filter(|initial| initial.at.is_some());
+            let files: Vec<PathBuf> =
+                own.filter_map(|initial| initial.file(source.folder())).collect();
+            let is_output = |output: &&Output<'_>| files.iter().any(|file| output.replaces(file));
+            if let Some(Output { option, path, .. }) = self.files.iter().find(is_output) {
+                let text =
+                    format!("{option} {} would replace what the scene reads", path.display());
+                return Err(Error::Usage(text));
             }
         }
         Ok(())
@@ -100,18 +119,16 @@ impl Output<'_> {
         file::replaceable(self.path).map(drop).or_else(|error| refused(error.to_string()))
     }
 
+    /// Whether it would be written in the place of `file`, which is one, whatever the pictures are.
+    fn replaces(&self, file: &Path) -> bool {
+        self.meets(&Output { option: "", path: file, target: None })
+    }
+
     /// Whether both would write one file.
     fn meets(&self, other: &Self) -> bool {
-        let numbered = |target: &Target| match target {
-            Target::Sequence { before, after, .. } => {
-                identity(Path::new(&format!("{before}%{after}")))
-            }
-            Target::Picture(_) | Target::Clip(..) => None,
-        };
         match (self.target, other.target) {
-            // Numbers with more digits than asked for may be of either.
             (Some(one @ Target::Sequence { .. }), Some(two @ Target::Sequence { .. })) => {
-                numbered(one).is_some_and(|file| Some(file) == numbered(two))
+                share_a_name(one, two)
             }
             (Some(target @ Target::Sequence { .. }), _) => is_of(target, other.path),
             (_, Some(target @ Target::Sequence { .. })) => is_of(target, self.path),
@@ -129,11 +146,37 @@ fn identity(path: &Path) -> Option<PathBuf> {
     Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
 }
 
+/// The folder that a sequence's pictures go to, and what their names begin with, where that is `before`.
+fn folder_of(before: &str) -> (&str, &str) {
+    match before.rsplit_once('/') {
+        None => (".", before),
+        Some(("", start)) => ("/", start),
+        Some(parts) => parts,
+    }
+}
+
+/// Whether a name may be one of both sequences' pictures: their numbers have any number of digits, and some of these
+/// may be what the other's names begin or end with.
+fn share_a_name(one: &Target, two: &Target) -> bool {
+    let (Target::Sequence { before, after, .. }, Target::Sequence { before: b, after: a, .. }) =
+        (one, two)
+    else {
+        return false;
+    };
+    let ((folder, start), (other_folder, other_start)) = (folder_of(before), folder_of(b));
+    let is_number = |rest: &str| rest.bytes().all(|letter| letter.is_ascii_digit());
+    let starts = start.strip_prefix(other_start).or_else(|| other_start.strip_prefix(start));
+    let ends = after.strip_suffix(a.as_str()).or_else(|| a.strip_suffix(after.as_str()));
+    let place = |folder: &str| Path::new(folder).canonicalize().ok();
+    starts.is_some_and(is_number)
+        && ends.is_some_and(is_number)
+        && place(folder).is_some_and(|known| Some(known) == place(other_folder))
+}
+
 /// Whether `path` is one of the pictures of a sequence.
 fn is_of(target: &Target, path: &Path) -> bool {
     let Target::Sequence { before, digits, after } = target else { return false };
-    let (folder, start) = before.rsplit_once('/').unwrap_or((".", before));
-    let folder = if folder.is_empty() { "/" } else { folder };
+    let (folder, start) = folder_of(before);
     let same_folder = || Some(Path::new(folder).canonicalize().ok()? == identity(path)?.parent()?);
     let number = || {
         let name = path.file_name()?.to_str()?;
@@ -190,6 +233,8 @@ mod tests {
             output(0).meets(&output(1))
         };
         assert!(sequences("f%d.png", "sub/../f%04d.png"));
+        assert!(sequences("%d1.png", "1%d.png") && sequences("f%d.png", "f1%d2.png"));
+        assert!(!sequences("f%d.png", "f1_%d.png") && !sequences("f%da.png", "f%db.png"));
         assert!(!sequences("f%d.png", "g%d.png") && !sequences("f%d.png", "sub/f%d.png"));
         let null = Path::new("/dev/null");
         assert_eq!(identity(null), None);

@@ -119,8 +119,10 @@ pub fn render_with(
     let targets = request.outs.iter().map(|out| Target::of(&out.path));
     let targets = targets.collect::<record::Result<Vec<Target>>>()?;
     check_rhythm(request, &targets)?;
-    Outputs::of(request, &targets).check()?;
+    let outputs = Outputs::of(request, &targets);
+    outputs.check()?;
     let device = Device::open(request.run.device)?;
+    outputs.check_data(&request.run, device.info().kind)?;
     let (scene, views) = check_names(request, &device)?;
     let rhythm = Rhythm::new(request, &targets, scene.manifest.dt)?;
     let plots = Plots::of(&request.plots, &scene.manifest, &request.scene.name)?;

@@ -1,6 +1,6 @@
 //! Where a scene comes from: a file, or the program itself.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{Error, Result};
 use crate::{
@@ -27,6 +27,11 @@ impl SceneSource {
     /// [`Error::Usage`] when there is neither, [`Error::File`] when the file cannot be read.
     pub fn find(name: &str) -> Result<Self> {
         Self::find_up_to(name, file::SOURCE_LIMIT)
+    }
+
+    /// Where it lies, and what it names is looked for.
+    pub(super) fn folder(&self) -> &Path {
+        self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""))
     }
 
     /// [`find`](Self::find) for who takes files of so many bytes.

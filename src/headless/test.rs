@@ -99,8 +99,10 @@ impl Case {
 /// # Errors
 /// [`Error::Tests`] where not all checks held; what is wrong with the request.
 pub fn test(request: &Test, compiler: &Compiler, mut tell: impl FnMut(&Case)) -> Result<()> {
-    Outputs::one("--junit", request.junit.as_deref(), &request.scenes).check()?;
+    let outputs = Outputs::one("--junit", request.junit.as_deref(), &request.scenes);
+    outputs.check()?;
     let device = Device::open(request.run.device)?;
+    outputs.check_data(&request.run, device.info().kind)?;
     let mut cases: Vec<Case> = Vec::new();
     let written = RefCell::default();
     for scene in &request.scenes {
@@ -283,14 +285,14 @@ impl Trial<'_> {
         stage: Option<&mut Result<Stage>>,
     ) -> Result<Comparison> {
         let actual = actual(golden, manifest, session, &self.request.run, stage)?;
-        let folder = self.scene.path.as_ref().and_then(|path| path.parent());
-        let folder = folder.unwrap_or(Path::new(""));
+        let folder = self.scene.folder();
         if !self.request.update_golden {
-            golden::expect_apart(&manifest.goldens, folder, &self.failed())?;
+            golden::expect_apart(manifest, folder, &self.failed())?;
             return actual.compare(golden, folder, &self.failed());
         }
         let name = Path::new(&golden.file);
         let path = folder.join(name);
+        golden::expect_no_input(manifest, folder, &path)?;
         // Two scenes in one folder may name the same file; one of them would not find again what it wrote.
         if let Ok(known) = path.canonicalize()
             && let Some(scene) = self.written.borrow().get(&known)

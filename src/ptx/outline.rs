@@ -1,6 +1,6 @@
 //! What can be known of PTX that is not read whole: text that is newer than the parser has one, too.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use super::{
     lexer::{Kind, Token, tokens},
@@ -59,6 +59,7 @@ impl Outline {
         let tokens = tokens(text);
         let mut words = Words { text, tokens: &tokens };
         let mut outline = Self { version: words.version(), ..Self::default() };
+        let mut names = HashSet::new();
         while let Some(token) = words.next() {
             match words.of(token) {
                 ".target" => outline.is_for_debuggers |= words.targets_debuggers(),
@@ -68,7 +69,7 @@ impl Outline {
                 }
                 ".entry" => {
                     let Some(entry) = words.entry() else { break };
-                    if outline.entries.iter().all(|other| other.name != entry.name) {
+                    if names.insert(entry.name.clone()) {
                         outline.entries.push(entry);
                     }
                 }
@@ -251,6 +252,9 @@ mod tests {
             .entry two { ret; }\n.entry two { ret; }";
         let names: Vec<_> = Outline::new(ptx).entries.into_iter().map(|entry| entry.name).collect();
         assert_eq!(names, ["_Z3onei", "two"]);
+        // Each compared with all before it takes hours.
+        let many: String = (0..1 << 19).map(|index| format!(".entry a{index} ")).collect();
+        assert_eq!(Outline::new(&many).entries.len(), 1 << 19);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What resources, and variables of the source, hold at the start.
 
+#[cfg(feature = "cli")]
+use std::path::Path;
 use std::path::PathBuf;
 
 use super::{Element, Number, Scalar};
@@ -12,6 +14,18 @@ pub struct Initial {
     pub content: Content,
     /// Where the manifest says so; `None` where the command line does.
     pub at: Option<Position>,
+}
+
+#[cfg(feature = "cli")]
+impl Initial {
+    /// The file that it is read from, where the scene lies in `folder`.
+    pub(crate) fn file(&self, folder: &Path) -> Option<PathBuf> {
+        match &self.content {
+            Content::File { path, .. } if self.at.is_some() => Some(folder.join(path)),
+            Content::File { path, .. } => Some(path.clone()),
+            Content::Fill(_) | Content::Values(_) | Content::Random(_) => None,
+        }
+    }
 }
 
 /// What an [`Initial`] is.

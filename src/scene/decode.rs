@@ -22,18 +22,23 @@ use toml::de::DeTable;
 use self::fields::Fields;
 pub(super) use self::formulas::round_of;
 #[cfg(feature = "gl")]
-pub(super) use self::resources::too_many_bytes;
-#[cfg(feature = "gl")]
 pub(crate) use self::views::problems as view_problems;
 #[cfg(feature = "cli")]
 pub(crate) use self::{compile::is_macro, fields::is_label};
+#[cfg(feature = "gl")]
+pub(super) use self::{
+    passes::{MOST_IN_BLOCK, MOST_SHARED_BYTES},
+    resources::{MOST_BYTES as MOST_RESOURCE_BYTES, too_many_bytes},
+};
 use super::{
     Builtin, Manifest, Overrides, ResourceId,
     source::{self, ManifestBlock},
 };
 use crate::{
     cuda::{Lines, Position},
-    diagnostic::{Diagnostic, Severity, has_errors},
+    diagnostic::{
+        Diagnostic, LONGEST_COMPARED, MOST_COMPARED, Severity, has_errors, nearest, one_line,
+    },
 };
 
 /// The smallest manifest that does something, for who has none.
@@ -317,9 +322,14 @@ impl<'s> Report<'s> {
         self.lines.position(self.base + span.start + quotes)
     }
 
+    /// A sentence, which is one line whatever the keys and texts in it are.
+    fn remark(&self, text: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(self.file, one_line(&text.into()))
+    }
+
     fn add(&self, severity: Severity, span: Range<usize>, text: impl Into<String>) {
         let at = self.position(&span);
-        let diagnostic = Diagnostic::error(self.file, text).at(at.line, at.column);
+        let diagnostic = self.remark(text).at(at.line, at.column);
         self.found.borrow_mut().push(diagnostic.with_severity(severity));
     }
 
@@ -328,13 +338,12 @@ impl<'s> Report<'s> {
     }
 
     fn error_at(&self, at: Position, text: impl Into<String>) {
-        let diagnostic = Diagnostic::error(self.file, text).at(at.line, at.column);
-        self.found.borrow_mut().push(diagnostic);
+        self.found.borrow_mut().push(self.remark(text).at(at.line, at.column));
     }
 
     /// An error about the whole file.
     fn error_anywhere(&self, text: impl Into<String>) {
-        self.found.borrow_mut().push(Diagnostic::error(self.file, text));
+        self.found.borrow_mut().push(self.remark(text));
     }
 
     /// Everything found, in the file's order. After a TOML error, what else seems wrong is a consequence.
@@ -356,10 +365,6 @@ impl<'s> Report<'s> {
 
 /// Names listed where none is near; more would bury the sentence.
 const MOST_LISTED: usize = 12;
-/// Names that a mistyped one is compared with; a person's scene has fewer.
-const MOST_COMPARED: usize = 1000;
-/// The longest name in bytes that is compared, and listed: a comparison takes a time that grows with the square.
-const LONGEST_COMPARED: usize = 128;
 
 /// `; did you mean ...?`, or what there is at all; nothing where there is nothing.
 pub(super) fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
@@ -370,8 +375,7 @@ pub(super) fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'
     let short = |name: &&str| name.len() <= LONGEST_COMPARED;
     let candidates = candidates.into_iter().take(MOST_COMPARED).filter(short);
     let candidates: Vec<&str> = candidates.collect();
-    let compared = if short(&name) { candidates.as_slice() } else { &[] };
-    let near = crate::diagnostic::nearest(name, compared.iter().copied());
+    let near = nearest(name, candidates.iter().copied());
     if !near.is_empty() {
         return format!("; did you mean {}?", list(&near));
     }

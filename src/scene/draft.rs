@@ -1,6 +1,7 @@
 //! A manifest for a file that has none: what its signatures and its host code say, and the rest marked to be filled in.
 
 mod host;
+mod names;
 mod templates;
 mod values;
 mod views;
@@ -10,8 +11,15 @@ use std::{
     fmt::Write as _,
 };
 
-use self::host::{Host, Launch, Loop, MOST_LAUNCHES, Span, Step};
-use super::{Builtin, decode::KEYWORDS};
+use self::{
+    host::{Host, Launch, Loop, MOST_LAUNCHES, Span, Step},
+    names::{Names, counter},
+};
+use super::{
+    Number, Shape,
+    decode::{MOST_IN_BLOCK, MOST_RESOURCE_BYTES, MOST_SHARED_BYTES},
+    expression::Kind as NumberKind,
+};
 use crate::{
     cuda::{
         self, CType, Macros, Pointee, Signature, Structures,
@@ -67,6 +75,7 @@ struct Draft<'a, 's> {
     host: &'a Host<'s>,
     structures: Structures,
     kernels: &'a [Signature],
+    names: Names,
     arrays: Vec<Array>,
     /// Where each stands, by its name.
     places: BTreeMap<String, usize>,
@@ -118,6 +127,7 @@ impl<'a, 's> Draft<'a, 's> {
             host,
             structures: Structures::default(),
             kernels: &[],
+            names: Names::beside_counters(host),
             arrays: Vec::new(),
             places: BTreeMap::new(),
             textures: BTreeMap::new(),
@@ -214,8 +224,9 @@ impl<'a, 's> Draft<'a, 's> {
         (is_plain && !is_named).then_some(first)
     }
 
-    /// Two pointers that change places in a loop are the halves of one array.
+    /// Two pointers that change places in a loop are the halves of one array, and of no other.
     fn halves_of_swaps(&mut self) {
+        let mut known = BTreeSet::new();
         let kernels = self.host.launches.iter().map(|launch| self.kernel(&launch.kernel));
         let launches: Vec<_> = self.host.launches.iter().zip(kernels).collect();
         for (first, second, at) in &self.host.swaps {
@@ -232,7 +243,10 @@ impl<'a, 's> Draft<'a, 's> {
                 })
             });
             let (read, written) = if reads_second { (second, first) } else { (first, second) };
-            self.halves.entry(*written).or_insert(*read);
+            if read != written && !known.contains(read) && !known.contains(written) {
+                known.extend([*read, *written]);
+                self.halves.insert(*written, *read);
+            }
         }
     }
 
@@ -431,14 +445,9 @@ impl<'a, 's> Draft<'a, 's> {
             }
             CType::Value(element) if element.lanes == 1 => {
                 let formula = self.host.formula(span, of_loop);
-                let whole = !element.scalar.is_float();
                 Wanted::Guess(match formula {
-                    Some(formula)
-                        if whole
-                            && formula.parse::<i64>().is_err()
-                            && formula.parse::<f64>().is_ok() =>
-                    {
-                        Guess::known(format!("\"int({formula})\""))
+                    Some(formula) if !element.scalar.is_float() => {
+                        Guess::known(quoted(&whole(formula)))
                     }
                     Some(formula) => Guess::known(quoted(&formula)),
                     None if is_size(&text) && holds_sizes(element.scalar) => {
@@ -462,7 +471,7 @@ impl<'a, 's> Draft<'a, 's> {
 
     /// A texture, and what manifests call it; its texels as kernels read or write them.
     fn texture(&mut self, name: &str, of_kernel: &str) -> Guess {
-        let name = free_name(name);
+        let name = self.names.of(name, "texture");
         if !self.textures.contains_key(&name) {
             let is_looked_for = self.textures.len() < MOST_LAUNCHES;
             let found = is_looked_for.then(|| self.host.texel_of(of_kernel)).flatten();
@@ -483,26 +492,21 @@ impl<'a, 's> Draft<'a, 's> {
         let bytes = self.host.allocation(pointer);
         let count = bytes.and_then(|bytes| match Element::parse(element) {
             Some(element) => {
-                let bytes = self.host.integer(bytes).filter(|bytes| *bytes > 0)?;
-                Some(bytes.unsigned_abs().div_ceil(element.bytes() as u64))
+                let bytes = u64::try_from(self.host.integer(bytes)?).ok()?;
+                Some(bytes.div_ceil(element.bytes() as u64))
             }
-            None => Some(self.host.count_of(bytes, element)?.unsigned_abs()),
+            None => u64::try_from(self.host.count_of(bytes, element)?).ok(),
         });
-        let count = count.filter(|count| *count > 0);
+        let bytes = Element::parse(element).map_or(1, |element| element.bytes() as u64);
+        let count = count.filter(|count| (1..=MOST_RESOURCE_BYTES / bytes).contains(count));
         let filled = self.host.fills(pointer);
         self.array(pointer, element, count, filled)
     }
 
     fn array(&mut self, name: &str, element: &str, count: Option<u64>, filled: bool) -> String {
-        let mut name = free_name(name);
         // Two kernels may call different things the same.
-        let place = loop {
-            match self.places.get(&name) {
-                Some(place) if self.arrays[*place].element != element => name.push('_'),
-                found => break found,
-            }
-        };
-        if let Some(place) = place {
+        let name = self.names.of(name, element);
+        if let Some(place) = self.places.get(&name) {
             let array = &mut self.arrays[*place];
             array.count = array.count.max(count);
             return name;
@@ -520,15 +524,20 @@ impl<'a, 's> Draft<'a, 's> {
         of_loop: &dyn Fn(&str) -> Option<String>,
         arguments: &[(String, Guess)],
     ) -> Vec<(&'static str, Guess)> {
-        let axes = |span: Option<&Span>| {
+        let axes = |span: Option<&Span>, most: [i64; 3], altogether: i64| {
             let span = span?;
             match self.host.dimensions(span) {
-                // What is 0 is computed in a way that is not understood here.
-                Some(axes) => axes.iter().all(|axis| *axis > 0).then(|| written_axes(&axes)),
-                None => self.host.formula(span, of_loop).map(|text| quoted(&text)),
+                // What is 0, or too much, is computed in a way that is not understood here.
+                Some(axes) => {
+                    let fit = axes.iter().zip(most).all(|(axis, most)| (1..=most).contains(axis));
+                    let product = axes.iter().fold(1, |all: i64, axis| all.saturating_mul(*axis));
+                    (fit && product <= altogether).then(|| written_axes(&axes))
+                }
+                None => self.host.formula(span, of_loop).map(|text| quoted(&whole(text))),
             }
         };
-        let (grid, block) = (axes(launch.shape.first()), axes(launch.shape.get(1)));
+        let grid = axes(launch.shape.first(), Shape::MOST_BLOCKS, i64::MAX);
+        let block = axes(launch.shape.get(1), Shape::MOST_THREADS, MOST_IN_BLOCK);
         let mut shape = match (grid, block) {
             (Some(grid), Some(block)) => {
                 vec![("grid", Guess::known(grid)), ("block", Guess::known(block))]
@@ -542,7 +551,11 @@ impl<'a, 's> Draft<'a, 's> {
                 shape
             }
         };
-        let bytes = launch.shape.get(2).map(|span| self.host.formula(span, of_loop));
+        let bytes = launch.shape.get(2).map(|span| {
+            let is_too_much = |bytes: i64| !(0..=MOST_SHARED_BYTES).contains(&bytes);
+            let formula = self.host.formula(span, of_loop).map(whole);
+            formula.filter(|formula| !formula.parse().is_ok_and(is_too_much))
+        });
         match bytes {
             Some(Some(bytes)) if bytes == "0" => {}
             Some(Some(bytes)) => shape.push(("shared", Guess::known(quoted(&bytes)))),
@@ -648,17 +661,6 @@ fn header(depth: usize) -> String {
     format!("[[{}]]", vec!["pass"; depth + 1].join("."))
 }
 
-/// What the rounds of the innermost of these loops are called: as its variable, where nothing else is.
-fn counter(host: &Host<'_>, loops: &[Loop<'_>]) -> String {
-    let Some((own, outer)) = loops.split_last() else { return String::new() };
-    let same = outer.iter().filter(|around| around.variable == own.variable).count();
-    let mut name = free_name(own.variable);
-    if host.pointees.contains_key(name.as_str()) {
-        name.push_str("_round");
-    }
-    name + &"_".repeat(same)
-}
-
 /// The value of a loop's variable as a formula of its rounds.
 fn value_in(host: &Host<'_>, loops: &[Loop<'_>], name: &str, time: Option<&str>) -> Option<String> {
     if time == Some(name) {
@@ -702,15 +704,27 @@ fn rounds(
             let step = host.formula(span, of_loop)?;
             format!("ceil_div(({high}) - ({low}) + {more}, {step})")
         }
-        Step::Double => format!("ilog2((({high}) - 1 + {more}) / ({low})) + 1"),
+        Step::Double => format!("ilog2(max(1, (({high}) - 1 + {more}) / ({low}))) + 1"),
         // Down to above 0 is down to 1.
-        Step::Halve if low == "0" => format!("ilog2({high}) + 1"),
-        Step::Halve => format!("ilog2(({high}) / (({low}) + 1 - {more})) + 1"),
+        Step::Halve if low == "0" => format!("ilog2(max(1, {high})) + 1"),
+        Step::Halve => format!("ilog2(max(1, ({high}) / (({low}) + 1 - {more}))) + 1"),
     };
-    Some(match super::expression::evaluate(&formula, &mut |_| Err(String::new())) {
-        Ok(super::Number::Int(rounds)) => rounds.clamp(1, MOST_ROUNDS).to_string(),
-        Ok(super::Number::Float(_) | super::Number::Bool(_)) | Err(_) => formula,
-    })
+    let expression = values::understood(&formula)?;
+    match (expression.kind(), expression.constant()) {
+        (NumberKind::Int, Some(Number::Int(rounds))) => {
+            Some(rounds.clamp(1, MOST_ROUNDS).to_string())
+        }
+        (NumberKind::Int, _) => Some(formula),
+        (NumberKind::Float | NumberKind::Bool, _) => None,
+    }
+}
+
+/// A formula as a whole number.
+fn whole(formula: String) -> String {
+    match values::understood(&formula).map(|expression| expression.kind()) {
+        Some(NumberKind::Float) => format!("int({formula})"),
+        Some(NumberKind::Int | NumberKind::Bool) | None => formula,
+    }
 }
 
 /// The manifest's name of an element's type, which may be one of the `structures`; bytes where it has none.
@@ -756,17 +770,6 @@ fn is_size(name: &str) -> bool {
         || ["size", "count", "len", "num", "width", "height", "elements"]
             .iter()
             .any(|part| name.contains(part))
-}
-
-/// A name that nothing else has in a manifest.
-fn free_name(name: &str) -> String {
-    let taken: BTreeSet<&str> =
-        Builtin::ALL.iter().map(|(name, _)| *name).chain(KEYWORDS.iter().copied()).collect();
-    if taken.contains(name) {
-        return format!("{name}_");
-    }
-    // Manifests know the letters of ASCII alone.
-    name.replace(|c: char| c != '_' && !c.is_ascii_alphanumeric(), "_")
 }
 
 /// The name of a parameter as a key.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "cli")]
+use super::Initial;
 use super::{
     Check, CompileOptions, Formula, Golden, Number, Parameter, Plot, Resource, ResourceId, Scope,
     Source, Stat, Value, Variable, View, ViewId, decode::suggestion,
@@ -310,6 +312,13 @@ impl Manifest {
     /// The resource with this name.
     pub fn find_resource(&self, name: &str) -> Option<ResourceId> {
         self.resources.iter().position(|r| r.name == name).map(ResourceId)
+    }
+
+    /// What resources and variables begin with, where that is told.
+    #[cfg(feature = "cli")]
+    pub(crate) fn initials(&self) -> impl Iterator<Item = &Initial> {
+        let resources = self.resources.iter().filter_map(|resource| resource.initial.as_ref());
+        resources.chain(self.variables.iter().map(|variable| &variable.initial))
     }
 
     /// The view that is called `name`; the first one where there is no name.

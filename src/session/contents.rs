@@ -16,7 +16,7 @@ use crate::{
     cuda::Position,
     data::{self, Cache, Found, Shape, Wanted},
     device::{Module, Stream},
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, one_line},
     file,
     scene::{self, Content, Initial, Manifest, ResourceId, Scene, Variable},
     state::{Borrowed, put},
@@ -96,6 +96,10 @@ impl<'a> Reader<'a> {
         }
         let symbols = Symbols::of(ptx);
         for variable in variables {
+            // To find out that one is not there takes its time, too.
+            if self.is_over(&variable.initial) {
+                return;
+            }
             match symbols.find(&variable.name) {
                 Ok(symbol) => self.read_variable(variable, symbol),
                 Err(text) => self.complain(Some(variable.at), text),
@@ -132,9 +136,19 @@ impl<'a> Reader<'a> {
         let found = match &initial.content {
             Content::Fill(element) => Ok(Arc::new(Found::One(element.clone()))),
             Content::Values(bytes) => values(bytes, what, &wanted),
-            Content::Random(range) => data::random(&wanted, *range)
-                .map(Arc::new)
-                .map_err(|error| format!("`random` does not fit {what}: {error}")),
+            Content::Random(range) => {
+                let made = self.cache.take_room(&wanted).and_then(|()| {
+                    data::random(&wanted, name, *range, &|| self.has_no_time_left())
+                });
+                match made {
+                    Ok(Some(found)) => Ok(Arc::new(found)),
+                    Ok(None) => {
+                        self.is_over(initial);
+                        return None;
+                    }
+                    Err(error) => Err(format!("`random` does not fit {what}: {error}")),
+                }
+            }
             Content::File { path, raw } => {
                 let wanted = Wanted { raw: *raw, ..wanted };
                 match initial.at {
@@ -152,13 +166,16 @@ impl<'a> Reader<'a> {
         found.map_err(|text| self.complain(initial.at, text)).ok()
     }
 
+    fn has_no_time_left(&self) -> bool {
+        self.started.elapsed() >= self.compiler.limits().time || self.compiler.is_cancelled()
+    }
+
     /// Whether no more files are read, which is said once.
     fn is_over(&mut self, initial: &Initial) -> bool {
-        let limit = self.compiler.limits().time;
-        let is_over = self.started.elapsed() >= limit || self.compiler.is_cancelled();
+        let is_over = self.has_no_time_left();
         if is_over && !self.is_late {
             self.is_late = true;
-            let seconds = limit.as_secs_f64();
+            let seconds = self.compiler.limits().time.as_secs_f64();
             let text = format!(
                 "the files of the scene are read for {seconds} s, and no longer \
                  (`WARPAINT_COMPILE_SECONDS` sets that limit)"
@@ -169,7 +186,8 @@ impl<'a> Reader<'a> {
     }
 
     fn complain(&mut self, at: Option<Position>, text: String) {
-        let remark = Diagnostic::error(&self.scene.name, text);
+        // Names of files, and of fields in them, may have line feeds.
+        let remark = Diagnostic::error(&self.scene.name, one_line(&text));
         self.diagnostics.push(match at {
             Some(at) => remark.at(at.line, at.column),
             None => remark,
@@ -312,7 +330,8 @@ mod tests {
             |name| format!("[array.{name}]\ntype = \"int\"\ncount = 1\nfile = \"{name}.npy\"\n");
         let source = format!("/*---\n{}{}---*/", resource("a"), resource("b"));
         let mut scene = Scene::parse("t.cu", &source, &Overrides::default()).unwrap();
-        scene.path = Some(std::env::temp_dir().join("t.cu"));
+        let folder = tempfile::tempdir().unwrap();
+        scene.path = Some(folder.path().join("t.cu"));
         let told = |time| {
             let compiler = Compiler::new(compile::Cache::disabled());
             let compiler = compiler.with_limits(Limits { time, ..Limits::default() });

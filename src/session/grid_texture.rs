@@ -1,5 +1,7 @@
 //! Elements of a buffer or an array as texels: what an image or a surface of them draws.
 
+use std::rc::Rc;
+
 use crate::{
     element::{Element, Scalar},
     gl::{self, Component, Format, Pixels, Size},
@@ -8,13 +10,13 @@ use crate::{
     state::{Resources, TooLarge},
 };
 
-/// A texture with the elements that a view draws as a grid.
-#[derive(Debug)]
+/// A texture with the elements that a view draws as a grid; views that draw the same share it.
+#[derive(Clone, Debug)]
 pub(super) struct GridTexture {
-    of: ResourceId,
+    grid: Grid,
     element: Element,
     kind: Component,
-    texture: gl::Texture,
+    texture: Rc<gl::Texture>,
 }
 
 /// Those of the views of `manifest`, in their order: one for each that draws elements, where anything is drawn.
@@ -22,9 +24,13 @@ pub(super) fn grid_textures(
     manifest: &Manifest,
     interop: &Interop,
 ) -> Result<Result<Vec<Option<GridTexture>>, TooLarge>, Error> {
-    let mut grids = Vec::new();
+    let mut grids: Vec<Option<GridTexture>> = Vec::new();
     for view in &manifest.views {
-        match GridTexture::new(view, manifest, interop) {
+        let known =
+            grids.iter().flatten().find(|known| Some(known.grid) == drawn_by(view)).cloned();
+        let found =
+            known.map_or_else(|| GridTexture::new(view, manifest, interop), |it| Ok(Some(it)));
+        match found {
             Ok(grid_texture) => grids.push(grid_texture),
             Err(error) => {
                 let at = view.at.unwrap_or_default();
@@ -37,12 +43,17 @@ pub(super) fn grid_textures(
     Ok(Ok(grids))
 }
 
+/// The elements that a view draws as a grid.
+fn drawn_by(view: &View) -> Option<Grid> {
+    match view.kind {
+        ViewKind::Image { grid, .. } | ViewKind::Surface { grid, .. } => Some(grid),
+        ViewKind::Points { .. } | ViewKind::Volume { .. } => None,
+    }
+}
+
 impl GridTexture {
     fn new(view: &View, manifest: &Manifest, interop: &Interop) -> Result<Option<Self>, Error> {
-        let grid = match view.kind {
-            ViewKind::Image { grid, .. } | ViewKind::Surface { grid, .. } => grid,
-            ViewKind::Points { .. } | ViewKind::Volume { .. } => return Ok(None),
-        };
+        let Some(grid) = drawn_by(view) else { return Ok(None) };
         let Grid { of, size } = grid;
         let resource = manifest.resource(of);
         let (None, Some(gl), Some(element)) =
@@ -52,12 +63,12 @@ impl GridTexture {
         };
         let Some(kind) = component(element.scalar) else { return Ok(None) };
         let texture = gl::Texture::new(gl, format(element.lanes, kind), Size::Flat(size))?;
-        Ok(Some(Self { of, element, kind, texture }))
+        Ok(Some(Self { grid, element, kind, texture: Rc::new(texture) }))
     }
 
     /// Takes over what the elements are after the last finished step.
     pub(super) fn refresh(&self, resources: &Resources) -> Result<(), Error> {
-        let resource = resources.iter().nth(self.of.0);
+        let resource = resources.iter().nth(self.grid.of.0);
         let Some(buffer) = resource.and_then(|resource| resource.drawn()) else { return Ok(()) };
         let pixels = Pixels { buffer, components: self.element.lanes, kind: self.kind };
         Ok(self.texture.write_from(pixels)?)
@@ -87,7 +98,7 @@ impl GridTexture {
     }
 
     pub(super) fn of(&self) -> ResourceId {
-        self.of
+        self.grid.of
     }
 }
 

@@ -21,19 +21,21 @@ use crate::{
 };
 
 /// Tells of a field's type, in one number: whether it is a pointer, its scalar's place in [`SCALARS`] (255 for others),
-/// the lanes of a vector, and, in the bits above 24, the elements of an array.
+/// the lanes of a vector, and, in the bits above 24, the elements of an array. Each `@` stands for [`PREFIX`]: the text
+/// comes behind the source, whose macros, `N` for instance, must mean nothing in it.
 const LIBRARY: &str = "
-namespace warpaint { namespace layout {
-using number = unsigned long long;
-template <class T> struct of { enum : number { code = (1ull << 24) + (1 << 16) + (__is_enum(T) ? 4 : 255) }; };
-template <class T> struct of<const T> : of<T> {};
-template <class T> struct of<T *> {
-    enum : number { code = (1ull << 24) + 256 + (of<T>::code & 256 ? 255 : of<T>::code & 0xff00ff) };
+using @number = unsigned long long;
+template <class @T> struct @of {
+    enum : @number { @code = (1ull << 24) + (1 << 16) + (__is_enum(@T) ? 4 : 255) };
 };
-template <class T, number N> struct of<T[N]> {
-    enum : number { code = (of<T>::code >> 24) * N * (1ull << 24) + (of<T>::code & 0xffffff) };
+template <class @T> struct @of<const @T> : @of<@T> {};
+template <class @T> struct @of<@T *> {
+    enum : @number { @code = (1ull << 24) + 256 + (@of<@T>::@code & 256 ? 255 : @of<@T>::@code & 0xff00ff) };
 };
-template <class T, number N> struct of<const T[N]> : of<T[N]> {};
+template <class @T, @number @N> struct @of<@T[@N]> {
+    enum : @number { @code = (@of<@T>::@code >> 24) * @N * (1ull << 24) + (@of<@T>::@code & 0xffffff) };
+};
+template <class @T, @number @N> struct @of<const @T[@N]> : @of<@T[@N]> {};
 ";
 
 /// The scalars of fields, each with the type's other names; their order is what the kernels' constants say.
@@ -56,7 +58,7 @@ const LONGEST: usize = 1 << 20;
 /// The most bytes of a kernel's parameters, by the CUDA C++ Programming Guide (4 KiB, 32,764 from sm_70 on).
 const MOST_BYTES: u64 = 32_764;
 
-/// What the names of these constants begin with.
+/// What our names behind the source begin with, those of the constants among them.
 const PREFIX: &str = "warpaint_probe_";
 /// The numbers of the structure itself, and of each field.
 const HEAD: usize = 2;
@@ -161,7 +163,7 @@ fn library(text: &mut String) {
         return;
     }
     text.push_str("\n#line 1 \"<layouts>\"");
-    text.push_str(LIBRARY);
+    text.push_str(&LIBRARY.replace('@', PREFIX));
     for (code, (scalar, others)) in SCALARS.iter().enumerate() {
         let vectors = (1..=4).map(|lanes| (Element::vector(*scalar, lanes).to_string(), lanes));
         let vectors = vectors.filter(|(_, lanes)| *lanes == 1 || *scalar != Scalar::Bool);
@@ -169,12 +171,16 @@ fn library(text: &mut String) {
         for (name, lanes) in vectors.chain(others) {
             let _ = writeln!(
                 text,
-                "template <> struct of<{name}> {{ enum : number {{ code = {} }}; }};",
+                "template <> struct {PREFIX}of<{name}> {{ enum : {PREFIX}number {{ {PREFIX}code = {} }}; }};",
                 (1 << 24) + (u32::from(lanes) << 16) + code as u32
             );
         }
     }
-    text.push_str("} }\n");
+}
+
+/// What [`LIBRARY`] tells of a type.
+fn code_of(ctype: &str) -> String {
+    format!("::{PREFIX}of<{ctype}>::{PREFIX}code")
 }
 
 /// The constant that asks for a type.
@@ -191,9 +197,9 @@ impl Probe<'_> {
         let Self { file, name, of, at } = self;
         let _ = write!(
             text,
-            "\n#line {} {file}\nextern \"C\" __device__ const unsigned long long {name}[] = \
-             {{::warpaint::layout::of<{of}>::code}};\n",
-            at.line
+            "\n#line {} {file}\nextern \"C\" __device__ const unsigned long long {name}[] = {{{}}};\n",
+            at.line,
+            code_of(of)
         );
     }
 
@@ -207,7 +213,7 @@ impl Probe<'_> {
              {{sizeof({of}), alignof({of}),"
         );
         for Leaf { path, at, .. } in leaves(fields) {
-            let code = format!("::warpaint::layout::of<decltype((({of} *)0)->{path})>::code");
+            let code = code_of(&format!("decltype((({of} *)0)->{path})"));
             let indent = " ".repeat((at.column as usize).saturating_sub(1).min(200));
             let _ = write!(
                 text,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     array::{Counts, PendingCounts},
-    device::{Readback, Stream},
+    device::{Pitch, Readback, Stream},
     draw::{Chart, Marks, Series},
     element::{Part, Scalar, Type},
     scene::{Along, Components, Manifest, Measured, Plot, PlotKind, Selection},
@@ -124,7 +124,9 @@ impl Plots {
                     let what = (*of, *bins, *range);
                     counts(what, program, &program.summary, stream, borrowed, board)?
                 }
-                PlotKind::Line { of, along } => values(*of, *along, stream, borrowed)?,
+                PlotKind::Line { of, along } => {
+                    values(*of, *along, &program.types, stream, borrowed)?
+                }
             };
             self.pending.extend(awaited.map(|awaited| (index, awaited)));
         }
@@ -242,10 +244,14 @@ fn counts(
 fn values(
     of: Selection,
     along: Along,
+    types: &[Type],
     stream: &Stream,
     borrowed: &mut [Borrowed<'_>],
 ) -> Result<Option<Awaited>, Error> {
-    let Some(borrowed) = borrowed.get_mut(of.of.0) else { return Ok(None) };
+    let selected = types.get(of.of.0).and_then(|types| Selected::of(types, of.components));
+    let (Some(borrowed), Some(selected)) = (borrowed.get_mut(of.of.0), selected) else {
+        return Ok(None);
+    };
     let readback = match (along, borrowed.texture()) {
         (Along::Row(row), Some(texture)) => {
             let [width, ..] = texture.region().size();
@@ -255,8 +261,15 @@ fn values(
             let [_, height, _] = texture.region().size();
             stream.download(texture.region().part([column as usize, 0, 0], [1, height, 1])?)?
         }
-        (Along::Elements | Along::Row(_) | Along::Column(_), _) => {
-            stream.download(borrowed.region())?
+        (Along::Elements, Some(texture)) => stream.download(texture.region())?,
+        (Along::Elements | Along::Row(_) | Along::Column(_), None) => {
+            // Of structures the field alone: they may have many others.
+            let (bytes, stride) = (selected.part.element.bytes(), selected.of.bytes().max(1));
+            let elements = borrowed.linear(stream)?;
+            let count = elements.bytes() / stride;
+            let fields = elements.slice(selected.part.offset.min(elements.bytes())..)?;
+            let pitch = Pitch { row_bytes: stride, rows: count };
+            stream.download(fields.rows(pitch, [bytes, count, 1])?)?
         }
     };
     Ok(Some(Awaited::Values(readback)))
@@ -276,17 +289,18 @@ fn of_counts(Counts { range: [low, high], counts }: &Counts) -> Vec<Vec<[f64; 2]
     counts.iter().map(bars).collect()
 }
 
-/// The numbers of each of the selected components, side by side; of an array that is a field its first ones.
+/// The numbers of each of the selected components, side by side, in elements that are theirs alone; of an array that is
+/// a field its first ones.
 fn of_values(bytes: &[u8], selected: &Selected) -> Vec<Vec<[f64; 2]>> {
-    let Selected { of, part, lanes, .. } = selected;
+    let Selected { part, lanes, .. } = selected;
     let scalar = part.element.scalar;
     let lane = |lane: usize| {
-        let start = part.offset + lane * scalar.bytes();
+        let start = lane * scalar.bytes();
         let value = |element: &[u8]| {
             let found = element.get(start..start + scalar.bytes());
             found.map_or(f64::NAN, |bytes| number(bytes, scalar))
         };
-        let elements = bytes.chunks_exact(of.bytes().max(1)).enumerate();
+        let elements = bytes.chunks_exact(part.element.bytes()).enumerate();
         elements.map(|(index, element)| [index as f64, value(element)]).collect()
     };
     lanes.clone().map(usize::from).map(lane).collect()

@@ -399,7 +399,7 @@ pub(crate) fn examine_plain(
     device: &Device,
     compiler: &Compiler,
 ) -> Result<Vec<Diagnostic>, Error> {
-    let mut request = request(scene, target_of(device), Vec::new());
+    let mut request = request(scene, target_of(device), None);
     // Nothing of ours: it is a file for nvcc.
     request.prelude.clear();
     let compiled = match compiler.compile(&request)? {
@@ -468,9 +468,7 @@ fn examine_with(
     let plan = scene.plan().map_err(|errors| diagnostics.extend(errors)).ok();
     // A kernel that does not exist would be an error inside the compiler's own text: ask only for those of a
     // sound plan, and compile an unsound one for what else there is to say about it.
-    let names = plan.as_ref().map_or_else(Vec::new, Plan::name_expressions);
-    let mut request = request(scene, target, names);
-    request.source += &plan.as_ref().map_or_else(String::new, |plan| layout::probes(scene, plan));
+    let mut request = request(scene, target, plan.as_ref());
     request.options.extend(options);
     let (compiled, log, mut untrusted) = match compile(scene, &mut request, compiler)? {
         Outcome::Compiled(compiled) => {
@@ -623,9 +621,12 @@ fn include_dirs(scene: &Scene) -> Vec<PathBuf> {
     own.chain(named).chain(scene.include_dirs.iter().cloned()).collect()
 }
 
-/// What the compiler is asked to do for a scene.
-fn request(scene: &Scene, target: Target, name_expressions: Vec<String>) -> Request {
-    let mut request = Request::new(&*scene.name, stat::with_stats(scene), target);
+/// What the compiler is asked to do for a scene, and for its kernels if they bind as `plan` says.
+fn request(scene: &Scene, target: Target, plan: Option<&Plan>) -> Request {
+    let probes = plan.map_or_else(String::new, |plan| layout::probes(scene, plan));
+    let stats = [stat::kernels(scene), stat::library(scene)].concat();
+    let source = [&*scene.source, &probes, &stats].concat();
+    let mut request = Request::new(&*scene.name, source, target);
     request.prelude = scene.prelude();
     request.headers = cuda::headers()
         .iter()
@@ -633,7 +634,7 @@ fn request(scene: &Scene, target: Target, name_expressions: Vec<String>) -> Requ
         .collect();
     request.include_dirs = include_dirs(scene);
     request.options = scene.manifest.compile.arguments();
-    request.name_expressions = name_expressions;
+    request.name_expressions = plan.map_or_else(Vec::new, Plan::name_expressions);
     request.reach = reach(scene);
     request
 }
@@ -647,8 +648,7 @@ pub fn requests_of_built_ins(target: Target) -> Vec<Request> {
         let Ok(scene) = Scene::parse(&name, built_in.source, &overrides) else {
             continue;
         };
-        let names = scene.plan().map_or_else(|_| Vec::new(), |plan| plan.name_expressions());
-        requests.push(request(&scene, target, names));
+        requests.push(request(&scene, target, scene.plan().ok().as_ref()));
         requests.push(Summary::request_of_values(values_of(&scene), target));
     }
     requests

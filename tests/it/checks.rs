@@ -17,6 +17,70 @@ fn tested(manifest: &str, arguments: &[&str]) -> Ended {
     place.run(&[&["test", "scene.cu", "--device", "cpu"], arguments].concat())
 }
 
+/// Names that the text behind a scene's own text has or had.
+const WORDS: [&str; 24] = [
+    "N", "T", "of", "code", "number", "layout", "summary", "BLOCK", "Partial", "Half", "Value",
+    "Map", "i", "p", "x", "sum", "count", "half", "lane", "lanes", "value", "shift", "least",
+    "bits",
+];
+
+#[test]
+fn macros_of_the_source_mean_nothing_in_the_text_behind_it() {
+    let place = Workplace::new();
+    let macros: String = WORDS.iter().map(|word| format!("#define {word} 100\n")).collect();
+    place.file(
+        "scene.cu",
+        &format!(
+            r#"/*---
+[constant]
+length = 16
+[compile]
+define = {{ combine = 7, stride = "8 +" }}
+[param.gain]
+value = 3.0
+[array.cell]
+type = "Cell"
+count = "length"
+[array.bits16]
+type = "half"
+count = "length"
+[[pass]]
+kernel = "fill"
+over = "cell"
+args = {{ given = {{ scale = 2 }} }}
+[[stat]]
+name = "mapped"
+of = "cell"
+map = "x.weight * gain + FIVE + 0 * i"
+reduce = "max"
+[[stat]]
+name = "of halves"
+of = "bits16"
+map = "x"
+reduce = "sum"
+[[check]]
+stat = "mapped"
+equals = 35.0
+[[check]]
+stat = "of halves"
+equals = 0.0
+[[check]]
+stat = "cell.weight.max"
+equals = 10.0
+---*/
+struct Cell {{ double weight; int tags[3]; }};
+struct Given {{ float scale; }};
+{macros}#define gain boo(
+#define FIVE 5
+__global__ void fill(Cell *cell, Given given) {{ cell[threadIdx.y].weight = 5 * given.scale; }}
+"#
+        ),
+    );
+    let ended = place.run(&["test", "scene.cu", "--steps", "1", "--device", "cpu"]);
+    ended.expect(0, &[]);
+    assert_eq!(ended.out.matches("ok ").count(), 3, "{ended:#?}");
+}
+
 /// The line of `needle` in the counter scene with `manifest`.
 fn line_of(manifest: &str, needle: &str) -> usize {
     let text = counter_with(manifest);
@@ -374,6 +438,34 @@ fn scenes_do_not_replace_each_others_goldens() {
     let differing = ["f/p/s/s.cu/g.actual.npy", "f/p/__/s/s.cu/g.actual.npy"];
     let [a, b] = differing.map(|path| fs::read(place.path(path)).unwrap());
     assert_ne!(a, b);
+}
+
+#[test]
+fn goldens_do_not_replace_what_the_scene_reads() {
+    let place = Workplace::new();
+    place.file("w.cu", &with_golden(3, "[[golden]]\nof = \"x\"\nfile = \"data.npy\""));
+    place
+        .run(&["test", "w.cu", "--device", "cpu", "--steps", "1", "--update-golden"])
+        .expect(0, &[]);
+    fs::copy(place.path("data.npy"), place.path("g.actual.npy")).unwrap();
+    fs::create_dir(place.path("sub")).unwrap();
+    let run = |golden: &str, data: &str, arguments: &[&str]| {
+        let golden = format!("[[golden]]\nof = \"x\"\nfile = \"{golden}\"");
+        let file = format!("count = 8\n{data}\n");
+        place.file("s.cu", &with_golden(5, &golden).replace("count = 8\n", &file));
+        let ended =
+            place.run(&[&["test", "s.cu", "--device", "cpu", "--steps", "1"], arguments].concat());
+        ended.expect(2, &["1 of 1 checks failed"]);
+        assert!(ended.out.contains("the scene reads it"), "{ended:#?}");
+    };
+    let before = fs::read(place.path("data.npy")).unwrap();
+    run("data.npy", "file = \"sub/../data.npy\"", &["--update-golden"]);
+    run("data.npy", "", &["--load", "x=data.npy", "--update-golden"]);
+    fs::copy(place.path("data.npy"), place.path("g.npy")).unwrap();
+    run("g.npy", "file = \"g.actual.npy\"", &["--failed", "."]);
+    for name in ["data.npy", "g.actual.npy"] {
+        assert_eq!(fs::read(place.path(name)).unwrap(), before, "{name}");
+    }
 }
 
 #[test]

@@ -138,7 +138,7 @@ void sort(float *values) {
     ended.expect(0, &[]);
     for part in [
         "[[pass]]\nrepeat  = 10\ncounter = \"k\"\n",
-        "[[pass.pass]]\nrepeat  = \"ilog2(((2) << k) >> 1) + 1\"\ncounter = \"j\"\n",
+        "[[pass.pass]]\nrepeat  = \"ilog2(max(1, ((2) << k) >> 1)) + 1\"\ncounter = \"j\"\n",
         "[[pass.pass.pass]]\nkernel = \"bitonic\"\ngrid   = 4\nblock  = 256\n",
         "j = \"((((2) << k) >> 1) >> j)\"\nk = \"((2) << k)\"\n",
     ] {
@@ -234,6 +234,16 @@ fn any_text_gives_a_manifest() {
         format!("void f() {{ k<<<{}1{}>>>(); }}", "(".repeat(20_000), ")".repeat(20_000)),
         "__global__ void k(int a) {} void f() { k<<<1, 1>>>(\"---*/\"); k<<<1,1>>>(\"*/ [x]\"); }".to_owned(),
         "swap(a, b); template <".to_owned(),
+        // Names that mean two things, pairs of halves that go round.
+        "__global__ void k(int *a, int *b) {} int *d; void f() { for (int d_count = 0; d_count < 9; d_count++) k<<<1, 1>>>(d, d_count); }".to_owned(),
+        "__global__ void k(int *a, float *b) {} int *d; float *d_next; void f() { k<<<1, 1>>>(d, d_next); }".to_owned(),
+        "__global__ void k(int *a) {} int *a, *b, *c; void f() { for (int i = 0; i < 9; i++) { swap(a, b); swap(b, a); swap(b, c); swap(c, c); k<<<1, 1>>>(a); k<<<1, 1>>>(b); k<<<1, 1>>>(c); } }".to_owned(),
+        // What a manifest does not take: numbers beyond its limits, and what is no expression.
+        "__global__ void k(int *a, int b) {} int *v; void f() { for (int k = 2; k <= 1; k <<= 1) for (int j = k / 0; j > 0; j >>= 1) k<<<1, 1>>>(v, j); }".to_owned(),
+        "__global__ void k(int *a, int b) {} int *v; void f() { for (int k = 2; k <= 1.5; k <<= 1) for (int j = 1; j < 0; j *= 2) k<<<1, 1>>>(v, j + k); }".to_owned(),
+        "__global__ void k(int *a) {} int *v; void f() { cudaMalloc(&v, 1 << 60); k<<<dim3(1, 9765625), 16016, 1000000>>>(v); k<<<9999999999, dim3(64, 64), -4>>>(v); }".to_owned(),
+        "__global__ void k(int *a, int b) {} int *v; void f() { for (int i = 0; i < 9; i++) k<<<1, i * 2.5, 0.5 * i>>>(v, i / 2.0); }".to_owned(),
+        "__global__ void k(int a, int b, int c) {} void f() { for (int i = 0; i < 9; i++) { k<<<1, 1>>>(i * &, i = 2, i # 3); k<<<i %, 1, i *>>>(32a + i, i %, (i); } }".to_owned(),
         // What would take hours if it were looked at again and again.
         format!("__global__ void k(int a) {{}} void f() {{ {}1; k<<<1, 1>>>(a); }}", "a = ".repeat(100_000)),
         format!("__global__ void k(int a) {{}} void f(float {}) {{ k<<<1, 1>>>(a); }}", "*a, ".repeat(100_000)),

@@ -100,10 +100,14 @@ fn only_parameters_are_read_as_parameters() {
         )
     };
     let text = moves("ld.param.u64 %rd4, [%rd2];", "st.global.u64 [%rd2], %rd9;");
-    for threads in [32, 64, 256] {
+    let is_stopped = |threads| {
         let fault = stopped("", &text, threads);
         assert_eq!((fault.kind, fault.space), (FaultKind::InvalidRead, Some("param")));
+    };
+    for threads in [32, 64, 256] {
+        is_stopped(threads);
     }
+    support::interpreted(|| is_stopped(32));
     let text = moves("ld.param.u64 %rd4, [cell];", "st.global.u64 [cell], %rd9;");
     refused(".global .align 8 .b8 cell[8];", &text, "the variable lies in .global");
     let text = moves("ld.param.u64 %rd4, [%rd2];", "st.param.u64 [%rd2], %rd9;");

@@ -65,6 +65,7 @@ fn fast_arithmetic_and_registers_are_the_manifests() {
         ("[compile]\nfast_math = 1", "`fast_math` must be true or false"),
         ("[compile]\nstandard = \"c++98\"", "`standard` must be one of c++11"),
         ("[compile]\ndefine = { \"a b\" = 1 }", "`a b` cannot be a macro's name"),
+        ("[compile]\ndefine = { \"a\\nb\" = 1 }", "`a\\u{a}b` cannot be a macro's name"),
         ("[compile]\ndefine = { A = \"x\\ny\" }", "`A` needs a value on one line"),
         ("[compile]\ndefine = 1", "`define` must be a table"),
         ("[compile]\ninclude = [1]", "`include` takes names of folders"),

@@ -317,6 +317,23 @@ fn outputs_are_what_they_can_be_and_each_is_one_file() {
             ended.expect_one_line(2, &[option, "would replace the scene itself"]);
         }
     }
+    let reads = COUNTER.replace("count = \"n\"\n", "count = \"n\"\nfile = \"sub/data.npy\"\n");
+    place.file("other.cu", &reads);
+    let written = ["--npy", "value=sub/data.npy"];
+    place.run(&[&["render", "scene.cu", "--device", "cpu"], &written[..]].concat()).expect(0, &[]);
+    for output in [
+        &["render", "other.cu", "--npy", "value=sub/../sub/data.npy"][..],
+        &["render", "other.cu", "--json", "sub/data.npy"],
+        &["test", "scene.cu", "other.cu", "--junit", "sub/data.npy"],
+        &["bench", "other.cu", "--json", "sub/data.npy"],
+    ] {
+        let ended = place.run(&[output, &["--device", "cpu"]].concat());
+        ended.expect_one_line(2, &["sub/data.npy would replace what the scene reads"]);
+    }
+    // A run goes on where the last one ended.
+    let goes_on = ["--load", "value=sub/data.npy", "--npy", "value=sub/data.npy"];
+    place.run(&[&["render", "scene.cu", "--device", "cpu"], &goes_on[..]].concat()).expect(0, &[]);
+    fs::remove_file(place.path("sub/data.npy")).unwrap();
     fs::remove_file(place.path("other.cu")).unwrap();
     assert_eq!(names(&place.path("")), ["dangling.npy", "scene.cu", "sub"]);
     let null = ["--npy", "value=/dev/null", "--json", "/dev/null"];

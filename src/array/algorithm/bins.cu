@@ -15,7 +15,8 @@ __global__ void choose_range(const Partial *statistics, int lanes, double2 *rang
     // Of nothing finite, and of values that are all the same.
     if (!(all.x <= all.y)) all = make_double2(0.0, 1.0);
     const double half = fmax(0.5, fabs(all.x) * 1e-12);
-    if (all.x == all.y) all = make_double2(all.x - half, all.y + half);
+    const double most = 1.7976931348623157e308;
+    if (all.x == all.y) all = make_double2(fmax(all.x - half, -most), fmin(all.y + half, most));
     *range = all;
 }
 
@@ -29,14 +30,15 @@ __global__ void count_bins(const char *data, unsigned long long stride, unsigned
     __shared__ unsigned local[MOST_BINS];
     for (int bin = threadIdx.x; bin < bins; bin += blockDim.x) local[bin] = 0;
     __syncthreads();
-    // Halves of it, for the greatest numbers lie farther apart than a number can say.
-    const double low = range->x, high = range->y, width = 0.5 * high - 0.5 * low;
+    // The greatest numbers lie farther apart than a number can say, and half of the least one is 0.
+    const double low = range->x, high = range->y, scale = fmax(fabs(low), fabs(high)) > 1.0 ? 0.5 : 1.0;
+    const double width = scale * high - scale * low;
     const unsigned long long threads = (unsigned long long)gridDim.x * blockDim.x;
     for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
         const auto *part = reinterpret_cast<const Scalar *>(data + i / each * stride);
         const double value = (double)part[i % each * lanes + lane];
         if (!(value >= low && value <= high)) continue;
-        const int bin = (int)((0.5 * value - 0.5 * low) / width * bins);
+        const int bin = (int)((scale * value - scale * low) / width * bins);
         atomicAdd(&local[min(bin, bins - 1)], 1u);
     }
     __syncthreads();

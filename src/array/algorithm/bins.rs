@@ -168,20 +168,25 @@ fn kernel_name(scalar: Scalar) -> String {
 mod tests {
     use super::*;
     use crate::{
-        array::GpuArray,
+        array::{Data, GpuArray},
         element::{Element, Type},
         kernel::Context,
     };
 
     /// The counts of the first component of pairs.
-    fn counted(values: &[f32], bins: u32, range: Option<[f64; 2]>) -> Counts {
+    fn counted<T: Data + Copy + From<f32>>(
+        values: &[T],
+        bins: u32,
+        range: Option<[f64; 2]>,
+    ) -> Counts {
         let context = Context::new(Device::cpu().unwrap()).unwrap();
-        let element = Element::vector(Scalar::F32, 2);
-        let pairs: Vec<f32> = values.iter().flat_map(|value| [*value, -1.0e9]).collect();
+        let scalar = if T::DTYPE.bytes == 8 { Scalar::F64 } else { Scalar::F32 };
+        let element = Element::vector(scalar, 2);
+        let pairs: Vec<T> = values.iter().flat_map(|value| [*value, T::from(-1.0e9)]).collect();
         let array = GpuArray::from_slice(&context, &pairs).unwrap();
         let (compiler, device) = (context.compiler(), context.device());
         let summary = Summary::new(compiler, device, Target::CPU, [element]).unwrap();
-        let scalars = BTreeSet::from([Scalar::F32]);
+        let scalars = BTreeSet::from([scalar]);
         let binning = Binning::new(compiler, device, Target::CPU, &scalars).unwrap();
         let data = array.memory().unwrap();
         let statistics = summary.enqueue(context.stream(), data, element).unwrap();
@@ -213,14 +218,26 @@ mod tests {
         assert_eq!(counted(&odd, 2, None), Counts { range: [-0.5, 1.5], counts: vec![vec![2, 3]] });
         assert_eq!(counted(&[f32::NAN], 2, None).counts[0], [0, 0]);
         assert_eq!(
-            counted(&[7.0; 9], 2, None),
+            counted(&[7.0_f32; 9], 2, None),
             Counts { range: [6.5, 7.5], counts: vec![vec![0, 9]] }
         );
-        let far = counted(&[1.0e30; 9], 4, None);
+        let far = counted(&[1.0e30_f32; 9], 4, None);
         let value = f64::from(1.0e30_f32);
         assert!(far.range[0] < value && value < far.range[1], "{far:?}");
         assert_eq!(far.counts[0].iter().sum::<u64>(), 9);
         let wide = counted(&[f32::MIN, f32::MAX, 0.0], 2, Some([-f64::MAX, f64::MAX]));
         assert_eq!(wide.counts[0], [0, 3], "all are in the middle");
+    }
+
+    #[test]
+    fn the_ends_of_double_precision_have_ranges_of_their_own() {
+        let least = 5e-324;
+        let found = counted(&[0.0, least, 0.0, least], 4, None);
+        assert_eq!(found, Counts { range: [0.0, least], counts: vec![vec![2, 0, 0, 2]] });
+        assert_eq!(counted(&[0.0, 1e-310, 1.0], 2, Some([0.0, least])).counts[0], [1, 0]);
+        let greatest = counted(&[f64::MAX; 2], 2, None);
+        assert!(greatest.range[0] < f64::MAX && greatest.range[1] == f64::MAX, "{greatest:?}");
+        assert_eq!(greatest.counts[0], [0, 2]);
+        assert_eq!(counted(&[-f64::MAX; 2], 2, None).counts[0], [2, 0]);
     }
 }

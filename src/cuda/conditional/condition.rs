@@ -3,8 +3,8 @@
 use super::{Likely, Macros};
 use crate::cuda::lexer::{self, Kind, Token};
 
-/// So many tokens a condition has, those of its macros counted.
-const MOST_TOKENS: usize = 1000;
+/// So many bytes a condition has, those of its macros counted at each use.
+const MOST_BYTES: usize = 1000;
 /// So deep may parentheses and macros lie in one another.
 const DEEPEST: usize = 32;
 
@@ -14,7 +14,7 @@ pub(super) struct Condition<'m> {
     tokens: Vec<Token<'m>>,
     at: usize,
     depth: usize,
-    /// So many tokens may still be looked at.
+    /// So many bytes of macros may still be read.
     left: usize,
     /// Whether a macro that is defined nowhere in sight had its say.
     guesses: bool,
@@ -36,12 +36,13 @@ const OPERATORS: [&[&str]; 10] = [
 
 impl<'m> Condition<'m> {
     pub(super) fn new(macros: &'m Macros, text: &'m str) -> Self {
-        Self::within(macros, text, 0, MOST_TOKENS)
+        Self::within(macros, text, 0, MOST_BYTES)
     }
 
     fn within(macros: &'m Macros, text: &'m str, depth: usize, left: usize) -> Self {
-        let tokens: Vec<Token<'_>> = lexer::code(text).take(left + 1).collect();
-        let left = left.saturating_sub(tokens.len());
+        let left = left.saturating_sub(text.len());
+        // What is too long has no value, and is not read.
+        let tokens = if left == 0 { Vec::new() } else { lexer::code(text).collect() };
         Self { macros, tokens, at: 0, depth, left, guesses: false }
     }
 
@@ -55,7 +56,7 @@ impl<'m> Condition<'m> {
         }
     }
 
-    /// The value of all tokens; `None` where there were too many.
+    /// The value of all tokens; `None` where the text was too long.
     fn whole(&mut self) -> Option<i64> {
         if self.left == 0 {
             return None;

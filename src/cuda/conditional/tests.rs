@@ -85,3 +85,11 @@ fn no_text_takes_long_or_ends_the_program() {
         let _ = words(&text, &[]);
     }
 }
+
+/// A condition that reads the whole of a macro at each use of it takes hours.
+#[test]
+fn a_macro_of_any_length_is_read_in_no_time() {
+    let value = "b".repeat(1 << 22);
+    let condition = format!("#if {}0\na\n#endif\n", "A+".repeat(400)).repeat(100);
+    check(&format!("#define A {value}\n{condition}"), &[], &vec!["a"; 100].join(" "), None);
+}

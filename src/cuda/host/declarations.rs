@@ -161,16 +161,14 @@ impl<'t, 's> Reader<'t, 's> {
         }
     }
 
-    /// Behind the next `;` that is in no brackets; before a `}` that closes what is around.
+    /// Behind the next `;` that is in no brackets; before a `}` that closes what is around. It goes over a bracket that
+    /// nobody closes, as [`Self::head`] does: no token is looked at again by the next declaration.
     fn behind_semicolon(&self, mut at: usize) -> usize {
         while let Some(token) = self.code.get(at) {
             match token.text {
                 ";" => return at + 1,
                 "}" => return at,
-                "(" | "[" | "{" => match self.brackets.after(at) {
-                    Some(after) => at = after,
-                    None => return at + 1,
-                },
+                "(" | "[" | "{" => at = self.brackets.after(at).unwrap_or(at + 1),
                 _ => at += 1,
             }
         }

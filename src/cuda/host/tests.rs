@@ -175,5 +175,8 @@ fn a_long_text_takes_no_longer_than_its_length() {
         let text = part.repeat((1 << 19) / part.len());
         left(&text);
     }
+    for end in [";", "=", "{", "{}"] {
+        left(&("[[ ".repeat(1 << 16) + end));
+    }
     assert!(started.elapsed() < std::time::Duration::from_secs(60), "{:?}", started.elapsed());
 }

@@ -30,7 +30,7 @@ fn code_is_words_numbers_literals_and_signs() {
 
 #[test]
 fn comments_and_directives_are_told_apart() {
-    let cases: [(&str, &[&str]); 9] = [
+    let cases: [(&str, &[&str]); 11] = [
         ("a // b\nc", &["W:a", "C:// b", "W:c"]),
         ("// b \\\nc\nd", &["C:// b \\\nc", "W:d"]),
         ("/* a\n*/ # b\n#c", &["C:/* a\n*/", "D:# b", "D:#c"]),
@@ -39,6 +39,8 @@ fn comments_and_directives_are_told_apart() {
         ("#include \"a//b\" // c\nd", &["D:#include \"a//b\" ", "C:// c", "W:d"]),
         // A comment is a blank, also where it ends on another line.
         ("#define A /* x\n */ B\nc", &["D:#define A ", "C:/* x\n */", "D:B", "W:c"]),
+        ("#define A \"b\\\\\n c\" d\ne", &["D:#define A \"b\\\\\n c\" d", "W:e"]),
+        ("#define A b/**/\\\r\n c // d\ne", &["D:#define A b", "C:/**/", "D:c ", "C:// d", "W:e"]),
         ("/* a", &["C:/* a"]),
         ("/*/ a */b", &["C:/*/ a */", "W:b"]),
     ];
@@ -98,6 +100,8 @@ fn a_long_text_takes_no_longer_than_its_length() {
         "#\\\n",
         "#/*",
         "#/**/",
+        "#a/**/\\\n",
+        "#\"\\\n",
         "#if 0\n",
         "#if 0\n#endif\n",
         "#if 0\n#else\n",

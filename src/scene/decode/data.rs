@@ -102,12 +102,15 @@ fn random(
     }
     let scalar = element.map_or(Scalar::F64, |element| element.scalar);
     let is_number = scalar.is_integer() || scalar.is_float();
-    let ends = [low.ceil(), high.floor()].map(|end| bytes(Number::Int(end as i64), scalar));
+    let ends = match scalar.is_integer() {
+        true => [low.ceil(), high.floor()].map(|end| bytes(Number::Int(end as i64), scalar)),
+        false => range.map(|end| bytes(Number::Float(end), scalar)),
+    };
     if !is_number || (scalar.is_integer() && low.ceil() > high.floor()) {
         complain(format!("there is no {scalar} between {low} and {high}"));
         return None;
     }
-    if let Some(Err(problem)) = ends.into_iter().find(|end| scalar.is_integer() && end.is_err()) {
+    if let Some(Err(problem)) = ends.into_iter().find(Result::is_err) {
         complain(problem);
         return None;
     }

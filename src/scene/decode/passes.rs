@@ -17,9 +17,9 @@ use crate::{
 };
 
 /// Most threads of a block altogether.
-const MOST_IN_BLOCK: i64 = 1024;
+pub(in crate::scene) const MOST_IN_BLOCK: i64 = 1024;
 /// Most dynamic shared memory that a block can have on any device.
-pub(super) const MOST_SHARED_BYTES: i64 = 227 * 1024;
+pub(in crate::scene) const MOST_SHARED_BYTES: i64 = 227 * 1024;
 /// Launches in a row that are surely meant.
 const MOST_REPEATS: i64 = 1_000_000;
 /// Groups within groups.

@@ -7,7 +7,7 @@ use crate::scene::{
 };
 
 /// Beyond this no device follows: 1 TiB.
-const MOST_BYTES: u64 = 1 << 40;
+pub(in crate::scene) const MOST_BYTES: u64 = 1 << 40;
 /// Texels along an axis that no OpenGL exceeds.
 const MOST_TEXELS: i64 = 1 << 16;
 

@@ -181,8 +181,14 @@ impl Host<'_> {
                 Kind::Blank | Kind::Comment | Kind::Directive | Kind::Disabled => {}
             }
         }
-        (written.len() <= LONGEST_FORMULA).then_some(written)
+        (written.len() <= LONGEST_FORMULA && understood(&written).is_some()).then_some(written)
     }
+}
+
+/// A formula as manifests read it, in which every name is the number of a loop's round or of a step; `None` where it is
+/// none.
+pub(super) fn understood(formula: &str) -> Option<Expression<()>> {
+    Expression::parse(formula, &mut |_| Ok(Meaning::Term((), NumberKind::Int))).ok()
 }
 
 /// Whether a name is a function of the manifest's expressions, as [`call`] writes them.

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, fmt::Write as _};
 
-use super::{Code, HEAD, LONGEST, PREFIX, constants, library};
+use super::{Code, HEAD, LONGEST, PREFIX, code_of, constants, library};
 use crate::{
     diagnostic::Diagnostic,
     element::{Part, Structure, Type},
@@ -35,7 +35,7 @@ pub(in crate::session) fn probes(scene: &Scene, text: &mut String) {
 {line}
 {path}"
             );
-            let code = format!("::warpaint::layout::of<decltype({field})>::code");
+            let code = code_of(&format!("decltype({field})"));
             let _ = writeln!(text, "__INTADDR__(&{field}), {code}, sizeof({field}),");
         }
         let _ = writeln!(text, "{line}\n}};");

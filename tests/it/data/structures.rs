@@ -229,6 +229,7 @@ fn files_that_do_not_fit_are_told() {
             swapped("'mass'", "'Mass'"),
             "it has the fields `Mass`, `id`, `position`, `tag`, and no field `mass`",
         ),
+        (swapped("'mass'", "'m\nss'"), "it has the fields `m\\u{a}ss`, `id`"),
         (swapped("(3, 1)", "(1, 1)"), "it has 1 numbers in each field `tag`, not 3"),
         (
             swapped("'<f4'", "'<i4'"),

@@ -99,6 +99,10 @@ type = \"float2\"
 count = 5000
 random = [-1, 3]
 double = true
+[array.others]
+type = \"float2\"
+count = 5000
+random = [-1, 3]
 [array.dice]
 type = \"int\"
 count = 6000
@@ -128,6 +132,8 @@ __global__ void use(float *sum) { sum[0] = table[threadIdx.x]; }";
         let mean = places.iter().map(|x| f64::from(*x)).sum::<f64>() / 10_000.0;
         // The deviation of the mean is 4 / sqrt(12 * 10000) = 0.012.
         assert!((mean - 1.0).abs() < 0.06, "{mean}");
+        let others: Vec<f32> = read(&mut session, "others");
+        assert_ne!(places, others);
         let dice: Vec<i32> = read(&mut session, "dice");
         assert!((1..=6).all(|face| dice.iter().filter(|x| **x == face).count() > 800), "{dice:?}");
         session.run_steps(1, |_| {}).unwrap();
@@ -148,13 +154,21 @@ fn random_numbers_that_cannot_be_are_told() {
         ("bool", "random = [0, 1]", "there is no bool between 0 and 1"),
         ("int", "random = [0.2, 0.8]", "there is no int between 0.2 and 0.8"),
         ("unsigned", "random = [-1, 8]", "-1 is beyond the range of unsigned"),
+        ("half", "random = [0, 1e6]", "1000000.0 is beyond the range of half"),
         ("float", "value = 1\nrandom = [0, 1]", "`value` and `random` exclude each other"),
     ] {
         let manifest = format!("[array.a]\ntype = '{element}'\ncount = 8\n{more}\n");
         let said = Folder::new().told(&scene(&manifest, ""));
         assert!(said.len() == 1 && said[0].contains(told), "{said:#?}, not {told}");
     }
-    let large = "[array.a]\ntype = 'float4'\ncount = 1000000000\nrandom = [0, 1]\n";
+    let fields = "[array.a]\ntype = 'Pair'\ncount = 8\nrandom = [0.2, 0.8]\n";
+    let said = Folder::new().told(&scene(fields, "struct Pair { float of; int with; };"));
+    assert!(
+        said.len() == 1 && said[0].contains("there is no int between 0.2 and 0.8"),
+        "{said:#?}"
+    );
+    let large = "[array.a]\ntype = 'float4'\ncount = 300000000\nrandom = [0, 1]\n";
     let said = Folder::new().told(&scene(large, ""));
-    assert!(said[0].contains("random numbers are made for 4294967296 bytes at most"), "{said:#?}");
+    let [of_random, of_all] = ["4294967296 bytes at most", "half of this machine's memory"];
+    assert!(said[0].contains(of_random) || said[0].contains(of_all), "{said:#?}");
 }

@@ -8,8 +8,8 @@ use super::{
 use super::{descriptor, file_of};
 use crate::element::{Part, Scalar, Structure};
 
-/// A whole file: `content` are structures, whose fields lie where `structure` says; what lies between them is padding in
-/// the file, too. A `bf16`, which numpy lacks, becomes a `uint16` with its bits.
+/// A whole file: `content` are structures, whose fields lie where `structure` says; what lies between them is padding
+/// in the file, too. A `bf16`, which numpy lacks, becomes a `uint16` with its bits.
 pub(crate) fn encode_structures(structure: &Structure, content: &[u8]) -> Vec<u8> {
     let mut parts: Vec<&Part> = structure.parts.iter().collect();
     parts.sort_by_key(|part| (part.offset, std::cmp::Reverse(part.bytes())));

@@ -4,6 +4,7 @@ use super::{
     block::Env,
     machine::{Machine, Step, Trouble},
     program::{Inst, Ordering, Place},
+    shadow::Full,
     thread::Thread,
     value,
     watch::{Region, Touch},
@@ -64,6 +65,12 @@ impl Machine {
                 let allowed = aligned && self.shared.arena.allows(address, bytes, access.write);
                 allowed.then_some(address)
             }
+            // A kernel's own parameters, or the arguments of its calls, which lie in local memory.
+            Some(Space::Param | Space::ParamEntry) if thread.frames.is_empty() => {
+                let is_argument = thread.local.used().holds(address, bytes);
+                let is_parameter = !access.write && self.params.holds(address, bytes);
+                (aligned && (is_argument || is_parameter)).then_some(address)
+            }
             None
             | Some(
                 Space::Param
@@ -106,7 +113,7 @@ impl Machine {
         let (address, bytes) = (address(base, place.offset, place.narrow), place.ty.bytes());
         let access = Access { space: place.space, bytes: place.bytes(), write: false };
         let at = self.locate(env, thread, address, access)?;
-        self.touch(env, thread, inst, place.how(), (at, access.bytes), Touch::read(place.strong));
+        self.touch(env, thread, inst, place.how(), (at, access.bytes), Touch::read(place.strong))?;
         thread.strong |= place.strong;
         for (lane, dst) in (0..).zip(&place.into) {
             let value = self.shared.arena.load(at + lane * u64::from(bytes), bytes);
@@ -127,7 +134,7 @@ impl Machine {
         let (address, bytes) = (address(base, place.offset, place.narrow), place.ty.bytes());
         let access = Access { space: place.space, bytes: place.bytes(), write: true };
         let at = self.locate(env, thread, address, access)?;
-        self.touch(env, thread, inst, place.how(), (at, access.bytes), Touch::write(place.strong));
+        self.touch(env, thread, inst, place.how(), (at, access.bytes), Touch::write(place.strong))?;
         for (lane, slot) in (0..).zip(&place.from) {
             let value = thread.slot(*slot);
             if !self.shared.arena.store(at + lane * u64::from(bytes), bytes, value) {
@@ -149,7 +156,7 @@ impl Machine {
         let (address, bytes) = (address(s[0], place.offset, place.narrow), place.ty.bytes());
         let access = Access { space: place.space, bytes: place.bytes(), write: true };
         let at = self.locate(env, thread, address, access)?;
-        self.touch(env, thread, inst, place.how(), (at, access.bytes), Touch::Atomic);
+        self.touch(env, thread, inst, place.how(), (at, access.bytes), Touch::Atomic)?;
         thread.strong = true;
         if atomic.ty == Type::B128 {
             let new = [0, 1].map(|half| thread.slot(inst.src[1] + half));
@@ -255,12 +262,12 @@ impl Machine {
             let is_aligned = from.is_multiple_of(bytes.into());
             let fine = is_aligned && self.shared.arena.allows(from, read.into(), false);
             let from_at = fine.then_some(from).ok_or_else(|| global.refused(from))?;
-            self.touch(env, thread, inst, (global.space, None), (from_at, read), Touch::Read);
+            self.touch(env, thread, inst, (global.space, None), (from_at, read), Touch::Read)?;
             for (at, byte) in (from_at..).zip(&mut content[..read as usize]) {
                 *byte = self.shared.arena.load(at, 1).ok_or_else(|| global.refused(from))? as u8;
             }
         }
-        self.touch(env, thread, inst, (shared.space, None), (to_at, bytes), Touch::Write);
+        self.touch(env, thread, inst, (shared.space, None), (to_at, bytes), Touch::Write)?;
         for (at, byte) in (to_at..).zip(content) {
             if !self.shared.arena.store(at, 1, byte.into()) {
                 return Err(shared.refused(to));
@@ -278,11 +285,11 @@ impl Machine {
         (space, ordering): (Option<Space>, Option<Ordering>),
         (at, bytes): (u64, u32),
         touch: Touch,
-    ) {
-        let Some(watch) = &mut self.watch else { return };
+    ) -> Step {
+        let Some(watch) = &mut self.watch else { return Ok(()) };
         if matches!(space, Some(Space::Param | Space::ParamEntry | Space::ParamFunc | Space::Const))
         {
-            return;
+            return Ok(());
         }
         let region = if env.is_shared(at) {
             Region::Shared
@@ -291,10 +298,12 @@ impl Machine {
         } else {
             Region::Global
         };
-        watch.touch(env, thread.index, inst.site, region, (at, bytes), touch);
+        let touched = watch.touch(env, thread.index, inst.site, region, (at, bytes), touch);
+        touched.map_err(|Full| FaultKind::TooMuchToCheck)?;
         if let Some(ordering) = ordering {
             watch.strong(env, thread.index, at, touch, ordering);
         }
+        Ok(())
     }
 
     // Memory that the caller has laid out itself ---------------------------------------------------

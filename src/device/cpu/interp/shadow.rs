@@ -1,6 +1,9 @@
 //! What the checker remembers of memory: who accessed each word last, and which bytes were written.
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    ops::Range,
+};
 
 /// Bytes of a cell.
 const CELL: u64 = 4;
@@ -60,33 +63,48 @@ impl Kind {
         }
     }
 
-    /// Where a cell keeps it: the last plain write, then two of each other kind.
-    fn places(self) -> std::ops::Range<usize> {
+    /// Where the cells of its kinds keep it: the last plain write, then two of each other kind.
+    fn places(self) -> Range<usize> {
         match self {
             Self::Write => 0..1,
             Self::Read => 1..3,
-            Self::StrongWrite | Self::Atomic => 3..5,
-            Self::StrongRead => 5..7,
+            Self::StrongWrite | Self::Atomic => 0..2,
+            Self::StrongRead => 2..4,
         }
     }
 }
 
 const NOBODY: Seen = Seen { site: 0, time: 0, block: 0, thread: 0, bytes: 0, kind: Kind::Read };
 
-/// The last accesses of some kinds. Two of a kind are kept, of different threads: whoever conflicts with the kind
-/// conflicts with one that is not its own. (An older third may be forgotten.)
-#[derive(Clone, Copy, Debug)]
-struct Cell([Seen; 7]);
-
-/// Cells of all memory that was accessed.
+/// The last accesses of some kinds to each word that was accessed so. Two of a kind are kept, of different threads:
+/// whoever conflicts with the kind conflicts with one that is not its own. (An older third may be forgotten.)
 #[derive(Debug, Default)]
+struct Cells<const PLACES: usize>(HashMap<u64, Box<[[Seen; PLACES]]>>);
+
+/// The last accesses to all memory. Strong ones are rare, and take no memory where there are none.
+#[derive(Debug)]
 pub(super) struct Accesses {
-    pages: HashMap<u64, Box<[Cell]>>,
+    plain: Cells<3>,
+    strong: Cells<4>,
+    /// So many bytes may still be taken for cells.
+    room: usize,
 }
 
+/// There is no memory for more cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Full;
+
 impl Accesses {
+    /// None yet, and at most so many bytes for them: for each byte that a kernel accesses they take more than ten.
+    pub(super) fn within(room: usize) -> Self {
+        Self { plain: Cells::default(), strong: Cells::default(), room }
+    }
+
     /// Records an access of `bytes` at `address`; gives `found` each earlier one that conflicts with it and is not
     /// `ordered` before it.
+    ///
+    /// # Errors
+    /// [`Full`], where it is not recorded.
     pub(super) fn record(
         &mut self,
         address: u64,
@@ -94,7 +112,7 @@ impl Accesses {
         seen: Seen,
         ordered: impl Fn(&Seen) -> bool,
         mut found: impl FnMut(&Seen, Conflict),
-    ) {
+    ) -> Result<(), Full> {
         let end = address + u64::from(bytes);
         let mut at = address;
         while at < end {
@@ -102,12 +120,7 @@ impl Accesses {
             let next = (start + CELL).min(end);
             let mask = (at - start..next - start).fold(0u8, |mask, byte| mask | 1 << byte);
             let seen = Seen { bytes: mask, ..seen };
-            let page = self
-                .pages
-                .entry(start / PAGE_BYTES)
-                .or_insert_with(|| vec![Cell([NOBODY; 7]); (PAGE_BYTES / CELL) as usize].into());
-            let cell = &mut page[(start % PAGE_BYTES / CELL) as usize];
-            for earlier in &cell.0 {
+            for earlier in self.plain.cell(start).iter().chain(self.strong.cell(start)) {
                 let overlaps = earlier.time != 0 && earlier.bytes & mask != 0;
                 if overlaps
                     && let Some(conflict) = earlier.kind.conflict(seen.kind)
@@ -116,21 +129,56 @@ impl Accesses {
                     found(earlier, conflict);
                 }
             }
-            cell.keep(seen, &ordered);
+            let cell: &mut [Seen] = if seen.kind.is_strong() {
+                self.strong.cell_mut(start, &mut self.room)?
+            } else {
+                self.plain.cell_mut(start, &mut self.room)?
+            };
+            keep(&mut cell[seen.kind.places()], seen, &ordered);
             at = next;
         }
+        Ok(())
     }
 
     /// Nothing was accessed in a range yet.
     pub(super) fn forget(&mut self, address: u64, bytes: u64) {
+        self.plain.forget(address, bytes, &mut self.room);
+        self.strong.forget(address, bytes, &mut self.room);
+    }
+}
+
+impl<const PLACES: usize> Cells<PLACES> {
+    /// Bytes that the cells of a page take.
+    const BYTES: usize = size_of::<[Seen; PLACES]>() * (PAGE_BYTES / CELL) as usize;
+
+    fn cell(&self, at: u64) -> &[Seen] {
+        self.0.get(&(at / PAGE_BYTES)).map_or(&[], |page| &page[place_in_page(at)])
+    }
+
+    fn cell_mut(&mut self, at: u64, room: &mut usize) -> Result<&mut [Seen; PLACES], Full> {
+        let page = match self.0.entry(at / PAGE_BYTES) {
+            Entry::Occupied(page) => page.into_mut(),
+            Entry::Vacant(place) => {
+                *room = room.checked_sub(Self::BYTES).ok_or(Full)?;
+                place.insert(vec![[NOBODY; PLACES]; (PAGE_BYTES / CELL) as usize].into())
+            }
+        };
+        Ok(&mut page[place_in_page(at)])
+    }
+
+    fn forget(&mut self, address: u64, bytes: u64, room: &mut usize) {
         for (page, start, end) in pages(address, bytes) {
             if end - start == PAGE_BYTES {
-                self.pages.remove(&page);
-            } else if let Some(cells) = self.pages.get_mut(&page) {
-                cells[(start / CELL) as usize..end.div_ceil(CELL) as usize].fill(Cell([NOBODY; 7]));
+                *room += self.0.remove(&page).map_or(0, |_| Self::BYTES);
+            } else if let Some(cells) = self.0.get_mut(&page) {
+                cells[(start / CELL) as usize..end.div_ceil(CELL) as usize].fill([NOBODY; PLACES]);
             }
         }
     }
+}
+
+fn place_in_page(at: u64) -> usize {
+    (at % PAGE_BYTES / CELL) as usize
 }
 
 /// The pages that a range touches, and from where to where in each.
@@ -143,24 +191,22 @@ fn pages(address: u64, bytes: u64) -> impl Iterator<Item = (u64, u64, u64)> {
     })
 }
 
-impl Cell {
-    fn keep(&mut self, seen: Seen, ordered: impl Fn(&Seen) -> bool) {
-        let places = &mut self.0[seen.kind.places()];
-        let own = |old: &Seen| (old.block, old.thread) == (seen.block, seen.thread);
-        let at = places
-            .iter()
-            .position(|old| old.time == 0)
-            .or_else(|| places.iter().position(own))
-            .or_else(|| places.iter().position(ordered))
-            .unwrap_or(places.len() - 1);
-        // The same thread's other bytes stay known.
-        let bytes = if own(&places[at]) && places[at].time == seen.time {
-            places[at].bytes | seen.bytes
-        } else {
-            seen.bytes
-        };
-        places[at] = Seen { bytes, ..seen };
-    }
+/// Puts an access into one of the `places` of its kind.
+fn keep(places: &mut [Seen], seen: Seen, ordered: impl Fn(&Seen) -> bool) {
+    let own = |old: &Seen| (old.block, old.thread) == (seen.block, seen.thread);
+    let at = places
+        .iter()
+        .position(|old| old.time == 0)
+        .or_else(|| places.iter().position(own))
+        .or_else(|| places.iter().position(ordered))
+        .unwrap_or(places.len() - 1);
+    // The same thread's other bytes stay known.
+    let bytes = if own(&places[at]) && places[at].time == seen.time {
+        places[at].bytes | seen.bytes
+    } else {
+        seen.bytes
+    };
+    places[at] = Seen { bytes, ..seen };
 }
 
 /// A set of bytes.
@@ -222,19 +268,22 @@ mod tests {
     fn races(accesses: &mut Accesses, at: u64, bytes: u32, by: Seen) -> Vec<u16> {
         let mut found = Vec::new();
         let own = |other: &Seen| other.thread == by.thread;
-        accesses.record(at, bytes, by, own, |other, conflict| match conflict {
-            Conflict::Plain => found.push(other.thread),
-            Conflict::Strong => {}
-        });
+        accesses
+            .record(at, bytes, by, own, |other, conflict| match conflict {
+                Conflict::Plain => found.push(other.thread),
+                Conflict::Strong => {}
+            })
+            .unwrap();
         found
     }
 
     #[test]
     fn volatile_accesses_have_no_order_but_need_none_with_atomics() {
-        let mut accesses = Accesses::default();
+        let mut accesses = Accesses::within(1 << 20);
         let mut found = |by: Seen| {
             let mut found = Vec::new();
-            accesses.record(0, 4, by, |_| false, |other, why| found.push((other.thread, why)));
+            let mut note = |other: &Seen, why| found.push((other.thread, why));
+            accesses.record(0, 4, by, |_| false, &mut note).unwrap();
             found
         };
         assert_eq!(found(seen(1, Kind::StrongWrite)), []);
@@ -245,7 +294,7 @@ mod tests {
 
     #[test]
     fn only_the_same_bytes_conflict() {
-        let mut accesses = Accesses::default();
+        let mut accesses = Accesses::within(1 << 20);
         assert!(races(&mut accesses, 4096, 1, seen(1, Kind::Write)).is_empty());
         assert!(races(&mut accesses, 4097, 1, seen(2, Kind::Write)).is_empty());
         assert_eq!(races(&mut accesses, 4096, 4, seen(3, Kind::Read)), [2]);
@@ -254,12 +303,30 @@ mod tests {
 
     #[test]
     fn atomics_conflict_with_plain_accesses_only() {
-        let mut accesses = Accesses::default();
+        let mut accesses = Accesses::within(1 << 20);
         assert!(races(&mut accesses, 0, 4, seen(1, Kind::Atomic)).is_empty());
         assert!(races(&mut accesses, 0, 4, seen(2, Kind::Atomic)).is_empty());
         assert!(races(&mut accesses, 0, 4, seen(3, Kind::StrongRead)).is_empty());
         assert_eq!(races(&mut accesses, 0, 4, seen(1, Kind::Read)), [2], "not with its own");
         assert_eq!(races(&mut accesses, 0, 4, seen(4, Kind::Write)), [1, 1, 2, 3]);
+    }
+
+    #[test]
+    fn what_is_remembered_has_a_limit() {
+        let mut accesses = Accesses::within(Cells::<3>::BYTES + Cells::<4>::BYTES);
+        let record = |accesses: &mut Accesses, at: u64, kind| {
+            accesses.record(at, 4, seen(1, kind), |_| true, |_, _| {})
+        };
+        assert_eq!(record(&mut accesses, 0, Kind::Write), Ok(()));
+        assert_eq!(record(&mut accesses, PAGE_BYTES - 4, Kind::Read), Ok(()));
+        assert_eq!(record(&mut accesses, 0, Kind::Atomic), Ok(()));
+        assert_eq!(record(&mut accesses, PAGE_BYTES, Kind::Read), Err(Full));
+        // What is forgotten makes room, once.
+        accesses.forget(0, PAGE_BYTES);
+        accesses.forget(0, PAGE_BYTES);
+        assert_eq!(record(&mut accesses, PAGE_BYTES, Kind::Read), Ok(()));
+        assert_eq!(record(&mut accesses, 3 * PAGE_BYTES, Kind::Atomic), Ok(()));
+        assert_eq!(record(&mut accesses, 2 * PAGE_BYTES, Kind::Read), Err(Full));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::{
     clock::Clocks,
     program::Program,
     release::{Ordering, Releases},
-    shadow::{Accesses, Bytes, Conflict, Kind, Seen},
+    shadow::{Accesses, Bytes, Conflict, Full, Kind, Seen},
 };
 use crate::{
     device::{
@@ -22,6 +22,7 @@ use crate::{
             report::{self, Action, Finding, FindingKind, Report},
         },
     },
+    machine,
     ptx::ast::Inlined,
 };
 
@@ -121,7 +122,7 @@ impl Watch {
             lockstep,
             clocks: HashMap::new(),
             releases: Releases::default(),
-            accesses: Accesses::default(),
+            accesses: Accesses::within(machine::memory_bytes() as usize / 2),
             written: Bytes::default(),
             unwritten,
             found: Vec::new(),
@@ -210,6 +211,9 @@ impl Watch {
     }
 
     /// A thread is about to access memory.
+    ///
+    /// # Errors
+    /// [`Full`], where it cannot be remembered.
     pub(super) fn touch(
         &mut self,
         env: &Env,
@@ -218,7 +222,7 @@ impl Watch {
         region: Region,
         (address, bytes): (u64, u32),
         touch: Touch,
-    ) {
+    ) -> Result<(), Full> {
         let here = (site, env.index, thread, touch.action());
         let shown = if region == Region::Shared { address - env.shared.address } else { address };
         let access = (region.name(), shown, bytes);
@@ -232,8 +236,9 @@ impl Watch {
             }
         }
         if self.check.races && region != Region::Local {
-            self.check_order(env, thread, here, access, (address, bytes), touch);
+            self.check_order(env, thread, here, access, (address, bytes), touch)?;
         }
+        Ok(())
     }
 
     /// Whether no byte of a range was ever written: the padding of a structure that is copied as a whole is no
@@ -253,8 +258,8 @@ impl Watch {
         access: (&'static str, u64, u32),
         (address, bytes): (u64, u32),
         touch: Touch,
-    ) {
-        let Some(clocks) = self.clocks.get(&env.index) else { return };
+    ) -> Result<(), Full> {
+        let Some(clocks) = self.clocks.get(&env.index) else { return Ok(()) };
         let (block, own) = (env.index as u32, thread);
         let seen = Seen {
             site: here.0,
@@ -275,7 +280,7 @@ impl Watch {
                 || self.lockstep && of_warp(other)
         };
         let mut conflicts: Vec<(FindingKind, Seen)> = Vec::new();
-        self.accesses.record(address, bytes, seen, ordered, |other, conflict| {
+        let recorded = self.accesses.record(address, bytes, seen, ordered, |other, conflict| {
             let kind = match conflict {
                 Conflict::Plain => FindingKind::Race,
                 Conflict::Strong if access.0 == Region::Shared.name() && of_warp(other) => {
@@ -292,6 +297,7 @@ impl Watch {
             let there = (other.site, other.block.into(), other.thread.into(), other.kind.action());
             self.add(kind, Some(access), here, Some(there));
         }
+        recorded
     }
 
     /// Keeps a finding, once for each pair of source places.

@@ -1,0 +1,68 @@
+//! What things are called in a drafted manifest, where each name means one thing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::host::{Host, Loop};
+use crate::scene::{Builtin, decode::KEYWORDS};
+
+/// What a name of a resource may end with to mean something of it.
+const DERIVED: [&str; 5] = ["_count", "_next", "_width", "_height", "_depth"];
+
+/// The names that were given.
+#[derive(Default)]
+pub(super) struct Names {
+    taken: BTreeSet<String>,
+    /// By what the file calls the thing, and by what it is.
+    given: BTreeMap<(String, String), String>,
+}
+
+impl Names {
+    /// None but those that the rounds of loops have.
+    pub(super) fn beside_counters(host: &Host<'_>) -> Self {
+        let of_launch = |loops| {
+            let depths = 1..=<[Loop<'_>]>::len(loops);
+            depths.map(move |depth| counter(host, &loops[..depth]))
+        };
+        let taken = host.launches.iter().flat_map(|launch| of_launch(launch.loops.as_slice()));
+        Self { taken: taken.collect(), given: BTreeMap::new() }
+    }
+
+    /// The resource that the file calls `name`, and that is a `what`: of one name and kind there is one.
+    pub(super) fn of(&mut self, name: &str, what: &str) -> String {
+        let key = (name.to_owned(), what.to_owned());
+        if let Some(known) = self.given.get(&key) {
+            return known.clone();
+        }
+        let with_derived = |own: &str| {
+            let derived = DERIVED.map(|ending| format!("{own}{ending}"));
+            [own.to_owned()].into_iter().chain(derived)
+        };
+        let mut own = possible(name);
+        while with_derived(&own).any(|name| self.taken.contains(&name)) {
+            own.push('_');
+        }
+        self.taken.extend(with_derived(&own));
+        self.given.insert(key, own.clone());
+        own
+    }
+}
+
+/// What the rounds of the innermost of these loops are called: as its variable, where nothing else is.
+pub(super) fn counter(host: &Host<'_>, loops: &[Loop<'_>]) -> String {
+    let Some((own, outer)) = loops.split_last() else { return String::new() };
+    let same = outer.iter().filter(|around| around.variable == own.variable).count();
+    let mut name = possible(own.variable);
+    if host.pointees.contains_key(name.as_str()) {
+        name.push_str("_round");
+    }
+    name + &"_".repeat(same)
+}
+
+/// A name such as things may have in a manifest, which knows the letters of ASCII alone.
+fn possible(name: &str) -> String {
+    let is_taken = Builtin::ALL.iter().any(|(known, _)| *known == name) || KEYWORDS.contains(&name);
+    if is_taken {
+        return format!("{name}_");
+    }
+    name.replace(|c: char| c != '_' && !c.is_ascii_alphanumeric(), "_")
+}
