@@ -27,8 +27,8 @@ impl Session {
             .map_err(|error| Error::of_file("write", path, error))
     }
 
-    /// Goes on from the state that [`Session::save`] wrote to `path`, perhaps of another version of the scene. Gives the
-    /// resources that the file says nothing of: they are as after a reset.
+    /// Goes on from the state that [`Session::save`] wrote to `path`, perhaps of another version of the scene. Gives
+    /// the resources that the file says nothing of: they are as after a reset.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be read, or does not fit the scene; the device's.

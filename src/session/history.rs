@@ -53,8 +53,8 @@ pub(super) struct History {
     /// Oldest first; the last one goes on.
     lines: VecDeque<Line>,
     next: u64,
-    /// Whether the next step is to begin a segment: the state, or what makes the next one, has changed otherwise than by
-    /// a step.
+    /// Whether the next step is to begin a segment: the state, or what makes the next one, has changed otherwise than
+    /// by a step.
     pub(super) is_interrupted: bool,
     /// Milliseconds of a copy, and of a step.
     copy_ms: Average,
@@ -243,8 +243,8 @@ impl History {
         }
     }
 
-    /// Notes the step after `inputs.step` steps, which was done by `program` on what `checkpoint` is a copy of, where the
-    /// state was copied.
+    /// Notes the step after `inputs.step` steps, which was done by `program` on what `checkpoint` is a copy of, where
+    /// the state was copied.
     pub(super) fn note(
         &mut self,
         program: &Arc<Program>,

@@ -1,7 +1,7 @@
 //! Edits that change how resources lie in memory: what they held goes on in the new layout.
 //!
-//! The contents come to the host, the new program takes over, its reset passes fill what is new, and then what there was
-//! before is put over it. Nothing of that is waited for: each part is taken over when it is done.
+//! The contents come to the host, the new program takes over, its reset passes fill what is new, and then what there
+//! was before is put over it. Nothing of that is waited for: each part is taken over when it is done.
 
 use std::{
     collections::BTreeSet,

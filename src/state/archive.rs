@@ -105,7 +105,8 @@ impl About {
         }
     }
 
-    /// What enters the next step of a scene with `manifest`, whose parameters are `values` where it says nothing of them.
+    /// What enters the next step of a scene with `manifest`, whose parameters are `values` where it says nothing of
+    /// them.
     fn inputs(&self, manifest: &Manifest, values: &[Value]) -> Inputs {
         let Self { step, time, dt, frame, seed, mouse, keys, .. } = *self;
         let parameters = manifest.take_values(&self.parameters, values);
@@ -268,8 +269,8 @@ fn take_out(zip: &mut ZipArchive<File>, name: &str, limit: u64) -> Result<Option
     Ok(Some(file))
 }
 
-/// The content of a resource as a `.npy` file: native type, C order; bfloat16, which numpy lacks, as float32; structures
-/// with their fields.
+/// The content of a resource as a `.npy` file: native type, C order; bfloat16, which numpy lacks, as float32;
+/// structures with their fields.
 pub(crate) fn encode(resource: &Resource, bytes: &[u8]) -> Vec<u8> {
     use crate::element::Type;
     match resource.of() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::support::devices;
 use warpaint::{
     compile::{Cache, Compiler},
     device::Device,
@@ -10,8 +11,8 @@ use warpaint::{
     session::{Budget, Moment, Options, Past, Session, Timeline, Value},
 };
 
-/// What each step makes depends on all that a state has: a double texture whose texels are not all written, a variable of
-/// the module, an array, and everything that enters.
+/// What each step makes depends on all that a state has: a double texture whose texels are not all written, a
+/// variable of the module, an array, and everything that enters.
 const SCENE: &str = r#"/*---
 [buffer.value]
 type  = "uint4"
@@ -83,13 +84,16 @@ __global__ void paint(cudaSurfaceObject_t dye, cudaSurfaceObject_t dye_next, int
 
 const RESOURCES: [&str; 3] = ["value", "twin", "dye"];
 
-fn open(budget: Budget, source: &str) -> Session {
-    let device = Device::cpu().unwrap();
+fn on_each_device(test: impl Fn(&Device)) {
+    devices().iter().for_each(test);
+}
+
+fn open(device: &Device, budget: Budget, source: &str) -> Session {
     let options =
         Options { history: Past::Within(budget), seed: 7, ..Options::new("scene.cu", source) };
     let compiler = Compiler::new(Cache::user());
-    let interop = Interop::none(&device);
-    let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
+    let interop = Interop::none(device);
+    let mut session = Session::open(options, device.clone(), compiler, interop, || {}).unwrap();
     assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile.diagnostics);
     session
 }
@@ -132,204 +136,223 @@ fn seek(session: &mut Session, to: Moment) {
 
 #[test]
 fn a_past_step_has_the_bits_that_it_had() {
-    let mut session = open(ROOM, SCENE);
-    let mut known = vec![];
-    for number in 0..40 {
-        step(&mut session, number);
-        known.push(contents(&mut session));
-    }
-    let line = timeline(&session).lines[0].id;
-    assert!(!timeline(&session).is_past);
-    for step in [40, 1, 17, 18, 39, 3, 40, 25] {
-        seek(&mut session, Moment { line, step });
-        assert!(contents(&mut session) == known[step as usize - 1], "step {step}");
-        assert_eq!(timeline(&session).is_past, step != 40);
-    }
-    // Inputs, too, are those of then.
-    let gain = |session: &Session| session.snapshot().parameters[0].value.clone();
-    assert_eq!(gain(&session), Value::Int(24));
-    assert_eq!(session.clock().time, 25.0 * session.clock().dt);
+    on_each_device(|device| {
+        let mut session = open(device, ROOM, SCENE);
+        let mut known = vec![];
+        for number in 0..40 {
+            step(&mut session, number);
+            known.push(contents(&mut session));
+        }
+        let line = timeline(&session).lines[0].id;
+        assert!(!timeline(&session).is_past);
+        for step in [40, 1, 17, 18, 39, 3, 40, 25] {
+            seek(&mut session, Moment { line, step });
+            assert!(contents(&mut session) == known[step as usize - 1], "step {step}");
+            assert_eq!(timeline(&session).is_past, step != 40);
+        }
+        // Inputs, too, are those of then.
+        let gain = |session: &Session| session.snapshot().parameters[0].value.clone();
+        assert_eq!(gain(&session), Value::Int(24));
+        assert_eq!(session.clock().time, 25.0 * session.clock().dt);
+    });
 }
 
 #[test]
 fn steps_from_a_past_moment_are_a_line_beside_the_old_one() {
-    let mut session = open(ROOM, SCENE);
-    for number in 0..20 {
-        step(&mut session, number);
-    }
-    let end = contents(&mut session);
-    let old = timeline(&session).shown;
-    let at = Moment { step: 8, ..old };
-    seek(&mut session, at);
-    for number in 100..110 {
-        step(&mut session, number);
-    }
-    let found = contents(&mut session);
-    let shown = timeline(&session);
-    assert_eq!(shown.lines.len(), 2);
-    assert_eq!((shown.lines[1].parent, shown.lines[1].last), (Some(at), 18));
-    assert!(!shown.is_past);
+    on_each_device(|device| {
+        let mut session = open(device, ROOM, SCENE);
+        for number in 0..20 {
+            step(&mut session, number);
+        }
+        let end = contents(&mut session);
+        let old = timeline(&session).shown;
+        let at = Moment { step: 8, ..old };
+        seek(&mut session, at);
+        for number in 100..110 {
+            step(&mut session, number);
+        }
+        let found = contents(&mut session);
+        let shown = timeline(&session);
+        assert_eq!(shown.lines.len(), 2);
+        assert_eq!((shown.lines[1].parent, shown.lines[1].last), (Some(at), 18));
+        assert!(!shown.is_past);
 
-    // As if nothing had been between.
-    let mut straight = open(ROOM, SCENE);
-    (0..8).chain(100..110).for_each(|number| step(&mut straight, number));
-    assert!(contents(&mut straight) == found);
+        // As if nothing had been between.
+        let mut straight = open(device, ROOM, SCENE);
+        (0..8).chain(100..110).for_each(|number| step(&mut straight, number));
+        assert!(contents(&mut straight) == found);
 
-    seek(&mut session, old);
-    assert!(contents(&mut session) == end, "the old line is there still");
-    assert!(timeline(&session).is_past);
-    // At its end it goes on.
-    step(&mut session, 20);
-    let line = timeline(&session);
-    assert_eq!((line.lines.len(), line.shown), (2, Moment { step: 21, ..old }));
+        seek(&mut session, old);
+        assert!(contents(&mut session) == end, "the old line is there still");
+        assert!(timeline(&session).is_past);
+        // At its end it goes on.
+        step(&mut session, 20);
+        let line = timeline(&session);
+        assert_eq!((line.lines.len(), line.shown), (2, Moment { step: 21, ..old }));
+    });
 }
 
 #[test]
 fn each_step_is_done_again_by_the_text_that_did_it() {
-    let edited = SCENE.replace("1664525u", "22695477u");
-    let mut session = open(ROOM, SCENE);
-    let mut known = vec![];
-    for number in 0..30 {
-        match number {
-            10 => edit(&mut session, &edited),
-            20 => edit(&mut session, SCENE),
-            _ => {}
+    on_each_device(|device| {
+        let edited = SCENE.replace("1664525u", "22695477u");
+        let mut session = open(device, ROOM, SCENE);
+        let mut known = vec![];
+        for number in 0..30 {
+            match number {
+                10 => edit(&mut session, &edited),
+                20 => edit(&mut session, SCENE),
+                _ => {}
+            }
+            step(&mut session, number);
+            known.push(contents(&mut session));
         }
-        step(&mut session, number);
-        known.push(contents(&mut session));
-    }
-    let line = timeline(&session).lines[0].clone();
-    assert_eq!(line.edits.iter().map(|(step, _)| *step).collect::<Vec<_>>(), [0, 10, 20]);
-    for step in [15, 5, 25, 10, 20, 11, 30] {
-        seek(&mut session, Moment { line: line.id, step });
-        assert!(contents(&mut session) == known[step as usize - 1], "step {step}");
-    }
-    // From a past moment the newest text goes on.
-    seek(&mut session, Moment { line: line.id, step: 5 });
-    step(&mut session, 500);
-    let mut straight = open(ROOM, SCENE);
-    (0..5).chain([500]).for_each(|number| step(&mut straight, number));
-    assert!(contents(&mut session) == contents(&mut straight));
+        let line = timeline(&session).lines[0].clone();
+        assert_eq!(line.edits.iter().map(|(step, _)| *step).collect::<Vec<_>>(), [0, 10, 20]);
+        for step in [15, 5, 25, 10, 20, 11, 30] {
+            seek(&mut session, Moment { line: line.id, step });
+            assert!(contents(&mut session) == known[step as usize - 1], "step {step}");
+        }
+        // From a past moment the newest text goes on.
+        seek(&mut session, Moment { line: line.id, step: 5 });
+        step(&mut session, 500);
+        let mut straight = open(device, ROOM, SCENE);
+        (0..5).chain([500]).for_each(|number| step(&mut straight, number));
+        assert!(contents(&mut session) == contents(&mut straight));
+    });
 }
 
 #[test]
 fn a_small_budget_is_kept_and_old_steps_are_found_all_the_same() {
-    let one = 300 * 16 + 2 * 200 * 4 + 2 * 12 * 10 * 4;
-    let budget = Budget { device: 6 * one, host: 0 };
-    let mut session = open(budget, SCENE);
-    let mut known = vec![];
-    for number in 0..200 {
-        step(&mut session, number);
-        known.push(contents(&mut session));
-    }
-    let shown = timeline(&session);
-    let copies = &shown.lines[0].copies;
-    assert!((3..=7).contains(&copies.len()), "{copies:?}");
-    assert!(shown.bytes[0] <= budget.device + 2 * one, "one may be taken before one is forgotten");
-    // The first one stays, and the others lie closer together the newer they are.
-    assert_eq!(copies[0], 0);
-    for step in [1, 30, 100, 150, 199, 200] {
-        seek(&mut session, Moment { line: shown.shown.line, step });
-        assert!(contents(&mut session) == known[step as usize - 1], "step {step}");
-    }
+    on_each_device(|device| {
+        let one = 300 * 16 + 2 * 200 * 4 + 2 * 12 * 10 * 4;
+        let budget = Budget { device: 6 * one, host: 0 };
+        let mut session = open(device, budget, SCENE);
+        let mut known = vec![];
+        for number in 0..200 {
+            step(&mut session, number);
+            known.push(contents(&mut session));
+        }
+        let shown = timeline(&session);
+        let copies = &shown.lines[0].copies;
+        assert!((3..=7).contains(&copies.len()), "{copies:?}");
+        assert!(
+            shown.bytes[0] <= budget.device + 2 * one,
+            "one may be taken before one is forgotten"
+        );
+        // The first one stays, and the others lie closer together the newer they are.
+        assert_eq!(copies[0], 0);
+        for step in [1, 30, 100, 150, 199, 200] {
+            seek(&mut session, Moment { line: shown.shown.line, step });
+            assert!(contents(&mut session) == known[step as usize - 1], "step {step}");
+        }
+    });
 }
 
 #[test]
 fn without_room_nothing_is_kept_and_it_is_said() {
-    let mut session = open(Budget { device: 100, host: 0 }, SCENE);
-    (0..5).for_each(|number| step(&mut session, number));
-    let shown = timeline(&session);
-    assert!(shown.is_full && shown.bytes == [0, 0]);
-    let before = contents(&mut session);
-    session.seek(Moment { line: shown.shown.line, step: 2 });
-    session.finish_seeking().unwrap();
-    assert!(contents(&mut session) == before, "it stays where it is");
-    assert_eq!(session.clock().step, 5);
+    on_each_device(|device| {
+        let mut session = open(device, Budget { device: 100, host: 0 }, SCENE);
+        (0..5).for_each(|number| step(&mut session, number));
+        let shown = timeline(&session);
+        assert!(shown.is_full && shown.bytes == [0, 0]);
+        let before = contents(&mut session);
+        session.seek(Moment { line: shown.shown.line, step: 2 });
+        session.finish_seeking().unwrap();
+        assert!(contents(&mut session) == before, "it stays where it is");
+        assert_eq!(session.clock().step, 5);
+    });
 }
 
 #[test]
 fn a_fault_is_gone_back_from() {
-    let faulty = SCENE.replace("value[i] = v;", "value[i + (step == 6 ? 100000 : 0)] = v;");
-    let mut session = open(ROOM, &faulty);
-    (0..6).for_each(|number| step(&mut session, number));
-    let before = contents(&mut session);
-    session.run_steps(1, |_| {}).unwrap();
-    assert!(session.fault().is_some());
-    let shown = timeline(&session).shown;
-    seek(&mut session, Moment { step: 3, ..shown });
-    assert!(session.fault().is_none());
-    seek(&mut session, Moment { step: 6, ..shown });
-    assert!(contents(&mut session) == before);
-    // The mended text goes on from there.
-    edit(&mut session, SCENE);
-    step(&mut session, 6);
-    assert_eq!(session.clock().step, 7);
+    on_each_device(|device| {
+        let faulty = SCENE.replace("value[i] = v;", "value[i + (step == 6 ? 100000 : 0)] = v;");
+        let mut session = open(device, ROOM, &faulty);
+        (0..6).for_each(|number| step(&mut session, number));
+        let before = contents(&mut session);
+        session.run_steps(1, |_| {}).unwrap();
+        assert!(session.fault().is_some());
+        let shown = timeline(&session).shown;
+        seek(&mut session, Moment { step: 3, ..shown });
+        assert!(session.fault().is_none());
+        seek(&mut session, Moment { step: 6, ..shown });
+        assert!(contents(&mut session) == before);
+        // The mended text goes on from there.
+        edit(&mut session, SCENE);
+        step(&mut session, 6);
+        assert_eq!(session.clock().step, 7);
+    });
 }
 
 #[test]
 fn a_reset_begins_a_line() {
-    let mut session = open(ROOM, SCENE);
-    (0..6).for_each(|number| step(&mut session, number));
-    let (old, before) = (timeline(&session).shown, contents(&mut session));
-    session.reset();
-    (50..53).for_each(|number| step(&mut session, number));
-    let shown = timeline(&session);
-    assert_eq!((shown.lines.len(), shown.lines[1].parent, shown.shown.step), (2, None, 3));
-    seek(&mut session, old);
-    assert!(contents(&mut session) == before);
+    on_each_device(|device| {
+        let mut session = open(device, ROOM, SCENE);
+        (0..6).for_each(|number| step(&mut session, number));
+        let (old, before) = (timeline(&session).shown, contents(&mut session));
+        session.reset();
+        (50..53).for_each(|number| step(&mut session, number));
+        let shown = timeline(&session);
+        assert_eq!((shown.lines.len(), shown.lines[1].parent, shown.shown.step), (2, None, 3));
+        seek(&mut session, old);
+        assert!(contents(&mut session) == before);
+    });
 }
 
 /// Any moment is a function of its line and its step.
 #[test]
 fn random_wishes_find_the_same_bits() {
-    let rounds = std::env::var("WARPAINT_HISTORY_ROUNDS").map_or(300, |n| n.parse().unwrap());
-    let texts =
-        [SCENE.to_owned(), SCENE.replace("1013904223u", "12345u"), SCENE.replace("7 ^", "9 ^")];
-    let mut random = fastrand::Rng::with_seed(1);
-    let one = 300 * 16 + 2 * 200 * 4 + 2 * 12 * 10 * 4;
-    let budget = Budget { device: 40 * one, host: 0 };
-    let mut session = open(budget, &texts[0]);
-    let mut known: BTreeMap<(u64, u64), Vec<Vec<u8>>> = BTreeMap::new();
-    for round in 0..rounds {
-        match random.u32(..100) {
-            0..60 => {
-                for _ in 0..random.u32(1..4) {
-                    step(&mut session, random.u32(..1000));
-                    let Moment { line, step } = timeline(&session).shown;
-                    let found = contents(&mut session);
-                    let before = known.insert((line, step), found);
-                    assert!(
-                        before.is_none(),
-                        "round {round}: step {step} of line {line} came twice"
-                    );
+    on_each_device(|device| {
+        let rounds = std::env::var("WARPAINT_HISTORY_ROUNDS").map_or(300, |n| n.parse().unwrap());
+        let texts =
+            [SCENE.to_owned(), SCENE.replace("1013904223u", "12345u"), SCENE.replace("7 ^", "9 ^")];
+        let mut random = fastrand::Rng::with_seed(1);
+        let one = 300 * 16 + 2 * 200 * 4 + 2 * 12 * 10 * 4;
+        let budget = Budget { device: 40 * one, host: 0 };
+        let mut session = open(device, budget, &texts[0]);
+        let mut known: BTreeMap<(u64, u64), Vec<Vec<u8>>> = BTreeMap::new();
+        for round in 0..rounds {
+            match random.u32(..100) {
+                0..60 => {
+                    for _ in 0..random.u32(1..4) {
+                        step(&mut session, random.u32(..1000));
+                        let Moment { line, step } = timeline(&session).shown;
+                        let found = contents(&mut session);
+                        let before = known.insert((line, step), found);
+                        assert!(
+                            before.is_none(),
+                            "round {round}: step {step} of line {line} came twice"
+                        );
+                    }
                 }
+                60..90 => {
+                    let shown = timeline(&session);
+                    if shown.lines.is_empty() {
+                        continue;
+                    }
+                    let line = &shown.lines[random.usize(..shown.lines.len())];
+                    let to = Moment { line: line.id, step: random.u64(line.first..=line.last) };
+                    if to.step == 0 || Some(to.step) == line.parent.map(|parent| parent.step) {
+                        continue; // the state of the parent, which it is compared as
+                    }
+                    session.seek(to);
+                    session.finish_seeking().unwrap();
+                    let is_kept = timeline(&session).shown == to;
+                    assert!(is_kept || line.copies.is_empty(), "round {round}: {to:?} in {line:?}");
+                    if is_kept {
+                        let found = contents(&mut session);
+                        assert!(known[&(to.line, to.step)] == found, "round {round}: {to:?}");
+                    }
+                }
+                90..97 => {
+                    let text = &texts[random.usize(..texts.len())];
+                    edit(&mut session, text);
+                }
+                _ => session.reset(),
             }
-            60..90 => {
-                let shown = timeline(&session);
-                if shown.lines.is_empty() {
-                    continue;
-                }
-                let line = &shown.lines[random.usize(..shown.lines.len())];
-                let to = Moment { line: line.id, step: random.u64(line.first..=line.last) };
-                if to.step == 0 || Some(to.step) == line.parent.map(|parent| parent.step) {
-                    continue; // the state of the parent, which it is compared as
-                }
-                session.seek(to);
-                session.finish_seeking().unwrap();
-                let is_kept = timeline(&session).shown == to;
-                assert!(is_kept || line.copies.is_empty(), "round {round}: {to:?} in {line:?}");
-                if is_kept {
-                    let found = contents(&mut session);
-                    assert!(known[&(to.line, to.step)] == found, "round {round}: {to:?}");
-                }
-            }
-            90..97 => {
-                let text = &texts[random.usize(..texts.len())];
-                edit(&mut session, text);
-            }
-            _ => session.reset(),
+            let bytes = timeline(&session).bytes[0];
+            assert!(bytes <= budget.device + 3 * one, "round {round}: {bytes} bytes");
         }
-        let bytes = timeline(&session).bytes[0];
-        assert!(bytes <= budget.device + 3 * one, "round {round}: {bytes} bytes");
-    }
+    });
 }

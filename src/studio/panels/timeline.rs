@@ -14,6 +14,8 @@ use crate::{
 const ROW: f32 = 15.0;
 /// As many lines are shown, the last ones.
 const MOST_ROWS: usize = 4;
+/// The least distance of marks of copies on the screen.
+const LEAST_DISTANCE: f32 = 5.0;
 /// The width of what stands beside the bars.
 const BESIDE: f32 = 240.0;
 
@@ -139,12 +141,17 @@ impl Scale {
     fn draw(&self, ui: &Ui, row: usize, line: &Line, timeline: &Timeline, is_last: bool) {
         let (painter, y) = (ui.painter(), self.y(row));
         let (left, right) = (self.x(line.first), self.x(line.last));
-        let color = if is_last { theme::TEXT } else { theme::FAINT };
-        let bar = Rect::from_x_y_ranges(left..=right.max(left + 2.0), y - 2.5..=y + 2.5);
-        painter.rect_filled(bar, 2.5, theme::faded(color, 0.45));
+        let color = if is_last { theme::WEAK } else { theme::FAINT };
+        let bar = Rect::from_x_y_ranges(left..=right.max(left + 3.0), y - 3.0..=y + 3.0);
+        painter.rect_filled(bar, 3.0, theme::faded(color, 0.55));
+        let mut last = f32::NEG_INFINITY;
         for step in &line.copies {
             let x = self.x(*step);
-            painter.vline(x, Rangef::new(y - 1.0, y + 1.0), Stroke::new(1.0, theme::GROUND));
+            // Closer ones would be a pattern that says nothing.
+            if x - last >= LEAST_DISTANCE {
+                painter.vline(x, Rangef::new(y - 1.5, y + 1.5), Stroke::new(1.0, theme::GROUND));
+                last = x;
+            }
         }
         for (step, _) in line.edits.iter().skip(1) {
             painter.circle_filled(pos2(self.x(*step), y), 3.0, theme::NOTE);
