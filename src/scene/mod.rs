@@ -52,7 +52,7 @@ pub use self::{
     plot::{Along, Plot, PlotKind},
     resource::{Elements, Filter, Format, Resource, ResourceId, ResourceKind, Texels, Wrap},
     selection::Selection,
-    source::{CLOSE, OPEN},
+    source::{CLOSE, OPEN, opens_manifest},
     statistic::{Bound, Check, Components, Golden, Kept, Measured, Reduce, Stat, Statistic},
     term::{Formula, Scope, Term},
     view::{COLORMAPS, Camera, ColorBy, Coloring, Coordinates, Grid, View, ViewId, ViewKind},
