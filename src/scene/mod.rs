@@ -47,7 +47,8 @@ pub use self::{
     manifest::{Change, Constant, Entry, Given, Manifest, Pass, Repeat, Shape, Until, What, When},
     parameter::{Control, Parameter, Value},
     plan::{
-        Argument, Builtin, Field, Handle, Layout, Member, Packed, Plan, PlannedPass, Source, Wanted,
+        Argument, Builtin, Field, Half, Handle, Layout, Member, Packed, Plan, PlannedPass, Source,
+        Wanted,
     },
     plot::{Along, Plot, PlotKind},
     resource::{Elements, Filter, Format, Resource, ResourceId, ResourceKind, Texels, Wrap},

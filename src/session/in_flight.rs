@@ -75,8 +75,7 @@ impl Work {
     fn concerns(&self, entry: &Entry, program: &Program) -> bool {
         let Self::Reset(Reset::Fresh(names)) = self else { return true };
         let manifest = &program.scene.manifest;
-        let mut writes = program.passes_of(entry).flat_map(|pass| pass.plan.writes());
-        writes.any(|id| names.contains(&manifest.resource(id).name))
+        program.written_by(entry).any(|id| names.contains(&manifest.resource(id).name))
     }
 }
 

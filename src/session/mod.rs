@@ -543,6 +543,7 @@ impl Session {
             What::Group { entries, .. } => {
                 entries.iter().map(|entry| self.sum_of_launches(entry, of)).sum()
             }
+            What::Copy { .. } => None,
         }
     }
 

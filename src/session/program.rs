@@ -26,7 +26,7 @@ use crate::{
     device::{self, Device, DeviceKind, Function, LaunchConfig, Module, Stream},
     diagnostic::{Diagnostic, Severity},
     element::Type,
-    scene::{self, Entry, Number, Plan, PlannedPass, Scene, Scope, What},
+    scene::{self, Entry, Number, Plan, PlannedPass, ResourceId, Scene, Scope, What},
 };
 
 /// A loaded scene.
@@ -89,16 +89,21 @@ impl Pass {
 }
 
 impl Program {
-    /// The passes that an entry of the manifest consists of.
-    pub(super) fn passes_of<'a>(
+    /// The resources that an entry of the manifest may write.
+    pub(super) fn written_by<'a>(
         &'a self,
         entry: &'a Entry,
-    ) -> Box<dyn Iterator<Item = &'a Pass> + 'a> {
+    ) -> Box<dyn Iterator<Item = ResourceId> + 'a> {
+        let cleared = entry.clear.iter().map(|half| half.resource);
         match &entry.what {
-            What::Launch(index) => Box::new(self.passes.get(*index).into_iter()),
-            What::Group { entries, .. } => {
-                Box::new(entries.iter().flat_map(|entry| self.passes_of(entry)))
+            What::Launch(index) => {
+                let pass = self.passes.get(*index).into_iter();
+                Box::new(cleared.chain(pass.flat_map(|pass| pass.plan.writes())))
             }
+            What::Group { entries, .. } => {
+                Box::new(cleared.chain(entries.iter().flat_map(|entry| self.written_by(entry))))
+            }
+            What::Copy { to, .. } => Box::new(cleared.chain([to.resource])),
         }
     }
 
@@ -683,7 +688,7 @@ fn shapes(
     }
     let (inputs, rounds) = (scene::Inputs::default(), []);
     // A constant shape was looked at when the manifest was read: it has a value, and is not empty.
-    let config = shape(declared, suggested, &Scope { inputs: &inputs, rounds: &rounds });
+    let config = shape(declared, suggested, &Scope { inputs: &inputs, rounds: &rounds, read: &[] });
     let config = config.unwrap_or_default();
     config.map_or(Ok(()), |config| config.check(function, device.info()))?;
     Ok((suggested, config))
@@ -702,6 +707,7 @@ fn shape(
     config.shared_bytes = u32::try_from(bytes)
         .map_err(|_| format!("`shared` is {bytes}, which is no size in bytes"))?;
     config.lockstep = declared.lockstep;
+    config.cooperative = declared.cooperative;
     Ok(Some(config))
 }
 

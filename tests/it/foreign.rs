@@ -260,6 +260,48 @@ fn faults_say_what_was_meant() {
 }
 
 #[test]
+fn pointers_into_arrays_stay_there() {
+    let code = "__global__ void k(float *p, int n) {\np[n] = 1; }";
+    let args = |start: &str, n: i32| format!("args = {{ p = 'a + {start}', n = {n} }}");
+    runs("float", "", &args("a_count - 64", 0), code, &1.0_f32.to_le_bytes());
+    let parts = ["fault: kernel `k`: `p`", "element 65", "within 0 and 64"];
+    is_told("", &args("(step + 65)", 0), code, "args =", &parts);
+    is_told("", &args("60", 4), code, "p[n] = 1", &["`a[64]`, which has 64 elements"]);
+    is_told("", &args("1.5", 4), code, "args =", &["a whole number is needed"]);
+}
+
+#[test]
+fn blocks_that_would_wait_for_one_another_are_told_how() {
+    let code = "#include <cooperative_groups.h>\n__global__ void k(float *a) {\n\
+                cooperative_groups::this_grid().sync(); a[0] = 1; }";
+    let hint = ["fault: kernel `k`: trap", "`cooperative = true`"];
+    is_told("", "", code, "this_grid().sync()", &hint);
+    let grid = "grid = 1000000\nblock = 1024\ncooperative = true";
+    is_told(
+        "# block =",
+        grid,
+        code,
+        "kernel = 'k'",
+        &["cooperative launch", "all be there at once"],
+    );
+}
+
+#[test]
+fn constants_without_a_mark_are_declared_again() {
+    let code = "extern \"C\" const unsigned LIMIT;\nextern \"C\" const unsigned LIMIT = 64 * 1024;\n\
+                __global__ void k(float *a) { a[0] = 1; }\nint main() { return LIMIT; }";
+    assert_eq!(told(&Device::cpu().unwrap(), &scene("float", "", "", code)), [""; 0]);
+}
+
+#[test]
+fn floats_for_integers_are_told_how() {
+    let code = "__global__ void k(float *a, int n) { a[0] = n; }";
+    let parts = ["`n` is a float constant, 6.0,", "takes `int`", "`int(...)` makes a whole number"];
+    is_told("", "args = { n = '2.0 * 3' }", code, "args =", &parts);
+    runs("float", "", "args = { n = 'int(2.0 * 3)' }", code, &6.0_f32.to_le_bytes());
+}
+
+#[test]
 fn the_limit_of_time_is_named() {
     let source =
         scene("float", "", "", "__global__ void k(volatile float *a) { while (a[0] == 0) ; }");

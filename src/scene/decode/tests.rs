@@ -556,6 +556,27 @@ fn faults_of_groups_and_loops() {
 }
 
 #[test]
+fn faults_of_clears_and_copies() {
+    let copy = |ends: &str| format!("[[pass]]\ncopy = {ends}");
+    check_more(&copy("3"), &[("9:8", "must be a table")]);
+    check_more(&copy("{ from = \"position\" }"), &[("9:8", "must be a table")]);
+    check_more(&copy("{ from = \"position\", to = \"position\" }"), &[("9:8", "copied to itself")]);
+    check_more(
+        &copy("{ from = \"positon\", to = 3 }"),
+        &[("9:17", "did you mean `position`"), ("9:33", "the name of a buffer")],
+    );
+    let other = "[array.few]\ntype = \"float4\"\ncount = 3\n";
+    check_more(
+        &format!("{other}{}", copy("{ from = \"few\", to = \"position\" }")),
+        &[("12:8", "another type or size")],
+    );
+    let clear = |names: &str| format!("[[pass]]\nclear = {names}\nkernel = \"f\"\nover = 4");
+    check_more(&clear("\"nix\""), &[("9:9", "`nix` is no buffer or array")]);
+    check_more(&clear("[\"position\", 3]"), &[("9:22", "the name of a buffer")]);
+    check_more(&clear("[\"position\"]"), &[]);
+}
+
+#[test]
 fn faults_of_arguments() {
     let pass = |args: &str| format!("[[pass]]\nkernel = \"f\"\nover = 4\nargs = {args}");
     check_more(
@@ -565,6 +586,8 @@ fn faults_of_arguments() {
     check_more(&pass("3"), &[("11:8", "must be a table")]);
     check_more(&pass("{ a = \"positon\" }"), &[("11:14", "did you mean `position`")]);
     check_more(&pass("{ a = \"1 +\" }"), &[("11:18", "found the end")]);
-    check_more(&pass("{ a = \"position + 1\" }"), &[("11:15", "no number")]);
+    check_more(&pass("{ a = \"position + 1\" }"), &[]);
+    check_more(&pass("{ a = \"position + nix\" }"), &[("11:26", "`nix`")]);
+    check_more(&pass("{ a = \"1 + position\" }"), &[("11:19", "no number")]);
     check_more(&pass("{ a = \"true + 1\" }"), &[("11:20", "no numbers")]);
 }
