@@ -192,8 +192,8 @@ impl Sources {
         remarks.retain(|remark| !(remark.text.contains(UNUSED) && is_used(remark)));
     }
 
-    /// Takes out the warnings that a variable is declared again without its mark, where it never had one: that it is the
-    /// device's is what the compiler was told of all of them.
+    /// Takes out the warnings that a variable is declared again without its mark, where it never had one: that it is
+    /// the device's is what the compiler was told of all of them.
     fn forget_marks(&self, remarks: &mut Vec<Diagnostic>) {
         let is_marked = |name: &str| {
             let mut lines = self.files.iter().flat_map(|file| file.text.lines());

@@ -93,6 +93,8 @@ pub struct Overrides {
     pub include_dirs: Vec<PathBuf>,
     /// Files that the command line gives resources and variables, by their names; they may lie anywhere.
     pub loads: BTreeMap<String, PathBuf>,
+    /// The texts of headers beside its file, of which it may name structures.
+    pub headers: Vec<String>,
     /// Whether the scene is read for the CPU device, for which `[constant.cpu]` stands over `[constant]`; a
     /// [`Session`](crate::session::Session) sets it for its device.
     pub cpu: bool,

@@ -9,7 +9,7 @@ pub const OPEN: &str = "/*---";
 /// Where the manifest ends.
 pub const CLOSE: &str = "---*/";
 
-/// The bytes of the manifest's text in `source`: the inside of the first block comment that [opens one](opens_manifest).
+/// The bytes of the manifest's text in `source`: the inside of the first comment that [is one](opens_manifest).
 pub fn manifest_block(source: &str) -> ManifestBlock {
     let Some(open) = first_block_comment(source) else { return ManifestBlock::Missing };
     let start = open + OPEN.len();

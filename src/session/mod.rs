@@ -46,7 +46,7 @@ pub use snapshot::*;
 
 pub use program::requests_of_built_ins;
 #[cfg(feature = "cli")]
-pub(crate) use program::{examine, examine_on, examine_plain};
+pub(crate) use program::{examine, examine_on, examine_plain, parse};
 
 use crate::{
     compile::Compiler,

@@ -10,7 +10,7 @@ use warpaint::{
     session::{Options, Session},
 };
 
-use crate::support::devices;
+use crate::support::{Workplace, devices};
 
 /// A scene of an array `a` with 64 elements, and one pass of a kernel `k` of 64 threads.
 fn scene(element: &str, more: &str, args: &str, code: &str) -> String {
@@ -291,6 +291,24 @@ fn constants_without_a_mark_are_declared_again() {
     let code = "extern \"C\" const unsigned LIMIT;\nextern \"C\" const unsigned LIMIT = 64 * 1024;\n\
                 __global__ void k(float *a) { a[0] = 1; }\nint main() { return LIMIT; }";
     assert_eq!(told(&Device::cpu().unwrap(), &scene("float", "", "", code)), [""; 0]);
+}
+
+#[test]
+fn structures_of_headers_beside_the_scene_are_found() {
+    let place = Workplace::new();
+    std::fs::create_dir(place.path("parts")).unwrap();
+    place.file("parts/vector.h", "#pragma once\ntypedef struct { float x, y; } Vector;\n");
+    place.file("body.h", "#include \"parts/vector.h\"\nstruct Body { Vector at; double mass; };\n");
+    let code = "#include \"body.h\"\n__global__ void k(Body *a) { a[threadIdx.x].at.y = 2; }\n";
+    let until = "repeat = 3\nuntil = 'a.at.y.min == 2'";
+    place.file("scene.cu", &scene("Body", "", until, code));
+    place.run(&["render", "scene.cu", "--device", "cpu", "--npy", "a=a.npy"]).expect(0, &[]);
+    let file = std::fs::read(place.path("a.npy")).unwrap();
+    let has = |name: &[u8]| file.windows(name.len()).any(|part| part == name);
+    assert!(has(b"'at.y'") || has(b"('at', [('x'"), "{}", String::from_utf8_lossy(&file));
+    place.run(&["check", "scene.cu"]).expect(0, &[]);
+    place.file("scene.cu", &scene("Bodi", "", until, code));
+    place.run(&["check", "scene.cu"]).expect(1, &["did you mean `Body`"]);
 }
 
 #[test]

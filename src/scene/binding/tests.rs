@@ -217,7 +217,7 @@ fn a_pass_gives_arguments_over_what_names_mean() {
         (
             "int a",
             "{ a = 1.5 }",
-            "`a` is a float constant, but the kernel takes `int`, which the pass",
+            "`a` is a float constant, 1.5, but the kernel takes `int`, which the pass gives it; `int(...)`",
         ),
         ("int a", "{ a = \"position\" }", "the buffer position"),
         ("float *a", "{ a = 1 }", "an int constant"),

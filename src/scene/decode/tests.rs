@@ -67,12 +67,14 @@ fn faults_of_the_whole() {
     check_more("[buffers.a]\ntype=\"int\"", &[("8:2", "did you mean `buffer`?")]);
 }
 
-/// What opens a manifest and what ends it may overlap.
 #[test]
 fn a_comment_of_dashes_is_no_manifest() {
-    for text in ["/*---*/", "/*----*/", "/*-----*/", "/*---*/ int a; /*---\n---*/"] {
+    for text in ["/*---*/", "/*----*/", "/*-----*/", "/*--- a banner ---*/", "/*-----\n---*/"] {
         let found = decode("t.cu", text, &Overrides::default());
-        assert!(found.is_err_and(|found| !found.is_empty()), "{text}");
+        assert!(found.is_err_and(|found| found[0].text.contains("has no manifest")), "{text}");
+    }
+    for text in ["/*---*/ int a; /*---\n---*/", "/*-----\n---*/ /*---\n---*/"] {
+        assert!(decode("t.cu", text, &Overrides::default()).is_ok(), "{text}");
     }
 }
 
@@ -547,7 +549,8 @@ fn faults_of_groups_and_loops() {
         &[("10:10", "no statistic `mix`")],
     );
     check_more(&group("repeat = 9\nuntil = \"position.max < 1 || round > 3\""), &[]);
-    check_more(&group("only_if = \"position.max < 1\""), &[("9:12", "no constant or parameter")]);
+    check_more(&group("only_if = \"position.max < 1\""), &[]);
+    check_more(&group("only_if = \"positon.max < 1\""), &[("9:12", "did you mean `position.max`")]);
     let inner = "[[pass]]\n[[pass.pass]]\nkernel = \"f\"\nover = 4\non = \"reset\"";
     check_more(inner, &[("12:6", "when the group does")]);
     let deep = (1..11).map(|depth| format!("[[{}]]\n", vec!["pass"; depth].join(".")));
