@@ -32,6 +32,8 @@ const MOST_TEXT: usize = 1 << 17;
 const MOST_PARAMETERS: usize = 1000;
 /// The longest side of a picture that OpenGL surely takes (OpenGL 4.5, table 23.53).
 const LONGEST_SIDE: u64 = 16_384;
+/// What elements are whose type is not known.
+const BYTES: &str = "unsigned char";
 /// A template argument has at most so many words.
 const MOST_WORDS: usize = 100;
 /// The most launches of a loop that is counted here.
@@ -304,7 +306,9 @@ impl<'a, 's> Draft<'a, 's> {
                 Wanted::Texture(name) => self.texture(name, &parameter.name),
                 Wanted::Array { pointer, element, offset } => {
                     let name = self.array_of(pointer, &element);
-                    self.address(pointer, name, offset)
+                    let is_known = self.remark_on_type(&parameter.ctype, &name, &element);
+                    let unknown = || Offset::Unknown(self.text(span));
+                    self.address(pointer, name, if is_known { offset } else { unknown() })
                 }
             };
             arguments.push((parameter.name.clone(), written));
@@ -329,6 +333,19 @@ impl<'a, 's> Draft<'a, 's> {
         if !self.remarks.contains(&remark) {
             self.remarks.push(remark);
         }
+    }
+
+    /// Says so where an array has bytes since the text does not explain its type. Returns whether it does.
+    fn remark_on_type(&mut self, ctype: &CType, name: &str, element: &str) -> bool {
+        let CType::Pointer { to: Pointee::Named(of), .. } = ctype else { return true };
+        if element != BYTES {
+            return true;
+        }
+        let remark = format!("{FILL_IN}: `{name}` has elements of the type `{of}`");
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
+        }
+        false
     }
 
     /// What is given for a pointer into the array `name`.
@@ -662,9 +679,9 @@ impl<'a, 's> Draft<'a, 's> {
             let _ = writeln!(self.passes, "{key:<6} = {}{}", guess.text, guess.remark());
         }
         // What the name means anyway need not be said.
-        let own = |name: &str, text: &str| text == format!("\"{name}\"");
-        let named =
-            arguments.iter().filter(|(name, guess)| !name.is_empty() && !own(name, &guess.text));
+        let own =
+            |name: &str, guess: &Guess| guess.open.is_none() && guess.text == format!("\"{name}\"");
+        let named = arguments.iter().filter(|(name, guess)| !name.is_empty() && !own(name, guess));
         let mut named = named.peekable();
         if named.peek().is_none() {
             return;
@@ -856,7 +873,7 @@ fn element_of(structures: &Structures, to: &Pointee, of_host: Option<&str>) -> S
         None if has_fields() => name.to_owned(),
         None => {
             let found = structures.elements().find(|(known, _)| *known == name);
-            found.map_or_else(|| "unsigned char".to_owned(), |(_, element)| element.to_string())
+            found.map_or_else(|| BYTES.to_owned(), |(_, element)| element.to_string())
         }
     }
 }

@@ -299,6 +299,14 @@ fn types_by_other_names_are_elements() {
     }
 }
 
+#[test]
+fn types_of_other_files_are_to_be_filled_in() {
+    let kernel = "__global__ void mark(Other *a, const void *b) { }";
+    let host = "int main() { Other *a; char *b; cudaMalloc(&a, 64); mark<<<1, 32>>>(a + 1, b); }";
+    let parts = ["# fill in: `a` has elements of the type `Other`\n", "a = \"a\" # fill in: a+1\n"];
+    drafts(kernel, host, &parts);
+}
+
 /// Whatever the text, the result is a manifest; nothing takes long or panics.
 #[test]
 fn any_text_gives_a_manifest() {
