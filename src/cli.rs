@@ -121,7 +121,7 @@ impl CompileArgs {
             defines: self.defines.into_iter().collect(),
             include_dirs: self.include,
             loads: self.loads.into_iter().map(|(name, file)| (name, file.into())).collect(),
-            cpu: false,
+            ..Overrides::default()
         }
     }
 }

@@ -27,6 +27,9 @@ use crate::{
 /// What the compiler says of what it thinks is not used.
 const UNUSED: &str = "was declared but never referenced";
 
+/// What it says of a variable that is declared again without its mark.
+const UNMARKED_AGAIN: &str = "redeclared without __device__";
+
 /// So often a source is compiled again with less of it.
 const MOST_ROUNDS: usize = 8;
 
@@ -189,6 +192,19 @@ impl Sources {
         remarks.retain(|remark| !(remark.text.contains(UNUSED) && is_used(remark)));
     }
 
+    /// Takes out the warnings that a variable is declared again without its mark, where it never had one: that it is
+    /// the device's is what the compiler was told of all of them.
+    fn forget_marks(&self, remarks: &mut Vec<Diagnostic>) {
+        let is_marked = |name: &str| {
+            let mut lines = self.files.iter().flat_map(|file| file.text.lines());
+            lines.any(|line| line.contains("__device__") && lexer::words(line).contains(&name))
+        };
+        remarks.retain(|remark| {
+            let name = quoted(&remark.text).next().unwrap_or_default();
+            !remark.text.contains(UNMARKED_AGAIN) || is_marked(name)
+        });
+    }
+
     /// Whether an error names what is not there because its declaration went.
     fn is_dropped(&self, remark: &Diagnostic) -> bool {
         let names: Vec<&str> = quoted(&remark.text).collect();
@@ -205,6 +221,7 @@ impl Sources {
         match outcome {
             Outcome::Compiled(mut compiled) => {
                 self.forget_unused(&mut compiled.diagnostics);
+                self.forget_marks(&mut compiled.diagnostics);
                 compiled.diagnostics.iter_mut().for_each(|remark| self.name_file(remark));
                 Outcome::Compiled(compiled)
             }

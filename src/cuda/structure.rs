@@ -92,6 +92,14 @@ impl Structures {
         self.defined.keys().map(String::as_str)
     }
 
+    /// The names that stand for a number or a vector by `typedef`, `using`, an enumeration or a macro, and for which.
+    pub(crate) fn elements(&self) -> impl Iterator<Item = (&str, Element)> {
+        self.aliases.iter().filter_map(|(name, ctype)| match self.meaning(ctype, "") {
+            Meaning::Element(element) => Some((name.as_str(), element)),
+            Meaning::Structure(_) | Meaning::Unknown => None,
+        })
+    }
+
     /// The fields of the structure `name`, at most `most` of them, those of structures within it among them; `None` for
     /// one that the text does not define. What is neither a number nor a vector, nor an array of them, is left out.
     pub(crate) fn fields(&self, name: &str, most: usize) -> Option<Vec<KnownField>> {

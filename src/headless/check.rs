@@ -66,12 +66,11 @@ fn check_one(
             None => Vec::new(),
         });
     }
-    let mut scene = match Scene::parse(&found.name, &found.text, overrides) {
+    let place = (found.path.as_deref(), trust);
+    let mut scene = match session::parse(&found.name, &found.text, place, overrides) {
         Ok(scene) => scene,
         Err(remarks) => return Ok(remarks),
     };
-    scene.path = found.path;
-    scene.trusted = trust;
     match device {
         Some(device) => Ok(session::examine_on(scene, device, compiler)?),
         None => Ok(session::examine(&mut scene, Target::CPU, compiler)?),

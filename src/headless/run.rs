@@ -44,7 +44,8 @@ impl Run {
     /// # Errors
     /// [`Error::Rejected`] for its mistakes, [`Error::Usage`] for a parameter that it lacks.
     pub(super) fn parse(&self, scene: &SceneSource, kind: DeviceKind) -> Result<Scene> {
-        let scene = Scene::parse(&scene.name, &scene.text, &self.overrides(kind))
+        let place = (scene.path.as_deref(), self.trust);
+        let scene = session::parse(&scene.name, &scene.text, place, &self.overrides(kind))
             .map_err(Error::Rejected)?;
         for (name, text) in &self.parameters {
             scene.manifest.parse_parameter(name, text).map_err(Error::Usage)?;

@@ -89,7 +89,9 @@ impl<'a> Binder<'a> {
             arguments.iter().flat_map(|argument| argument.source.next()).collect();
         swaps.sort_unstable();
         swaps.dedup();
-        Some(PlannedPass { declared: pass.clone(), name_expression, arguments, swaps })
+        let given = arguments.iter().flat_map(|argument| argument.source.formulas());
+        let reads = Term::read_by(pass.formulas().chain(given));
+        Some(PlannedPass { declared: pass.clone(), name_expression, arguments, swaps, reads })
     }
 
     /// The pass with the one of several kernels of its name whose parameters all mean something that they can take.
@@ -147,7 +149,7 @@ impl<'a> Binder<'a> {
             Some(Given { source, at, .. }) => match check_on_purpose(manifest, source, parameter) {
                 Ok(()) => return Some(argument(parameter, source.clone())),
                 Err(problem) => {
-                    let text = format!("{}, which the pass gives it", problem.text);
+                    let text = format!("{}, which the pass gives it{}", problem.text, problem.hint);
                     Diagnostic::error(&self.scene.name, text).at(at.line, at.column)
                 }
             },
@@ -345,7 +347,12 @@ struct Mismatch {
     text: String,
     /// What to write before the parameter's name instead, where that would do.
     write: Option<String>,
+    /// How the pass gives it what it takes, where that is known.
+    hint: &'static str,
 }
+
+/// What makes a whole number of a float in the manifest's expressions.
+const WHOLE: &str = "; `int(...)` makes a whole number of it";
 
 impl Mismatch {
     /// With what to write instead: for what is bound by its name.
@@ -362,7 +369,7 @@ impl Mismatch {
 
 impl From<String> for Mismatch {
     fn from(text: String) -> Self {
-        Self { text, write: None }
+        Self { text, write: None, hint: "" }
     }
 }
 
@@ -378,6 +385,7 @@ fn check(
     }
     match source {
         Source::Resource(id) | Source::Next(id) => check_resource(manifest, *id, parameter),
+        Source::Element { of, .. } => check_resource(manifest, of.resource, parameter),
         Source::Count(_, value) | Source::Extent(_, _, value) => {
             integer(parameter, "a count, an integer", [i128::from(*value); 2])
         }
@@ -392,7 +400,7 @@ fn check(
 fn mismatch(parameter: &KernelParameter, what: &str, write: &str) -> Mismatch {
     let (name, ctype) = (&parameter.name, &parameter.text);
     let text = format!("`{name}` is {what}, but the kernel takes `{ctype}`");
-    Mismatch { text, write: Some(write.to_owned()) }
+    Mismatch { text, write: Some(write.to_owned()), hint: "" }
 }
 
 fn check_resource(
@@ -494,7 +502,7 @@ pub(crate) fn check_given(
     source: &Source,
     parameter: &KernelParameter,
 ) -> Result<(), String> {
-    check_on_purpose(manifest, source, parameter).map_err(|problem| problem.text)
+    check_on_purpose(manifest, source, parameter).map_err(|problem| problem.text + problem.hint)
 }
 
 /// That the parameter can take what the manifest gives it on purpose: a float takes what is whole, too.
@@ -508,7 +516,11 @@ fn check_on_purpose(
         Source::Number(formula) => formula.kind() == Kind::Int,
         Source::Parameter(index) => matches!(manifest.parameters[*index].default, Value::Int(_)),
         Source::Builtin(builtin) => builtin.kind() == Some(Kind::Int),
-        Source::Resource(_) | Source::Next(_) | Source::Vector(_) | Source::Structure(_) => false,
+        Source::Resource(_)
+        | Source::Next(_)
+        | Source::Element { .. }
+        | Source::Vector(_)
+        | Source::Structure(_) => false,
     };
     let takes_float =
         matches!(parameter.ctype, CType::Value(Element { scalar, lanes: 1 }) if scalar.is_float());
@@ -523,11 +535,30 @@ fn check_number(formula: &Formula, parameter: &KernelParameter) -> Result<(), Mi
         (_, Some(Number::Int(value))) => {
             integer(parameter, "an int constant", [i128::from(value); 2])
         }
-        (_, Some(Number::Float(_))) => float(parameter, "a float constant"),
+        (_, Some(Number::Float(value))) => {
+            let what = format!("a float constant, {value:?}");
+            float(parameter, &what).map_err(|problem| or_whole(problem, parameter))
+        }
         (_, Some(Number::Bool(_))) => truth(parameter, "a bool constant", "bool "),
         (Kind::Int, None) => integer(parameter, "an int expression", [0; 2]),
-        (Kind::Float, None) => float(parameter, "a float expression"),
+        (Kind::Float, None) => {
+            float(parameter, "a float expression").map_err(|problem| or_whole(problem, parameter))
+        }
         (Kind::Bool, None) => truth(parameter, "a bool expression", "bool "),
+    }
+}
+
+/// With how an integer takes a float.
+fn or_whole(problem: Mismatch, parameter: &KernelParameter) -> Mismatch {
+    match parameter.ctype {
+        CType::Value(Element { scalar, lanes: 1 }) if scalar.is_integer() => {
+            Mismatch { hint: WHOLE, ..problem }
+        }
+        CType::Value(_)
+        | CType::Pointer { .. }
+        | CType::Surface
+        | CType::Texture
+        | CType::Named(_) => problem,
     }
 }
 

@@ -40,6 +40,8 @@ const MOST_TEXT: usize = 1 << 17;
 const MOST_PARAMETERS: usize = 1000;
 /// The longest side of a picture that OpenGL surely takes (OpenGL 4.5, table 23.53).
 const LONGEST_SIDE: u64 = 16_384;
+/// What elements are whose type is not known.
+const BYTES: &str = "unsigned char";
 /// A template argument has at most so many words.
 const MOST_WORDS: usize = 100;
 /// The most launches of a loop that is counted here.
@@ -60,8 +62,10 @@ const MOST_ROUNDS: i64 = 1_000_000;
 /// ```
 pub fn draft(name: &str, source: &str) -> String {
     let kernels = cuda::scan(name, source);
-    let host = Host::read(source);
+    let mut host = Host::read(source);
     let structures = Structures::of(Macros::default(), source);
+    let sizes = structures.elements().map(|(name, element)| (name.to_owned(), element.bytes()));
+    host.sizes = sizes.collect();
     let mut draft =
         Draft { host: &host, kernels: &kernels, structures, ..Draft::default_of(&host) };
     match host.launches.is_empty() {
@@ -84,6 +88,8 @@ struct Draft<'a, 's> {
     passes: String,
     /// Pointers that stand for the half of another array that is being written.
     halves: BTreeMap<&'s str, &'s str>,
+    /// Those of them that several launches take before the halves are to change places.
+    shared: BTreeSet<&'s str>,
     /// What could not be taken over.
     remarks: Vec<String>,
 }
@@ -110,6 +116,11 @@ impl Guess {
         Self { text: text.into(), open: None }
     }
 
+    /// What was found, and whether it is surely that.
+    fn of((text, is_sure): (String, bool), what: &str) -> Self {
+        if is_sure { Self::known(text) } else { Self::open(text, what) }
+    }
+
     fn open(text: impl Into<String>, what: impl Into<String>) -> Self {
         Self { text: text.into(), open: Some(what.into()) }
     }
@@ -133,6 +144,7 @@ impl<'a, 's> Draft<'a, 's> {
             textures: BTreeMap::new(),
             passes: String::new(),
             halves: BTreeMap::new(),
+            shared: BTreeSet::new(),
             remarks: Vec::new(),
         }
     }
@@ -230,8 +242,9 @@ impl<'a, 's> Draft<'a, 's> {
         let kernels = self.host.launches.iter().map(|launch| self.kernel(&launch.kernel));
         let launches: Vec<_> = self.host.launches.iter().zip(kernels).collect();
         for (first, second, at) in &self.host.swaps {
+            let around = self.host.loop_around(*at);
             let inside =
-                |launch: &Launch<'s>| launch.loops.iter().any(|around| around.body.contains(at));
+                |launch: &Launch<'s>| around.is_some_and(|around| around.body.contains(&launch.at));
             let reads_second = launches.iter().any(|(launch, kernel)| {
                 let kernel = kernel.as_ref().filter(|_| inside(launch));
                 kernel.is_some_and(|kernel| {
@@ -243,10 +256,18 @@ impl<'a, 's> Draft<'a, 's> {
                 })
             });
             let (read, written) = if reads_second { (second, first) } else { (first, second) };
-            if read != written && !known.contains(read) && !known.contains(written) {
-                known.extend([*read, *written]);
-                self.halves.insert(*written, *read);
+            if read == written || known.contains(read) || known.contains(written) {
+                continue;
             }
+            known.extend([*read, *written]);
+            let takes = |launch: &&Launch<'s>| {
+                launch.arguments.iter().any(|span| self.word(span) == Some(written))
+            };
+            let launches = self.host.launches.iter().filter(|launch| inside(launch));
+            if launches.filter(takes).count() > 1 {
+                self.shared.insert(*written);
+            }
+            self.halves.insert(*written, *read);
         }
     }
 
@@ -281,6 +302,7 @@ impl<'a, 's> Draft<'a, 's> {
         if !self.has_room_for(&kernel) {
             return;
         }
+        self.remark_on_while(launch);
         let shared = open.iter().zip(loops).take_while(|(open, own)| open == own).count();
         open.truncate(shared);
         for depth in shared..loops.len() {
@@ -297,9 +319,11 @@ impl<'a, 's> Draft<'a, 's> {
             let written = match guess {
                 Wanted::Guess(guess) => guess,
                 Wanted::Texture(name) => self.texture(name, &parameter.name),
-                Wanted::Array { pointer, element } => {
+                Wanted::Array { pointer, element, offset } => {
                     let name = self.array_of(pointer, &element);
-                    Guess::known(format!("\"{name}\""))
+                    let is_known = self.remark_on_type(&parameter.ctype, &name, &element);
+                    let unknown = || Offset::Unknown(self.text(span));
+                    self.address(pointer, name, if is_known { offset } else { unknown() })
                 }
             };
             arguments.push((parameter.name.clone(), written));
@@ -308,7 +332,66 @@ impl<'a, 's> Draft<'a, 's> {
         let shape = self.shape(launch, &of_loop, &arguments);
         let on = if loops.is_empty() { on } else { "step" };
         let name = format!("{}{instance}", kernel.name);
+        let shape = self.clears(launch).into_iter().chain(shape).collect::<Vec<_>>();
         self.pass(&header, &name, on, &shape, &arguments);
+    }
+
+    /// Says so where a launch is repeated by a `while`, whose condition is the host's.
+    fn remark_on_while(&mut self, launch: &Launch<'s>) {
+        let around = self.host.loop_around(launch.at);
+        let Some(condition) = around.and_then(|around| around.condition.as_ref()) else { return };
+        let remark = format!(
+            "{FILL_IN}: `{}` is repeated while `{}`; `repeat` and `until` would do so",
+            launch.kernel,
+            self.text(condition)
+        );
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
+        }
+    }
+
+    /// Says so where an array has bytes since the text does not explain its type. Returns whether it does.
+    fn remark_on_type(&mut self, ctype: &CType, name: &str, element: &str) -> bool {
+        let CType::Pointer { to: Pointee::Named(of), .. } = ctype else { return true };
+        if element != BYTES {
+            return true;
+        }
+        let remark = format!("{FILL_IN}: `{name}` has elements of the type `{of}`");
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
+        }
+        false
+    }
+
+    /// What is given for a pointer into the array `name`.
+    fn address(&self, pointer: &str, name: String, offset: Offset) -> Guess {
+        let text = match offset {
+            Offset::None => format!("\"{name}\""),
+            Offset::Elements(number) => quoted_text(&format!("{name} + {number}")),
+            Offset::Unknown(what) => return Guess::open(format!("\"{name}\""), what),
+        };
+        let half = self.halves.get(pointer).copied().unwrap_or(pointer);
+        let is_shared = self.shared.iter().any(|written| self.halves.get(written) == Some(&half));
+        match is_shared {
+            true => Guess::open(text, "halves change places behind each launch of `_next`"),
+            false => Guess::known(text),
+        }
+    }
+
+    /// What the host fills with zeros before a launch, in each round of the loop around both.
+    fn clears(&self, launch: &Launch<'s>) -> Option<(&'static str, Guess)> {
+        let around = self.host.loop_around(launch.at)?;
+        let before = self.host.launches.iter().filter(|other| other.at < launch.at).next_back();
+        let start = before.map_or(around.body.start, |other| other.at.max(around.body.start));
+        let cleared = self.host.clears.iter().filter(|(_, at)| (start..launch.at).contains(at));
+        let name_of = |pointer: &&'s str| match self.halves.get(pointer) {
+            Some(read) => (self.names.array(read), "_next"),
+            None => (self.names.array(pointer), ""),
+        };
+        let known = cleared.map(|(pointer, _)| name_of(pointer));
+        let names: Vec<String> =
+            known.filter_map(|(name, half)| Some(quoted_text(&format!("{}{half}", name?)))).collect();
+        (!names.is_empty()).then(|| ("clear", Guess::known(format!("[{}]", names.join(", ")))))
     }
 
     /// How the arrays of a launch lie in rows: its numbers say it whose product is the number of elements, the width
@@ -393,20 +476,17 @@ impl<'a, 's> Draft<'a, 's> {
     fn group(&mut self, loops: &[Loop<'s>], on: &str) {
         let Some((inner, outer)) = loops.split_last() else { return };
         let of_loop = |name: &str| value_in(self.host, outer, name, None);
-        let rounds = rounds(self.host, inner, &of_loop);
+        let (rounds, is_sure) = self.host.surely(|host| rounds(host, inner, &of_loop));
         let _ = writeln!(self.passes, "\n{}", header(outer.len()));
         if on != "step" && outer.is_empty() {
             let _ = writeln!(self.passes, "on      = \"{on}\"");
         }
-        match rounds {
-            Some(rounds) => {
-                let _ = writeln!(self.passes, "repeat  = {}", quoted(&rounds));
-            }
-            None => {
-                let text = format!("rounds of the loop over `{}`", inner.variable);
-                let _ = writeln!(self.passes, "repeat  = 1 # {FILL_IN}: {text}");
-            }
-        }
+        let what = format!("rounds of the loop over `{}`", inner.variable);
+        let rounds = match rounds {
+            Some(rounds) => Guess::of((quoted(&rounds), is_sure), &what),
+            None => Guess::open("1", what),
+        };
+        let _ = writeln!(self.passes, "repeat  = {}{}", rounds.text, rounds.remark());
         let _ = writeln!(self.passes, "counter = \"{}\"", counter(self.host, loops));
     }
 
@@ -424,6 +504,7 @@ impl<'a, 's> Draft<'a, 's> {
                 Wanted::Guess(Guess::known("0"))
             }
             CType::Pointer { to, .. } => {
+                let offset = self.offset(span, of_loop);
                 let known = |name: &&str| {
                     self.host.pointees.contains_key(name)
                         || self.host.allocations.contains_key(name)
@@ -438,18 +519,18 @@ impl<'a, 's> Draft<'a, 's> {
                             to,
                             self.host.pointees.get(pointer).copied(),
                         );
-                        Wanted::Array { pointer, element }
+                        Wanted::Array { pointer, element, offset }
                     }
                     None => Wanted::Guess(Guess::open("0", text)),
                 }
             }
             CType::Value(element) if element.lanes == 1 => {
-                let formula = self.host.formula(span, of_loop);
+                let (formula, is_sure) = self.host.surely(|host| host.formula(span, of_loop));
                 Wanted::Guess(match formula {
                     Some(formula) if !element.scalar.is_float() => {
-                        Guess::known(quoted(&whole(formula)))
+                        Guess::of((quoted(&whole(formula)), is_sure), &text)
                     }
-                    Some(formula) => Guess::known(quoted(&formula)),
+                    Some(formula) => Guess::of((quoted(&formula), is_sure), &text),
                     None if is_size(&text) && holds_sizes(element.scalar) => {
                         Guess::open(SOME.to_string(), text)
                     }
@@ -461,17 +542,42 @@ impl<'a, 's> Draft<'a, 's> {
                 _ => Wanted::Guess(blank(ctype, &text)),
             },
             // What is given a number is one under another name.
-            CType::Named(_) => Wanted::Guess(match self.host.formula(span, of_loop) {
-                Some(formula) => Guess::known(quoted(&formula)),
-                None => blank(ctype, &text),
-            }),
+            CType::Named(_) => {
+                Wanted::Guess(match self.host.surely(|host| host.formula(span, of_loop)) {
+                    (Some(formula), is_sure) => Guess::of((quoted(&formula), is_sure), &text),
+                    (None, _) => blank(ctype, &text),
+                })
+            }
             CType::Value(_) => Wanted::Guess(blank(ctype, &text)),
         }
     }
 
+    /// Where into its array a pointer points.
+    fn offset(&self, span: &Span, of_loop: &dyn Fn(&str) -> Option<String>) -> Offset {
+        let unknown = || Offset::Unknown(self.text(span));
+        let inner = without_casts(&self.host.code, span.clone());
+        match self.host.code.get(inner.clone()).unwrap_or_default() {
+            [name] if name.kind == Kind::Word => Offset::None,
+            [name, plus, rest @ ..] if name.kind == Kind::Word && plus.text == "+" => {
+                let number = inner.end - rest.len()..inner.end;
+                match self.host.surely(|host| host.formula(&number, of_loop)) {
+                    (Some(formula), true) => Offset::Elements(formula),
+                    (Some(_) | None, _) => unknown(),
+                }
+            }
+            _ => unknown(),
+        }
+    }
+
+    /// A part of the host code as text.
+    fn text(&self, span: &Span) -> String {
+        let tokens = self.host.code.get(span.clone()).unwrap_or_default();
+        tokens.iter().map(|token| token.text).collect()
+    }
+
     /// A texture, and what manifests call it; its texels as kernels read or write them.
     fn texture(&mut self, name: &str, of_kernel: &str) -> Guess {
-        let name = self.names.of(name, "texture");
+        let name = self.names.of(name, names::TEXTURE);
         if !self.textures.contains_key(&name) {
             let is_looked_for = self.textures.len() < MOST_LAUNCHES;
             let found = is_looked_for.then(|| self.host.texel_of(of_kernel)).flatten();
@@ -526,41 +632,44 @@ impl<'a, 's> Draft<'a, 's> {
     ) -> Vec<(&'static str, Guess)> {
         let axes = |span: Option<&Span>, most: [i64; 3], altogether: i64| {
             let span = span?;
-            match self.host.dimensions(span) {
+            let (found, is_sure) = self.host.surely(|host| match host.dimensions(span) {
                 // What is 0, or too much, is computed in a way that is not understood here.
                 Some(axes) => {
                     let fit = axes.iter().zip(most).all(|(axis, most)| (1..=most).contains(axis));
                     let product = axes.iter().fold(1, |all: i64, axis| all.saturating_mul(*axis));
                     (fit && product <= altogether).then(|| written_axes(&axes))
                 }
-                None => self.host.formula(span, of_loop).map(|text| quoted(&whole(text))),
-            }
+                None => host.formula(span, of_loop).map(|text| quoted(&whole(text))),
+            });
+            Some(Guess::of((found?, is_sure), &self.text(span)))
         };
         let grid = axes(launch.shape.first(), Shape::MOST_BLOCKS, i64::MAX);
         let block = axes(launch.shape.get(1), Shape::MOST_THREADS, MOST_IN_BLOCK);
         let mut shape = match (grid, block) {
             (Some(grid), Some(block)) => {
-                vec![("grid", Guess::known(grid)), ("block", Guess::known(block))]
+                vec![("grid", grid), ("block", block)]
             }
             (_, block) => {
                 let array = arguments.iter().find(|(_, guess)| guess.text.starts_with('"'));
                 let over =
                     array.map_or("1".to_owned(), |(_, guess)| guess.text.replace("_next\"", "\""));
                 let mut shape = vec![("over", Guess::open(over, "threads"))];
-                shape.extend(block.map(|block| ("block", Guess::known(block))));
+                shape.extend(block.map(|block| ("block", block)));
                 shape
             }
         };
-        let bytes = launch.shape.get(2).map(|span| {
+        if let Some(span) = launch.shape.get(2) {
             let is_too_much = |bytes: i64| !(0..=MOST_SHARED_BYTES).contains(&bytes);
-            let formula = self.host.formula(span, of_loop).map(whole);
-            formula.filter(|formula| !formula.parse().is_ok_and(is_too_much))
-        });
-        match bytes {
-            Some(Some(bytes)) if bytes == "0" => {}
-            Some(Some(bytes)) => shape.push(("shared", Guess::known(quoted(&bytes)))),
-            Some(None) => shape.push(some_shared()),
-            None => {}
+            let (bytes, is_sure) = self.host.surely(|host| host.formula(span, of_loop));
+            let bytes = bytes.map(whole);
+            match bytes.filter(|bytes| !bytes.parse().is_ok_and(is_too_much)) {
+                Some(bytes) if bytes == "0" => {}
+                Some(bytes) => {
+                    let bytes = (quoted(&bytes), is_sure);
+                    shape.push(("shared", Guess::of(bytes, &self.text(span))));
+                }
+                None => shape.push(some_shared()),
+            }
         }
         shape
     }
@@ -581,9 +690,9 @@ impl<'a, 's> Draft<'a, 's> {
             let _ = writeln!(self.passes, "{key:<6} = {}{}", guess.text, guess.remark());
         }
         // What the name means anyway need not be said.
-        let own = |name: &str, text: &str| text == format!("\"{name}\"");
-        let named =
-            arguments.iter().filter(|(name, guess)| !name.is_empty() && !own(name, &guess.text));
+        let own =
+            |name: &str, guess: &Guess| guess.open.is_none() && guess.text == format!("\"{name}\"");
+        let named = arguments.iter().filter(|(name, guess)| !name.is_empty() && !own(name, guess));
         let mut named = named.peekable();
         if named.peek().is_none() {
             return;
@@ -648,8 +757,43 @@ fn nameless_instance(kernel: &str) -> String {
 /// What a parameter wants in a launch.
 enum Wanted<'s> {
     Texture(&'s str),
-    Array { pointer: &'s str, element: String },
+    Array { pointer: &'s str, element: String, offset: Offset },
     Guess(Guess),
+}
+
+/// Where into its array a pointer of the host code points.
+enum Offset {
+    /// To its start.
+    None,
+    /// To this element.
+    Elements(String),
+    /// What is written there is not understood.
+    Unknown(String),
+}
+
+/// What is cast: `(float *)name`, `static_cast<float *>(name)`.
+fn without_casts(code: &[Token<'_>], mut span: Span) -> Span {
+    let is_type = |token: &Token<'_>| {
+        token.kind == Kind::Word || matches!(token.text, "*" | "::" | "<" | ">")
+    };
+    for _ in 0..MOST_LOOPS {
+        let tokens = code.get(span.clone()).unwrap_or_default();
+        let (open, close) = match tokens {
+            [open, ..] if open.text == "(" => (0, ")"),
+            [name, open, ..] if name.text.ends_with("_cast") && open.text == "<" => (1, ">"),
+            _ => break,
+        };
+        let Some(length) = tokens.iter().position(|token| token.text == close) else { break };
+        let behind = span.start + length + 1;
+        span = match (open, &tokens[length + 1..]) {
+            (0, [_, ..]) if tokens[1..length].iter().all(is_type) => behind..span.end,
+            (1, [first, .., last]) if first.text == "(" && last.text == ")" => {
+                behind + 1..span.end - 1
+            }
+            _ => break,
+        };
+    }
+    span
 }
 
 /// Dynamic shared memory of a size that the file does not say.
@@ -739,7 +883,10 @@ fn element_of(structures: &Structures, to: &Pointee, of_host: Option<&str>) -> S
     match Element::parse(name) {
         Some(element) => element.to_string(),
         None if has_fields() => name.to_owned(),
-        None => "unsigned char".to_owned(),
+        None => {
+            let found = structures.elements().find(|(known, _)| *known == name);
+            found.map_or_else(|| BYTES.to_owned(), |(_, element)| element.to_string())
+        }
     }
 }
 

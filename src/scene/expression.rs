@@ -42,6 +42,20 @@ impl Number {
         }
     }
 
+    /// Its value where it is an integer.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, where it is none.
+    pub fn whole(self) -> Result<i64, String> {
+        match self {
+            Self::Int(value) => Ok(value),
+            Self::Float(_) | Self::Bool(_) => {
+                Err(format!("a whole number is needed, not the {} {self}", self.kind()))
+            }
+        }
+    }
+
     /// Whether it counts as true: numbers do where they are not 0, as in C.
     pub fn is_true(self) -> bool {
         truth(self)

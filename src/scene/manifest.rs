@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 #[cfg(feature = "cli")]
 use super::Initial;
 use super::{
-    Check, CompileOptions, Formula, Golden, Number, Parameter, Plot, Resource, ResourceId, Scope,
-    Source, Stat, Value, Variable, View, ViewId, decode::suggestion,
+    Check, CompileOptions, Formula, Golden, Half, Number, Parameter, Plot, Resource, ResourceId,
+    Scope, Source, Stat, Value, Variable, View, ViewId, decode::suggestion,
 };
 use crate::cuda::Position;
 
@@ -69,6 +69,8 @@ pub struct Pass {
     pub shared_bytes: Formula,
     /// Whether the threads of a warp run in lockstep, on the CPU device.
     pub lockstep: bool,
+    /// Whether all blocks are there at once, so that they may wait for each other.
+    pub cooperative: bool,
     /// What the manifest gives to parameters of the kernel, over what their names mean.
     pub given: Vec<Given>,
     /// What the rounds of the loops around it are called, from the outermost; empty for those without a name.
@@ -84,8 +86,12 @@ pub struct Pass {
 impl Pass {
     /// Whether all its launches have the same shape.
     pub fn is_constant(&self) -> bool {
-        let mut all = self.shape.formulas().chain([&self.shared_bytes]);
-        all.all(|formula| formula.constant().is_some())
+        self.formulas().all(|formula| formula.constant().is_some())
+    }
+
+    /// The expressions of its shape.
+    pub(super) fn formulas(&self) -> impl Iterator<Item = &Formula> {
+        self.shape.formulas().chain([&self.shared_bytes])
     }
 }
 
@@ -109,6 +115,8 @@ pub struct Entry {
     pub only_if: Option<Formula>,
     /// How often it runs in a row; once where the manifest does not say.
     pub repeat: Option<Repeat>,
+    /// What is filled with zeros before each round.
+    pub clear: Vec<Half>,
     /// What runs.
     pub what: What,
     /// Where it is declared.
@@ -126,6 +134,13 @@ pub enum What {
         name: Option<String>,
         /// What it consists of.
         entries: Vec<Entry>,
+    },
+    /// A copy on the device.
+    Copy {
+        /// What is copied.
+        from: Half,
+        /// What it is copied to, of the same type and size.
+        to: Half,
     },
 }
 
@@ -369,7 +384,15 @@ impl Manifest {
                 let names: Vec<String> = entries.iter().map(|entry| self.name_of(entry)).collect();
                 names.join(", ")
             }
+            What::Copy { from, to } => {
+                format!("copy {} to {}", self.name_of_half(*from), self.name_of_half(*to))
+            }
         }
+    }
+
+    fn name_of_half(&self, half: Half) -> String {
+        let name = &self.resource(half.resource).name;
+        if half.next { format!("{name}_next") } else { name.clone() }
     }
 
     /// The value of the constant with this name.
@@ -492,7 +515,7 @@ mod tests {
     #[test]
     fn every_element_gets_a_thread() {
         let (inputs, rounds) = (Inputs::default(), []);
-        let scope = Scope { inputs: &inputs, rounds: &rounds };
+        let scope = Scope { inputs: &inputs, rounds: &rounds, read: &[] };
         let extents = [[1, 1, 1], [1000, 1, 1], [1, 1, 7], [640, 480, 1], [33, 1, 1], [20, 30, 40]];
         for extent in extents {
             for threads in [0, 1, 32, 96, 256, 1024] {

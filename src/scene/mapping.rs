@@ -38,7 +38,8 @@ fn argument(manifest: &Manifest, name: &str) -> Option<Argument> {
         | Source::Vector(_)
         | Source::Structure(_)
         | Source::Resource(_)
-        | Source::Next(_) => return None,
+        | Source::Next(_)
+        | Source::Element { .. } => return None,
     };
     Some(Argument { name: name.to_owned(), ctype, source, layout: None })
 }

@@ -47,12 +47,13 @@ pub use self::{
     manifest::{Change, Constant, Entry, Given, Manifest, Pass, Repeat, Shape, Until, What, When},
     parameter::{Control, Parameter, Value},
     plan::{
-        Argument, Builtin, Field, Handle, Layout, Member, Packed, Plan, PlannedPass, Source, Wanted,
+        Argument, Builtin, Field, Half, Handle, Layout, Member, Packed, Plan, PlannedPass, Source,
+        Wanted,
     },
     plot::{Along, Plot, PlotKind},
     resource::{Elements, Filter, Format, Resource, ResourceId, ResourceKind, Texels, Wrap},
     selection::Selection,
-    source::{CLOSE, OPEN},
+    source::{CLOSE, OPEN, opens_manifest},
     statistic::{Bound, Check, Components, Golden, Kept, Measured, Reduce, Stat, Statistic},
     term::{Formula, Scope, Term},
     view::{COLORMAPS, Camera, ColorBy, Coloring, Coordinates, Grid, View, ViewId, ViewKind},
@@ -92,6 +93,8 @@ pub struct Overrides {
     pub include_dirs: Vec<PathBuf>,
     /// Files that the command line gives resources and variables, by their names; they may lie anywhere.
     pub loads: BTreeMap<String, PathBuf>,
+    /// The texts of headers beside its file, of which it may name structures.
+    pub headers: Vec<String>,
     /// Whether the scene is read for the CPU device, for which `[constant.cpu]` stands over `[constant]`; a
     /// [`Session`](crate::session::Session) sets it for its device.
     pub cpu: bool,

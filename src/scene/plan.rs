@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Formula, Number, Pass, ResourceId, Scalar, Scope, Value, resource::named};
+use super::{Formula, Number, Pass, ResourceId, Scalar, Scope, Term, Value, resource::named};
 use crate::cuda::{CType, Position};
 
 /// What a session launches.
@@ -31,6 +31,8 @@ pub struct PlannedPass {
     pub arguments: Vec<Argument>,
     /// Double resources whose halves change places after each launch: those whose `_next` it takes.
     pub swaps: Vec<ResourceId>,
+    /// What its expressions name that is read from the device before each launch.
+    pub reads: Vec<Term>,
 }
 
 /// What a parameter of a kernel receives.
@@ -73,6 +75,15 @@ pub enum Source {
     Resource(ResourceId),
     /// That of the half of a double resource which is being written.
     Next(ResourceId),
+    /// The address of an element of an array, or of its end.
+    Element {
+        /// Which array.
+        of: Half,
+        /// Which element.
+        index: Formula,
+        /// How many there are.
+        count: u64,
+    },
     /// How many elements or texels a resource has.
     Count(ResourceId, u64),
     /// Width (0), height (1) or depth (2) of a texture, and its value.
@@ -156,13 +167,24 @@ impl Packed {
     }
 }
 
-/// A resource, or the half of a double one which is being written, whose address or object is asked for.
+/// A resource, or the half of a double one which is being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Half {
+    /// Which resource.
+    pub resource: ResourceId,
+    /// Whether it is the half being written.
+    pub next: bool,
+}
+
+/// What a kernel is given of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Wanted {
     /// Which resource.
     pub resource: ResourceId,
     /// Whether it is the half being written.
     pub next: bool,
+    /// The element whose address it is.
+    pub element: u64,
     /// What the kernel takes.
     pub handle: Handle,
 }
@@ -179,10 +201,29 @@ pub enum Handle {
 }
 
 impl Source {
+    /// Its expressions.
+    pub fn formulas(&self) -> Vec<&Formula> {
+        match self {
+            Self::Number(formula) => vec![formula],
+            Self::Element { index, .. } => vec![index],
+            Self::Vector(formulas) => formulas.iter().collect(),
+            Self::Structure(fields) => {
+                fields.iter().flat_map(|field| field.source.formulas()).collect()
+            }
+            Self::Resource(_)
+            | Self::Next(_)
+            | Self::Count(..)
+            | Self::Extent(..)
+            | Self::Parameter(_)
+            | Self::Builtin(_) => Vec::new(),
+        }
+    }
+
     /// The resources whose addresses or objects it has.
     pub fn resources(&self) -> Vec<ResourceId> {
         match self {
             Self::Resource(id) | Self::Next(id) => vec![*id],
+            Self::Element { of, .. } => vec![of.resource],
             Self::Structure(fields) => {
                 fields.iter().flat_map(|field| field.source.resources()).collect()
             }
@@ -199,6 +240,7 @@ impl Source {
     pub fn next(&self) -> Vec<ResourceId> {
         match self {
             Self::Next(id) => vec![*id],
+            Self::Element { of, .. } => of.next.then_some(of.resource).into_iter().collect(),
             Self::Structure(fields) => {
                 fields.iter().flat_map(|field| field.source.next()).collect()
             }
@@ -233,8 +275,15 @@ impl Argument {
         resolve: &dyn Fn(Wanted) -> u64,
     ) -> Result<Packed, String> {
         Ok(match &self.source {
-            Source::Resource(resource) => self.resource(*resource, false, resolve),
-            Source::Next(resource) => self.resource(*resource, true, resolve),
+            Source::Resource(resource) => {
+                self.resource(Half { resource: *resource, next: false }, 0, resolve)
+            }
+            Source::Next(resource) => {
+                self.resource(Half { resource: *resource, next: true }, 0, resolve)
+            }
+            Source::Element { of, index, count } => {
+                self.resource(*of, self.element(scope, index, *count)?, resolve)
+            }
             Source::Count(_, value) | Source::Extent(_, _, value) => {
                 self.components(&[Component::Int(i128::from(*value))])
             }
@@ -301,12 +350,22 @@ impl Argument {
 
     fn resource(
         &self,
-        resource: ResourceId,
-        next: bool,
+        Half { resource, next }: Half,
+        element: u64,
         resolve: impl Fn(Wanted) -> u64,
     ) -> Packed {
-        let handle = resolve(Wanted { resource, next, handle: self.handle() });
+        let handle = resolve(Wanted { resource, next, element, handle: self.handle() });
         Packed::new(8).append(&handle.to_le_bytes())
+    }
+
+    /// The element that a pointer is to point at, of so many; behind the last one it may point, too.
+    fn element(&self, scope: &Scope<'_>, index: &Formula, count: u64) -> Result<u64, String> {
+        let fault = |problem: String| format!("`{}`: {problem}", self.name);
+        let index = scope.integer(index).map_err(fault)?;
+        let found = u64::try_from(index).ok().filter(|index| *index <= count);
+        found.ok_or_else(|| {
+            fault(format!("it would point at element {index}, but must stay within 0 and {count}"))
+        })
     }
 
     /// What the parameter's type takes of a resource.

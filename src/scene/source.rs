@@ -9,11 +9,10 @@ pub const OPEN: &str = "/*---";
 /// Where the manifest ends.
 pub const CLOSE: &str = "---*/";
 
-/// The bytes of the manifest's text in `source`: the inside of the first block comment that starts with `/*---`.
+/// The bytes of the manifest's text in `source`: the inside of the first comment that [is one](opens_manifest).
 pub fn manifest_block(source: &str) -> ManifestBlock {
     let Some(open) = first_block_comment(source) else { return ManifestBlock::Missing };
     let start = open + OPEN.len();
-    // From there on: `/*---*/` opens one, and does not end it.
     let Some(length) = source[start..].find(CLOSE) else { return ManifestBlock::Unclosed(open) };
     ManifestBlock::Found(start..start + length)
 }
@@ -29,9 +28,15 @@ pub enum ManifestBlock {
     Missing,
 }
 
-/// Where the first comment that begins with `/*---` opens.
+/// Whether a comment is a manifest: nothing follows `/*---` on its line. Banners often begin with more dashes.
+pub fn opens_manifest(comment: &str) -> bool {
+    let rest = comment.strip_prefix(OPEN).map(|rest| rest.lines().next().unwrap_or_default());
+    rest.is_some_and(|rest| rest.trim().is_empty())
+}
+
+/// Where the first comment that is a manifest opens.
 fn first_block_comment(source: &str) -> Option<usize> {
-    let opens = |token: &Token<'_>| token.kind == Kind::Comment && token.text.starts_with(OPEN);
+    let opens = |token: &Token<'_>| token.kind == Kind::Comment && opens_manifest(token.text);
     lex(source).find(opens).map(|token| token.offset)
 }
 
@@ -46,15 +51,20 @@ mod tests {
             other => format!("{other:?}"),
         };
         for (source, expected) in [
-            ("/*---a---*/", "a"),
-            ("// /*---no---*/\n/* /*---*/ 'x' \"/*---no---*/\" /*---a---*/", "a"),
-            ("#include <x> /*---a---*/", "a"),
-            ("R\"(/*---no---*/)\" /*---a---*/", "a"),
-            ("#define S \"/*---no---*/\"\n/*---a---*/ /*---b---*/", "a"),
-            ("x /*--- a", "Unclosed(2)"),
-            ("/*---*/", "Unclosed(0)"),
-            ("// \\\n/*---no---*/", "Missing"),
-            ("/* /*---no---*/", "Missing"),
+            ("/*---\na---*/", "\na"),
+            ("/*--- \t\r\na---*/", " \t\r\na"),
+            ("// /*---\n/* /*---*/ 'x' \"/*---\\\nno---*/\" /*---\na---*/", "\na"),
+            ("#include <x> /*---\na---*/", "\na"),
+            ("R\"(/*---\nno---*/)\" /*---\na---*/", "\na"),
+            ("/*---\na---*/ /*---\nb---*/", "\na"),
+            ("/*------\n * A banner.\n *-----*/ /*---\na---*/", "\na"),
+            ("/*--- A banner. ---*/ /*---\na---*/", "\na"),
+            ("x /*---\n a", "Unclosed(2)"),
+            ("x /*---", "Unclosed(2)"),
+            ("/*---*/", "Missing"),
+            ("/*------------\n * A banner.\n *-----------*/", "Missing"),
+            ("// \\\n/*---\nno---*/", "Missing"),
+            ("/* /*---\nno---*/", "Missing"),
         ] {
             assert_eq!(found(source), expected, "{source}");
         }

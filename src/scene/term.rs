@@ -1,4 +1,5 @@
-//! What the expressions of passes name beside constants: what is known when a pass is launched.
+//! What the expressions of passes name beside constants: what is known when a pass is launched, and what its
+//! predecessors have written.
 
 use super::{
     Builtin, Inputs, Measured, Number, ResourceId, Value,
@@ -17,7 +18,7 @@ pub enum Term {
     Builtin(Builtin),
     /// The rounds finished of a loop around the pass: 0 for the outermost.
     Round(usize),
-    /// A number of a resource, behind a round.
+    /// A number of a resource, as the launches before have left it.
     Element {
         /// Whose.
         of: ResourceId,
@@ -26,8 +27,31 @@ pub enum Term {
         /// Which of its components, by its place in [`Type::components`](super::Type::components).
         component: u16,
     },
-    /// A statistic, behind a round.
+    /// A statistic, likewise.
     Measured(Measured),
+}
+
+impl Term {
+    /// Whether its number is read from the device, for which the launches before must have ended.
+    pub fn is_read(&self) -> bool {
+        match self {
+            Self::Element { .. } | Self::Measured(_) => true,
+            Self::Parameter(_) | Self::Builtin(_) | Self::Round(_) => false,
+        }
+    }
+
+    /// The terms of `formulas` whose numbers are read, each once.
+    pub fn read_by<'a>(formulas: impl IntoIterator<Item = &'a Formula>) -> Vec<Self> {
+        let mut found = Vec::new();
+        for formula in formulas {
+            formula.terms(&mut |term| {
+                if term.is_read() && !found.contains(term) {
+                    found.push(*term);
+                }
+            });
+        }
+        found
+    }
 }
 
 impl Builtin {
@@ -48,6 +72,8 @@ pub struct Scope<'a> {
     pub inputs: &'a Inputs,
     /// The rounds finished of each loop around the pass, from the outermost.
     pub rounds: &'a [u64],
+    /// What was read from the device for the expression: the terms of [`Term::read_by`].
+    pub read: &'a [(Term, Number)],
 }
 
 impl Scope<'_> {
@@ -66,17 +92,14 @@ impl Scope<'_> {
     ///
     /// As for [`number`](Self::number).
     pub fn integer(&self, formula: &Formula) -> Result<i64, String> {
-        match self.number(formula)? {
-            Number::Int(value) => Ok(value),
-            other => Err(format!("a whole number is needed, not the {} {other}", other.kind())),
-        }
+        self.number(formula)?.whole()
     }
 
-    /// The number of a term that is known before a launch.
+    /// The number of a term.
     ///
     /// # Errors
     ///
-    /// A sentence, for one that is known behind a round alone.
+    /// A sentence, for one that has none, or was not read.
     pub fn term(&self, term: &Term) -> Result<Number, String> {
         match term {
             Term::Parameter(index) => match self.inputs.parameters.get(*index) {
@@ -98,7 +121,9 @@ impl Scope<'_> {
                 Ok(Number::Int(round as i64))
             }
             Term::Element { .. } | Term::Measured(_) => {
-                Err("what kernels write is known behind a round alone".to_owned())
+                let found = self.read.iter().find(|(known, _)| known == term);
+                let unread = || "what kernels write is not known here".to_owned();
+                found.map(|(_, number)| *number).ok_or_else(unread)
             }
         }
     }

@@ -1,57 +1,64 @@
-//! What ends a loop before its last round: a condition on what its kernels have written so far.
+//! What expressions name of what kernels have written so far, elements of resources and statistics: it is read from
+//! the device, behind the launches before.
 
 use super::{
     Error,
-    launch::{Launcher, Stopped, Waited},
+    launch::{Launcher, Run, Stopped, Waited},
 };
 use crate::{
     array::{Pending, Statistics},
+    cuda::Position,
     device,
     element::Scalar,
-    scene::{Components, Measured, Number, ResourceId, Scope, Statistic, Term, Until},
+    scene::{Components, Formula, Measured, Number, ResourceId, Statistic, Term},
     state::linear,
 };
 
-/// What a condition names, and its number.
-type Read = (Term, Number);
-
 impl Launcher<'_, '_> {
-    /// Whether the condition holds behind the launches so far, for which it waits.
+    /// The number of a `formula`, which stands under `key` in this place of the manifest.
     ///
     /// # Errors
     /// The device's.
-    pub(super) fn holds(&mut self, until: &Until) -> Result<Result<bool, Stopped>, Error> {
-        let mut terms = Vec::new();
-        until.condition.terms(&mut |term| terms.push(*term));
-        let mut read: Vec<Read> = Vec::new();
+    pub(super) fn number_of(
+        &mut self,
+        (key, formula): (&str, &Formula),
+        at: Position,
+    ) -> Result<Result<Number, Stopped>, Error> {
+        if let Some(stopped) = self.read(&Term::read_by([formula]), at)? {
+            return Ok(Err(stopped));
+        }
+        let number = self.scope().number(formula);
+        let no_value = |problem| Stopped::NoValue { problem: format!("`{key}`: {problem}"), at };
+        Ok(number.map_err(no_value))
+    }
+
+    /// Reads the numbers of `terms`, which an expression in this place of the manifest names, for the next scope. It
+    /// waits for the launches so far, unless there is nothing to read. Returns why it could not, if so.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn read(&mut self, terms: &[Term], at: Position) -> Run {
+        self.known.clear();
         for term in terms {
-            let number = match term {
+            let number = match *term {
                 Term::Element { of, index, component } => {
-                    self.element((of, index, component), until)?
+                    self.element((of, index, component), at)?
                 }
                 Term::Measured(measured) => self.measured(measured)?,
                 Term::Parameter(_) | Term::Builtin(_) | Term::Round(_) => continue,
             };
             match number {
-                Ok(number) => read.push((term, number)),
-                Err(stopped) => return Ok(Err(stopped)),
+                Ok(number) => self.known.push((*term, number)),
+                Err(stopped) => return Ok(Some(stopped)),
             }
         }
-        let scope = self.scope();
-        let number = until.condition.value(&mut |term| number_of(term, &read, &scope));
-        Ok(match number {
-            Ok(number) => Ok(number.is_true()),
-            Err(error) => {
-                let problem = format!("`until`: {}", error.text);
-                Err(Stopped::NoValue { problem, at: until.at })
-            }
-        })
+        Ok(None)
     }
 
     fn element(
         &mut self,
         (of, index, component): (ResourceId, u64, u16),
-        until: &Until,
+        at: Position,
     ) -> Result<Result<Number, Stopped>, Error> {
         let of_type = self.program.types.get(of.0);
         let Some((bytes, (part, lane))) =
@@ -78,8 +85,8 @@ impl Launcher<'_, '_> {
             }
             Waited::Reached => match readback.wait() {
                 Ok(bytes) => number(scalar, &bytes).map_err(|problem| {
-                    let problem = format!("`until`: {problem}");
-                    Stopped::NoValue { problem, at: until.at }
+                    let name = &self.program.scene.manifest.resource(of).name;
+                    Stopped::NoValue { problem: format!("`{name}[{index}]` is {problem}"), at }
                 }),
                 Err(device::Error::Fault(fault)) => Err(Stopped::Fault(fault)),
                 Err(error) => return Err(error.into()),
@@ -134,13 +141,6 @@ impl Launcher<'_, '_> {
     }
 }
 
-fn number_of(term: &Term, read: &[Read], scope: &Scope<'_>) -> Result<Number, String> {
-    match read.iter().find(|(known, _)| known == term) {
-        Some((_, number)) => Ok(*number),
-        None => scope.term(term),
-    }
-}
-
 /// A statistic of some components, or of all, together; `None` where there is none.
 pub fn statistic_of(
     statistic: Statistic,
@@ -171,10 +171,10 @@ pub fn statistic_of(
     })
 }
 
-/// The number that the bytes of a scalar stand for.
+/// The number that the bytes of a scalar stand for; truth values are 0 and 1.
 ///
 /// # Errors
-/// A sentence, for one that the integers of expressions do not reach.
+/// What it is, for one that the integers of expressions do not reach.
 fn number(scalar: Scalar, bytes: &[u8]) -> Result<Number, String> {
     let mut wide = [0; 8];
     let length = bytes.len().min(8);
@@ -184,9 +184,9 @@ fn number(scalar: Scalar, bytes: &[u8]) -> Result<Number, String> {
         (Some(value), _) => Number::Float(value),
         (None, Some(value)) => {
             let value = i64::try_from(value);
-            Number::Int(value.map_err(|_| format!("{bits} does not fit into 64 bits"))?)
+            Number::Int(value.map_err(|_| format!("{bits}, beyond the numbers of expressions"))?)
         }
-        (None, None) => Number::Bool(bits != 0),
+        (None, None) => Number::Int((bits != 0).into()),
     })
 }
 
@@ -203,6 +203,7 @@ mod tests {
             number(Scalar::U64, &[0xff; 8])
                 .is_err_and(|text| text.contains("18446744073709551615"))
         );
+        assert_eq!(number(Scalar::Bool, &[1]), Ok(Number::Int(1)));
         assert_eq!(number(Scalar::F16, &[0x00, 0xc0]), Ok(Number::Float(-2.0)));
         assert_eq!(number(Scalar::F32, &1.5_f32.to_le_bytes()), Ok(Number::Float(1.5)));
     }

@@ -74,6 +74,10 @@ impl Session {
     /// What is usually behind such a fault.
     fn hint(&self, fault: &Fault) -> String {
         let Some(pass) = self.faulty_pass(fault) else { return String::new() };
+        if fault.kind == FaultKind::Trap && is_in_groups(fault) && !pass.plan.declared.cooperative {
+            return "; blocks can wait for one another where the pass has `cooperative = true`"
+                .to_owned();
+        }
         let kernel = self.program.as_ref().is_some_and(|program| program.has_dynamic_shared());
         if fault.space != Some("shared") || !kernel {
             return String::new();
@@ -126,14 +130,25 @@ impl Extent {
     }
 }
 
-/// Where something happened, as its author sees it: the functions of surfaces stand in a header of the compiler's own.
+/// The file of CUDA's headers in which blocks wait for one another.
+const GROUPS: &str = "cooperative_groups";
+
+/// Whether it happened in the functions of cooperative groups.
+fn is_in_groups(fault: &Fault) -> bool {
+    fault.location.as_ref().is_some_and(|place| place.file.contains(GROUPS))
+}
+
+/// Where something happened, as its author sees it: the functions of surfaces stand in a header of the compiler's own,
+/// those of cooperative groups in one of the toolkit's.
 pub(super) fn place<'a>(
     location: Option<&'a Location>,
     inlined: &'a [InlinedCall],
 ) -> Option<&'a Location> {
     let calls = inlined.iter().map(|frame| &frame.call_site);
     let mut places = location.into_iter().chain(calls);
-    places.find(|place| !place.file.starts_with("__nv_nvrtc")).or(location)
+    let is_own =
+        |place: &&Location| !place.file.starts_with("__nv_nvrtc") && !place.file.contains(GROUPS);
+    places.find(is_own).or(location)
 }
 
 /// A remark on a place of the source, or on the whole `file` where none is known.

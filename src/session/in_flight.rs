@@ -113,8 +113,7 @@ impl Work {
 /// Whether an entry of the reset writes one of the resources with these names.
 pub(super) fn is_reset_for(names: &BTreeSet<String>, entry: &Entry, program: &Program) -> bool {
     let manifest = &program.scene.manifest;
-    let mut writes = program.passes_of(entry).flat_map(|pass| pass.plan.writes());
-    writes.any(|id| names.contains(&manifest.resource(id).name))
+    program.written_by(entry).any(|id| names.contains(&manifest.resource(id).name))
 }
 
 /// Past steps that are done once more.

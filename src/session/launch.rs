@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     cuda::Position,
-    device::{self, Arguments, Event, Fault, Stream},
-    scene::{Entry, Inputs, Repeat, Scope, Until, Wanted, What},
+    device::{self, Arguments, Event, Fault, Fill, Slice, Stream},
+    scene::{Entry, Half, Inputs, Number, Repeat, ResourceId, Scope, Term, Until, Wanted, What},
     state::Borrowed,
 };
 
@@ -58,6 +58,8 @@ pub(super) struct Launcher<'a, 'b> {
     pub(super) borrowed: &'a mut [Borrowed<'b>],
     /// The rounds finished of the loops that are being run, from the outermost.
     rounds: Vec<u64>,
+    /// What was read from the device for the expressions that are looked at now.
+    pub(super) known: Vec<(Term, Number)>,
     /// How often each pass was launched.
     launched: &'a mut [u64],
     /// What watches the launches.
@@ -69,7 +71,8 @@ pub(super) struct Launcher<'a, 'b> {
     pub(super) left: Option<Box<dyn Any>>,
 }
 
-type Run = Result<Option<Stopped>, Error>;
+/// Why not all was put on the stream, if so.
+pub(super) type Run = Result<Option<Stopped>, Error>;
 
 impl<'a, 'b> Launcher<'a, 'b> {
     /// Runs the passes of `program` by way of `queue`; counts in `launched` how often each was launched.
@@ -87,6 +90,7 @@ impl<'a, 'b> Launcher<'a, 'b> {
             inputs,
             borrowed,
             rounds: Vec::new(),
+            known: Vec::new(),
             launched,
             checker,
             last: 0,
@@ -95,7 +99,7 @@ impl<'a, 'b> Launcher<'a, 'b> {
     }
 
     pub(super) fn scope(&self) -> Scope<'_> {
-        Scope { inputs: self.inputs, rounds: &self.rounds }
+        Scope { inputs: self.inputs, rounds: &self.rounds, read: &self.known }
     }
 
     /// Runs an entry as often as it says. Returns why not to its end, if so.
@@ -103,16 +107,24 @@ impl<'a, 'b> Launcher<'a, 'b> {
     /// # Errors
     /// The device's.
     pub(super) fn run(&mut self, entry: &Entry) -> Run {
-        let no_value = |problem| Ok(Some(Stopped::NoValue { problem, at: entry.at }));
-        match entry.only_if.as_ref().map(|condition| self.scope().number(condition)) {
-            Some(Ok(condition)) if !condition.is_true() => return Ok(None),
-            Some(Ok(_)) | None => {}
-            Some(Err(problem)) => return no_value(format!("`only_if`: {problem}")),
+        if let Some(condition) = &entry.only_if {
+            match self.number_of(("only_if", condition), entry.at)? {
+                Ok(condition) if condition.is_true() => {}
+                Ok(_) => return Ok(None),
+                Err(stopped) => return Ok(Some(stopped)),
+            }
         }
         let Some(Repeat { times, until }) = &entry.repeat else { return self.once(entry) };
-        let times = match self.scope().integer(times) {
+        let times = match self.number_of(("repeat", times), entry.at)? {
+            Ok(times) => times.whole(),
+            Err(stopped) => return Ok(Some(stopped)),
+        };
+        let times = match times {
             Ok(times) => times,
-            Err(problem) => return no_value(format!("`repeat`: {problem}")),
+            Err(problem) => {
+                let problem = format!("`repeat`: {problem}");
+                return Ok(Some(Stopped::NoValue { problem, at: entry.at }));
+            }
         };
         self.rounds.push(0);
         let stopped = self.rounds_of(entry, times, until.as_ref());
@@ -135,9 +147,9 @@ impl<'a, 'b> Launcher<'a, 'b> {
             }
             let Some(until) = until else { continue };
             if (round + 1) % u64::from(until.every) == 0 {
-                match self.holds(until)? {
-                    Ok(false) => {}
-                    Ok(true) => return Ok(None),
+                match self.number_of(("until", &until.condition), until.at)? {
+                    Ok(condition) if condition.is_true() => return Ok(None),
+                    Ok(_) => {}
                     Err(stopped) => return Ok(Some(stopped)),
                 }
             }
@@ -146,6 +158,12 @@ impl<'a, 'b> Launcher<'a, 'b> {
     }
 
     fn once(&mut self, entry: &Entry) -> Run {
+        for half in &entry.clear {
+            let stopped = self.clear(*half)?;
+            if stopped.is_some() {
+                return Ok(stopped);
+            }
+        }
         match &entry.what {
             What::Launch(index) => self.launch(*index),
             What::Group { entries, .. } => {
@@ -157,7 +175,32 @@ impl<'a, 'b> Launcher<'a, 'b> {
                 }
                 Ok(None)
             }
+            What::Copy { from, to } => self.copy(*from, *to),
         }
+    }
+
+    fn half(&self, half: Half) -> Option<Slice<'_>> {
+        self.borrowed.get(half.resource.0).and_then(|borrowed| borrowed.half(half.next))
+    }
+
+    fn clear(&mut self, half: Half) -> Run {
+        if let Waited::OutOfTime = self.queue.make_room()? {
+            return Ok(Some(self.out_of_time()));
+        }
+        if let Some(slice) = self.half(half) {
+            self.queue.stream.fill(slice, Fill::U8(0))?;
+        }
+        Ok(None)
+    }
+
+    fn copy(&mut self, from: Half, to: Half) -> Run {
+        if let Waited::OutOfTime = self.queue.make_room()? {
+            return Ok(Some(self.out_of_time()));
+        }
+        if let (Some(from), Some(to)) = (self.half(from), self.half(to)) {
+            self.queue.stream.copy(to, from)?;
+        }
+        Ok(None)
     }
 
     /// Puts a pass on the stream. Double resources of which it writes the other half then change their halves.
@@ -165,8 +208,11 @@ impl<'a, 'b> Launcher<'a, 'b> {
     fn launch(&mut self, index: usize) -> Run {
         let program = self.program;
         let Some(pass) = program.passes.get(index) else { return Ok(None) };
-        self.last = index;
         let declared = &pass.plan.declared;
+        if let Some(stopped) = self.read(&pass.plan.reads, declared.at)? {
+            return Ok(Some(stopped));
+        }
+        self.last = index;
         let no_value = |problem: String| {
             let problem = format!("kernel `{}`: {problem}", declared.kernel);
             Ok(Some(Stopped::NoValue { problem, at: declared.at }))
@@ -178,7 +224,7 @@ impl<'a, 'b> Launcher<'a, 'b> {
         };
         let arguments = match self.arguments(pass) {
             Ok(arguments) => arguments,
-            Err(problem) => return no_value(problem),
+            Err(stopped) => return Ok(Some(stopped)),
         };
         if let Waited::OutOfTime = self.queue.make_room()? {
             return Ok(Some(self.out_of_time()));
@@ -211,16 +257,29 @@ impl<'a, 'b> Launcher<'a, 'b> {
         Stopped::OutOfTime { kernel, at }
     }
 
-    fn arguments(&self, pass: &Pass) -> Result<Arguments, String> {
-        let handle =
-            |wanted: Wanted| self.borrowed.get(wanted.resource.0).map_or(0, |l| l.handle(wanted));
+    fn arguments(&self, pass: &Pass) -> Result<Arguments, Stopped> {
+        let handle = |wanted: Wanted| {
+            let ResourceId(index) = wanted.resource;
+            let start = self.borrowed.get(index).map_or(0, |borrowed| borrowed.handle(wanted));
+            let size = self.program.types.get(index).map_or(0, |of| of.bytes() as u64);
+            start.wrapping_add(wanted.element.wrapping_mul(size))
+        };
         let mut arguments = Arguments::new();
         for argument in &pass.plan.arguments {
-            let packed = argument.pack(&self.scope(), handle)?;
+            let packed = argument.pack(&self.scope(), handle);
+            let packed = packed.map_err(|problem| no_value_of(pass, &argument.name, &problem))?;
             arguments.push_bytes(packed.bytes(), packed.align);
         }
         Ok(arguments)
     }
+}
+
+/// That an argument of a pass has no value, where the manifest gives it one.
+fn no_value_of(pass: &Pass, argument: &str, problem: &str) -> Stopped {
+    let declared = &pass.plan.declared;
+    let given = declared.given.iter().find(|given| given.parameter == argument);
+    let problem = format!("kernel `{}`: {problem}", declared.kernel);
+    Stopped::NoValue { problem, at: given.map_or(declared.at, |given| given.at) }
 }
 
 /// Launches on a stream, of which only so many wait there at once.

@@ -130,6 +130,7 @@ fn fields_of(source: &Source) -> Option<&[Field]> {
         Source::Structure(fields) => Some(fields),
         Source::Resource(_)
         | Source::Next(_)
+        | Source::Element { .. }
         | Source::Count(..)
         | Source::Extent(..)
         | Source::Number(_)

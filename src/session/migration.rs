@@ -85,10 +85,8 @@ impl Session {
             all().filter(|(_, change)| is_fresh(change)).map(|(of, _)| of.name.clone()).collect();
         let resets = after.entries(When::Reset);
         let resets = resets.filter(|entry| is_reset_for(&fresh, entry, program));
-        let written: BTreeSet<scene::ResourceId> = resets
-            .flat_map(|entry| program.passes_of(entry))
-            .flat_map(|pass| pass.plan.writes())
-            .collect();
+        let written: BTreeSet<scene::ResourceId> =
+            resets.flat_map(|entry| program.written_by(entry)).collect();
         let carried = |(index, (of, change)): (usize, (&scene::Resource, &Change))| {
             let from = match *change {
                 Change::Converted(from) if migrate::is_possible(before.resource(from), of) => from,

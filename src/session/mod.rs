@@ -51,7 +51,7 @@ pub use snapshot::*;
 
 pub use program::requests_of_built_ins;
 #[cfg(feature = "cli")]
-pub(crate) use program::{examine, examine_on, examine_plain};
+pub(crate) use program::{examine, examine_on, examine_plain, parse};
 
 use crate::{
     compile::Compiler,
@@ -603,6 +603,7 @@ impl Session {
             What::Group { entries, .. } => {
                 entries.iter().map(|entry| self.sum_of_launches(entry, of)).sum()
             }
+            What::Copy { .. } => None,
         }
     }
 

@@ -26,7 +26,7 @@ use crate::{
     diagnostic::{Diagnostic, Severity},
     element::Type,
     ptx::outline::{Outline, Variable},
-    scene::{self, Entry, Inputs, Number, Plan, PlannedPass, Scene, Scope, What},
+    scene::{self, Entry, Inputs, Number, Plan, PlannedPass, ResourceId, Scene, Scope, What},
     state::{Borrowed, Checkpoint},
 };
 
@@ -94,16 +94,21 @@ impl Pass {
 }
 
 impl Program {
-    /// The passes that an entry of the manifest consists of.
-    pub(super) fn passes_of<'a>(
+    /// The resources that an entry of the manifest may write.
+    pub(super) fn written_by<'a>(
         &'a self,
         entry: &'a Entry,
-    ) -> Box<dyn Iterator<Item = &'a Pass> + 'a> {
+    ) -> Box<dyn Iterator<Item = ResourceId> + 'a> {
+        let cleared = entry.clear.iter().map(|half| half.resource);
         match &entry.what {
-            What::Launch(index) => Box::new(self.passes.get(*index).into_iter()),
-            What::Group { entries, .. } => {
-                Box::new(entries.iter().flat_map(|entry| self.passes_of(entry)))
+            What::Launch(index) => {
+                let pass = self.passes.get(*index).into_iter();
+                Box::new(cleared.chain(pass.flat_map(|pass| pass.plan.writes())))
             }
+            What::Group { entries, .. } => {
+                Box::new(cleared.chain(entries.iter().flat_map(|entry| self.written_by(entry))))
+            }
+            What::Copy { to, .. } => Box::new(cleared.chain([to.resource])),
         }
     }
 
@@ -569,7 +574,28 @@ fn compile(scene: &Scene, request: &mut Request, compiler: &Compiler) -> compile
 /// Reads the kernels of the files beside the scene that it includes, directly or by way of one another, and names the
 /// files. What cannot be read is for the compiler to say.
 fn read_included(scene: &mut Scene) -> Vec<PathBuf> {
-    let searched = include_dirs(scene);
+    let Some(path) = scene.path.clone() else { return Vec::new() };
+    let source = scene.source.clone();
+    let included = included(&source, &path, &include_dirs(scene), &reach(scene));
+    let mut paths = Vec::new();
+    for (path, text) in included {
+        if let Some(text) = text {
+            scene.include(&path.display().to_string(), &text);
+        }
+        paths.push(path);
+    }
+    paths.sort_unstable();
+    paths
+}
+
+/// The files beside a `source` that it includes, directly or by way of one another, in the order in which they are
+/// read. What cannot be read has no text.
+fn included(
+    source: &str,
+    path: &Path,
+    searched: &[PathBuf],
+    reach: &Reach,
+) -> Vec<(PathBuf, Option<String>)> {
     let beside = |text: &str, path: &Path| {
         let own = path.parent().unwrap_or(Path::new("")).to_owned();
         let folders: Vec<PathBuf> = [own].into_iter().chain(searched.iter().cloned()).collect();
@@ -582,33 +608,59 @@ fn read_included(scene: &mut Scene) -> Vec<PathBuf> {
         })
     };
     let mut budget = compile::Budget::new();
-    let Some(path) = scene.path.clone() else { return Vec::new() };
-    let reach = reach(scene);
-    let mut seen = BTreeSet::new();
-    let mut open: Vec<PathBuf> = beside(&scene.source, &path).collect();
+    let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
+    let mut open: Vec<PathBuf> = beside(source, path).collect();
     // What is too much is told before it is compiled.
     while let Some(path) = open.pop().filter(|_| budget.follow()) {
-        if seen.contains(&path) {
+        if !seen.insert(path.clone()) {
             continue;
         }
-        if reach.holds(&path)
-            && let Ok(text) = budget.read(&path)
-            && let Ok(text) = String::from_utf8(text)
-        {
-            scene.include(&path.display().to_string(), &text);
-            open.extend(beside(&text, &path));
-        }
-        seen.insert(path);
+        let text = reach.holds(&path).then(|| budget.read(&path).ok()).flatten();
+        let text = text.and_then(|text| String::from_utf8(text).ok());
+        open.extend(text.iter().flat_map(|text| beside(text, &path)));
+        found.push((path, text));
     }
-    seen.into_iter().collect()
+    found
+}
+
+/// Reads a scene from its text, which lies at `path`. Where that alone does not explain it, the headers beside it are
+/// looked at: they may define structures that it names.
+///
+/// # Errors
+/// All that is wrong with its manifest.
+pub(crate) fn parse(
+    name: &str,
+    text: &str,
+    (path, trusted): (Option<&Path>, bool),
+    overrides: &scene::Overrides,
+) -> Result<Scene, Vec<Diagnostic>> {
+    let placed = |mut scene: Scene| {
+        (scene.path, scene.trusted) = (path.map(Path::to_owned), trusted);
+        scene
+    };
+    let (faults, beside) = match (Scene::parse(name, text, overrides), path) {
+        (Err(faults), Some(beside)) => (faults, beside),
+        (parsed, _) => return parsed.map(placed),
+    };
+    let own = beside.parent().map(Path::to_owned).into_iter();
+    let searched: Vec<PathBuf> = own.chain(overrides.include_dirs.iter().cloned()).collect();
+    let reach = reach_from(path, trusted, &overrides.include_dirs);
+    let headers =
+        included(text, beside, &searched, &reach).into_iter().filter_map(|(_, text)| text);
+    let headers: Vec<String> = headers.collect();
+    if headers.is_empty() {
+        return Err(faults);
+    }
+    Scene::parse(name, text, &scene::Overrides { headers, ..overrides.clone() }).map(placed)
 }
 
 /// Which files a scene may include.
 fn reach(scene: &Scene) -> Reach {
-    match scene.trusted {
-        true => Reach::Anywhere,
-        false => Reach::of_file(scene.path.as_deref()).and(&scene.include_dirs),
-    }
+    reach_from(scene.path.as_deref(), scene.trusted, &scene.include_dirs)
+}
+
+fn reach_from(path: Option<&Path>, trusted: bool, include_dirs: &[PathBuf]) -> Reach {
+    if trusted { Reach::Anywhere } else { Reach::of_file(path).and(include_dirs) }
 }
 
 /// The folders in which included files are looked for: the scene's own, those that its manifest names, and those of the
@@ -760,7 +812,7 @@ fn shapes(
     }
     let (inputs, rounds) = (Inputs::default(), []);
     // A constant shape was looked at when the manifest was read: it has a value, and is not empty.
-    let config = shape(declared, suggested, &Scope { inputs: &inputs, rounds: &rounds });
+    let config = shape(declared, suggested, &Scope { inputs: &inputs, rounds: &rounds, read: &[] });
     let config = config.unwrap_or_default();
     config.map_or(Ok(()), |config| config.check(function, device.info()))?;
     Ok((suggested, config))
@@ -779,6 +831,7 @@ fn shape(
     config.shared_bytes = u32::try_from(bytes)
         .map_err(|_| format!("`shared` is {bytes}, which is no size in bytes"))?;
     config.lockstep = declared.lockstep;
+    config.cooperative = declared.cooperative;
     Ok(Some(config))
 }
 

@@ -64,7 +64,7 @@ impl Stat {
         let address = |id: ResourceId| slices.get(id.0).map_or(0, Slice::address);
         let mut arguments = Arguments::new();
         arguments.push(&address(self.declared.of));
-        let scope = Scope { inputs, rounds: &[] };
+        let scope = Scope { inputs, rounds: &[], read: &[] };
         for argument in &self.arguments {
             let packed = argument.pack(&scope, |wanted| address(wanted.resource));
             let packed = packed.map_err(|problem| Error::NoValue { problem })?;

@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     Error,
-    program::{Builder, Effort, Program},
+    program::{self, Builder, Effort, Program},
 };
 use crate::{
     compile::{self, Cancel, Compiler},
@@ -277,15 +277,14 @@ fn build(
     job: &Job,
     effort: Effort,
 ) -> Result<Built, Error> {
-    let mut scene = match Scene::parse(&recipe.name, &job.text, &recipe.overrides) {
+    let place = (recipe.path.as_deref(), job.trusted);
+    let scene = match program::parse(&recipe.name, &job.text, place, &recipe.overrides) {
         Ok(scene) => scene,
         Err(diagnostics) => {
             let lacks_manifest = !Scene::has_manifest(&job.text);
             return Ok(Built { lacks_manifest, ..Built::rejected(diagnostics) });
         }
     };
-    scene.path.clone_from(&recipe.path);
-    scene.trusted = job.trusted;
     let mut built = builder.build(scene, effort, compiler)?;
     if let Some(program) = &mut built.program {
         program.generation = job.generation;

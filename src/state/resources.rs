@@ -167,6 +167,15 @@ impl Borrowed<'_> {
             Self::Texture(texture) => texture.region().into(),
         }
     }
+
+    /// What kernels see as the last one, or as the one that is being written; `None` of a texture.
+    pub(crate) fn half(&self, next: bool) -> Option<Slice<'_>> {
+        match self {
+            Self::Memory(slice) => Some(*slice),
+            Self::Array { halves, parity } => halves.get(parity.half(next)).copied(),
+            Self::Texture(_) => None,
+        }
+    }
 }
 
 /// Where a resource lies that kernels take by its address, or one half of one.

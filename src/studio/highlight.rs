@@ -219,7 +219,7 @@ impl<'a> Painter<'a> {
     fn token(&mut self, token: &Token<'a>) {
         let text = token.text;
         let syntax = match token.kind {
-            Kind::Comment if self.bound.is_none() && text.starts_with(scene::OPEN) => {
+            Kind::Comment if self.bound.is_none() && scene::opens_manifest(text) => {
                 return self.manifest(text);
             }
             Kind::Directive => return self.directive(text),

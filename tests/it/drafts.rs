@@ -214,6 +214,99 @@ int main() {
     assert!(seen.ends_with(&[1; 64]), "the pointer was null for every thread");
 }
 
+/// The manifest for host code that is `host`, with a kernel of these parameters; it has all of `parts`.
+fn drafts(kernel: &str, host: &str, parts: &[&str]) {
+    let manifest = warpaint::scene::draft("t.cu", &format!("{kernel}\n{host}\n"));
+    for part in parts {
+        assert!(manifest.contains(part), "{part} in\n{manifest}");
+    }
+    let scene = manifest + kernel;
+    let found = warpaint::scene::Scene::parse("t.cu", &scene, &Default::default());
+    found.unwrap_or_else(|found| panic!("{scene}\n{found:#?}"));
+}
+
+/// What is not understood to the end is a guess that says so: never a number or an array that only looks right.
+#[test]
+fn guesses_are_marked() {
+    let mark = "__global__ void mark(int *a, int at) { a[at] = 1; }";
+    let after = "int main() { int *a, i; cudaMalloc(&a, 256);
+        for (i = 0; i < 48; i += 16) mark<<<1, 1>>>(a, i);
+        mark<<<1, 1>>>(a, i); }";
+    drafts(mark, after, &["at = \"(0 + i * (16))\"\n", "at = 0 # fill in: i\n"]);
+    let stride =
+        "void run(int *a, int n, int by) { for (int t = 0; t < n; t += by) mark<<<1, 1>>>(a, t); }";
+    drafts(mark, stride, &["repeat  = 1 # fill in: rounds", "at = 0 # fill in: t\n"]);
+    let foreign = "void helper() { for (int stride = 1; stride < 8; stride *= 2) {} }
+        void launch(int *a, int stride) { mark<<<1, 1>>>(a, stride); }";
+    drafts(mark, foreign, &["at = 1 # fill in: stride\n"]);
+    let called = "void launch(int *a, int n) { mark<<<n / 32, 32>>>(a, n); }
+        int main() { const int n = 64; int *a; cudaMalloc(&a, 4 * n); launch(a, n); }";
+    drafts(mark, called, &["grid   = 2 # fill in: n/32\n", "at = 64 # fill in: n\n"]);
+    let changed = "const int size = 8; int main() { int *a, k = 1, n = size; cudaMalloc(&a, 256);
+        dim3 grid(4); grid.x = 2;
+        do { mark<<<grid, 32>>>(a, k); mark<<<1, 32>>>(a, n); k *= 2; } while (k < n); }";
+    let parts = [
+        "# fill in: `mark` is repeated while `k<n`",
+        "grid   = 4 # fill in: grid\n",
+        "at = 1 # fill in: k\n",
+        "at = 8\n",
+    ];
+    drafts(mark, changed, &parts);
+}
+
+#[test]
+fn pointers_are_arrays_or_guesses() {
+    let add =
+        "__global__ void add(const float *a, const float *b, float *c) { c[0] = a[0] + b[0]; }";
+    let offset = "int main() { const int n = 32; float *a, *c; cudaMalloc(&a, 2 * n * sizeof(float));
+        cudaMalloc((void **)&c, n * sizeof(float));
+        for (int i = 0; i < 2; ++i) add<<<1, n>>>(a, static_cast<float *>(a + n), (float *)c + i); }";
+    drafts(add, offset, &["b = \"a + 32\"\n", "c = \"c + i\"\n"]);
+    let members = "struct Data { float *x; Data(int n) { cudaMalloc(&x, n * sizeof(float)); } };
+        int main() { Data first(32), second(32); add<<<1, 32>>>(first.x, second.x, &first.x[4]); }";
+    let parts = [
+        "a = \"x\" # fill in: first.x\n",
+        "b = \"x\" # fill in: second.x\n",
+        "fill in: &first.x[4]",
+    ];
+    drafts(add, members, &parts);
+    let step = "__global__ void step(const float *from, float *to, int n) { to[0] = from[0]; }";
+    let pair = "int main() { float *x[2]; cudaMalloc(&x[0], 128); int source = 0, target = 1;
+        for (int t = 0; t < 10; ++t) { step<<<1, 32>>>(x[source], x[target], 1); } }";
+    drafts(step, pair, &["from = \"x\" # fill in: x[source]", "to = \"x\" # fill in: x[target]"]);
+    let twice = "int main() { float *x, *y; cudaMalloc(&x, 128); cudaMalloc(&y, 128);
+        for (int t = 0; t < 3; ++t) { step<<<1, 8>>>(x, y, 8); step<<<1, 1>>>(x, y, 9); std::swap(x, y); } }";
+    let parts =
+        ["double = true", "from = \"x\" # fill in: halves", "to = \"x_next\" # fill in: halves"];
+    drafts(step, twice, &parts);
+    let by_hand = "int main() { float *f, *old, error = 1; cudaMalloc(&f, 1024); cudaMalloc(&old, 1024);
+        while (error > 1e-6f) { cudaMemset(f, 0, 1024); step<<<1, 8>>>(old, f, 8); float *t = f; f = old; old = t; } }";
+    let parts = [
+        "double = true",
+        "clear  = [\"old_next\"]\n",
+        "to = \"old_next\"\n",
+        "while `error>1e-6f`",
+    ];
+    drafts(step, by_hand, &parts);
+}
+
+#[test]
+fn types_by_other_names_are_elements() {
+    for name in ["typedef double Real;", "using Real = double;", "#define Real double"] {
+        let kernel = format!("{name}\n__global__ void mark(Real *a) {{ a[threadIdx.x] = 1; }}");
+        let host = "int main() { Real *a; cudaMalloc(&a, 32 * sizeof(Real)); mark<<<1, 32>>>(a); }";
+        drafts(&kernel, host, &["[array.a]\ntype  = \"double\"\ncount = 32\n"]);
+    }
+}
+
+#[test]
+fn types_of_other_files_are_to_be_filled_in() {
+    let kernel = "__global__ void mark(Other *a, const void *b) { }";
+    let host = "int main() { Other *a; char *b; cudaMalloc(&a, 64); mark<<<1, 32>>>(a + 1, b); }";
+    let parts = ["# fill in: `a` has elements of the type `Other`\n", "a = \"a\" # fill in: a+1\n"];
+    drafts(kernel, host, &parts);
+}
+
 /// Whatever the text, the result is a manifest; nothing takes long or panics.
 #[test]
 fn any_text_gives_a_manifest() {

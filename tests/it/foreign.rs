@@ -10,7 +10,7 @@ use warpaint::{
     session::{Options, Session},
 };
 
-use crate::support::devices;
+use crate::support::{Workplace, devices};
 
 /// A scene of an array `a` with 64 elements, and one pass of a kernel `k` of 64 threads.
 fn scene(element: &str, more: &str, args: &str, code: &str) -> String {
@@ -257,6 +257,66 @@ fn faults_say_what_was_meant() {
         "kernel = 'k'",
         &["64 threads in a block", "at most 32", "__launch_bounds__"],
     );
+}
+
+#[test]
+fn pointers_into_arrays_stay_there() {
+    let code = "__global__ void k(float *p, int n) {\np[n] = 1; }";
+    let args = |start: &str, n: i32| format!("args = {{ p = 'a + {start}', n = {n} }}");
+    runs("float", "", &args("a_count - 64", 0), code, &1.0_f32.to_le_bytes());
+    let parts = ["fault: kernel `k`: `p`", "element 65", "within 0 and 64"];
+    is_told("", &args("(step + 65)", 0), code, "args =", &parts);
+    is_told("", &args("60", 4), code, "p[n] = 1", &["`a[64]`, which has 64 elements"]);
+    is_told("", &args("1.5", 4), code, "args =", &["a whole number is needed"]);
+}
+
+#[test]
+fn blocks_that_would_wait_for_one_another_are_told_how() {
+    let code = "#include <cooperative_groups.h>\n__global__ void k(float *a) {\n\
+                cooperative_groups::this_grid().sync(); a[0] = 1; }";
+    let hint = ["fault: kernel `k`: trap", "`cooperative = true`"];
+    is_told("", "", code, "this_grid().sync()", &hint);
+    let grid = "grid = 1000000\nblock = 1024\ncooperative = true";
+    is_told(
+        "# block =",
+        grid,
+        code,
+        "kernel = 'k'",
+        &["cooperative launch", "all be there at once"],
+    );
+}
+
+#[test]
+fn constants_without_a_mark_are_declared_again() {
+    let code = "extern \"C\" const unsigned LIMIT;\nextern \"C\" const unsigned LIMIT = 64 * 1024;\n\
+                __global__ void k(float *a) { a[0] = 1; }\nint main() { return LIMIT; }";
+    assert_eq!(told(&Device::cpu().unwrap(), &scene("float", "", "", code)), [""; 0]);
+}
+
+#[test]
+fn structures_of_headers_beside_the_scene_are_found() {
+    let place = Workplace::new();
+    std::fs::create_dir(place.path("parts")).unwrap();
+    place.file("parts/vector.h", "#pragma once\ntypedef struct { float x, y; } Vector;\n");
+    place.file("body.h", "#include \"parts/vector.h\"\nstruct Body { Vector at; double mass; };\n");
+    let code = "#include \"body.h\"\n__global__ void k(Body *a) { a[threadIdx.x].at.y = 2; }\n";
+    let until = "repeat = 3\nuntil = 'a.at.y.min == 2'";
+    place.file("scene.cu", &scene("Body", "", until, code));
+    place.run(&["render", "scene.cu", "--device", "cpu", "--npy", "a=a.npy"]).expect(0, &[]);
+    let file = std::fs::read(place.path("a.npy")).unwrap();
+    let has = |name: &[u8]| file.windows(name.len()).any(|part| part == name);
+    assert!(has(b"'at.y'") || has(b"('at', [('x'"), "{}", String::from_utf8_lossy(&file));
+    place.run(&["check", "scene.cu"]).expect(0, &[]);
+    place.file("scene.cu", &scene("Bodi", "", until, code));
+    place.run(&["check", "scene.cu"]).expect(1, &["did you mean `Body`"]);
+}
+
+#[test]
+fn floats_for_integers_are_told_how() {
+    let code = "__global__ void k(float *a, int n) { a[0] = n; }";
+    let parts = ["`n` is a float constant, 6.0,", "takes `int`", "`int(...)` makes a whole number"];
+    is_told("", "args = { n = '2.0 * 3' }", code, "args =", &parts);
+    runs("float", "", "args = { n = 'int(2.0 * 3)' }", code, &6.0_f32.to_le_bytes());
 }
 
 #[test]

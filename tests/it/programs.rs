@@ -2,6 +2,7 @@
 //! a manifest with its kernels as they stand, and compared with a computation on the host in double precision.
 
 mod graphs;
+mod host;
 mod linear;
 mod lockstep;
 mod sorting;

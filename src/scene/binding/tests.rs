@@ -108,7 +108,7 @@ fn arguments_have_the_bytes_that_their_types_ask_for() {
         .arguments
         .iter()
         .map(|argument| {
-            let scope = Scope { inputs: &inputs, rounds: &[] };
+            let scope = Scope { inputs: &inputs, rounds: &[], read: &[] };
             let packed = argument.pack(&scope, |wanted| match wanted.handle {
                 Handle::Address => 0x1122_3344_5566_7788,
                 Handle::Surface => 7 + u64::from(wanted.next),
@@ -144,12 +144,12 @@ fn launches_follow_their_parameters() {
     let [entry] = scene.manifest.entries.as_slice() else { panic!("one") };
     let mut inputs = Inputs { parameters: scene.manifest.defaults(), ..Inputs::default() };
     let (repeat, only_if) = (entry.repeat.as_ref().unwrap(), entry.only_if.as_ref().unwrap());
-    let scope = Scope { inputs: &inputs, rounds: &[] };
+    let scope = Scope { inputs: &inputs, rounds: &[], read: &[] };
     assert_eq!(scope.integer(&repeat.times), Ok(3));
     assert_eq!(scope.number(only_if), Ok(Number::Bool(true)));
     inputs.parameters[1] = Value::Int(7);
     inputs.parameters[2] = Value::Toggle(false);
-    let scope = Scope { inputs: &inputs, rounds: &[] };
+    let scope = Scope { inputs: &inputs, rounds: &[], read: &[] };
     assert_eq!(scope.integer(&repeat.times), Ok(7));
     assert_eq!(scope.number(only_if), Ok(Number::Bool(false)));
 }
@@ -164,7 +164,7 @@ fn given(parameters: &str, args: &str) -> Result<Vec<Vec<u8>>, String> {
         Scene::parse("t.cu", &source, &Overrides::default()).map_err(|found| told(&found))?;
     let plan = scene.plan().map_err(|found| told(&found))?;
     let inputs = Inputs { parameters: scene.manifest.defaults(), step: 10, ..Inputs::default() };
-    let scope = Scope { inputs: &inputs, rounds: &[1, 2] };
+    let scope = Scope { inputs: &inputs, rounds: &[1, 2], read: &[] };
     let arguments = plan.passes[0].arguments.iter();
     let packed = arguments.map(|argument| argument.pack(&scope, |wanted| wanted.resource.0 as u64));
     packed.map(|packed| packed.map(|packed| packed.bytes().to_vec())).collect()
@@ -217,7 +217,7 @@ fn a_pass_gives_arguments_over_what_names_mean() {
         (
             "int a",
             "{ a = 1.5 }",
-            "`a` is a float constant, but the kernel takes `int`, which the pass",
+            "`a` is a float constant, 1.5, but the kernel takes `int`, which the pass gives it; `int(...)`",
         ),
         ("int a", "{ a = \"position\" }", "the buffer position"),
         ("float *a", "{ a = 1 }", "an int constant"),

@@ -187,11 +187,26 @@ impl<'r, 't, 's> Fields<'r, 't, 's> {
         value: &Spanned<DeValue<'_>>,
         resolve: &mut dyn FnMut(&str) -> Result<Meaning<Term>, String>,
     ) -> Option<Formula> {
+        self.formula_behind(0, key, value, resolve)
+    }
+
+    /// The expression that a string has from its byte `start` on.
+    pub(super) fn formula_behind(
+        &self,
+        start: usize,
+        key: &str,
+        value: &Spanned<DeValue<'_>>,
+        resolve: &mut dyn FnMut(&str) -> Result<Meaning<Term>, String>,
+    ) -> Option<Formula> {
         let DeValue::String(text) = value.get_ref() else {
             return self.number_in(key, value).map(Formula::from);
         };
-        let formula = Formula::parse(text, resolve);
-        formula.map_err(|error| report_expression(self.report, value.span(), error)).ok()
+        let formula = Formula::parse(text.get(start..).unwrap_or_default(), resolve);
+        let fault = |error: expression::Error| {
+            let error = expression::Error { offset: start + error.offset, ..error };
+            report_expression(self.report, value.span(), error);
+        };
+        formula.map_err(fault).ok()
     }
 
     fn expression(&self, text: &str, span: Range<usize>) -> Option<Number> {

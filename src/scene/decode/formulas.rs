@@ -1,4 +1,4 @@
-//! Numbers of a pass that may depend on parameters, built-ins and rounds.
+//! Numbers of a pass that may depend on parameters, built-ins, rounds, and on what the launches before have written.
 
 use toml::{Spanned, de::DeValue};
 
@@ -14,22 +14,15 @@ pub(super) struct Names<'a> {
     pub(super) manifest: &'a Manifest,
     /// The names of the rounds of the loops around, from the outermost.
     counters: &'a [String],
-    /// Whether the numbers that kernels write are known.
-    reads: bool,
 }
 
 /// What the rounds of the innermost loop are called, unless something else has the name.
 pub(super) const ROUND: &str = "round";
 
 impl<'a> Names<'a> {
-    /// Of what is known before a launch.
-    pub(super) fn at_launch(manifest: &'a Manifest, counters: &'a [String]) -> Self {
-        Self { manifest, counters, reads: false }
-    }
-
-    /// Of what is known behind a round of a loop: also elements of resources, and statistics.
-    pub(super) fn behind_a_round(manifest: &'a Manifest, counters: &'a [String]) -> Self {
-        Self { manifest, counters, reads: true }
+    /// Those of a pass, or of a group of passes.
+    pub(super) fn of_pass(manifest: &'a Manifest, counters: &'a [String]) -> Self {
+        Self { manifest, counters }
     }
 
     /// What `name` stands for.
@@ -42,8 +35,7 @@ impl<'a> Names<'a> {
             None if name == ROUND && !self.counters.is_empty() => {
                 Ok(Meaning::Term(Term::Round(self.counters.len() - 1), Kind::Int))
             }
-            None if self.reads => self.read(name),
-            None => Err(self.unknown(name)),
+            None => self.read(name),
         }
     }
 
@@ -71,14 +63,11 @@ impl<'a> Names<'a> {
             },
             Source::Resource(id) => {
                 let resource = self.manifest.resource(*id);
-                Err(match self.reads {
-                    true => format!(
-                        "`{name}` is the {resource}: name an element, `{name}[0]`, or a statistic, `{name}.max`"
-                    ),
-                    false => format!("`{name}` is the {resource}, no number"),
-                })
+                Err(format!(
+                    "`{name}` is the {resource}, no number: name an element, `{name}[0]`, or a statistic, `{name}.max`"
+                ))
             }
-            Source::Next(_) | Source::Vector(_) | Source::Structure(_) => {
+            Source::Next(_) | Source::Element { .. } | Source::Vector(_) | Source::Structure(_) => {
                 Err(format!("`{name}` is no number"))
             }
         }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     cuda::lexer::joined,
     scene::{
-        Entry, Formula, Manifest, Number, Pass, Repeat, Shape, Until, What, When, binding,
+        Entry, Formula, Half, Manifest, Number, Pass, Repeat, Shape, Until, What, When, binding,
         expression::Kind,
     },
 };
@@ -65,16 +65,20 @@ fn entry(mut table: Fields<'_, '_, '_>, manifest: &mut Manifest, outer: &Outer<'
         );
     }
     let at = table.at();
-    let what = match table.has("pass") {
-        true => group(&mut table, manifest, &Outer { counters: &counters, on: Some(on), ..*outer }),
-        false => What::Launch(pass(&mut table, manifest, on, &counters)),
+    let clear = clear(&mut table, manifest);
+    let what = match (table.has("pass"), table.has("copy")) {
+        (true, _) => {
+            group(&mut table, manifest, &Outer { counters: &counters, on: Some(on), ..*outer })
+        }
+        (false, true) => copy(&mut table, manifest),
+        (false, false) => What::Launch(pass(&mut table, manifest, on, &counters)),
     };
     let at = match &what {
         What::Launch(index) => manifest.passes.get(*index).map_or(at, |pass| pass.at),
-        What::Group { .. } => at,
+        What::Group { .. } | What::Copy { .. } => at,
     };
     table.finish();
-    Entry { on, only_if, repeat, what, at }
+    Entry { on, only_if, repeat, clear, what, at }
 }
 
 fn on(table: &mut Fields<'_, '_, '_>, outer: &Outer<'_>) -> When {
@@ -94,12 +98,13 @@ fn on(table: &mut Fields<'_, '_, '_>, outer: &Outer<'_>) -> When {
 
 fn group(table: &mut Fields<'_, '_, '_>, manifest: &mut Manifest, outer: &Outer<'_>) -> What {
     let name = table.line("name");
-    if table.has("kernel") {
-        table.complain_about(
-            "kernel",
-            "a group of passes has no kernel of its own: make it one of its passes",
-        );
-        table.know(&["kernel"]);
+    for key in ["kernel", "copy"] {
+        if table.has(key) {
+            let text =
+                format!("a group of passes has no {key} of its own: make it one of its passes");
+            table.complain_about(key, text);
+            table.know(&[key]);
+        }
     }
     let inner = Outer { depth: outer.depth + 1, ..*outer };
     if inner.depth > DEEPEST {
@@ -109,6 +114,49 @@ fn group(table: &mut Fields<'_, '_, '_>, manifest: &mut Manifest, outer: &Outer<
         return What::Group { name, entries: Vec::new() };
     }
     What::Group { name, entries: entries(table, manifest, &inner) }
+}
+
+/// What is filled with zeros: a name, or a list of them.
+fn clear(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Vec<Half> {
+    let Some(value) = table.take("clear") else { return Vec::new() };
+    let single = std::slice::from_ref(value);
+    let list: &[Spanned<DeValue<'_>>] = value.get_ref().as_array().map_or(single, |array| array);
+    list.iter().filter_map(|value| half(table, manifest, "clear", value)).collect()
+}
+
+fn half(
+    table: &Fields<'_, '_, '_>,
+    manifest: &Manifest,
+    key: &str,
+    value: &Spanned<DeValue<'_>>,
+) -> Option<Half> {
+    let found = match value.get_ref().as_str() {
+        Some(name) => arguments::half(manifest, name).map_err(|text| format!("`{key}`: {text}")),
+        None => Err(format!("`{key}` must be the name of a buffer or an array")),
+    };
+    found.map_err(|text| table.report.error(value.span(), text)).ok()
+}
+
+/// `copy = { from = "a", to = "b" }`; a group of nothing where it is wrong.
+fn copy(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> What {
+    let nothing = What::Group { name: None, entries: Vec::new() };
+    let value = table.take("copy").map(Spanned::get_ref);
+    let ends = value.and_then(DeValue::as_table).filter(|ends| ends.len() == 2);
+    let Some((from, to)) = ends.and_then(|ends| Some((ends.get("from")?, ends.get("to")?))) else {
+        table.complain_about("copy", "`copy` must be a table: copy = { from = \"a\", to = \"b\" }");
+        return nothing;
+    };
+    let (from, to) = (half(table, manifest, "from", from), half(table, manifest, "to", to));
+    let Some((from, to)) = from.zip(to) else { return nothing };
+    let [source, target] = [from, to].map(|half| manifest.resource(half.resource));
+    if from == to {
+        table.complain_about("copy", format!("the {source} would be copied to itself"));
+    } else if source.of() != target.of() || source.count() != target.count() {
+        let text =
+            format!("the {source} cannot be copied to the {target}, which is another type or size");
+        table.complain_about("copy", text);
+    }
+    What::Copy { from, to }
 }
 
 /// Adds the pass to the manifest's, and gives its place there.
@@ -127,6 +175,7 @@ fn pass(
         shared_bytes: shared_bytes(table, manifest, counters),
         given: arguments::decode(table, manifest, counters),
         lockstep: table.boolean("lockstep").unwrap_or_default(),
+        cooperative: table.boolean("cooperative").unwrap_or_default(),
         counters: counters.to_vec(),
         bytes: table.positive("bytes"),
         flops: table.positive("flops"),
@@ -137,7 +186,7 @@ fn pass(
 }
 
 fn shape(table: &mut Fields<'_, '_, '_>, manifest: &Manifest, counters: &[String]) -> Shape {
-    let names = Names::at_launch(manifest, counters);
+    let names = Names::of_pass(manifest, counters);
     let block = axes(table, &names, "block", Shape::MOST_THREADS);
     if let Some(block) = &block {
         check_block(table, block);
@@ -224,7 +273,7 @@ fn shared_bytes(
     manifest: &Manifest,
     counters: &[String],
 ) -> Formula {
-    let names = Names::at_launch(manifest, counters);
+    let names = Names::of_pass(manifest, counters);
     let value = table.take("shared");
     let range = [0, MOST_SHARED_BYTES];
     let found = value.and_then(|value| formulas::integer(table, &names, "shared", value, range));
@@ -237,7 +286,7 @@ fn repeat(
     manifest: &Manifest,
     counters: &[String],
 ) -> Option<Repeat> {
-    let names = Names::at_launch(manifest, counters);
+    let names = Names::of_pass(manifest, counters);
     let value = table.take("repeat");
     let range = [1, MOST_REPEATS];
     let times = value.and_then(|value| formulas::integer(table, &names, "repeat", value, range));
@@ -258,7 +307,7 @@ fn until(
 ) -> Option<Until> {
     // The condition may look at the round that has just ended.
     let counters = [counters, &[String::new()]].concat();
-    let names = Names::behind_a_round(manifest, &counters);
+    let names = Names::of_pass(manifest, &counters);
     let value = table.take("until");
     let condition = value.and_then(|value| formulas::any(table, &names, "until", value));
     let every = table.integer("every", 1, MOST_REPEATS);
@@ -293,7 +342,7 @@ fn only_if(
     counters: &[String],
 ) -> Option<Formula> {
     let value = table.take("only_if")?;
-    let formula = formulas::any(table, &Names::at_launch(manifest, counters), "only_if", value)?;
+    let formula = formulas::any(table, &Names::of_pass(manifest, counters), "only_if", value)?;
     if formula.kind() == Kind::Float {
         table.complain_about(
             "only_if",

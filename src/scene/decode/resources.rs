@@ -17,7 +17,7 @@ pub(super) fn decode(
     manifest: &mut Manifest,
     overrides: &Overrides,
 ) {
-    let types = Types::new(fields.report, &manifest.compile);
+    let types = Types::new(fields.report, &manifest.compile, &overrides.headers);
     let mut found = Vec::new();
     for (name, mut table) in fields.tables("buffer") {
         let elements = elements(&mut table, &types);

@@ -67,12 +67,14 @@ fn faults_of_the_whole() {
     check_more("[buffers.a]\ntype=\"int\"", &[("8:2", "did you mean `buffer`?")]);
 }
 
-/// What opens a manifest and what ends it may overlap.
 #[test]
 fn a_comment_of_dashes_is_no_manifest() {
-    for text in ["/*---*/", "/*----*/", "/*-----*/", "/*---*/ int a; /*---\n---*/"] {
+    for text in ["/*---*/", "/*----*/", "/*-----*/", "/*--- a banner ---*/", "/*-----\n---*/"] {
         let found = decode("t.cu", text, &Overrides::default());
-        assert!(found.is_err_and(|found| !found.is_empty()), "{text}");
+        assert!(found.is_err_and(|found| found[0].text.contains("has no manifest")), "{text}");
+    }
+    for text in ["/*---*/ int a; /*---\n---*/", "/*-----\n---*/ /*---\n---*/"] {
+        assert!(decode("t.cu", text, &Overrides::default()).is_ok(), "{text}");
     }
 }
 
@@ -547,12 +549,34 @@ fn faults_of_groups_and_loops() {
         &[("10:10", "no statistic `mix`")],
     );
     check_more(&group("repeat = 9\nuntil = \"position.max < 1 || round > 3\""), &[]);
-    check_more(&group("only_if = \"position.max < 1\""), &[("9:12", "no constant or parameter")]);
+    check_more(&group("only_if = \"position.max < 1\""), &[]);
+    check_more(&group("only_if = \"positon.max < 1\""), &[("9:12", "did you mean `position.max`")]);
     let inner = "[[pass]]\n[[pass.pass]]\nkernel = \"f\"\nover = 4\non = \"reset\"";
     check_more(inner, &[("12:6", "when the group does")]);
     let deep = (1..11).map(|depth| format!("[[{}]]\n", vec!["pass"; depth].join(".")));
     let deep = deep.collect::<String>() + "kernel = \"f\"\nover = 4";
     check_more(&deep, &[("17:1", "at most 8 deep")]);
+}
+
+#[test]
+fn faults_of_clears_and_copies() {
+    let copy = |ends: &str| format!("[[pass]]\ncopy = {ends}");
+    check_more(&copy("3"), &[("9:8", "must be a table")]);
+    check_more(&copy("{ from = \"position\" }"), &[("9:8", "must be a table")]);
+    check_more(&copy("{ from = \"position\", to = \"position\" }"), &[("9:8", "copied to itself")]);
+    check_more(
+        &copy("{ from = \"positon\", to = 3 }"),
+        &[("9:17", "did you mean `position`"), ("9:33", "the name of a buffer")],
+    );
+    let other = "[array.few]\ntype = \"float4\"\ncount = 3\n";
+    check_more(
+        &format!("{other}{}", copy("{ from = \"few\", to = \"position\" }")),
+        &[("12:8", "another type or size")],
+    );
+    let clear = |names: &str| format!("[[pass]]\nclear = {names}\nkernel = \"f\"\nover = 4");
+    check_more(&clear("\"nix\""), &[("9:9", "`nix` is no buffer or array")]);
+    check_more(&clear("[\"position\", 3]"), &[("9:22", "the name of a buffer")]);
+    check_more(&clear("[\"position\"]"), &[]);
 }
 
 #[test]
@@ -565,6 +589,8 @@ fn faults_of_arguments() {
     check_more(&pass("3"), &[("11:8", "must be a table")]);
     check_more(&pass("{ a = \"positon\" }"), &[("11:14", "did you mean `position`")]);
     check_more(&pass("{ a = \"1 +\" }"), &[("11:18", "found the end")]);
-    check_more(&pass("{ a = \"position + 1\" }"), &[("11:15", "no number")]);
+    check_more(&pass("{ a = \"position + 1\" }"), &[]);
+    check_more(&pass("{ a = \"position + nix\" }"), &[("11:26", "`nix`")]);
+    check_more(&pass("{ a = \"1 + position\" }"), &[("11:19", "no number")]);
     check_more(&pass("{ a = \"true + 1\" }"), &[("11:20", "no numbers")]);
 }

@@ -21,6 +21,7 @@ const LONGEST_NAME: usize = 1024;
 pub(super) struct Types<'r> {
     report: &'r Report<'r>,
     macros: Macros,
+    headers: &'r [String],
     /// Read when the first name comes that is no number's and no vector's.
     structures: OnceCell<Structures>,
 }
@@ -32,15 +33,22 @@ struct Declared {
 }
 
 impl<'r> Types<'r> {
-    /// Those of the source that `report` is about.
-    pub(super) fn new(report: &'r Report<'r>, options: &CompileOptions) -> Self {
+    /// Those of the source that `report` is about, and of its headers.
+    pub(super) fn new(
+        report: &'r Report<'r>,
+        options: &CompileOptions,
+        headers: &'r [String],
+    ) -> Self {
         let macros = Macros::of_options(&options.defines);
-        Self { report, macros, structures: OnceCell::new() }
+        Self { report, macros, headers, structures: OnceCell::new() }
     }
 
     fn structures(&self) -> &Structures {
-        let text = self.report.lines.from(0);
-        self.structures.get_or_init(|| Structures::of(self.macros.clone(), text))
+        self.structures.get_or_init(|| {
+            let headers = self.headers.iter().map(String::as_str);
+            let texts: Vec<&str> = headers.chain([self.report.lines.from(0)]).collect();
+            Structures::of(self.macros.clone(), &texts.join("\n"))
+        })
     }
 
     /// `type`, and `fields` of a structure.
@@ -63,8 +71,8 @@ impl<'r> Types<'r> {
             let known = known.iter().map(String::as_str).chain(self.structures().names());
             let hint = suggestion(name, known);
             let text = format!(
-                "`type` cannot be \"{name}\"{hint}; of a structure that a header defines, `fields` says the fields, \
-                 as in `fields = {{ position = \"float3\" }}`"
+                "`type` cannot be \"{name}\"{hint}; of a structure that neither the file nor a header beside it \
+                 defines, `fields` says the fields, as in `fields = {{ position = \"float3\" }}`"
             );
             table.complain_about("type", text);
             return None;

@@ -42,6 +42,10 @@ pub(super) struct Host<'s> {
     pub(super) filled: BTreeSet<&'s str>,
     /// Pairs of pointers that change places, and where.
     pub(super) swaps: Vec<(&'s str, &'s str, usize)>,
+    /// What the host fills with zeros, and where: `cudaMemset(name, 0, bytes)`.
+    pub(super) clears: Vec<(&'s str, usize)>,
+    /// The bodies of all loops, from where their conditions stand behind them or before them.
+    pub(super) loops: Vec<Repeated>,
     pub(super) launches: Vec<Launch<'s>>,
     /// What templates of the host and of the device call types and values.
     pub(super) type_parameters: BTreeSet<&'s str>,
@@ -52,6 +56,27 @@ pub(super) struct Host<'s> {
     pub(super) budget: Cell<usize>,
     /// The structure that counts as one byte while the elements of an allocation are counted.
     pub(super) unit: RefCell<Option<String>>,
+    /// The bytes of types that the file has its own names for.
+    pub(super) sizes: BTreeMap<String, usize>,
+    /// Its functions, in the file's order.
+    functions: Vec<Function<'s>>,
+    /// Variables that are counted up or down, multiplied and so on, but for those of `for` loops.
+    changed: BTreeSet<&'s str>,
+    /// Whether a number was taken that may be another one where it is used; see [`Host::surely`].
+    pub(super) is_unsure: Cell<bool>,
+}
+
+/// What a loop repeats.
+pub(super) struct Repeated {
+    pub(super) body: Span,
+    /// The condition of a `while`.
+    pub(super) condition: Option<Span>,
+}
+
+/// A function with a body.
+struct Function<'s> {
+    parameters: BTreeSet<&'s str>,
+    body: Span,
 }
 
 /// A variable's value.
@@ -59,6 +84,8 @@ pub(super) struct Definition {
     pub(super) value: Value,
     /// Where it stands.
     pub(super) at: usize,
+    /// It is what the variable of a loop begins with.
+    is_of_loop: bool,
 }
 
 /// What a variable is defined as.
@@ -115,6 +142,7 @@ impl<'s> Host<'s> {
         let code: Vec<Token<'s>> =
             tokens.into_iter().filter(|token| token.kind != Kind::Directive).collect();
         let templates = templates(&code, &brackets);
+        let functions = functions(&code, &brackets);
         let found = Self {
             code,
             definitions: BTreeMap::new(),
@@ -123,14 +151,20 @@ impl<'s> Host<'s> {
             allocations: BTreeMap::new(),
             filled: BTreeSet::new(),
             swaps: Vec::new(),
+            clears: Vec::new(),
+            loops: Vec::new(),
             launches: Vec::new(),
             type_parameters: BTreeSet::new(),
             value_parameters: BTreeSet::new(),
             templates,
             budget: Cell::new(MOST_TOKENS),
             unit: RefCell::new(None),
+            sizes: BTreeMap::new(),
+            functions,
+            changed: BTreeSet::new(),
+            is_unsure: Cell::new(false),
         };
-        Reader { found, brackets, loops: Vec::new() }.read()
+        Reader { found, brackets, loops: Vec::new(), header_end: 0 }.read()
     }
 
     /// The bytes that the host allocates for `pointer`.
@@ -209,9 +243,56 @@ impl<'s> Host<'s> {
         self.code.windows(3).any(|w| w[0].text == "extern" && shared(w))
     }
 
-    fn define(&mut self, name: &'s str, value: Value, at: usize) {
-        self.definitions.entry(name).or_default().push(Definition { value, at });
+    /// What `look` finds, and whether each number in it is surely the one that its variable has there: not what a loop
+    /// begins with, nor of a variable that is changed, that is another function's, or that a function is called with.
+    pub(super) fn surely<T>(&self, look: impl FnOnce(&Self) -> T) -> (T, bool) {
+        self.is_unsure.set(false);
+        let found = look(self);
+        (found, !self.is_unsure.get())
     }
+
+    /// Whether a variable surely has at `at` what this definition says.
+    pub(super) fn is_sure(&self, name: &str, definition: &Definition, at: usize) -> bool {
+        let around = |at: usize| {
+            let before = self.functions.partition_point(|function| function.body.start <= at);
+            let nearest = self.functions[..before].iter().rev().take(DEEPEST);
+            nearest.into_iter().find(|function| function.body.contains(&at))
+        };
+        let (own, other) = (around(at), around(definition.at));
+        let is_same = |function: &Function<'_>| function.body.contains(&definition.at);
+        let is_parameter = own.is_some_and(|own| own.parameters.contains(name) && !is_same(own));
+        // What a macro names stands anywhere.
+        let is_foreign = at != usize::MAX && other.is_some_and(|other| !other.body.contains(&at));
+        let is_changed = definition.is_of_loop || self.changed.contains(name);
+        !(is_changed || is_parameter || is_foreign)
+    }
+
+    /// What the innermost loop around `at` repeats.
+    pub(super) fn loop_around(&self, at: usize) -> Option<&Repeated> {
+        let around = self.loops.iter().filter(|around| around.body.contains(&at));
+        around.min_by_key(|around| around.body.len())
+    }
+
+    fn define(&mut self, name: &'s str, value: Value, at: usize, is_of_loop: bool) {
+        let definition = Definition { value, at, is_of_loop };
+        self.definitions.entry(name).or_default().push(definition);
+    }
+}
+
+/// The functions of `code`, by the look of them.
+fn functions<'s>(code: &[Token<'s>], brackets: &Brackets) -> Vec<Function<'s>> {
+    let text = |at: usize| code.get(at).map_or("", |token| token.text);
+    let function = |at: usize| {
+        let name = code.get(at.checked_sub(1)?)?;
+        let is_named =
+            name.kind == Kind::Word && !matches!(name.text, "if" | "for" | "while" | "switch");
+        let behind = brackets.after(at).filter(|behind| is_named && behind - at <= LONGEST)?;
+        let end = (text(behind) == "{").then(|| brackets.after(behind))??;
+        let is_last = |at: &usize| matches!(text(at + 1), "," | ")" | "=" | "[");
+        let names = (at + 1..behind).filter(|at| code[*at].kind == Kind::Word).filter(is_last);
+        Some(Function { parameters: names.map(text).collect(), body: behind..end })
+    };
+    (0..code.len()).filter(|at| text(*at) == "(").filter_map(function).collect()
 }
 
 /// `#define NAME text`, without arguments.
@@ -227,6 +308,8 @@ struct Reader<'s> {
     found: Host<'s>,
     brackets: Brackets,
     loops: Vec<Loop<'s>>,
+    /// Where the parentheses of the last `for` end.
+    header_end: usize,
 }
 
 impl<'s> Reader<'s> {
@@ -236,11 +319,19 @@ impl<'s> Reader<'s> {
             match self.text(at) {
                 "=" => self.definition(at),
                 "dim3" => self.dimensions(at),
-                "*" => self.pointer(at),
+                "*" => {
+                    self.pointer(at);
+                    self.change(at);
+                }
                 "for" => self.loop_at(at),
+                "while" => self.while_at(at),
+                "do" => self.do_at(at),
+                "+" | "-" | "/" | "%" | "&" | "|" | "^" => self.change(at),
                 "swap" => self.swap(at),
+                "cudaMemset" | "cudaMemsetAsync" => self.clear(at),
                 "template" => self.template(at),
                 "<" if self.is_launch(at) => self.launch(at),
+                "<" | ">" => self.change(at),
                 "cudaMalloc" | "cudaMallocManaged" | "cudaMallocAsync" => self.allocation(at),
                 "cudaMemcpy" | "cudaMemcpyAsync" => self.copy(at),
                 _ => {}
@@ -295,8 +386,14 @@ impl<'s> Reader<'s> {
         let Some(name_at) = at.checked_sub(1).filter(|before| self.is_word(*before)) else {
             return;
         };
-        let is_member = matches!(self.before(name_at), "." | ">");
-        if is_member || self.text(at + 1) == "=" {
+        if self.text(at + 1) == "=" {
+            return;
+        }
+        if matches!(self.before(name_at), "." | ">") {
+            // `grid.x = 4` changes what `dim3 grid` says.
+            if let Some(of) = name_at.checked_sub(2).filter(|of| self.is_word(*of)) {
+                self.found.changed.insert(self.text(of));
+            }
             return;
         }
         let name = self.text(name_at);
@@ -308,7 +405,85 @@ impl<'s> Reader<'s> {
         // Without arguments the program keeps what it had.
         let is_known = self.found.definitions.contains_key(name);
         if !(is_known && self.is_of_command_line(&value)) {
-            self.found.define(name, value, at);
+            self.found.define(name, value, at, at < self.header_end);
+        }
+        self.exchange(at);
+    }
+
+    /// `t = a; a = b; b = t;`, which the first `=` of it stands at.
+    fn exchange(&mut self, at: usize) {
+        let [t, a, b] = [at.wrapping_sub(1), at + 1, at + 5].map(|at| self.text(at));
+        let expected = [t, "=", a, ";", a, "=", b, ";", b, "=", t, ";"];
+        let start = at.wrapping_sub(1);
+        let is_it = (0..).zip(expected).all(|(place, text)| self.text(start + place) == text);
+        if is_it && a != b && self.found.swaps.len() < MOST_LAUNCHES {
+            self.found.swaps.push((a, b, at));
+        }
+    }
+
+    /// `++name`, `name++`, `name += value` and the like, outside of the parentheses of a `for`.
+    fn change(&mut self, at: usize) {
+        let (before, own, behind) = (self.before(at), self.text(at), self.text(at + 1));
+        let is_shift = matches!(own, "<" | ">");
+        let name = match behind {
+            "=" if is_shift => at.checked_sub(2).filter(|_| before == own),
+            "=" => at.checked_sub(1),
+            "+" | "-" if behind == own => {
+                at.checked_sub(1).filter(|before| self.is_word(*before)).or(Some(at + 2))
+            }
+            _ => None,
+        };
+        if at >= self.header_end
+            && let Some(name) = name.filter(|name| self.is_word(*name))
+        {
+            self.found.changed.insert(self.text(name));
+        }
+    }
+
+    /// `while (condition) { ... }`; behind a `do` nothing is repeated.
+    fn while_at(&mut self, at: usize) {
+        let Some(after) = self.brackets.after(at + 1) else { return };
+        if self.text(after) != ";" {
+            self.repeat(after, Some(at + 2..after - 1));
+        }
+    }
+
+    /// `do { ... } while (condition);`
+    fn do_at(&mut self, at: usize) {
+        let Some(behind) = self.brackets.after(at + 1).filter(|_| self.text(at + 1) == "{") else {
+            return;
+        };
+        let end = self.brackets.after(behind + 1).filter(|_| self.text(behind) == "while");
+        self.repeat(at + 1, end.map(|end| behind + 2..end - 1));
+    }
+
+    /// Notes a loop whose body begins at `at`.
+    fn repeat(&mut self, at: usize, condition: Option<Span>) {
+        if self.found.loops.len() < MOST_LAUNCHES {
+            let body = self.body(at);
+            self.found.loops.push(Repeated { body, condition });
+        }
+    }
+
+    /// The block, or the statement, at `at`.
+    fn body(&self, at: usize) -> Span {
+        match self.text(at) {
+            "{" => at..self.brackets.after(at).unwrap_or(self.found.code.len()),
+            _ => at..self.statement_end(at),
+        }
+    }
+
+    /// `cudaMemset(name, 0, bytes)`.
+    fn clear(&mut self, at: usize) {
+        if let [target, value, ..] = self.list(at + 1).as_slice()
+            && let ([name], [zero]) =
+                (&self.found.code[target.clone()], &self.found.code[value.clone()])
+            && zero.text == "0"
+            && name.kind == Kind::Word
+            && self.found.clears.len() < MOST_LAUNCHES
+        {
+            let name = name.text;
+            self.found.clears.push((name, at));
         }
     }
 
@@ -331,7 +506,7 @@ impl<'s> Reader<'s> {
             let end = match self.text(at + 1) {
                 "(" | "{" => {
                     let value = Value::Dimensions(self.list(at + 1));
-                    self.found.define(name, value, at);
+                    self.found.define(name, value, at, false);
                     self.brackets.after(at + 1)
                 }
                 "=" => Some(self.expression(at + 2).end),
@@ -373,14 +548,13 @@ impl<'s> Reader<'s> {
 
     fn loop_at(&mut self, at: usize) {
         let Some(after) = self.brackets.after(at + 1) else { return };
+        self.header_end = after;
+        self.repeat(after, None);
         if self.loops.len() >= DEEPEST {
             return;
         }
         let Some(mut found) = self.header(at + 2, after - 1) else { return };
-        found.body = match self.text(after) {
-            "{" => after..self.brackets.after(after).unwrap_or(self.found.code.len()),
-            _ => after..self.statement_end(after),
-        };
+        found.body = self.body(after);
         self.loops.push(found);
     }
 

@@ -8,6 +8,9 @@ use crate::scene::{Builtin, decode::KEYWORDS};
 /// What a name of a resource may end with to mean something of it.
 const DERIVED: [&str; 5] = ["_count", "_next", "_width", "_height", "_depth"];
 
+/// What a texture is; other resources are arrays, each of its elements.
+pub(super) const TEXTURE: &str = "texture";
+
 /// The names that were given.
 #[derive(Default)]
 pub(super) struct Names {
@@ -44,6 +47,12 @@ impl Names {
         self.taken.extend(with_derived(&own));
         self.given.insert(key, own.clone());
         own
+    }
+
+    /// The array that the file calls `name`, where there is one.
+    pub(super) fn array(&self, name: &str) -> Option<&str> {
+        let is_it = |(own, what): &(String, String)| own == name && what != TEXTURE;
+        self.given.iter().find(|(key, _)| is_it(key)).map(|(_, given)| given.as_str())
     }
 }
 

@@ -97,7 +97,11 @@ impl Host<'_> {
     fn definition(&self, name: &str, at: usize) -> Option<&Definition> {
         let all = self.definitions.get(name)?;
         let before = all.partition_point(|definition| definition.at < at);
-        all.get(before.saturating_sub(1))
+        let found = all.get(before.saturating_sub(1))?;
+        if !self.is_sure(name, found, at) {
+            self.is_unsure.set(true);
+        }
+        Some(found)
     }
 
     fn number_of(&self, tokens: &[Token<'_>], at: usize, depth: usize) -> Option<Number> {
@@ -105,7 +109,7 @@ impl Host<'_> {
             return None;
         }
         self.look_at(tokens)?;
-        let text = plain(tokens, self.unit.borrow().as_deref());
+        let text = self.plain(tokens);
         let mut resolve = |name: &str| {
             // What has no number may be a part that does not count: `argc > 1 ? atoi(argv[1]) : 1024`.
             let found = self.named(name, at, depth + 1);
@@ -136,6 +140,16 @@ impl Host<'_> {
         self.number_of(&tokens_of(text), usize::MAX, depth)
     }
 
+    /// An expression as one of a manifest. A structure counts as one byte where its elements are counted.
+    fn plain(&self, tokens: &[Token<'_>]) -> String {
+        let unit = self.unit.borrow();
+        let size_of = |name: &str| match unit.as_deref() == Some(name) {
+            true => Some(1),
+            false => self.sizes.get(name).copied(),
+        };
+        plain(tokens, &size_of)
+    }
+
     /// Counts what is looked at; `None` where that is too much.
     pub(super) fn look_at(&self, tokens: &[Token<'_>]) -> Option<()> {
         let left = self.budget.get().checked_sub(tokens.len() + 1)?;
@@ -157,7 +171,7 @@ impl Host<'_> {
         if !tokens.iter().any(|token| of_loop(token.text).is_some()) {
             return self.number(span).map(|number| number.to_string());
         }
-        let text = plain(tokens, self.unit.borrow().as_deref());
+        let text = self.plain(tokens);
         let (mut written, mut end, mut was_operator) = (String::new(), 0, false);
         for token in lexer::code(&text) {
             let is_operator = token.kind == Kind::Sign
@@ -201,13 +215,13 @@ const FUNCTIONS: [&str; 15] = [
     "int", "float",
 ];
 
-/// An expression of C++ as one of a manifest.
-fn plain(tokens: &[Token<'_>], unit: Option<&str>) -> String {
+/// An expression of C++ as one of a manifest; `size_of` gives the bytes of types that are no element's.
+fn plain(tokens: &[Token<'_>], size_of: &dyn Fn(&str) -> Option<usize>) -> String {
     let mut text = String::new();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         let rest = &tokens[at..];
-        if let Some((length, bytes)) = size(rest, unit) {
+        if let Some((length, bytes)) = size(rest, size_of) {
             text.push_str(&format!(" {bytes} "));
             at += length;
         } else if let Some((length, to)) = cast(rest) {
@@ -248,8 +262,8 @@ fn number(text: &str) -> String {
     text.trim_end_matches(['u', 'U', 'l', 'L', 'f', 'F']).to_owned()
 }
 
-/// `sizeof(float)`: how many tokens, and its value; that of a structure is the `unit`, or unknown.
-fn size(tokens: &[Token<'_>], unit: Option<&str>) -> Option<(usize, usize)> {
+/// `sizeof(float)`: how many tokens, and its value.
+fn size(tokens: &[Token<'_>], size_of: &dyn Fn(&str) -> Option<usize>) -> Option<(usize, usize)> {
     let [of, open, rest @ ..] = tokens else { return None };
     if of.text != "sizeof" || open.text != "(" {
         return None;
@@ -258,8 +272,10 @@ fn size(tokens: &[Token<'_>], unit: Option<&str>) -> Option<(usize, usize)> {
     let name: Vec<&str> = rest[..close].iter().map(|token| token.text).collect();
     let bytes = match name.last() {
         Some(&"*") => 8,
-        last if unit.is_some() && last.copied() == unit => 1,
-        _ => Element::parse(&name.join(" "))?.bytes(),
+        last => match last.and_then(|last| size_of(last)) {
+            Some(bytes) => bytes,
+            None => Element::parse(&name.join(" "))?.bytes(),
+        },
     };
     Some((close + 3, bytes))
 }

@@ -31,10 +31,7 @@ over = 'nodes'
 [[pass]]
 repeat = 'nodes'
 until = '!over[0]'
-[[pass.pass]]
-kernel = 'clear_flag'
-grid = 1
-block = 1
+clear = 'over'
 [[pass.pass]]
 kernel = 'expand'
 over = 'nodes'
@@ -51,7 +48,6 @@ __global__ void build(int *edges, int *cost, int *frontier) {
     edges[3 * i + 1] = noise(2 * i) % 8 ? i : noise(3 * i) % nodes;
     edges[3 * i + 2] = i / 2;
 }
-__global__ void clear_flag(int *over) { *over = 0; }
 __global__ void expand(const int *edges, int *cost, int *frontier, int *updating) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= nodes || !frontier[i]) return;
@@ -206,11 +202,7 @@ over = 'label'
 [[pass]]
 repeat = 10000
 until = 'changed[0] == 0'
-[[pass.pass]]
-kernel = 'clear_flag'
-grid = 1
-block = 1
-[[pass.pass]]
+clear = ['changed']
 kernel = 'spread'
 over = ['side', 'side']
 block = [16, 16]
@@ -220,7 +212,6 @@ __global__ void start(int *label) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < side * side) label[i] = solid(i % side, i / side) ? i : -1;
 }
-__global__ void clear_flag(int *changed) { *changed = 0; }
 __global__ void spread(int *label, int *changed) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     int own = label[y * side + x], least = own;

@@ -56,6 +56,9 @@ fn expressions_without_a_value_stop_the_scene_on_their_line() {
             15,
             "`until`: division",
         ),
+        ("over = \"count[0] - 1\"", 12, "`over` is -1 in x"),
+        ("over = 1\nrepeat = \"1 / count[0]\"", 12, "`repeat`: division by zero"),
+        ("over = 1\nonly_if = \"1 % count[0]\"", 12, "`only_if`: division by zero"),
     ];
     for (pass, line, part) in cases {
         let mut session = open(&counting(pass));
@@ -102,7 +105,8 @@ fn a_loop_without_end_is_stopped() {
         "[[stat]]\nname = \"endless\"\nof = \"count\"\nreduce = \"sum\"\n\
          map = \"[&]{ volatile int z = 0; while (z == 0) {} return x; }()\"\n[[pass]]",
     );
-    for text in [waiting, idle, endless] {
+    let read = endless.replace("repeat = 9\nuntil", "only_if");
+    for text in [waiting, idle, endless, read] {
         stops_in_time(&text);
     }
 }

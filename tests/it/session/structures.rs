@@ -127,7 +127,11 @@ fn faults_are_told_at_the_field() {
         ),
         ("setup = { grid = { size = 1 } }", "24:47", "`grid.size` has 3 elements"),
         ("setup = { drag = \"heat\" }", "24:38", "the array heat"),
-        ("setup = { cells = 1.5 }", "24:39", "a float constant, but the kernel takes `long long`"),
+        (
+            "setup = { cells = 1.5 }",
+            "24:39",
+            "a float constant, 1.5, but the kernel takes `long long`",
+        ),
         ("setup = { grid = { tag = 300 } }", "24:46", "does not fit"),
         ("setup = { grid = 3 }", "24:38", "a type that a manifest has no values for"),
         ("setup = { from = \"dye\" }", "24:38", "the texture dye"),
