@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     compile::Compiler,
-    device::{Device, DeviceInfo},
+    device::{Device, DeviceInfo, DeviceKind},
     diagnostic::one_line,
     interop::Interop,
     scene::Resource,
@@ -61,8 +61,11 @@ pub struct Side {
 pub fn compare(request: &Compare, compiler: &Compiler, mut tell: impl FnMut(&str)) -> Result<()> {
     let scenes = request.sides.each_ref().map(|side| side.scene.clone());
     Outputs::one("--json", request.json.as_deref(), &scenes).check()?;
-    let [a, b] = named_apart(&request.sides);
+    let [mut a, mut b] = named_apart(&request.sides);
     let devices = open(&[&a, &b])?;
+    // What the CPU device is too slow for is left out on both sides: they are to run the same.
+    let is_cpu = devices.iter().any(|device| device.info().kind == DeviceKind::Cpu);
+    [&mut a, &mut b].into_iter().for_each(|side| side.run.overrides.cpu |= is_cpu);
     for (side, device) in [&a, &b].into_iter().zip(&devices) {
         side.run.parse(&side.scene, device.info().kind)?;
     }

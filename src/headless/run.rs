@@ -54,7 +54,8 @@ impl Run {
     }
 
     fn overrides(&self, kind: DeviceKind) -> Overrides {
-        Overrides { cpu: kind == DeviceKind::Cpu, ..self.overrides.clone() }
+        let cpu = self.overrides.cpu || kind == DeviceKind::Cpu;
+        Overrides { cpu, ..self.overrides.clone() }
     }
 
     /// Opens a session for `scene`, waits for its program and does `work` with it, which is told the warnings.

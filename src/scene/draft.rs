@@ -389,8 +389,9 @@ impl<'a, 's> Draft<'a, 's> {
             None => (self.names.array(pointer), ""),
         };
         let known = cleared.map(|(pointer, _)| name_of(pointer));
-        let names: Vec<String> =
-            known.filter_map(|(name, half)| Some(quoted_text(&format!("{}{half}", name?)))).collect();
+        let names: Vec<String> = known
+            .filter_map(|(name, half)| Some(quoted_text(&format!("{}{half}", name?))))
+            .collect();
         (!names.is_empty()).then(|| ("clear", Guess::known(format!("[{}]", names.join(", ")))))
     }
 

@@ -96,7 +96,7 @@ pub struct Overrides {
     /// The texts of headers beside its file, of which it may name structures.
     pub headers: Vec<String>,
     /// Whether the scene is read for the CPU device, for which `[constant.cpu]` stands over `[constant]`; a
-    /// [`Session`](crate::session::Session) sets it for its device.
+    /// [`Session`](crate::session::Session) on that device sets it.
     pub cpu: bool,
 }
 

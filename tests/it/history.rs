@@ -266,23 +266,23 @@ fn without_room_nothing_is_kept_and_it_is_said() {
 
 #[test]
 fn a_fault_is_gone_back_from() {
-    on_each_device(|device| {
-        let faulty = SCENE.replace("value[i] = v;", "value[i + (step == 6 ? 100000 : 0)] = v;");
-        let mut session = open(device, ROOM, &faulty);
-        (0..6).for_each(|number| step(&mut session, number));
-        let before = contents(&mut session);
-        session.run_steps(1, |_| {}).unwrap();
-        assert!(session.fault().is_some());
-        let shown = timeline(&session).shown;
-        seek(&mut session, Moment { step: 3, ..shown });
-        assert!(session.fault().is_none());
-        seek(&mut session, Moment { step: 6, ..shown });
-        assert!(contents(&mut session) == before);
-        // The mended text goes on from there.
-        edit(&mut session, SCENE);
-        step(&mut session, 6);
-        assert_eq!(session.clock().step, 7);
-    });
+    // What is wrong there a GPU does not tell.
+    let device = &Device::cpu().unwrap();
+    let faulty = SCENE.replace("value[i] = v;", "value[i + (step == 6 ? 100000 : 0)] = v;");
+    let mut session = open(device, ROOM, &faulty);
+    (0..6).for_each(|number| step(&mut session, number));
+    let before = contents(&mut session);
+    session.run_steps(1, |_| {}).unwrap();
+    assert!(session.fault().is_some());
+    let shown = timeline(&session).shown;
+    seek(&mut session, Moment { step: 3, ..shown });
+    assert!(session.fault().is_none());
+    seek(&mut session, Moment { step: 6, ..shown });
+    assert!(contents(&mut session) == before);
+    // The mended text goes on from there.
+    edit(&mut session, SCENE);
+    step(&mut session, 6);
+    assert_eq!(session.clock().step, 7);
 }
 
 #[test]

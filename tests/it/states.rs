@@ -4,6 +4,8 @@ use std::{fs, path::Path, process::Command};
 
 use ndarray_npy::ReadNpyExt as _;
 
+use super::support::binary;
+
 const SCENE: &str = r#"/*---
 [buffer.value]
 type  = "float4"
@@ -59,11 +61,7 @@ fn folder() -> tempfile::TempDir {
 
 /// What the program says, and its exit code.
 fn run(folder: &Path, arguments: &[&str]) -> (String, i32) {
-    let output = Command::new(env!("CARGO_BIN_EXE_warpaint"))
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .unwrap();
+    let output = Command::new(binary()).args(arguments).current_dir(folder).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     (String::from_utf8_lossy(&said).into_owned(), output.status.code().unwrap_or(-1))
 }
