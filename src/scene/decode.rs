@@ -22,13 +22,14 @@ use toml::de::DeTable;
 use self::fields::Fields;
 pub(super) use self::formulas::round_of;
 #[cfg(feature = "gl")]
+pub(super) use self::resources::too_many_bytes;
+#[cfg(feature = "gl")]
 pub(crate) use self::views::problems as view_problems;
 #[cfg(feature = "cli")]
 pub(crate) use self::{compile::is_macro, fields::is_label};
-#[cfg(feature = "gl")]
 pub(super) use self::{
     passes::{MOST_IN_BLOCK, MOST_SHARED_BYTES},
-    resources::{MOST_BYTES as MOST_RESOURCE_BYTES, too_many_bytes},
+    resources::MOST_BYTES as MOST_RESOURCE_BYTES,
 };
 use super::{
     Builtin, Manifest, Overrides, ResourceId,

@@ -381,7 +381,7 @@ impl<'a, 's> Draft<'a, 's> {
     /// What the host fills with zeros before a launch, in each round of the loop around both.
     fn clears(&self, launch: &Launch<'s>) -> Option<(&'static str, Guess)> {
         let around = self.host.loop_around(launch.at)?;
-        let before = self.host.launches.iter().filter(|other| other.at < launch.at).next_back();
+        let before = self.host.launches.iter().rfind(|other| other.at < launch.at);
         let start = before.map_or(around.body.start, |other| other.at.max(around.body.start));
         let cleared = self.host.clears.iter().filter(|(_, at)| (start..launch.at).contains(at));
         let name_of = |pointer: &&'s str| match self.halves.get(pointer) {

@@ -7,7 +7,7 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use super::{Error, program::Program, snapshot::Moment, timing::Stopwatch};
@@ -22,6 +22,8 @@ use crate::{
 const SHARE: f64 = 0.05;
 /// How much a new measurement of a time counts beside those before it.
 const NEWS: f64 = 0.2;
+/// Bytes that come from a device to the host in a millisecond, about: with memory that is page-locked for it.
+const TO_HOST_A_MS: f64 = 5e6;
 
 /// Memory for copies, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,11 +58,16 @@ pub(super) struct History {
     /// Whether the next step is to begin a segment: the state, or what makes the next one, has changed otherwise than
     /// by a step.
     pub(super) is_interrupted: bool,
+    /// Bytes of copies, on the device and with the host.
+    bytes: [u64; 2],
+    /// Whether some are on their way to the host.
+    is_sending: bool,
     /// Milliseconds of a copy, and of a step.
     copy_ms: Average,
     step_ms: Average,
-    /// What measures the last copy.
+    /// What measures the last copy on the device, and how long the host took to ask for it.
     stopwatch: Stopwatch,
+    asked_ms: f64,
     /// Whether a copy had no room.
     pub(super) is_full: bool,
 }
@@ -111,9 +118,12 @@ impl History {
             lines: VecDeque::new(),
             next: 0,
             is_interrupted: true,
+            bytes: [0; 2],
+            is_sending: false,
             copy_ms: Average::default(),
             step_ms: Average::default(),
             stopwatch: Stopwatch::default(),
+            asked_ms: 0.0,
             is_full: false,
         }
     }
@@ -196,10 +206,12 @@ impl History {
         if self.is_full {
             return Ok(None);
         }
+        let asked = Instant::now();
         self.stopwatch.restart();
         self.stopwatch.mark(&stream.device(), stream)?;
         let copy = program.checkpoint(borrowed, inputs.clone(), &self.pool, stream);
         self.stopwatch.mark(&stream.device(), stream)?;
+        self.asked_ms = asked.elapsed().as_secs_f64() * 1e3;
         match copy {
             Ok(copy) => Ok(Some(copy)),
             Err(error) if error.is_for_want_of_memory() => {
@@ -253,10 +265,15 @@ impl History {
         step_ms: f64,
     ) -> Result<(), Error> {
         self.step_ms.add(step_ms);
-        if checkpoint.is_some()
+        let has_come = checkpoint.is_some();
+        if let Some(checkpoint) = &checkpoint
             && let [copy_ms, ..] = self.stopwatch.laps_ms()?[..]
         {
-            self.copy_ms.add(copy_ms.into());
+            let to_host = match self.sends_to_host() {
+                true => checkpoint.bytes() as f64 / TO_HOST_A_MS,
+                false => 0.0,
+            };
+            self.copy_ms.add(f64::from(copy_ms) + self.asked_ms + to_host);
         }
         if self.lines.is_empty() {
             self.begin_line(None);
@@ -280,6 +297,9 @@ impl History {
             line.segments.pop();
             self.is_interrupted = true;
         }
+        if has_come {
+            self.recount();
+        }
         Ok(())
     }
 
@@ -289,13 +309,16 @@ impl History {
         let interrupted = self.is_interrupted;
         let Some(line) = self.lines.back_mut().filter(|line| line.end == step) else { return };
         match line.segments.last_mut() {
-            Some(segment) if !interrupted => _ = segment.checkpoints.insert(step, checkpoint),
+            Some(segment) if !interrupted => {
+                segment.checkpoints.insert(step, checkpoint);
+            }
             Some(_) | None => line.segments.push(Segment {
                 program: program.clone(),
                 start: step,
                 checkpoints: BTreeMap::from([(step, checkpoint)]),
             }),
         }
+        self.recount();
     }
 
     /// Whence the state after `moment.step` steps is had.
@@ -329,16 +352,23 @@ impl History {
 
     /// Bytes of copies, on the device and with the host.
     pub(super) fn bytes(&self) -> [u64; 2] {
-        let mut sums = [0; 2];
-        for checkpoint in self.checkpoints() {
-            sums[usize::from(!checkpoint.is_on_device())] += checkpoint.bytes() as u64;
-        }
-        sums
+        self.bytes
     }
 
-    fn checkpoints(&self) -> impl Iterator<Item = &Checkpoint> {
+    /// Whether the device has no more room, so that for each new copy an old one goes to the host.
+    fn sends_to_host(&self) -> bool {
+        let [on_device, _] = self.bytes;
+        self.budget.host > 0 && on_device >= self.budget.device / 2
+    }
+
+    /// Counts the copies' bytes anew, after some have come or gone.
+    fn recount(&mut self) {
         let segments = self.lines.iter().flat_map(|line| &line.segments);
-        segments.flat_map(|segment| segment.checkpoints.values())
+        let mut sums = [0; 2];
+        for checkpoint in segments.flat_map(|segment| segment.checkpoints.values()) {
+            sums[usize::from(!checkpoint.is_on_device())] += checkpoint.bytes() as u64;
+        }
+        self.bytes = sums;
     }
 }
 
@@ -351,20 +381,31 @@ impl History {
     /// The device's.
     pub(super) fn trim(&mut self, stream: &Stream) -> Result<(), Error> {
         let Budget { device, host } = self.budget;
-        let [mut on_device, mut with_host] = self.bytes();
-        for segment in self.lines.iter_mut().flat_map(|line| &mut line.segments) {
-            for checkpoint in segment.checkpoints.values_mut() {
-                if !checkpoint.settle()? || on_device <= device || host == 0 {
-                    continue;
-                }
-                if checkpoint.is_on_device() {
-                    checkpoint.send_to_host(stream)?;
-                    on_device = on_device.saturating_sub(checkpoint.bytes() as u64);
-                    with_host += checkpoint.bytes() as u64;
+        let [mut on_device, mut with_host] = self.bytes;
+        if on_device > device && host > 0 || self.is_sending {
+            self.is_sending = false;
+            for segment in self.lines.iter_mut().flat_map(|line| &mut line.segments) {
+                for checkpoint in segment.checkpoints.values_mut() {
+                    let was_on_device = checkpoint.is_on_device();
+                    if !checkpoint.settle()? {
+                        self.is_sending = true;
+                    } else if was_on_device && !checkpoint.is_on_device() {
+                        let bytes = checkpoint.bytes() as u64;
+                        (on_device, with_host) =
+                            (on_device.saturating_sub(bytes), with_host + bytes);
+                    } else if was_on_device && on_device > device && !self.is_sending {
+                        // One after the other: each takes its time.
+                        checkpoint.send_to_host(stream)?;
+                        self.is_sending = true;
+                    }
                 }
             }
+            self.bytes = [on_device, with_host];
         }
         let mut excess = (on_device + with_host).saturating_sub(device + host);
+        if excess == 0 {
+            return Ok(());
+        }
         while excess > 0 {
             let freed = self.forget_one();
             if freed == 0 {
@@ -372,6 +413,7 @@ impl History {
             }
             excess = excess.saturating_sub(freed);
         }
+        self.recount();
         if self.pool.statistics().held_bytes as u64 > device / 4 {
             self.pool.trim();
         }

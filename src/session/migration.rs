@@ -34,6 +34,9 @@ struct Carried {
     content: Vec<u8>,
 }
 
+/// What resources hold, by their names.
+type Contents = Vec<(String, Vec<u8>)>;
+
 enum Stage {
     /// The old contents are on their way to the host.
     Reading(Vec<Readback>),
@@ -42,7 +45,7 @@ enum Stage {
     /// What they have written is on its way to the host.
     Filling(Vec<Readback>),
     /// The old contents are put over it.
-    Converting(mpsc::Receiver<Vec<(String, Vec<u8>)>>),
+    Converting(mpsc::Receiver<Contents>),
 }
 
 impl Session {
@@ -189,7 +192,7 @@ fn convert(
     carried: Vec<Carried>,
     filled: Vec<Vec<u8>>,
     program: &Program,
-) -> Result<mpsc::Receiver<Vec<(String, Vec<u8>)>>, Error> {
+) -> Result<mpsc::Receiver<Contents>, Error> {
     let manifest = &program.scene.manifest;
     let new = |name: &str| Some(manifest.resource(manifest.find_resource(name)?).clone());
     let all = carried.into_iter().zip(filled);

@@ -49,7 +49,7 @@ fn one_scene_twice_is_the_same_to_the_last_bit() {
     // A random scene has the same seed on both sides.
     let small = ["--const", "n=4096", "--steps", "3"];
     let ended = place.run(&[&["compare", "particles", "--device", "cpu"], &small[..]].concat());
-    assert_eq!(line(&ended.expect(0, &[]), "position: "), "position: the same bits");
+    assert_eq!(line(ended.expect(0, &[]), "position: "), "position: the same bits");
 }
 
 #[test]

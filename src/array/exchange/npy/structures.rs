@@ -57,7 +57,8 @@ pub(super) fn numbers(kind: &str, fields: &[Field], data: &[u8]) -> Result<Vec<f
     Ok(found)
 }
 
-#[cfg(all(test, feature = "cli"))]
+#[cfg(test)]
+#[cfg(feature = "cli")]
 mod tests {
     use super::*;
     use crate::array::npy::descriptor::Descriptor;
