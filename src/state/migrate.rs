@@ -148,8 +148,8 @@ mod tests {
     /// The only resource of a manifest.
     fn resource(manifest: &str) -> Resource {
         let source = format!(
-            "/*---\n{manifest}\n---*/\nstruct P {{ float3 at; int hits[2]; }};\n\
-            struct Q {{ double w; int hits[3]; float4 at; }};\n"
+            "/*---\n{manifest}\n---*/\nstruct P {{ float3 at; int hits; }};\n\
+            struct Q {{ double w; double hits; float4 at; }};\n"
         );
         let scene = Scene::parse("t.cu", &source, &Overrides::default()).unwrap();
         scene.manifest.resources()[0].clone()
@@ -192,23 +192,20 @@ mod tests {
     fn fields_are_found_by_their_names() {
         let [p, q] = ["P", "Q"].map(|of| format!("[array.a]\ntype = \"{of}\"\ncount = 1"));
         let (old, new) = (resource(&p), resource(&q));
-        let mut from = vec![0_u8; old.bytes() as usize];
-        let mut to = vec![0_u8; new.bytes() as usize];
         let place = |of: &Resource, path: &str| {
-            of.of().parts().into_iter().find(|part| part.path == path).unwrap().offset
+            let found = of.of().parts().into_iter().find(|part| part.path == path).unwrap();
+            found.offset..found.offset + found.bytes()
         };
-        for (lane, value) in [1.0_f32, 2.0, 3.0].into_iter().enumerate() {
-            let start = place(&old, "at") + 4 * lane;
-            from[start..start + 4].copy_from_slice(&value.to_le_bytes());
-        }
-        from[place(&old, "hits") + 4] = 8;
-        to[place(&new, "hits") + 8] = 9;
+        let mut from = vec![0_u8; old.bytes() as usize];
+        from[place(&old, "at")].copy_from_slice(bytemuck::cast_slice(&[1.0_f32, 2.0, 3.0]));
+        from[place(&old, "hits")].copy_from_slice(&8_i32.to_le_bytes());
+        let mut to = vec![0x40_u8; new.bytes() as usize];
         overlay((&old, &from), (&new, &mut to));
-        let at = place(&new, "at");
-        let found: Vec<f32> = bytemuck::pod_collect_to_vec(&to[at..at + 16]);
-        assert_eq!(found, [1.0, 2.0, 3.0, 0.0]);
-        let hits = place(&new, "hits");
-        assert_eq!((to[hits + 4], to[hits + 8]), (8, 9));
+        let at: Vec<f32> = bytemuck::pod_collect_to_vec(&to[place(&new, "at")]);
+        let kept = f32::from_le_bytes([0x40; 4]);
+        assert_eq!(at, [1.0, 2.0, 3.0, kept]);
+        assert_eq!(to[place(&new, "hits")], 8.0_f64.to_le_bytes());
+        assert_eq!(to[place(&new, "w")], [0x40; 8], "what the old one lacks stays");
     }
 
     #[test]
