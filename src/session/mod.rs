@@ -8,6 +8,7 @@
 //! last call (a compilation, a step), takes it over, and starts what comes next. While a step runs, OpenGL
 //! draws the one before.
 
+mod adoption;
 mod checker;
 mod clock;
 mod command;
@@ -23,6 +24,7 @@ mod in_flight;
 mod launch;
 mod layout;
 mod migration;
+mod options;
 mod plots;
 mod program;
 mod run;
@@ -30,6 +32,7 @@ mod seek;
 mod snapshot;
 mod stat;
 mod statistics;
+mod status;
 mod symbol;
 mod time_series;
 mod timing;
@@ -37,7 +40,6 @@ mod worker;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -46,6 +48,7 @@ pub use command::Command;
 pub use condition::statistic_of;
 pub use error::Error;
 pub use history::Budget;
+pub use options::{Options, Past};
 pub use run::{Digests, Entered, Run, Text};
 pub use snapshot::*;
 
@@ -58,14 +61,13 @@ use crate::{
     device::{Device, DeviceKind, Stream},
     diagnostic::Diagnostic,
     gl,
-    interop::{self, Interop},
-    interrupt::Interrupt,
-    scene::{self, Entry, Inputs, Keys, Manifest, Measured, Overrides, ResourceId, What, When},
-    state::{State, TooLarge},
+    interop::Interop,
+    scene::{self, Inputs, Keys, Overrides, ResourceId},
+    state::State,
 };
 use checker::Checker;
 use clock::Rate;
-use grid_texture::{GridTexture, grid_textures};
+use grid_texture::GridTexture;
 use history::History;
 use in_flight::InFlight;
 use migration::Migration;
@@ -73,7 +75,7 @@ use plots::Plots;
 use program::Program;
 use seek::Shown;
 use timing::{Stopwatch, Timings};
-use worker::{CompileResult, Job, Recipe, Worker};
+use worker::{Job, Recipe, Worker};
 
 /// How long a step may run on when a new program waits to take its place.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -81,73 +83,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const COMPILER_FIRST: Duration = Duration::from_millis(200);
 /// How often somebody who waits for the compiler looks whether he should.
 const LOOK: Duration = Duration::from_millis(20);
-
-/// What a session is opened with.
-pub struct Options {
-    /// The scene's name, as the user gave it: diagnostics use it.
-    pub name: String,
-    /// The file it comes from: its folder is on the include path.
-    pub path: Option<PathBuf>,
-    /// Whether it may include files that lie elsewhere than below that folder. Without a path there is no such folder.
-    pub trust: bool,
-    /// The source.
-    pub source: String,
-    /// Constants that the command line replaces.
-    pub overrides: Overrides,
-    /// Parameters that the command line replaces, as text.
-    pub parameters: Vec<(String, String)>,
-    /// The run's seed.
-    pub seed: u64,
-    /// A step that takes longer is stopped, and so are statistics that are waited for.
-    pub step_timeout: Duration,
-    /// Once this is raised, what the session waits for is stopped, and every call that waits ends with
-    /// [`Error::Interrupted`].
-    pub interrupt: Interrupt,
-    /// While the scene plays, a step is begun every `dt` seconds at most, so that a second of the scene lasts a
-    /// second; otherwise each begins when the one before has ended.
-    pub real_time: bool,
-    /// Whether the launches of the passes are watched for mistakes: see [`Snapshot::findings`]. On the CPU device
-    /// alone.
-    pub checked: bool,
-    /// How often statistics are taken while the scene plays; `None`: only when asked for.
-    pub statistics_every: Option<Duration>,
-    /// Whether the past is kept, and how much memory it may take: see [`Session::seek`].
-    pub history: Past,
-}
-
-/// Whether the past of a scene is kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Past {
-    /// It is not.
-    #[default]
-    Forgotten,
-    /// An eighth of the device's free memory, and one of the host's, may be taken for it.
-    Kept,
-    /// As much may be taken.
-    Within(Budget),
-}
-
-impl Options {
-    /// Those of a scene without a file, as the command line has them where nothing else is said: nothing is replaced,
-    /// the seed is 1, a step may take a minute, and statistics are taken only when asked for.
-    pub fn new(name: impl Into<String>, source: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            path: None,
-            trust: false,
-            source: source.into(),
-            overrides: Overrides::default(),
-            parameters: Vec::new(),
-            seed: 1,
-            step_timeout: Duration::from_secs(60),
-            interrupt: Interrupt::default(),
-            real_time: false,
-            checked: false,
-            statistics_every: None,
-            history: Past::Forgotten,
-        }
-    }
-}
 
 /// A running scene.
 pub struct Session {
@@ -528,295 +463,6 @@ impl Session {
     /// compilation.
     pub fn is_stuck(&self) -> bool {
         self.in_flight.is_some() || self.compile.phase == Phase::Compiling
-    }
-
-    /// The state of everything, as plain values.
-    pub fn snapshot(&self) -> Snapshot {
-        let manifest = self.program.as_ref().map(|p| &p.scene.manifest);
-        Snapshot {
-            title: manifest.map_or_else(|| self.options.name.clone(), |m| m.title.clone()),
-            summary: manifest.map_or_else(String::new, |m| m.summary.clone()),
-            device: self.device.info().to_string(),
-            renderer: self.interop.renderer().map(str::to_owned),
-            sharing: match self.interop.path() {
-                interop::Path::None => Sharing::None,
-                interop::Path::Registered => Sharing::Registered,
-                interop::Path::Copied(reason) => Sharing::Copied(reason.clone()),
-            },
-            clock: self.clock(),
-            timeline: self.timeline(),
-            views: self.view_states(),
-            parameters: self.parameter_snapshots(),
-            resources: self.resource_snapshots(),
-            stats: self.stat_snapshots(),
-            plots: self.plots.charts(),
-            passes: self.pass_timings(),
-            compile: self.compile.clone(),
-            fault: self.fault.clone(),
-            findings: self.findings(),
-        }
-    }
-
-    /// Plots take over what has arrived with the latest statistics.
-    fn collect_plots(&mut self) -> Result<(), Error> {
-        let Self { program: Some(program), statistics, plots, .. } = self else { return Ok(()) };
-        let number = |measured| match measured {
-            Measured::Stat(index) => {
-                let stat = program.stats.get(index).zip(statistics.of_stat(index));
-                stat.map(|(stat, values)| stat.value(values))
-            }
-            Measured::Resource { of, components, statistic } => {
-                statistic_of(statistic, components, statistics.of(of))
-            }
-        };
-        let number = |measured| number(measured).unwrap_or(f64::NAN);
-        plots.collect(statistics.step(), &program.types, number)
-    }
-
-    /// What the checker found so far.
-    fn findings(&self) -> Vec<Diagnostic> {
-        self.checker
-            .as_ref()
-            .map_or_else(Vec::new, |checker| checker.diagnostics(&self.options.name))
-    }
-
-    /// Times of the step's entries, and what the manifest says that their launches move and compute.
-    fn pass_timings(&self) -> Vec<PassTiming> {
-        let mut timings = self.timings.timings();
-        let Some(program) = &self.program else { return timings };
-        let entries = program.scene.manifest.entries(When::Step);
-        for (timing, entry) in timings.iter_mut().zip(entries) {
-            timing.bytes = self.sum_of_launches(entry, |pass| pass.bytes);
-            timing.flops = self.sum_of_launches(entry, |pass| pass.flops);
-        }
-        timings
-    }
-
-    /// What `of` says of a launch, summed over those of the last step; `None` where it says nothing of some pass.
-    fn sum_of_launches(&self, entry: &Entry, of: fn(&scene::Pass) -> Option<f64>) -> Option<f64> {
-        let program = self.program.as_ref()?;
-        match &entry.what {
-            What::Launch(index) => {
-                let launches = self.launched.get(*index).copied().unwrap_or_default();
-                Some(of(&program.passes.get(*index)?.plan.declared)? * launches as f64)
-            }
-            What::Group { entries, .. } => {
-                entries.iter().map(|entry| self.sum_of_launches(entry, of)).sum()
-            }
-            What::Copy { .. } => None,
-        }
-    }
-
-    fn parameter_snapshots(&self) -> Vec<Parameter> {
-        let declared = self.program.iter().flat_map(|p| &p.scene.manifest.parameters);
-        declared
-            .zip(&self.state.inputs.parameters)
-            .map(|(p, value)| Parameter {
-                id: ParameterId { name: p.name.clone(), generation: self.compile.running },
-                name: p.name.clone(),
-                label: p.label.clone(),
-                unit: p.unit.clone(),
-                value: value.clone(),
-                default: p.default.clone(),
-                control: p.control.clone(),
-            })
-            .collect()
-    }
-
-    fn resource_snapshots(&self) -> Vec<Resource> {
-        self.state
-            .resources
-            .iter()
-            .enumerate()
-            .map(|(index, r)| Resource {
-                name: r.name.clone(),
-                element: r.type_name.clone(),
-                count: r.count,
-                bytes: r.bytes as u64,
-                shared: r.is_drawn(),
-                step: self.statistics.step(),
-                names: r.components.clone(),
-                components: self.statistics.of(ResourceId(index)).to_vec(),
-            })
-            .collect()
-    }
-
-    fn stat_snapshots(&self) -> Vec<Stat> {
-        let resources = self
-            .program
-            .iter()
-            .flat_map(|program| program.stats.iter().map(|stat| (stat, &program.scene.manifest)));
-        resources
-            .enumerate()
-            .map(|(index, (stat, manifest))| {
-                let (declared, values) = (stat.declared(), self.statistics.of_stat(index));
-                Stat {
-                    name: declared.name.clone(),
-                    of: manifest.resource(declared.of).name.clone(),
-                    map: declared.map.clone(),
-                    reduce: declared.reduce.name(),
-                    step: self.statistics.step(),
-                    value: values.map(|values| stat.value(values)),
-                    values: values.copied(),
-                }
-            })
-            .collect()
-    }
-
-    /// Notes what the worker found out.
-    fn apply_result(&mut self, result: CompileResult) -> Result<(), Error> {
-        let built = match result.outcome {
-            Ok(built) => built,
-            Err(error) => {
-                self.compile.phase = Phase::Rejected;
-                return Err(error);
-            }
-        };
-        if result.generation < self.compile.generation && built.program.is_none() {
-            return Ok(()); // an older text's mistakes say nothing about the newest one
-        }
-        if result.refined {
-            if let Some(program) = built.program {
-                self.replace_candidate(program);
-            }
-            return Ok(());
-        }
-        self.compile.diagnostics = built.diagnostics;
-        self.compile.log = built.log;
-        self.compile.untrusted = built.untrusted;
-        self.compile.lacks_manifest = built.lacks_manifest;
-        self.compile.cached = built.cached;
-        if let Some(included) = built.included {
-            self.compile.included = included;
-        }
-        self.compile.elapsed = result.elapsed;
-        let latest = result.generation == self.compile.generation;
-        match built.program {
-            Some(program) => {
-                self.replace_candidate(program);
-                if latest {
-                    self.compile.phase = Phase::Running;
-                }
-            }
-            None => self.compile.phase = Phase::Rejected,
-        }
-        Ok(())
-    }
-
-    fn replace_candidate(&mut self, program: Program) {
-        self.retired.extend(self.candidate.replace(Arc::new(program)));
-    }
-
-    /// Lets a compiled program take the running one's place. Not while a step runs.
-    fn adopt_candidate(&mut self) -> Result<bool, Error> {
-        self.retired.clear();
-        if self.sought.is_some() {
-            return Ok(false); // it comes after the past moment
-        }
-        if self.migration.is_some() {
-            self.go_on_migrating()?;
-            return Ok(true);
-        }
-        let Some(program) = self.candidate.take() else { return Ok(false) };
-        if !self.begin_migration(&program)? {
-            self.adopt(&program)?;
-        }
-        Ok(true)
-    }
-
-    /// Lets a program take the running one's place, and says whether it did: not where its resources are too large.
-    fn adopt(&mut self, program: &Arc<Program>) -> Result<bool, Error> {
-        let before = self.program.clone();
-        let mut fresh = match self.take_in(program)? {
-            Ok(fresh) => fresh,
-            Err(TooLarge { text, at }) => {
-                let remark = Diagnostic::error(&self.options.name, text);
-                self.compile.diagnostics.push(remark.at(at.line, at.column));
-                self.compile.phase = Phase::Rejected;
-                return Ok(false);
-            }
-        };
-        fresh.extend(before.iter().flat_map(|old| program.changed_contents(old)));
-        if !fresh.is_empty() {
-            self.reset.add(Reset::Fresh(fresh));
-        }
-        if let Some(before) = &before {
-            program.carry_variables(before, &self.stream)?;
-        }
-        program.set_variables(&self.stream)?;
-        self.latest = Some(program.clone());
-        if let Some(history) = &mut self.history {
-            history.is_interrupted = true;
-        }
-        self.fault = None;
-        Ok(true)
-    }
-
-    /// Lets a program of the past take the running one's place, whose state is put back next.
-    fn install(&mut self, program: &Arc<Program>) -> Result<(), Error> {
-        if self.program.as_ref().is_some_and(|running| Arc::ptr_eq(running, program)) {
-            return Ok(());
-        }
-        self.take_in(program)?
-            .map(|_| ())
-            .map_err(|too_large| Error::NoRoom { reason: too_large.text })
-    }
-
-    /// Runs `program` from now on, on the resources of the one before as far as it has the same, which it leaves alone;
-    /// the names of the others.
-    fn take_in(
-        &mut self,
-        program: &Arc<Program>,
-    ) -> Result<Result<BTreeSet<String>, TooLarge>, Error> {
-        let manifest = &program.scene.manifest;
-        let old = self.program.as_ref().map(|p| &p.scene.manifest);
-        let grids = match grid_textures(manifest, &self.interop)? {
-            Ok(grids) => grids,
-            Err(too_large) => return Ok(Err(too_large)),
-        };
-        let adopted = self.state.resources.adopt(old, manifest, &self.stream, &self.interop)?;
-        let fresh = match adopted {
-            Ok(fresh) => fresh,
-            Err(too_large) => return Ok(Err(too_large)),
-        };
-        self.grids = grids;
-        self.refresh_grids()?;
-        self.adopt_parameters(manifest);
-        self.keep_extents_of(manifest);
-        self.timings.follow(manifest.entries(When::Step).map(|entry| manifest.name_of(entry)));
-        self.launched = vec![0; program.passes.len()];
-        self.statistics.restart();
-        self.plots.follow(manifest);
-        self.picture += 1;
-        self.compile.ptx = program.ptx.clone();
-        self.compile.running = program.generation;
-        self.program = Some(program.clone());
-        Ok(Ok(fresh))
-    }
-
-    /// Views of elements take over what these are after the last finished step.
-    fn refresh_grids(&self) -> Result<(), Error> {
-        let mut grids = self.grids.iter().flatten();
-        Ok(grids.try_for_each(|grid_texture| grid_texture.refresh(&self.state.resources))?)
-    }
-
-    /// Values that a person set survive an edit; the command line's come before the manifest's.
-    fn adopt_parameters(&mut self, manifest: &Manifest) {
-        self.state.inputs.parameters = match &self.program {
-            Some(old) => manifest.carry(&old.scene.manifest, &self.state.inputs.parameters),
-            None => self.initial_parameters(manifest),
-        };
-    }
-
-    fn initial_parameters(&self, manifest: &Manifest) -> Vec<Value> {
-        let mut values = manifest.defaults();
-        for (name, text) in &self.options.parameters {
-            // What does not fit was refused before the session was opened.
-            if let Ok((index, value)) = manifest.parse_parameter(name, text) {
-                values[index] = value;
-            }
-        }
-        values
     }
 }
 

@@ -1,0 +1,171 @@
+//! How a compiled text becomes the program that runs.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{
+    Error, Phase, Reset, Session, grid_texture::grid_textures, program::Program,
+    worker::CompileResult,
+};
+use crate::{
+    diagnostic::Diagnostic,
+    scene::{Manifest, Value, When},
+    state::TooLarge,
+};
+
+impl Session {
+    /// Notes what the worker found out.
+    pub(super) fn apply_result(&mut self, result: CompileResult) -> Result<(), Error> {
+        let built = match result.outcome {
+            Ok(built) => built,
+            Err(error) => {
+                self.compile.phase = Phase::Rejected;
+                return Err(error);
+            }
+        };
+        if result.generation < self.compile.generation && built.program.is_none() {
+            return Ok(()); // an older text's mistakes say nothing about the newest one
+        }
+        if result.refined {
+            if let Some(program) = built.program {
+                self.replace_candidate(program);
+            }
+            return Ok(());
+        }
+        self.compile.diagnostics = built.diagnostics;
+        self.compile.log = built.log;
+        self.compile.untrusted = built.untrusted;
+        self.compile.lacks_manifest = built.lacks_manifest;
+        self.compile.cached = built.cached;
+        if let Some(included) = built.included {
+            self.compile.included = included;
+        }
+        self.compile.elapsed = result.elapsed;
+        let latest = result.generation == self.compile.generation;
+        match built.program {
+            Some(program) => {
+                self.replace_candidate(program);
+                if latest {
+                    self.compile.phase = Phase::Running;
+                }
+            }
+            None => self.compile.phase = Phase::Rejected,
+        }
+        Ok(())
+    }
+
+    pub(super) fn replace_candidate(&mut self, program: Program) {
+        self.retired.extend(self.candidate.replace(Arc::new(program)));
+    }
+
+    /// Lets a compiled program take the running one's place. Not while a step runs.
+    pub(super) fn adopt_candidate(&mut self) -> Result<bool, Error> {
+        self.retired.clear();
+        if self.sought.is_some() {
+            return Ok(false); // it comes after the past moment
+        }
+        if self.migration.is_some() {
+            self.go_on_migrating()?;
+            return Ok(true);
+        }
+        let Some(program) = self.candidate.take() else { return Ok(false) };
+        if !self.begin_migration(&program)? {
+            self.adopt(&program)?;
+        }
+        Ok(true)
+    }
+
+    /// Lets a program take the running one's place, and says whether it did: not where its resources are too large.
+    pub(super) fn adopt(&mut self, program: &Arc<Program>) -> Result<bool, Error> {
+        let before = self.program.clone();
+        let mut fresh = match self.take_in(program)? {
+            Ok(fresh) => fresh,
+            Err(TooLarge { text, at }) => {
+                let remark = Diagnostic::error(&self.options.name, text);
+                self.compile.diagnostics.push(remark.at(at.line, at.column));
+                self.compile.phase = Phase::Rejected;
+                return Ok(false);
+            }
+        };
+        fresh.extend(before.iter().flat_map(|old| program.changed_contents(old)));
+        if !fresh.is_empty() {
+            self.reset.add(Reset::Fresh(fresh));
+        }
+        if let Some(before) = &before {
+            program.carry_variables(before, &self.stream)?;
+        }
+        program.set_variables(&self.stream)?;
+        self.latest = Some(program.clone());
+        if let Some(history) = &mut self.history {
+            history.is_interrupted = true;
+        }
+        self.fault = None;
+        Ok(true)
+    }
+
+    /// Lets a program of the past take the running one's place, whose state is put back next.
+    pub(super) fn install(&mut self, program: &Arc<Program>) -> Result<(), Error> {
+        if self.program.as_ref().is_some_and(|running| Arc::ptr_eq(running, program)) {
+            return Ok(());
+        }
+        self.take_in(program)?
+            .map(|_| ())
+            .map_err(|too_large| Error::NoRoom { reason: too_large.text })
+    }
+
+    /// Runs `program` from now on, on the resources of the one before as far as it has the same, which it leaves alone;
+    /// the names of the others.
+    pub(super) fn take_in(
+        &mut self,
+        program: &Arc<Program>,
+    ) -> Result<Result<BTreeSet<String>, TooLarge>, Error> {
+        let manifest = &program.scene.manifest;
+        let old = self.program.as_ref().map(|p| &p.scene.manifest);
+        let grids = match grid_textures(manifest, &self.interop)? {
+            Ok(grids) => grids,
+            Err(too_large) => return Ok(Err(too_large)),
+        };
+        let adopted = self.state.resources.adopt(old, manifest, &self.stream, &self.interop)?;
+        let fresh = match adopted {
+            Ok(fresh) => fresh,
+            Err(too_large) => return Ok(Err(too_large)),
+        };
+        self.grids = grids;
+        self.refresh_grids()?;
+        self.adopt_parameters(manifest);
+        self.keep_extents_of(manifest);
+        self.timings.follow(manifest.entries(When::Step).map(|entry| manifest.name_of(entry)));
+        self.launched = vec![0; program.passes.len()];
+        self.statistics.restart();
+        self.plots.follow(manifest);
+        self.picture += 1;
+        self.compile.ptx = program.ptx.clone();
+        self.compile.running = program.generation;
+        self.program = Some(program.clone());
+        Ok(Ok(fresh))
+    }
+
+    /// Views of elements take over what these are after the last finished step.
+    pub(super) fn refresh_grids(&self) -> Result<(), Error> {
+        let mut grids = self.grids.iter().flatten();
+        Ok(grids.try_for_each(|grid_texture| grid_texture.refresh(&self.state.resources))?)
+    }
+
+    /// Values that a person set survive an edit; the command line's come before the manifest's.
+    pub(super) fn adopt_parameters(&mut self, manifest: &Manifest) {
+        self.state.inputs.parameters = match &self.program {
+            Some(old) => manifest.carry(&old.scene.manifest, &self.state.inputs.parameters),
+            None => self.initial_parameters(manifest),
+        };
+    }
+
+    pub(super) fn initial_parameters(&self, manifest: &Manifest) -> Vec<Value> {
+        let mut values = manifest.defaults();
+        for (name, text) in &self.options.parameters {
+            // What does not fit was refused before the session was opened.
+            if let Ok((index, value)) = manifest.parse_parameter(name, text) {
+                values[index] = value;
+            }
+        }
+        values
+    }
+}

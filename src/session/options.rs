@@ -1,0 +1,73 @@
+//! What a session is opened with.
+
+use std::{path::PathBuf, time::Duration};
+
+use super::Budget;
+use crate::{interrupt::Interrupt, scene::Overrides};
+
+/// What a session is opened with.
+pub struct Options {
+    /// The scene's name, as the user gave it: diagnostics use it.
+    pub name: String,
+    /// The file it comes from: its folder is on the include path.
+    pub path: Option<PathBuf>,
+    /// Whether it may include files that lie elsewhere than below that folder. Without a path there is no such folder.
+    pub trust: bool,
+    /// The source.
+    pub source: String,
+    /// Constants that the command line replaces.
+    pub overrides: Overrides,
+    /// Parameters that the command line replaces, as text.
+    pub parameters: Vec<(String, String)>,
+    /// The run's seed.
+    pub seed: u64,
+    /// A step that takes longer is stopped, and so are statistics that are waited for.
+    pub step_timeout: Duration,
+    /// Once this is raised, what the session waits for is stopped, and every call that waits ends with
+    /// [`Error::Interrupted`].
+    pub interrupt: Interrupt,
+    /// While the scene plays, a step is begun every `dt` seconds at most, so that a second of the scene lasts a
+    /// second; otherwise each begins when the one before has ended.
+    pub real_time: bool,
+    /// Whether the launches of the passes are watched for mistakes: see [`Snapshot::findings`]. On the CPU device
+    /// alone.
+    pub checked: bool,
+    /// How often statistics are taken while the scene plays; `None`: only when asked for.
+    pub statistics_every: Option<Duration>,
+    /// Whether the past is kept, and how much memory it may take: see [`Session::seek`].
+    pub history: Past,
+}
+
+/// Whether the past of a scene is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Past {
+    /// It is not.
+    #[default]
+    Forgotten,
+    /// An eighth of the device's free memory, and one of the host's, may be taken for it.
+    Kept,
+    /// As much may be taken.
+    Within(Budget),
+}
+
+impl Options {
+    /// Those of a scene without a file, as the command line has them where nothing else is said: nothing is replaced,
+    /// the seed is 1, a step may take a minute, and statistics are taken only when asked for.
+    pub fn new(name: impl Into<String>, source: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            path: None,
+            trust: false,
+            source: source.into(),
+            overrides: Overrides::default(),
+            parameters: Vec::new(),
+            seed: 1,
+            step_timeout: Duration::from_secs(60),
+            interrupt: Interrupt::default(),
+            real_time: false,
+            checked: false,
+            statistics_every: None,
+            history: Past::Forgotten,
+        }
+    }
+}
