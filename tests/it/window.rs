@@ -158,9 +158,11 @@ __global__ void count(cudaSurfaceObject_t field)
 "#;
 
 /// The view at the studio's first layout: left, top, right, bottom. The image is as high as it, in its middle.
-const SHOWN: [i32; 4] = [520, 46, 1190, 638];
+const SHOWN: [i32; 4] = [520, 46, 1190, 608];
+/// The side of a texel at first, of which the image has four.
+const TEXEL: i32 = 141;
 /// Its lower right corner has what is under the pointer, above the legend.
-const PROBE: [i32; 4] = [1000, 500, 1176, 543];
+const PROBE: [i32; 4] = [1000, 470, 1176, 513];
 
 /// What of the image a row of the screen shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -249,9 +251,10 @@ fn apart(a: &[[i32; 2]], b: &[[i32; 2]]) -> f32 {
 fn an_image_is_zoomed_about_the_pointer_and_dragged() {
     let Some((screen, _studio)) = Screen::open(TEXELS) else { return };
     // In the second column and row from the left and from above: texel 9.
-    let place = [SHOWN[0] + 39 + 148 + 60, SHOWN[1] + 148 + 50];
+    let left = (SHOWN[2] - SHOWN[0] - 4 * TEXEL) / 2;
+    let place = [SHOWN[0] + left + TEXEL + 60, SHOWN[1] + TEXEL + 50];
     let all_of_it = screen.run_where("the image is drawn", place, |_| true);
-    assert_eq!((all_of_it.texel, all_of_it.width()), (9, 148), "{all_of_it:?}");
+    assert_eq!((all_of_it.texel, all_of_it.width()), (9, TEXEL), "{all_of_it:?}");
     screen.mouse(&[], place);
     let words = screen.words();
 
@@ -260,7 +263,7 @@ fn an_image_is_zoomed_about_the_pointer_and_dragged() {
     assert_eq!(larger.texel, 9);
     let moved = (larger.part(place[0]) - all_of_it.part(place[0])).abs();
     // Ends are whole pixels.
-    assert!(moved < 2.0 / 148.0, "what is under the pointer stays there: {moved}");
+    assert!(moved < 2.0 / TEXEL as f32, "what is under the pointer stays there: {moved}");
     // The picture shines through behind the words, which changes pixels at their edges.
     let same = apart(&screen.words(), &words);
     assert!(same < 0.15, "the same texel's value: {same}");
