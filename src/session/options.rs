@@ -24,17 +24,17 @@ pub struct Options {
     /// A step that takes longer is stopped, and so are statistics that are waited for.
     pub step_timeout: Duration,
     /// Once this is raised, what the session waits for is stopped, and every call that waits ends with
-    /// [`Error::Interrupted`].
+    /// [`Error::Interrupted`](super::Error::Interrupted).
     pub interrupt: Interrupt,
     /// While the scene plays, a step is begun every `dt` seconds at most, so that a second of the scene lasts a
     /// second; otherwise each begins when the one before has ended.
     pub real_time: bool,
-    /// Whether the launches of the passes are watched for mistakes: see [`Snapshot::findings`]. On the CPU device
-    /// alone.
+    /// Whether the launches of the passes are watched for mistakes, on the CPU device alone: see
+    /// [`Snapshot::findings`](super::Snapshot::findings).
     pub checked: bool,
     /// How often statistics are taken while the scene plays; `None`: only when asked for.
     pub statistics_every: Option<Duration>,
-    /// Whether the past is kept, and how much memory it may take: see [`Session::seek`].
+    /// Whether the past is kept, and how much memory it may take: see [`Session::seek`](super::Session::seek).
     pub history: Past,
 }
 
