@@ -189,7 +189,7 @@ fn drive(file: &Path, includes: &[PathBuf], compiler: &Compiler) -> Ended {
     let options = Options {
         path: Some(file.to_owned()),
         trust: true,
-        overrides: Overrides { include_dirs, cpu: true, ..Overrides::default() },
+        overrides: Overrides { include_dirs, cpu: Some(true), ..Overrides::default() },
         step_timeout: STEP_LIMIT,
         ..Options::new(name, source)
     };

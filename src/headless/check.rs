@@ -36,7 +36,7 @@ pub struct Check {
 pub fn check(request: &Check, compiler: &Compiler) -> Result<Vec<Diagnostic>> {
     let device = request.device.map(Device::open).transpose()?;
     let cpu = device.as_ref().is_none_or(|device| device.info().kind == DeviceKind::Cpu);
-    let overrides = Overrides { cpu, ..request.overrides.clone() };
+    let overrides = Overrides { cpu: Some(cpu), ..request.overrides.clone() };
     let flags = (request.trust, request.load_only);
     let mut remarks = Vec::new();
     for name in &request.scenes {

@@ -65,7 +65,7 @@ pub fn compare(request: &Compare, compiler: &Compiler, mut tell: impl FnMut(&str
     let devices = open(&[&a, &b])?;
     // What the CPU device is too slow for is left out on both sides: they are to run the same.
     let is_cpu = devices.iter().any(|device| device.info().kind == DeviceKind::Cpu);
-    [&mut a, &mut b].into_iter().for_each(|side| side.run.overrides.cpu |= is_cpu);
+    [&mut a, &mut b].into_iter().for_each(|side| side.run.overrides.cpu = Some(is_cpu));
     for (side, device) in [&a, &b].into_iter().zip(&devices) {
         side.run.parse(&side.scene, device.info().kind)?;
     }

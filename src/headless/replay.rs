@@ -64,7 +64,10 @@ impl Replay {
         step: u64,
         bar: &ProgressBar,
     ) -> Result<()> {
-        // The reset, without a step.
+        // The reset, without a step; its passes, too, may take parameters.
+        if let (0, Some(first)) = (self.inputs, self.run.inputs.first()) {
+            session.enter(first);
+        }
         run_to(session, 0, bar)?;
         self.compare(session)?;
         while session.clock().step < step {

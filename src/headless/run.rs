@@ -54,7 +54,7 @@ impl Run {
     }
 
     fn overrides(&self, kind: DeviceKind) -> Overrides {
-        let cpu = self.overrides.cpu || kind == DeviceKind::Cpu;
+        let cpu = self.overrides.cpu.or(Some(kind == DeviceKind::Cpu));
         Overrides { cpu, ..self.overrides.clone() }
     }
 

@@ -95,9 +95,9 @@ pub struct Overrides {
     pub loads: BTreeMap<String, PathBuf>,
     /// The texts of headers beside its file, of which it may name structures.
     pub headers: Vec<String>,
-    /// Whether the scene is read for the CPU device, for which `[constant.cpu]` stands over `[constant]`; a
-    /// [`Session`](crate::session::Session) on that device sets it.
-    pub cpu: bool,
+    /// Whether `[constant.cpu]` stands over `[constant]`, as it does on the CPU device; `None`: as the device of a
+    /// [`Session`](crate::session::Session) is, without one not.
+    pub cpu: Option<bool>,
 }
 
 impl Scene {

@@ -333,12 +333,14 @@ impl History {
         self.line(moment.line).filter(|line| moment.step < line.end)?.log.entered(moment.step)
     }
 
-    /// Some copies of the line that goes on and of those that it comes from, at most so many.
+    /// Some copies of the states that led to `at`, at most so many.
     pub(super) fn some_of_ancestry(
         &mut self,
+        at: Moment,
         most: usize,
     ) -> impl Iterator<Item = &mut Checkpoint> {
-        let ends: BTreeMap<u64, u64> = self.ancestry().map(|(line, end)| (line.id, end)).collect();
+        let ends: BTreeMap<u64, u64> =
+            self.ancestry(at).map(|(line, end)| (line.id, end)).collect();
         let all = self.lines.iter_mut().filter_map(move |line| Some((*ends.get(&line.id)?, line)));
         let mut all: Vec<&mut Checkpoint> = all
             .flat_map(|(end, line)| {
@@ -456,15 +458,16 @@ impl History {
         if self.current().is_some_and(|line| line.segments.is_empty()) {
             self.is_interrupted = true;
         }
-        let ancestry: Vec<u64> = self.ancestry().map(|(line, _)| line.id).collect();
+        let end = self.current().map(|line| Moment { line: line.id, step: line.end });
+        let ancestry: Vec<u64> =
+            end.into_iter().flat_map(|end| self.ancestry(end)).map(|(line, _)| line.id).collect();
         self.lines.retain(|line| !line.segments.is_empty() || ancestry.contains(&line.id));
         segment.checkpoints.values().map(|checkpoint| checkpoint.bytes() as u64).sum()
     }
 
-    /// The line that goes on, the one that it leaves, and so on; each with the steps that were finished where it was
-    /// left.
-    pub(super) fn ancestry(&self) -> impl Iterator<Item = (&Line, u64)> {
-        let first = self.current().map(|line| (line, line.end));
+    /// The line of `at`, the one that it leaves, and so on; each with the steps that were finished where it was left.
+    pub(super) fn ancestry(&self, at: Moment) -> impl Iterator<Item = (&Line, u64)> {
+        let first = self.line(at.line).map(|line| (line, at.step));
         std::iter::successors(first, |(line, _)| {
             let parent = line.parent?;
             Some((self.line(parent.line)?, parent.step))

@@ -183,7 +183,7 @@ impl Session {
             name: options.name.clone(),
             path: options.path.clone(),
             overrides: Overrides {
-                cpu: options.overrides.cpu || device.info().kind == DeviceKind::Cpu,
+                cpu: options.overrides.cpu.or(Some(device.info().kind == DeviceKind::Cpu)),
                 ..options.overrides.clone()
             },
             device: device.clone(),

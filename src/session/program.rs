@@ -693,7 +693,8 @@ fn request(scene: &Scene, target: Target, plan: Option<&Plan>) -> Request {
 
 /// What the built-in scenes ask the compiler for, statistics included: the seed of its cache is made from these.
 pub fn requests_of_built_ins(target: Target) -> Vec<Request> {
-    let overrides = scene::Overrides { cpu: target == Target::CPU, ..scene::Overrides::default() };
+    let overrides =
+        scene::Overrides { cpu: Some(target == Target::CPU), ..scene::Overrides::default() };
     let mut requests = Vec::new();
     for built_in in scene::built_ins() {
         let name = format!("{}.cu", built_in.name);

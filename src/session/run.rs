@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Error, Session, history::Line};
 use crate::{
+    device::DeviceKind,
     scene::{Inputs, Keys, Overrides, Scene, Value},
     state::Subject,
 };
@@ -40,6 +41,8 @@ pub struct Run {
     pub nvrtc: Option<String>,
     /// The run's seed.
     pub seed: u64,
+    /// Whether `[constant.cpu]` stood over `[constant]`.
+    pub cpu: bool,
     /// Constants that were replaced.
     pub constants: BTreeMap<String, String>,
     /// Macros that were defined.
@@ -140,7 +143,7 @@ impl Run {
     /// What the scene is compiled with.
     pub fn overrides(&self) -> Overrides {
         let (constants, defines) = (self.constants.clone(), self.defines.clone());
-        Overrides { constants, defines, ..Overrides::default() }
+        Overrides { constants, defines, cpu: Some(self.cpu), ..Overrides::default() }
     }
 }
 
@@ -187,15 +190,15 @@ impl Session {
     /// [`Error::NoRun`] where the past is not kept, or does not begin with a reset; the device's.
     pub fn run(&mut self) -> Result<Run, Error> {
         self.finish_seeking()?;
-        let present = self.digests()?;
+        let (present, at) = (self.digests()?, self.moment());
         let Some(history) = &mut self.history else { return Err(Error::NoRun("it is not kept")) };
         let mut digests = BTreeMap::from([(present.step, present)]);
-        for checkpoint in history.some_of_ancestry(MOST_DIGESTS) {
+        for checkpoint in history.some_of_ancestry(at, MOST_DIGESTS) {
             let step = checkpoint.inputs.step;
             digests.entry(step).or_insert(Digests::of(step, checkpoint.read(&self.stream)?));
         }
         let Some(history) = &self.history else { return Err(Error::NoRun("it is not kept")) };
-        let mut lines: Vec<(&Line, u64)> = history.ancestry().collect();
+        let mut lines: Vec<(&Line, u64)> = history.ancestry(at).collect();
         lines.reverse();
         if lines.first().is_none_or(|(line, _)| line.parent.is_some() || line.is_loaded) {
             return Err(Error::NoRun("it does not begin with a reset"));
@@ -214,6 +217,7 @@ impl Session {
             }
         }
         let Overrides { constants, defines, .. } = self.options.overrides.clone();
+        let is_cpu = self.device.info().kind == DeviceKind::Cpu;
         Ok(Run {
             format: FORMAT.to_owned(),
             version: VERSION,
@@ -222,12 +226,13 @@ impl Session {
             device: self.device.info().to_string(),
             nvrtc: self.worker.nvrtc(),
             seed: self.options.seed,
+            cpu: self.options.overrides.cpu.unwrap_or(is_cpu),
             constants,
             defines,
             steps: self.state.inputs.step,
             texts: without_repetitions(texts),
             inputs,
-            digests: digests.into_values().filter(|of| of.step <= self.state.inputs.step).collect(),
+            digests: digests.into_values().collect(),
         })
     }
 

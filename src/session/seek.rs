@@ -55,7 +55,7 @@ impl Session {
     }
 
     /// Where the state stands.
-    fn moment(&self) -> Moment {
+    pub(super) fn moment(&self) -> Moment {
         let line = match self.shown {
             Shown::Present => self.history.as_ref().and_then(History::current).map(|line| line.id),
             Shown::Past(line) => Some(line),

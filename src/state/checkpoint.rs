@@ -116,9 +116,7 @@ impl Checkpoint {
         }
         Ok(())
     }
-}
 
-impl Checkpoint {
     /// One whose content is with the host, such as a file's.
     pub(crate) fn of_host(inputs: Inputs, contents: Vec<(Subject, Vec<u8>)>) -> Self {
         let mut layout = Layout::default();

@@ -184,6 +184,10 @@ fn steps_from_a_past_moment_are_a_line_beside_the_old_one() {
 
         seek(&mut session, old);
         assert!(contents(&mut session) == end, "the old line is there still");
+        // What determines the moment that is shown is the old line's.
+        let run = session.run().unwrap();
+        assert_eq!((run.steps, run.digests.last()), (20, Some(&session.digests().unwrap())));
+        assert_eq!(run.inputs.last().map(|entered| entered.step), Some(19));
         assert!(timeline(&session).is_past);
         // At its end it goes on.
         step(&mut session, 20);

@@ -22,6 +22,10 @@ value = 0.1
 min   = 0.0
 max   = 1.0
 [[pass]]
+kernel = "begin"
+on     = "reset"
+over   = "value"
+[[pass]]
 kernel = "advance"
 over   = "value"
 [[pass]]
@@ -33,6 +37,11 @@ over   = "dye"
 ---*/
 #include <cuda_fp16.h>
 __device__ unsigned calls;
+__global__ void begin(float4 *value, int value_count, float gain)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < value_count) value[i] = make_float4(0.0f, gain, 0.0f, 0.0f);
+}
 __global__ void advance(float4 *value, int value_count, float gain, float time)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -203,6 +212,10 @@ fn a_recorded_run_is_repeated_to_the_bit() {
 
     let text = fs::read_to_string(at.join("run.json")).unwrap();
     let mut run_file: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        run_file["cpu"], true,
+        "the constants of the CPU device count wherever it is repeated"
+    );
     let digests = run_file["digests"].as_array_mut().unwrap();
     assert!(digests.len() > 1, "{digests:#?}");
     let middle = digests.len() / 2;

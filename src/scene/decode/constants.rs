@@ -52,7 +52,7 @@ pub(super) fn decode(
             report,
             &declared,
             &for_cpu,
-            &Overrides { cpu: !overrides.cpu, ..Overrides::default() },
+            &Overrides { cpu: Some(!is_for_cpu(overrides)), ..Overrides::default() },
         );
     }
     resolve(report, &declared, &for_cpu, overrides)
@@ -65,7 +65,7 @@ fn resolve(
     for_cpu: &[Declared],
     overrides: &Overrides,
 ) -> Vec<Constant> {
-    let replacements: &[Declared] = if overrides.cpu { for_cpu } else { &[] };
+    let replacements: &[Declared] = if is_for_cpu(overrides) { for_cpu } else { &[] };
     if overrides.constants.is_empty() && replacements.is_empty() {
         return compute(report, declared);
     }
@@ -235,4 +235,9 @@ fn value_of(
     });
     known.insert(constant.name.clone(), value);
     Some(value)
+}
+
+/// Whether `[constant.cpu]` stands over `[constant]`.
+fn is_for_cpu(overrides: &Overrides) -> bool {
+    overrides.cpu == Some(true)
 }

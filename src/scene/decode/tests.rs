@@ -379,7 +379,8 @@ fn constants_for_the_cpu_device() {
     let with = |cpu: bool, constants: &[(&str, &str)]| {
         let constants =
             constants.iter().map(|(name, text)| (String::from(*name), String::from(*text)));
-        let overrides = Overrides { constants: constants.collect(), cpu, ..Overrides::default() };
+        let overrides =
+            Overrides { constants: constants.collect(), cpu: Some(cpu), ..Overrides::default() };
         let source = format!("/*---\n{text}\n---*/");
         let (manifest, _) = decode("t.cu", &source, &overrides).expect("good");
         let value = |name| manifest.find_constant(name).expect("there");
@@ -399,7 +400,7 @@ fn constants_for_the_cpu_device() {
     let faults =
         "[constant]\nn = 1\n[constant.cpu]\nm = 2\nn = 0.5\n[[pass]]\nkernel = \"f\"\nover = 1";
     for cpu in [false, true] {
-        let overrides = Overrides { cpu, ..Overrides::default() };
+        let overrides = Overrides { cpu: Some(cpu), ..Overrides::default() };
         let found =
             decode("t.cu", &format!("/*---\n{faults}\n---*/"), &overrides).expect_err("bad");
         let told: Vec<_> = found.iter().map(|d| (d.line, d.text.as_str())).collect();

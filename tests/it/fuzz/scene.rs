@@ -11,7 +11,7 @@ pub fn exercise(text: &str) -> Result<(), String> {
         Ok(scene) => {
             let _ = (scene.prelude(), scene.plan().map(|plan| plan.name_expressions()));
             let constants = BTreeMap::from([("n".to_owned(), text.chars().take(20).collect())]);
-            let overrides = Overrides { constants, cpu: true, ..Overrides::default() };
+            let overrides = Overrides { constants, cpu: Some(true), ..Overrides::default() };
             let _ = Scene::parse("fuzz.cu", text, &overrides);
         }
         Err(diagnostics) => {
