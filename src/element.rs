@@ -151,6 +151,19 @@ impl Scalar {
         })
     }
 
+    /// The bits of a scalar's bytes, in the lowest ones; what is beyond eight bytes is left out.
+    ///
+    /// ```
+    /// # use warpaint::element::Scalar;
+    /// assert_eq!(Scalar::bits_in(&[0x34, 0x12]), 0x1234);
+    /// ```
+    pub fn bits_in(bytes: &[u8]) -> u64 {
+        let mut wide = [0; 8];
+        let length = bytes.len().min(wide.len());
+        wide[..length].copy_from_slice(&bytes[..length]);
+        u64::from_le_bytes(wide)
+    }
+
     /// The number whose bits these are, for an integer type; `None` for others.
     ///
     /// ```

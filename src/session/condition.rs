@@ -176,10 +176,7 @@ pub fn statistic_of(
 /// # Errors
 /// What it is, for one that the integers of expressions do not reach.
 fn number(scalar: Scalar, bytes: &[u8]) -> Result<Number, String> {
-    let mut wide = [0; 8];
-    let length = bytes.len().min(8);
-    wide[..length].copy_from_slice(&bytes[..length]);
-    let bits = u64::from_le_bytes(wide);
+    let bits = Scalar::bits_in(bytes);
     Ok(match (scalar.value_of(bits), scalar.integer_of(bits)) {
         (Some(value), _) => Number::Float(value),
         (None, Some(value)) => {

@@ -308,9 +308,7 @@ fn of_values(bytes: &[u8], selected: &Selected) -> Vec<Vec<[f64; 2]>> {
 
 /// The number that the bytes of a scalar stand for.
 fn number(bytes: &[u8], scalar: Scalar) -> f64 {
-    let mut wide = [0; 8];
-    wide[..bytes.len()].copy_from_slice(bytes);
-    let bits = u64::from_le_bytes(wide);
+    let bits = Scalar::bits_in(bytes);
     let integer = || scalar.integer_of(bits).map(|integer| integer as f64);
     scalar.value_of(bits).or_else(integer).unwrap_or(f64::from(u8::from(bits != 0)))
 }

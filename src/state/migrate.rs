@@ -106,9 +106,7 @@ enum Number {
 
 impl Number {
     fn read(scalar: Scalar, bytes: &[u8]) -> Self {
-        let mut wide = [0; 8];
-        wide[..bytes.len()].copy_from_slice(bytes);
-        let bits = u64::from_le_bytes(wide);
+        let bits = Scalar::bits_in(bytes);
         match (scalar.integer_of(bits), scalar.value_of(bits)) {
             (Some(integer), _) => Self::Integer(integer),
             (None, Some(value)) => Self::Float(value),
