@@ -66,6 +66,9 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// One sentence, perhaps followed by lines of context.
     pub text: String,
+    /// Whether an option of the command line is wrong, and not the file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_usage: bool,
 }
 
 impl Diagnostic {
@@ -83,7 +86,20 @@ impl Diagnostic {
             column: None,
             severity: Severity::Error,
             text: text.into(),
+            is_usage: false,
         }
+    }
+
+    /// An error in an option that was given for a file, such as a constant that the file does not have.
+    ///
+    /// ```
+    /// # use warpaint::diagnostic::Diagnostic;
+    /// let wrong = Diagnostic::usage("scene.cu", "--const q: the scene has no such constant");
+    /// assert_eq!(wrong.to_string(), "scene.cu: error: --const q: the scene has no such constant");
+    /// assert!(wrong.is_usage && !Diagnostic::error("scene.cu", "no kernel").is_usage);
+    /// ```
+    pub fn usage(file: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { is_usage: true, ..Self::error(file, text) }
     }
 
     /// The same remark, placed at `line` and, where `column` is known, at that column (both from 1).

@@ -44,7 +44,7 @@ pub enum Error {
     /// The command line asks for something that does not exist.
     #[error("{0}")]
     Usage(String),
-    /// The source has mistakes; they are all here.
+    /// The source has mistakes, or an option does not fit it; they are all here.
     #[error("{}", lines(.0))]
     Rejected(Vec<Diagnostic>),
     /// The checker found mistakes in the kernels; they are all here.
@@ -126,6 +126,7 @@ impl Error {
     pub fn exit_status(&self) -> ExitStatus {
         match self {
             Self::Usage(_) | Self::File { .. } => ExitStatus::Usage,
+            Self::Rejected(found) if is_usage(found) => ExitStatus::Usage,
             Self::Rejected(_) | Self::Mistakes(_) | Self::Differ(_) | Self::Parted { .. } => {
                 ExitStatus::Failed
             }
@@ -346,6 +347,12 @@ fn of_gl(error: &gl::Error) -> ExitStatus {
     }
 }
 
+/// Whether it is the command line alone that is wrong.
+fn is_usage(found: &[Diagnostic]) -> bool {
+    let mut errors = found.iter().filter(|d| d.severity >= Severity::Error).peekable();
+    errors.peek().is_some() && errors.all(|error| error.is_usage)
+}
+
 /// Diagnostics as lines to print. Errors first: they are why nothing runs. Of very many the first ones say enough.
 pub fn lines(diagnostics: &[Diagnostic]) -> String {
     let mut sorted: Vec<_> = diagnostics.iter().collect();
@@ -380,6 +387,17 @@ mod tests {
     #[test]
     fn wrong_usage_and_a_missing_device_have_codes_of_their_own() {
         assert_eq!(Error::Usage("no".to_owned()).exit_status(), ExitStatus::Usage);
+        let option = Diagnostic::usage("a.cu", "--const q: the scene has no such constant");
+        let text = Diagnostic::error("a.cu", "`y` is undefined");
+        let note = Diagnostic::error("a.cu", "`x`").with_severity(Severity::Note);
+        for (found, status) in [
+            (vec![note.clone(), option.clone()], ExitStatus::Usage),
+            (vec![option, text.clone()], ExitStatus::Failed),
+            (vec![text], ExitStatus::Failed),
+            (vec![note], ExitStatus::Failed),
+        ] {
+            assert_eq!(Error::Rejected(found).exit_status(), status);
+        }
         let missing = device::Error::NoDriver { reason: "no libcuda.so".to_owned() };
         assert_eq!(Error::from(missing).exit_status(), ExitStatus::NoDevice);
     }

@@ -342,6 +342,12 @@ impl<'s> Report<'s> {
         self.found.borrow_mut().push(self.remark(text).at(at.line, at.column));
     }
 
+    /// An error in an option that was given for the file.
+    fn error_in_option(&self, text: impl Into<String>) {
+        let remark = self.remark(text);
+        self.found.borrow_mut().push(Diagnostic { is_usage: true, ..remark });
+    }
+
     /// An error about the whole file.
     fn error_anywhere(&self, text: impl Into<String>) {
         self.found.borrow_mut().push(self.remark(text));

@@ -187,10 +187,10 @@ impl<'a> Reader<'a> {
 
     fn complain(&mut self, at: Option<Position>, text: String) {
         // Names of files, and of fields in them, may have line feeds.
-        let remark = Diagnostic::error(&self.scene.name, one_line(&text));
+        let text = one_line(&text);
         self.diagnostics.push(match at {
-            Some(at) => remark.at(at.line, at.column),
-            None => remark,
+            Some(at) => Diagnostic::error(&self.scene.name, text).at(at.line, at.column),
+            None => Diagnostic::usage(&self.scene.name, text),
         });
     }
 

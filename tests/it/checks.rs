@@ -250,7 +250,7 @@ fn wrong_usage_of_the_test_mode_is_told() {
     run(&["scene.cu", "--param", "gian=1", "--device", "cpu"])
         .expect(2, &["no parameter `gian`; did you mean `gain`"]);
     run(&["scene.cu", "--const", "m=1", "--device", "cpu"])
-        .expect(1, &["the scene has no such constant"]);
+        .expect(2, &["the scene has no such constant"]);
     run(&["scene.cu", "--device", "cpu", "--junit", "no/such/r.xml"])
         .expect_one_line(2, &["r.xml"]);
     run(&["scene.cu", "--gl", "window"]).expect_one_line(2, &["no window"]);

@@ -82,7 +82,7 @@ fn resolve(
             (constant.value, constant.span) = (Definition::Expression(text.clone()), None);
         } else {
             let hint = suggestion(name, before.iter().map(|c| c.name.as_str()));
-            report.error_anywhere(format!("--const {name}: the scene has no such constant{hint}"));
+            report.error_in_option(format!("--const {name}: the scene has no such constant{hint}"));
         }
     }
     let mut after = compute(report, &declared);
@@ -110,7 +110,7 @@ impl Declared {
         match (&self.span, &self.value) {
             (Some(span), _) => report.error(span.clone(), text),
             (None, Definition::Expression(value)) => {
-                report.error_anywhere(format!("--const {}={value}: {text}", self.name));
+                report.error_in_option(format!("--const {}={value}: {text}", self.name));
             }
             (None, Definition::Number(_)) => report.error_anywhere(text),
         }
@@ -229,7 +229,7 @@ fn value_of(
         let name = &constant.name;
         match &constant.span {
             Some(span) => report_expression(report, span.clone(), error),
-            None => report.error_anywhere(format!("--const {name}={text}: {}", error.text)),
+            None => report.error_in_option(format!("--const {name}={text}: {}", error.text)),
         }
         Number::Int(1)
     });

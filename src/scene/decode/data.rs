@@ -58,7 +58,7 @@ pub(super) fn expect_known(
     for name in overrides.loads.keys().filter(|name| !known.contains(&name.as_str())) {
         let hint = suggestion(name, known.iter().copied());
         let text = format!("--load {name}: the scene has no such resource or variable{hint}");
-        report.error_anywhere(text);
+        report.error_in_option(text);
     }
 }
 

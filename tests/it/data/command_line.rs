@@ -108,7 +108,7 @@ fn what_is_wrong_with_it_names_the_option() {
     ] {
         place
             .run(&["render", "scenes/scene.cu", "--device", "cpu", "--load", load])
-            .expect_one_line(1, &[told]);
+            .expect_one_line(2, &[told]);
     }
     let faulty =
         SCENE.replace("[variable.scale]\ntype  = \"float\"", "[variable.scale]\ntype  = \"flaot\"");
@@ -183,7 +183,7 @@ fn neither_pipes_nor_devices_nor_files_without_end_are_read() {
         .expect_one_line(1, &["scene.cu:5:9: error: cannot read pipe.npy", told]);
     for file in ["scenes/pipe.npy", "/dev/zero", "/dev/null"] {
         let load = format!("a={file}");
-        place.run(&["check", "scenes/scene.cu", "--load", &load]).expect_one_line(1, &[told]);
+        place.run(&["check", "scenes/scene.cu", "--load", &load]).expect_one_line(2, &[told]);
     }
     // A file that says that it is large, and is.
     let sparse = place.path("scenes/large.npy");
@@ -192,7 +192,7 @@ fn neither_pipes_nor_devices_nor_files_without_end_are_read() {
     let told = "it is damaged: 1099511627648 bytes cannot have the shape (3,)";
     place
         .run(&["check", "scenes/scene.cu", "--load", "a=scenes/large.npy"])
-        .expect_one_line(1, &[told]);
+        .expect_one_line(2, &[told]);
     let texture =
         "/*---\n[texture.t]\nformat = \"rgba8\"\nsize = [8, 8]\nfile = \"large.png\"\n---*/\n";
     place.file("scenes/picture.cu", texture);
