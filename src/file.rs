@@ -164,12 +164,12 @@ pub(crate) fn create(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     draft.persist_new(path)
 }
 
-/// The first of `stem.cu`, `stem-2.cu`, `stem-3.cu` ... that `folder` does not have.
+/// The first of `stem.cu`, `stem-2.cu`, `stem-3.cu` ... that `folder` does not have, where `cu` is the `ending`.
 #[cfg(feature = "cli")]
-pub(crate) fn free_name(folder: &Path, stem: &str) -> PathBuf {
+pub(crate) fn free_name(folder: &Path, stem: &str, ending: &str) -> PathBuf {
     let name = |n: u32| match n {
-        1 => folder.join(format!("{stem}.cu")),
-        n => folder.join(format!("{stem}-{n}.cu")),
+        1 => folder.join(format!("{stem}.{ending}")),
+        n => folder.join(format!("{stem}-{n}.{ending}")),
     };
     let mut n = 1;
     while name(n).exists() {
@@ -299,10 +299,13 @@ mod tests {
     #[test]
     fn a_new_file_never_replaces_one() {
         let folder = folder();
-        let path = free_name(folder.path(), "particles");
+        let path = free_name(folder.path(), "particles", "cu");
         create(&path, "one").unwrap();
         assert_eq!(create(&path, "two").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read_to_string(&path).unwrap(), "one");
-        assert_eq!(free_name(folder.path(), "particles"), folder.path().join("particles-2.cu"));
+        assert_eq!(
+            free_name(folder.path(), "particles", "cu"),
+            folder.path().join("particles-2.cu")
+        );
     }
 }

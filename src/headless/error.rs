@@ -200,6 +200,7 @@ fn of_session(error: &session::Error) -> ExitStatus {
         Error::Gl(error) => of_gl(error),
         Error::Thread(_) | Error::WorkerLost | Error::NoRoom { .. } => ExitStatus::NoDevice,
         Error::NoSuchResource { .. } | Error::File { .. } | Error::NoRun(_) => ExitStatus::Usage,
+        Error::NothingRuns => ExitStatus::Failed,
         Error::Stuck { .. } | Error::NoValue { .. } => ExitStatus::Fault,
         Error::Interrupted => ExitStatus::Stopped,
     }

@@ -172,7 +172,7 @@ pub fn render_with(
                 session.save(&save.path)?;
             }
             if let Some(path) = &request.record {
-                Error::write(path, session.run()?.to_json())?;
+                session.run()?.write(path)?;
             }
             match &request.json {
                 Some(path) => report::write(path, request, compiler, &samples, session),

@@ -1,8 +1,11 @@
 //! What a session can be told to do.
 
+use std::path::PathBuf;
+
 use super::{
     Session,
     snapshot::{Moment, ParameterId},
+    writing::Content,
 };
 use crate::scene::{Control, Parameter, Value};
 
@@ -23,6 +26,8 @@ pub enum Command {
     Reset,
     /// Go to a past moment.
     Seek(Moment),
+    /// Write a file: see [`Session::start_writing`].
+    Write(Content, PathBuf),
 }
 
 impl Session {
@@ -39,6 +44,7 @@ impl Session {
             }
             Command::Reset => self.reset(),
             Command::Seek(moment) => self.seek(*moment),
+            Command::Write(content, path) => self.start_writing(*content, path.clone()),
         }
     }
 

@@ -47,6 +47,9 @@ pub enum Error {
         /// What is in the way.
         problem: String,
     },
+    /// There is no program that runs.
+    #[error("nothing runs yet")]
+    NothingRuns,
     /// There is nothing from which the run could be repeated.
     #[error("the run cannot be recorded: {0}")]
     NoRun(&'static str),
@@ -101,6 +104,7 @@ impl Error {
             | Self::NoValue { .. }
             | Self::NoRoom { .. }
             | Self::NoRun(_)
+            | Self::NothingRuns
             | Self::File { .. }
             | Self::Interrupted => false,
         }

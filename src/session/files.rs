@@ -5,11 +5,18 @@ use std::path::Path;
 use super::{Error, Reset, Session};
 use crate::{
     device::Pool,
+    scene::Inputs,
     state::{
-        Checkpoint,
+        Checkpoint, HostCopy,
         archive::{self, About, Loaded},
     },
 };
+
+/// Writes a state to `path`, whole or not at all.
+pub(super) fn write_state(path: &Path, about: &About, copy: &HostCopy) -> Result<(), Error> {
+    archive::write(path, about, &copy.contents())
+        .map_err(|error| Error::of_file("write", path, error))
+}
 
 impl Session {
     /// Writes the present state to `path`, whole or not at all: a `.npz` file, which numpy opens. Waits for it.
@@ -18,13 +25,16 @@ impl Session {
     /// [`Error::File`], the device's.
     pub fn save(&mut self, path: &Path) -> Result<(), Error> {
         self.finish_seeking()?;
-        let (name, device) = (self.options.name.clone(), self.device.info().to_string());
-        let Some(mut copy) = self.copy_state()? else { return Ok(()) };
-        let Some(program) = &self.program else { return Ok(()) };
-        let about = About::of(&name, &device, &copy.inputs, &program.scene.manifest);
-        let contents = copy.read(&self.stream)?;
-        archive::write(path, &about, &contents)
-            .map_err(|error| Error::of_file("write", path, error))
+        let mut copy = self.copy_state()?.ok_or(Error::NothingRuns)?;
+        let about = self.about(&copy.inputs)?;
+        write_state(path, &about, &copy.download(&self.stream)?.wait()?)
+    }
+
+    /// What a file says of the present state beside its contents.
+    pub(super) fn about(&self, inputs: &Inputs) -> Result<About, Error> {
+        let program = self.program.as_ref().ok_or(Error::NothingRuns)?;
+        let device = self.device.info().to_string();
+        Ok(About::of(&self.options.name, &device, inputs, &program.scene.manifest))
     }
 
     /// Goes on from the state that [`Session::save`] wrote to `path`, perhaps of another version of the scene. Gives

@@ -333,23 +333,21 @@ impl History {
         self.line(moment.line).filter(|line| moment.step < line.end)?.log.entered(moment.step)
     }
 
-    /// Some copies of the states that led to `at`, at most so many.
-    pub(super) fn some_of_ancestry(
-        &mut self,
-        at: Moment,
-        most: usize,
-    ) -> impl Iterator<Item = &mut Checkpoint> {
-        let ends: BTreeMap<u64, u64> =
-            self.ancestry(at).map(|(line, end)| (line.id, end)).collect();
-        let all = self.lines.iter_mut().filter_map(move |line| Some((*ends.get(&line.id)?, line)));
-        let mut all: Vec<&mut Checkpoint> = all
-            .flat_map(|(end, line)| {
-                let checkpoints = line.segments.iter_mut().flat_map(|of| &mut of.checkpoints);
-                checkpoints.filter(move |(step, _)| **step <= end).map(|(_, checkpoint)| checkpoint)
-            })
-            .collect();
-        let every = all.len().div_ceil(most).max(1);
-        all.drain(..).step_by(every).collect::<Vec<_>>().into_iter()
+    /// The moments that led to `at` and of which there are copies.
+    pub(super) fn copies(&self, at: Moment) -> Vec<Moment> {
+        let copies = self.ancestry(at).flat_map(|(line, end)| {
+            let steps = line.segments.iter().flat_map(|segment| segment.checkpoints.keys());
+            steps
+                .filter(move |step| **step <= end)
+                .map(|step| Moment { line: line.id, step: *step })
+        });
+        copies.collect()
+    }
+
+    /// The copy of a moment, if there is one.
+    pub(super) fn checkpoint(&mut self, moment: Moment) -> Option<&mut Checkpoint> {
+        let line = self.lines.iter_mut().find(|line| line.id == moment.line)?;
+        line.segments.iter_mut().rev().find_map(|of| of.checkpoints.get_mut(&moment.step))
     }
 
     /// Bytes of copies, on the device and with the host.

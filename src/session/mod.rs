@@ -37,6 +37,7 @@ mod symbol;
 mod time_series;
 mod timing;
 mod worker;
+mod writing;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -51,6 +52,7 @@ pub use history::Budget;
 pub use options::{Options, Past};
 pub use run::{Digests, Entered, Run, Text};
 pub use snapshot::*;
+pub use writing::{Content, Written};
 
 pub use program::requests_of_built_ins;
 #[cfg(feature = "cli")]
@@ -76,6 +78,7 @@ use program::Program;
 use seek::Shown;
 use timing::{Stopwatch, Timings};
 use worker::{Job, Recipe, Worker};
+use writing::Writings;
 
 /// How long a step may run on when a new program waits to take its place.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -137,6 +140,7 @@ pub struct Session {
     timings: Timings,
     stopwatch: Stopwatch,
     rate: Rate,
+    writings: Writings,
 }
 
 /// What the reset passes have to do before the next step.
@@ -230,6 +234,7 @@ impl Session {
             timings: Timings::default(),
             stopwatch: Stopwatch::default(),
             rate: Rate::default(),
+            writings: Writings::default(),
             options,
         };
         let source = std::mem::take(&mut session.options.source);
@@ -266,6 +271,7 @@ impl Session {
         }
         let completed = self.try_complete()?;
         self.mind_the_time()?;
+        self.go_on_writing()?;
         // What has just completed is drawn before the next step begins: where both use the same cores the picture
         // would be late, and where they do not, to put a frame on the way takes no time.
         if self.in_flight.is_none() && !completed {
@@ -404,6 +410,7 @@ impl Session {
     pub fn is_busy(&self) -> bool {
         let waiting = self.playing && self.fault.is_none() && self.program.is_some();
         let wanted = self.single_steps > 0 || self.sought.is_some() || self.migration.is_some();
+        let wanted = wanted || self.is_writing();
         waiting || self.in_flight.is_some() || wanted || self.statistics.is_pending()
     }
 

@@ -3,16 +3,17 @@
 //! A scene is a function of its texts, its constants, the seed and what enters its steps. A run file has all of these,
 //! and digests of what came out, by which whoever repeats it knows whether it was the same.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Error, Session, history::Line};
+use super::{Error, Session, history::Line, snapshot::Moment};
 use crate::{
     device::DeviceKind,
+    file,
     scene::{Inputs, Keys, Overrides, Scene, Value},
-    state::Subject,
+    state::{HostCopy, Subject},
 };
 
 /// What the first entry of every run file is.
@@ -140,6 +141,15 @@ impl Run {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
+    /// Writes the file, whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        let written = file::replace(path, self.to_json());
+        written.map_err(|error| Error::of_file("write", path, error.into()))
+    }
+
     /// What the scene is compiled with.
     pub fn overrides(&self) -> Overrides {
         let (constants, defines) = (self.constants.clone(), self.defines.clone());
@@ -157,13 +167,14 @@ impl Entered {
 }
 
 impl Digests {
-    /// Of what `checkpoint` is a copy of: the last halves of the resources.
-    fn of(step: u64, contents: Vec<(&Subject, &[u8])>) -> Self {
+    /// Of what `copy` is a copy of: the last halves of the resources.
+    pub(super) fn of(copy: &HostCopy) -> Self {
         let digest = |(subject, bytes): (&Subject, &[u8])| match subject {
             Subject::Half { resource, half: 0 } => Some((resource.name.clone(), digest(bytes))),
             Subject::Half { .. } | Subject::Variable { .. } => None,
         };
-        Self { step, resources: contents.into_iter().filter_map(digest).collect() }
+        let resources = copy.contents().into_iter().filter_map(digest).collect();
+        Self { step: copy.inputs.step, resources }
     }
 
     /// The first resource that differs from `other`'s of the same step.
@@ -190,14 +201,31 @@ impl Session {
     /// [`Error::NoRun`] where the past is not kept, or does not begin with a reset; the device's.
     pub fn run(&mut self) -> Result<Run, Error> {
         self.finish_seeking()?;
-        let (present, at) = (self.digests()?, self.moment());
-        let Some(history) = &mut self.history else { return Err(Error::NoRun("it is not kept")) };
+        let (mut run, present) = (self.undigested_run()?, self.digests()?);
         let mut digests = BTreeMap::from([(present.step, present)]);
-        for checkpoint in history.some_of_ancestry(at, MOST_DIGESTS) {
-            let step = checkpoint.inputs.step;
-            digests.entry(step).or_insert(Digests::of(step, checkpoint.read(&self.stream)?));
+        for moment in self.digested_moments() {
+            let checkpoint = self.history.as_mut().and_then(|history| history.checkpoint(moment));
+            if let Some(checkpoint) = checkpoint {
+                let copy = checkpoint.download(&self.stream)?.wait()?;
+                digests.entry(moment.step).or_insert_with(|| Digests::of(&copy));
+            }
         }
+        run.digests = digests.into_values().collect();
+        Ok(run)
+    }
+
+    /// Some moments that led to the present one and of which there are copies.
+    pub(super) fn digested_moments(&self) -> Vec<Moment> {
+        let history = self.history.as_ref();
+        let copies = history.map_or_else(Vec::new, |history| history.copies(self.moment()));
+        let every = copies.len().div_ceil(MOST_DIGESTS).max(1);
+        copies.into_iter().step_by(every).collect()
+    }
+
+    /// The run without digests.
+    pub(super) fn undigested_run(&self) -> Result<Run, Error> {
         let Some(history) = &self.history else { return Err(Error::NoRun("it is not kept")) };
+        let at = self.moment();
         let mut lines: Vec<(&Line, u64)> = history.ancestry(at).collect();
         lines.reverse();
         if lines.first().is_none_or(|(line, _)| line.parent.is_some() || line.is_loaded) {
@@ -232,7 +260,7 @@ impl Session {
             steps: self.state.inputs.step,
             texts: without_repetitions(texts),
             inputs,
-            digests: digests.into_values().collect(),
+            digests: Vec::new(),
         })
     }
 
@@ -254,7 +282,7 @@ impl Session {
         let Some(mut copy) = self.copy_state()? else {
             return Ok(Digests { step, resources: BTreeMap::new() });
         };
-        Ok(Digests::of(step, copy.read(&self.stream)?))
+        Ok(Digests::of(&copy.download(&self.stream)?.wait()?))
     }
 
     /// The names of the parameters that a text declares.

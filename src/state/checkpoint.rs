@@ -2,7 +2,7 @@
 
 use std::{ops::Range, sync::Arc};
 
-use super::resources::Borrowed;
+use super::{download::Download, resources::Borrowed};
 use crate::{
     device::{Pool, PoolBlock, Readback, Region, Slice, Stream},
     interop::Result,
@@ -167,16 +167,22 @@ impl Checkpoint {
         }
     }
 
-    /// The contents of all parts with the host, which is waited for where they are on their way.
+    /// Puts the copying of its content to the host on `stream`; where it lies stays as it is. What is on its way there
+    /// already is waited for.
     ///
     /// # Errors
     /// The device's.
-    pub(crate) fn read(&mut self, stream: &Stream) -> Result<Vec<(&Subject, &[u8])>> {
-        self.send_to_host(stream)?;
+    pub(crate) fn download(&mut self, stream: &Stream) -> Result<Download> {
         self.settled()?;
-        let Content::Host(all) = &self.content else { return Ok(Vec::new()) };
-        let content = |part: &'_ Part| all.get(part.range());
-        Ok(self.parts.iter().filter_map(|part| Some((&part.of, content(part)?))).collect())
+        let (inputs, parts) = (self.inputs.clone(), self.parts.clone());
+        match &self.content {
+            Content::Device(block) => {
+                let readback = stream.download(block.slice(..)?)?;
+                Ok(Download::coming(inputs, parts, readback))
+            }
+            Content::Host(bytes) => Ok(Download::here(inputs, parts, bytes.clone())),
+            Content::Sent(_) => Ok(Download::here(inputs, parts, Arc::default())),
+        }
     }
 
     /// Waits for what is on its way to the host.
@@ -202,7 +208,7 @@ impl Checkpoint {
 }
 
 impl Part {
-    fn range(&self) -> Range<usize> {
+    pub(super) fn range(&self) -> Range<usize> {
         self.offset..self.offset + self.bytes
     }
 }

@@ -9,6 +9,7 @@
 
 pub(crate) mod archive;
 mod checkpoint;
+mod download;
 mod fill;
 pub(crate) mod migrate;
 mod parity;
@@ -16,6 +17,7 @@ mod resources;
 mod texture;
 
 pub(crate) use checkpoint::{Checkpoint, Subject};
+pub(crate) use download::{Download, HostCopy};
 pub(crate) use fill::put;
 pub(crate) use resources::{Borrowed, Extent, Resources, TooLarge, extents, linear};
 

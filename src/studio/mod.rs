@@ -29,6 +29,7 @@ mod viewpoints;
 mod watch;
 mod window;
 mod workspace;
+mod written;
 
 use std::time::Duration;
 

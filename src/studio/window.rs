@@ -33,6 +33,7 @@ use super::{
     typing::Typing,
     viewpoints::{Viewpoint, Viewpoints},
     workspace::{Recovered, Wake, Workspace},
+    written,
 };
 use crate::{
     device::{Choice, Device},
@@ -40,7 +41,7 @@ use crate::{
     draw, gl,
     interop::{self, Interop},
     scene::{self, Overrides, ViewId, built_ins},
-    session::{self, Command, Past, Session, Snapshot},
+    session::{self, Command, Content, Past, Session, Snapshot},
 };
 
 /// The scene that opens where nothing else was asked for or is remembered.
@@ -350,6 +351,7 @@ impl Studio {
         if self.update_session() {
             self.redraws.want(now);
         }
+        self.tell_written();
         let busy = self.session.as_ref().is_some_and(Session::is_busy);
         let kept_next = self.keep_soon(now);
         self.redraws.next(now, busy).by(kept_next)
@@ -392,6 +394,24 @@ impl Studio {
                 self.end_session(&error);
                 true
             }
+        }
+    }
+
+    /// Writes a file of the state or the run while the scene goes on.
+    fn write(&mut self, content: Content) {
+        let Some(session) = &mut self.session else { return };
+        let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+        let step = self.snapshot.clock.step;
+        let path = written::path(&self.workspace.document, content, step, &folder);
+        session.start_writing(content, path);
+    }
+
+    /// Tells what became of such files.
+    fn tell_written(&mut self) {
+        while let Some(file) = self.session.as_mut().and_then(Session::take_written) {
+            let (severity, text) = written::told(&file);
+            self.workspace.tell(severity, text);
+            self.redraws.want(Instant::now());
         }
     }
 
@@ -614,6 +634,7 @@ impl Studio {
             Action::ReloadFromDisk => self.workspace.reload_from_disk(),
             Action::KeepMine => self.workspace.keep_mine(),
             Action::Trust => self.trust(),
+            Action::Write(content) => self.write(content),
             Action::WriteManifest => self.write_manifest(),
             Action::Recover(file) => match self.workspace.recover(&file) {
                 Recovered::Opened => self.opened(),

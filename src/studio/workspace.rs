@@ -342,7 +342,7 @@ impl Workspace {
 
     fn save_new(&mut self, folder: &Path) -> io::Result<()> {
         let name = self.document.file_name();
-        let path = file::free_name(folder, name.strip_suffix(".cu").unwrap_or(name));
+        let path = file::free_name(folder, name.strip_suffix(".cu").unwrap_or(name), "cu");
         file::create(&path, self.document.to_disk())?;
         self.document.saved_as(path.clone());
         self.watch_file();

@@ -1,6 +1,10 @@
 //! The past of a running scene: whatever is done, a moment that is shown again has the same bits.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    fs,
+    time::{Duration, Instant},
+};
 
 use super::support::devices;
 use warpaint::{
@@ -8,7 +12,7 @@ use warpaint::{
     device::Device,
     interop::Interop,
     scene::Keys,
-    session::{Budget, Moment, Options, Past, Session, Timeline, Value},
+    session::{Budget, Content, Moment, Options, Past, Run, Session, Timeline, Value, Written},
 };
 
 /// What each step makes depends on all that a state has: a double texture whose texels are not all written, a
@@ -359,5 +363,47 @@ fn random_wishes_find_the_same_bits() {
             let bytes = timeline(&session).bytes[0];
             assert!(bytes <= budget.device + 3 * one, "round {round}: {bytes} bytes");
         }
+    });
+}
+
+/// Updates the session until no file is being written; gives what became of the files.
+fn written(session: &mut Session) -> Vec<Written> {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while session.is_writing() {
+        session.update().unwrap();
+        assert!(Instant::now() < deadline, "the files are not written");
+    }
+    std::iter::from_fn(|| session.take_written()).collect()
+}
+
+#[test]
+fn files_are_written_while_the_scene_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    on_each_device(|device| {
+        let mut session = open(device, ROOM, SCENE);
+        (0..20).for_each(|number| step(&mut session, number));
+        let (state, run) = (folder.path().join("s.npz"), folder.path().join("s.run.json"));
+        let (before, expected) = (contents(&mut session), session.run().unwrap());
+        session.pause();
+        session.start_writing(Content::State, state.clone());
+        session.start_writing(Content::Run, run.clone());
+        session.start_writing(Content::State, folder.path().join("nowhere").join("s.npz"));
+        let files = written(&mut session);
+        assert_eq!(files.len(), 3);
+        for (file, path) in files.iter().zip([&state, &run]) {
+            assert_eq!((&file.path, &file.problem), (path, &None));
+        }
+        assert!(files[2].problem.as_ref().is_some_and(|problem| problem.contains("nowhere")));
+        assert_eq!(Run::parse(&fs::read_to_string(&run).unwrap()).unwrap(), expected);
+
+        // Steps that follow change nothing of a file that is on its way.
+        session.start_writing(Content::State, state.clone());
+        session.play();
+        written(&mut session);
+        session.pause();
+        assert!(contents(&mut session) != before);
+        let mut other = open(device, ROOM, SCENE);
+        assert_eq!(other.load(&state).unwrap(), [""; 0]);
+        assert!(contents(&mut other) == before);
     });
 }

@@ -1,12 +1,13 @@
 //! The past of the scene: a bar for each line of steps, on which a moment is chosen with the mouse.
 
 use egui::{
-    Align, Align2, Button, Layout, Pos2, Rangef, Rect, RichText, Sense, Stroke, Ui, pos2, vec2,
+    Align, Align2, Button, Layout, Pos2, Rangef, Rect, RichText, Sense, Stroke, Ui,
+    containers::menu::MenuButton, pos2, vec2,
 };
 
 use super::Action;
 use crate::{
-    session::{Command, Line, Moment, Timeline},
+    session::{Command, Content, Line, Moment, Timeline},
     studio::{number, theme},
 };
 
@@ -17,7 +18,7 @@ const MOST_ROWS: usize = 4;
 /// The least distance of marks of copies on the screen.
 const LEAST_DISTANCE: f32 = 5.0;
 /// The width of what stands beside the bars.
-const BESIDE: f32 = 240.0;
+const BESIDE: f32 = 300.0;
 
 /// The height of the panel.
 pub fn height(timeline: &Timeline) -> f32 {
@@ -76,9 +77,11 @@ fn beside(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
             Some(_) => "seeking".to_owned(),
             None => format!("past: step {}", number::count(timeline.shown.step)),
         };
+        write_menu(ui, actions);
         ui.label(RichText::new(text).color(theme::ACCENT).size(12.0));
         return;
     }
+    write_menu(ui, actions);
     let [device, host] = timeline.bytes;
     let text = match timeline.is_full {
         true => "no room for copies".to_owned(),
@@ -86,6 +89,30 @@ fn beside(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
     };
     let color = if timeline.is_full { theme::WARNING } else { theme::WEAK };
     ui.label(RichText::new(text).color(color).size(12.0)).on_hover_text(cost(timeline));
+}
+
+/// What is written to files.
+fn write_menu(ui: &mut Ui, actions: &mut Vec<Action>) {
+    let (button, _) = MenuButton::new("Write").ui(ui, |ui| {
+        for (text, tip, content) in [
+            (
+                "The state that is shown",
+                "A .npz file, which numpy opens and `--from` starts from",
+                Content::State,
+            ),
+            (
+                "The run that led to it",
+                "A file by which `warpaint replay` shows the same on any machine",
+                Content::Run,
+            ),
+        ] {
+            if ui.button(text).on_hover_text(tip).clicked() {
+                actions.push(Action::Write(content));
+                ui.close();
+            }
+        }
+    });
+    button.on_hover_text("Write the state, or the run, to a file beside the scene's own one");
 }
 
 fn cost(timeline: &Timeline) -> String {

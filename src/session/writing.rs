@@ -1,0 +1,208 @@
+//! Writes a state, or a run, to a file while the scene goes on.
+//!
+//! What the file has is copied on the device between two steps, comes to the host beside the next ones, and is written
+//! by a thread: nobody waits.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    path::PathBuf,
+    sync::mpsc::{self, Receiver, SyncSender, TrySendError},
+    thread::{self, JoinHandle},
+};
+
+use super::{Error, Reset, Session, files::write_state, run::Digests, run::Run, snapshot::Moment};
+use crate::state::{Download, HostCopy, archive::About};
+
+/// A file that was written, or could not be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// What it has.
+    pub content: Content,
+    /// The file.
+    pub path: PathBuf,
+    /// What was in the way; the file is as it was before.
+    pub problem: Option<String>,
+}
+
+/// What a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Content {
+    /// The present state: see [`Session::save`].
+    State,
+    /// All that led to it: see [`Session::run`].
+    Run,
+}
+
+/// Files that are to be written, one after the other.
+#[derive(Default)]
+pub(super) struct Writings {
+    wishes: VecDeque<(Content, PathBuf)>,
+    under_way: Option<Writing>,
+    written: VecDeque<Written>,
+}
+
+/// A file that is being written.
+struct Writing {
+    content: Content,
+    path: PathBuf,
+    /// On its way to the host.
+    coming: Option<Download>,
+    /// With the host, and waiting for the writer.
+    here: Option<HostCopy>,
+    /// The moments of which copies follow.
+    wanted: Vec<Moment>,
+    /// Where the writer gets them from; `None` once it has all.
+    copies: Option<SyncSender<HostCopy>>,
+    writer: JoinHandle<Result<(), Error>>,
+}
+
+impl Session {
+    /// Writes a file while the scene goes on, with the state that is shown next; [`Session::take_written`] says what
+    /// became of it.
+    pub fn start_writing(&mut self, content: Content, path: PathBuf) {
+        self.writings.wishes.push_back((content, path));
+    }
+
+    /// Whether files are being written.
+    pub fn is_writing(&self) -> bool {
+        self.writings.under_way.is_some() || !self.writings.wishes.is_empty()
+    }
+
+    /// The next file that was written, or could not be.
+    pub fn take_written(&mut self) -> Option<Written> {
+        self.writings.written.pop_front()
+    }
+
+    /// Does the next part of what is to be written. Never waits.
+    pub(super) fn go_on_writing(&mut self) -> Result<(), Error> {
+        let Some(mut writing) = self.writings.under_way.take() else { return self.begin_writing() };
+        if writing.hand_over()? && writing.coming.is_none() {
+            writing.coming = self.next_copy(&mut writing.wanted)?;
+            if writing.coming.is_none() {
+                writing.copies = None;
+            }
+        }
+        if writing.writer.is_finished() {
+            let ended = writing.writer.join().unwrap_or(Err(Error::WorkerLost));
+            self.end_writing(writing.content, writing.path, ended.err());
+        } else {
+            self.writings.under_way = Some(writing);
+        }
+        Ok(())
+    }
+
+    /// Puts a copy of the present state on its way, when there is one and something is to be written.
+    fn begin_writing(&mut self) -> Result<(), Error> {
+        let is_changing = self.in_flight.is_some()
+            || self.migration.is_some()
+            || self.sought.is_some()
+            || (self.reset != Reset::None && self.fault.is_none() && self.program.is_some());
+        if is_changing {
+            return Ok(());
+        }
+        let Some((content, path)) = self.writings.wishes.pop_front() else { return Ok(()) };
+        match self.writing(content, path.clone()) {
+            Ok(writing) => self.writings.under_way = Some(writing),
+            Err(error) if is_told(&error) => self.end_writing(content, path, Some(error)),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn writing(&mut self, content: Content, path: PathBuf) -> Result<Writing, Error> {
+        let mut copy = self.copy_state()?.ok_or(Error::NothingRuns)?;
+        let (wanted, write) = match content {
+            Content::State => {
+                let about = self.about(&copy.inputs)?;
+                (Vec::new(), Write::State(about))
+            }
+            Content::Run => {
+                let run = self.undigested_run()?;
+                (self.digested_moments(), Write::Run(Box::new(run)))
+            }
+        };
+        let coming = Some(copy.download(&self.stream)?);
+        let (copies, received) = mpsc::sync_channel(1);
+        let to = path.clone();
+        let writer = thread::Builder::new()
+            .name("writer".to_owned())
+            .spawn(move || write.write(to, &received))
+            .map_err(Error::Thread)?;
+        Ok(Writing { content, path, coming, here: None, wanted, copies: Some(copies), writer })
+    }
+
+    /// The download of the next wanted copy that is still kept.
+    fn next_copy(&mut self, wanted: &mut Vec<Moment>) -> Result<Option<Download>, Error> {
+        let Some(history) = &mut self.history else { return Ok(None) };
+        while let Some(moment) = wanted.pop() {
+            // One that is on its way to the host would be waited for.
+            if let Some(checkpoint) = history.checkpoint(moment)
+                && checkpoint.settle()?
+            {
+                return Ok(Some(checkpoint.download(&self.stream)?));
+            }
+        }
+        Ok(None)
+    }
+
+    fn end_writing(&mut self, content: Content, path: PathBuf, error: Option<Error>) {
+        let problem = error.map(|error| error.to_string());
+        self.writings.written.push_back(Written { content, path, problem });
+    }
+}
+
+impl Writing {
+    /// Hands over what has come. Returns whether nothing waits to be handed over.
+    fn hand_over(&mut self) -> Result<bool, Error> {
+        if let Some(download) = self.coming.take() {
+            match download.is_ready()? {
+                true => self.here = Some(download.wait()?),
+                false => self.coming = Some(download),
+            }
+        }
+        let (Some(copy), Some(copies)) = (self.here.take(), &self.copies) else {
+            return Ok(self.coming.is_none());
+        };
+        match copies.try_send(copy) {
+            Ok(()) => Ok(true),
+            Err(TrySendError::Full(copy)) => {
+                self.here = Some(copy);
+                Ok(false)
+            }
+            // The writer has ended, and says why.
+            Err(TrySendError::Disconnected(_)) => {
+                self.copies = None;
+                Ok(false)
+            }
+        }
+    }
+}
+
+/// Whether an error says why there is no file, and nothing else is wrong.
+fn is_told(error: &Error) -> bool {
+    let is_ours = matches!(error, Error::NoRun(_) | Error::NothingRuns | Error::Thread(_));
+    is_ours || error.is_for_want_of_memory()
+}
+
+/// What the writing thread does.
+enum Write {
+    State(About),
+    Run(Box<Run>),
+}
+
+impl Write {
+    fn write(self, path: PathBuf, copies: &Receiver<HostCopy>) -> Result<(), Error> {
+        match self {
+            Self::State(about) => match copies.recv() {
+                Ok(copy) => write_state(&path, &about, &copy),
+                // The session has ended first.
+                Err(_) => Ok(()),
+            },
+            Self::Run(mut run) => {
+                let all = copies.iter().map(|copy| (copy.inputs.step, Digests::of(&copy)));
+                run.digests = all.collect::<BTreeMap<_, _>>().into_values().collect();
+                run.write(&path)
+            }
+        }
+    }
+}

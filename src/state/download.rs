@@ -1,0 +1,67 @@
+//! The content of a checkpoint, on its way to the host and there.
+
+use std::sync::Arc;
+
+use super::{Subject, checkpoint::Part};
+use crate::{device::Readback, interop::Result, scene::Inputs};
+
+/// The content of a checkpoint on its way to the host.
+pub(crate) struct Download {
+    inputs: Inputs,
+    parts: Arc<[Part]>,
+    content: Content,
+}
+
+enum Content {
+    Coming(Readback),
+    Here(Arc<[u8]>),
+}
+
+/// The content of a checkpoint with the host: a plain value, which any thread may have.
+pub(crate) struct HostCopy {
+    /// What enters the next step.
+    pub(crate) inputs: Inputs,
+    parts: Arc<[Part]>,
+    bytes: Arc<[u8]>,
+}
+
+impl Download {
+    pub(super) fn coming(inputs: Inputs, parts: Arc<[Part]>, readback: Readback) -> Self {
+        Self { inputs, parts, content: Content::Coming(readback) }
+    }
+
+    pub(super) fn here(inputs: Inputs, parts: Arc<[Part]>, bytes: Arc<[u8]>) -> Self {
+        Self { inputs, parts, content: Content::Here(bytes) }
+    }
+
+    /// Whether [`Download::wait`] returns at once.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(crate) fn is_ready(&self) -> Result<bool> {
+        match &self.content {
+            Content::Coming(readback) => Ok(readback.is_ready()?),
+            Content::Here(_) => Ok(true),
+        }
+    }
+
+    /// The content, when it has come.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(crate) fn wait(self) -> Result<HostCopy> {
+        let bytes = match self.content {
+            Content::Coming(readback) => readback.wait()?.into(),
+            Content::Here(bytes) => bytes,
+        };
+        Ok(HostCopy { inputs: self.inputs, parts: self.parts, bytes })
+    }
+}
+
+impl HostCopy {
+    /// All parts.
+    pub(crate) fn contents(&self) -> Vec<(&Subject, &[u8])> {
+        let content = |part: &'_ Part| self.bytes.get(part.range());
+        self.parts.iter().filter_map(|part| Some((&part.of, content(part)?))).collect()
+    }
+}
