@@ -1,6 +1,13 @@
 //! States and runs as files: `render --save`, `--from`, `--record`, `warpaint replay`.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    io::Read as _,
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::Instant,
+};
 
 use ndarray_npy::ReadNpyExt as _;
 
@@ -239,4 +246,61 @@ fn a_recorded_run_is_repeated_to_the_bit() {
         let (said, code) = run(at, &["replay", "damaged.json", "--device", "cpu"]);
         assert!(code == 2 && said.contains(expected), "{code}: {said}");
     }
+}
+
+/// Kills the program at moments spread over a run that writes both files, which have to be those of before, or whole.
+#[test]
+fn a_program_that_is_killed_leaves_whole_files() {
+    let folder = folder();
+    let at = folder.path();
+    let count = |steps: u32| {
+        let mut command = Command::new(binary());
+        let steps = steps.to_string();
+        command.current_dir(at).args(["render", "scene.cu", "--device", "cpu", "--steps", &steps]);
+        command.args(["--save", "s.npz", "--record", "r.json"]);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let started = Instant::now();
+    assert!(count(3).status().unwrap().success());
+    let whole_run = started.elapsed();
+    let kills = std::env::var("WARPAINT_KILLS").map_or(12, |text| text.parse().unwrap());
+    let (mut of_before, mut finished) = (0, 0);
+    for kill in 0..kills {
+        let steps = 4 + kill;
+        let mut child = count(steps).spawn().unwrap();
+        // Most of them near the end, where the files are written.
+        thread::sleep(whole_run.mul_f64(0.6 + 0.5 * f64::from(kill) / f64::from(kills)));
+        child.kill().unwrap();
+        finished += u32::from(child.wait().unwrap().success());
+        let state =
+            steps_of(&mut zip::ZipArchive::new(fs::File::open(at.join("s.npz")).unwrap()).unwrap());
+        let run: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(at.join("r.json")).unwrap()).unwrap();
+        of_before += u32::from(state != u64::from(steps));
+        assert!(state <= u64::from(steps) && run["steps"].as_u64().unwrap() <= state);
+    }
+    eprintln!("{kills} kills: {of_before} left the state of before, {finished} came too late");
+    run(at, &["replay", "r.json", "--device", "cpu"]);
+    let left: Vec<_> = fs::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(
+        left.len() < 3 + kills as usize,
+        "what a killed one left is removed by a later one: {left:?}"
+    );
+}
+
+/// The steps that a state's file says were finished; reads all that it has.
+fn steps_of(archive: &mut zip::ZipArchive<fs::File>) -> u64 {
+    let mut about = Vec::new();
+    for at in 0..archive.len() {
+        let mut file = archive.by_index(at).unwrap();
+        let mut bytes = Vec::new();
+        // A checksum that does not fit is an error.
+        file.read_to_end(&mut bytes).unwrap();
+        if file.name().unwrap() == "state.json" {
+            about = bytes;
+        }
+    }
+    let about: serde_json::Value = serde_json::from_slice(&about).unwrap();
+    about["step"].as_u64().unwrap()
 }
