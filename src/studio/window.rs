@@ -401,8 +401,7 @@ impl Studio {
     fn write(&mut self, content: Content) {
         let Some(session) = &mut self.session else { return };
         let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        let step = self.snapshot.clock.step;
-        let path = written::path(&self.workspace.document, content, step, &folder);
+        let path = written::path(&self.workspace.document, content, &folder);
         session.start_writing(content, path);
     }
 

@@ -77,11 +77,11 @@ fn beside(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
             Some(_) => "seeking".to_owned(),
             None => format!("past: step {}", number::count(timeline.shown.step)),
         };
-        write_menu(ui, actions);
+        export_menu(ui, actions);
         ui.label(RichText::new(text).color(theme::ACCENT).size(12.0));
         return;
     }
-    write_menu(ui, actions);
+    export_menu(ui, actions);
     let [device, host] = timeline.bytes;
     let text = match timeline.is_full {
         true => "no room for copies".to_owned(),
@@ -91,20 +91,14 @@ fn beside(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
     ui.label(RichText::new(text).color(color).size(12.0)).on_hover_text(cost(timeline));
 }
 
-/// What is written to files.
-fn write_menu(ui: &mut Ui, actions: &mut Vec<Action>) {
-    let (button, _) = MenuButton::new("Write").ui(ui, |ui| {
+/// Writes files of what is shown.
+fn export_menu(ui: &mut Ui, actions: &mut Vec<Action>) {
+    let (button, _) = MenuButton::new("Export").ui(ui, |ui| {
+        let state = "A .npz file: numpy opens it, and `warpaint render --from` goes on from it";
+        let run = "A file for others: `warpaint replay` does the same steps again and compares";
         for (text, tip, content) in [
-            (
-                "The state that is shown",
-                "A .npz file, which numpy opens and `--from` starts from",
-                Content::State,
-            ),
-            (
-                "The run that led to it",
-                "A file by which `warpaint replay` shows the same on any machine",
-                Content::Run,
-            ),
+            ("State at this step", state, Content::State),
+            ("Run up to this step", run, Content::Run),
         ] {
             if ui.button(text).on_hover_text(tip).clicked() {
                 actions.push(Action::Write(content));
@@ -112,7 +106,7 @@ fn write_menu(ui: &mut Ui, actions: &mut Vec<Action>) {
             }
         }
     });
-    button.on_hover_text("Write the state, or the run, to a file beside the scene's own one");
+    button.on_hover_text("Write the state or the run to a file beside the scene's own one");
 }
 
 fn cost(timeline: &Timeline) -> String {
