@@ -209,7 +209,7 @@ fn wrong_usage_is_told_before_anything_runs() {
     run(&["--param", "gian=1"]).expect_one_line(2, &["gian"]);
     run(&["--param", "gain=much"]).expect_one_line(2, &["much"]);
     run(&["--npy", "valeu=x.npy"]).expect_one_line(2, &["valeu", "value"]);
-    run(&["--const", "m=1"]).expect(1, &["m"]);
+    run(&["--const", "m=1"]).expect(2, &["--const m: the scene has no such constant"]);
     run(&["--size", "0x5"]).expect(2, &["WIDTHxHEIGHT"]);
     place.run(&["render", "scene.cu", "--device", "gpu"]).expect(2, &["gpu"]);
     run(&["--step-timeout", "0"]).expect(2, &["above 0"]);

@@ -276,7 +276,7 @@ fn wrong_usage_is_told() {
     }
     run(&["--json", "a.cu"]).expect_one_line(2, &["--json a.cu would replace the scene itself"]);
     run(&["--param-b", "loss=1"]).expect_one_line(2, &["loss"]);
-    run(&["--const-b", "k=1"]).expect(1, &["k"]);
+    run(&["--const-b", "k=1"]).expect(2, &["--const k: the scene has no such constant"]);
     let device = |device| place.run(&["compare", "a.cu", "--device", device]);
     device("cpu,gpu").expect(2, &["`gpu` is no device"]);
     device("cpu,cpu,cpu").expect(2, &["`cpu,cpu` is no device"]);
