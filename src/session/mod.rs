@@ -9,12 +9,16 @@
 //! draws the one before.
 
 mod adoption;
+mod builder;
+#[cfg(feature = "cli")]
+mod check;
 mod checker;
 mod clock;
 mod command;
 mod condition;
 mod contents;
 mod error;
+mod examine;
 mod fault;
 mod files;
 mod frame;
@@ -54,9 +58,12 @@ pub use run::{Digests, Entered, Run, Text};
 pub use snapshot::*;
 pub use writing::{Content, Written};
 
-pub use program::requests_of_built_ins;
+pub use examine::requests_of_built_ins;
 #[cfg(feature = "cli")]
-pub(crate) use program::{examine, examine_on, examine_plain, parse};
+pub(crate) use {
+    check::{examine, examine_on, examine_plain},
+    examine::parse,
+};
 
 use crate::{
     compile::Compiler,

@@ -3,10 +3,7 @@
 use std::{ops::Range, sync::Arc};
 
 use super::{
-    Error,
-    program::{Program, Summaries},
-    statistics::Board,
-    time_series::TimeSeries,
+    Error, builder::Summaries, program::Program, statistics::Board, time_series::TimeSeries,
 };
 use crate::{
     array::{Counts, PendingCounts},

@@ -10,7 +10,9 @@ use std::{
 
 use super::{
     Error,
-    program::{self, Builder, Effort, Program},
+    builder::{Builder, Effort},
+    examine,
+    program::Program,
 };
 use crate::{
     compile::{self, Cancel, Compiler},
@@ -278,7 +280,7 @@ fn build(
     effort: Effort,
 ) -> Result<Built, Error> {
     let place = (recipe.path.as_deref(), job.trusted);
-    let scene = match program::parse(&recipe.name, &job.text, place, &recipe.overrides) {
+    let scene = match examine::parse(&recipe.name, &job.text, place, &recipe.overrides) {
         Ok(scene) => scene,
         Err(diagnostics) => {
             let lacks_manifest = !Scene::has_manifest(&job.text);

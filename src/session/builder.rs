@@ -1,0 +1,291 @@
+//! Makes programs of scenes: examines them, loads what the compiler made, checks each launch.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, OnceLock},
+};
+
+use super::{
+    Error,
+    examine::{Examined, examine_with, values_of},
+    program::{Pass, Program, shapes},
+    stat::Stat,
+    worker::Built,
+};
+use crate::{
+    array::{Binning, Summary, Values},
+    compile::{Compiled, Compiler, Target},
+    data::Cache,
+    device::{self, Device, DeviceKind, Function, Module},
+    diagnostic::{Diagnostic, Severity},
+    ptx::outline::{Outline, Variable},
+    scene::{self, Plan, PlannedPass, Scene},
+};
+
+/// How much the compiler optimises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// Little: for the first look at an edit.
+    Draft,
+    /// As usual.
+    Full,
+}
+
+/// NVRTC's option for a draft: it halves the compilation of the particles scene and makes its step 1.2 times as
+/// long. The level above it, `max`, makes steps eight times as long.
+const DRAFT: &str = "--Ofast-compile=mid";
+/// The first version of NVRTC for which that was tried.
+const FIRST_TO_DRAFT: (u32, u32) = (13, 0);
+
+/// Makes programs for one device.
+pub(super) struct Builder {
+    device: Device,
+    compiler: Compiler,
+    /// Whether statistics are taken all the time, so that their kernels are to be there with the program.
+    measures: bool,
+    /// The statistics kernels of the last scene: most edits leave its element types alone.
+    summary: Option<Arc<Summaries>>,
+    /// The files that the last scene began with.
+    files: Cache,
+}
+
+/// The statistics kernels of what some resources hold. To translate them takes as long as a scene, so they are made
+/// when they are needed first.
+pub(super) struct Summaries {
+    device: Device,
+    compiler: Compiler,
+    values: BTreeSet<Values>,
+    made: OnceLock<Summary>,
+    binning: OnceLock<Binning>,
+}
+
+impl Summaries {
+    /// The kernels.
+    ///
+    /// # Errors
+    /// The compiler's and the device's, when they are made.
+    pub(super) fn get(&self) -> Result<&Summary, Error> {
+        if let Some(made) = self.made.get() {
+            return Ok(made);
+        }
+        let (target, values) = (target_of(&self.device), self.values.iter().copied());
+        let made = Summary::of_values(&self.compiler, &self.device, target, values)?;
+        Ok(self.made.get_or_init(|| made))
+    }
+
+    /// The kernels of histograms, likewise.
+    ///
+    /// # Errors
+    /// The compiler's and the device's, when they are made.
+    pub(super) fn binning(&self) -> Result<&Binning, Error> {
+        if let Some(made) = self.binning.get() {
+            return Ok(made);
+        }
+        let scalars = self.values.iter().map(|values| values.element().scalar).collect();
+        let made = Binning::new(&self.compiler, &self.device, target_of(&self.device), &scalars)?;
+        Ok(self.binning.get_or_init(|| made))
+    }
+}
+
+impl Builder {
+    pub(super) fn new(device: Device, compiler: Compiler, measures: bool) -> Self {
+        Self { device, compiler, measures, summary: None, files: Cache::default() }
+    }
+
+    /// Whether a draft is there sooner than the real thing: on the CPU device, whose translation is quick, the
+    /// compiler's optimiser is what an edit waits for.
+    pub(super) fn drafts(&self) -> bool {
+        let translates_quickly = self.device.info().kind == DeviceKind::Cpu;
+        translates_quickly
+            && self.compiler.nvrtc().is_ok_and(|nvrtc| nvrtc.version >= FIRST_TO_DRAFT)
+    }
+
+    /// Compiles by `compiler` and loads `scene`. Mistakes of the scene are diagnostics in the result.
+    pub(super) fn build(
+        &mut self,
+        mut scene: Scene,
+        effort: Effort,
+        compiler: &Compiler,
+    ) -> Result<Built, Error> {
+        let target = target_of(&self.device);
+        let options = if effort == Effort::Draft { vec![DRAFT.to_owned()] } else { Vec::new() };
+        let Examined { plan, compiled, contents, mut diagnostics, log, included, untrusted } =
+            examine_with(&mut scene, target, options, compiler, &mut self.files)?;
+        if effort == Effort::Draft {
+            // What has no line is about the option for drafts: NVRTC 13.5 remarks on one of its own.
+            diagnostics.retain(|d| d.line.is_some() || d.severity >= Severity::Error);
+        }
+        let cached = compiled.as_ref().is_some_and(|c| c.cached);
+        let mut program = None;
+        if let (Some(plan), Some(compiled), Some(contents)) = (plan, compiled, contents) {
+            match load(&scene, plan, &compiled, &self.device)? {
+                Ok((module, passes, stats)) => {
+                    let summary = self.summary(&scene)?;
+                    let types =
+                        scene.manifest.resources().iter().map(scene::Resource::of).collect();
+                    let ptx = compiled.ptx;
+                    let variables = written_variables(&ptx, &module);
+                    program = Some(Program {
+                        scene,
+                        passes,
+                        summary,
+                        types,
+                        stats,
+                        ptx,
+                        module,
+                        variables,
+                        contents,
+                        generation: 0,
+                    });
+                }
+                Err(errors) => diagnostics.extend(errors),
+            }
+        }
+        Ok(Built {
+            program,
+            diagnostics,
+            log,
+            cached,
+            included: Some(included),
+            untrusted,
+            lacks_manifest: false,
+        })
+    }
+
+    fn summary(&mut self, scene: &Scene) -> Result<Arc<Summaries>, Error> {
+        let values = values_of(scene);
+        let known = self.summary.take().filter(|known| known.values == values);
+        let summary = known.unwrap_or_else(|| {
+            let (device, compiler) = (self.device.clone(), self.compiler.clone());
+            Arc::new(Summaries {
+                device,
+                compiler,
+                values,
+                made: OnceLock::new(),
+                binning: OnceLock::new(),
+            })
+        });
+        if self.measures {
+            summary.get()?;
+        }
+        self.summary = Some(summary.clone());
+        Ok(summary)
+    }
+}
+
+/// The variables of a module that its kernels may write, and that are found there.
+fn written_variables(ptx: &str, module: &Module) -> Vec<Variable> {
+    let variables = Outline::new(ptx).variables.into_iter();
+    // The texts of `printf` have names that no source can have.
+    let written = variables.filter(|of| !of.is_constant && !of.name.starts_with('$'));
+    written.filter(|of| module.global(&of.name).is_ok()).collect()
+}
+
+/// The architecture that a device's kernels are compiled for: its own, at most what our PTX reader knows.
+pub(super) fn target_of(device: &Device) -> Target {
+    let (major, minor) = device.info().compute_capability;
+    Target::of_device(major, minor)
+}
+
+type Loaded = Result<(Module, Vec<Pass>, Vec<Stat>), Vec<Diagnostic>>;
+
+fn load(scene: &Scene, plan: Plan, compiled: &Compiled, device: &Device) -> Result<Loaded, Error> {
+    let mut diagnostics = Vec::new();
+    let module = match device.load(&compiled.ptx) {
+        Ok(module) => module,
+        Err(error) => return refusal(scene, error).map(|diagnostic| Err(vec![diagnostic])),
+    };
+    let mut passes = Vec::new();
+    for pass in plan.passes {
+        let function = match module.function(lowered(compiled, &pass.name_expression)) {
+            Ok(function) => function,
+            Err(error) => {
+                diagnostics.push(refusal(scene, error)?);
+                continue;
+            }
+        };
+        if let Some(mismatch) = size_mismatch(scene, &pass, &function) {
+            diagnostics.push(mismatch);
+            continue;
+        }
+        match shapes(&pass.declared, &function, device) {
+            Ok((suggested, config)) => {
+                passes.push(Pass { plan: pass, function, config, suggested });
+            }
+            Err(error) => diagnostics.push(refused_shape(scene, &pass, &function, device, error)?),
+        }
+    }
+    if !diagnostics.is_empty() {
+        return Ok(Err(diagnostics));
+    }
+    let stats = Stat::load(scene, &module)?;
+    Ok(Ok((module, passes, stats)))
+}
+
+/// The name of a kernel in the PTX: that of a template's instance is mangled.
+fn lowered<'a>(compiled: &'a Compiled, kernel: &'a str) -> &'a str {
+    compiled.names.get(kernel).map_or(kernel, String::as_str)
+}
+
+/// What a device does not want to load is a remark about the source; a broken device is an error.
+pub(super) fn refusal(scene: &Scene, error: device::Error) -> Result<Diagnostic, Error> {
+    match error {
+        device::Error::UnsupportedPtx { ref instruction, location: Some(ref at) } => Ok(
+            Diagnostic::error(&at.file, format!("the CPU device does not support `{instruction}`"))
+                .at(at.line, (at.column > 0).then_some(at.column)),
+        ),
+        device::Error::Load { .. }
+        | device::Error::UnsupportedPtx { .. }
+        | device::Error::NoSuchFunction { .. } => {
+            Ok(Diagnostic::error(&scene.name, error.to_string()))
+        }
+        other => Err(other.into()),
+    }
+}
+
+/// The first argument whose size the compiled kernel sees otherwise: a type that is not what its name says.
+fn size_mismatch(scene: &Scene, pass: &PlannedPass, function: &Function) -> Option<Diagnostic> {
+    let parameters = &function.info().parameters;
+    let mut arguments = pass.arguments.iter().zip(parameters);
+    let size = |a: &scene::Argument| {
+        let of_structure = a.layout.as_ref().map(|layout| layout.bytes);
+        a.ctype.layout().map(|(size, _)| size).or(of_structure)
+    };
+    let wrong = |a: &scene::Argument, bytes| size(a).is_some_and(|size| size != bytes);
+    let text = match arguments.find(|(argument, p)| wrong(argument, p.bytes)) {
+        Some((argument, parameter)) => format!(
+            "kernel `{}`: its parameter `{}` has {} bytes, and `{}` should have another size",
+            pass.declared.kernel, argument.name, parameter.bytes, argument.ctype
+        ),
+        None if pass.arguments.len() != parameters.len() => format!(
+            "kernel `{}` has {} parameters where its text shows {}: does a macro hide some?",
+            pass.declared.kernel,
+            parameters.len(),
+            pass.arguments.len()
+        ),
+        None => return None,
+    };
+    Some(Diagnostic::error(&scene.name, text))
+}
+
+/// A shape that the kernel or the device does not allow is a remark about the pass.
+fn refused_shape(
+    scene: &Scene,
+    pass: &PlannedPass,
+    function: &Function,
+    device: &Device,
+    error: device::Error,
+) -> Result<Diagnostic, Error> {
+    let device::Error::InvalidLaunch { requested, .. } = &error else {
+        return refusal(scene, error);
+    };
+    let mut text = error.to_string();
+    let (own, all) = (function.info().max_threads, device.info().max_threads_per_block);
+    if own < all && *requested > own.into() {
+        text += &format!(
+            ": its `__launch_bounds__`, or the registers that it needs, allow no more than {own}"
+        );
+    }
+    let at = pass.declared.at;
+    Ok(Diagnostic::error(&scene.name, text).at(at.line, at.column))
+}

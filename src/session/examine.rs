@@ -1,0 +1,293 @@
+//! What there is to be said of a scene before it runs: its manifest, its arguments, what the compiler makes of it.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
+
+use super::{
+    contents::{Contents, Reader},
+    layout, stat,
+};
+use crate::{
+    array::{Summary, Values},
+    compile::{
+        self, Compiled, Compiler, Header, Limits, Outcome, PRELUDE_NAME, Reach, Request, Target,
+        remark_of_name,
+    },
+    cuda,
+    data::Cache,
+    diagnostic::Diagnostic,
+    scene::{self, Plan, PlannedPass, Scene},
+};
+
+/// What binding and compiling made of a scene.
+pub(crate) struct Examined {
+    /// `None` where parameters of kernels do not bind.
+    pub(super) plan: Option<Plan>,
+    /// `None` where the source does not compile.
+    pub(super) compiled: Option<Compiled>,
+    /// What it begins with; `None` where that cannot be had.
+    pub(super) contents: Option<Contents>,
+    /// All that is to be said about the scene: the manifest's, the binding's and the compiler's remarks.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(super) log: Arc<str>,
+    /// The files beside the scene that it includes or reads, or would if they were there.
+    pub(super) included: Vec<PathBuf>,
+    /// Files that it wants to include or to read and may not.
+    pub(super) untrusted: Vec<String>,
+}
+
+/// Binds and compiles `scene` for `target`, with `options` for the compiler, and reads the files that it begins with.
+pub(super) fn examine_with(
+    scene: &mut Scene,
+    target: Target,
+    options: Vec<String>,
+    compiler: &Compiler,
+    files: &mut Cache,
+) -> compile::Result<Examined> {
+    let mut included = read_included(scene);
+    let mut diagnostics = scene.warnings.clone();
+    let plan = scene.plan().map_err(|errors| diagnostics.extend(errors)).ok();
+    // A kernel that does not exist would be an error inside the compiler's own text: ask only for those of a
+    // sound plan, and compile an unsound one for what else there is to say about it.
+    let mut request = request(scene, target, plan.as_ref());
+    request.options.extend(options);
+    let (compiled, log, mut untrusted) = match compile(scene, &mut request, compiler)? {
+        Outcome::Compiled(compiled) => {
+            diagnostics.extend(compiled.diagnostics.iter().cloned());
+            let log = Arc::from(compiled.log.as_str());
+            (Some(compiled), log, Vec::new())
+        }
+        Outcome::Rejected { diagnostics: errors, log, untrusted } => {
+            diagnostics.extend(errors);
+            (None, Arc::from(log), untrusted)
+        }
+    };
+    let diagnostics =
+        diagnostics.into_iter().map(|d| at_pass(plan.as_ref(), in_manifest(scene, d)));
+    let diagnostics = diagnostics.collect();
+    let mut diagnostics = layout::without_repetitions(scene, diagnostics);
+    let plan = match (plan, &compiled) {
+        (Some(plan), Some(compiled)) => {
+            let typed = layout::typed(scene, plan, &compiled.ptx);
+            let found = layout::lay_out(scene, &compiled.ptx);
+            let is_laid_out = found.is_empty();
+            diagnostics.extend(found);
+            match typed {
+                Ok(plan) => Some(plan).filter(|_| is_laid_out),
+                Err(found) => {
+                    diagnostics.extend(found);
+                    None
+                }
+            }
+        }
+        (plan, _) => plan,
+    };
+    let mut reader = Reader::new(scene, files, compiler);
+    reader.read_resources();
+    if let Some(compiled) = &compiled {
+        reader.read_variables(&compiled.ptx);
+    }
+    included.append(&mut reader.files);
+    untrusted.append(&mut reader.untrusted);
+    let is_whole = reader.diagnostics.is_empty();
+    diagnostics.append(&mut reader.diagnostics);
+    let contents = Some(reader.finish()).filter(|_| is_whole);
+    Ok(Examined { plan, compiled, contents, diagnostics, log, included, untrusted })
+}
+
+/// A remark about a kernel's name, with its template arguments, placed where a pass names it; any other one as it is.
+fn at_pass(plan: Option<&Plan>, diagnostic: Diagnostic) -> Diagnostic {
+    let mut passes = plan.into_iter().flat_map(|plan| &plan.passes);
+    let is_meant =
+        |pass: &&PlannedPass| diagnostic.text.starts_with(&remark_of_name(&pass.name_expression));
+    match passes.find(is_meant).filter(|_| diagnostic.line.is_none()) {
+        Some(PlannedPass { declared, .. }) => diagnostic.at(declared.at.line, declared.at.column),
+        None => diagnostic,
+    }
+}
+
+/// A remark about the prelude, placed where the manifest declares the constant that it is about; any other one as it
+/// is, but for the lines of the prelude that it names.
+fn in_manifest(scene: &Scene, mut diagnostic: Diagnostic) -> Diagnostic {
+    if diagnostic.file == PRELUDE_NAME {
+        let mut constants = scene.manifest.lines_of_prelude();
+        let found = constants.find(|(line, _)| diagnostic.line == Some(*line));
+        let Some((_, constant)) = found else { return diagnostic };
+        let text = format!("the constant `{}`: {}", constant.name, diagnostic.text);
+        let remark = Diagnostic { file: scene.name.clone(), text, ..diagnostic };
+        return remark.at(constant.at.line, constant.at.column);
+    }
+    if diagnostic.text.contains(PRELUDE_NAME) {
+        for (line, constant) in scene.manifest.lines_of_prelude() {
+            let named = format!("at line {line} of {PRELUDE_NAME}");
+            let meant = format!("at line {}", constant.at.line);
+            diagnostic.text = diagnostic.text.replace(&named, &meant);
+        }
+    }
+    diagnostic
+}
+
+/// Compiles `scene`; where its own text is wrong, what the compiler says of that alone: an open brace in it would show
+/// as a mistake in what stands behind it.
+/// Both together take no longer than one compilation may.
+fn compile(scene: &Scene, request: &mut Request, compiler: &Compiler) -> compile::Result<Outcome> {
+    let started = Instant::now();
+    let outcome = compiler.compile(request)?;
+    let is_alone = request.source.len() == scene.source.len();
+    let limits = compiler.limits();
+    let time = limits.time.saturating_sub(started.elapsed());
+    if is_alone || time < limits.time / 2 || matches!(outcome, Outcome::Compiled(_)) {
+        return Ok(outcome);
+    }
+    request.source = scene.source.to_string();
+    let compiler = compiler.clone().with_limits(Limits { time, ..limits });
+    Ok(match compiler.compile(request)? {
+        Outcome::Compiled(_) => outcome,
+        rejected @ Outcome::Rejected { .. } => rejected,
+    })
+}
+
+/// Reads the kernels of the files beside the scene that it includes, directly or by way of one another, and names the
+/// files. What cannot be read is for the compiler to say.
+fn read_included(scene: &mut Scene) -> Vec<PathBuf> {
+    let Some(path) = scene.path.clone() else { return Vec::new() };
+    let source = scene.source.clone();
+    let included = included(&source, &path, &include_dirs(scene), &reach(scene));
+    let mut paths = Vec::new();
+    for (path, text) in included {
+        if let Some(text) = text {
+            scene.include(&path.display().to_string(), &text);
+        }
+        paths.push(path);
+    }
+    paths.sort_unstable();
+    paths
+}
+
+/// The files beside a `source` that it includes, directly or by way of one another, in the order in which they are
+/// read. What cannot be read has no text.
+fn included(
+    source: &str,
+    path: &Path,
+    searched: &[PathBuf],
+    reach: &Reach,
+) -> Vec<(PathBuf, Option<String>)> {
+    let beside = |text: &str, path: &Path| {
+        let own = path.parent().unwrap_or(Path::new("")).to_owned();
+        let folders: Vec<PathBuf> = [own].into_iter().chain(searched.iter().cloned()).collect();
+        let names = compile::included_names(text.as_bytes()).unwrap_or_default();
+        // The first one that is there, or where it would be.
+        names.into_iter().map(move |name| {
+            let places = folders.iter().map(|folder| folder.join(&name));
+            let found = places.clone().find(|path| path.is_file());
+            found.unwrap_or_else(|| folders[0].join(&name))
+        })
+    };
+    let mut budget = compile::Budget::new();
+    let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
+    let mut open: Vec<PathBuf> = beside(source, path).collect();
+    // What is too much is told before it is compiled.
+    while let Some(path) = open.pop().filter(|_| budget.follow()) {
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        let text = reach.holds(&path).then(|| budget.read(&path).ok()).flatten();
+        let text = text.and_then(|text| String::from_utf8(text).ok());
+        open.extend(text.iter().flat_map(|text| beside(text, &path)));
+        found.push((path, text));
+    }
+    found
+}
+
+/// Reads a scene from its text, which lies at `path`. Where that alone does not explain it, the headers beside it are
+/// looked at: they may define structures that it names.
+///
+/// # Errors
+/// All that is wrong with its manifest.
+pub(crate) fn parse(
+    name: &str,
+    text: &str,
+    (path, trusted): (Option<&Path>, bool),
+    overrides: &scene::Overrides,
+) -> Result<Scene, Vec<Diagnostic>> {
+    let placed = |mut scene: Scene| {
+        (scene.path, scene.trusted) = (path.map(Path::to_owned), trusted);
+        scene
+    };
+    let (faults, beside) = match (Scene::parse(name, text, overrides), path) {
+        (Err(faults), Some(beside)) => (faults, beside),
+        (parsed, _) => return parsed.map(placed),
+    };
+    let own = beside.parent().map(Path::to_owned).into_iter();
+    let searched: Vec<PathBuf> = own.chain(overrides.include_dirs.iter().cloned()).collect();
+    let reach = reach_from(path, trusted, &overrides.include_dirs);
+    let headers =
+        included(text, beside, &searched, &reach).into_iter().filter_map(|(_, text)| text);
+    let headers: Vec<String> = headers.collect();
+    if headers.is_empty() {
+        return Err(faults);
+    }
+    Scene::parse(name, text, &scene::Overrides { headers, ..overrides.clone() }).map(placed)
+}
+
+/// Which files a scene may include.
+fn reach(scene: &Scene) -> Reach {
+    reach_from(scene.path.as_deref(), scene.trusted, &scene.include_dirs)
+}
+
+fn reach_from(path: Option<&Path>, trusted: bool, include_dirs: &[PathBuf]) -> Reach {
+    if trusted { Reach::Anywhere } else { Reach::of_file(path).and(include_dirs) }
+}
+
+/// The folders in which included files are looked for: the scene's own, those that its manifest names, and those of the
+/// command line.
+fn include_dirs(scene: &Scene) -> Vec<PathBuf> {
+    let own = scene.path.as_deref().and_then(Path::parent);
+    let named = scene.manifest.compile.include.iter();
+    let named = named.map(|folder| own.unwrap_or(Path::new("")).join(folder));
+    let own = own.map(Path::to_owned).into_iter();
+    own.chain(named).chain(scene.include_dirs.iter().cloned()).collect()
+}
+
+/// What the compiler is asked to do for a scene, and for its kernels if they bind as `plan` says.
+pub(super) fn request(scene: &Scene, target: Target, plan: Option<&Plan>) -> Request {
+    let probes = plan.map_or_else(String::new, |plan| layout::probes(scene, plan));
+    let stats = [stat::kernels(scene), stat::library(scene)].concat();
+    let source = [&*scene.source, &probes, &stats].concat();
+    let mut request = Request::new(&*scene.name, source, target);
+    request.prelude = scene.prelude();
+    request.headers = cuda::headers()
+        .iter()
+        .map(|header| Header { name: header.name.to_owned(), text: header.text.to_owned() })
+        .collect();
+    request.include_dirs = include_dirs(scene);
+    request.options = scene.manifest.compile.arguments();
+    request.name_expressions = plan.map_or_else(Vec::new, Plan::name_expressions);
+    request.reach = reach(scene);
+    request
+}
+
+/// What the built-in scenes ask the compiler for, statistics included: the seed of its cache is made from these.
+pub fn requests_of_built_ins(target: Target) -> Vec<Request> {
+    let overrides =
+        scene::Overrides { cpu: Some(target == Target::CPU), ..scene::Overrides::default() };
+    let mut requests = Vec::new();
+    for built_in in scene::built_ins() {
+        let name = format!("{}.cu", built_in.name);
+        let Ok(scene) = Scene::parse(&name, built_in.source, &overrides) else {
+            continue;
+        };
+        requests.push(request(&scene, target, scene.plan().ok().as_ref()));
+        requests.push(Summary::request_of_values(values_of(&scene), target));
+    }
+    requests
+}
+
+pub(super) fn values_of(scene: &Scene) -> BTreeSet<Values> {
+    let resources = scene.manifest.resources().iter();
+    resources.flat_map(|resource| Values::of(&resource.of())).collect()
+}
