@@ -51,7 +51,9 @@ impl Replay {
     pub fn scene(&self, path: &Path) -> SceneSource {
         let folder = path.parent().unwrap_or(Path::new(""));
         let text = self.run.texts.first().map_or("", |text| &text.text).to_owned();
-        SceneSource { name: self.run.name.clone(), path: Some(folder.join(&self.run.name)), text }
+        // The name comes with the file, perhaps from a stranger: folders in it would be read as the scene's own.
+        let name = Path::new(&self.run.name).file_name().unwrap_or("scene.cu".as_ref());
+        SceneSource { name: self.run.name.clone(), path: Some(folder.join(name)), text }
     }
 
     /// Goes on until `step` steps have been done.

@@ -36,6 +36,8 @@ const VARIABLES: &str = "variables/";
 const HEADER: u64 = 1 << 20;
 /// A file may have its numbers in a wider type than the scene, at most by this factor.
 const WIDER: u64 = 16;
+/// More steps no run has; from there on their times as `f64` are not exact, and sums might overflow.
+const MOST_STEPS: u64 = 1 << 53;
 /// So many files an archive has at most: every scene has fewer resources and variables.
 const MOST_FILES: usize = 100_000;
 
@@ -124,6 +126,9 @@ impl About {
             let text =
                 format!("its version, {found}, is newer than {VERSION}, which this program reads");
             return Err(Error::Format(text));
+        }
+        if about.step.max(about.frame) > MOST_STEPS {
+            return Err(Error::Format(format!("its {ABOUT} is damaged: no run has so many steps")));
         }
         Ok(about)
     }

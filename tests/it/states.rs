@@ -304,3 +304,26 @@ fn steps_of(archive: &mut zip::ZipArchive<fs::File>) -> u64 {
     let about: serde_json::Value = serde_json::from_slice(&about).unwrap();
     about["step"].as_u64().unwrap()
 }
+
+/// A run file from a stranger names no folder of its own: what it includes lies below its own one.
+#[test]
+fn the_name_in_a_run_file_leads_nowhere() {
+    let folder = folder();
+    let at = folder.path();
+    fs::create_dir(at.join("below")).unwrap();
+    fs::write(at.join("secret.cuh"), "__device__ inline float secret() { return 2.0f; }\n")
+        .unwrap();
+    let scene = "/*---\n[buffer.value]\ntype = \"float4\"\ncount = 4\n[[pass]]\nkernel = \"k\"\nover = \"value\"\n---*/\n\
+                 #include \"../secret.cuh\"\n__global__ void k(float4* value) { value[0].x = secret(); }\n";
+    fs::write(at.join("scene.cu"), scene.replace("../secret", "secret")).unwrap();
+    render(at, &["--steps", "1", "--record", "below/r.json"]);
+    let text = fs::read_to_string(at.join("below/r.json")).unwrap();
+    for name in [at.join("x.cu").to_str().unwrap(), "../x.cu"] {
+        let mut run_file: serde_json::Value = serde_json::from_str(&text).unwrap();
+        run_file["name"] = name.into();
+        fs::write(at.join("below/r.json"), run_file.to_string()).unwrap();
+        let (said, code) = run(at, &["replay", "below/r.json", "--device", "cpu"]);
+        assert_ne!(code, 0, "{name}: {said}");
+        assert!(said.contains("secret.cuh"), "{said}");
+    }
+}
