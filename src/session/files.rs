@@ -47,7 +47,8 @@ impl Session {
         self.begin()?;
         let Some(program) = self.program.clone() else { return Ok(Vec::new()) };
         let manifest = &program.scene.manifest;
-        let loaded = archive::read(path, manifest, &self.state.inputs.parameters);
+        let loaded =
+            archive::read(path, manifest, &program.variable_sizes(), &self.state.inputs.parameters);
         let Loaded { checkpoint, missing } =
             loaded.map_err(|error| Error::of_file("read", path, error))?;
         let stream = &self.stream;

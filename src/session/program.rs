@@ -143,6 +143,11 @@ impl Program {
         resources.map(|of| of.bytes() * if of.double() { 2 } else { 1 }).sum()
     }
 
+    /// The variables that a copy has, with their sizes in bytes.
+    pub(super) fn variable_sizes(&self) -> Vec<(&str, usize)> {
+        self.variables.iter().map(|variable| (variable.name.as_str(), variable.bytes)).collect()
+    }
+
     fn variables(&self) -> Result<Vec<(&str, Slice<'_>)>, Error> {
         let names = self.variables.iter().map(|variable| variable.name.as_str());
         names.map(|name| Ok((name, self.module.global(name)?))).collect()

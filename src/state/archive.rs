@@ -181,12 +181,17 @@ pub(crate) struct Loaded {
     pub(crate) missing: Vec<String>,
 }
 
-/// Reads the state of a scene with `manifest`; parameters that the file does not have are `values`. Numbers of another
-/// type are converted where none of them changes.
+/// Reads the state of a scene with `manifest` and, by their sizes in bytes, these `variables` of its module; parameters
+/// that the file does not have are `values`. Numbers of another type are converted where none of them changes.
 ///
 /// # Errors
 /// [`Error`].
-pub(crate) fn read(path: &Path, manifest: &Manifest, values: &[Value]) -> Result<Loaded> {
+pub(crate) fn read(
+    path: &Path,
+    manifest: &Manifest,
+    variables: &[(&str, usize)],
+    values: &[Value],
+) -> Result<Loaded> {
     let mut zip = ZipArchive::new(file::open_regular(path)?)?;
     if zip.len() > MOST_FILES {
         return Err(Error::Format(format!("it has {} files", zip.len())));
@@ -212,28 +217,36 @@ pub(crate) fn read(path: &Path, manifest: &Manifest, values: &[Value]) -> Result
             missing.push(resource.name.clone());
         }
     }
-    contents.extend(variables(&mut zip)?);
+    for (name, bytes) in variables {
+        let subject = Subject::Variable { lowered: (*name).to_owned() };
+        let found = variable_of(&mut zip, &subject, *bytes)?;
+        contents.extend(found.map(|bytes| (subject, bytes)));
+    }
     let checkpoint = Checkpoint::of_host(about.inputs(manifest, values), contents);
     Ok(Loaded { checkpoint, missing })
 }
 
-/// The variables that the file has.
-fn variables(zip: &mut ZipArchive<File>) -> Result<Vec<(Subject, Vec<u8>)>> {
-    let names = zip.file_names().map(|name| Ok(name?.into_owned()));
-    let names = names.collect::<std::result::Result<Vec<String>, ZipError>>()?;
-    let mut found = Vec::new();
-    for name in names {
-        let inside = name.strip_prefix(VARIABLES).and_then(|name| name.strip_suffix(".npy"));
-        let Some(lowered) = inside.map(str::to_owned) else { continue };
-        let size = zip.by_name(&name)?.size();
-        let Some(mut file) = take_out(zip, &name, size)? else { continue };
-        let mut content = Vec::new();
-        file.read_to_end(&mut content)?;
-        let (_, bytes) =
-            npy::decode(&content).map_err(|problem| Error::Format(format!("{name}: {problem}")))?;
-        found.push((Subject::Variable { lowered }, bytes.to_vec()));
+/// The content of a variable of so many bytes, where the file has it in that size; nothing is read of another one.
+fn variable_of(
+    zip: &mut ZipArchive<File>,
+    subject: &Subject,
+    bytes: usize,
+) -> Result<Option<Vec<u8>>> {
+    let (name, limit) = (name_of(subject), (bytes as u64).saturating_add(HEADER));
+    match zip.by_name(&name) {
+        Err(ZipError::FileNotFound) => return Ok(None),
+        member => {
+            if member?.size() > limit {
+                return Ok(None);
+            }
+        }
     }
-    Ok(found)
+    let Some(mut file) = take_out(zip, &name, limit)? else { return Ok(None) };
+    let mut content = Vec::new();
+    file.read_to_end(&mut content)?;
+    let (_, found) =
+        npy::decode(&content).map_err(|problem| Error::Format(format!("{name}: {problem}")))?;
+    Ok((found.len() == bytes).then(|| found.to_vec()))
 }
 
 /// The content of a resource's half, where the file has it.

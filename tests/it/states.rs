@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::Read as _,
+    io::{Read as _, Write as _},
     path::Path,
     process::{Command, Stdio},
     thread,
@@ -10,6 +10,7 @@ use std::{
 };
 
 use ndarray_npy::ReadNpyExt as _;
+use zip::write::SimpleFileOptions;
 
 use super::support::binary;
 
@@ -175,6 +176,10 @@ fn what_is_no_state_is_told() {
     fs::write(at.join("damaged.npz"), &damaged).unwrap();
     fs::write(at.join("short.npz"), &whole[..whole.len() / 2]).unwrap();
     fs::write(at.join("text.npz"), "no zip").unwrap();
+    // A step after which there is none.
+    let about = |step: &str| about_of(&at.join("s.npz")).replace("\"step\": 2", step);
+    let last = format!("\"step\": {}", u64::MAX);
+    rewrite(&at.join("s.npz"), &at.join("last.npz"), &[("state.json", about(&last).into_bytes())]);
     let other =
         fs::read_to_string(at.join("scene.cu")).unwrap().replace("count = 100", "count = 99");
     fs::write(at.join("other.cu"), other).unwrap();
@@ -182,6 +187,7 @@ fn what_is_no_state_is_told() {
         ("scene.cu", "damaged.npz", "cannot read damaged.npz: "),
         ("scene.cu", "short.npz", "cannot read short.npz: it is no `.npz` file, or a damaged one"),
         ("scene.cu", "text.npz", "cannot read text.npz: it is no `.npz` file, or a damaged one"),
+        ("scene.cu", "last.npz", "cannot read last.npz: its state.json is damaged"),
         ("scene.cu", "none.npz", "cannot read none.npz: No such file"),
         ("other.cu", "s.npz", "value.npy does not fit the buffer value (99 float4): "),
     ] {
@@ -326,4 +332,59 @@ fn the_name_in_a_run_file_leads_nowhere() {
         assert_ne!(code, 0, "{name}: {said}");
         assert!(said.contains("secret.cuh"), "{said}");
     }
+}
+
+/// What `state.json` says in an archive.
+fn about_of(path: &Path) -> String {
+    let mut archive = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
+    let mut about = String::new();
+    archive.by_name("state.json").unwrap().read_to_string(&mut about).unwrap();
+    about
+}
+
+/// Copies an archive with some of its files replaced, or added, compressed.
+fn rewrite(from: &Path, to: &Path, files: &[(&str, Vec<u8>)]) {
+    let mut archive = zip::ZipArchive::new(fs::File::open(from).unwrap()).unwrap();
+    let mut copy = zip::ZipWriter::new(fs::File::create(to).unwrap());
+    for at in 0..archive.len() {
+        let file = archive.by_index_raw(at).unwrap();
+        let name = file.name().unwrap().into_owned();
+        if files.iter().all(|(other, _)| *other != name) {
+            copy.raw_copy_file(file).unwrap();
+        }
+    }
+    let compressed =
+        SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+    for (name, content) in files {
+        copy.start_file(*name, compressed).unwrap();
+        copy.write_all(content).unwrap();
+    }
+    copy.finish().unwrap();
+}
+
+/// What takes up room in an archive and belongs to nothing of the scene is not looked at: a small file may be packed
+/// from a very large one.
+#[test]
+fn what_the_scene_does_not_have_is_not_read() {
+    let folder = folder();
+    let at = folder.path();
+    render(at, &["--steps", "2", "--save", "s.npz"]);
+    let names = archived(&at.join("s.npz"));
+    let own = names.iter().find(|name| name.starts_with("variables/")).unwrap();
+    // Neither is a `.npy`, which would be an error if it was read.
+    let large = || vec![7; 3 << 20];
+    let files = [("variables/none.npy", large()), (own.as_str(), large())];
+    rewrite(&at.join("s.npz"), &at.join("more.npz"), &files);
+    render(at, &["--steps", "1", "--from", "more.npz"]);
+    // One that is the scene's, by name and size, is read.
+    rewrite(&at.join("s.npz"), &at.join("less.npz"), &[(own.as_str(), vec![7; 100])]);
+    let (said, code) =
+        run(at, &["render", "scene.cu", "--device", "cpu", "--from", "less.npz", "--steps", "1"]);
+    assert!(code == 2 && said.contains(own.as_str()), "{code}: {said}");
+}
+
+fn archived(path: &Path) -> Vec<String> {
+    let archive = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
+    let names = archive.file_names().map(|name| name.unwrap().into_owned());
+    names.collect()
 }
