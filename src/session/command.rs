@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::{
     Session,
+    export::Exportable,
     snapshot::{Moment, ParameterId},
-    writing::Content,
 };
 use crate::scene::{Control, Parameter, Value};
 
@@ -26,8 +26,8 @@ pub enum Command {
     Reset,
     /// Go to a past moment.
     Seek(Moment),
-    /// Write a file: see [`Session::start_writing`].
-    Write(Content, PathBuf),
+    /// Write a file: see [`Session::start_export`].
+    Export(Exportable, PathBuf),
 }
 
 impl Session {
@@ -44,7 +44,7 @@ impl Session {
             }
             Command::Reset => self.reset(),
             Command::Seek(moment) => self.seek(*moment),
-            Command::Write(content, path) => self.start_writing(*content, path.clone()),
+            Command::Export(what, path) => self.start_export(*what, path.clone()),
         }
     }
 

@@ -19,6 +19,7 @@ mod condition;
 mod contents;
 mod error;
 mod examine;
+mod export;
 mod fault;
 mod files;
 mod frame;
@@ -41,7 +42,6 @@ mod symbol;
 mod time_series;
 mod timing;
 mod worker;
-mod writing;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -52,11 +52,11 @@ use std::{
 pub use command::Command;
 pub use condition::statistic_of;
 pub use error::Error;
+pub use export::{Exportable, Exported};
 pub use history::Budget;
 pub use options::{Options, Past};
 pub use run::{Digests, Entered, Run, Text};
 pub use snapshot::*;
-pub use writing::{Content, Written};
 
 pub use examine::requests_of_built_ins;
 #[cfg(feature = "cli")]
@@ -76,6 +76,7 @@ use crate::{
 };
 use checker::Checker;
 use clock::Rate;
+use export::Exports;
 use grid_texture::GridTexture;
 use history::History;
 use in_flight::InFlight;
@@ -85,7 +86,6 @@ use program::Program;
 use seek::Shown;
 use timing::{Stopwatch, Timings};
 use worker::{Job, Recipe, Worker};
-use writing::Writings;
 
 /// How long a step may run on when a new program waits to take its place.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -147,7 +147,7 @@ pub struct Session {
     timings: Timings,
     stopwatch: Stopwatch,
     rate: Rate,
-    writings: Writings,
+    exports: Exports,
 }
 
 /// What the reset passes have to do before the next step.
@@ -241,7 +241,7 @@ impl Session {
             timings: Timings::default(),
             stopwatch: Stopwatch::default(),
             rate: Rate::default(),
-            writings: Writings::default(),
+            exports: Exports::default(),
             options,
         };
         let source = std::mem::take(&mut session.options.source);
@@ -278,7 +278,7 @@ impl Session {
         }
         let completed = self.try_complete()?;
         self.mind_the_time()?;
-        self.go_on_writing()?;
+        self.go_on_exporting()?;
         // What has just completed is drawn before the next step begins: where both use the same cores the picture
         // would be late, and where they do not, to put a frame on the way takes no time.
         if self.in_flight.is_none() && !completed {
@@ -416,9 +416,9 @@ impl Session {
     /// Whether [`Session::update`] has something to do soon even when nobody touches anything.
     pub fn is_busy(&self) -> bool {
         let waiting = self.playing && self.fault.is_none() && self.program.is_some();
-        let wanted = self.single_steps > 0 || self.sought.is_some() || self.migration.is_some();
-        let wanted = wanted || self.is_writing();
-        waiting || self.in_flight.is_some() || wanted || self.statistics.is_pending()
+        let wanted = self.single_steps > 0 || self.sought.is_some() || self.is_exporting();
+        let changing = self.in_flight.is_some() || self.migration.is_some();
+        waiting || wanted || changing || self.statistics.is_pending()
     }
 
     /// A number that changes whenever [`Session::frame`] shows something else with the same camera.

@@ -181,6 +181,7 @@ impl Checkpoint {
                 Ok(Download::coming(inputs, parts, readback))
             }
             Content::Host(bytes) => Ok(Download::here(inputs, parts, bytes.clone())),
+            // It was waited for above.
             Content::Sent(_) => Ok(Download::here(inputs, parts, Arc::default())),
         }
     }

@@ -11,6 +11,7 @@ mod code_buffer;
 mod detail;
 mod document;
 mod error;
+mod export;
 mod highlight;
 mod icons;
 mod keeper;
@@ -29,7 +30,6 @@ mod viewpoints;
 mod watch;
 mod window;
 mod workspace;
-mod written;
 
 use std::time::Duration;
 

@@ -22,7 +22,7 @@ use super::{
     Error, Options, Result,
     detail::Detail,
     document::Document,
-    keyboard, layout,
+    export, keyboard, layout,
     origin::Origin,
     panels::{Action, Pointer, Probe},
     recovery::Recovery,
@@ -33,7 +33,6 @@ use super::{
     typing::Typing,
     viewpoints::{Viewpoint, Viewpoints},
     workspace::{Recovered, Wake, Workspace},
-    written,
 };
 use crate::{
     device::{Choice, Device},
@@ -41,7 +40,7 @@ use crate::{
     draw, gl,
     interop::{self, Interop},
     scene::{self, Overrides, ViewId, built_ins},
-    session::{self, Command, Content, Past, Session, Snapshot},
+    session::{self, Command, Exportable, Past, Session, Snapshot},
 };
 
 /// The scene that opens where nothing else was asked for or is remembered.
@@ -351,7 +350,7 @@ impl Studio {
         if self.update_session() {
             self.redraws.want(now);
         }
-        self.tell_written();
+        self.tell_exported();
         let busy = self.session.as_ref().is_some_and(Session::is_busy);
         let kept_next = self.keep_soon(now);
         self.redraws.next(now, busy).by(kept_next)
@@ -398,17 +397,22 @@ impl Studio {
     }
 
     /// Writes a file of the state or the run while the scene goes on.
-    fn write(&mut self, content: Content) {
+    fn export(&mut self, what: Exportable) {
         let Some(session) = &mut self.session else { return };
+        if session.is_exporting() {
+            // The name of the next file depends on whether that one is there.
+            self.workspace.tell(Severity::Note, "The export before is still being written.");
+            return;
+        }
         let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        let path = written::path(&self.workspace.document, content, &folder);
-        session.start_writing(content, path);
+        let path = export::path(&self.workspace.document, what, &folder);
+        session.apply(&Command::Export(what, path));
     }
 
     /// Tells what became of such files.
-    fn tell_written(&mut self) {
-        while let Some(file) = self.session.as_mut().and_then(Session::take_written) {
-            let (severity, text) = written::told(&file);
+    fn tell_exported(&mut self) {
+        while let Some(file) = self.session.as_mut().and_then(Session::take_exported) {
+            let (severity, text) = export::told(&file);
             self.workspace.tell(severity, text);
             self.redraws.want(Instant::now());
         }
@@ -633,7 +637,7 @@ impl Studio {
             Action::ReloadFromDisk => self.workspace.reload_from_disk(),
             Action::KeepMine => self.workspace.keep_mine(),
             Action::Trust => self.trust(),
-            Action::Write(content) => self.write(content),
+            Action::Export(what) => self.export(what),
             Action::WriteManifest => self.write_manifest(),
             Action::Recover(file) => match self.workspace.recover(&file) {
                 Recovered::Opened => self.opened(),

@@ -12,7 +12,7 @@ use warpaint::{
     device::Device,
     interop::Interop,
     scene::Keys,
-    session::{Budget, Content, Moment, Options, Past, Run, Session, Timeline, Value, Written},
+    session::{Budget, Exportable, Exported, Moment, Options, Past, Run, Session, Timeline, Value},
 };
 
 /// What each step makes depends on all that a state has: a double texture whose texels are not all written, a
@@ -367,13 +367,13 @@ fn random_wishes_find_the_same_bits() {
 }
 
 /// Updates the session until no file is being written; gives what became of the files.
-fn written(session: &mut Session) -> Vec<Written> {
+fn exported(session: &mut Session) -> Vec<Exported> {
     let deadline = Instant::now() + Duration::from_secs(60);
-    while session.is_writing() {
+    while session.is_exporting() {
         session.update().unwrap();
         assert!(Instant::now() < deadline, "the files are not written");
     }
-    std::iter::from_fn(|| session.take_written()).collect()
+    std::iter::from_fn(|| session.take_exported()).collect()
 }
 
 #[test]
@@ -385,10 +385,10 @@ fn files_are_written_while_the_scene_goes_on() {
         let (state, run) = (folder.path().join("s.npz"), folder.path().join("s.run.json"));
         let (before, expected) = (contents(&mut session), session.run().unwrap());
         session.pause();
-        session.start_writing(Content::State, state.clone());
-        session.start_writing(Content::Run, run.clone());
-        session.start_writing(Content::State, folder.path().join("nowhere").join("s.npz"));
-        let files = written(&mut session);
+        session.start_export(Exportable::State, state.clone());
+        session.start_export(Exportable::Run, run.clone());
+        session.start_export(Exportable::State, folder.path().join("nowhere").join("s.npz"));
+        let files = exported(&mut session);
         assert_eq!(files.len(), 3);
         for (file, path) in files.iter().zip([&state, &run]) {
             assert_eq!((&file.path, &file.problem), (path, &None));
@@ -397,9 +397,9 @@ fn files_are_written_while_the_scene_goes_on() {
         assert_eq!(Run::parse(&fs::read_to_string(&run).unwrap()).unwrap(), expected);
 
         // Steps that follow change nothing of a file that is on its way.
-        session.start_writing(Content::State, state.clone());
+        session.start_export(Exportable::State, state.clone());
         session.play();
-        written(&mut session);
+        exported(&mut session);
         session.pause();
         assert!(contents(&mut session) != before);
         let mut other = open(device, ROOM, SCENE);

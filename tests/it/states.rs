@@ -140,8 +140,7 @@ fn numpy_opens_a_state() {
 }
 
 /// The files of an archive whose files are stored as they are: by APPNOTE.TXT of PKWARE, 4.3.7 and 4.3.12.
-fn zip_of(mut file: fs::File) -> std::collections::BTreeMap<String, Vec<u8>> {
-    use std::io::Read as _;
+fn zip_of(mut file: fs::File) -> BTreeMap<String, Vec<u8>> {
     let mut all = Vec::new();
     file.read_to_end(&mut all).unwrap();
     let number = |at: usize, bytes: usize| {
@@ -152,7 +151,7 @@ fn zip_of(mut file: fs::File) -> std::collections::BTreeMap<String, Vec<u8>> {
     };
     let end = all.windows(4).rposition(|bytes| bytes == b"PK\x05\x06").unwrap();
     let (count, mut at) = (number(end + 10, 2), number(end + 16, 4));
-    let mut found = std::collections::BTreeMap::new();
+    let mut found = BTreeMap::new();
     for _ in 0..count {
         let (size, name, extra, comment) =
             (number(at + 20, 4), number(at + 28, 2), number(at + 30, 2), number(at + 32, 2));
@@ -256,8 +255,7 @@ fn a_recorded_run_is_repeated_to_the_bit() {
     }
 }
 
-/// Kills the program at moments spread over the time in which it writes both files, which have to be those of before, or
-/// whole.
+/// Kills the program at moments spread over the time in which it writes both files: they are those of before, or whole.
 #[test]
 fn a_program_that_is_killed_leaves_whole_files() {
     let folder = folder();
@@ -345,10 +343,8 @@ fn the_name_in_a_run_file_leads_nowhere() {
 
 /// What `state.json` says in an archive.
 fn about_of(path: &Path) -> String {
-    let mut archive = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
-    let mut about = String::new();
-    archive.by_name("state.json").unwrap().read_to_string(&mut about).unwrap();
-    about
+    let files = zip_of(fs::File::open(path).unwrap());
+    String::from_utf8(files["state.json"].clone()).unwrap()
 }
 
 /// Copies an archive with some of its files replaced, or added, compressed.
@@ -378,8 +374,8 @@ fn what_the_scene_does_not_have_is_not_read() {
     let folder = folder();
     let at = folder.path();
     render(at, &["--steps", "2", "--save", "s.npz"]);
-    let names = archived(&at.join("s.npz"));
-    let own = names.iter().find(|name| name.starts_with("variables/")).unwrap();
+    let files = zip_of(fs::File::open(at.join("s.npz")).unwrap());
+    let own = files.keys().find(|name| name.starts_with("variables/")).unwrap();
     // Neither is a `.npy`, which would be an error if it was read.
     let large = || vec![7; 3 << 20];
     let files = [("variables/none.npy", large()), (own.as_str(), large())];
@@ -390,10 +386,4 @@ fn what_the_scene_does_not_have_is_not_read() {
     let (said, code) =
         run(at, &["render", "scene.cu", "--device", "cpu", "--from", "less.npz", "--steps", "1"]);
     assert!(code == 2 && said.contains(own.as_str()), "{code}: {said}");
-}
-
-fn archived(path: &Path) -> Vec<String> {
-    let archive = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
-    let names = archive.file_names().map(|name| name.unwrap().into_owned());
-    names.collect()
 }

@@ -25,7 +25,7 @@ use std::{borrow::Cow, path::PathBuf};
 use egui::{Label, Response, RichText, Sense, Stroke, Ui};
 
 use super::theme;
-use crate::session::{Command, Content};
+use crate::session::{Command, Exportable};
 
 /// What the user wants. The window carries it out.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +37,7 @@ pub enum Action {
     /// What the session does.
     Session(Command),
     /// Write a file of the present state, or of what led to it.
-    Write(Content),
+    Export(Exportable),
     /// Write a manifest before the text, which has none.
     WriteManifest,
     /// Write the text to its file, or to a new one where it has none.

@@ -7,7 +7,7 @@ use egui::{
 
 use super::Action;
 use crate::{
-    session::{Command, Content, Line, Moment, Timeline},
+    session::{Command, Exportable, Line, Moment, Timeline},
     studio::{number, theme},
 };
 
@@ -65,6 +65,7 @@ pub fn show(ui: &mut Ui, timeline: &Timeline) -> Vec<Action> {
 
 /// What stands beside the bars: where one is, the way back, and what the past costs.
 fn beside(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
+    export_menu(ui, actions);
     if let (true, Some(line)) = (timeline.is_past, timeline.lines.last()) {
         let now = Button::new("Now");
         let tip =
@@ -77,11 +78,9 @@ fn beside(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
             Some(_) => "seeking".to_owned(),
             None => format!("past: step {}", number::count(timeline.shown.step)),
         };
-        export_menu(ui, actions);
         ui.label(RichText::new(text).color(theme::ACCENT).size(12.0));
         return;
     }
-    export_menu(ui, actions);
     let [device, host] = timeline.bytes;
     let text = match timeline.is_full {
         true => "no room for copies".to_owned(),
@@ -96,12 +95,12 @@ fn export_menu(ui: &mut Ui, actions: &mut Vec<Action>) {
     let (button, _) = MenuButton::new("Export").ui(ui, |ui| {
         let state = "A .npz file: numpy opens it, and `warpaint render --from` goes on from it";
         let run = "A file for others: `warpaint replay` does the same steps again and compares";
-        for (text, tip, content) in [
-            ("State at this step", state, Content::State),
-            ("Run up to this step", run, Content::Run),
+        for (text, tip, what) in [
+            ("State at this step", state, Exportable::State),
+            ("Run up to this step", run, Exportable::Run),
         ] {
             if ui.button(text).on_hover_text(tip).clicked() {
-                actions.push(Action::Write(content));
+                actions.push(Action::Export(what));
                 ui.close();
             }
         }

@@ -15,9 +15,9 @@ use crate::state::{Download, HostCopy, archive::About};
 
 /// A file that was written, or could not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct Exported {
     /// What it has.
-    pub content: Content,
+    pub content: Exportable,
     /// The file.
     pub path: PathBuf,
     /// What was in the way; the file is as it was before.
@@ -26,7 +26,7 @@ pub struct Written {
 
 /// What a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Content {
+pub enum Exportable {
     /// The present state: see [`Session::save`].
     State,
     /// All that led to it: see [`Session::run`].
@@ -35,15 +35,15 @@ pub enum Content {
 
 /// Files that are to be written, one after the other.
 #[derive(Default)]
-pub(super) struct Writings {
-    wishes: VecDeque<(Content, PathBuf)>,
-    under_way: Option<Writing>,
-    written: VecDeque<Written>,
+pub(super) struct Exports {
+    wishes: VecDeque<(Exportable, PathBuf)>,
+    under_way: Option<Export>,
+    exported: VecDeque<Exported>,
 }
 
 /// A file that is being written.
-struct Writing {
-    content: Content,
+struct Export {
+    content: Exportable,
     path: PathBuf,
     /// On its way to the host.
     coming: Option<Download>,
@@ -57,42 +57,42 @@ struct Writing {
 }
 
 impl Session {
-    /// Writes a file while the scene goes on, with the state that is shown next; [`Session::take_written`] says what
+    /// Writes a file while the scene goes on, with the state that is shown next; [`Session::take_exported`] says what
     /// became of it.
-    pub fn start_writing(&mut self, content: Content, path: PathBuf) {
-        self.writings.wishes.push_back((content, path));
+    pub fn start_export(&mut self, content: Exportable, path: PathBuf) {
+        self.exports.wishes.push_back((content, path));
     }
 
     /// Whether files are being written.
-    pub fn is_writing(&self) -> bool {
-        self.writings.under_way.is_some() || !self.writings.wishes.is_empty()
+    pub fn is_exporting(&self) -> bool {
+        self.exports.under_way.is_some() || !self.exports.wishes.is_empty()
     }
 
     /// The next file that was written, or could not be.
-    pub fn take_written(&mut self) -> Option<Written> {
-        self.writings.written.pop_front()
+    pub fn take_exported(&mut self) -> Option<Exported> {
+        self.exports.exported.pop_front()
     }
 
     /// Does the next part of what is to be written. Never waits.
-    pub(super) fn go_on_writing(&mut self) -> Result<(), Error> {
-        let Some(mut writing) = self.writings.under_way.take() else { return self.begin_writing() };
-        if writing.hand_over()? && writing.coming.is_none() {
-            writing.coming = self.next_copy(&mut writing.wanted)?;
-            if writing.coming.is_none() {
-                writing.copies = None;
+    pub(super) fn go_on_exporting(&mut self) -> Result<(), Error> {
+        let Some(mut export) = self.exports.under_way.take() else { return self.begin_export() };
+        if export.hand_over()? && export.coming.is_none() {
+            export.coming = self.next_copy(&mut export.wanted)?;
+            if export.coming.is_none() {
+                export.copies = None;
             }
         }
-        if writing.writer.is_finished() {
-            let ended = writing.writer.join().unwrap_or(Err(Error::WorkerLost));
-            self.end_writing(writing.content, writing.path, ended.err());
+        if export.writer.is_finished() {
+            let ended = export.writer.join().unwrap_or(Err(Error::WorkerLost));
+            self.end_export(export.content, export.path, ended.err());
         } else {
-            self.writings.under_way = Some(writing);
+            self.exports.under_way = Some(export);
         }
         Ok(())
     }
 
     /// Puts a copy of the present state on its way, when there is one and something is to be written.
-    fn begin_writing(&mut self) -> Result<(), Error> {
+    fn begin_export(&mut self) -> Result<(), Error> {
         let is_changing = self.in_flight.is_some()
             || self.migration.is_some()
             || self.sought.is_some()
@@ -100,23 +100,23 @@ impl Session {
         if is_changing {
             return Ok(());
         }
-        let Some((content, path)) = self.writings.wishes.pop_front() else { return Ok(()) };
-        match self.writing(content, path.clone()) {
-            Ok(writing) => self.writings.under_way = Some(writing),
-            Err(error) if is_told(&error) => self.end_writing(content, path, Some(error)),
+        let Some((content, path)) = self.exports.wishes.pop_front() else { return Ok(()) };
+        match self.export(content, path.clone()) {
+            Ok(export) => self.exports.under_way = Some(export),
+            Err(error) if is_told(&error) => self.end_export(content, path, Some(error)),
             Err(error) => return Err(error),
         }
         Ok(())
     }
 
-    fn writing(&mut self, content: Content, path: PathBuf) -> Result<Writing, Error> {
+    fn export(&mut self, content: Exportable, path: PathBuf) -> Result<Export, Error> {
         let mut copy = self.copy_state()?.ok_or(Error::NothingRuns)?;
         let (wanted, write) = match content {
-            Content::State => {
+            Exportable::State => {
                 let about = self.about(&copy.inputs)?;
                 (Vec::new(), Write::State(about))
             }
-            Content::Run => {
+            Exportable::Run => {
                 let run = self.undigested_run()?;
                 (self.digested_moments(), Write::Run(Box::new(run)))
             }
@@ -128,7 +128,7 @@ impl Session {
             .name("writer".to_owned())
             .spawn(move || write.write(to, &received))
             .map_err(Error::Thread)?;
-        Ok(Writing { content, path, coming, here: None, wanted, copies: Some(copies), writer })
+        Ok(Export { content, path, coming, here: None, wanted, copies: Some(copies), writer })
     }
 
     /// The download of the next wanted copy that is still kept.
@@ -145,13 +145,13 @@ impl Session {
         Ok(None)
     }
 
-    fn end_writing(&mut self, content: Content, path: PathBuf, error: Option<Error>) {
+    fn end_export(&mut self, content: Exportable, path: PathBuf, error: Option<Error>) {
         let problem = error.map(|error| error.to_string());
-        self.writings.written.push_back(Written { content, path, problem });
+        self.exports.exported.push_back(Exported { content, path, problem });
     }
 }
 
-impl Writing {
+impl Export {
     /// Hands over what has come. Returns whether nothing waits to be handed over.
     fn hand_over(&mut self) -> Result<bool, Error> {
         if let Some(download) = self.coming.take() {

@@ -6,36 +6,36 @@ use super::document::Document;
 use crate::{
     diagnostic::Severity,
     file,
-    session::{Content, Written},
+    session::{Exportable, Exported},
 };
 
 /// A new file beside the scene's own one, or in `folder` where it has none.
-pub fn path(document: &Document, content: Content, folder: &Path) -> PathBuf {
+pub fn path(document: &Document, what: Exportable, folder: &Path) -> PathBuf {
     let beside = document.path.as_deref().and_then(Path::parent);
     let name = document.file_name();
     let stem = name.strip_suffix(".cu").unwrap_or(name);
-    let ending = match content {
-        Content::State => "npz",
-        Content::Run => "run.json",
+    let ending = match what {
+        Exportable::State => "npz",
+        Exportable::Run => "run.json",
     };
     file::free_name(beside.unwrap_or(folder), stem, ending)
 }
 
 /// What became of it, and what the file is for.
-pub fn told(written: &Written) -> (Severity, String) {
-    let path = written.path.display();
-    match (&written.problem, written.content) {
-        (None, Content::State) => (
+pub fn told(exported: &Exported) -> (Severity, String) {
+    let path = exported.path.display();
+    match (&exported.problem, exported.content) {
+        (None, Exportable::State) => (
             Severity::Note,
             format!("Wrote {path}. `warpaint render SCENE --from` goes on from it."),
         ),
-        (None, Content::Run) => {
+        (None, Exportable::Run) => {
             (Severity::Note, format!("Wrote {path}. `warpaint replay` repeats it."))
         }
-        (Some(problem), Content::State) => {
+        (Some(problem), Exportable::State) => {
             (Severity::Error, format!("The state was not exported: {problem}."))
         }
-        (Some(problem), Content::Run) => {
+        (Some(problem), Exportable::Run) => {
             (Severity::Error, format!("The run was not exported: {problem}."))
         }
     }
@@ -51,14 +51,14 @@ mod tests {
         let elsewhere = tempfile::tempdir().unwrap();
         let scene = folder.path().join("waves.cu");
         let document = Document::new("waves.cu", Some(scene), "");
-        let next = |content| path(&document, content, elsewhere.path());
-        assert_eq!(next(Content::Run), folder.path().join("waves.run.json"));
-        assert_eq!(next(Content::State), folder.path().join("waves.npz"));
-        std::fs::write(next(Content::State), "").unwrap();
-        assert_eq!(next(Content::State), folder.path().join("waves-2.npz"));
+        let next = |what| path(&document, what, elsewhere.path());
+        assert_eq!(next(Exportable::Run), folder.path().join("waves.run.json"));
+        assert_eq!(next(Exportable::State), folder.path().join("waves.npz"));
+        std::fs::write(next(Exportable::State), "").unwrap();
+        assert_eq!(next(Exportable::State), folder.path().join("waves-2.npz"));
         let built_in = Document::new("waves", None, "");
         assert_eq!(
-            path(&built_in, Content::State, elsewhere.path()),
+            path(&built_in, Exportable::State, elsewhere.path()),
             elsewhere.path().join("waves.npz")
         );
     }
