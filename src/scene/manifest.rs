@@ -441,12 +441,12 @@ impl Manifest {
         named.map(|(parameter, value)| (parameter.name.clone(), value.clone())).collect()
     }
 
-    /// `values`, but for those that `named` has, where they are of the parameters' kinds.
+    /// `values`, but for those that `named` has, where the parameters accept them.
     pub fn take_values(&self, named: &BTreeMap<String, Value>, values: &[Value]) -> Vec<Value> {
         let all = self.parameters.iter().zip(values);
         let value = |(parameter, value): (&Parameter, &Value)| {
             let given = named.get(&parameter.name).and_then(|given| given.as_kind_of(value));
-            given.unwrap_or_else(|| value.clone())
+            given.filter(|given| parameter.accepts(given)).unwrap_or_else(|| value.clone())
         };
         all.map(value).collect()
     }

@@ -115,6 +115,19 @@ impl Parameter {
         }
         Err(format!("`{}` goes from {min} to {max}, {number} lies outside", self.name))
     }
+
+    /// Whether `value` is of this parameter's kind and one that its control can show. Shapes and counts of passes that
+    /// depend on the parameter are checked for these values alone.
+    pub fn accepts(&self, value: &Value) -> bool {
+        let is_shown = match (&self.control, value) {
+            (Control::Choice(choices), Value::Int(value)) => {
+                usize::try_from(*value).is_ok_and(|value| value < choices.len())
+            }
+            (Control::Choice(_), _) => false,
+            (Control::Slider { .. } | Control::Toggle | Control::Color(_), _) => true,
+        };
+        is_shown && value.kind() == self.default.kind() && self.check(value).is_ok()
+    }
 }
 
 fn number(text: &str) -> Result<f64, String> {

@@ -159,7 +159,15 @@ impl Session {
     }
 
     pub(super) fn initial_parameters(&self, manifest: &Manifest) -> Vec<Value> {
-        let mut values = manifest.defaults();
+        self.replace_parameters(manifest, manifest.defaults())
+    }
+
+    /// `values`, but for those that the command line gives.
+    pub(super) fn replace_parameters(
+        &self,
+        manifest: &Manifest,
+        mut values: Vec<Value>,
+    ) -> Vec<Value> {
         for (name, text) in &self.options.parameters {
             // What does not fit was refused before the session was opened.
             if let Ok((index, value)) = manifest.parse_parameter(name, text) {

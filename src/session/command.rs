@@ -7,7 +7,7 @@ use super::{
     export::Exportable,
     snapshot::{Moment, ParameterId},
 };
-use crate::scene::{Control, Parameter, Value};
+use crate::scene::{Parameter, Value};
 
 /// What a session can be told, as a plain value.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,13 +55,10 @@ impl Session {
     }
 
     /// Sets a parameter from the next step on, and says whether it did: not where the program that runs has none of
-    /// that name, or one of another kind. A value for an older program's parameter must lie between the ends of the
-    /// present one; that of the one that runs is not checked.
+    /// that name, or one that takes no such value (see [`Parameter::accepts`]).
     pub fn set_parameter(&mut self, id: &ParameterId, value: Value) -> bool {
         let Some((index, declared)) = self.declared(&id.name) else { return false };
-        let is_present = id.generation == self.compile.running;
-        let fits = value.kind() == declared.default.kind()
-            && (is_present || is_within(&declared.control, &value));
+        let fits = declared.accepts(&value);
         let slot = self.state.inputs.parameters.get_mut(index).filter(|_| fits);
         slot.map(|slot| *slot = value).is_some()
     }
@@ -78,20 +75,5 @@ impl Session {
     fn declared(&self, name: &str) -> Option<(usize, &Parameter)> {
         let mut all = self.program.as_ref()?.scene.manifest.parameters.iter().enumerate();
         all.find(|(_, parameter)| parameter.name == name)
-    }
-}
-
-/// Whether a control can show the value.
-fn is_within(control: &Control, value: &Value) -> bool {
-    match (control, value) {
-        (Control::Slider { min, max, .. }, Value::Float(value)) => (*min..=*max).contains(value),
-        (Control::Slider { min, max, .. }, Value::Int(value)) => {
-            (*min..=*max).contains(&(*value as f64))
-        }
-        (Control::Choice(choices), Value::Int(value)) => {
-            usize::try_from(*value).is_ok_and(|value| value < choices.len())
-        }
-        (Control::Slider { .. } | Control::Choice(_), _) => false,
-        (Control::Toggle | Control::Color(_), _) => true,
     }
 }

@@ -38,7 +38,8 @@ impl Session {
     }
 
     /// Goes on from the state that [`Session::save`] wrote to `path`, perhaps of another version of the scene. Gives
-    /// the resources that the file says nothing of: they are as after a reset.
+    /// the resources that the file says nothing of: they are as after a reset. Parameters that the session was opened
+    /// with ([`Options::parameters`](super::Options::parameters)) come before those of the file.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be read, or does not fit the scene; the device's.
@@ -56,7 +57,8 @@ impl Session {
             .resources
             .write(stream, |borrowed| program.go_back_to(&checkpoint, borrowed, stream))?;
         stream.synchronize()?;
-        self.state.inputs = checkpoint.inputs;
+        let parameters = self.replace_parameters(manifest, checkpoint.inputs.parameters.clone());
+        self.state.inputs = Inputs { parameters, ..checkpoint.inputs };
         self.begin_loaded();
         self.show()?;
         Ok(missing)

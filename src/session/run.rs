@@ -13,7 +13,7 @@ use crate::{
     device::DeviceKind,
     file,
     scene::{Inputs, Keys, Overrides, Scene, Value},
-    state::{HostCopy, Subject},
+    state::{HostCopy, MOST_STEPS, Subject},
 };
 
 /// What the first entry of every run file is.
@@ -129,10 +129,17 @@ impl Run {
                 return Err(format!("it is damaged: the steps of its `{name}` do not ascend"));
             }
         }
-        match self.texts.first() {
-            Some(Text { step: 0, .. }) => Ok(()),
-            _ => Err("it is damaged: it has no text for the first step".to_owned()),
+        if self.steps > MOST_STEPS {
+            return Err("it is damaged: no run has so many steps".to_owned());
         }
+        if self.texts.first().is_none_or(|text| text.step != 0) {
+            return Err("it is damaged: it has no text for the first step".to_owned());
+        }
+        // Every run has those of its end: without them nothing would tell whether the same came out.
+        if self.digests.last().is_none_or(|digests| digests.step != self.steps) {
+            return Err("it is damaged: it has no digests of its last step".to_owned());
+        }
+        Ok(())
     }
 
     /// The file's text.

@@ -13,7 +13,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use zip::{CompressionMethod, ZipArchive, ZipWriter, result::ZipError, write::SimpleFileOptions};
 
-use super::{Checkpoint, Subject};
+use super::{Checkpoint, MOST_STEPS, Subject};
 use crate::{
     array::npy,
     data::{self, Found, Shape, Wanted},
@@ -36,8 +36,6 @@ const VARIABLES: &str = "variables/";
 const HEADER: u64 = 1 << 20;
 /// A file may have its numbers in a wider type than the scene, at most by this factor.
 const WIDER: u64 = 16;
-/// More steps no run has; from there on their times as `f64` are not exact, and sums might overflow.
-const MOST_STEPS: u64 = 1 << 53;
 /// So many files an archive has at most: every scene has fewer resources and variables.
 const MOST_FILES: usize = 100_000;
 

@@ -23,6 +23,9 @@ pub(crate) use resources::{Borrowed, Extent, Resources, TooLarge, extents, linea
 
 use crate::scene::Inputs;
 
+/// More steps no run has; from there on their times as `f64` are not exact, and sums might overflow.
+pub(crate) const MOST_STEPS: u64 = 1 << 53;
+
 /// All that a step reads of what was before it, but for the variables of the program's module.
 #[derive(Default)]
 pub(crate) struct State {

@@ -126,6 +126,8 @@ fn a_parameter_is_named_by_its_program_too() {
     assert_eq!(value(&session), Value::Int(7));
     assert_eq!(session.snapshot().parameters[1].value, Value::Float(0.25));
     assert!(!session.set_parameter(&old, Value::Float(1e9)), "beyond the present slider");
+    let new = session.parameter("gain").unwrap();
+    assert!(!session.set_parameter(&new, Value::Float(1e9)), "beyond the present slider");
     session.set_source(COUNTER.replace("gain", "loss"));
     assert!(session.wait_for_program().unwrap());
     assert!(!session.set_parameter(&old, Value::Float(0.5)), "it is gone");

@@ -121,6 +121,26 @@ fn a_saved_state_goes_on_as_if_it_had_never_been_left() {
 }
 
 #[test]
+fn parameters_of_a_file_are_held_to_their_range_and_the_command_lines_come_first() {
+    let folder = folder();
+    let at = folder.path();
+    render(at, &["--steps", "2", "--param", "gain=0.5", "--save", "s.npz"]);
+    let gain = |more: &[&str], file: &str| {
+        let first = ["--steps", "1", "--from", file, "--save", "next.npz"];
+        render(at, &[&first, more].concat());
+        let about: serde_json::Value =
+            serde_json::from_str(&about_of(&at.join("next.npz"))).unwrap();
+        about["parameters"]["gain"].as_f64().unwrap()
+    };
+    assert_eq!(gain(&[], "s.npz"), 0.5);
+    assert_eq!(gain(&["--param", "gain=0.75"], "s.npz"), 0.75);
+    // Somebody else's file says what no slider of this scene can.
+    let beyond = about_of(&at.join("s.npz")).replace("\"gain\": 0.5", "\"gain\": 1e9");
+    rewrite(&at.join("s.npz"), &at.join("b.npz"), &[("state.json", beyond.into_bytes())]);
+    assert_eq!(gain(&[], "b.npz"), 0.1);
+}
+
+#[test]
 fn numpy_opens_a_state() {
     let folder = folder();
     render(folder.path(), &["--steps", "3", "--save", "s.npz"]);
@@ -248,6 +268,14 @@ fn a_recorded_run_is_repeated_to_the_bit() {
         (text.replacen("warpaint run", "other", 1), "it is a `other`, and no `warpaint run`"),
         (text.replacen("\"version\": 1", "\"version\": 9", 1), "its version, 9, is newer than 1"),
         (text.replacen("\"steps\": 40", "\"steps\": -1", 1), "it is damaged: "),
+        (
+            text.replacen("\"steps\": 40", "\"steps\": 18446744073709551615", 1),
+            "it is damaged: no run has so many steps",
+        ),
+        (
+            text.replacen("\"steps\": 40", "\"steps\": 41", 1),
+            "it is damaged: it has no digests of its last step",
+        ),
     ] {
         fs::write(at.join("damaged.json"), damaged).unwrap();
         let (said, code) = run(at, &["replay", "damaged.json", "--device", "cpu"]);
