@@ -199,7 +199,9 @@ fn of_session(error: &session::Error) -> ExitStatus {
         Error::Interop(error) => of_interop(error),
         Error::Gl(error) => of_gl(error),
         Error::Thread(_) | Error::WorkerLost | Error::NoRoom { .. } => ExitStatus::NoDevice,
-        Error::NoSuchResource { .. } | Error::File { .. } | Error::NoRun(_) => ExitStatus::Usage,
+        Error::NoSuchResource { .. } | Error::File { .. } | Error::NoRun(_) | Error::NoState => {
+            ExitStatus::Usage
+        }
         Error::NothingRuns => ExitStatus::Failed,
         Error::Stuck { .. } | Error::NoValue { .. } => ExitStatus::Fault,
         Error::Interrupted => ExitStatus::Stopped,

@@ -185,6 +185,9 @@ pub fn render_with(
 
 /// Begins with the state that is asked for. Gives what there is to remark.
 fn begin(session: &mut Session, request: &Render) -> Result<Option<Diagnostic>> {
+    if request.save.is_some() {
+        session.expect_states()?;
+    }
     let Some(path) = &request.from else { return Ok(None) };
     let missing = session.load(path)?;
     expect_no_fault(session)?;

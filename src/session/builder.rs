@@ -124,7 +124,9 @@ impl Builder {
                     let types =
                         scene.manifest.resources().iter().map(scene::Resource::of).collect();
                     let ptx = compiled.ptx;
-                    let variables = written_variables(&ptx, &module);
+                    let outline = Outline::new(&ptx);
+                    let allocates = outline.allocates;
+                    let variables = written_variables(outline, &module);
                     program = Some(Program {
                         scene,
                         passes,
@@ -134,6 +136,7 @@ impl Builder {
                         ptx,
                         module,
                         variables,
+                        allocates,
                         contents,
                         generation: 0,
                     });
@@ -174,8 +177,8 @@ impl Builder {
 }
 
 /// The variables of a module that its kernels may write, and that are found there.
-fn written_variables(ptx: &str, module: &Module) -> Vec<Variable> {
-    let variables = Outline::new(ptx).variables.into_iter();
+fn written_variables(outline: Outline, module: &Module) -> Vec<Variable> {
+    let variables = outline.variables.into_iter();
     // The texts of `printf` have names that no source can have.
     let written = variables.filter(|of| !of.is_constant && !of.name.starts_with('$'));
     written.filter(|of| module.global(&of.name).is_ok()).collect()

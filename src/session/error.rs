@@ -50,6 +50,11 @@ pub enum Error {
     /// There is no program that runs.
     #[error("nothing runs yet")]
     NothingRuns,
+    /// The state is more than what is copied of it.
+    #[error(
+        "the scene's state cannot be a file: its kernels take memory by themselves (`malloc`, `new`), of which there is no copy"
+    )]
+    NoState,
     /// There is nothing from which the run could be repeated.
     #[error("the run cannot be recorded: {0}")]
     NoRun(&'static str),
@@ -105,6 +110,7 @@ impl Error {
             | Self::NoRoom { .. }
             | Self::NoRun(_)
             | Self::NothingRuns
+            | Self::NoState
             | Self::File { .. }
             | Self::Interrupted => false,
         }

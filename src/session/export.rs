@@ -180,7 +180,8 @@ impl Export {
 
 /// Whether an error says why there is no file, and nothing else is wrong.
 fn is_told(error: &Error) -> bool {
-    let is_ours = matches!(error, Error::NoRun(_) | Error::NothingRuns | Error::Thread(_));
+    let is_ours =
+        matches!(error, Error::NoRun(_) | Error::NoState | Error::NothingRuns | Error::Thread(_));
     is_ours || error.is_for_want_of_memory()
 }
 

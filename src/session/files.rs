@@ -22,7 +22,7 @@ impl Session {
     /// Writes the present state to `path`, whole or not at all: a `.npz` file, which numpy opens. Waits for it.
     ///
     /// # Errors
-    /// [`Error::File`], the device's.
+    /// [`Error::File`], [`Error::NoState`], the device's.
     pub fn save(&mut self, path: &Path) -> Result<(), Error> {
         self.finish_seeking()?;
         let mut copy = self.copy_state()?.ok_or(Error::NothingRuns)?;
@@ -30,9 +30,18 @@ impl Session {
         write_state(path, &about, &copy.download(&self.stream)?.wait()?)
     }
 
+    /// That [`Session::save`] can write the states of what runs.
+    ///
+    /// # Errors
+    /// [`Error::NoState`].
+    pub fn expect_states(&self) -> Result<(), Error> {
+        self.program.as_ref().map_or(Ok(()), |program| program.expect_states())
+    }
+
     /// What a file says of the present state beside its contents.
     pub(super) fn about(&self, inputs: &Inputs) -> Result<About, Error> {
         let program = self.program.as_ref().ok_or(Error::NothingRuns)?;
+        program.expect_states()?;
         let device = self.device.info().to_string();
         Ok(About::of(&self.options.name, &device, inputs, &program.scene.manifest))
     }
@@ -42,11 +51,12 @@ impl Session {
     /// with ([`Options::parameters`](super::Options::parameters)) come before those of the file.
     ///
     /// # Errors
-    /// [`Error::File`] where it cannot be read, or does not fit the scene; the device's.
+    /// [`Error::File`] where it cannot be read, or does not fit the scene; [`Error::NoState`]; the device's.
     pub fn load(&mut self, path: &Path) -> Result<Vec<String>, Error> {
         self.finish_seeking()?;
         self.begin()?;
         let Some(program) = self.program.clone() else { return Ok(Vec::new()) };
+        program.expect_states()?;
         let manifest = &program.scene.manifest;
         let loaded =
             archive::read(path, manifest, &program.variable_sizes(), &self.state.inputs.parameters);

@@ -10,7 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Error, program::Program, snapshot::Moment, timing::Stopwatch};
+use super::{
+    Error,
+    program::Program,
+    snapshot::{Gap, Moment},
+    timing::Stopwatch,
+};
 use crate::{
     device::{Device, DeviceKind, Pool, Stream},
     machine::memory_bytes,
@@ -68,8 +73,8 @@ pub(super) struct History {
     /// What measures the last copy on the device, and how long the host took to ask for it.
     stopwatch: Stopwatch,
     asked_ms: f64,
-    /// Whether a copy had no room.
-    pub(super) is_full: bool,
+    /// Why the last copy that was due was not taken.
+    pub(super) gap: Option<Gap>,
 }
 
 /// Steps that follow one another.
@@ -124,7 +129,7 @@ impl History {
             step_ms: Average::default(),
             stopwatch: Stopwatch::default(),
             asked_ms: 0.0,
-            is_full: false,
+            gap: None,
         }
     }
 
@@ -202,8 +207,8 @@ impl History {
         inputs: &Inputs,
         stream: &Stream,
     ) -> Result<Option<Checkpoint>, Error> {
-        self.is_full = program.state_bytes() > self.budget.device;
-        if self.is_full {
+        self.gap = program.gap(self.budget.device);
+        if self.gap.is_some() {
             return Ok(None);
         }
         let asked = Instant::now();
@@ -215,7 +220,7 @@ impl History {
         match copy {
             Ok(copy) => Ok(Some(copy)),
             Err(error) if error.is_for_want_of_memory() => {
-                self.is_full = true;
+                self.gap = Some(Gap::NoRoom);
                 Ok(None)
             }
             Err(error) => Err(error),

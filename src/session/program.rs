@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{Error, Reset, builder::Summaries, contents::Contents, stat::Stat};
+use super::{Error, Reset, builder::Summaries, contents::Contents, snapshot::Gap, stat::Stat};
 use crate::{
     device::{self, Device, Function, LaunchConfig, Module, Pool, Slice, Stream},
     element::Type,
@@ -24,6 +24,8 @@ pub(super) struct Program {
     pub(super) module: Module,
     /// The variables of the module that kernels may write.
     pub(super) variables: Vec<Variable>,
+    /// Whether its kernels may take memory of the device's heap, which no copy of a state has.
+    pub(super) allocates: bool,
     /// What everything holds at the start.
     pub(super) contents: Contents,
     /// Which of the texts given to the session it was made from: they are counted.
@@ -135,6 +137,25 @@ impl Program {
     ) -> Result<(), Error> {
         let of = (&self.scene.manifest, borrowed);
         Ok(checkpoint.restore(of, &self.variables()?, stream)?)
+    }
+
+    /// Why there can be no such copy to go back to; `None` where there can.
+    pub(super) fn gap(&self, budget: u64) -> Option<Gap> {
+        match self.allocates {
+            true => Some(Gap::Heap),
+            false => (self.state_bytes() > budget).then_some(Gap::NoRoom),
+        }
+    }
+
+    /// That a state of it can be written to a file and read from one.
+    ///
+    /// # Errors
+    /// [`Error::NoState`].
+    pub(super) fn expect_states(&self) -> Result<(), Error> {
+        match self.allocates {
+            true => Err(Error::NoState),
+            false => Ok(()),
+        }
     }
 
     /// The bytes of such a copy, about.

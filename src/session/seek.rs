@@ -228,7 +228,7 @@ impl Session {
             budget: [budget.device, budget.host],
             spacing: history.spacing(),
             share: history.share(),
-            is_full: history.is_full,
+            gap: history.gap,
         })
     }
 }

@@ -108,8 +108,18 @@ pub struct Timeline {
     pub spacing: u64,
     /// What copies add to the time of a step, as a part of it.
     pub share: f64,
-    /// Whether a copy had no room, so that the past is not whole.
-    pub is_full: bool,
+    /// Why the past is not whole, where it is not.
+    pub gap: Option<Gap>,
+}
+
+/// Why there are no copies of states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Gap {
+    /// A copy had no room.
+    NoRoom,
+    /// Kernels take memory by themselves (`malloc`, `new`), of which there is no copy.
+    Heap,
 }
 
 /// Steps that follow one another.

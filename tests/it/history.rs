@@ -12,7 +12,9 @@ use warpaint::{
     device::Device,
     interop::Interop,
     scene::Keys,
-    session::{Budget, Exportable, Exported, Moment, Options, Past, Run, Session, Timeline, Value},
+    session::{
+        Budget, Exportable, Exported, Gap, Moment, Options, Past, Run, Session, Timeline, Value,
+    },
 };
 
 /// What each step makes depends on all that a state has: a double texture whose texels are not all written, a
@@ -258,13 +260,54 @@ fn a_small_budget_is_kept_and_old_steps_are_found_all_the_same() {
     });
 }
 
+/// To go back with the pointer in `last`, and without what it pointed to then, would be a fault at best.
+#[test]
+fn nobody_goes_back_to_a_heap_of_which_there_is_no_copy() {
+    let scene = r#"/*---
+[array.value]
+type  = "int"
+count = 1
+[[pass]]
+kernel = "replace"
+over   = "value"
+---*/
+__device__ int* last;
+__global__ void replace(int* value)
+{
+    if (threadIdx.x > 0) return;
+    int before = last ? *last : 0;
+    delete last;
+    last = new int(before + 1);
+    value[0] = *last;
+}
+"#;
+    on_each_device(|device| {
+        let mut session = open(device, Budget { device: 1 << 20, host: 0 }, scene);
+        session.run_steps(3, |_| {}).unwrap();
+        let shown = timeline(&session);
+        assert!(shown.gap == Some(Gap::Heap) && shown.bytes == [0, 0], "{shown:?}");
+        session.seek(Moment { line: shown.shown.line, step: 1 });
+        session.finish_seeking().unwrap();
+        assert_eq!(session.read("value").unwrap(), 3_i32.to_ne_bytes());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.npz");
+        let said = [session.save(&path).unwrap_err(), session.load(&path).unwrap_err()];
+        for error in said.map(|error| error.to_string()) {
+            assert!(error.contains("take memory by themselves (`malloc`, `new`)"), "{error}");
+        }
+        assert!(!path.exists());
+        // All steps from the reset on make it anew.
+        assert_eq!(session.run().unwrap().steps, 3);
+    });
+}
+
 #[test]
 fn without_room_nothing_is_kept_and_it_is_said() {
     on_each_device(|device| {
         let mut session = open(device, Budget { device: 100, host: 0 }, SCENE);
         (0..5).for_each(|number| step(&mut session, number));
         let shown = timeline(&session);
-        assert!(shown.is_full && shown.bytes == [0, 0]);
+        assert!(shown.gap == Some(Gap::NoRoom) && shown.bytes == [0, 0]);
         let before = contents(&mut session);
         session.seek(Moment { line: shown.shown.line, step: 2 });
         session.finish_seeking().unwrap();

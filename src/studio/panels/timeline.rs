@@ -7,7 +7,7 @@ use egui::{
 
 use super::Action;
 use crate::{
-    session::{Command, Exportable, Line, Moment, Timeline},
+    session::{Command, Exportable, Gap, Line, Moment, Timeline},
     studio::{number, theme},
 };
 
@@ -82,11 +82,11 @@ fn beside(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
         return;
     }
     let [device, host] = timeline.bytes;
-    let text = match timeline.is_full {
-        true => "no room for copies".to_owned(),
-        false => format!("past: {}", number::bytes(device + host)),
+    let (text, color) = match timeline.gap {
+        Some(Gap::NoRoom) => ("no room for copies".to_owned(), theme::WARNING),
+        Some(Gap::Heap) => ("no past: kernels call malloc".to_owned(), theme::WARNING),
+        None => (format!("past: {}", number::bytes(device + host)), theme::WEAK),
     };
-    let color = if timeline.is_full { theme::WARNING } else { theme::WEAK };
     ui.label(RichText::new(text).color(color).size(12.0)).on_hover_text(cost(timeline));
 }
 
