@@ -1,9 +1,11 @@
 //! Files that are written whole or not at all, so that neither a full disk nor a crash loses what was there; and
 //! files that are read only where they are files: a pipe would be waited for, and a device has no end.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "gl")]
 mod below;
 mod draft;
+#[cfg(feature = "gl")]
+mod stamp;
 
 use std::{
     fs, io,
@@ -13,10 +15,14 @@ use std::{
 };
 
 #[cfg(feature = "cli")]
-pub(crate) use below::{find_below, place_below};
+pub(crate) use below::find_below;
+#[cfg(feature = "gl")]
+pub(crate) use below::place_below;
 pub(crate) use draft::Draft;
 #[cfg(feature = "cli")]
 pub use draft::clear_drafts;
+#[cfg(feature = "gl")]
+pub(crate) use stamp::Stamp;
 
 /// More than any source, header or scene has, in bytes.
 pub(crate) const SOURCE_LIMIT: u64 = 64 << 20;

@@ -2,14 +2,17 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, Metadata},
+    fs,
     path::{Path, PathBuf},
     sync::Arc,
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use super::{Error, Found, Result, Wanted, read};
-use crate::{file, machine};
+use crate::{
+    file::{self, Stamp},
+    machine,
+};
 
 /// What was found in files. As long as a file is as it was, it is the same [`Arc`].
 #[derive(Debug)]
@@ -36,38 +39,15 @@ struct Known {
     is_used: bool,
 }
 
-/// What tells one state of a file from another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
-    length: u64,
-    modified: SystemTime,
-    /// The file's number on its disk, and when that was changed: a file that another one replaced may be as old.
-    #[cfg(unix)]
-    place: (u64, u64, i64, i64),
-}
-
 /// A file that is younger than this may be written once more without a later time: clocks of disks tick slowly, that of
 /// FAT every two seconds.
 const TICK: Duration = Duration::from_secs(3);
 
-impl Stamp {
-    /// `None` where it could not tell the next change.
-    fn of(path: &Path) -> Option<Self> {
-        let metadata = fs::metadata(path).ok()?;
-        let is_settled = file::age(&metadata)? >= TICK;
-        is_settled.then(|| Self::from(&metadata))?
-    }
-
-    fn from(metadata: &Metadata) -> Option<Self> {
-        #[cfg(unix)]
-        use std::os::unix::fs::MetadataExt as _;
-        Some(Self {
-            length: metadata.len(),
-            modified: metadata.modified().ok()?,
-            #[cfg(unix)]
-            place: (metadata.dev(), metadata.ino(), metadata.ctime(), metadata.ctime_nsec()),
-        })
-    }
+/// `None` where it could not tell the next change.
+fn settled(path: &Path) -> Option<Stamp> {
+    let metadata = fs::metadata(path).ok()?;
+    let is_settled = file::age(&metadata)? >= TICK;
+    is_settled.then(|| Stamp::from(&metadata))?
 }
 
 impl Cache {
@@ -78,7 +58,7 @@ impl Cache {
     pub(crate) fn get(&mut self, path: &Path, wanted: &Wanted) -> Result<Arc<Found>> {
         self.take_room(wanted)?;
         // Before it is read: what comes meanwhile is seen the next time.
-        let stamp = Stamp::of(path);
+        let stamp = settled(path);
         let of_file = self.known.entry(path.to_owned()).or_default();
         let before = of_file.iter().position(|known| known.wanted == *wanted);
         if let Some(known) = before.and_then(|index| of_file.get_mut(index))
@@ -122,6 +102,8 @@ impl Cache {
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
     use crate::{
         data::Shape,
@@ -140,11 +122,11 @@ mod tests {
         let path = folder.path().join("a");
         let mut cache = Cache::default();
         fs::write(&path, [1, 2, 3]).unwrap();
-        assert_eq!(Stamp::of(&path), None, "it may be written again at once");
+        assert_eq!(settled(&path), None, "it may be written again at once");
         let long_ago = SystemTime::now() - Duration::from_secs(3600);
         let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.set_modified(long_ago).unwrap();
-        assert!(Stamp::of(&path).is_some());
+        assert!(settled(&path).is_some());
         let first = cache.get(&path, &BYTES).unwrap();
         assert!(Arc::ptr_eq(&first, &cache.get(&path, &BYTES).unwrap()));
         fs::write(&path, [4, 5, 6]).unwrap();

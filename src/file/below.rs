@@ -14,6 +14,7 @@ const DEEPEST: usize = 32;
 ///
 /// # Errors
 /// `NotFound`, `PermissionDenied` where it lies elsewhere, and whatever the system says.
+#[cfg(feature = "cli")]
 pub(crate) fn find_below(folder: &Path, name: &Path) -> io::Result<PathBuf> {
     let root = root(folder)?;
     let path = fs::canonicalize(root.join(name))?;

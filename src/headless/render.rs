@@ -188,6 +188,9 @@ fn begin(session: &mut Session, request: &Render) -> Result<Option<Diagnostic>> 
     if request.save.is_some() {
         session.expect_states()?;
     }
+    if request.record.is_some() {
+        session.expect_run()?;
+    }
     let Some(path) = &request.from else { return Ok(None) };
     let missing = session.load(path)?;
     expect_no_fault(session)?;

@@ -8,7 +8,8 @@ use super::{Error, Result, SceneSource, run::run_to};
 use crate::{
     diagnostic::has_errors,
     file,
-    session::{Run, Session},
+    scene::Overrides,
+    session::{Run, Session, Unpacked},
 };
 
 /// What is read of a run file at most.
@@ -18,6 +19,7 @@ const LIMIT: u64 = 1 << 30;
 #[derive(Debug)]
 pub struct Replay {
     run: Run,
+    files: Option<Unpacked>,
     texts: usize,
     inputs: usize,
     digests: usize,
@@ -26,7 +28,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// The run of the file at `path`.
+    /// The run of the file at `path`. Its own files are unpacked into a folder that is gone with it.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be read, [`Error::Usage`] with the place where it is damaged.
@@ -36,10 +38,11 @@ impl Replay {
             path: path.to_owned(),
             source,
         })?;
-        let run = Run::parse(&text)
-            .map_err(|problem| Error::Usage(format!("{}: {problem}", path.display())))?;
+        let damaged = |problem| Error::Usage(format!("{}: {problem}", path.display()));
+        let run = Run::parse(&text).map_err(damaged)?;
+        let files = run.unpack().map_err(damaged)?;
         // The scene begins with the first text, which is checked to be there.
-        Ok(Self { run, texts: 1, inputs: 0, digests: 0, parted: None })
+        Ok(Self { run, files, texts: 1, inputs: 0, digests: 0, parted: None })
     }
 
     /// The run.
@@ -47,9 +50,18 @@ impl Replay {
         &self.run
     }
 
-    /// The scene that it begins with. Files that it includes are looked for beside the run's file, which is at `path`.
+    /// What the scene is compiled with.
+    pub fn overrides(&self) -> Overrides {
+        self.run.overrides(self.files.as_ref())
+    }
+
+    /// The scene that it begins with. Where the run has no files of its own, those that it reads are looked for beside
+    /// the run's file, which is at `path`.
     pub fn scene(&self, path: &Path) -> SceneSource {
-        let folder = path.parent().unwrap_or(Path::new(""));
+        let folder = match &self.files {
+            Some(files) => files.place(""),
+            None => path.parent().unwrap_or(Path::new("")).to_owned(),
+        };
         let text = self.run.texts.first().map_or("", |text| &text.text).to_owned();
         // The name comes with the file, perhaps from a stranger: folders in it would be read as the scene's own.
         let name = Path::new(&self.run.name).file_name().unwrap_or("scene.cu".as_ref());

@@ -9,6 +9,7 @@ use super::{
     Error,
     examine::{Examined, examine_with, values_of},
     program::{Pass, Program, shapes},
+    run_files::used_files,
     stat::Stat,
     worker::Built,
 };
@@ -136,6 +137,7 @@ impl Builder {
                         ptx,
                         module,
                         variables,
+                        files: used_files(&included),
                         allocates,
                         contents,
                         generation: 0,

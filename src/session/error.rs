@@ -57,7 +57,7 @@ pub enum Error {
     NoState,
     /// There is nothing from which the run could be repeated.
     #[error("the run cannot be recorded: {0}")]
-    NoRun(&'static str),
+    NoRun(String),
     /// There is no room any more for the resources of a past moment.
     #[error("that moment cannot be shown again: {reason}")]
     NoRoom {

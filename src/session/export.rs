@@ -10,7 +10,13 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use super::{Error, Reset, Session, files::write_state, run::Digests, run::Run, snapshot::Moment};
+use super::{
+    Error, Reset, Session,
+    files::write_state,
+    run::{Digests, Run},
+    run_files::Reading,
+    snapshot::Moment,
+};
 use crate::state::{Download, HostCopy, archive::About};
 
 /// A file that was written, or could not be.
@@ -117,8 +123,8 @@ impl Session {
                 (Vec::new(), Write::State(about))
             }
             Exportable::Run => {
-                let run = self.undigested_run()?;
-                (self.digested_moments(), Write::Run(Box::new(run)))
+                let (run, reading) = (self.undigested_run()?, self.reading()?);
+                (self.digested_moments(), Write::Run(Box::new(run), reading))
             }
         };
         let coming = Some(copy.download(&self.stream)?);
@@ -188,7 +194,7 @@ fn is_told(error: &Error) -> bool {
 /// What the writing thread does.
 enum Write {
     State(About),
-    Run(Box<Run>),
+    Run(Box<Run>, Reading),
 }
 
 impl Write {
@@ -199,7 +205,8 @@ impl Write {
                 // The session has ended first.
                 Err(_) => Ok(()),
             },
-            Self::Run(mut run) => {
+            Self::Run(mut run, reading) => {
+                run.files = Some(reading.read()?);
                 let all = copies.iter().map(|copy| (copy.inputs.step, Digests::of(&copy)));
                 run.digests = all.collect::<BTreeMap<_, _>>().into_values().collect();
                 run.write(&path)

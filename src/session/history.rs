@@ -12,6 +12,7 @@ use std::{
 
 use super::{
     Error,
+    line::{Line, Log, Segment},
     program::Program,
     snapshot::{Gap, Moment},
     timing::Stopwatch,
@@ -75,38 +76,6 @@ pub(super) struct History {
     asked_ms: f64,
     /// Why the last copy that was due was not taken.
     pub(super) gap: Option<Gap>,
-}
-
-/// Steps that follow one another.
-pub(super) struct Line {
-    pub(super) id: u64,
-    /// Where it leaves another line; `None` for one that begins with a reset.
-    pub(super) parent: Option<Moment>,
-    /// What determines its steps, which is never forgotten.
-    pub(super) log: Log,
-    /// Whether it begins with a file.
-    pub(super) is_loaded: bool,
-    segments: Vec<Segment>,
-    /// How many steps were finished at its end.
-    pub(super) end: u64,
-}
-
-/// What determines the steps of a line, by how many were finished before.
-#[derive(Default)]
-pub(super) struct Log {
-    /// The texts, from these steps on.
-    pub(super) texts: Vec<(u64, Arc<str>)>,
-    /// What entered steps, where it is not as in the step before.
-    pub(super) entered: BTreeMap<u64, Inputs>,
-}
-
-/// Steps of one program, without an interruption.
-pub(super) struct Segment {
-    pub(super) program: Arc<Program>,
-    /// How many steps were finished when it began.
-    pub(super) start: u64,
-    /// By how many steps were finished. The one at the start stays as long as any.
-    pub(super) checkpoints: BTreeMap<u64, Checkpoint>,
 }
 
 /// Whence a past step is had again.
@@ -294,7 +263,7 @@ impl History {
             });
         }
         line.end = inputs.step + 1;
-        line.log.note(&program.scene.source, inputs);
+        line.log.note(program, inputs);
         let Some(segment) = line.segments.last_mut() else { return Ok(()) };
         segment.checkpoints.extend(checkpoint.map(|checkpoint| (inputs.step, checkpoint)));
         if segment.checkpoints.is_empty() {
@@ -475,48 +444,6 @@ impl History {
             let parent = line.parent?;
             Some((self.line(parent.line)?, parent.step))
         })
-    }
-}
-
-impl Line {
-    /// How many steps were finished when it began.
-    pub(super) fn begin(&self) -> u64 {
-        self.parent.map_or(0, |parent| parent.step)
-    }
-
-    /// The steps that are had again, by how many were finished before.
-    pub(super) fn start(&self) -> u64 {
-        self.segments.first().map_or(self.end, |segment| segment.start)
-    }
-
-    pub(super) fn segments(&self) -> &[Segment] {
-        &self.segments
-    }
-
-    /// The one whose steps follow on `step` finished ones; of the last one its end, too.
-    fn segment(&self, step: u64) -> Option<&Segment> {
-        self.segments
-            .iter()
-            .rev()
-            .find(|segment| segment.start <= step)
-            .filter(|_| step <= self.end)
-    }
-}
-
-impl Log {
-    fn note(&mut self, text: &Arc<str>, inputs: &Inputs) {
-        if self.texts.last().is_none_or(|(_, last)| last != text) {
-            self.texts.push((inputs.step, text.clone()));
-        }
-        let as_before = self.entered(inputs.step).is_some_and(|before| before == *inputs);
-        if !as_before {
-            self.entered.insert(inputs.step, inputs.clone());
-        }
-    }
-
-    pub(super) fn entered(&self, step: u64) -> Option<Inputs> {
-        let (at, inputs) = self.entered.range(..=step).next_back()?;
-        Some(if *at == step { inputs.clone() } else { inputs.at(step) })
     }
 }
 

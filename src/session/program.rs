@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{Error, Reset, builder::Summaries, contents::Contents, snapshot::Gap, stat::Stat};
+use super::{
+    Error, Reset, builder::Summaries, contents::Contents, run_files::UsedFile, snapshot::Gap,
+    stat::Stat,
+};
 use crate::{
     device::{self, Device, Function, LaunchConfig, Module, Pool, Slice, Stream},
     element::Type,
@@ -24,6 +27,8 @@ pub(super) struct Program {
     pub(super) module: Module,
     /// The variables of the module that kernels may write.
     pub(super) variables: Vec<Variable>,
+    /// The files beside that of the scene that it was made of.
+    pub(super) files: Arc<[UsedFile]>,
     /// Whether its kernels may take memory of the device's heap, which no copy of a state has.
     pub(super) allocates: bool,
     /// What everything holds at the start.

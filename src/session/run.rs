@@ -8,7 +8,12 @@ use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Error, Session, history::Line, snapshot::Moment};
+use super::{
+    Error, Session,
+    line::Line,
+    run_files::{Reading, RunFile, Unpacked},
+    snapshot::Moment,
+};
 use crate::{
     device::DeviceKind,
     file,
@@ -56,6 +61,16 @@ pub struct Run {
     pub inputs: Vec<Entered>,
     /// Digests of the resources.
     pub digests: Vec<Digests>,
+    /// The files that the scene reads beside its own. `None` in what older programs wrote: they lie beside the run's
+    /// file.
+    #[serde(default)]
+    pub files: Option<Vec<RunFile>>,
+    /// The folders of `-I`, as names of files go.
+    #[serde(default)]
+    pub include: Vec<String>,
+    /// The files among them that are given to resources by `--load`.
+    #[serde(default)]
+    pub loads: BTreeMap<String, String>,
 }
 
 /// A text of a scene.
@@ -157,10 +172,31 @@ impl Run {
         written.map_err(|error| Error::of_file("write", path, error.into()))
     }
 
-    /// What the scene is compiled with.
-    pub fn overrides(&self) -> Overrides {
+    /// The files of the run in a folder of their own; `None` where they lie beside the run's file.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn unpack(&self) -> Result<Option<Unpacked>, String> {
+        let Some(files) = &self.files else { return Ok(None) };
+        let folders: Vec<String> =
+            self.include.iter().chain(self.loads.values()).cloned().collect();
+        Unpacked::new(files, &folders).map(Some)
+    }
+
+    /// What the scene is compiled with; `files` are those of the run.
+    pub fn overrides(&self, files: Option<&Unpacked>) -> Overrides {
         let (constants, defines) = (self.constants.clone(), self.defines.clone());
-        Overrides { constants, defines, cpu: Some(self.cpu), ..Overrides::default() }
+        let overrides =
+            Overrides { constants, defines, cpu: Some(self.cpu), ..Overrides::default() };
+        let Some(files) = files else { return overrides };
+        let include_dirs = self.include.iter().map(|name| files.place(name));
+        let loads = self.loads.iter().map(|(of, name)| (of.clone(), files.place(name)));
+        Overrides {
+            // What lies above the scene's folder is the run's own, too.
+            include_dirs: include_dirs.chain([files.root().to_owned()]).collect(),
+            loads: loads.collect(),
+            ..overrides
+        }
     }
 }
 
@@ -209,6 +245,7 @@ impl Session {
     pub fn run(&mut self) -> Result<Run, Error> {
         self.finish_seeking()?;
         let (mut run, present) = (self.undigested_run()?, self.digests()?);
+        run.files = Some(self.reading()?.read()?);
         let mut digests = BTreeMap::from([(present.step, present)]);
         for moment in self.digested_moments() {
             let checkpoint = self.history.as_mut().and_then(|history| history.checkpoint(moment));
@@ -229,21 +266,43 @@ impl Session {
         copies.into_iter().step_by(every).collect()
     }
 
-    /// The run without digests.
+    /// That [`Session::run`] can have all that the run reads.
+    ///
+    /// # Errors
+    /// [`Error::NoRun`], [`Error::File`].
+    pub fn expect_run(&self) -> Result<(), Error> {
+        self.reading()?.check()
+    }
+
+    /// What the programs read that led to the present state.
+    pub(super) fn reading(&self) -> Result<Reading, Error> {
+        let history = self.history.as_ref().ok_or_else(|| Error::NoRun("it is not kept".into()))?;
+        let lines = history.ancestry(self.moment());
+        let of_past = lines.flat_map(|(line, end)| {
+            let texts = line.log.texts.iter().filter(move |text| text.step < end);
+            texts.map(|text| text.files.clone())
+        });
+        let present = self.program.iter().map(|program| program.files.clone());
+        let Overrides { include_dirs, loads, .. } = self.options.overrides.clone();
+        let used = of_past.chain(present).collect();
+        Ok(Reading { scene: self.options.path.clone(), include_dirs, loads, used })
+    }
+
+    /// The run without digests and files.
     pub(super) fn undigested_run(&self) -> Result<Run, Error> {
-        let Some(history) = &self.history else { return Err(Error::NoRun("it is not kept")) };
+        let history = self.history.as_ref().ok_or_else(|| Error::NoRun("it is not kept".into()))?;
         let at = self.moment();
         let mut lines: Vec<(&Line, u64)> = history.ancestry(at).collect();
         lines.reverse();
         if lines.first().is_none_or(|(line, _)| line.parent.is_some() || line.is_loaded) {
-            return Err(Error::NoRun("it does not begin with a reset"));
+            return Err(Error::NoRun("it does not begin with a reset".into()));
         }
         let (mut texts, mut inputs) = (Vec::new(), Vec::new());
         for (line, end) in lines {
-            for (step, text) in line.log.texts.iter().filter(|(step, _)| step < &end) {
-                texts.push(Text { step: *step, text: text.to_string() });
+            for of in line.log.texts.iter().filter(|text| text.step < end) {
+                texts.push(Text { step: of.step, text: of.text.to_string() });
             }
-            let names = line.log.texts.iter().map(|(step, text)| (*step, self.names_of(text)));
+            let names = line.log.texts.iter().map(|of| (of.step, self.names_of(&of.text)));
             let names: Vec<(u64, Vec<String>)> = names.collect();
             for (step, entered) in line.log.entered.range(..end) {
                 let own = names.iter().rev().find(|(first, _)| first <= step);
@@ -251,6 +310,7 @@ impl Session {
                 inputs.push(Entered::of(*step, entered, own));
             }
         }
+        let reading = self.reading()?;
         let Overrides { constants, defines, .. } = self.options.overrides.clone();
         let is_cpu = self.device.info().kind == DeviceKind::Cpu;
         Ok(Run {
@@ -268,6 +328,9 @@ impl Session {
             texts: without_repetitions(texts),
             inputs,
             digests: Vec::new(),
+            files: None,
+            include: reading.include_dirs(),
+            loads: reading.loads(),
         })
     }
 

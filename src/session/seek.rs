@@ -220,7 +220,7 @@ impl Session {
         let history = self.history.as_ref()?;
         let budget = history.budget();
         Some(Timeline {
-            lines: history.lines().map(super::history::Line::told).collect(),
+            lines: history.lines().map(super::line::Line::told).collect(),
             shown: self.moment(),
             is_past: self.shown != Shown::Present,
             sought: self.sought,
@@ -233,7 +233,7 @@ impl Session {
     }
 }
 
-impl super::history::Line {
+impl super::line::Line {
     fn is_at_end(&self, at: Moment) -> bool {
         (self.id, self.end) == (at.line, at.step)
     }

@@ -260,6 +260,37 @@ fn a_small_budget_is_kept_and_old_steps_are_found_all_the_same() {
     });
 }
 
+/// A run file has each file once: with the first one's steps it would not show the same.
+#[test]
+fn a_run_over_a_change_of_an_included_file_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let (scene, header) = (folder.path().join("scene.cu"), folder.path().join("gain.cuh"));
+    let text = "/*---\n[array.value]\ntype = \"int\"\ncount = 1\n[[pass]]\nkernel = \"add\"\nover = \"value\"\n---*/\n\
+                #include \"gain.cuh\"\n__global__ void add(int* value) { if (threadIdx.x == 0) value[0] += GAIN; }\n";
+    fs::write(&header, "#define GAIN 1\n").unwrap();
+    let device = Device::cpu().unwrap();
+    let options = Options {
+        history: Past::Within(ROOM),
+        path: Some(scene),
+        ..Options::new("scene.cu", text)
+    };
+    let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
+    let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
+    assert!(session.wait_for_program().unwrap());
+    session.run_steps(2, |_| {}).unwrap();
+    assert_eq!(session.run().unwrap().files.unwrap()[0].name, "gain.cuh");
+    fs::write(&header, "#define GAIN 10\n").unwrap();
+    edit(&mut session, text);
+    session.run_steps(2, |_| {}).unwrap();
+    assert_eq!(session.read("value").unwrap(), 22_i32.to_ne_bytes());
+    let error = session.run().unwrap_err().to_string();
+    assert!(error.contains("gain.cuh was changed while the scene ran"), "{error}");
+    // After a reset there is a run again.
+    session.reset();
+    session.run_steps(2, |_| {}).unwrap();
+    assert_eq!(session.run().unwrap().steps, 2);
+}
+
 /// To go back with the pointer in `last`, and without what it pointed to then, would be a fault at best.
 #[test]
 fn nobody_goes_back_to_a_heap_of_which_there_is_no_copy() {

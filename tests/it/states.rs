@@ -283,6 +283,97 @@ fn a_recorded_run_is_repeated_to_the_bit() {
     }
 }
 
+/// One file shows the same elsewhere: all that the scene reads is in it, wherever it lay.
+#[test]
+fn a_run_file_has_what_the_scene_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for folder in ["work/scenes/sub", "work/common", "far/lib"] {
+        fs::create_dir_all(at.join(folder)).unwrap();
+    }
+    let header = |name: &str, value: u32, more: &str| {
+        let text = format!("{more}__device__ inline int {name}() {{ return {value}; }}\n");
+        text.into_bytes()
+    };
+    let numbers = |first: i32| {
+        let mut bytes = Vec::new();
+        let all = ndarray::Array1::from_iter(first..first + 4);
+        ndarray_npy::WriteNpyExt::write_npy(&all, &mut bytes).unwrap();
+        bytes
+    };
+    let scene = r#"/*---
+[array.value]
+type  = "int"
+count = 4
+file  = "sub/value.npy"
+[array.given]
+type  = "int"
+count = 4
+[[pass]]
+kernel = "add"
+over   = "value"
+---*/
+#include "sub/first.cuh"
+#include "../common/common.cuh"
+#include <lib/far.cuh>
+__global__ void add(int* value, const int* given)
+{
+    int i = threadIdx.x;
+    if (i < 4) value[i] += given[i] * first() + common() + far_away();
+}
+"#;
+    for (name, content) in [
+        ("work/scenes/scene.cu", scene.as_bytes().to_vec()),
+        ("work/scenes/sub/first.cuh", header("first", 3, "#include \"second.cuh\"\n")),
+        ("work/scenes/sub/second.cuh", header("second", 0, "")),
+        ("work/common/common.cuh", header("common", 100, "")),
+        ("far/lib/far.cuh", header("far_away", 1000, "")),
+        ("work/scenes/sub/value.npy", numbers(10)),
+        ("given.npy", numbers(1)),
+    ] {
+        fs::write(at.join(name), content).unwrap();
+    }
+    let elsewhere = tempfile::tempdir().unwrap();
+    let file = elsewhere.path().join("run.json");
+    let arguments = ["render", "scenes/scene.cu", "--device", "cpu", "--steps", "2", "--trust"];
+    let load = format!("given={}", at.join("given.npy").display());
+    let more = ["-I", "../far", "--load", &load, "--record", file.to_str().unwrap()];
+    let (said, code) = run(&at.join("work"), &[&arguments[..], &more].concat());
+    assert_eq!(code, 0, "{said}");
+    drop(folder);
+
+    // Nobody needs to be trusted for what comes with the run.
+    let replay = |file: &str| {
+        let arguments = ["replay", file, "--device", "cpu", "--npy", "value=v.npy"];
+        run(elsewhere.path(), &arguments)
+    };
+    let (said, code) = replay("run.json");
+    assert!(code == 0 && said.starts_with("2 steps, the same bits"), "{code}: {said}");
+    let value = fs::File::open(elsewhere.path().join("v.npy")).unwrap();
+    let value = ndarray::Array1::<i32>::read_npy(value).unwrap();
+    let expected = (0..4).map(|i| 10 + i + 2 * ((1 + i) * 3 + 1100));
+    assert_eq!(value.to_vec(), expected.collect::<Vec<i32>>());
+
+    let text = fs::read_to_string(&file).unwrap();
+    let up = "../".repeat(9);
+    for name in ["/tmp/x.cuh", "sub/../../x.cuh", "..", "", &format!("{up}x.cuh")] {
+        let quoted = |name: &str| format!("\"name\": \"{name}\"");
+        let forged = text.replacen(&quoted("sub/second.cuh"), &quoted(name), 1);
+        assert_ne!(forged, text);
+        fs::write(elsewhere.path().join("forged.json"), forged).unwrap();
+        let (said, code) = replay("forged.json");
+        assert!(code == 2 && said.contains("forged.json: "), "{name}: {code}: {said}");
+    }
+    let value = text.find("\"base64\": \"").unwrap() + "\"base64\": \"".len();
+    fs::write(
+        elsewhere.path().join("forged.json"),
+        text[..value].to_owned() + "!" + &text[value..],
+    )
+    .unwrap();
+    let (said, code) = replay("forged.json");
+    assert!(code == 2 && said.contains("it is damaged: the file "), "{code}: {said}");
+}
+
 /// Kills the program at moments spread over the time in which it writes both files: they are those of before, or whole.
 #[test]
 fn a_program_that_is_killed_leaves_whole_files() {
@@ -362,10 +453,14 @@ fn the_name_in_a_run_file_leads_nowhere() {
     for name in [at.join("x.cu").to_str().unwrap(), "../x.cu"] {
         let mut run_file: serde_json::Value = serde_json::from_str(&text).unwrap();
         run_file["name"] = name.into();
-        fs::write(at.join("below/r.json"), run_file.to_string()).unwrap();
-        let (said, code) = run(at, &["replay", "below/r.json", "--device", "cpu"]);
-        assert_ne!(code, 0, "{name}: {said}");
-        assert!(said.contains("secret.cuh"), "{said}");
+        // Whether its files lie beside it, as those of older programs, or it has none.
+        for files in [serde_json::Value::Null, serde_json::json!([])] {
+            run_file["files"] = files;
+            fs::write(at.join("below/r.json"), run_file.to_string()).unwrap();
+            let (said, code) = run(at, &["replay", "below/r.json", "--device", "cpu"]);
+            assert_ne!(code, 0, "{name}: {said}");
+            assert!(said.contains("secret.cuh"), "{said}");
+        }
     }
 }
 

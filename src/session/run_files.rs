@@ -1,0 +1,284 @@
+//! The files that a scene reads beside its own one, and their copies in a run file.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Component, Path, PathBuf},
+    sync::Arc,
+};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use serde::{Deserialize, Serialize};
+
+use super::Error;
+use crate::file::{self, Stamp};
+
+/// What the files of a run may have together, in bytes.
+const MOST_BYTES: u64 = 256 << 20;
+/// A file lies at most so many folders above that of its scene.
+const MOST_UP: usize = 8;
+/// Where files lie that the command line gives resources: below the scene's folder, in a folder of the resource's name.
+const LOADS: &str = "loads";
+/// What a folder of `-I` is called that lies far from the scene's, with a number behind it.
+const INCLUDES: &str = "include";
+
+/// A file as it was when a program was made of what it says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct UsedFile {
+    path: PathBuf,
+    stamp: Option<Stamp>,
+}
+
+/// The files among `paths` that are there, as they are now.
+pub(super) fn used_files(paths: &[PathBuf]) -> Arc<[UsedFile]> {
+    let used = |path: &PathBuf| {
+        let metadata = fs::metadata(path).ok()?;
+        Some(UsedFile { path: path.clone(), stamp: Stamp::from(&metadata) })
+    };
+    paths.iter().filter_map(used).collect()
+}
+
+/// A file that a scene reads, in a run file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunFile {
+    /// Where it lies, from the folder of the scene on, with `/` between folders. Those above it are `..`.
+    pub name: String,
+    #[serde(flatten)]
+    content: Content,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Content {
+    Text(String),
+    Base64(String),
+}
+
+impl RunFile {
+    fn of(name: String, bytes: Vec<u8>) -> Self {
+        let content = match String::from_utf8(bytes) {
+            Ok(text) => Content::Text(text),
+            Err(other) => Content::Base64(BASE64_STANDARD.encode(other.as_bytes())),
+        };
+        Self { name, content }
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        match &self.content {
+            Content::Text(text) => Ok(text.clone().into_bytes()),
+            Content::Base64(text) => BASE64_STANDARD
+                .decode(text)
+                .map_err(|error| format!("it is damaged: the file {}: {error}", self.name)),
+        }
+    }
+}
+
+/// What is read besides a scene's own file, and where from.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reading {
+    /// The scene's file.
+    pub(super) scene: Option<PathBuf>,
+    /// The folders of `-I`.
+    pub(super) include_dirs: Vec<PathBuf>,
+    /// The files of `--load`.
+    pub(super) loads: BTreeMap<String, PathBuf>,
+    /// What the programs of the run were made of.
+    pub(super) used: Vec<Arc<[UsedFile]>>,
+}
+
+impl Reading {
+    /// That the files can be had again: each is as it was for all programs, and they are not too large.
+    ///
+    /// # Errors
+    /// [`Error::NoRun`].
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let mut bytes = 0;
+        for (path, stamp) in self.stamps()? {
+            let metadata = fs::metadata(path);
+            let metadata = metadata.map_err(|error| Error::of_file("read", path, error.into()))?;
+            if Stamp::from(&metadata) != stamp {
+                return Err(changed(path));
+            }
+            bytes += metadata.len();
+        }
+        if bytes > MOST_BYTES {
+            let text = format!(
+                "the files that the scene reads have {bytes} bytes, and a run file has at most {MOST_BYTES}"
+            );
+            return Err(Error::NoRun(text));
+        }
+        Ok(())
+    }
+
+    /// The files, each once.
+    fn stamps(&self) -> Result<BTreeMap<&Path, Option<Stamp>>, Error> {
+        let mut stamps = BTreeMap::new();
+        for UsedFile { path, stamp } in self.used.iter().flat_map(|used| used.iter()) {
+            if stamps.insert(path.as_path(), *stamp).is_some_and(|before| before != *stamp) {
+                return Err(changed(path));
+            }
+        }
+        Ok(stamps)
+    }
+
+    /// The files with their contents. Those that are named absolutely are left out: no copy could take their place.
+    ///
+    /// # Errors
+    /// [`Error::NoRun`], [`Error::File`].
+    pub(super) fn read(&self) -> Result<Vec<RunFile>, Error> {
+        self.check()?;
+        let mut files = Vec::new();
+        for path in self.stamps()?.into_keys() {
+            if let Some(name) = self.name_of(path) {
+                let bytes = file::read_regular(path, MOST_BYTES);
+                let bytes = bytes.map_err(|error| Error::of_file("read", path, error.into()))?;
+                files.push(RunFile::of(name, bytes));
+            }
+        }
+        self.check()?;
+        Ok(files)
+    }
+
+    /// The names in a run file of what `--load` gives resources, by these.
+    pub(super) fn loads(&self) -> BTreeMap<String, String> {
+        let named = |(resource, path): (&String, &PathBuf)| {
+            let file = path.file_name()?.to_str()?;
+            Some((resource.clone(), format!("{LOADS}/{resource}/{file}")))
+        };
+        self.loads.iter().filter_map(named).collect()
+    }
+
+    /// The names in a run file of the folders of `-I`, in their order.
+    pub(super) fn include_dirs(&self) -> Vec<String> {
+        let numbered = self.include_dirs.iter().enumerate();
+        let name = |(number, folder): (usize, &PathBuf)| {
+            self.way_to(folder).unwrap_or_else(|| format!("{INCLUDES}-{number}"))
+        };
+        numbered.map(name).collect()
+    }
+
+    /// What a run file calls the file at `path`.
+    fn name_of(&self, path: &Path) -> Option<String> {
+        if let Some((resource, _)) = self.loads.iter().find(|(_, load)| *load == path) {
+            return self.loads().remove(resource);
+        }
+        let included = || {
+            let mut folders = self.include_dirs.iter().zip(self.include_dirs());
+            folders.find_map(|(folder, name)| {
+                let below = plain(path).strip_prefix(plain(folder)).ok().and_then(slashed)?;
+                Some(format!("{name}/{below}"))
+            })
+        };
+        self.way_to(path).or_else(included)
+    }
+
+    /// The way to `path` from the folder of the scene, over few folders above it.
+    fn way_to(&self, path: &Path) -> Option<String> {
+        let folder = self.scene.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+        let (path, folder) = (plain(path), plain(folder));
+        let mut above = folder.ancestors().take(1 + MOST_UP).enumerate();
+        let (up, down) = above.find_map(|(up, above)| {
+            // At the root everything would be on the way.
+            let is_root = above.has_root() && above.parent().is_none();
+            Some((up, path.strip_prefix(above).ok().filter(|_| !is_root)?))
+        })?;
+        Some("../".repeat(up) + &slashed(down)?)
+    }
+}
+
+fn changed(path: &Path) -> Error {
+    let path = path.display();
+    Error::NoRun(format!("{path} was changed while the scene ran; reset it to begin another run"))
+}
+
+/// `path` without what leads nowhere: `.`, and `..` behind a folder.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir
+                if matches!(plain.components().next_back(), Some(Component::Normal(_))) =>
+            {
+                plain.pop();
+            }
+            Component::ParentDir
+            | Component::Normal(_)
+            | Component::RootDir
+            | Component::Prefix(_) => plain.push(part),
+        }
+    }
+    plain
+}
+
+fn slashed(path: &Path) -> Option<String> {
+    let parts = path.components().map(|part| match part {
+        Component::Normal(part) => part.to_str(),
+        Component::ParentDir => Some(".."),
+        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+    });
+    Some(parts.collect::<Option<Vec<&str>>>()?.join("/"))
+}
+
+/// The files of a run in a folder of their own, which is gone when this is dropped.
+#[derive(Debug)]
+pub struct Unpacked {
+    root: tempfile::TempDir,
+    /// How many folders lie above that of the scene.
+    depth: usize,
+}
+
+impl Unpacked {
+    /// Writes `files`; `folders` are there, too.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub(super) fn new(files: &[RunFile], folders: &[String]) -> Result<Self, String> {
+        let system = |error| format!("its files cannot be unpacked: {error}");
+        let root = tempfile::Builder::new().prefix("warpaint-run-").tempdir().map_err(system)?;
+        let mut depth = 0;
+        for name in files.iter().map(|file| &file.name).chain(folders) {
+            let (up, _) =
+                way(name).ok_or_else(|| format!("it is damaged: it has a file {name:?}"))?;
+            depth = depth.max(up);
+        }
+        let unpacked = Self { root, depth };
+        fs::create_dir_all(unpacked.root().join(unpacked.folder(0))).map_err(system)?;
+        for file in files {
+            let place = file::place_below(unpacked.root(), &unpacked.below_root(&file.name));
+            let bytes = file.bytes()?;
+            place.and_then(|place| fs::write(place, bytes)).map_err(system)?;
+        }
+        Ok(unpacked)
+    }
+
+    /// The folder below which all lies.
+    pub fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// Where the file, or the folder, lies that the run file calls so.
+    pub fn place(&self, name: &str) -> PathBuf {
+        self.root().join(self.below_root(name))
+    }
+
+    fn below_root(&self, name: &str) -> PathBuf {
+        let (up, down) = way(name).unwrap_or_default();
+        self.folder(up).join(down)
+    }
+
+    /// The folder so many above that of the scene.
+    fn folder(&self, up: usize) -> PathBuf {
+        (up..self.depth).rev().map(|level| format!("above-{level}")).collect()
+    }
+}
+
+/// How many folders a name in a run file leads up from that of the scene, and how it goes on; `None` where it is none
+/// that a run file has.
+fn way(name: &str) -> Option<(usize, PathBuf)> {
+    let components = Path::new(name).components();
+    let up = components.clone().take_while(|part| *part == Component::ParentDir).count();
+    let down: PathBuf = components.skip(up).collect();
+    let is_plain = down.components().all(|part| matches!(part, Component::Normal(_)));
+    (up <= MOST_UP && is_plain).then_some((up, down))
+}
