@@ -510,7 +510,7 @@ fn render(args: RenderArgs, interrupt: &Interrupt) -> Result<()> {
 
 fn replay(args: ReplayArgs, interrupt: &Interrupt) -> Result<()> {
     let mut replay = Replay::read(&args.file)?;
-    let scene = replay.scene(&args.file);
+    let scene = replay.scene();
     let (overrides, seed) = (replay.overrides(), replay.run().seed);
     let run = Run {
         device: args.device.map_or_else(Choice::of_user, Ok)?,

@@ -3,6 +3,8 @@
 
 #[cfg(feature = "gl")]
 pub(in crate::array) mod bins;
+#[cfg(feature = "gl")]
+pub(in crate::array) mod checksum;
 pub(in crate::array) mod columns;
 pub(in crate::array) mod compact;
 pub(in crate::array) mod gather;

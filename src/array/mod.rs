@@ -47,7 +47,10 @@ use generate::{places, source};
 use user_kernel::{custom, elementwise_kernel, reduction_kernel, scan_kernel};
 
 #[cfg(feature = "gl")]
-pub(crate) use algorithm::bins::{Binning, Counts, PendingCounts};
+pub(crate) use algorithm::{
+    bins::{Binning, Counts, PendingCounts},
+    checksum::{Checksum, PendingChecksum},
+};
 pub use compact::Chosen;
 pub use custom::KernelArgument;
 pub use dtype::{

@@ -1,9 +1,6 @@
 //! Arrays: numpy's `.npy` files, and numbers without a header.
 
-use std::{
-    fs::File,
-    io::{Read as _, Seek as _, SeekFrom},
-};
+use std::io::Read;
 
 use super::{
     Error, Found, Result, Shape, Wanted,
@@ -21,16 +18,17 @@ pub(super) fn is_npy(head: &[u8]) -> bool {
     head.starts_with(npy::MAGIC)
 }
 
-/// The elements of numpy's `file`, which has `length` bytes and begins with `head`.
-pub(super) fn npy(mut file: File, length: u64, head: &[u8], wanted: &Wanted) -> Result<Found> {
-    let (header, rest) = npy::decode(head).map_err(Error::Format)?;
-    let start = (head.len() - rest.len()) as u64;
+/// The elements of numpy's file of `length` bytes that begins with `head` and goes on with `rest`. Nothing is read of
+/// it that does not fit.
+pub(super) fn npy(rest: impl Read, length: u64, head: &[u8], wanted: &Wanted) -> Result<Found> {
+    let (header, first) = npy::decode(head).map_err(Error::Format)?;
+    let start = (head.len() - first.len()) as u64;
+    let content = first.chain(rest);
     let element = match &wanted.of {
         Type::Element(element) => *element,
         Type::Structure(structure) => {
-            file.seek(SeekFrom::Start(start))?;
             let bytes = length.saturating_sub(start);
-            return structures::npy(file, bytes, &header, structure, wanted);
+            return structures::npy(content, bytes, &header, structure, wanted);
         }
     };
     let Descriptor { kind, big_endian, fields } = &header.descriptor;
@@ -61,8 +59,7 @@ pub(super) fn npy(mut file: File, length: u64, head: &[u8], wanted: &Wanted) -> 
             "it is damaged: {found} bytes cannot have the shape {shape}"
         )));
     }
-    file.seek(SeekFrom::Start(start))?;
-    let mut content = exactly(file, bytes)?;
+    let mut content = exactly(content, bytes)?;
     if *big_endian {
         swap_bytes(&mut content, scalar.bytes());
     }
@@ -73,7 +70,7 @@ pub(super) fn npy(mut file: File, length: u64, head: &[u8], wanted: &Wanted) -> 
 }
 
 /// The elements of a `file` of `length` bytes that are little-endian numbers of `scalar` and nothing else.
-pub(super) fn raw(file: File, length: u64, scalar: Scalar, wanted: &Wanted) -> Result<Found> {
+pub(super) fn raw(file: impl Read, length: u64, scalar: Scalar, wanted: &Wanted) -> Result<Found> {
     let Type::Element(element) = wanted.of else {
         let text = "a file of structures is a `.npy` file, whose header has their fields; it needs no `dtype`";
         return Err(Error::Format(text.to_owned()));
@@ -96,7 +93,7 @@ fn found(bytes: Vec<u8>, is_one: bool) -> Found {
 }
 
 /// So many bytes, neither more nor fewer, whatever happens to the file meanwhile.
-pub(super) fn exactly(file: File, bytes: u64) -> Result<Vec<u8>> {
+pub(super) fn exactly(file: impl Read, bytes: u64) -> Result<Vec<u8>> {
     let room = usize::try_from(bytes).unwrap_or(usize::MAX);
     let mut content = with_room(room)?;
     file.take(bytes).read_to_end(&mut content)?;

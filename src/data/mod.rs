@@ -15,7 +15,7 @@ mod structures;
 
 use std::{
     fs::File,
-    io::{self, Read as _, Seek as _},
+    io::{self, Read, Seek as _},
     path::Path,
 };
 
@@ -135,11 +135,20 @@ pub(crate) fn read(path: &Path, wanted: &Wanted) -> Result<Found> {
     read_opened(file::open_regular(path)?, wanted)
 }
 
-/// Reads an open file, which stands at its beginning, as [`read`].
+/// Reads numpy's `.npy` file of `length` bytes that stands at its beginning, such as one in an archive.
 ///
 /// # Errors
 /// As of [`read`].
-pub(crate) fn read_opened(mut file: File, wanted: &Wanted) -> Result<Found> {
+pub(crate) fn read_npy(mut file: impl Read, length: u64, wanted: &Wanted) -> Result<Found> {
+    let mut head = Vec::new();
+    file.by_ref().take(HEADER_LIMIT).read_to_end(&mut head)?;
+    match array::is_npy(&head) {
+        true => array::npy(file, length, &head, wanted),
+        false => Err(Error::Format("it is no `.npy` file".to_owned())),
+    }
+}
+
+fn read_opened(mut file: File, wanted: &Wanted) -> Result<Found> {
     let length = file.metadata()?.len();
     let mut head = Vec::new();
     file.by_ref().take(HEADER_LIMIT).read_to_end(&mut head)?;

@@ -1,6 +1,6 @@
 //! Structures: numpy's, field by field.
 
-use std::fs::File;
+use std::io::Read;
 
 use super::{
     Error, Found, Result, Wanted,
@@ -19,7 +19,7 @@ const MOST_LISTED: usize = 12;
 /// The elements of numpy's `file`, which stands where its data begin and has so many `bytes` of them. Fields that are
 /// wanted are found by their names; those of the file that nobody wants are passed over.
 pub(super) fn npy(
-    file: File,
+    file: impl Read,
     bytes: u64,
     header: &Header,
     structure: &Structure,

@@ -424,7 +424,7 @@ pub enum FaultKind {
     Cancelled,
     /// A barrier that some threads can never reach.
     Deadlock,
-    /// A warp operation whose mask names lanes that are elsewhere.
+    /// A warp operation whose mask names lanes that are elsewhere, or leaves out that of the thread.
     Divergence,
     /// `free` of what `malloc` did not give, or of what was freed already.
     InvalidFree,
@@ -465,7 +465,9 @@ impl fmt::Display for FaultKind {
             Self::Cancelled => f.write_str("stopped by the host"),
             Self::Deadlock => f.write_str("a barrier that some threads never reach"),
             Self::Divergence => {
-                f.write_str("a warp operation whose mask names lanes that are elsewhere")
+                f.write_str(
+                    "a warp operation whose mask names lanes that are elsewhere, or not the thread's own",
+                )
             }
             Self::InvalidFree => f.write_str("free of what is not allocated"),
             Self::Trap => f.write_str("trap"),

@@ -13,6 +13,8 @@ use crate::{device::DeviceKind, file, record::Target};
 pub(super) struct Outputs<'a> {
     files: Vec<Output<'a>>,
     scenes: Vec<&'a SceneSource>,
+    /// Files that it reads, and what they are to whom.
+    read: Vec<(&'a Path, &'static str)>,
 }
 
 /// A file, or one for each step.
@@ -41,7 +43,15 @@ impl<'a> Outputs<'a> {
         let record = request.record.iter().map(|path| plain("--record", path));
         let states = save.chain(record);
         let files = outs.chain(dumps).chain(plots).chain(json).chain(states).collect();
-        Self { files, scenes: vec![&request.scene] }
+        let read =
+            request.from.iter().map(|path| (path.as_path(), "the state that it begins with"));
+        Self { files, scenes: vec![&request.scene], read: read.collect() }
+    }
+
+    /// The same, of a run that is repeated from the file at `run`.
+    pub(super) fn of_run(mut self, run: Option<&'a Path>) -> Self {
+        self.read.extend(run.map(|path| (path, "the run file itself")));
+        self
     }
 
     /// The one of `option`, if it is asked for, of a run of `scenes`.
@@ -51,7 +61,8 @@ impl<'a> Outputs<'a> {
         scenes: &'a [SceneSource],
     ) -> Self {
         let files = path.map(|path| Output { option, path, target: None });
-        Self { files: files.into_iter().collect(), scenes: scenes.iter().collect() }
+        let files = files.into_iter().collect();
+        Self { files, scenes: scenes.iter().collect(), read: Vec::new() }
     }
 
     /// # Errors
@@ -63,6 +74,12 @@ impl<'a> Outputs<'a> {
             let mut scenes = self.scenes.iter().filter_map(|scene| scene.path.as_deref());
             if scenes.any(|scene| output.replaces(scene)) {
                 let text = format!("{} {path} would replace the scene itself", output.option);
+                return Err(Error::Usage(text));
+            }
+            // A state may take the place of the one that it comes of.
+            let mut read = self.read.iter().filter(|_| output.option != "--save");
+            if let Some((_, what)) = read.find(|(path, _)| output.replaces(path)) {
+                let text = format!("{} {path} would replace {what}", output.option);
                 return Err(Error::Usage(text));
             }
             if let Some(other) = self.files[..index].iter().find(|other| other.meets(output)) {

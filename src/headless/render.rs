@@ -119,7 +119,8 @@ pub fn render_with(
     let targets = request.outs.iter().map(|out| Target::of(&out.path));
     let targets = targets.collect::<record::Result<Vec<Target>>>()?;
     check_rhythm(request, &targets)?;
-    let outputs = Outputs::of(request, &targets);
+    let run = replay.as_ref().map(|replay| replay.path().to_owned());
+    let outputs = Outputs::of(request, &targets).of_run(run.as_deref());
     outputs.check()?;
     let device = Device::open(request.run.device)?;
     outputs.check_data(&request.run, device.info().kind)?;

@@ -1,6 +1,6 @@
 //! A run once more, from its file: the same texts and inputs at the same steps, and whether the same came out.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 
@@ -9,7 +9,7 @@ use crate::{
     diagnostic::has_errors,
     file,
     scene::Overrides,
-    session::{Run, Session, Unpacked},
+    session::{Effort, Run, Session, Unpacked},
 };
 
 /// What is read of a run file at most.
@@ -18,6 +18,7 @@ const LIMIT: u64 = 1 << 30;
 /// A run that is repeated.
 #[derive(Debug)]
 pub struct Replay {
+    path: PathBuf,
     run: Run,
     files: Option<Unpacked>,
     texts: usize,
@@ -41,8 +42,9 @@ impl Replay {
         let damaged = |problem| Error::Usage(format!("{}: {problem}", path.display()));
         let run = Run::parse(&text).map_err(damaged)?;
         let files = run.unpack().map_err(damaged)?;
-        // The scene begins with the first text, which is checked to be there.
-        Ok(Self { run, files, texts: 1, inputs: 0, digests: 0, parted: None })
+        // The session begins with the first text, compiled in full.
+        let texts = usize::from(run.texts.first().is_some_and(|text| text.effort == Effort::Full));
+        Ok(Self { path: path.to_owned(), run, files, texts, inputs: 0, digests: 0, parted: None })
     }
 
     /// The run.
@@ -55,12 +57,17 @@ impl Replay {
         self.run.overrides(self.files.as_ref())
     }
 
+    /// The run's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The scene that it begins with. Where the run has no files of its own, those that it reads are looked for beside
-    /// the run's file, which is at `path`.
-    pub fn scene(&self, path: &Path) -> SceneSource {
+    /// the run's file.
+    pub fn scene(&self) -> SceneSource {
         let folder = match &self.files {
             Some(files) => files.place(""),
-            None => path.parent().unwrap_or(Path::new("")).to_owned(),
+            None => self.path.parent().unwrap_or(Path::new("")).to_owned(),
         };
         let text = self.run.texts.first().map_or("", |text| &text.text).to_owned();
         // The name comes with the file, perhaps from a stranger: folders in it would be read as the scene's own.
@@ -78,6 +85,9 @@ impl Replay {
         step: u64,
         bar: &ProgressBar,
     ) -> Result<()> {
+        if session.clock().step == 0 {
+            self.take_text(session, 0)?;
+        }
         // The reset, without a step; its passes, too, may take parameters.
         if let (0, Some(first)) = (self.inputs, self.run.inputs.first()) {
             session.enter(first);
@@ -102,7 +112,7 @@ impl Replay {
             return Ok(());
         };
         self.texts += 1;
-        session.set_source(text.text.clone());
+        session.set_source_with(text.text.clone(), text.effort);
         let runs = session.wait_for_program()?;
         let remarks = session.snapshot().compile.diagnostics;
         if !runs || has_errors(&remarks) {

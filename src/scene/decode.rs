@@ -110,9 +110,11 @@ fn block(report: &Report<'_>, source: &str) -> Option<Range<usize>> {
             None
         }
         ManifestBlock::Missing => {
-            let text =
-                "the file has no manifest: a comment that says what its kernels need, such as";
-            report.error(0..0, format!("{text}\n{SMALLEST}"));
+            report.error_with(
+                0..0,
+                "the file has no manifest: a comment that says what its kernels need, such as",
+                SMALLEST,
+            );
             None
         }
     }
@@ -336,6 +338,14 @@ impl<'s> Report<'s> {
 
     fn error(&self, span: Range<usize>, text: impl Into<String>) {
         self.add(Severity::Error, span, text);
+    }
+
+    /// An error with an `example` of several lines, which is ours.
+    fn error_with(&self, span: Range<usize>, text: &str, example: &str) {
+        let at = self.position(&span);
+        let mut diagnostic = self.remark(text).at(at.line, at.column);
+        diagnostic.text = format!("{}\n{example}", diagnostic.text);
+        self.found.borrow_mut().push(diagnostic);
     }
 
     fn error_at(&self, at: Position, text: impl Into<String>) {

@@ -25,6 +25,7 @@ use crate::{
         self, CType, Macros, Pointee, Signature, Structures,
         lexer::{self, Kind, Token},
     },
+    diagnostic::{escaped, escaped_json},
     element::{Element, Scalar},
 };
 
@@ -170,7 +171,7 @@ impl<'a, 's> Draft<'a, 's> {
                 self.remarks.push(nameless_instance(&kernel.name));
                 continue;
             }
-            if !self.has_room_for(kernel) {
+            if !self.can_write(kernel) {
                 continue;
             }
             let mut arguments = Vec::new();
@@ -299,7 +300,7 @@ impl<'a, 's> Draft<'a, 's> {
             self.remarks.push(nameless_instance(&kernel.name));
             return;
         }
-        if !self.has_room_for(&kernel) {
+        if !self.can_write(&kernel) {
             return;
         }
         self.remark_on_while(launch);
@@ -425,9 +426,14 @@ impl<'a, 's> Draft<'a, 's> {
     }
 
     /// Whether a pass of the kernel can be written; if not, it is told once.
-    fn has_room_for(&mut self, kernel: &Signature) -> bool {
+    fn can_write(&mut self, kernel: &Signature) -> bool {
         let remark = if kernel.parameters.len() > MOST_PARAMETERS {
             format!("`{}` has more than {MOST_PARAMETERS} parameters", kernel.name)
+        } else if kernel.parameters.iter().any(|parameter| parameter.name.is_empty()) {
+            format!(
+                "{FILL_IN}: nothing is bound to a parameter without a name, as `{}` has",
+                kernel.name
+            )
         } else if self.passes.len() > MOST_TEXT {
             "there are more launches than a manifest has room for".to_owned()
         } else {
@@ -939,13 +945,14 @@ fn quoted(text: &str) -> String {
 fn quoted_text(text: &str) -> String {
     let text: String = text.chars().filter(|c| !c.is_control()).collect();
     let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace("*/", "*\\u002F");
-    format!("\"{}\"", text.replace("---", "--\\u002D"))
+    // What would steer the terminal, or a reader's eye, is spelt as JSON spells it.
+    format!("\"{}\"", escaped_json(&text.replace("---", "--\\u002D")))
 }
 
 /// Text in a remark, which ends with its line and must not end the comment.
 fn one_line(text: &str) -> String {
     let text: String = text.chars().filter(|c| !c.is_control()).take(200).collect();
-    text.replace("*/", "* /").replace("---", "-")
+    escaped(&text.replace("*/", "* /").replace("---", "-")).into_owned()
 }
 
 fn written_axes(axes: &[i64; 3]) -> String {

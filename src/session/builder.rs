@@ -5,6 +5,8 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     Error,
     examine::{Examined, examine_with, values_of},
@@ -14,7 +16,7 @@ use super::{
     worker::Built,
 };
 use crate::{
-    array::{Binning, Summary, Values},
+    array::{Binning, Checksum, Summary, Values},
     compile::{Compiled, Compiler, Target},
     data::Cache,
     device::{self, Device, DeviceKind, Function, Module},
@@ -23,12 +25,15 @@ use crate::{
     scene::{self, Plan, PlannedPass, Scene},
 };
 
-/// How much the compiler optimises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effort {
+/// How much the compiler optimises. Roundings may depend on it: what is a multiplication and an addition in a draft may
+/// become one `fma`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
     /// Little: for the first look at an edit.
     Draft,
     /// As usual.
+    #[default]
     Full,
 }
 
@@ -42,12 +47,22 @@ const FIRST_TO_DRAFT: (u32, u32) = (13, 0);
 pub(super) struct Builder {
     device: Device,
     compiler: Compiler,
-    /// Whether statistics are taken all the time, so that their kernels are to be there with the program.
-    measures: bool,
+    own: OwnKernels,
     /// The statistics kernels of the last scene: most edits leave its element types alone.
     summary: Option<Arc<Summaries>>,
+    /// What tells bits of states apart, once it is made.
+    checksum: Option<Arc<Checksum>>,
     /// The files that the last scene began with.
     files: Cache,
+}
+
+/// What is to be there with each program.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OwnKernels {
+    /// The kernels of statistics, which are taken all the time.
+    pub(super) statistics: bool,
+    /// That of checksums, as the past is kept.
+    pub(super) checksum: bool,
 }
 
 /// The statistics kernels of what some resources hold. To translate them takes as long as a scene, so they are made
@@ -89,8 +104,9 @@ impl Summaries {
 }
 
 impl Builder {
-    pub(super) fn new(device: Device, compiler: Compiler, measures: bool) -> Self {
-        Self { device, compiler, measures, summary: None, files: Cache::default() }
+    pub(super) fn new(device: Device, compiler: Compiler, own: OwnKernels) -> Self {
+        let files = Cache::default();
+        Self { device, compiler, own, summary: None, checksum: None, files }
     }
 
     /// Whether a draft is there sooner than the real thing: on the CPU device, whose translation is quick, the
@@ -121,7 +137,7 @@ impl Builder {
         if let (Some(plan), Some(compiled), Some(contents)) = (plan, compiled, contents) {
             match load(&scene, plan, &compiled, &self.device)? {
                 Ok((module, passes, stats)) => {
-                    let summary = self.summary(&scene)?;
+                    let (summary, checksum) = (self.summary(&scene)?, self.checksum()?);
                     let types =
                         scene.manifest.resources().iter().map(scene::Resource::of).collect();
                     let ptx = compiled.ptx;
@@ -140,6 +156,8 @@ impl Builder {
                         files: used_files(&included),
                         allocates,
                         contents,
+                        checksum,
+                        effort,
                         generation: 0,
                     });
                 }
@@ -157,6 +175,14 @@ impl Builder {
         })
     }
 
+    fn checksum(&mut self) -> Result<Option<Arc<Checksum>>, Error> {
+        if self.own.checksum && self.checksum.is_none() {
+            let made = Checksum::new(&self.compiler, &self.device, target_of(&self.device))?;
+            self.checksum = Some(Arc::new(made));
+        }
+        Ok(self.checksum.clone())
+    }
+
     fn summary(&mut self, scene: &Scene) -> Result<Arc<Summaries>, Error> {
         let values = values_of(scene);
         let known = self.summary.take().filter(|known| known.values == values);
@@ -170,7 +196,7 @@ impl Builder {
                 binning: OnceLock::new(),
             })
         });
-        if self.measures {
+        if self.own.statistics {
             summary.get()?;
         }
         self.summary = Some(summary.clone());

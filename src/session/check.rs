@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Error,
-    builder::{Builder, Effort, refusal, target_of},
+    builder::{Builder, Effort, OwnKernels, refusal, target_of},
     examine::{examine_with, request},
 };
 use crate::{
@@ -21,7 +21,7 @@ pub(crate) fn examine_on(
     device: &Device,
     compiler: &Compiler,
 ) -> Result<Vec<Diagnostic>, Error> {
-    let mut builder = Builder::new(device.clone(), compiler.clone(), false);
+    let mut builder = Builder::new(device.clone(), compiler.clone(), OwnKernels::default());
     Ok(builder.build(scene, Effort::Full, compiler)?.diagnostics)
 }
 

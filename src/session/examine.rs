@@ -12,7 +12,7 @@ use super::{
     layout, stat,
 };
 use crate::{
-    array::{Summary, Values},
+    array::{Checksum, Summary, Values},
     compile::{
         self, Compiled, Compiler, Header, Limits, Outcome, PRELUDE_NAME, Reach, Request, Target,
         remark_of_name,
@@ -284,6 +284,7 @@ pub fn requests_of_built_ins(target: Target) -> Vec<Request> {
         requests.push(request(&scene, target, scene.plan().ok().as_ref()));
         requests.push(Summary::request_of_values(values_of(&scene), target));
     }
+    requests.push(Checksum::request(target));
     requests
 }
 

@@ -12,6 +12,7 @@ use std::{
 
 use super::{
     Error,
+    checksums::Checksums,
     line::{Line, Log, Segment},
     program::Program,
     snapshot::{Gap, Moment},
@@ -183,7 +184,7 @@ impl History {
         let asked = Instant::now();
         self.stopwatch.restart();
         self.stopwatch.mark(&stream.device(), stream)?;
-        let copy = program.checkpoint(borrowed, inputs.clone(), &self.pool, stream);
+        let copy = self.with_checksum(program, borrowed, inputs, stream);
         self.stopwatch.mark(&stream.device(), stream)?;
         self.asked_ms = asked.elapsed().as_secs_f64() * 1e3;
         match copy {
@@ -194,6 +195,48 @@ impl History {
             }
             Err(error) => Err(error),
         }
+    }
+
+    fn with_checksum(
+        &self,
+        program: &Program,
+        borrowed: &[Borrowed<'_>],
+        inputs: &Inputs,
+        stream: &Stream,
+    ) -> Result<Checkpoint, Error> {
+        let mut copy = program.checkpoint(borrowed, inputs.clone(), &self.pool, stream)?;
+        if let Some(checksum) = &program.checksum {
+            copy.start_checksum(checksum, &self.pool, stream)?;
+        }
+        Ok(copy)
+    }
+
+    /// Up to where the steps of a line are to be done again, from the copy of [`History::source`], before a moment of
+    /// it is shown: see [`Checksums::uncompared`](super::checksums::Checksums::uncompared).
+    pub(super) fn uncompared(&self, from: u64, moment: Moment) -> Option<u64> {
+        self.line(moment.line)?.segment(moment.step)?.checksums.uncompared(from, moment.step)
+    }
+
+    /// Compares the state that `inputs` enter, which `borrowed` has again, with what it was: one of the steps by the
+    /// same program as those that lead to `sought`.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn compare(
+        &mut self,
+        sought: Moment,
+        program: &Program,
+        borrowed: &[Borrowed<'_>],
+        inputs: &Inputs,
+        stream: &Stream,
+    ) -> Result<(), Error> {
+        let mut copy = self.copy_now(program, borrowed, inputs, stream)?;
+        let line = self.lines.iter_mut().find(|line| line.id == sought.line);
+        if let Some(segment) = line.and_then(|line| line.segment_mut(sought.step)) {
+            let sum = copy.as_mut().and_then(Checkpoint::take_checksum);
+            segment.checksums.note_again(inputs.step, sum);
+        }
+        Ok(())
     }
 
     /// As many past steps as are had again in this time, about.
@@ -235,7 +278,7 @@ impl History {
         &mut self,
         program: &Arc<Program>,
         inputs: &Inputs,
-        checkpoint: Option<Checkpoint>,
+        mut checkpoint: Option<Checkpoint>,
         step_ms: f64,
     ) -> Result<(), Error> {
         self.step_ms.add(step_ms);
@@ -260,11 +303,15 @@ impl History {
                 program: program.clone(),
                 start: inputs.step,
                 checkpoints: BTreeMap::new(),
+                checksums: Checksums::default(),
             });
         }
         line.end = inputs.step + 1;
         line.log.note(program, inputs);
         let Some(segment) = line.segments.last_mut() else { return Ok(()) };
+        segment
+            .checksums
+            .note(inputs.step, checkpoint.as_mut().and_then(Checkpoint::take_checksum));
         segment.checkpoints.extend(checkpoint.map(|checkpoint| (inputs.step, checkpoint)));
         if segment.checkpoints.is_empty() {
             // Without a copy at its start nothing of it is had again.
@@ -278,19 +325,21 @@ impl History {
     }
 
     /// Keeps a copy of the present state, the end of the line that goes on.
-    pub(super) fn keep_end(&mut self, program: &Arc<Program>, checkpoint: Checkpoint) {
+    pub(super) fn keep_end(&mut self, program: &Arc<Program>, mut checkpoint: Checkpoint) {
         let step = checkpoint.inputs.step;
         let interrupted = self.is_interrupted;
         let Some(line) = self.lines.back_mut().filter(|line| line.end == step) else { return };
-        match line.segments.last_mut() {
-            Some(segment) if !interrupted => {
-                segment.checkpoints.insert(step, checkpoint);
-            }
-            Some(_) | None => line.segments.push(Segment {
+        if interrupted || line.segments.is_empty() {
+            line.segments.push(Segment {
                 program: program.clone(),
                 start: step,
-                checkpoints: BTreeMap::from([(step, checkpoint)]),
-            }),
+                checkpoints: BTreeMap::new(),
+                checksums: Checksums::default(),
+            });
+        }
+        if let Some(segment) = line.segments.last_mut() {
+            segment.checksums.note(step, checkpoint.take_checksum());
+            segment.checkpoints.insert(step, checkpoint);
         }
         self.recount();
     }
@@ -354,6 +403,9 @@ impl History {
     /// # Errors
     /// The device's.
     pub(super) fn trim(&mut self, stream: &Stream) -> Result<(), Error> {
+        for segment in self.lines.iter_mut().flat_map(|line| &mut line.segments) {
+            segment.checksums.settle()?;
+        }
         let Budget { device, host } = self.budget;
         let [mut on_device, mut with_host] = self.bytes;
         if on_device > device && host > 0 || self.is_sending {

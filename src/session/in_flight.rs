@@ -420,9 +420,13 @@ impl Session {
                 Ok(())
             }
             Work::Again(again) => {
-                self.show()?;
                 self.state.inputs = again.after;
-                Ok(())
+                // Behind the moment that is sought steps are done to be compared, not to be seen.
+                let step = self.state.inputs.step;
+                match self.sought.is_some_and(|sought| step > sought.step) {
+                    true => Ok(()),
+                    false => self.show(),
+                }
             }
             Work::Statistics => Ok(()),
         }

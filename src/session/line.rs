@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{program::Program, run_files::UsedFile, snapshot::Moment};
+use super::{
+    builder::Effort, checksums::Checksums, program::Program, run_files::UsedFile, snapshot::Moment,
+};
 use crate::{scene::Inputs, state::Checkpoint};
 
 /// Steps that follow one another.
@@ -33,6 +35,7 @@ pub(super) struct Text {
     /// Steps that were finished when it took over.
     pub(super) step: u64,
     pub(super) text: Arc<str>,
+    pub(super) effort: Effort,
     /// What its program was made of beside it.
     pub(super) files: Arc<[UsedFile]>,
 }
@@ -44,6 +47,8 @@ pub(super) struct Segment {
     pub(super) start: u64,
     /// By how many steps were finished. The one at the start stays as long as any.
     pub(super) checkpoints: BTreeMap<u64, Checkpoint>,
+    /// What the bits were, of these copies and of those that are forgotten.
+    pub(super) checksums: Checksums,
 }
 
 impl Line {
@@ -61,6 +66,12 @@ impl Line {
         &self.segments
     }
 
+    /// As [`Line::segment`].
+    pub(super) fn segment_mut(&mut self, step: u64) -> Option<&mut Segment> {
+        let place = self.segments.iter().rposition(|segment| segment.start <= step)?;
+        self.segments.get_mut(place).filter(|_| step <= self.end)
+    }
+
     /// The one whose steps follow on `step` finished ones; of the last one its end, too.
     pub(super) fn segment(&self, step: u64) -> Option<&Segment> {
         self.segments
@@ -73,11 +84,13 @@ impl Line {
 
 impl Log {
     pub(super) fn note(&mut self, program: &Program, inputs: &Inputs) {
-        let Program { scene, files, .. } = program;
-        let is_last = |last: &Text| last.text == scene.source && last.files == *files;
+        let Program { scene, files, effort, .. } = program;
+        let is_last = |last: &Text| {
+            last.text == scene.source && last.effort == *effort && last.files == *files
+        };
         if !self.texts.last().is_some_and(is_last) {
             let (step, text, files) = (inputs.step, scene.source.clone(), files.clone());
-            self.texts.push(Text { step, text, files });
+            self.texts.push(Text { step, text, effort: *effort, files });
         }
         let as_before = self.entered(inputs.step).is_some_and(|before| before == *inputs);
         if !as_before {

@@ -13,6 +13,7 @@ mod builder;
 #[cfg(feature = "cli")]
 mod check;
 mod checker;
+mod checksums;
 mod clock;
 mod command;
 mod condition;
@@ -51,6 +52,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub use builder::Effort;
 pub use command::Command;
 pub use condition::statistic_of;
 pub use error::Error;
@@ -77,6 +79,7 @@ use crate::{
     scene::{self, Inputs, Keys, Overrides, ResourceId},
     state::State,
 };
+use builder::OwnKernels;
 use checker::Checker;
 use clock::Rate;
 use export::Exports;
@@ -202,7 +205,10 @@ impl Session {
             },
             device: device.clone(),
             compiler,
-            measures: options.statistics_every.is_some(),
+            own: OwnKernels {
+                statistics: options.statistics_every.is_some(),
+                checksum: options.history != Past::Forgotten,
+            },
         };
         let budget = match options.history {
             Past::Forgotten => None,
@@ -254,11 +260,20 @@ impl Session {
 
     /// Compiles new text on the worker; the running program goes on until it is ready. Returns its generation.
     pub fn set_source(&mut self, text: String) -> u64 {
+        self.submit(text, None)
+    }
+
+    /// As [`Session::set_source`], compiled with this effort alone.
+    pub fn set_source_with(&mut self, text: String, effort: Effort) -> u64 {
+        self.submit(text, Some(effort))
+    }
+
+    fn submit(&mut self, text: String, effort: Option<Effort>) -> u64 {
         self.compile.generation += 1;
         self.compile.phase = Phase::Compiling;
         self.submitted = Instant::now();
         let (generation, trusted) = (self.compile.generation, self.options.trust);
-        self.worker.submit(Job { generation, text, trusted });
+        self.worker.submit(Job { generation, text, trusted, effort });
         self.compile.generation
     }
 

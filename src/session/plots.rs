@@ -130,19 +130,19 @@ impl Plots {
         Ok(())
     }
 
-    /// Takes over what has been put on the stream, which has arrived with the statistics of `step`; `number` tells
-    /// these.
+    /// Takes over what has been put on the stream, which has arrived with the statistics; `number` tells these. They
+    /// are those of `step`, where plots over the steps are to have them.
     ///
     /// # Errors
     /// The device's.
     pub(super) fn collect(
         &mut self,
-        step: u64,
+        step: Option<u64>,
         types: &[Type],
         number: impl Fn(Measured) -> f64,
     ) -> Result<(), Error> {
         for plotted in &mut self.list {
-            plotted.note(step, &number);
+            step.into_iter().for_each(|step| plotted.note(step, &number));
         }
         for (index, awaited) in std::mem::take(&mut self.pending) {
             let Some(Plotted { declared, chart, .. }) = self.list.get_mut(index) else { continue };

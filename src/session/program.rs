@@ -3,10 +3,15 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Error, Reset, builder::Summaries, contents::Contents, run_files::UsedFile, snapshot::Gap,
+    Error, Reset,
+    builder::{Effort, Summaries},
+    contents::Contents,
+    run_files::UsedFile,
+    snapshot::Gap,
     stat::Stat,
 };
 use crate::{
+    array::Checksum,
     device::{self, Device, Function, LaunchConfig, Module, Pool, Slice, Stream},
     element::Type,
     ptx::outline::Variable,
@@ -33,6 +38,10 @@ pub(super) struct Program {
     pub(super) allocates: bool,
     /// What everything holds at the start.
     pub(super) contents: Contents,
+    /// What tells bits of its states apart, where the past is kept.
+    pub(super) checksum: Option<Arc<Checksum>>,
+    /// How much its compiler optimised.
+    pub(super) effort: Effort,
     /// Which of the texts given to the session it was made from: they are counted.
     pub(super) generation: u64,
 }

@@ -10,7 +10,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     Error, Session,
-    line::Line,
+    builder::Effort,
+    line::{Line, Text as Logged},
     run_files::{Reading, RunFile, Unpacked},
     snapshot::Moment,
 };
@@ -80,6 +81,9 @@ pub struct Text {
     pub step: u64,
     /// The text.
     pub text: String,
+    /// How much its compiler optimised; in files of older programs as usual.
+    #[serde(default)]
+    pub effort: Effort,
 }
 
 /// What entered a step and those after it.
@@ -220,11 +224,11 @@ impl Digests {
         Self { step: copy.inputs.step, resources }
     }
 
-    /// The first resource that differs from `other`'s of the same step.
-    pub fn first_other(&self, other: &Self) -> Option<&str> {
-        let mut all = self.resources.iter();
-        all.find(|(name, digest)| other.resources.get(*name) != Some(digest))
-            .map(|(name, _)| name.as_str())
+    /// The first resource that differs from `other`'s of the same step, or that one of both does not have.
+    pub fn first_other<'a>(&'a self, other: &'a Self) -> Option<&'a str> {
+        let mut names = self.resources.keys().chain(other.resources.keys());
+        let other = names.find(|name| self.resources.get(*name) != other.resources.get(*name));
+        other.map(String::as_str)
     }
 }
 
@@ -300,7 +304,8 @@ impl Session {
         let (mut texts, mut inputs) = (Vec::new(), Vec::new());
         for (line, end) in lines {
             for of in line.log.texts.iter().filter(|text| text.step < end) {
-                texts.push(Text { step: of.step, text: of.text.to_string() });
+                let Logged { step, effort, .. } = *of;
+                texts.push(Text { step, text: of.text.to_string(), effort });
             }
             let names = line.log.texts.iter().map(|of| (of.step, self.names_of(&of.text)));
             let names: Vec<(u64, Vec<String>)> = names.collect();
@@ -367,6 +372,6 @@ impl Session {
 
 /// A text that goes on in another line is one text.
 fn without_repetitions(mut texts: Vec<Text>) -> Vec<Text> {
-    texts.dedup_by(|next, before| next.text == before.text);
+    texts.dedup_by(|next, before| (&next.text, next.effort) == (&before.text, before.effort));
     texts
 }

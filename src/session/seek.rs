@@ -6,7 +6,6 @@ use super::{
     Error, Reset, Session,
     history::{History, Source},
     in_flight::{Again, Work},
-    program::Program,
     snapshot::{Line, Moment, Timeline},
 };
 use crate::{scene::Inputs, state::Checkpoint};
@@ -21,8 +20,13 @@ const MOST_STEPS: u64 = 512;
 pub(super) enum Shown {
     /// The end of the line that goes on.
     Present,
-    /// A past moment of this line.
-    Past(u64),
+    /// A past moment.
+    Past {
+        /// Of this line.
+        line: u64,
+        /// The steps that were finished at the copy from which it was had again.
+        from: u64,
+    },
     /// None: the way to a past moment was broken off.
     Nothing,
 }
@@ -58,7 +62,7 @@ impl Session {
     pub(super) fn moment(&self) -> Moment {
         let line = match self.shown {
             Shown::Present => self.history.as_ref().and_then(History::current).map(|line| line.id),
-            Shown::Past(line) => Some(line),
+            Shown::Past { line, .. } => Some(line),
             Shown::Nothing => None,
         };
         Moment { line: line.unwrap_or_default(), step: self.state.inputs.step }
@@ -74,17 +78,28 @@ impl Session {
             self.sought = None;
             return Ok(());
         };
-        let is_of_program = |own: &Arc<Program>| Arc::ptr_eq(own, program);
         let from = checkpoint.inputs.step;
-        let leads_there = self.shown != Shown::Nothing
+        // Whether the same bits come out is looked at first, further on if need be.
+        let uncompared = history.uncompared(from, sought);
+        let last = uncompared.unwrap_or(sought.step);
+        let is_on_the_way = match self.shown {
+            Shown::Present => uncompared.is_none(),
+            // What is compared is what came of the copy, and no other state of the line.
+            Shown::Past { from: own, .. } => uncompared.is_none() || own == from,
+            Shown::Nothing => false,
+        };
+        let leads_there = is_on_the_way
             && here.line == sought.line
-            && (from..=sought.step).contains(&here.step)
-            && self.program.as_ref().is_some_and(is_of_program);
-        if leads_there && here.step == sought.step {
-            return self.found(sought);
+            && (from..=last).contains(&here.step)
+            && self.program.as_ref().is_some_and(|own| Arc::ptr_eq(own, program));
+        if leads_there && here.step == last {
+            return match uncompared {
+                Some(_) => self.compare_again(sought),
+                None => self.found(sought),
+            };
         }
         let start = if leads_there { here.step } else { from };
-        let end = sought.step.min(start.saturating_add(history.steps_in(PART).min(MOST_STEPS)));
+        let end = last.min(start.saturating_add(history.steps_in(PART).min(MOST_STEPS)));
         let before = match leads_there {
             true => self.state.inputs.clone(),
             false => checkpoint.inputs.clone(),
@@ -97,8 +112,27 @@ impl Session {
         if !leads_there {
             self.install(&program)?;
         }
-        self.shown = Shown::Past(sought.line);
+        let from = match self.shown {
+            Shown::Past { from: own, .. } if leads_there => own,
+            Shown::Present if leads_there => here.step,
+            Shown::Past { .. } | Shown::Present | Shown::Nothing => from,
+        };
+        self.shown = Shown::Past { line: sought.line, from };
         self.launch(Work::Again(Again { from: (!leads_there).then_some(sought), steps, after }))
+    }
+
+    /// Compares the state, which was had again on the way to `sought` or behind it, with what it was; and goes on
+    /// seeking.
+    fn compare_again(&mut self, sought: Moment) -> Result<(), Error> {
+        let Self { program: Some(program), state, history: Some(history), stream, .. } = self
+        else {
+            return Ok(());
+        };
+        let inputs = &state.inputs;
+        state
+            .resources
+            .read(stream, |borrowed| history.compare(sought, program, borrowed, inputs, stream))?;
+        self.go_on_seeking()
     }
 
     /// The moment that was sought is shown.
@@ -110,7 +144,11 @@ impl Session {
             (Some(program), Some(latest)) => Arc::ptr_eq(program, latest),
             _ => false,
         };
-        self.shown = if is_end && is_latest { Shown::Present } else { Shown::Past(at.line) };
+        self.shown = match self.shown {
+            _ if is_end && is_latest => Shown::Present,
+            Shown::Past { from, .. } => Shown::Past { line: at.line, from },
+            Shown::Present | Shown::Nothing => Shown::Past { line: at.line, from: at.step },
+        };
         self.picture += 1;
         match self.options.statistics_every {
             Some(_) => self.start_statistics(),
@@ -149,7 +187,7 @@ impl Session {
         self.sought = None;
         let line = match std::mem::replace(&mut self.shown, Shown::Present) {
             Shown::Present => return,
-            Shown::Past(line) => line,
+            Shown::Past { line, .. } => line,
             Shown::Nothing => {
                 self.reset = Reset::All;
                 at.line
@@ -250,6 +288,7 @@ impl super::line::Line {
             last: self.end,
             copies: segments.iter().flat_map(|of| of.checkpoints.keys().copied()).collect(),
             edits,
+            others: segments.iter().flat_map(|of| of.checksums.others()).collect(),
         }
     }
 }

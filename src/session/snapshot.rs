@@ -137,6 +137,9 @@ pub struct Line {
     pub copies: Vec<u64>,
     /// Where another text took over, and its generation.
     pub edits: Vec<(u64, u64)>,
+    /// Steps that do not have the same bits again, as those of kernels that add floats atomically: where they begin and
+    /// end, by steps finished. Both ends are known as they were, what lies between is shown about as it was.
+    pub others: Vec<[u64; 2]>,
 }
 
 /// What is drawn, and what its colours stand for.

@@ -2,7 +2,7 @@
 
 use super::{
     Error, Parameter, ParameterId, PassTiming, Resource, Session, Sharing, Snapshot, Stat,
-    condition::statistic_of,
+    condition::statistic_of, seek::Shown,
 };
 use crate::{
     diagnostic::Diagnostic,
@@ -40,6 +40,7 @@ impl Session {
 
     /// Plots take over what has arrived with the latest statistics.
     pub(super) fn collect_plots(&mut self) -> Result<(), Error> {
+        let is_present = self.shown == Shown::Present;
         let Self { program: Some(program), statistics, plots, .. } = self else { return Ok(()) };
         let number = |measured| match measured {
             Measured::Stat(index) => {
@@ -51,7 +52,9 @@ impl Session {
             }
         };
         let number = |measured| number(measured).unwrap_or(f64::NAN);
-        plots.collect(statistics.step(), &program.types, number)
+        // What a past step was is known already.
+        let step = is_present.then(|| statistics.step());
+        plots.collect(step, &program.types, number)
     }
 
     /// What the checker found so far.

@@ -25,8 +25,14 @@ impl Default for TimeSeries {
 }
 
 impl TimeSeries {
-    /// The number after `step`, which is not before the last one.
+    /// The number after `step`. What there was of later steps is forgotten: they are not those that follow now.
     pub(super) fn push(&mut self, step: u64, number: f64) {
+        let known = self.pieces.partition_point(|piece| piece.step <= step);
+        self.pieces.truncate(known);
+        if let Some(last) = self.pieces.last_mut() {
+            let is_later = |ends: &[(u64, f64); 2]| ends.iter().any(|(at, _)| *at > step);
+            last.ends = last.ends.filter(|ends| !is_later(ends));
+        }
         let ends = number.is_finite().then_some([(step, number); 2]);
         let piece = Piece { step, ends };
         match self.pieces.last_mut() {
@@ -93,6 +99,22 @@ mod tests {
         let points = time_series.points();
         assert_eq!((points[0], points[1], points[3]), ([1.0, 2.0], [2.0, 3.0], [9.0, -1.0]));
         assert!(points[2][0] == 5.0 && points[2][1].is_nan() && points.len() == 4);
+    }
+
+    #[test]
+    fn steps_from_an_earlier_one_on_take_the_place_of_those_behind_it() {
+        let mut time_series = TimeSeries::default();
+        (1..=9).for_each(|step| time_series.push(step, step as f64));
+        (4..=6).for_each(|step| time_series.push(step, -1.0));
+        let expected = [[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [4.0, -1.0], [5.0, -1.0], [6.0, -1.0]];
+        assert_eq!(time_series.points(), expected);
+        // Where a piece stands for several steps, too.
+        (7..=100_000).for_each(|step| time_series.push(step, 0.0));
+        (50_001..=50_100).for_each(|step| time_series.push(step, 1.0));
+        let points = time_series.points();
+        assert!(points.is_sorted_by(|a, b| a[0] < b[0]), "they are in order");
+        assert_eq!(points.last(), Some(&[50_100.0, 1.0]));
+        assert!(time_series.span < 100);
     }
 
     #[test]

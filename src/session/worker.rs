@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     Error,
-    builder::{Builder, Effort},
+    builder::{Builder, Effort, OwnKernels},
     examine,
     program::Program,
 };
@@ -40,8 +40,7 @@ pub(super) struct Recipe {
     pub(super) overrides: Overrides,
     pub(super) device: Device,
     pub(super) compiler: Compiler,
-    /// Whether statistics are taken all the time.
-    pub(super) measures: bool,
+    pub(super) own: OwnKernels,
 }
 
 /// What became of one source.
@@ -90,6 +89,8 @@ pub(super) struct Job {
     pub(super) text: String,
     /// Whether it may include files from anywhere.
     pub(super) trusted: bool,
+    /// `None`: as a draft first, where that is of use, and then in full.
+    pub(super) effort: Option<Effort>,
 }
 
 /// Whether the thread works on a text, and what ends that.
@@ -212,7 +213,7 @@ fn work(
     outgoing: &mpsc::Sender<CompileResult>,
     wake: &dyn Fn(),
 ) {
-    let mut builder = Builder::new(recipe.device.clone(), recipe.compiler.clone(), recipe.measures);
+    let mut builder = Builder::new(recipe.device.clone(), recipe.compiler.clone(), recipe.own);
     let compiler = recipe.compiler.clone().cancelled_by(&current.cancel);
     let mut drafts = None;
     let mut next = incoming.recv().ok();
@@ -236,7 +237,9 @@ fn work(
             wake();
             runs && sent.is_ok()
         };
-        if !drafts {
+        if let Some(effort) = job.effort {
+            send(effort, false);
+        } else if !drafts {
             send(Effort::Full, false);
         } else if send(Effort::Draft, false) {
             match incoming.recv_timeout(FIRST_LOOK) {
@@ -248,7 +251,7 @@ fn work(
         current.end();
         next = next.or_else(|| {
             // Whoever looks at statistics is about to edit.
-            if recipe.measures {
+            if recipe.own.statistics {
                 recipe.compiler.warm();
             }
             incoming.recv().ok()

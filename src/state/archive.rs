@@ -6,12 +6,15 @@
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{self, Read as _, Seek as _, Write},
+    io::{self, Read as _, Write},
     path::Path,
 };
 
 use serde::{Deserialize, Serialize};
-use zip::{CompressionMethod, ZipArchive, ZipWriter, result::ZipError, write::SimpleFileOptions};
+use zip::{
+    CompressionMethod, ZipArchive, ZipWriter, read::ZipFile, result::ZipError,
+    write::SimpleFileOptions,
+};
 
 use super::{Checkpoint, MOST_STEPS, Subject};
 use crate::{
@@ -34,8 +37,6 @@ const MOST_ABOUT: u64 = 16 << 20;
 const VARIABLES: &str = "variables/";
 /// The most bytes of a header of numpy's.
 const HEADER: u64 = 1 << 20;
-/// A file may have its numbers in a wider type than the scene, at most by this factor.
-const WIDER: u64 = 16;
 /// So many files an archive has at most: every scene has fewer resources and variables.
 const MOST_FILES: usize = 100_000;
 
@@ -194,11 +195,11 @@ pub(crate) fn read(
     if zip.len() > MOST_FILES {
         return Err(Error::Format(format!("it has {} files", zip.len())));
     }
-    let mut text = String::new();
-    take_out(&mut zip, ABOUT, MOST_ABOUT)?
-        .ok_or_else(|| Error::Format(format!("it has no {ABOUT}")))?
-        .read_to_string(&mut text)?;
-    let about = About::parse(&text)?;
+    let about = member(&mut zip, ABOUT)?;
+    let about = about.ok_or_else(|| Error::Format(format!("it has no {ABOUT}")))?;
+    let about = String::from_utf8(whole(about, MOST_ABOUT)?)
+        .map_err(|_| Error::Format(format!("its {ABOUT} is damaged: it is no UTF-8 text")))?;
+    let about = About::parse(&about)?;
     let (mut contents, mut missing) = (Vec::new(), Vec::new());
     for resource in manifest.resources() {
         let mut last: Option<Vec<u8>> = None;
@@ -231,17 +232,10 @@ fn variable_of(
     bytes: usize,
 ) -> Result<Option<Vec<u8>>> {
     let (name, limit) = (name_of(subject), (bytes as u64).saturating_add(HEADER));
-    match zip.by_name(&name) {
-        Err(ZipError::FileNotFound) => return Ok(None),
-        member => {
-            if member?.size() > limit {
-                return Ok(None);
-            }
-        }
-    }
-    let Some(mut file) = take_out(zip, &name, limit)? else { return Ok(None) };
-    let mut content = Vec::new();
-    file.read_to_end(&mut content)?;
+    let Some(file) = member(zip, &name)?.filter(|file| file.size() <= limit) else {
+        return Ok(None);
+    };
+    let content = whole(file, limit)?;
     let (_, found) =
         npy::decode(&content).map_err(|problem| Error::Format(format!("{name}: {problem}")))?;
     Ok((found.len() == bytes).then(|| found.to_vec()))
@@ -260,29 +254,46 @@ fn resource_of(
         Some(_) => Shape::Flat([width, height]),
     };
     let wanted = Wanted { of: resource.of(), shape, raw: None };
-    let limit = wanted.bytes().saturating_mul(WIDER).saturating_add(HEADER);
-    let Some(file) = take_out(zip, &name, limit)? else { return Ok(None) };
-    match data::read_opened(file, &wanted) {
-        Ok(Found::All(bytes)) => Ok(Some(bytes)),
+    let Some(mut file) = member(zip, &name)? else { return Ok(None) };
+    let length = file.size();
+    match data::read_npy(&mut file, length, &wanted) {
+        Ok(Found::All(bytes)) => {
+            expect_end(file)?;
+            Ok(Some(bytes))
+        }
         Ok(Found::One(_)) => Ok(None),
         Err(error) => Err(Error::Format(format!("{name} does not fit the {resource}: {error}"))),
     }
 }
 
-/// One of the archive's files in a file of its own, which is gone when it is closed.
-fn take_out(zip: &mut ZipArchive<File>, name: &str, limit: u64) -> Result<Option<File>> {
-    let member = match zip.by_name(name) {
-        Err(ZipError::FileNotFound) => return Ok(None),
-        member => member?,
-    };
-    if member.size() > limit {
-        let text = format!("{name} has {} bytes, and at most {limit} are read", member.size());
+/// One of the archive's files, to be read as it is unpacked.
+fn member<'a>(zip: &'a mut ZipArchive<File>, name: &str) -> Result<Option<ZipFile<'a, File>>> {
+    match zip.by_name(name) {
+        Err(ZipError::FileNotFound) => Ok(None),
+        member => Ok(Some(member?)),
+    }
+}
+
+/// All of one of the archive's files, which has at most `limit` bytes.
+fn whole(mut file: ZipFile<'_, File>, limit: u64) -> Result<Vec<u8>> {
+    let bytes = file.size();
+    if bytes > limit {
+        let name = file.name().unwrap_or_default();
+        let text = format!("{name} has {bytes} bytes, and at most {limit} are read");
         return Err(Error::Format(text));
     }
-    let mut file = tempfile::tempfile()?;
-    io::copy(&mut member.take(limit), &mut file)?;
-    file.rewind()?;
-    Ok(Some(file))
+    let mut content = Vec::new();
+    file.by_ref().take(bytes).read_to_end(&mut content)?;
+    expect_end(file)?;
+    Ok(content)
+}
+
+/// That a file of the archive ends here. Its checksum is compared when its end is read.
+fn expect_end(mut file: ZipFile<'_, File>) -> Result<()> {
+    match file.read(&mut [0])? {
+        0 => Ok(()),
+        _ => Err(Error::Format("it is damaged: a file is longer than the archive says".to_owned())),
+    }
 }
 
 /// The content of a resource as a `.npy` file: native type, C order; bfloat16, which numpy lacks, as float32;

@@ -4,7 +4,8 @@ use std::{ops::Range, sync::Arc};
 
 use super::{download::Download, resources::Borrowed};
 use crate::{
-    device::{Pool, PoolBlock, Readback, Region, Slice, Stream},
+    array::{Checksum, PendingChecksum},
+    device::{self, Pool, PoolBlock, Readback, Region, Slice, Stream},
     interop::Result,
     scene::{self, Inputs, Manifest},
 };
@@ -19,6 +20,8 @@ pub(crate) struct Checkpoint {
     pub(crate) inputs: Inputs,
     parts: Arc<[Part]>,
     content: Content,
+    /// That of its content, on its way.
+    checksum: Option<PendingChecksum>,
 }
 
 /// What one part of a checkpoint is a copy of, and where it lies.
@@ -84,7 +87,7 @@ impl Checkpoint {
             stream.copy(block.slice(part.range())?, *from)?;
         }
         let parts = parts.into_iter().map(|(part, _)| part).collect();
-        Ok(Self { inputs, parts, content: Content::Device(block) })
+        Ok(Self { inputs, parts, content: Content::Device(block), checksum: None })
     }
 
     /// Puts the copying back on `stream`: into `borrowed`, the resources of `manifest`, and into `variables`. What it
@@ -126,7 +129,30 @@ impl Checkpoint {
         for (part, (_, bytes)) in parts.iter().zip(&contents) {
             all[part.range()].copy_from_slice(bytes);
         }
-        Self { inputs, parts, content: Content::Host(all.into()) }
+        Self { inputs, parts, content: Content::Host(all.into()), checksum: None }
+    }
+
+    /// Puts the checksum of its content on `stream`, where that is on the device.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(crate) fn start_checksum(
+        &mut self,
+        checksum: &Checksum,
+        pool: &Pool,
+        stream: &Stream,
+    ) -> Result<()> {
+        if let Content::Device(block) = &self.content {
+            let parts = self.parts.iter().map(|part| block.slice(part.range()));
+            let parts = parts.collect::<device::Result<Vec<Slice<'_>>>>()?;
+            self.checksum = Some(checksum.enqueue(stream, pool, parts)?);
+        }
+        Ok(())
+    }
+
+    /// The checksum that was started.
+    pub(crate) fn take_checksum(&mut self) -> Option<PendingChecksum> {
+        self.checksum.take()
     }
 
     /// Its size.

@@ -83,6 +83,25 @@ fn a_right_reduction_has_no_findings() {
     assert_eq!(report.findings, [], "{}", report.findings[0]);
 }
 
+/// The argument lies in the caller's local memory, and the function reads it by its address.
+#[test]
+fn a_structure_by_value_is_written_where_a_function_reads_it() {
+    let source = "struct Big { unsigned x[64]; };
+struct Pair { unsigned x[2]; };
+__device__ __noinline__ unsigned of_big(Big b, unsigned n) { return b.x[n & 63]; }
+__device__ __noinline__ unsigned of_pair(Pair p, unsigned n) { return p.x[n & 1]; }
+__global__ void k(unsigned *x, unsigned *y) {
+    unsigned i = threadIdx.x;
+    Big b;
+    for (int j = 0; j < 64; j++) b.x[j] = j * i;
+    Pair p = { i, x[i] };
+    y[i] = of_big(b, i) + of_pair(p, i);
+}";
+    let Some(bench) = Bench::new(source) else { return };
+    let report = bench.report(1, 64);
+    assert_eq!(report.findings, [], "{}", report.findings[0]);
+}
+
 #[test]
 fn a_reduction_without_its_barrier_races() {
     // The barrier in the loop, on line 9, becomes an empty line.

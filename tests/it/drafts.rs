@@ -175,6 +175,27 @@ __global__ void mark(bool *seen, int *keys, double2 where) { seen[threadIdx.x] =
 }
 
 /// What the launches of a template say of its arguments, default arguments, truth values, and small types.
+/// A parameter without a name is none that a manifest can name, and a file's name may steer the terminal.
+#[test]
+fn odd_names_leave_a_manifest_that_is_read() {
+    let place = Workplace::new();
+    let source = "__global__ void k(float*) {}\n__global__ void call(void (*)()) {}\n\
+                  __global__ void m(float* a) { a[0] = 1; }\n";
+    place.file("q\u{202e}.cu", source);
+    let ended = place.run(&["new", "--from", "q\u{202e}.cu"]);
+    ended.expect(0, &[]);
+    for line in [
+        "title = \"q\\u202e.cu\"",
+        "# fill in: nothing is bound to a parameter without a name, as `k` has",
+        "as `call` has",
+    ] {
+        assert!(ended.out.contains(line), "{}", ended.out);
+    }
+    assert!(!ended.out.contains('\u{202e}') && !ended.out.contains("[array.]"), "{}", ended.out);
+    place.run(&["new", "--from", "q\u{202e}.cu", "--out", "s.cu"]).expect(0, &[]);
+    place.run(&["render", "s.cu", "--steps", "1", "--device", "cpu"]).expect(0, &[]);
+}
+
 #[test]
 fn instances_have_their_types() {
     let place = Workplace::new();

@@ -8,7 +8,10 @@ use std::{
 
 use warpaint::device::{
     Arguments, Device, Dim3, Error, Fault, FaultKind, Function, LaunchConfig, Memory, Stream,
+    cpu::LaunchOptions,
 };
+
+use super::support::launch_with;
 
 const HEAD: &str = ".version 7.0\n.target sm_80\n.address_size 64\n.file 1 \"bad.cu\"\n";
 
@@ -292,6 +295,30 @@ fn a_warp_operation_that_lanes_never_reach_is_a_fault() {
         shfl.sync.down.b32 %r5, %r1, 1, 31, -1;\n bra OUT;\n LOW:\n .loc 1 32 1\n bar.sync 0;\n OUT:";
     let found = bench.fault(body, LaunchConfig::new(1, 32));
     assert_eq!((found.kind.clone(), line(&found).1), (FaultKind::Divergence, 30));
+}
+
+/// What a lane gets that its own mask leaves out is undefined: the checker's engine is as strict as the compiled code.
+#[test]
+fn a_lane_that_its_own_mask_leaves_out_is_a_fault() {
+    for operation in [
+        "shfl.sync.idx.b32 %r5, %r1, 0, 31, 1;",
+        "vote.sync.ballot.b32 %r5, %p0, 0xaaaaaaaa;",
+        "redux.sync.add.u32 %r5, %r1, 1;",
+        "bar.warp.sync 1;",
+    ] {
+        let bench = Bench::new(64);
+        let ptx = kernel(&format!(".loc 1 30 1\n {operation}"));
+        for options in [LaunchOptions::default(), LaunchOptions::interpreted()] {
+            let (function, mut arguments) = (bench.function(&ptx), Arguments::new());
+            arguments.push(&bench.memory.address());
+            let config = LaunchConfig::new(1, 32);
+            launch_with(&bench.stream, &function, &config, &arguments, &options).unwrap();
+            let found = fault(bench.stream.synchronize());
+            let place = (found.kind.clone(), line(&found).1);
+            assert_eq!(place, (FaultKind::Divergence, 30), "{operation}");
+        }
+        bench.still_works();
+    }
 }
 
 #[test]

@@ -3,17 +3,19 @@
 use std::{
     collections::BTreeMap,
     fs,
+    process::Command,
     time::{Duration, Instant},
 };
 
-use super::support::devices;
+use super::support::{binary, devices};
 use warpaint::{
     compile::{Cache, Compiler},
     device::Device,
     interop::Interop,
     scene::Keys,
     session::{
-        Budget, Exportable, Exported, Gap, Moment, Options, Past, Run, Session, Timeline, Value,
+        Budget, Effort, Exportable, Exported, Gap, Moment, Options, Past, Run, Session, Timeline,
+        Value,
     },
 };
 
@@ -257,6 +259,75 @@ fn a_small_budget_is_kept_and_old_steps_are_found_all_the_same() {
             seek(&mut session, Moment { line: shown.shown.line, step });
             assert!(contents(&mut session) == known[step as usize - 1], "step {step}");
         }
+    });
+}
+
+/// After an edit the CPU device steps with a draft first, of which roundings differ: a run file says which steps it did.
+#[test]
+fn a_run_over_an_edit_is_repeated_to_the_bit() {
+    let text = "/*---\n[array.a]\ntype = \"float\"\ncount = 4096\n[[pass]]\nkernel = \"k\"\nover = \"a\"\n---*/\n\
+                __global__ void k(float *a, int a_count, unsigned step)\n{\n    \
+                int i = blockIdx.x * blockDim.x + threadIdx.x;\n    \
+                if (i < a_count) a[i] = 0.999f * a[i] + sinf(0.01f * i + 0.05f * step);\n}\n";
+    let mut session = open(&Device::cpu().unwrap(), ROOM, text);
+    session.run_steps(20, |_| {}).unwrap();
+    edit(&mut session, &format!("{text}// edited\n"));
+    session.run_steps(20, |_| {}).unwrap();
+    let begun = Instant::now();
+    let efforts = |run: &Run| run.texts.iter().map(|text| text.effort).collect::<Vec<_>>();
+    let run = loop {
+        session.update().unwrap();
+        session.run_steps(1, |_| {}).unwrap();
+        let run = session.run().unwrap();
+        if efforts(&run).len() == 3 {
+            break run;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", efforts(&run));
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert_eq!(efforts(&run), [Effort::Full, Effort::Draft, Effort::Full]);
+    let folder = tempfile::tempdir().unwrap();
+    let replay = |run: &Run| {
+        let path = folder.path().join("run.json");
+        run.write(&path).unwrap();
+        let mut command = Command::new(binary());
+        command.args(["replay", path.to_str().unwrap(), "--device", "cpu"]).output().unwrap()
+    };
+    let ended = replay(&run);
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    // That is what tells: without it other bits come out.
+    let mut other = run;
+    other.texts[1].effort = Effort::Full;
+    assert_eq!(replay(&other).status.code(), Some(1));
+}
+
+/// A kernel that reads a clock is no function of what enters: what is shown of its past is not what was there, and that
+/// is said, once the steps up to the next copy were done again.
+#[test]
+fn steps_that_have_other_bits_again_are_told() {
+    on_each_device(|device| {
+        let others = |source: &str| {
+            let mut session = open(device, ROOM, source);
+            (0..60).for_each(|number| step(&mut session, number));
+            let before = timeline(&session);
+            let line = before.lines.last().unwrap();
+            assert_eq!(line.others, Vec::<[u64; 2]>::new(), "nothing was done again");
+            // Behind the first copy and before another.
+            let [first, ..] = line.copies[..] else { panic!("{line:?}") };
+            seek(&mut session, Moment { line: line.id, step: first + 1 });
+            assert_eq!(session.clock().step, first + 1);
+            // What was computed on the device is taken over when nothing else is to be done.
+            session.run_steps(1, |_| {}).unwrap();
+            let line = timeline(&session).lines.iter().find(|of| of.id == line.id).cloned();
+            (first, line.unwrap().others)
+        };
+        assert_eq!(others(SCENE).1, Vec::<[u64; 2]>::new());
+        let timed = SCENE.replace("v.w * 5u", "(unsigned)clock64()");
+        let (first, others) = others(&timed);
+        assert!(
+            matches!(others[..], [[from, to]] if from == first && to > first + 1),
+            "{others:?}"
+        );
     });
 }
 

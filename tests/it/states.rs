@@ -113,6 +113,9 @@ fn a_saved_state_goes_on_as_if_it_had_never_been_left() {
     with(&["--steps", "17", "--param", "gain=0.37"], &straight);
     render(at, &["--steps", "9", "--param", "gain=0.37", "--save", "s.npz"]);
     with(&["--steps", "8", "--from", "s.npz"], &resumed);
+    let from = ["render", "scene.cu", "--device", "cpu", "--from", "s.npz"];
+    let (said, code) = run(at, &[&from[..], &["--json", "s.npz"]].concat());
+    assert!(code == 2 && said.contains("would replace the state that it begins with"), "{said}");
     for of in ["value", "slow", "dye"] {
         let [a, b] = [format!("a-{of}.npy"), format!("b-{of}.npy")];
         let [a, b] = npy(at, &[&a, &b]).try_into().unwrap();
@@ -259,6 +262,12 @@ fn a_recorded_run_is_repeated_to_the_bit() {
     let (said, code) = run(at, &["replay", "other.json", "--device", "cpu"]);
     let expected = format!("`slow` is not as it was after step {step} on ");
     assert!(code == 1 && said.contains(&expected), "{code}: {said}");
+    // Without a resource nothing would be compared.
+    run_file["digests"][middle]["resources"] = serde_json::json!({});
+    fs::write(at.join("other.json"), run_file.to_string()).unwrap();
+    let (said, code) = run(at, &["replay", "other.json", "--device", "cpu"]);
+    let expected = format!("is not as it was after step {step} on ");
+    assert!(code == 1 && said.contains(&expected), "{code}: {said}");
 
     for (damaged, expected) in [
         (
@@ -342,6 +351,10 @@ __global__ void add(int* value, const int* given)
     assert_eq!(code, 0, "{said}");
     drop(folder);
 
+    // What it reads is not what it writes.
+    let beside = ["replay", "run.json", "--device", "cpu", "--json", "./run.json"];
+    let (said, code) = run(elsewhere.path(), &beside);
+    assert!(code == 2 && said.contains("would replace the run file itself"), "{code}: {said}");
     // Nobody needs to be trusted for what comes with the run.
     let replay = |file: &str| {
         let arguments = ["replay", file, "--device", "cpu", "--npy", "value=v.npy"];
@@ -492,6 +505,30 @@ fn rewrite(from: &Path, to: &Path, files: &[(&str, Vec<u8>)]) {
 
 /// What takes up room in an archive and belongs to nothing of the scene is not looked at: a small file may be packed
 /// from a very large one.
+/// What does not fit is refused by its header: of a small file very much may be unpacked. What fits is compared with
+/// its checksum.
+#[test]
+fn an_array_that_does_not_fit_is_not_unpacked() {
+    let folder = folder();
+    let at = folder.path();
+    render(at, &["--steps", "2", "--save", "s.npz"]);
+    let whole = fs::read(at.join("s.npz")).unwrap();
+    let place = |text: &[u8]| whole.windows(text.len()).position(|bytes| bytes == text).unwrap();
+    let shape = place(b"(100, 4");
+    for (byte, to, expected) in [
+        (shape + 3, b'9', "value.npy does not fit the buffer value (100 float4): "),
+        (shape + 200, 0xa5, "Invalid checksum"),
+    ] {
+        let mut damaged = whole.clone();
+        assert_ne!(damaged[byte], to);
+        damaged[byte] = to;
+        fs::write(at.join("damaged.npz"), damaged).unwrap();
+        let from = ["render", "scene.cu", "--device", "cpu", "--from", "damaged.npz"];
+        let (said, code) = run(at, &from);
+        assert!(code == 2 && said.contains(expected), "{code}: {said}");
+    }
+}
+
 #[test]
 fn what_the_scene_does_not_have_is_not_read() {
     let folder = folder();

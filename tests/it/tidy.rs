@@ -263,6 +263,7 @@ fn only_named_places_are_unsafe() {
         "array/expression/elementwise.rs",
         "array/user_kernel/elementwise_kernel.rs",
         "array/algorithm/bins.rs",
+        "array/algorithm/checksum.rs",
         "array/algorithm/histogram.rs",
         "array/exchange/interface.rs",
         "array/user_kernel/reduction_kernel.rs",

@@ -20,6 +20,10 @@ const LEAST_DISTANCE: f32 = 5.0;
 /// The width of what stands beside the bars.
 const BESIDE: f32 = 300.0;
 
+/// What is said of steps that have other bits.
+const OTHERS: &str = "These steps do not have the same bits when they are done again: kernels add floats atomically, \
+                      or read clocks. What is shown is about what was there. The steps at the ends are exact.";
+
 /// The height of the panel.
 pub fn height(timeline: &Timeline) -> f32 {
     rows(timeline).len() as f32 * ROW + 15.0
@@ -74,11 +78,16 @@ fn beside(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
             let moment = Moment { line: line.id, step: line.last };
             actions.push(Action::Session(Command::Seek(moment)));
         }
-        let text = match timeline.sought {
-            Some(_) => "seeking".to_owned(),
-            None => format!("past: step {}", number::count(timeline.shown.step)),
+        let step = number::count(timeline.shown.step);
+        let (text, color) = match timeline.sought {
+            Some(_) => ("seeking".to_owned(), theme::ACCENT),
+            None if is_other(timeline) => (format!("past: about step {step}"), theme::WARNING),
+            None => (format!("past: step {step}"), theme::ACCENT),
         };
-        ui.label(RichText::new(text).color(theme::ACCENT).size(12.0));
+        let label = ui.label(RichText::new(text).color(color).size(12.0));
+        if is_other(timeline) {
+            label.on_hover_text(OTHERS);
+        }
         return;
     }
     let [device, host] = timeline.bytes;
@@ -106,6 +115,13 @@ fn export_menu(ui: &mut Ui, actions: &mut Vec<Action>) {
         }
     });
     button.on_hover_text("Write the state or the run to a file beside the scene's own one");
+}
+
+/// Whether the moment that is shown was not had again to the bit.
+fn is_other(timeline: &Timeline) -> bool {
+    let Moment { line, step } = timeline.shown;
+    let mut others = timeline.lines.iter().filter(|of| of.id == line).flat_map(|line| &line.others);
+    others.any(|[from, to]| (from + 1..*to).contains(&step))
 }
 
 fn cost(timeline: &Timeline) -> String {
@@ -164,6 +180,10 @@ impl Scale {
         let color = if is_last { theme::WEAK } else { theme::FAINT };
         let bar = Rect::from_x_y_ranges(left..=right.max(left + 3.0), y - 3.0..=y + 3.0);
         painter.rect_filled(bar, 3.0, theme::faded(color, 0.55));
+        for [from, to] in &line.others {
+            let steps = Rect::from_x_y_ranges(self.x(*from)..=self.x(*to), bar.y_range());
+            painter.rect_filled(steps, 0.0, theme::faded(theme::WARNING, 0.55));
+        }
         let mut last = f32::NEG_INFINITY;
         for step in &line.copies {
             let x = self.x(*step);

@@ -310,6 +310,9 @@ impl Machine {
         for (at, slot, bytes) in &call.stored {
             let address = thread.slot(call.addresses[*at as usize]);
             self.store_bytes(address, *bytes, thread.slot(*slot))?;
+            if let Some(watch) = &mut self.watch {
+                watch.wrote(address, *bytes);
+            }
         }
         let function = match call.target {
             Target::Host(host) => {

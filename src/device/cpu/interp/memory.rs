@@ -287,9 +287,27 @@ impl Machine {
         touch: Touch,
     ) -> Step {
         let Some(watch) = &mut self.watch else { return Ok(()) };
-        if matches!(space, Some(Space::Param | Space::ParamEntry | Space::ParamFunc | Space::Const))
-        {
-            return Ok(());
+        match space {
+            Some(Space::ParamEntry | Space::Const) => return Ok(()),
+            // The arguments of a call lie in the caller's local memory, where the function may read them by their
+            // address, too.
+            Some(Space::Param | Space::ParamFunc) => {
+                if matches!(touch, Touch::Write | Touch::StrongWrite) && env.is_local(at) {
+                    watch.wrote(at, bytes);
+                }
+                return Ok(());
+            }
+            Some(
+                Space::Global
+                | Space::Local
+                | Space::Shared
+                | Space::SharedCta
+                | Space::SharedCluster
+                | Space::Reg
+                | Space::Sreg
+                | Space::Tex,
+            )
+            | None => {}
         }
         let region = if env.is_shared(at) {
             Region::Shared

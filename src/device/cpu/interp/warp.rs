@@ -61,9 +61,11 @@ fn group(lanes: &[Thread], lane: usize, waiting: Waiting, patient: bool) -> Opti
     };
     let (ready, gone) = (those(&same), those(&Thread::is_done));
     let absent = u32::MAX.checked_shl(lanes.len() as u32).unwrap_or(0);
-    // Lanes that have ended, or never were, are not waited for.
+    // Lanes that have ended, or never were, are not waited for. A lane that its own mask leaves out waits for ever:
+    // what it would get is undefined.
     let missing = waiting.mask & !ready & !gone & !absent;
-    (missing == 0).then_some(waiting.mask & ready | 1 << lane)
+    let is_named = waiting.mask >> lane & 1 != 0;
+    (missing == 0 && is_named).then_some(waiting.mask & ready)
 }
 
 fn members(mask: u32) -> impl Iterator<Item = usize> {

@@ -241,6 +241,13 @@ impl Watch {
         Ok(())
     }
 
+    /// Bytes of local memory were written, which is no mistake wherever they lie.
+    pub(super) fn wrote(&mut self, address: u64, bytes: u32) {
+        if self.check.uninitialised {
+            self.written.insert(address, bytes.into());
+        }
+    }
+
     /// Whether no byte of a range was ever written: the padding of a structure that is copied as a whole is no
     /// mistake.
     fn is_unwritten(&self, region: Region, address: u64, bytes: u32) -> bool {
