@@ -315,6 +315,11 @@ impl Session {
                 inputs.push(Entered::of(*step, entered, own));
             }
         }
+        // No step has been done by it.
+        if let (true, Some(program)) = (texts.is_empty(), &self.program) {
+            let (text, effort) = (program.scene.source.to_string(), program.effort);
+            texts.push(Text { step: 0, text, effort });
+        }
         let reading = self.reading()?;
         let Overrides { constants, defines, .. } = self.options.overrides.clone();
         let is_cpu = self.device.info().kind == DeviceKind::Cpu;

@@ -262,7 +262,8 @@ fn a_small_budget_is_kept_and_old_steps_are_found_all_the_same() {
     });
 }
 
-/// After an edit the CPU device steps with a draft first, of which roundings differ: a run file says which steps it did.
+/// After an edit the CPU device steps with a draft first, of which roundings differ: a run file says which steps it
+/// did.
 #[test]
 fn a_run_over_an_edit_is_repeated_to_the_bit() {
     let text = "/*---\n[array.a]\ntype = \"float\"\ncount = 4096\n[[pass]]\nkernel = \"k\"\nover = \"a\"\n---*/\n\
@@ -270,8 +271,12 @@ fn a_run_over_an_edit_is_repeated_to_the_bit() {
                 int i = blockIdx.x * blockDim.x + threadIdx.x;\n    \
                 if (i < a_count) a[i] = 0.999f * a[i] + sinf(0.01f * i + 0.05f * step);\n}\n";
     let mut session = open(&Device::cpu().unwrap(), ROOM, text);
+    // Before the first step there is a run of none.
+    session.run_steps(0, |_| {}).unwrap();
+    assert_eq!(Run::parse(&session.run().unwrap().to_json()).unwrap().steps, 0);
     session.run_steps(20, |_| {}).unwrap();
-    edit(&mut session, &format!("{text}// edited\n"));
+    // A copy where a program begins is of its own layout.
+    edit(&mut session, &format!("{}// edited\n", text.replace("4096", "4000")));
     session.run_steps(20, |_| {}).unwrap();
     let begun = Instant::now();
     let efforts = |run: &Run| run.texts.iter().map(|text| text.effort).collect::<Vec<_>>();
@@ -286,6 +291,7 @@ fn a_run_over_an_edit_is_repeated_to_the_bit() {
         std::thread::sleep(Duration::from_millis(5));
     };
     assert_eq!(efforts(&run), [Effort::Full, Effort::Draft, Effort::Full]);
+    assert!(run.digests.iter().any(|of| of.step == 20), "one where the layout changes");
     let folder = tempfile::tempdir().unwrap();
     let replay = |run: &Run| {
         let path = folder.path().join("run.json");
