@@ -16,6 +16,7 @@
 //!
 //! 2 to 4 are [`load`]; the others the compiler asks for, function by function.
 
+pub mod guard;
 pub mod inline;
 pub mod lift_shared;
 pub mod uniform;
