@@ -23,6 +23,7 @@ mod access;
 mod bounds;
 mod code;
 mod follow;
+mod globals;
 mod origin;
 mod plan;
 mod poll;
@@ -168,6 +169,7 @@ pub fn guard(module: &Module) -> Result<Guarded, NotGuarded> {
     let variable = module.variables.len() as u32;
     let mut guarded = Guarded { module: module.clone(), kernels: Vec::new(), checks: Vec::new() };
     guarded.module.variables.push(control_variable());
+    let globals = globals::add(&mut guarded.module);
     guarded.module.items.insert(0, Item::Variable(variable));
     for (index, function) in module.functions.iter().enumerate() {
         let Some(body) = &function.body else { continue };
@@ -175,7 +177,7 @@ pub fn guard(module: &Module) -> Result<Guarded, NotGuarded> {
             FunctionKind::Entry => guarded.kernels.len() as u32,
             FunctionKind::Func => NO_KERNEL,
         };
-        let recorder = Recorder { variable: Symbol::Variable(variable), kernel };
+        let recorder = Recorder { variable: Symbol::Variable(variable), kernel, globals };
         let (body, words, counts) =
             guard_function(module, function, body, recorder, &mut guarded.checks)?;
         let there = &mut guarded.module.functions[index];
@@ -271,6 +273,8 @@ fn guard_function(
         poll: None,
         checks,
         woven: HashMap::new(),
+        pending: Vec::new(),
+        failed: None,
     };
     weaver.body(&cfg, &polls, &stops);
     let Weaver { code, words, .. } = weaver;

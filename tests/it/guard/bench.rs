@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use warpaint::{
     device::{
         Arguments, Device, Error, Fault, Function, LaunchConfig, Memory, Module, Stream,
-        cpu::LaunchOptions,
+        cpu::{Lanes, LaunchOptions},
     },
     diagnostic,
     ptx::{
@@ -20,7 +20,7 @@ use warpaint::{
 use crate::support::launch_with;
 
 /// Longest that a kernel may take before it is stopped.
-const LIMIT: Duration = Duration::from_secs(3);
+const LIMIT: Duration = Duration::from_secs(1);
 
 /// A guarded module on the CPU device.
 pub struct Bench {
@@ -178,7 +178,9 @@ pub fn run(
     config: &LaunchConfig,
     arguments: &Arguments,
 ) -> Result<(), Error> {
-    let options = LaunchOptions { deterministic: true, ..LaunchOptions::default() };
+    // Threads run one after the other, so that the first fault is that of the first thread that has one.
+    let options =
+        LaunchOptions { deterministic: true, lanes: Lanes::Never, ..LaunchOptions::default() };
     launch_with(stream, function, config, arguments, &options)?;
     let end = Instant::now() + LIMIT;
     while !stream.is_idle()? {

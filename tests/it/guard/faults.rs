@@ -358,3 +358,24 @@ fn functions_are_guarded_too() {
     assert_eq!(run.x, vec![3; 32]);
     assert_eq!(run.record.unwrap().kernel, u32::MAX);
 }
+
+/// Pointers to variables that lie in another one: no host knows where they are.
+#[test]
+fn variables_of_the_module_are_found() {
+    let body = "mov.u64 %rd5, list;
+        add.s64 %rd6, %rd5, %rd2;
+        add.s64 %rd6, %rd6, %rd2;
+        ld.global.u64 %rd7, [%rd6];
+        ld.u32 %r5, [%rd7];
+        .loc 1 9 1
+        ld.u32 %r6, [%rd7+4];
+        st.global.u32 [%rd3], %r5;";
+    let variables = "
+        .global .align 4 .u32 one[2] = {11, 12};
+        .global .align 4 .u32 two[1] = {21};
+        .global .align 8 .u64 list[2] = {generic(one), generic(two)};
+        .visible";
+    let run = run_text(&kernel(body).replace("\n.visible", variables), 1, 2, false);
+    assert_eq!(told(&run), (9, Action::Read, 1));
+    assert_eq!(run.x[..2], [11, 21]);
+}

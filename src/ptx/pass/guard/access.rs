@@ -56,7 +56,7 @@ const HARMLESS: [&str; 6] = ["mma.", "wmma.mma.", "movmatrix.", "mapa.", "getcta
 /// # Errors
 /// The mnemonic, where it accesses memory in a way that is not known.
 pub(super) fn accesses(i: &Instruction) -> Result<Vec<Access>, String> {
-    let one = |access| Ok(vec![access]);
+    let (one, none) = (|access| Ok(vec![access]), Ok(Vec::new()));
     match &i.op {
         Op::Ld(access) | Op::Ldu(access) => {
             one(Access::new(0, access.space, access.bytes(), Action::Read))
@@ -67,7 +67,7 @@ pub(super) fn accesses(i: &Instruction) -> Result<Vec<Access>, String> {
             one(Access::new(0, atomic.space, bytes, Action::Write))
         }
         Op::Mbarrier(mbarrier) => match mbarrier.op {
-            MbarrierOp::PendingCount => Ok(Vec::new()),
+            MbarrierOp::PendingCount => none,
             MbarrierOp::Init | MbarrierOp::Inval | MbarrierOp::Arrive => {
                 one(Access::new(0, mbarrier.space, 8, Action::Write))
             }
@@ -82,15 +82,38 @@ pub(super) fn accesses(i: &Instruction) -> Result<Vec<Access>, String> {
         Op::CpAsync { .. } => copies(i),
         Op::Prefetch { mnemonic } => match mnemonic.starts_with("prefetch") {
             // A hint for an address that is none does nothing.
-            true => Ok(Vec::new()),
+            true => none,
             false => Err(mnemonic.to_string()),
         },
         Op::Unsupported { mnemonic } => match HARMLESS.iter().any(|m| mnemonic.starts_with(m)) {
-            true => Ok(Vec::new()),
+            true => none,
             false => Err(mnemonic.to_string()),
         },
         Op::Alloca { .. } | Op::Stacksave { .. } | Op::Stackrestore { .. } => Err(i.op.mnemonic()),
-        _ => Ok(Vec::new()),
+        // Registers, other threads, control flow; a texture reads within its bounds, and a surface is told to.
+        Op::Mov { .. } | Op::Cvta { .. } | Op::Isspacep { .. } | Op::Cvt(_) => none,
+        Op::CvtPack { .. } | Op::Szext { .. } | Op::Add { .. } | Op::Sub { .. } => none,
+        Op::Mul { .. } | Op::Mad { .. } | Op::Mul24 { .. } | Op::Mad24 { .. } => none,
+        Op::Fma { .. } | Op::Div { .. } | Op::Rem { .. } | Op::Abs { .. } | Op::Neg { .. } => none,
+        Op::Min(_) | Op::Max(_) | Op::Sad { .. } | Op::Rcp { .. } | Op::Sqrt { .. } => none,
+        Op::Approx { .. } | Op::Copysign { .. } | Op::Testp { .. } | Op::Dp4a { .. } => none,
+        Op::Dp2a { .. } | Op::Simd(_) | Op::Video(_) | Op::Setp { .. } | Op::Set { .. } => none,
+        Op::Selp { .. } | Op::Slct { .. } | Op::Logic { .. } | Op::Not { .. } => none,
+        Op::Cnot { .. } | Op::Lop3 { .. } | Op::Shl { .. } | Op::Shr { .. } | Op::Shf { .. } => {
+            none
+        }
+        Op::Popc { .. } | Op::Clz { .. } | Op::Bfind { .. } | Op::Fns | Op::Brev { .. } => none,
+        Op::Bfe { .. } | Op::Bfi { .. } | Op::Bmsk { .. } | Op::Prmt { .. } => none,
+        Op::Hint { .. } | Op::Createpolicy { .. } | Op::CpAsyncCommit | Op::CpAsyncWaitGroup => {
+            none
+        }
+        Op::CpAsyncWaitAll | Op::Bar { .. } | Op::BarWarpSync | Op::Shfl { .. } => none,
+        Op::Vote { .. } | Op::Match { .. } | Op::Activemask | Op::Redux { .. } | Op::Elect => none,
+        Op::Membar { .. } | Op::Fence { .. } => none,
+        Op::Bra { .. } | Op::BrxIdx { .. } | Op::Call { .. } | Op::Ret { .. } | Op::Exit => none,
+        Op::Trap | Op::Brkpt | Op::Nanosleep | Op::Pmevent { .. } => none,
+        Op::Tex(_) | Op::Tld4 { .. } | Op::Txq { .. } | Op::Suq { .. } | Op::Suld(_) => none,
+        Op::Sust(_) | Op::Sured(_) => none,
     }
 }
 

@@ -104,17 +104,14 @@ impl Sources {
 
     /// The number of an operand's source.
     fn of(&self, origins: &Origins<'_>, operand: &Operand) -> Operand {
-        match operand {
-            Operand::Reg(reg) => match self.beside(*reg) {
-                Some(beside) => Operand::Reg(beside),
-                None => {
-                    let only = sources_of(origins, *reg).first().copied();
-                    Operand::Int(self.number(only.unwrap_or(Source::Null)))
-                }
-            },
-            Operand::Symbol(symbol, _) => Operand::Int(self.number(Source::Symbol(*symbol))),
-            _ => Operand::Int(self.number(Source::Null)),
+        if let Some(beside) = operand.reg().and_then(|reg| self.beside(reg)) {
+            return Operand::Reg(beside);
         }
+        let only = match (operand.reg(), operand.symbol()) {
+            (Some(reg), _) => sources_of(origins, reg).first().copied(),
+            (None, symbol) => symbol.map(Source::Symbol),
+        };
+        Operand::Int(self.number(only.unwrap_or(Source::Null)))
     }
 }
 

@@ -228,36 +228,40 @@ impl<'a> Origins<'a> {
             Some(operand) => self.operand(operand),
             None => Some(Value::UNKNOWN),
         };
-        match &i.op {
-            Op::Mov { lanes: 0 | 1, .. } if i.dst[0].reg().is_some() => source(0),
-            Op::Cvta { to_generic, space, .. } => {
+        match (&i.op, at) {
+            (Op::Mov { lanes: 0 | 1, .. }, _) if i.dst[0].reg().is_some() => source(0),
+            (Op::Cvta { to_generic, space, .. }, _) => {
                 Some(self.converted(source(0)?, *to_generic, *space))
             }
-            Op::Add { mode, carry, ty } if is_integer(*ty) && !mode.sat && !carry.is_used() => {
+            (Op::Add { mode, carry, ty }, _)
+                if is_integer(*ty) && !mode.sat && !carry.is_used() =>
+            {
                 Some(plus(source(0)?, source(1)?))
             }
-            Op::Sub { mode, carry, ty } if is_integer(*ty) && !mode.sat && !carry.is_used() => {
+            (Op::Sub { mode, carry, ty }, _)
+                if is_integer(*ty) && !mode.sat && !carry.is_used() =>
+            {
                 Some(minus(source(0)?, &source(1)?))
             }
-            Op::Mul { half: Some(Half::Lo | Half::Wide), .. } => {
+            (Op::Mul { half: Some(Half::Lo | Half::Wide), .. }, _) => {
                 Some(product(&source(0)?, &source(1)?))
             }
-            Op::Mad { half: Some(Half::Lo | Half::Wide), mode, carry, .. }
+            (Op::Mad { half: Some(Half::Lo | Half::Wide), mode, carry, .. }, _)
                 if !mode.sat && !carry.is_used() =>
             {
                 Some(plus(product(&source(0)?, &source(1)?), source(2)?))
             }
-            Op::Shl { .. } => Some(shifted(&source(0)?, i.src.get(1))),
-            Op::Logic { op, .. } => Some(logic(*op, source(0)?, source(1)?)),
-            Op::Selp { .. } => match (source(0), source(1)) {
+            (Op::Shl { .. }, _) => Some(shifted(&source(0)?, i.src.get(1))),
+            (Op::Logic { op, .. }, _) => Some(logic(*op, source(0)?, source(1)?)),
+            (Op::Selp { .. }, _) => match (source(0), source(1)) {
                 (Some(a), Some(b)) => Some(a.meet(&b)),
                 (a, b) => a.or(b),
             },
-            Op::Cvt(cvt) if is_integer(cvt.from) && is_integer(cvt.to) && !cvt.sat => {
+            (Op::Cvt(cvt), _) if is_integer(cvt.from) && is_integer(cvt.to) && !cvt.sat => {
                 Some(self.resized(source(0)?, cvt.from, cvt.to))
             }
-            Op::Ld(access) if access.ty.bits() < 64 => Some(Value::number(0)),
-            Op::Ld(_) => Some(match self.argument(i, lane) {
+            (Op::Ld(access), _) if access.ty.bits() < 64 => Some(Value::number(0)),
+            (Op::Ld(_), _) => Some(match self.argument(i, lane) {
                 Some(source) => Value::pointer(source, true, false),
                 None => Value::UNKNOWN,
             }),

@@ -6,6 +6,7 @@ use super::super::super::ast::{Body, Linkage, Statement};
 use super::super::super::cfg::{BlockId, Cfg};
 use super::super::super::inst::{Guard, Instruction, Op};
 use super::super::super::modifier::Mode;
+use super::super::super::op::Waits;
 use super::super::super::operand::{Base, Operand, Reg, Symbol};
 use super::super::super::types::{Space, Type};
 use super::Counts;
@@ -52,8 +53,8 @@ pub(super) struct Member {
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) root: Root,
-    /// How often root and guard were written in the block before.
-    version: (u32, u32),
+    /// How often root and guard were written in the block before, and how often it waited for other threads.
+    version: [u32; 3],
     pub(super) guard: Option<Guard>,
     pub(super) when: When,
     pub(super) space: Option<Space>,
@@ -247,15 +248,17 @@ impl Planner<'_> {
 
     fn block(&mut self, cfg: &Cfg, id: BlockId) -> Result<(), String> {
         let first = self.groups.len();
-        let mut versions: HashMap<Reg, u32> = HashMap::new();
+        let (mut versions, mut waits) = (HashMap::new(), 0);
         for (at, i) in cfg.instructions(self.body, id) {
+            waits += u32::from(waits_for_block(i));
             for access in accesses(i)? {
-                self.access(at, i, access, &versions, first)?;
+                self.access(at, i, access, (&versions, waits), first)?;
             }
             i.for_each_def(|reg| *versions.entry(reg).or_default() += 1);
         }
         for group in &mut self.groups[first..] {
-            group.stays = group.version == versions_of(group.root, group.guard, &versions);
+            let [_, _, waits] = group.version;
+            group.stays = group.version == versions_of(group.root, group.guard, (&versions, waits));
         }
         Ok(())
     }
@@ -265,7 +268,7 @@ impl Planner<'_> {
         at: usize,
         i: &Instruction,
         access: Access,
-        versions: &HashMap<Reg, u32>,
+        versions: (&HashMap<Reg, u32>, u32),
         first: usize,
     ) -> Result<(), String> {
         let Some(address) = i.src.get(access.source).and_then(Operand::address) else {
@@ -438,13 +441,22 @@ impl Planner<'_> {
     }
 }
 
-fn versions_of(root: Root, guard: Option<Guard>, versions: &HashMap<Reg, u32>) -> (u32, u32) {
+fn versions_of(
+    root: Root,
+    guard: Option<Guard>,
+    (versions, waits): (&HashMap<Reg, u32>, u32),
+) -> [u32; 3] {
     let of = |reg: Reg| versions.get(&reg).copied().unwrap_or(0);
     let root = match root {
         Root::Reg(reg) => of(reg),
         Root::Symbol(_) => 0,
     };
-    (root, guard.map_or(0, |guard| of(guard.reg)))
+    [root, guard.map_or(0, |guard| of(guard.reg)), waits]
+}
+
+/// Whether threads of the block wait for each other: what is wrong before is to be told before what is wrong after it.
+pub(super) fn waits_for_block(i: &Instruction) -> bool {
+    matches!(i.op.facts().waits, Waits::Block(_))
 }
 
 /// How large a source is.

@@ -2,9 +2,10 @@
 //!
 //! A thread keeps the range that it found last, in two registers, and looks there first.
 
-use super::super::super::operand::{Operand, Reg, Scalar, Special};
+use super::super::super::operand::{Label, Operand, Reg, Scalar, Special};
 use super::super::super::types::Type;
 use super::code::{Code, at, unless, when};
+use super::globals::Globals;
 use super::record::{Recorder, field};
 
 /// Bytes of shared memory that the system keeps for itself at most; variables may lie behind them.
@@ -74,11 +75,11 @@ impl Found {
         let table = code.give("ld.global.u64", Type::B64, [at(control, field::TABLE)]);
         let low = code.give("mov.u32", Type::B32, [Operand::Int(0)]);
         let high = code.give("ld.global.u32", Type::B32, [at(control, field::RANGES)]);
-        let (again, done) = (code.label(), code.label());
+        let (again, nowhere, done) = (code.label(), code.label(), code.label());
         let [low, high] = [low, high].map(Operand::Reg);
         code.place(again);
         let empty = code.give("setp.hs.u32", Type::Pred, [low.clone(), high.clone()]);
-        code.jump(when(empty), done);
+        code.jump(when(empty), nowhere);
         let middle = code.give("add.u32", Type::B32, [low.clone(), high.clone()]);
         code.put("shr.u32", [Operand::Reg(middle)], [Operand::Reg(middle), Operand::Int(1)]);
         let entry = [Operand::Reg(middle), Operand::Int(16), Operand::Reg(table)];
@@ -89,6 +90,18 @@ impl Found {
         let below = code.give("setp.lo.u64", Type::Pred, below);
         code.put_if(when(below), "mov.u32", [high], [Operand::Reg(middle)]);
         code.jump(when(below), again);
+        self.take(code, address, start, bytes, done);
+        code.put("add.u32", [low], [Operand::Reg(middle), Operand::Int(1)]);
+        code.jump(None, again);
+        code.place(nowhere);
+        if let Some(globals) = recorder.globals {
+            self.find_global(code, globals, address, done);
+        }
+        code.place(done);
+    }
+
+    /// Takes a range, where it has the address, and goes to `done`.
+    fn take(self, code: &mut Code, address: Reg, start: Reg, bytes: Reg, done: Label) {
         let distance = [Operand::Reg(address), Operand::Reg(start)];
         let distance = code.give("sub.s64", Type::B64, distance);
         let here = [Operand::Reg(distance), Operand::Reg(bytes)];
@@ -96,9 +109,24 @@ impl Found {
         code.put_if(when(here), "mov.u64", [Operand::Reg(self.start)], [Operand::Reg(start)]);
         code.put_if(when(here), "mov.u64", [Operand::Reg(self.bytes)], [Operand::Reg(bytes)]);
         code.jump(when(here), done);
-        code.put("add.u32", [low], [Operand::Reg(middle), Operand::Int(1)]);
+    }
+
+    /// Looks for the address among the module's variables, one after the other.
+    fn find_global(self, code: &mut Code, globals: Globals, address: Reg, done: Label) {
+        let next = code.give("mov.u64", Type::B64, [Operand::Symbol(globals.table, 0)]);
+        let end = [Operand::Reg(next), Operand::Int(16 * i64::from(globals.count))];
+        let end = code.give("add.s64", Type::B64, end);
+        let (again, nowhere) = (code.label(), code.label());
+        code.place(again);
+        let over = [Operand::Reg(next), Operand::Reg(end)];
+        let over = code.give("setp.hs.u64", Type::Pred, over);
+        code.jump(when(over), nowhere);
+        let start = code.give("ld.global.u64", Type::B64, [at(next, 0)]);
+        let bytes = code.give("ld.global.u64", Type::B64, [at(next, 8)]);
+        self.take(code, address, start, bytes, done);
+        code.put("add.s64", [Operand::Reg(next)], [Operand::Reg(next), Operand::Int(16)]);
         code.jump(None, again);
-        code.place(done);
+        code.place(nowhere);
     }
 
     /// Takes what of a space's addresses is not below the generic `address` as the range, where that is one of them.

@@ -58,33 +58,29 @@ fn written(body: &Body, reg: Reg) -> Option<&Instruction> {
     writes.next().filter(|_| writes.next().is_none())
 }
 
-fn number(body: &Body, at: usize, argument: Option<&Operand>) -> Option<i64> {
+/// What was stored to a parameter of a call at `at`, followed back through the registers that it was in.
+fn followed<'a>(body: &'a Body, at: usize, argument: Option<&Operand>) -> Option<&'a Operand> {
     let mut value = stored(body, at, argument)?;
-    for _ in 0..8 {
-        match value {
-            Operand::Int(number) => return Some(*number),
-            Operand::Reg(reg) => value = written(body, *reg)?.src.first()?,
-            _ => return None,
-        }
+    let mut steps = 0;
+    while let (Operand::Reg(reg), 0..8) = (value, steps) {
+        value = written(body, *reg)?.src.first()?;
+        steps += 1;
     }
-    None
+    Some(value)
+}
+
+fn number(body: &Body, at: usize, argument: Option<&Operand>) -> Option<i64> {
+    let Operand::Int(number) = followed(body, at, argument)? else { return None };
+    Some(*number)
 }
 
 /// The text that an argument points to.
 fn text(module: &Module, body: &Body, at: usize, argument: Option<&Operand>) -> String {
     let bytes = || {
-        let mut value = stored(body, at, argument)?;
-        for _ in 0..8 {
-            match value {
-                Operand::Symbol(Symbol::Variable(index), 0) => {
-                    let variable = module.variables.get(*index as usize)?;
-                    return bytes(variable.init.as_ref()?);
-                }
-                Operand::Reg(reg) => value = written(body, *reg)?.src.first()?,
-                _ => return None,
-            }
-        }
-        None
+        let Operand::Symbol(Symbol::Variable(index), 0) = followed(body, at, argument)? else {
+            return None;
+        };
+        bytes(module.variables.get(*index as usize)?.init.as_ref()?)
     };
     let bytes = bytes().unwrap_or_else(|| b"?".to_vec());
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());

@@ -13,7 +13,7 @@ use super::bounds::Woven;
 use super::code::{Code, unless, when};
 use super::follow::Sources;
 use super::origin::Origins;
-use super::plan::{Bounds, Group, Plan, instruction};
+use super::plan::{Bounds, Group, Plan, instruction, waits_for_block};
 use super::poll::Poll;
 use super::record::{Place, Recorder};
 use super::search::Found;
@@ -38,6 +38,9 @@ pub(super) struct Weaver<'a> {
     pub(super) checks: &'a mut Vec<Check>,
     /// What each group was checked with.
     pub(super) woven: HashMap<usize, Woven>,
+    /// The groups that were checked since records were written last, and whether one of them failed.
+    pub(super) pending: Vec<usize>,
+    pub(super) failed: Option<Reg>,
 }
 
 impl Weaver<'_> {
@@ -83,7 +86,6 @@ impl Weaver<'_> {
         let ends = range.clone().rev().find(|at| instruction(self.body, *at).is_some());
         let ends =
             ends.filter(|at| instruction(self.body, *at).is_some_and(Instruction::is_terminator));
-        let mut failed = None;
         for at in range {
             let Some(i) = instruction(self.body, at) else {
                 self.code.out.push(self.body.statements[at].clone());
@@ -91,44 +93,43 @@ impl Weaver<'_> {
             };
             self.code.location = i.location;
             if Some(at) == ends {
-                self.end(&groups, failed, polls);
+                self.tell();
+                self.look(polls);
+            } else if waits_for_block(i) || stops.contains_key(&at) {
+                self.tell();
             }
             self.sources.follow(&mut self.code, self.origins, i);
             for group in groups.clone() {
                 let begins = self.plan.groups[group].first() == at;
                 if begins && self.plan.groups[group].covered_by.is_none() {
-                    failed = Some(self.begin(group, failed));
+                    self.begin(group);
                 }
             }
             match stops.get(&at) {
-                Some(reason) => {
-                    if Some(at) != ends {
-                        self.end(&groups, failed.take(), false);
-                    }
-                    self.stop(i, reason);
-                }
+                Some(reason) => self.stop(i, reason),
                 None => self.access(at, i, groups.clone()),
             }
         }
         if ends.is_none() {
-            self.end(&groups, failed, polls);
+            self.tell();
+            self.look(polls);
         }
     }
 
-    /// Checks a group; gives whether any check of the block failed, of which `before` is known.
-    fn begin(&mut self, at: usize, before: Option<Reg>) -> Reg {
+    /// Checks a group.
+    fn begin(&mut self, at: usize) {
         let plan = self.plan;
         let group = &plan.groups[at];
         let guard = self.condition(group);
         let woven = self.compare(group, guard);
         let fail = Operand::Reg(woven.fail);
         self.woven.insert(at, woven);
-        match before {
-            None => self.code.give("mov.pred", Type::Pred, [fail]),
+        self.pending.push(at);
+        match self.failed {
+            None => self.failed = Some(self.code.give("mov.pred", Type::Pred, [fail])),
             Some(before) => {
                 let any = Operand::Reg(before);
                 self.code.put("or.pred", [any.clone()], [any, fail]);
-                before
             }
         }
     }
@@ -192,36 +193,35 @@ impl Weaver<'_> {
 
     fn zero(&mut self, wrong: Reg, result: Operand) {
         let Some(reg) = result.reg() else { return };
-        let zero = Operand::Int(0);
-        match self.code.registers.ty(reg) {
+        let (zero, ty) = (Operand::Int(0), self.code.registers.ty(reg));
+        if ty == Type::Pred {
             // Of a barrier that is none: that its phase is over.
-            Type::Pred => {
-                self.code.put_if(when(wrong), "setp.eq.u32", [result], [zero.clone(), zero]);
-            }
-            ty => {
-                let mnemonic = format!("mov.b{}", ty.bits());
-                self.code.put_if(when(wrong), &mnemonic, [result], [zero]);
-            }
+            self.code.put_if(when(wrong), "setp.eq.u32", [result], [zero.clone(), zero]);
+            return;
         }
+        let mnemonic = format!("mov.b{}", ty.bits());
+        self.code.put_if(when(wrong), &mnemonic, [result], [zero]);
     }
 
-    /// The end of a block: what failed in it is written down, and loops look at the flag.
-    fn end(&mut self, groups: &std::ops::Range<usize>, failed: Option<Reg>, polls: bool) {
-        if let Some(failed) = failed {
-            let (write, back) = (self.code.label(), self.code.label());
-            self.code.jump(when(failed), write);
-            self.code.place(back);
-            std::mem::swap(&mut self.code.out, &mut self.code.cold);
-            self.code.place(write);
-            for group in groups.clone() {
-                if self.woven.contains_key(&group) {
-                    self.record(group);
-                }
-            }
-            self.code.jump(None, back);
-            std::mem::swap(&mut self.code.out, &mut self.code.cold);
-        }
-        if polls && let Some(poll) = self.poll {
+    /// What failed since the last time is written down.
+    fn tell(&mut self) {
+        let (pending, Some(failed)) = (std::mem::take(&mut self.pending), self.failed.take())
+        else {
+            return;
+        };
+        let (write, back) = (self.code.label(), self.code.label());
+        self.code.jump(when(failed), write);
+        self.code.place(back);
+        std::mem::swap(&mut self.code.out, &mut self.code.cold);
+        self.code.place(write);
+        pending.into_iter().for_each(|group| self.record(group));
+        self.code.jump(None, back);
+        std::mem::swap(&mut self.code.out, &mut self.code.cold);
+    }
+
+    /// A loop that goes back looks at the flag.
+    fn look(&mut self, goes_back: bool) {
+        if let Some(poll) = self.poll.filter(|_| goes_back) {
             poll.put(&mut self.code, self.recorder);
         }
     }
@@ -296,10 +296,12 @@ fn is_searched(group: &Group) -> bool {
 
 /// An access outside a surface reads zero or is left out, instead of ending the launch.
 fn untrapped(op: &mut Op) {
-    let clamp = match op {
-        Op::Suld(surface) | Op::Sust(surface) => &mut surface.clamp,
-        Op::Sured(reduction) => &mut reduction.surface.clamp,
-        _ => return,
+    let clamp = if let Op::Suld(surface) | Op::Sust(surface) = op {
+        &mut surface.clamp
+    } else if let Op::Sured(reduction) = op {
+        &mut reduction.surface.clamp
+    } else {
+        return;
     };
     if matches!(clamp, None | Some(Clamp::Trap)) {
         *clamp = Some(Clamp::Zero);
