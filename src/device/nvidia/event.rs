@@ -66,6 +66,7 @@ impl Event {
         let reached = is_reached(context, self.raw.0)?;
         if reached {
             self.note_reached();
+            context.check_guard()?;
         }
         Ok(reached)
     }
@@ -79,7 +80,7 @@ impl Event {
         context.activate()?;
         synchronize(context, self.raw.0)?;
         self.note_reached();
-        Ok(())
+        context.check_guard()
     }
 
     /// Milliseconds from `earlier` to this event.

@@ -29,6 +29,8 @@ impl Stream {
         }
         context.activate()?;
         function.allow_shared(config.shared_bytes)?;
+        let guarded = function.guarded(config, arguments)?;
+        let arguments = guarded.as_ref().unwrap_or(arguments);
         // SAFETY: as here.
         let status = unsafe { self.submit(function, config, arguments) };
         context.check_launch(status, function.name(), config)?;

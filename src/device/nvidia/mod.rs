@@ -14,6 +14,7 @@ mod copy;
 pub(crate) mod driver;
 mod event;
 mod graph;
+mod guard;
 mod host;
 mod host_function;
 mod ipc;
@@ -25,6 +26,7 @@ mod memory;
 mod module;
 mod peer;
 mod ptx;
+mod ranges;
 mod staging;
 mod stream;
 mod texture;
@@ -114,7 +116,8 @@ impl Device {
     /// [`Error::Call`](super::Error::Call); where a kernel failed it names the kernels that it can have been.
     pub fn synchronize(&self) -> Result<()> {
         self.0.activate()?;
-        self.0.wait_for_work()
+        self.0.wait_for_work()?;
+        self.0.check_guard()
     }
 
     pub(crate) fn context(&self) -> &CudaContext {

@@ -24,9 +24,13 @@ use super::{
 };
 use crate::{
     device::{
-        CachePreference, DeviceInfo, Error, FunctionInfo, LaunchConfig, Parameter, Result, Slice,
+        Arguments, CachePreference, DeviceInfo, Error, FunctionInfo, GuardedModule, LaunchConfig,
+        Parameter, Result, Slice,
     },
-    ptx::outline::{Entry, Outline},
+    ptx::{
+        outline::{Entry, Outline},
+        pass::guard::{NotGuarded, record::VARIABLE},
+    },
 };
 
 /// Room for what the JIT compiler says; it cuts off the rest.
@@ -42,6 +46,7 @@ struct Loaded {
     raw: Handle<sys::CUmod_st>,
     entries: Vec<Entry>,
     log: String,
+    guarded: Option<Arc<GuardedModule>>,
 }
 
 /// What the driver's JIT compiler is told (CUDA driver API, `CUjit_option`).
@@ -104,7 +109,52 @@ impl Device {
         let wishes = wish.map(|option| (option, 1)).into_iter().chain(options.options());
         // SAFETY: the text ends with a NUL.
         let (raw, log) = unsafe { load_image(context, text.as_ptr().cast(), wishes)? };
-        Ok(Module(Arc::new(Loaded { device: self.clone(), raw, entries: outline.entries, log })))
+        let (device, entries) = (self.clone(), outline.entries);
+        Ok(Module(Arc::new(Loaded { device, raw, entries, log, guarded: None })))
+    }
+
+    /// Loads PTX so that none of its kernels can harm the context: an access outside its memory does not happen and is
+    /// an [`Error::Fault`] of what waits for the kernel, as a failed assertion and `trap` are, and
+    /// [`Stream::cancel`](super::Stream::cancel) stops kernels that do not end. Where that cannot be, it is loaded as it
+    /// is, and it is said why.
+    ///
+    /// ```no_run
+    /// use warpaint::device::nvidia::Device;
+    ///
+    /// let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry fail() { trap; }";
+    /// let (module, not_guarded) = Device::open(0)?.load_guarded(ptx)?;
+    /// assert!(not_guarded.is_none() && module.guarded().is_some());
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Device::load`].
+    pub fn load_guarded(&self, ptx: &str) -> Result<(Module, Option<NotGuarded>)> {
+        let (text, guarded) = match GuardedModule::of(ptx) {
+            Ok(guarded) => guarded,
+            Err(why) => return Ok((self.load(ptx)?, Some(why))),
+        };
+        let module = match self.load(&text) {
+            Ok(module) => module,
+            Err(Error::Load { log, .. }) => {
+                let why = format!("the driver does not take it guarded: {log}");
+                return Ok((self.load(ptx)?, Some(NotGuarded { why })));
+            }
+            Err(error) => return Err(error),
+        };
+        let (context, guarded) = (self.context(), Arc::new(guarded));
+        let guard = context.start_guard()?;
+        let address = module.global(VARIABLE)?.address();
+        guard.add(context, &guarded, address)?;
+        // Nobody else has it yet.
+        let module = Arc::try_unwrap(module.0).map(|mut loaded| {
+            loaded.guarded = Some(guarded);
+            Module(Arc::new(loaded))
+        });
+        module.map(|module| (module, None)).map_err(|_| Error::Unsupported {
+            operation: "guarding a module that is used",
+            device: context.info().to_string(),
+        })
     }
 
     /// Loads a cubin or fatbin.
@@ -122,7 +172,8 @@ impl Device {
         let image = code.bytes().as_ptr().cast();
         // SAFETY: the code is whole.
         let (raw, log) = unsafe { load_image(self.context(), image, [])? };
-        Ok(Module(Arc::new(Loaded { device: self.clone(), raw, entries, log })))
+        let device = self.clone();
+        Ok(Module(Arc::new(Loaded { device, raw, entries, log, guarded: None })))
     }
 }
 
@@ -238,6 +289,11 @@ impl Module {
         &self.0.log
     }
 
+    /// What is known of it where it is guarded.
+    pub fn guarded(&self) -> Option<&GuardedModule> {
+        self.0.guarded.as_deref()
+    }
+
     /// The kernel with this (lowered) name.
     ///
     /// # Errors
@@ -315,6 +371,13 @@ impl Function {
             context.check(status).map(|()| value.unsigned_abs())
         };
         let written = module.0.entries.iter().find(|entry| entry.name == name);
+        let mut parameters =
+            parameters(context, raw)?.or_else(|| written.map(as_declared)).unwrap_or_default();
+        let guarded = module.0.guarded.as_ref().and_then(|guarded| guarded.kernel(name));
+        if guarded.is_some_and(|kernel| !kernel.words.is_empty()) {
+            // The last one is the guard's.
+            parameters.pop();
+        }
         let info = FunctionInfo {
             max_threads: attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
             shared_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
@@ -323,9 +386,7 @@ impl Function {
             constant_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES)?,
             ptx_version: version(attribute(Attribute::CU_FUNC_ATTRIBUTE_PTX_VERSION)?),
             binary_version: version(attribute(Attribute::CU_FUNC_ATTRIBUTE_BINARY_VERSION)?),
-            parameters: parameters(context, raw)?
-                .or_else(|| written.map(as_declared))
-                .unwrap_or_default(),
+            parameters,
         };
         let dynamic = attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
         Ok(Self(Arc::new(Kernel {
@@ -456,6 +517,28 @@ impl Function {
         })?;
         self.0.dynamic_shared_bytes.store(most, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Before a launch: the arguments with what the guard adds to them; `None` where it adds nothing. The context is
+    /// current.
+    pub(super) fn guarded(
+        &self,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+    ) -> Result<Option<Arguments>> {
+        let context = self.context();
+        let (Some(module), Some(guard)) = (self.0.module.guarded(), context.guard()) else {
+            return Ok(None);
+        };
+        guard.prepare(context, self.shared_name(), config, module.searches())?;
+        let Some(kernel) = module.kernel(self.name()) else { return Ok(None) };
+        if kernel.words.is_empty() {
+            return Ok(None);
+        }
+        let words = module.words(kernel, arguments.bytes(), |pointer| context.allocation(pointer));
+        let mut all = arguments.clone();
+        all.push_bytes(&words, 8);
+        Ok(Some(all))
     }
 
     pub(super) fn context(&self) -> &CudaContext {

@@ -39,7 +39,7 @@ use std::collections::HashMap;
 
 pub use self::{access::Action, words::Word};
 use super::super::ast::{
-    Body, Function, FunctionKind, Item, Linkage, LocationId, Module, Statement, Variable,
+    Body, Function, FunctionKind, Item, Linkage, LocationId, Module, Variable,
 };
 use super::super::cfg::Cfg;
 use super::super::inst::Instruction;
@@ -62,6 +62,8 @@ pub struct Guarded {
     pub kernels: Vec<GuardedKernel>,
     /// All checks by number.
     pub checks: Vec<Check>,
+    /// Whether it looks for addresses in the table of ranges.
+    pub searches: bool,
 }
 
 /// A kernel of a guarded module.
@@ -167,7 +169,12 @@ const UNKNOWN_MEMORY: [&str; 5] =
 pub fn guard(module: &Module) -> Result<Guarded, NotGuarded> {
     expect_known(module)?;
     let variable = module.variables.len() as u32;
-    let mut guarded = Guarded { module: module.clone(), kernels: Vec::new(), checks: Vec::new() };
+    let mut guarded = Guarded {
+        module: module.clone(),
+        kernels: Vec::new(),
+        checks: Vec::new(),
+        searches: false,
+    };
     guarded.module.variables.push(control_variable());
     let globals = globals::add(&mut guarded.module);
     guarded.module.items.insert(0, Item::Variable(variable));
@@ -178,8 +185,9 @@ pub fn guard(module: &Module) -> Result<Guarded, NotGuarded> {
             FunctionKind::Func => NO_KERNEL,
         };
         let recorder = Recorder { variable: Symbol::Variable(variable), kernel, globals };
-        let (body, words, counts) =
+        let Done { body, words, counts, searches } =
             guard_function(module, function, body, recorder, &mut guarded.checks)?;
+        guarded.searches |= searches;
         let there = &mut guarded.module.functions[index];
         there.params.extend(words.parameter());
         there.body = Some(body);
@@ -231,13 +239,21 @@ fn control_variable() -> Variable {
 }
 
 /// One function's body, guarded, with the words that it needs.
+struct Done {
+    body: Body,
+    words: Words,
+    counts: Counts,
+    searches: bool,
+}
+
+/// Guards one function.
 fn guard_function(
     module: &Module,
     function: &Function,
     body: &Body,
     recorder: Recorder,
     checks: &mut Vec<Check>,
-) -> Result<(Body, Words, Counts), NotGuarded> {
+) -> Result<Done, NotGuarded> {
     let name = &function.name;
     let refused = |what: String| NotGuarded::new(format!("`{name}` has {what}"));
     let wide = |i: &Instruction| {
@@ -277,11 +293,11 @@ fn guard_function(
         failed: None,
     };
     weaver.body(&cfg, &polls, &stops);
-    let Weaver { code, words, .. } = weaver;
+    let Weaver { code, words, found, .. } = weaver;
     if !words.fit() {
         return Err(refused("more pointers among its parameters than can be checked".to_owned()));
     }
-    let Code { registers, labels, out, .. } = code;
-    let statements: Vec<Statement> = out;
-    Ok((Body { registers, labels, statements, ..body.clone() }, words, plan.counts))
+    let Code { registers, labels, out: statements, .. } = code;
+    let body = Body { registers, labels, statements, ..body.clone() };
+    Ok(Done { body, words, counts: plan.counts, searches: found.is_some() })
 }

@@ -4,15 +4,16 @@ use std::time::{Duration, Instant};
 
 use warpaint::{
     device::{
-        Arguments, Device, Error, Fault, Function, LaunchConfig, Memory, Module, Stream,
+        Arguments, Device, Error, Fault, Fill, Function, GuardRecord, GuardedModule, LaunchConfig,
+        Memory, Module, Stream,
         cpu::{Lanes, LaunchOptions},
     },
     diagnostic,
     ptx::{
         self,
         pass::guard::{
-            CheckKind, CheckedAccess, Guarded, GuardedKernel, Word, guard,
-            record::{VARIABLE, field},
+            CheckKind, CheckedAccess, Guarded, GuardedKernel, guard,
+            record::{VARIABLE, control, field},
         },
     },
 };
@@ -26,21 +27,20 @@ const LIMIT: Duration = Duration::from_secs(1);
 pub struct Bench {
     pub stream: Stream,
     pub guarded: Guarded,
+    host: GuardedModule,
     module: Module,
     control: Memory,
+    record: Memory,
     table: Memory,
 }
 
-/// What the control block says of a fault.
+/// What a guarded kernel has written down.
 #[derive(Debug)]
-pub struct Record {
+pub struct Told {
+    pub record: GuardRecord,
     pub check: CheckKind,
-    pub kernel: u32,
-    pub block: [u32; 3],
-    pub thread: [u32; 3],
-    pub address: u64,
-    pub start: u64,
-    pub room: u64,
+    /// The same in the device's words.
+    pub fault: Fault,
 }
 
 /// Verified, guarded, verified again, and read again from what is printed.
@@ -65,15 +65,16 @@ pub fn guarded(text: &str) -> Guarded {
 impl Bench {
     pub fn new(device: &Device, text: &str) -> Self {
         let guarded = guarded(text);
-        let printed = ptx::print(&guarded.module);
+        let (printed, host) = GuardedModule::of(text).unwrap();
+        assert_eq!(printed, ptx::print(&guarded.module));
         let module = device.load(&printed).unwrap_or_else(|e| panic!("{e}\n{printed}"));
-        let (stream, control) = (device.stream().unwrap(), device.alloc(field::BYTES).unwrap());
-        let table = device.alloc(16 * 64).unwrap();
+        let (stream, control) = (device.stream().unwrap(), device.alloc(control::BYTES).unwrap());
+        let (table, record) = (device.alloc(16 * 64).unwrap(), device.alloc(field::BYTES).unwrap());
         let mut words = [0; 16];
         words[..8].copy_from_slice(&control.address().to_ne_bytes());
         words[8] = 7;
         stream.upload(module.global(VARIABLE).unwrap(), &words).unwrap();
-        Self { stream, guarded, module, control, table }
+        Self { stream, guarded, host, module, control, record, table }
     }
 
     pub fn kernel(&self, name: &str) -> (&GuardedKernel, Function) {
@@ -91,14 +92,16 @@ impl Bench {
             .flat_map(|(start, bytes)| [start.to_ne_bytes(), bytes.to_ne_bytes()].concat())
             .collect();
         self.stream.upload(self.table.slice(..words.len()).unwrap(), &words).unwrap();
-        let mut block = vec![0; field::BYTES];
-        block[field::STOP as usize] = stop.into();
+        let mut block = vec![0; control::BYTES];
+        block[control::STOP as usize] = stop.into();
         let mut put = |at: i64, bytes: &[u8]| {
             block[at as usize..][..bytes.len()].copy_from_slice(bytes);
         };
-        put(field::TABLE, &self.table.address().to_ne_bytes());
-        put(field::RANGES, &(ranges.len() as u32).to_ne_bytes());
+        put(control::RECORD, &self.record.address().to_ne_bytes());
+        put(control::TABLE, &self.table.address().to_ne_bytes());
+        put(control::RANGES, &(ranges.len() as u32).to_ne_bytes());
         self.stream.upload(self.control.slice(..).unwrap(), &block).unwrap();
+        self.stream.fill(self.record.slice(..).unwrap(), Fill::U8(0)).unwrap();
     }
 
     /// Launches a kernel with its arguments and what the guard wants beside them.
@@ -111,11 +114,7 @@ impl Bench {
     ) -> Result<(), Error> {
         let (kernel, function) = self.kernel(name);
         let mut all = arguments.clone();
-        let words: Vec<u8> = kernel
-            .words
-            .iter()
-            .flat_map(|word| self.word(*word, arguments.bytes(), memories).to_ne_bytes())
-            .collect();
+        let words = self.host.words(kernel, arguments.bytes(), |pointer| range(memories, pointer));
         if !words.is_empty() {
             all.push_bytes(&words, 8);
             assert_eq!(all.parameters().last().unwrap().offset, kernel.words_offset as usize);
@@ -123,36 +122,27 @@ impl Bench {
         run(&self.stream, &function, config, &all)
     }
 
-    fn word(&self, word: Word, arguments: &[u8], memories: &[&Memory]) -> u64 {
-        let at = word.argument() as usize;
-        let pointer = u64::from_ne_bytes(arguments[at..at + 8].try_into().unwrap());
-        let has = |memory: &&&Memory| {
-            (memory.address()..memory.address() + memory.bytes() as u64).contains(&pointer)
-        };
-        let range = memories.iter().find(has).map(|memory| (memory.address(), memory.bytes()));
-        let (start, bytes) = range.unwrap_or((0, 0));
-        word.value(pointer, start, bytes as u64)
-    }
-
     /// What was written down.
-    pub fn record(&self) -> Option<Record> {
-        let bytes = self.stream.download(self.control.slice(..).unwrap()).unwrap().wait().unwrap();
-        let word = |at: i64| u32::from_ne_bytes(bytes[at as usize..][..4].try_into().unwrap());
-        let long = |at: i64| u64::from_ne_bytes(bytes[at as usize..][..8].try_into().unwrap());
-        let three = |at: i64| [word(at), word(at + 4), word(at + 8)];
-        if word(field::CLAIMED) == 0 {
-            return None;
-        }
-        assert_eq!((word(field::MODULE), word(field::STOP)), (7, 1));
-        Some(Record {
-            check: self.guarded.checks[word(field::CHECK) as usize].kind.clone(),
-            kernel: word(field::KERNEL),
-            block: three(field::BLOCK),
-            thread: three(field::THREAD),
-            address: long(field::ADDRESS),
-            start: long(field::START),
-            room: long(field::ROOM),
-        })
+    pub fn told(&self, memories: &[&Memory]) -> Option<Told> {
+        let read = |memory: &Memory| {
+            self.stream.download(memory.slice(..).unwrap()).unwrap().wait().unwrap()
+        };
+        let bytes: [u8; field::BYTES] = read(&self.record).try_into().unwrap();
+        let record = GuardRecord::read(&bytes)?;
+        let block = read(&self.control);
+        assert_eq!((block[control::CLAIMED as usize], block[control::STOP as usize]), (1, 1));
+        assert_eq!(record.module, 7);
+        let nearest = |address: u64| {
+            let distance = |memory: &&&Memory| {
+                let end = memory.address() + memory.bytes() as u64;
+                memory.address().saturating_sub(address).max(address.saturating_sub(end - 1))
+            };
+            let memory = memories.iter().min_by_key(distance)?;
+            Some((memory.address(), memory.bytes() as u64))
+        };
+        let fault = self.host.fault(&record, "bad", nearest);
+        let check = self.guarded.checks[record.check as usize].kind.clone();
+        Some(Told { record, check, fault })
     }
 
     /// The source line of a place.
@@ -161,7 +151,7 @@ impl Bench {
     }
 }
 
-impl Record {
+impl Told {
     /// The accesses that are meant.
     pub fn accesses(&self) -> &[CheckedAccess] {
         match &self.check {
@@ -169,6 +159,13 @@ impl Record {
             other => panic!("{other:?}"),
         }
     }
+}
+
+/// The memory that a pointer points into.
+fn range(memories: &[&Memory], pointer: u64) -> Option<(u64, u64)> {
+    let ranges = memories.iter().map(|memory| (memory.address(), memory.bytes() as u64));
+    let mut ranges = ranges.filter(|(start, bytes)| (*start..start + bytes).contains(&pointer));
+    ranges.next()
 }
 
 /// Runs a kernel, the same in every run, and stops it where it takes too long.

@@ -1,11 +1,11 @@
 //! Kernels that do wrong.
 
 use warpaint::{
-    device::{Arguments, Device, LaunchConfig, Memory},
+    device::{Arguments, Device, FaultKind, GuardedModule, LaunchConfig, Memory},
     ptx::pass::guard::{Action, CheckKind},
 };
 
-use super::bench::{Bench, Record};
+use super::bench::{Bench, Told};
 
 const HEAD: &str = ".version 7.0\n.target sm_80\n.address_size 64\n.file 1 \"bad.cu\"\n";
 
@@ -40,7 +40,7 @@ struct Run {
     bench: Bench,
     x: Vec<u32>,
     y: Vec<u32>,
-    record: Option<Record>,
+    told: Option<Told>,
 }
 
 /// Runs the kernel on two buffers of 32 words, which hold 1000, 1001, … and 2000, 2001, …
@@ -67,22 +67,22 @@ fn run_text(text: &str, blocks: u32, threads: u32, stop: bool) -> Run {
         bytemuck::pod_collect_to_vec(&bytes)
     };
     let [x, y] = [read(&memories[0]), read(&memories[1])];
-    let record = bench.record();
-    Run { bench, x, y, record }
+    let told = bench.told(&known);
+    Run { bench, x, y, told }
 }
 
 /// The source line of the first access of a record, what it does, and its thread.
 fn told(run: &Run) -> (u32, Action, u32) {
-    let record = run.record.as_ref().expect("there is a record");
-    let access = record.accesses()[0];
-    (run.bench.line(access.location).unwrap(), access.action, record.thread[0])
+    let told = run.told.as_ref().expect("there is a record");
+    let access = told.accesses()[0];
+    (run.bench.line(access.location).unwrap(), access.action, told.record.thread.x)
 }
 
 #[test]
 fn what_is_right_stays_as_it_is() {
     let run =
         run("ld.global.u32 %r5, [%rd3]; add.u32 %r5, %r5, 1; st.global.u32 [%rd3], %r5;", 1, 32);
-    assert!(run.record.is_none(), "{:?}", run.record);
+    assert!(run.told.is_none(), "{:?}", run.told);
     assert_eq!(run.x, (1001..1033).collect::<Vec<_>>());
 }
 
@@ -92,8 +92,13 @@ fn a_store_outside_is_left_out_and_told() {
     assert_eq!(told(&run), (7, Action::Write, 31));
     assert_eq!(run.x[1..], (0..31).collect::<Vec<_>>());
     assert_eq!(run.y, (2000..2032).collect::<Vec<_>>());
-    let record = run.record.unwrap();
+    let Told { record, fault, .. } = run.told.unwrap();
     assert_eq!((record.address - record.start, record.room), (128, 125));
+    let text = fault.to_string();
+    let expected = "bad.cu:7:2: fault: kernel `bad`: write outside every allocation (4 bytes at global address ";
+    assert!(text.starts_with(expected), "{text}");
+    let expected = ", byte 128 of an allocation of 128 bytes), block (0, 0, 0), thread (31, 0, 0)";
+    assert!(text.ends_with(expected), "{text}");
 }
 
 #[test]
@@ -121,13 +126,15 @@ fn accesses_that_are_checked_together_are_told_apart() {
         .loc 1 13 1
         ld.global.u32 %r7, [%rd3+-4];";
     let run = run(body, 1, 1);
-    let record = run.record.as_ref().unwrap();
-    let places: Vec<_> = record
+    let told = run.told.as_ref().unwrap();
+    let places: Vec<_> = told
         .accesses()
         .iter()
         .map(|access| (access.offset, run.bench.line(access.location).unwrap()))
         .collect();
     assert_eq!(places, [(4, 11), (8, 12), (0, 13)]);
+    assert_eq!(told.fault.location.as_ref().map(|place| place.line), Some(13));
+    assert!(told.fault.to_string().contains(", 4 bytes before an allocation of 128 bytes)"));
     assert_eq!(run.bench.guarded.kernels[0].counts.checked, 1);
 }
 
@@ -137,7 +144,7 @@ fn only_what_runs_is_wrong() {
         @%p1 st.global.u32 [%rd3], 5;
         @!%p1 st.global.u32 [%rd3+-128], 6;";
     let run = run(body, 2, 32);
-    assert!(run.record.is_none(), "{:?}", run.record);
+    assert!(run.told.is_none(), "{:?}", run.told);
     assert_eq!(run.x, [6; 32].map(|x| x).to_vec());
 }
 
@@ -171,7 +178,8 @@ fn a_pointer_that_may_be_null_is_followed() {
     let run = run(body, 1, 32);
     assert_eq!(told(&run), (9, Action::Write, 9));
     assert_eq!(run.x.iter().filter(|x| **x == 7).count(), 8);
-    assert_eq!(run.record.unwrap().address, 0);
+    let fault = run.told.unwrap().fault;
+    assert!(fault.to_string().contains("global address 0x0, through a null pointer)"), "{fault}");
 }
 
 /// Pointers that lie in memory.
@@ -197,6 +205,7 @@ fn a_misaligned_address_is_wrong() {
     let run = run(body, 1, 4);
     let (line, _, thread) = told(&run);
     assert_eq!((line, thread), (9, 1));
+    assert_eq!(run.told.as_ref().unwrap().fault.kind, FaultKind::Misaligned);
     assert_eq!(run.x[..4], [7, 7, 1002, 1003]);
 }
 
@@ -219,7 +228,7 @@ fn shared_memory_has_bounds() {
     );
     let text = text.replace("\n.visible", "\n.extern .shared .align 4 .b8 open[];\n.visible");
     let right = run_text(&text, 1, 16, false);
-    assert!(right.record.is_none(), "{:?}", right.record);
+    assert!(right.told.is_none(), "{:?}", right.told);
     assert_eq!(told(&run_text(&text, 1, 17, false)), (10, Action::Write, 16));
     assert_eq!(
         told(&run_text(&text.replace("128]", "60]").replace("+124", ""), 1, 16, false)).0,
@@ -250,7 +259,7 @@ fn local_memory_and_constants_have_bounds() {
     let text = kernel(body)
         .replace("\n.visible", "\n.const .align 4 .u32 table[8] = {1,2,3,4,5,6,7,8};\n.visible");
     let right = run_text(&text, 1, 8, false);
-    assert!(right.record.is_none(), "{:?}", right.record);
+    assert!(right.told.is_none(), "{:?}", right.told);
     assert_eq!(right.x[..8], [1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!(told(&run_text(&text, 1, 9, false)), (9, Action::Write, 8));
     let text = text.replace("frame[32]", "frame[64]");
@@ -304,13 +313,13 @@ fn atomics_and_vectors_are_checked() {
 fn a_loop_ends_when_the_flag_is_up() {
     let text = kernel("L: add.u32 %r5, %r5, 1; bra L;");
     let run = run_text(&text, 4, 64, true);
-    assert!(run.record.is_none());
+    assert!(run.told.is_none());
     // One that stores goes on until its address is wrong, and then ends.
     let body = ".loc 1 9 1\nL: st.global.u32 [%rd3], 9; add.s64 %rd3, %rd3, 4; bra L;";
     let run = self::run(body, 1, 1);
     assert_eq!(told(&run), (9, Action::Write, 0));
     assert_eq!(run.x, vec![9; 32]);
-    let record = run.record.unwrap();
+    let record = run.told.unwrap().record;
     assert_eq!((record.address - record.start, record.kernel), (128, 0));
 }
 
@@ -337,9 +346,10 @@ fn traps_are_told_and_the_device_goes_on() {
         @%p1 trap;
         st.global.u32 [%rd3], 1;";
     let run = run(body, 1, 32);
-    let record = run.record.unwrap();
-    let CheckKind::Trap { location, .. } = record.check else { panic!("{record:?}") };
-    assert_eq!((run.bench.line(location), record.thread), (Some(9), [5, 0, 0]));
+    let Told { record, check, fault } = run.told.unwrap();
+    let CheckKind::Trap { location, .. } = check else { panic!("{check:?}") };
+    assert_eq!((run.bench.line(location), record.thread.x), (Some(9), 5));
+    assert_eq!(fault.kind, FaultKind::Trap);
     assert_eq!(run.x.iter().filter(|x| **x == 1).count(), 31);
 }
 
@@ -356,7 +366,7 @@ fn functions_are_guarded_too() {
     let run = run_text(&text.replace("\n.visible", &format!("\n{function}")), 1, 33, false);
     assert_eq!(told(&run), (20, Action::Write, 32));
     assert_eq!(run.x, vec![3; 32]);
-    assert_eq!(run.record.unwrap().kernel, u32::MAX);
+    assert_eq!(run.told.unwrap().record.kernel, u32::MAX);
 }
 
 /// Pointers to variables that lie in another one: no host knows where they are.
@@ -378,4 +388,57 @@ fn variables_of_the_module_are_found() {
     let run = run_text(&kernel(body).replace("\n.visible", variables), 1, 2, false);
     assert_eq!(told(&run), (9, Action::Read, 1));
     assert_eq!(run.x[..2], [11, 21]);
+}
+
+/// What `assert` becomes, as NVRTC writes it.
+#[test]
+fn a_failed_assertion_is_told_with_its_words() {
+    let texts = "
+        .extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);
+        .global .align 1 .b8 condition[6] = {105, 32, 60, 32, 110, 0};
+        .global .align 1 .b8 function[5] = {107, 40, 105, 41, 0};
+        .global .align 1 .b8 file[5] = {97, 46, 99, 117, 0};
+        .visible";
+    let body = "
+        .param .b64 a; .param .b64 b; .param .b32 c; .param .b64 d; .param .b64 e;
+        setp.ne.u32 %p1, %r1, 3;
+        @%p1 bra FINE;
+        mov.u64 %rd5, condition; cvta.global.u64 %rd6, %rd5; st.param.b64 [a+0], %rd6;
+        mov.u64 %rd7, file; cvta.global.u64 %rd9, %rd7; st.param.b64 [b+0], %rd9;
+        st.param.b32 [c+0], 77;
+        mov.u64 %rd10, function; cvta.global.u64 %rd11, %rd10; st.param.b64 [d+0], %rd11;
+        st.param.b64 [e+0], 1;
+        .loc 1 9 1
+        call.uni __assertfail, (a, b, c, d, e);
+        FINE: st.global.u32 [%rd3], 1;";
+    let run = run_text(&kernel(body).replace("\n.visible", texts), 1, 8, false);
+    let fault = run.told.unwrap().fault;
+    assert_eq!(fault.kind, FaultKind::Assert("`i < n` in k(i) (a.cu:77)".to_owned()));
+    assert_eq!((fault.thread.x, fault.location.unwrap().line), (3, 9));
+    assert_eq!(run.x[..8], [1, 1, 1, 1003, 1, 1, 1, 1]);
+}
+
+/// What is not known is handed on untouched, and said.
+#[test]
+fn what_is_not_known_is_not_guarded() {
+    let refused = |text: &str| GuardedModule::of(text).unwrap_err().to_string();
+    let text = kernel("ld.global.u32 %r5, [%rd3];");
+    assert_eq!(
+        refused(&text.replace("size 64", "size 32")),
+        "not guarded: its addresses have 32 bits"
+    );
+    let old = refused(&text.replace("sm_80", "sm_60"));
+    assert_eq!(old, "not guarded: it is for GPUs older than Volta");
+    let (again, _) = GuardedModule::of(&text).unwrap();
+    assert_eq!(refused(&again), "not guarded: it is guarded already");
+    let heap = text
+        .replace("\n.visible", "\n.extern .func (.param .b64 r) malloc(.param .b64 n);\n.visible");
+    assert_eq!(refused(&heap), "not guarded: it may call `malloc`");
+    let bulk = kernel("cp.async.bulk.commit_group;");
+    assert!(
+        refused(&bulk).starts_with("not guarded: `bad` has cp.async.bulk"),
+        "{}",
+        refused(&bulk)
+    );
+    assert!(refused("no PTX").starts_with("not guarded: <ptx>"), "{}", refused("no PTX"));
 }

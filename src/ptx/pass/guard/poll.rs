@@ -9,7 +9,7 @@ use super::super::super::modifier::Cmp;
 use super::super::super::operand::{Operand, Reg};
 use super::super::super::types::Type;
 use super::code::{Code, at, when};
-use super::record::{Recorder, field};
+use super::record::{Recorder, control};
 
 /// A loop looks at the flag so many times round once.
 const EVERY: i64 = 256;
@@ -121,8 +121,8 @@ impl Poll {
         code.aside(|code| {
             code.place(look);
             code.put("mov.u32", [left], [Operand::Int(EVERY)]);
-            let control = recorder.control(code);
-            let flag = code.give("ld.volatile.global.u32", Type::B32, [at(control, field::STOP)]);
+            let block = recorder.control(code);
+            let flag = code.give("ld.volatile.global.u32", Type::B32, [at(block, control::STOP)]);
             let up = [Operand::Reg(flag), Operand::Int(0)];
             let up = code.give("setp.ne.u32", Type::Pred, up);
             code.put_if(when(up), "exit", [], []);

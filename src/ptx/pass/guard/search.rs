@@ -6,7 +6,7 @@ use super::super::super::operand::{Label, Operand, Reg, Scalar, Special};
 use super::super::super::types::Type;
 use super::code::{Code, at, unless, when};
 use super::globals::Globals;
-use super::record::{Recorder, field};
+use super::record::{Recorder, control};
 
 /// Bytes of shared memory that the system keeps for itself at most; variables may lie behind them.
 pub(super) const RESERVED_SHARED: i64 = 1024;
@@ -71,10 +71,10 @@ impl Found {
 
     /// Looks for the range of an address in the table, by halves.
     fn find(self, code: &mut Code, recorder: Recorder, address: Reg) {
-        let control = recorder.control(code);
-        let table = code.give("ld.global.u64", Type::B64, [at(control, field::TABLE)]);
+        let block = recorder.control(code);
+        let table = code.give("ld.global.u64", Type::B64, [at(block, control::TABLE)]);
         let low = code.give("mov.u32", Type::B32, [Operand::Int(0)]);
-        let high = code.give("ld.global.u32", Type::B32, [at(control, field::RANGES)]);
+        let high = code.give("ld.global.u32", Type::B32, [at(block, control::RANGES)]);
         let (again, nowhere, done) = (code.label(), code.label(), code.label());
         let [low, high] = [low, high].map(Operand::Reg);
         code.place(again);
