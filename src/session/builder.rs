@@ -8,6 +8,7 @@ use std::{
 use super::{
     Error,
     examine::{Examined, examine_with, values_of},
+    guarding,
     program::{Pass, Program, shapes},
     stat::Stat,
     worker::Built,
@@ -191,7 +192,7 @@ type Loaded = Result<(Module, Vec<Pass>, Vec<Stat>), Vec<Diagnostic>>;
 
 fn load(scene: &Scene, plan: Plan, compiled: &Compiled, device: &Device) -> Result<Loaded, Error> {
     let mut diagnostics = Vec::new();
-    let module = match device.load(&compiled.ptx) {
+    let module = match guarding::load(device, &compiled.ptx) {
         Ok(module) => module,
         Err(error) => return refusal(scene, error).map(|diagnostic| Err(vec![diagnostic])),
     };

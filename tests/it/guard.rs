@@ -3,5 +3,6 @@
 
 mod bench;
 mod faults;
+mod gpu;
 #[cfg(feature = "gl")]
 mod scenes;

@@ -66,7 +66,6 @@ impl Event {
         let reached = is_reached(context, self.raw.0)?;
         if reached {
             self.note_reached();
-            context.check_guard()?;
         }
         Ok(reached)
     }
@@ -80,7 +79,7 @@ impl Event {
         context.activate()?;
         synchronize(context, self.raw.0)?;
         self.note_reached();
-        context.check_guard()
+        Ok(())
     }
 
     /// Milliseconds from `earlier` to this event.

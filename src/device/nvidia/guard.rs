@@ -149,9 +149,9 @@ impl Guard {
                 context.check(unsafe { context.driver().cuMemFree_v2(address) })?;
             }
             let (mut address, room) = (0, ranges.len().next_power_of_two().max(256));
+            let bytes = 16 * room;
             // SAFETY: `address` is written before the call returns.
-            context
-                .check(unsafe { context.driver().cuMemAlloc_v2(&raw mut address, 16 * room) })?;
+            context.check(unsafe { context.driver().cuMemAlloc_v2(&raw mut address, bytes) })?;
             state.table = Some((address, room, changes));
         }
         let Some((address, _, seen)) = &mut state.table else { return Ok(()) };

@@ -198,6 +198,11 @@ impl Launches {
         self.running.retain(|launched| launched.sequence > sequence);
     }
 
+    /// Whether nothing was launched since.
+    pub(super) fn is_latest(&self, mark: Mark) -> bool {
+        mark.sequence == self.sequence
+    }
+
     /// The number of the latest launch.
     pub(super) fn sequence(&self) -> u64 {
         self.sequence
