@@ -15,14 +15,20 @@ use std::{
 
 use cudarc::driver::sys;
 
+#[cfg(doc)]
+use super::Stream;
 use super::{
+    Device, Function, Module,
     context::{CudaContext, lock},
     driver::Handle,
     host::page_lock,
 };
 use crate::{
-    device::{Error, Fault, FaultKind, GuardRecord, GuardedModule, LaunchConfig, Result},
-    ptx::pass::guard::record::{VARIABLE_BYTES, control, field},
+    device::{Arguments, Error, Fault, FaultKind, GuardRecord, GuardedModule, Result},
+    ptx::pass::guard::{
+        NotGuarded,
+        record::{VARIABLE, VARIABLE_BYTES, control, field},
+    },
 };
 
 /// The control block of a context with its record.
@@ -44,7 +50,7 @@ struct State {
     /// The table of ranges: its address, how many it has room for, and what the ranges' number was then.
     table: Option<(u64, usize, u64)>,
     /// The guarded kernel that was launched last.
-    launched: Option<(Arc<str>, LaunchConfig)>,
+    launched: Option<Arc<str>>,
     /// The host has raised the flag.
     cancelled: bool,
 }
@@ -130,11 +136,10 @@ impl Guard {
         &self,
         context: &CudaContext,
         kernel: &Arc<str>,
-        config: &LaunchConfig,
         searches: bool,
     ) -> Result<()> {
         let mut state = lock(&self.state);
-        state.launched = Some((kernel.clone(), *config));
+        state.launched = Some(kernel.clone());
         let current = state.table.is_some_and(|(.., seen)| seen == context.ranges().changes());
         if !searches || current {
             return Ok(());
@@ -203,7 +208,7 @@ impl Guard {
         // The flag and the claim.
         self.write(context, self.block, &[0; 8])?;
         let cancelled = std::mem::take(&mut state.cancelled);
-        let kernel = state.launched.as_ref().map_or("?", |(kernel, _)| kernel);
+        let kernel = state.launched.as_deref().unwrap_or("?");
         let told = record.and_then(|record| {
             let module = state.modules.get(record.module as usize).and_then(Weak::upgrade)?;
             Some(module.fault(&record, kernel, |address| context.ranges().nearest(address)))
@@ -260,5 +265,66 @@ impl CudaContext {
     #[inline]
     pub(super) fn check_guard(&self) -> Result<()> {
         self.guard().map_or(Ok(()), |guard| guard.check(self))
+    }
+}
+
+impl Device {
+    /// Loads PTX so that none of its kernels can harm the context: an access outside its memory does not happen and is
+    /// an [`Error::Fault`] of what waits for the kernel, as a failed assertion and `trap` are, and [`Stream::cancel`]
+    /// stops kernels that do not end. Where that cannot be, it is loaded as it is, and it is said why.
+    ///
+    /// ```no_run
+    /// use warpaint::device::nvidia::Device;
+    ///
+    /// let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry fail() { trap; }";
+    /// let (module, not_guarded) = Device::open(0)?.load_guarded(ptx)?;
+    /// assert!(not_guarded.is_none() && module.guarded().is_some());
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Device::load`].
+    pub fn load_guarded(&self, ptx: &str) -> Result<(Module, Option<NotGuarded>)> {
+        let (text, guarded) = match GuardedModule::of(ptx) {
+            Ok(guarded) => guarded,
+            Err(why) => return Ok((self.load(ptx)?, Some(why))),
+        };
+        let module = match self.load(&text) {
+            Ok(module) => module,
+            Err(Error::Load { log, .. }) => {
+                let why = format!("the driver does not take it guarded: {log}");
+                return Ok((self.load(ptx)?, Some(NotGuarded { why })));
+            }
+            Err(error) => return Err(error),
+        };
+        let (context, guarded) = (self.context(), Arc::new(guarded));
+        let guard = context.start_guard()?;
+        let address = module.global(VARIABLE)?.address();
+        guard.add(context, &guarded, address)?;
+        let module = module.with_guard(guarded).ok_or_else(|| Error::Unsupported {
+            operation: "guarding a module that is used",
+            device: context.info().to_string(),
+        })?;
+        Ok((module, None))
+    }
+}
+
+impl Function {
+    /// Before a launch: the arguments with what the guard adds to them; `None` where it adds nothing. The context is
+    /// current.
+    pub(super) fn guarded(&self, arguments: &Arguments) -> Result<Option<Arguments>> {
+        let context = self.context();
+        let (Some(module), Some(guard)) = (self.module().guarded(), context.guard()) else {
+            return Ok(None);
+        };
+        guard.prepare(context, self.shared_name(), module.searches())?;
+        let Some(kernel) = module.kernel(self.name()) else { return Ok(None) };
+        if kernel.words.is_empty() {
+            return Ok(None);
+        }
+        let words = module.words(kernel, arguments.bytes(), |pointer| context.allocation(pointer));
+        let mut all = arguments.clone();
+        all.push_bytes(&words, 8);
+        Ok(Some(all))
     }
 }

@@ -29,7 +29,7 @@ impl Stream {
         }
         context.activate()?;
         function.allow_shared(config.shared_bytes)?;
-        let guarded = function.guarded(config, arguments)?;
+        let guarded = function.guarded(arguments)?;
         let arguments = guarded.as_ref().unwrap_or(arguments);
         // SAFETY: as here.
         let status = unsafe { self.submit(function, config, arguments) };

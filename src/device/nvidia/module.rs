@@ -24,13 +24,10 @@ use super::{
 };
 use crate::{
     device::{
-        Arguments, CachePreference, DeviceInfo, Error, FunctionInfo, GuardedModule, LaunchConfig,
-        Parameter, Result, Slice,
+        CachePreference, DeviceInfo, Error, FunctionInfo, GuardedModule, LaunchConfig, Parameter,
+        Result, Slice,
     },
-    ptx::{
-        outline::{Entry, Outline},
-        pass::guard::{NotGuarded, record::VARIABLE},
-    },
+    ptx::outline::{Entry, Outline},
 };
 
 /// Room for what the JIT compiler says; it cuts off the rest.
@@ -111,50 +108,6 @@ impl Device {
         let (raw, log) = unsafe { load_image(context, text.as_ptr().cast(), wishes)? };
         let (device, entries) = (self.clone(), outline.entries);
         Ok(Module(Arc::new(Loaded { device, raw, entries, log, guarded: None })))
-    }
-
-    /// Loads PTX so that none of its kernels can harm the context: an access outside its memory does not happen and is
-    /// an [`Error::Fault`] of what waits for the kernel, as a failed assertion and `trap` are, and
-    /// [`Stream::cancel`](super::Stream::cancel) stops kernels that do not end. Where that cannot be, it is loaded as it
-    /// is, and it is said why.
-    ///
-    /// ```no_run
-    /// use warpaint::device::nvidia::Device;
-    ///
-    /// let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry fail() { trap; }";
-    /// let (module, not_guarded) = Device::open(0)?.load_guarded(ptx)?;
-    /// assert!(not_guarded.is_none() && module.guarded().is_some());
-    /// # Ok::<(), warpaint::device::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Device::load`].
-    pub fn load_guarded(&self, ptx: &str) -> Result<(Module, Option<NotGuarded>)> {
-        let (text, guarded) = match GuardedModule::of(ptx) {
-            Ok(guarded) => guarded,
-            Err(why) => return Ok((self.load(ptx)?, Some(why))),
-        };
-        let module = match self.load(&text) {
-            Ok(module) => module,
-            Err(Error::Load { log, .. }) => {
-                let why = format!("the driver does not take it guarded: {log}");
-                return Ok((self.load(ptx)?, Some(NotGuarded { why })));
-            }
-            Err(error) => return Err(error),
-        };
-        let (context, guarded) = (self.context(), Arc::new(guarded));
-        let guard = context.start_guard()?;
-        let address = module.global(VARIABLE)?.address();
-        guard.add(context, &guarded, address)?;
-        // Nobody else has it yet.
-        let module = Arc::try_unwrap(module.0).map(|mut loaded| {
-            loaded.guarded = Some(guarded);
-            Module(Arc::new(loaded))
-        });
-        module.map(|module| (module, None)).map_err(|_| Error::Unsupported {
-            operation: "guarding a module that is used",
-            device: context.info().to_string(),
-        })
     }
 
     /// Loads a cubin or fatbin.
@@ -287,6 +240,13 @@ impl Module {
     /// What the JIT compiler said while it loaded; often nothing.
     pub fn log(&self) -> &str {
         &self.0.log
+    }
+
+    /// The same module, of which nobody else has a handle yet, as one that is guarded.
+    pub(super) fn with_guard(self, guarded: Arc<GuardedModule>) -> Option<Self> {
+        let mut loaded = Arc::into_inner(self.0)?;
+        loaded.guarded = Some(guarded);
+        Some(Self(Arc::new(loaded)))
     }
 
     /// What is known of it where it is guarded.
@@ -519,30 +479,12 @@ impl Function {
         Ok(())
     }
 
-    /// Before a launch: the arguments with what the guard adds to them; `None` where it adds nothing. The context is
-    /// current.
-    pub(super) fn guarded(
-        &self,
-        config: &LaunchConfig,
-        arguments: &Arguments,
-    ) -> Result<Option<Arguments>> {
-        let context = self.context();
-        let (Some(module), Some(guard)) = (self.0.module.guarded(), context.guard()) else {
-            return Ok(None);
-        };
-        guard.prepare(context, self.shared_name(), config, module.searches())?;
-        let Some(kernel) = module.kernel(self.name()) else { return Ok(None) };
-        if kernel.words.is_empty() {
-            return Ok(None);
-        }
-        let words = module.words(kernel, arguments.bytes(), |pointer| context.allocation(pointer));
-        let mut all = arguments.clone();
-        all.push_bytes(&words, 8);
-        Ok(Some(all))
-    }
-
     pub(super) fn context(&self) -> &CudaContext {
         self.0.module.0.device.context()
+    }
+
+    pub(super) fn module(&self) -> &Module {
+        &self.0.module
     }
 
     pub(super) fn raw(&self) -> sys::CUfunction {

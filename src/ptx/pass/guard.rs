@@ -22,6 +22,7 @@
 mod access;
 mod bounds;
 mod code;
+mod extent;
 mod follow;
 mod globals;
 mod origin;

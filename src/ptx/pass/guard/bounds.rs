@@ -3,8 +3,9 @@
 use super::super::super::inst::Guard;
 use super::super::super::operand::{Operand, Reg, Scalar, Special, Symbol};
 use super::super::super::types::{Space, Type};
+use super::extent::Size;
 use super::origin::Source;
-use super::plan::{Bounds, Group, Root, Size, is_wide};
+use super::plan::{Bounds, Group, Root, is_wide};
 use super::record::Place;
 use super::search::RESERVED_SHARED;
 use super::weave::Weaver;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::super::ast::{Body, Linkage, Statement};
+use super::super::super::ast::{Body, Statement};
 use super::super::super::cfg::{BlockId, Cfg};
 use super::super::super::inst::{Guard, Instruction, Op};
 use super::super::super::modifier::Mode;
@@ -11,6 +11,7 @@ use super::super::super::operand::{Base, Operand, Reg, Symbol};
 use super::super::super::types::{Space, Type};
 use super::Counts;
 use super::access::{Access, Action, When, accesses};
+use super::extent::Size;
 use super::origin::{Origin, Origins, Source};
 
 /// Most bytes from the first to the last that one check is for.
@@ -457,50 +458,6 @@ fn versions_of(
 /// Whether threads of the block wait for each other: what is wrong before is to be told before what is wrong after it.
 pub(super) fn waits_for_block(i: &Instruction) -> bool {
     matches!(i.op.facts().waits, Waits::Block(_))
-}
-
-/// How large a source is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Size {
-    Bytes(u64),
-    /// As much as the launch says: `%dynamic_smem_size`.
-    Dynamic,
-}
-
-impl Origins<'_> {
-    /// How large a symbol's memory is; none where that is not said here.
-    pub(super) fn size(&self, symbol: Symbol) -> Option<Size> {
-        let variable = match symbol {
-            Symbol::Variable(index) => self.module().variables.get(index as usize)?,
-            Symbol::Local(index) => self.body().locals.get(index as usize)?,
-            Symbol::Param(index) => {
-                let param = self.function().params.get(index as usize)?;
-                return Some(Size::Bytes(param.bytes()));
-            }
-            Symbol::Return(_) | Symbol::Function(_) => return None,
-        };
-        match (variable.space.kind(), variable.is_dynamic()) {
-            (Space::Shared, true) => Some(Size::Dynamic),
-            (_, true) => None,
-            // The definition elsewhere may be larger.
-            (_, false) if variable.linkage == Linkage::Extern => None,
-            (_, false) => Some(variable.bytes()).filter(|bytes| *bytes > 0).map(Size::Bytes),
-        }
-    }
-
-    /// What a symbol's address is a multiple of.
-    pub(super) fn alignment(&self, symbol: Symbol) -> u32 {
-        let variable = match symbol {
-            Symbol::Variable(index) => self.module().variables.get(index as usize),
-            Symbol::Local(index) => self.body().locals.get(index as usize),
-            Symbol::Param(index) => {
-                let param = self.function().params.get(index as usize);
-                return param.map_or(1, |param| param.alignment().max(1));
-            }
-            Symbol::Return(_) | Symbol::Function(_) => None,
-        };
-        variable.map_or(1, |variable| variable.alignment().max(1))
-    }
 }
 
 /// Whether a register holds 64 bits.
