@@ -28,6 +28,7 @@ pub mod cpu;
 mod cpu;
 mod error;
 mod event;
+mod guard;
 mod host;
 mod info;
 mod launch;
@@ -45,11 +46,13 @@ mod spelling;
 mod stream;
 mod texture;
 
+pub use crate::ptx::pass::guard::NotGuarded;
 pub use array::{Array, ArrayDescriptor, ArrayRegion, ArrayShape, Channel, Format};
 pub use attribute::Attribute;
 pub(crate) use error::argument_counts;
 pub use error::{Allocation, Call, Error, Fault, FaultKind, InlinedCall, Location, Result};
 pub use event::{Event, EventOptions};
+pub use guard::{GuardRecord, GuardedModule};
 pub use host::{HostFlags, HostMemory, HostPart, HostPool, Transfer};
 pub use info::{Choice, DeviceId, DeviceInfo, DeviceKind, Inventory, MemoryInfo};
 pub use launch::{Arguments, Dim3, LaunchConfig};
@@ -499,6 +502,29 @@ impl Device {
         Ok(match self {
             Self::Nvidia(d) => Module::Nvidia(d.load(ptx)?),
             Self::Cpu(d) => Module::Cpu(d.load(ptx)?),
+        })
+    }
+
+    /// The same, so that no kernel of it can harm a GPU's context, or run without end: see
+    /// [`nvidia::Device::load_guarded`]; with why it is not so, where it is not. On the CPU device every module is.
+    ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry idle() { ret; }";
+    /// let (module, not_guarded) = Device::cpu()?.load_guarded(ptx)?;
+    /// assert!(module.function("idle").is_ok() && not_guarded.is_none());
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Device::load`].
+    pub fn load_guarded(&self, ptx: &str) -> Result<(Module, Option<NotGuarded>)> {
+        Ok(match self {
+            Self::Nvidia(d) => {
+                let (module, not_guarded) = d.load_guarded(ptx)?;
+                (Module::Nvidia(module), not_guarded)
+            }
+            Self::Cpu(d) => (Module::Cpu(d.load(ptx)?), None),
         })
     }
 

@@ -409,12 +409,13 @@ impl Stream {
         each!(self, s => s.is_idle())
     }
 
-    /// Lets the kernels of the CPU device that are put on the stream from now on use the first `bytes` of an allocation
-    /// with room for more; on NVIDIA devices it is all theirs.
+    /// Lets the kernels of the CPU device, and guarded ones of a GPU, that are put on the stream from now on use the
+    /// first `bytes` of an allocation with room for more.
     pub(super) fn set_extent(&self, memory: &Memory, bytes: usize) {
         match (self, memory) {
             (Self::Cpu(stream), Memory::Cpu(memory)) => stream.set_extent(memory, bytes),
-            (Self::Cpu(_), Memory::Nvidia(_)) | (Self::Nvidia(_), _) => {}
+            (Self::Nvidia(stream), Memory::Nvidia(memory)) => stream.set_extent(memory, bytes),
+            (Self::Cpu(_), Memory::Nvidia(_)) | (Self::Nvidia(_), Memory::Cpu(_)) => {}
         }
     }
 

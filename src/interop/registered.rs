@@ -218,7 +218,11 @@ impl Registered {
         };
         self.device.context().check(status)?;
         let bytes = self.buffer.bytes();
-        if mapped < bytes { Err(Error::ShortMapping { mapped, bytes }) } else { Ok(address) }
+        if mapped < bytes {
+            return Err(Error::ShortMapping { mapped, bytes });
+        }
+        self.device.context().knows(address, bytes);
+        Ok(address)
     }
 }
 

@@ -256,6 +256,7 @@ impl MappedObjects<'_, '_> {
             )
         };
         object.device.context().check(status)?;
+        object.device.context().knows(address, bytes);
         Ok(Slice::new(object.device.id(), address, bytes))
     }
 

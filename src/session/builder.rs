@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Error,
     examine::{Examined, examine_with, values_of},
+    guarding,
     program::{Pass, Program, shapes},
     run_files::used_files,
     stat::Stat,
@@ -222,7 +223,7 @@ type Loaded = Result<(Module, Vec<Pass>, Vec<Stat>), Vec<Diagnostic>>;
 
 fn load(scene: &Scene, plan: Plan, compiled: &Compiled, device: &Device) -> Result<Loaded, Error> {
     let mut diagnostics = Vec::new();
-    let module = match device.load(&compiled.ptx) {
+    let module = match guarding::load(device, &compiled.ptx) {
         Ok(module) => module,
         Err(error) => return refusal(scene, error).map(|diagnostic| Err(vec![diagnostic])),
     };

@@ -25,6 +25,7 @@ mod fault;
 mod files;
 mod frame;
 mod grid_texture;
+mod guarding;
 mod history;
 mod in_flight;
 mod launch;

@@ -13,7 +13,7 @@
 //! With a time given, each case is written to `warpaint-fuzz-….ptx` in the folder for temporary files before it is
 //! tried, so that the last one is there even when it ends the process.
 
-mod assembler;
+pub mod assembler;
 #[cfg(target_os = "linux")]
 mod attack;
 mod compare;

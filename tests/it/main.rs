@@ -32,6 +32,7 @@ mod fuzz;
 mod gl;
 #[cfg(feature = "cli")]
 mod golden;
+mod guard;
 mod headers;
 mod history;
 mod host_functions;

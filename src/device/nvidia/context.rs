@@ -6,7 +6,7 @@ use std::{
     ffi::{CStr, c_char, c_int},
     fmt, ptr,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Weak,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, Weak,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
 };
@@ -15,8 +15,10 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 
 use super::{
     driver::{Driver, Handle, Status, code},
+    guard::Guard,
     host_function,
     launch::Launches,
+    ranges::Ranges,
     staging::Staging,
 };
 use crate::device::{DeviceId, DeviceInfo, DeviceKind, Error, LaunchConfig, MemoryInfo, Result};
@@ -87,6 +89,10 @@ pub(crate) struct CudaContext {
     /// How often limits and preferences were set.
     changes: RwLock<u32>,
     graphs: Count,
+    ranges: Ranges,
+    /// Held while it is made.
+    starting_guard: Mutex<Option<Arc<Guard>>>,
+    guard: OnceLock<Arc<Guard>>,
 }
 
 impl CudaContext {
@@ -161,6 +167,9 @@ impl CudaContext {
             staging: Mutex::new(Staging::default()),
             changes: RwLock::default(),
             graphs: Count::default(),
+            ranges: Ranges::default(),
+            starting_guard: Mutex::default(),
+            guard: OnceLock::new(),
         })
     }
 
@@ -214,6 +223,32 @@ impl CudaContext {
         let mut changes = self.changes.write().unwrap_or_else(PoisonError::into_inner);
         *changes = changes.wrapping_add(1);
         self.check(call())
+    }
+
+    /// The memory that was given out.
+    pub(super) fn ranges(&self) -> &Ranges {
+        &self.ranges
+    }
+
+    pub(super) fn starting_guard(&self) -> &Mutex<Option<Arc<Guard>>> {
+        &self.starting_guard
+    }
+
+    /// Says that there is a guard from now on.
+    pub(super) fn has_guard(&self, guard: &Arc<Guard>) {
+        self.guard.get_or_init(|| guard.clone());
+    }
+
+    /// The guard, where a guarded module was loaded.
+    #[inline]
+    pub(super) fn guard(&self) -> Option<&Arc<Guard>> {
+        self.guard.get()
+    }
+
+    /// Memory that OpenGL has mapped.
+    #[cfg(feature = "gl")]
+    pub(crate) fn knows(&self, address: u64, bytes: usize) {
+        self.ranges.insert(address, bytes);
     }
 
     /// The living graphs.
@@ -348,6 +383,9 @@ impl Drop for CudaContext {
         let staging = std::mem::take(&mut *lock(&self.staging));
         if self.make_current().is_ok() {
             staging.free(self);
+            if let Some(guard) = self.guard.get() {
+                guard.free(self);
+            }
         }
         let status = match self.own {
             // SAFETY: created once, and everything that lived in it held this context and is gone.

@@ -57,6 +57,7 @@ impl Device {
             let handle = sys::CUipcMemHandle { reserved };
             context.driver().cuIpcOpenMemHandle_v2(&raw mut address, handle, flags)
         })?;
+        context.ranges().insert(address, bytes);
         Ok(IpcMemory { device: self.clone(), address, bytes })
     }
 
@@ -125,6 +126,7 @@ impl Drop for IpcMemory {
         let context = self.device.context();
         context.on_drop(|| {
             context.wait_for_work()?;
+            context.ranges().remove(self.address);
             // SAFETY: opened by `cuIpcOpenMemHandle`, and no work that was put on a stream uses it any more.
             context.check(unsafe { context.driver().cuIpcCloseMemHandle(self.address) })
         });

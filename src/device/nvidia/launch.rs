@@ -29,6 +29,8 @@ impl Stream {
         }
         context.activate()?;
         function.allow_shared(config.shared_bytes)?;
+        let guarded = function.guarded(arguments)?;
+        let arguments = guarded.as_ref().unwrap_or(arguments);
         // SAFETY: as here.
         let status = unsafe { self.submit(function, config, arguments) };
         context.check_launch(status, function.name(), config)?;
@@ -194,6 +196,11 @@ impl Launches {
     /// The work on all streams before the launch with number `sequence` has ended well.
     pub(super) fn all_ended(&mut self, sequence: u64) {
         self.running.retain(|launched| launched.sequence > sequence);
+    }
+
+    /// Whether nothing was launched since.
+    pub(super) fn is_latest(&self, mark: Mark) -> bool {
+        mark.sequence == self.sequence
     }
 
     /// The number of the latest launch.

@@ -43,7 +43,9 @@ impl Device {
         let status = unsafe {
             context.driver().cuMemHostGetDevicePointer_v2(&raw mut memory.address, host, 0)
         };
-        context.check(status).map(|()| memory)
+        context.check(status)?;
+        context.ranges().insert(memory.address, bytes);
+        Ok(memory)
     }
 
     /// Allocates memory that moves between host and device as it is used.
@@ -71,6 +73,7 @@ impl Device {
             code::OUT_OF_MEMORY => out_of_memory(context, bytes),
             _ => error,
         })?;
+        context.ranges().insert(address, bytes);
         // The same address on both sides: the driver gives memory of the process.
         let host = ptr::with_exposed_provenance_mut(address as usize);
         Ok(self.mapped(host, address, bytes, true))
@@ -156,6 +159,7 @@ impl Drop for MappedMemory {
         let context = self.device.context();
         context.on_drop(|| {
             context.wait_for_work()?;
+            context.ranges().remove(self.address);
             context.check(match self.managed {
                 // SAFETY: allocated by `cuMemAllocManaged`, and no work that was put on a stream uses it any more.
                 true => unsafe { context.driver().cuMemFree_v2(self.address) },

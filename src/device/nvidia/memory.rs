@@ -40,6 +40,7 @@ impl Device {
                 _ => error,
             })?;
         }
+        context.ranges().insert(address, bytes);
         Ok(Memory { device: self.clone(), address, bytes })
     }
 }
@@ -75,6 +76,7 @@ impl Device {
             code::OUT_OF_MEMORY => out_of_memory(context, row_bytes.saturating_mul(rows)),
             _ => error,
         })?;
+        context.ranges().insert(address, pitch * rows);
         Ok((Memory { device: self.clone(), address, bytes: pitch * rows }, pitch))
     }
 
@@ -132,6 +134,7 @@ impl Drop for Memory {
         let context = self.device.context();
         context.on_drop(|| {
             context.wait_for_work()?;
+            context.ranges().remove(self.address);
             // SAFETY: allocated by `cuMemAlloc`, and no work that was put on a stream uses it any more.
             context.check(unsafe { context.driver().cuMemFree_v2(self.address) })
         });
@@ -183,7 +186,15 @@ impl Readback {
         let Some(block) = &self.block else { return Ok(read(&[])) };
         context.activate()?;
         event::synchronize(context, block.reached())?;
-        lock(context.launches()).ended(self.mark);
+        let is_latest = {
+            let mut launches = lock(context.launches());
+            launches.ended(self.mark);
+            launches.is_latest(self.mark)
+        };
+        // The fault of a kernel behind it is not the copy's to tell.
+        if is_latest {
+            context.check_guard()?;
+        }
         // SAFETY: the copy of so many bytes into the block has ended.
         let result = read(unsafe { block.bytes(self.bytes) });
         if let Some(block) = self.block.take() {

@@ -24,7 +24,8 @@ use super::{
 };
 use crate::{
     device::{
-        CachePreference, DeviceInfo, Error, FunctionInfo, LaunchConfig, Parameter, Result, Slice,
+        CachePreference, DeviceInfo, Error, FunctionInfo, GuardedModule, LaunchConfig, Parameter,
+        Result, Slice,
     },
     ptx::outline::{Entry, Outline},
 };
@@ -42,6 +43,7 @@ struct Loaded {
     raw: Handle<sys::CUmod_st>,
     entries: Vec<Entry>,
     log: String,
+    guarded: Option<Arc<GuardedModule>>,
 }
 
 /// What the driver's JIT compiler is told (CUDA driver API, `CUjit_option`).
@@ -104,7 +106,8 @@ impl Device {
         let wishes = wish.map(|option| (option, 1)).into_iter().chain(options.options());
         // SAFETY: the text ends with a NUL.
         let (raw, log) = unsafe { load_image(context, text.as_ptr().cast(), wishes)? };
-        Ok(Module(Arc::new(Loaded { device: self.clone(), raw, entries: outline.entries, log })))
+        let (device, entries) = (self.clone(), outline.entries);
+        Ok(Module(Arc::new(Loaded { device, raw, entries, log, guarded: None })))
     }
 
     /// Loads a cubin or fatbin.
@@ -122,7 +125,8 @@ impl Device {
         let image = code.bytes().as_ptr().cast();
         // SAFETY: the code is whole.
         let (raw, log) = unsafe { load_image(self.context(), image, [])? };
-        Ok(Module(Arc::new(Loaded { device: self.clone(), raw, entries, log })))
+        let device = self.clone();
+        Ok(Module(Arc::new(Loaded { device, raw, entries, log, guarded: None })))
     }
 }
 
@@ -238,6 +242,18 @@ impl Module {
         &self.0.log
     }
 
+    /// The same module, of which nobody else has a handle yet, as one that is guarded.
+    pub(super) fn with_guard(self, guarded: Arc<GuardedModule>) -> Option<Self> {
+        let mut loaded = Arc::into_inner(self.0)?;
+        loaded.guarded = Some(guarded);
+        Some(Self(Arc::new(loaded)))
+    }
+
+    /// What is known of it where it is guarded.
+    pub fn guarded(&self) -> Option<&GuardedModule> {
+        self.0.guarded.as_deref()
+    }
+
     /// The kernel with this (lowered) name.
     ///
     /// # Errors
@@ -315,6 +331,13 @@ impl Function {
             context.check(status).map(|()| value.unsigned_abs())
         };
         let written = module.0.entries.iter().find(|entry| entry.name == name);
+        let mut parameters =
+            parameters(context, raw)?.or_else(|| written.map(as_declared)).unwrap_or_default();
+        let guarded = module.0.guarded.as_ref().and_then(|guarded| guarded.kernel(name));
+        if guarded.is_some_and(|kernel| !kernel.words.is_empty()) {
+            // The last one is the guard's.
+            parameters.pop();
+        }
         let info = FunctionInfo {
             max_threads: attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
             shared_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
@@ -323,9 +346,7 @@ impl Function {
             constant_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES)?,
             ptx_version: version(attribute(Attribute::CU_FUNC_ATTRIBUTE_PTX_VERSION)?),
             binary_version: version(attribute(Attribute::CU_FUNC_ATTRIBUTE_BINARY_VERSION)?),
-            parameters: parameters(context, raw)?
-                .or_else(|| written.map(as_declared))
-                .unwrap_or_default(),
+            parameters,
         };
         let dynamic = attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
         Ok(Self(Arc::new(Kernel {
@@ -460,6 +481,10 @@ impl Function {
 
     pub(super) fn context(&self) -> &CudaContext {
         self.0.module.0.device.context()
+    }
+
+    pub(super) fn module(&self) -> &Module {
+        &self.0.module
     }
 
     pub(super) fn raw(&self) -> sys::CUfunction {

@@ -13,7 +13,7 @@ use std::{
 use cudarc::driver::sys;
 
 use super::{
-    Device, Event,
+    Device, Event, Memory,
     context::{CudaContext, Late, lock},
     driver::{Handle, Status, code},
     event::{create_untimed, destroy},
@@ -248,18 +248,31 @@ impl Stream {
         context.check(unsafe { context.driver().cuStreamSynchronize(self.raw()) })?;
         lock(context.launches()).ended(mark);
         self.0.copies.ended.fetch_max(begun, Ordering::Release);
+        context.check_guard()?;
         self.0.late.check()
     }
 
-    /// Not possible: the driver cannot stop a kernel.
+    /// Stops the guarded kernels of the device; the driver cannot stop others.
     ///
     /// # Errors
-    /// [`Error::Unsupported`].
+    /// [`Error::Unsupported`] where no module is guarded, [`Error::Call`].
     pub fn cancel(&self) -> Result<()> {
-        Err(Error::Unsupported {
-            operation: "stopping a kernel",
-            device: self.context().info().to_string(),
-        })
+        let context = self.context();
+        match context.guard() {
+            Some(guard) => {
+                context.activate()?;
+                guard.cancel(context)
+            }
+            None => Err(Error::Unsupported {
+                operation: "stopping a kernel",
+                device: context.info().to_string(),
+            }),
+        }
+    }
+
+    /// Lets guarded kernels use the first `bytes` of an allocation.
+    pub(in crate::device) fn set_extent(&self, memory: &Memory, bytes: usize) {
+        self.context().ranges().insert(memory.address(), bytes);
     }
 
     pub(crate) fn context(&self) -> &CudaContext {

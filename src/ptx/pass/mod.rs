@@ -14,8 +14,11 @@
 //! | 7 | [`cfg`](super::cfg): blocks, loops, what lives where | | yes, of each function | |
 //! | 8 | [`uniform`]: what is the same for neighbours | | yes, of each kernel | |
 //!
+//! [`guard`](mod@guard) runs for NVIDIA devices alone, between 1 and the driver, where guarded code is asked for.
+//!
 //! 2 to 4 are [`load`]; the others the compiler asks for, function by function.
 
+pub mod guard;
 pub mod inline;
 pub mod lift_shared;
 pub mod uniform;

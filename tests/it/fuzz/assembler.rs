@@ -18,14 +18,14 @@ use super::{
 use crate::skip::{Need, skip};
 
 /// The program `ptxas`.
-struct Assembler {
+pub struct Assembler {
     program: PathBuf,
     folder: tempfile::TempDir,
 }
 
 /// What it says of a line of a text.
 #[derive(Debug)]
-struct Complaint {
+pub struct Complaint {
     /// From 1.
     line: usize,
     text: String,
@@ -33,7 +33,7 @@ struct Complaint {
 
 impl Assembler {
     /// Where there is none, the test that asks is skipped.
-    fn find() -> Option<Self> {
+    pub fn find() -> Option<Self> {
         let installed = || {
             let data =
                 directories::BaseDirs::new()?.data_dir().join("warpaint/nvidia/ptxas/bin/ptxas");
@@ -49,7 +49,7 @@ impl Assembler {
     }
 
     /// What it finds wrong; nothing where it makes code of the text.
-    fn assemble(&self, text: &str, architecture: u32) -> Vec<Complaint> {
+    pub fn assemble(&self, text: &str, architecture: u32) -> Vec<Complaint> {
         let file = self.folder.path().join("k.ptx");
         fs::write(&file, text).unwrap();
         let mut command = Command::new(&self.program);

@@ -1,0 +1,270 @@
+//! Guarded modules (`ptx::pass::guard`), seen from the host: what a launch adds to its arguments, and what a record
+//! means.
+
+use crate::ptx::{
+    self,
+    ast::{LocationId, Module},
+    pass::guard::{
+        Check, CheckKind, CheckedAccess, Counts, GuardedKernel, NotGuarded, Word, guard,
+        record::{NO_KERNEL, field},
+    },
+    types::Space,
+};
+
+use super::{Allocation, Dim3, Fault, FaultKind, InlinedCall, Location};
+
+/// What is known of a module that was guarded.
+///
+/// ```
+/// use warpaint::device::GuardedModule;
+///
+/// let ptx = ".version 7.0 .target sm_75 .address_size 64
+///     .visible .entry store(.param .u64 x) {
+///         .reg .b64 %x;
+///         ld.param.u64 %x, [x];
+///         st.global.u32 [%x+8], 1;
+///         ret;
+///     }";
+/// let (text, guarded) = GuardedModule::of(ptx)?;
+/// assert!(text.contains("__warpaint_guard"));
+/// let store = guarded.kernel("store").ok_or("no kernel")?;
+/// assert_eq!(store.counts.checked, 1);
+/// // One allocation of 100 bytes at address 4096, into which every pointer points.
+/// let words = guarded.words(store, &4096u64.to_ne_bytes(), |_| Some((4096, 100)));
+/// // The access is at 8 bytes from the pointer, and has room for 97 places.
+/// assert_eq!(words, [4088u64.to_ne_bytes(), 97u64.to_ne_bytes()].concat());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct GuardedModule {
+    /// Without the functions' bodies: what places are called.
+    module: Module,
+    kernels: Vec<GuardedKernel>,
+    checks: Vec<Check>,
+    searches: bool,
+}
+
+impl GuardedModule {
+    /// Guards the text of PTX; gives the text that is to be loaded.
+    ///
+    /// # Errors
+    /// [`NotGuarded`], where it has something that the guard does not know: then it is loaded as it is.
+    pub fn of(text: &str) -> Result<(String, Self), NotGuarded> {
+        let told = |diagnostics: &[crate::diagnostic::Diagnostic]| NotGuarded {
+            why: diagnostics.first().map_or_else(String::new, ToString::to_string),
+        };
+        let module = ptx::parse(text).map_err(|diagnostics| told(&diagnostics))?;
+        let faults = ptx::verify(&module);
+        if crate::diagnostic::has_errors(&faults) {
+            return Err(told(&faults));
+        }
+        let mut guarded = guard(&module)?;
+        let printed = ptx::print(&guarded.module);
+        guarded.module.functions.iter_mut().for_each(|function| function.body = None);
+        let (kernels, checks, searches) = (guarded.kernels, guarded.checks, guarded.searches);
+        Ok((printed, Self { module: guarded.module, kernels, checks, searches }))
+    }
+
+    /// A kernel by its (lowered) name.
+    pub fn kernel(&self, name: &str) -> Option<&GuardedKernel> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+
+    /// Its kernels, in the order of their numbers.
+    pub fn kernels(&self) -> &[GuardedKernel] {
+        &self.kernels
+    }
+
+    /// What was found in all its kernels.
+    pub fn counts(&self) -> Counts {
+        self.kernels.iter().fold(Counts::default(), |all, kernel| Counts {
+            accesses: all.accesses + kernel.counts.accesses,
+            proved: all.proved + kernel.counts.proved,
+            checked: all.checked + kernel.counts.checked,
+            unchecked: all.unchecked + kernel.counts.unchecked,
+        })
+    }
+
+    /// Whether its kernels look for addresses in the table of all memory.
+    pub fn searches(&self) -> bool {
+        self.searches
+    }
+
+    /// The words that a launch adds to the packed `arguments` of a kernel, as its last argument, aligned to 8 bytes;
+    /// none where the kernel has no such parameter. `find` tells address and length of the allocation that a pointer
+    /// points into; a pointer that it does not know may not be used.
+    pub fn words(
+        &self,
+        kernel: &GuardedKernel,
+        arguments: &[u8],
+        mut find: impl FnMut(u64) -> Option<(u64, u64)>,
+    ) -> Vec<u8> {
+        let mut known: Option<(u32, u64, (u64, u64))> = None;
+        let mut value = |word: &Word| {
+            let argument = word.argument();
+            let (pointer, range) = match known {
+                Some((same, pointer, range)) if same == argument => (pointer, range),
+                Some(_) | None => {
+                    let pointer = pointer_at(arguments, argument);
+                    let range = find(pointer).unwrap_or((0, 0));
+                    known = Some((argument, pointer, range));
+                    (pointer, range)
+                }
+            };
+            word.value(pointer, range.0, range.1).to_ne_bytes()
+        };
+        kernel.words.iter().flat_map(&mut value).collect()
+    }
+
+    /// The fault that a record tells of. `find` tells address and length of the allocation nearest to an address;
+    /// `kernel` is the one that ran, where the record does not tell.
+    pub fn fault(
+        &self,
+        record: &GuardRecord,
+        kernel: &str,
+        find: impl Fn(u64) -> Option<(u64, u64)>,
+    ) -> Fault {
+        let name = self.kernels.get(record.kernel as usize).filter(|_| record.kernel != NO_KERNEL);
+        let mut fault = Fault {
+            kind: FaultKind::Trap,
+            kernel: name.map_or_else(|| kernel.to_owned(), |kernel| kernel.name.clone()),
+            location: None,
+            inlined: Vec::new(),
+            block: record.block,
+            thread: record.thread,
+            access: None,
+            space: None,
+            nearest: None,
+            waiting: Vec::new(),
+        };
+        match self.checks.get(record.check as usize).map(|check| &check.kind) {
+            Some(CheckKind::Access { space, accesses }) => {
+                self.access(&mut fault, record, *space, accesses, find);
+            }
+            Some(CheckKind::Trap { location, .. }) => self.place(&mut fault, *location),
+            Some(CheckKind::Assert { text, location, .. }) => {
+                fault.kind = FaultKind::Assert(text.clone());
+                self.place(&mut fault, *location);
+            }
+            None => {}
+        }
+        fault
+    }
+
+    /// Which of the accesses was wrong, and how.
+    fn access(
+        &self,
+        fault: &mut Fault,
+        record: &GuardRecord,
+        space: Option<Space>,
+        accesses: &[CheckedAccess],
+        find: impl Fn(u64) -> Option<(u64, u64)>,
+    ) {
+        use crate::ptx::pass::guard::Action;
+
+        let is_global = matches!(space, None | Some(Space::Global));
+        let of = |access: &CheckedAccess| record.address.wrapping_add_signed(access.offset);
+        let ends = accesses.iter().map(|access| access.offset + i64::from(access.bytes));
+        let span = ends.max().unwrap_or(0).unsigned_abs();
+        // Where the room is known, so is the length; else the allocation is looked for.
+        let range = match (record.start, record.room) {
+            (start, room @ 1..) => Some((start, room + span.max(1) - 1)),
+            (0, 0) if is_global => find(record.address),
+            (start, 0) if is_global => find(start),
+            (_, 0) => None,
+        };
+        let is_outside = |access: &CheckedAccess| {
+            let distance = of(access).wrapping_sub(range.map_or(0, |(start, _)| start));
+            let bytes = range.map_or(0, |(_, bytes)| bytes);
+            distance.checked_add(u64::from(access.bytes)).is_none_or(|end| end > bytes)
+        };
+        let is_misaligned =
+            |access: &CheckedAccess| !of(access).is_multiple_of(u64::from(access.bytes.max(1)));
+        let wrong = accesses.iter().find(|access| is_outside(access) || is_misaligned(access));
+        let Some(access) = wrong.or(accesses.first()) else { return };
+        fault.kind = match access.action {
+            _ if !is_outside(access) => FaultKind::Misaligned,
+            Action::Read => FaultKind::InvalidRead,
+            Action::Write => FaultKind::InvalidWrite,
+        };
+        fault.access = Some((of(access), access.bytes));
+        fault.space = Some(space.map_or("generic", Space::text));
+        let nearest = range.filter(|_| is_global);
+        fault.nearest = nearest.map(|(address, bytes)| Allocation { address, bytes });
+        self.place(fault, access.location);
+    }
+
+    fn place(&self, fault: &mut Fault, location: Option<LocationId>) {
+        let Some(id) = location else { return };
+        let place = |location: &ptx::ast::Location| Location {
+            file: self.module.file_name(location.file).to_owned(),
+            line: location.line,
+            column: location.column,
+        };
+        fault.location = self.module.location(id).map(place);
+        let chain = self.module.inline_chain(id).into_iter();
+        let call = |(function, site): (&str, &ptx::ast::Location)| InlinedCall {
+            function: function.to_owned(),
+            call_site: place(site),
+        };
+        fault.inlined = chain.map(call).collect();
+    }
+}
+
+/// The 64-bit word at this byte of the arguments.
+fn pointer_at(arguments: &[u8], at: u32) -> u64 {
+    let bytes = arguments.get(at as usize..).and_then(|rest| rest.first_chunk());
+    bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+}
+
+/// What a guarded kernel wrote down of the first thing that it did wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuardRecord {
+    /// Number of the module, as its loader gave it.
+    pub module: u32,
+    /// Number of the kernel in it, or all ones.
+    pub kernel: u32,
+    /// Number of the check.
+    pub check: u32,
+    /// The block.
+    pub block: Dim3,
+    /// The thread in the block.
+    pub thread: Dim3,
+    /// The address of the check's lowest access.
+    pub address: u64,
+    /// Where the memory begins that it was compared with; 0 where that was searched and not found.
+    pub start: u64,
+    /// How many addresses from there on would have been right.
+    pub room: u64,
+}
+
+impl GuardRecord {
+    /// Reads a record; `None` where nobody wrote one.
+    ///
+    /// ```
+    /// use warpaint::device::GuardRecord;
+    ///
+    /// assert_eq!(GuardRecord::read(&[0; 64]), None);
+    /// ```
+    pub fn read(bytes: &[u8; field::BYTES]) -> Option<Self> {
+        let word = |at: i64| u32::from_ne_bytes(chunk(bytes, at));
+        let long = |at: i64| u64::from_ne_bytes(chunk(bytes, at));
+        let three = |at: i64| Dim3 { x: word(at), y: word(at + 4), z: word(at + 8) };
+        (word(field::WRITTEN) != 0).then(|| Self {
+            module: word(field::MODULE),
+            kernel: word(field::KERNEL),
+            check: word(field::CHECK),
+            block: three(field::BLOCK),
+            thread: three(field::THREAD),
+            address: long(field::ADDRESS),
+            start: long(field::START),
+            room: long(field::ROOM),
+        })
+    }
+}
+
+/// Some bytes of a record; zeros behind its end.
+fn chunk<const N: usize>(bytes: &[u8; field::BYTES], at: i64) -> [u8; N] {
+    let rest = bytes.get(at.unsigned_abs() as usize..);
+    rest.and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
+}

@@ -1,0 +1,330 @@
+//! Guarded kernels on a GPU: what they do wrong does not happen, and is told; those that do not end can be stopped.
+//!
+//! A pointer among a kernel's arguments may be used within the allocation that it points into: what this library gave
+//! out counts with the length that was asked for, of other libraries' memory the driver tells. A pointer that neither
+//! knows may not be used at all. (Memory that the driver does not know, but the hardware can reach, such as pageable
+//! memory of the host, is for kernels that are not guarded.)
+
+#![expect(unsafe_code, reason = "the CUDA driver is a C library")]
+
+use std::{
+    ffi::c_void,
+    ptr,
+    sync::{Arc, Mutex, Weak},
+};
+
+use cudarc::driver::sys;
+
+#[cfg(doc)]
+use super::Stream;
+use super::{
+    Device, Function, Module,
+    context::{CudaContext, lock},
+    driver::Handle,
+    host::page_lock,
+};
+use crate::{
+    device::{Arguments, Error, Fault, FaultKind, GuardRecord, GuardedModule, Result},
+    ptx::pass::guard::{
+        NotGuarded,
+        record::{VARIABLE, VARIABLE_BYTES, control, field},
+    },
+};
+
+/// The control block of a context with its record.
+#[derive(Debug)]
+pub(super) struct Guard {
+    /// Address of the control block.
+    block: u64,
+    /// The record, in memory of the host that kernels see.
+    record: Handle<c_void>,
+    /// Where the host writes while kernels run on other streams.
+    stream: Handle<sys::CUstream_st>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// By number.
+    modules: Vec<Weak<GuardedModule>>,
+    /// The table of ranges: its address, how many it has room for, and what the ranges' number was then.
+    table: Option<(u64, usize, u64)>,
+    /// The guarded kernel that was launched last.
+    launched: Option<Arc<str>>,
+    /// The host has raised the flag.
+    cancelled: bool,
+}
+
+impl Guard {
+    /// The context is current.
+    pub(super) fn new(context: &CudaContext) -> Result<Self> {
+        let record = Handle(page_lock(context, field::BYTES, sys::CU_MEMHOSTALLOC_DEVICEMAP)?);
+        let (mut block, mut seen, mut stream) = (0, 0, ptr::null_mut());
+        // SAFETY: the memory was allocated with `CU_MEMHOSTALLOC_DEVICEMAP`; `seen` is written before the call returns.
+        context.check(unsafe {
+            context.driver().cuMemHostGetDevicePointer_v2(&raw mut seen, record.0, 0)
+        })?;
+        // SAFETY: `block` is written before the call returns.
+        context.check(unsafe { context.driver().cuMemAlloc_v2(&raw mut block, control::BYTES) })?;
+        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // SAFETY: `stream` is written before the call returns.
+        context.check(unsafe {
+            context.driver().cuStreamCreateWithPriority(&raw mut stream, flags, 0)
+        })?;
+        let guard = Self { block, record, stream: Handle(stream), state: Mutex::default() };
+        let mut bytes = [0; control::BYTES];
+        bytes[control::RECORD as usize..][..8].copy_from_slice(&seen.to_ne_bytes());
+        guard.write(context, block, &bytes)?;
+        Ok(guard)
+    }
+
+    /// Gives its memory back, when the context ends.
+    pub(super) fn free(&self, context: &CudaContext) {
+        let table = lock(&self.state).table.take().map(|(address, ..)| address);
+        for address in table.into_iter().chain([self.block]) {
+            // SAFETY: allocated by `cuMemAlloc`; nothing of the context runs any more.
+            if let Err(error) = context.check(unsafe { context.driver().cuMemFree_v2(address) }) {
+                tracing::debug!("while ending the guard: {error}");
+            }
+        }
+        // SAFETY: allocated by `cuMemHostAlloc`; nothing of the context runs any more.
+        let freed = context.check(unsafe { context.driver().cuMemFreeHost(self.record.0) });
+        // SAFETY: created by `cuStreamCreateWithPriority`.
+        let ended = context.check(unsafe { context.driver().cuStreamDestroy_v2(self.stream.0) });
+        if let Err(error) = freed.and(ended) {
+            tracing::debug!("while ending the guard: {error}");
+        }
+    }
+
+    /// Writes to device memory now, whatever runs.
+    fn write(&self, context: &CudaContext, address: u64, bytes: &[u8]) -> Result<()> {
+        let (driver, stream) = (context.driver(), self.stream.0);
+        // SAFETY: the caller names memory of its own of at least this length, and the bytes live until the stream was
+        // waited for.
+        context.check(unsafe {
+            driver.cuMemcpyHtoDAsync_v2(address, bytes.as_ptr().cast(), bytes.len(), stream)
+        })?;
+        // SAFETY: the stream is alive.
+        context.check(unsafe { driver.cuStreamSynchronize(stream) })
+    }
+
+    /// Tells a module that was just loaded, whose variable lies at `address`, where the control block is.
+    pub(super) fn add(
+        &self,
+        context: &CudaContext,
+        module: &Arc<GuardedModule>,
+        address: u64,
+    ) -> Result<()> {
+        let number = {
+            let modules = &mut lock(&self.state).modules;
+            let gone = modules.iter().position(|module| module.strong_count() == 0);
+            let number = gone.unwrap_or(modules.len());
+            match modules.get_mut(number) {
+                Some(place) => *place = Arc::downgrade(module),
+                None => modules.push(Arc::downgrade(module)),
+            }
+            number as u32
+        };
+        let mut bytes = [0; VARIABLE_BYTES as usize];
+        bytes[..8].copy_from_slice(&self.block.to_ne_bytes());
+        bytes[8..12].copy_from_slice(&number.to_ne_bytes());
+        self.write(context, address, &bytes)
+    }
+
+    /// Before a guarded kernel is launched: the table is as the memory is now, where the kernel's module reads it.
+    pub(super) fn prepare(
+        &self,
+        context: &CudaContext,
+        kernel: &Arc<str>,
+        searches: bool,
+    ) -> Result<()> {
+        let mut state = lock(&self.state);
+        state.launched = Some(kernel.clone());
+        let current = state.table.is_some_and(|(.., seen)| seen == context.ranges().changes());
+        if !searches || current {
+            return Ok(());
+        }
+        // Kernels that run may read the table.
+        context.wait_for_work()?;
+        let (ranges, changes) = context.ranges().all();
+        let room = state.table.map_or(0, |(_, room, _)| room);
+        if ranges.len() > room || room == 0 {
+            if let Some((address, ..)) = state.table.take() {
+                // SAFETY: allocated by `cuMemAlloc`, and no kernel runs that reads it.
+                context.check(unsafe { context.driver().cuMemFree_v2(address) })?;
+            }
+            let (mut address, room) = (0, ranges.len().next_power_of_two().max(256));
+            let bytes = 16 * room;
+            // SAFETY: `address` is written before the call returns.
+            context.check(unsafe { context.driver().cuMemAlloc_v2(&raw mut address, bytes) })?;
+            state.table = Some((address, room, changes));
+        }
+        let Some((address, _, seen)) = &mut state.table else { return Ok(()) };
+        *seen = changes;
+        let words: Vec<[u64; 2]> = ranges.iter().map(|(start, bytes)| [*start, *bytes]).collect();
+        if !words.is_empty() {
+            self.write(context, *address, bytemuck::cast_slice(&words))?;
+        }
+        let mut bytes = [0; control::BYTES - control::TABLE as usize];
+        bytes[..8].copy_from_slice(&address.to_ne_bytes());
+        bytes[8..12].copy_from_slice(&(words.len() as u32).to_ne_bytes());
+        self.write(context, self.block + control::TABLE.unsigned_abs(), &bytes)
+    }
+
+    /// Raises the flag: guarded kernels end.
+    pub(super) fn cancel(&self, context: &CudaContext) -> Result<()> {
+        lock(&self.state).cancelled = true;
+        self.write(context, self.block + control::STOP.unsigned_abs(), &1_u32.to_ne_bytes())
+    }
+
+    /// Whether a kernel has written the record.
+    fn is_written(&self) -> bool {
+        // SAFETY: the record lives as long as the guard does, and begins with this word, which kernels write whole.
+        unsafe { ptr::read_volatile(self.record.0.cast::<u32>()) != 0 }
+    }
+
+    /// The fault of guarded kernels that came to an end, once.
+    ///
+    /// # Errors
+    /// [`Error::Fault`]; those of waiting for other work.
+    pub(super) fn check(&self, context: &CudaContext) -> Result<()> {
+        if !self.is_written() && !lock(&self.state).cancelled {
+            return Ok(());
+        }
+        self.take(context)
+    }
+
+    #[cold]
+    fn take(&self, context: &CudaContext) -> Result<()> {
+        // All that is under way ends soon, for the flag is up; what was launched behind the fault must not write over
+        // the record.
+        context.wait_for_work()?;
+        let mut state = lock(&self.state);
+        let bytes = self.record.0.cast::<[u8; field::BYTES]>();
+        // SAFETY: the record has so many bytes, and no kernel runs that writes it.
+        let record = GuardRecord::read(&unsafe { ptr::read_volatile(bytes) });
+        // SAFETY: as above.
+        unsafe { ptr::write_volatile(bytes, [0; field::BYTES]) };
+        // The flag and the claim.
+        self.write(context, self.block, &[0; 8])?;
+        let cancelled = std::mem::take(&mut state.cancelled);
+        let kernel = state.launched.as_deref().unwrap_or("?");
+        let told = record.and_then(|record| {
+            let module = state.modules.get(record.module as usize).and_then(Weak::upgrade)?;
+            Some(module.fault(&record, kernel, |address| context.ranges().nearest(address)))
+        });
+        let stopped = || Fault {
+            kind: if record.is_some() { FaultKind::Trap } else { FaultKind::Cancelled },
+            kernel: kernel.to_owned(),
+            location: None,
+            inlined: Vec::new(),
+            block: 0.into(),
+            thread: 0.into(),
+            access: None,
+            space: None,
+            nearest: None,
+            waiting: Vec::new(),
+        };
+        match (told, cancelled || record.is_some()) {
+            (Some(fault), _) => Err(Error::Fault(Box::new(fault))),
+            (None, true) => Err(Error::Fault(Box::new(stopped()))),
+            (None, false) => Ok(()),
+        }
+    }
+}
+
+impl CudaContext {
+    /// Address and length of the allocation that a pointer points into, as far as anybody knows; the context is
+    /// current.
+    pub(super) fn allocation(&self, pointer: u64) -> Option<(u64, u64)> {
+        if let Some(known) = self.ranges().find(pointer) {
+            return Some(known);
+        }
+        let (mut start, mut bytes) = (0, 0);
+        // SAFETY: both are written before the call returns.
+        let status = unsafe {
+            self.driver().cuMemGetAddressRange_v2(&raw mut start, &raw mut bytes, pointer)
+        };
+        let known = pointer != 0 && status.code == super::driver::code::SUCCESS;
+        known.then_some((start, bytes as u64))
+    }
+
+    /// The guard of this context's kernels; the context is current.
+    pub(super) fn start_guard(&self) -> Result<Arc<Guard>> {
+        let mut guard = lock(self.starting_guard());
+        if let Some(guard) = &*guard {
+            return Ok(guard.clone());
+        }
+        let started = Arc::new(Guard::new(self)?);
+        *guard = Some(started.clone());
+        self.has_guard(&started);
+        Ok(started)
+    }
+
+    /// The fault of a guarded kernel that came to an end, once; the context is current.
+    #[inline]
+    pub(super) fn check_guard(&self) -> Result<()> {
+        self.guard().map_or(Ok(()), |guard| guard.check(self))
+    }
+}
+
+impl Device {
+    /// Loads PTX so that none of its kernels can harm the context: an access outside its memory does not happen and is
+    /// an [`Error::Fault`] of what waits for the kernel, as a failed assertion and `trap` are, and [`Stream::cancel`]
+    /// stops kernels that do not end. Where that cannot be, it is loaded as it is, and it is said why.
+    ///
+    /// ```no_run
+    /// use warpaint::device::nvidia::Device;
+    ///
+    /// let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry fail() { trap; }";
+    /// let (module, not_guarded) = Device::open(0)?.load_guarded(ptx)?;
+    /// assert!(not_guarded.is_none() && module.guarded().is_some());
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Device::load`].
+    pub fn load_guarded(&self, ptx: &str) -> Result<(Module, Option<NotGuarded>)> {
+        let (text, guarded) = match GuardedModule::of(ptx) {
+            Ok(guarded) => guarded,
+            Err(why) => return Ok((self.load(ptx)?, Some(why))),
+        };
+        let module = match self.load(&text) {
+            Ok(module) => module,
+            Err(Error::Load { log, .. }) => {
+                let why = format!("the driver does not take it guarded: {log}");
+                return Ok((self.load(ptx)?, Some(NotGuarded { why })));
+            }
+            Err(error) => return Err(error),
+        };
+        let (context, guarded) = (self.context(), Arc::new(guarded));
+        let guard = context.start_guard()?;
+        let address = module.global(VARIABLE)?.address();
+        guard.add(context, &guarded, address)?;
+        let module = module.with_guard(guarded).ok_or_else(|| Error::Unsupported {
+            operation: "guarding a module that is used",
+            device: context.info().to_string(),
+        })?;
+        Ok((module, None))
+    }
+}
+
+impl Function {
+    /// Before a launch: the arguments with what the guard adds to them; `None` where it adds nothing. The context is
+    /// current.
+    pub(super) fn guarded(&self, arguments: &Arguments) -> Result<Option<Arguments>> {
+        let context = self.context();
+        let (Some(module), Some(guard)) = (self.module().guarded(), context.guard()) else {
+            return Ok(None);
+        };
+        guard.prepare(context, self.shared_name(), module.searches())?;
+        let Some(kernel) = module.kernel(self.name()) else { return Ok(None) };
+        if kernel.words.is_empty() {
+            return Ok(None);
+        }
+        let words = module.words(kernel, arguments.bytes(), |pointer| context.allocation(pointer));
+        let mut all = arguments.clone();
+        all.push_bytes(&words, 8);
+        Ok(Some(all))
+    }
+}

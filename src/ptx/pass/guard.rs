@@ -1,0 +1,304 @@
+//! Guarded code: no access of it leaves the memory that it is for, and the host can stop it.
+//!
+//! After an illegal access CUDA is dead for the whole process, and a kernel that does not end cannot be stopped. So
+//! neither may happen. This pass puts a check before each access and a look at a flag into each loop:
+//!
+//! - Each address is followed back through the arithmetic to the kernel parameter or the variable that it comes from
+//!   (`origin`), and compared with the bounds of that memory (`bounds`). Those of a parameter come as further arguments
+//!   ([`Word`]), so the check is exact between neighbours and loads nothing. Where one of several sources is meant, its
+//!   number travels in a register beside the address (`follow`). Where nothing is known, the address is searched in a
+//!   table of all memory (`search`).
+//! - Accesses that are constants apart share a check, and what a check before has shown needs none (`plan`).
+//! - An access outside is left out, and a load of it gives zero; the thread goes on, so that others that wait for it
+//!   at a barrier do not wait for ever. The first one is written down for the host (`record`), and a flag is raised at
+//!   which all loops end (`poll`).
+//! - `trap` and failed assertions are written down, too, and end their thread alone (`stop`).
+//!
+//! What is not known here is not guarded, and [`NotGuarded`] says why. Not prevented are: a barrier that some threads
+//! never reach, calls nested too deeply, a call through a pointer to no function, and wild addresses of local and
+//! constant memory that were loaded from memory (they are counted: [`Counts::unchecked`]). Surfaces: an access outside
+//! reads zero or is left out, and is not told of.
+
+mod access;
+mod bounds;
+mod code;
+mod extent;
+mod follow;
+mod globals;
+mod origin;
+mod plan;
+mod poll;
+pub mod record;
+mod search;
+mod stop;
+#[cfg(test)]
+mod tests;
+mod weave;
+mod words;
+
+use std::collections::HashMap;
+
+pub use self::{access::Action, words::Word};
+use super::super::ast::{
+    Body, Function, FunctionKind, Item, Linkage, LocationId, Module, Variable,
+};
+use super::super::cfg::Cfg;
+use super::super::inst::Instruction;
+use super::super::operand::{Operand, Symbol};
+use super::super::types::{Space, Type};
+use code::Code;
+use follow::Sources;
+use origin::Origins;
+use record::{NO_KERNEL, Recorder, VARIABLE, VARIABLE_BYTES};
+use stop::Reason;
+use weave::Weaver;
+use words::Words;
+
+/// A guarded module, and what a device has to know of it.
+#[derive(Clone, Debug)]
+pub struct Guarded {
+    /// The module; the source places in it are those of the module that it was made of.
+    pub module: Module,
+    /// Its kernels in the order of their numbers.
+    pub kernels: Vec<GuardedKernel>,
+    /// All checks by number.
+    pub checks: Vec<Check>,
+    /// Whether it looks for addresses in the table of ranges.
+    pub searches: bool,
+}
+
+/// A kernel of a guarded module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardedKernel {
+    /// Its name.
+    pub name: String,
+    /// Where its words lie in the packed arguments, in bytes: behind all arguments that it had, at a multiple of 8.
+    pub words_offset: u32,
+    /// Its words; where there are none it has no further parameter.
+    pub words: Vec<Word>,
+    /// What was found in it, without the functions that it calls.
+    pub counts: Counts,
+}
+
+/// How many accesses there are, and what was done with them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All, but those of parameters by their name.
+    pub accesses: u32,
+    /// Those that need no check of their own.
+    pub proved: u32,
+    /// Checks.
+    pub checked: u32,
+    /// Those that nothing is known to compare with.
+    pub unchecked: u32,
+}
+
+/// What a record's number of a check means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// The function that it stands in.
+    pub function: String,
+    /// What was wrong.
+    pub kind: CheckKind,
+}
+
+/// What a check found to be wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckKind {
+    /// One of these accesses, in their order.
+    Access {
+        /// Their state space; none of generic addresses.
+        space: Option<Space>,
+        /// The accesses.
+        accesses: Vec<CheckedAccess>,
+    },
+    /// `trap` was reached.
+    Trap {
+        /// Where.
+        location: Option<LocationId>,
+        /// Its line of the PTX text.
+        line: u32,
+    },
+    /// An assertion failed.
+    Assert {
+        /// The condition, the function and the place.
+        text: String,
+        /// Where.
+        location: Option<LocationId>,
+        /// The line of the PTX text.
+        line: u32,
+    },
+}
+
+/// One of the accesses that a check is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckedAccess {
+    /// Bytes from the lowest one's address on.
+    pub offset: i64,
+    /// Its width in bytes, of which its address is a multiple.
+    pub bytes: u32,
+    /// What is done.
+    pub action: Action,
+    /// Where.
+    pub location: Option<LocationId>,
+    /// Its line of the PTX text.
+    pub line: u32,
+}
+
+/// Why a module is not guarded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not guarded: {why}")]
+pub struct NotGuarded {
+    /// What stands in the way, as a part of a sentence.
+    pub why: String,
+}
+
+impl NotGuarded {
+    fn new(why: impl Into<String>) -> Self {
+        Self { why: why.into() }
+    }
+}
+
+/// How the names of functions begin that give memory which no table has, or launch kernels that nobody guards.
+const UNKNOWN_MEMORY: [&str; 5] =
+    ["malloc", "free", "__cudaCDP", "cudaGetParameterBuffer", "cudaLaunchDevice"];
+
+/// Guards a module that [`verify`](super::super::verify()) found no fault in.
+///
+/// # Errors
+/// [`NotGuarded`], where it has something that is not known here.
+pub fn guard(module: &Module) -> Result<Guarded, NotGuarded> {
+    expect_known(module)?;
+    let variable = module.variables.len() as u32;
+    let mut guarded = Guarded {
+        module: module.clone(),
+        kernels: Vec::new(),
+        checks: Vec::new(),
+        searches: false,
+    };
+    guarded.module.variables.push(control_variable());
+    let globals = globals::add(&mut guarded.module);
+    guarded.module.items.insert(0, Item::Variable(variable));
+    for (index, function) in module.functions.iter().enumerate() {
+        let Some(body) = &function.body else { continue };
+        let kernel = match function.kind {
+            FunctionKind::Entry => guarded.kernels.len() as u32,
+            FunctionKind::Func => NO_KERNEL,
+        };
+        let recorder = Recorder { variable: Symbol::Variable(variable), kernel, globals };
+        let Done { body, words, counts, searches } =
+            guard_function(module, function, body, recorder, &mut guarded.checks)?;
+        guarded.searches |= searches;
+        let there = &mut guarded.module.functions[index];
+        there.params.extend(words.parameter());
+        there.body = Some(body);
+        if function.kind == FunctionKind::Entry {
+            guarded.kernels.push(GuardedKernel {
+                name: function.name.clone(),
+                words_offset: words.offset,
+                words: words.list,
+                counts,
+            });
+        }
+    }
+    Ok(guarded)
+}
+
+fn expect_known(module: &Module) -> Result<(), NotGuarded> {
+    if module.address_size != 64 {
+        return Err(NotGuarded::new("its addresses have 32 bits"));
+    }
+    if module.architecture().is_none_or(|architecture| architecture < (7, 0)) {
+        return Err(NotGuarded::new("it is for GPUs older than Volta"));
+    }
+    if module.variable(VARIABLE).is_some() {
+        return Err(NotGuarded::new("it is guarded already"));
+    }
+    let used = module.functions.iter().find(|function| {
+        function.body.is_none() && UNKNOWN_MEMORY.iter().any(|name| function.name.starts_with(name))
+    });
+    match used {
+        Some(function) => Err(NotGuarded::new(format!("it may call `{}`", function.name))),
+        None => Ok(()),
+    }
+}
+
+/// The module's variable for the address of the control block.
+fn control_variable() -> Variable {
+    Variable {
+        name: VARIABLE.to_owned(),
+        space: Space::Global,
+        linkage: Linkage::Visible,
+        ty: Type::B8,
+        lanes: 1,
+        align: Some(8),
+        dims: vec![VARIABLE_BYTES],
+        init: None,
+        attribute: None,
+        bank: None,
+    }
+}
+
+/// One function's body, guarded, with the words that it needs.
+struct Done {
+    body: Body,
+    words: Words,
+    counts: Counts,
+    searches: bool,
+}
+
+/// Guards one function.
+fn guard_function(
+    module: &Module,
+    function: &Function,
+    body: &Body,
+    recorder: Recorder,
+    checks: &mut Vec<Check>,
+) -> Result<Done, NotGuarded> {
+    let name = &function.name;
+    let refused = |what: String| NotGuarded::new(format!("`{name}` has {what}"));
+    let wide = |i: &Instruction| {
+        let lanes = i.dst.iter().flat_map(Operand::lanes).filter_map(Operand::reg);
+        lanes.into_iter().any(|reg| body.registers.ty(reg) == Type::B128)
+    };
+    if body.instructions().any(wide) {
+        return Err(refused("values of 128 bits".to_owned()));
+    }
+    let cfg = Cfg::new(body);
+    let origins = Origins::new(module, function, body);
+    let plan = plan::plan(body, &cfg, &origins).map_err(refused)?;
+    let polls = poll::places(body, &cfg);
+    let stops: HashMap<usize, Reason> = (0..body.statements.len())
+        .filter_map(|at| {
+            let i = plan::instruction(body, at)?;
+            Some((at, stop::reason(module, body, at, i)?))
+        })
+        .collect();
+    let mut code =
+        Code::new(body).ok_or_else(|| refused("names that only guarded code has".to_owned()))?;
+    let sources = Sources::new(body, &origins, &plan.groups, &mut code);
+    let mut weaver = Weaver {
+        body,
+        origins: &origins,
+        plan: &plan,
+        recorder,
+        function: name,
+        words: Words::new(&function.params),
+        sources,
+        code,
+        found: None,
+        poll: None,
+        checks,
+        woven: HashMap::new(),
+        pending: Vec::new(),
+        failed: None,
+    };
+    weaver.body(&cfg, &polls, &stops);
+    let Weaver { code, words, found, .. } = weaver;
+    if !words.fit() {
+        return Err(refused("more pointers among its parameters than can be checked".to_owned()));
+    }
+    let Code { registers, labels, out: statements, .. } = code;
+    let body = Body { registers, labels, statements, ..body.clone() };
+    Ok(Done { body, words, counts: plan.counts, searches: found.is_some() })
+}

@@ -1,0 +1,139 @@
+//! What memory an instruction accesses.
+
+use super::super::super::inst::{Instruction, Op};
+use super::super::super::modifier::MbarrierOp;
+use super::super::super::operand::{Operand, Reg};
+use super::super::super::types::Space;
+
+/// What is done with memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// It is read.
+    Read,
+    /// It is written, perhaps after it was read.
+    Write,
+}
+
+/// When an instruction that runs makes an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// Always.
+    Always,
+    /// Where this register, a number of bytes, is not zero.
+    NotZero(Reg),
+    /// Where this predicate is false.
+    Unless(Reg),
+    /// Where this predicate is true.
+    If(Reg),
+}
+
+/// One access of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Access {
+    /// Which source is the address.
+    pub(super) source: usize,
+    /// State space; none of a generic address.
+    pub(super) space: Option<Space>,
+    /// Bytes that have to be there.
+    pub(super) bytes: u32,
+    /// What the address has to be a multiple of.
+    pub(super) align: u32,
+    pub(super) action: Action,
+    pub(super) when: When,
+}
+
+impl Access {
+    fn new(source: usize, space: Option<Space>, bytes: u32, action: Action) -> Self {
+        Self { source, space, bytes, align: bytes, action, when: When::Always }
+    }
+}
+
+/// Instructions that are kept as written and access no memory, or whose address can do no harm.
+const HARMLESS: [&str; 6] = ["mma.", "wmma.mma.", "movmatrix.", "mapa.", "getctarank.", "istypep."];
+
+/// The accesses of `i`, but those of parameters by their name, which the verifier has checked.
+///
+/// # Errors
+/// The mnemonic, where it accesses memory in a way that is not known.
+pub(super) fn accesses(i: &Instruction) -> Result<Vec<Access>, String> {
+    let (one, none) = (|access| Ok(vec![access]), Ok(Vec::new()));
+    match &i.op {
+        Op::Ld(access) | Op::Ldu(access) => {
+            one(Access::new(0, access.space, access.bytes(), Action::Read))
+        }
+        Op::St(access) => one(Access::new(0, access.space, access.bytes(), Action::Write)),
+        Op::Atom(atomic) | Op::Red(atomic) => {
+            let bytes = atomic.ty.bytes() * u32::from(atomic.lanes.max(1));
+            one(Access::new(0, atomic.space, bytes, Action::Write))
+        }
+        Op::Mbarrier(mbarrier) => match mbarrier.op {
+            MbarrierOp::PendingCount => none,
+            MbarrierOp::Init | MbarrierOp::Inval | MbarrierOp::Arrive => {
+                one(Access::new(0, mbarrier.space, 8, Action::Write))
+            }
+            MbarrierOp::ArriveDrop | MbarrierOp::ExpectTx | MbarrierOp::CompleteTx => {
+                one(Access::new(0, mbarrier.space, 8, Action::Write))
+            }
+            MbarrierOp::CopyArrive => one(Access::new(0, mbarrier.space, 8, Action::Write)),
+            MbarrierOp::TestWait | MbarrierOp::TryWait => {
+                one(Access::new(0, mbarrier.space, 8, Action::Read))
+            }
+        },
+        Op::CpAsync { .. } => copies(i),
+        Op::Prefetch { mnemonic } => match mnemonic.starts_with("prefetch") {
+            // A hint for an address that is none does nothing.
+            true => none,
+            false => Err(mnemonic.to_string()),
+        },
+        Op::Unsupported { mnemonic } => match HARMLESS.iter().any(|m| mnemonic.starts_with(m)) {
+            true => none,
+            false => Err(mnemonic.to_string()),
+        },
+        Op::Alloca { .. } | Op::Stacksave { .. } | Op::Stackrestore { .. } => Err(i.op.mnemonic()),
+        // Registers, other threads, control flow; a texture reads within its bounds, and a surface is told to.
+        Op::Mov { .. } | Op::Cvta { .. } | Op::Isspacep { .. } | Op::Cvt(_) => none,
+        Op::CvtPack { .. } | Op::Szext { .. } | Op::Add { .. } | Op::Sub { .. } => none,
+        Op::Mul { .. } | Op::Mad { .. } | Op::Mul24 { .. } | Op::Mad24 { .. } => none,
+        Op::Fma { .. } | Op::Div { .. } | Op::Rem { .. } | Op::Abs { .. } | Op::Neg { .. } => none,
+        Op::Min(_) | Op::Max(_) | Op::Sad { .. } | Op::Rcp { .. } | Op::Sqrt { .. } => none,
+        Op::Approx { .. } | Op::Copysign { .. } | Op::Testp { .. } | Op::Dp4a { .. } => none,
+        Op::Dp2a { .. } | Op::Simd(_) | Op::Video(_) | Op::Setp { .. } | Op::Set { .. } => none,
+        Op::Selp { .. } | Op::Slct { .. } | Op::Logic { .. } | Op::Not { .. } => none,
+        Op::Cnot { .. } | Op::Lop3 { .. } | Op::Shl { .. } | Op::Shr { .. } | Op::Shf { .. } => {
+            none
+        }
+        Op::Popc { .. } | Op::Clz { .. } | Op::Bfind { .. } | Op::Fns | Op::Brev { .. } => none,
+        Op::Bfe { .. } | Op::Bfi { .. } | Op::Bmsk { .. } | Op::Prmt { .. } => none,
+        Op::Hint { .. } | Op::Createpolicy { .. } | Op::CpAsyncCommit | Op::CpAsyncWaitGroup => {
+            none
+        }
+        Op::CpAsyncWaitAll | Op::Bar { .. } | Op::BarWarpSync | Op::Shfl { .. } => none,
+        Op::Vote { .. } | Op::Match { .. } | Op::Activemask | Op::Redux { .. } | Op::Elect => none,
+        Op::Membar { .. } | Op::Fence { .. } => none,
+        Op::Bra { .. } | Op::BrxIdx { .. } | Op::Call { .. } | Op::Ret { .. } | Op::Exit => none,
+        Op::Trap | Op::Brkpt | Op::Nanosleep | Op::Pmevent { .. } => none,
+        Op::Tex(_) | Op::Tld4 { .. } | Op::Txq { .. } | Op::Suq { .. } | Op::Suld(_) => none,
+        Op::Sust(_) | Op::Sured(_) => none,
+    }
+}
+
+/// Both sides of `cp.async`, whose source may be shorter than its destination, or not read at all.
+fn copies(i: &Instruction) -> Result<Vec<Access>, String> {
+    let Some(Operand::Int(bytes)) = i.src.get(2) else { return Err(i.op.mnemonic()) };
+    let bytes = u32::try_from(*bytes).map_err(|_| i.op.mnemonic())?;
+    let to = Access::new(0, Some(Space::Shared), bytes, Action::Write);
+    let mut from = Access::new(1, Some(Space::Global), bytes, Action::Read);
+    let ignores = matches!(i.op, Op::CpAsync { ignore: true, .. });
+    match i.copied() {
+        None => {}
+        Some(Operand::Int(0)) => return Ok(vec![to]),
+        Some(Operand::Int(read)) => from.bytes = u32::try_from(*read).unwrap_or(bytes).min(bytes),
+        Some(Operand::Reg(reg)) if ignores => from.when = When::Unless(*reg),
+        Some(Operand::Not(reg)) => from.when = When::If(*reg),
+        // How much of the chunk is read is known when it runs. A chunk is aligned, so the first byte decides whether
+        // the memory is there at all.
+        Some(Operand::Reg(reg)) => (from.when, from.bytes) = (When::NotZero(*reg), 1),
+        Some(_) => return Err(i.op.mnemonic()),
+    }
+    Ok(vec![to, from])
+}

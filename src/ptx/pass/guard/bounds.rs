@@ -1,0 +1,258 @@
+//! The comparison of an address with the memory that it has to lie in.
+
+use super::super::super::inst::Guard;
+use super::super::super::operand::{Operand, Reg, Scalar, Special, Symbol};
+use super::super::super::types::{Space, Type};
+use super::extent::Size;
+use super::origin::Source;
+use super::plan::{Bounds, Group, Root, is_wide};
+use super::record::Place;
+use super::search::RESERVED_SHARED;
+use super::weave::Weaver;
+use super::words::Word;
+
+/// A check that was put in.
+#[derive(Clone, Debug)]
+pub(super) struct Woven {
+    /// Holds where the accesses are made and right.
+    pub(super) fine: Reg,
+    /// Holds where they would be made and are wrong.
+    pub(super) fail: Reg,
+    /// The distance of the lowest access from `start`.
+    distance: Reg,
+    /// What the address was compared with: where it may begin, and from there on.
+    pub(super) start: Operand,
+    pub(super) room: Operand,
+}
+
+impl Weaver<'_> {
+    /// Compares the address of a group, where the guard holds.
+    pub(super) fn compare(&mut self, group: &Group, guard: Option<Guard>) -> Woven {
+        let wide = is_wide(self.body, group.root);
+        let (ty, bits) = if wide { (Type::B64, "64") } else { (Type::B32, "32") };
+        let (mut start, mut room) = (Operand::Int(0), Operand::Int(0));
+        let distance = match &group.bounds {
+            Bounds::Search { .. } => self.lowest(group, wide),
+            Bounds::Shared => {
+                room = self.shared_room(group.span(), wide);
+                self.lowest(group, wide)
+            }
+            Bounds::Sources { sources, generic } => {
+                (start, room) = self.memory(group, sources, *generic, wide);
+                match group.root {
+                    Root::Reg(reg) => {
+                        let from = [Operand::Reg(reg), start.clone()];
+                        self.code.give(&format!("sub.s{bits}"), ty, from)
+                    }
+                    Root::Symbol(_) => {
+                        let low = [Operand::Int(group.low)];
+                        self.code.give(&format!("mov.b{bits}"), ty, low)
+                    }
+                }
+            }
+        };
+        let mut compared = distance;
+        if let Bounds::Search { generic } = group.bounds {
+            let inside = self.search(distance, wide, group.span(), generic);
+            // Anything is too far from a range that was not found.
+            let wrong = [Operand::Int(0), Operand::Int(1), Operand::Reg(inside)];
+            room = Operand::Int(1);
+            compared = self.code.give(&format!("selp.b{bits}"), ty, wrong);
+        }
+        if group.tested_align > 1 {
+            compared = self.with_alignment(group, wide, compared);
+        }
+        let (fail, fine) = (self.code.reg(Type::Pred), self.code.reg(Type::Pred));
+        let results = [fail, fine].map(Operand::Reg);
+        let compared = [Operand::Reg(compared), room.clone()];
+        match guard {
+            None => self.code.put(&format!("setp.hs.u{bits}"), results, compared),
+            Some(guard) => {
+                let condition = self.predicate(guard);
+                let [a, b] = compared;
+                self.code.put(&format!("setp.hs.and.u{bits}"), results, [a, b, condition]);
+            }
+        }
+        let searched = matches!(group.bounds, Bounds::Search { .. });
+        let room = if searched { Operand::Int(0) } else { room };
+        Woven { fine, fail, distance, start, room }
+    }
+
+    /// The address of the lowest access.
+    fn lowest(&mut self, group: &Group, wide: bool) -> Reg {
+        let (ty, bits) = if wide { (Type::B64, "64") } else { (Type::B32, "32") };
+        let root = match group.root {
+            Root::Reg(reg) => reg,
+            Root::Symbol(symbol) => self.symbol(symbol, group.space.is_none(), wide),
+        };
+        match group.low {
+            0 => root,
+            low => {
+                let sum = [Operand::Reg(root), Operand::Int(low)];
+                self.code.give(&format!("add.s{bits}"), ty, sum)
+            }
+        }
+    }
+
+    fn search(&mut self, address: Reg, wide: bool, span: u32, generic: bool) -> Reg {
+        let address = self.widened(address, !wide);
+        match self.found {
+            Some(found) => found.search(&mut self.code, self.recorder, address, span, generic),
+            // There is one wherever a group asks for it.
+            None => self.code.give("setp.ne.u32", Type::Pred, [Operand::Int(0), Operand::Int(0)]),
+        }
+    }
+
+    /// The distance, or one that is too far where the address is misaligned.
+    fn with_alignment(&mut self, group: &Group, wide: bool, distance: Reg) -> Reg {
+        let (ty, bits) = if wide { (Type::B64, "64") } else { (Type::B32, "32") };
+        let address = self.lowest(group, wide);
+        let mask = Operand::Int(i64::from(group.tested_align) - 1);
+        let rest = [Operand::Reg(address), mask];
+        let rest = self.code.give(&format!("and.b{bits}"), ty, rest);
+        let wrong = [Operand::Reg(rest), Operand::Int(0)];
+        let wrong = self.code.give(&format!("setp.ne.u{bits}"), Type::Pred, wrong);
+        let chosen = [Operand::Int(-1), Operand::Reg(distance), Operand::Reg(wrong)];
+        self.code.give(&format!("selp.b{bits}"), ty, chosen)
+    }
+
+    /// Where the memory of a group begins, less its lowest offset, and how far from there its address may be.
+    fn memory(
+        &mut self,
+        group: &Group,
+        sources: &[Source],
+        generic: bool,
+        wide: bool,
+    ) -> (Operand, Operand) {
+        let (ty, bits) = if wide { (Type::B64, "64") } else { (Type::B32, "32") };
+        let mut chosen: Option<(Operand, Operand)> = None;
+        let beside = match group.root {
+            Root::Reg(reg) => self.sources.beside(reg),
+            Root::Symbol(_) => None,
+        };
+        for source in sources {
+            let start = self.start(group, *source, generic, wide);
+            let room = self.room(group, *source, wide);
+            chosen = Some(match (chosen, beside) {
+                (Some((other_start, other_room)), Some(beside)) => {
+                    let number = Operand::Int(self.sources.number(*source));
+                    let is_this = [Operand::Reg(beside), number];
+                    let is_this = self.code.give("setp.eq.u32", Type::Pred, is_this);
+                    let mut choose = |a: Operand, b: Operand| {
+                        let choice = [a, b, Operand::Reg(is_this)];
+                        Operand::Reg(self.code.give(&format!("selp.b{bits}"), ty, choice))
+                    };
+                    (choose(start, other_start), choose(room, other_room))
+                }
+                (Some(_) | None, _) => (start, room),
+            });
+        }
+        chosen.unwrap_or((Operand::Int(0), Operand::Int(0)))
+    }
+
+    fn start(&mut self, group: &Group, source: Source, generic: bool, wide: bool) -> Operand {
+        match source {
+            Source::Null => Operand::Int(group.low.wrapping_neg()),
+            Source::Argument(argument) => {
+                let word = self.words.operand(Word::Start { argument, low: group.low });
+                Operand::Reg(self.code.give("ld.param.u64", Type::B64, [word]))
+            }
+            Source::Symbol(symbol) => {
+                let start = Operand::Reg(self.symbol(symbol, generic, wide));
+                let (ty, bits) = if wide { (Type::B64, "64") } else { (Type::B32, "32") };
+                match group.low {
+                    0 => start,
+                    low => {
+                        let less = [start, Operand::Int(low)];
+                        Operand::Reg(self.code.give(&format!("sub.s{bits}"), ty, less))
+                    }
+                }
+            }
+        }
+    }
+
+    fn room(&mut self, group: &Group, source: Source, wide: bool) -> Operand {
+        let span = group.span();
+        match source {
+            Source::Null => Operand::Int(0),
+            Source::Argument(argument) => {
+                let word = Word::Room { argument, span, align: group.align };
+                let word = self.words.operand(word);
+                Operand::Reg(self.code.give("ld.param.u64", Type::B64, [word]))
+            }
+            Source::Symbol(symbol) => match self.origins.size(symbol) {
+                Some(Size::Bytes(bytes)) => {
+                    let room = (bytes + 1).saturating_sub(u64::from(span));
+                    Operand::Int(i64::try_from(room).unwrap_or(i64::MAX))
+                }
+                Some(Size::Dynamic) => {
+                    let all = self.code.special(Special::Scalar(Scalar::DynamicSmemSize));
+                    let less = [Operand::Reg(all), Operand::Int(i64::from(span) - 1)];
+                    let room = self.code.give("sub.s32", Type::B32, less);
+                    let least = [Operand::Reg(room), Operand::Int(0)];
+                    self.code.put("max.s32", [Operand::Reg(room)], least);
+                    Operand::Reg(self.widened(room, wide))
+                }
+                None => Operand::Int(0),
+            },
+        }
+    }
+
+    fn shared_room(&mut self, span: u32, wide: bool) -> Operand {
+        let all = self.code.special(Special::Scalar(Scalar::TotalSmemSize));
+        let more = [Operand::Reg(all), Operand::Int(RESERVED_SHARED + 1 - i64::from(span))];
+        let room = self.code.give("add.s32", Type::B32, more);
+        Operand::Reg(self.widened(room, wide))
+    }
+
+    /// A register of 32 bits as one of 64, where the condition holds.
+    fn widened(&mut self, reg: Reg, condition: bool) -> Reg {
+        match condition {
+            true => self.code.give("cvt.u64.u32", Type::B64, [Operand::Reg(reg)]),
+            false => reg,
+        }
+    }
+
+    /// The address of a symbol.
+    fn symbol(&mut self, symbol: Symbol, generic: bool, wide: bool) -> Reg {
+        let (ty, bits) = if wide { (Type::B64, "64") } else { (Type::B32, "32") };
+        let own = self.code.give(&format!("mov.u{bits}"), ty, [Operand::Symbol(symbol, 0)]);
+        match self.origins.space(symbol) {
+            Some(space) if generic && space != Space::Global => {
+                let convert = format!("cvta.{}.u{bits}", space.text());
+                self.code.give(&convert, ty, [Operand::Reg(own)])
+            }
+            Some(_) | None => own,
+        }
+    }
+
+    /// What a record says of a group: the address of its lowest access, and what that was compared with.
+    pub(super) fn recorded(&mut self, group: &Group, woven: &Woven) -> Place {
+        let wide = is_wide(self.body, group.root);
+        let (ty, bits) = if wide { (Type::B64, "64") } else { (Type::B32, "32") };
+        // What is searched, and shared memory as a whole, has no beginning that the lowest access was added to.
+        let start = match (&group.bounds, group.low) {
+            (Bounds::Search { .. } | Bounds::Shared, _) | (Bounds::Sources { .. }, 0) => {
+                woven.start.clone()
+            }
+            (Bounds::Sources { .. }, low) => {
+                let sum = [woven.start.clone(), Operand::Int(low)];
+                Operand::Reg(self.code.give(&format!("add.s{bits}"), ty, sum))
+            }
+        };
+        let address = match group.stays {
+            true => self.lowest(group, wide),
+            false => {
+                let sum = [Operand::Reg(woven.distance), start.clone()];
+                self.code.give(&format!("add.s{bits}"), ty, sum)
+            }
+        };
+        let address = Operand::Reg(self.widened(address, !wide));
+        let mut wide_operand = |operand: &Operand| match operand.reg() {
+            Some(reg) => Operand::Reg(self.widened(reg, !wide)),
+            None => operand.clone(),
+        };
+        let (start, room) = (wide_operand(&start), wide_operand(&woven.room));
+        Place { address, start, room }
+    }
+}

@@ -1,0 +1,50 @@
+//! How large a variable is, and how it is aligned.
+
+use super::super::super::ast::Linkage;
+use super::super::super::operand::Symbol;
+use super::super::super::types::Space;
+use super::origin::Origins;
+
+/// How large a source is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Size {
+    Bytes(u64),
+    /// As much as the launch says: `%dynamic_smem_size`.
+    Dynamic,
+}
+
+impl Origins<'_> {
+    /// How large a symbol's memory is; none where that is not said here.
+    pub(super) fn size(&self, symbol: Symbol) -> Option<Size> {
+        let variable = match symbol {
+            Symbol::Variable(index) => self.module().variables.get(index as usize)?,
+            Symbol::Local(index) => self.body().locals.get(index as usize)?,
+            Symbol::Param(index) => {
+                let param = self.function().params.get(index as usize)?;
+                return Some(Size::Bytes(param.bytes()));
+            }
+            Symbol::Return(_) | Symbol::Function(_) => return None,
+        };
+        match (variable.space.kind(), variable.is_dynamic()) {
+            (Space::Shared, true) => Some(Size::Dynamic),
+            (_, true) => None,
+            // The definition elsewhere may be larger.
+            (_, false) if variable.linkage == Linkage::Extern => None,
+            (_, false) => Some(variable.bytes()).filter(|bytes| *bytes > 0).map(Size::Bytes),
+        }
+    }
+
+    /// What a symbol's address is a multiple of.
+    pub(super) fn alignment(&self, symbol: Symbol) -> u32 {
+        let variable = match symbol {
+            Symbol::Variable(index) => self.module().variables.get(index as usize),
+            Symbol::Local(index) => self.body().locals.get(index as usize),
+            Symbol::Param(index) => {
+                let param = self.function().params.get(index as usize);
+                return param.map_or(1, |param| param.alignment().max(1));
+            }
+            Symbol::Return(_) | Symbol::Function(_) => None,
+        };
+        variable.map_or(1, |variable| variable.alignment().max(1))
+    }
+}

@@ -1,0 +1,132 @@
+//! Loops look at the flag that stops them.
+
+use std::collections::HashMap;
+
+use super::super::super::ast::Body;
+use super::super::super::cfg::{BlockId, Cfg};
+use super::super::super::inst::{Instruction, Op};
+use super::super::super::modifier::Cmp;
+use super::super::super::operand::{Operand, Reg};
+use super::super::super::types::Type;
+use super::code::{Code, at, when};
+use super::record::{Recorder, control};
+
+/// A loop looks at the flag so many times round once.
+const EVERY: i64 = 256;
+/// A loop that never goes round more often than this looks never.
+const SHORT: i128 = 4096;
+
+/// The blocks at whose end the flag is looked at: where loops go back, but short ones.
+pub(super) fn places(body: &Body, cfg: &Cfg) -> Vec<BlockId> {
+    let mut writes: HashMap<Reg, Vec<&Instruction>> = HashMap::new();
+    for i in body.instructions() {
+        i.for_each_def(|reg| writes.entry(reg).or_default().push(i));
+    }
+    let long = cfg.back_edges.iter().filter(|(from, to)| !is_short(body, cfg, *from, *to, &writes));
+    let mut places: Vec<BlockId> = long.map(|(from, _)| *from).collect();
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+/// Whether a loop counts from a constant to a constant, and not far: its last block compares the counter with the end,
+/// and adds to it as often as it goes back.
+fn is_short(
+    body: &Body,
+    cfg: &Cfg,
+    from: BlockId,
+    to: BlockId,
+    writes: &HashMap<Reg, Vec<&Instruction>>,
+) -> bool {
+    let inside = cfg.loop_blocks(to);
+    // A loop within this one may be where the counter is set again.
+    let is_inner = inside.iter().all(|block| *block == to || !cfg.block(*block).is_loop_header);
+    let is_in = |blocks: &[BlockId], i: &Instruction| {
+        let mut all = blocks.iter().flat_map(|block| cfg.instructions(body, *block));
+        all.any(|(_, other)| std::ptr::eq(other, i))
+    };
+    let rounds = || {
+        let last = cfg.instructions(body, from).next_back()?.1;
+        let goes_back = last.branch_target().and_then(|label| cfg.target(label)) == Some(to);
+        let guard = last.guard.filter(|guard| goes_back && !guard.negated)?;
+        let [compared] = writes.get(&guard.reg)?.as_slice() else { return None };
+        let (Op::Setp { cmp, combine: None, .. }, [Operand::Reg(counter), Operand::Int(end)], None) =
+            (&compared.op, compared.src.as_slice(), compared.guard)
+        else {
+            return None;
+        };
+        let (mut start, mut step) = (None, None);
+        for i in writes.get(counter)? {
+            let before = match (&i.op, i.src.as_slice(), i.guard) {
+                (Op::Mov { .. }, [Operand::Int(value)], None) if !is_in(&inside, i) => {
+                    start.replace(*value)
+                }
+                (Op::Add { .. }, [Operand::Reg(reg), Operand::Int(by)], None)
+                    if reg == counter && is_in(&[from], i) =>
+                {
+                    step.replace(*by)
+                }
+                _ => return None,
+            };
+            if before.is_some() {
+                return None;
+            }
+        }
+        let (start, step) = (i128::from(start?), i128::from(step?));
+        let distance = i128::from(*end) - start;
+        let comes_there =
+            step != 0 && distance / step >= 0 && distance % step == 0 && distance != 0;
+        let ends = is_in(&[from], compared) && comes_there && ends_there(*cmp, step > 0);
+        ends.then_some(distance / step)
+    };
+    is_inner && is_simple(cfg, to) && rounds().is_some_and(|rounds| rounds <= SHORT)
+}
+
+/// Whether a loop that goes on while the counter compares so ends where the counter comes to the end, at the latest.
+fn ends_there(cmp: Cmp, upwards: bool) -> bool {
+    match cmp {
+        Cmp::Ne => true,
+        Cmp::Lt | Cmp::Le | Cmp::Lo | Cmp::Ls => upwards,
+        Cmp::Gt | Cmp::Ge | Cmp::Hi | Cmp::Hs => !upwards,
+        Cmp::Eq | Cmp::Equ | Cmp::Neu | Cmp::Ltu | Cmp::Leu | Cmp::Gtu | Cmp::Geu => false,
+        Cmp::Num | Cmp::Nan => false,
+    }
+}
+
+/// Whether a loop has one way back only.
+fn is_simple(cfg: &Cfg, header: BlockId) -> bool {
+    cfg.back_edges.iter().filter(|(_, to)| *to == header).count() == 1
+}
+
+/// Counts rounds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Poll {
+    left: Reg,
+}
+
+impl Poll {
+    /// To be written at the beginning of the function.
+    pub(super) fn new(code: &mut Code) -> Self {
+        Self { left: code.give("mov.u32", Type::B32, [Operand::Int(EVERY)]) }
+    }
+
+    /// Ends the thread, where the flag is up, once in a while.
+    pub(super) fn put(self, code: &mut Code, recorder: Recorder) {
+        let left = Operand::Reg(self.left);
+        code.put("add.s32", [left.clone()], [left.clone(), Operand::Int(-1)]);
+        let due = code.give("setp.le.s32", Type::Pred, [left.clone(), Operand::Int(0)]);
+        let (look, back) = (code.label(), code.label());
+        code.jump(when(due), look);
+        code.place(back);
+        code.aside(|code| {
+            code.place(look);
+            code.put("mov.u32", [left], [Operand::Int(EVERY)]);
+            let block = recorder.control(code);
+            let flag = code.give("ld.volatile.global.u32", Type::B32, [at(block, control::STOP)]);
+            let up = [Operand::Reg(flag), Operand::Int(0)];
+            let up = code.give("setp.ne.u32", Type::Pred, up);
+            code.put_if(when(up), "exit", [], []);
+            code.jump(None, back);
+        });
+    }
+}

@@ -1,0 +1,126 @@
+//! What a guarded kernel writes down of the first thing that it does wrong, and the flag that stops it.
+//!
+//! All guarded kernels of a context share one *control block* in device memory, whose address each module has in a
+//! variable ([`VARIABLE`]). The host writes the table of ranges and raises the flag; a thread that does something wrong
+//! claims the *record*, where nobody did before, fills it, and raises the flag, too. The record lies where the host can
+//! read it at any time, such as in mapped memory; the flag does not, for it is looked at often.
+
+use super::super::super::operand::{Axis, Grid, Operand, Reg, Special, Symbol};
+use super::super::super::types::Type;
+use super::code::{Code, at, of, when};
+use super::globals::Globals;
+
+/// The variable of a guarded module: the address of the control block (64 bits), then the number of the module, by
+/// which records tell modules apart (32 bits). The host writes both before the first launch.
+pub const VARIABLE: &str = "__warpaint_guard";
+/// Size of that variable in bytes.
+pub const VARIABLE_BYTES: u64 = 16;
+
+/// Where the fields of the control block lie, in bytes. It begins as zeros.
+pub mod control {
+    /// Not 0: loops end. 32 bits.
+    pub const STOP: i64 = 0;
+    /// Not 0: somebody writes the record, or has. 32 bits.
+    pub const CLAIMED: i64 = 4;
+    /// Address of the record. 64 bits.
+    pub const RECORD: i64 = 8;
+    /// Address of the table of ranges. 64 bits.
+    pub const TABLE: i64 = 16;
+    /// How many ranges there are, of 16 bytes each: address and length, by ascending address. 32 bits.
+    pub const RANGES: i64 = 24;
+    /// Its size in bytes.
+    pub const BYTES: usize = 32;
+}
+
+/// Where the fields of the record lie, in bytes. It begins as zeros.
+pub mod field {
+    /// Not 0: all else is written. 32 bits.
+    pub const WRITTEN: i64 = 0;
+    /// Number of the module. 32 bits.
+    pub const MODULE: i64 = 4;
+    /// Number of the kernel in its module; all ones in a function. 32 bits.
+    pub const KERNEL: i64 = 8;
+    /// Number of the check. 32 bits.
+    pub const CHECK: i64 = 12;
+    /// The block's index: three times 32 bits.
+    pub const BLOCK: i64 = 16;
+    /// The thread's index in the block: three times 32 bits.
+    pub const THREAD: i64 = 28;
+    /// The address of the check's lowest access. 64 bits.
+    pub const ADDRESS: i64 = 40;
+    /// What that was compared with: the first byte of the memory. 64 bits; 0 with `ROOM` where it is not known.
+    pub const START: i64 = 48;
+    /// And how many addresses from there on would have been right. 64 bits.
+    pub const ROOM: i64 = 56;
+    /// Its size in bytes.
+    pub const BYTES: usize = 64;
+}
+
+/// The number of the kernel in a record of a function's.
+pub const NO_KERNEL: u32 = u32::MAX;
+
+/// Who writes a record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recorder {
+    /// The module's variable.
+    pub(super) variable: Symbol,
+    /// The number of the kernel, or [`NO_KERNEL`].
+    pub(super) kernel: u32,
+    /// The module's own memory.
+    pub(super) globals: Option<Globals>,
+}
+
+/// What a record says of an access, in registers or constants of 64 bits.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) address: Operand,
+    pub(super) start: Operand,
+    pub(super) room: Operand,
+}
+
+impl Place {
+    /// Of what is no access.
+    pub(super) const NONE: Self =
+        Self { address: Operand::Int(0), start: Operand::Int(0), room: Operand::Int(0) };
+}
+
+impl Recorder {
+    /// The address of the control block.
+    pub(super) fn control(self, code: &mut Code) -> Reg {
+        code.give("ld.global.u64", Type::B64, [of(self.variable, 0)])
+    }
+
+    /// Writes the record, where it is the first, and raises the flag.
+    pub(super) fn record(self, code: &mut Code, check: u32, place: &Place) {
+        let block = self.control(code);
+        let nobody = [Operand::Int(0), Operand::Int(1)];
+        let [zero, one] = nobody;
+        let claimed = at(block, control::CLAIMED);
+        let before = code.give("atom.global.cas.b32", Type::B32, [claimed, zero, one]);
+        let first = code.reg(Type::Pred);
+        let condition = [Operand::Reg(before), Operand::Int(0)];
+        code.put("setp.eq.u32", [Operand::Reg(first)], condition);
+        let record = code.give("ld.global.u64", Type::B64, [at(block, control::RECORD)]);
+        let store = |code: &mut Code, field: i64, value: Operand, mnemonic: &str| {
+            code.put_if(when(first), mnemonic, [], [at(record, field), value]);
+        };
+        let module = code.give("ld.global.u32", Type::B32, [of(self.variable, 8)]);
+        store(code, field::MODULE, Operand::Reg(module), "st.global.u32");
+        store(code, field::KERNEL, Operand::Int(self.kernel.into()), "st.global.u32");
+        store(code, field::CHECK, Operand::Int(check.into()), "st.global.u32");
+        for (from, grid) in [(field::BLOCK, Grid::Ctaid), (field::THREAD, Grid::Tid)] {
+            for (axis, to) in
+                [Axis::X, Axis::Y, Axis::Z].into_iter().zip([from, from + 4, from + 8])
+            {
+                let index = code.special(Special::Axis(grid, axis));
+                store(code, to, Operand::Reg(index), "st.global.u32");
+            }
+        }
+        store(code, field::ADDRESS, place.address.clone(), "st.global.u64");
+        store(code, field::START, place.start.clone(), "st.global.u64");
+        store(code, field::ROOM, place.room.clone(), "st.global.u64");
+        code.put("membar.sys", [], []);
+        store(code, field::WRITTEN, Operand::Int(1), "st.volatile.global.u32");
+        code.put("st.volatile.global.u32", [], [at(block, control::STOP), Operand::Int(1)]);
+    }
+}

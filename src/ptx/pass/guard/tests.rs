@@ -1,0 +1,46 @@
+use super::super::super::{inst::Op, parse, print};
+use super::{Word, guard};
+
+/// A word of what the launch gives is what the comparison needs: the first address less the lowest offset, and how many
+/// addresses there are from there on.
+#[test]
+fn words_say_where_an_access_may_begin() {
+    let start = |low| Word::Start { argument: 0, low };
+    assert_eq!(start(0).value(1000, 900, 200), 900);
+    assert_eq!(start(16).value(1000, 900, 200), 884);
+    assert_eq!(start(-4).value(1000, 900, 200), 904);
+    let room = |span, align| Word::Room { argument: 0, span, align };
+    let rooms = [(4, 4), (200, 1), (201, 1), (4, 16), (1, 1)];
+    let values = rooms.map(|(span, align)| room(span, align).value(1000, 900, 200));
+    assert_eq!(values, [197, 1, 0, 0, 200]);
+    assert_eq!(room(1, 1).value(1000, 0, 0), 0, "nothing is known of the pointer");
+}
+
+/// What is put in is made of operations that the table has.
+#[test]
+fn nothing_is_put_in_that_is_not_known() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64
+        .extern .shared .align 16 .b8 open[];
+        .global .align 4 .u32 one[2];
+        .visible .entry k(.param .u64 p, .param .u64 q)
+        {
+        .reg .pred %p<3>; .reg .b32 %r<4>; .reg .b64 %rd<9>;
+        ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q];
+        cvta.to.global.u64 %rd3, %rd1; cvta.to.global.u64 %rd4, %rd2;
+        mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;
+        selp.b64 %rd5, %rd3, %rd4, %p1;
+        @%p1 ld.global.u64 %rd6, [%rd5+8];
+        L: ld.u32 %r2, [%rd6]; mov.u32 %r3, open; add.s32 %r3, %r3, %r1; st.shared.u32 [%r3], %r2;
+        setp.ne.u32 %p2, %r2, 7; @%p2 bra L; @%p1 trap; ret;
+        }";
+    let module = parse(text).unwrap();
+    let guarded = guard(&module).unwrap();
+    let bodies = guarded.module.functions.iter().filter_map(|function| function.body.as_ref());
+    for i in bodies.flat_map(|body| body.instructions()) {
+        assert!(!matches!(i.op, Op::Unsupported { .. }), "{i:?}");
+    }
+    assert!(guarded.searches);
+    let counts = guarded.kernels[0].counts;
+    assert_eq!((counts.accesses, counts.checked, counts.unchecked), (3, 3, 0));
+    assert_eq!(parse(&print(&guarded.module)).unwrap().functions.len(), 1);
+}

@@ -1,0 +1,309 @@
+//! A function with its checks put in.
+
+use std::collections::HashMap;
+
+use super::super::super::ast::{Body, Statement};
+use super::super::super::cfg::{BlockId, Cfg};
+use super::super::super::inst::{Guard, Instruction, Op};
+use super::super::super::modifier::Clamp;
+use super::super::super::operand::{Operand, Reg};
+use super::super::super::types::Type;
+use super::access::When;
+use super::bounds::Woven;
+use super::code::{Code, unless, when};
+use super::follow::Sources;
+use super::origin::Origins;
+use super::plan::{Bounds, Group, Plan, instruction, waits_for_block};
+use super::poll::Poll;
+use super::record::{Place, Recorder};
+use super::search::Found;
+use super::stop::Reason;
+use super::words::Words;
+use super::{Check, CheckKind, CheckedAccess};
+
+/// Puts the checks of a plan into a body.
+pub(super) struct Weaver<'a> {
+    pub(super) body: &'a Body,
+    pub(super) origins: &'a Origins<'a>,
+    pub(super) plan: &'a Plan,
+    pub(super) recorder: Recorder,
+    /// The name of the function.
+    pub(super) function: &'a str,
+    pub(super) words: Words,
+    pub(super) sources: Sources,
+    pub(super) code: Code,
+    pub(super) found: Option<Found>,
+    pub(super) poll: Option<Poll>,
+    /// Of all functions so far.
+    pub(super) checks: &'a mut Vec<Check>,
+    /// What each group was checked with.
+    pub(super) woven: HashMap<usize, Woven>,
+    /// The groups that were checked since records were written last, and whether one of them failed.
+    pub(super) pending: Vec<usize>,
+    pub(super) failed: Option<Reg>,
+}
+
+impl Weaver<'_> {
+    /// Writes the whole body. `polls` are the blocks at whose end loops look at the flag, `stops` the instructions that
+    /// end the launch.
+    pub(super) fn body(&mut self, cfg: &Cfg, polls: &[BlockId], stops: &HashMap<usize, Reason>) {
+        let searched = |group: &Group| matches!(group.bounds, Bounds::Search { .. });
+        if self.plan.groups.iter().any(searched) {
+            self.found = Some(Found::new(&mut self.code));
+        }
+        if !polls.is_empty() {
+            self.poll = Some(Poll::new(&mut self.code));
+        }
+        let mut first = 0;
+        for id in cfg.ids() {
+            let range = cfg.block(id).statements.clone();
+            let groups = self.plan.groups[first..].iter();
+            let count = groups.take_while(|group| range.contains(&group.first())).count();
+            self.block(range, first..first + count, polls.contains(&id), stops);
+            first += count;
+        }
+        if self.code.cold.is_empty() {
+            return;
+        }
+        let ends = self.code.out.iter().next_back().is_some_and(|last| match last {
+            Statement::Instruction(i) => i.is_terminator() && i.guard.is_none(),
+            Statement::Label(_) | Statement::Pragma(_) => false,
+        });
+        if !ends {
+            self.code.put("ret", [], []);
+        }
+        let cold = std::mem::take(&mut self.code.cold);
+        self.code.out.extend(cold);
+    }
+
+    fn block(
+        &mut self,
+        range: std::ops::Range<usize>,
+        groups: std::ops::Range<usize>,
+        polls: bool,
+        stops: &HashMap<usize, Reason>,
+    ) {
+        let ends = range.clone().rev().find(|at| instruction(self.body, *at).is_some());
+        let ends =
+            ends.filter(|at| instruction(self.body, *at).is_some_and(Instruction::is_terminator));
+        for at in range {
+            let Some(i) = instruction(self.body, at) else {
+                self.code.out.push(self.body.statements[at].clone());
+                continue;
+            };
+            self.code.location = i.location;
+            if Some(at) == ends {
+                self.tell();
+                self.look(polls);
+            } else if waits_for_block(i) || stops.contains_key(&at) {
+                self.tell();
+            }
+            self.sources.follow(&mut self.code, self.origins, i);
+            for group in groups.clone() {
+                let begins = self.plan.groups[group].first() == at;
+                if begins && self.plan.groups[group].covered_by.is_none() {
+                    self.begin(group);
+                }
+            }
+            match stops.get(&at) {
+                Some(reason) => self.stop(i, reason),
+                None => self.access(at, i, groups.clone()),
+            }
+        }
+        if ends.is_none() {
+            self.tell();
+            self.look(polls);
+        }
+    }
+
+    /// Checks a group.
+    fn begin(&mut self, at: usize) {
+        let plan = self.plan;
+        let group = &plan.groups[at];
+        let guard = self.condition(group);
+        let woven = self.compare(group, guard);
+        let fail = Operand::Reg(woven.fail);
+        self.woven.insert(at, woven);
+        self.pending.push(at);
+        match self.failed {
+            None => self.failed = Some(self.code.give("mov.pred", Type::Pred, [fail])),
+            Some(before) => {
+                let any = Operand::Reg(before);
+                self.code.put("or.pred", [any.clone()], [any, fail]);
+            }
+        }
+    }
+
+    /// Where the accesses of a group are made: under their guard, and where they read anything.
+    fn condition(&mut self, group: &Group) -> Option<Guard> {
+        let further = match group.when {
+            When::Always => return group.guard,
+            When::NotZero(reg) => {
+                let zero = [Operand::Reg(reg), Operand::Int(0)];
+                Guard { reg: self.code.give("setp.ne.u32", Type::Pred, zero), negated: false }
+            }
+            When::Unless(reg) => Guard { reg, negated: true },
+            When::If(reg) => Guard { reg, negated: false },
+        };
+        let Some(guard) = group.guard else { return Some(further) };
+        let both = [guard, further].map(|guard| self.predicate(guard));
+        Some(Guard { reg: self.code.give("and.pred", Type::Pred, both), negated: false })
+    }
+
+    /// A guard as an operand.
+    pub(super) fn predicate(&mut self, guard: Guard) -> Operand {
+        let reg = Operand::Reg(guard.reg);
+        match guard.negated {
+            false => reg,
+            true => Operand::Reg(self.code.give("not.pred", Type::Pred, [reg])),
+        }
+    }
+
+    /// An instruction, done where all its accesses are right; what it would load is zero elsewhere.
+    fn access(&mut self, at: usize, i: &Instruction, groups: std::ops::Range<usize>) {
+        let mut i = i.clone();
+        untrapped(&mut i.op);
+        let (mut fine, mut wrong) = (None, None);
+        let plan = self.plan;
+        for number in groups {
+            let group = &plan.groups[number];
+            if group.members.iter().all(|member| member.statement != at) {
+                continue;
+            }
+            let checked = group.covered_by.unwrap_or(number);
+            let Some(woven) = self.woven.get(&checked).cloned() else { continue };
+            fine = Some(match fine {
+                None => woven.fine,
+                Some(before) => {
+                    let both = [before, woven.fine].map(Operand::Reg);
+                    self.code.give("and.pred", Type::Pred, both)
+                }
+            });
+            wrong = Some(woven.fail);
+        }
+        if let Some(fine) = fine {
+            i.guard = when(fine);
+        }
+        let results: Vec<Operand> = i.dst.iter().flat_map(Operand::lanes).cloned().collect();
+        self.code.out.push(Statement::Instruction(i));
+        if let Some(wrong) = wrong {
+            results.into_iter().for_each(|result| self.zero(wrong, result));
+        }
+    }
+
+    fn zero(&mut self, wrong: Reg, result: Operand) {
+        let Some(reg) = result.reg() else { return };
+        let (zero, ty) = (Operand::Int(0), self.code.registers.ty(reg));
+        if ty == Type::Pred {
+            // Of a barrier that is none: that its phase is over.
+            self.code.put_if(when(wrong), "setp.eq.u32", [result], [zero.clone(), zero]);
+            return;
+        }
+        let mnemonic = format!("mov.b{}", ty.bits());
+        self.code.put_if(when(wrong), &mnemonic, [result], [zero]);
+    }
+
+    /// What failed since the last time is written down.
+    fn tell(&mut self) {
+        let (pending, Some(failed)) = (std::mem::take(&mut self.pending), self.failed.take())
+        else {
+            return;
+        };
+        let (write, back) = (self.code.label(), self.code.label());
+        self.code.jump(when(failed), write);
+        self.code.place(back);
+        std::mem::swap(&mut self.code.out, &mut self.code.cold);
+        self.code.place(write);
+        pending.into_iter().for_each(|group| self.record(group));
+        self.code.jump(None, back);
+        std::mem::swap(&mut self.code.out, &mut self.code.cold);
+    }
+
+    /// A loop that goes back looks at the flag.
+    fn look(&mut self, goes_back: bool) {
+        if let Some(poll) = self.poll.filter(|_| goes_back) {
+            poll.put(&mut self.code, self.recorder);
+        }
+    }
+
+    /// Writes a record, where a group's check failed.
+    fn record(&mut self, at: usize) {
+        let plan = self.plan;
+        let group = &plan.groups[at];
+        let place = self.body.statements.get(group.first());
+        if let Some(Statement::Instruction(i)) = place {
+            self.code.location = i.location;
+        }
+        // What was compared is compared again, so that nothing of it has to be kept until here.
+        let woven = match group.stays && group.when == When::Always && !is_searched(group) {
+            true => self.compare(group, group.guard),
+            false => match self.woven.get(&at) {
+                Some(woven) => woven.clone(),
+                None => return,
+            },
+        };
+        let skip = self.code.label();
+        self.code.jump(unless(woven.fail), skip);
+        let place = self.recorded(group, &woven);
+        let check = self.add_check(group);
+        self.recorder.record(&mut self.code, check, &place);
+        self.code.place(skip);
+    }
+
+    fn add_check(&mut self, group: &Group) -> u32 {
+        let accesses = group.members.iter().map(|member| {
+            let i = instruction(self.body, member.statement);
+            CheckedAccess {
+                offset: member.offset - group.low,
+                bytes: member.bytes,
+                action: member.action,
+                location: i.and_then(|i| i.location),
+                line: i.map_or(0, |i| i.line),
+            }
+        });
+        let kind = CheckKind::Access { space: group.space, accesses: accesses.collect() };
+        self.push_check(kind)
+    }
+
+    fn push_check(&mut self, kind: CheckKind) -> u32 {
+        self.checks.push(Check { function: self.function.to_owned(), kind });
+        self.checks.len() as u32 - 1
+    }
+
+    /// Writes a record in place of what would end the launch, and ends the thread.
+    fn stop(&mut self, i: &Instruction, reason: &Reason) {
+        let (location, line) = (i.location, i.line);
+        let kind = match reason {
+            Reason::Trap => CheckKind::Trap { location, line },
+            Reason::Assert(text) => CheckKind::Assert { text: text.clone(), location, line },
+        };
+        let check = self.push_check(kind);
+        let skip = i.guard.map(|guard| (guard, self.code.label()));
+        if let Some((guard, skip)) = skip {
+            self.code.jump(Some(Guard { negated: !guard.negated, ..guard }), skip);
+        }
+        self.recorder.record(&mut self.code, check, &Place::NONE);
+        self.code.put("exit", [], []);
+        if let Some((_, skip)) = skip {
+            self.code.place(skip);
+        }
+    }
+}
+
+fn is_searched(group: &Group) -> bool {
+    matches!(group.bounds, Bounds::Search { .. })
+}
+
+/// An access outside a surface reads zero or is left out, instead of ending the launch.
+fn untrapped(op: &mut Op) {
+    let clamp = if let Op::Suld(surface) | Op::Sust(surface) = op {
+        &mut surface.clamp
+    } else if let Op::Sured(reduction) = op {
+        &mut reduction.surface.clamp
+    } else {
+        return;
+    };
+    if matches!(clamp, None | Some(Clamp::Trap)) {
+        *clamp = Some(Clamp::Zero);
+    }
+}

@@ -1,0 +1,8 @@
+//! Guarded code: the same results, and a record where something is wrong. It is ordinary PTX with further parameters,
+//! so the CPU device runs it, which checks each access itself.
+
+mod bench;
+mod faults;
+mod gpu;
+#[cfg(feature = "gl")]
+mod scenes;

@@ -1,0 +1,200 @@
+//! Guarded kernels on the CPU device, with a control block as a host has it.
+
+use std::time::{Duration, Instant};
+
+use warpaint::{
+    device::{
+        Arguments, Device, Error, Fault, Fill, Function, GuardRecord, GuardedModule, LaunchConfig,
+        Memory, Module, Stream,
+        cpu::{Lanes, LaunchOptions},
+    },
+    diagnostic,
+    ptx::{
+        self,
+        pass::guard::{
+            CheckKind, CheckedAccess, Guarded, GuardedKernel, guard,
+            record::{VARIABLE, control, field},
+        },
+    },
+};
+
+use crate::support::launch_with;
+
+/// Longest that a kernel may take before it is stopped.
+const LIMIT: Duration = Duration::from_secs(1);
+
+/// A guarded module on the CPU device.
+pub struct Bench {
+    pub stream: Stream,
+    pub guarded: Guarded,
+    host: GuardedModule,
+    module: Module,
+    control: Memory,
+    record: Memory,
+    table: Memory,
+}
+
+/// What a guarded kernel has written down.
+#[derive(Debug)]
+pub struct Told {
+    pub record: GuardRecord,
+    pub check: CheckKind,
+    /// The same in the device's words.
+    pub fault: Fault,
+}
+
+/// Verified, guarded, verified again, and read again from what is printed.
+pub fn guarded(text: &str) -> Guarded {
+    let module = ptx::parse(text).unwrap();
+    let faults = ptx::verify(&module);
+    assert!(!diagnostic::has_errors(&faults), "{faults:#?}");
+    let guarded = guard(&module).unwrap_or_else(|refused| panic!("{refused}"));
+    let faults = ptx::verify(&guarded.module);
+    assert!(faults.is_empty(), "{faults:#?}\n{}", ptx::print(&guarded.module));
+    let printed = ptx::print(&guarded.module);
+    let again = ptx::parse(&printed).unwrap_or_else(|errors| panic!("{errors:#?}\n{printed}"));
+    let unsupported = again.functions.iter().filter_map(|f| f.body.as_ref());
+    let unsupported = unsupported.flat_map(|body| body.instructions());
+    let is_ours = |i: &&ptx::inst::Instruction| matches!(i.op, ptx::inst::Op::Unsupported { .. });
+    let before = module.functions.iter().filter_map(|f| f.body.as_ref());
+    let before = before.flat_map(|body| body.instructions()).filter(is_ours).count();
+    assert_eq!(unsupported.filter(is_ours).count(), before, "{printed}");
+    guarded
+}
+
+impl Bench {
+    pub fn new(device: &Device, text: &str) -> Self {
+        let guarded = guarded(text);
+        let (printed, host) = GuardedModule::of(text).unwrap();
+        assert_eq!(printed, ptx::print(&guarded.module));
+        let module = device.load(&printed).unwrap_or_else(|e| panic!("{e}\n{printed}"));
+        let (stream, control) = (device.stream().unwrap(), device.alloc(control::BYTES).unwrap());
+        let (table, record) = (device.alloc(16 * 64).unwrap(), device.alloc(field::BYTES).unwrap());
+        let mut words = [0; 16];
+        words[..8].copy_from_slice(&control.address().to_ne_bytes());
+        words[8] = 7;
+        stream.upload(module.global(VARIABLE).unwrap(), &words).unwrap();
+        Self { stream, guarded, host, module, control, record, table }
+    }
+
+    pub fn kernel(&self, name: &str) -> (&GuardedKernel, Function) {
+        let kernel = self.guarded.kernels.iter().find(|kernel| kernel.name == name);
+        (kernel.unwrap(), self.module.function(name).unwrap())
+    }
+
+    /// Clears the record, and gives the table these ranges.
+    pub fn prepare(&self, memories: &[&Memory], stop: bool) {
+        let mut ranges: Vec<(u64, u64)> =
+            memories.iter().map(|memory| (memory.address(), memory.bytes() as u64)).collect();
+        ranges.sort_unstable();
+        let words: Vec<u8> = ranges
+            .iter()
+            .flat_map(|(start, bytes)| [start.to_ne_bytes(), bytes.to_ne_bytes()].concat())
+            .collect();
+        self.stream.upload(self.table.slice(..words.len()).unwrap(), &words).unwrap();
+        let mut block = vec![0; control::BYTES];
+        block[control::STOP as usize] = stop.into();
+        let mut put = |at: i64, bytes: &[u8]| {
+            block[at as usize..][..bytes.len()].copy_from_slice(bytes);
+        };
+        put(control::RECORD, &self.record.address().to_ne_bytes());
+        put(control::TABLE, &self.table.address().to_ne_bytes());
+        put(control::RANGES, &(ranges.len() as u32).to_ne_bytes());
+        self.stream.upload(self.control.slice(..).unwrap(), &block).unwrap();
+        self.stream.fill(self.record.slice(..).unwrap(), Fill::U8(0)).unwrap();
+    }
+
+    /// Launches a kernel with its arguments and what the guard wants beside them.
+    pub fn launch(
+        &self,
+        name: &str,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+        memories: &[&Memory],
+    ) -> Result<(), Error> {
+        let (kernel, function) = self.kernel(name);
+        let mut all = arguments.clone();
+        let words = self.host.words(kernel, arguments.bytes(), |pointer| range(memories, pointer));
+        if !words.is_empty() {
+            all.push_bytes(&words, 8);
+            assert_eq!(all.parameters().last().unwrap().offset, kernel.words_offset as usize);
+        }
+        run(&self.stream, &function, config, &all)
+    }
+
+    /// What was written down.
+    pub fn told(&self, memories: &[&Memory]) -> Option<Told> {
+        let read = |memory: &Memory| {
+            self.stream.download(memory.slice(..).unwrap()).unwrap().wait().unwrap()
+        };
+        let bytes: [u8; field::BYTES] = read(&self.record).try_into().unwrap();
+        let record = GuardRecord::read(&bytes)?;
+        let block = read(&self.control);
+        assert_eq!((block[control::CLAIMED as usize], block[control::STOP as usize]), (1, 1));
+        assert_eq!(record.module, 7);
+        let nearest = |address: u64| {
+            let distance = |memory: &&&Memory| {
+                let end = memory.address() + memory.bytes() as u64;
+                memory.address().saturating_sub(address).max(address.saturating_sub(end - 1))
+            };
+            let memory = memories.iter().min_by_key(distance)?;
+            Some((memory.address(), memory.bytes() as u64))
+        };
+        let fault = self.host.fault(&record, "bad", nearest);
+        let check = self.guarded.checks[record.check as usize].kind.clone();
+        Some(Told { record, check, fault })
+    }
+
+    /// The source line of a place.
+    pub fn line(&self, location: Option<ptx::ast::LocationId>) -> Option<u32> {
+        Some(self.guarded.module.location(location?)?.line)
+    }
+}
+
+impl Told {
+    /// The accesses that are meant.
+    pub fn accesses(&self) -> &[CheckedAccess] {
+        match &self.check {
+            CheckKind::Access { accesses, .. } => accesses,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// The memory that a pointer points into.
+fn range(memories: &[&Memory], pointer: u64) -> Option<(u64, u64)> {
+    let ranges = memories.iter().map(|memory| (memory.address(), memory.bytes() as u64));
+    let mut ranges = ranges.filter(|(start, bytes)| (*start..start + bytes).contains(&pointer));
+    ranges.next()
+}
+
+/// Runs a kernel, the same in every run, and stops it where it takes too long.
+pub fn run(
+    stream: &Stream,
+    function: &Function,
+    config: &LaunchConfig,
+    arguments: &Arguments,
+) -> Result<(), Error> {
+    // Threads run one after the other, so that the first fault is that of the first thread that has one.
+    let options =
+        LaunchOptions { deterministic: true, lanes: Lanes::Never, ..LaunchOptions::default() };
+    launch_with(stream, function, config, arguments, &options)?;
+    let end = Instant::now() + LIMIT;
+    while !stream.is_idle()? {
+        if Instant::now() > end {
+            stream.cancel()?;
+            break;
+        }
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    stream.synchronize()
+}
+
+/// The fault of a launch that has one.
+pub fn fault(ended: Result<(), Error>) -> Option<Fault> {
+    match ended {
+        Ok(()) => None,
+        Err(Error::Fault(fault)) => Some(*fault),
+        Err(error) => panic!("{error}"),
+    }
+}

@@ -1,0 +1,240 @@
+//! Guarded kernels on a GPU: what they do wrong is told as the CPU device tells it, the context stays alive, and the
+//! next launch is right.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use warpaint::{
+    compile::{Cache, Compiler, Outcome, Request, Target},
+    device::{Arguments, Device, Error, Fault, FaultKind, LaunchConfig, Memory, Module, Stream},
+};
+
+use crate::{
+    skip::{Need, skip},
+    support::nvidia,
+};
+
+const SOURCE: &str = "
+extern \"C\" __global__ void right(int *x, const int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = y[i] + 1;
+}
+extern \"C\" __global__ void index(int *x, const int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    x[i * n] = 5;
+}
+extern \"C\" __global__ void load(int *x, const int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    x[i] = y[i - n];
+}
+extern \"C\" __global__ void endless(int *x, const int *y, int n)
+{
+    while (*(volatile const int *)y != n)
+        ;
+    *x = 1;
+}
+extern \"C\" __global__ void check(int *x, const int *y, int n)
+{
+    assert(threadIdx.x < n);
+    x[threadIdx.x] = 3;
+}
+extern \"C\" __global__ void misaligned(int *x, const int *y, int n)
+{
+    *(int *)((char *)x + threadIdx.x * n) = 4;
+}
+extern \"C\" __global__ void shared(int *x, const int *y, int n)
+{
+    __shared__ int s[64];
+    s[threadIdx.x * n] = threadIdx.x;
+    __syncthreads();
+    x[threadIdx.x] = s[threadIdx.x];
+}
+extern \"C\" __global__ void unknown(int *x, const int *y, int n)
+{
+    const int **pointers = (const int **)x;
+    if (threadIdx.x == 0)
+        pointers[0] = y;
+    __syncthreads();
+    x[8 + threadIdx.x] = pointers[0][threadIdx.x * n];
+}
+";
+
+/// Elements of each buffer.
+const COUNT: usize = 1000;
+
+struct Gpu {
+    stream: Stream,
+    module: Module,
+    x: Memory,
+    y: Memory,
+}
+
+impl Gpu {
+    fn new() -> Option<Self> {
+        let device = nvidia()?;
+        let compiler = Compiler::new(Cache::user());
+        let (major, minor) = device.info().compute_capability;
+        let request = Request::new("bad.cu", SOURCE, Target::of_device(major, minor));
+        let ptx = match compiler.compile(&request) {
+            Ok(Outcome::Compiled(compiled)) => compiled.ptx,
+            Ok(Outcome::Rejected { log, .. }) => panic!("{log}"),
+            Err(error) => {
+                skip(Need::Nvrtc, error);
+                return None;
+            }
+        };
+        Some(Self::with(&device, &ptx))
+    }
+
+    fn with(device: &Device, ptx: &str) -> Self {
+        let (module, not_guarded) = device.load_guarded(ptx).unwrap();
+        assert_eq!(not_guarded, None);
+        let stream = device.stream().unwrap();
+        let [x, y] = [0, 1].map(|_| device.alloc(4 * COUNT).unwrap());
+        Self { stream, module, x, y }
+    }
+
+    /// Puts a kernel on the stream, with 0, 1, … in `y` and zeros in `x`.
+    #[expect(unsafe_code, reason = "guarded kernels stay within their memory")]
+    fn launch(&self, kernel: &str, n: i32) {
+        let words: Vec<u8> = (0..COUNT as u32).flat_map(u32::to_ne_bytes).collect();
+        self.stream.upload(self.y.slice(..).unwrap(), &words).unwrap();
+        self.stream.upload(self.x.slice(..).unwrap(), &vec![0; 4 * COUNT]).unwrap();
+        let function = self.module.function(kernel).unwrap();
+        let mut arguments = Arguments::new();
+        arguments.push(&self.x.address()).push(&self.y.address()).push(&n);
+        let config = LaunchConfig::new(1, 64);
+        // SAFETY: the memory lives until the stream was waited for, and the kernel is guarded.
+        unsafe { self.stream.launch(&function, &config, &arguments).unwrap() };
+    }
+
+    fn x(&self) -> Vec<u32> {
+        let bytes = self.stream.download(self.x.slice(..).unwrap()).unwrap().wait().unwrap();
+        bytemuck::pod_collect_to_vec(&bytes)
+    }
+
+    /// The fault of a kernel, once; afterwards the device works.
+    fn fault(&self, kernel: &str, n: i32) -> Fault {
+        self.launch(kernel, n);
+        let fault = match self.stream.synchronize() {
+            Err(Error::Fault(fault)) => *fault,
+            other => panic!("{kernel}: {other:?}"),
+        };
+        self.stream.synchronize().expect("a fault is told once");
+        self.works();
+        eprintln!("{fault}");
+        assert_eq!(fault.kernel, kernel);
+        fault
+    }
+
+    fn works(&self) {
+        // Often enough to become a graph.
+        for _ in 0..12 {
+            self.launch("right", 40);
+        }
+        self.stream.synchronize().unwrap();
+        let expected: Vec<u32> = (1..41).chain(std::iter::repeat(0)).take(COUNT).collect();
+        assert_eq!(self.x(), expected);
+    }
+}
+
+/// The line of the source on which a text stands.
+fn line(text: &str) -> Option<u32> {
+    SOURCE.lines().position(|line| line.contains(text)).map(|at| at as u32 + 1)
+}
+
+fn line_of(fault: &Fault) -> Option<u32> {
+    fault.location.as_ref().map(|place| place.line)
+}
+
+#[test]
+fn a_broken_index_is_told() {
+    let Some(gpu) = Gpu::new() else { return };
+    let fault = gpu.fault("index", 100);
+    assert_eq!((&fault.kind, line_of(&fault)), (&FaultKind::InvalidWrite, line("x[i * n] = 5")));
+    let (address, _) = fault.access.unwrap();
+    let nearest = fault.nearest.unwrap();
+    assert_eq!((nearest.address, nearest.bytes), (gpu.x.address(), 4 * COUNT as u64));
+    assert_eq!(address - gpu.x.address(), u64::from(fault.thread.x) * 400);
+    assert!((10..64).contains(&fault.thread.x), "{fault}");
+    let fault = gpu.fault("load", 1);
+    assert_eq!((&fault.kind, line_of(&fault)), (&FaultKind::InvalidRead, line("y[i - n]")));
+    assert_eq!((fault.thread.x, fault.access), (0, Some((gpu.y.address() - 4, 4))));
+    // The others have gone on.
+    gpu.launch("load", 1);
+    assert!(matches!(gpu.stream.synchronize(), Err(Error::Fault(_))));
+    assert_eq!(gpu.x()[..64], std::iter::once(0).chain(0..63).collect::<Vec<u32>>());
+}
+
+#[test]
+fn a_loop_without_end_is_stopped() {
+    let Some(gpu) = Gpu::new() else { return };
+    for _ in 0..2 {
+        gpu.launch("endless", -1);
+        thread::sleep(Duration::from_millis(100));
+        assert!(!gpu.stream.is_idle().unwrap());
+        gpu.stream.cancel().unwrap();
+        let end = Instant::now() + Duration::from_secs(10);
+        while !gpu.stream.is_idle().unwrap() {
+            assert!(Instant::now() < end, "it goes on");
+            thread::sleep(Duration::from_millis(1));
+        }
+        let ended = gpu.stream.synchronize();
+        let Err(Error::Fault(fault)) = ended else { panic!("{ended:?}") };
+        assert_eq!((&fault.kind, fault.kernel.as_str()), (&FaultKind::Cancelled, "endless"));
+        gpu.works();
+    }
+}
+
+#[test]
+fn a_failed_assertion_is_told() {
+    let Some(gpu) = Gpu::new() else { return };
+    let fault = gpu.fault("check", 40);
+    let FaultKind::Assert(text) = &fault.kind else { panic!("{fault}") };
+    assert!(text.starts_with("`threadIdx.x < n` in "), "{text}");
+    assert!((40..64).contains(&fault.thread.x), "{fault}");
+}
+
+#[test]
+fn a_misaligned_address_is_told() {
+    let Some(gpu) = Gpu::new() else { return };
+    let fault = gpu.fault("misaligned", 6);
+    assert_eq!(fault.kind, FaultKind::Misaligned);
+    assert_eq!(line_of(&fault), line("(char *)x + threadIdx.x"));
+    assert_eq!(fault.thread.x % 2, 1);
+}
+
+#[test]
+fn shared_memory_has_bounds_on_a_gpu() {
+    let Some(gpu) = Gpu::new() else { return };
+    gpu.launch("shared", 1);
+    gpu.stream.synchronize().unwrap();
+    assert_eq!(gpu.x()[..64], (0..64).collect::<Vec<u32>>());
+    let fault = gpu.fault("shared", 2);
+    assert_eq!((&fault.kind, fault.space), (&FaultKind::InvalidWrite, Some("shared")));
+    assert!((32..64).contains(&fault.thread.x), "{fault}");
+}
+
+#[test]
+fn pointers_in_memory_are_searched_on_a_gpu() {
+    let Some(gpu) = Gpu::new() else { return };
+    gpu.launch("unknown", 10);
+    gpu.stream.synchronize().unwrap();
+    assert_eq!(gpu.x()[8..72], (0..64).map(|i| 10 * i).collect::<Vec<u32>>());
+    let fault = gpu.fault("unknown", 1 << 20);
+    assert_eq!((&fault.kind, line_of(&fault)), (&FaultKind::InvalidRead, line("pointers[0][")));
+    // Memory that comes and goes is in the table, and out of it.
+    let device = gpu.stream.device();
+    let more = device.alloc(1 << 20).unwrap();
+    gpu.launch("unknown", 10);
+    gpu.stream.synchronize().unwrap();
+    drop(more);
+    gpu.launch("unknown", 10);
+    gpu.stream.synchronize().unwrap();
+}
