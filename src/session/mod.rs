@@ -15,6 +15,7 @@ mod check;
 mod checker;
 mod clock;
 mod command;
+mod comparison;
 mod condition;
 mod contents;
 mod error;
@@ -50,6 +51,7 @@ use std::{
 };
 
 pub use command::Command;
+pub use comparison::{Compared, Gap, Last, Parting, PassRatio, Unlike};
 pub use condition::statistic_of;
 pub use error::Error;
 pub use export::{Exportable, Exported};
@@ -62,6 +64,7 @@ pub use examine::requests_of_built_ins;
 #[cfg(feature = "cli")]
 pub(crate) use {
     check::{examine, examine_on, examine_plain},
+    comparison::{PassTimes, in_common},
     examine::parse,
 };
 
