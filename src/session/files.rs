@@ -58,6 +58,7 @@ impl Session {
         stream.synchronize()?;
         self.state.inputs = checkpoint.inputs;
         self.begin_loaded();
+        self.part();
         self.show()?;
         Ok(missing)
     }

@@ -38,6 +38,7 @@ impl Session {
             self.single_steps = 0;
             self.fault = None;
             self.sought = Some(to);
+            self.part();
         }
     }
 

@@ -4,6 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
+use super::comparison::Comparison;
 use crate::diagnostic::Diagnostic;
 pub use crate::{
     array::Statistics,
@@ -30,6 +31,9 @@ pub struct Snapshot {
     /// The past, where it is kept.
     #[serde(skip)]
     pub timeline: Option<Timeline>,
+    /// How a variant does beside it, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
     /// What can be drawn, in the manifest's order.
     pub views: Vec<ViewState>,
     /// The parameters with their present values, in the manifest's order.

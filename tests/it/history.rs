@@ -17,7 +17,7 @@ use warpaint::{
 
 /// What each step makes depends on all that a state has: a double texture whose texels are not all written, a
 /// variable of the module, an array, and everything that enters.
-const SCENE: &str = r#"/*---
+pub const SCENE: &str = r#"/*---
 [buffer.value]
 type  = "uint4"
 count = 300
@@ -86,7 +86,7 @@ __global__ void paint(cudaSurfaceObject_t dye, cudaSurfaceObject_t dye_next, int
 }
 "#;
 
-const RESOURCES: [&str; 3] = ["value", "twin", "dye"];
+pub const RESOURCES: [&str; 3] = ["value", "twin", "dye"];
 
 fn on_each_device(test: impl Fn(&Device)) {
     devices().iter().for_each(test);

@@ -15,6 +15,8 @@ mod checks;
 mod cli;
 #[cfg(feature = "cli")]
 mod compare;
+#[cfg(feature = "cli")]
+mod comparison;
 mod compile;
 mod conformance;
 #[cfg(feature = "gl")]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::difference::{Difference, Gap, Place, difference, numbers};
-use crate::scene::Resource;
+use crate::{element::Type, scene::Resource};
 
 /// A resource of both sides, and how it differs over all steps after which it was compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -120,11 +120,17 @@ impl Compared {
     }
 
     /// Compares what both sides hold after `step`; see [`difference`].
+    #[cfg(feature = "cli")]
     pub(crate) fn compare(&mut self, step: u64, sides: [&[u8]; 2], tolerance: f64) {
         self.add(step, difference(&self.resource.of(), sides, tolerance));
     }
 
-    fn add(&mut self, step: u64, found: Difference) {
+    /// The type of its elements.
+    pub(super) fn of(&self) -> Type {
+        self.resource.of()
+    }
+
+    pub(super) fn add(&mut self, step: u64, found: Difference) {
         let Difference { same_bits, differing, most, first, beyond } = found;
         self.same_bits &= same_bits;
         self.differing = self.differing.max(differing);
