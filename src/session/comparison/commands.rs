@@ -3,11 +3,7 @@
 use std::{sync::Arc, thread, time::Duration};
 
 use super::{Comparison, Variant, VariantText, companion::Companion};
-use crate::{
-    draw::{Camera, Content, Frame},
-    scene::ViewId,
-    session::{Error, Reset, Session, in_flight::Work},
-};
+use crate::session::{Error, Reset, Session, in_flight::Work};
 
 /// How often somebody who waits for a comparison looks whether he should.
 const LOOK: Duration = Duration::from_micros(200);
@@ -139,34 +135,5 @@ impl Session {
         if let Some(companion) = &mut self.companion {
             companion.part();
         }
-    }
-
-    /// What B shows in the view that is called as this one is, after the same step; `None` where there is no B yet, or
-    /// it has no such view. Where the manifest leaves ranges and sizes to the data, they are those of A's.
-    pub fn other_frame<'a>(&'a self, view: ViewId, camera: &'a Camera) -> Option<Frame<'a>> {
-        let other = &self.companion.as_ref().filter(|companion| companion.is_shown())?.other;
-        let name = &self.views().get(view.0)?.name;
-        let id = ViewId(other.views().iter().position(|view| view.name == *name)?);
-        let has_range = other.views().get(id.0)?.coloring.range.is_some();
-        let mut frame = other.frame(id, camera);
-        seen_as(&mut frame.content, &self.frame(view, camera).content, has_range);
-        Some(frame)
-    }
-}
-
-/// Gives `content` the sizes that `like` has from the data, and its range of colours, unless it has one of its own.
-fn seen_as(content: &mut Content<'_>, like: &Content<'_>, has_range: bool) {
-    let range = match (&mut *content, like) {
-        (Content::Points(own), Content::Points(like)) => {
-            own.scale = like.scale;
-            Some((&mut own.coloring, like.coloring))
-        }
-        (Content::Image(own), Content::Image(like)) => Some((&mut own.coloring, like.coloring)),
-        (Content::Surface(own), Content::Surface(like)) => Some((&mut own.coloring, like.coloring)),
-        (Content::Volume(own), Content::Volume(like)) => Some((&mut own.coloring, like.coloring)),
-        _ => None,
-    };
-    if let Some((own, like)) = range.filter(|_| !has_range) {
-        own.range = like.range;
     }
 }

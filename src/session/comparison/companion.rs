@@ -7,6 +7,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
+    Compared,
     comparer::{Comparer, Job},
     figures::Figures,
     snapshot::{Comparison, ComparisonPhase},
@@ -405,6 +406,11 @@ impl Companion {
     /// Whether it shows something.
     pub(in crate::session) fn is_shown(&self) -> bool {
         self.figures.round > 0 && !self.is_ending
+    }
+
+    /// How a resource of both does.
+    pub(super) fn compared(&self, name: &str) -> Option<&Compared> {
+        self.figures.resources.iter().find(|compared| compared.name == name)
     }
 
     pub(in crate::session) fn snapshot(&self) -> Comparison {

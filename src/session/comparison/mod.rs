@@ -8,6 +8,7 @@ mod compared;
 mod comparer;
 mod difference;
 mod figures;
+mod frame;
 mod pass_times;
 mod snapshot;
 mod variant;

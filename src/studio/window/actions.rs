@@ -15,7 +15,7 @@ use super::{
 use crate::{
     diagnostic::Severity,
     scene,
-    session::{Command, Exportable},
+    session::{Command, Exportable, Variant, VariantText},
 };
 
 impl Studio {
@@ -53,6 +53,7 @@ impl Studio {
             Action::KeepMine => self.workspace.keep_mine(),
             Action::Trust => self.trust(),
             Action::Export(what) => self.export(what),
+            Action::CompareWithFile => self.compare_with_file(),
             Action::WriteManifest => self.write_manifest(),
             Action::Recover(file) => match self.workspace.recover(&file) {
                 Recovered::Opened => self.opened(),
@@ -89,6 +90,29 @@ impl Studio {
                 session.set_source(text);
             }
             None => self.restart(),
+        }
+    }
+
+    /// Compares what runs with the text that the scene's file has, or the built-in one's.
+    fn compare_with_file(&mut self) {
+        let document = &self.workspace.document;
+        let saved = match &document.path {
+            Some(path) => {
+                Document::read(path).map_err(|error| format!("{}: {error}", path.display()))
+            }
+            None => Document::built_in(&document.name)
+                .ok_or_else(|| format!("{} is in no file yet", document.file_name())),
+        };
+        match saved {
+            Ok(saved) => {
+                let text = VariantText::Given(saved.text);
+                let variant = Variant { text, ..Variant::default() };
+                self.act(Action::Session(Command::StartComparison(variant)));
+            }
+            Err(problem) => {
+                self.workspace
+                    .tell(Severity::Error, format!("There is nothing to compare with: {problem}."));
+            }
         }
     }
 

@@ -6,22 +6,48 @@ use super::{
     super::{
         Result,
         panels::{Pointer, Probe},
+        sides::Arrangement,
         viewpoints::Viewpoint,
     },
     Drawn, Studio,
+    beside::Beside,
 };
-use crate::{draw, scene::ViewId, session::Session};
+use crate::{draw, gl, scene::ViewId, session::Session};
 
 impl Studio {
-    /// Draws the view's picture, unless it would be the one that is there.
-    pub(super) fn draw_view(&mut self, size: [u32; 2]) -> Result<()> {
+    /// Puts the view's picture into a rectangle of the screen; that of B, too, where there is one.
+    pub(super) fn paint_view(&mut self, rect: [u32; 4]) -> Result<()> {
+        let arrangement = self.arrangement();
+        let size = [rect[2], rect[3]];
+        self.draw_view(arrangement.map_or(size, |of| of.picture_size(size)), arrangement)?;
+        let a = self.view.picture();
+        match (arrangement, &self.beside) {
+            (Some(arrangement), Some(beside)) => {
+                beside.paint(a, rect, arrangement, self.locals.sides.split)
+            }
+            (Some(_), None) | (None, _) => Ok(a.blit_to(gl::Target::Screen, rect)?),
+        }
+    }
+
+    /// How A and B are shown together, where B has a picture.
+    fn arrangement(&self) -> Option<Arrangement> {
+        let camera = draw::Camera::default();
+        self.session.as_ref()?.other_frame(self.shown(), &camera)?;
+        Some(self.locals.sides.arrangement)
+    }
+
+    /// Draws the view's picture, and B's, unless they would be those that are there.
+    fn draw_view(&mut self, size: [u32; 2], arrangement: Option<Arrangement>) -> Result<()> {
         // A window may be larger than any texture: then the picture is enlarged.
         let largest = self.context.gl().max_picture_side();
         let size = size.map(|side| side.min(largest));
         let picture = self.session.as_ref().map_or(0, Session::picture);
         let (view, Viewpoint { camera, part, .. }) =
             (self.shown(), self.state.viewpoints.current());
-        let from = Drawn { view, camera, part, picture };
+        let legend = self.session.as_ref().and_then(|session| session.difference_legend(view));
+        let legend = legend.filter(|_| arrangement == Some(Arrangement::Difference));
+        let difference = legend.as_ref().map(|legend| legend.range);
+        let from = Drawn { view, camera, part, picture, arrangement, difference };
         let now = Instant::now();
         let detail = match self.drawn {
             Some((drawn, detail)) if drawn == from && self.view.size() == size => {
@@ -38,7 +64,20 @@ impl Studio {
             None => draw::Frame::new(&camera, draw::Content::Nothing),
         };
         let frame = draw::Frame { part, detail, ..frame };
-        self.timer.measure(|| self.view.draw(&frame).map(|_| ()))?;
+        let other = self.session.as_ref().filter(|_| arrangement.is_some());
+        let other = other.and_then(|session| session.other_frame(view, &camera));
+        let other = other.map(|other| draw::Frame { part, detail, ..other });
+        let (own, beside, gl) = (&mut self.view, &mut self.beside, self.context.gl());
+        self.timer.measure(|| {
+            own.draw(&frame)?;
+            match (other, arrangement) {
+                (Some(other), Some(arrangement)) => {
+                    let beside = Beside::made(beside, gl)?;
+                    beside.draw(own, [&frame, &other], arrangement, legend.as_ref())
+                }
+                (Some(_), None) | (None, _) => Ok(()),
+            }
+        })?;
         self.drawn = Some((from, detail));
         if let Some(moment) = self.detail.look_again(detail) {
             self.redraws.want(moment);
@@ -64,10 +103,12 @@ impl Studio {
     pub(super) fn probed(&self) -> Option<Probe> {
         let size = self.image().filter(|_| self.pointer.inside)?;
         let at = centred(self.pointer.position).into();
-        let texel @ [x, y] =
-            self.state.viewpoints.current().part.texel(at, size, self.view.size())?;
-        match self.session.as_ref()?.texel(self.shown(), [x, y]) {
-            Ok(values) => Some(Probe { texel, values: values? }),
+        let texel = self.state.viewpoints.current().part.texel(at, size, self.view.size())?;
+        let (session, view) = (self.session.as_ref()?, self.shown());
+        let both =
+            session.texel(view, texel).and_then(|own| Ok((own, session.other_texel(view, texel)?)));
+        match both {
+            Ok((values, other)) => Some(Probe { texel, values: values?, other }),
             Err(error) => {
                 tracing::debug!("the texel under the pointer is not known: {error}");
                 None

@@ -1,6 +1,7 @@
 //! The window: carries events to the panels, their actions to the session, and the picture to the screen.
 
 mod actions;
+mod beside;
 mod host;
 mod looking;
 mod opening;
@@ -29,6 +30,7 @@ use super::{
     panels::{Action, Pointer, Probe},
     recovery::Recovery,
     redraw::{Next, RedrawSchedule},
+    sides::Arrangement,
     state::{Folders, Remembered, State},
     theme,
     typing::Typing,
@@ -49,6 +51,8 @@ use host::Event;
 struct Studio {
     session: Option<Session>,
     view: draw::View,
+    /// B's pictures, once there was a B.
+    beside: Option<beside::Beside>,
     timer: gl::TimerQuery,
     egui: EguiGlow,
     context: gl::CurrentContext,
@@ -87,6 +91,9 @@ struct Drawn {
     part: draw::PanZoom,
     /// [`Session::picture`].
     picture: u64,
+    /// How B's is shown, too, and the ends of the colours of the picture of differences.
+    arrangement: Option<Arrangement>,
+    difference: Option<[f32; 2]>,
 }
 
 impl Studio {
@@ -126,6 +133,7 @@ impl Studio {
             snapshot: session.snapshot(),
             session: Some(session),
             view,
+            beside: None,
             timer,
             egui,
             context,
@@ -278,11 +286,16 @@ impl Studio {
 
     fn panels(&mut self) -> (Vec<Action>, egui::Rect) {
         let names: Vec<&str> = built_ins().iter().map(|scene| scene.name).collect();
+        let (view, session) = (self.shown(), self.session.as_ref());
+        let camera = draw::Camera::default();
+        let difference = session.and_then(|session| session.difference_legend(view));
         let shown = layout::Shown {
             snapshot: &self.snapshot,
             frames: &self.redraws.times,
-            view: self.shown(),
+            view,
             probe: self.probe.as_ref(),
+            has_other: session.is_some_and(|session| session.other_frame(view, &camera).is_some()),
+            difference: difference.as_ref(),
             built_ins: &names,
         };
         let (workspace, state, locals) = (&mut self.workspace, &mut self.state, &mut self.locals);
@@ -321,8 +334,7 @@ impl Studio {
         let rect = pixels(view, self.egui.egui_ctx.pixels_per_point(), screen);
         self.egui.painter.clear(screen, theme::GROUND.to_normalized_gamma_f32());
         if rect[2] > 0 && rect[3] > 0 {
-            self.draw_view([rect[2], rect[3]])?;
-            self.view.picture().blit_to(gl::Target::Screen, rect)?;
+            self.paint_view(rect)?;
         }
         self.egui.paint(&self.window);
         self.context.swap_buffers()?;
