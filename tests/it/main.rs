@@ -75,6 +75,8 @@ mod security;
 mod seed;
 #[cfg(feature = "gl")]
 mod session;
+#[cfg(feature = "cli")]
+mod sides;
 mod skip;
 mod stack;
 mod states;

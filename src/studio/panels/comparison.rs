@@ -11,24 +11,29 @@ use crate::{
 };
 
 const ROW: f32 = 20.0;
-const HEADERS: [&str; 6] =
-    ["differ", "of", "largest |A \u{2212} B|", "relative", "ulp", "first difference"];
-/// The width of the passes, which stand beside the resources where there is room for both.
+const HEADERS: [&str; 5] = ["differ", "largest |A \u{2212} B|", "relative", "ulp", "first after"];
+/// The width of the passes, which stand beside the resources where there is room for both, else below them.
 const PASSES: f32 = 330.0;
-const ENOUGH: f32 = 900.0;
+const ENOUGH: f32 = 940.0;
 
 /// The panel's content.
 pub fn show(ui: &mut Ui, comparison: &Comparison) -> Vec<Action> {
     ui.spacing_mut().item_spacing.y = 0.0;
     let actions = heading(ui, comparison);
-    ui.add_space(4.0);
+    ui.add_space(2.0);
     let space = ui.available_rect_before_wrap();
-    let is_wide = space.width() >= ENOUGH && !comparison.passes.is_empty();
+    let is_wide = space.width() >= ENOUGH;
     let width = if is_wide { space.width() - PASSES } else { space.width() };
     let (left, right) = space.split_left_right_at_x(space.left() + width);
     ui.scope_builder(UiBuilder::new().max_rect(left), |ui| {
-        let scroll = ScrollArea::horizontal().id_salt("comparison across").auto_shrink(false);
-        scroll.show(ui, |ui| table(ui, comparison));
+        let scroll = ScrollArea::both().id_salt("comparison").auto_shrink(false);
+        scroll.show(ui, |ui| {
+            table(ui, comparison);
+            if !is_wide {
+                ui.add_space(10.0);
+                passes(ui, &comparison.passes);
+            }
+        });
     });
     if is_wide {
         let right = right.with_min_x(right.left() + 18.0);
@@ -52,7 +57,7 @@ fn heading(ui: &mut Ui, comparison: &Comparison) -> Vec<Action> {
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = 10.0;
                 for (letter, text, color) in [
-                    ("A", "what runs", theme::A),
+                    ("A", "what runs".to_owned(), theme::A),
                     ("B", sides::name(&comparison.variant.text), theme::B),
                 ] {
                     ui.label(RichText::new(letter).strong().color(color));
@@ -116,31 +121,41 @@ fn parted(comparison: &Comparison) -> (String, Color32) {
 }
 
 fn table(ui: &mut Ui, comparison: &Comparison) {
-    let height = (ui.available_height() - 34.0).max(20.0);
     TableBuilder::new(ui)
         .id_salt("comparison")
-        .auto_shrink(false)
-        .min_scrolled_height(0.0)
-        .max_scroll_height(height)
+        .auto_shrink([false, true])
+        .vscroll(false)
         .cell_layout(Layout::right_to_left(Align::Center))
-        .column(Column::initial(134.0).at_least(90.0).clip(true))
-        .columns(Column::initial(72.0).at_least(48.0), 2)
-        .column(Column::initial(104.0).at_least(70.0))
-        .column(Column::initial(72.0).at_least(56.0))
-        .column(Column::initial(92.0).at_least(48.0))
-        .column(Column::remainder().at_least(190.0).clip(true))
+        .column(Column::initial(124.0).at_least(90.0).clip(true))
+        .column(Column::initial(78.0).at_least(48.0))
+        .column(Column::initial(92.0).at_least(70.0))
+        .columns(Column::initial(66.0).at_least(48.0), 2)
+        .column(Column::remainder().at_least(150.0).clip(true))
         .header(22.0, |mut row| {
-            row.col(|ui| {
-                ui.with_layout(Layout::left_to_right(Align::Center), |ui| header(ui, "resource"));
-            });
-            for name in HEADERS {
+            row.col(|ui| left(ui, |ui| header(ui, "resource")));
+            let [numbers @ .., first] = HEADERS;
+            for name in numbers {
                 row.col(|ui| header(ui, name));
             }
+            row.col(|ui| last(ui, |ui| header(ui, first)));
         })
         .body(|mut body| {
             comparison.resources.iter().for_each(|compared| row(&mut body, compared));
             comparison.unlike.iter().for_each(|unlike| unlike_row(&mut body, unlike));
         });
+}
+
+/// From the left.
+fn left(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    ui.with_layout(Layout::left_to_right(Align::Center), content);
+}
+
+/// The same, away from the number before it.
+fn last(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    left(ui, |ui| {
+        ui.add_space(8.0);
+        content(ui);
+    });
 }
 
 fn header(ui: &mut Ui, text: &str) {
@@ -152,7 +167,7 @@ fn mono(ui: &mut Ui, text: impl Into<String>, color: Color32) -> egui::Response 
 }
 
 fn name(ui: &mut Ui, name: &str, element: &str, color: Color32) {
-    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+    left(ui, |ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         ui.label(RichText::new(name).monospace().color(color));
         ui.label(RichText::new(element).small().color(theme::WEAK));
@@ -170,11 +185,10 @@ fn row(body: &mut TableBody<'_>, compared: &Compared) {
         row.col(|ui| name(ui, &compared.name, &compared.element, head));
         let now = compared.last.map_or(0, |last| last.differing);
         row.col(|ui| {
-            let most = number::count(compared.differing);
+            let (most, all) = (number::count(compared.differing), number::count(compared.numbers));
             mono(ui, number::count(now), if now > 0 { theme::STRONG } else { theme::FAINT })
-                .on_hover_text(format!("{most} at most"));
+                .on_hover_text(format!("of {all} numbers; {most} at most"));
         });
-        row.col(|ui| _ = mono(ui, number::count(compared.numbers), theme::TEXT));
         let most = compared.most;
         row.col(|ui| _ = mono(ui, number::value(most.absolute), value));
         row.col(|ui| _ = mono(ui, number::value(most.relative), value));
@@ -182,7 +196,7 @@ fn row(body: &mut TableBody<'_>, compared: &Compared) {
         row.col(|ui| {
             let (text, tip) = first(compared);
             let color = if is_same { theme::GOOD } else { theme::TEXT };
-            mono(ui, text, color).on_hover_text(tip);
+            last(ui, |ui| _ = mono(ui, text, color).on_hover_text(tip));
         });
     });
 }
@@ -214,7 +228,7 @@ fn first(compared: &Compared) -> (String, String) {
         Some(_) | None => format!("step {step}"),
     };
     let tip = format!("{} in A, {} in B, after {steps}", parting.a, parting.b);
-    (format!("{}, {steps}", parting.at), tip)
+    (format!("{steps}: {}", parting.at), tip)
 }
 
 fn unlike_row(body: &mut TableBody<'_>, unlike: &Unlike) {
@@ -225,20 +239,21 @@ fn unlike_row(body: &mut TableBody<'_>, unlike: &Unlike) {
         }
         let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "none".to_owned());
         let [a, b] = unlike.is.each_ref().map(side);
-        row.col(|ui| _ = mono(ui, format!("{a} in A, {b} in B"), theme::WARNING));
+        let text = format!("{a} in A, {b} in B");
+        row.col(|ui| last(ui, |ui| _ = mono(ui, text, theme::WARNING)));
     });
 }
 
 /// The time ratios, with the quartiles of their spread.
 fn passes(ui: &mut Ui, passes: &[PassRatio]) {
-    ui.spacing_mut().item_spacing.y = 3.0;
+    ui.spacing_mut().item_spacing.y = 2.0;
     let weak = |text: &str| RichText::new(text).small().color(theme::WEAK);
-    cells(ui, [weak("pass"), weak("B / A"), weak("spread"), weak("A")]);
+    cells(ui, [weak("pass"), weak("time B / A"), weak("quartiles"), weak("A")]);
     for PassRatio { name, ratio, median_ms: [a, _] } in passes {
         let mono = |text: String, color| RichText::new(text).monospace().color(color);
         let (median, spread, color) = match ratio {
             Some([low, median, high]) => {
-                // A ratio of 1 within the quartiles says nothing about which is quicker.
+                // Where the quartiles lie on both sides of 1, neither is quicker.
                 let color = match (*high < 1.0, *low > 1.0) {
                     (true, _) => theme::GOOD,
                     (_, true) => theme::WARNING,
@@ -249,33 +264,25 @@ fn passes(ui: &mut Ui, passes: &[PassRatio]) {
             None => ("\u{2013}".to_owned(), String::new(), theme::FAINT),
         };
         let a = number::milliseconds(*a as f32);
-        cells(
-            ui,
-            [
-                mono(name.clone(), theme::TEXT),
-                mono(median, color),
-                mono(spread, theme::TEXT),
-                mono(a, theme::TEXT),
-            ],
-        );
+        let name = mono(name.clone(), theme::TEXT);
+        cells(ui, [name, mono(median, color), mono(spread, theme::TEXT), mono(a, theme::TEXT)]);
     }
 }
 
 fn cells(ui: &mut Ui, [name, ratio, spread, a]: [RichText; 4]) {
     ui.horizontal(|ui| {
-        ui.set_height(17.0);
-        ui.spacing_mut().item_spacing.x = 6.0;
+        ui.set_height(18.0);
+        ui.spacing_mut().item_spacing.x = 8.0;
         let cell = |ui: &mut Ui, width: f32, layout: Layout, text: RichText| {
-            ui.allocate_ui_with_layout(egui::vec2(width, 17.0), layout, |ui| {
+            ui.allocate_ui_with_layout(egui::vec2(width, 18.0), layout, |ui| {
                 ui.set_width(width);
                 ui.add(Label::new(text).truncate());
             });
         };
         let right = Layout::right_to_left(Align::Center);
-        let rest = (ui.available_width() - 212.0).max(50.0);
-        cell(ui, rest, Layout::left_to_right(Align::Center), name);
-        cell(ui, 44.0, right, ratio);
-        cell(ui, 84.0, right, spread);
-        cell(ui, 66.0, right, a);
+        cell(ui, 124.0, Layout::left_to_right(Align::Center), name);
+        cell(ui, 58.0, right, ratio);
+        cell(ui, 82.0, right, spread);
+        cell(ui, 62.0, right, a);
     });
 }

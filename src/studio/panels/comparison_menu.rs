@@ -20,11 +20,15 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut
     let text = RichText::new("A/B").color(color);
     let (button, _) = MenuButton::new(text).ui(ui, |ui| {
         ui.set_width(270.0);
-        ui.label(RichText::new("Compare what runs (A) with B:").small().color(theme::WEAK));
-        for (text, tip, variant) in variants(snapshot) {
-            offer(ui, text, tip, variant, actions);
-        }
-        let file = ui.button("the file on disk").on_hover_text("As it was saved last");
+        ui.label(RichText::new("Compare what runs, A, with B:").small().color(theme::WEAK));
+        let tip = "B keeps this text and these parameters: edit the text or move a slider, and see what it does";
+        offer(ui, "What runs now, while I change A", tip, held(snapshot), actions);
+        let before = Variant { text: VariantText::Before, ..Variant::default() };
+        let was_edited = timeline.lines.iter().flat_map(|line| &line.edits).count() > timeline.lines.len();
+        ui.add_enabled_ui(was_edited, |ui| {
+            offer(ui, "The text before the last edit", "The version that ran before", before, actions);
+        });
+        let file = ui.button("The text as it was saved").on_hover_text("The file, or the built-in scene");
         if file.clicked() {
             actions.push(Action::CompareWithFile);
             ui.close();
@@ -43,22 +47,12 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut
     button.on_hover_text(tip);
 }
 
-fn variants(snapshot: &Snapshot) -> [(&'static str, &'static str, Variant); 2] {
+/// What runs, with the parameters that it has now.
+fn held(snapshot: &Snapshot) -> Variant {
     let parameters = snapshot.parameters.iter();
     let held: BTreeMap<String, Value> =
         parameters.map(|parameter| (parameter.name.clone(), parameter.value.clone())).collect();
-    [
-        (
-            "what runs now, while I change A",
-            "B keeps this text and these parameters: edit the text or move a slider, and see what it does",
-            Variant { parameters: held, ..Variant::default() },
-        ),
-        (
-            "the text before the last edit",
-            "The version that ran before the one that runs",
-            Variant { text: VariantText::Before, ..Variant::default() },
-        ),
-    ]
+    Variant { parameters: held, ..Variant::default() }
 }
 
 fn offer(ui: &mut Ui, text: &str, tip: &str, variant: Variant, actions: &mut Vec<Action>) {
@@ -78,10 +72,10 @@ fn versions(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut
         return;
     }
     ui.add_space(4.0);
-    ui.label(RichText::new("a version in the past").small().color(theme::WEAK));
+    ui.label(RichText::new("A version in the past").small().color(theme::WEAK));
     ScrollArea::vertical().max_height(160.0).show(ui, |ui| {
         for (version, step) in older {
-            let text = format!("version {version}, from step {}", number::count(*step));
+            let text = format!("Version {version}, from step {}", number::count(*step));
             let variant = Variant { text: VariantText::Version(*version), ..Variant::default() };
             offer(ui, &text, "Its text, on a copy of the state that is shown", variant, actions);
         }

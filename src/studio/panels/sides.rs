@@ -16,6 +16,8 @@ use crate::{
 
 /// Distance from the view's edges, in points.
 const MARGIN: f32 = 12.0;
+/// Where the line between A and B begins, from the view's upper edge.
+const BELOW_CHOOSER: f32 = MARGIN + 33.0;
 /// How far from the line it is grabbed.
 const GRAB: f32 = 7.0;
 
@@ -42,7 +44,9 @@ pub fn show(ui: &Ui, rect: Rect, comparison: &Comparison, sides: &mut Sides) {
         Arrangement::Difference => None,
     };
     if let Some(x) = middle {
-        painter.vline(x, rect.y_range(), Stroke::new(1.5, theme::faded(theme::STRONG, 0.75)));
+        // The chooser stands above its end.
+        let below = Rangef::new(rect.top() + BELOW_CHOOSER, rect.bottom());
+        painter.vline(x, below, Stroke::new(1.5, theme::faded(theme::STRONG, 0.75)));
         let y = rect.center().y;
         if sides.arrangement == Arrangement::Split {
             handle(&painter, pos2(x, y));
@@ -81,10 +85,10 @@ fn handle(painter: &Painter, at: Pos2) {
 
 /// The names of both, on either side of the line between them.
 fn names(painter: &Painter, rect: Rect, x: f32, comparison: &Comparison) {
-    let y = rect.top() + MARGIN + 48.0;
+    let y = rect.top() + BELOW_CHOOSER + 16.0;
     let b = name(&comparison.variant.text);
     for (align, dx, letter, text, color) in [
-        (Align2::RIGHT_CENTER, -14.0, "A", "what runs", theme::A),
+        (Align2::RIGHT_CENTER, -14.0, "A", "what runs".to_owned(), theme::A),
         (Align2::LEFT_CENTER, 14.0, "B", b, theme::B),
     ] {
         let font = FontId::proportional(12.0);
@@ -100,12 +104,12 @@ fn names(painter: &Painter, rect: Rect, x: f32, comparison: &Comparison) {
 }
 
 /// What B's text is.
-pub fn name(text: &VariantText) -> &'static str {
+pub fn name(text: &VariantText) -> String {
     match text {
-        VariantText::Running => "as it was",
-        VariantText::Before => "before the edit",
-        VariantText::Version(_) => "an earlier version",
-        VariantText::Given(_) => "the file on disk",
+        VariantText::Running => "as it was".to_owned(),
+        VariantText::Before => "before the edit".to_owned(),
+        VariantText::Version(version) => format!("version {version}"),
+        VariantText::Given(_) => "as it was saved".to_owned(),
     }
 }
 
@@ -137,9 +141,7 @@ fn chooser(ui: &Ui, rect: Rect, sides: &mut Sides, comparison: &Comparison) {
                         sides.arrangement = arrangement;
                     }
                 }
-                if sides.arrangement == Arrangement::Difference {
-                    key(ui, comparison);
-                }
+                key(ui, comparison);
             });
         });
     });

@@ -55,8 +55,11 @@ pub fn show(
     }
     overlay(ui, rect.with_min_y(rect.top() + top), snapshot, response.hovered().then_some(hand));
     let is_difference = arranged.is_some_and(|it| it.arrangement == Arrangement::Difference);
-    let of_difference = shown.difference.filter(|_| is_difference);
-    let legend = of_difference.or_else(|| view?.legend.as_ref());
+    // The colours of two pictures in one stand for A and B.
+    let legend = match is_difference {
+        true => shown.difference,
+        false => view.and_then(|view| view.legend.as_ref()),
+    };
     corners(ui, rect, legend, probe.filter(|_| response.hovered()));
     (rect, actions)
 }
