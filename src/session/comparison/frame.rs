@@ -32,7 +32,7 @@ impl Session {
     /// numbers differed when they were compared last, in a round number.
     pub fn difference_legend(&self, view: ViewId) -> Option<Legend> {
         let (other, id) = self.other_view(view)?;
-        (other.image(id)?, self.image(view)?);
+        let _both = (other.image(id)?, self.image(view)?);
         let shown = self.views().get(view.0)?;
         let ViewKind::Image { grid, .. } = shown.kind else { return None };
         let compared = self.compared(grid.of)?;
