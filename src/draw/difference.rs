@@ -47,8 +47,8 @@ impl Difference {
         })
     }
 
-    /// Two pictures in one: what is bright in one alone has its [tint](Self::TINTS), and what is in both is gray. `None`
-    /// where they are not of one size.
+    /// Two pictures in one: what is bright in one alone has its [tint](Self::TINTS), and what is in both is gray.
+    /// `None` where they are not of one size.
     ///
     /// # Errors
     /// [`Error::WrongContext`](crate::gl::Error::WrongContext), and where memory is out.

@@ -483,7 +483,8 @@ impl Session {
     /// Whether it would be waited for when it is dropped, perhaps for ever: a step that cannot be stopped, or a
     /// compilation.
     pub fn is_stuck(&self) -> bool {
-        self.in_flight.is_some() || self.compile.phase == Phase::Compiling
+        let other = self.companion.as_ref().is_some_and(|companion| companion.other.is_stuck());
+        self.in_flight.is_some() || self.compile.phase == Phase::Compiling || other
     }
 }
 
