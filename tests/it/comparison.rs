@@ -15,8 +15,8 @@ use warpaint::{
     device::Device,
     interop::Interop,
     session::{
-        Budget, Command, Comparison, ComparisonPhase, Moment, Options, Past, Session, Value,
-        Variant, VariantText,
+        Budget, Command, Compared, Comparison, ComparisonPhase, Moment, Options, Past, Session,
+        Value, Variant, VariantText,
     },
 };
 
@@ -65,8 +65,14 @@ fn steps(session: &mut Session, count: u64) {
 fn parting(session: &Session) -> (u64, String, String, String) {
     let comparison = comparison(session);
     assert_eq!(comparison.phase, ComparisonPhase::Running, "{comparison:#?}");
-    let first = comparison.resources[0].first.clone().unwrap();
-    assert_eq!(comparison.parted(), Some(first.step));
+    let found = parting_of(&comparison.resources[0]);
+    assert_eq!(comparison.parted(), Some(found.0));
+    found
+}
+
+#[track_caller]
+fn parting_of(compared: &Compared) -> (u64, String, String, String) {
+    let first = compared.first.clone().unwrap();
     (first.step, first.at, first.a, first.b)
 }
 
@@ -283,7 +289,10 @@ fn a_variant_may_have_other_resources() {
 /// As the window does it: nothing waits, commands come in between.
 #[test]
 fn it_goes_on_while_the_scene_plays() {
-    let mut session = open(&Device::cpu().unwrap(), COUNTER);
+    // What nothing writes takes longer to compare than a step takes.
+    let ballast = "[array.ballast]\ntype = \"float\"\ncount = 4000000\n[buffer.value]";
+    let text = COUNTER.replacen("[buffer.value]", ballast, 1);
+    let mut session = open(&Device::cpu().unwrap(), &text);
     let until = |session: &mut Session, what: &dyn Fn(&Session) -> bool| {
         let start = Instant::now();
         while !what(session) {
@@ -295,19 +304,21 @@ fn it_goes_on_while_the_scene_plays() {
     session.play();
     until(&mut session, &|session| session.clock().step > 5);
     let slower =
-        COUNTER.replacen(ADD, "value[i].y += i == 3 && value[i].y > 400.0f ? 0.0f : gain;", 1);
+        text.replacen(ADD, "value[i].y += i == 3 && value[i].y > 400.0f ? 0.0f : gain;", 1);
     session.apply(&Command::StartComparison(given(&slower)));
     until(&mut session, &|session| {
         session.snapshot().comparison.is_some_and(|it| it.parted().is_some())
     });
     // No step is left out before they part.
-    assert_eq!(parting(&session), told(402, "value[3].y", "402.0", "401.0"));
-    assert_eq!(comparison(&session).resources[0].same_after, Some(401));
+    let value = |session: &Session| comparison(session).resources.remove(1);
+    assert_eq!(value(&session).name, "value");
+    assert_eq!(parting_of(&value(&session)), told(402, "value[3].y", "402.0", "401.0"));
+    assert_eq!(value(&session).same_after, Some(401));
     session.apply(&Command::Pause);
     until(&mut session, &|session| !session.is_busy());
     let shown = comparison(&session);
     assert_eq!(shown.step, Some(session.clock().step), "what is shown has been compared");
-    assert_eq!(shown.resources[0].last.unwrap().differing, 1);
+    assert_eq!(value(&session).last.unwrap().differing, 1);
     session.apply(&Command::StopComparison);
     assert!(session.snapshot().comparison.is_none());
     until(&mut session, &|session| !session.is_busy());
