@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::difference::{Difference, Gap, Place, difference, numbers};
+use super::difference::{Difference, Gap, Place, numbers};
 use crate::{element::Type, scene::Resource};
 
 /// A resource of both sides, and how it differs over all steps after which it was compared.
@@ -119,10 +119,10 @@ impl Compared {
         self.resource.of().parts().iter().any(|part| part.element.scalar.is_float())
     }
 
-    /// Compares what both sides hold after `step`; see [`difference`].
+    /// Compares what both sides hold after `step`; see [`super::difference`].
     #[cfg(feature = "cli")]
     pub(crate) fn compare(&mut self, step: u64, sides: [&[u8]; 2], tolerance: f64) {
-        self.add(step, difference(&self.resource.of(), sides, tolerance));
+        self.add(step, super::difference::difference(&self.resource.of(), sides, tolerance));
     }
 
     /// The type of its elements.

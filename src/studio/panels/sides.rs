@@ -32,9 +32,10 @@ pub fn picture_at(rect: Rect, sides: Option<&Sides>, place: Pos2) -> Rect {
     }
 }
 
-/// Shows all of it within `rect`.
-pub fn show(ui: &Ui, rect: Rect, comparison: &Comparison, sides: &mut Sides) {
+/// Shows all of it within `rect`, below `top` points that are taken.
+pub fn show(ui: &Ui, rect: Rect, top: f32, comparison: &Comparison, sides: &mut Sides) {
     let painter = ui.painter_at(rect);
+    let under = rect.with_min_y(rect.top() + top);
     let middle = match sides.arrangement {
         Arrangement::Split => {
             drag(ui, rect, sides);
@@ -45,15 +46,15 @@ pub fn show(ui: &Ui, rect: Rect, comparison: &Comparison, sides: &mut Sides) {
     };
     if let Some(x) = middle {
         // The chooser stands above its end.
-        let below = Rangef::new(rect.top() + BELOW_CHOOSER, rect.bottom());
+        let below = Rangef::new(under.top() + BELOW_CHOOSER, rect.bottom());
         painter.vline(x, below, Stroke::new(1.5, theme::faded(theme::STRONG, 0.75)));
         let y = rect.center().y;
         if sides.arrangement == Arrangement::Split {
             handle(&painter, pos2(x, y));
         }
-        names(&painter, rect, x, comparison);
+        names(&painter, under, x, comparison);
     }
-    chooser(ui, rect, sides, comparison);
+    chooser(ui, under, sides, comparison);
 }
 
 fn drag(ui: &Ui, rect: Rect, sides: &mut Sides) {

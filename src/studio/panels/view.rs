@@ -51,7 +51,7 @@ pub fn show(
     }
     let top = views::show(ui, rect, snapshot, shown.view, &mut actions);
     if let Some(comparison) = both {
-        sides::show(ui, rect, comparison, sides);
+        sides::show(ui, rect, top, comparison, sides);
     }
     overlay(ui, rect.with_min_y(rect.top() + top), snapshot, response.hovered().then_some(hand));
     let is_difference = arranged.is_some_and(|it| it.arrangement == Arrangement::Difference);
