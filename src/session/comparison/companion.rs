@@ -14,7 +14,7 @@ use super::{
     variant::Variant,
 };
 use crate::{
-    device::Readback,
+    device::{Pool, Readback},
     diagnostic::Diagnostic,
     scene::{Inputs, Value},
     session::{
@@ -40,6 +40,8 @@ pub(in crate::session) struct Companion {
     entered: BTreeMap<String, Value>,
     figures: Figures,
     comparer: Comparer,
+    /// What copies of A's state are in, on their way to B.
+    pool: Pool,
     /// The resources are to be compared: so many steps are finished.
     due: Option<u64>,
 }
@@ -88,6 +90,7 @@ impl Companion {
         other.pause();
         Ok(Self {
             variant,
+            pool: Pool::new(&a.device),
             other,
             program: None,
             stage: Stage::Compiling,
@@ -147,7 +150,8 @@ impl Companion {
 
     /// Puts a copy of A's state on its way to B.
     fn hand_over(&mut self, a: &mut Session) -> Result<(), Error> {
-        let (Some(program), Some(copy)) = (a.program.clone(), a.copy_state()?) else {
+        let (Some(program), Some(copy)) = (a.program.clone(), a.copy_state_into(&self.pool)?)
+        else {
             return Ok(());
         };
         let copied = a.device.event()?;

@@ -6,7 +6,7 @@ use egui_extras::{Column, TableBody, TableBuilder};
 use super::{Action, sides};
 use crate::{
     diagnostic::Diagnostic,
-    session::{Command, Compared, Comparison, ComparisonPhase, PassRatio, Unlike},
+    session::{Command, Compared, Comparison, ComparisonPhase, Parting, PassRatio, Unlike},
     studio::{number, theme},
 };
 
@@ -102,20 +102,16 @@ fn first_line(diagnostics: &[Diagnostic]) -> String {
 }
 
 fn parted(comparison: &Comparison) -> (String, Color32) {
-    let since = number::count(comparison.since);
-    let parted = comparison.resources.iter().filter_map(|of| Some((of, of.first.as_ref()?)));
-    match parted.min_by_key(|(_, parting)| parting.step) {
-        Some((_, parting)) => {
-            let step = number::count(parting.step);
-            let (at, a, b) = (&parting.at, &parting.a, &parting.b);
-            (
-                format!("from step {since} on; they part after step {step} at {at}: {a} and {b}"),
-                theme::STRONG,
-            )
+    let parted = comparison.resources.iter().filter_map(|of| of.first.as_ref());
+    match parted.min_by_key(|parting| parting.step) {
+        Some(Parting { step, at, a, b }) => {
+            let step = number::count(*step);
+            (format!("part after step {step} at {at}: {a} in A, {b} in B"), theme::STRONG)
         }
         None => {
+            let since = number::count(comparison.since);
             let step = comparison.step.map_or_else(|| since.clone(), number::count);
-            (format!("from step {since} on; the same up to step {step}"), theme::GOOD)
+            (format!("the same from step {since} to step {step}"), theme::GOOD)
         }
     }
 }
