@@ -155,7 +155,7 @@ impl Session {
         if self.sought.is_some() {
             return self.go_on_seeking();
         }
-        let waits = self.companion.as_ref().is_some_and(|companion| companion.holds());
+        let waits = self.companion.as_ref().is_some_and(|of| of.holds(&self.reset));
         if self.program.is_none() || self.fault.is_some() || self.is_between_layouts() || waits {
             return Ok(());
         }

@@ -288,6 +288,38 @@ fn a_variant_may_have_other_resources() {
     assert!(!comparison.passes.is_empty());
 }
 
+#[test]
+fn edits_of_a_may_change_its_layout_meanwhile() {
+    let mut session = open(&Device::cpu().unwrap(), COUNTER);
+    steps(&mut session, 2);
+    start(&mut session, Variant::default());
+    steps(&mut session, 1);
+    // An array that the reset pass of the edit fills, while both are the same.
+    let more = COUNTER
+        .replacen("[buffer.value]", "[array.only]\ntype = \"float\"\ncount = 4\n[buffer.value]", 1)
+        .replacen(
+            "[[pass]]",
+            "[[pass]]\nkernel = \"fill\"\non = \"reset\"\nover = \"only\"\n[[pass]]",
+            1,
+        );
+    let more = more
+        + "__global__ void fill(float *only) { if (threadIdx.x < 4) only[threadIdx.x] = 7; }\n";
+    edit(&mut session, &more);
+    steps(&mut session, 2);
+    assert_eq!(session.read("only").unwrap(), [7.0_f32; 4].map(f32::to_le_bytes).concat());
+    let compared = comparison(&session);
+    assert_eq!(compared.resources.len(), 1);
+    assert!(compared.resources[0].same_bits, "{compared:#?}");
+    assert_eq!((compared.step, compared.unlike[0].name.as_str()), (Some(5), "only"));
+    // A larger one, and back.
+    for text in [COUNTER.replacen("n = 1000", "n = 1001", 1), COUNTER.to_owned()] {
+        edit(&mut session, &text);
+        steps(&mut session, 2);
+    }
+    assert_eq!(session.clock().step, 9);
+    assert!(comparison(&session).resources[0].same_bits);
+}
+
 /// As the window does it: nothing waits, commands come in between.
 #[test]
 fn it_goes_on_while_the_scene_plays() {
@@ -316,6 +348,19 @@ fn it_goes_on_while_the_scene_plays() {
     assert_eq!(value(&session).name, "value");
     assert_eq!(parting_of(&value(&session)), told(402, "value[3].y", "402.0", "401.0"));
     assert_eq!(value(&session).same_after, Some(401));
+    // What comes while the last step is still being compared is done all the same.
+    for _ in 0..20 {
+        let (step, generation) = (session.clock().step, session.snapshot().compile.generation);
+        session.apply(&Command::Reset);
+        until(&mut session, &|session| session.clock().step < step || session.clock().step == 0);
+        until(&mut session, &|session| session.clock().step > 1);
+        session.set_source(text.clone());
+        until(&mut session, &|session| {
+            let compile = session.snapshot().compile;
+            compile.running > generation || session.clock().step > 10
+        });
+    }
+    until(&mut session, &|session| session.clock().step > 410);
     session.apply(&Command::Pause);
     until(&mut session, &|session| !session.is_busy());
     let shown = comparison(&session);

@@ -113,7 +113,8 @@ impl Companion {
         }
         match &self.stage {
             Stage::Compiling => self.compile()?,
-            Stage::Waiting if a.is_settled() => self.hand_over(a)?,
+            // What A compiles may be the same text once more, better optimised.
+            Stage::Waiting if a.is_settled() && !a.worker.is_busy() => self.hand_over(a)?,
             Stage::Copying(_) if self.other.stopwatch.is_reached()? => self.take_over()?,
             Stage::Adopting => self.adopt(a)?,
             Stage::InStep => {
@@ -280,14 +281,19 @@ impl Companion {
 }
 
 impl Companion {
-    /// Whether A must not begin its next step: B takes over what it has, or no step is to be left out, as long as both
-    /// were the same.
-    pub(in crate::session) fn holds(&self) -> bool {
-        match self.stage {
+    /// Whether A must not begin what is due, a step or this reset: B takes over what A has, or no step is to be left
+    /// out, as long as both were the same. What an edit of A fills anew waits for nobody: nothing is compared before.
+    pub(in crate::session) fn holds(&self, reset: &Reset) -> bool {
+        match (&self.stage, reset) {
             _ if self.is_ending => false,
-            Stage::Copying(_) | Stage::Adopting => true,
-            Stage::InStep => self.due.is_some() && !self.figures.have_parted(),
-            Stage::Compiling | Stage::Rejected(_) | Stage::Waiting | Stage::Faulted(_) => false,
+            (Stage::Copying(_) | Stage::Adopting, Reset::None | Reset::All) => true,
+            (Stage::InStep, Reset::None) => self.due.is_some() && !self.figures.have_parted(),
+            (Stage::Copying(_) | Stage::Adopting | Stage::InStep, Reset::Fresh(_))
+            | (Stage::InStep, Reset::All)
+            | (
+                Stage::Compiling | Stage::Rejected(_) | Stage::Waiting | Stage::Faulted(_),
+                Reset::None | Reset::Fresh(_) | Reset::All,
+            ) => false,
         }
     }
 
@@ -447,8 +453,6 @@ impl Session {
             && self.reset == Reset::None
             && self.fault.is_none()
             && self.program.is_some()
-            // What it compiles may be the same text once more, better optimised.
-            && !self.worker.is_busy()
     }
 
     fn named_parameters(&self) -> BTreeMap<String, Value> {

@@ -13,8 +13,8 @@ use crate::{
 const ROW: f32 = 20.0;
 const HEADERS: [&str; 5] = ["differ", "largest |A \u{2212} B|", "relative", "ulp", "first after"];
 /// The width of the passes, which stand beside the resources where there is room for both, else below them.
-const PASSES: f32 = 330.0;
-const ENOUGH: f32 = 940.0;
+const PASSES: f32 = 390.0;
+const ENOUGH: f32 = 1000.0;
 
 /// The panel's content.
 pub fn show(ui: &mut Ui, comparison: &Comparison) -> Vec<Action> {
