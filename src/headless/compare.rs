@@ -10,11 +10,9 @@ use serde::Serialize;
 
 use super::{
     Error, Result, Run, SceneSource,
-    difference::{Difference, Gap, Place, difference, numbers},
     error::grouped,
     measured::Number,
     outputs::Outputs,
-    pass_times::{Figure, PassTimes},
     report::write_json,
     run::{progress_bar, run_to},
 };
@@ -24,8 +22,11 @@ use crate::{
     diagnostic::one_line,
     interop::Interop,
     scene::Resource,
-    session::Session,
+    session::{Compared, Parting, PassRatio, PassTimes, Session, Unlike, in_common},
 };
+
+/// Steps whose times count; those before are of the same programs.
+const MOST_STEPS: usize = 1 << 20;
 
 /// What to compare.
 #[derive(Clone, Debug)]
@@ -116,8 +117,9 @@ fn in_session<T>(
 
 /// Runs both sessions in turns and compares what they hold.
 fn found<'a>(request: &'a Compare, mut sessions: [&mut Session; 2]) -> Result<Report<'a>> {
-    let (mut resources, unlike) = in_common(&sessions);
-    let mut times = PassTimes::default();
+    let [of_a, of_b] = sessions.each_ref().map(|session| resources(session));
+    let (mut resources, unlike) = in_common([&of_a, &of_b]);
+    let mut times = PassTimes::of_last(MOST_STEPS);
     let bar = progress_bar(request.steps);
     for step in 0..=request.steps {
         // What the first of two leaves in caches, or in the clock of the device, is not always B's advantage.
@@ -130,7 +132,9 @@ fn found<'a>(request: &'a Compare, mut sessions: [&mut Session; 2]) -> Result<Re
         }
         if step.is_multiple_of(request.every) || step == request.steps {
             for compared in &mut resources {
-                compared.compare(step, &mut sessions, request.tolerance)?;
+                let name = compared.name.clone();
+                let [a, b] = sessions.each_mut().map(|session| session.read(&name));
+                compared.compare(step, [&a?, &b?], request.tolerance);
             }
         }
     }
@@ -144,35 +148,13 @@ fn found<'a>(request: &'a Compare, mut sessions: [&mut Session; 2]) -> Result<Re
         tolerance: request.tolerance,
         resources,
         unlike,
-        passes: times.figures(),
+        passes: times.ratios(),
     })
-}
-
-/// The resources that can be compared, in A's order, and those that cannot.
-fn in_common(sessions: &[&mut Session; 2]) -> (Vec<Compared>, Vec<Unlike>) {
-    let [of_a, of_b] = sessions.each_ref().map(|session| resources(session));
-    let mut others: BTreeMap<String, Resource> =
-        of_b.iter().map(|resource| (resource.name.clone(), resource.clone())).collect();
-    let (mut alike, mut unlike) = (Vec::new(), Vec::new());
-    for resource in of_a {
-        match others.remove(&resource.name) {
-            Some(other) if has_same_shape(&resource, &other) => alike.push(Compared::new(resource)),
-            other => unlike.push(Unlike::new([Some(&resource), other.as_ref()])),
-        }
-    }
-    let rest = of_b.iter().filter(|resource| others.contains_key(&resource.name));
-    unlike.extend(rest.map(|resource| Unlike::new([None, Some(resource)])));
-    (alike, unlike)
 }
 
 fn resources(session: &Session) -> Vec<Resource> {
     let names = session.snapshot().resources.into_iter().map(|resource| resource.name);
     names.filter_map(|name| session.resource(&name).cloned()).collect()
-}
-
-/// Whether what both hold is numbers of one type in the same places.
-fn has_same_shape(a: &Resource, b: &Resource) -> bool {
-    (a.of(), a.extent()) == (b.of(), b.extent())
 }
 
 /// All that came out.
@@ -185,7 +167,7 @@ struct Report<'a> {
     tolerance: f64,
     resources: Vec<Compared>,
     unlike: Vec<Unlike>,
-    passes: Vec<Figure>,
+    passes: Vec<PassRatio>,
 }
 
 /// What ran.
@@ -199,59 +181,6 @@ struct SideReport<'a> {
     parameters: BTreeMap<&'a str, &'a str>,
 }
 
-/// A resource that is on one side alone, or has another shape there.
-#[derive(Debug, Serialize)]
-struct Unlike {
-    name: String,
-    /// What it is in A and in B.
-    is: [Option<String>; 2],
-}
-
-/// A resource of both sides, and how it differs over all steps after which it was compared.
-#[derive(Debug, Serialize)]
-struct Compared {
-    #[serde(skip)]
-    resource: Resource,
-    name: String,
-    /// The type of its elements.
-    element: String,
-    /// Width, height and depth in elements.
-    extent: [u64; 3],
-    /// Numbers in all its elements together.
-    numbers: u64,
-    /// Whether it was the same to the last bit.
-    same_bits: bool,
-    /// Numbers that differ, at most.
-    differing: u64,
-    /// How far any are apart, at most.
-    #[serde(flatten)]
-    most: Gap,
-    /// Where and when the first differs, and the first that does so by more than is allowed.
-    first: Option<Parting>,
-    beyond: Option<Parting>,
-    /// How it differs after the last step.
-    last: Option<Last>,
-}
-
-#[derive(Debug, Serialize)]
-struct Last {
-    differing: u64,
-    #[serde(flatten)]
-    most: Gap,
-}
-
-/// Two numbers that differ, where, and when.
-#[derive(Clone, Debug, Serialize)]
-struct Parting {
-    /// Steps finished; 0 after the reset.
-    step: u64,
-    /// As in `position[3].y`.
-    at: String,
-    /// The numbers as text: NaN is none of JSON's, and large integers are none of every reader's.
-    a: String,
-    b: String,
-}
-
 impl Report<'_> {
     /// The names of what differs by more than is allowed, or cannot be compared.
     fn failed(&self) -> Vec<String> {
@@ -261,15 +190,15 @@ impl Report<'_> {
     }
 
     fn lines(&self) -> Vec<String> {
-        let resources = self.resources.iter().map(Compared::line);
-        let unlike = self.unlike.iter().map(Unlike::line);
-        let passes = self.passes.iter().map(Figure::line);
+        let resources = self.resources.iter().map(line_of);
+        let unlike = self.unlike.iter().map(line_of_unlike);
+        let passes = self.passes.iter().map(line_of_pass);
         // Of several after the same step it is that of the resource declared first.
         let beyond = self.resources.iter().filter_map(|resource| resource.beyond.as_ref());
         let parting = beyond.min_by_key(|parting| parting.step);
         let parting = parting.map(|parting| {
             let Parting { at, a, b, .. } = parting;
-            format!("they part {} at {at}: {a} in A, {b} in B", parting.when())
+            format!("they part {} at {at}: {a} in A, {b} in B", when(parting))
         });
         resources.chain(unlike).chain(passes).chain(parting).collect()
     }
@@ -305,133 +234,81 @@ impl<'a> SideReport<'a> {
     }
 }
 
-impl Unlike {
-    fn new(sides: [Option<&Resource>; 2]) -> Self {
-        let name = sides.iter().flatten().next().map(|resource| resource.name.clone());
-        let is = sides.map(|resource| resource.map(Resource::to_string));
-        Self { name: name.unwrap_or_default(), is }
-    }
-
-    fn line(&self) -> String {
-        let name = &self.name;
-        match &self.is {
-            [Some(a), Some(b)] if a == b => {
-                format!("{name}: not compared: {a} with other fields in A than in B")
-            }
-            [Some(a), Some(b)] => format!("{name}: not compared: {a} in A, {b} in B"),
-            [a, _] => {
-                let side = if a.is_some() { "A" } else { "B" };
-                format!("{name}: not compared: in {side} alone")
-            }
+fn line_of_unlike(Unlike { name, is }: &Unlike) -> String {
+    match is {
+        [Some(a), Some(b)] if a == b => {
+            format!("{name}: not compared: {a} with other fields in A than in B")
+        }
+        [Some(a), Some(b)] => format!("{name}: not compared: {a} in A, {b} in B"),
+        [a, _] => {
+            let side = if a.is_some() { "A" } else { "B" };
+            format!("{name}: not compared: in {side} alone")
         }
     }
 }
 
-impl Compared {
-    fn new(resource: Resource) -> Self {
-        Self {
-            name: resource.name.clone(),
-            element: resource.of().to_string(),
-            extent: resource.extent(),
-            numbers: numbers(&resource.of()).saturating_mul(resource.count()),
-            same_bits: true,
-            differing: 0,
-            most: Gap::NONE,
-            first: None,
-            beyond: None,
-            last: None,
-            resource,
+/// As in `position: up to 12 of 4,000 numbers differ, by at most 1.2e-7 (relative 3e-7, 2 ulp), first
+/// position[3].y after step 17`.
+fn line_of(compared: &Compared) -> String {
+    let Compared { name, first, beyond, .. } = compared;
+    let Some(first) = first else {
+        let same = if compared.same_bits { "bits" } else { "numbers" };
+        return format!("{name}: the same {same}");
+    };
+    let mut line = format!(
+        "{name}: up to {} of {} numbers differ, by at most {} (relative {}{}), first {} {}",
+        grouped(compared.differing),
+        grouped(compared.numbers),
+        Number(compared.most.absolute),
+        Number(compared.most.relative),
+        ulp(compared),
+        first.at,
+        when(first),
+    );
+    match beyond {
+        None => line += ", within the tolerance",
+        Some(beyond) if (beyond.step, &beyond.at) != (first.step, &first.at) => {
+            let _ = write!(line, ", beyond the tolerance {} {}", beyond.at, when(beyond));
         }
+        Some(_) => {}
     }
+    line
+}
 
-    /// Compares what the sessions hold after `step`.
-    fn compare(&mut self, step: u64, [a, b]: &mut [&mut Session; 2], tolerance: f64) -> Result<()> {
-        let (a, b) = (a.read(&self.name)?, b.read(&self.name)?);
-        self.add(step, difference(&self.resource.of(), [&a, &b], tolerance));
-        Ok(())
-    }
-
-    fn add(&mut self, step: u64, found: Difference) {
-        let Difference { same_bits, differing, most, first, beyond } = found;
-        self.same_bits &= same_bits;
-        self.differing = self.differing.max(differing);
-        self.most = self.most.max(most);
-        self.last = Some(Last { differing, most });
-        if self.first.is_none() {
-            self.first = first.map(|place| self.parting(step, place));
-        }
-        if self.beyond.is_none() {
-            self.beyond = beyond.map(|place| self.parting(step, place));
-        }
-    }
-
-    fn parting(&self, step: u64, place: Place) -> Parting {
-        let [a, b] = place.values;
-        let number = match place.number.as_str() {
-            "" => String::new(),
-            name => format!(".{name}"),
-        };
-        let at = format!("{}[{}]{number}", self.name, self.index(place.element as u64));
-        Parting { step, at, a, b }
-    }
-
-    /// How an element is called: `3`, or `x=12, y=3` of a texture.
-    fn index(&self, element: u64) -> String {
-        let [width, height, _] = self.extent.map(|side| side.max(1));
-        let (x, y) = (element % width, element / width % height);
-        match self.resource.texture() {
-            None => element.to_string(),
-            Some(texture) if texture.dimensions == 3 => {
-                format!("x={x}, y={y}, z={}", element / width / height)
-            }
-            Some(_) => format!("x={x}, y={y}"),
-        }
-    }
-
-    /// As in `position: up to 12 of 4,000 numbers differ, by at most 1.2e-7 (relative 3e-7, 2 ulp), first
-    /// position[3].y after step 17`.
-    fn line(&self) -> String {
-        let Self { name, first, beyond, .. } = self;
-        let Some(first) = first else {
-            let same = if self.same_bits { "bits" } else { "numbers" };
-            return format!("{name}: the same {same}");
-        };
-        let mut line = format!(
-            "{name}: up to {} of {} numbers differ, by at most {} (relative {}{}), first {} {}",
-            grouped(self.differing),
-            grouped(self.numbers),
-            Number(self.most.absolute),
-            Number(self.most.relative),
-            self.ulp(),
-            first.at,
-            first.when(),
-        );
-        match beyond {
-            None => line += ", within the tolerance",
-            Some(beyond) if (beyond.step, &beyond.at) != (first.step, &first.at) => {
-                let _ = write!(line, ", beyond the tolerance {} {}", beyond.at, beyond.when());
-            }
-            Some(_) => {}
-        }
-        line
-    }
-
-    /// The units in the last place, where some number has such.
-    fn ulp(&self) -> String {
-        let has_floats = self.resource.of().parts().iter().any(|p| p.element.scalar.is_float());
-        match self.most.ulp {
-            None => ", NaN against a number".to_owned(),
-            Some(ulp) if has_floats => format!(", {} ulp", grouped(ulp)),
-            Some(_) => String::new(),
-        }
+/// The units in the last place, where some number has such.
+fn ulp(compared: &Compared) -> String {
+    match compared.most.ulp {
+        None => ", NaN against a number".to_owned(),
+        Some(ulp) if compared.has_floats() => format!(", {} ulp", grouped(ulp)),
+        Some(_) => String::new(),
     }
 }
 
-impl Parting {
-    fn when(&self) -> String {
-        match self.step {
-            0 => "after the reset".to_owned(),
-            step => format!("after step {step}"),
-        }
+fn when(parting: &Parting) -> String {
+    match parting.step {
+        0 => "after the reset".to_owned(),
+        step => format!("after step {step}"),
+    }
+}
+
+/// As in `pass advance: B/A 1.02 (0.99 to 1.05), 0.5100 ms and 0.5200 ms`.
+fn line_of_pass(PassRatio { name, ratio, median_ms: [a, b] }: &PassRatio) -> String {
+    let ratio = ratio.map_or_else(String::new, |[low, median, high]| {
+        format!("B/A {median:.2} ({low:.2} to {high:.2}), ")
+    });
+    format!("pass {}: {ratio}{a:.4} ms and {b:.4} ms", one_line(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_are_told_in_a_line() {
+        let median_ms = [3.0, 4.25];
+        let told = |ratio| line_of_pass(&PassRatio { name: "k".to_owned(), ratio, median_ms });
+        let line = "pass k: B/A 1.62 (1.44 to 1.81), 3.0000 ms and 4.2500 ms";
+        assert_eq!(told(Some([1.4375, 1.625, 1.8125])), line);
+        assert_eq!(told(None), "pass k: 3.0000 ms and 4.2500 ms");
     }
 }

@@ -168,7 +168,7 @@ pub enum Access {
 /// assert!(device.as_nvidia().is_some() || matches!(interop.path(), Path::Copied(_)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Interop {
     device: Device,
     gl: Option<Gl>,

@@ -94,6 +94,10 @@ impl Session {
             program.carry_variables(before, &self.stream)?;
         }
         program.set_variables(&self.stream)?;
+        let running = before.as_ref().map(|before| &before.scene.source);
+        if let Some(text) = running.filter(|text| **text != program.scene.source) {
+            self.text_before = Some(text.clone());
+        }
         self.latest = Some(program.clone());
         if let Some(history) = &mut self.history {
             history.is_interrupted = true;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{
-    Session,
+    Session, Variant,
     export::Exportable,
     snapshot::{Moment, ParameterId},
 };
@@ -28,6 +28,10 @@ pub enum Command {
     Seek(Moment),
     /// Write a file: see [`Session::start_export`].
     Export(Exportable, PathBuf),
+    /// Let a variant do the same steps: see [`Session::start_comparison`].
+    StartComparison(Variant),
+    /// End that.
+    StopComparison,
 }
 
 impl Session {
@@ -45,6 +49,8 @@ impl Session {
             Command::Reset => self.reset(),
             Command::Seek(moment) => self.seek(*moment),
             Command::Export(what, path) => self.start_export(*what, path.clone()),
+            Command::StartComparison(variant) => _ = self.start_comparison(variant.clone()),
+            Command::StopComparison => self.stop_comparison(),
         }
     }
 

@@ -273,6 +273,11 @@ impl Contents {
         resources.filter(is_other).map(|(_, resource)| resource.name.clone()).collect()
     }
 
+    /// Whether it sets variables as `other` does.
+    pub(super) fn sets_as(&self, other: &Self) -> bool {
+        self.variables == other.variables
+    }
+
     fn of(&self, id: ResourceId) -> Option<&Arc<Found>> {
         self.resources.get(id.0)?.as_ref()
     }

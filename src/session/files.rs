@@ -70,6 +70,7 @@ impl Session {
         let parameters = self.replace_parameters(manifest, checkpoint.inputs.parameters.clone());
         self.state.inputs = Inputs { parameters, ..checkpoint.inputs };
         self.begin_loaded();
+        self.part();
         self.show()?;
         Ok(missing)
     }
@@ -88,14 +89,18 @@ impl Session {
 
     /// A copy of the present state; `None` where nothing runs.
     pub(super) fn copy_state(&mut self) -> Result<Option<Checkpoint>, Error> {
+        self.copy_state_into(&Pool::new(&self.device))
+    }
+
+    /// As [`Session::copy_state`], in memory of `pool`.
+    pub(super) fn copy_state_into(&mut self, pool: &Pool) -> Result<Option<Checkpoint>, Error> {
         self.complete_in_flight()?;
         let Some(program) = self.program.clone() else { return Ok(None) };
-        let (stream, inputs, pool) =
-            (&self.stream, self.state.inputs.clone(), Pool::new(&self.device));
+        let (stream, inputs) = (&self.stream, self.state.inputs.clone());
         let copy = self
             .state
             .resources
-            .read(stream, |borrowed| program.checkpoint(borrowed, inputs, &pool, stream))?;
+            .read(stream, |borrowed| program.checkpoint(borrowed, inputs, pool, stream))?;
         Ok(Some(copy))
     }
 }

@@ -291,6 +291,11 @@ impl Session {
         range.map(|value| value * color.map_or(1.0, |color| self.unit(color)))
     }
 
+    /// The same, of all that a resource holds.
+    pub(super) fn unit_of(&self, of: scene::ResourceId) -> f32 {
+        self.unit(Selection::all(of))
+    }
+
     /// What the number 1 is to a view: bytes count from 0 to 1 there.
     fn unit(&self, of: Selection) -> f32 {
         let vector = self.manifest().and_then(|manifest| of.vector(manifest));

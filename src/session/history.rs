@@ -15,7 +15,7 @@ use super::{
     checksums::Checksums,
     line::{Line, Log, Segment},
     program::Program,
-    snapshot::{Gap, Moment},
+    snapshot::{Moment, PastGap},
     timing::Stopwatch,
 };
 use crate::{
@@ -76,7 +76,7 @@ pub(super) struct History {
     stopwatch: Stopwatch,
     asked_ms: f64,
     /// Why the last copy that was due was not taken.
-    pub(super) gap: Option<Gap>,
+    pub(super) gap: Option<PastGap>,
 }
 
 /// Whence a past step is had again.
@@ -190,7 +190,7 @@ impl History {
         match copy {
             Ok(copy) => Ok(Some(copy)),
             Err(error) if error.is_for_want_of_memory() => {
-                self.gap = Some(Gap::NoRoom);
+                self.gap = Some(PastGap::NoRoom);
                 Ok(None)
             }
             Err(error) => Err(error),

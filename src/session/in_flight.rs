@@ -155,27 +155,33 @@ impl Session {
         if self.sought.is_some() {
             return self.go_on_seeking();
         }
-        if self.program.is_none() || self.fault.is_some() || self.is_between_layouts() {
+        let waits = self.companion.as_ref().is_some_and(|of| of.holds(&self.reset));
+        if self.program.is_none() || self.fault.is_some() || self.is_between_layouts() || waits {
             return Ok(());
         }
         if self.reset != Reset::None {
             let reset = std::mem::replace(&mut self.reset, Reset::None);
-            self.forget_extents(&reset);
-            if reset == Reset::All {
-                self.state.inputs.step = 0;
-                self.state.inputs.frame = 0;
-                self.state.inputs.time = 0.0;
-                self.plots.restart();
-                self.begin_anew();
-            }
-            return self.launch(Work::Reset(reset));
+            self.begin_reset(&reset);
+            return self.launch_on_both(Work::Reset(reset));
         }
         let goes_on = self.playing && !self.compiler_comes_first();
         if self.single_steps > 0 || (goes_on && self.is_due()) {
             self.single_steps = self.single_steps.saturating_sub(1);
-            return self.launch(Work::Step);
+            return self.launch_on_both(Work::Step);
         }
         Ok(())
+    }
+
+    /// Sets what belongs to the beginning, before the passes of a reset do.
+    pub(super) fn begin_reset(&mut self, reset: &Reset) {
+        self.forget_extents(reset);
+        if *reset == Reset::All {
+            self.state.inputs.step = 0;
+            self.state.inputs.frame = 0;
+            self.state.inputs.time = 0.0;
+            self.plots.restart();
+            self.begin_anew();
+        }
     }
 
     /// Whether the time for the next step has come. A scene that is too slow for real time does not catch up.
@@ -292,9 +298,15 @@ impl Session {
     /// Takes over what has completed, if it has. Returns whether it has.
     pub(super) fn try_complete(&mut self) -> Result<bool, Error> {
         match &self.in_flight {
-            Some(_) if self.stopwatch.is_reached()? => self.complete().map(|()| true),
+            Some(_) if self.has_ended()? => self.complete().map(|()| true),
             _ => Ok(false),
         }
+    }
+
+    /// Whether what is under way has ended, and what B does beside it.
+    fn has_ended(&self) -> Result<bool, Error> {
+        let other = self.companion.as_ref().map_or(Ok(true), |companion| companion.has_ended());
+        Ok(self.stopwatch.is_reached()? && other?)
     }
 
     /// Takes over statistics that have arrived. Those behind the work under way wait for its landing, which looks for a
@@ -327,6 +339,12 @@ impl Session {
 
     /// Stops work that takes longer than allowed, that keeps a new program waiting, or that nobody wants any more.
     pub(super) fn mind_the_time(&mut self) -> Result<(), Error> {
+        if let Some(companion) = &mut self.companion {
+            companion.other.mind_the_time()?;
+            if self.stopwatch.is_reached()? {
+                return Ok(()); // it is B that is waited for
+            }
+        }
         let Some(cause) = self.cause_to_stop() else { return self.expect_end() };
         let Some(in_flight) = &mut self.in_flight else { return Ok(()) };
         match self.stream.cancel() {
@@ -380,8 +398,15 @@ impl Session {
         }
     }
 
+    /// Takes over what has ended, and what B did beside it.
+    pub(super) fn complete(&mut self) -> Result<(), Error> {
+        let is_step = self.in_flight.as_ref().is_some_and(|done| done.work == Work::Step);
+        self.complete_own()?;
+        self.complete_other(is_step)
+    }
+
     /// The work has ended: well, and then it is shown; or by a fault, and then the scene stands still.
-    fn complete(&mut self) -> Result<(), Error> {
+    fn complete_own(&mut self) -> Result<(), Error> {
         let Some(in_flight) = self.in_flight.take() else { return Ok(()) };
         let stopped = match self.stream.synchronize() {
             Ok(()) => {

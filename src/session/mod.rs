@@ -16,6 +16,7 @@ mod checker;
 mod checksums;
 mod clock;
 mod command;
+mod comparison;
 mod condition;
 mod contents;
 mod error;
@@ -35,6 +36,7 @@ mod migration;
 mod options;
 mod plots;
 mod program;
+mod reset;
 mod run;
 mod run_files;
 mod seek;
@@ -48,13 +50,17 @@ mod timing;
 mod worker;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 pub use builder::Effort;
 pub use command::Command;
+pub use comparison::{
+    Compared, Comparison, ComparisonPhase, Gap, Last, Parting, PassRatio, Unlike, Variant,
+    VariantText,
+};
 pub use condition::statistic_of;
 pub use error::Error;
 pub use export::{Exportable, Exported};
@@ -68,6 +74,7 @@ pub use examine::requests_of_built_ins;
 #[cfg(feature = "cli")]
 pub(crate) use {
     check::{examine, examine_on, examine_plain},
+    comparison::{PassTimes, in_common},
     examine::parse,
 };
 
@@ -83,6 +90,7 @@ use crate::{
 use builder::OwnKernels;
 use checker::Checker;
 use clock::Rate;
+use comparison::Companion;
 use export::Exports;
 use grid_texture::GridTexture;
 use history::History;
@@ -90,6 +98,7 @@ use in_flight::InFlight;
 use migration::Migration;
 use plots::Plots;
 use program::Program;
+use reset::Reset;
 use seek::Shown;
 use timing::{Stopwatch, Timings};
 use worker::{Job, Recipe, Worker};
@@ -133,6 +142,11 @@ pub struct Session {
     shown: Shown,
     /// The moment that is to be shown.
     sought: Option<Moment>,
+    /// A variant of what runs, which does the same steps; and the one that is to take its place, with its text.
+    companion: Option<Box<Companion>>,
+    wanted_variant: Option<(Variant, Arc<str>)>,
+    /// The text that ran before the one that runs.
+    text_before: Option<Arc<str>>,
 
     in_flight: Option<InFlight>,
     /// How often each pass was launched in the last step.
@@ -157,31 +171,6 @@ pub struct Session {
     exports: Exports,
 }
 
-/// What the reset passes have to do before the next step.
-#[derive(Clone, Debug, PartialEq)]
-enum Reset {
-    /// Nothing.
-    None,
-    /// Fill resources that are new: their names, for until then another manifest may number them otherwise.
-    Fresh(BTreeSet<String>),
-    /// Start anew.
-    All,
-}
-
-impl Reset {
-    /// Does `more` as well.
-    fn add(&mut self, more: Self) {
-        *self = match (std::mem::replace(self, Self::None), more) {
-            (Self::All, _) | (_, Self::All) => Self::All,
-            (Self::None, one) | (one, Self::None) => one,
-            (Self::Fresh(mut names), Self::Fresh(more)) => {
-                names.extend(more);
-                Self::Fresh(names)
-            }
-        };
-    }
-}
-
 impl Session {
     /// Opens a session and starts to compile; it plays as soon as there is something to run.
     ///
@@ -197,6 +186,19 @@ impl Session {
         interop: Interop,
         wake: impl Fn() + Send + 'static,
     ) -> Result<Self, Error> {
+        let measures = options.statistics_every.is_some();
+        Self::open_measuring(options, device, compiler, interop, wake, measures)
+    }
+
+    /// As [`Session::open`]; the kernels of statistics are there with each program where it `measures`.
+    fn open_measuring(
+        options: Options,
+        device: Device,
+        compiler: Compiler,
+        interop: Interop,
+        wake: impl Fn() + Send + 'static,
+        measures: bool,
+    ) -> Result<Self, Error> {
         let recipe = Recipe {
             name: options.name.clone(),
             path: options.path.clone(),
@@ -206,10 +208,7 @@ impl Session {
             },
             device: device.clone(),
             compiler,
-            own: OwnKernels {
-                statistics: options.statistics_every.is_some(),
-                checksum: options.history != Past::Forgotten,
-            },
+            own: OwnKernels { statistics: measures, checksum: options.history != Past::Forgotten },
         };
         let budget = match options.history {
             Past::Forgotten => None,
@@ -222,6 +221,9 @@ impl Session {
             history: budget.map(|budget| History::new(&device, budget)),
             shown: Shown::Present,
             sought: None,
+            companion: None,
+            wanted_variant: None,
+            text_before: None,
             device,
             interop,
             checker: options.checked.then(Checker::new),
@@ -302,6 +304,7 @@ impl Session {
         // would be late, and where they do not, to put a frame on the way takes no time.
         if self.in_flight.is_none() && !completed {
             changed |= self.adopt_candidate()?;
+            changed |= self.go_on_comparing()?;
             self.launch_due()?;
         }
         changed |= completed;
@@ -347,6 +350,7 @@ impl Session {
         let start = if self.reset == Reset::All { 0 } else { self.state.inputs.step };
         let target = start + steps;
         while self.fault.is_none() {
+            self.finish_comparing()?;
             let due = self.state.inputs.step < target || self.reset != Reset::None;
             if !due || self.program.is_none() {
                 break;
@@ -356,7 +360,7 @@ impl Session {
             self.complete_in_flight()?;
             progress(self.state.inputs.step);
         }
-        Ok(())
+        self.finish_comparing()
     }
 
     /// Takes statistics of the present state and waits for them, at most for as long as a step may take.
@@ -437,7 +441,7 @@ impl Session {
         let waiting = self.playing && self.fault.is_none() && self.program.is_some();
         let wanted = self.single_steps > 0 || self.sought.is_some() || self.is_exporting();
         let changing = self.in_flight.is_some() || self.migration.is_some();
-        waiting || wanted || changing || self.statistics.is_pending()
+        waiting || wanted || changing || self.statistics.is_pending() || self.is_comparing()
     }
 
     /// A number that changes whenever [`Session::frame`] shows something else with the same camera.
@@ -495,7 +499,8 @@ impl Session {
     /// Whether it would be waited for when it is dropped, perhaps for ever: a step that cannot be stopped, or a
     /// compilation.
     pub fn is_stuck(&self) -> bool {
-        self.in_flight.is_some() || self.compile.phase == Phase::Compiling
+        let other = self.companion.as_ref().is_some_and(|companion| companion.other.is_stuck());
+        self.in_flight.is_some() || self.compile.phase == Phase::Compiling || other
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
     builder::{Effort, Summaries},
     contents::Contents,
     run_files::UsedFile,
-    snapshot::Gap,
+    snapshot::PastGap,
     stat::Stat,
 };
 use crate::{
@@ -154,10 +154,10 @@ impl Program {
     }
 
     /// Why there can be no such copy to go back to; `None` where there can.
-    pub(super) fn gap(&self, budget: u64) -> Option<Gap> {
+    pub(super) fn gap(&self, budget: u64) -> Option<PastGap> {
         match self.allocates {
-            true => Some(Gap::Heap),
-            false => (self.state_bytes() > budget).then_some(Gap::NoRoom),
+            true => Some(PastGap::Heap),
+            false => (self.state_bytes() > budget).then_some(PastGap::NoRoom),
         }
     }
 

@@ -42,6 +42,7 @@ impl Session {
             self.single_steps = 0;
             self.fault = None;
             self.sought = Some(to);
+            self.part();
         }
     }
 

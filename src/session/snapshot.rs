@@ -4,6 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
+use super::comparison::Comparison;
 use crate::diagnostic::Diagnostic;
 pub use crate::{
     array::Statistics,
@@ -30,6 +31,9 @@ pub struct Snapshot {
     /// The past, where it is kept.
     #[serde(skip)]
     pub timeline: Option<Timeline>,
+    /// How a variant does beside it, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
     /// What can be drawn, in the manifest's order.
     pub views: Vec<ViewState>,
     /// The parameters with their present values, in the manifest's order.
@@ -109,13 +113,13 @@ pub struct Timeline {
     /// What copies add to the time of a step, as a part of it.
     pub share: f64,
     /// Why the past is not whole, where it is not.
-    pub gap: Option<Gap>,
+    pub gap: Option<PastGap>,
 }
 
 /// Why there are no copies of states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Gap {
+pub enum PastGap {
     /// A copy had no room.
     NoRoom,
     /// Kernels take memory by themselves (`malloc`, `new`), of which there is no copy.

@@ -26,6 +26,7 @@ impl Session {
             },
             clock: self.clock(),
             timeline: self.timeline(),
+            comparison: self.comparison(),
             views: self.view_states(),
             parameters: self.parameter_snapshots(),
             resources: self.resource_snapshots(),

@@ -41,6 +41,11 @@ impl Stopwatch {
         self.marks().last().map_or(Ok(()), Event::synchronize)
     }
 
+    /// The last mark.
+    pub(super) fn last(&self) -> Option<&Event> {
+        self.marks().last()
+    }
+
     /// Milliseconds between each two neighbouring marks.
     pub(super) fn laps_ms(&self) -> device::Result<Vec<f32>> {
         self.marks().windows(2).map(|pair| pair[1].elapsed_ms(&pair[0])).collect()

@@ -160,6 +160,21 @@ impl Worker {
         version.map(|(major, minor)| format!("{major}.{minor}"))
     }
 
+    /// What compiles.
+    pub(super) fn compiler(&self) -> &Compiler {
+        &self.compiler
+    }
+
+    /// Ends what it works on; nothing is to come after it.
+    pub(super) fn cancel(&self) {
+        self.current.cancel.cancel();
+    }
+
+    /// Whether it works on a text.
+    pub(super) fn is_busy(&self) -> bool {
+        *self.current.busy()
+    }
+
     /// A result that is there, if any.
     pub(super) fn poll(&self) -> Option<CompileResult> {
         self.results.try_recv().ok()

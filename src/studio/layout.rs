@@ -10,16 +10,17 @@ use egui::{
 use super::{
     keyboard::Keyboard,
     panels::{
-        self, Action, FrameTimes, Probe, banner, compiler, diagnostics, editor, parameters, plots,
-        statistics, status, timeline, timings, transport, unsaved, view,
+        self, Action, FrameTimes, Probe, banner, comparison, compiler, diagnostics, editor,
+        parameters, plots, statistics, status, timeline, timings, transport, unsaved, view,
     },
+    sides::Sides,
     state::{State, Tab},
     theme,
     workspace::Workspace,
 };
 use crate::{
     scene::ViewId,
-    session::{Command, Snapshot},
+    session::{Command, Legend, Snapshot},
 };
 
 /// The panels whose sizes are remembered.
@@ -34,6 +35,8 @@ pub struct Locals {
     pub editor: editor::Local,
     transport: transport::Local,
     view: view::Local,
+    /// How A and B are shown together.
+    pub sides: Sides,
     sizes: Sizes,
     /// Who has the keyboard where no field has it.
     pub keyboard: Keyboard,
@@ -58,6 +61,10 @@ pub struct Shown<'a> {
     pub view: ViewId,
     /// What an image has under the pointer.
     pub probe: Option<&'a Probe>,
+    /// Whether B has a picture, too.
+    pub has_other: bool,
+    /// What the colours of the picture of differences stand for.
+    pub difference: Option<&'a Legend>,
     /// The names of the built-in scenes.
     pub built_ins: &'a [&'a str],
 }
@@ -94,16 +101,19 @@ pub fn show(
     }
     left(ui, snapshot, workspace, state, locals, &mut actions);
     right(ui, snapshot, state, &mut locals.sizes, &mut actions);
-    lower(ui, shown, state, &mut locals.sizes);
+    lower(ui, shown, state, &mut locals.sizes, &mut actions);
     if let Some(timeline) = &snapshot.timeline {
         let panel = Panel::bottom("timeline").exact_size(timeline::height(timeline));
-        panel.frame(bar(12)).show(ui, |ui| actions.extend(timeline::show(ui, timeline)));
+        panel.frame(bar(12)).show(ui, |ui| actions.extend(timeline::show(ui, snapshot, timeline)));
+    }
+    if actions.iter().any(Action::starts_comparison) {
+        state.tab = Tab::Comparison;
     }
     let view = CentralPanel::no_frame().show(ui, |ui| {
         ui.spacing_mut().item_spacing = Vec2::ZERO;
         actions.extend(banner::show(ui, snapshot, &workspace.document.name, workspace.notices()));
         actions.extend(unsaved::show(ui, workspace.unsaved(), SystemTime::now()));
-        view::show(ui, snapshot, (shown.view, shown.probe), &mut locals.view)
+        view::show(ui, shown, &mut locals.sides, &mut locals.view)
     });
     let (rect, from_view) = view.inner;
     actions.extend(from_view);
@@ -218,41 +228,54 @@ fn right(
     note_size(ui, &mut state.parameters_width, &mut sizes.parameters, width);
 }
 
-fn lower(ui: &mut Ui, shown: &Shown<'_>, state: &mut State, sizes: &mut Sizes) {
+fn lower(
+    ui: &mut Ui,
+    shown: &Shown<'_>,
+    state: &mut State,
+    sizes: &mut Sizes,
+    actions: &mut Vec<Action>,
+) {
     let frame = Frame::new().fill(theme::PANEL).inner_margin(Margin::symmetric(theme::PADDING, 6));
     let panel = Panel::bottom(LOWER)
         .resizable(true)
         .size_range(96.0..=ui.available_height() * 0.7)
         .frame(frame);
     let panel = panel.show(ui, |ui| {
-        let tab = tabs(ui, state, !shown.snapshot.plots.is_empty());
+        let tab = tabs(ui, state, shown.snapshot);
         ui.add_space(2.0);
         match tab {
             Tab::Statistics => statistics::show(ui, shown.snapshot),
             Tab::Plots => plots::show(ui, shown.snapshot),
             Tab::Timings => timings::show(ui, shown.snapshot, shown.frames),
             Tab::Compiler => compiler::show(ui, shown.snapshot),
+            Tab::Comparison => {
+                let comparison = shown.snapshot.comparison.iter();
+                actions.extend(comparison.flat_map(|of| comparison::show(ui, of)));
+            }
         }
         ui.take_available_space();
     });
     note_size(ui, &mut state.lower_height, &mut sizes.lower, panel.response.rect.height());
 }
 
-/// Shows the tabs, of plots only where the scene has some; gives the one whose panel is to be shown.
-fn tabs(ui: &mut Ui, state: &mut State, has_plots: bool) -> Tab {
-    let shown = match state.tab {
-        Tab::Plots if !has_plots => Tab::Statistics,
-        chosen => chosen,
+/// Shows the tabs, of plots and of a comparison only where there are such; gives the one whose panel is to be shown.
+fn tabs(ui: &mut Ui, state: &mut State, snapshot: &Snapshot) -> Tab {
+    let is_there = |tab: Tab| match tab {
+        Tab::Plots => !snapshot.plots.is_empty(),
+        Tab::Comparison => snapshot.comparison.is_some(),
+        Tab::Statistics | Tab::Timings | Tab::Compiler => true,
     };
+    let shown = if is_there(state.tab) { state.tab } else { Tab::Statistics };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 14.0;
         let tabs = [
             (Tab::Statistics, "Statistics"),
             (Tab::Plots, "Plots"),
             (Tab::Timings, "Timings"),
+            (Tab::Comparison, "A/B"),
             (Tab::Compiler, "PTX and log"),
         ];
-        for (tab, name) in tabs.into_iter().filter(|(tab, _)| has_plots || *tab != Tab::Plots) {
+        for (tab, name) in tabs.into_iter().filter(|(tab, _)| is_there(*tab)) {
             if panels::tab(ui, name, shown == tab).clicked() {
                 state.tab = tab;
             }

@@ -22,6 +22,7 @@ mod origin;
 mod panels;
 mod recovery;
 mod redraw;
+mod sides;
 mod signals;
 mod state;
 mod theme;

@@ -30,6 +30,8 @@ pub enum Tab {
     Plots,
     /// The compiler's log and the PTX.
     Compiler,
+    /// How A and B compare.
+    Comparison,
 }
 
 /// What is remembered. Sizes are in points, which are pixels divided by the display's scale.

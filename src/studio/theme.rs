@@ -57,6 +57,11 @@ pub const SERIES: [Color32; 8] = [
     Color32::from_rgb(0xb0, 0xb6, 0xc2),
 ];
 
+/// What is A's, where two programs are compared.
+pub const A: Color32 = ACCENT;
+/// What is B's.
+pub const B: Color32 = Color32::from_rgb(0x6a, 0xb4, 0xe8);
+
 /// How much of the view a ground behind text over it hides.
 pub const VEIL: f32 = 0.84;
 

@@ -12,6 +12,7 @@ use warpaint::{
 
 use crate::gl::context;
 
+mod difference;
 mod image;
 mod legend;
 mod surface;

@@ -14,14 +14,14 @@ use warpaint::{
     interop::Interop,
     scene::Keys,
     session::{
-        Budget, Effort, Exportable, Exported, Gap, Moment, Options, Past, Run, Session, Timeline,
-        Value,
+        Budget, Effort, Exportable, Exported, Moment, Options, Past, PastGap, Run, Session,
+        Timeline, Value,
     },
 };
 
 /// What each step makes depends on all that a state has: a double texture whose texels are not all written, a
 /// variable of the module, an array, and everything that enters.
-const SCENE: &str = r#"/*---
+pub const SCENE: &str = r#"/*---
 [buffer.value]
 type  = "uint4"
 count = 300
@@ -90,7 +90,7 @@ __global__ void paint(cudaSurfaceObject_t dye, cudaSurfaceObject_t dye_next, int
 }
 "#;
 
-const RESOURCES: [&str; 3] = ["value", "twin", "dye"];
+pub const RESOURCES: [&str; 3] = ["value", "twin", "dye"];
 
 fn on_each_device(test: impl Fn(&Device)) {
     devices().iter().for_each(test);
@@ -393,7 +393,7 @@ __global__ void replace(int* value)
         let mut session = open(device, Budget { device: 1 << 20, host: 0 }, scene);
         session.run_steps(3, |_| {}).unwrap();
         let shown = timeline(&session);
-        assert!(shown.gap == Some(Gap::Heap) && shown.bytes == [0, 0], "{shown:?}");
+        assert!(shown.gap == Some(PastGap::Heap) && shown.bytes == [0, 0], "{shown:?}");
         session.seek(Moment { line: shown.shown.line, step: 1 });
         session.finish_seeking().unwrap();
         assert_eq!(session.read("value").unwrap(), 3_i32.to_ne_bytes());
@@ -415,7 +415,7 @@ fn without_room_nothing_is_kept_and_it_is_said() {
         let mut session = open(device, Budget { device: 100, host: 0 }, SCENE);
         (0..5).for_each(|number| step(&mut session, number));
         let shown = timeline(&session);
-        assert!(shown.gap == Some(Gap::NoRoom) && shown.bytes == [0, 0]);
+        assert!(shown.gap == Some(PastGap::NoRoom) && shown.bytes == [0, 0]);
         let before = contents(&mut session);
         session.seek(Moment { line: shown.shown.line, step: 2 });
         session.finish_seeking().unwrap();

@@ -15,6 +15,8 @@ mod checks;
 mod cli;
 #[cfg(feature = "cli")]
 mod compare;
+#[cfg(feature = "cli")]
+mod comparison;
 mod compile;
 mod conformance;
 #[cfg(feature = "gl")]
@@ -74,6 +76,8 @@ mod security;
 mod seed;
 #[cfg(feature = "gl")]
 mod session;
+#[cfg(feature = "cli")]
+mod sides;
 mod skip;
 mod stack;
 mod states;

@@ -5,12 +5,15 @@
 //! shown with made-up values.
 
 pub mod banner;
+pub mod comparison;
+pub mod comparison_menu;
 pub mod compiler;
 pub mod diagnostics;
 pub mod editor;
 pub mod legend;
 pub mod parameters;
 pub mod plots;
+pub mod sides;
 pub mod statistics;
 pub mod status;
 pub mod timeline;
@@ -36,6 +39,8 @@ pub enum Action {
     Compile(String),
     /// What the session does.
     Session(Command),
+    /// Compare what runs with the text that its file has.
+    CompareWithFile,
     /// Write a file of the present state, or of what led to it.
     Export(Exportable),
     /// Write a manifest before the text, which has none.
@@ -81,6 +86,13 @@ pub enum Action {
     Pointer(Pointer),
 }
 
+impl Action {
+    /// Whether it begins to compare.
+    pub fn starts_comparison(&self) -> bool {
+        matches!(self, Self::CompareWithFile | Self::Session(Command::StartComparison(_)))
+    }
+}
+
 /// The pointer in the view.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pointer {
@@ -101,6 +113,8 @@ pub struct Probe {
     pub texel: [u32; 2],
     /// Its components as they are stored.
     pub values: Vec<f64>,
+    /// Those of B, where two are compared.
+    pub other: Option<Vec<f64>>,
 }
 
 /// Times of the window's own frames, oldest first.

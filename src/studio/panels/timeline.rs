@@ -5,9 +5,9 @@ use egui::{
     containers::menu::MenuButton, pos2, vec2,
 };
 
-use super::Action;
+use super::{Action, comparison_menu};
 use crate::{
-    session::{Command, Exportable, Gap, Line, Moment, Timeline},
+    session::{Command, Exportable, Line, Moment, PastGap, Snapshot, Timeline},
     studio::{number, theme},
 };
 
@@ -18,7 +18,7 @@ const MOST_ROWS: usize = 4;
 /// The least distance of marks of copies on the screen.
 const LEAST_DISTANCE: f32 = 5.0;
 /// The width of what stands beside the bars.
-const BESIDE: f32 = 300.0;
+const BESIDE: f32 = 352.0;
 
 /// What is said of steps that have other bits.
 const OTHERS: &str = "These steps do not have the same bits when they are done again: kernels add floats atomically, \
@@ -36,7 +36,7 @@ fn rows(timeline: &Timeline) -> &[Line] {
 }
 
 /// The panel's content.
-pub fn show(ui: &mut Ui, timeline: &Timeline) -> Vec<Action> {
+pub fn show(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline) -> Vec<Action> {
     let mut actions = Vec::new();
     ui.horizontal_centered(|ui| {
         let width = (ui.available_width() - BESIDE).max(80.0);
@@ -61,15 +61,16 @@ pub fn show(ui: &mut Ui, timeline: &Timeline) -> Vec<Action> {
             response.on_hover_text_at_pointer(text);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            beside(ui, timeline, &mut actions)
+            beside(ui, snapshot, timeline, &mut actions)
         });
     });
     actions
 }
 
 /// What stands beside the bars: where one is, the way back, and what the past costs.
-fn beside(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
+fn beside(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut Vec<Action>) {
     export_menu(ui, actions);
+    comparison_menu::show(ui, snapshot, timeline, actions);
     if let (true, Some(line)) = (timeline.is_past, timeline.lines.last()) {
         let now = Button::new("Now");
         let tip =
@@ -92,8 +93,8 @@ fn beside(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
     }
     let [device, host] = timeline.bytes;
     let (text, color) = match timeline.gap {
-        Some(Gap::NoRoom) => ("no room for copies".to_owned(), theme::WARNING),
-        Some(Gap::Heap) => ("no past: kernels call malloc".to_owned(), theme::WARNING),
+        Some(PastGap::NoRoom) => ("no room for copies".to_owned(), theme::WARNING),
+        Some(PastGap::Heap) => ("no past: kernels call malloc".to_owned(), theme::WARNING),
         None => (format!("past: {}", number::bytes(device + host)), theme::WEAK),
     };
     ui.label(RichText::new(text).color(color).size(12.0)).on_hover_text(cost(timeline));

@@ -2,11 +2,16 @@
 
 use egui::{Align2, FontId, PointerButton, Pos2, Rect, Response, Sense, Ui, vec2};
 
-use super::{Action, Pointer, Probe, legend, views};
+use super::{Action, Pointer, Probe, legend, sides, views};
 use crate::{
-    scene::ViewId,
     session::{Legend, Phase, Snapshot, ViewState},
-    studio::{icons, number, theme},
+    studio::{
+        icons,
+        layout::Shown,
+        number,
+        sides::{Arrangement, Sides},
+        theme,
+    },
 };
 
 /// What the view remembers from frame to frame.
@@ -23,26 +28,38 @@ pub struct Local {
 /// points.
 pub fn show(
     ui: &mut Ui,
-    snapshot: &Snapshot,
-    (shown, probe): (ViewId, Option<&Probe>),
+    shown: &Shown<'_>,
+    sides: &mut Sides,
     local: &mut Local,
 ) -> (Rect, Vec<Action>) {
+    let Shown { snapshot, probe, .. } = *shown;
     let rect = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(rect, Sense::click_and_drag());
     local.focused = response.has_focus();
     local.pressed = response.is_pointer_button_down_on();
-    let view = snapshot.views.get(shown.0);
+    let view = snapshot.views.get(shown.view.0);
     let hand = Hand::of(view);
-    let mut actions = camera(ui, &response, hand);
+    let both = snapshot.comparison.as_ref().filter(|_| shown.has_other);
+    let arranged = both.map(|_| *sides);
+    let place = |place| within(sides::picture_at(rect, arranged.as_ref(), place), place);
+    let mut actions = camera(ui, &response, hand, place);
     let gone = Pointer { inside: false, wheel: 0.0, ..local.pointer };
-    let pointer = pointer(ui, &response).unwrap_or(gone);
+    let pointer = pointer(ui, &response, place).unwrap_or(gone);
     if pointer != local.pointer || pointer.wheel != 0.0 {
         local.pointer = pointer;
         actions.push(Action::Pointer(pointer));
     }
-    let top = views::show(ui, rect, snapshot, shown, &mut actions);
+    let top = views::show(ui, rect, snapshot, shown.view, &mut actions);
+    if let Some(comparison) = both {
+        sides::show(ui, rect, top, comparison, sides);
+    }
     overlay(ui, rect.with_min_y(rect.top() + top), snapshot, response.hovered().then_some(hand));
-    let legend = view.and_then(|view| view.legend.as_ref());
+    let is_difference = arranged.is_some_and(|it| it.arrangement == Arrangement::Difference);
+    // The colours of two pictures in one stand for A and B.
+    let legend = match is_difference {
+        true => shown.difference,
+        false => view.and_then(|view| view.legend.as_ref()),
+    };
     corners(ui, rect, legend, probe.filter(|_| response.hovered()));
     (rect, actions)
 }
@@ -78,7 +95,12 @@ impl Hand {
     }
 }
 
-fn camera(ui: &Ui, response: &Response, hand: Hand) -> Vec<Action> {
+fn camera(
+    ui: &Ui,
+    response: &Response,
+    hand: Hand,
+    within: impl Fn(Pos2) -> [f32; 2],
+) -> Vec<Action> {
     let mut actions = Vec::new();
     let height = response.rect.height().max(1.0);
     let moved = response.drag_delta() / height;
@@ -96,7 +118,7 @@ fn camera(ui: &Ui, response: &Response, hand: Hand) -> Vec<Action> {
         let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
         let factor = (scroll / 240.0).exp() * pinch;
         if (factor - 1.0).abs() > 1e-4 {
-            let at = within(response.rect, place).map(|part| part * 2.0 - 1.0);
+            let at = within(place).map(|part| part * 2.0 - 1.0);
             actions.push(Action::Zoom { factor, at });
         }
     }
@@ -114,7 +136,7 @@ fn within(rect: Rect, place: Pos2) -> [f32; 2] {
     ]
 }
 
-fn pointer(ui: &Ui, response: &Response) -> Option<Pointer> {
+fn pointer(ui: &Ui, response: &Response, within: impl Fn(Pos2) -> [f32; 2]) -> Option<Pointer> {
     let place = response.hover_pos().or_else(|| response.interact_pointer_pos())?;
     let buttons = [PointerButton::Primary, PointerButton::Secondary, PointerButton::Middle];
     let held = response.is_pointer_button_down_on();
@@ -125,7 +147,7 @@ fn pointer(ui: &Ui, response: &Response) -> Option<Pointer> {
         buttons.iter().enumerate().map(down).sum()
     });
     Some(Pointer {
-        position: within(response.rect, place),
+        position: within(place),
         buttons: pressed,
         wheel: if response.hovered() {
             ui.input(|i| i.smooth_scroll_delta().y) / 50.0
@@ -187,9 +209,15 @@ fn corners(ui: &Ui, rect: Rect, legend: Option<&Legend>, probe: Option<&Probe>) 
     if let Some(legend) = legend {
         corner.y = legend::show(&painter, corner, legend).top() - 6.0;
     }
-    if let Some(Probe { texel: [x, y], values }) = probe {
-        let values: Vec<_> = values.iter().map(|v| number::value(*v)).collect();
-        let text = format!("[{x}, {y}]  {}", values.join("  "));
+    if let Some(Probe { texel: [x, y], values, other }) = probe {
+        let told = |values: &[f64]| {
+            let values: Vec<_> = values.iter().map(|v| number::value(*v)).collect();
+            values.join("  ")
+        };
+        let text = match other {
+            Some(other) => format!("[{x}, {y}]  A {}   B {}", told(values), told(other)),
+            None => format!("[{x}, {y}]  {}", told(values)),
+        };
         let galley = painter.layout_no_wrap(text, FontId::monospace(12.0), theme::STRONG);
         let frame = Rect::from_min_max(corner - galley.size() - vec2(20.0, 10.0), corner);
         painter.rect_filled(frame, 6.0, theme::faded(theme::BAR, theme::VEIL));

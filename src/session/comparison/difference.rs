@@ -6,14 +6,14 @@ use crate::element::{Part, Scalar, Type};
 
 /// How far two numbers are apart, or any of several pairs at most.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Gap {
+pub struct Gap {
     /// Their difference; infinite where only one of them is NaN or infinite.
-    pub(super) absolute: f64,
+    pub absolute: f64,
     /// The same, in parts of the larger magnitude of the two.
-    pub(super) relative: f64,
+    pub relative: f64,
     /// Units in the last place: representable numbers from one to the other, across zero; of integers and `bool` the
     /// difference. `None` where a NaN stands against a number.
-    pub(super) ulp: Option<u64>,
+    pub ulp: Option<u64>,
 }
 
 /// Two numbers that differ, and where.
@@ -97,7 +97,7 @@ impl Difference {
 
 impl Gap {
     /// That of equal numbers.
-    pub(super) const NONE: Self = Self { absolute: 0.0, relative: 0.0, ulp: Some(0) };
+    pub const NONE: Self = Self { absolute: 0.0, relative: 0.0, ulp: Some(0) };
 
     /// Each the larger one.
     pub(super) fn max(self, other: Self) -> Self {

@@ -1,18 +1,17 @@
-//! The times of the passes that two scenes have in common, measured in turns.
+//! The times of the passes that two programs have in common, measured in turns.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
 
-use crate::{diagnostic::one_line, session::PassTiming};
-
-/// Steps whose times are kept; the others are those of the same program.
-const MOST_STEPS: usize = 1 << 20;
+use crate::session::PassTiming;
 
 /// The times of passes of the same name.
-#[derive(Debug, Default)]
-pub(super) struct PassTimes {
+#[derive(Debug)]
+pub(crate) struct PassTimes {
     passes: Vec<Pass>,
+    /// The last so many steps count.
+    most: usize,
 }
 
 #[derive(Debug)]
@@ -21,37 +20,46 @@ struct Pass {
     /// Its place among the passes of each side.
     places: [usize; 2],
     /// Milliseconds of each step.
-    ms: Vec<[f32; 2]>,
+    ms: VecDeque<[f32; 2]>,
 }
 
 /// How long a pass takes on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Figure {
-    name: String,
+pub struct PassRatio {
+    /// The pass, as the manifest names it.
+    pub name: String,
     /// The second side's time by the first one's, step by step: first quartile, median, third quartile. `None` where
     /// no step took a time that can be measured.
-    ratio: Option<[f64; 3]>,
+    pub ratio: Option<[f64; 3]>,
     /// The median of either side, in milliseconds.
-    median_ms: [f64; 2],
+    pub median_ms: [f64; 2],
 }
 
 impl PassTimes {
+    /// Of the last `most` steps.
+    pub(crate) fn of_last(most: usize) -> Self {
+        Self { passes: Vec::new(), most }
+    }
+
     /// Adds a step of both sides, whose passes are always the same ones.
-    pub(super) fn add(&mut self, sides: &[Vec<PassTiming>; 2]) {
+    pub(crate) fn add(&mut self, sides: &[Vec<PassTiming>; 2]) {
         if self.passes.is_empty() {
             self.passes = in_common(sides);
         }
         for pass in &mut self.passes {
             let [a, b] = [0, 1].map(|side| sides[side].get(pass.places[side]));
-            if let Some((a, b)) = a.zip(b).filter(|_| pass.ms.len() < MOST_STEPS) {
-                pass.ms.push([a.last_ms, b.last_ms]);
+            if let Some((a, b)) = a.zip(b) {
+                if pass.ms.len() == self.most {
+                    pass.ms.pop_front();
+                }
+                pass.ms.push_back([a.last_ms, b.last_ms]);
             }
         }
     }
 
     /// What came out, in the first side's order.
-    pub(super) fn figures(&self) -> Vec<Figure> {
-        self.passes.iter().map(Pass::figure).collect()
+    pub(crate) fn ratios(&self) -> Vec<PassRatio> {
+        self.passes.iter().map(Pass::ratio).collect()
     }
 }
 
@@ -63,33 +71,22 @@ fn in_common([a, b]: &[Vec<PassTiming>; 2]) -> Vec<Pass> {
     }
     let pair = |(place, pass): (usize, &PassTiming)| {
         let other = known.get_mut(pass.name.as_str())?.pop_front()?;
-        Some(Pass { name: pass.name.clone(), places: [place, other], ms: Vec::new() })
+        Some(Pass { name: pass.name.clone(), places: [place, other], ms: VecDeque::new() })
     };
     a.iter().enumerate().filter_map(pair).collect()
 }
 
 impl Pass {
     /// Clocks drift, and what else runs comes and goes: the two times of one step have most of that in common.
-    fn figure(&self) -> Figure {
+    fn ratio(&self) -> PassRatio {
         let ratios = self.ms.iter().map(|ms| ms.map(f64::from)).filter(|ms| ms[0].min(ms[1]) > 0.0);
         let ratios = sorted(ratios.map(|[a, b]| b / a));
         let median = |side: usize| sorted(self.ms.iter().map(|ms| f64::from(ms[side])));
-        Figure {
+        PassRatio {
             name: self.name.clone(),
             ratio: (!ratios.is_empty()).then(|| [0.25, 0.5, 0.75].map(|q| quantile(&ratios, q))),
             median_ms: [0, 1].map(|side| quantile(&median(side), 0.5)),
         }
-    }
-}
-
-impl Figure {
-    /// As in `pass advance: B/A 1.02 (0.99 to 1.05), 0.5100 ms and 0.5200 ms`.
-    pub(super) fn line(&self) -> String {
-        let ratio = self.ratio.map_or_else(String::new, |[low, median, high]| {
-            format!("B/A {median:.2} ({low:.2} to {high:.2}), ")
-        });
-        let [a, b] = self.median_ms;
-        format!("pass {}: {ratio}{a:.4} ms and {b:.4} ms", one_line(&self.name))
     }
 }
 
@@ -125,30 +122,37 @@ mod tests {
     /// The quartiles of numpy's `percentile([1.25, 1.5, 1.75, 2.0], [25, 50, 75])`.
     #[test]
     fn quartiles_are_those_of_the_ratios_of_each_step() {
-        let mut times = PassTimes::default();
+        let mut times = PassTimes::of_last(4);
         for (a, b) in [(1.0, 1.5), (4.0, 5.0), (8.0, 16.0), (2.0, 3.5)] {
             times.add(&[passes(&[("k", a)]), passes(&[("k", b)])]);
         }
-        let figures = times.figures();
-        assert_eq!(figures[0].ratio, Some([1.4375, 1.625, 1.8125]));
-        assert_eq!(figures[0].median_ms, [3.0, 4.25]);
-        let line = "pass k: B/A 1.62 (1.44 to 1.81), 3.0000 ms and 4.2500 ms";
-        assert_eq!(figures[0].line(), line);
+        let ratios = times.ratios();
+        assert_eq!(ratios[0].ratio, Some([1.4375, 1.625, 1.8125]));
+        assert_eq!(ratios[0].median_ms, [3.0, 4.25]);
+        // Only the last ones count.
+        for _ in 0..4 {
+            times.add(&[passes(&[("k", 2.0)]), passes(&[("k", 6.0)])]);
+        }
+        assert_eq!(times.ratios()[0].ratio, Some([3.0; 3]));
     }
 
     #[test]
     fn passes_are_found_by_their_names() {
-        let mut times = PassTimes::default();
+        let mut times = PassTimes::of_last(4);
         let a = passes(&[("add", 1.0), ("only", 1.0), ("add", 2.0), ("add", 3.0), ("idle", 0.0)]);
         let b = passes(&[("idle", 0.0), ("add", 2.0), ("other", 1.0), ("add", 8.0)]);
         times.add(&[a, b]);
-        let told: Vec<_> = times.figures().iter().map(Figure::line).collect();
+        let ratio = |name: &str, ratio: Option<f64>, median_ms| PassRatio {
+            name: name.to_owned(),
+            ratio: ratio.map(|ratio| [ratio; 3]),
+            median_ms,
+        };
         let expected = [
-            "pass add: B/A 2.00 (2.00 to 2.00), 1.0000 ms and 2.0000 ms",
-            "pass add: B/A 4.00 (4.00 to 4.00), 2.0000 ms and 8.0000 ms",
-            "pass idle: 0.0000 ms and 0.0000 ms",
+            ratio("add", Some(2.0), [1.0, 2.0]),
+            ratio("add", Some(4.0), [2.0, 8.0]),
+            ratio("idle", None, [0.0, 0.0]),
         ];
-        assert_eq!(told, expected);
-        assert!(PassTimes::default().figures().is_empty());
+        assert_eq!(times.ratios(), expected);
+        assert!(PassTimes::of_last(4).ratios().is_empty());
     }
 }

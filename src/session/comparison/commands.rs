@@ -1,0 +1,139 @@
+//! What a session does for its comparison.
+
+use std::{sync::Arc, thread, time::Duration};
+
+use super::{Comparison, Variant, VariantText, companion::Companion};
+use crate::session::{Error, Reset, Session, in_flight::Work};
+
+/// How often somebody who waits for a comparison looks whether he should.
+const LOOK: Duration = Duration::from_micros(200);
+
+impl Session {
+    /// Lets a variant of what runs, B, do the same steps on a copy of the state, and compares both: see
+    /// [`Snapshot::comparison`](super::super::Snapshot::comparison). A comparison before ends. Says whether there is
+    /// such a text.
+    pub fn start_comparison(&mut self, variant: Variant) -> bool {
+        let text = self.text_of(&variant.text);
+        let is_known = text.is_some();
+        if let Some(text) = text {
+            self.stop_comparison();
+            self.wanted_variant = Some((variant, text));
+        }
+        is_known
+    }
+
+    /// Ends the comparison, if there is one.
+    pub fn stop_comparison(&mut self) {
+        self.wanted_variant = None;
+        if let Some(companion) = &mut self.companion {
+            companion.end();
+        }
+    }
+
+    /// Waits until both have the same state, and what they hold is compared, where that can be.
+    ///
+    /// # Errors
+    /// As [`Session::update`].
+    pub fn finish_comparing(&mut self) -> Result<(), Error> {
+        while self.companion.is_some() || self.wanted_variant.is_some() {
+            while let Some(result) = self.worker.poll() {
+                self.apply_result(result)?;
+            }
+            self.complete_in_flight()?;
+            self.adopt_candidate()?;
+            self.finish_migrating()?;
+            self.go_on_comparing()?;
+            if !self.is_comparing() {
+                break;
+            }
+            thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    /// How it goes; see [`Snapshot`](super::super::Snapshot).
+    pub(in crate::session) fn comparison(&self) -> Option<Comparison> {
+        let companion = self.companion.as_ref().filter(|companion| !companion.is_ending)?;
+        Some(companion.snapshot())
+    }
+
+    /// Whether there is something to look at soon for the comparison's sake.
+    pub(in crate::session) fn is_comparing(&self) -> bool {
+        let is_settled = self.sought.is_none() && self.fault.is_none() && self.program.is_some();
+        let is_settled = is_settled && self.reset == Reset::None;
+        self.wanted_variant.is_some()
+            || self.companion.as_ref().is_some_and(|companion| companion.is_busy(is_settled))
+    }
+
+    /// The text that is meant, where it is known.
+    fn text_of(&self, text: &VariantText) -> Option<Arc<str>> {
+        match text {
+            VariantText::Running => Some(self.program.as_ref()?.scene.source.clone()),
+            VariantText::Before => self.text_before.clone(),
+            VariantText::Version(generation) => {
+                let lines = self.history.as_ref()?.lines();
+                let mut segments = lines.flat_map(|line| line.segments());
+                let segment = segments.find(|segment| segment.program.generation == *generation)?;
+                Some(segment.program.scene.source.clone())
+            }
+            VariantText::Given(text) => Some(Arc::from(text.as_str())),
+        }
+    }
+
+    /// Does the next part of the comparison, without waiting. Returns whether there is something new to show.
+    pub(in crate::session) fn go_on_comparing(&mut self) -> Result<bool, Error> {
+        let mut has_changed = false;
+        if let Some(companion) = &mut self.companion
+            && companion.is_ending
+            && self.in_flight.is_none()
+            && companion.has_come_to_rest()?
+        {
+            self.companion = None;
+            self.picture += 1;
+            has_changed = true;
+        }
+        if self.companion.is_none()
+            && let Some((variant, text)) = self.wanted_variant.take()
+        {
+            self.companion = Some(Box::new(Companion::new(self, variant, &text)?));
+            has_changed = true;
+        }
+        let Some(mut companion) = self.companion.take() else { return Ok(has_changed) };
+        let went_on = match companion.is_ending {
+            true => Ok(false),
+            false => companion.go_on(self),
+        };
+        self.companion = Some(companion);
+        Ok(went_on? || has_changed)
+    }
+
+    /// Puts `work` on the stream, and on B's where there is one that does the same.
+    pub(in crate::session) fn launch_on_both(&mut self, work: Work) -> Result<(), Error> {
+        match self.companion.take() {
+            Some(mut companion) if !companion.is_ending => {
+                let launched = companion.launch(self, work);
+                self.companion = Some(companion);
+                launched
+            }
+            ending => {
+                self.companion = ending;
+                self.launch(work)
+            }
+        }
+    }
+
+    /// Takes over what B did beside the work that has ended here.
+    pub(in crate::session) fn complete_other(&mut self, is_step: bool) -> Result<(), Error> {
+        let Some(mut companion) = self.companion.take() else { return Ok(()) };
+        let completed = companion.complete(self, is_step);
+        self.companion = Some(companion);
+        completed
+    }
+
+    /// The state is another one than a step makes of it.
+    pub(in crate::session) fn part(&mut self) {
+        if let Some(companion) = &mut self.companion {
+            companion.part();
+        }
+    }
+}

@@ -1,0 +1,474 @@
+//! B beside A: how it gets A's state, and does each of A's steps, too.
+//!
+//! B is a session of its own, with A's device, that is led by A. It begins as a copy of A, program and state, and takes
+//! over its own program as an edit: what an edit carries over, it does. From then on each step is put on both streams,
+//! one behind the other, in turns A first and B first; and both are taken over together.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{
+    Compared,
+    comparer::{Comparer, Job},
+    figures::Figures,
+    snapshot::{Comparison, ComparisonPhase},
+    variant::Variant,
+};
+use crate::{
+    device::{Pool, Readback},
+    diagnostic::Diagnostic,
+    scene::{Inputs, Value},
+    session::{
+        Error, Options, Phase, Reset, Session, in_flight::Work, options::Past, program::Program,
+    },
+    state::Checkpoint,
+};
+
+/// A's companion.
+pub(in crate::session) struct Companion {
+    variant: Variant,
+    /// B.
+    pub(in crate::session) other: Session,
+    /// B's program, once it is compiled.
+    program: Option<Arc<Program>>,
+    stage: Stage,
+    /// Whether A has left what B has a copy of while B took it over.
+    is_stale: bool,
+    /// Nobody wants it any more; it goes as soon as it does nothing.
+    pub(in crate::session) is_ending: bool,
+    /// A's program, and its parameters in the step before: what a person changes there B gets, too.
+    of_a: Option<Arc<Program>>,
+    entered: BTreeMap<String, Value>,
+    figures: Figures,
+    comparer: Comparer,
+    /// What copies of A's state are in, on their way to B.
+    pool: Pool,
+    /// The resources are to be compared: so many steps are finished.
+    due: Option<u64>,
+}
+
+enum Stage {
+    /// B is being compiled.
+    Compiling,
+    /// It has mistakes.
+    Rejected(Vec<Diagnostic>),
+    /// It waits for A to stand still.
+    Waiting,
+    /// A's state is on its way to it.
+    Copying(Checkpoint),
+    /// Its own program takes A's place.
+    Adopting,
+    /// It does what A does.
+    InStep,
+    /// It has faulted.
+    Faulted(Diagnostic),
+}
+
+impl Companion {
+    /// A variant of `a` with the source `text`, which is compiled from now on.
+    pub(in crate::session) fn new(
+        a: &Session,
+        variant: Variant,
+        text: &str,
+    ) -> Result<Self, Error> {
+        let mut overrides = a.options.overrides.clone();
+        overrides.constants.extend(variant.constants.clone());
+        let options = Options {
+            path: a.options.path.clone(),
+            trust: a.options.trust,
+            overrides,
+            parameters: a.options.parameters.clone(),
+            seed: a.state.inputs.seed,
+            step_timeout: a.options.step_timeout,
+            interrupt: a.options.interrupt.clone(),
+            history: Past::Forgotten,
+            ..Options::new(&a.options.name, text)
+        };
+        let measures = a.options.statistics_every.is_some();
+        let (device, compiler) = (a.device.clone(), a.worker.compiler().clone());
+        let mut other =
+            Session::open_measuring(options, device, compiler, a.interop.clone(), || {}, measures)?;
+        other.pause();
+        Ok(Self {
+            variant,
+            pool: Pool::new(&a.device),
+            other,
+            program: None,
+            stage: Stage::Compiling,
+            is_stale: false,
+            is_ending: false,
+            of_a: None,
+            entered: BTreeMap::new(),
+            figures: Figures::default(),
+            comparer: Comparer::start()?,
+            due: None,
+        })
+    }
+
+    /// Does the next part of what is to be done beside steps, without waiting.
+    pub(in crate::session) fn go_on(&mut self, a: &mut Session) -> Result<bool, Error> {
+        let mut has_changed = false;
+        if let Some(found) = self.comparer.take()? {
+            self.figures.add(found)?;
+            has_changed = true;
+        }
+        match &self.stage {
+            Stage::Compiling => self.compile()?,
+            // What A compiles may be the same text once more, better optimised.
+            Stage::Waiting if a.is_settled() && !a.worker.is_busy() => self.hand_over(a)?,
+            Stage::Copying(_) if self.other.stopwatch.is_reached()? => self.take_over()?,
+            Stage::Adopting => self.adopt(a)?,
+            Stage::InStep => {
+                self.follow_edits(a);
+                self.compare(a)?;
+                return Ok(has_changed);
+            }
+            Stage::Rejected(_) | Stage::Waiting | Stage::Copying(_) | Stage::Faulted(_) => {
+                return Ok(has_changed);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes over what became of B's source.
+    fn compile(&mut self) -> Result<(), Error> {
+        while let Some(result) = self.other.worker.poll() {
+            self.other.apply_result(result)?;
+        }
+        match (self.other.compile.phase, self.other.candidate.take()) {
+            (Phase::Rejected, _) => self.reject(),
+            (Phase::Running, Some(program)) => {
+                self.program = Some(program);
+                self.stage = Stage::Waiting;
+            }
+            (Phase::Compiling | Phase::Running, candidate) => self.other.candidate = candidate,
+        }
+        Ok(())
+    }
+
+    fn reject(&mut self) {
+        self.stage = Stage::Rejected(self.other.compile.diagnostics.clone());
+    }
+
+    /// Puts a copy of A's state on its way to B.
+    fn hand_over(&mut self, a: &mut Session) -> Result<(), Error> {
+        let (Some(program), Some(copy)) = (a.program.clone(), a.copy_state_into(&self.pool)?)
+        else {
+            return Ok(());
+        };
+        let copied = a.device.event()?;
+        a.stream.record(&copied)?;
+        let other = &mut self.other;
+        if let Err(error) = other.install(&program) {
+            let Error::NoRoom { reason } = error else { return Err(error) };
+            other.compile.diagnostics = vec![Diagnostic::error(&other.options.name, reason)];
+            self.reject();
+            return Ok(());
+        }
+        let stream = &other.stream;
+        stream.wait(&copied)?;
+        other.state.resources.write(stream, |borrowed| {
+            // The variables are those of A's program, which has them.
+            copy.restore((&program.scene.manifest, borrowed), &[], stream)
+        })?;
+        other.stopwatch.restart();
+        other.stopwatch.mark(&other.device, stream)?;
+        (other.reset, other.fault) = (Reset::None, None);
+        (self.is_stale, self.due) = (false, None);
+        self.stage = Stage::Copying(copy);
+        Ok(())
+    }
+
+    /// B has A's state, and now takes over its own program.
+    fn take_over(&mut self) -> Result<(), Error> {
+        if let Stage::Copying(copy) = std::mem::replace(&mut self.stage, Stage::Adopting) {
+            self.other.stream.synchronize()?;
+            self.other.state.inputs = copy.inputs;
+        }
+        self.other.show()?;
+        self.other.candidate = self.program.clone();
+        Ok(())
+    }
+
+    fn adopt(&mut self, a: &mut Session) -> Result<(), Error> {
+        let other = &mut self.other;
+        other.update()?;
+        let is_done = other.candidate.is_none()
+            && other.migration.is_none()
+            && other.in_flight.is_none()
+            && (other.reset == Reset::None || other.fault.is_some());
+        if !is_done {
+            return Ok(());
+        }
+        a.picture += 1;
+        if other.compile.phase == Phase::Rejected {
+            self.reject();
+        } else if let Some(fault) = other.fault.clone() {
+            self.stage = Stage::Faulted(fault);
+        } else if self.is_stale {
+            self.stage = Stage::Waiting;
+        } else {
+            self.begin(a)?;
+        }
+        Ok(())
+    }
+
+    /// From now on both do the same steps.
+    fn begin(&mut self, a: &Session) -> Result<(), Error> {
+        let Self { other: Session { program: Some(own), state, stream, .. }, variant, .. } = self
+        else {
+            return Ok(());
+        };
+        // A program that takes another one's place sets its variables anew; here both have gone on with them.
+        if let Some(program) =
+            a.program.as_ref().filter(|of_a| own.contents.sets_as(&of_a.contents))
+        {
+            own.carry_variables(program, stream)?;
+        }
+        let parameters = &mut state.inputs.parameters;
+        *parameters = own.scene.manifest.take_values(&variant.parameters, parameters);
+        self.stage = Stage::InStep;
+        self.restart(a);
+        Ok(())
+    }
+
+    /// The figures begin anew, with what both hold now.
+    fn restart(&mut self, a: &Session) {
+        self.of_a = a.program.clone();
+        self.entered = a.named_parameters();
+        let resources = |of: &Option<Arc<Program>>| {
+            of.as_ref().map_or_else(Vec::new, |of| of.scene.manifest.resources().to_vec())
+        };
+        let [of_a, of_b] = [&a.program, &self.other.program].map(resources);
+        let step = a.state.inputs.step;
+        self.figures.restart(step, [&of_a, &of_b]);
+        self.due = Some(step);
+    }
+
+    /// Another program of A makes other figures.
+    fn follow_edits(&mut self, a: &Session) {
+        let is_same = match (&self.of_a, &a.program) {
+            (Some(known), Some(program)) => Arc::ptr_eq(known, program),
+            _ => false,
+        };
+        if !is_same {
+            self.restart(a);
+        }
+    }
+
+    /// Has the resources compared, where that is due.
+    fn compare(&mut self, a: &mut Session) -> Result<(), Error> {
+        let is_here = self.due == Some(a.state.inputs.step) && a.is_settled();
+        let rests = self.figures.have_parted() && a.playing && !self.comparer.is_rested();
+        if !is_here || rests || self.comparer.is_busy() {
+            return Ok(());
+        }
+        self.due = None;
+        let names: Vec<&str> = self.figures.resources.iter().map(|of| &*of.name).collect();
+        let contents =
+            a.downloads(&names).and_then(|of_a| Ok((of_a, self.other.downloads(&names)?)));
+        let (of_a, of_b) = match contents {
+            Ok(contents) => contents,
+            // The next time there may be room.
+            Err(error) if error.is_for_want_of_memory() => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let types = self.figures.resources.iter().map(|compared| compared.of());
+        let contents = types.zip(of_a.into_iter().zip(of_b)).map(|(of, (a, b))| (of, [a, b]));
+        let (round, step) = (self.figures.round, a.state.inputs.step);
+        self.comparer.give(Job { round, step, contents: contents.collect() });
+        Ok(())
+    }
+}
+
+impl Companion {
+    /// Whether A must not begin what is due, a step or this reset: B takes over what A has, or no step is to be left
+    /// out, as long as both were the same. What an edit of A fills anew waits for nobody: nothing is compared before.
+    pub(in crate::session) fn holds(&self, reset: &Reset) -> bool {
+        match (&self.stage, reset) {
+            _ if self.is_ending => false,
+            (Stage::Copying(_) | Stage::Adopting, Reset::None | Reset::All) => true,
+            (Stage::InStep, Reset::None) => self.due.is_some() && !self.figures.have_parted(),
+            (Stage::Copying(_) | Stage::Adopting | Stage::InStep, Reset::Fresh(_))
+            | (Stage::InStep, Reset::All)
+            | (
+                Stage::Compiling | Stage::Rejected(_) | Stage::Waiting | Stage::Faulted(_),
+                Reset::None | Reset::Fresh(_) | Reset::All,
+            ) => false,
+        }
+    }
+
+    /// Whether there is something to look at soon; `is_settled` is whether A stands still.
+    pub(in crate::session) fn is_busy(&self, is_settled: bool) -> bool {
+        let is_changing = match self.stage {
+            Stage::Compiling | Stage::Copying(_) | Stage::Adopting => true,
+            Stage::Waiting => is_settled,
+            Stage::InStep => self.due.is_some() && is_settled,
+            Stage::Rejected(_) | Stage::Faulted(_) => false,
+        };
+        is_changing || self.comparer.is_busy() || self.is_ending
+    }
+
+    /// A goes elsewhere than to its next step; B gets a copy again when it is there.
+    pub(in crate::session) fn part(&mut self) {
+        match self.stage {
+            Stage::InStep | Stage::Faulted(_) => self.stage = Stage::Waiting,
+            Stage::Copying(_) | Stage::Adopting => self.is_stale = true,
+            Stage::Compiling | Stage::Rejected(_) | Stage::Waiting => {}
+        }
+    }
+
+    /// Whether what B does beside A's work has ended.
+    pub(in crate::session) fn has_ended(&self) -> Result<bool, Error> {
+        Ok(!self.is_led() || self.other.in_flight.is_none() || self.other.stopwatch.is_reached()?)
+    }
+
+    /// Whether what B does is begun and taken over together with A's work.
+    fn is_led(&self) -> bool {
+        match self.stage {
+            Stage::InStep | Stage::Waiting | Stage::Faulted(_) => true,
+            Stage::Compiling | Stage::Rejected(_) | Stage::Copying(_) | Stage::Adopting => false,
+        }
+    }
+
+    /// Puts `work` on A's stream and, where B does the same, on B's.
+    pub(in crate::session) fn launch(&mut self, a: &mut Session, work: Work) -> Result<(), Error> {
+        let begins_anew = work == Work::Reset(Reset::All);
+        match self.stage {
+            Stage::InStep => {}
+            Stage::Faulted(_) if begins_anew => self.stage = Stage::InStep,
+            _ => return a.launch(work),
+        }
+        let other = &mut self.other;
+        if begins_anew {
+            (other.reset, other.fault) = (Reset::None, None);
+            other.begin_reset(&Reset::All);
+        } else if work != Work::Step {
+            // What an edit makes A do is not B's.
+            return a.launch(work);
+        }
+        self.follow(&a.state.inputs, a);
+        let other = &mut self.other;
+        let is_first = a.state.inputs.step.is_multiple_of(2);
+        let [first, second] = if is_first { [a, other] } else { [other, a] };
+        first.launch(work.clone())?;
+        if let Some(last) = first.stopwatch.last() {
+            second.stream.wait(last)?;
+        }
+        second.launch(work)
+    }
+
+    /// What enters A's step enters B's, but for the parameters that are B's own.
+    fn follow(&mut self, inputs: &Inputs, a: &Session) {
+        let now = a.named_parameters();
+        let is_new = |name: &String, value: &Value| self.entered.get(name) != Some(value);
+        let mut changed = now.clone();
+        changed.retain(|name, value| {
+            is_new(name, value) && !self.variant.parameters.contains_key(name)
+        });
+        let own = &mut self.other.state.inputs;
+        let manifest = self.other.program.as_ref().map(|program| &program.scene.manifest);
+        let parameters = manifest
+            .map_or_else(Vec::new, |manifest| manifest.take_values(&changed, &own.parameters));
+        *own = Inputs { parameters, dt: own.dt, ..inputs.clone() };
+        self.entered = now;
+    }
+
+    /// A's work, of which `is_step` tells, has ended and was taken over; B's is now.
+    pub(in crate::session) fn complete(
+        &mut self,
+        a: &mut Session,
+        is_step: bool,
+    ) -> Result<(), Error> {
+        if self.other.in_flight.is_none() || !self.is_led() {
+            return Ok(());
+        }
+        self.other.complete()?;
+        a.picture += 1;
+        if matches!(self.stage, Stage::Waiting) {
+            return Ok(()); // A is on its way to another moment
+        }
+        if let Some(fault) = self.other.fault.clone() {
+            self.stage = Stage::Faulted(fault);
+        } else if a.fault.is_some() {
+            self.stage = Stage::Waiting;
+        } else if is_step {
+            self.figures.add_times(&[a.timings.timings(), self.other.timings.timings()]);
+            self.due = Some(a.state.inputs.step);
+        } else {
+            self.restart(a);
+        }
+        Ok(())
+    }
+
+    /// Nobody wants B any more.
+    pub(in crate::session) fn end(&mut self) {
+        self.is_ending = true;
+        self.other.worker.cancel();
+    }
+
+    /// Whether B does nothing any more, so that it can be dropped without waiting for it.
+    pub(in crate::session) fn has_come_to_rest(&mut self) -> Result<bool, Error> {
+        self.other.try_complete()?;
+        let is_idle = self.other.in_flight.is_none() && self.other.stopwatch.is_reached()?;
+        Ok(is_idle && !self.other.worker.is_busy())
+    }
+
+    /// Whether it shows something.
+    pub(in crate::session) fn is_shown(&self) -> bool {
+        self.figures.round > 0 && !self.is_ending
+    }
+
+    /// How a resource of both does.
+    pub(super) fn compared(&self, name: &str) -> Option<&Compared> {
+        self.figures.resources.iter().find(|compared| compared.name == name)
+    }
+
+    pub(in crate::session) fn snapshot(&self) -> Comparison {
+        let figures = &self.figures;
+        Comparison {
+            variant: self.variant.clone(),
+            phase: match &self.stage {
+                Stage::Compiling => ComparisonPhase::Compiling,
+                Stage::Rejected(diagnostics) => ComparisonPhase::Rejected(diagnostics.clone()),
+                Stage::Waiting | Stage::Copying(_) | Stage::Adopting => ComparisonPhase::Waiting,
+                Stage::InStep => ComparisonPhase::Running,
+                Stage::Faulted(fault) => ComparisonPhase::Faulted(fault.clone()),
+            },
+            since: figures.since,
+            step: figures.step,
+            resources: figures.resources.clone(),
+            unlike: figures.unlike.clone(),
+            passes: figures.passes.clone(),
+        }
+    }
+}
+
+impl Session {
+    /// Whether the state is that of a moment, and nothing is about to change it but the next step.
+    fn is_settled(&self) -> bool {
+        self.in_flight.is_none()
+            && self.candidate.is_none()
+            && self.migration.is_none()
+            && self.sought.is_none()
+            && self.reset == Reset::None
+            && self.fault.is_none()
+            && self.program.is_some()
+    }
+
+    fn named_parameters(&self) -> BTreeMap<String, Value> {
+        let manifest = self.program.as_ref().map(|program| &program.scene.manifest);
+        manifest.map_or_else(BTreeMap::new, |manifest| {
+            manifest.named_values(&self.state.inputs.parameters)
+        })
+    }
+
+    /// Puts the copying of some resources to the host on the stream.
+    fn downloads(&mut self, names: &[&str]) -> Result<Vec<Readback>, Error> {
+        let known: Vec<String> = self.state.resources.iter().map(|of| of.name.clone()).collect();
+        let places = names.iter().filter_map(|name| known.iter().position(|known| known == name));
+        let stream = &self.stream;
+        self.state.resources.read(stream, |borrowed| {
+            places.map(|at| Ok(stream.download(borrowed[at].region())?)).collect()
+        })
+    }
+}

@@ -1,0 +1,24 @@
+//! Two programs on copies of one state, step by step: how their results differ, and how long they take.
+//!
+//! The mathematics ([`compared`], [`difference`], [`pass_times`]) is that of `warpaint compare`, too.
+
+mod commands;
+mod companion;
+mod compared;
+mod comparer;
+mod difference;
+mod figures;
+mod frame;
+mod pass_times;
+mod snapshot;
+mod variant;
+
+pub use compared::{Compared, Last, Parting, Unlike};
+pub use difference::Gap;
+pub use pass_times::PassRatio;
+pub use snapshot::{Comparison, ComparisonPhase};
+pub use variant::{Variant, VariantText};
+
+pub(super) use companion::Companion;
+#[cfg(feature = "cli")]
+pub(crate) use {compared::in_common, pass_times::PassTimes};

@@ -1,0 +1,32 @@
+//! What B is.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::scene::Value;
+
+/// How B differs from what runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Variant {
+    /// Its text.
+    pub text: VariantText,
+    /// Constants of the manifest that have another value in it: a number or an expression over the other ones.
+    pub constants: BTreeMap<String, String>,
+    /// Parameters that keep this value in it. It follows A's others as they are changed.
+    pub parameters: BTreeMap<String, Value>,
+}
+
+/// The text of B.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub enum VariantText {
+    /// That which runs.
+    #[default]
+    Running,
+    /// That which ran before it.
+    Before,
+    /// The one with this number, of those that [`Timeline`](crate::session::Timeline) knows.
+    Version(u64),
+    /// Another one, of the scene's file.
+    Given(String),
+}

@@ -1,0 +1,28 @@
+//! What there is to be done before the next step.
+
+use std::collections::BTreeSet;
+
+/// What the reset passes have to do before the next step.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Reset {
+    /// Nothing.
+    None,
+    /// Fill resources that are new: their names, for until then another manifest may number them otherwise.
+    Fresh(BTreeSet<String>),
+    /// Start anew.
+    All,
+}
+
+impl Reset {
+    /// Does `more` as well.
+    pub(super) fn add(&mut self, more: Self) {
+        *self = match (std::mem::replace(self, Self::None), more) {
+            (Self::All, _) | (_, Self::All) => Self::All,
+            (Self::None, one) | (one, Self::None) => one,
+            (Self::Fresh(mut names), Self::Fresh(more)) => {
+                names.extend(more);
+                Self::Fresh(names)
+            }
+        };
+    }
+}

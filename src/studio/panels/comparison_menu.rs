@@ -1,0 +1,83 @@
+//! The control *A/B* beside the past: what is to be compared with what runs.
+
+use std::collections::BTreeMap;
+
+use egui::{RichText, ScrollArea, Ui, containers::menu::MenuButton};
+
+use super::Action;
+use crate::{
+    session::{Command, Snapshot, Timeline, Value, Variant, VariantText},
+    studio::{number, theme},
+};
+
+/// As many versions are offered, the last ones.
+const MOST_VERSIONS: usize = 24;
+
+/// The button, whose menu offers what there is to compare with; it ends a comparison, too.
+pub fn show(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut Vec<Action>) {
+    let is_running = snapshot.comparison.is_some();
+    let color = if is_running { theme::ACCENT } else { theme::TEXT };
+    let text = RichText::new("A/B").color(color);
+    let (button, _) = MenuButton::new(text).ui(ui, |ui| {
+        ui.set_width(270.0);
+        ui.label(RichText::new("Compare what runs, A, with B:").small().color(theme::WEAK));
+        let tip = "B keeps this text and these parameters: edit the text or move a slider, and see what it does";
+        offer(ui, "What runs now, while I change A", tip, held(snapshot), actions);
+        let before = Variant { text: VariantText::Before, ..Variant::default() };
+        let was_edited = timeline.lines.iter().flat_map(|line| &line.edits).count() > timeline.lines.len();
+        ui.add_enabled_ui(was_edited, |ui| {
+            offer(ui, "The text before the last edit", "The version that ran before", before, actions);
+        });
+        let file = ui.button("The text as it was saved").on_hover_text("The file, or the built-in scene");
+        if file.clicked() {
+            actions.push(Action::CompareWithFile);
+            ui.close();
+        }
+        versions(ui, snapshot, timeline, actions);
+        if is_running {
+            ui.separator();
+            if ui.button("End the comparison").clicked() {
+                actions.push(Action::Session(Command::StopComparison));
+                ui.close();
+            }
+        }
+    });
+    let tip =
+        "Run a second version on a copy of the state, step by step, and see where they differ";
+    button.on_hover_text(tip);
+}
+
+/// What runs, with the parameters that it has now.
+fn held(snapshot: &Snapshot) -> Variant {
+    let parameters = snapshot.parameters.iter();
+    let held: BTreeMap<String, Value> =
+        parameters.map(|parameter| (parameter.name.clone(), parameter.value.clone())).collect();
+    Variant { parameters: held, ..Variant::default() }
+}
+
+fn offer(ui: &mut Ui, text: &str, tip: &str, variant: Variant, actions: &mut Vec<Action>) {
+    if ui.button(text).on_hover_text(tip).clicked() {
+        actions.push(Action::Session(Command::StartComparison(variant)));
+        ui.close();
+    }
+}
+
+/// The versions that have run, newest first, by the steps from which they did.
+fn versions(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut Vec<Action>) {
+    let all = timeline.lines.iter().flat_map(|line| line.edits.iter());
+    let first: BTreeMap<u64, u64> = all.rev().map(|(step, version)| (*version, *step)).collect();
+    let older = first.iter().rev().filter(|(version, _)| **version != snapshot.compile.running);
+    let older: Vec<_> = older.take(MOST_VERSIONS).collect();
+    if older.is_empty() {
+        return;
+    }
+    ui.add_space(4.0);
+    ui.label(RichText::new("A version in the past").small().color(theme::WEAK));
+    ScrollArea::vertical().max_height(160.0).show(ui, |ui| {
+        for (version, step) in older {
+            let text = format!("Version {version}, from step {}", number::count(*step));
+            let variant = Variant { text: VariantText::Version(*version), ..Variant::default() };
+            offer(ui, &text, "Its text, on a copy of the state that is shown", variant, actions);
+        }
+    });
+}

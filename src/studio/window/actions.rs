@@ -1,0 +1,186 @@
+//! What the user wants, carried out.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use super::{
+    super::{
+        document::Document, export, panels::Action, typing::Typing, viewpoints::Viewpoints,
+        workspace::Recovered,
+    },
+    Studio, opening,
+};
+use crate::{
+    diagnostic::Severity,
+    scene,
+    session::{Command, Exportable, Variant, VariantText},
+};
+
+impl Studio {
+    /// Writes a file of the state or the run while the scene goes on.
+    pub(super) fn export(&mut self, what: Exportable) {
+        let Some(session) = &mut self.session else { return };
+        if session.is_exporting() {
+            // The name of the next file depends on whether that one is there.
+            self.workspace.tell(Severity::Note, "The export before is still being written.");
+            return;
+        }
+        let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+        let path = export::path(&self.workspace.document, what, &folder);
+        session.apply(&Command::Export(what, path));
+    }
+
+    /// Carries out what the user wants.
+    pub(super) fn act(&mut self, action: Action) {
+        self.redraws.want(Instant::now());
+        let opens = matches!(action, Action::Open(_) | Action::OpenBuiltIn(_) | Action::Recover(_));
+        if opens && Typing::waiting(&self.egui.egui_ctx) > 0 {
+            self.take_in();
+        }
+        match action {
+            Action::Edit(text) | Action::Compile(text) => self.compile(text),
+            Action::Save => {
+                let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+                self.workspace.save(&folder);
+                self.note_scene();
+            }
+            Action::Open(path) => self.open_file(&path),
+            Action::OpenBuiltIn(name) => self.open_built_in(&name),
+            Action::Reveal(line, column) => self.locals.editor.reveal(line, column),
+            Action::ReloadFromDisk => self.workspace.reload_from_disk(),
+            Action::KeepMine => self.workspace.keep_mine(),
+            Action::Trust => self.trust(),
+            Action::Export(what) => self.export(what),
+            Action::CompareWithFile => self.compare_with_file(),
+            Action::WriteManifest => self.write_manifest(),
+            Action::Recover(file) => match self.workspace.recover(&file) {
+                Recovered::Opened => self.opened(),
+                Recovered::InPlace | Recovered::Not => {}
+            },
+            Action::Discard(file) => self.workspace.discard(&file),
+            Action::AskLater => self.workspace.ask_later(),
+            Action::Dismiss(number) => self.workspace.dismiss(number),
+            Action::Orbit(drag) => self.orbit(drag),
+            Action::Pan(drag) => self.pan(drag),
+            Action::Zoom { factor, at } => self.zoom(factor, at),
+            Action::ResetCamera => {
+                self.state.viewpoints.start_anew();
+                self.place_camera();
+            }
+            Action::ShowView(name) => {
+                self.state.viewpoints.choose(name);
+                self.place_camera();
+            }
+            Action::Pointer(pointer) => self.point(pointer),
+            Action::Session(command) => match &mut self.session {
+                Some(session) => session.apply(&command),
+                None if command == Command::Reset => self.restart(),
+                None => {}
+            },
+        }
+    }
+
+    pub(super) fn compile(&mut self, text: String) {
+        // What it makes the kernels and OpenGL do may be the last thing that the window does.
+        self.workspace.keep();
+        match &mut self.session {
+            Some(session) => {
+                session.set_source(text);
+            }
+            None => self.restart(),
+        }
+    }
+
+    /// Compares what runs with the text that the scene's file has, or the built-in one's.
+    fn compare_with_file(&mut self) {
+        let document = &self.workspace.document;
+        let saved = match &document.path {
+            Some(path) => {
+                Document::read(path).map_err(|error| format!("{}: {error}", path.display()))
+            }
+            None => Document::built_in(&document.name)
+                .ok_or_else(|| format!("{} is in no file yet", document.file_name())),
+        };
+        match saved {
+            Ok(saved) => {
+                let text = VariantText::Given(saved.text);
+                let variant = Variant { text, ..Variant::default() };
+                self.act(Action::Session(Command::StartComparison(variant)));
+            }
+            Err(problem) => {
+                self.workspace
+                    .tell(Severity::Error, format!("There is nothing to compare with: {problem}."));
+            }
+        }
+    }
+
+    /// Lets the open scene include files from anywhere, for as long as the studio runs.
+    pub(super) fn trust(&mut self) {
+        self.trusted.insert(self.workspace.document.origin().clone());
+        if let Some(session) = &mut self.session {
+            session.trust();
+        }
+        let text = self.workspace.document.submit();
+        self.compile(text);
+    }
+
+    /// Puts a manifest before the open text, and runs it.
+    pub(super) fn write_manifest(&mut self) {
+        let document = &mut self.workspace.document;
+        let manifest = scene::draft(document.file_name(), &document.text);
+        document.text.insert_str(0, &manifest);
+        let text = document.submit();
+        self.compile(text);
+    }
+
+    pub(super) fn open_file(&mut self, path: &Path) {
+        match Document::read(path) {
+            Ok(document) => self.open_document(document),
+            Err(error) => {
+                let text = format!("{} cannot be opened: {error}", path.display());
+                self.workspace.tell(Severity::Error, text);
+            }
+        }
+    }
+
+    pub(super) fn open_built_in(&mut self, name: &str) {
+        if let Some(document) = Document::built_in(name) {
+            self.open_document(document);
+        }
+    }
+
+    pub(super) fn open_document(&mut self, document: Document) {
+        self.workspace.open(document);
+        self.opened();
+    }
+
+    /// Shows the document that has come into the workspace.
+    pub(super) fn opened(&mut self) {
+        self.note_scene();
+        self.locals.editor.opened();
+        self.state.viewpoints = Viewpoints::default();
+        self.restart();
+    }
+
+    /// A new session for the document in the workspace. The old one's memory is free before the new one's is taken.
+    pub(super) fn restart(&mut self) {
+        self.session = None;
+        self.drawn = None;
+        let (document, options) = (&self.workspace.document, &self.options);
+        let trust = options.trust || self.trusted.contains(document.origin());
+        let session = opening::new_session(
+            document,
+            options,
+            trust,
+            &self.context,
+            &self.device,
+            &self.proxy,
+        );
+        match session {
+            Ok(session) => self.session = Some(session),
+            Err(error) => self.end_session(&error),
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! The window: carries events to the panels, their actions to the session, and the picture to the screen.
+
+mod actions;
+mod beside;
+mod host;
+mod looking;
+mod opening;
+
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+pub use host::{Ended, run};
+
+use egui_glow::EguiGlow;
+use winit::{
+    dpi::{LogicalSize, PhysicalSize},
+    event::WindowEvent,
+    event_loop::{ActiveEventLoop, EventLoopProxy},
+    window::{Window, WindowAttributes},
+};
+
+use super::{
+    Options, Result,
+    detail::Detail,
+    export, keyboard, layout,
+    origin::Origin,
+    panels::{Action, Pointer, Probe},
+    recovery::Recovery,
+    redraw::{Next, RedrawSchedule},
+    sides::Arrangement,
+    state::{Folders, Remembered, State},
+    theme,
+    typing::Typing,
+    viewpoints::Viewpoints,
+    workspace::Workspace,
+};
+use crate::{
+    device::Device,
+    diagnostic::Severity,
+    draw, gl,
+    scene::{self, Overrides, ViewId, built_ins},
+    session::{self, Session, Snapshot},
+};
+use host::Event;
+
+/// The open window and all that is behind it. Fields are dropped in this order: what uses OpenGL before the
+/// context, the context before the window.
+struct Studio {
+    session: Option<Session>,
+    view: draw::View,
+    /// B's pictures, once there was a B.
+    beside: Option<beside::Beside>,
+    timer: gl::TimerQuery,
+    egui: EguiGlow,
+    context: gl::CurrentContext,
+    window: Arc<Window>,
+
+    device: Device,
+    options: Options,
+    proxy: EventLoopProxy<Event>,
+    snapshot: Snapshot,
+    workspace: Workspace,
+    locals: layout::Locals,
+    state: State,
+    remembered: Option<Remembered>,
+    detail: Detail,
+    /// What the last frame took: its step, the panels, the picture.
+    frame_time: Duration,
+    /// What the view was drawn from, and with how much detail.
+    drawn: Option<(Drawn, f32)>,
+    pointer: Pointer,
+    probe: Option<Probe>,
+    /// What kernels get.
+    mouse: [f32; 4],
+    /// The documents that may include files from anywhere.
+    trusted: BTreeSet<Origin>,
+    redraws: RedrawSchedule,
+    title: String,
+    /// In pixels, as the last event said: winit panics when asked for the size of a window that is gone.
+    size: PhysicalSize<u32>,
+}
+
+/// What makes a picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Drawn {
+    view: ViewId,
+    camera: draw::Camera,
+    part: draw::PanZoom,
+    /// [`Session::picture`].
+    picture: u64,
+    /// How B's is shown, too, and the ends of the colours of the picture of differences.
+    arrangement: Option<Arrangement>,
+    difference: Option<[f32; 2]>,
+}
+
+impl Studio {
+    fn open(
+        event_loop: &ActiveEventLoop,
+        mut options: Options,
+        proxy: EventLoopProxy<Event>,
+    ) -> Result<Self> {
+        let folders = Folders::user();
+        let (remembered, state) = match folders.as_ref().map(|f| Remembered::load(&f.state)) {
+            Some((remembered, state)) => (Some(remembered), state),
+            None => (None, State::default()),
+        };
+        let document = match options.scene.take() {
+            Some(document) => document,
+            None => opening::first_document(&state),
+        };
+        let attributes = WindowAttributes::default()
+            .with_title("warpaint")
+            .with_inner_size(LogicalSize::new(state.window[0], state.window[1]))
+            .with_min_inner_size(LogicalSize::new(640.0, 400.0));
+        let (window, context) = gl::CurrentContext::window(event_loop, &attributes)?;
+        let device = opening::open_device(options.device, &context)?;
+        let egui = opening::egui(event_loop, &window, &context, &proxy)?;
+        let view = draw::View::new(context.gl(), [1, 1])?;
+        let timer = gl::TimerQuery::new(context.gl())?;
+        let recovery = folders.as_ref().map(|folders| Recovery::new(&folders.recovery));
+        let rate = window.current_monitor().and_then(|m| m.refresh_rate_millihertz());
+        let trust = options.trust;
+        let session = opening::new_session(&document, &options, trust, &context, &device, &proxy)?;
+        // What the command line sets is meant for the scene that it names.
+        options.overrides = Overrides::default();
+        options.parameters.clear();
+        let mut redraws = RedrawSchedule::new(rate);
+        redraws.want(Instant::now());
+        let mut studio = Self {
+            snapshot: session.snapshot(),
+            session: Some(session),
+            view,
+            beside: None,
+            timer,
+            egui,
+            context,
+            size: window.inner_size(),
+            window,
+            device,
+            options,
+            workspace: Workspace::new(document, recovery, opening::wake(&proxy)),
+            proxy,
+            locals: layout::Locals::default(),
+            state,
+            remembered,
+            detail: Detail::new(Instant::now()),
+            frame_time: Duration::ZERO,
+            drawn: None,
+            pointer: Pointer::default(),
+            probe: None,
+            mouse: [0.0; 4],
+            trusted: BTreeSet::new(),
+            redraws,
+            title: String::new(),
+        };
+        // Another scene than last time is looked at anew.
+        let last = studio.state.scene.clone();
+        studio.note_scene();
+        if studio.state.scene != last {
+            studio.state.viewpoints = Viewpoints::default();
+        }
+        Ok(studio)
+    }
+
+    fn window_event(&mut self, event: &WindowEvent) -> Result<()> {
+        match event {
+            WindowEvent::RedrawRequested => return self.redraw(),
+            WindowEvent::Resized(size) => {
+                self.size = *size;
+                self.context.resize([size.width, size.height]);
+                self.redraws.want(Instant::now());
+            }
+            WindowEvent::DroppedFile(path) => {
+                // What was typed before is the open text's.
+                self.take_in();
+                self.act(Action::Open(path.clone()));
+                self.redraws.want(Instant::now());
+            }
+            _ => {}
+        }
+        if self.egui.on_window_event(&self.window, event).repaint {
+            self.redraws.want(Instant::now());
+        }
+        Ok(())
+    }
+
+    /// Lets the session go on, and says when to come back.
+    fn advance(&mut self) -> Next {
+        let now = Instant::now();
+        if self.update_session() {
+            self.redraws.want(now);
+        }
+        self.tell_exported();
+        let busy = self.session.as_ref().is_some_and(Session::is_busy);
+        let kept_next = self.keep_soon(now);
+        self.redraws.next(now, busy).by(kept_next)
+    }
+
+    /// Keeps text and state soon after they have changed. Gives when to call this again.
+    fn keep_soon(&mut self, now: Instant) -> Option<Instant> {
+        self.note_size();
+        let notices = self.workspace.notices().len();
+        let text = self.workspace.keep_soon(now);
+        if self.workspace.notices().len() != notices {
+            self.redraws.want(now);
+        }
+        let keeper = &self.workspace.keeper;
+        let state = self.remembered.as_mut().and_then(|r| r.keep_soon(&self.state, keeper, now));
+        text.into_iter().chain(state).min()
+    }
+
+    fn note_size(&mut self) {
+        let size = self.size.to_logical::<f32>(self.window.scale_factor());
+        self.state.window = [size.width, size.height];
+    }
+
+    /// Notes which scene is open, for the next start.
+    fn note_scene(&mut self) {
+        let Origin { name, path } = self.workspace.document.origin().clone();
+        self.state.scene = Some(path.map_or(name, |path| path.display().to_string()));
+    }
+
+    fn update_session(&mut self) -> bool {
+        match self.session.as_mut().map(Session::update) {
+            None => false,
+            Some(Ok(changed)) => changed,
+            Some(Err(session::Error::Compile(error))) => {
+                // What runs goes on; a compiler may be there when the next text comes.
+                self.workspace.tell(Severity::Error, format!("Nothing can be compiled: {error}"));
+                true
+            }
+            Some(Err(error)) => {
+                self.end_session(&error);
+                true
+            }
+        }
+    }
+
+    /// Tells what became of such files.
+    fn tell_exported(&mut self) {
+        while let Some(file) = self.session.as_mut().and_then(Session::take_exported) {
+            let (severity, text) = export::told(&file);
+            self.workspace.tell(severity, text);
+            self.redraws.want(Instant::now());
+        }
+    }
+
+    /// A session that cannot go on is gone; text and window stay.
+    fn end_session(&mut self, error: &dyn std::fmt::Display) {
+        self.session = None;
+        self.snapshot.clock.playing = false;
+        let text = format!("{error}. Nothing runs any more; Reset starts anew.");
+        self.workspace.tell(Severity::Error, text);
+    }
+
+    fn redraw(&mut self) -> Result<()> {
+        let start = Instant::now();
+        let draw_time = self.timer.latest();
+        if let (Some(took), Some((_, detail))) = (draw_time, self.drawn) {
+            self.detail.note(took, detail, self.frame_time.saturating_sub(took));
+        }
+        self.redraws.frame(start, draw_time);
+        if let Some(session) = &self.session {
+            self.snapshot = session.snapshot();
+        }
+        if let Some(text) = self.workspace.poll(&self.snapshot.compile.included) {
+            self.compile(text);
+        }
+        self.place_camera();
+        self.context.make_current()?;
+        self.probe = self.probed();
+        let (actions, view) = self.panels();
+        for action in actions {
+            self.act(action);
+        }
+        self.give_input();
+        self.paint(view)?;
+        self.set_title();
+        let step_ms: f32 = self.snapshot.passes.iter().map(|pass| pass.last_ms).sum();
+        self.frame_time = start.elapsed() + Duration::from_secs_f32(step_ms.max(0.0) / 1e3);
+        Ok(())
+    }
+
+    fn panels(&mut self) -> (Vec<Action>, egui::Rect) {
+        let names: Vec<&str> = built_ins().iter().map(|scene| scene.name).collect();
+        let (view, session) = (self.shown(), self.session.as_ref());
+        let camera = draw::Camera::default();
+        let difference = session.and_then(|session| session.difference_legend(view));
+        let shown = layout::Shown {
+            snapshot: &self.snapshot,
+            frames: &self.redraws.times,
+            view,
+            probe: self.probe.as_ref(),
+            has_other: session.is_some_and(|session| session.other_frame(view, &camera).is_some()),
+            difference: difference.as_ref(),
+            built_ins: &names,
+        };
+        let (workspace, state, locals) = (&mut self.workspace, &mut self.state, &mut self.locals);
+        let mut shown_at = (Vec::new(), egui::Rect::NOTHING);
+        self.egui.run(&self.window, |ui| {
+            let (actions, view) = layout::show(ui, &shown, workspace, state, locals);
+            // egui may run a frame twice; an action of the first run is no less meant.
+            shown_at.0.extend(actions);
+            shown_at.1 = view;
+        });
+        shown_at
+    }
+
+    /// Takes in the last keys that were typed, which no frame has seen yet.
+    fn take_in(&mut self) {
+        if let Err(error) = self.context.make_current() {
+            return tracing::debug!("the last keys are lost: {error}");
+        }
+        // Each frame takes some of the keys that wait, unless there is no editor to take them.
+        let mut waiting = usize::MAX;
+        while waiting > 0 {
+            let (actions, _) = self.panels();
+            for action in actions {
+                self.act(action);
+            }
+            let left = Typing::waiting(&self.egui.egui_ctx);
+            waiting = if left < waiting { left } else { 0 };
+        }
+        // What the frames have made for the next picture must not be lost; nobody sees this one.
+        self.egui.paint(&self.window);
+    }
+
+    /// Draws the view's picture, the panels over it, and shows both.
+    fn paint(&mut self, view: egui::Rect) -> Result<()> {
+        let screen: [u32; 2] = self.size.into();
+        let rect = pixels(view, self.egui.egui_ctx.pixels_per_point(), screen);
+        self.egui.painter.clear(screen, theme::GROUND.to_normalized_gamma_f32());
+        if rect[2] > 0 && rect[3] > 0 {
+            self.paint_view(rect)?;
+        }
+        self.egui.paint(&self.window);
+        self.context.swap_buffers()?;
+        Ok(())
+    }
+
+    fn give_input(&mut self) {
+        let keys = match self.locals.keyboard.is_the_scenes() {
+            true => self.egui.egui_ctx.input(keyboard::held),
+            false => scene::Keys::default(),
+        };
+        if let Some(session) = &mut self.session {
+            session.set_input(self.mouse, keys);
+        }
+    }
+
+    fn set_title(&mut self) {
+        let mark = if self.workspace.document.is_modified() { "\u{2022} " } else { "" };
+        let title = format!("{mark}{} \u{2013} warpaint", self.workspace.document.file_name());
+        if title != self.title {
+            self.window.set_title(&title);
+            self.title = title;
+        }
+    }
+
+    /// Keeps what is to be kept, and waits for it.
+    fn close(&mut self) {
+        self.note_size();
+        if let Some(remembered) = &mut self.remembered {
+            remembered.keep(&self.state, &self.workspace.keeper);
+        }
+        self.workspace.close();
+    }
+
+    fn destroy(mut self: Box<Self>) {
+        self.session = None;
+        if let Err(error) = self.context.make_current() {
+            tracing::warn!("{error}");
+        }
+        self.egui.destroy();
+    }
+}
+
+/// A rectangle in points, y downwards, as `[x, y, width, height]` in pixels of the screen, y upwards.
+fn pixels(rect: egui::Rect, scale: f32, [width, height]: [u32; 2]) -> [u32; 4] {
+    let within = |value: f32, limit: u32| ((value * scale).round().max(0.0) as u32).min(limit);
+    let (left, right) = (within(rect.left(), width), within(rect.right(), width));
+    let (top, bottom) = (within(rect.top(), height), within(rect.bottom(), height));
+    [left, height - bottom, right.saturating_sub(left), bottom.saturating_sub(top)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rectangles_turn_upside_down_and_stay_on_the_screen() {
+        let rect = egui::Rect::from_min_max(egui::pos2(10.0, 20.0), egui::pos2(110.0, 70.0));
+        assert_eq!(pixels(rect, 2.0, [400, 300]), [20, 160, 200, 100]);
+        assert_eq!(pixels(rect, 2.0, [100, 60]), [20, 0, 80, 20]);
+        assert_eq!(pixels(egui::Rect::NOTHING, 1.0, [400, 300])[2..], [0, 0]);
+    }
+}

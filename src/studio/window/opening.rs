@@ -1,0 +1,116 @@
+//! What the studio is opened with: the device, the first scene, a session, the panels.
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use egui_glow::EguiGlow;
+use winit::{
+    event_loop::{ActiveEventLoop, EventLoopProxy},
+    window::Window,
+};
+
+use super::{
+    super::{
+        Options, Result, document::Document, state::State, theme, typing::Typing, workspace::Wake,
+    },
+    host::Event,
+};
+use crate::{
+    device::{Choice, Device},
+    gl,
+    interop::{self, Interop},
+    session::{self, Past, Session},
+};
+
+/// The scene that opens where nothing else was asked for or is remembered.
+const FIRST_SCENE: &str = "particles";
+/// How often statistics are taken while a scene plays.
+const STATISTICS_EVERY: Duration = Duration::from_millis(250);
+
+/// A session for `document`, which compiles at once.
+pub(super) fn new_session(
+    document: &Document,
+    options: &Options,
+    trust: bool,
+    context: &gl::CurrentContext,
+    device: &Device,
+    proxy: &EventLoopProxy<Event>,
+) -> Result<Session> {
+    let of_session = session::Options {
+        path: document.path.clone(),
+        trust,
+        overrides: options.overrides.clone(),
+        parameters: options.parameters.clone(),
+        seed: options.seed,
+        step_timeout: options.step_timeout,
+        real_time: true,
+        statistics_every: Some(STATISTICS_EVERY),
+        history: Past::Kept,
+        ..session::Options::new(&document.name, &document.text)
+    };
+    let interop = Interop::new(context.gl(), device);
+    let wake = wake(proxy);
+    let compiler = options.compiler.clone();
+    Ok(Session::open(of_session, device.clone(), compiler, interop, move || wake())?)
+}
+
+/// Wakes the event loop from any thread; an event loop that has ended needs no waking.
+pub(super) fn wake(proxy: &EventLoopProxy<Event>) -> Wake {
+    let proxy = Mutex::new(proxy.clone());
+    Arc::new(move || {
+        if let Ok(proxy) = proxy.lock() {
+            let _ = proxy.send_event(Event::Look);
+        }
+    })
+}
+
+pub(super) fn egui(
+    event_loop: &ActiveEventLoop,
+    window: &Window,
+    context: &gl::CurrentContext,
+    proxy: &EventLoopProxy<Event>,
+) -> Result<EguiGlow> {
+    let scale = window.scale_factor() as f32;
+    // `EguiGlow::new` panics where its painter cannot be made, so that is tried first.
+    egui_glow::Painter::new(context.glow(), "", None, true)
+        .map_err(|error| gl::Error::Window { reason: format!("no panels: {error}") })?
+        .destroy();
+    // Without dithering: panels are of few colours, and where a CPU draws it costs a quarter of their time.
+    let egui = EguiGlow::new(event_loop, context.glow(), None, Some(scale), false);
+    theme::apply(&egui.egui_ctx);
+    egui.egui_ctx.add_plugin(Typing::default());
+    let proxy = Mutex::new(proxy.clone());
+    egui.egui_ctx.set_request_repaint_callback(move |request| {
+        if let Ok(proxy) = proxy.lock() {
+            let _ = proxy.send_event(Event::Repaint(request.delay));
+        }
+    });
+    Ok(egui)
+}
+
+/// The device asked for; where the choice is free, the GPU that draws the window.
+pub(super) fn open_device(choice: Choice, context: &gl::CurrentContext) -> Result<Device> {
+    if choice == Choice::Auto
+        && let Ok(ordinals) = interop::cuda_devices_of(context.gl())
+        && let Some(ordinal) = ordinals.first()
+    {
+        match Device::open(Choice::Cuda(*ordinal)) {
+            Ok(device) => return Ok(device),
+            Err(error) => tracing::warn!("cuda:{ordinal} draws, but does not compute: {error}"),
+        }
+    }
+    Ok(Device::open(choice)?)
+}
+
+/// The scene of last time, else the first of the built-in ones.
+pub(super) fn first_document(state: &State) -> Document {
+    let last = state
+        .scene
+        .as_deref()
+        .and_then(|name| Document::read(Path::new(name)).ok().or_else(|| Document::built_in(name)));
+    last.or_else(|| Document::built_in(FIRST_SCENE))
+        .unwrap_or_else(|| Document::new(FIRST_SCENE, None, ""))
+}

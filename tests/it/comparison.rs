@@ -1,0 +1,448 @@
+//! A session's comparison: a variant that does the same steps on a copy of the state.
+
+use std::{
+    collections::BTreeMap,
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use super::{
+    history::{RESOURCES, SCENE},
+    support::{COUNTER, Workplace, devices, set},
+};
+use warpaint::{
+    compile::{Cache, Compiler},
+    device::Device,
+    draw::{Camera, Content, Frame, View},
+    interop::Interop,
+    scene::ViewId,
+    session::{
+        Budget, Command, Compared, Comparison, ComparisonPhase, Moment, Options, Past, Session,
+        Value, Variant, VariantText,
+    },
+};
+
+/// What adds to `y` in [`COUNTER`].
+const ADD: &str = "value[i].y += gain;";
+
+fn open(device: &Device, source: &str) -> Session {
+    let room = Budget { device: 64 << 20, host: 0 };
+    let options =
+        Options { history: Past::Within(room), seed: 7, ..Options::new("scene.cu", source) };
+    let compiler = Compiler::new(Cache::user());
+    let interop = Interop::none(device);
+    let mut session = Session::open(options, device.clone(), compiler, interop, || {}).unwrap();
+    assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile.diagnostics);
+    session
+}
+
+fn edit(session: &mut Session, source: &str) {
+    session.set_source(source.to_owned());
+    assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile.diagnostics);
+}
+
+fn given(text: &str) -> Variant {
+    Variant { text: VariantText::Given(text.to_owned()), ..Variant::default() }
+}
+
+/// Begins to compare with `variant`.
+#[track_caller]
+fn start(session: &mut Session, variant: Variant) {
+    assert!(session.start_comparison(variant));
+    session.finish_comparing().unwrap();
+}
+
+#[track_caller]
+fn comparison(session: &Session) -> Comparison {
+    session.snapshot().comparison.unwrap()
+}
+
+fn steps(session: &mut Session, count: u64) {
+    session.run_steps(count, |_| {}).unwrap();
+    assert!(session.fault().is_none(), "{:?}", session.fault());
+}
+
+/// Where and when the resources part first: steps finished, the number, and its values.
+#[track_caller]
+fn parting(session: &Session) -> (u64, String, String, String) {
+    let comparison = comparison(session);
+    assert_eq!(comparison.phase, ComparisonPhase::Running, "{comparison:#?}");
+    let found = parting_of(&comparison.resources[0]);
+    assert_eq!(comparison.parted(), Some(found.0));
+    found
+}
+
+#[track_caller]
+fn parting_of(compared: &Compared) -> (u64, String, String, String) {
+    let first = compared.first.clone().unwrap();
+    (first.step, first.at, first.a, first.b)
+}
+
+fn told(step: u64, at: &str, a: &str, b: &str) -> (u64, String, String, String) {
+    (step, at.to_owned(), a.to_owned(), b.to_owned())
+}
+
+#[track_caller]
+fn expect_same(session: &Session) {
+    let comparison = comparison(session);
+    assert_eq!(comparison.phase, ComparisonPhase::Running, "{comparison:#?}");
+    assert_eq!(comparison.step, Some(session.clock().step));
+    assert!(comparison.resources.iter().all(|of| of.same_bits), "{comparison:#?}");
+    assert!(comparison.unlike.is_empty() && !comparison.resources.is_empty());
+}
+
+#[test]
+fn an_edited_constant_gives_the_numbers_of_the_command() {
+    let place = Workplace::new();
+    let text = COUNTER.replacen("n = 1000", "n = 1000\nFACTOR = 1.0", 1).replacen(
+        ADD,
+        "value[i].y += gain * FACTOR / (1 + i % 7);",
+        1,
+    );
+    let edited = text.replacen("FACTOR = 1.0", "FACTOR = 1.0000001", 1);
+    place.file("a.cu", &text);
+    place.file("b.cu", &edited);
+    let command = ["compare", "a.cu", "b.cu", "--device", "cpu", "--steps", "20", "--json", "r"];
+    place.run(&command).expect(1, &[]);
+    let report = std::fs::read(place.path("r")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let of_command = report["resources"].clone();
+    assert!(of_command[0]["differing"].as_u64().is_some_and(|count| count > 100));
+
+    let mut session = open(&Device::cpu().unwrap(), &text);
+    start(&mut session, given(&edited));
+    session.reset();
+    steps(&mut session, 20);
+    let of_session = serde_json::to_value(comparison(&session).resources).unwrap();
+    assert_eq!(of_session, of_command);
+    // The same constant by its name.
+    let constants = BTreeMap::from([("FACTOR".to_owned(), "1.0000001".to_owned())]);
+    start(&mut session, Variant { constants, ..Variant::default() });
+    session.reset();
+    steps(&mut session, 20);
+    let of_session = serde_json::to_value(comparison(&session).resources).unwrap();
+    assert_eq!(of_session, of_command);
+    let passes = comparison(&session).passes;
+    assert_eq!(passes[0].name, "advance");
+    let [low, median, high] = passes[0].ratio.unwrap();
+    assert!(0.0 < low && low <= median && median <= high, "{passes:?}");
+}
+
+#[test]
+fn what_runs_is_not_changed_by_being_compared() {
+    for device in devices() {
+        let contents = |session: &mut Session| RESOURCES.map(|name| session.read(name).unwrap());
+        let edited = SCENE.replacen("v.w * 5u", "v.w * 7u", 1);
+        let [mut alone, mut compared] = [(); 2].map(|()| open(&device, SCENE));
+        for session in [&mut alone, &mut compared] {
+            steps(session, 11);
+        }
+        start(&mut compared, given(&edited));
+        for session in [&mut alone, &mut compared] {
+            steps(session, 9);
+        }
+        assert_eq!(parting(&compared).0, 12);
+        assert_eq!(contents(&mut alone), contents(&mut compared));
+        compared.stop_comparison();
+        for session in [&mut alone, &mut compared] {
+            steps(session, 5);
+        }
+        assert!(compared.snapshot().comparison.is_none());
+        assert_eq!(contents(&mut alone), contents(&mut compared));
+    }
+}
+
+/// A double texture, an array, a variable that kernels write, and one that the manifest sets.
+#[test]
+fn the_same_text_has_the_same_bits_from_any_step_on() {
+    let variable =
+        "[variable.seeded]\nvalue = 5\ntype = \"unsigned\"\n[[pass]]\nkernel = \"begin\"";
+    let text = SCENE
+        .replacen("[[pass]]\nkernel = \"begin\"", variable, 1)
+        .replacen("__device__ unsigned calls;", "__device__ unsigned calls, seeded;", 1)
+        .replacen("calls += gain + 1;", "calls += gain + 1 + (seeded += 3);", 1);
+    for device in devices() {
+        let mut session = open(&device, &text);
+        steps(&mut session, 7);
+        start(&mut session, Variant::default());
+        assert_eq!(comparison(&session).since, 7);
+        expect_same(&session);
+        steps(&mut session, 30);
+        expect_same(&session);
+        // What a person changes goes to both.
+        set(&mut session, "gain", Value::Int(77));
+        session.set_input([0.3, 0.1, 1.0, 0.0], Default::default());
+        steps(&mut session, 5);
+        expect_same(&session);
+        session.reset();
+        steps(&mut session, 5);
+        expect_same(&session);
+        assert_eq!(comparison(&session).since, 0);
+    }
+}
+
+#[test]
+fn the_text_before_an_edit_goes_on_beside_it() {
+    let mut session = open(&Device::cpu().unwrap(), COUNTER);
+    assert!(!session.start_comparison(Variant { text: VariantText::Before, ..Default::default() }));
+    steps(&mut session, 4);
+    start(&mut session, Variant::default());
+    steps(&mut session, 2);
+    expect_same(&session);
+    edit(&mut session, &COUNTER.replacen(ADD, "value[i].y += 2.0f * gain;", 1));
+    steps(&mut session, 3);
+    assert_eq!(parting(&session), told(7, "value[0].y", "8.0", "7.0"));
+    assert_eq!(comparison(&session).since, 6);
+    // The other way: what ran before, and what ran at first, which is the same.
+    let first = session.snapshot().timeline.unwrap().lines[0].edits[0];
+    for text in [VariantText::Before, VariantText::Version(first.1)] {
+        let from = session.clock().step;
+        let before = session.read("value").unwrap();
+        let y: f32 = bytemuck::pod_read_unaligned(&before[4..8]);
+        start(&mut session, Variant { text, ..Variant::default() });
+        steps(&mut session, 1);
+        let [a, b] = [y + 2.0, y + 1.0].map(|y| format!("{y:?}"));
+        assert_eq!(parting(&session), told(from + 1, "value[0].y", &a, &b));
+    }
+}
+
+#[test]
+fn parameters_may_be_bs_own() {
+    let mut session = open(&Device::cpu().unwrap(), COUNTER);
+    steps(&mut session, 1);
+    let parameters = BTreeMap::from([("gain".to_owned(), Value::Float(1.0))]);
+    start(&mut session, Variant { parameters, ..Variant::default() });
+    steps(&mut session, 1);
+    expect_same(&session);
+    set(&mut session, "gain", Value::Float(4.0));
+    steps(&mut session, 1);
+    assert_eq!(parting(&session), told(3, "value[0].y", "6.0", "3.0"));
+}
+
+#[test]
+fn a_past_moment_begins_anew_on_both_sides() {
+    let mut session = open(&Device::cpu().unwrap(), COUNTER);
+    steps(&mut session, 2);
+    start(&mut session, given(&COUNTER.replacen(ADD, "value[i].y += 3.0f * gain;", 1)));
+    steps(&mut session, 8);
+    assert_eq!(parting(&session).0, 3);
+    let line = session.snapshot().timeline.unwrap().shown.line;
+    session.seek(Moment { line, step: 5 });
+    session.finish_seeking().unwrap();
+    session.finish_comparing().unwrap();
+    expect_same(&session);
+    assert_eq!(comparison(&session).since, 5);
+    steps(&mut session, 1);
+    assert_eq!(parting(&session), told(6, "value[0].y", "6.0", "8.0"));
+}
+
+#[test]
+fn a_variant_may_be_wrong_or_faulty_and_the_scene_goes_on() {
+    let mut session = open(&Device::cpu().unwrap(), COUNTER);
+    start(&mut session, given(&COUNTER.replacen(ADD, "value[i].y += gian;", 1)));
+    steps(&mut session, 3);
+    let ComparisonPhase::Rejected(diagnostics) = comparison(&session).phase else { panic!() };
+    assert!(diagnostics.iter().any(|of| of.text.contains("gian")), "{diagnostics:#?}");
+
+    let faulty = COUNTER.replacen("n, float gain", "n, float gain, int step", 1).replacen(
+        ADD,
+        "value[step == 5 ? i + n : i].y += gain;",
+        1,
+    );
+    start(&mut session, given(&faulty));
+    steps(&mut session, 2);
+    expect_same(&session);
+    steps(&mut session, 4);
+    assert_eq!(session.clock().step, 9);
+    let ComparisonPhase::Faulted(fault) = comparison(&session).phase else { panic!() };
+    assert!(fault.text.contains("advance"), "{fault:#?}");
+    session.reset();
+    steps(&mut session, 4);
+    expect_same(&session);
+
+    // A's own fault stops A; B is not blamed, and goes on from A's state when it is mended.
+    edit(&mut session, &faulty.replacen("step == 5", "step == 6", 1));
+    start(&mut session, given(COUNTER));
+    session.run_steps(8, |_| {}).unwrap();
+    assert!(session.fault().is_some());
+    assert_eq!(comparison(&session).phase, ComparisonPhase::Waiting);
+    edit(&mut session, COUNTER);
+    steps(&mut session, 2);
+    expect_same(&session);
+}
+
+#[test]
+fn a_variant_may_have_other_resources() {
+    let mut session = open(&Device::cpu().unwrap(), COUNTER);
+    steps(&mut session, 2);
+    let more = "[array.only]\ntype = \"int\"\ncount = 4\n[buffer.value]";
+    let other = COUNTER.replacen("[buffer.value]", more, 1).replacen("n = 1000", "n = 999", 1);
+    start(&mut session, given(&other));
+    steps(&mut session, 2);
+    let comparison = comparison(&session);
+    assert_eq!(comparison.phase, ComparisonPhase::Running);
+    assert!(comparison.resources.is_empty());
+    let names: Vec<&str> = comparison.unlike.iter().map(|of| &*of.name).collect();
+    assert_eq!(names, ["value", "only"]);
+    assert_eq!(comparison.unlike[0].is[1].as_deref(), Some("buffer value (999 float4)"));
+    assert!(!comparison.passes.is_empty());
+}
+
+#[test]
+fn edits_of_a_may_change_its_layout_meanwhile() {
+    let mut session = open(&Device::cpu().unwrap(), COUNTER);
+    steps(&mut session, 2);
+    start(&mut session, Variant::default());
+    steps(&mut session, 1);
+    // An array that the reset pass of the edit fills, while both are the same.
+    let more = COUNTER
+        .replacen("[buffer.value]", "[array.only]\ntype = \"float\"\ncount = 4\n[buffer.value]", 1)
+        .replacen(
+            "[[pass]]",
+            "[[pass]]\nkernel = \"fill\"\non = \"reset\"\nover = \"only\"\n[[pass]]",
+            1,
+        );
+    let more = more
+        + "__global__ void fill(float *only) { if (threadIdx.x < 4) only[threadIdx.x] = 7; }\n";
+    edit(&mut session, &more);
+    steps(&mut session, 2);
+    assert_eq!(session.read("only").unwrap(), [7.0_f32; 4].map(f32::to_le_bytes).concat());
+    let compared = comparison(&session);
+    assert_eq!(compared.resources.len(), 1);
+    assert!(compared.resources[0].same_bits, "{compared:#?}");
+    assert_eq!((compared.step, compared.unlike[0].name.as_str()), (Some(5), "only"));
+    // A larger one, and back.
+    for text in [COUNTER.replacen("n = 1000", "n = 1001", 1), COUNTER.to_owned()] {
+        edit(&mut session, &text);
+        steps(&mut session, 2);
+    }
+    assert_eq!(session.clock().step, 9);
+    assert!(comparison(&session).resources[0].same_bits);
+}
+
+/// As the window does it: nothing waits, commands come in between.
+#[test]
+fn it_goes_on_while_the_scene_plays() {
+    // What nothing writes takes longer to compare than a step takes.
+    let ballast = "[array.ballast]\ntype = \"float\"\ncount = 4000000\n[buffer.value]";
+    let text = COUNTER.replacen("[buffer.value]", ballast, 1);
+    let mut session = open(&Device::cpu().unwrap(), &text);
+    let until = |session: &mut Session, what: &dyn Fn(&Session) -> bool| {
+        let start = Instant::now();
+        while !what(session) {
+            session.update().unwrap();
+            assert!(start.elapsed() < Duration::from_secs(60), "{:#?}", session.snapshot());
+            sleep(Duration::from_micros(100));
+        }
+    };
+    session.play();
+    until(&mut session, &|session| session.clock().step > 5);
+    let slower =
+        text.replacen(ADD, "value[i].y += i == 3 && value[i].y > 400.0f ? 0.0f : gain;", 1);
+    session.apply(&Command::StartComparison(given(&slower)));
+    until(&mut session, &|session| {
+        session.snapshot().comparison.is_some_and(|it| it.parted().is_some())
+    });
+    // No step is left out before they part.
+    let value = |session: &Session| comparison(session).resources.remove(1);
+    assert_eq!(value(&session).name, "value");
+    assert_eq!(parting_of(&value(&session)), told(402, "value[3].y", "402.0", "401.0"));
+    assert_eq!(value(&session).same_after, Some(401));
+    // What comes while the last step is still being compared is done all the same.
+    for _ in 0..20 {
+        let (step, generation) = (session.clock().step, session.snapshot().compile.generation);
+        session.apply(&Command::Reset);
+        until(&mut session, &|session| session.clock().step < step || session.clock().step == 0);
+        until(&mut session, &|session| session.clock().step > 1);
+        session.set_source(text.clone());
+        until(&mut session, &|session| {
+            let compile = session.snapshot().compile;
+            compile.running > generation || session.clock().step > 10
+        });
+    }
+    until(&mut session, &|session| session.clock().step > 410);
+    session.apply(&Command::Pause);
+    until(&mut session, &|session| !session.is_busy());
+    let shown = comparison(&session);
+    assert_eq!(shown.step, Some(session.clock().step), "what is shown has been compared");
+    assert_eq!(value(&session).last.unwrap().differing, 1);
+    session.apply(&Command::StopComparison);
+    assert!(session.snapshot().comparison.is_none());
+    until(&mut session, &|session| !session.is_busy());
+}
+
+/// A texture whose texels are `gain`, and one that has colours.
+const TEXELS: &str = r#"/*---
+[texture.field]
+format = "r32f"
+size = [4, 2]
+[texture.paint]
+format = "rgba8"
+size = [4, 2]
+[param.gain]
+value = 2.0
+min = 0.0
+max = 10.0
+[[pass]]
+kernel = "fill"
+over = "field"
+[[view]]
+name = "field"
+kind = "image"
+texture = "field"
+[[view]]
+name = "paint"
+kind = "image"
+texture = "paint"
+color_by = "rgba"
+---*/
+__global__ void fill(cudaSurfaceObject_t field, cudaSurfaceObject_t paint, float gain)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= 4 || y >= 2) return;
+    surf2Dwrite(gain + x, field, x * 4, y);
+    unsigned char red = (unsigned char)(gain * 20.0f);
+    surf2Dwrite(make_uchar4(red, 0, 0, 255), paint, x * 4, y);
+}
+"#;
+
+#[test]
+fn b_is_seen_as_a_is() {
+    let Some(context) = crate::gl::context() else { return };
+    let device = Device::cpu().unwrap();
+    let options =
+        Options { statistics_every: Some(Duration::ZERO), ..Options::new("scene.cu", TEXELS) };
+    let interop = Interop::new(context.gl(), &device);
+    let compiler = Compiler::new(Cache::user());
+    let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
+    assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile.diagnostics);
+    steps(&mut session, 1);
+    let (camera, [field, paint]) = (Camera::default(), [ViewId(0), ViewId(1)]);
+    assert!(session.other_frame(field, &camera).is_none());
+    let parameters = BTreeMap::from([("gain".to_owned(), Value::Float(5.5))]);
+    start(&mut session, Variant { parameters, ..Variant::default() });
+    assert_eq!(session.difference_legend(field).unwrap().range, [0.0, 1.0], "nothing differs");
+    steps(&mut session, 1);
+    session.measure().unwrap();
+
+    assert_eq!(session.texel(field, [3, 1]).unwrap(), Some(vec![5.0]));
+    assert_eq!(session.other_texel(field, [3, 1]).unwrap(), Some(vec![8.5]));
+    let ranges = [Some(session.frame(field, &camera)), session.other_frame(field, &camera)];
+    let ranges = ranges.map(|frame| match frame.unwrap().content {
+        Content::Image(image) => image.coloring.range,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(ranges, [[2.0, 5.0]; 2], "B has A's colours");
+    // 3.5 is apart, and 70 of 255.
+    let legend = session.difference_legend(field).unwrap();
+    assert_eq!((legend.range, &*legend.title), ([0.0, 5.0], "|A \u{2212} B| of field"));
+    let [low, high] = session.difference_legend(paint).unwrap().range;
+    assert!(low == 0.0 && (high - 100.0 / 255.0).abs() < 1e-6, "{high}");
+    let frames = [session.frame(field, &camera), session.other_frame(field, &camera).unwrap()];
+    let picture = |frame: &Frame<'_>| {
+        let mut view = View::new(context.gl(), [40, 20]).unwrap();
+        view.draw(frame).unwrap().read_rgba8().unwrap()
+    };
+    let [a, b] = frames.each_ref().map(picture);
+    assert_ne!(a, b);
+}
