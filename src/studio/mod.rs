@@ -24,6 +24,8 @@ mod recovery;
 mod redraw;
 mod signals;
 mod state;
+#[allow(dead_code, unused_imports, reason = "the editor takes it into use next")]
+mod text;
 mod theme;
 mod typing;
 mod viewpoints;
