@@ -7,12 +7,12 @@
 //! Each frame the window polls the session, lets `layout` show the panels, carries out what they return, draws the
 //! view and swaps.
 
-mod code_buffer;
 mod detail;
 mod document;
 mod error;
 mod export;
 mod highlight;
+mod highlighter;
 mod icons;
 mod keeper;
 mod keyboard;
@@ -22,9 +22,9 @@ mod origin;
 mod panels;
 mod recovery;
 mod redraw;
+mod shortcuts;
 mod signals;
 mod state;
-#[allow(dead_code, unused_imports, reason = "the editor takes it into use next")]
 mod text;
 mod theme;
 mod typing;

@@ -690,8 +690,8 @@ impl Studio {
     /// Puts a manifest before the open text, and runs it.
     fn write_manifest(&mut self) {
         let document = &mut self.workspace.document;
-        let manifest = scene::draft(document.file_name(), &document.text);
-        document.text.insert_str(0, &manifest);
+        let manifest = scene::draft(document.file_name(), &document.text.to_string());
+        document.text.replace(vec![(0..0, manifest)], f64::NEG_INFINITY);
         let text = document.submit();
         self.compile(text);
     }
@@ -807,7 +807,7 @@ fn new_session(
         real_time: true,
         statistics_every: Some(STATISTICS_EVERY),
         history: Past::Kept,
-        ..session::Options::new(&document.name, &document.text)
+        ..session::Options::new(&document.name, document.text.to_string())
     };
     let interop = Interop::new(context.gl(), device);
     let wake = wake(proxy);

@@ -20,7 +20,6 @@ mod tests;
 pub use brackets::Brackets;
 pub use buffer::Buffer;
 pub use command::{Command, Direction};
-pub use indentation::TAB;
-pub use motion::{Motion, is_word};
+pub use motion::Motion;
 pub use search::{Finder, Query};
 pub use selection::{Selection, Selections};

@@ -93,15 +93,6 @@ pub(super) fn word_at(rope: &Rope, at: usize) -> std::ops::Range<usize> {
 }
 
 impl Motion {
-    /// Whether it goes to another line in the same column.
-    pub const fn is_vertical(self) -> bool {
-        match self {
-            Self::Up(_) | Self::Down(_) => true,
-            Self::Left | Self::Right | Self::WordLeft | Self::WordRight => false,
-            Self::LineStart | Self::LineEnd | Self::Start | Self::End => false,
-        }
-    }
-
     /// Where the caret of `selection` is afterwards; nothing stays selected.
     pub(super) fn of(self, rope: &Rope, selection: &Selection) -> Selection {
         let range = selection.range();

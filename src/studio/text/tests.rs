@@ -1,6 +1,6 @@
 //! Commands one by one, and many at random against a text that is edited as simply as can be.
 
-use super::{Buffer, Command, Direction, Motion, Selection, Selections, TAB};
+use super::{Buffer, Command, Direction, Motion, Selection, Selections, indentation::TAB};
 
 /// A buffer with what stands between `<` and `>` selected, the caret behind it, and a caret at each `|`.
 fn buffer(text: &str) -> Buffer {
