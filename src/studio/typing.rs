@@ -146,12 +146,12 @@ impl Typing {
             match stroke(&event, focus == Focus::Editor) {
                 Some(_) if is_menus => {}
                 Some(stroke) => {
-                    holds = moves(&stroke);
+                    holds |= moves(&stroke);
                     self.strokes.push_back(stroke);
                 }
                 None if focus == Focus::Editor && types_letter(&event) => {}
                 None => {
-                    holds = focus == Focus::Field && closes_field(&event);
+                    holds |= focus == Focus::Field && closes_field(&event);
                     others.push(event);
                 }
             }
@@ -184,9 +184,9 @@ fn types_letter(event: &Event) -> bool {
     !modifiers.alt && !modifiers.command && !modifiers.ctrl && !matches!(number, Some(Ok(_)))
 }
 
-/// Whether a field gives the keyboard back with it.
+/// Whether a field gives the keyboard away with it.
 fn closes_field(event: &Event) -> bool {
-    matches!(event, Event::Key { key: Key::Enter | Key::Escape, pressed: true, .. })
+    matches!(event, Event::Key { key: Key::Enter | Key::Escape | Key::Tab, pressed: true, .. })
 }
 
 /// What an event does that is the editor's.
@@ -314,8 +314,10 @@ mod tests {
     fn keys_behind_one_that_moves_the_keyboard_wait_for_the_next_frame() {
         let mut typing = Typing::default();
         let (find, space) = (key(Key::F, CTRL), plain(Key::Space));
-        let (turn, others) = frame(&mut typing, &[text("a"), find, text("b")], Focus::Editor);
-        assert_eq!((turn.strokes, others), (vec![typed("a"), Stroke::Task(Task::Find)], vec![]));
+        let up = let_go(Key::F);
+        let typed_first = [text("a"), find, up.clone(), text("b")];
+        let (turn, others) = frame(&mut typing, &typed_first, Focus::Editor);
+        assert_eq!((turn.strokes, others), (vec![typed("a"), Stroke::Task(Task::Find)], vec![up]));
         assert!(turn.again);
 
         // The field has it now; Enter gives it back.
@@ -344,15 +346,14 @@ mod tests {
         assert_eq!(others, [text("a"), text("b")]);
     }
 
+    fn let_go(key: Key) -> Event {
+        let modifiers = Modifiers::NONE;
+        Event::Key { key, physical_key: None, pressed: false, repeat: false, modifiers }
+    }
+
     #[test]
     fn keys_that_are_let_go_are_everybodys() {
-        let up = Event::Key {
-            key: Key::A,
-            physical_key: None,
-            pressed: false,
-            repeat: false,
-            modifiers: Modifiers::NONE,
-        };
+        let up = let_go(Key::A);
         assert_eq!(first(std::slice::from_ref(&up), Focus::Editor), (vec![], vec![up]));
     }
 }

@@ -3,15 +3,19 @@
 use std::ops::Range;
 
 use egui::{
-    Button, Frame, Id, Key, Margin, Modifiers, RichText, TextEdit, Ui,
+    Button, Frame, Id, Key, Margin, Modifiers, Response, RichText, TextEdit, Ui,
     text::{CCursor, CCursorRange},
     text_edit::TextEditState,
 };
 
 use crate::studio::{
+    icons::{self, Icon},
     text::{Buffer, Finder, Query, Selection, Selections},
     theme,
 };
+
+/// The width of what stands beside a field.
+const AROUND: f32 = 252.0;
 
 /// Which fields are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -219,9 +223,13 @@ impl Bar {
         let mut outcome = Outcome::default();
         ui.horizontal(|ui| {
             let before = self.query.clone();
-            let width = (ui.available_width() - 232.0).max(60.0);
+            let width = (ui.available_width() - AROUND).max(60.0);
             let is_wrong = self.error.is_some();
-            let entered = field(ui, find_id(), &mut self.query.text, "find", width, is_wrong);
+            let (response, entered) =
+                field(ui, find_id(), &mut self.query.text, "find", width, is_wrong);
+            if self.shown == Shown::Replace {
+                tab(ui, &response, template_id());
+            }
             toggle(ui, &mut self.query.case, "Aa", "Capital letters are told from small ones");
             toggle(ui, &mut self.query.words, "ab", "Whole words only");
             toggle(ui, &mut self.query.regex, ".*", "A regular expression");
@@ -229,13 +237,13 @@ impl Bar {
                 outcome.moved |= self.settle(buffer);
             }
             self.count(ui, buffer);
-            let previous = small_button(ui, "\u{2191}", "Previous match (Shift+F3)").clicked();
-            let next = small_button(ui, "\u{2193}", "Next match (F3, Enter)").clicked();
+            let previous = icons::small_button(ui, Icon::Up, "Previous match (Shift+F3)").clicked();
+            let next = icons::small_button(ui, Icon::Down, "Next match (F3, Enter)").clicked();
             let back = entered && ui.input(|input| input.modifiers.shift) || previous;
             if entered || previous || next {
                 outcome.moved |= self.step(buffer, back);
             }
-            outcome.leaves = small_button(ui, "\u{d7}", "Close (Escape)").clicked();
+            outcome.leaves = icons::small_button(ui, Icon::Close, "Close (Escape)").clicked();
         });
         outcome
     }
@@ -266,18 +274,23 @@ impl Bar {
 
     fn replace_row(&mut self, ui: &mut Ui, buffer: &mut Buffer, now: f64) -> Outcome {
         let mut outcome = Outcome::default();
+        let keys = Modifiers::COMMAND | Modifiers::ALT;
+        let all = ui.input_mut(|input| input.consume_key(keys, Key::Enter));
         ui.horizontal(|ui| {
-            let width = (ui.available_width() - 232.0).max(60.0);
-            let entered =
+            let width = (ui.available_width() - AROUND).max(60.0);
+            let (response, entered) =
                 field(ui, template_id(), &mut self.template, "replace with", width, false);
+            tab(ui, &response, find_id());
             let tip = "Replace this match and go to the next (Enter)";
             if ui.button(RichText::new("Replace").size(12.0)).on_hover_text(tip).clicked()
                 || entered
             {
                 outcome = self.replace_one(buffer, now);
             }
-            let tip = "Replace all matches; undo takes that back at once";
-            if ui.button(RichText::new("Replace all").size(12.0)).on_hover_text(tip).clicked() {
+            let tip = "Replace all matches (Ctrl+Alt+Enter)";
+            if ui.button(RichText::new("Replace all").size(12.0)).on_hover_text(tip).clicked()
+                || all
+            {
                 outcome = self.replace_all(buffer, now);
             }
         });
@@ -291,14 +304,14 @@ impl Bar {
             let hint = format!("line of 1 to {count}, or line:column");
             let target = target(&self.line);
             let is_wrong = !self.line.is_empty() && target.is_none();
-            let width = (ui.available_width() - 28.0).max(60.0);
-            let entered = field(ui, line_id(), &mut self.line, &hint, width, is_wrong);
+            let width = (ui.available_width() - 36.0).max(60.0);
+            let (_, entered) = field(ui, line_id(), &mut self.line, &hint, width, is_wrong);
             if let Some((line, column)) = target.filter(|_| entered) {
                 let at = buffer.at(line.saturating_sub(1), column.saturating_sub(1));
                 buffer.select(Selections::one(Selection::caret(at)));
                 outcome = Outcome { moved: true, changed: false, leaves: true };
             }
-            outcome.leaves |= small_button(ui, "\u{d7}", "Close (Escape)").clicked();
+            outcome.leaves |= icons::small_button(ui, Icon::Close, "Close (Escape)").clicked();
         });
         outcome
     }
@@ -317,8 +330,22 @@ fn target(text: &str) -> Option<(usize, usize)> {
     Some((number(line)?, number(column)?))
 }
 
-/// A field of one line; whether Enter was pressed in it, which does not take the keyboard from it.
-fn field(ui: &mut Ui, id: Id, text: &mut String, hint: &str, width: f32, is_wrong: bool) -> bool {
+/// Brings the keyboard from one field to the other, past the buttons between them.
+fn tab(ui: &Ui, from: &Response, to: Id) {
+    if from.lost_focus() && ui.input(|input| input.key_pressed(Key::Tab)) {
+        ui.memory_mut(|memory| memory.request_focus(to));
+    }
+}
+
+/// A field of one line, and whether Enter was pressed in it, which does not take the keyboard from it.
+fn field(
+    ui: &mut Ui,
+    id: Id,
+    text: &mut String,
+    hint: &str,
+    width: f32,
+    is_wrong: bool,
+) -> (Response, bool) {
     let color = if is_wrong { theme::ERROR } else { theme::TEXT };
     let edit = TextEdit::singleline(text)
         .id(id)
@@ -331,7 +358,7 @@ fn field(ui: &mut Ui, id: Id, text: &mut String, hint: &str, width: f32, is_wron
     if entered {
         ui.memory_mut(|memory| memory.request_focus(id));
     }
-    entered
+    (response, entered)
 }
 
 fn toggle(ui: &mut Ui, on: &mut bool, name: &str, tip: &str) {
@@ -345,12 +372,6 @@ fn toggle(ui: &mut Ui, on: &mut bool, name: &str, tip: &str) {
     {
         *on = !*on;
     }
-}
-
-fn small_button(ui: &mut Ui, name: &str, tip: &str) -> egui::Response {
-    let text = RichText::new(name).size(13.0).color(theme::WEAK);
-    let button = Button::new(text).fill(theme::PANEL).min_size(egui::vec2(22.0, 22.0));
-    ui.add(button).on_hover_text(tip)
 }
 
 #[cfg(test)]

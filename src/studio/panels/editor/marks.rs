@@ -36,11 +36,11 @@ impl<'a> Marks<'a> {
         self.0.get(&line).map(|remarks| remarks[0].severity)
     }
 
-    /// The next line behind `line` with something worse than a note, or with a note where there is nothing else, and the
-    /// column of the worst remark there; after the last one the first. `back`: the one before.
+    /// The next line behind `line` with an error, or with a warning or a note where there is nothing worse, and the column
+    /// of the worst remark there; after the last one the first. `back`: the one before.
     pub fn beside(&self, line: usize, back: bool) -> Option<(u32, Option<u32>)> {
-        let is_worse = self.0.values().any(|remarks| remarks[0].severity > Severity::Note);
-        let counts = |remarks: &[&Diagnostic]| !is_worse || remarks[0].severity > Severity::Note;
+        let worst = self.0.values().map(|remarks| remarks[0].severity).max()?.min(Severity::Error);
+        let counts = |remarks: &[&Diagnostic]| remarks[0].severity >= worst;
         let mut lines: Vec<usize> =
             self.0.iter().filter(|(_, remarks)| counts(remarks)).map(|(line, _)| *line).collect();
         if back {
@@ -169,8 +169,8 @@ mod tests {
         let walk = |from: usize, back| marks.beside(from, back).map(|(line, _)| line);
         assert_eq!([0, 2, 8].map(|from| walk(from, false)), [Some(3), Some(9), Some(3)]);
         assert_eq!([0, 2, 8].map(|from| walk(from, true)), [Some(9), Some(9), Some(3)]);
-        let notes = Marks([(4, vec![&all[2]])].into());
-        assert_eq!(notes.beside(0, false), Some((5, Some(7))));
+        let warning = Marks([(4, vec![&all[2]])].into());
+        assert_eq!(warning.beside(0, false), Some((5, Some(7))));
         assert_eq!(Marks(BTreeMap::new()).beside(0, false), None);
     }
 }
