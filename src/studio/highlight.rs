@@ -169,6 +169,13 @@ const QUALIFIERS: &[&str] = &[
     "__shared__",
 ];
 
+/// The words of CUDA C++, and what each is.
+pub fn words() -> impl Iterator<Item = (&'static str, Syntax)> {
+    let of = |words: &'static [&'static str], syntax| words.iter().map(move |word| (*word, syntax));
+    let types = of(TYPES, Syntax::Type).chain(of(VECTOR_TYPES, Syntax::Type));
+    of(KEYWORDS, Syntax::Keyword).chain(types).chain(of(QUALIFIERS, Syntax::Qualifier))
+}
+
 /// What a texture's name may carry behind it, beside `_count` of every resource.
 const SUFFIXES: &[&str] = &["_count", "_width", "_height", "_depth", "_next"];
 

@@ -50,6 +50,24 @@ impl Highlighter {
         &self.text
     }
 
+    /// What the manifest declares.
+    pub fn bound(&self) -> BTreeSet<String> {
+        self.bound.as_ref().map(|(names, _)| names.clone()).unwrap_or_default()
+    }
+
+    /// What the character before `at` is part of.
+    pub fn syntax_before(&self, buffer: &Buffer, at: usize) -> Option<Syntax> {
+        let (line, _) = buffer.place(at);
+        let rope = buffer.rope();
+        let before = rope.char_to_byte(at) - rope.char_to_byte(rope.line_to_char(line));
+        let mut end = 0;
+        let mut ends = self.line(line).iter().map(|piece| {
+            end += piece.length as usize;
+            (end, piece.syntax)
+        });
+        ends.find(|(end, _)| *end >= before).map(|(_, syntax)| syntax).filter(|_| before > 0)
+    }
+
     /// Looks at the text, unless it is the one that was looked at last.
     pub fn update(&mut self, buffer: &Buffer) {
         if self.revision == Some(buffer.revision()) {

@@ -7,10 +7,12 @@
 //! Each frame the window polls the session, lets `layout` show the panels, carries out what they return, draws the
 //! view and swaps.
 
+mod completion;
 mod detail;
 mod document;
 mod error;
 mod export;
+mod glossary;
 mod highlight;
 mod highlighter;
 mod icons;

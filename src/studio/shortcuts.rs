@@ -23,6 +23,23 @@ pub enum Task {
     Replace,
     /// Opens the field for a line's number.
     GoToLine,
+    /// What Enter does in one of these fields: goes to the line or to the next match, or replaces one; with Shift to the
+    /// one before.
+    Accept(bool),
+    /// Puts the keyboard into the other field.
+    OtherField,
+    /// Closes the fields.
+    Close,
+    /// Replaces all matches.
+    ReplaceAll,
+    /// Changes how it is looked for.
+    Toggle(Toggle),
+    /// Goes up or down in the list below a field.
+    Choose(Direction),
+    /// Opens the list of all that keys do.
+    Palette,
+    /// Suggests what the word at the caret may become.
+    Suggest,
     /// Goes to the next match.
     FindNext,
     /// Goes to the one before.
@@ -47,12 +64,37 @@ pub enum Task {
     Leave,
 }
 
+/// A way to look for something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Toggle {
+    /// Capital letters are told from small ones.
+    Case,
+    /// Only whole words are found.
+    Words,
+    /// It is a regular expression.
+    Regex,
+}
+
+/// Who has the keyboard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Focus {
+    /// The editor's text.
+    Editor,
+    /// A field that the editor has opened.
+    Field,
+    /// Anything else.
+    Other,
+}
+
 impl Task {
     /// Whether the keys behind it may be another field's.
     pub fn moves_keyboard(&self) -> bool {
         match self {
             Self::Find | Self::Replace | Self::GoToLine | Self::Enter | Self::Leave => true,
             Self::NextProblem | Self::PreviousProblem => true,
+            Self::Accept(_) | Self::OtherField | Self::Close => true,
+            Self::Palette => true,
+            Self::ReplaceAll | Self::Toggle(_) | Self::Choose(_) | Self::Suggest => false,
             Self::Text(_) | Self::Comment | Self::Page(..) | Self::Copy | Self::Cut => false,
             Self::FindNext | Self::FindPrevious | Self::Save | Self::Compile => false,
             Self::Larger | Self::Smaller | Self::UsualSize => false,
@@ -65,6 +107,8 @@ impl Task {
 pub enum Scope {
     /// Where the editor has the keyboard.
     Editor,
+    /// Where a field has it that the editor has opened.
+    Field,
     /// In the whole window.
     Window,
 }
@@ -74,7 +118,6 @@ pub struct Shortcut {
     /// The first one is the one that is told.
     pub keys: &'static [KeyboardShortcut],
     /// What they do, in a few words.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a list of all keys shows it next"))]
     pub title: &'static str,
     /// Where.
     pub scope: Scope,
@@ -98,6 +141,10 @@ const fn window(keys: &'static [KeyboardShortcut], title: &'static str, task: Ta
     Shortcut { keys, title, scope: Scope::Window, task }
 }
 
+const fn field(keys: &'static [KeyboardShortcut], title: &'static str, task: Task) -> Shortcut {
+    Shortcut { keys, title, scope: Scope::Field, task }
+}
+
 const fn editor(keys: &'static [KeyboardShortcut], title: &'static str, task: Task) -> Shortcut {
     Shortcut { keys, title, scope: Scope::Editor, task }
 }
@@ -112,12 +159,23 @@ const fn text(
 
 /// All of them, by what they are for.
 pub static SHORTCUTS: &[Shortcut] = &[
+    window(&[key(COMMAND_SHIFT, Key::P)], "All commands and their keys", Task::Palette),
     window(&[key(COMMAND, Key::S)], "Save", Task::Save),
     window(&[key(COMMAND, Key::Enter)], "Compile now", Task::Compile),
     window(&[key(COMMAND, Key::F)], "Find", Task::Find),
     window(&[key(COMMAND, Key::H)], "Replace", Task::Replace),
     window(&[key(NONE, Key::F3)], "Next match", Task::FindNext),
     window(&[key(SHIFT, Key::F3)], "Previous match", Task::FindPrevious),
+    field(&[key(NONE, Key::Enter)], "Next match, or replace it", Task::Accept(false)),
+    field(&[key(SHIFT, Key::Enter)], "Previous match", Task::Accept(true)),
+    field(&[key(COMMAND_ALT, Key::Enter)], "Replace all", Task::ReplaceAll),
+    field(&[key(NONE, Key::Tab), key(SHIFT, Key::Tab)], "The other field", Task::OtherField),
+    field(&[key(NONE, Key::Escape)], "Close", Task::Close),
+    field(&[key(NONE, Key::ArrowUp)], "Up in a list", Task::Choose(Direction::Up)),
+    field(&[key(NONE, Key::ArrowDown)], "Down in a list", Task::Choose(Direction::Down)),
+    field(&[key(ALT, Key::C)], "Tell capital letters from small ones", Task::Toggle(Toggle::Case)),
+    field(&[key(ALT, Key::W)], "Find whole words only", Task::Toggle(Toggle::Words)),
+    field(&[key(ALT, Key::R)], "Find by a regular expression", Task::Toggle(Toggle::Regex)),
     window(&[key(COMMAND, Key::G)], "Go to line", Task::GoToLine),
     window(&[key(NONE, Key::F8)], "Next error", Task::NextProblem),
     window(&[key(SHIFT, Key::F8)], "Previous error", Task::PreviousProblem),
@@ -126,6 +184,7 @@ pub static SHORTCUTS: &[Shortcut] = &[
     window(&[key(COMMAND, Key::Plus), key(COMMAND, Key::Equals)], "Larger letters", Task::Larger),
     window(&[key(COMMAND, Key::Minus)], "Smaller letters", Task::Smaller),
     window(&[key(COMMAND, Key::Num0)], "Letters of the usual size", Task::UsualSize),
+    editor(&[key(COMMAND, Key::Space)], "Complete the word", Task::Suggest),
     text(&[key(COMMAND, Key::Z)], "Undo", Command::Undo),
     text(&[key(COMMAND, Key::Y), key(COMMAND_SHIFT, Key::Z)], "Redo", Command::Redo),
     editor(&[key(COMMAND, Key::Slash)], "Comment or uncomment lines", Task::Comment),
@@ -174,14 +233,18 @@ pub static SHORTCUTS: &[Shortcut] = &[
     text(&[key(NONE, Key::Delete)], "Delete ahead", Command::Delete(Motion::Right)),
 ];
 
-/// What a key that is pressed does; `in_editor` is whether the editor has the keyboard.
-pub fn task(pressed: Key, modifiers: Modifiers, in_editor: bool) -> Option<Task> {
+/// What a key that is pressed does where `focus` has the keyboard.
+pub fn task(pressed: Key, modifiers: Modifiers, focus: Focus) -> Option<Task> {
     let found = SHORTCUTS.iter().find(|shortcut| {
-        let is_here = in_editor || shortcut.scope == Scope::Window;
+        let is_here = match shortcut.scope {
+            Scope::Editor => focus == Focus::Editor,
+            Scope::Field => focus == Focus::Field,
+            Scope::Window => true,
+        };
         is_here && shortcut.keys.iter().any(|keys| fits(keys, pressed, modifiers))
     });
     let task = found.map(|shortcut| shortcut.task.clone());
-    task.or_else(|| if in_editor { motion(pressed, modifiers) } else { None })
+    task.or_else(|| motion(pressed, modifiers).filter(|_| focus == Focus::Editor))
 }
 
 fn fits(keys: &KeyboardShortcut, pressed: Key, modifiers: Modifiers) -> bool {
@@ -229,7 +292,10 @@ mod tests {
     #[test]
     fn no_two_mean_the_same_key() {
         for (n, one) in SHORTCUTS.iter().enumerate() {
-            for two in &SHORTCUTS[n + 1..] {
+            let meets = |two: &&Shortcut| {
+                one.scope == two.scope || [one.scope, two.scope].contains(&Scope::Window)
+            };
+            for two in SHORTCUTS[n + 1..].iter().filter(meets) {
                 let same = one.keys.iter().find(|key| two.keys.contains(key));
                 assert!(same.is_none(), "{} and {}: {same:?}", one.title, two.title);
             }
@@ -238,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_key_is_found_with_just_its_modifiers() {
-        let typed = |k, m| task(k, m, true);
+        let typed = |k, m| task(k, m, Focus::Editor);
         assert_eq!(typed(Key::K, CTRL | SHIFT), Some(Task::Text(Command::DeleteLines)));
         assert_eq!(typed(Key::Slash, CTRL | SHIFT), Some(Task::Comment), "as on a German keyboard");
         assert_eq!(typed(Key::ArrowUp, ALT), Some(Task::Text(Command::MoveLines(Direction::Up))));
@@ -251,7 +317,7 @@ mod tests {
         }
         assert_eq!(typed(Key::Backspace, ALT), None);
         assert_eq!(
-            (task(Key::Z, CTRL, false), task(Key::F3, NONE, false)),
+            (task(Key::Z, CTRL, Focus::Other), task(Key::F3, NONE, Focus::Other)),
             (None, Some(Task::FindNext))
         );
     }

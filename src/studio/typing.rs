@@ -9,12 +9,11 @@
 use std::collections::VecDeque;
 
 use egui::{
-    Context, Event, Id, ImeEvent, Key, Modifiers, Order, Plugin, PointerButton, Pos2, RawInput,
-    Rect,
+    Context, Event, Id, ImeEvent, Modifiers, Order, Plugin, PointerButton, Pos2, RawInput, Rect,
 };
 
 use super::{
-    shortcuts::{self, Task},
+    shortcuts::{self, Focus, Task},
     text::Command,
 };
 
@@ -63,15 +62,6 @@ pub struct Turn {
     pub strokes: Vec<Stroke>,
     /// More is waiting for the next frame.
     pub again: bool,
-}
-
-/// Who has the keyboard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Focus {
-    Editor,
-    /// A field that the editor has opened.
-    Field,
-    Other,
 }
 
 impl Plugin for Typing {
@@ -143,17 +133,14 @@ impl Typing {
             let is_menus = std::mem::take(&mut with_alt) && matches!(event, Event::Text(_));
             with_alt =
                 matches!(&event, Event::Key { modifiers, pressed: true, .. } if modifiers.alt);
-            match stroke(&event, focus == Focus::Editor) {
-                Some(_) if is_menus => {}
+            match stroke(&event, focus) {
+                _ if is_menus && focus != Focus::Other => {}
                 Some(stroke) => {
                     holds |= moves(&stroke);
                     self.strokes.push_back(stroke);
                 }
                 None if focus == Focus::Editor && types_letter(&event) => {}
-                None => {
-                    holds |= focus == Focus::Field && closes_field(&event);
-                    others.push(event);
-                }
+                None => others.push(event),
             }
         }
         *events = others;
@@ -184,19 +171,14 @@ fn types_letter(event: &Event) -> bool {
     !modifiers.alt && !modifiers.command && !modifiers.ctrl && !matches!(number, Some(Ok(_)))
 }
 
-/// Whether a field gives the keyboard away with it.
-fn closes_field(event: &Event) -> bool {
-    matches!(event, Event::Key { key: Key::Enter | Key::Escape | Key::Tab, pressed: true, .. })
-}
-
 /// What an event does that is the editor's.
-fn stroke(event: &Event, in_editor: bool) -> Option<Stroke> {
+fn stroke(event: &Event, focus: Focus) -> Option<Stroke> {
     let text = |command| Some(Stroke::Task(Task::Text(command)));
     match event {
         Event::Key { key, pressed: true, modifiers, .. } => {
-            shortcuts::task(*key, *modifiers, in_editor).map(Stroke::Task)
+            shortcuts::task(*key, *modifiers, focus).map(Stroke::Task)
         }
-        _ if !in_editor => None,
+        _ if focus != Focus::Editor => None,
         // Enter and Tab are keys.
         Event::Text(letters) if letters.chars().all(char::is_control) => None,
         Event::Text(letters) => text(Command::Type(letters.clone())),
@@ -210,6 +192,8 @@ fn stroke(event: &Event, in_editor: bool) -> Option<Stroke> {
 
 #[cfg(test)]
 mod tests {
+    use egui::Key;
+
     use super::*;
     use crate::studio::text::Motion;
 
@@ -258,18 +242,16 @@ mod tests {
         let events =
             [plain(Key::Tab), plain(Key::Escape), text(" "), key(Key::W, CTRL), press(-1.0)];
         assert_eq!(first(&events, Focus::Other), (vec![], events.to_vec()));
-        assert_eq!(first(&events[..1], Focus::Field), (vec![], events[..1].to_vec()));
+        let in_field = [text("a"), key(Key::C, Modifiers::ALT), text("c"), key(Key::A, CTRL)];
+        let (_, others) = first(&in_field, Focus::Field);
+        assert_eq!(others, [text("a"), key(Key::A, CTRL)], "but what is meant for the search");
     }
 
     #[test]
     fn keys_that_mean_nothing_to_the_editor_do_nothing_in_it() {
-        let events = [
-            key(Key::D, Modifiers::ALT),
-            text("d"),
-            key(Key::Backspace, Modifiers::ALT),
-            text("\r"),
-        ];
-        let left = [events[0].clone(), events[2].clone(), events[3].clone()];
+        let alt = [Key::D, Key::Backspace].map(|letter| key(letter, Modifiers::ALT));
+        let events = [text("\r"), alt[0].clone(), text("d"), alt[1].clone()];
+        let left = [text("\r"), alt[0].clone(), alt[1].clone()];
         assert_eq!(first(&events, Focus::Editor), (vec![], left.to_vec()));
     }
 
@@ -320,9 +302,10 @@ mod tests {
         assert_eq!((turn.strokes, others), (vec![typed("a"), Stroke::Task(Task::Find)], vec![up]));
         assert!(turn.again);
 
-        // The field has it now; Enter gives it back.
+        // The field has it now; Enter may give it back.
         let (turn, others) = frame(&mut typing, &[plain(Key::Enter), text("c")], Focus::Field);
-        assert_eq!((turn.strokes, others), (vec![], vec![text("b"), plain(Key::Enter)]));
+        let accepts = vec![Stroke::Task(Task::Accept(false))];
+        assert_eq!((turn.strokes, others), (accepts, vec![text("b")]));
         let (turn, others) =
             frame(&mut typing, &[plain(Key::Escape), space.clone()], Focus::Editor);
         assert_eq!((turn.strokes, others), (vec![typed("c"), Stroke::Task(Task::Leave)], vec![]));

@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use egui::{
-    Button, Frame, Id, Key, Margin, Modifiers, Response, RichText, TextEdit, Ui,
+    Button, Frame, Id, Margin, RichText, TextEdit, Ui,
     text::{CCursor, CCursorRange},
     text_edit::TextEditState,
 };
 
 use crate::studio::{
     icons::{self, Icon},
+    shortcuts::Toggle,
     text::{Buffer, Finder, Query, Selection, Selections},
     theme,
 };
@@ -170,7 +171,8 @@ impl Bar {
         changed
     }
 
-    fn replace_all(&mut self, buffer: &mut Buffer, now: f64) -> Outcome {
+    /// Replaces all matches.
+    pub fn replace_all(&mut self, buffer: &mut Buffer, now: f64) -> Outcome {
         self.update(buffer);
         let all = 0..buffer.rope().len_chars();
         Outcome { changed: self.replace_within(buffer, &all, now), ..Outcome::default() }
@@ -204,19 +206,47 @@ impl Bar {
                 }
             }
         });
-        let mut outcome = shown.inner;
-        let focused = ui.memory(|memory| memory.focused());
-        let escaped = ui.input_mut(|input| {
-            // egui has taken the keyboard from the field already.
-            focused.is_none() && input.consume_key(Modifiers::NONE, Key::Escape)
-        });
-        if escaped {
-            outcome.leaves = true;
+        shown.inner
+    }
+
+    /// What Enter means in the field that has the keyboard.
+    pub fn accept(&mut self, ui: &Ui, buffer: &mut Buffer, back: bool, now: f64) -> Outcome {
+        let in_template = ui.memory(|memory| memory.has_focus(template_id()));
+        match self.shown {
+            Shown::Nothing => Outcome::default(),
+            Shown::Replace if in_template && !back => self.replace_one(buffer, now),
+            Shown::Find | Shown::Replace => {
+                Outcome { moved: self.step(buffer, back), ..Outcome::default() }
+            }
+            Shown::Line => match target(&self.line) {
+                Some((line, column)) => {
+                    let at = buffer.at(line - 1, column - 1);
+                    buffer.select(Selections::one(Selection::caret(at)));
+                    Outcome { moved: true, changed: false, leaves: true }
+                }
+                None => Outcome::default(),
+            },
         }
-        if outcome.leaves {
-            self.close();
+    }
+
+    /// Puts the keyboard into the other field, where there are two.
+    pub fn other_field(&self, ui: &Ui) {
+        if self.shown == Shown::Replace {
+            let in_template = ui.memory(|memory| memory.has_focus(template_id()));
+            let other = if in_template { find_id() } else { template_id() };
+            ui.memory_mut(|memory| memory.request_focus(other));
         }
-        outcome
+    }
+
+    /// Changes how it is looked for.
+    pub fn toggle(&mut self, toggle: Toggle, buffer: &mut Buffer) {
+        let on = match toggle {
+            Toggle::Case => &mut self.query.case,
+            Toggle::Words => &mut self.query.words,
+            Toggle::Regex => &mut self.query.regex,
+        };
+        *on = !*on;
+        self.settle(buffer);
     }
 
     fn find_row(&mut self, ui: &mut Ui, buffer: &mut Buffer) -> Outcome {
@@ -225,23 +255,23 @@ impl Bar {
             let before = self.query.clone();
             let width = (ui.available_width() - AROUND).max(60.0);
             let is_wrong = self.error.is_some();
-            let (response, entered) =
-                field(ui, find_id(), &mut self.query.text, "find", width, is_wrong);
-            if self.shown == Shown::Replace {
-                tab(ui, &response, template_id());
-            }
-            toggle(ui, &mut self.query.case, "Aa", "Capital letters are told from small ones");
-            toggle(ui, &mut self.query.words, "ab", "Whole words only");
-            toggle(ui, &mut self.query.regex, ".*", "A regular expression");
+            field(ui, find_id(), &mut self.query.text, "find", width, is_wrong);
+            toggle(
+                ui,
+                &mut self.query.case,
+                "Aa",
+                "Capital letters are told from small ones (Alt+C)",
+            );
+            toggle(ui, &mut self.query.words, "ab", "Whole words only (Alt+W)");
+            toggle(ui, &mut self.query.regex, ".*", "A regular expression (Alt+R)");
             if self.query != before {
                 outcome.moved |= self.settle(buffer);
             }
             self.count(ui, buffer);
             let previous = icons::small_button(ui, Icon::Up, "Previous match (Shift+F3)").clicked();
             let next = icons::small_button(ui, Icon::Down, "Next match (F3, Enter)").clicked();
-            let back = entered && ui.input(|input| input.modifiers.shift) || previous;
-            if entered || previous || next {
-                outcome.moved |= self.step(buffer, back);
+            if previous || next {
+                outcome.moved |= self.step(buffer, previous);
             }
             outcome.leaves = icons::small_button(ui, Icon::Close, "Close (Escape)").clicked();
         });
@@ -274,23 +304,15 @@ impl Bar {
 
     fn replace_row(&mut self, ui: &mut Ui, buffer: &mut Buffer, now: f64) -> Outcome {
         let mut outcome = Outcome::default();
-        let keys = Modifiers::COMMAND | Modifiers::ALT;
-        let all = ui.input_mut(|input| input.consume_key(keys, Key::Enter));
         ui.horizontal(|ui| {
             let width = (ui.available_width() - AROUND).max(60.0);
-            let (response, entered) =
-                field(ui, template_id(), &mut self.template, "replace with", width, false);
-            tab(ui, &response, find_id());
+            field(ui, template_id(), &mut self.template, "replace with", width, false);
             let tip = "Replace this match and go to the next (Enter)";
-            if ui.button(RichText::new("Replace").size(12.0)).on_hover_text(tip).clicked()
-                || entered
-            {
+            if ui.button(RichText::new("Replace").size(12.0)).on_hover_text(tip).clicked() {
                 outcome = self.replace_one(buffer, now);
             }
             let tip = "Replace all matches (Ctrl+Alt+Enter)";
-            if ui.button(RichText::new("Replace all").size(12.0)).on_hover_text(tip).clicked()
-                || all
-            {
+            if ui.button(RichText::new("Replace all").size(12.0)).on_hover_text(tip).clicked() {
                 outcome = self.replace_all(buffer, now);
             }
         });
@@ -302,15 +324,9 @@ impl Bar {
         ui.horizontal(|ui| {
             let count = buffer.rope().len_lines();
             let hint = format!("line of 1 to {count}, or line:column");
-            let target = target(&self.line);
-            let is_wrong = !self.line.is_empty() && target.is_none();
+            let is_wrong = !self.line.is_empty() && target(&self.line).is_none();
             let width = (ui.available_width() - 36.0).max(60.0);
-            let (_, entered) = field(ui, line_id(), &mut self.line, &hint, width, is_wrong);
-            if let Some((line, column)) = target.filter(|_| entered) {
-                let at = buffer.at(line.saturating_sub(1), column.saturating_sub(1));
-                buffer.select(Selections::one(Selection::caret(at)));
-                outcome = Outcome { moved: true, changed: false, leaves: true };
-            }
+            field(ui, line_id(), &mut self.line, &hint, width, is_wrong);
             outcome.leaves |= icons::small_button(ui, Icon::Close, "Close (Escape)").clicked();
         });
         outcome
@@ -330,22 +346,8 @@ fn target(text: &str) -> Option<(usize, usize)> {
     Some((number(line)?, number(column)?))
 }
 
-/// Brings the keyboard from one field to the other, past the buttons between them.
-fn tab(ui: &Ui, from: &Response, to: Id) {
-    if from.lost_focus() && ui.input(|input| input.key_pressed(Key::Tab)) {
-        ui.memory_mut(|memory| memory.request_focus(to));
-    }
-}
-
-/// A field of one line, and whether Enter was pressed in it, which does not take the keyboard from it.
-fn field(
-    ui: &mut Ui,
-    id: Id,
-    text: &mut String,
-    hint: &str,
-    width: f32,
-    is_wrong: bool,
-) -> (Response, bool) {
+/// A field of one line.
+fn field(ui: &mut Ui, id: Id, text: &mut String, hint: &str, width: f32, is_wrong: bool) {
     let color = if is_wrong { theme::ERROR } else { theme::TEXT };
     let edit = TextEdit::singleline(text)
         .id(id)
@@ -353,12 +355,7 @@ fn field(
         .text_color(color)
         .hint_text(RichText::new(hint).size(12.5))
         .desired_width(width);
-    let response = ui.add(edit);
-    let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-    if entered {
-        ui.memory_mut(|memory| memory.request_focus(id));
-    }
-    (response, entered)
+    ui.add(edit);
 }
 
 fn toggle(ui: &mut Ui, on: &mut bool, name: &str, tip: &str) {
@@ -371,6 +368,7 @@ fn toggle(ui: &mut Ui, on: &mut bool, name: &str, tip: &str) {
         .clicked()
     {
         *on = !*on;
+        ui.memory_mut(|memory| memory.request_focus(find_id()));
     }
 }
 

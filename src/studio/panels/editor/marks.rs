@@ -164,7 +164,7 @@ mod tests {
             ..Diagnostic::error("a.cu", "text")
         };
         let all =
-            [remark(3, Severity::Error), remark(9, Severity::Warning), remark(5, Severity::Note)];
+            [remark(3, Severity::Error), remark(9, Severity::Fault), remark(5, Severity::Warning)];
         let marks = Marks(all.iter().map(|d| (d.line.unwrap() as usize - 1, vec![d])).collect());
         let walk = |from: usize, back| marks.beside(from, back).map(|(line, _)| line);
         assert_eq!([0, 2, 8].map(|from| walk(from, false)), [Some(3), Some(9), Some(3)]);

@@ -3,11 +3,13 @@
 //! Keys and clicks come in order from [`Typing`]; each is done with the text as those before have left it.
 
 mod bar;
+mod hover;
 mod marks;
 mod paint;
 mod pointer;
 mod rows;
 mod strokes;
+mod suggest;
 
 use egui::{
     CursorIcon, FocusDirection, FontId, Id, Painter, Pos2, Rect, Response, ScrollArea, Sense, Ui,
@@ -16,8 +18,14 @@ use egui::{
     vec2,
 };
 
-use self::{bar::Bar, marks::Marks, paint::Canvas, pointer::Pointer, rows::Rows, strokes::Desk};
-use super::Action;
+use self::{
+    bar::Bar, hover::Hovered, marks::Marks, paint::Canvas, pointer::Pointer, rows::Rows,
+    strokes::Desk, suggest::Suggest,
+};
+use super::{
+    Action,
+    palette::{self, Palette},
+};
 use crate::{
     session::Snapshot,
     studio::{
@@ -42,6 +50,8 @@ const EDGE: f32 = 10.0;
 pub struct Local {
     highlighter: Highlighter,
     bar: Bar,
+    palette: Palette,
+    suggest: Suggest,
     pointer: Pointer,
     /// What an input method shows and has not put in yet.
     composed: String,
@@ -73,11 +83,19 @@ struct Shown {
     /// The rows that this was.
     rows: usize,
     offset: Vec2,
+    /// Where the caret was.
+    caret: Rect,
 }
 
 impl Default for Shown {
     fn default() -> Self {
-        Self { origin: Pos2::ZERO, view: Rect::ZERO, rows: 0, offset: Vec2::ZERO }
+        Self {
+            origin: Pos2::ZERO,
+            view: Rect::ZERO,
+            rows: 0,
+            offset: Vec2::ZERO,
+            caret: Rect::ZERO,
+        }
     }
 }
 
@@ -90,6 +108,7 @@ impl Local {
         self.seen = None;
         self.shown = Shown::default();
         self.composed.clear();
+        self.suggest.close();
         self.bar.close();
     }
 
@@ -158,17 +177,30 @@ pub fn show(
     let id = local.id();
     let outcome = local.bar.show(ui, &mut document.text, now);
     if outcome.leaves {
+        local.bar.close();
         local.enter(ui);
     }
     let whole = ui.available_rect_before_wrap();
     let rect = Rect::from_min_max(whole.min, whole.max - Vec2::splat(EDGE));
-    let turn = Typing::turn(ui.ctx(), Place { id, rect, fields: Bar::fields() });
+    let mut fields = Bar::fields();
+    fields.push(palette::field());
+    let turn = Typing::turn(ui.ctx(), Place { id, rect, fields });
     walk_past(ui, id, local);
     let marks = Marks::new(snapshot, &document.name);
     let mut actions = Vec::new();
+    let chosen = local.palette.show(ui.ctx(), snapshot);
+    let mut desk = Desk { document, local, snapshot, marks: &marks, font_size, now };
+    actions.extend(chosen.and_then(|choice| desk.carry_out(ui, choice)));
     for stroke in turn.strokes {
-        let mut desk = Desk { document, local, marks: &marks, font_size, now };
         actions.extend(desk.perform(ui, stroke));
+    }
+    let caret = desk.local.shown.caret;
+    if !ui.memory(|memory| memory.has_focus(id)) {
+        desk.local.suggest.close();
+    }
+    if desk.local.suggest.show(ui.ctx(), caret, *desk.font_size) {
+        desk.take_suggestion();
+        desk.local.enter(ui);
     }
     if turn.again {
         ui.request_repaint();
@@ -180,7 +212,8 @@ pub fn show(
         document.text.select(Selections::one(Selection::caret(at)));
         local.show_caret();
     }
-    field(ui, document, &marks, &theme::code_font(*font_size), local, now);
+    let font = theme::code_font(*font_size);
+    field(ui, document, local, &Told { snapshot, marks: &marks, font: &font, now });
     if document.text.revision() != before {
         document.touch(now);
     }
@@ -223,15 +256,17 @@ fn came_in(ui: &Ui, response: &Response, local: &mut Local) {
     }
 }
 
-/// The gutter and the text.
-fn field(
-    ui: &mut Ui,
-    document: &mut Document,
-    marks: &Marks<'_>,
-    font: &FontId,
-    local: &mut Local,
+/// What a frame shows of the text beside itself.
+struct Told<'a> {
+    snapshot: &'a Snapshot,
+    marks: &'a Marks<'a>,
+    font: &'a FontId,
     now: f64,
-) {
+}
+
+/// The gutter and the text.
+fn field(ui: &mut Ui, document: &mut Document, local: &mut Local, told: &Told<'_>) {
+    let font = told.font;
     let whole = ui.available_rect_before_wrap();
     ui.painter().rect_filled(whole, 0.0, theme::GROUND);
     drag(ui, document, font, local);
@@ -252,11 +287,12 @@ fn field(
         area = area.scroll_offset(offset);
     }
     let beside = ui.painter_at(gutter);
+    let response = ui.interact(whole, local.id(), Sense::click_and_drag());
     let builder = UiBuilder::new().max_rect(field);
     ui.scope_builder(builder, |ui| {
         ui.set_clip_rect(field.intersect(ui.clip_rect()));
         let output = area
-            .show_viewport(ui, |ui, _| text(ui, buffer, marks, font, local, (field, &beside), now));
+            .show_viewport(ui, |ui, _| text(ui, buffer, local, told, (field, &beside), &response));
         local.shown.offset = output.state.clamped_offset();
     });
     ui.advance_cursor_after_rect(whole);
@@ -265,40 +301,46 @@ fn field(
 fn text(
     ui: &mut Ui,
     buffer: &Buffer,
-    marks: &Marks<'_>,
-    font: &FontId,
     local: &mut Local,
+    told: &Told<'_>,
     (field, beside): (Rect, &Painter),
-    now: f64,
+    response: &Response,
 ) {
+    let Told { snapshot, marks, font, now } = *told;
     let origin = ui.max_rect().min + vec2(BEFORE, ABOVE);
     let rows = Rows::new(ui, buffer, &local.highlighter, font.clone(), origin);
     let size = vec2(
         BEFORE + local.widest.map_or(0, |(_, widest)| widest) as f32 * rows.advance + BEHIND,
         ABOVE + rows.count() as f32 * rows.height + BELOW,
     );
-    let response = ui.interact(field, local.id(), Sense::click_and_drag());
     response.widget_info(|| {
         WidgetInfo::text_edit(true, local.highlighter.text(), local.highlighter.text(), "")
     });
     let focused = ui.memory(|memory| memory.has_focus(response.id));
-    let shown =
-        Shown { origin, view: field, rows: (field.height() / rows.height) as usize, ..local.shown };
+    let shown = Shown {
+        origin,
+        view: field,
+        rows: (field.height() / rows.height) as usize,
+        caret: rows.caret(buffer.selections().primary().head),
+        ..local.shown
+    };
     let canvas = Canvas { rows: &rows, buffer, marks, font, view: field, focused };
     canvas.paint(ui, local, now);
-    let gutter = beside.clip_rect();
-    paint::gutter(&canvas, beside, gutter);
-    let over_gutter = ui.interact(gutter, response.id.with("gutter"), Sense::hover());
-    let hovered = if response.hovered() { &response } else { &over_gutter };
-    if hovered.hovered() {
-        marks.tooltip(ui, hovered, gutter.union(field), &rows);
-    }
+    paint::gutter(&canvas, beside, beside.clip_rect());
     if response.hovered() {
-        ui.set_cursor_icon(CursorIcon::Text);
+        hover::show(
+            ui,
+            response,
+            field,
+            &Hovered { rows: &rows, buffer, marks, snapshot, colors: &local.highlighter },
+        );
+        if ui.input(|input| input.pointer.hover_pos().is_some_and(|at| field.contains(at))) {
+            ui.set_cursor_icon(CursorIcon::Text);
+        }
     }
     ui.allocate_space(size);
     local.shown = shown;
-    came_in(ui, &response, local);
+    came_in(ui, response, local);
 }
 
 /// Selects what the mouse drags over, and scrolls where it drags beyond what is seen.

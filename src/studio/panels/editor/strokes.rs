@@ -2,9 +2,19 @@
 
 use egui::{ImeEvent, PointerButton, Pos2, Ui};
 
-use super::{super::Action, Local, bar::Shown, marks::Marks, rows::Rows};
+use super::{
+    super::{
+        Action,
+        palette::{self, Choice},
+    },
+    Local,
+    bar::Shown,
+    marks::Marks,
+    rows::Rows,
+};
 use crate::{
     scene,
+    session::Snapshot,
     studio::{
         document::Document,
         shortcuts::Task,
@@ -23,6 +33,7 @@ const USUAL_SIZE: f32 = 13.0;
 pub(super) struct Desk<'a> {
     pub(super) document: &'a mut Document,
     pub(super) local: &'a mut Local,
+    pub(super) snapshot: &'a Snapshot,
     pub(super) marks: &'a Marks<'a>,
     pub(super) font_size: &'a mut f32,
     pub(super) now: f64,
@@ -49,6 +60,7 @@ impl Desk<'_> {
 
     fn press(&mut self, ui: &Ui, place: Pos2, modifiers: egui::Modifiers) {
         self.local.enter(ui);
+        self.local.suggest.close();
         self.local.composed.clear();
         self.local.highlighter.update(&self.document.text);
         let font = theme::code_font(*self.font_size);
@@ -63,7 +75,11 @@ impl Desk<'_> {
     }
 
     fn task(&mut self, ui: &Ui, task: Task) -> Option<Action> {
+        if self.suggested(&task) {
+            return None;
+        }
         match task {
+            Task::Suggest => {}
             Task::Text(command) => self.run(&command),
             Task::Comment => self.run(&Command::ToggleComment(comment_mark(self.document))),
             Task::Page(direction, selects) => {
@@ -82,6 +98,26 @@ impl Desk<'_> {
             Task::Find => self.local.bar.open(ui, Shown::Find, &self.document.text),
             Task::Replace => self.local.bar.open(ui, Shown::Replace, &self.document.text),
             Task::GoToLine => self.local.bar.open(ui, Shown::Line, &self.document.text),
+            Task::Palette => self.local.palette.open(ui),
+            Task::Choose(direction) => self.local.palette.choose(direction, self.snapshot),
+            Task::Accept(_) if self.local.palette.is_open() => {
+                let choice = self.local.palette.chosen(self.snapshot)?;
+                return self.carry_out(ui, choice);
+            }
+            Task::Close if self.local.palette.is_open() => {
+                self.local.palette.close();
+                self.local.enter(ui);
+            }
+            Task::Accept(back) => {
+                let outcome = self.local.bar.accept(ui, &mut self.document.text, back, self.now);
+                if outcome.leaves {
+                    self.close_bar(ui);
+                }
+            }
+            Task::OtherField => self.local.bar.other_field(ui),
+            Task::Close => self.close_bar(ui),
+            Task::ReplaceAll => _ = self.local.bar.replace_all(&mut self.document.text, self.now),
+            Task::Toggle(toggle) => self.local.bar.toggle(toggle, &mut self.document.text),
             Task::FindNext => _ = self.local.bar.step(&mut self.document.text, false),
             Task::FindPrevious => _ = self.local.bar.step(&mut self.document.text, true),
             Task::NextProblem => self.go_to_problem(false),
@@ -100,8 +136,69 @@ impl Desk<'_> {
         None
     }
 
+    /// Gives a key to the list of words, if it is for that one; gives whether it was.
+    fn suggested(&mut self, task: &Task) -> bool {
+        let Local { suggest, highlighter, .. } = &mut *self.local;
+        let is_open = suggest.is_open();
+        match task {
+            Task::Text(Command::Move(Motion::Up(_))) if is_open => suggest.choose(Direction::Up),
+            Task::Text(Command::Move(Motion::Down(_))) if is_open => {
+                suggest.choose(Direction::Down)
+            }
+            Task::Text(Command::Indent) if is_open => self.take_suggestion(),
+            Task::Text(Command::Break) if suggest.is_meant() => self.take_suggestion(),
+            Task::Leave if is_open => suggest.close(),
+            Task::Text(command @ (Command::Type(_) | Command::Backspace)) => {
+                // A word that was not suggested for is not asked about when some of it is deleted.
+                let goes_on = is_open || matches!(command, Command::Type(_));
+                self.document.text.run(command, self.now);
+                if goes_on {
+                    suggest.update(&self.document.text, highlighter, false);
+                }
+            }
+            Task::Suggest => suggest.update(&self.document.text, highlighter, true),
+            _ => {
+                suggest.close();
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Puts the chosen word in the place of what is typed of it.
+    pub(super) fn take_suggestion(&mut self) {
+        let Some((start, word)) = self.local.suggest.take() else { return };
+        let typed = self.document.text.selections().primary().head.saturating_sub(start);
+        let selected =
+            self.document.text.selections().map(|selection| {
+                Selection::new(selection.head.saturating_sub(typed), selection.head)
+            });
+        self.document.text.select(selected);
+        self.run(&Command::Paste(word));
+    }
+
     fn run(&mut self, command: &Command) {
         self.document.text.run(command, self.now);
+    }
+
+    /// Does what was chosen in the palette.
+    pub(super) fn carry_out(&mut self, ui: &Ui, choice: Choice) -> Option<Action> {
+        self.local.palette.close();
+        match choice {
+            Choice::Action(action) => {
+                ui.memory_mut(|memory| memory.surrender_focus(palette::field()));
+                Some(action)
+            }
+            Choice::Task(task) => {
+                self.local.enter(ui);
+                self.task(ui, task)
+            }
+        }
+    }
+
+    fn close_bar(&mut self, ui: &Ui) {
+        self.local.bar.close();
+        self.local.enter(ui);
     }
 
     fn resize(&mut self, size: f32) {
