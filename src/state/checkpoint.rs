@@ -21,7 +21,7 @@ pub(crate) struct Checkpoint {
     parts: Arc<[Part]>,
     content: Content,
     /// That of its content, on its way.
-    checksum: Option<PendingChecksum>,
+    checksum: Option<Box<PendingChecksum>>,
 }
 
 /// What one part of a checkpoint is a copy of, and where it lies.
@@ -145,14 +145,14 @@ impl Checkpoint {
         if let Content::Device(block) = &self.content {
             let parts = self.parts.iter().map(|part| block.slice(part.range()));
             let parts = parts.collect::<device::Result<Vec<Slice<'_>>>>()?;
-            self.checksum = Some(checksum.enqueue(stream, pool, parts)?);
+            self.checksum = Some(Box::new(checksum.enqueue(stream, pool, parts)?));
         }
         Ok(())
     }
 
     /// The checksum that was started.
     pub(crate) fn take_checksum(&mut self) -> Option<PendingChecksum> {
-        self.checksum.take()
+        self.checksum.take().map(|sum| *sum)
     }
 
     /// Its size.

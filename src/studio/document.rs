@@ -5,7 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::origin::Origin;
+use ropey::Rope;
+
+use super::{origin::Origin, text::Buffer};
 use crate::{file, scene::Scene};
 
 /// Seconds without a key after which a changed text is compiled.
@@ -21,9 +23,9 @@ pub struct Document {
     pub path: Option<PathBuf>,
     origin: Origin,
     /// The text in the editor. Lines end with `\n` here where all of the file's end with `\r\n`; else as in the file.
-    pub text: String,
-    saved: String,
-    submitted: String,
+    pub text: Buffer,
+    saved: Rope,
+    submitted: Rope,
     changed_at: Option<f64>,
     carriage_returns: bool,
 }
@@ -40,20 +42,19 @@ pub enum DiskChange {
 }
 
 impl Document {
-    /// The largest file that the window opens, in bytes: its editor lays out all of the text, which takes some hundred
-    /// times that in memory.
+    /// The largest file that the window opens, in bytes. It is compared, coloured and compiled as it is typed.
     pub const LARGEST: u64 = 2 << 20;
 
     /// A document whose `text` is what is on the disk, and what is being compiled.
     pub fn new(name: impl Into<String>, path: Option<PathBuf>, text: &str) -> Self {
         let (text, carriage_returns) = edited(text);
-        let name = name.into();
+        let (name, text) = (name.into(), Buffer::new(&text));
         Self {
             origin: Origin::new(name.clone(), path.as_deref()),
             name,
             path,
-            saved: text.clone(),
-            submitted: text.clone(),
+            saved: text.rope().clone(),
+            submitted: text.rope().clone(),
             text,
             changed_at: None,
             carriage_returns,
@@ -101,12 +102,13 @@ impl Document {
 
     /// Whether the editor has something that the disk has not.
     pub fn is_modified(&self) -> bool {
-        self.text != self.saved
+        !is_same(self.text.rope(), &self.saved)
     }
 
     /// The text with the file's own line ends.
     pub fn to_disk(&self) -> String {
-        if self.carriage_returns { self.text.replace('\n', "\r\n") } else { self.text.clone() }
+        let text = self.text.to_string();
+        if self.carriage_returns { text.replace('\n', "\r\n") } else { text }
     }
 
     /// Notes that the text changed at `now`, in seconds of any clock.
@@ -125,32 +127,32 @@ impl Document {
             return None;
         }
         self.changed_at = None;
-        (self.text != self.submitted).then(|| self.submit())
+        (!is_same(self.text.rope(), &self.submitted)).then(|| self.submit())
     }
 
     /// The text to compile at once, changed or not.
     pub fn submit(&mut self) -> String {
         self.changed_at = None;
-        self.submitted.clone_from(&self.text);
-        self.text.clone()
+        self.submitted = self.text.rope().clone();
+        self.text.to_string()
     }
 
     /// Notes that the present text is on the disk, in the file `path`.
     pub fn saved_as(&mut self, path: PathBuf) {
         self.origin = Origin::new(self.name.clone(), Some(&path));
         self.path = Some(path);
-        self.saved.clone_from(&self.text);
+        self.saved = self.text.rope().clone();
     }
 
     /// Decides what `disk`, the file's new content, means; see `DiskChange`.
     pub fn on_disk(&mut self, disk: &str) -> DiskChange {
         let (text, carriage_returns) = edited(disk);
-        if text == self.saved {
+        if self.saved == text {
             // Somebody may have changed how its lines end.
             self.carriage_returns = carriage_returns;
             DiskChange::None
-        } else if text == self.text {
-            (self.saved, self.carriage_returns) = (text, carriage_returns);
+        } else if self.text == text {
+            (self.saved, self.carriage_returns) = (self.text.rope().clone(), carriage_returns);
             DiskChange::None
         } else if self.is_modified() {
             DiskChange::Conflict
@@ -160,23 +162,29 @@ impl Document {
         }
     }
 
-    /// Takes `disk` as the text, whatever was in the editor.
+    /// Takes `disk` as the text, whatever was in the editor; undo has that still.
     pub fn reload(&mut self, disk: &str) {
-        (self.text, self.carriage_returns) = edited(disk);
-        self.saved.clone_from(&self.text);
-        self.changed_at = Some(f64::NEG_INFINITY);
+        let (text, carriage_returns) = edited(disk);
+        self.carriage_returns = carriage_returns;
+        self.restore(&text);
+        self.saved = self.text.rope().clone();
     }
 
     /// Keeps the editor's text although the disk has `disk`; the next save replaces it.
     pub fn keep(&mut self, disk: &str) {
-        self.saved = edited(disk).0;
+        self.saved = Rope::from_str(&edited(disk).0);
     }
 
-    /// Replaces the editor's text by one that is not on the disk.
-    pub fn restore(&mut self, text: String) {
-        self.text = text;
+    /// Replaces the editor's text by one that is not on the disk; undo has that before still.
+    pub fn restore(&mut self, text: &str) {
+        self.text.replace_all(text, f64::NEG_INFINITY);
         self.changed_at = Some(f64::NEG_INFINITY);
     }
+}
+
+/// Whether two texts are the same; at once where one is the other's copy.
+fn is_same(a: &Rope, b: &Rope) -> bool {
+    a.is_instance(b) || a.len_bytes() == b.len_bytes() && a == b
 }
 
 /// The text of a file as it is edited, and whether `\r` is to stand before each `\n` again when it is saved. Where
@@ -192,6 +200,12 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::studio::text::Command;
+
+    fn add(document: &mut Document, text: &str) {
+        let end = document.text.rope().len_chars();
+        document.text.replace(vec![(end..end, text.to_owned())], 0.0);
+    }
 
     fn document() -> Document {
         Document::new("a.cu", Some("a.cu".into()), "one\n")
@@ -224,10 +238,10 @@ mod tests {
             ("", ""),
         ] {
             let mut document = Document::new("a.cu", None, disk);
-            assert_eq!((document.text.as_str(), document.to_disk().as_str()), (text, disk));
+            assert_eq!((&*document.text.to_string(), document.to_disk().as_str()), (text, disk));
             assert_eq!(document.on_disk(disk), DiskChange::None);
             document.reload(disk);
-            assert_eq!((document.text.as_str(), document.to_disk().as_str()), (text, disk));
+            assert_eq!((&*document.text.to_string(), document.to_disk().as_str()), (text, disk));
         }
     }
 
@@ -244,7 +258,7 @@ mod tests {
     fn a_change_is_compiled_after_a_pause_and_once() {
         let mut document = document();
         assert_eq!(document.due_in(0.0), None);
-        document.text.push_str("two\n");
+        add(&mut document, "two\n");
         document.touch(10.0);
         assert_eq!(document.due(10.2), None);
         document.touch(10.2);
@@ -280,7 +294,9 @@ mod tests {
         assert_eq!(document.on_disk("theirs\n"), DiskChange::None, "asked once");
         assert!(document.is_modified());
         document.reload("theirs\n");
-        assert_eq!((document.text.as_str(), document.is_modified()), ("theirs\n", false));
+        assert_eq!((&*document.text.to_string(), document.is_modified()), ("theirs\n", false));
+        document.text.run(&Command::Undo, 0.0);
+        assert_eq!(document.text, "mine\n", "nothing is lost");
     }
 
     #[test]
@@ -296,14 +312,14 @@ mod tests {
         let mut document = Document::new("a.cu", None, "a\r\nb\r\n");
         assert_eq!(document.text, "a\nb\n");
         assert!(!document.is_modified());
-        document.text.push_str("c\n");
+        add(&mut document, "c\n");
         assert_eq!(document.to_disk(), "a\r\nb\r\nc\r\n");
     }
 
     #[test]
     fn saving_a_built_in_gives_it_a_file_and_diagnostics_still_find_it() {
         let mut document = Document::new("particles", None, "x");
-        document.text.push('y');
+        add(&mut document, "y");
         document.saved_as("here/mine.cu".into());
         assert_eq!((document.name.as_str(), document.file_name()), ("particles", "mine.cu"));
         assert!(!document.is_modified());

@@ -3,14 +3,8 @@
 //! It works on tokens, not on a grammar: it never fails, whatever half-typed text it gets. Names that the manifest
 //! declares are told apart wherever the kernels use them.
 
-use std::{collections::BTreeSet, ops::Range, sync::Arc};
+use std::{collections::BTreeSet, ops::Range};
 
-use egui::{
-    FontId,
-    text::{LayoutJob, LayoutSection, TextFormat},
-};
-
-use super::theme;
 use crate::{
     cuda::lexer::{Kind, Token, lex},
     scene,
@@ -175,22 +169,56 @@ const QUALIFIERS: &[&str] = &[
     "__shared__",
 ];
 
+/// The words of CUDA C++, and what each is.
+pub fn words() -> impl Iterator<Item = (&'static str, Syntax)> {
+    let of = |words: &'static [&'static str], syntax| words.iter().map(move |word| (*word, syntax));
+    let types = of(TYPES, Syntax::Type).chain(of(VECTOR_TYPES, Syntax::Type));
+    of(KEYWORDS, Syntax::Keyword).chain(types).chain(of(QUALIFIERS, Syntax::Qualifier))
+}
+
 /// What a texture's name may carry behind it, beside `_count` of every resource.
 const SUFFIXES: &[&str] = &["_count", "_width", "_height", "_depth", "_next"];
 
-/// A text of more pieces than this has no colours: to lay it out takes longer than they are worth.
-const MOST_SPANS: usize = 200_000;
+/// What a text looks like from its start, up to its end or to where it was enough.
+#[derive(Debug)]
+pub struct Painted<'a> {
+    /// Pieces that follow one another without a gap.
+    pub spans: Vec<Span>,
+    /// Where lines begin with which the lexer could begin.
+    pub begins: Vec<usize>,
+    /// What the manifest declares, where there is one, or what was known of it before.
+    pub bound: Option<BTreeSet<&'a str>>,
+    /// Where the manifest ends that was found.
+    pub manifest_end: Option<usize>,
+    /// Whether there was enough.
+    pub is_stopped: bool,
+}
 
-/// `text` cut into pieces that follow one another without a gap.
-pub fn spans(text: &str) -> Vec<Span> {
-    let mut painter = Painter { text, spans: Vec::new(), bound: None };
+/// `text` cut into pieces. It begins where a line begins, outside of anything; `bound` is what the manifest before it
+/// declares. At each line with which the lexer could begin, `enough` is asked whether to stop there.
+pub fn paint<'a>(
+    text: &'a str,
+    bound: Option<BTreeSet<&'a str>>,
+    mut enough: impl FnMut(usize, &Option<BTreeSet<&'a str>>) -> bool,
+) -> Painted<'a> {
+    let mut painter = Painter { text, spans: Vec::new(), bound };
+    let (mut begins, mut manifest_end, mut is_stopped) = (Vec::new(), None, false);
     for token in lex(text) {
+        let had_manifest = painter.bound.is_some();
         painter.token(&token);
-        if painter.spans.len() > MOST_SPANS {
-            return vec![Span { range: 0..text.len(), syntax: Syntax::Plain }];
+        let end = token.offset + token.text.len();
+        if !had_manifest && painter.bound.is_some() {
+            manifest_end = Some(end);
+        }
+        if token.kind == Kind::Blank && token.text == "\n" {
+            begins.push(end);
+            is_stopped = enough(end, &painter.bound);
+            if is_stopped {
+                break;
+            }
         }
     }
-    painter.spans
+    Painted { spans: painter.spans, begins, bound: painter.bound, manifest_end, is_stopped }
 }
 
 struct Painter<'a> {
@@ -345,49 +373,13 @@ fn is_type(word: &str) -> bool {
         && word.len() - word.trim_end_matches(['1', '2', '3', '4']).len() <= 1
 }
 
-/// Colours a text once and keeps the result until the text or the font changes.
-#[derive(Default)]
-pub struct Highlighter {
-    font: Option<FontId>,
-    job: Arc<LayoutJob>,
-}
-
-impl Highlighter {
-    /// What to lay out for `text`: coloured, never wrapped.
-    pub fn job(&mut self, text: &str, font: &FontId) -> Arc<LayoutJob> {
-        if self.font.as_ref() != Some(font) || self.job.text != text {
-            self.job = Arc::new(layout(text, font));
-            self.font = Some(font.clone());
-        }
-        self.job.clone()
-    }
-}
-
-fn layout(text: &str, font: &FontId) -> LayoutJob {
-    let line_height = Some((font.size * 1.45).round());
-    let section = |range: Range<usize>, syntax| LayoutSection {
-        leading_space: 0.0,
-        byte_range: range.start.into()..range.end.into(),
-        format: TextFormat {
-            line_height,
-            valign: egui::Align::Center,
-            ..TextFormat::simple(font.clone(), theme::syntax(syntax))
-        },
-    };
-    let mut sections: Vec<LayoutSection> =
-        spans(text).into_iter().map(|span| section(span.range, span.syntax)).collect();
-    if sections.is_empty() {
-        sections.push(section(0..0, Syntax::Plain));
-    }
-    let mut job = LayoutJob { text: text.to_owned(), sections, ..LayoutJob::default() };
-    job.wrap.max_width = f32::INFINITY;
-    job.keep_trailing_whitespace = true;
-    job
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn spans(text: &str) -> Vec<Span> {
+        paint(text, None, |_, _| false).spans
+    }
 
     fn pieces(text: &str) -> Vec<(&str, Syntax)> {
         spans(text).into_iter().map(|span| (&text[span.range], span.syntax)).collect()
@@ -464,11 +456,9 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_very_many_pieces_is_looked_at_once_and_has_no_colours() {
+    fn a_comment_before_a_directive_is_a_blank() {
         let text = "  #if A\n;#if B\n /* */ #if C";
-        assert_eq!(of(text, Syntax::Preprocessor), ["#if A", "#if C"], "a comment is a blank");
-        let spans = spans(&"a;#".repeat(400_000));
-        assert_eq!(spans, [Span { range: 0..1_200_000, syntax: Syntax::Plain }]);
+        assert_eq!(of(text, Syntax::Preprocessor), ["#if A", "#if C"]);
     }
 
     #[test]
@@ -480,14 +470,5 @@ mod tests {
         for name in ["float44", "floaty", "x_t", "int_"] {
             assert!(!is_type(name), "{name}");
         }
-    }
-
-    #[test]
-    fn the_same_text_is_coloured_once() {
-        let mut highlighter = Highlighter::default();
-        let font = FontId::monospace(12.0);
-        let first = highlighter.job("int x;", &font);
-        assert!(Arc::ptr_eq(&first, &highlighter.job("int x;", &font)));
-        assert!(!Arc::ptr_eq(&first, &highlighter.job("int y;", &font)));
     }
 }

@@ -16,6 +16,12 @@ pub enum Icon {
     Step,
     /// A circle's arc with an arrow.
     Reset,
+    /// An arrow's tip, upwards.
+    Up,
+    /// The same downwards.
+    Down,
+    /// Two lines across each other.
+    Close,
 }
 
 /// A square button with `icon`; `tip` says what it does and which key does the same.
@@ -67,7 +73,22 @@ fn paint(painter: &Painter, icon: Icon, rect: Rect, color: Color32) {
             painter.add(bar(rect.right() - 0.2 * width, 0.2 * width));
         }
         Icon::Reset => reset(painter, rect, color),
+        Icon::Up => tip(painter, rect, color, -1.0),
+        Icon::Down => tip(painter, rect, color, 1.0),
+        Icon::Close => {
+            let rect = rect.shrink(0.5);
+            let stroke = Stroke::new(1.5, color);
+            painter.line_segment([rect.left_top(), rect.right_bottom()], stroke);
+            painter.line_segment([rect.left_bottom(), rect.right_top()], stroke);
+        }
     }
+}
+
+fn tip(painter: &Painter, rect: Rect, color: Color32, down: f32) {
+    let (center, side) = (rect.center(), rect.width() * 0.42);
+    let points =
+        [-1.0, 0.0, 1.0].map(|x: f32| center + vec2(x * side, down * side * (0.5 - x.abs())));
+    painter.add(Shape::line(points.to_vec(), Stroke::new(1.5, color)));
 }
 
 fn reset(painter: &Painter, rect: Rect, color: Color32) {

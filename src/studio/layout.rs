@@ -178,7 +178,13 @@ fn left(
             });
         state.diagnostics_height = problems.response.rect.height();
         let local = &mut locals.editor;
-        actions.extend(editor::show(ui, snapshot, &mut workspace.document, state.font_size, local));
+        actions.extend(editor::show(
+            ui,
+            snapshot,
+            &mut workspace.document,
+            &mut state.font_size,
+            local,
+        ));
     });
     let width = shown.response.rect.width();
     note_size(ui, &mut state.editor_width, &mut locals.sizes.editor, width);

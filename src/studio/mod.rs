@@ -7,12 +7,14 @@
 //! Each frame the window polls the session, lets `layout` show the panels, carries out what they return, draws the
 //! view and swaps.
 
-mod code_buffer;
+mod completion;
 mod detail;
 mod document;
 mod error;
 mod export;
+mod glossary;
 mod highlight;
+mod highlighter;
 mod icons;
 mod keeper;
 mod keyboard;
@@ -22,9 +24,11 @@ mod origin;
 mod panels;
 mod recovery;
 mod redraw;
+mod shortcuts;
 mod sides;
 mod signals;
 mod state;
+mod text;
 mod theme;
 mod typing;
 mod viewpoints;

@@ -284,7 +284,7 @@ mod tests {
 
     fn particles(text: &str) -> Document {
         let mut document = Document::new("particles.cu", None, "");
-        document.text = text.to_owned();
+        document.text = text.into();
         document
     }
 
@@ -348,7 +348,7 @@ mod tests {
         let left = Recovery::new(folder.path().join("recovery")).left();
         assert_eq!(left.len(), 1);
         assert_eq!((left[0].name(), left[0].path()), ("a \"b\" \u{fc}.cu", Some(&*path)));
-        assert_eq!(left[0].text().unwrap(), document.text);
+        assert_eq!(document.text, left[0].text().unwrap());
         assert!(left[0].is_of(&document) && !left[0].is_of(&particles("")));
         assert_eq!(left[0].document().text, "old");
         fs::remove_file(&path).unwrap();
@@ -395,7 +395,7 @@ mod tests {
         fs::write(folder.path().join("gray-scott-0123456789abcdef.cu"), "typed").unwrap();
         let left = Recovery::new(folder.path()).left();
         assert_eq!((left.len(), left[0].name()), (1, "gray-scott.cu"));
-        assert!(left[0].document().text.contains("[[pass]]"), "the built-in scene");
+        assert!(left[0].document().text.to_string().contains("[[pass]]"), "the built-in scene");
         assert_eq!(left[0].text().unwrap(), "typed");
     }
 

@@ -101,6 +101,8 @@ pub fn code_font(size_pt: f32) -> FontId {
 /// Gives `context` the studio's looks.
 pub fn apply(context: &Context) {
     context.set_theme(Theme::Dark);
+    // These keys are the editor's.
+    context.options_mut(|options| options.zoom_with_keyboard = false);
     context.all_styles_mut(|style| {
         style.visuals = visuals();
         style.text_styles = [

@@ -1,71 +1,65 @@
 //! Keys on their way to the editor.
 //!
-//! Where a frame takes long, many keys and clicks arrive in one: each has to meet the text, the caret and the focus
+//! Where a frame takes long, many keys and clicks arrive in one: each has to meet the text, the carets and the focus
 //! that those before it have left. egui gives all keys of a frame to the field that had the focus at its start, and
 //! looks at Tab, Escape and the arrows even before. So the keys that are the editor's are taken out of egui's input
-//! here, in order, and given to it in turns: what the field does in one go, or what the editor itself does with
-//! lines.
-//!
-//! Only what changes text as a programmer expects comes to the field. Others of egui's keys (Ctrl+H, K, U and W, which
-//! delete as in a terminal) mean something else in other editors, and must not destroy text by mistake.
+//! here, in order, and the editor does one after the other. What comes behind a key that may give the keyboard to
+//! another field is held back until it has done so.
 
 use std::collections::VecDeque;
 
-use egui::{Context, Event, Id, Key, Modifiers, Order, Plugin, Pos2, RawInput, Rect};
+use egui::{
+    Context, Event, Id, ImeEvent, Modifiers, Order, Plugin, PointerButton, Pos2, RawInput, Rect,
+};
+
+use super::{
+    shortcuts::{self, Focus, Task},
+    text::Command,
+};
 
 /// Catches keys; a plugin of egui's context.
 #[derive(Debug, Default)]
 pub struct Typing {
-    editor: Option<(Id, Rect)>,
+    editor: Option<Place>,
     strokes: VecDeque<Stroke>,
+    /// Keys that wait until it is clear whose they are.
+    held: Vec<Event>,
 }
 
-/// What the editor does with whole lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lines {
-    /// Makes comments of them, or code again.
-    Comment,
-    /// Indents them; a caret without a selection goes to the next tab stop.
-    Indent,
-    /// The opposite.
-    Outdent,
-}
-
-/// What is done with the text as it is after the keys before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request {
-    /// It is saved.
-    Save,
-    /// It is compiled at once.
-    Compile,
-}
-
+/// Where the editor is.
 #[derive(Clone, Debug, PartialEq)]
-enum Stroke {
-    /// The editor takes the keyboard.
-    Enter,
-    /// So it may, where the pointer has been pressed on it; the caret is elsewhere afterwards.
-    Press,
-    Lines(Lines),
-    Field(Event),
-    Request(Request),
-    /// The editor gives the keyboard back.
-    Leave,
+pub struct Place {
+    /// Its text.
+    pub id: Id,
+    /// Where a press is meant for it.
+    pub rect: Rect,
+    /// The fields that it opens.
+    pub fields: Vec<Id>,
 }
 
-/// What the editor does in one frame, in this order.
+/// One key or click.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stroke {
+    /// A button of the mouse is pressed on the text.
+    Press {
+        /// Where.
+        place: Pos2,
+        /// Which.
+        button: PointerButton,
+        /// With which keys held.
+        modifiers: Modifiers,
+    },
+    /// What a key or a letter does.
+    Task(Task),
+    /// An input method composes letters.
+    Ime(ImeEvent),
+}
+
+/// What the editor does in one frame.
 #[derive(Debug, Default, PartialEq)]
 pub struct Turn {
-    /// It takes the keyboard.
-    pub enters: bool,
-    /// Lines are changed.
-    pub lines: Vec<Lines>,
-    /// The field gets these events.
-    pub field: Vec<Event>,
-    /// The text is asked for.
-    pub request: Option<Request>,
-    /// The keyboard is given back.
-    pub leaves: bool,
+    /// In this order.
+    pub strokes: Vec<Stroke>,
     /// More is waiting for the next frame.
     pub again: bool,
 }
@@ -76,25 +70,31 @@ impl Plugin for Typing {
     }
 
     fn input_hook(&mut self, context: &Context, input: &mut RawInput) {
-        let Some((id, rect)) = self.editor else { return };
-        let focused = context.memory(|memory| memory.has_focus(id));
+        let Some(Place { id, rect, fields }) = &self.editor else { return };
+        let focus = match context.memory(|memory| memory.focused()) {
+            Some(focused) if focused == *id => Focus::Editor,
+            Some(focused) if fields.contains(&focused) => Focus::Field,
+            Some(_) | None => Focus::Other,
+        };
+        let rect = *rect;
         let on_editor = |place: Pos2| {
             let layer = context.layer_id_at(place);
             rect.contains(place) && layer.is_none_or(|layer| layer.order == Order::Background)
         };
-        self.receive(&mut input.events, focused, on_editor);
+        self.receive(&mut input.events, focus, on_editor);
     }
 }
 
 impl Typing {
-    /// What the editor does in this frame; `id` and `rect` are its field's.
-    pub fn turn(context: &Context, id: Id, rect: Rect) -> Turn {
+    /// What the editor does in this frame; it is at `place`.
+    pub fn turn(context: &Context, place: Place) -> Turn {
         let turn = context.with_plugin(|typing: &mut Self| {
-            if typing.editor.is_some_and(|(other, _)| other != id) {
+            if typing.editor.as_ref().is_some_and(|other| other.id != place.id) {
                 // They were typed into another document.
                 typing.strokes.clear();
+                typing.held.clear();
             }
-            typing.editor = Some((id, rect));
+            typing.editor = Some(place);
             typing.next()
         });
         turn.unwrap_or_default()
@@ -102,124 +102,100 @@ impl Typing {
 
     /// How many keys and clicks wait for the editor.
     pub fn waiting(context: &Context) -> usize {
-        context.with_plugin(|typing: &mut Self| typing.strokes.len()).unwrap_or(0)
+        context
+            .with_plugin(|typing: &mut Self| typing.strokes.len() + typing.held.len())
+            .unwrap_or(0)
     }
 
-    /// Takes the editor's strokes out of `events`; `focused` is whether it has the keyboard before them.
-    fn receive(
-        &mut self,
-        events: &mut Vec<Event>,
-        focused: bool,
-        on_editor: impl Fn(Pos2) -> bool,
-    ) {
-        let waiting = self.strokes.iter().rev().find_map(|stroke| match stroke {
-            Stroke::Enter | Stroke::Press => Some(true),
-            Stroke::Leave => Some(false),
-            Stroke::Lines(_) | Stroke::Field(_) | Stroke::Request(_) => None,
-        });
-        let mut ours = waiting.unwrap_or(focused);
-        let mut with_alt = false;
-        let mut others = Vec::new();
-        for event in events.drain(..) {
-            let alt_before = std::mem::take(&mut with_alt);
-            let stroke = match &event {
-                Event::PointerButton { pos, pressed: true, .. } => {
-                    ours = on_editor(*pos);
-                    if ours {
-                        self.strokes.push_back(Stroke::Press);
-                    }
-                    None
+    /// Takes the editor's strokes out of `events`; `focus` is who has the keyboard before them.
+    fn receive(&mut self, events: &mut Vec<Event>, focus: Focus, on_editor: impl Fn(Pos2) -> bool) {
+        let moves = |stroke: &Stroke| matches!(stroke, Stroke::Task(task) if task.moves_keyboard());
+        let mut holds = self.strokes.iter().any(moves);
+        let held = if holds { Vec::new() } else { std::mem::take(&mut self.held) };
+        // A click that waits has given it the keyboard already.
+        let pressed = self.strokes.iter().any(|stroke| matches!(stroke, Stroke::Press { .. }));
+        let mut focus = if pressed { Focus::Editor } else { focus };
+        let (mut others, mut with_alt) = (Vec::new(), false);
+        for event in held.into_iter().chain(std::mem::take(events)) {
+            if holds && is_key(&event) {
+                self.held.push(event);
+                continue;
+            }
+            if let Event::PointerButton { pos: place, pressed: true, button, modifiers } = event {
+                focus = if on_editor(place) { Focus::Editor } else { Focus::Other };
+                if focus == Focus::Editor {
+                    self.strokes.push_back(Stroke::Press { place, button, modifiers });
                 }
-                Event::Key { key, pressed: true, modifiers, .. } if ours => {
-                    with_alt = modifiers.alt;
-                    stroke(*key, *modifiers, &event)
-                }
-                Event::Key { key: Key::F6, pressed: true, modifiers, .. } if !modifiers.any() => {
-                    Some(Stroke::Enter)
-                }
-                // Alt with a letter is a menu's key elsewhere, and types nothing.
-                Event::Text(_) if ours && alt_before => continue,
-                Event::Text(_) | Event::Copy | Event::Cut | Event::Paste(_) | Event::Ime(_)
-                    if ours =>
-                {
-                    Some(Stroke::Field(event.clone()))
-                }
-                _ => None,
-            };
-            match stroke {
-                None => others.push(event),
+                others.push(event);
+                continue;
+            }
+            // Alt with a letter is a menu's key elsewhere, and types nothing.
+            let is_menus = std::mem::take(&mut with_alt) && matches!(event, Event::Text(_));
+            with_alt =
+                matches!(&event, Event::Key { modifiers, pressed: true, .. } if modifiers.alt);
+            match stroke(&event, focus) {
+                _ if is_menus && focus != Focus::Other => {}
                 Some(stroke) => {
-                    match stroke {
-                        Stroke::Enter => ours = true,
-                        Stroke::Leave => ours = false,
-                        Stroke::Press
-                        | Stroke::Lines(_)
-                        | Stroke::Field(_)
-                        | Stroke::Request(_) => {}
-                    }
+                    holds |= moves(&stroke);
                     self.strokes.push_back(stroke);
                 }
+                None if focus == Focus::Editor && types_letter(&event) => {}
+                None => others.push(event),
             }
         }
         *events = others;
     }
 
-    /// The strokes that can be taken together.
+    /// The strokes up to the next save, which is of the text as it is then.
     fn next(&mut self) -> Turn {
-        let mut turn = Turn::default();
-        while let Some(stroke) = self.strokes.pop_front() {
-            match stroke {
-                Stroke::Enter => turn.enters = true,
-                Stroke::Lines(lines) if turn.field.is_empty() => turn.lines.push(lines),
-                Stroke::Lines(_) => {
-                    self.strokes.push_front(stroke);
-                    break;
-                }
-                Stroke::Field(event) => turn.field.push(event),
-                Stroke::Request(request) => {
-                    turn.request = Some(request);
-                    break;
-                }
-                // egui moves the caret behind the field's events.
-                Stroke::Press => break,
-                Stroke::Leave => {
-                    turn.leaves = true;
-                    break;
-                }
-            }
-        }
-        turn.again = !self.strokes.is_empty();
-        turn
+        let save = self.strokes.iter().position(|stroke| *stroke == Stroke::Task(Task::Save));
+        let count = save.map_or(self.strokes.len(), |place| place + 1);
+        let strokes = self.strokes.drain(..count).collect();
+        Turn { strokes, again: !self.strokes.is_empty() || !self.held.is_empty() }
     }
 }
 
-/// What a key that was pressed in the editor does there; `None`: it is not for the editor.
-fn stroke(key: Key, modifiers: Modifiers, event: &Event) -> Option<Stroke> {
-    let Modifiers { alt, shift, command, .. } = modifiers;
-    let plain = !alt && !command && !modifiers.ctrl;
-    let field = Some(Stroke::Field(event.clone()));
-    match key {
-        Key::Escape if plain && !shift => Some(Stroke::Leave),
-        Key::Tab if plain && shift => Some(Stroke::Lines(Lines::Outdent)),
-        Key::Tab if plain => Some(Stroke::Lines(Lines::Indent)),
-        Key::Slash if command && !alt => Some(Stroke::Lines(Lines::Comment)),
-        Key::S if command && !alt => Some(Stroke::Request(Request::Save)),
-        Key::Enter if command && !alt => Some(Stroke::Request(Request::Compile)),
-        // As X11 and Windows have it; egui deletes without a copy.
-        Key::Delete if plain && shift => Some(Stroke::Field(Event::Cut)),
-        // Where the caret goes.
-        Key::ArrowLeft | Key::ArrowRight | Key::ArrowUp | Key::ArrowDown => field,
-        Key::Home | Key::End | Key::PageUp | Key::PageDown => field,
-        // Words, all of it, undo and redo.
-        Key::Backspace | Key::Delete | Key::A | Key::Z | Key::Y if command && !alt => field,
-        _ if plain => field,
+fn is_key(event: &Event) -> bool {
+    let is_pressed = matches!(event, Event::Key { pressed: true, .. });
+    is_pressed
+        || matches!(
+            event,
+            Event::Text(_) | Event::Copy | Event::Cut | Event::Paste(_) | Event::Ime(_)
+        )
+}
+
+/// Whether it is the key of a letter, which comes as text besides.
+fn types_letter(event: &Event) -> bool {
+    let Event::Key { key, pressed: true, modifiers, .. } = event else { return false };
+    let number = key.name().strip_prefix('F').map(str::parse::<u8>);
+    !modifiers.alt && !modifiers.command && !modifiers.ctrl && !matches!(number, Some(Ok(_)))
+}
+
+/// What an event does that is the editor's.
+fn stroke(event: &Event, focus: Focus) -> Option<Stroke> {
+    let text = |command| Some(Stroke::Task(Task::Text(command)));
+    match event {
+        Event::Key { key, pressed: true, modifiers, .. } => {
+            shortcuts::task(*key, *modifiers, focus).map(Stroke::Task)
+        }
+        _ if focus != Focus::Editor => None,
+        // Enter and Tab are keys.
+        Event::Text(letters) if letters.chars().all(char::is_control) => None,
+        Event::Text(letters) => text(Command::Type(letters.clone())),
+        Event::Paste(pasted) => text(Command::Paste(pasted.clone())),
+        Event::Copy => Some(Stroke::Task(Task::Copy)),
+        Event::Cut => Some(Stroke::Task(Task::Cut)),
+        Event::Ime(composed) => Some(Stroke::Ime(composed.clone())),
         _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use egui::Key;
+
     use super::*;
+    use crate::studio::text::Motion;
 
     const CTRL: Modifiers = Modifiers { ctrl: true, command: true, ..Modifiers::NONE };
 
@@ -236,154 +212,131 @@ mod tests {
     }
 
     fn press(x: f32) -> Event {
-        let (pos, button) = (Pos2::new(x, 0.0), egui::PointerButton::Primary);
+        let (pos, button) = (Pos2::new(x, 0.0), PointerButton::Primary);
         Event::PointerButton { pos, button, pressed: true, modifiers: Modifiers::NONE }
     }
 
-    /// The turns that a frame's events become in an editor at x > 0, and the events that are left for others.
-    fn turns(events: &[Event], focused: bool) -> (Vec<Turn>, Vec<Event>) {
-        let (mut typing, mut events) = (Typing::default(), events.to_vec());
-        typing.receive(&mut events, focused, |place| place.x > 0.0);
-        let mut turns = vec![typing.next()];
-        while turns.last().is_some_and(|turn| turn.again) {
-            turns.push(typing.next());
-        }
-        (turns, events)
+    fn typed(letters: &str) -> Stroke {
+        Stroke::Task(Task::Text(Command::Type(letters.into())))
     }
 
-    /// What of `events` comes to the field, and what is left for others.
-    fn field(events: &[Event]) -> (Vec<Event>, Vec<Event>) {
-        let (turns, others) = turns(events, true);
-        (turns.into_iter().flat_map(|turn| turn.field).collect(), others)
+    fn pressed(x: f32) -> Stroke {
+        let (place, button) = (Pos2::new(x, 0.0), PointerButton::Primary);
+        Stroke::Press { place, button, modifiers: Modifiers::NONE }
     }
 
-    #[test]
-    fn keys_that_delete_as_in_a_terminal_do_not_come_to_the_field() {
-        for letter in [Key::H, Key::K, Key::U, Key::W, Key::D, Key::J, Key::T, Key::Tab, Key::M] {
-            for modifiers in [CTRL, CTRL | Modifiers::SHIFT] {
-                let event = key(letter, modifiers);
-                assert_eq!(
-                    field(std::slice::from_ref(&event)),
-                    (vec![], vec![event]),
-                    "{letter:?}"
-                );
-            }
-        }
-        for deletes in [Key::Backspace, Key::Delete] {
-            assert_eq!(field(&[key(deletes, Modifiers::ALT)]).0, []);
-        }
-        assert_eq!(field(&[key(Key::D, Modifiers::ALT), text("d")]).0, []);
-        assert_eq!(field(&[key(Key::Delete, Modifiers::SHIFT)]).0, [Event::Cut]);
+    /// The strokes that a frame's events become for an editor at x > 0, and the events that are left for others.
+    fn frame(typing: &mut Typing, events: &[Event], focus: Focus) -> (Turn, Vec<Event>) {
+        let mut events = events.to_vec();
+        typing.receive(&mut events, focus, |place| place.x > 0.0);
+        (typing.next(), events)
     }
 
-    #[test]
-    fn keys_that_a_programmer_expects_do() {
-        let expected = [
-            key(Key::Backspace, CTRL),
-            key(Key::Delete, CTRL),
-            key(Key::Z, CTRL),
-            key(Key::Z, CTRL | Modifiers::SHIFT),
-            key(Key::Y, CTRL),
-            key(Key::A, CTRL),
-            key(Key::ArrowLeft, CTRL | Modifiers::SHIFT),
-            key(Key::ArrowUp, Modifiers::ALT),
-            key(Key::Home, CTRL),
-            plain(Key::Enter),
-            key(Key::Enter, Modifiers::SHIFT),
-            plain(Key::Backspace),
-            plain(Key::X),
-            text("x"),
-            Event::Copy,
-            Event::Cut,
-            Event::Paste("a\nb".into()),
-        ];
-        assert_eq!(field(&expected), (expected.to_vec(), vec![]));
+    fn first(events: &[Event], focus: Focus) -> (Vec<Stroke>, Vec<Event>) {
+        let (turn, others) = frame(&mut Typing::default(), events, focus);
+        (turn.strokes, others)
     }
 
     #[test]
     fn nothing_is_taken_from_others() {
-        let typed =
+        let events =
             [plain(Key::Tab), plain(Key::Escape), text(" "), key(Key::W, CTRL), press(-1.0)];
-        let (turns, others) = turns(&typed, false);
-        assert_eq!((turns, others), (vec![Turn::default()], typed.to_vec()));
+        assert_eq!(first(&events, Focus::Other), (vec![], events.to_vec()));
+        let in_field = [text("a"), key(Key::C, Modifiers::ALT), text("c"), key(Key::A, CTRL)];
+        let (_, others) = first(&in_field, Focus::Field);
+        assert_eq!(others, [text("a"), key(Key::A, CTRL)], "but what is meant for the search");
     }
 
     #[test]
-    fn lines_are_changed_in_order_with_what_is_typed() {
-        let typed = [plain(Key::Tab), text("a"), plain(Key::Tab), key(Key::Slash, CTRL), text("b")];
-        let (turns, others) = turns(&typed, true);
-        assert_eq!(others, []);
-        let expected = [
-            Turn {
-                lines: vec![Lines::Indent],
-                field: vec![text("a")],
-                again: true,
-                ..Turn::default()
-            },
-            Turn {
-                lines: vec![Lines::Indent, Lines::Comment],
-                field: vec![text("b")],
-                ..Turn::default()
-            },
+    fn keys_that_mean_nothing_to_the_editor_do_nothing_in_it() {
+        let alt = [Key::D, Key::Backspace].map(|letter| key(letter, Modifiers::ALT));
+        let events = [text("\r"), alt[0].clone(), text("d"), alt[1].clone()];
+        let left = [text("\r"), alt[0].clone(), alt[1].clone()];
+        assert_eq!(first(&events, Focus::Editor), (vec![], left.to_vec()));
+    }
+
+    #[test]
+    fn strokes_keep_their_order() {
+        let events = [
+            text("a"),
+            plain(Key::Tab),
+            press(1.0),
+            Event::Paste("b".into()),
+            key(Key::Home, CTRL),
         ];
-        assert_eq!(turns, expected);
+        let (strokes, others) = first(&events, Focus::Editor);
+        let task = |command| Stroke::Task(Task::Text(command));
+        let expected = [
+            typed("a"),
+            task(Command::Indent),
+            pressed(1.0),
+            task(Command::Paste("b".into())),
+            task(Command::Move(Motion::Start)),
+        ];
+        assert_eq!((strokes, others), (expected.to_vec(), vec![press(1.0)]));
     }
 
     #[test]
     fn a_save_is_of_what_was_typed_before_it() {
-        let typed = [text("a"), plain(Key::Tab), text("b"), key(Key::S, CTRL), text("c")];
-        let (turns, _) = turns(&typed, true);
-        let requests: Vec<_> = turns.iter().map(|turn| turn.request).collect();
-        assert_eq!(requests, [None, Some(Request::Save), None]);
-        assert_eq!(turns[1].field, [text("b")]);
-    }
-
-    #[test]
-    fn keys_behind_a_click_meet_the_caret_that_it_has_moved() {
-        let (turns, others) = turns(&[text("a"), press(1.0), text("b")], true);
-        assert_eq!(others, [press(1.0)]);
-        let a = Turn { field: vec![text("a")], again: true, ..Turn::default() };
-        let b = Turn { field: vec![text("b")], ..Turn::default() };
-        assert_eq!(turns, [a, b]);
-    }
-
-    #[test]
-    fn keys_behind_a_click_elsewhere_are_not_the_editors() {
-        let (_, others) = turns(&[text("a"), press(-1.0), text(" ")], true);
-        assert_eq!(others, [press(-1.0), text(" ")]);
-    }
-
-    #[test]
-    fn escape_leads_out_and_f6_in_in_order() {
-        let space = plain(Key::Space);
-        let typed = [text("a"), plain(Key::Escape), space.clone(), plain(Key::F6), text("b")];
-        let (turns, others) = turns(&typed, true);
-        assert_eq!(others, [space]);
-        let out = Turn { field: vec![text("a")], leaves: true, again: true, ..Turn::default() };
-        let back = Turn { enters: true, field: vec![text("b")], ..Turn::default() };
-        assert_eq!(turns, [out, back]);
-    }
-
-    #[test]
-    fn what_waits_decides_whose_the_next_frames_keys_are() {
         let mut typing = Typing::default();
-        let mut first = vec![text("a"), plain(Key::Tab), plain(Key::Escape)];
-        typing.receive(&mut first, true, |_| false);
-        assert!(typing.next().again);
-        let mut second = vec![text(" ")];
-        typing.receive(&mut second, true, |_| false);
-        assert_eq!(second, [text(" ")], "it comes behind an Escape that has not had its turn yet");
+        let events = [text("a"), key(Key::S, CTRL), text("b")];
+        let (turn, _) = frame(&mut typing, &events, Focus::Editor);
+        assert_eq!(turn, Turn { strokes: vec![typed("a"), Stroke::Task(Task::Save)], again: true });
+        assert_eq!(typing.next(), Turn { strokes: vec![typed("b")], again: false });
+    }
+
+    #[test]
+    fn keys_behind_a_click_are_whose_it_is() {
+        assert_eq!(first(&[press(1.0), text("b")], Focus::Other).0, [pressed(1.0), typed("b")]);
+        let (strokes, others) = first(&[text("a"), press(-1.0), text(" ")], Focus::Editor);
+        assert_eq!((strokes, others), (vec![typed("a")], vec![press(-1.0), text(" ")]));
+    }
+
+    #[test]
+    fn keys_behind_one_that_moves_the_keyboard_wait_for_the_next_frame() {
+        let mut typing = Typing::default();
+        let (find, space) = (key(Key::F, CTRL), plain(Key::Space));
+        let up = let_go(Key::F);
+        let typed_first = [text("a"), find, up.clone(), text("b")];
+        let (turn, others) = frame(&mut typing, &typed_first, Focus::Editor);
+        assert_eq!((turn.strokes, others), (vec![typed("a"), Stroke::Task(Task::Find)], vec![up]));
+        assert!(turn.again);
+
+        // The field has it now; Enter may give it back.
+        let (turn, others) = frame(&mut typing, &[plain(Key::Enter), text("c")], Focus::Field);
+        let accepts = vec![Stroke::Task(Task::Accept(false))];
+        assert_eq!((turn.strokes, others), (accepts, vec![text("b")]));
+        let (turn, others) =
+            frame(&mut typing, &[plain(Key::Escape), space.clone()], Focus::Editor);
+        assert_eq!((turn.strokes, others), (vec![typed("c"), Stroke::Task(Task::Leave)], vec![]));
+        let (turn, others) = frame(&mut typing, &[plain(Key::F6), text("d")], Focus::Other);
+        assert_eq!((turn.strokes, others), (vec![Stroke::Task(Task::Enter)], vec![space]));
+        let (turn, _) = frame(&mut typing, &[], Focus::Editor);
+        assert_eq!(turn, Turn { strokes: vec![typed("d")], again: false });
+    }
+
+    #[test]
+    fn what_is_held_stays_held_while_what_moves_the_keyboard_waits() {
+        let mut typing = Typing::default();
+        let events = [key(Key::S, CTRL), plain(Key::Escape), text("a")];
+        assert_eq!(
+            frame(&mut typing, &events, Focus::Editor).0.strokes,
+            [Stroke::Task(Task::Save)]
+        );
+        let (turn, others) = frame(&mut typing, &[text("b")], Focus::Editor);
+        assert_eq!((turn.strokes, others), (vec![Stroke::Task(Task::Leave)], vec![]));
+        let (_, others) = frame(&mut typing, &[], Focus::Other);
+        assert_eq!(others, [text("a"), text("b")]);
+    }
+
+    fn let_go(key: Key) -> Event {
+        let modifiers = Modifiers::NONE;
+        Event::Key { key, physical_key: None, pressed: false, repeat: false, modifiers }
     }
 
     #[test]
     fn keys_that_are_let_go_are_everybodys() {
-        let up = Event::Key {
-            key: Key::A,
-            physical_key: None,
-            pressed: false,
-            repeat: false,
-            modifiers: Modifiers::NONE,
-        };
-        assert_eq!(field(std::slice::from_ref(&up)), (vec![], vec![up]));
+        let up = let_go(Key::A);
+        assert_eq!(first(std::slice::from_ref(&up), Focus::Editor), (vec![], vec![up]));
     }
 }

@@ -10,6 +10,8 @@ use std::{
     time::Instant,
 };
 
+use ropey::Rope;
+
 use super::{
     document::{DiskChange, Document},
     keeper::{Due, Failure, Keeper},
@@ -50,7 +52,7 @@ pub struct Workspace {
 struct Kept {
     file: PathBuf,
     /// `None`: not what it should be.
-    text: Option<String>,
+    text: Option<Rope>,
 }
 
 /// What became of a text that the user wanted back.
@@ -283,12 +285,12 @@ impl Workspace {
         }
         let taken_over = self.recovery.as_mut().map(|r| r.adopt(&version, &self.document));
         match taken_over {
-            Some(Ok(file)) => self.kept = Some(Kept { file, text: Some(text.clone()) }),
+            Some(Ok(file)) => self.kept = Some(Kept { file, text: Some(Rope::from_str(&text)) }),
             // The file stays, and the text is kept anew as if it had been typed.
             Some(Err(error)) => tracing::warn!("{}: not taken over: {error}", file.display()),
             None => {}
         }
-        self.document.restore(text);
+        self.document.restore(&text);
         if in_place { Recovered::InPlace } else { Recovered::Opened }
     }
 
@@ -369,7 +371,8 @@ impl Workspace {
     fn differs_from_kept(&self) -> bool {
         match &self.kept {
             Some(kept) => {
-                !self.document.is_modified() || kept.text.as_ref() != Some(&self.document.text)
+                !self.document.is_modified()
+                    || kept.text.as_ref() != Some(self.document.text.rope())
             }
             None => self.document.is_modified(),
         }
@@ -385,7 +388,7 @@ impl Workspace {
             return;
         }
         let file = match self.kept.take() {
-            Some(Kept { file, text }) if text.as_ref() == Some(&self.document.text) => {
+            Some(Kept { file, text }) if text.as_ref() == Some(self.document.text.rope()) => {
                 self.kept = Some(Kept { file, text });
                 return;
             }
@@ -395,7 +398,7 @@ impl Workspace {
         match file {
             Ok(file) => {
                 self.keeper.write(file.clone(), Recovery::content(&self.document));
-                self.kept = Some(Kept { file, text: Some(self.document.text.clone()) });
+                self.kept = Some(Kept { file, text: Some(self.document.text.rope().clone()) });
             }
             Err(error) => {
                 self.due.failed(Instant::now());
@@ -435,7 +438,7 @@ mod tests {
     use std::{fs, time::Duration};
 
     use super::*;
-    use crate::studio::keeper::no_wake;
+    use crate::studio::{keeper::no_wake, text::Command};
 
     struct Bench {
         folder: tempfile::TempDir,
@@ -506,7 +509,7 @@ mod tests {
     fn a_text_that_has_grown_is_saved_again_and_again() {
         let mut bench = bench();
         for letter in ["a", "b", "c"] {
-            bench.workspace.document.text = letter.repeat(Document::LARGEST as usize + 1);
+            bench.workspace.document.text = letter.repeat(Document::LARGEST as usize + 1).into();
             bench.workspace.save(bench.folder.path());
             assert!(!bench.workspace.document.is_modified(), "{:?}", bench.workspace.notices());
             assert!(fs::read_to_string(&bench.path).unwrap().starts_with(letter));
@@ -652,7 +655,10 @@ mod tests {
         let file = next.unsaved()[0].file.clone();
         assert_eq!(next.recover(&file), Recovered::Opened);
         assert_eq!(next.document.path.as_ref(), Some(&bench.path));
-        assert_eq!((&*next.document.text, next.document.is_modified()), ("crashed", true));
+        assert_eq!(
+            (&*next.document.text.to_string(), next.document.is_modified()),
+            ("crashed", true)
+        );
         assert!(next.unsaved().is_empty());
         next.save(bench.folder.path());
         assert_eq!(fs::read_to_string(&bench.path).unwrap(), "crashed");
@@ -681,7 +687,7 @@ mod tests {
         let mut kept_at = Vec::new();
         for key in 1..=60 {
             let now = start + key * Duration::from_millis(50);
-            workspace.document.text.push('x');
+            workspace.document.text.run(&Command::Type("x".into()), 0.0);
             let before = workspace.kept.as_ref().and_then(|kept| kept.text.clone());
             workspace.keep_soon(now);
             if workspace.kept.as_ref().and_then(|kept| kept.text.clone()) != before {

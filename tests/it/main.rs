@@ -24,6 +24,8 @@ mod data;
 #[cfg(feature = "gl")]
 mod drafts;
 mod draw;
+#[cfg(feature = "cli")]
+mod editing;
 mod escape;
 mod examples;
 mod faults;

@@ -11,6 +11,7 @@ pub mod compiler;
 pub mod diagnostics;
 pub mod editor;
 pub mod legend;
+pub mod palette;
 pub mod parameters;
 pub mod plots;
 pub mod sides;

@@ -105,7 +105,7 @@ impl Studio {
         };
         match saved {
             Ok(saved) => {
-                let text = VariantText::Given(saved.text);
+                let text = VariantText::Given(saved.text.to_string());
                 let variant = Variant { text, ..Variant::default() };
                 self.act(Action::Session(Command::StartComparison(variant)));
             }
@@ -129,8 +129,8 @@ impl Studio {
     /// Puts a manifest before the open text, and runs it.
     pub(super) fn write_manifest(&mut self) {
         let document = &mut self.workspace.document;
-        let manifest = scene::draft(document.file_name(), &document.text);
-        document.text.insert_str(0, &manifest);
+        let manifest = scene::draft(document.file_name(), &document.text.to_string());
+        document.text.replace(vec![(0..0, manifest)], f64::NEG_INFINITY);
         let text = document.submit();
         self.compile(text);
     }

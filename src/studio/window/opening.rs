@@ -49,7 +49,7 @@ pub(super) fn new_session(
         real_time: true,
         statistics_every: Some(STATISTICS_EVERY),
         history: Past::Kept,
-        ..session::Options::new(&document.name, &document.text)
+        ..session::Options::new(&document.name, document.text.to_string())
     };
     let interop = Interop::new(context.gl(), device);
     let wake = wake(proxy);

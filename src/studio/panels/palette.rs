@@ -1,0 +1,202 @@
+//! The list of all commands and their keys, which can be searched.
+
+use egui::{
+    Align2, Area, Context, CornerRadius, Frame, Id, Key, KeyboardShortcut, Label, Margin,
+    Modifiers, Order, RichText, ScrollArea, Sense, TextEdit, Ui, vec2,
+};
+
+use super::Action;
+use crate::{
+    session::{Command, Snapshot},
+    studio::{
+        shortcuts::{SHORTCUTS, Scope, Shortcut, Task},
+        text::Direction,
+        theme,
+    },
+};
+
+/// The width of the list, and the height of what is seen of it.
+const WIDTH: f32 = 460.0;
+const HEIGHT: f32 = 330.0;
+const ROW: f32 = 24.0;
+
+/// What is chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Choice {
+    /// Something with the editor, which gets the keyboard for it.
+    Task(Task),
+    /// Something with the scene.
+    Action(Action),
+}
+
+/// A row of the list.
+struct Entry {
+    title: &'static str,
+    keys: KeyboardShortcut,
+    choice: Choice,
+}
+
+/// The list.
+#[derive(Debug, Default)]
+pub struct Palette {
+    is_open: bool,
+    text: String,
+    chosen: usize,
+    /// Whether the chosen row is to be brought in sight.
+    moved: bool,
+}
+
+/// The field for what is searched.
+pub fn field() -> Id {
+    Id::unique("palette")
+}
+
+impl Palette {
+    /// Shows the list, and gives its field the keyboard.
+    pub fn open(&mut self, ui: &Ui) {
+        *self = Self { is_open: true, ..Self::default() };
+        ui.memory_mut(|memory| memory.request_focus(field()));
+    }
+
+    /// Shows it no longer.
+    pub fn close(&mut self) {
+        self.is_open = false;
+    }
+
+    /// Whether it is shown.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// Chooses the row above or below.
+    pub fn choose(&mut self, direction: Direction, snapshot: &Snapshot) {
+        let last = self.found(snapshot).len().saturating_sub(1);
+        self.moved = true;
+        self.chosen = match direction {
+            Direction::Up => self.chosen.saturating_sub(1),
+            Direction::Down => (self.chosen + 1).min(last),
+        };
+    }
+
+    /// What the chosen row is for.
+    pub fn chosen(&self, snapshot: &Snapshot) -> Option<Choice> {
+        self.found(snapshot).into_iter().nth(self.chosen).map(|entry| entry.choice)
+    }
+
+    /// The entries that have all words of what is searched, in the title or the keys.
+    fn found(&self, snapshot: &Snapshot) -> Vec<Entry> {
+        let words = self.text.to_lowercase();
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let fits = |entry: &Entry| {
+            let keys = name(&entry.keys);
+            let text = format!("{} {keys}", entry.title).to_lowercase();
+            words.iter().all(|word| text.contains(word))
+        };
+        entries(snapshot).into_iter().filter(fits).collect()
+    }
+
+    /// The list, where it is open; gives what was clicked on.
+    pub fn show(&mut self, context: &Context, snapshot: &Snapshot) -> Option<Choice> {
+        if !self.is_open {
+            return None;
+        }
+        let frame = Frame::new()
+            .fill(context.global_style().visuals.window_fill)
+            .stroke(context.global_style().visuals.window_stroke)
+            .corner_radius(CornerRadius::same(8))
+            .shadow(context.global_style().visuals.popup_shadow)
+            .inner_margin(Margin::same(8));
+        let area = Area::new(Id::unique("palette area"))
+            .order(Order::Foreground)
+            .anchor(Align2::CENTER_TOP, vec2(0.0, 72.0));
+        let shown = area.show(context, |ui| frame.show(ui, |ui| self.content(ui, snapshot)).inner);
+        if !context.memory(|memory| memory.has_focus(field())) {
+            self.close();
+        }
+        shown.inner
+    }
+
+    fn content(&mut self, ui: &mut Ui, snapshot: &Snapshot) -> Option<Choice> {
+        ui.set_width(WIDTH);
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let edit = TextEdit::singleline(&mut self.text)
+            .id(field())
+            .hint_text("What do you want to do?")
+            .desired_width(WIDTH - 8.0);
+        if ui.add(edit).changed() {
+            self.chosen = 0;
+        }
+        ui.add_space(6.0);
+        let found = self.found(snapshot);
+        if found.is_empty() {
+            ui.label(RichText::new("Nothing is called so.").color(theme::WEAK));
+        }
+        let moved = std::mem::take(&mut self.moved);
+        let mut clicked = None;
+        ScrollArea::vertical().max_height(HEIGHT).auto_shrink([false, true]).show(ui, |ui| {
+            for (n, entry) in found.into_iter().enumerate() {
+                let is_chosen = n == self.chosen;
+                let (rect, response) =
+                    ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::CLICK);
+                if is_chosen || response.hovered() {
+                    let color =
+                        if is_chosen { theme::RAISED } else { theme::faded(theme::RAISED, 0.5) };
+                    ui.painter().rect_filled(rect, 4.0, color);
+                }
+                if is_chosen && moved {
+                    ui.scroll_to_rect(rect, None);
+                }
+                row(ui, rect, &entry);
+                if response.clicked() {
+                    clicked = Some(entry.choice);
+                }
+            }
+        });
+        clicked
+    }
+}
+
+fn row(ui: &mut Ui, rect: egui::Rect, entry: &Entry) {
+    let inner = rect.shrink2(vec2(8.0, 0.0));
+    let layout = egui::Layout::right_to_left(egui::Align::Center);
+    ui.scope_builder(egui::UiBuilder::new().max_rect(inner).layout(layout), |ui| {
+        let keys = RichText::new(name(&entry.keys)).monospace().size(11.5).color(theme::WEAK);
+        ui.add(Label::new(keys).selectable(false));
+        let layout = egui::Layout::left_to_right(egui::Align::Center);
+        ui.with_layout(layout, |ui| {
+            let title = RichText::new(entry.title).color(theme::TEXT);
+            ui.add(Label::new(title).truncate().selectable(false));
+        });
+    });
+}
+
+/// What a key is called: `Ctrl+Shift+P`.
+fn name(keys: &KeyboardShortcut) -> String {
+    let is_mac = cfg!(target_os = "macos");
+    let names = if is_mac { egui::ModifierNames::SYMBOLS } else { egui::ModifierNames::NAMES };
+    keys.format(&names, is_mac)
+}
+
+fn entries(snapshot: &Snapshot) -> Vec<Entry> {
+    let playing = if snapshot.clock.playing { Command::Pause } else { Command::Play };
+    let scene = [
+        ("Play or pause", Modifiers::NONE, Key::Space, Action::Session(playing)),
+        ("One step", Modifiers::NONE, Key::Period, Action::Session(Command::Step)),
+        ("Reset: back to step 0", Modifiers::COMMAND, Key::R, Action::Session(Command::Reset)),
+        ("The camera's first place", Modifiers::NONE, Key::Home, Action::ResetCamera),
+    ];
+    let scene = scene.map(|(title, modifiers, key, action)| Entry {
+        title,
+        keys: KeyboardShortcut::new(modifiers, key),
+        choice: Choice::Action(action),
+    });
+    let is_general = |shortcut: &&Shortcut| match shortcut.scope {
+        Scope::Editor | Scope::Window => true,
+        Scope::Field => false,
+    };
+    let editor = SHORTCUTS.iter().filter(is_general).filter_map(|shortcut| {
+        let choice = Choice::Task(shortcut.task.clone());
+        Some(Entry { title: shortcut.title, keys: *shortcut.keys.first()?, choice })
+    });
+    scene.into_iter().chain(editor).collect()
+}

@@ -1,0 +1,155 @@
+//! Finding and replacing, plain or by regular expressions.
+
+use std::ops::Range;
+
+use regex::{Captures, Regex, RegexBuilder};
+use ropey::Rope;
+
+/// What is looked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// The text, or the regular expression.
+    pub text: String,
+    /// Whether it is a regular expression (of the crate `regex`).
+    pub regex: bool,
+    /// Whether capital letters are told from small ones.
+    pub case: bool,
+    /// Whether only whole words are found.
+    pub words: bool,
+}
+
+/// More matches than these are not looked for.
+const MOST: usize = 100_000;
+
+/// Finds a query in texts.
+#[derive(Clone, Debug)]
+pub struct Finder {
+    pattern: Regex,
+    is_plain: bool,
+}
+
+impl Finder {
+    /// What finds `query`; `None` where that is empty.
+    ///
+    /// # Errors
+    /// What is wrong with a regular expression, in one line.
+    pub fn new(query: &Query) -> Result<Option<Self>, String> {
+        if query.text.is_empty() {
+            return Ok(None);
+        }
+        let text = if query.regex { query.text.clone() } else { regex::escape(&query.text) };
+        let text =
+            if query.words { format!(r"\b{{start-half}}(?:{text})\b{{end-half}}") } else { text };
+        let pattern = RegexBuilder::new(&text)
+            .case_insensitive(!query.case)
+            .multi_line(true)
+            .size_limit(1 << 20)
+            .build()
+            .map_err(|error| reason(&error))?;
+        Ok(Some(Self { pattern, is_plain: !query.regex }))
+    }
+
+    /// All matches that are not empty, in order, in characters.
+    pub fn matches(&self, rope: &Rope) -> Vec<Range<usize>> {
+        let text = rope.to_string();
+        let found = self.pattern.find_iter(&text).filter(|found| !found.is_empty()).take(MOST);
+        found.map(|found| characters(rope, found.range())).collect()
+    }
+
+    /// Each match within `within` and what takes its place: `template`, in which `$1` and `${name}` stand for groups of a
+    /// regular expression.
+    pub fn replacements(
+        &self,
+        rope: &Rope,
+        within: &Range<usize>,
+        template: &str,
+    ) -> Vec<(Range<usize>, String)> {
+        let text = rope.to_string();
+        let found = self.pattern.captures_iter(&text).take(MOST);
+        let replacement = |captures: Captures<'_>| {
+            let range = characters(rope, captures.get(0)?.range());
+            let is_within =
+                !range.is_empty() && within.start <= range.start && range.end <= within.end;
+            is_within.then(|| (range, self.expanded(&captures, template)))
+        };
+        found.filter_map(replacement).collect()
+    }
+
+    fn expanded(&self, captures: &Captures<'_>, template: &str) -> String {
+        if self.is_plain {
+            return template.to_owned();
+        }
+        let mut text = String::new();
+        captures.expand(template, &mut text);
+        text
+    }
+}
+
+fn characters(rope: &Rope, bytes: Range<usize>) -> Range<usize> {
+    rope.byte_to_char(bytes.start)..rope.byte_to_char(bytes.end)
+}
+
+/// The last line of what the crate says: the ones before draw where it is.
+fn reason(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default();
+    last.trim_start_matches("error: ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(text: &str) -> Query {
+        Query { text: text.into(), ..Query::default() }
+    }
+
+    fn found(query: &Query, text: &str) -> Vec<String> {
+        let rope = Rope::from_str(text);
+        let matches = Finder::new(query).unwrap().unwrap().matches(&rope);
+        matches.into_iter().map(|range| rope.slice(range).to_string()).collect()
+    }
+
+    fn replaced(query: &Query, text: &str, template: &str) -> String {
+        let mut buffer = super::super::Buffer::new(text);
+        let all = 0..buffer.rope().len_chars();
+        let finder = Finder::new(query).unwrap().unwrap();
+        buffer.replace(finder.replacements(buffer.rope(), &all, template), 0.0);
+        buffer.to_string()
+    }
+
+    #[test]
+    fn plain_texts_are_found_as_they_are() {
+        let text = "a.b A.B axb \u{fc}a.b";
+        assert_eq!(found(&query("a.b"), text), ["a.b", "A.B", "a.b"]);
+        assert_eq!(found(&Query { case: true, ..query("a.b") }, text), ["a.b", "a.b"]);
+        assert_eq!(found(&Query { words: true, ..query("a.b") }, text), ["a.b", "A.B"]);
+        assert_eq!(
+            found(&Query { words: true, ..query("(x)") }, "(x)(x)"),
+            ["(x)", "(x)"],
+            "signs are no words"
+        );
+        assert!(Finder::new(&query("")).unwrap().is_none());
+    }
+
+    #[test]
+    fn regular_expressions_know_lines_and_groups() {
+        let regex = |text: &str| Query { regex: true, ..query(text) };
+        assert_eq!(found(&regex(r"^\s*\w"), "a\n  b\n"), ["a", "  b"]);
+        assert_eq!(found(&regex("x*"), "axxb"), ["xx"], "nothing is no match");
+        assert_eq!(replaced(&regex(r"(\w+)\((\w)\)"), "f(x) + g(y)", "$2.$1()"), "x.f() + y.g()");
+        assert_eq!(replaced(&query("f"), "\u{fc}f(f)", "$1"), "\u{fc}$1($1)");
+        let error = Finder::new(&regex("(a")).unwrap_err();
+        assert_eq!(error, "unclosed group");
+        assert!(Finder::new(&regex(r"(\w{1000}){1000}")).is_err(), "too large a machine");
+    }
+
+    #[test]
+    fn only_what_is_within_the_range_is_replaced() {
+        let rope = Rope::from_str("aaaa");
+        let finder = Finder::new(&query("a")).unwrap().unwrap();
+        let places: Vec<_> =
+            finder.replacements(&rope, &(1..3), "b").into_iter().map(|(r, _)| r).collect();
+        assert_eq!(places, [1..2, 2..3]);
+    }
+}
