@@ -22,7 +22,8 @@ pub struct Candidate {
 /// No more than these are shown.
 const MOST: usize = 40;
 
-/// All words that may be meant where `at` (a byte) is, whatever is typed already; `bound` is what the manifest declares.
+/// All words that may be meant where `at` (a byte) is, whatever is typed already; `bound` is what the manifest
+/// declares.
 pub fn pool(text: &str, at: usize, bound: &BTreeSet<String>) -> Vec<Candidate> {
     let simple =
         |word: &str, syntax| Candidate { word: word.to_owned(), detail: String::new(), syntax };

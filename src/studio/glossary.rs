@@ -246,7 +246,8 @@ fn lines(text: &str, end: usize) -> Vec<(&str, &str)> {
     all
 }
 
-/// The table of the manifest that byte `at` is in, without the name of what it declares; `None` outside of the manifest.
+/// The table of the manifest that byte `at` is in, without the name of what it declares; `None` outside of the
+/// manifest.
 pub fn table_at(text: &str, at: usize) -> Option<&str> {
     let open = text.find(OPEN)?;
     let close = text[open..].find(CLOSE).map_or(text.len(), |length| open + length);
