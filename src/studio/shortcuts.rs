@@ -23,8 +23,8 @@ pub enum Task {
     Replace,
     /// Opens the field for a line's number.
     GoToLine,
-    /// What Enter does in one of these fields: goes to the line or to the next match, or replaces one; with Shift to the
-    /// one before.
+    /// What Enter does in one of these fields: goes to the line or to the next match, or replaces one; with Shift to
+    /// the one before.
     Accept(bool),
     /// Puts the keyboard into the other field.
     OtherField,

@@ -56,8 +56,8 @@ impl Finder {
         found.map(|found| characters(rope, found.range())).collect()
     }
 
-    /// Each match within `within` and what takes its place: `template`, in which `$1` and `${name}` stand for groups of a
-    /// regular expression.
+    /// Each match within `within` and what takes its place: `template`, in which `$1` and `${name}` stand for groups of
+    /// a regular expression.
     pub fn replacements(
         &self,
         rope: &Rope,

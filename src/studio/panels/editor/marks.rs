@@ -36,8 +36,8 @@ impl<'a> Marks<'a> {
         self.0.get(&line).map(|remarks| remarks[0].severity)
     }
 
-    /// The next line behind `line` with an error, or with a warning or a note where there is nothing worse, and the column
-    /// of the worst remark there; after the last one the first. `back`: the one before.
+    /// The next line behind `line` with an error, or with a warning or a note where there is nothing worse, and the
+    /// column of the worst remark there; after the last one the first. `back`: the one before.
     pub fn beside(&self, line: usize, back: bool) -> Option<(u32, Option<u32>)> {
         let worst = self.0.values().map(|remarks| remarks[0].severity).max()?.min(Severity::Error);
         let counts = |remarks: &[&Diagnostic]| remarks[0].severity >= worst;

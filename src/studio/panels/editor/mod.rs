@@ -355,8 +355,8 @@ fn drag(ui: &Ui, document: &mut Document, font: &FontId, local: &mut Local) {
     }
 }
 
-/// Where the text is to be scrolled to: the caret is kept in sight where it or the text is another one than in the frame
-/// before.
+/// Where the text is to be scrolled to: the caret is kept in sight where it or the text is another one than in the
+/// frame before.
 fn wanted_offset(
     ui: &Ui,
     buffer: &Buffer,
