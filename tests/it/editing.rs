@@ -76,6 +76,24 @@ fn a_line_is_gone_to_by_its_number() {
 }
 
 #[test]
+fn a_command_is_found_by_its_name() {
+    let Some((screen, _studio)) = Screen::open(BLOB) else { return };
+    screen.blob_where("the blob is drawn", |_| true);
+    screen.click(EDITOR);
+    screen.quick_keys("ctrl+Home Down ctrl+shift+p d e l e t e space l i n e Return");
+    screen.saved_is(&BLOB.replace("title = \"Blob\"\n", ""));
+}
+
+#[test]
+fn a_word_is_completed() {
+    let Some((screen, _studio)) = Screen::open(BLOB) else { return };
+    screen.blob_where("the blob is drawn", |_| true);
+    screen.click(EDITOR);
+    screen.quick_keys("ctrl+End Return a t o m i c a d Tab Return");
+    screen.saved_is(&format!("{BLOB}\natomicAdd\n"));
+}
+
+#[test]
 fn an_error_is_gone_to_by_a_key() {
     let broken = BLOB.replace("(i % 10)", "(q % 10)");
     let Some((screen, _studio)) = Screen::open(&broken) else { return };

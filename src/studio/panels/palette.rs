@@ -44,6 +44,8 @@ pub struct Palette {
     chosen: usize,
     /// Whether the chosen row is to be brought in sight.
     moved: bool,
+    /// Whether egui knows how large the list is.
+    is_measured: bool,
 }
 
 /// The field for what is searched.
@@ -54,7 +56,7 @@ pub fn field() -> Id {
 impl Palette {
     /// Shows the list, and gives its field the keyboard.
     pub fn open(&mut self, ui: &Ui) {
-        *self = Self { is_open: true, ..Self::default() };
+        *self = Self { is_open: true, is_measured: self.is_measured, ..Self::default() };
         ui.memory_mut(|memory| memory.request_focus(field()));
     }
 
@@ -97,9 +99,12 @@ impl Palette {
 
     /// The list, where it is open; gives what was clicked on.
     pub fn show(&mut self, context: &Context, snapshot: &Snapshot) -> Option<Choice> {
-        if !self.is_open {
+        // egui shows an area unseen at first, to measure it, and takes the keyboard from what is in it: that is done
+        // before the list is wanted.
+        if !self.is_open && self.is_measured {
             return None;
         }
+        self.is_measured = true;
         let frame = Frame::new()
             .fill(context.global_style().visuals.window_fill)
             .stroke(context.global_style().visuals.window_stroke)
@@ -170,11 +175,17 @@ fn row(ui: &mut Ui, rect: egui::Rect, entry: &Entry) {
     });
 }
 
-/// What a key is called: `Ctrl+Shift+P`.
+/// What a key is called: `Ctrl+Shift+P`, `Ctrl+/`.
 fn name(keys: &KeyboardShortcut) -> String {
     let is_mac = cfg!(target_os = "macos");
     let names = if is_mac { egui::ModifierNames::SYMBOLS } else { egui::ModifierNames::NAMES };
-    keys.format(&names, is_mac)
+    let (key, sign) = (keys.logical_key.name(), keys.logical_key.symbol_or_name());
+    let whole = keys.format(&names, is_mac);
+    // The signs of arrows are in few fonts.
+    match whole.strip_suffix(key) {
+        Some(modifiers) if sign.is_ascii() => format!("{modifiers}{sign}"),
+        Some(_) | None => whole,
+    }
 }
 
 fn entries(snapshot: &Snapshot) -> Vec<Entry> {
@@ -199,4 +210,20 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         Some(Entry { title: shortcut.title, keys: *shortcut.keys.first()?, choice })
     });
     scene.into_iter().chain(editor).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_called_as_they_are_written_on_a_keyboard() {
+        let key = |modifiers, key| name(&KeyboardShortcut::new(modifiers, key));
+        if cfg!(target_os = "macos") {
+            return;
+        }
+        assert_eq!(key(Modifiers::COMMAND, Key::Slash), "Ctrl+/");
+        assert_eq!(key(Modifiers::ALT | Modifiers::SHIFT, Key::ArrowUp), "Alt+Shift+Up");
+        assert_eq!(key(Modifiers::NONE, Key::F8), "F8");
+    }
 }

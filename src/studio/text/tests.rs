@@ -235,8 +235,7 @@ impl Model {
         (at..self.text.len()).find(|n| self.text[*n] == '\n').unwrap_or(self.text.len())
     }
 
-    /// Puts `new` in the place of what each caret selects, else of what `range` gives for it; from the last to the
-    /// first.
+    /// Puts `new` in the place of what each caret selects, else of what `range` gives for it; the last one first.
     fn put(&mut self, new: &str, range: impl Fn(&Self, usize) -> (usize, usize)) {
         let lines: Vec<&str> = new.split('\n').collect();
         let is_one_each = lines.len() > 1 && lines.len() == self.carets.len();
