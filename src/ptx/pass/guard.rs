@@ -34,6 +34,7 @@ mod stop;
 #[cfg(test)]
 mod tests;
 mod weave;
+mod windows;
 mod words;
 
 use std::collections::HashMap;
@@ -52,6 +53,7 @@ use origin::Origins;
 use record::{NO_KERNEL, Recorder, VARIABLE, VARIABLE_BYTES};
 use stop::Reason;
 use weave::Weaver;
+use windows::Windows;
 use words::Words;
 
 /// A guarded module, and what a device has to know of it.
@@ -178,6 +180,7 @@ pub fn guard(module: &Module) -> Result<Guarded, NotGuarded> {
     };
     guarded.module.variables.push(control_variable());
     let globals = globals::add(&mut guarded.module);
+    let windows = Windows::of(module);
     guarded.module.items.insert(0, Item::Variable(variable));
     for (index, function) in module.functions.iter().enumerate() {
         let Some(body) = &function.body else { continue };
@@ -185,7 +188,7 @@ pub fn guard(module: &Module) -> Result<Guarded, NotGuarded> {
             FunctionKind::Entry => guarded.kernels.len() as u32,
             FunctionKind::Func => NO_KERNEL,
         };
-        let recorder = Recorder { variable: Symbol::Variable(variable), kernel, globals };
+        let recorder = Recorder { variable: Symbol::Variable(variable), kernel, globals, windows };
         let Done { body, words, counts, searches } =
             guard_function(module, function, body, recorder, &mut guarded.checks)?;
         guarded.searches |= searches;

@@ -9,6 +9,7 @@ use super::super::super::operand::{Axis, Grid, Operand, Reg, Special, Symbol};
 use super::super::super::types::Type;
 use super::code::{Code, at, of, when};
 use super::globals::Globals;
+use super::windows::Windows;
 
 /// The variable of a guarded module: the address of the control block (64 bits), then the number of the module, by
 /// which records tell modules apart (32 bits). The host writes both before the first launch.
@@ -68,6 +69,8 @@ pub(super) struct Recorder {
     pub(super) kernel: u32,
     /// The module's own memory.
     pub(super) globals: Option<Globals>,
+    /// Where generic addresses may lead beside that.
+    pub(super) windows: Windows,
 }
 
 /// What a record says of an access, in registers or constants of 64 bits.

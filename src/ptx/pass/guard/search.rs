@@ -7,6 +7,7 @@ use super::super::super::types::Type;
 use super::code::{Code, at, unless, when};
 use super::globals::Globals;
 use super::record::{Recorder, control};
+use super::windows::Windows;
 
 /// Bytes of shared memory that the system keeps for itself at most; variables may lie behind them.
 pub(super) const RESERVED_SHARED: i64 = 1024;
@@ -59,9 +60,16 @@ impl Found {
             code.place(elsewhere);
             self.find(code, recorder, address);
             if generic {
-                self.find_shared(code, address);
-                self.find_window(code, address, "local", LOCAL_WINDOW);
-                self.find_window(code, address, "const", CONSTANT_WINDOW);
+                let Windows { shared, local, constant } = recorder.windows;
+                if shared {
+                    self.find_shared(code, address);
+                }
+                if local {
+                    self.find_window(code, address, "local", LOCAL_WINDOW);
+                }
+                if constant {
+                    self.find_window(code, address, "const", CONSTANT_WINDOW);
+                }
             }
             self.test(code, address, span, inside);
             code.jump(None, back);

@@ -44,3 +44,29 @@ fn nothing_is_put_in_that_is_not_known() {
     assert_eq!((counts.accesses, counts.checked, counts.unchecked), (3, 3, 0));
     assert_eq!(parse(&print(&guarded.module)).unwrap().functions.len(), 1);
 }
+
+/// A wild address may lie in a window that nothing of the module leads to: there it is wrong, too.
+#[test]
+fn only_windows_that_the_module_makes_addresses_of_are_searched() {
+    let searched = |make: &str| {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64
+            .visible .entry k(.param .u64 p)
+            {{
+            .reg .b32 %r<4>; .reg .b64 %rd<9>;
+            .local .align 8 .b8 frame[8];
+            .shared .align 8 .b8 block[8];
+            ld.param.u64 %rd1, [p]; ld.global.u64 %rd2, [%rd1]; {make}
+            ld.u32 %r2, [%rd2]; st.global.u32 [%rd1], %r2; ret;
+            }}"
+        );
+        let guarded = guard(&parse(&text).unwrap()).unwrap();
+        assert!(guarded.searches);
+        let printed = print(&guarded.module);
+        ["shared", "local"].map(|space| printed.contains(&format!("isspacep.{space}")))
+    };
+    assert_eq!(searched(""), [false, false]);
+    assert_eq!(searched("mov.u64 %rd3, block; cvta.shared.u64 %rd4, %rd3;"), [true, false]);
+    assert_eq!(searched("mov.u64 %rd3, frame; cvta.local.u64 %rd4, %rd3;"), [false, true]);
+    assert_eq!(searched("cvta.to.local.u64 %rd4, %rd2;"), [false, false]);
+}
