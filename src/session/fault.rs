@@ -30,14 +30,20 @@ impl Session {
             Stopped::Fault(fault) => {
                 return self.fault_diagnostic(fault, in_flight);
             }
-            Stopped::OutOfTime { kernel, at } => {
+            Stopped::OutOfTime { kernel } => {
                 let limit = self.kind_of(&FaultKind::Cancelled, Some(Cause::Limit));
-                (format!("kernel `{kernel}`: {limit}"), at)
+                match kernel {
+                    Some((kernel, at)) => (format!("kernel `{kernel}`: {limit}"), Some(at)),
+                    None => (format!("a step: {limit}"), None),
+                }
             }
-            Stopped::NoValue { problem, at } => (problem.clone(), at),
+            Stopped::NoValue { problem, at } => (problem.clone(), Some(at)),
         };
         let remark = Diagnostic::error(&self.options.name, text).with_severity(Severity::Fault);
-        remark.at(at.line, at.column)
+        match at {
+            Some(at) => remark.at(at.line, at.column),
+            None => remark,
+        }
     }
 
     /// What was stopped: a pass's kernel, a statistic of the manifest, or the kernels that every scene has.

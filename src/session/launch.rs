@@ -26,10 +26,8 @@ const MOST_AHEAD: u32 = 8192;
 pub(super) enum Stopped {
     /// The step has no more time.
     OutOfTime {
-        /// The kernel that was to be launched.
-        kernel: String,
-        /// Where the manifest names it.
-        at: Position,
+        /// The kernel that was launched last, and where the manifest names it; `None` where there is none.
+        kernel: Option<(String, Position)>,
     },
     /// An expression of the manifest has no value, or one that cannot be used.
     NoValue {
@@ -252,9 +250,7 @@ impl<'a, 'b> Launcher<'a, 'b> {
     /// That the step has no more time, at the pass that was launched last.
     pub(super) fn out_of_time(&self) -> Stopped {
         let pass = self.program.passes.get(self.last).map(|pass| &pass.plan.declared);
-        let (kernel, at) =
-            pass.map_or_else(Default::default, |pass| (pass.kernel.clone(), pass.at));
-        Stopped::OutOfTime { kernel, at }
+        Stopped::OutOfTime { kernel: pass.map(|pass| (pass.kernel.clone(), pass.at)) }
     }
 
     fn arguments(&self, pass: &Pass) -> Result<Arguments, Stopped> {

@@ -110,10 +110,10 @@ mod tests {
         assert_eq!(time_series.points(), expected);
         // Where a piece stands for several steps, too.
         (7..=100_000).for_each(|step| time_series.push(step, 0.0));
-        (50_001..=50_100).for_each(|step| time_series.push(step, 1.0));
+        (50_001..=50_100).for_each(|step| time_series.push(step, step as f64));
         let points = time_series.points();
         assert!(points.is_sorted_by(|a, b| a[0] < b[0]), "they are in order");
-        assert_eq!(points.last(), Some(&[50_100.0, 1.0]));
+        assert_eq!(points.last(), Some(&[50_100.0, 50_100.0]));
         assert!(time_series.span < 100);
     }
 

@@ -70,6 +70,25 @@ fn launches_of_a_step_have_its_limit() {
     }
 }
 
+/// Where nothing but copies is done there is no kernel to tell of.
+#[test]
+fn copies_of_a_step_have_its_limit() {
+    let place = Workplace::new();
+    let mut manifest = String::new();
+    for name in ["a", "b"] {
+        manifest += &format!("[array.{name}]\ntype = \"float\"\ncount = 64\n");
+    }
+    let mut header = "pass".to_owned();
+    for _ in 0..4 {
+        manifest += &format!("[[{header}]]\nrepeat = 1000000\n");
+        header += ".pass";
+    }
+    manifest += &format!("[[{header}]]\ncopy = {{ from = \"a\", to = \"b\" }}\n");
+    place.file("scene.cu", &format!("/*---\n{manifest}---*/\n"));
+    let ended = place.run(&["render", "scene.cu", "--device", "cpu", "--step-timeout", "0.5"]);
+    ended.expect(4, &["scene.cu: fault: a step: stopped after 0.5 s (the limit"]);
+}
+
 #[test]
 fn a_fault_in_a_statistic_is_a_fault() {
     let place = Workplace::new();
