@@ -50,9 +50,9 @@ pub enum Error {
     /// There is no program that runs.
     #[error("nothing runs yet")]
     NothingRuns,
-    /// The state is more than what is copied of it.
+    /// The state is more than what can be copied of it.
     #[error(
-        "the scene's state cannot be a file: its kernels take memory by themselves (`malloc`, `new`), of which there is no copy"
+        "the scene's state cannot be copied: its kernels take memory by themselves (`malloc`, `new`), of which there is no copy"
     )]
     NoState,
     /// There is nothing from which the run could be repeated.

@@ -161,7 +161,7 @@ impl Program {
         }
     }
 
-    /// That a state of it can be written to a file and read from one.
+    /// That a state of it can be copied: to a file, from one, for a comparison.
     ///
     /// # Errors
     /// [`Error::NoState`].

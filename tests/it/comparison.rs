@@ -271,6 +271,19 @@ fn a_variant_may_be_wrong_or_faulty_and_the_scene_goes_on() {
     expect_same(&session);
 }
 
+/// A copy of what variables point to there is none: both would free it.
+#[test]
+fn a_heap_is_not_shared() {
+    let allocating = COUNTER.replacen(ADD, "{ delete new float(gain); value[i].y += gain; }", 1);
+    assert_ne!(allocating, COUNTER);
+    let mut session = open(&Device::cpu().unwrap(), &allocating);
+    start(&mut session, given(COUNTER));
+    steps(&mut session, 3);
+    let ComparisonPhase::Rejected(diagnostics) = comparison(&session).phase else { panic!() };
+    assert!(diagnostics[0].text.contains("take memory by themselves"), "{diagnostics:#?}");
+    assert_eq!(session.clock().step, 3);
+}
+
 #[test]
 fn a_variant_may_have_other_resources() {
     let mut session = open(&Device::cpu().unwrap(), COUNTER);

@@ -149,8 +149,18 @@ impl Companion {
         self.stage = Stage::Rejected(self.other.compile.diagnostics.clone());
     }
 
+    /// B cannot have A's state.
+    fn refuse(&mut self, reason: String) {
+        self.stage = Stage::Rejected(vec![Diagnostic::error(&self.other.options.name, reason)]);
+    }
+
     /// Puts a copy of A's state on its way to B.
     fn hand_over(&mut self, a: &mut Session) -> Result<(), Error> {
+        if let Err(error) = a.expect_states() {
+            // What A's variables point to would be B's, too.
+            self.refuse(error.to_string());
+            return Ok(());
+        }
         let (Some(program), Some(copy)) = (a.program.clone(), a.copy_state_into(&self.pool)?)
         else {
             return Ok(());
@@ -160,8 +170,7 @@ impl Companion {
         let other = &mut self.other;
         if let Err(error) = other.install(&program) {
             let Error::NoRoom { reason } = error else { return Err(error) };
-            other.compile.diagnostics = vec![Diagnostic::error(&other.options.name, reason)];
-            self.reject();
+            self.refuse(reason);
             return Ok(());
         }
         let stream = &other.stream;
