@@ -140,18 +140,23 @@ pub(crate) fn read(path: &Path, wanted: &Wanted) -> Result<Found> {
 /// # Errors
 /// As of [`read`].
 pub(crate) fn read_npy(mut file: impl Read, length: u64, wanted: &Wanted) -> Result<Found> {
-    let mut head = Vec::new();
-    file.by_ref().take(HEADER_LIMIT).read_to_end(&mut head)?;
+    let head = head(&mut file)?;
     match array::is_npy(&head) {
         true => array::npy(file, length, &head, wanted),
         false => Err(Error::Format("it is no `.npy` file".to_owned())),
     }
 }
 
+/// The beginning of a file, as far as a header may go.
+fn head(file: &mut impl Read) -> Result<Vec<u8>> {
+    let mut head = Vec::new();
+    file.take(HEADER_LIMIT).read_to_end(&mut head)?;
+    Ok(head)
+}
+
 fn read_opened(mut file: File, wanted: &Wanted) -> Result<Found> {
     let length = file.metadata()?.len();
-    let mut head = Vec::new();
-    file.by_ref().take(HEADER_LIMIT).read_to_end(&mut head)?;
+    let mut head = head(&mut file)?;
     if array::is_npy(&head) {
         return array::npy(file, length, &head, wanted);
     }

@@ -5,9 +5,9 @@ use std::{
     ops::Range,
 };
 
-use super::summary::{Error, Partial, Pending, Summary};
+use super::summary::{Error, Partial, Pending, Summary, compiled};
 use crate::{
-    compile::{Compiler, Outcome, Request, Target},
+    compile::{Compiler, Request, Target},
     device::{
         self, Arguments, Device, Fill, Function, LaunchConfig, Memory, Readback, Slice, Stream,
     },
@@ -64,10 +64,7 @@ impl Binning {
         let mut request = Request::new("bins.cu", source, target);
         let names = scalars.iter().map(|scalar| kernel_name(*scalar));
         request.name_expressions = names.chain([CHOOSE.to_owned()]).collect();
-        let compiled = match compiler.compile(&request)? {
-            Outcome::Compiled(compiled) => compiled,
-            Outcome::Rejected { log, .. } => return Err(Error::Rejected { log }),
-        };
+        let compiled = compiled(compiler, &request)?;
         let module = device.load(&compiled.ptx)?;
         let function =
             |name: &str| module.function(compiled.names.get(name).map_or(name, String::as_str));

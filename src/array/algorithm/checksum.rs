@@ -1,8 +1,8 @@
 //! A number for the contents of memory, computed on the device.
 
-use super::summary::Error;
+use super::summary::{Error, compiled};
 use crate::{
-    compile::{Compiler, Outcome, Request, Target},
+    compile::{Compiler, Request, Target},
     device::{
         self, Arguments, Device, Fill, Function, LaunchConfig, Pool, PoolBlock, Readback, Slice,
         Stream,
@@ -39,10 +39,7 @@ impl Checksum {
     /// # Errors
     /// See [`Error`].
     pub(crate) fn new(compiler: &Compiler, device: &Device, target: Target) -> Result<Self, Error> {
-        let compiled = match compiler.compile(&Self::request(target))? {
-            Outcome::Compiled(compiled) => compiled,
-            Outcome::Rejected { log, .. } => return Err(Error::Rejected { log }),
-        };
+        let compiled = compiled(compiler, &Self::request(target))?;
         let kernel = device.load(&compiled.ptx)?.function(KERNEL)?;
         let blocks = device.info().multiprocessors.max(1) * BLOCKS_PER_MULTIPROCESSOR;
         Ok(Self { kernel, blocks })

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    compile::{self, Compiler, Outcome, Request, Target},
+    compile::{self, Compiled, Compiler, Outcome, Request, Target},
     device::{self, Arguments, Device, Function, LaunchConfig, Memory, Readback, Slice, Stream},
     element::{Element, Part, Scalar, Type},
 };
@@ -212,6 +212,14 @@ impl Values {
     }
 }
 
+/// Compiles kernels of ours, or takes them from the cache.
+pub(super) fn compiled(compiler: &Compiler, request: &Request) -> Result<Compiled, Error> {
+    match compiler.compile(request)? {
+        Outcome::Compiled(compiled) => Ok(compiled),
+        Outcome::Rejected { log, .. } => Err(Error::Rejected { log }),
+    }
+}
+
 type ScratchPool = Arc<Mutex<Vec<Scratch>>>;
 
 impl Summary {
@@ -260,10 +268,7 @@ impl Summary {
         let named: BTreeMap<Values, String> =
             values.into_iter().map(|values| (values, values.kernel_name())).collect();
         let request = Self::request_of_values(named.keys().copied(), target);
-        let compiled = match compiler.compile(&request)? {
-            Outcome::Compiled(compiled) => compiled,
-            Outcome::Rejected { log, .. } => return Err(Error::Rejected { log }),
-        };
+        let compiled = compiled(compiler, &request)?;
         let module = device.load(&compiled.ptx)?;
         let function = |expression: &str| {
             module.function(compiled.names.get(expression).map_or(expression, String::as_str))
