@@ -178,7 +178,8 @@ pub(crate) fn free_name(folder: &Path, stem: &str, ending: &str) -> PathBuf {
         n => folder.join(format!("{stem}-{n}.{ending}")),
     };
     let mut n = 1;
-    while name(n).exists() {
+    // A link that leads nowhere has the name, too.
+    while name(n).symlink_metadata().is_ok() {
         n += 1;
     }
     name(n)
@@ -313,5 +314,12 @@ mod tests {
             free_name(folder.path(), "particles", "cu"),
             folder.path().join("particles-2.cu")
         );
+        #[cfg(unix)]
+        {
+            let nowhere = folder.path().join("nowhere");
+            std::os::unix::fs::symlink(nowhere, folder.path().join("particles-2.cu")).unwrap();
+            let next = free_name(folder.path(), "particles", "cu");
+            assert_eq!(next, folder.path().join("particles-3.cu"));
+        }
     }
 }

@@ -40,7 +40,7 @@ pub struct Run {
     version: u32,
     /// The version of the program that wrote it.
     pub program: String,
-    /// The scene's name.
+    /// The name of the scene's file. Where it lay is nobody's business but its owner's.
     pub name: String,
     /// The device that it ran on.
     pub device: String,
@@ -240,6 +240,12 @@ fn digest(bytes: &[u8]) -> String {
     })
 }
 
+/// The last part of a path.
+fn file_name(path: &str) -> String {
+    let name = Path::new(path).file_name();
+    name.map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
 impl Session {
     /// What determines the present state, from its reset on; with digests of what the resources hold now, and of what
     /// they held at some of the steps that are kept. Waits for all of it.
@@ -327,7 +333,7 @@ impl Session {
             format: FORMAT.to_owned(),
             version: VERSION,
             program: env!("CARGO_PKG_VERSION").to_owned(),
-            name: self.options.name.clone(),
+            name: file_name(&self.options.name),
             device: self.device.info().to_string(),
             nvrtc: self.worker.nvrtc(),
             seed: self.options.seed,

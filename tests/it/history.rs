@@ -348,14 +348,16 @@ fn a_run_over_a_change_of_an_included_file_is_none() {
     let device = Device::cpu().unwrap();
     let options = Options {
         history: Past::Within(ROOM),
-        path: Some(scene),
-        ..Options::new("scene.cu", text)
+        path: Some(scene.clone()),
+        ..Options::new(scene.to_str().unwrap(), text)
     };
     let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
     let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
     assert!(session.wait_for_program().unwrap());
     session.run_steps(2, |_| {}).unwrap();
-    assert_eq!(session.run().unwrap().files.unwrap()[0].name, "gain.cuh");
+    let run = session.run().unwrap();
+    assert_eq!(run.name, "scene.cu", "whoever gets the file learns nothing of the folder");
+    assert_eq!(run.files.unwrap()[0].name, "gain.cuh");
     fs::write(&header, "#define GAIN 10\n").unwrap();
     edit(&mut session, text);
     session.run_steps(2, |_| {}).unwrap();
