@@ -63,6 +63,7 @@ impl Identity {
         hash.bytes(&MAGIC);
         hash.bytes(&request.target.number().to_le_bytes());
         hash.bytes(request.name.as_bytes());
+        hash.list(request.path.as_slice(), |hash, path| hash.path(path));
         hash.bytes(request.prelude.as_bytes());
         hash.list(&request.headers, |hash, header| {
             hash.bytes(header.name.as_bytes());
@@ -265,6 +266,7 @@ mod tests {
         let mut keys = vec![
             change(&|_| ()),
             change(&|request| request.name = "b.cu".into()),
+            change(&|request| request.path = Some("b.cu".into())),
             change(&|request| request.source.push(' ')),
             change(&|request| request.target = Target(9, 0)),
             change(&|request| request.prelude = " ".into()),

@@ -121,7 +121,7 @@ pub(super) fn scan(request: &Request, toolchain: &Toolchain) -> Scan {
         missing: Vec::new(),
         of_host: BTreeSet::new(),
     };
-    let own_dir = parent(Path::new(&request.name));
+    let own_dir = parent(Path::new(request.file_name()));
     for file in options.files {
         scanner.include(&file, &[&own_dir], (&request.name, 1));
     }
@@ -163,7 +163,7 @@ pub(super) fn scan(request: &Request, toolchain: &Toolchain) -> Scan {
 /// The folders that `request` names: its source's own, those for `#include`, and those of its options.
 pub(super) fn folders(request: &Request) -> Vec<PathBuf> {
     let options = Options::of(&request.options).unwrap_or_default();
-    let own_dir = parent(Path::new(&request.name));
+    let own_dir = parent(Path::new(request.file_name()));
     [own_dir].into_iter().chain(request.include_dirs.iter().cloned()).chain(options.dirs).collect()
 }
 

@@ -117,7 +117,7 @@ impl Job {
             headers.push((PRELUDE_NAME.to_owned(), request.prelude.clone()));
         }
         Ok(Self {
-            name: file_name(&request.name),
+            name: file_name(request.file_name()),
             source: sources.source(),
             headers,
             options: options(request, sources, toolchain, facts.architecture(request.target)?),
@@ -234,9 +234,17 @@ fn name_files_as_requested(ptx: &str, request: &Request, directory: &[u8]) -> St
     let absolute = paths.filter(|path| path.is_absolute());
     let absolute: Vec<String> =
         absolute.map(|path| escape(path.as_os_str().as_encoded_bytes())).collect();
+    let own =
+        request.path.as_ref().map(|_| format!("{}\"", escape(request.file_name().as_bytes())));
     let mut lines = Vec::new();
     for line in ptx.split('\n') {
         let entry = line.trim_start().starts_with(".file").then(|| line.split_once('"')).flatten();
+        if let (Some((head, name)), Some(own)) = (entry, &own)
+            && let Some(rest) = name.strip_prefix(own.as_str())
+        {
+            lines.push(format!("{head}\"{}\"{rest}", escape(request.name.as_bytes())).into());
+            continue;
+        }
         let entry = entry.filter(|(_, name)| !absolute.iter().any(|path| name.starts_with(path)));
         let name = entry.and_then(|(head, name)| Some((head, name.strip_prefix(&directory)?)));
         lines.push(match name {
@@ -275,5 +283,9 @@ mod tests {
         assert_eq!(named("k/a.cu", "i"), ptx_with("k/a.cu", "i/b.cuh"));
         assert_eq!(named("/dü/k/a.cu", "i"), ptx_with("/d\\303\\274/k/a.cu", "i/b.cuh"));
         assert_eq!(named("/dü/k/a.cu", "/dü/i"), ptx);
+        let mut elsewhere = Request::new("a.cu", "", Target::CPU);
+        elsewhere.path = Some("/dü/k/a.cu".into());
+        let named = name_files_as_requested(ptx, &elsewhere, "/dü".as_bytes());
+        assert_eq!(named, ptx_with("a.cu", "i/b.cuh"));
     }
 }

@@ -1,7 +1,7 @@
 //! What is to be compiled.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::reach::Reach;
 use crate::diagnostic::Diagnostic;
@@ -120,6 +120,9 @@ impl fmt::Display for Target {
 pub struct Request {
     /// The source's file name as the user named it; diagnostics and line tables use it.
     pub name: String,
+    /// The file that the source is, where its name does not lead there: what it includes is looked for beside this
+    /// one. `__FILE__` is this one, too.
+    pub path: Option<PathBuf>,
     /// The CUDA C++ text.
     pub source: String,
     /// What to compile for; above [`Target::NEWEST`] counts as that.
@@ -143,6 +146,7 @@ impl Request {
     pub fn new(name: impl Into<String>, source: impl Into<String>, target: Target) -> Self {
         Self {
             name: name.into(),
+            path: None,
             source: source.into(),
             target,
             prelude: String::new(),
@@ -152,6 +156,11 @@ impl Request {
             name_expressions: Vec::new(),
             reach: Reach::Anywhere,
         }
+    }
+
+    /// What the compiler is told that the source's file is called.
+    pub(super) fn file_name(&self) -> &str {
+        self.path.as_deref().and_then(Path::to_str).unwrap_or(&self.name)
     }
 
     /// The source without a byte order mark, which NVRTC takes for unknown tokens.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Error,
     examine::{Examined, examine_with, values_of},
-    guarding,
+    guarding, layout,
     program::{Pass, Program, shapes},
     run_files::used_files,
     stat::Stat,
@@ -208,8 +208,9 @@ impl Builder {
 /// The variables of a module that its kernels may write, and that are found there.
 fn written_variables(outline: Outline, module: &Module) -> Vec<Variable> {
     let variables = outline.variables.into_iter();
-    // The texts of `printf` have names that no source can have.
-    let written = variables.filter(|of| !of.is_constant && !of.name.starts_with('$'));
+    // The texts of `printf` have names that no source can have; what the statistics declare is none of the scene's.
+    let is_scenes = |name: &str| !name.starts_with('$') && !layout::is_ours(name);
+    let written = variables.filter(|of| !of.is_constant && is_scenes(&of.name));
     written.filter(|of| module.global(&of.name).is_ok()).collect()
 }
 

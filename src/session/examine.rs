@@ -259,6 +259,7 @@ pub(super) fn request(scene: &Scene, target: Target, plan: Option<&Plan>) -> Req
     let stats = [stat::kernels(scene), stat::library(scene)].concat();
     let source = [&*scene.source, &probes, &stats].concat();
     let mut request = Request::new(&*scene.name, source, target);
+    request.path = scene.path.clone().filter(|path| path.as_os_str() != &*scene.name);
     request.prelude = scene.prelude();
     request.headers = cuda::headers()
         .iter()

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Error, Reset, Session};
+use super::{Error, Reset, Session, symbol};
 use crate::{
     device::Pool,
     scene::Inputs,
@@ -47,7 +47,8 @@ impl Session {
     }
 
     /// Goes on from the state that [`Session::save`] wrote to `path`, perhaps of another version of the scene. Gives
-    /// the resources that the file says nothing of: they are as after a reset. Parameters that the session was opened
+    /// the resources that the file says nothing of, and the variables of the source that it does not have in their
+    /// present size: they are as after a reset. Parameters that the session was opened
     /// with ([`Options::parameters`](super::Options::parameters)) come before those of the file.
     ///
     /// # Errors
@@ -60,7 +61,7 @@ impl Session {
         let manifest = &program.scene.manifest;
         let loaded =
             archive::read(path, manifest, &program.variable_sizes(), &self.state.inputs.parameters);
-        let Loaded { checkpoint, missing } =
+        let Loaded { checkpoint, mut missing, missing_variables } =
             loaded.map_err(|error| Error::of_file("read", path, error))?;
         let stream = &self.stream;
         self.state
@@ -72,6 +73,8 @@ impl Session {
         self.begin_loaded();
         self.part();
         self.show()?;
+        let in_source = |lowered: String| symbol::in_source(&lowered).unwrap_or(lowered);
+        missing.extend(missing_variables.into_iter().map(in_source));
         Ok(missing)
     }
 

@@ -353,6 +353,12 @@ fn lines(source: &Source) -> Vec<u32> {
     leaves(fields).iter().map(|leaf| leaf.at.line).collect()
 }
 
+/// Whether a variable of this mangled name is one that we declare behind the source: a constant that tells a layout, or
+/// one of the library that statistics are made of.
+pub(super) fn is_ours(lowered: &str) -> bool {
+    lowered.starts_with(PREFIX) || lowered.contains("8warpaint7summary")
+}
+
 /// The numbers of these constants in PTX, which the compiler writes as bytes, without those at the end that are 0:
 /// `.global .align 8 .b8 name[16] = {24, 0, 0, 0, 0, 0, 0, 0, 8};`.
 fn constants(ptx: &str, names: &HashSet<&str>) -> HashMap<String, Vec<u64>> {

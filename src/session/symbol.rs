@@ -59,7 +59,7 @@ impl Symbols {
 
 /// What the source calls a variable whose mangled name is `lowered` (Itanium C++ ABI, section 5.1.2); `None` for what
 /// has no name there.
-fn in_source(lowered: &str) -> Option<String> {
+pub(super) fn in_source(lowered: &str) -> Option<String> {
     let Some(mangled) = lowered.strip_prefix("_Z") else {
         return (!lowered.contains('$')).then(|| lowered.to_owned());
     };

@@ -178,6 +178,8 @@ pub(crate) struct Loaded {
     pub(crate) checkpoint: Checkpoint,
     /// The resources that it says nothing of.
     pub(crate) missing: Vec<String>,
+    /// The variables of the module that it does not have, or has in another size.
+    pub(crate) missing_variables: Vec<String>,
 }
 
 /// Reads the state of a scene with `manifest` and, by their sizes in bytes, these `variables` of its module; parameters
@@ -202,27 +204,29 @@ pub(crate) fn read(
     let about = About::parse(&about)?;
     let (mut contents, mut missing) = (Vec::new(), Vec::new());
     for resource in manifest.resources() {
-        let mut last: Option<Vec<u8>> = None;
-        for half in 0..if resource.double() { 2 } else { 1 } {
-            let subject = Subject::Half { resource: resource.clone(), half };
-            let found = resource_of(&mut zip, &subject, resource)?;
-            // One half is enough of a file that somebody else has made.
-            if let Some(bytes) = found.or_else(|| last.clone()) {
-                last = Some(bytes.clone());
-                contents.push((subject, bytes));
-            }
-        }
-        if last.is_none() {
+        let half = |half| Subject::Half { resource: resource.clone(), half };
+        // What is being written is no substitute for what was written last.
+        let Some(last) = resource_of(&mut zip, &half(0), resource)? else {
             missing.push(resource.name.clone());
+            continue;
+        };
+        if resource.double() {
+            // One half is enough of a file that somebody else has made.
+            let next = resource_of(&mut zip, &half(1), resource)?;
+            contents.push((half(1), next.unwrap_or_else(|| last.clone())));
         }
+        contents.push((half(0), last));
     }
+    let mut missing_variables = Vec::new();
     for (name, bytes) in variables {
         let subject = Subject::Variable { lowered: (*name).to_owned() };
-        let found = variable_of(&mut zip, &subject, *bytes)?;
-        contents.extend(found.map(|bytes| (subject, bytes)));
+        match variable_of(&mut zip, &subject, *bytes)? {
+            Some(bytes) => contents.push((subject, bytes)),
+            None => missing_variables.push((*name).to_owned()),
+        }
     }
     let checkpoint = Checkpoint::of_host(about.inputs(manifest, values), contents);
-    Ok(Loaded { checkpoint, missing })
+    Ok(Loaded { checkpoint, missing, missing_variables })
 }
 
 /// The content of a variable of so many bytes, where the file has it in that size; nothing is read of another one.

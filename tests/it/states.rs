@@ -235,6 +235,17 @@ fn a_resource_that_the_file_lacks_begins_as_after_a_reset() {
     assert!(said.contains("warning: s.npz has no `more`: as after a reset"), "{said}");
     let more = ndarray::Array1::<i32>::read_npy(fs::File::open(at.join("m.npy")).unwrap()).unwrap();
     assert_eq!(more.to_vec(), [7, 7, 7]);
+
+    // A variable of another size is none of the file's, and what is being written is not what was written last.
+    let text = fs::read_to_string(at.join("scene.cu")).unwrap();
+    let text = text.replace("unsigned calls;", "unsigned calls, old_calls;");
+    let text = text.replace("calls++;", "{ calls++; old_calls++; }");
+    fs::write(at.join("scene.cu"), text).unwrap();
+    let of_file = zip_of(fs::File::open(at.join("s.npz")).unwrap());
+    assert_eq!(of_file.keys().filter(|name| name.starts_with("variables/")).count(), 1);
+    without(&at.join("s.npz"), &at.join("half.npz"), "slow.npy");
+    let said = render(at, &["--steps", "1", "--from", "half.npz"]);
+    assert!(said.contains("half.npz has no `slow`, `more`, `old_calls`: as after"), "{said}");
 }
 
 #[test]
@@ -355,6 +366,9 @@ __global__ void add(int* value, const int* given)
     let beside = ["replay", "run.json", "--device", "cpu", "--json", "./run.json"];
     let (said, code) = run(elsewhere.path(), &beside);
     assert!(code == 2 && said.contains("would replace the run file itself"), "{code}: {said}");
+    // A file in the folder where it is repeated is none of the run's.
+    fs::create_dir_all(elsewhere.path().join("sub")).unwrap();
+    fs::write(elsewhere.path().join("sub/first.cuh"), header("first", 7, "")).unwrap();
     // Nobody needs to be trusted for what comes with the run.
     let replay = |file: &str| {
         let arguments = ["replay", file, "--device", "cpu", "--npy", "value=v.npy"];
@@ -481,6 +495,19 @@ fn the_name_in_a_run_file_leads_nowhere() {
 fn about_of(path: &Path) -> String {
     let files = zip_of(fs::File::open(path).unwrap());
     String::from_utf8(files["state.json"].clone()).unwrap()
+}
+
+/// Copies an archive without one of its files.
+fn without(from: &Path, to: &Path, name: &str) {
+    let mut archive = zip::ZipArchive::new(fs::File::open(from).unwrap()).unwrap();
+    let mut copy = zip::ZipWriter::new(fs::File::create(to).unwrap());
+    for at in 0..archive.len() {
+        let file = archive.by_index_raw(at).unwrap();
+        if file.name().unwrap() != name {
+            copy.raw_copy_file(file).unwrap();
+        }
+    }
+    copy.finish().unwrap();
 }
 
 /// Copies an archive with some of its files replaced, or added, compressed.
