@@ -1,6 +1,9 @@
 //! Finding and replacing, plain or by regular expressions.
 
-use std::ops::Range;
+use std::{
+    ops::Range,
+    time::{Duration, Instant},
+};
 
 use regex::{Captures, Regex, RegexBuilder};
 use ropey::Rope;
@@ -20,6 +23,23 @@ pub struct Query {
 
 /// More matches than these are not looked for.
 const MOST: usize = 100_000;
+/// So long is looked for matches: a pattern may look to the text's end for each of them.
+const LONGEST: Duration = Duration::from_millis(100);
+/// So long is looked for what is to be replaced.
+const LONGEST_REPLACING: Duration = Duration::from_secs(1);
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Matches that are not empty, in order, in characters.
+    pub matches: Vec<Range<usize>>,
+    /// Whether these are all.
+    pub is_all: bool,
+}
+
+/// There are too many matches, or it takes too long to find them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooMany;
 
 /// Finds a query in texts.
 #[derive(Clone, Debug)]
@@ -49,30 +69,51 @@ impl Finder {
         Ok(Some(Self { pattern, is_plain: !query.regex }))
     }
 
-    /// All matches that are not empty, in order, in characters.
-    pub fn matches(&self, rope: &Rope) -> Vec<Range<usize>> {
-        let text = rope.to_string();
-        let found = self.pattern.find_iter(&text).filter(|found| !found.is_empty()).take(MOST);
-        found.map(|found| characters(rope, found.range())).collect()
+    /// The matches, as far as they are found soon.
+    pub fn matches(&self, rope: &Rope) -> Found {
+        let (text, end) = (rope.to_string(), Instant::now() + LONGEST);
+        let mut matches = Vec::new();
+        for found in self.pattern.find_iter(&text).filter(|found| !found.is_empty()) {
+            if matches.len() == MOST || Instant::now() > end {
+                return Found { matches, is_all: false };
+            }
+            matches.push(characters(rope, found.range()));
+        }
+        Found { matches, is_all: true }
     }
 
     /// Each match within `within` and what takes its place: `template`, in which `$1` and `${name}` stand for groups of
     /// a regular expression.
+    ///
+    /// # Errors
+    /// [`TooMany`]: some alone are not replaced.
     pub fn replacements(
         &self,
         rope: &Rope,
         within: &Range<usize>,
         template: &str,
-    ) -> Vec<(Range<usize>, String)> {
-        let text = rope.to_string();
-        let found = self.pattern.captures_iter(&text).take(MOST);
-        let replacement = |captures: Captures<'_>| {
-            let range = characters(rope, captures.get(0)?.range());
-            let is_within =
-                !range.is_empty() && within.start <= range.start && range.end <= within.end;
-            is_within.then(|| (range, self.expanded(&captures, template)))
-        };
-        found.filter_map(replacement).collect()
+    ) -> Result<Vec<(Range<usize>, String)>, TooMany> {
+        let (text, end) = (rope.to_string(), Instant::now() + LONGEST_REPLACING);
+        let (mut at, last) = (rope.char_to_byte(within.start), rope.char_to_byte(within.end));
+        let mut replacements = Vec::new();
+        while let Some(captures) = self.pattern.captures_at(&text, at) {
+            let found = captures.get_match().range();
+            if found.end > last {
+                break;
+            }
+            if replacements.len() == MOST || Instant::now() > end {
+                return Err(TooMany);
+            }
+            at = found.end;
+            if found.is_empty() {
+                // The next one begins a character later.
+                let Some(next) = text[at..].chars().next() else { break };
+                at += next.len_utf8();
+            } else {
+                replacements.push((characters(rope, found), self.expanded(&captures, template)));
+            }
+        }
+        Ok(replacements)
     }
 
     fn expanded(&self, captures: &Captures<'_>, template: &str) -> String {
@@ -106,15 +147,17 @@ mod tests {
 
     fn found(query: &Query, text: &str) -> Vec<String> {
         let rope = Rope::from_str(text);
-        let matches = Finder::new(query).unwrap().unwrap().matches(&rope);
-        matches.into_iter().map(|range| rope.slice(range).to_string()).collect()
+        let found = Finder::new(query).unwrap().unwrap().matches(&rope);
+        assert!(found.is_all);
+        found.matches.into_iter().map(|range| rope.slice(range).to_string()).collect()
     }
 
     fn replaced(query: &Query, text: &str, template: &str) -> String {
         let mut buffer = super::super::Buffer::new(text);
         let all = 0..buffer.rope().len_chars();
         let finder = Finder::new(query).unwrap().unwrap();
-        buffer.replace(finder.replacements(buffer.rope(), &all, template), 0.0);
+        let replacements = finder.replacements(buffer.rope(), &all, template).unwrap();
+        buffer.replace(replacements, 0.0);
         buffer.to_string()
     }
 
@@ -149,7 +192,20 @@ mod tests {
         let rope = Rope::from_str("aaaa");
         let finder = Finder::new(&query("a")).unwrap().unwrap();
         let places: Vec<_> =
-            finder.replacements(&rope, &(1..3), "b").into_iter().map(|(r, _)| r).collect();
+            finder.replacements(&rope, &(1..3), "b").unwrap().into_iter().map(|(r, _)| r).collect();
         assert_eq!(places, [1..2, 2..3]);
+    }
+
+    /// Each match of this pattern is looked for to the line's end: all of them would take minutes.
+    #[test]
+    fn what_takes_too_long_is_left() {
+        let rope = Rope::from_str(&"a".repeat(1_500_000));
+        let slow = Query { regex: true, ..query(r".*[^a\n]|a") };
+        let finder = Finder::new(&slow).unwrap().unwrap();
+        let found = finder.matches(&rope);
+        assert!(!found.is_all && found.matches.len() < MOST, "{}", found.matches.len());
+        let all = 0..rope.len_chars();
+        assert_eq!(finder.replacements(&rope, &all, "b"), Err(TooMany));
+        assert_eq!(finder.replacements(&rope, &(7..8), "b"), Ok(vec![(7..8, "b".to_owned())]));
     }
 }

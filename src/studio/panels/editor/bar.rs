@@ -43,6 +43,8 @@ pub struct Bar {
     found: Option<(u64, Query)>,
     finder: Option<Finder>,
     matches: Vec<Range<usize>>,
+    /// Whether there are more of them.
+    is_more: bool,
     error: Option<String>,
 }
 
@@ -121,8 +123,9 @@ impl Bar {
             Ok(finder) => (finder, None),
             Err(error) => (None, Some(error)),
         };
-        self.matches =
-            self.finder.as_ref().map_or_else(Vec::new, |finder| finder.matches(buffer.rope()));
+        let found = self.finder.as_ref().map(|finder| finder.matches(buffer.rope()));
+        self.is_more = found.as_ref().is_some_and(|found| !found.is_all);
+        self.matches = found.map_or_else(Vec::new, |found| found.matches);
         self.found = Some(key);
     }
 
@@ -159,9 +162,12 @@ impl Bar {
         Outcome { moved, changed, leaves: false }
     }
 
-    fn replace_within(&self, buffer: &mut Buffer, range: &Range<usize>, now: f64) -> bool {
+    fn replace_within(&mut self, buffer: &mut Buffer, range: &Range<usize>, now: f64) -> bool {
         let Some(finder) = &self.finder else { return false };
-        let replacements = finder.replacements(buffer.rope(), range, &self.template);
+        let Ok(replacements) = finder.replacements(buffer.rope(), range, &self.template) else {
+            self.error = Some("Too many matches to be replaced at once".to_owned());
+            return false;
+        };
         let end = replacements.first().map(|(range, text)| range.start + text.chars().count());
         let is_one = replacements.len() == 1;
         let changed = buffer.replace(replacements, now);
@@ -284,12 +290,14 @@ impl Bar {
         let selected = buffer.selections().primary().range();
         let current = self.matches.binary_search_by_key(&selected.start, |found| found.start);
         let current = current.ok().filter(|n| self.matches[*n] == selected);
+        let more = if self.is_more { "+" } else { "" };
         let (text, color) = match (&self.error, current, self.matches.len()) {
+            (Some(_), ..) if self.finder.is_some() => ("too many".to_owned(), theme::ERROR),
             (Some(_), ..) => ("not valid".to_owned(), theme::ERROR),
             (None, ..) if self.query.text.is_empty() => (String::new(), theme::WEAK),
             (None, _, 0) => ("none".to_owned(), theme::WARNING),
-            (None, Some(n), count) => (format!("{} of {count}", n + 1), theme::WEAK),
-            (None, None, count) => (count.to_string(), theme::WEAK),
+            (None, Some(n), count) => (format!("{} of {count}{more}", n + 1), theme::WEAK),
+            (None, None, count) => (format!("{count}{more}"), theme::WEAK),
         };
         let text = RichText::new(text).size(11.5).color(color);
         let layout = egui::Layout::left_to_right(egui::Align::Center);
