@@ -230,6 +230,10 @@ impl<'a> Reader<'a> {
                 Err(text)
             }
             Ok(_) | Err(_) => {
+                if may_be_there {
+                    // Another file may come there.
+                    self.files.push(path.clone());
+                }
                 let named = named.display();
                 let leads = found.map_or_else(
                     |_| String::new(),

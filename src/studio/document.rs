@@ -25,6 +25,8 @@ pub struct Document {
     /// The text in the editor. Lines end with `\n` here where all of the file's end with `\r\n`; else as in the file.
     pub text: Buffer,
     saved: Rope,
+    /// Whether the file that had it is gone from the disk.
+    is_gone: bool,
     submitted: Rope,
     changed_at: Option<f64>,
     carriage_returns: bool,
@@ -54,6 +56,7 @@ impl Document {
             name,
             path,
             saved: text.rope().clone(),
+            is_gone: false,
             submitted: text.rope().clone(),
             text,
             changed_at: None,
@@ -102,7 +105,12 @@ impl Document {
 
     /// Whether the editor has something that the disk has not.
     pub fn is_modified(&self) -> bool {
-        !is_same(self.text.rope(), &self.saved)
+        self.is_gone || !is_same(self.text.rope(), &self.saved)
+    }
+
+    /// Notes that its file is gone from the disk: the text is nowhere but here.
+    pub fn file_is_gone(&mut self) {
+        self.is_gone = true;
     }
 
     /// The text with the file's own line ends.
@@ -141,12 +149,14 @@ impl Document {
     pub fn saved_as(&mut self, path: PathBuf) {
         self.origin = Origin::new(self.name.clone(), Some(&path));
         self.path = Some(path);
+        self.is_gone = false;
         self.saved = self.text.rope().clone();
     }
 
     /// Decides what `disk`, the file's new content, means; see `DiskChange`.
     pub fn on_disk(&mut self, disk: &str) -> DiskChange {
         let (text, carriage_returns) = edited(disk);
+        self.is_gone = false;
         if self.saved == text {
             // Somebody may have changed how its lines end.
             self.carriage_returns = carriage_returns;

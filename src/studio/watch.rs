@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeSet,
+    io,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -77,19 +78,28 @@ impl FileWatch {
         *self.included.1.lock().unwrap_or_else(PoisonError::into_inner) = places;
     }
 
-    /// The file's text, if it may have changed since the last call and can be read.
+    /// The file's text, or why it cannot be read, if it may have changed since the last call.
     ///
-    /// A file that is gone for a moment, as between an editor's two renames, is none; its return is a
-    /// change of its own.
-    pub fn poll(&self) -> Option<String> {
+    /// A file may be gone for a moment, as between an editor's two renames; its return is a change of its own.
+    pub fn poll(&self) -> Option<io::Result<String>> {
         self.changes.try_iter().last()?;
-        file::read_regular_text(&self.path, Document::LARGEST).ok()
+        Some(file::read_regular_text(&self.path, Document::LARGEST))
+    }
+
+    /// Whether the file is gone from the disk.
+    pub fn is_gone(&self) -> bool {
+        is_missing(self.path.symlink_metadata())
     }
 
     /// Whether a file that it includes may have changed since the last call.
     pub fn poll_included(&self) -> bool {
         self.changes_of_included.try_iter().last().is_some()
     }
+}
+
+/// Whether an answer of the system says that there is no such file.
+pub fn is_missing<T>(answer: io::Result<T>) -> bool {
+    answer.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// Where events say that a file is, be it there or not; `None` where not even its folder is.
@@ -117,7 +127,7 @@ mod tests {
     fn wait_for(watch: &FileWatch, woken: &Receiver<()>, expected: &str) {
         loop {
             woken.recv_timeout(Duration::from_secs(20)).expect("a wake for each change");
-            if watch.poll().as_deref() == Some(expected) {
+            if watch.poll().and_then(io::Result::ok).as_deref() == Some(expected) {
                 return;
             }
         }
@@ -127,7 +137,7 @@ mod tests {
     fn a_write_in_place_is_seen() {
         let folder = tempfile::tempdir().unwrap();
         let (path, watch, woken) = watched(folder.path());
-        assert_eq!(watch.poll(), None);
+        assert!(watch.poll().is_none());
         fs::write(&path, "new").unwrap();
         wait_for(&watch, &woken, "new");
     }
@@ -166,7 +176,7 @@ mod tests {
             fs::write(&path, "anything").unwrap();
             woken.recv_timeout(Duration::from_secs(20)).expect("a wake for each change");
             assert!(watch.poll_included());
-            assert_eq!(watch.poll(), None, "the scene itself is as it was");
+            assert!(watch.poll().is_none(), "the scene itself is as it was");
             // Creating and writing may be several changes.
             std::thread::sleep(Duration::from_millis(50));
             while woken.try_recv().is_ok() {}
