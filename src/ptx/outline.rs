@@ -43,7 +43,7 @@ pub struct Variable {
     pub bytes: usize,
     /// Whether no kernel may write it (`.const`).
     pub is_constant: bool,
-    /// The bytes of the text that stand between the braces of its initial value; empty where it has none.
+    /// The bytes of the text that are its initial value, without the braces of an array's; empty where it has none.
     pub initial: Range<usize>,
 }
 
@@ -128,19 +128,23 @@ impl<'a> Words<'a> {
         let words: Vec<&str> = own.iter().map(|token| self.of(*token)).collect();
         let bytes = placed(&words).first()?.len();
         let name = (name.kind == Kind::Word).then(|| self.of(*name).to_owned())?;
-        Some(Variable { name, bytes, is_constant, initial: self.braces().unwrap_or_default() })
+        Some(Variable { name, bytes, is_constant, initial: self.initial().unwrap_or_default() })
     }
 
-    /// The text between the braces of an initial value, which comes next.
-    fn braces(&mut self) -> Option<Range<usize>> {
-        let [equals, open, rest @ ..] = self.tokens else { return None };
-        if [equals.kind, open.kind] != [Kind::Mark(b'='), Kind::Mark(b'{')] {
+    /// The text of an initial value, which comes next.
+    fn initial(&mut self) -> Option<Range<usize>> {
+        let [equals, rest @ ..] = self.tokens else { return None };
+        if equals.kind != Kind::Mark(b'=') {
             return None;
         }
+        let (before, rest) = match rest {
+            [open, inside @ ..] if open.kind == Kind::Mark(b'{') => (open, inside),
+            rest => (equals, rest),
+        };
         let is_end = |token: &Token| matches!(token.kind, Kind::End | Kind::Mark(b'}' | b';'));
         let end = rest.iter().position(is_end)?;
         self.tokens = &rest[end..];
-        Some(open.end as usize..rest[end].start as usize)
+        Some(before.end as usize..rest[end].start as usize)
     }
 
     /// A kernel behind `.entry`.
@@ -205,7 +209,7 @@ mod tests {
             [("filter", 36, true), ("count", 4, false), ("$str", 4, true), ("one", 4, false)];
         assert_eq!(found.collect::<Vec<_>>(), expected);
         let initial = Outline::new(text).variables.into_iter().map(|v| &text[v.initial]);
-        assert_eq!(initial.collect::<Vec<_>>(), ["", "", "37, 100, 10, 0", ""]);
+        assert_eq!(initial.collect::<Vec<_>>(), ["", " 3", "37, 100, 10, 0", ""]);
     }
 
     #[test]

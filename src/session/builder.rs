@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::{
     Error,
     examine::{Examined, examine_with, values_of},
-    guarding, layout,
+    guarding,
     program::{Pass, Program, shapes},
     run_files::used_files,
     stat::Stat,
+    variables::Variables,
     worker::Built,
 };
 use crate::{
@@ -22,7 +23,7 @@ use crate::{
     data::Cache,
     device::{self, Device, DeviceKind, Function, Module},
     diagnostic::{Diagnostic, Severity},
-    ptx::outline::{Outline, Variable},
+    ptx::outline::Outline,
     scene::{self, Plan, PlannedPass, Scene},
 };
 
@@ -144,7 +145,7 @@ impl Builder {
                     let ptx = compiled.ptx;
                     let outline = Outline::new(&ptx);
                     let allocates = outline.allocates;
-                    let variables = written_variables(outline, &module);
+                    let variables = Variables::of(&ptx, outline, &module, &self.device)?;
                     program = Some(Program {
                         scene,
                         passes,
@@ -203,15 +204,6 @@ impl Builder {
         self.summary = Some(summary.clone());
         Ok(summary)
     }
-}
-
-/// The variables of a module that its kernels may write, and that are found there.
-fn written_variables(outline: Outline, module: &Module) -> Vec<Variable> {
-    let variables = outline.variables.into_iter();
-    // The texts of `printf` have names that no source can have; what the statistics declare is none of the scene's.
-    let is_scenes = |name: &str| !name.starts_with('$') && !layout::is_ours(name);
-    let written = variables.filter(|of| !of.is_constant && is_scenes(&of.name));
-    written.filter(|of| module.global(&of.name).is_ok()).collect()
 }
 
 /// The architecture that a device's kernels are compiled for: its own, at most what our PTX reader knows.

@@ -47,6 +47,7 @@ mod status;
 mod symbol;
 mod time_series;
 mod timing;
+mod variables;
 mod worker;
 
 use std::{

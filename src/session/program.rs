@@ -9,12 +9,12 @@ use super::{
     run_files::UsedFile,
     snapshot::PastGap,
     stat::Stat,
+    variables::Variables,
 };
 use crate::{
     array::Checksum,
     device::{self, Device, Function, LaunchConfig, Module, Pool, Slice, Stream},
     element::Type,
-    ptx::outline::Variable,
     scene::{self, Entry, Inputs, Number, PlannedPass, ResourceId, Scene, Scope, What},
     state::{Borrowed, Checkpoint},
 };
@@ -31,7 +31,7 @@ pub(super) struct Program {
     pub(super) ptx: Arc<str>,
     pub(super) module: Module,
     /// The variables of the module that kernels may write.
-    pub(super) variables: Vec<Variable>,
+    pub(super) variables: Variables,
     /// The files beside that of the scene that it was made of.
     pub(super) files: Arc<[UsedFile]>,
     /// Whether its kernels may take memory of the device's heap, which no copy of a state has.
@@ -116,6 +116,10 @@ impl Program {
         borrowed: &mut [Borrowed<'_>],
         stream: &Stream,
     ) -> Result<(), Error> {
+        match reset {
+            Reset::All => self.variables.restart(&self.module, stream)?,
+            Reset::None | Reset::Fresh(_) => {}
+        }
         self.contents.restore(reset, (&self.scene.manifest, &self.module), borrowed, stream)
     }
 
@@ -180,12 +184,11 @@ impl Program {
 
     /// The variables that a copy has, with their sizes in bytes.
     pub(super) fn variable_sizes(&self) -> Vec<(&str, usize)> {
-        self.variables.iter().map(|variable| (variable.name.as_str(), variable.bytes)).collect()
+        self.variables.sizes()
     }
 
     fn variables(&self) -> Result<Vec<(&str, Slice<'_>)>, Error> {
-        let names = self.variables.iter().map(|variable| variable.name.as_str());
-        names.map(|name| Ok((name, self.module.global(name)?))).collect()
+        self.variables.places(&self.module)
     }
 
     /// Puts on `stream` that variables hold what they hold in `old`, where they are declared there as here.
@@ -193,20 +196,7 @@ impl Program {
     /// # Errors
     /// The device's.
     pub(super) fn carry_variables(&self, old: &Self, stream: &Stream) -> Result<(), Error> {
-        let initial = |of: &Self, variable: &Variable| {
-            of.ptx.get(variable.initial.clone()).map(str::to_owned)
-        };
-        for variable in &self.variables {
-            let Variable { name, bytes, .. } = variable;
-            let same = old.variables.iter().find(|known| {
-                (&known.name, &known.bytes) == (name, bytes)
-                    && initial(old, known) == initial(self, variable)
-            });
-            if let Some(same) = same {
-                stream.copy(self.module.global(name)?, old.module.global(&same.name)?)?;
-            }
-        }
-        Ok(())
+        self.variables.carry(&self.module, (&old.variables, &old.module), stream)
     }
 
     /// The resources that hold something else at the start than in `old`.

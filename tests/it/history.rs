@@ -56,7 +56,6 @@ __device__ unsigned calls;
 __global__ void begin(uint4 *value, int value_count, unsigned seed)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i == 0) calls = 0;
     if (i < value_count) value[i] = make_uint4(i, seed, 0, 1);
 }
 
@@ -334,6 +333,32 @@ fn steps_that_have_other_bits_again_are_told() {
             matches!(others[..], [[from, to]] if from == first && to > first + 1),
             "{others:?}"
         );
+    });
+}
+
+/// A reset begins everything anew, the variables of the source among it.
+#[test]
+fn a_reset_leaves_nothing_of_variables() {
+    let text = "/*---\n[array.value]\ntype = \"int\"\ncount = 2\n[[pass]]\nkernel = \"add\"\nover = \"value\"\n---*/\n\
+                __device__ int from = 5, zero;\n__device__ int list[2] = { 7, 0 };\n\
+                __global__ void add(int* value) {\n    if (threadIdx.x != 0) return;\n    \
+                value[0] = 100 * ++from + 10 * ++zero + list[1]++;\n    value[1] = list[0]--;\n}\n";
+    on_each_device(|device| {
+        let mut session = open(device, ROOM, text);
+        let numbers = |session: &mut Session| {
+            let bytes = session.read("value").unwrap();
+            bytemuck::pod_collect_to_vec::<u8, i32>(&bytes)
+        };
+        for _ in 0..2 {
+            session.run_steps(2, |_| {}).unwrap();
+            assert_eq!(numbers(&mut session), [721, 6]);
+            session.reset();
+        }
+        // A variable that begins with another number is another one.
+        session.run_steps(1, |_| {}).unwrap();
+        edit(&mut session, &text.replace("from = 5", "from = 8"));
+        session.run_steps(1, |_| {}).unwrap();
+        assert_eq!(numbers(&mut session), [921, 6]);
     });
 }
 

@@ -1,0 +1,106 @@
+//! The variables of a program's source that its kernels may write: a part of the state beside the resources.
+
+use super::{Error, layout};
+use crate::{
+    device::{Device, Fill, Memory, Module, Slice, Stream},
+    ptx::outline::{Outline, Variable},
+};
+
+/// All of a module.
+pub(super) struct Variables(Vec<Kept>);
+
+/// A variable, and how it begins.
+struct Kept {
+    variable: Variable,
+    /// The text of its initial value; empty where it has none.
+    text: String,
+    /// A copy of what it holds at the start; `None` where those are zeros.
+    start: Option<Memory>,
+}
+
+impl Variables {
+    /// Those of `module`, which has just been loaded from `ptx`.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn of(
+        ptx: &str,
+        outline: Outline,
+        module: &Module,
+        device: &Device,
+    ) -> Result<Self, Error> {
+        // The texts of `printf` have names that no source can have; what the statistics declare is none of the scene's.
+        let is_scenes = |name: &str| !name.starts_with('$') && !layout::is_ours(name);
+        let written = outline.variables.into_iter().filter(|of| !of.is_constant);
+        let found = written.filter(|of| is_scenes(&of.name) && module.global(&of.name).is_ok());
+        let stream = device.stream()?;
+        let mut kept = Vec::new();
+        for variable in found {
+            let text = ptx.get(variable.initial.clone()).unwrap_or_default().trim().to_owned();
+            let mut start = None;
+            if !text.is_empty() {
+                let copy = device.alloc(variable.bytes)?;
+                stream.copy(copy.slice(..)?, module.global(&variable.name)?)?;
+                start = Some(copy);
+            }
+            kept.push(Kept { variable, text, start });
+        }
+        stream.synchronize()?;
+        Ok(Self(kept))
+    }
+
+    /// Their names in the module, with their sizes in bytes.
+    pub(super) fn sizes(&self) -> Vec<(&str, usize)> {
+        let variables = self.0.iter().map(|kept| &kept.variable);
+        variables.map(|variable| (variable.name.as_str(), variable.bytes)).collect()
+    }
+
+    /// Where they lie in `module`, which has them.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn places<'a>(
+        &'a self,
+        module: &'a Module,
+    ) -> Result<Vec<(&'a str, Slice<'a>)>, Error> {
+        let names = self.0.iter().map(|kept| kept.variable.name.as_str());
+        names.map(|name| Ok((name, module.global(name)?))).collect()
+    }
+
+    /// Puts on `stream` that they hold in `module` what they held when it was loaded.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn restart(&self, module: &Module, stream: &Stream) -> Result<(), Error> {
+        for Kept { variable, start, .. } in &self.0 {
+            let place = module.global(&variable.name)?;
+            match start {
+                Some(start) => stream.copy(place, start.slice(..)?)?,
+                None => stream.fill(place, Fill::U8(0))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts on `stream` that they hold in `module` what those of `old_module` hold that are declared in the same way.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn carry(
+        &self,
+        module: &Module,
+        (old, old_module): (&Self, &Module),
+        stream: &Stream,
+    ) -> Result<(), Error> {
+        for Kept { variable, text, .. } in &self.0 {
+            let (name, bytes) = (&variable.name, variable.bytes);
+            let is_same = |known: &&Kept| {
+                (&known.variable.name, known.variable.bytes) == (name, bytes) && known.text == *text
+            };
+            if old.0.iter().any(|known| is_same(&known)) {
+                stream.copy(module.global(name)?, old_module.global(name)?)?;
+            }
+        }
+        Ok(())
+    }
+}
