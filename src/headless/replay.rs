@@ -85,8 +85,9 @@ impl Replay {
         step: u64,
         bar: &ProgressBar,
     ) -> Result<()> {
-        if session.clock().step == 0 {
-            self.take_text(session, 0)?;
+        // The first text does the reset.
+        if self.texts == 0 {
+            self.take_text(session)?;
         }
         // The reset, without a step; its passes, too, may take parameters.
         if let (0, Some(first)) = (self.inputs, self.run.inputs.first()) {
@@ -95,7 +96,7 @@ impl Replay {
         run_to(session, 0, bar)?;
         while session.clock().step < step {
             let done = session.clock().step;
-            self.take_text(session, done)?;
+            self.take_texts(session, done)?;
             // Where a text took over, its state was looked at in its own layout.
             self.compare(session)?;
             if let Some(entered) = self.run.inputs.get(self.inputs).filter(|of| of.step == done) {
@@ -104,6 +105,9 @@ impl Replay {
             }
             run_to(session, done + 1, bar)?;
         }
+        if step == self.run.steps {
+            self.take_texts(session, step)?;
+        }
         let next = self.run.texts.get(self.texts);
         match next.is_some_and(|text| text.step == session.clock().step) {
             true => Ok(()),
@@ -111,10 +115,16 @@ impl Replay {
         }
     }
 
-    fn take_text(&mut self, session: &mut Session, step: u64) -> Result<()> {
-        let Some(text) = self.run.texts.get(self.texts).filter(|text| text.step == step) else {
-            return Ok(());
-        };
+    /// Lets the texts take over that did after `step` steps: all of them, for each may have changed the state.
+    fn take_texts(&mut self, session: &mut Session, step: u64) -> Result<()> {
+        while self.run.texts.get(self.texts).is_some_and(|text| text.step == step) {
+            self.take_text(session)?;
+        }
+        Ok(())
+    }
+
+    fn take_text(&mut self, session: &mut Session) -> Result<()> {
+        let Some(text) = self.run.texts.get(self.texts) else { return Ok(()) };
         self.texts += 1;
         session.set_source_with(text.text.clone(), text.effort);
         let runs = session.wait_for_program()?;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Error, Phase, Reset, Session, grid_texture::grid_textures, program::Program,
+    Error, Phase, Reset, Session, grid_texture::grid_textures, line::Entrance, program::Program,
     worker::CompileResult,
 };
 use crate::{
@@ -87,6 +87,10 @@ impl Session {
             }
         };
         fresh.extend(before.iter().flat_map(|old| program.changed_contents(old)));
+        let entrance = match &before {
+            Some(before) if fresh.is_empty() && program.has_state_of(before) => Entrance::Same,
+            _ => Entrance::Changed,
+        };
         if !fresh.is_empty() {
             self.reset.add(Reset::Fresh(fresh));
         }
@@ -101,6 +105,7 @@ impl Session {
         self.latest = Some(program.clone());
         if let Some(history) = &mut self.history {
             history.is_interrupted = true;
+            history.newcomers.note(program, self.state.inputs.step, entrance);
         }
         self.fault = None;
         Ok(true)

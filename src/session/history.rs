@@ -5,15 +5,14 @@
 //! its own, which begins with a copy.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::VecDeque,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use super::{
     Error,
-    checksums::Checksums,
-    line::{Line, Log, Segment},
+    line::{Line, Log, Newcomers, Segment, Text},
     program::Program,
     snapshot::{Moment, PastGap},
     timing::Stopwatch,
@@ -62,6 +61,8 @@ pub(super) struct History {
     /// Oldest first; the last one goes on.
     lines: VecDeque<Line>,
     next: u64,
+    /// What has taken over since the last step, or since a past moment was shown.
+    pub(super) newcomers: Newcomers,
     /// Whether the next step is to begin a segment: the state, or what makes the next one, has changed otherwise than
     /// by a step.
     pub(super) is_interrupted: bool,
@@ -92,6 +93,7 @@ impl History {
             pool: Pool::new(device),
             lines: VecDeque::new(),
             next: 0,
+            newcomers: Newcomers::default(),
             is_interrupted: true,
             bytes: [0; 2],
             is_sending: false,
@@ -126,8 +128,11 @@ impl History {
         let start = parent.map_or(0, |moment| moment.step);
         let id = self.next;
         self.next += 1;
+        let of_parent = parent.and_then(|of| Some(self.line(of.line)?.texts_until(of.step)));
+        let inherited = of_parent.unwrap_or(0);
         let (log, segments) = (Log::default(), Vec::new());
-        self.lines.push_back(Line { id, parent, log, is_loaded: false, segments, end: start });
+        let line = Line { id, parent, inherited, log, is_loaded: false, segments, end: start };
+        self.lines.push_back(line);
         self.is_interrupted = true;
     }
 
@@ -299,16 +304,12 @@ impl History {
         let Some(line) = self.lines.back_mut() else { return Ok(()) };
         if is_interrupted || line.segments.is_empty() {
             line.segments.retain(|segment| segment.start < inputs.step);
-            line.segments.push(Segment {
-                program: program.clone(),
-                start: inputs.step,
-                checkpoints: BTreeMap::new(),
-                checksums: Checksums::default(),
-            });
+            line.segments.push(Segment::new(program, inputs.step));
         }
         line.end = inputs.step + 1;
-        line.log.note(program, inputs);
+        line.log.note(&mut self.newcomers, program, inputs);
         let Some(segment) = line.segments.last_mut() else { return Ok(()) };
+        segment.end = line.end;
         segment
             .checksums
             .note(inputs.step, checkpoint.as_mut().and_then(Checkpoint::take_checksum));
@@ -329,13 +330,9 @@ impl History {
         let step = checkpoint.inputs.step;
         let interrupted = self.is_interrupted;
         let Some(line) = self.lines.back_mut().filter(|line| line.end == step) else { return };
+        line.log.welcome(&mut self.newcomers);
         if interrupted || line.segments.is_empty() {
-            line.segments.push(Segment {
-                program: program.clone(),
-                start: step,
-                checkpoints: BTreeMap::new(),
-                checksums: Checksums::default(),
-            });
+            line.segments.push(Segment::new(program, step));
         }
         if let Some(segment) = line.segments.last_mut() {
             segment.checksums.note(step, checkpoint.take_checksum());
@@ -360,11 +357,27 @@ impl History {
     pub(super) fn copies(&self, at: Moment) -> Vec<Moment> {
         let copies = self.ancestry(at).flat_map(|(line, end)| {
             let steps = line.segments.iter().flat_map(|segment| segment.checkpoints.keys());
+            // Where a line is left, another text may have changed the state at once.
             steps
-                .filter(move |step| **step <= end)
+                .filter(move |step| **step < end || line.id == at.line && **step == end)
                 .map(|step| Moment { line: line.id, step: *step })
         });
         copies.collect()
+    }
+
+    /// The texts that led to `at`, which is shown; the latest line's first.
+    pub(super) fn texts(&self, at: Moment) -> impl Iterator<Item = &Text> {
+        let own = self.line(at.line).map(|line| match line.is_at_end(at) {
+            true => line.log.texts.len(),
+            false => line.texts_until(at.step),
+        });
+        let mut count = own.unwrap_or(0);
+        let of_lines = self.ancestry(at).flat_map(move |(line, _)| {
+            let led = line.log.texts.get(..count).unwrap_or_default();
+            count = line.inherited;
+            led.iter().rev()
+        });
+        self.newcomers.texts().iter().rev().chain(of_lines)
     }
 
     /// The copy of a moment, if there is one.

@@ -12,6 +12,8 @@ pub(super) struct Line {
     pub(super) id: u64,
     /// Where it leaves another line; `None` for one that begins with a reset.
     pub(super) parent: Option<Moment>,
+    /// How many of the other line's texts led to where it leaves that.
+    pub(super) inherited: usize,
     /// What determines its steps, which is never forgotten.
     pub(super) log: Log,
     /// Whether it begins with a file.
@@ -38,6 +40,55 @@ pub(super) struct Text {
     pub(super) effort: Effort,
     /// What its program was made of beside it.
     pub(super) files: Arc<[UsedFile]>,
+    pub(super) entrance: Entrance,
+}
+
+/// What a text did to the state when it took over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entrance {
+    /// It began it: the reset was its.
+    Reset,
+    /// Nothing.
+    Same,
+    /// Resources or variables came, went or changed.
+    Changed,
+}
+
+/// Texts that have taken over since the last step, in order.
+#[derive(Default)]
+pub(super) struct Newcomers(Vec<Text>);
+
+impl Newcomers {
+    /// Notes that a program has taken over after `step` steps.
+    pub(super) fn note(&mut self, program: &Program, step: u64, mut entrance: Entrance) {
+        // Between two that agree about the state one alone does the same. Whoever types has hundreds of them.
+        let replaced = self.0.pop_if(|last| match (last.entrance, entrance) {
+            (Entrance::Reset, _) | (_, Entrance::Reset) => false,
+            (Entrance::Same, _) | (_, Entrance::Same) => true,
+            (Entrance::Changed, Entrance::Changed) => false,
+        });
+        if replaced.is_some_and(|text| text.entrance == Entrance::Changed) {
+            entrance = Entrance::Changed;
+        }
+        self.0.push(Text::of(program, step, entrance));
+    }
+
+    /// Forgets them: the state is another one.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub(super) fn texts(&self) -> &[Text] {
+        &self.0
+    }
+}
+
+impl Text {
+    fn of(program: &Program, step: u64, entrance: Entrance) -> Self {
+        let Program { scene, files, effort, .. } = program;
+        let (text, files) = (scene.source.clone(), files.clone());
+        Self { step, text, effort: *effort, files, entrance }
+    }
 }
 
 /// Steps of one program, without an interruption.
@@ -45,10 +96,25 @@ pub(super) struct Segment {
     pub(super) program: Arc<Program>,
     /// How many steps were finished when it began.
     pub(super) start: u64,
+    /// How many were at its end.
+    pub(super) end: u64,
     /// By how many steps were finished. The one at the start stays as long as any.
     pub(super) checkpoints: BTreeMap<u64, Checkpoint>,
     /// What the bits were, of these copies and of those that are forgotten.
     pub(super) checksums: Checksums,
+}
+
+impl Segment {
+    /// One that begins after `step` steps.
+    pub(super) fn new(program: &Arc<Program>, step: u64) -> Self {
+        Self {
+            program: program.clone(),
+            start: step,
+            end: step,
+            checkpoints: BTreeMap::new(),
+            checksums: Checksums::default(),
+        }
+    }
 }
 
 impl Line {
@@ -68,34 +134,45 @@ impl Line {
 
     /// As [`Line::segment`].
     pub(super) fn segment_mut(&mut self, step: u64) -> Option<&mut Segment> {
-        let place = self.segments.iter().rposition(|segment| segment.start <= step)?;
-        self.segments.get_mut(place).filter(|_| step <= self.end)
+        let segment = self.segments.iter_mut().rfind(|segment| segment.start <= step)?;
+        (step <= segment.end).then_some(segment)
     }
 
-    /// The one whose steps follow on `step` finished ones; of the last one its end, too.
+    /// The one whose steps follow on `step` finished ones; where there is none, the one that ends there. There may be
+    /// neither: steps without a copy are not had again.
     pub(super) fn segment(&self, step: u64) -> Option<&Segment> {
-        self.segments
-            .iter()
-            .rev()
-            .find(|segment| segment.start <= step)
-            .filter(|_| step <= self.end)
+        let segment = self.segments.iter().rfind(|segment| segment.start <= step)?;
+        (step <= segment.end).then_some(segment)
+    }
+
+    /// How many of its texts led to the state after `step` steps, as that is had again.
+    pub(super) fn texts_until(&self, step: u64) -> usize {
+        let begins_there = self.segment(step).is_some_and(|segment| segment.start == step);
+        let led = |text: &&Text| text.step < step || text.step == step && begins_there;
+        self.log.texts.iter().take_while(led).count()
     }
 }
 
 impl Log {
-    pub(super) fn note(&mut self, program: &Program, inputs: &Inputs) {
-        let Program { scene, files, effort, .. } = program;
+    /// Notes a step of `program`, before which `newcomers` have taken over.
+    pub(super) fn note(&mut self, newcomers: &mut Newcomers, program: &Program, inputs: &Inputs) {
+        self.welcome(newcomers);
         let is_last = |last: &Text| {
+            let Program { scene, files, effort, .. } = program;
             last.text == scene.source && last.effort == *effort && last.files == *files
         };
         if !self.texts.last().is_some_and(is_last) {
-            let (step, text, files) = (inputs.step, scene.source.clone(), files.clone());
-            self.texts.push(Text { step, text, effort: *effort, files });
+            self.texts.push(Text::of(program, inputs.step, Entrance::Same));
         }
         let as_before = self.entered(inputs.step).is_some_and(|before| before == *inputs);
         if !as_before {
             self.entered.insert(inputs.step, inputs.clone());
         }
+    }
+
+    /// Notes texts that have taken over.
+    pub(super) fn welcome(&mut self, newcomers: &mut Newcomers) {
+        self.texts.append(&mut newcomers.0);
     }
 
     pub(super) fn entered(&self, step: u64) -> Option<Inputs> {

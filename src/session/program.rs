@@ -199,6 +199,14 @@ impl Program {
         self.variables.carry(&self.module, (&old.variables, &old.module), stream)
     }
 
+    /// Whether its states have the same resources and variables as those of `old`.
+    pub(super) fn has_state_of(&self, old: &Self) -> bool {
+        let (own, others) = (self.scene.manifest.resources(), old.scene.manifest.resources());
+        own.len() == others.len()
+            && own.iter().zip(others).all(|(a, b)| a.name == b.name && b.keeps_contents(a))
+            && self.variables.are_those_of(&old.variables)
+    }
+
     /// The resources that hold something else at the start than in `old`.
     pub(super) fn changed_contents(&self, old: &Self) -> BTreeSet<String> {
         let (new, before) = (&self.scene.manifest, &old.scene.manifest);

@@ -24,8 +24,8 @@ use crate::{
 
 /// What the first entry of every run file is.
 const FORMAT: &str = "warpaint run";
-/// The version that is written. Every older one is read.
-const VERSION: u32 = 1;
+/// The newest version, in which several texts may take over at one step. Every older one is read.
+const VERSION: u32 = 2;
 /// The bytes of a digest.
 const DIGEST: usize = 16;
 /// So many digests of past steps are in a file at most.
@@ -144,7 +144,8 @@ impl Run {
             ("digests", self.digests.iter().map(|digests| digests.step).collect()),
         ];
         for (name, steps) in lists {
-            if !steps.is_sorted_by(|before, next| before < next) {
+            let may_repeat = name == "texts" && self.version > 1;
+            if !steps.is_sorted_by(|before, next| before < next || may_repeat && before == next) {
                 return Err(format!("it is damaged: the steps of its `{name}` do not ascend"));
             }
         }
@@ -287,11 +288,7 @@ impl Session {
     /// What the programs read that led to the present state.
     pub(super) fn reading(&self) -> Result<Reading, Error> {
         let history = self.history.as_ref().ok_or_else(|| Error::NoRun("it is not kept".into()))?;
-        let lines = history.ancestry(self.moment());
-        let of_past = lines.flat_map(|(line, end)| {
-            let texts = line.log.texts.iter().filter(move |text| text.step < end);
-            texts.map(|text| text.files.clone())
-        });
+        let of_past = history.texts(self.moment()).map(|text| text.files.clone());
         let present = self.program.iter().map(|program| program.files.clone());
         let Overrides { include_dirs, loads, .. } = self.options.overrides.clone();
         let used = of_past.chain(present).collect();
@@ -307,12 +304,12 @@ impl Session {
         if lines.first().is_none_or(|(line, _)| line.parent.is_some() || line.is_loaded) {
             return Err(Error::NoRun("it does not begin with a reset".into()));
         }
-        let (mut texts, mut inputs) = (Vec::new(), Vec::new());
+        let text =
+            |of: &Logged| Text { step: of.step, text: of.text.to_string(), effort: of.effort };
+        let mut texts: Vec<Text> = history.texts(at).map(text).collect();
+        texts.reverse();
+        let mut inputs = Vec::new();
         for (line, end) in lines {
-            for of in line.log.texts.iter().filter(|text| text.step < end) {
-                let Logged { step, effort, .. } = *of;
-                texts.push(Text { step, text: of.text.to_string(), effort });
-            }
             let names = line.log.texts.iter().map(|of| (of.step, self.names_of(&of.text)));
             let names: Vec<(u64, Vec<String>)> = names.collect();
             for (step, entered) in line.log.entered.range(..end) {
@@ -326,12 +323,13 @@ impl Session {
             let (text, effort) = (program.scene.source.to_string(), program.effort);
             texts.push(Text { step: 0, text, effort });
         }
+        let texts = without_repetitions(texts);
         let reading = self.reading()?;
         let Overrides { constants, defines, .. } = self.options.overrides.clone();
         let is_cpu = self.device.info().kind == DeviceKind::Cpu;
         Ok(Run {
             format: FORMAT.to_owned(),
-            version: VERSION,
+            version: version_of(&texts),
             program: env!("CARGO_PKG_VERSION").to_owned(),
             name: file_name(&self.options.name),
             device: self.device.info().to_string(),
@@ -341,7 +339,7 @@ impl Session {
             constants,
             defines,
             steps: self.state.inputs.step,
-            texts: without_repetitions(texts),
+            texts,
             inputs,
             digests: Vec::new(),
             files: None,
@@ -379,6 +377,12 @@ impl Session {
             |scene| scene.manifest.parameters.into_iter().map(|parameter| parameter.name).collect(),
         )
     }
+}
+
+/// The version of the format that a run with these texts needs.
+fn version_of(texts: &[Text]) -> u32 {
+    let are_apart = texts.is_sorted_by(|before, next| before.step < next.step);
+    if are_apart { 1 } else { 2 }
 }
 
 /// A text that goes on in another line is one text.

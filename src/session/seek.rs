@@ -6,6 +6,7 @@ use super::{
     Error, Reset, Session,
     history::{History, Source},
     in_flight::{Again, Work},
+    line::Entrance,
     snapshot::{Line, Moment, Timeline},
 };
 use crate::{scene::Inputs, state::Checkpoint};
@@ -112,6 +113,9 @@ impl Session {
         let program = program.clone();
         if !leads_there {
             self.install(&program)?;
+            if let Some(history) = &mut self.history {
+                history.newcomers.clear();
+            }
         }
         let from = match self.shown {
             Shown::Past { from: own, .. } if leads_there => own,
@@ -211,8 +215,10 @@ impl Session {
     /// The scene begins anew, and so does a line.
     pub(super) fn begin_anew(&mut self) {
         self.shown = Shown::Present;
-        if let Some(history) = &mut self.history {
+        if let (Some(history), Some(program)) = (&mut self.history, &self.program) {
             history.begin_line(None);
+            history.newcomers.clear();
+            history.newcomers.note(program, 0, Entrance::Reset);
         }
     }
 
@@ -220,6 +226,7 @@ impl Session {
     pub(super) fn begin_loaded(&mut self) {
         self.shown = Shown::Present;
         if let Some(history) = &mut self.history {
+            history.newcomers.clear();
             history.begin_loaded(self.state.inputs.step);
         }
     }
@@ -273,7 +280,7 @@ impl Session {
 }
 
 impl super::line::Line {
-    fn is_at_end(&self, at: Moment) -> bool {
+    pub(super) fn is_at_end(&self, at: Moment) -> bool {
         (self.id, self.end) == (at.line, at.step)
     }
 

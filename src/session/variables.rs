@@ -67,6 +67,12 @@ impl Variables {
         names.map(|name| Ok((name, module.global(name)?))).collect()
     }
 
+    /// Whether each of both is declared there in the same way.
+    pub(super) fn are_those_of(&self, other: &Self) -> bool {
+        self.0.len() == other.0.len()
+            && self.0.iter().all(|kept| other.0.iter().any(|o| kept.is_as(o)))
+    }
+
     /// Puts on `stream` that they hold in `module` what they held when it was loaded.
     ///
     /// # Errors
@@ -92,15 +98,20 @@ impl Variables {
         (old, old_module): (&Self, &Module),
         stream: &Stream,
     ) -> Result<(), Error> {
-        for Kept { variable, text, .. } in &self.0 {
-            let (name, bytes) = (&variable.name, variable.bytes);
-            let is_same = |known: &&Kept| {
-                (&known.variable.name, known.variable.bytes) == (name, bytes) && known.text == *text
-            };
-            if old.0.iter().any(|known| is_same(&known)) {
+        for kept in &self.0 {
+            let name = &kept.variable.name;
+            if old.0.iter().any(|known| known.is_as(kept)) {
                 stream.copy(module.global(name)?, old_module.global(name)?)?;
             }
         }
         Ok(())
+    }
+}
+
+impl Kept {
+    /// Whether it is declared as `other` is.
+    fn is_as(&self, other: &Self) -> bool {
+        (&self.variable.name, self.variable.bytes, &self.text)
+            == (&other.variable.name, other.variable.bytes, &other.text)
     }
 }

@@ -261,6 +261,94 @@ fn a_small_budget_is_kept_and_old_steps_are_found_all_the_same() {
     });
 }
 
+/// Repeats a run with the program, on the CPU device; gives what it says.
+fn replay(run: &Run) -> std::process::Output {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    run.write(&path).unwrap();
+    let mut command = Command::new(binary());
+    command.args(["replay", path.to_str().unwrap(), "--device", "cpu"]).output().unwrap()
+}
+
+#[track_caller]
+fn assert_repeats(session: &mut Session) -> Run {
+    let run = session.run().unwrap();
+    let run = Run::parse(&run.to_json()).unwrap();
+    let replayed = replay(&run);
+    assert!(replayed.status.success(), "{}", String::from_utf8_lossy(&replayed.stderr));
+    run
+}
+
+/// Each text that takes over may change the state, whether steps are done by it or not.
+#[test]
+fn a_run_has_every_text_that_changed_the_state() {
+    let text = "/*---\n[array.a]\ntype = \"int\"\ncount = 64\n[[pass]]\nkernel = \"init\"\non = \"reset\"\nover = \"a\"\n\
+                [[pass]]\nkernel = \"k\"\nover = \"a\"\n---*/\n\
+                __global__ void init(int* a, int a_count) { int i = threadIdx.x; if (i < a_count) a[i] = 1 * i; }\n\
+                __global__ void k(int* a, int a_count) { int i = threadIdx.x; if (i < a_count) a[i] = a[i] * 5 + i; }\n";
+    let (short, other) = (text.replace("64", "10"), text.replace("a[i] * 5", "a[i] * 7"));
+    let steps_of = |run: &Run| run.texts.iter().map(|text| text.step).collect::<Vec<_>>();
+    let cpu = Device::cpu().unwrap();
+
+    // Two changes of the layout between two steps: what was cut off is gone.
+    let mut session = open(&cpu, ROOM, text);
+    session.run_steps(3, |_| {}).unwrap();
+    edit(&mut session, &short);
+    edit(&mut session, &format!("{text}// again\n"));
+    assert_eq!(steps_of(&assert_repeats(&mut session)), [0, 3, 3]);
+    session.run_steps(2, |_| {}).unwrap();
+    assert_eq!(steps_of(&assert_repeats(&mut session))[..3], [0, 3, 3]);
+
+    // The reset was the old text's.
+    edit(&mut session, &text.replace("1 * i", "2 * i"));
+    let line = timeline(&session).shown.line;
+    seek(&mut session, Moment { line, step: 0 });
+    session.run_steps(2, |_| {}).unwrap();
+    let run = assert_repeats(&mut session);
+    assert_eq!((steps_of(&run)[..2].to_vec(), run.texts[0].text.as_str()), (vec![0, 0], text));
+
+    // A line that leaves another one where a text changed the state.
+    let mut session = open(&cpu, ROOM, text);
+    session.run_steps(3, |_| {}).unwrap();
+    edit(&mut session, &short);
+    session.run_steps(3, |_| {}).unwrap();
+    edit(&mut session, &other);
+    let line = timeline(&session).shown.line;
+    seek(&mut session, Moment { line, step: 3 });
+    assert_repeats(&mut session);
+    session.run_steps(2, |_| {}).unwrap();
+    assert_eq!(steps_of(&assert_repeats(&mut session))[..3], [0, 3, 3]);
+
+    // Whoever types while nothing runs changes nothing by it.
+    for number in 0..5 {
+        edit(&mut session, &format!("{other}// {number}\n"));
+    }
+    session.run_steps(1, |_| {}).unwrap();
+    let run = assert_repeats(&mut session);
+    assert!(run.texts.iter().filter(|text| text.step == 5).count() <= 2, "{:?}", steps_of(&run));
+}
+
+/// Steps of a program whose states find no room are not taken for the ones of the program before.
+#[test]
+fn steps_without_a_copy_are_not_had_again() {
+    on_each_device(|device| {
+        let budget = Budget { device: 8000, host: 0 };
+        let text = SCENE.replace("count = 300", "count = 200");
+        let mut session = open(device, budget, &text);
+        (0..3).for_each(|number| step(&mut session, number));
+        let known = contents(&mut session);
+        edit(&mut session, &SCENE.replace("count = 300", "count = 3000"));
+        (3..6).for_each(|number| step(&mut session, number));
+        let line = timeline(&session).shown.line;
+        let present = contents(&mut session);
+        session.seek(Moment { line, step: 5 });
+        session.finish_seeking().unwrap();
+        assert!(contents(&mut session) == present, "there is no way to that step");
+        seek(&mut session, Moment { line, step: 3 });
+        assert!(contents(&mut session) == known);
+    });
+}
+
 /// After an edit the CPU device steps with a draft first, of which roundings differ: a run file says which steps it
 /// did.
 #[test]
@@ -291,13 +379,6 @@ fn a_run_over_an_edit_is_repeated_to_the_bit() {
     };
     assert_eq!(efforts(&run), [Effort::Full, Effort::Draft, Effort::Full]);
     assert!(run.digests.iter().any(|of| of.step == 20), "one where the layout changes");
-    let folder = tempfile::tempdir().unwrap();
-    let replay = |run: &Run| {
-        let path = folder.path().join("run.json");
-        run.write(&path).unwrap();
-        let mut command = Command::new(binary());
-        command.args(["replay", path.to_str().unwrap(), "--device", "cpu"]).output().unwrap()
-    };
     let ended = replay(&run);
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     // That is what tells: without it other bits come out.
