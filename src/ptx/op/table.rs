@@ -55,10 +55,15 @@ operations! {
     Cvt("cvt", cvt: Cvt)
         => computes(cvt.from, cvt.ftz).vector(cvt.to),
         ["cvt.{D:$narrow}.{T:$narrow} ~D <- ~T",
-         // NVIDIA's assembler refuses to saturate where nothing can be lost, and other combinations than these.
-         "cvt.sat.{D:u8,s8}.{T:$int} ~D <- ~T",
-         "cvt.sat.{D:u16,s16}.{T:$word} ~D <- ~T",
-         "cvt.sat.{D:u32,s32}.{T:u64,s64} ~D <- ~T",
+         // NVIDIA's assembler refuses to saturate where nothing can be lost.
+         "cvt.sat.u8.{T:s8,u16,s16,u32,s32,u64,s64} ~u8 <- ~T",
+         "cvt.sat.s8.{T:u8,u16,s16,u32,s32,u64,s64} ~s8 <- ~T",
+         "cvt.sat.u16.{T:s8,s16,u32,s32,u64,s64} ~u16 <- ~T",
+         "cvt.sat.s16.{T:u16,u32,s32,u64,s64} ~s16 <- ~T",
+         "cvt.sat.u32.{T:s8,s16,s32,u64,s64} ~u32 <- ~T",
+         "cvt.sat.s32.{T:u32,u64,s64} ~s32 <- ~T",
+         "cvt.sat.u64.{T:s8,s16,s32,s64} ~u64 <- ~T",
+         "cvt.sat.s64.u64 ~s64 <- ~u64",
          "cvt.{$frnd}.{D:f32,f64}.{T:$narrow} ~D <- ~T",
          "cvt.{$rni}{,.ftz}{,.sat}.{D:$narrow}.f32 ~D <- ~f32",
          "cvt.{$rni}{,.sat}.{D:$narrow}.f64 ~D <- ~f64",
