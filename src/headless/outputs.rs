@@ -93,8 +93,7 @@ impl<'a> Outputs<'a> {
         Ok(())
     }
 
-    /// That none takes the place of what a scene begins with by its manifest. Who loads a file by the command line may
-    /// let it be replaced: a run goes on so where the last one ended.
+    /// That none takes the place of what a scene begins with by its manifest.
     ///
     /// # Errors
     /// [`Error::Usage`].
@@ -106,10 +105,30 @@ impl<'a> Outputs<'a> {
             let files: Vec<PathBuf> =
                 own.filter_map(|initial| initial.file(source.folder())).collect();
             let is_output = |output: &&Output<'_>| files.iter().any(|file| output.replaces(file));
-            if let Some(Output { option, path, .. }) = self.files.iter().find(is_output) {
-                let text =
-                    format!("{option} {} would replace what the scene reads", path.display());
-                return Err(Error::Usage(text));
+            if let Some(output) = self.files.iter().find(is_output) {
+                return Err(output.would_replace_what_is_read());
+            }
+        }
+        Ok(())
+    }
+
+    /// That none takes the place of what a compiled scene was made of, which are the files `used`. Who loads a resource
+    /// by the command line, from one of `loads`, may let another one take its place: a run goes on so where the last one
+    /// ended.
+    ///
+    /// # Errors
+    /// [`Error::Usage`].
+    pub(super) fn check_used<'b>(
+        &self,
+        used: &[PathBuf],
+        loads: impl IntoIterator<Item = &'b PathBuf>,
+    ) -> Result<()> {
+        let loads: Vec<&PathBuf> = loads.into_iter().collect();
+        for output in &self.files {
+            let goes_on = |file: &PathBuf| output.option == "--npy" && loads.contains(&file);
+            let mut used = used.iter().filter(|file| file.is_file() && !goes_on(file));
+            if used.any(|file| output.replaces(file)) {
+                return Err(output.would_replace_what_is_read());
             }
         }
         Ok(())
@@ -117,6 +136,11 @@ impl<'a> Outputs<'a> {
 }
 
 impl Output<'_> {
+    fn would_replace_what_is_read(&self) -> Error {
+        let (option, path) = (self.option, self.path.display());
+        Error::Usage(format!("{option} {path} would replace what the scene reads"))
+    }
+
     fn check(&self) -> Result<()> {
         let refused =
             |why: String| Err(Error::Usage(format!("cannot write {}: {why}", self.path.display())));

@@ -333,6 +333,14 @@ fn outputs_are_what_they_can_be_and_each_is_one_file() {
     // A run goes on where the last one ended.
     let goes_on = ["--load", "value=sub/data.npy", "--npy", "value=sub/data.npy"];
     place.run(&[&["render", "scene.cu", "--device", "cpu"], &goes_on[..]].concat()).expect(0, &[]);
+    let loads = ["--load", "value=sub/data.npy", "--json", "sub/data.npy"];
+    let loaded = place.run(&[&["render", "scene.cu", "--device", "cpu"], &loads[..]].concat());
+    loaded.expect_one_line(2, &["--json sub/data.npy would replace what the scene reads"]);
+    place.file("sub/other.cuh", "// nothing\n");
+    place.file("other.cu", &format!("{COUNTER}#include \"sub/other.cuh\"\n"));
+    let included = ["render", "other.cu", "--device", "cpu", "--json", "./sub/other.cuh"];
+    place.run(&included).expect_one_line(2, &["other.cuh would replace what the scene reads"]);
+    fs::remove_file(place.path("sub/other.cuh")).unwrap();
     fs::remove_file(place.path("sub/data.npy")).unwrap();
     fs::remove_file(place.path("other.cu")).unwrap();
     assert_eq!(names(&place.path("")), ["dangling.npy", "scene.cu", "sub"]);
