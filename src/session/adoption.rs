@@ -107,7 +107,10 @@ impl Session {
             history.is_interrupted = true;
             history.newcomers.note(program, self.state.inputs.step, entrance);
         }
-        self.fault = None;
+        // What a draft ran into stays its text's.
+        if before.is_none_or(|before| before.generation != program.generation) {
+            self.fault = None;
+        }
         Ok(true)
     }
 

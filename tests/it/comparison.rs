@@ -271,6 +271,31 @@ fn a_variant_may_be_wrong_or_faulty_and_the_scene_goes_on() {
     expect_same(&session);
 }
 
+/// B's step waits for A's kernels, or A's for B's: the time is A's all the same.
+#[test]
+fn b_is_not_blamed_for_a_loop_of_a() {
+    let looping =
+        COUNTER.replacen(ADD, "for (volatile int forever = 1; forever; ) value[i].y += gain;", 1);
+    for before in [2, 3] {
+        let device = Device::cpu().unwrap();
+        let options =
+            Options { step_timeout: Duration::from_secs(1), ..Options::new("scene.cu", COUNTER) };
+        let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
+        let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
+        assert!(session.wait_for_program().unwrap());
+        start(&mut session, given(COUNTER));
+        steps(&mut session, before);
+        expect_same(&session);
+        edit(&mut session, &looping);
+        session.run_steps(1, |_| {}).unwrap();
+        assert!(session.fault().is_some());
+        assert_eq!(comparison(&session).phase, ComparisonPhase::Waiting);
+        edit(&mut session, COUNTER);
+        steps(&mut session, 2);
+        expect_same(&session);
+    }
+}
+
 /// A copy of what variables point to there is none: both would free it.
 #[test]
 fn a_heap_is_not_shared() {

@@ -396,10 +396,11 @@ impl Companion {
         if matches!(self.stage, Stage::Waiting) {
             return Ok(()); // A is on its way to another moment
         }
-        if let Some(fault) = self.other.fault.clone() {
-            self.stage = Stage::Faulted(fault);
-        } else if a.fault.is_some() {
+        if a.fault.is_some() {
+            // What B ran into may be A's: it waits for A's kernels, as long as those may take.
             self.stage = Stage::Waiting;
+        } else if let Some(fault) = self.other.fault.clone() {
+            self.stage = Stage::Faulted(fault);
         } else if is_step {
             self.figures.add_times(&[a.timings.timings(), self.other.timings.timings()]);
             self.due = Some(a.state.inputs.step);

@@ -15,6 +15,8 @@ const HEADERS: [&str; 5] = ["differ", "largest |A \u{2212} B|", "relative", "ulp
 /// The width of the passes, which stand beside the resources where there is room for both, else below them.
 const PASSES: f32 = 390.0;
 const ENOUGH: f32 = 1000.0;
+/// How clearly figures are seen to which nothing is added now.
+const OF_BEFORE: f32 = 0.45;
 
 /// The panel's content.
 pub fn show(ui: &mut Ui, comparison: &Comparison) -> Vec<Action> {
@@ -25,7 +27,11 @@ pub fn show(ui: &mut Ui, comparison: &Comparison) -> Vec<Action> {
     let is_wide = space.width() >= ENOUGH;
     let width = if is_wide { space.width() - PASSES } else { space.width() };
     let (left, right) = space.split_left_right_at_x(space.left() + width);
+    let is_of_now = matches!(comparison.phase, ComparisonPhase::Running);
     ui.scope_builder(UiBuilder::new().max_rect(left), |ui| {
+        if !is_of_now {
+            ui.set_opacity(OF_BEFORE);
+        }
         let scroll = ScrollArea::both().id_salt("comparison").auto_shrink(false);
         scroll.show(ui, |ui| {
             table(ui, comparison);
@@ -108,10 +114,17 @@ fn parted(comparison: &Comparison) -> (String, Color32) {
             let step = number::count(*step);
             (format!("part after step {step} at {at}: {a} in A, {b} in B"), theme::STRONG)
         }
+        None if comparison.resources.is_empty() => {
+            ("A and B have nothing alike that could be compared".to_owned(), theme::WARNING)
+        }
         None => {
             let since = number::count(comparison.since);
             let step = comparison.step.map_or_else(|| since.clone(), number::count);
-            (format!("the same from step {since} to step {step}"), theme::GOOD)
+            let text = format!("the same from step {since} to step {step}");
+            match comparison.unlike.is_empty() {
+                true => (text, theme::GOOD),
+                false => (format!("what both have is {text}"), theme::TEXT),
+            }
         }
     }
 }
