@@ -85,6 +85,15 @@ fn a_changed_file_sets_its_resource_anew() {
         session.set_source(text.clone());
         assert!(!session.wait_for_program().unwrap());
         assert_eq!(session.snapshot().compile.included, [folder.path("a.npy")], "it may come back");
+        #[cfg(unix)]
+        {
+            // One that may not be read gives way to another, too.
+            std::os::unix::fs::symlink("/dev/zero", folder.path("a.npy")).unwrap();
+            session.set_source(text.clone());
+            assert!(!session.wait_for_program().unwrap());
+            assert_eq!(session.snapshot().compile.included, [folder.path("a.npy")]);
+            std::fs::remove_file(folder.path("a.npy")).unwrap();
+        }
         save(&folder, [100.0, 2.0]);
         edit(&mut session, &text);
         assert_eq!(both(&mut session), [203.0, 18.0], "it is as it was when it was loaded");

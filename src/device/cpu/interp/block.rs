@@ -372,7 +372,11 @@ impl Block {
         Ok(())
     }
 
-    fn poll(&self, machine: &Machine) -> std::result::Result<(), Box<Fault>> {
+    /// That nobody wants the launch to end.
+    ///
+    /// # Errors
+    /// The fault that it ends with.
+    pub(super) fn poll(&self, machine: &Machine) -> std::result::Result<(), Box<Fault>> {
         if machine.abort.load(Ordering::Relaxed) == 0 {
             return Ok(());
         }

@@ -123,6 +123,8 @@ impl Grid {
         let all = self.machine.config.grid.count();
         while self.next < all && self.wants_more() {
             let block = Block::new(&mut self.machine, self.next, self.spare.pop())?;
+            // Millions of threads of a cooperative launch take seconds to begin.
+            block.poll(&self.machine)?;
             self.blocks.push_back(block);
             self.next += 1;
         }
