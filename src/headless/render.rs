@@ -195,14 +195,11 @@ fn begin(session: &mut Session, request: &Render) -> Result<Option<Diagnostic>> 
         session.expect_run()?;
     }
     let Some(path) = &request.from else { return Ok(None) };
-    let missing = session.load(path)?;
+    let remarks = session.load(path)?;
     expect_no_fault(session)?;
-    let remark = |names: String| {
-        let text = format!("{} has no {names}: as after a reset", path.display());
-        Diagnostic::error(&request.scene.name, text).with_severity(Severity::Warning)
-    };
-    let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
-    Ok((!names.is_empty()).then(|| remark(names.join(", "))))
+    let text = format!("{} has {}", path.display(), remarks.join("; "));
+    let remark = Diagnostic::error(&request.scene.name, text).with_severity(Severity::Warning);
+    Ok((!remarks.is_empty()).then_some(remark))
 }
 
 /// Steps until `step` steps have been done, and writes the state on the way when that is asked for.

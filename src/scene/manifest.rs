@@ -293,6 +293,16 @@ pub enum Change {
     New,
 }
 
+/// What `named` has for a parameter, in the kind of its `value`, where it accepts that.
+fn accepted(
+    parameter: &Parameter,
+    value: &Value,
+    named: &BTreeMap<String, Value>,
+) -> Option<Value> {
+    let given = named.get(&parameter.name)?.as_kind_of(value)?;
+    parameter.accepts(&given).then_some(given)
+}
+
 impl Manifest {
     /// Gives a resource the type that the compiler knows.
     ///
@@ -445,10 +455,19 @@ impl Manifest {
     pub fn take_values(&self, named: &BTreeMap<String, Value>, values: &[Value]) -> Vec<Value> {
         let all = self.parameters.iter().zip(values);
         let value = |(parameter, value): (&Parameter, &Value)| {
-            let given = named.get(&parameter.name).and_then(|given| given.as_kind_of(value));
-            given.filter(|given| parameter.accepts(given)).unwrap_or_else(|| value.clone())
+            accepted(parameter, value, named).unwrap_or_else(|| value.clone())
         };
         all.map(value).collect()
+    }
+
+    /// The parameters that do not accept what `named` has for them.
+    pub fn refused<'a>(&'a self, named: &BTreeMap<String, Value>) -> Vec<&'a str> {
+        let defaults = self.defaults();
+        let refuses = |(parameter, value): &(&Parameter, &Value)| {
+            named.contains_key(&parameter.name) && accepted(parameter, value, named).is_none()
+        };
+        let refused = self.parameters.iter().zip(&defaults).filter(refuses);
+        refused.map(|(parameter, _)| parameter.name.as_str()).collect()
     }
 
     /// Seconds that a step advances while the parameters are `values`: the value of a `float` parameter

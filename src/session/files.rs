@@ -47,9 +47,9 @@ impl Session {
     }
 
     /// Goes on from the state that [`Session::save`] wrote to `path`, perhaps of another version of the scene. Gives
-    /// the resources that the file says nothing of, and the variables of the source that it does not have in their
-    /// present size: they are as after a reset. Parameters that the session was opened
-    /// with ([`Options::parameters`](super::Options::parameters)) come before those of the file.
+    /// remarks, such as ``no `a`, `b`: as after a reset``: on resources that the file says nothing of, on variables of
+    /// the source that it does not have in their present size, and on parameters that do not accept what it has for
+    /// them. Parameters that the session was opened with ([`Options::parameters`](super::Options::parameters)) come before those of the file.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be read, or does not fit the scene; [`Error::NoState`]; the device's.
@@ -61,7 +61,7 @@ impl Session {
         let manifest = &program.scene.manifest;
         let loaded =
             archive::read(path, manifest, &program.variable_sizes(), &self.state.inputs.parameters);
-        let Loaded { checkpoint, mut missing, missing_variables } =
+        let Loaded { checkpoint, mut missing, missing_variables, refused } =
             loaded.map_err(|error| Error::of_file("read", path, error))?;
         let stream = &self.stream;
         self.state
@@ -75,7 +75,12 @@ impl Session {
         self.show()?;
         let in_source = |lowered: String| symbol::in_source(&lowered).unwrap_or(lowered);
         missing.extend(missing_variables.into_iter().map(in_source));
-        Ok(missing)
+        let remark = |what, names: &[String]| {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            (!names.is_empty()).then(|| format!("{what} {}: as after a reset", names.join(", ")))
+        };
+        let lacks = remark("no", &missing);
+        Ok(lacks.into_iter().chain(remark("no value that fits", &refused)).collect())
     }
 
     /// Does the reset that is due, and waits for it.

@@ -63,6 +63,14 @@ impl RunFile {
         Self { name, content }
     }
 
+    /// How many bytes it has, about.
+    fn size(&self) -> usize {
+        match &self.content {
+            Content::Text(text) => text.len(),
+            Content::Base64(text) => text.len() / 4 * 3,
+        }
+    }
+
     fn bytes(&self) -> Result<Vec<u8>, String> {
         match &self.content {
             Content::Text(text) => Ok(text.clone().into_bytes()),
@@ -241,6 +249,10 @@ impl Unpacked {
             let (up, _) =
                 way(name).ok_or_else(|| format!("it is damaged: it has a file {name:?}"))?;
             depth = depth.max(up);
+        }
+        let bytes: usize = files.iter().map(RunFile::size).sum();
+        if bytes as u64 > MOST_BYTES {
+            return Err(format!("it is damaged: its files have more than {MOST_BYTES} bytes"));
         }
         let unpacked = Self { root, depth };
         fs::create_dir_all(unpacked.root().join(unpacked.folder(0))).map_err(system)?;

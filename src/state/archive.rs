@@ -180,6 +180,8 @@ pub(crate) struct Loaded {
     pub(crate) missing: Vec<String>,
     /// The variables of the module that it does not have, or has in another size.
     pub(crate) missing_variables: Vec<String>,
+    /// The parameters that do not accept its values.
+    pub(crate) refused: Vec<String>,
 }
 
 /// Reads the state of a scene with `manifest` and, by their sizes in bytes, these `variables` of its module; parameters
@@ -226,7 +228,8 @@ pub(crate) fn read(
         }
     }
     let checkpoint = Checkpoint::of_host(about.inputs(manifest, values), contents);
-    Ok(Loaded { checkpoint, missing, missing_variables })
+    let refused = manifest.refused(&about.parameters).into_iter().map(str::to_owned).collect();
+    Ok(Loaded { checkpoint, missing, missing_variables, refused })
 }
 
 /// The content of a variable of so many bytes, where the file has it in that size; nothing is read of another one.

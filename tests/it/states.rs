@@ -141,6 +141,8 @@ fn parameters_of_a_file_are_held_to_their_range_and_the_command_lines_come_first
     let beyond = about_of(&at.join("s.npz")).replace("\"gain\": 0.5", "\"gain\": 1e9");
     rewrite(&at.join("s.npz"), &at.join("b.npz"), &[("state.json", beyond.into_bytes())]);
     assert_eq!(gain(&[], "b.npz"), 0.1);
+    let said = render(at, &["--steps", "1", "--from", "b.npz"]);
+    assert!(said.contains("b.npz has no value that fits `gain`: as after a reset"), "{said}");
 }
 
 #[test]
