@@ -23,7 +23,7 @@ pub(crate) use self::{
     conditional::Macros,
     position::Lines,
     signature::{LEFT_OUT, scan_beside},
-    structure::Structures,
+    structure::{KnownField, Structures},
 };
 pub use self::{
     ctype::{CType, Pointee},

@@ -2,6 +2,7 @@
 
 mod host;
 mod names;
+mod structures;
 mod templates;
 mod values;
 mod views;
@@ -549,10 +550,17 @@ impl<'a, 's> Draft<'a, 's> {
                 _ => Wanted::Guess(blank(ctype, &text)),
             },
             // What is given a number is one under another name.
-            CType::Named(_) => {
+            CType::Named(name) => {
+                let of_fields = match tokens {
+                    [variable] if variable.kind == Kind::Word => {
+                        let place = (variable.text, span.start);
+                        structures::value(self.host, &self.structures, name, place)
+                    }
+                    _ => None,
+                };
                 Wanted::Guess(match self.host.surely(|host| host.formula(span, of_loop)) {
                     (Some(formula), is_sure) => Guess::of((quoted(&formula), is_sure), &text),
-                    (None, _) => blank(ctype, &text),
+                    (None, _) => of_fields.unwrap_or_else(|| blank(ctype, &text)),
                 })
             }
             CType::Value(_) => Wanted::Guess(blank(ctype, &text)),

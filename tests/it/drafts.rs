@@ -311,6 +311,34 @@ fn pointers_are_arrays_or_guesses() {
     drafts(step, by_hand, &parts);
 }
 
+/// Structures by value have what the host gives their fields, in whichever way.
+#[test]
+fn structures_by_value_have_their_fields() {
+    let kernel = "struct Rod { float k; float3 at; int n; };
+        __global__ void heat(float *a, Rod rod) { a[0] = rod.k * rod.n; }";
+    let with = |given: &str| {
+        format!(
+            "int main() {{ const int n = 64; float *a; cudaMalloc(&a, 4 * n);
+             {given} heat<<<1, n>>>(a, rod); }}"
+        )
+    };
+    let whole = "rod = { k = 0.5, at = [1, 2.5, 3], n = 64 }\n";
+    for given in [
+        "Rod rod = { 0.5f, make_float3(1, 2.5f, 3), n };",
+        "Rod rod{ 1.0f / 2, { 1, 2.5f, 3 }, 2 * n / 2 };",
+        "struct Rod rod = { .n = n, .k = 0.5f, .at = { 1, 2.5f, 3 } };",
+        "Rod rod; rod.k = 0.5f; rod.n = n; rod.at = make_float3(1, 2.5f, 3);",
+        "Rod rod = { 0.5f, make_float3(1, 2.5f, 3), 7 }; rod.n = n;",
+    ] {
+        drafts(kernel, &with(given), &[whole]);
+    }
+    let unknown = "Rod rod = made(); rod.k = 0.25f;";
+    let expected = "rod = { k = 0.25, at = [0, 0, 0], n = 0 } # fill in: rod\n";
+    drafts(kernel, &with(unknown), &[expected]);
+    let short = "Rod rod = { 0.5f };";
+    drafts(kernel, &with(short), &["at = [0, 0, 0], n = 0 } # fill in: rod\n"]);
+}
+
 #[test]
 fn types_by_other_names_are_elements() {
     for name in ["typedef double Real;", "using Real = double;", "#define Real double"] {

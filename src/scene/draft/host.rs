@@ -24,6 +24,10 @@ pub(super) const LONGEST: usize = 1000;
 /// So many loops lie in one another, and names in a declaration.
 const DEEPEST: usize = 64;
 
+/// Words that stand before a name and a brace without being a type.
+const NO_TYPES: [&str; 9] =
+    ["struct", "class", "union", "enum", "namespace", "return", "new", "else", "do"];
+
 /// Places of tokens.
 pub(super) type Span = Range<usize>;
 
@@ -32,6 +36,8 @@ pub(super) struct Host<'s> {
     pub(super) code: Vec<Token<'s>>,
     /// What names are defined as, each in the file's order.
     pub(super) definitions: BTreeMap<&'s str, Vec<Definition>>,
+    /// `variable.field = value`: the value, and where, by both names.
+    fields: BTreeMap<(&'s str, &'s str), Vec<(Span, usize)>>,
     /// `#define NAME text`.
     pub(super) macros: BTreeMap<&'s str, &'s str>,
     /// The types that pointers point to.
@@ -146,6 +152,7 @@ impl<'s> Host<'s> {
         let found = Self {
             code,
             definitions: BTreeMap::new(),
+            fields: BTreeMap::new(),
             macros,
             pointees: BTreeMap::new(),
             allocations: BTreeMap::new(),
@@ -273,6 +280,12 @@ impl<'s> Host<'s> {
         around.min_by_key(|around| around.body.len())
     }
 
+    /// What a field of a variable was set to last before `at`.
+    pub(super) fn field(&self, variable: &str, field: &str, at: usize) -> Option<Span> {
+        let set = self.fields.get(&(variable, field))?;
+        set.iter().rev().find(|(_, place)| *place < at).map(|(value, _)| value.clone())
+    }
+
     fn define(&mut self, name: &'s str, value: Value, at: usize, is_of_loop: bool) {
         let definition = Definition { value, at, is_of_loop };
         self.definitions.entry(name).or_default().push(definition);
@@ -319,6 +332,7 @@ impl<'s> Reader<'s> {
             match self.text(at) {
                 "=" => self.definition(at),
                 "dim3" => self.dimensions(at),
+                "{" => self.initial_list(at),
                 "*" => {
                     self.pointer(at);
                     self.change(at);
@@ -393,6 +407,9 @@ impl<'s> Reader<'s> {
             // `grid.x = 4` changes what `dim3 grid` says.
             if let Some(of) = name_at.checked_sub(2).filter(|of| self.is_word(*of)) {
                 self.found.changed.insert(self.text(of));
+                let names = (self.text(of), self.text(name_at));
+                let value = self.expression(at + 1);
+                self.found.fields.entry(names).or_default().push((value, at));
             }
             return;
         }
@@ -516,6 +533,20 @@ impl<'s> Reader<'s> {
                 Some(end) if self.text(end) == "," => at = end + 1,
                 _ => break,
             }
+        }
+    }
+
+    /// `Type name{x, y};`
+    fn initial_list(&mut self, at: usize) {
+        let Some(name_at) = at.checked_sub(1).filter(|name| self.is_word(*name)) else { return };
+        let has_type = name_at.checked_sub(1).is_some_and(|of| {
+            self.is_word(of) && !NO_TYPES.contains(&self.text(of)) && self.text(of) != "dim3"
+        });
+        let is_whole =
+            self.brackets.after(at).is_some_and(|end| matches!(self.text(end), ";" | ","));
+        if has_type && is_whole {
+            let value = Value::Dimensions(self.list(at));
+            self.found.define(self.text(name_at), value, at, false);
         }
     }
 

@@ -76,7 +76,7 @@ impl Host<'_> {
     }
 
     /// Split at commas outside of brackets.
-    fn parts(&self, span: Span) -> Vec<Span> {
+    pub(super) fn parts(&self, span: Span) -> Vec<Span> {
         let (mut parts, mut depth, mut start) = (Vec::new(), 0_i32, span.start);
         for at in span.clone() {
             match self.code[at].text {
@@ -94,7 +94,7 @@ impl Host<'_> {
     }
 
     /// The definition of a name that counts at a place: the last one before it, else the first behind it.
-    fn definition(&self, name: &str, at: usize) -> Option<&Definition> {
+    pub(super) fn definition(&self, name: &str, at: usize) -> Option<&Definition> {
         let all = self.definitions.get(name)?;
         let before = all.partition_point(|definition| definition.at < at);
         let found = all.get(before.saturating_sub(1))?;

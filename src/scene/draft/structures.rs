@@ -1,0 +1,91 @@
+//! Structures that host code gives kernels by value.
+
+use super::{
+    Guess,
+    host::{Host, Span, Value},
+};
+use crate::{
+    cuda::{KnownField, Structures, lexer::Token},
+    element::{Element, Scalar},
+};
+
+/// More fields than these are not written.
+const MOST_FIELDS: usize = 64;
+
+/// What the manifest gives a parameter of the type `name`, for which the host gives its `variable` at `at`; `None` where
+/// nothing is known of its fields.
+pub(super) fn value(
+    host: &Host<'_>,
+    structures: &Structures,
+    name: &str,
+    (variable, at): (&str, usize),
+) -> Option<Guess> {
+    let fields = structures.fields(name, MOST_FIELDS).filter(|fields| !fields.is_empty())?;
+    let listed = listed(host, &fields, variable, at);
+    let (values, is_sure) = host.surely(|host| {
+        let value = |(index, field): (usize, &KnownField)| {
+            let listed = listed.get(index).cloned().flatten();
+            let span = host.field(variable, &field.path, at).or(listed)?;
+            written(host, &field.element, &span)
+        };
+        fields.iter().enumerate().map(value).collect::<Vec<_>>()
+    });
+    let is_known = is_sure && values.iter().all(Option::is_some);
+    let pairs = fields.iter().zip(values).map(|(field, value)| {
+        format!("{} = {}", field.path, value.unwrap_or_else(|| zero(&field.element)))
+    });
+    let text = format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "));
+    Some(Guess::of((text, is_known), variable))
+}
+
+/// Where each field's value stands in the list that the variable begins with, where it has one: by the fields' order, or
+/// by their names, as in `{ .n = 4 }`.
+fn listed(host: &Host<'_>, fields: &[KnownField], variable: &str, at: usize) -> Vec<Option<Span>> {
+    let Some(Value::Dimensions(parts)) = host.definition(variable, at).map(|of| &of.value) else {
+        return Vec::new();
+    };
+    let tokens = |part: &Span| host.code.get(part.clone()).unwrap_or_default();
+    let named = |field: &KnownField| {
+        parts.iter().find_map(|part| match tokens(part) {
+            [dot, name, equals, ..]
+                if (dot.text, name.text, equals.text) == (".", &field.path, "=") =>
+            {
+                Some(part.start + 3..part.end)
+            }
+            _ => None,
+        })
+    };
+    let are_named =
+        parts.iter().any(|part| tokens(part).first().is_some_and(|token| token.text == "."));
+    match are_named {
+        true => fields.iter().map(named).collect(),
+        // Of pointers, and of structures within it, nothing is known: the places of the others are not either.
+        false if parts.len() == fields.len() && fields.iter().all(|f| !f.path.contains('.')) => {
+            parts.iter().cloned().map(Some).collect()
+        }
+        false => Vec::new(),
+    }
+}
+
+/// A field's value in the manifest.
+fn written(host: &Host<'_>, element: &Element, span: &Span) -> Option<String> {
+    if element.lanes == 1 {
+        return host.number(span).map(|number| number.to_string());
+    }
+    // `make_float3(1, 2, 3)`, `{1, 2, 3}`
+    let tokens: &[Token<'_>] = host.code.get(span.clone())?;
+    let open = tokens.iter().position(|token| matches!(token.text, "(" | "{"))?;
+    let inner = span.start + open + 1..span.end.checked_sub(1)?;
+    let parts = host.parts(inner);
+    let numbers = parts.iter().map(|part| host.number(part).map(|number| number.to_string()));
+    let numbers: Vec<String> = numbers.collect::<Option<_>>()?;
+    (numbers.len() == usize::from(element.lanes)).then(|| format!("[{}]", numbers.join(", ")))
+}
+
+fn zero(element: &Element) -> String {
+    match element {
+        Element { scalar: Scalar::Bool, lanes: 1 } => "false".to_owned(),
+        Element { lanes: 1, .. } => "0".to_owned(),
+        Element { lanes, .. } => format!("[{}]", vec!["0"; usize::from(*lanes)].join(", ")),
+    }
+}
