@@ -4,7 +4,7 @@
 //! by a thread: nobody waits.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     path::PathBuf,
     sync::mpsc::{self, Receiver, SyncSender, TrySendError},
     thread::{self, JoinHandle},
@@ -120,7 +120,7 @@ impl Session {
         let (wanted, write) = match content {
             Exportable::State => {
                 let about = self.about(&copy.inputs)?;
-                (Vec::new(), Write::State(about))
+                (Vec::new(), Write::State(about, self.addresses()))
             }
             Exportable::Run => {
                 let (run, reading) = (self.undigested_run()?, self.reading()?);
@@ -193,15 +193,16 @@ fn is_told(error: &Error) -> bool {
 
 /// What the writing thread does.
 enum Write {
-    State(About),
+    /// What the file says of it, and the variables that it does not have.
+    State(About, BTreeSet<String>),
     Run(Box<Run>, Reading),
 }
 
 impl Write {
     fn write(self, path: PathBuf, copies: &Receiver<HostCopy>) -> Result<(), Error> {
         match self {
-            Self::State(about) => match copies.recv() {
-                Ok(copy) => write_state(&path, &about, &copy),
+            Self::State(about, addresses) => match copies.recv() {
+                Ok(copy) => write_state(&path, &about, &addresses, &copy),
                 // The session has ended first.
                 Err(_) => Ok(()),
             },

@@ -1,21 +1,30 @@
 //! A session's state as a file, to go on from later.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
-use super::{Error, Reset, Session, symbol};
+use super::{Error, Reset, Session, symbol, variables};
 use crate::{
     device::Pool,
     scene::Inputs,
     state::{
-        Checkpoint, HostCopy,
+        Checkpoint, HostCopy, Subject,
         archive::{self, About, Loaded},
     },
 };
 
-/// Writes a state to `path`, whole or not at all.
-pub(super) fn write_state(path: &Path, about: &About, copy: &HostCopy) -> Result<(), Error> {
-    archive::write(path, about, &copy.contents())
-        .map_err(|error| Error::of_file("write", path, error))
+/// Writes a state to `path`, whole or not at all, without the variables `addresses`.
+pub(super) fn write_state(
+    path: &Path,
+    about: &About,
+    addresses: &BTreeSet<String>,
+    copy: &HostCopy,
+) -> Result<(), Error> {
+    let mut contents = copy.contents();
+    contents.retain(|(of, _)| match of {
+        Subject::Variable { lowered } => !addresses.contains(lowered),
+        Subject::Half { .. } => true,
+    });
+    archive::write(path, about, &contents).map_err(|error| Error::of_file("write", path, error))
 }
 
 impl Session {
@@ -27,7 +36,8 @@ impl Session {
         self.finish_seeking()?;
         let mut copy = self.copy_state()?.ok_or(Error::NothingRuns)?;
         let about = self.about(&copy.inputs)?;
-        write_state(path, &about, &copy.download(&self.stream)?.wait()?)
+        let addresses = self.addresses();
+        write_state(path, &about, &addresses, &copy.download(&self.stream)?.wait()?)
     }
 
     /// That [`Session::save`] can write the states of what runs.
@@ -36,6 +46,11 @@ impl Session {
     /// [`Error::NoState`].
     pub fn expect_states(&self) -> Result<(), Error> {
         self.program.as_ref().map_or(Ok(()), |program| program.expect_states())
+    }
+
+    /// The variables that no file has.
+    pub(super) fn addresses(&self) -> BTreeSet<String> {
+        self.program.as_ref().map_or_else(BTreeSet::new, |program| program.addresses())
     }
 
     /// What a file says of the present state beside its contents.
@@ -74,7 +89,9 @@ impl Session {
         self.part();
         self.show()?;
         let in_source = |lowered: String| symbol::in_source(&lowered).unwrap_or(lowered);
-        missing.extend(missing_variables.into_iter().map(in_source));
+        let addresses =
+            program.addresses().into_iter().filter(|name| !variables::is_of_class(name));
+        missing.extend(missing_variables.into_iter().chain(addresses).map(in_source));
         let remark = |what, names: &[String]| {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             (!names.is_empty()).then(|| format!("{what} {}: as after a reset", names.join(", ")))

@@ -187,6 +187,11 @@ impl Program {
         self.variables.sizes()
     }
 
+    /// The variables that no file has, since they begin with addresses.
+    pub(super) fn addresses(&self) -> BTreeSet<String> {
+        self.variables.addresses().map(str::to_owned).collect()
+    }
+
     fn variables(&self) -> Result<Vec<(&str, Slice<'_>)>, Error> {
         self.variables.places(&self.module)
     }

@@ -49,10 +49,16 @@ impl Variables {
         Ok(Self(kept))
     }
 
-    /// Their names in the module, with their sizes in bytes.
+    /// The names in the module, with their sizes in bytes, of those that mean the same in another program.
     pub(super) fn sizes(&self) -> Vec<(&str, usize)> {
-        let variables = self.0.iter().map(|kept| &kept.variable);
+        let variables = self.0.iter().filter(|of| !of.holds_addresses()).map(|of| &of.variable);
         variables.map(|variable| (variable.name.as_str(), variable.bytes)).collect()
+    }
+
+    /// The names of the others: they begin with addresses, of variables or functions of this program.
+    pub(super) fn addresses(&self) -> impl Iterator<Item = &str> {
+        let variables = self.0.iter().filter(|of| of.holds_addresses());
+        variables.map(|kept| kept.variable.name.as_str())
     }
 
     /// Where they lie in `module`, which has them.
@@ -67,9 +73,11 @@ impl Variables {
         names.map(|name| Ok((name, module.global(name)?))).collect()
     }
 
-    /// Whether each of both is declared there in the same way.
+    /// Whether all of them go on as those of `other`, and the other way around.
     pub(super) fn are_those_of(&self, other: &Self) -> bool {
-        self.0.len() == other.0.len()
+        let are_carried = self.0.iter().all(|of| !of.holds_addresses() || of.is_of_class());
+        are_carried
+            && self.0.len() == other.0.len()
             && self.0.iter().all(|kept| other.0.iter().any(|o| kept.is_as(o)))
     }
 
@@ -88,7 +96,8 @@ impl Variables {
         Ok(())
     }
 
-    /// Puts on `stream` that they hold in `module` what those of `old_module` hold that are declared in the same way.
+    /// Puts on `stream` that they hold in `module` what those of `old_module` hold that are declared in the same way. An
+    /// address of one means something else in the other.
     ///
     /// # Errors
     /// The device's.
@@ -100,7 +109,7 @@ impl Variables {
     ) -> Result<(), Error> {
         for kept in &self.0 {
             let name = &kept.variable.name;
-            if old.0.iter().any(|known| known.is_as(kept)) {
+            if !kept.holds_addresses() && old.0.iter().any(|known| known.is_as(kept)) {
                 stream.copy(module.global(name)?, old_module.global(name)?)?;
             }
         }
@@ -108,7 +117,26 @@ impl Variables {
     }
 }
 
+/// What the mangled names of virtual tables begin with (Itanium C++ ABI, section 5.1.4.1).
+const VIRTUAL_TABLE: &str = "_ZTV";
+
+/// Whether one of these names is that of a virtual table, which no kernel writes.
+pub(super) fn is_of_class(name: &str) -> bool {
+    name.starts_with(VIRTUAL_TABLE)
+}
+
 impl Kept {
+    fn is_of_class(&self) -> bool {
+        is_of_class(&self.variable.name)
+    }
+
+    /// Whether its initial value names something of the module.
+    fn holds_addresses(&self) -> bool {
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.');
+        let mut words = self.text.split(|c| !is_part(c));
+        words.any(|word| word.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$')))
+    }
+
     /// Whether it is declared as `other` is.
     fn is_as(&self, other: &Self) -> bool {
         (&self.variable.name, self.variable.bytes, &self.text)

@@ -250,6 +250,36 @@ fn a_resource_that_the_file_lacks_begins_as_after_a_reset() {
     assert!(said.contains("half.npz has no `slow`, `more`, `old_calls`: as after"), "{said}");
 }
 
+/// What a variable points to in one program is something else in another: virtual tables and pointers begin anew.
+#[test]
+fn addresses_are_in_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let scene = |more: &str| {
+        let text = format!(
+            "/*---\n[array.a]\ntype = \"int\"\ncount = 2\n[[pass]]\nkernel = \"k\"\ngrid = 1\nblock = 1\n---*/\n\
+             struct S {{ int n; {more} __device__ virtual int f() {{ return n + 1; }} }};\n\
+             struct R : S {{ __device__ int f() override {{ return n + 2; }} }};\n\
+             __device__ int x[4], calls;\n__device__ int *p = x;\n\
+             __global__ void k(int *a, int step) {{\n    R r; S s; r.n = s.n = ++calls;\n    \
+             S *of = step % 2 ? &r : &s;\n    a[0] += of->f();\n    a[1] = ++*p;\n    \
+             if (step == 1000) p = x + 1;\n}}\n"
+        );
+        fs::write(at.join("scene.cu"), text).unwrap();
+    };
+    let values = |file: &str| {
+        let array = ndarray::Array1::<i32>::read_npy(fs::File::open(at.join(file)).unwrap());
+        array.unwrap().to_vec()
+    };
+    scene("");
+    render(at, &["--steps", "6", "--npy", "a=whole.npy"]);
+    render(at, &["--steps", "3", "--save", "s.npz"]);
+    scene("__device__ virtual int g() { return -77; }");
+    let said = render(at, &["--steps", "3", "--from", "s.npz", "--npy", "a=a.npy"]);
+    assert_eq!(values("a.npy"), values("whole.npy"));
+    assert!(said.contains("s.npz has no `p`: as after a reset"), "{said}");
+}
+
 #[test]
 fn a_recorded_run_is_repeated_to_the_bit() {
     let folder = folder();
