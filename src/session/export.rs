@@ -4,7 +4,7 @@
 //! by a thread: nobody waits.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, VecDeque},
     path::PathBuf,
     sync::mpsc::{self, Receiver, SyncSender, TrySendError},
     thread::{self, JoinHandle},
@@ -16,6 +16,7 @@ use super::{
     run::{Digests, Run},
     run_files::Reading,
     snapshot::Moment,
+    variables::Addresses,
 };
 use crate::state::{Download, HostCopy, archive::About};
 
@@ -194,7 +195,7 @@ fn is_told(error: &Error) -> bool {
 /// What the writing thread does.
 enum Write {
     /// What the file says of it, and the variables that it does not have.
-    State(About, BTreeSet<String>),
+    State(About, Addresses),
     Run(Box<Run>, Reading),
 }
 
@@ -202,7 +203,7 @@ impl Write {
     fn write(self, path: PathBuf, copies: &Receiver<HostCopy>) -> Result<(), Error> {
         match self {
             Self::State(about, addresses) => match copies.recv() {
-                Ok(copy) => write_state(&path, &about, &addresses, &copy),
+                Ok(copy) => write_state(&path, about, &addresses, &copy),
                 // The session has ended first.
                 Err(_) => Ok(()),
             },

@@ -1,8 +1,8 @@
 //! A session's state as a file, to go on from later.
 
-use std::{collections::BTreeSet, path::Path};
+use std::path::Path;
 
-use super::{Error, Reset, Session, symbol, variables};
+use super::{Error, Reset, Session, symbol, variables::Addresses};
 use crate::{
     device::Pool,
     scene::Inputs,
@@ -12,19 +12,27 @@ use crate::{
     },
 };
 
-/// Writes a state to `path`, whole or not at all, without the variables `addresses`.
+/// Writes a state to `path`, whole or not at all, without the variables that hold `addresses` at the start.
 pub(super) fn write_state(
     path: &Path,
-    about: &About,
-    addresses: &BTreeSet<String>,
+    mut about: About,
+    addresses: &Addresses,
     copy: &HostCopy,
 ) -> Result<(), Error> {
     let mut contents = copy.contents();
-    contents.retain(|(of, _)| match of {
-        Subject::Variable { lowered } => !addresses.contains(lowered),
+    contents.retain(|(of, bytes)| match of {
+        Subject::Variable { lowered } => match addresses.get(lowered) {
+            Some(start) => {
+                if **start != **bytes {
+                    about.moved_addresses.push(lowered.clone());
+                }
+                false
+            }
+            None => true,
+        },
         Subject::Half { .. } => true,
     });
-    archive::write(path, about, &contents).map_err(|error| Error::of_file("write", path, error))
+    archive::write(path, &about, &contents).map_err(|error| Error::of_file("write", path, error))
 }
 
 impl Session {
@@ -37,7 +45,7 @@ impl Session {
         let mut copy = self.copy_state()?.ok_or(Error::NothingRuns)?;
         let about = self.about(&copy.inputs)?;
         let addresses = self.addresses();
-        write_state(path, &about, &addresses, &copy.download(&self.stream)?.wait()?)
+        write_state(path, about, &addresses, &copy.download(&self.stream)?.wait()?)
     }
 
     /// That [`Session::save`] can write the states of what runs.
@@ -48,9 +56,9 @@ impl Session {
         self.program.as_ref().map_or(Ok(()), |program| program.expect_states())
     }
 
-    /// The variables that no file has.
-    pub(super) fn addresses(&self) -> BTreeSet<String> {
-        self.program.as_ref().map_or_else(BTreeSet::new, |program| program.addresses())
+    /// The variables that no file has, with what they hold at the start.
+    pub(super) fn addresses(&self) -> Addresses {
+        self.program.as_ref().map_or_else(Addresses::new, |program| program.addresses())
     }
 
     /// What a file says of the present state beside its contents.
@@ -89,9 +97,7 @@ impl Session {
         self.part();
         self.show()?;
         let in_source = |lowered: String| symbol::in_source(&lowered).unwrap_or(lowered);
-        let addresses =
-            program.addresses().into_iter().filter(|name| !variables::is_of_class(name));
-        missing.extend(missing_variables.into_iter().chain(addresses).map(in_source));
+        missing.extend(missing_variables.into_iter().map(in_source));
         let remark = |what, names: &[String]| {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             (!names.is_empty()).then(|| format!("{what} {}: as after a reset", names.join(", ")))

@@ -9,7 +9,7 @@ use super::{
     run_files::UsedFile,
     snapshot::PastGap,
     stat::Stat,
-    variables::Variables,
+    variables::{Addresses, Variables},
 };
 use crate::{
     array::Checksum,
@@ -187,9 +187,9 @@ impl Program {
         self.variables.sizes()
     }
 
-    /// The variables that no file has, since they begin with addresses.
-    pub(super) fn addresses(&self) -> BTreeSet<String> {
-        self.variables.addresses().map(str::to_owned).collect()
+    /// The variables that no file has, since they begin with addresses: these.
+    pub(super) fn addresses(&self) -> Addresses {
+        self.variables.addresses()
     }
 
     fn variables(&self) -> Result<Vec<(&str, Slice<'_>)>, Error> {

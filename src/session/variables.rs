@@ -1,10 +1,15 @@
 //! The variables of a program's source that its kernels may write: a part of the state beside the resources.
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use super::{Error, layout};
 use crate::{
-    device::{Device, Fill, Memory, Module, Slice, Stream},
+    device::{Device, Fill, Module, Slice, Stream},
     ptx::outline::{Outline, Variable},
 };
+
+/// What variables hold at the start, by their names in the module.
+pub(super) type Addresses = BTreeMap<String, Arc<[u8]>>;
 
 /// All of a module.
 pub(super) struct Variables(Vec<Kept>);
@@ -14,8 +19,8 @@ struct Kept {
     variable: Variable,
     /// The text of its initial value; empty where it has none.
     text: String,
-    /// A copy of what it holds at the start; `None` where those are zeros.
-    start: Option<Memory>,
+    /// What it holds at the start; empty where those are zeros.
+    start: Arc<[u8]>,
 }
 
 impl Variables {
@@ -37,15 +42,12 @@ impl Variables {
         let mut kept = Vec::new();
         for variable in found {
             let text = ptx.get(variable.initial.clone()).unwrap_or_default().trim().to_owned();
-            let mut start = None;
-            if !text.is_empty() {
-                let copy = device.alloc(variable.bytes)?;
-                stream.copy(copy.slice(..)?, module.global(&variable.name)?)?;
-                start = Some(copy);
-            }
-            kept.push(Kept { variable, text, start });
+            let start = match text.is_empty() {
+                true => Vec::new(),
+                false => stream.download(module.global(&variable.name)?)?.wait()?,
+            };
+            kept.push(Kept { variable, text, start: start.into() });
         }
-        stream.synchronize()?;
         Ok(Self(kept))
     }
 
@@ -55,10 +57,10 @@ impl Variables {
         variables.map(|variable| (variable.name.as_str(), variable.bytes)).collect()
     }
 
-    /// The names of the others: they begin with addresses, of variables or functions of this program.
-    pub(super) fn addresses(&self) -> impl Iterator<Item = &str> {
+    /// What the others hold at the start, by their names: addresses of variables or functions of this program.
+    pub(super) fn addresses(&self) -> Addresses {
         let variables = self.0.iter().filter(|of| of.holds_addresses());
-        variables.map(|kept| kept.variable.name.as_str())
+        variables.map(|kept| (kept.variable.name.clone(), kept.start.clone())).collect()
     }
 
     /// Where they lie in `module`, which has them.
@@ -88,9 +90,9 @@ impl Variables {
     pub(super) fn restart(&self, module: &Module, stream: &Stream) -> Result<(), Error> {
         for Kept { variable, start, .. } in &self.0 {
             let place = module.global(&variable.name)?;
-            match start {
-                Some(start) => stream.copy(place, start.slice(..)?)?,
-                None => stream.fill(place, Fill::U8(0))?,
+            match start.is_empty() {
+                true => stream.fill(place, Fill::U8(0))?,
+                false => stream.upload(place, start)?,
             }
         }
         Ok(())
@@ -120,14 +122,10 @@ impl Variables {
 /// What the mangled names of virtual tables begin with (Itanium C++ ABI, section 5.1.4.1).
 const VIRTUAL_TABLE: &str = "_ZTV";
 
-/// Whether one of these names is that of a virtual table, which no kernel writes.
-pub(super) fn is_of_class(name: &str) -> bool {
-    name.starts_with(VIRTUAL_TABLE)
-}
-
 impl Kept {
+    /// Whether it is a virtual table, which no kernel writes.
     fn is_of_class(&self) -> bool {
-        is_of_class(&self.variable.name)
+        self.variable.name.starts_with(VIRTUAL_TABLE)
     }
 
     /// Whether its initial value names something of the module.

@@ -84,6 +84,9 @@ pub(crate) struct About {
     pub(crate) keys: [u32; 4],
     /// The values of the parameters.
     pub(crate) parameters: BTreeMap<String, Value>,
+    /// Variables that begin with addresses and held others: the file does not have them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) moved_addresses: Vec<String>,
 }
 
 impl About {
@@ -103,6 +106,7 @@ impl About {
             mouse,
             keys,
             parameters: manifest.named_values(&inputs.parameters),
+            moved_addresses: Vec::new(),
         }
     }
 
@@ -219,7 +223,7 @@ pub(crate) fn read(
         }
         contents.push((half(0), last));
     }
-    let mut missing_variables = Vec::new();
+    let mut missing_variables = about.moved_addresses.clone();
     for (name, bytes) in variables {
         let subject = Subject::Variable { lowered: (*name).to_owned() };
         match variable_of(&mut zip, &subject, *bytes)? {

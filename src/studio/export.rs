@@ -27,7 +27,9 @@ pub fn told(exported: &Exported) -> (Severity, String) {
     match (&exported.problem, exported.content) {
         (None, Exportable::State) => (
             Severity::Note,
-            format!("Wrote {path}. `warpaint render SCENE --from` goes on from it."),
+            format!(
+                "Wrote {path}. Drop it here, or `warpaint render SCENE --from`, to go on from it."
+            ),
         ),
         (None, Exportable::Run) => {
             (Severity::Note, format!("Wrote {path}. `warpaint replay` repeats it."))

@@ -263,7 +263,7 @@ fn addresses_are_in_no_file() {
              __device__ int x[4], calls;\n__device__ int *p = x;\n\
              __global__ void k(int *a, int step) {{\n    R r; S s; r.n = s.n = ++calls;\n    \
              S *of = step % 2 ? &r : &s;\n    a[0] += of->f();\n    a[1] = ++*p;\n    \
-             if (step == 1000) p = x + 1;\n}}\n"
+             if (step == 1) p = x + 1;\n}}\n"
         );
         fs::write(at.join("scene.cu"), text).unwrap();
     };
@@ -276,8 +276,14 @@ fn addresses_are_in_no_file() {
     render(at, &["--steps", "3", "--save", "s.npz"]);
     scene("__device__ virtual int g() { return -77; }");
     let said = render(at, &["--steps", "3", "--from", "s.npz", "--npy", "a=a.npy"]);
-    assert_eq!(values("a.npy"), values("whole.npy"));
+    // It counts in `x[0]` again.
+    assert_eq!((values("whole.npy"), values("a.npy")[0]), (vec![30, 4], 30));
+    assert_eq!(values("a.npy")[1], 5);
     assert!(said.contains("s.npz has no `p`: as after a reset"), "{said}");
+    // Nobody is told of tables that nothing writes.
+    let said = render(at, &["--steps", "1", "--save", "t.npz"]);
+    let again = render(at, &["--steps", "1", "--from", "t.npz"]);
+    assert!(!said.contains("reset") && !again.contains("reset"), "{again}");
 }
 
 #[test]

@@ -26,7 +26,8 @@ const OTHERS: &str = "These steps do not have the same bits when they are done a
 
 /// The height of the panel.
 pub fn height(timeline: &Timeline) -> f32 {
-    rows(timeline).len() as f32 * ROW + 15.0
+    // What stands beside the bars has room also where there is none.
+    rows(timeline).len().max(1) as f32 * ROW + 15.0
 }
 
 /// The lines that are shown.

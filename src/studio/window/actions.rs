@@ -15,7 +15,7 @@ use super::{
 use crate::{
     diagnostic::Severity,
     scene,
-    session::{Command, Exportable, Variant, VariantText},
+    session::{self, Command, Exportable, Variant, VariantText},
 };
 
 impl Studio {
@@ -135,13 +135,48 @@ impl Studio {
         self.compile(text);
     }
 
+    /// Opens a scene; a state of the open one is gone on from.
     pub(super) fn open_file(&mut self, path: &Path) {
+        let is = |ending: &str| path.extension().is_some_and(|of| of.eq_ignore_ascii_case(ending));
+        if is("npz") {
+            return self.load_state(path);
+        }
+        if is("json") {
+            let path = path.display();
+            let text = format!("{path} is no scene. `warpaint replay {path}` repeats a run.");
+            return self.workspace.tell(Severity::Note, text);
+        }
         match Document::read(path) {
             Ok(document) => self.open_document(document),
             Err(error) => {
                 let text = format!("{} cannot be opened: {error}", path.display());
                 self.workspace.tell(Severity::Error, text);
             }
+        }
+    }
+
+    /// Goes on from a state of the open scene that is in a file.
+    fn load_state(&mut self, path: &Path) {
+        let Some(session) = &mut self.session else { return };
+        let loaded = session.load(path);
+        let step = session.clock().step;
+        let name = path.display();
+        match loaded {
+            Ok(remarks) if remarks.is_empty() => {
+                let text = format!("The scene goes on from {name}, step {step}.");
+                self.workspace.tell(Severity::Note, text);
+            }
+            Ok(remarks) => {
+                let remarks = remarks.join("; ");
+                let text =
+                    format!("The scene goes on from {name}, step {step}, which has {remarks}.");
+                self.workspace.tell(Severity::Warning, text);
+            }
+            Err(error @ (session::Error::File { .. } | session::Error::NoState)) => {
+                let text = format!("The scene does not go on from {name}: {error}.");
+                self.workspace.tell(Severity::Error, text);
+            }
+            Err(error) => self.end_session(&error),
         }
     }
 
