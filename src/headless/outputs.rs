@@ -112,9 +112,9 @@ impl<'a> Outputs<'a> {
         Ok(())
     }
 
-    /// That none takes the place of what a compiled scene was made of, which are the files `used`. Who loads a resource
-    /// by the command line, from one of `loads`, may let another one take its place: a run goes on so where the last one
-    /// ended.
+    /// That none takes the place of what a compiled scene was made of, which are the files `used`. Who loads a
+    /// resource by the command line, from one of `loads`, may let another one take its place: a run goes on so where
+    /// the last one ended.
     ///
     /// # Errors
     /// [`Error::Usage`].

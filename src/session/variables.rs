@@ -98,8 +98,8 @@ impl Variables {
         Ok(())
     }
 
-    /// Puts on `stream` that they hold in `module` what those of `old_module` hold that are declared in the same way. An
-    /// address of one means something else in the other.
+    /// Puts on `stream` that they hold in `module` what those of `old_module` hold that are declared in the same way.
+    /// An address of one means something else in the other.
     ///
     /// # Errors
     /// The device's.

@@ -12,8 +12,8 @@ use crate::{
 /// More fields than these are not written.
 const MOST_FIELDS: usize = 64;
 
-/// What the manifest gives a parameter of the type `name`, for which the host gives its `variable` at `at`; `None` where
-/// nothing is known of its fields.
+/// What the manifest gives a parameter of the type `name`, for which the host gives its `variable` at `at`; `None`
+/// where nothing is known of its fields.
 pub(super) fn value(
     host: &Host<'_>,
     structures: &Structures,
@@ -38,8 +38,8 @@ pub(super) fn value(
     Some(Guess::of((text, is_known), variable))
 }
 
-/// Where each field's value stands in the list that the variable begins with, where it has one: by the fields' order, or
-/// by their names, as in `{ .n = 4 }`.
+/// Where each field's value stands in the list that the variable begins with, where it has one: by the fields' order,
+/// or by their names, as in `{ .n = 4 }`.
 fn listed(host: &Host<'_>, fields: &[KnownField], variable: &str, at: usize) -> Vec<Option<Span>> {
     let Some(Value::Dimensions(parts)) = host.definition(variable, at).map(|of| &of.value) else {
         return Vec::new();

@@ -1,0 +1,126 @@
+//! How much memory the past takes, and what is forgotten for want of it.
+
+use super::{super::Error, History};
+use crate::{
+    device::{Device, DeviceKind, Stream},
+    machine::memory_bytes,
+    session::snapshot::Moment,
+};
+
+/// Memory for copies, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// On the device.
+    pub device: u64,
+    /// With the host, for older ones. None on the CPU device, whose memory is the host's.
+    pub host: u64,
+}
+
+impl Budget {
+    /// An eighth of the memory of both, where nobody says.
+    pub(in crate::session) fn of(device: &Device) -> Self {
+        let host = memory_bytes() / 8;
+        match device.info().kind {
+            DeviceKind::Cpu => Self { device: host, host: 0 },
+            DeviceKind::Nvidia => {
+                let free = device.memory_info().map_or(0, |memory| memory.free);
+                Self { device: free / 8, host }
+            }
+        }
+    }
+}
+
+impl History {
+    /// Keeps within the budget: what is older goes to the host, and what has no room there is forgotten, so that the
+    /// copies that stay lie the farther apart the older they are. Not while a step is under way: the program of a
+    /// forgotten segment is unloaded.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(in crate::session) fn trim(&mut self, stream: &Stream) -> Result<(), Error> {
+        for segment in self.lines.iter_mut().flat_map(|line| &mut line.segments) {
+            segment.checksums.settle()?;
+        }
+        let Budget { device, host } = self.budget;
+        let [mut on_device, mut with_host] = self.bytes;
+        if on_device > device && host > 0 || self.is_sending {
+            self.is_sending = false;
+            for segment in self.lines.iter_mut().flat_map(|line| &mut line.segments) {
+                for checkpoint in segment.checkpoints.values_mut() {
+                    let was_on_device = checkpoint.is_on_device();
+                    if !checkpoint.settle()? {
+                        self.is_sending = true;
+                    } else if was_on_device && !checkpoint.is_on_device() {
+                        let bytes = checkpoint.bytes() as u64;
+                        (on_device, with_host) =
+                            (on_device.saturating_sub(bytes), with_host + bytes);
+                    } else if was_on_device && on_device > device && !self.is_sending {
+                        // One after the other: each takes its time.
+                        checkpoint.send_to_host(stream)?;
+                        self.is_sending = true;
+                    }
+                }
+            }
+            self.bytes = [on_device, with_host];
+        }
+        let mut excess = (on_device + with_host).saturating_sub(device + host);
+        if excess == 0 {
+            return Ok(());
+        }
+        while excess > 0 {
+            let freed = self.forget_one();
+            if freed == 0 {
+                break;
+            }
+            excess = excess.saturating_sub(freed);
+        }
+        self.recount();
+        if self.pool.statistics().held_bytes as u64 > device / 4 {
+            self.pool.trim();
+        }
+        Ok(())
+    }
+
+    /// Forgets the copy that is missed least. Gives its size.
+    fn forget_one(&mut self) -> u64 {
+        let present = self.current().map_or(0, |line| line.end);
+        let mut least: Option<(f64, usize, usize, u64)> = None;
+        for (at, line) in self.lines.iter().enumerate() {
+            for (of, segment) in line.segments.iter().enumerate() {
+                let end = line.segments.get(of + 1).map_or(line.end, |next| next.start);
+                let mut before = segment.start;
+                let mut steps = segment.checkpoints.keys().copied().skip(1).peekable();
+                while let Some(step) = steps.next() {
+                    let gap = steps.peek().copied().unwrap_or(end).max(step) - before;
+                    let age = present.abs_diff(step) + 1;
+                    let missed = gap as f64 / age as f64;
+                    if least.is_none_or(|(known, ..)| missed < known) {
+                        least = Some((missed, at, of, step));
+                    }
+                    before = step;
+                }
+            }
+        }
+        match least {
+            Some((_, line, segment, step)) => {
+                let removed = self.lines[line].segments[segment].checkpoints.remove(&step);
+                removed.map_or(0, |checkpoint| checkpoint.bytes() as u64)
+            }
+            None => self.forget_oldest_segment(),
+        }
+    }
+
+    fn forget_oldest_segment(&mut self) -> u64 {
+        let mut with_segments = self.lines.iter_mut().filter(|line| !line.segments.is_empty());
+        let Some(oldest) = with_segments.next() else { return 0 };
+        let segment = oldest.segments.remove(0);
+        if self.current().is_some_and(|line| line.segments.is_empty()) {
+            self.is_interrupted = true;
+        }
+        let end = self.current().map(|line| Moment { line: line.id, step: line.end });
+        let ancestry: Vec<u64> =
+            end.into_iter().flat_map(|end| self.ancestry(end)).map(|(line, _)| line.id).collect();
+        self.lines.retain(|line| !line.segments.is_empty() || ancestry.contains(&line.id));
+        segment.checkpoints.values().map(|checkpoint| checkpoint.bytes() as u64).sum()
+    }
+}
